@@ -59,7 +59,7 @@ soak: overload cross parts build ## run the long tests: overload, random seeds, 
 	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) $(GO) test -timeout 4h $(RACE) -shuffle=on ./...
 
 overload: ## overload a server for ten minutes with everything at once; DURATION=1m is shorter
-	$(GO) run ./bench/cmd/soak -soak.duration $(or $(DURATION),10m)
+	$(GO) test ./bench/overload -count 1 -v -timeout 4h -duration $(or $(DURATION),10m)
 
 check: ## formatting, vet, staticcheck, go mod tidy
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi

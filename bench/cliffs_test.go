@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"herbarium/bench/gen"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 )
 
@@ -83,7 +82,7 @@ func BenchmarkCliffs(b *testing.B) {
 					b.Fatal(err)
 				}
 				benchmarkCPU(b, "grid="+c.name, func() error {
-					_, err := l.(listtest.Gridder).Grid(b.Context(), r)
+					_, err := l.Grid(b.Context(), r)
 					return err
 				})
 			}
@@ -93,7 +92,7 @@ func BenchmarkCliffs(b *testing.B) {
 					b.Fatal(err)
 				}
 				benchmarkCPU(b, "facets="+c.name, func() error {
-					_, err := l.(listtest.Faceter).Facets(b.Context(), r)
+					_, err := l.Facets(b.Context(), r)
 					return err
 				})
 			}

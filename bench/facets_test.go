@@ -10,8 +10,8 @@ import (
 
 	"herbarium/bench/gen"
 	"herbarium/bench/internal/load"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
+	"herbarium/internal/segment"
 )
 
 // BenchmarkFacets counts the values of single fields and of all that a page would show together, among every record,
@@ -39,14 +39,14 @@ func BenchmarkFacets(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					b.Run("among="+a.name+"/field="+f.name, func(b *testing.B) { benchmarkFacets(b, l.(listtest.Faceter), r) })
+					b.Run("among="+a.name+"/field="+f.name, func(b *testing.B) { benchmarkFacets(b, l, r) })
 				}
 			}
 		})
 	}
 }
 
-func benchmarkFacets(b *testing.B, l listtest.Faceter, r *query.FacetRequest) {
+func benchmarkFacets(b *testing.B, l *segment.Reader, r *query.FacetRequest) {
 	latency := make(load.Latencies, 0, 1<<20) // so that it is not reported as allocated
 	b.ReportAllocs()
 	total := 0

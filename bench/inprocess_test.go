@@ -3,7 +3,6 @@ package bench_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -16,12 +15,8 @@ import (
 	"herbarium/bench/shapes"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/segment"
 )
-
-// Lister is an engine with a dataset in it.
-type Lister interface {
-	List(ctx context.Context, r *query.Request) (query.Page, error)
-}
 
 const (
 	sizesEnv = "HERBARIUM_BENCH_SIZES" // numbers of records to measure with, separated by commas
@@ -52,7 +47,7 @@ type request struct {
 }
 
 // resolve resolves all shapes for an engine.
-func resolve(tb testing.TB, l Lister, fields []herb.Field) (requests []request) {
+func resolve(tb testing.TB, l *segment.Reader, fields []herb.Field) (requests []request) {
 	tb.Helper()
 	for _, s := range shapes.All() {
 		r, err := query.Parse(s.Query, fields)
@@ -85,7 +80,7 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-func benchmarkShape(b *testing.B, l Lister, fields []herb.Field, shape request) {
+func benchmarkShape(b *testing.B, l *segment.Reader, fields []herb.Field, shape request) {
 	r, err := query.Parse(shape.Raw, fields)
 	if err != nil {
 		b.Fatal(err)

@@ -15,7 +15,7 @@ import (
 const servingGC = 800
 
 // open prepares a file of records for listing by the engine that is measured. It is closed when tb ends.
-func open(tb testing.TB, path string) (Lister, []herb.Field) {
+func open(tb testing.TB, path string) (*segment.Reader, []herb.Field) {
 	tb.Helper()
 	table, err := ingest.Inspect(tb.Context(), ingest.Source{Path: path}, ingest.Options{})
 	if err != nil {

@@ -91,9 +91,10 @@ func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duratio
 		}
 		opts.Blobs = d.blobs
 	}
-	if err := d.openStore(ctx, c); err != nil {
+	if d.Store, err = OpenStore(ctx, c); err != nil {
 		return nil, err
 	}
+	d.shared, _ = d.Store.(*postgres.Store)
 	d.Plants = plants.NewIndex(d.Store, plants.IndexOptions{Dir: filepath.Join(c.Data, store.PlantsDir), Logger: log})
 	opts.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: plantsDataset{d.Plants}}
 	d.Library, err = library.Open(d.Store, opts)
@@ -109,22 +110,17 @@ func (d *Data) migrate(ctx context.Context) error {
 	return d.shared.Migrate(ctx)
 }
 
-// openStore opens the database.
-func (d *Data) openStore(ctx context.Context, c Config) error {
+// OpenStore opens the database of an installation.
+func OpenStore(ctx context.Context, c Config) (s Store, err error) {
 	if c.Database != "" {
-		db, err := postgres.Open(ctx, string(c.Database), postgres.Options{})
-		if err != nil {
-			return err
-		}
-		d.Store, d.shared = db, db
-		return nil
+		s, err = postgres.Open(ctx, string(c.Database), postgres.Options{})
+	} else {
+		s, err = sqlite.Open(ctx, filepath.Join(c.Data, store.DatabaseFile), sqlite.Options{})
 	}
-	db, err := sqlite.Open(ctx, filepath.Join(c.Data, store.DatabaseFile), sqlite.Options{})
 	if err != nil {
-		return err
+		return nil, err // a nil *postgres.Store would be a non-nil Store
 	}
-	d.Store = db
-	return nil
+	return s, nil
 }
 
 // plantsDataset is the index of plants as a dataset of the library.

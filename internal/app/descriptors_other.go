@@ -2,5 +2,5 @@
 
 package app
 
-// maxDescriptors returns 0: the limit is unknown.
-func maxDescriptors() int { return 0 }
+// MaxDescriptors returns 0: the limit is unknown.
+func MaxDescriptors() int { return 0 }

@@ -4,9 +4,9 @@ package app
 
 import "syscall"
 
-// maxDescriptors returns the limit of open files and connections of the process; 0 if unknown. The Go runtime has raised the
+// MaxDescriptors returns the limit of open files and connections of the process; 0 if unknown. The Go runtime has raised the
 // soft limit to the hard limit.
-func maxDescriptors() int {
+func MaxDescriptors() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0

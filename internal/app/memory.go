@@ -1,8 +1,8 @@
 package app
 
 import (
-	"bufio"
 	"cmp"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -46,23 +46,14 @@ func machineMemory(root fs.FS) int64 {
 	return memory
 }
 
-// physicalMemory reads MemTotal of /proc/meminfo.
+// physicalMemory reads the first line of /proc/meminfo.
 func physicalMemory(root fs.FS) int64 {
-	f, err := root.Open("proc/meminfo")
-	if err != nil {
+	content, _ := fs.ReadFile(root, "proc/meminfo") // there is none on other systems
+	var kib int64
+	if _, err := fmt.Sscanf(string(content), "MemTotal: %d kB", &kib); err != nil || kib <= 0 {
 		return fallbackMemory
 	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 2 || fields[0] != "MemTotal:" {
-			continue
-		}
-		if kib, err := strconv.ParseInt(fields[1], 10, 64); err == nil && kib > 0 {
-			return kib << 10
-		}
-	}
-	return fallbackMemory
+	return kib << 10
 }
 
 // cgroupLimits lists the files that may hold a memory limit of the process's control group or of a parent, for versions 1

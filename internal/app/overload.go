@@ -40,7 +40,15 @@ type limitedLibrary struct {
 
 // Acquire returns a dataset whose queries are limited.
 func (l limitedLibrary) Acquire(ctx context.Context, ref herb.Ref) (library.View, error) {
-	view, err := l.Library.Acquire(ctx, ref)
+	return l.limit(l.Library.Acquire(ctx, ref))
+}
+
+// AcquireVersion returns a version of a dataset whose queries are limited.
+func (l limitedLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error) {
+	return l.limit(l.Library.AcquireVersion(ctx, ref, version))
+}
+
+func (l limitedLibrary) limit(view library.View, err error) (library.View, error) {
 	if err == nil {
 		view.Source = l.lanes.Limit(view.Dataset, view.Source)
 	}

@@ -157,7 +157,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	if err != nil {
 		return err
 	}
-	opts.Log.Debug("limits", "lanes", c.limits(), "memory", formatSize(c.memory()), "connections", maxConnections(maxDescriptors()))
+	opts.Log.Debug("limits", "lanes", c.limits(), "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors()))
 	for _, l := range admission.Lanes() {
 		observed.Lane(l.String(), lanes.Slots(l), func() int { return lanes.InFlight(l) })
 	}
@@ -195,7 +195,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	var running sync.WaitGroup
 	for name, run := range map[string]func(context.Context) error{
 		"plants": creator.Run, "plants index": d.Plants.Run, "keys": verifier.Run, "library": d.Library.Run, "watch": follow,
-		"health": health.Run, "uploads": d.abortUploads(opts.Log),
+		"health": health.Run,
 	} {
 		if run == nil {
 			continue
@@ -210,7 +210,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	defer stopParts()
 
 	server := httpapi.NewServer(api, opts.Log)
-	limited := httpapi.Listener(listener, httpapi.ListenerOptions{MaxConnections: maxConnections(maxDescriptors()), Log: opts.Log})
+	limited := httpapi.Listener(listener, httpapi.ListenerOptions{MaxConnections: maxConnections(MaxDescriptors()), Log: opts.Log})
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(limited) }()
 	if opts.Ready != nil {

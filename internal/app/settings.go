@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,42 +16,46 @@ import (
 	"herbarium/internal/telemetry"
 )
 
+// setting reads and writes a value with a format.
+func setting[T any](at *T, format func(T) string, parse func(string) (T, error)) value {
+	return value{
+		get: func() string { return format(*at) },
+		set: func(s string) (err error) {
+			*at, err = parse(s)
+			return err
+		},
+	}
+}
+
 // stringValue is a setting of text.
 func stringValue[T ~string](at *T, check func(string) error) value {
-	return value{
-		get: func() string { return fmt.Sprint(*at) }, // an address is redacted
-		set: func(s string) error { *at = T(s); return check(s) },
-	}
+	return setting(at, func(v T) string { return fmt.Sprint(v) }, // an address is redacted
+		func(s string) (T, error) { return T(s), check(s) })
 }
 
 // intValue is a setting that is a whole number of at least least.
 func intValue(at *int, least int) value {
-	return value{
-		get: func() string { return strconv.Itoa(*at) },
-		set: func(s string) (err error) {
-			if *at, err = strconv.Atoi(s); err != nil || *at < least {
-				return fmt.Errorf("write a whole number from %d", least)
-			}
-			return nil
-		},
-	}
+	return setting(at, strconv.Itoa, func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < least {
+			return n, fmt.Errorf("write a whole number from %d", least)
+		}
+		return n, nil
+	})
 }
 
 // durationValue is a setting that is a duration of at least least.
 func durationValue(at *time.Duration, least time.Duration) value {
-	return value{
-		get: func() string { return at.String() },
-		set: func(s string) (err error) {
-			*at, err = time.ParseDuration(s)
-			switch {
-			case err != nil || *at < min(least, 1):
-				return errors.New("write a duration, such as 10s or 1m30s")
-			case *at < least:
-				return fmt.Errorf("choose %s or more", least)
-			}
-			return nil
-		},
-	}
+	return setting(at, time.Duration.String, func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		switch {
+		case err != nil || d < min(least, 1):
+			return d, errors.New("write a duration, such as 10s or 1m30s")
+		case d < least:
+			return d, fmt.Errorf("choose %s or more", least)
+		}
+		return d, nil
+	})
 }
 
 // sizeUnits are the units of sizes, largest first.
@@ -61,15 +66,13 @@ var sizeUnits = []struct {
 
 // sizeValue is a setting that is a number of bytes, with or without a unit: 0, or at least least.
 func sizeValue(at *int64, least int64) value {
-	return value{
-		get: func() string { return formatSize(*at) },
-		set: func(s string) (err error) {
-			if *at, err = parseSize(s); err == nil && *at != 0 && *at < least {
-				err = fmt.Errorf("choose %s or more, or 0", formatSize(least))
-			}
-			return err
-		},
-	}
+	return setting(at, formatSize, func(s string) (int64, error) {
+		n, err := parseSize(s)
+		if err == nil && n != 0 && n < least {
+			err = fmt.Errorf("choose %s or more, or 0", formatSize(least))
+		}
+		return n, err
+	})
 }
 
 func parseSize(s string) (int64, error) {
@@ -97,10 +100,7 @@ func formatSize(n int64) string {
 }
 
 func levelValue(at *slog.Level) value {
-	return value{
-		get: func() string { return strings.ToLower(at.String()) },
-		set: func(s string) (err error) { *at, err = telemetry.ParseLevel(s); return err },
-	}
+	return setting(at, func(l slog.Level) string { return strings.ToLower(l.String()) }, telemetry.ParseLevel)
 }
 
 // optional accepts the empty value.
@@ -144,9 +144,9 @@ func publicURL(s string) error {
 }
 
 func logFormat(s string) error {
-	switch s {
-	case telemetry.FormatAuto, telemetry.FormatHuman, telemetry.FormatJSON:
-		return nil
+	formats := []string{telemetry.FormatAuto, telemetry.FormatHuman, telemetry.FormatJSON}
+	if !slices.Contains(formats, s) {
+		return fmt.Errorf("choose from %s", strings.Join(formats, ", "))
 	}
-	return fmt.Errorf("choose from %s, %s, %s", telemetry.FormatAuto, telemetry.FormatHuman, telemetry.FormatJSON)
+	return nil
 }

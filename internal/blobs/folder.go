@@ -3,8 +3,10 @@ package blobs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -65,29 +67,14 @@ func (f *folder) ping(context.Context) error {
 	return errors.Join(ignore(err, io.EOF), d.Close())
 }
 
-// put implements driver. It writes a temporary file beside the target, syncs it, renames it and syncs the folder, so that an
-// acknowledged object survives a power failure. A folder that was removed or unmounted is not created again.
-func (f *folder) put(ctx context.Context, name string, src io.ReaderAt, size int64) (err error) {
-	temp, err := os.CreateTemp(f.root, name+".*.tmp") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, ignore(os.Remove(temp.Name()), fs.ErrNotExist))
-		}
-	}()
-	_, err = io.Copy(temp, io.NewSectionReader(src, 0, size))
-	if err == nil {
-		err = temp.Sync()
-	}
-	if err = errors.Join(err, temp.Close(), ctx.Err()); err != nil {
-		return err
-	}
-	if err := os.Rename(temp.Name(), f.path(name)); err != nil {
-		return err
-	}
-	return filesystem.SyncDir(filesystem.OS{}, f.root)
+// put implements driver. An acknowledged object survives a power failure. A folder that was removed or unmounted is not
+// created again.
+func (f *folder) put(ctx context.Context, name string, src io.ReaderAt, size int64) error {
+	temp := fmt.Sprintf("%s.%x.tmp", f.path(name), rand.Uint64())
+	return filesystem.WriteFile(filesystem.OS{}, temp, f.path(name), func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(src, 0, size))
+		return errors.Join(err, ctx.Err())
+	})
 }
 
 // get implements driver.

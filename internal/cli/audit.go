@@ -53,7 +53,7 @@ Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remo
 			if dataset != "" {
 				ref, err := herb.ParseRef(dataset)
 				if err != nil {
-					return &usageError{err}
+					return usage(err)
 				}
 				q.Subject = ref.String()
 			}

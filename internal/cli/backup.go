@@ -82,7 +82,7 @@ type backupResult struct {
 	migrate.Result
 }
 
-// atMostOne is cobra.MaximumNArgs(1) with a usageError that names the expected argument.
+// atMostOne is cobra.MaximumNArgs(1) with a usage error that names the expected argument.
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 1 {

@@ -26,8 +26,8 @@ import (
 // Exit codes.
 const (
 	exitFailure = 1
-	exitUsage   = 2
-	exitRefused = 3
+	exitUsage   = 2 // invalid command line
+	exitRefused = 3 // rejected, such as a breaking change
 )
 
 // Terminal holds the streams and the environment of a command.
@@ -50,17 +50,16 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(t.Err, "herbarium: %s\n", strings.TrimRight(line, "\n"))
 	}
-	if _, ok := errors.AsType[*usageError](err); ok {
-		fmt.Fprintf(t.Err, "See '%s --help'.\n", cmd.CommandPath())
-		return exitUsage
+	code := exitFailure
+	if e, ok := errors.AsType[*exitError](err); ok {
+		code = e.code
 	}
-	if r.place != "" {
+	if code == exitUsage {
+		fmt.Fprintf(t.Err, "See '%s --help'.\n", cmd.CommandPath())
+	} else if r.place != "" {
 		fmt.Fprintln(t.Err, r.place)
 	}
-	if _, ok := errors.AsType[*refusedError](err); ok {
-		return exitRefused
-	}
-	return exitFailure
+	return code
 }
 
 // NewRoot returns the root of the commands, for documentation generated from them.
@@ -68,20 +67,20 @@ func NewRoot() *cobra.Command {
 	return newRoot(&runner{Terminal: Terminal{Out: io.Discard, Err: io.Discard, Env: func(string) (string, bool) { return "", false }}})
 }
 
-// refusedError marks an operation that was rejected, such as a breaking change; the exit code is exitRefused.
-type refusedError struct{ error }
+// exitError is an error with an exit code.
+type exitError struct {
+	error
+	code int
+}
 
 // Unwrap returns the cause.
-func (e *refusedError) Unwrap() error { return e.error }
+func (e *exitError) Unwrap() error { return e.error }
 
-// usageError marks an invalid command line; the exit code is exitUsage.
-type usageError struct{ error }
-
-// Unwrap returns the cause.
-func (e *usageError) Unwrap() error { return e.error }
+// usage marks the error of an invalid command line.
+func usage(err error) error { return &exitError{err, exitUsage} }
 
 func usagef(format string, args ...any) error {
-	return &usageError{fmt.Errorf(format, args...)}
+	return usage(fmt.Errorf(format, args...))
 }
 
 // runner holds the state that all commands share.
@@ -159,7 +158,7 @@ func (r *runner) config(cmd *cobra.Command) (app.Config, app.Origins, error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = f.Value.String() })
 	c, origins, err := app.LoadConfig(app.ConfigSources{File: r.configFile, Env: r.Env, Flags: given})
 	if err != nil {
-		return c, origins, &usageError{err}
+		return c, origins, usage(err)
 	}
 	return c, origins, nil
 }
@@ -252,7 +251,7 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return usagef("unknown command %q%s valid commands: %s", args[0], text.Suggestion(args[0], names), strings.Join(names, ", "))
 }
 
-// noArgs is cobra.NoArgs with a usageError.
+// noArgs is cobra.NoArgs with a usage error.
 func noArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usagef("unexpected argument %q", args[0])
@@ -260,7 +259,7 @@ func noArgs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// exactly is cobra.ExactArgs with a usageError that names the expected arguments.
+// exactly is cobra.ExactArgs with a usage error that names the expected arguments.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -274,7 +273,7 @@ func exactly(n int, what string) cobra.PositionalArgs {
 func flagError(cmd *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
-		return &usageError{err}
+		return usage(err)
 	}
 	if short := unknown.GetSpecifiedShortnames(); short != "" {
 		return usagef("unknown flag -%s in -%s", unknown.GetSpecifiedName(), short)

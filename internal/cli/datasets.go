@@ -115,7 +115,7 @@ func datasetCommand(r *runner, cmd *cobra.Command, run func(ctx context.Context,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ref, err := herb.ParseRef(args[0])
 		if err != nil {
-			return &usageError{err}
+			return usage(err)
 		}
 		return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 			return checkDataset(ctx, d, ref, run(ctx, d, ref))
@@ -195,7 +195,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 		if err := writeReport(r.Out, ds); err != nil {
 			return err
 		}
-		writeNotes(r.Out, ds.Report, true)
+		writeNotes(r.Out, reportNotes(ds.Report))
 		return nil
 	})
 	cmd.Flags().StringVar(&version, "version", "", "`version` to show (default: the live one)")
@@ -251,7 +251,7 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 		if err != nil {
 			d.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
 			if herb.CodeOf(err) == herb.CodeRefused {
-				return &refusedError{err}
+				return &exitError{err, exitRefused}
 			}
 			return err
 		}

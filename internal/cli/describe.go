@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +53,7 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 			if d == nil {
 				return err
 			}
-			r.notes(d.Notes)
+			writeNotes(r.Err, d.Notes)
 			write := d.JSON
 			if asYAML {
 				write = d.YAML
@@ -77,7 +76,7 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 func (r *runner) describeInput(ctx context.Context, as string, given readFlags, opts ingest.Options) (d *describe.Description, err error) {
 	ref, err := herb.ParseRef(cmp.Or(as, "data/records"))
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	src, remove, err := r.spool(ctx, ref, given)
 	if err != nil {
@@ -85,11 +84,4 @@ func (r *runner) describeInput(ctx context.Context, as string, given readFlags, 
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	return describe.Source(ctx, src, opts)
-}
-
-// notes prints notes to standard error.
-func (r *runner) notes(notes []string) {
-	for _, n := range notes {
-		fmt.Fprintf(r.Err, "  note: %s\n", n)
-	}
 }

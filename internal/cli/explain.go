@@ -11,6 +11,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
@@ -22,7 +23,8 @@ func newExplain(r *runner) *cobra.Command {
 		Short: "Show how a listing is computed, with counts and times",
 		Long: `Compute a listing and print its steps in the order in which they were executed: the conditions, the cheapest first, and the
 page. Each step shows how it was computed, the number of records left after it, and its time. A query has the syntax of a
-listing URL. The command reads the data folder directly, whether a server is running or not.`,
+listing URL; _version=VERSION selects a stored version. The command reads the data folder directly, whether a server is
+running or not.`,
 		Example: `  herbarium explain garden/catalog 'category=tree&sort=price'
   herbarium explain garden/catalog 'search=rose "climbing plant"&price[lt]=20&page=3'`,
 		Args: exactly(2, "one namespace/dataset and a query"),
@@ -39,7 +41,7 @@ listing URL. The command reads the data folder directly, whether a server is run
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ref, err := herb.ParseRef(args[0])
 		if err != nil {
-			return &usageError{err}
+			return usage(err)
 		}
 		return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 			return checkDataset(ctx, d, ref, r.explain(ctx, d, ref, args[1], asJSON))
@@ -51,15 +53,11 @@ listing URL. The command reads the data folder directly, whether a server is run
 
 // explain prints the steps of a listing.
 func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked string, asJSON bool) error {
-	view, err := d.Library.Acquire(ctx, ref)
+	view, req, err := openListing(ctx, d, ref, asked)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	req, err := query.ParseOrdered(strings.TrimPrefix(asked, "?"), view.Fields, view.Order)
-	if err != nil {
-		return &usageError{err}
-	}
 	e, err := view.Explain(ctx, req)
 	if err != nil {
 		return err
@@ -76,6 +74,28 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked s
 	}
 	fmt.Fprintf(w, "total\t\t%s\t%v\n", herb.Count(e.Total), sum.Round(time.Microsecond))
 	return w.Flush()
+}
+
+// openListing opens a dataset in the version that a query names, or in the live one, and parses the query. The caller must
+// release the view.
+func openListing(ctx context.Context, d *app.Data, ref herb.Ref, asked string) (view library.View, req *query.Request, err error) {
+	version, rest, err := query.CutVersion(strings.TrimPrefix(asked, "?"))
+	if err != nil {
+		return view, nil, usage(err)
+	}
+	if version == "" {
+		view, err = d.Library.Acquire(ctx, ref)
+	} else {
+		view, err = d.Library.AcquireVersion(ctx, ref, version)
+	}
+	if err != nil {
+		return view, nil, err
+	}
+	if req, err = query.ParseOrdered(rest, view.Fields, view.Order); err != nil {
+		view.Release()
+		return view, nil, usage(err)
+	}
+	return view, req, nil
 }
 
 // explanationJSON is the output of explain with --json.

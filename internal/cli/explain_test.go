@@ -30,3 +30,31 @@ func TestExplain(t *testing.T) {
 		t.Errorf("plants: exit code %d, %s", code, errOut)
 	}
 }
+
+// TestExplain_version reads an earlier version with explain and export.
+func TestExplain_version(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.must(t, "publish", write(t, "plants.csv", "id,name\n1,Rose\n"), "--as", "a/b")
+	version := strings.Fields(strings.Split(e.must(t, "datasets", "history", "a/b"), "\n")[1])[0]
+	e.must(t, "publish", write(t, "plants.csv", "id,name\n1,Rose\n2,Fern\n"), "--as", "a/b")
+	if out := e.must(t, "export", "a/b", "--query", "?_version="+version+"&sort=id"); out != "id,name\r\n1,Rose\r\n" {
+		t.Errorf("the first version is %q", out)
+	}
+	if out := e.must(t, "explain", "a/b", "_version="+version); !strings.Contains(out, "records 1 to 1") {
+		t.Errorf("the first version:\n%s", out)
+	}
+	for asked, want := range map[string]struct {
+		code    int
+		message string
+	}{
+		"_version=20200101T000000Z-abcdefghij":         {1, "versions: "},
+		"_version=" + version + "&_version=" + version: {2, "more than once"},
+		"_version=" + version + "&per_page=1":          {2, "an export has no pages"},
+		"_version=" + version + "&category=tree":       {2, "unknown parameter"},
+	} {
+		if code, _, errOut := e.run(t, "export", "a/b", "--query", asked); code != want.code || !strings.Contains(errOut, want.message) {
+			t.Errorf("%s: exit code %d, %s", asked, code, errOut)
+		}
+	}
+}

@@ -22,9 +22,9 @@ func newExport(r *runner) *cobra.Command {
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "export NAMESPACE/DATASET",
 		Short: "Export all records of a dataset, or of a query, as CSV, NDJSON or XLSX",
-		Long: `Write the whole result of a query, in its order. A query has the syntax of a listing URL, without page and per_page.
-Values are written byte for byte as published. The command reads the data folder directly, whether a server is running or
-not. All records come from one version, even if another one is published meanwhile.
+		Long: `Write the whole result of a query, in its order. A query has the syntax of a listing URL, without page and per_page;
+_version=VERSION selects a stored version. Values are written byte for byte as published. The command reads the data folder
+directly, whether a server is running or not. All records come from one version, even if another one is published meanwhile.
 
 With --output, the file is created only when it is complete, and not at all if the export fails.`,
 		Example: `  herbarium export garden/catalog > catalog.csv
@@ -38,7 +38,7 @@ With --output, the file is created only when it is complete, and not at all if t
 	})
 	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
 		if chosen, err = exportFormat(format, file); err != nil {
-			return &usageError{err}
+			return usage(err)
 		}
 		return nil
 	}
@@ -70,19 +70,14 @@ func exportFormat(format, file string) (export.Format, error) {
 
 // export writes the result of a query.
 func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked string, f export.Format, w io.Writer) error {
-	view, err := d.Library.Acquire(ctx, ref)
+	if err := query.RefusePages(strings.TrimPrefix(asked, "?")); err != nil {
+		return usage(err)
+	}
+	view, req, err := openListing(ctx, d, ref, asked)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	asked = strings.TrimPrefix(asked, "?")
-	req, err := query.ParseOrdered(asked, view.Fields, view.Order)
-	if err == nil {
-		err = query.RefusePages(asked)
-	}
-	if err != nil {
-		return &usageError{fmt.Errorf("--query: %w", err)}
-	}
 	stream, err := view.Stream(ctx, req)
 	if err != nil {
 		return err

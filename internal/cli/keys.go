@@ -72,7 +72,7 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 	for _, s := range scopes {
 		scope, err := herb.ParseScope(s)
 		if err != nil {
-			return &usageError{err}
+			return usage(err)
 		}
 		if !slices.Contains(parsed, scope) {
 			parsed = append(parsed, scope)
@@ -183,21 +183,14 @@ func (r *runner) keysAsJSON(keys []herb.Key) error {
 	return writeJSON(r.Out, list...)
 }
 
-// keyJSON is the output of a key with --json.
+// keyJSON is the output of a key with --json: its members without the hash.
 type keyJSON struct {
-	ID       string       `json:"id"`
-	Name     string       `json:"name"`
-	Status   string       `json:"status"`
-	Scopes   []herb.Scope `json:"scopes"`
-	Created  time.Time    `json:"created"`
-	Expires  time.Time    `json:"expires,omitzero"`
-	Revoked  time.Time    `json:"revoked,omitzero"`
-	LastUsed time.Time    `json:"last_used,omitzero"`
+	herb.Key
+	Status string `json:"status"`
+	Hash   *bool  `json:"sha256,omitempty"` // replaces the hash, and is never set
 }
 
-func newKeyJSON(k herb.Key) keyJSON {
-	return keyJSON{k.ID, k.Name, k.Status(time.Now()), k.Scopes, k.Created, k.Expires, k.Revoked, k.LastUsed}
-}
+func newKeyJSON(k herb.Key) keyJSON { return keyJSON{Key: k, Status: k.Status(time.Now())} }
 
 func newKeysRevoke(r *runner) *cobra.Command {
 	return &cobra.Command{

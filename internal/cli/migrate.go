@@ -115,7 +115,7 @@ func (r *runner) runMigration(
 	m, err := run(migrate.Options{Progress: shown.update})
 	shown.end()
 	if herb.CodeOf(err) == herb.CodeRefused {
-		return &refusedError{err}
+		return &exitError{err, exitRefused}
 	}
 	if err != nil {
 		return err

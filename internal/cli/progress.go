@@ -117,10 +117,10 @@ func (p *progressDisplay) show() {
 	fmt.Fprintf(p.out, "\r\x1b[K%s", fitLine(p.what, parts, p.width()-1)) // some terminals wrap after the last column
 }
 
-// fitLine joins as many parts as fit into a number of columns. A long name is cut first, in the middle.
+// fitLine joins as many parts as fit into a number of columns. A long name is truncated first.
 func fitLine(name string, parts []string, columns int) string {
 	if most := max(columns/2, 1); displayWidth(name) > most {
-		name = cut(name, most/2) + "…" + cutLeft(name, most-most/2-1)
+		name = truncate(name, most-1) + "…"
 	}
 	line := name + ": " + parts[0]
 	for _, part := range parts[1:] {
@@ -129,10 +129,10 @@ func fitLine(name string, parts []string, columns int) string {
 		}
 		line += ", " + part
 	}
-	return cut(line, columns)
+	return truncate(line, columns)
 }
 
-// displayWidth returns the number of columns that s takes on a terminal. East Asian characters take two.
+// displayWidth returns the number of columns that s takes on a terminal.
 func displayWidth(s string) (n int) {
 	for _, c := range s {
 		n += runeWidth(c)
@@ -140,6 +140,7 @@ func displayWidth(s string) (n int) {
 	return n
 }
 
+// runeWidth returns the number of columns of a character. East Asian characters take two.
 func runeWidth(c rune) int {
 	if c >= 0x2E80 || 0x1100 <= c && c < 0x1160 {
 		return 2
@@ -147,22 +148,11 @@ func runeWidth(c rune) int {
 	return 1
 }
 
-// cut returns the beginning of s that fits into a number of columns.
-func cut(s string, columns int) string {
+// truncate returns the beginning of s that fits into a number of columns.
+func truncate(s string, columns int) string {
 	for i, c := range s {
 		if columns -= runeWidth(c); columns < 0 {
 			return s[:i]
-		}
-	}
-	return s
-}
-
-// cutLeft returns the end of s that fits into a number of columns.
-func cutLeft(s string, columns int) string {
-	runes := []rune(s)
-	for i := len(runes) - 1; i >= 0; i-- {
-		if columns -= runeWidth(runes[i]); columns < 0 {
-			return string(runes[i+1:])
 		}
 	}
 	return s

@@ -55,11 +55,11 @@ func TestFitLine(t *testing.T) {
 		{"shop/prices", 79, "shop/prices: reading the source (1/4) 12s, 25 %, 12,000 records, about 6s left"},
 		{"shop/prices", 77, "shop/prices: reading the source (1/4) 12s, 25 %, 12,000 records"},
 		{"shop/prices", 42, "shop/prices: reading the source (1/4) 12s"},
-		{"shop/prices", 20, "shop/…ices: reading "},
+		{"shop/prices", 20, "shop/pric…: reading "},
 		{"shop/prices", 0, ""},
 		{strings.Repeat("a", 50) + "/" + strings.Repeat("b", 50), 60,
-			strings.Repeat("a", 15) + "…" + strings.Repeat("b", 14) + ": reading the source (1/4) 12s"},
-		{strings.Repeat("植", 50), 60, strings.Repeat("植", 7) + "…" + strings.Repeat("植", 7) + ": reading the source (1/4) 12s"},
+			strings.Repeat("a", 29) + "…: reading the source (1/4) 12s"},
+		{strings.Repeat("植", 50), 60, strings.Repeat("植", 14) + "…: reading the source (1/4) 12s"},
 	} {
 		if got := fitLine(c.name, parts, c.columns); got != c.want || displayWidth(got) > c.columns {
 			t.Errorf("in %d columns\ngot  %s\nwant %s", c.columns, got, c.want)

@@ -114,7 +114,7 @@ func (f publishFlags) apply(sources []source.Source) error {
 	if f.access != "" {
 		access, err := herb.ParseAccess(f.access)
 		if err != nil {
-			return &usageError{err}
+			return usage(err)
 		}
 		for i := range sources {
 			sources[i].Access, sources[i].AccessSet = access, true
@@ -134,7 +134,7 @@ func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []
 	}
 	ref, err := herb.ParseRef(given.as)
 	if err != nil {
-		return set, remove, &usageError{err}
+		return set, remove, usage(err)
 	}
 	if len(paths) != 1 {
 		return set, remove, usagef("--as names one dataset; expected one file")
@@ -197,7 +197,7 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 	}
 	err := fmt.Errorf("%d of %d datasets %s", failed, len(set.Sources), outcome)
 	if refused {
-		return &refusedError{err}
+		return &exitError{err, exitRefused}
 	}
 	return err
 }
@@ -224,8 +224,11 @@ func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts
 		fmt.Fprintln(r.Out)
 		r.writeChanges(p)
 	}
-	if !p.Unchanged || full {
-		writeNotes(r.Err, p.Dataset.Report, full)
+	switch notes := reportNotes(p.Dataset.Report); {
+	case full:
+		writeNotes(r.Err, notes)
+	case !p.Unchanged:
+		writeNotes(r.Err, firstOf(notes, 10, "; --report shows them"))
 	}
 	return nil
 }
@@ -268,13 +271,9 @@ func newPublishedJSON(ref herb.Ref, p publish.Result, failure error, opts publis
 
 // summarize describes the result of a publish in two lines.
 func summarize(p publish.Result) string {
-	const most = 50
 	var fields []string
-	for _, f := range p.Dataset.Fields[:min(len(p.Dataset.Fields), most)] {
+	for _, f := range p.Dataset.Fields {
 		fields = append(fields, herb.Clip(printable(f.Name), 60)+" "+string(f.Type))
-	}
-	if more := len(p.Dataset.Fields) - most; more > 0 {
-		fields = append(fields, herb.Count(more)+" more")
 	}
 	verb, version := "published", "version "+p.Dataset.Version
 	switch {
@@ -284,5 +283,5 @@ func summarize(p publish.Result) string {
 		verb, version = "checked", "not published"
 	}
 	return fmt.Sprintf("%s %s: %s records, %s\n  fields: %s", verb, p.Dataset.Ref, herb.Count(p.Dataset.Records),
-		version, strings.Join(fields, ", "))
+		version, strings.Join(firstOf(fields, 50, ""), ", "))
 }

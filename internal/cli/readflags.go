@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rows"
@@ -42,7 +41,7 @@ func (f *readFlags) add(cmd *cobra.Command) {
 func (f readFlags) options() (format string, o rows.Options, err error) {
 	if f.format != "" {
 		if format, err = source.ParseFormat(ingest.Formats(), f.format); err != nil {
-			return "", o, &usageError{err}
+			return "", o, usage(err)
 		}
 	}
 	switch d := strings.ToLower(f.delimiter); {
@@ -97,13 +96,9 @@ func (f readFlags) apply(s *source.Source) (err error) {
 
 // printSkipped prints why files were skipped.
 func (r *runner) printSkipped(skipped []source.Skipped) {
-	const most = 20
-	notes := make([]string, 0, min(len(skipped), most)+1)
-	for _, s := range skipped[:min(len(skipped), most)] {
+	var notes []string
+	for _, s := range skipped {
 		notes = append(notes, "skipped "+s.String())
 	}
-	if more := len(skipped) - most; more > 0 {
-		notes = append(notes, herb.Count(more)+" more files skipped")
-	}
-	r.notes(notes)
+	writeNotes(r.Err, firstOf(notes, 20, " files skipped"))
 }

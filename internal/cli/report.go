@@ -46,12 +46,12 @@ func writeReport(w io.Writer, d herb.Dataset) error {
 	})
 }
 
-// notes returns the notes of a report, including those of its columns.
-func notes(rep *herb.Report) []string {
+// reportNotes returns the notes of a report, including those of its columns.
+func reportNotes(rep *herb.Report) (all []string) {
 	if rep == nil {
 		return nil
 	}
-	all := append([]string(nil), rep.Notes...)
+	all = append(all, rep.Notes...)
 	for _, c := range rep.Columns {
 		for _, n := range c.Notes {
 			all = append(all, printable(c.Field)+": "+n)
@@ -60,17 +60,19 @@ func notes(rep *herb.Report) []string {
 	return all
 }
 
-// writeNotes writes the notes of a report, the first ten unless all is set.
-func writeNotes(w io.Writer, rep *herb.Report, all bool) {
-	const most = 10
-	list := notes(rep)
-	for i, n := range list {
-		if i == most && !all {
-			fmt.Fprintf(w, "  note: %d more; --report shows them\n", len(list)-most)
-			return
-		}
+// writeNotes writes notes.
+func writeNotes(w io.Writer, notes []string) {
+	for _, n := range notes {
 		fmt.Fprintf(w, "  note: %s\n", n)
 	}
+}
+
+// firstOf returns the first items, followed by the number of the others.
+func firstOf(items []string, most int, others string) []string {
+	if len(items) <= most {
+		return items
+	}
+	return append(items[:most:most], herb.Count(len(items)-most)+" more"+others)
 }
 
 // writeChanges writes how a version differs from the live one. "-" marks breaking changes.

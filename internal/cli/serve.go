@@ -116,7 +116,6 @@ func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, to
 
 // writeSkipped lists the first files that were skipped or could not be read.
 func writeSkipped(b *strings.Builder, found source.Set) {
-	const most = 5
 	var reasons []string
 	for _, err := range found.Errors {
 		reasons = append(reasons, err.Error())
@@ -124,15 +123,11 @@ func writeSkipped(b *strings.Builder, found source.Set) {
 	for _, s := range found.Skipped {
 		reasons = append(reasons, s.String())
 	}
-	if len(reasons) == 0 {
-		return
+	if len(reasons) > 0 {
+		fmt.Fprintf(b, "\nSkipped files\n")
 	}
-	fmt.Fprintf(b, "\nSkipped files\n")
-	for _, reason := range reasons[:min(len(reasons), most)] {
+	for _, reason := range firstOf(reasons, 5, "; the log lists them") {
 		fmt.Fprintf(b, "  %s\n", printable(reason))
-	}
-	if more := len(reasons) - most; more > 0 {
-		fmt.Fprintf(b, "  %s more; the log lists them\n", herb.Count(more))
 	}
 }
 

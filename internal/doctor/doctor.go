@@ -4,9 +4,11 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"herbarium/internal/app"
+	"herbarium/internal/herb"
 )
 
 // Status is the result of a check.
@@ -40,17 +42,25 @@ const timeout = 30 * time.Second
 // doctor runs the checks.
 type doctor struct {
 	Options
+	host
 	report  func(Result)
 	check   string // the current one
-	live    []liveVersion
-	newest  time.Time // publication time of the newest version
-	known   bool      // live and newest have been read
-	running bool      // a Herbarium server answers at the address of the settings
+	live    []herb.LiveVersion
+	known   bool // live has been read
+	running bool // a Herbarium server answers at the address of the settings
+}
+
+// host is the machine that the checks run on. Tests replace it.
+type host struct {
+	now       func() time.Time
+	diskSpace func(folder string) (free, total uint64, ok bool)
+	openFiles func() int // limit; 0: unknown
+	memMaps   func() int // limit; 0: unknown
 }
 
 // Run runs all checks and calls report with each finding, as soon as it is known.
 func Run(ctx context.Context, o Options, report func(Result)) {
-	d := &doctor{Options: o, report: report}
+	d := &doctor{Options: o, report: report, host: host{time.Now, diskSpace, app.MaxDescriptors, maxMapCount}}
 	for _, c := range []struct {
 		name string
 		run  func(context.Context)
@@ -79,6 +89,14 @@ func Run(ctx context.Context, o Options, report func(Result)) {
 	}
 }
 
-func (d *doctor) ok(detail string)           { d.report(Result{OK, d.check, detail, ""}) }
-func (d *doctor) warn(detail, remedy string) { d.report(Result{Warn, d.check, detail, remedy}) }
-func (d *doctor) fail(detail, remedy string) { d.report(Result{Fail, d.check, detail, remedy}) }
+func (d *doctor) ok(format string, args ...any) {
+	d.report(Result{OK, d.check, fmt.Sprintf(format, args...), ""})
+}
+
+func (d *doctor) warn(remedy, format string, args ...any) {
+	d.report(Result{Warn, d.check, fmt.Sprintf(format, args...), remedy})
+}
+
+func (d *doctor) fail(remedy, format string, args ...any) {
+	d.report(Result{Fail, d.check, fmt.Sprintf(format, args...), remedy})
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -19,26 +20,55 @@ import (
 	"herbarium/internal/segment"
 )
 
+// Free space below which a publish is likely to fail, and below which writes are.
+const (
+	warnFree = 1 << 30
+	failFree = 64 << 20
+)
+
+// checkSpace checks the free space of the disk of the data folder.
+func (d *doctor) checkSpace(context.Context) {
+	const remedy = "free space, or move the data folder to a larger disk"
+	free, total, ok := d.diskSpace(d.Config.Data)
+	detail := fmt.Sprintf("%s of %s free", formatBytes(free), formatBytes(total))
+	switch {
+	case !ok:
+		d.warn("check it with the tools of the system", "the free space is unknown")
+	case free < failFree:
+		d.fail(remedy, "%s; writes will fail", detail)
+	case free < warnFree:
+		d.warn(remedy, "%s; a publish needs several times the size of its file", detail)
+	default:
+		d.ok("%s", detail)
+	}
+}
+
+// formatBytes formats a number of bytes with a binary unit.
+func formatBytes(n uint64) string {
+	if n >= 1<<30 {
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
 // checkAddress checks that the address of the server is free, or that a Herbarium server answers there.
 func (d *doctor) checkAddress(ctx context.Context) {
 	addr := d.Config.Addr
-	if free, err := canListen(ctx, addr); free {
-		d.ok(addr + " is free; no server is running there")
-		return
-	} else if !errors.Is(err, syscall.EADDRINUSE) {
-		d.failListen(addr, err)
-		return
-	}
-	state, ok := readiness(ctx, addr)
-	switch {
+	switch inUse, ok := d.listen(ctx, addr); {
 	case !ok:
-		d.fail(addr+" is in use by another program", "stop that program, or set another --addr")
-	case state == "ready":
-		d.running = true
-		d.ok("a server is running on " + addr + " and is ready")
+	case !inUse:
+		d.ok("%s is free; no server is running there", addr)
 	default:
-		d.running = true
-		d.warn(fmt.Sprintf("a server is running on %s and reports %q", addr, state), "request /readyz and read the log of the server")
+		state := readiness(ctx, addr)
+		d.running = state != ""
+		switch state {
+		case "":
+			d.fail("stop that program, or set another --addr", "%s is in use by another program", addr)
+		case "ready":
+			d.ok("a server is running on %s and is ready", addr)
+		default:
+			d.warn("request /readyz and read the log of the server", "a server is running on %s and reports %q", addr, state)
+		}
 	}
 }
 
@@ -49,40 +79,39 @@ func (d *doctor) checkAdminAddress(ctx context.Context) {
 		d.ok("not used")
 		return
 	}
-	switch free, err := canListen(ctx, addr); {
-	case free:
-		d.ok(addr + " is free")
-	case !errors.Is(err, syscall.EADDRINUSE):
-		d.failListen(addr, err)
+	switch inUse, ok := d.listen(ctx, addr); {
+	case !ok:
+	case !inUse:
+		d.ok("%s is free", addr)
 	case d.running:
-		d.ok(addr + " is in use while the server is running")
+		d.ok("%s is in use while the server is running", addr)
 	default:
-		d.fail(addr+" is in use by another program", "stop that program, or set another --admin-addr")
+		d.fail("stop that program, or set another --admin-addr", "%s is in use by another program", addr)
 	}
 }
 
-func (d *doctor) failListen(addr string, err error) {
-	remedy := "set an address of this machine"
-	if errors.Is(err, fs.ErrPermission) {
-		remedy = "use a port from 1024, or grant CAP_NET_BIND_SERVICE"
-	}
-	d.fail(fmt.Sprintf("cannot listen on %s: %v", addr, err), remedy)
-}
-
-// canListen reports whether an address is free.
-func canListen(ctx context.Context, addr string) (bool, error) {
+// listen reports whether an address is in use. It reports a failure if a server could not use it in any case.
+func (d *doctor) listen(ctx context.Context, addr string) (inUse, ok bool) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return false, err
+	switch {
+	case err == nil:
+		_ = l.Close() // it was not used
+		return false, true
+	case errors.Is(err, syscall.EADDRINUSE):
+		return true, true
+	case errors.Is(err, fs.ErrPermission):
+		d.fail("use a port from 1024, or grant CAP_NET_BIND_SERVICE", "cannot listen on %s: %v", addr, err)
+	default:
+		d.fail("set an address of this machine", "cannot listen on %s: %v", addr, err)
 	}
-	return true, l.Close()
+	return false, false
 }
 
-// readiness returns the status that the server at an address reports; ok is false if it is not Herbarium.
-func readiness(ctx context.Context, addr string) (status string, ok bool) {
+// readiness returns the status that the server at an address reports; empty if it is not Herbarium.
+func readiness(ctx context.Context, addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return "", false
+		return ""
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "localhost"
@@ -91,29 +120,31 @@ func readiness(ctx context.Context, addr string) (status string, ok bool) {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", nil)
 	if err != nil {
-		return "", false
+		return ""
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return "", false
+		return ""
 	}
 	defer res.Body.Close()
-	var body struct {
-		Status string `json:"status"`
-	}
-	err = json.NewDecoder(http.MaxBytesReader(nil, res.Body, 64<<10)).Decode(&body)
-	return body.Status, err == nil && body.Status != ""
+	var body struct{ Status string }
+	_ = json.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&body) // another program answers otherwise
+	return body.Status
 }
 
 // checkClock compares the local clock with the newest version, which was published in the past.
 func (d *doctor) checkClock(context.Context) {
-	now := time.Now()
-	if ahead := d.newest.Sub(now); ahead > maxOffset {
-		d.warn(fmt.Sprintf("%s; the newest version was published %s later", now.UTC().Format(time.RFC3339), ahead.Round(time.Second)),
-			"synchronize the clock with NTP; keys and idempotency keys expire by it")
+	now := d.now()
+	ahead := time.Duration(0)
+	for _, v := range d.live {
+		ahead = max(ahead, v.Published.Sub(now))
+	}
+	if ahead > maxOffset {
+		d.warn("synchronize the clock with NTP; keys and idempotency keys expire by it",
+			"%s; the newest version was published %s later", now.UTC().Format(time.RFC3339), ahead.Round(time.Second))
 		return
 	}
-	d.ok(now.UTC().Format(time.RFC3339))
+	d.ok("%s", now.UTC().Format(time.RFC3339))
 }
 
 // minOpenFiles is enough for a thousand connections and the files of a thousand datasets.
@@ -121,34 +152,37 @@ const minOpenFiles = 4096
 
 // checkOpenFiles checks the limit of open files and connections.
 func (d *doctor) checkOpenFiles(context.Context) {
-	limit, ok := openFileLimit()
-	switch {
-	case !ok:
-		d.ok("the limit is unknown on " + runtime.GOOS)
+	switch limit := d.openFiles(); {
+	case limit == 0:
+		d.ok("the limit is unknown on %s", runtime.GOOS)
 	case limit < minOpenFiles:
-		d.warn(fmt.Sprintf("the limit is %d", limit), fmt.Sprintf("raise it to %d or more, with LimitNOFILE of systemd or ulimit -n", minOpenFiles))
+		d.warn(fmt.Sprintf("raise it to %d or more, with LimitNOFILE of systemd or ulimit -n", minOpenFiles), "the limit is %d", limit)
 	default:
-		d.ok(fmt.Sprintf("the limit is %d", limit))
+		d.ok("the limit is %d", limit)
 	}
 }
 
 // checkMaps checks the limit of memory maps: each open segment needs one, and the Go runtime some hundred.
 func (d *doctor) checkMaps(context.Context) {
-	content, err := os.ReadFile("/proc/sys/vm/max_map_count")
-	limit, parseErr := strconv.Atoi(strings.TrimSpace(string(content)))
-	if err != nil || parseErr != nil {
-		d.ok("the limit is unknown on " + runtime.GOOS)
-		return
+	need := 2*len(d.live) + 1000
+	switch limit := d.memMaps(); {
+	case limit == 0:
+		d.ok("the limit is unknown on %s", runtime.GOOS)
+	case limit < need:
+		d.warn(fmt.Sprintf("sysctl vm.max_map_count=%d", 2*need), "vm.max_map_count is %s for %s datasets", herb.Count(limit), herb.Count(len(d.live)))
+	default:
+		d.ok("vm.max_map_count is %s", herb.Count(limit))
 	}
-	if need := 2*len(d.live) + 1000; limit < need {
-		d.warn(fmt.Sprintf("vm.max_map_count is %s for %s datasets", herb.Count(limit), herb.Count(len(d.live))),
-			fmt.Sprintf("sysctl vm.max_map_count=%d", 2*need))
-		return
-	}
-	d.ok(fmt.Sprintf("vm.max_map_count is %s", herb.Count(limit)))
+}
+
+// maxMapCount returns the limit of memory maps of Linux.
+func maxMapCount() int {
+	content, _ := os.ReadFile("/proc/sys/vm/max_map_count") // there is none on other systems
+	limit, _ := strconv.Atoi(strings.TrimSpace(string(content)))
+	return limit
 }
 
 // checkVersion reports the versions of the program and of the formats that it reads.
 func (d *doctor) checkVersion(context.Context) {
-	d.ok(fmt.Sprintf("herbarium %s, %s, segment format %d", d.Program, runtime.Version(), segment.FormatVersion))
+	d.ok("herbarium %s, %s, segment format %d", d.Program, runtime.Version(), segment.FormatVersion)
 }

@@ -17,13 +17,6 @@ func diskSpace(folder string) (free, total uint64, ok bool) {
 	return uint64(s.Bavail) * size, uint64(s.Blocks) * size, true
 }
 
-// openFileLimit returns the limit of open files of the process.
-func openFileLimit() (uint64, bool) {
-	var limit syscall.Rlimit
-	err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit)
-	return uint64(limit.Cur), err == nil
-}
-
 // owner returns the user that a file belongs to.
 func owner(info fs.FileInfo) (uid int, ok bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)

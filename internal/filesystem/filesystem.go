@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 )
 
@@ -54,4 +55,24 @@ func SyncDir(fs FS, path string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+// WriteFile writes a file atomically and durably: it is written to part, synced and renamed to path, and the folder is synced.
+// A failure leaves an existing file at path unchanged and removes part.
+func WriteFile(fs FS, part, path string, write func(io.Writer) error) error {
+	f, err := fs.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = fs.Rename(part, path)
+	}
+	if err != nil {
+		return errors.Join(err, fs.RemoveAll(part))
+	}
+	return SyncDir(fs, filepath.Dir(path))
 }

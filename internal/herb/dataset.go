@@ -3,6 +3,8 @@ package herb
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -35,21 +37,10 @@ func ParseRef(s string) (Ref, error) {
 	return Ref{Namespace: ns, Name: name}, nil
 }
 
+var validName = regexp.MustCompile(fmt.Sprintf(`^[a-z0-9][a-z0-9._-]{0,%d}$`, MaxName-1))
+
 // ValidName reports whether s is a valid namespace or dataset name.
-func ValidName(s string) bool {
-	if s == "" || len(s) > MaxName {
-		return false
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
-		case i > 0 && (c == '-' || c == '_' || c == '.'):
-		default:
-			return false
-		}
-	}
-	return true
-}
+func ValidName(s string) bool { return validName.MatchString(s) }
 
 // Access determines who may read a dataset.
 type Access string

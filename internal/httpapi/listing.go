@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -122,7 +123,7 @@ func (a *API) openListing(w *response, r *http.Request, raw string) (library.Vie
 		return view, nil, err
 	}
 	if w.Header()["Vary"] == nil {
-		w.set("Vary", varyAccept)
+		w.Header().Set("Vary", varyAccept)
 	}
 	req, err := query.ParseOrdered(raw, view.Fields, view.Order)
 	if err != nil {
@@ -177,7 +178,7 @@ func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error 
 	if w.route.page {
 		vary = varyCookie
 	}
-	w.set("Vary", vary)
+	w.Header().Set("Vary", vary)
 	howTo := "dataset " + d.Ref.String() + " needs a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as the parameter api_key"
 	_, err := a.authorize(w, r, a.keyOf(w, r), howTo, d.ReadScopes()...)
 	return err
@@ -200,24 +201,16 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 		return err
 	}
 	target := a.base + u.EscapedPath() + "?" + strings.TrimSuffix(first, "1") // the page is the last parameter
-	var links strings.Builder
-	links.Grow(4 * (len(target) + len(`<12345678>; rel="first", `)))
-	add := func(rel string, page int) {
-		for _, s := range []string{"<", target, strconv.Itoa(page), `>; rel="`, rel, `"`} {
-			links.WriteString(s)
-		}
-	}
+	var links []string
+	add := func(rel string, page int) { links = append(links, fmt.Sprintf(`<%s%d>; rel=%q`, target, page, rel)) }
 	add("first", 1)
 	if m.HasPrev {
-		links.WriteString(", ")
 		add("prev", min(m.Page-1, m.TotalPages))
 	}
 	if m.HasNext {
-		links.WriteString(", ")
 		add("next", m.Page+1)
 	}
-	links.WriteString(", ")
 	add("last", max(m.TotalPages, 1))
-	w.set("Link", links.String())
+	w.Header().Set("Link", strings.Join(links, ", "))
 	return nil
 }

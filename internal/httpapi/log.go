@@ -32,7 +32,7 @@ func (a *API) logRequest(w *response, r *http.Request) {
 		level = slog.LevelDebug
 	}
 	if !a.opts.Log.Enabled(r.Context(), level) {
-		return
+		return // the attributes are expensive
 	}
 	attrs := []slog.Attr{
 		slog.String("method", knownMethod(r.Method)),
@@ -48,10 +48,7 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	if w.err != nil && (w.status >= http.StatusInternalServerError || w.status < http.StatusBadRequest) {
 		attrs = append(attrs, slog.String("error", redactText(w.err.Error())))
 	}
-	// LogAttrs would look up the caller, which takes as long as formatting some of the attributes.
-	rec := slog.NewRecord(w.start.Add(took), level, "request", 0)
-	rec.AddAttrs(attrs...)
-	_ = a.opts.Log.Handler().Handle(r.Context(), rec) // as LogAttrs does
+	a.opts.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
 // logPanic logs the stack of a panic.

@@ -15,8 +15,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pb33f/libopenapi"
-	validator "github.com/pb33f/libopenapi-validator"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
@@ -119,6 +117,10 @@ func TestDocument_dataset(t *testing.T) {
 	wantOdd = append([]string{"field", "top", "offset", "values", "buckets", "scale", "edges", "own_filter", "search"}, wantOdd[5:]...)
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/facets")); diff != "" {
 		t.Errorf("parameters of facets (-want +got):\n%s", diff)
+	}
+	plants := d.Paths["/api/v1/store/plants/data"]["get"]
+	if _, gone := plants.Responses["410"]; gone || slices.Contains(names("/api/v1/store/plants/data"), "version") {
+		t.Error("the plants have no versions, and their operation has a parameter for them")
 	}
 	dataset, _ := catalog()
 	for _, f := range dataset.Fields {
@@ -277,50 +279,79 @@ func TestDocument_newDatasets(t *testing.T) {
 	}
 }
 
-// validate checks that a document is valid and accepts requests.
-func validate(t *testing.T, document []byte, targets ...string) validator.Validator {
-	t.Helper()
-	doc, err := libopenapi.NewDocument(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, errs := validator.NewValidator(doc)
-	if errs != nil {
-		t.Fatal(errs)
-	}
-	if ok, errs := v.ValidateDocument(); !ok {
-		for _, e := range errs {
-			t.Errorf("%s: %s %v", e.Message, e.Reason, e.SchemaValidationErrors)
-		}
-	}
-	for _, target := range targets {
-		if ok, errs := v.ValidateHttpRequest(request("GET", target, "")); !ok {
-			for _, e := range errs {
-				t.Errorf("%s: %s: %s", target, e.Message, e.Reason)
-			}
-		}
-	}
-	return v
-}
-
-func TestDocument_valid(t *testing.T) {
+// TestDocument_requests checks which requests are valid by the document.
+func TestDocument_requests(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	putWide(s, 60)
-	v := validate(t, []byte(s.get(t, "/openapi.json").body), // all kinds of requests are valid by the document
-		"/api/v1", "/api/v1?page=2&per_page=10", "/api/v1/garden/catalog", "/openapi.json", "/openapi.json?dataset=garden/catalog",
-		"/api/v1/garden/catalog/data",
-		"/api/v1/garden/catalog/data?page=2&per_page=100&sort=price&order=desc&search=green",
-		"/api/v1/garden/catalog/data?category=fern&category=moss&tags=green&sort=-category,price",
-		"/api/v1/garden/catalog/data?api_key="+reader,
-		"/api/v1/wide/fields/data?field_00003=a&field_00003=b&field_00059[prefix]=c&field_00001[empty]=true&sort=field_00001",
-	)
-	if ok, errs := v.ValidateHttpRequest(creation(`{"id":1,"name":"Rose","tag":"shrub","more":1}`)); !ok {
-		t.Errorf("creation: %v", errs)
+	d := s.parsedOpenAPI(t)
+	for target, valid := range map[string]bool{
+		"/api/v1": true, "/api/v1?page=2&per_page=10": true, "/api/v1/garden/catalog": true,
+		"/openapi.json": true, "/openapi.json?dataset=garden/catalog": true,
+		"/api/v1/garden/catalog/data": true,
+		"/api/v1/garden/catalog/data?page=2&per_page=100&sort=price&order=desc&search=green":                                  true,
+		"/api/v1/garden/catalog/data?category=fern&category=moss&tags=green&sort=-category,price":                             true,
+		"/api/v1/garden/catalog/data?api_key=" + reader:                                                                       true,
+		"/api/v1/garden/catalog/data?price[empty]=true":                                                                       true,
+		"/api/v1/wide/fields/data?field_00003=a&field_00003=b&field_00059[prefix]=c&field_00001[empty]=true&sort=field_00001": true,
+		"/api/v1/garden/catalog/facets?field=category&field=status&top=3":                                                     true,
+		"/api/v1/garden/catalog/data?sort=price,prize":                                                                        false,
+		"/api/v1/garden/catalog/data?page=0":                                                                                  false,
+		"/api/v1/garden/catalog/data?page=one":                                                                                false,
+		"/api/v1/garden/catalog/data?page=1&page=2":                                                                           false,
+		"/api/v1/garden/catalog/facets":                                                                                       false,
+		"/api/v1/garden/catalog/facets?field=prize":                                                                           false,
+		"/api/v1/garden/catalogue/dates":                                                                                      false,
+	} {
+		if err := d.checkRequest(request("GET", target, "")); (err == nil) != valid {
+			t.Errorf("%s: %v, want valid: %t", target, err, valid)
+		}
 	}
-	for _, target := range []string{"/api/v1/garden/catalog/data?sort=price,prize", "/api/v1/garden/catalog/data?page=0"} {
-		if ok, _ := v.ValidateHttpRequest(request("GET", target, "")); ok {
-			t.Errorf("%s is accepted", target)
+	for body, valid := range map[string]bool{`{"id":1,"name":"Rose","tag":"shrub","more":1}`: true, `{"id":1}`: false, `{"id":"1","name":"Rose"}`: false} {
+		if err := d.checkRequest(creation(body)); (err == nil) != valid {
+			t.Errorf("creation of %s: %v, want valid: %t", body, err, valid)
+		}
+	}
+}
+
+// putLarge adds datasets with fields of all types, whose operations are too large for a full document.
+func putLarge(s *service, datasets int) {
+	for n := range datasets {
+		d := herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: fmt.Sprintf("d%d", n)}, Version: "v1", Access: []herb.Access{herb.AccessOpen, herb.AccessKey}[n%2]}
+		for i := range 48 {
+			d.Fields = append(d.Fields, herb.Field{
+				Name: fmt.Sprintf("f%d", i), Type: herb.Types()[i%len(herb.Types())], Filterable: n != 2, Sortable: n != 2 && i > n,
+			})
+		}
+		s.library.put(d, nil)
+	}
+}
+
+// TestDocument_compact checks which requests are valid by a document that has one parameter for all filters, and by one
+// without datasets.
+func TestDocument_compact(t *testing.T) {
+	t.Parallel()
+	for name, datasets := range map[string]int{"compact": 6, "generic": 201} {
+		s := newService(t, nil)
+		putLarge(s, datasets)
+		d := s.parsedOpenAPI(t)
+		generic := name == "generic"
+		if _, ok := d.root["paths"].(map[string]any)["/api/v1/many/d0/data"]; ok == generic {
+			t.Errorf("%s: the operations of a dataset are described: %t", name, ok)
+		}
+		for target, valid := range map[string]bool{
+			"/api/v1/many/d0/data?page=2&sort=f2&f1=a&f1=b&f3[gte]=c": true,
+			"/api/v1/many/d1/facets?field=f1&top=3&f2=a":              true,
+			"/api/v1/many/d2/data?search=a":                           true,
+			"/api/v1/many/d0/data?page=0":                             false,
+			"/api/v1/many/d0/data?sort=f2,-f1":                        true,
+			"/api/v1/many/d0/data?sort=unknown":                       true,
+			"/api/v1/many/d0/facets?field=unknown":                    generic,
+			"/openapi.json?dataset=many/d0":                           true,
+		} {
+			if err := d.checkRequest(request("GET", target, "")); (err == nil) != valid {
+				t.Errorf("%s: %s: %v, want valid: %t", name, target, err, valid)
+			}
 		}
 	}
 }
@@ -351,19 +382,9 @@ func TestDocument_golden(t *testing.T) {
 	}
 }
 
-// TestDocument_redocly validates the document with an independent validator on another platform.
+// TestDocument_redocly validates the document at each level of detail.
 func TestDocument_redocly(t *testing.T) {
 	t.Parallel()
-	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
-	putWide(s, 60)
-	if !lint(t, []byte(s.get(t, "/openapi.json").body)) {
-		programtest.SkipWithout(t, "redocly", "redocly is not installed; run npm ci --prefix tools/openapi (needs Node.js)")
-	}
-}
-
-// lint checks a document with redocly. It returns false if that is not installed.
-func lint(t *testing.T, document []byte) bool {
-	t.Helper()
 	tools, err := filepath.Abs(filepath.Join("..", "..", "tools", "openapi"))
 	if err != nil {
 		t.Fatal(err)
@@ -371,16 +392,51 @@ func lint(t *testing.T, document []byte) bool {
 	redocly := filepath.Join(tools, "node_modules", ".bin", "redocly")
 	_, noNode := exec.LookPath("node")
 	if _, err := os.Stat(redocly); err != nil || noNode != nil {
-		return false
+		programtest.SkipWithout(t, "redocly", "redocly is not installed; run npm ci --prefix tools/openapi (needs Node.js)")
 	}
-	file := filepath.Join(t.TempDir(), "openapi.json")
-	if err := os.WriteFile(file, document, 0o644); err != nil {
-		t.Fatal(err)
+	folder := t.TempDir()
+	args := []string{"lint", "--config", filepath.Join(tools, "redocly.yaml"), "--format", "stylish"}
+	for name, put := range map[string]func(*service){
+		"full.json":    func(s *service) { putWide(s, 60) },
+		"compact.json": func(s *service) { putLarge(s, 6) },
+		"generic.json": func(s *service) { putLarge(s, 201) },
+	} {
+		s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
+		put(s)
+		file := filepath.Join(folder, name)
+		if err := os.WriteFile(file, []byte(s.openAPI(t)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, file)
 	}
-	cmd := exec.CommandContext(t.Context(), redocly, "lint", "--config", filepath.Join(tools, "redocly.yaml"), "--format", "stylish", file)
+	cmd := exec.CommandContext(t.Context(), redocly, args...)
 	cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "NO_COLOR=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("redocly: %v\n%s", err, out)
 	}
-	return true
+}
+
+// TestAPIDocument_rejects checks that responses which the document does not describe are detected.
+func TestAPIDocument_rejects(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	d, r := s.parsedOpenAPI(t), request("GET", "/api/v1/garden/catalog/data?per_page=1", "")
+	good := s.get(t, r.URL.String())
+	for name, change := range map[string]func(*checkedResponse){
+		"status":          func(a *checkedResponse) { a.status = 418 },
+		"missing header":  func(a *checkedResponse) { a.header.Del("Etag") },
+		"header":          func(a *checkedResponse) { a.header.Set("X-Total-Count", "many") },
+		"content type":    func(a *checkedResponse) { a.header.Set("Content-Type", "text/plain") },
+		"not JSON":        func(a *checkedResponse) { a.body += "}" },
+		"type of a value": func(a *checkedResponse) { a.body = strings.Replace(a.body, `"total":60`, `"total":"60"`, 1) },
+		"missing member":  func(a *checkedResponse) { a.body = strings.Replace(a.body, `"id":"1",`, "", 1) },
+		"another member":  func(a *checkedResponse) { a.body = strings.Replace(a.body, `{"id":`, `{"no":"1","id":`, 1) },
+		"body of a 304":   func(a *checkedResponse) { a.status = 304 },
+	} {
+		a := good
+		a.header = good.header.Clone()
+		if change(&a); d.checkResponse(r, a.status, a.header, a.body) == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
 }

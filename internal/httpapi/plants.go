@@ -5,6 +5,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"herbarium/internal/admission"
@@ -105,33 +106,12 @@ func idempotencyKey(h http.Header) (string, error) {
 	if len(keys) > 1 {
 		return "", herb.Invalidf("Idempotency-Key is given %d times; give it once", len(keys))
 	}
-	key, ok := unquote(strings.Trim(keys[0], " \t"))
-	visible := func(c rune) bool { return '!' <= c && c <= '~' }
-	if !ok || key == "" || len(key) > maxIdempotencyKey || strings.IndexFunc(key, func(c rune) bool { return !visible(c) }) >= 0 {
+	key := strings.Trim(keys[0], " \t")
+	if strings.HasPrefix(key, `"`) {
+		key, _ = strconv.Unquote(key) // empty if it is invalid
+	}
+	if key == "" || len(key) > maxIdempotencyKey || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
 		return "", herb.Invalidf("Idempotency-Key must be 1 to %d visible ASCII characters without spaces, bare or in double quotes", maxIdempotencyKey)
 	}
 	return key, nil
-}
-
-// unquote parses a quoted string of RFC 8941. Other strings are returned unchanged.
-func unquote(s string) (string, bool) {
-	quoted, ok := strings.CutPrefix(s, `"`)
-	if !ok {
-		return s, true
-	}
-	var b strings.Builder
-	for i := 0; i < len(quoted); i++ {
-		switch c := quoted[i]; c {
-		case '"':
-			return b.String(), i == len(quoted)-1
-		case '\\':
-			if i++; i == len(quoted) || quoted[i] != '"' && quoted[i] != '\\' {
-				return "", false
-			}
-			b.WriteByte(quoted[i])
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return "", false
 }

@@ -28,18 +28,9 @@ type response struct {
 	apiPath    bool   // an API path, even without a route
 	status     int    // 0 if nothing was sent
 	bytes      int64
-	err        error    // for the log only
-	clientGone bool     // the client disconnected
-	immutable  bool     // the entity tag determines the body, so that its compressed forms may be cached
-	values     []string // of headers; see set
-}
-
-// set sets a header. The name must have the canonical form of net/http. Most responses have ten headers; http.Header.Set
-// would allocate memory for each of them.
-func (w *response) set(name, value string) {
-	w.values = append(w.values, value)
-	n := len(w.values)
-	w.Header()[name] = w.values[n-1 : n : n]
+	err        error // for the log only
+	clientGone bool  // the client disconnected
+	immutable  bool  // the entity tag determines the body, so that its compressed forms may be cached
 }
 
 // WriteHeader records the status, except for informational responses.
@@ -73,7 +64,7 @@ const (
 // same headers and no body.
 func (w *response) send(r *http.Request, status int, contentType string, body []byte) {
 	h := w.Header()
-	w.set("Content-Type", contentType)
+	w.Header().Set("Content-Type", contentType)
 	w.setDefaultVary()
 	if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity && len(body) >= minCompress && h["Content-Encoding"] == nil {
 		buf := w.buffers.get()
@@ -84,10 +75,10 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 		}
 		if compressed, err := w.compress(buf, key, body); err == nil && len(compressed) < len(body) {
 			body = compressed
-			w.set("Content-Encoding", c.String())
+			w.Header().Set("Content-Encoding", c.String())
 		}
 	}
-	w.set("Content-Length", strconv.Itoa(len(body)))
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.ticket.Release() // a slow client must not occupy a slot
 	w.WriteHeader(status)
 	if r.Method == http.MethodHead {
@@ -132,7 +123,7 @@ const (
 // setDefaultVary sets Vary for bodies that may be compressed, unless the handler has set it.
 func (w *response) setDefaultVary() {
 	if w.Header()["Vary"] == nil {
-		w.set("Vary", varyEncoding)
+		w.Header().Set("Vary", varyEncoding)
 	}
 }
 
@@ -165,7 +156,7 @@ func (a *API) entityTag(parts ...string) string {
 
 // notModified sends 304 if If-None-Match contains the tag, and reports whether it did.
 func (w *response) notModified(r *http.Request, tag string) bool {
-	w.set("Etag", tag)
+	w.Header().Set("Etag", tag)
 	if !etag.Match(r.Header, tag) {
 		return false
 	}
@@ -178,12 +169,12 @@ func (w *response) notModified(r *http.Request, tag string) bool {
 func (w *response) setCaching(r *http.Request, access herb.Access) {
 	switch _, keyed := keyInQuery(r.URL.RawQuery); {
 	case keyed:
-		w.set("Cache-Control", "private, no-store")
-		w.set("Referrer-Policy", "no-referrer")
+		w.Header().Set("Cache-Control", "private, no-store")
+		w.Header().Set("Referrer-Policy", "no-referrer")
 	case access == herb.AccessKey:
-		w.set("Cache-Control", "private, no-cache")
+		w.Header().Set("Cache-Control", "private, no-cache")
 	default:
-		w.set("Cache-Control", "public, no-cache")
+		w.Header().Set("Cache-Control", "public, no-cache")
 	}
 }
 

@@ -61,20 +61,23 @@ func fieldError(name string, err error) error {
 	return fmt.Errorf("field %q: %w", name, err)
 }
 
-// fields returns the fields and the reports of their columns, after the last row. types are those that the files declare.
-func (e *exposure) fields(types []rows.Column) (fields []herb.Field, reports []herb.ColumnReport, err error) {
+// fields returns the fields and the reports of their columns, after the last row. columns are those of the files.
+func (e *exposure) fields(columns []rows.Column) (fields []herb.Field, reports []herb.ColumnReport, err error) {
 	for k, s := range e.settings {
-		column, declared := s.Column(), herb.Type("")
+		column, stated := s.Column(), rows.Column{}
 		if at := e.pick[k]; at < len(e.columns) {
-			column, declared = e.columns[at], types[at].Type
+			column, stated = e.columns[at], columns[at]
 		}
-		r, err := e.profiles[k].Result(column, declared)
+		r, err := e.profiles[k].Result(column, stated.Type)
 		if err != nil {
 			return nil, nil, fieldError(s.Name, err)
 		}
 		f := herb.Field{
 			Name: s.Name, Type: r.Type, Notation: r.Notation, Title: s.Title, Description: s.Description,
 			Searchable: r.Searchable, Filterable: true, Sortable: true, Weight: s.Weight,
+		}
+		if f.Description == "" && stated.Unit != "" {
+			f.Description = "Unit: " + stated.Unit
 		}
 		for _, flag := range []struct{ to, from *bool }{
 			{&f.Searchable, s.Searchable}, {&f.Filterable, s.Filterable}, {&f.Sortable, s.Sortable},

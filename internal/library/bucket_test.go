@@ -97,7 +97,7 @@ func (b *bucket) perform(ctx context.Context, op, name string, do func() error) 
 	return fault(call{ctx, op, name, do})
 }
 
-// Put, Get, Delete and List implement library.Blobs.
+// Put, Get, Delete, Abort and List implement library.Blobs.
 func (b *bucket) Put(ctx context.Context, name, path string, progress func(done, total int64)) error {
 	return b.perform(ctx, "put", name, func() error {
 		content, err := os.ReadFile(path)
@@ -140,6 +140,10 @@ func (b *bucket) Get(ctx context.Context, name string, to io.Writer) error {
 
 func (b *bucket) Delete(ctx context.Context, name string) error {
 	return b.perform(ctx, "delete", name, func() error { return os.RemoveAll(filepath.Join(b.dir, name)) })
+}
+
+func (b *bucket) Abort(ctx context.Context, olderThan time.Duration) error {
+	return b.perform(ctx, "abort "+olderThan.String(), "", func() error { return nil })
 }
 
 func (b *bucket) List(ctx context.Context) iter.Seq2[herb.Blob, error] {

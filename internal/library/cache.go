@@ -52,21 +52,18 @@ func newCache() *cache {
 
 // acquireSlot waits for a slot for a fetch. A fetch that requests wait for does not queue behind prefetches.
 func (c *cache) acquireSlot(ctx context.Context, f *fetch) (release func(), err error) {
-	ahead, asked := func() { <-c.prefetchSlots }, func() { <-c.requestSlots }
-	select {
-	case c.prefetchSlots <- struct{}{}:
-		return ahead, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-f.requested:
-	}
-	select {
-	case c.requestSlots <- struct{}{}:
-		return asked, nil
-	case c.prefetchSlots <- struct{}{}:
-		return ahead, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	requested, requestSlots := f.requested, chan struct{}(nil) // nil blocks
+	for {
+		select {
+		case c.prefetchSlots <- struct{}{}:
+			return func() { <-c.prefetchSlots }, nil
+		case requestSlots <- struct{}{}:
+			return func() { <-c.requestSlots }, nil
+		case <-requested:
+			requested, requestSlots = nil, c.requestSlots
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ func sizeOf(t *testing.T, d herb.Dataset) int64 {
 	return d.File.Size
 }
 
-// wantFiles checks which versions have a file on a node, and the cache size that its health reports.
+// wantFiles checks which versions have a file on a node, and the size of the cache that it evicts by.
 func wantFiles(t *testing.T, n *node, want ...herb.Dataset) {
 	t.Helper()
 	names, sum := []string{}, int64(0)
@@ -40,8 +40,8 @@ func wantFiles(t *testing.T, n *node, want ...herb.Dataset) {
 	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(names, got) {
 		t.Errorf("cached versions %v; want %v", got, names)
 	}
-	if h := n.Health(); h.CacheBytes != sum {
-		t.Errorf("health reports %d cached bytes; want %d", h.CacheBytes, sum)
+	if n := n.CachedBytes(); n != sum {
+		t.Errorf("%d bytes are considered cached; want %d", n, sum)
 	}
 }
 

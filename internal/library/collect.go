@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
@@ -19,14 +20,15 @@ import (
 const (
 	// collectEvery is the interval at which Run collects garbage.
 	collectEvery = 5 * time.Minute
-	// orphanAge is the age at which an object that is not in the catalogue cannot belong to a running publish.
+	// orphanAge is the age at which an object that is not in the catalogue, or an unfinished upload, cannot belong to a running
+	// publish.
 	orphanAge = 24 * time.Hour
 	// retiredMargin is how long a retired version is remembered after its object was deleted. A publish suspended for longer
 	// could make a version live whose file is gone.
 	retiredMargin = 30 * 24 * time.Hour
 )
 
-// Collect deletes objects that no node needs. Several nodes may run it concurrently.
+// Collect deletes objects that no node needs, and unfinished uploads. Several nodes may run it concurrently.
 //
 // A retired version never enters the catalogue again, which the catalogue enforces in one transaction. So no second check is
 // needed: an object that is neither in the catalogue nor retired is retired once it is older than orphanAge, and an object
@@ -57,7 +59,7 @@ func (l *Library) Collect(ctx context.Context) error {
 			forget = append(forget, r.Version)
 		}
 	}
-	var errs []error
+	errs := []error{l.opts.Blobs.Abort(ctx, orphanAge)}
 	removed := 0
 	for _, version := range slices.Sorted(maps.Keys(objects)) {
 		since, gone := retired[version]
@@ -157,11 +159,11 @@ func (l *Library) Sweep(ctx context.Context) error {
 				l.opts.Log.Info("removed files of interrupted publish or download", "name", stem)
 			}
 			errs = append(errs, err)
-		case errors.Is(err, errNoLockFile), errors.Is(err, errLocksUnsupported):
+		case errors.Is(err, errNoLockFile), errors.Is(err, filesystem.ErrLocksUnsupported):
 			if !inCatalogue[stem] {
 				errs = append(errs, l.sweepOld(byStem[stem]))
 			}
-		case !errors.Is(err, errLocked):
+		case !errors.Is(err, filesystem.ErrLocked):
 			errs = append(errs, err)
 		}
 	}

@@ -50,6 +50,9 @@ func TestCollect_retention(t *testing.T) {
 		pass(3*time.Hour - time.Second)
 		collect(t, n)
 		c.wantObjects(t, append(versions, other)...)
+		if c.bucket.count("abort 24h0m0s") != 1 {
+			t.Error("unfinished uploads were not aborted")
+		}
 		pass(time.Second)
 		collect(t, n)
 		c.wantObjects(t, versions[1], versions[2], other)

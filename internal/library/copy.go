@@ -7,9 +7,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
@@ -61,12 +64,14 @@ func (l *Library) saveCatalogueCopy() {
 		return
 	}
 	copied := catalogueCopy{Generation: s.generation, Datasets: l.liveVersions()}
-	for ref := range l.mutable {
-		if d, ok := l.mutable[ref].lastDescription(); ok {
-			copied.Mutable = append(copied.Mutable, d)
+	for _, ref := range slices.SortedFunc(maps.Keys(l.mutable), herb.Ref.Compare) {
+		k := l.mutable[ref]
+		k.mu.Lock()
+		if k.known {
+			copied.Mutable = append(copied.Mutable, k.dataset)
 		}
+		k.mu.Unlock()
 	}
-	byRef(copied.Mutable)
 	content, err := json.Marshal(copied)
 	l.cache.saving.Lock()
 	defer l.cache.saving.Unlock()
@@ -82,7 +87,7 @@ func (l *Library) saveCatalogueCopy() {
 
 // saveFile writes a small file atomically. Other processes may write it concurrently.
 func (l *Library) saveFile(path string, content []byte) error {
-	return l.writeFile(path+"."+rand.Text()+segment.PartSuffix, path, func(w io.Writer) error {
+	return filesystem.WriteFile(l.opts.FS, path+"."+rand.Text()+segment.PartSuffix, path, func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	})

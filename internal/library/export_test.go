@@ -23,3 +23,11 @@ func (l *Library) NamedVersions() int {
 	defer l.mu.RUnlock()
 	return len(l.named)
 }
+
+// CachedBytes returns the size of the cache.
+func (l *Library) CachedBytes() int64 {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	n, _ := l.cacheSize()
+	return n
+}

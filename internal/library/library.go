@@ -63,10 +63,12 @@ type Blobs interface {
 	// Put stores a local file under a name, atomically. progress is called with bytes done and in total; nil disables it.
 	Put(ctx context.Context, name, path string, progress func(done, total int64)) error
 	// Get writes the object with a name to a writer. The error has herb.CodeNotFound if it does not exist and
-	// herb.CodeUnavailable if the store is down or the transfer stalls.
+	// herb.CodeUnavailable if the store is down or the transfer stalls; an error of the writer is returned unchanged.
 	Get(ctx context.Context, name string, to io.Writer) error
 	// Delete removes the object with a name. A missing object is not an error.
 	Delete(ctx context.Context, name string) error
+	// Abort removes unfinished uploads that are older than a duration. They are not listed, but cost as much as objects.
+	Abort(ctx context.Context, olderThan time.Duration) error
 	List(ctx context.Context) iter.Seq2[herb.Blob, error]
 }
 
@@ -290,19 +292,9 @@ type Health struct {
 
 	Open     int // the live version is open
 	Fetching int // the live version is being fetched or opened
-	Failed   int // the live version could not be fetched or opened
+	Failed   int // the live version could not be fetched or opened; the log has the reason
 	Cold     int // the live version is fetched on demand
 	Behind   int // those not Open of which an older version is open
-	Failures []Failure
-
-	CacheBytes int64 // size of the files in Dir; 0 without Blobs
-}
-
-// Failure records why a version cannot be listed on this node.
-type Failure struct {
-	Ref     herb.Ref
-	Version string
-	Err     error
 }
 
 // CanList reports whether the library has a live set and can list at least one dataset of it, or the live set is empty.
@@ -328,13 +320,11 @@ func (l *Library) Health() Health {
 		switch {
 		case e.failed != nil: // a retry may be running
 			h.Failed++
-			h.Failures = append(h.Failures, Failure{e.Ref, e.Version, e.failed.err})
 		case e.fetch != nil:
 			h.Fetching++
 		default:
 			h.Cold++
 		}
 	}
-	h.CacheBytes, _ = l.cacheSize()
 	return h
 }

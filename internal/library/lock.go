@@ -7,17 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/segment"
 )
 
 // lockSuffix is the extension of lock files. A lock file shares its stem with the files being written.
 const lockSuffix = ".lock"
 
-var (
-	errLocked           = errors.New("another process holds the lock")
-	errLocksUnsupported = errors.New("the file system does not support locks")
-	errNoLockFile       = errors.New("no such lock file")
-)
+var errNoLockFile = errors.New("no such lock file")
 
 // fileLock is an advisory lock that the operating system releases when its process ends, even if it is killed. It
 // distinguishes files of a running publish from those of a killed one.
@@ -38,9 +35,9 @@ func (l *Library) lock(stem string) (*fileLock, error) {
 	for {
 		lock, err := openLock(l.lockPath(stem), os.O_CREATE)
 		switch {
-		case errors.Is(err, errLocksUnsupported):
+		case errors.Is(err, filesystem.ErrLocksUnsupported):
 			return nil, nil
-		case errors.Is(err, errLocked), errors.Is(err, errNoLockFile):
+		case errors.Is(err, filesystem.ErrLocked), errors.Is(err, errNoLockFile):
 			continue // Sweep considered it abandoned and is about to remove it
 		case err != nil:
 			return nil, fmt.Errorf("creating a lock file: %w", err)
@@ -58,9 +55,9 @@ func openLock(path string, flag int) (*fileLock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tryLock(f); err != nil {
+	if err := filesystem.TryLock(f); err != nil {
 		err = errors.Join(err, f.Close())
-		if errors.Is(err, errLocksUnsupported) && flag&os.O_CREATE != 0 {
+		if errors.Is(err, filesystem.ErrLocksUnsupported) && flag&os.O_CREATE != 0 {
 			err = errors.Join(err, os.Remove(path)) // Sweep would consider it abandoned
 		}
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
@@ -191,7 +192,7 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) (err e
 	}
 	defer func() { err = errors.Join(err, lock.release()) }()
 	part := filepath.Join(l.opts.Dir, stem+segment.PartSuffix)
-	err = l.writeFile(part, l.file(d.Version), func(file io.Writer) error { return l.receive(ctx, f, d, file) })
+	err = filesystem.WriteFile(l.opts.FS, part, l.file(d.Version), func(file io.Writer) error { return l.receive(ctx, f, d, file) })
 	if err != nil {
 		return err
 	}
@@ -201,34 +202,11 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) (err e
 	return nil
 }
 
-// writeFile writes a file atomically: it is written to part, synced and renamed to path.
-func (l *Library) writeFile(part, path string, write func(io.Writer) error) error {
-	file, err := l.opts.FS.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	err = write(file)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = l.opts.FS.Rename(part, path)
-	}
-	if err != nil {
-		err = errors.Join(err, l.opts.FS.RemoveAll(part))
-	}
-	return err
-}
-
 // receive writes the stored file of a version to a writer and verifies it.
 func (l *Library) receive(ctx context.Context, f *fetch, d herb.Dataset, to io.Writer) error {
 	w := &receiver{to: to, sum: sha256.New(), received: &f.received, want: d.File}
 	f.received.Store(0)
-	err := l.opts.Blobs.Get(ctx, objectName(d.Version), w)
-	switch {
-	case w.err != nil: // Blobs may not return the error of the writer
-		return w.err
-	case err != nil:
+	if err := l.opts.Blobs.Get(ctx, objectName(d.Version), w); err != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
 	if err := checkSize(d, f.received.Load()); err != nil {
@@ -246,21 +224,15 @@ type receiver struct {
 	sum      hash.Hash
 	received *atomic.Int64
 	want     *herb.File // nil: unknown
-	err      error
 }
 
 // Write implements io.Writer.
 func (w *receiver) Write(p []byte) (n int, err error) {
 	if w.want != nil && w.received.Load()+int64(len(p)) > w.want.Size {
-		w.err = fmt.Errorf("%w: more than %d bytes", errDamaged, w.want.Size)
-		return 0, w.err
+		return 0, fmt.Errorf("%w: more than %d bytes", errDamaged, w.want.Size)
 	}
 	n, err = w.to.Write(p)
 	w.sum.Write(p[:n])
 	w.received.Add(int64(n))
-	if err == nil && n < len(p) {
-		err = io.ErrShortWrite
-	}
-	w.err = err
 	return n, err
 }

@@ -10,7 +10,6 @@ import (
 	"hash"
 	"iter"
 	"maps"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,80 +44,28 @@ func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, 
 	return nil
 }
 
-// hashListing returns the hash of all listed cells and the fingerprints of the columns. Parts of the listing are decoded
-// concurrently and hashed in order.
+// hashListing returns the hash of all listed cells and the fingerprints of the columns.
 func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field, progress func(records int)) (string, []herb.ColumnCells, error) {
-	parts := make(chan chan *listedPart, runtime.GOMAXPROCS(0))
-	ctx, cancel := context.WithCancelCause(ctx)
-	var decoding sync.WaitGroup
-	defer decoding.Wait()
-	defer cancel(nil)
-	decoding.Go(func() {
-		defer close(parts)
-		for next := 0; next < r.Len(); {
-			from := next
-			to, err := r.PartEnd(from, partSize)
-			if err != nil {
-				cancel(err)
-				return
-			}
-			part := make(chan *listedPart, 1)
-			select {
-			case parts <- part:
-			case <-ctx.Done():
-				return
-			}
-			decoding.Go(func() { part <- decodePart(ctx, r, fields, from, to) })
-			next = to
-		}
-	})
-	h, columns := newCellHash(fields), make([]herb.ColumnCells, len(fields))
-	for part := range parts {
-		p := <-part
-		if p.err != nil {
-			return "", nil, p.err
-		}
-		h.write(p.cells)
-		for i, c := range p.columns {
-			columns[i] = columns[i].Plus(c)
-		}
-		progress(p.end)
-	}
-	return h.String(), columns, context.Cause(ctx)
-}
-
-// partSize is the number of bytes of records that are decoded at once.
-const partSize = 1 << 20
-
-// listedPart is what the hash of a listing needs of some of its records.
-type listedPart struct {
-	end     int    // number of the record after the last one
-	cells   []byte // as hashed
-	columns []herb.ColumnCells
-	err     error
-}
-
-// decodePart decodes the records from number from to number to-1.
-func decodePart(ctx context.Context, r *segment.Reader, fields []herb.Field, from, to int) *listedPart {
-	p := &listedPart{end: to, cells: make([]byte, 0, partSize), columns: make([]herb.ColumnCells, len(fields))}
-	defer herb.Recover(&p.err)
-	d := herb.NewRecordDecoder(fields)
-	n, at := from, 0
+	const step = 10_000 // records between progress reports
+	h, columns, decoder := newCellHash(fields), make([]herb.ColumnCells, len(fields)), herb.NewRecordDecoder(fields)
+	n, column := 0, 0
 	cell := func(value []byte) {
-		p.cells = appendCell(p.cells, value)
-		p.columns[at].Add(n, value)
-		at++
+		h.buf = appendCell(h.buf, value)
+		columns[column].Add(n, value)
+		column++
 	}
-	p.err = r.EachIn(ctx, from, to, func(record []byte) error {
-		at = 0
-		if err := d.Decode(record, cell); err != nil {
+	err := r.Each(ctx, func(record []byte) error {
+		column = 0
+		if err := decoder.Decode(record, cell); err != nil {
 			return fmt.Errorf("record %d: %w", n+1, err)
 		}
-		n++
-		p.cells = append(p.cells, rowEnd)
+		h.endRow()
+		if n++; n%step == 0 || n == r.Len() {
+			progress(n)
+		}
 		return nil
 	})
-	return p
+	return h.String(), columns, err
 }
 
 // completeReport adds to a report what is only known once the version is built.
@@ -241,21 +188,24 @@ func (h *cellHash) addRecord(r herb.Record) {
 	for _, v := range r {
 		h.buf = appendCell(h.buf, v)
 	}
+	h.endRow()
+}
+
+// endRow ends a row whose cells are in buf.
+func (h *cellHash) endRow() {
 	if h.buf = append(h.buf, rowEnd); len(h.buf) >= 64<<10 {
-		h.write(nil)
+		h.flush()
 	}
 }
 
-// write adds encoded rows.
-func (h *cellHash) write(rows []byte) {
+func (h *cellHash) flush() {
 	h.sum.Write(h.buf)
-	h.sum.Write(rows)
 	h.buf = h.buf[:0]
 }
 
 // String returns the hash of all rows added so far.
 func (h *cellHash) String() string {
-	h.write(nil)
+	h.flush()
 	return hashPrefix + hex.EncodeToString(h.sum.Sum(nil))
 }
 

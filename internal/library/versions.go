@@ -40,15 +40,6 @@ func (l *Library) History(ctx context.Context, ref herb.Ref) ([]store.Version, e
 	return l.catalogue.History(ctx, ref)
 }
 
-// Newest describes the most recently published version of a dataset. After a rollback it is not the live one.
-func (l *Library) Newest(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
-	history, err := l.catalogue.History(ctx, ref)
-	if err != nil || len(history) == 0 {
-		return herb.Dataset{}, err
-	}
-	return history[0].Dataset, nil
-}
-
 // Version describes a version of a dataset; an empty name means the live one.
 func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
 	if mutable, ok := l.opts.Mutable[ref]; ok {

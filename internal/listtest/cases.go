@@ -46,11 +46,9 @@ func (c testCase) check(ctx context.Context, l Lister) error {
 			errs = append(errs, fmt.Errorf("%q: %w", q.query, err))
 		}
 	}
-	if f, ok := l.(Faceter); ok {
-		for _, q := range c.facets {
-			if err := c.checkFacets(ctx, f, q); err != nil {
-				errs = append(errs, fmt.Errorf("facets %q: %w", q.query, err))
-			}
+	for _, q := range c.facets {
+		if err := c.checkFacets(ctx, l, q); err != nil {
+			errs = append(errs, fmt.Errorf("facets %q: %w", q.query, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -76,12 +74,12 @@ func (c testCase) checkList(ctx context.Context, l Lister, q listQuery) error {
 	return want.differs(got)
 }
 
-func (c testCase) checkFacets(ctx context.Context, f Faceter, q facetQuery) error {
+func (c testCase) checkFacets(ctx context.Context, l Lister, q facetQuery) error {
 	r, err := query.ParseFacets(q.query, c.fields)
 	if err != nil {
 		return err
 	}
-	facets, err := f.Facets(ctx, r)
+	facets, err := l.Facets(ctx, r)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,9 @@ import (
 // Lister is an engine opened on a dataset.
 type Lister interface {
 	List(ctx context.Context, r *query.Request) (query.Page, error)
+	Stream(ctx context.Context, r *query.Request) (query.Stream, error)
+	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
+	Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error)
 }
 
 // result is the decoded result of a request.

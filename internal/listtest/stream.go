@@ -11,12 +11,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// Streamer is a Lister that streams complete results. The suite then checks these too.
-type Streamer interface {
-	Stream(ctx context.Context, r *query.Request) (query.Stream, error)
-}
-
-// Stream implements Streamer.
+// Stream implements Lister.
 func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
 	all := o.matches(r)
 	return query.Stream{Total: len(all), Records: func(yield func([]byte, error) bool) {
@@ -28,13 +23,9 @@ func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, er
 	}}, nil
 }
 
-// agreeInFull compares the complete result of an engine with that of the oracle if the engine is a Streamer.
+// agreeInFull compares the complete result of an engine with that of the oracle.
 func agreeInFull(ctx context.Context, l Lister, o *Oracle, r *query.Request) error {
-	s, ok := l.(Streamer)
-	if !ok {
-		return nil
-	}
-	stream, err := s.Stream(ctx, r)
+	stream, err := l.Stream(ctx, r)
 	if err != nil {
 		return fmt.Errorf("streaming: %w", err)
 	}
@@ -63,20 +54,16 @@ func agreeInFull(ctx context.Context, l Lister, o *Oracle, r *query.Request) err
 func checkStreams(t testing.TB, e Engine) error {
 	ctx, fields := t.Context(), herb.PlantFields()
 	l := e.Open(t, fields, newGenerator(3, true).plantRecords(700))
-	s, ok := l.(Streamer)
-	if !ok {
-		return nil
-	}
 	var errs []error
 	for _, raw := range walkQueries {
-		if err := checkStream(ctx, l, s, fields, raw); err != nil {
+		if err := checkStream(ctx, l, fields, raw); err != nil {
 			errs = append(errs, fmt.Errorf("streaming %q: %w", raw, err))
 		}
 	}
-	return errors.Join(append(errs, checkCanceled(ctx, s, fields))...)
+	return errors.Join(append(errs, checkCanceled(ctx, l, fields))...)
 }
 
-func checkStream(ctx context.Context, l Lister, s Streamer, fields []herb.Field, raw string) error {
+func checkStream(ctx context.Context, l Lister, fields []herb.Field, raw string) error {
 	var paged, streamed []byte
 	for page := 1; ; page++ {
 		r, err := query.Parse(fmt.Sprintf("%s&per_page=100&page=%d", raw, page), fields)
@@ -99,14 +86,14 @@ func checkStream(ctx context.Context, l Lister, s Streamer, fields []herb.Field,
 	if err != nil {
 		return err
 	}
-	stream, err := s.Stream(ctx, r)
+	stream, err := l.Stream(ctx, r)
 	if err != nil {
 		return err
 	}
 	for range stream.Records {
 		break // must leave no state behind that breaks a later read
 	}
-	if stream, err = s.Stream(ctx, r); err != nil {
+	if stream, err = l.Stream(ctx, r); err != nil {
 		return err
 	}
 	for rec, err := range stream.Records {
@@ -122,14 +109,14 @@ func checkStream(ctx context.Context, l Lister, s Streamer, fields []herb.Field,
 }
 
 // checkCanceled cancels the context of a stream, which must end long before its last record.
-func checkCanceled(ctx context.Context, s Streamer, fields []herb.Field) error {
+func checkCanceled(ctx context.Context, l Lister, fields []herb.Field) error {
 	r, err := query.Parse("sort=id", fields)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := s.Stream(ctx, r)
+	stream, err := l.Stream(ctx, r)
 	if err != nil {
 		return err
 	}

@@ -3,14 +3,9 @@ package migrate
 import (
 	"archive/tar"
 	"context"
-	"errors"
 	"io"
 	"os"
-	"path"
-	"regexp"
 	"time"
-
-	"herbarium/internal/herb"
 )
 
 // archive is a backup that is written as a tar archive: the segment files first, the entries last.
@@ -27,7 +22,7 @@ func newArchive(w io.Writer, spool *os.File, created time.Time, progress func(do
 
 // addSegment implements destination.
 func (a *archive) addSegment(ctx context.Context, from Files, s *Segment) error {
-	w := &archivedFile{archive: a, name: path.Join(segmentsDir, segmentName(s.Version)), size: s.Size, progress: a.progress}
+	w := &archivedFile{archive: a, name: s.path(), size: s.Size, progress: a.progress}
 	got, err := from.hash(ctx, segmentName(s.Version), w)
 	if err != nil {
 		return err
@@ -74,38 +69,4 @@ func (f *archivedFile) Write(p []byte) (int, error) {
 	f.done += int64(n)
 	f.progress(f.done, f.size)
 	return n, err
-}
-
-// segmentPath matches the path of a segment file in an archive.
-var segmentPath = regexp.MustCompile(`^` + segmentsDir + `/([A-Za-z0-9-]+)\.segment$`)
-
-// unpack reads an archive. It calls segment for each segment file, and entries for the entries, which come last.
-func unpack(ctx context.Context, r io.Reader, segment func(version string, r io.Reader) error, entries func(io.Reader) error) error {
-	archive := tar.NewReader(r)
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		h, err := archive.Next()
-		if err == io.EOF {
-			err = errors.New(entriesFile + " is missing")
-		}
-		if err != nil {
-			return herb.Errorf(herb.CodeInvalid, "the backup is damaged, incomplete, compressed, or not a backup of Herbarium: %v", err)
-		}
-		switch m := segmentPath.FindStringSubmatch(h.Name); {
-		case m != nil:
-			err = segment(m[1], archive)
-		case h.Name == entriesFile:
-			err = entries(archive)
-		default:
-			err = herb.Errorf(herb.CodeInvalid, "unexpected file %q in the backup", h.Name)
-		}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = herb.Errorf(herb.CodeInvalid, "the backup is incomplete: it ends in %s", h.Name)
-		}
-		if err != nil || h.Name == entriesFile {
-			return err
-		}
-	}
 }

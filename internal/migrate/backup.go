@@ -46,28 +46,12 @@ func Backup(ctx context.Context, from Place, w io.Writer, program string, o Opti
 
 // BackupToFile is Backup to a file. An existing file is replaced once the backup is complete and on disk.
 func BackupToFile(ctx context.Context, from Place, path, program string, o Options) (r Result, err error) {
-	part := path + partSuffix
-	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return r, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(part))
-		}
-	}()
-	w := bufio.NewWriterSize(f, 1<<20)
-	r, err = Backup(ctx, from, w, program, o)
-	if err == nil {
-		err = errors.Join(w.Flush(), f.Sync())
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return r, err
-	}
-	if err := os.Rename(part, path); err != nil {
-		return r, err
-	}
-	return r, filesystem.SyncDir(filesystem.OS{}, filepath.Dir(path))
+	err = filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, func(f io.Writer) error {
+		w := bufio.NewWriterSize(f, 1<<20)
+		r, err = Backup(ctx, from, w, program, o)
+		return errors.Join(err, w.Flush())
+	})
+	return r, err
 }
 
 // BackupToFolder is Backup to a folder, which it creates. Segment files that are already there are not copied again.
@@ -169,19 +153,5 @@ func (f *folder) addSegment(ctx context.Context, from Files, s *Segment) error {
 // addEntries implements destination. Earlier entries are replaced when the new ones are complete.
 func (f *folder) addEntries(write func(io.Writer) error) error {
 	path := filepath.Join(f.dir, entriesFile)
-	file, err := os.OpenFile(path+partSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	err = write(file)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+partSuffix, path); err != nil {
-		return err
-	}
-	return filesystem.SyncDir(filesystem.OS{}, f.dir)
+	return filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, write)
 }

@@ -262,7 +262,7 @@ func TestRestore_laterSegment(t *testing.T) {
 	dir, to := t.TempDir(), Place{Folder: t.TempDir()}
 	_, err := BackupToFolder(t.Context(), newGarden(t, 5).Place, dir, "test", Options{})
 	must(t, err)
-	entries := &EntryFile{path: filepath.Join(dir, entriesFile)}
+	entries := &EntryFile{Path: filepath.Join(dir, entriesFile)}
 	var changed bytes.Buffer
 	must(t, Write(&changed, Header{Format: FormatVersion}, func(yield func(Entry, error) bool) {
 		for e, err := range entries.Entries(t.Context(), everything()) {
@@ -276,7 +276,7 @@ func TestRestore_laterSegment(t *testing.T) {
 			}
 		}
 	}))
-	must(t, os.WriteFile(entries.path, changed.Bytes(), 0o600))
+	must(t, os.WriteFile(entries.Path, changed.Bytes(), 0o600))
 	if _, err := Restore(t.Context(), dir, nil, to, Options{}); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "segment ") {
 		t.Errorf("the error is %v", err)
 	}
@@ -412,13 +412,33 @@ func TestBackup_survivesKill(t *testing.T) {
 			must(t, os.Remove(restored))
 			continue
 		}
-		if _, err := Restore(t.Context(), file, nil, to, Options{}); herb.CodeOf(err) != herb.CodeRefused {
-			t.Errorf("after a kill: %v", err)
+		if _, err := os.Stat(filepath.Join(to.Folder, stagingDir)); err != nil {
+			t.Errorf("a killed restore has left nothing to remove: %v", err)
 		}
-		must(t, os.RemoveAll(filepath.Join(to.Folder, stagingDir)))
 	}
 	_, err = Restore(t.Context(), file, nil, to, Options{})
 	must(t, err)
 	wantAlike(t, g.Place, to)
 	g.works(t, to)
+	if _, err := os.Stat(filepath.Join(to.Folder, stagingDir)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the leftovers of a killed restore are still there: %v", err)
+	}
+}
+
+// TestRestore_concurrent restores into a folder while another restore does.
+func TestRestore_concurrent(t *testing.T) {
+	t.Parallel()
+	g, to := newGarden(t, 5), Place{Folder: t.TempDir()}
+	archive, tried := backedUp(t, g.Place), false
+	_, err := restore(t.Context(), archive, to, Options{Progress: func(progress.Progress) {
+		if tried {
+			return
+		}
+		tried = true
+		if _, err := restore(t.Context(), archive, to, Options{}); herb.CodeOf(err) != herb.CodeRefused {
+			t.Errorf("the error is %v", err)
+		}
+	}})
+	must(t, err)
+	wantAlike(t, g.Place, to)
 }

@@ -57,6 +57,9 @@ func (s *Segment) position() (int, string) { return segments, s.Version }
 func (s *Segment) normalized() any         { return s }
 func (s *Segment) String() string          { return "segment " + s.Version }
 
+// path returns the path of the file in a backup.
+func (s *Segment) path() string { return segmentsDir + "/" + segmentName(s.Version) }
+
 // Key is a key without its secret.
 type Key struct{ herb.Key }
 

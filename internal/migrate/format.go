@@ -150,31 +150,17 @@ func (d *decoder) readEnd(value json.RawMessage) error {
 
 // EntryFile is a file with the entries of a backup.
 type EntryFile struct {
-	path   string
-	plants int
-}
-
-// OpenEntryFile reads the entries completely, to find damage before anything is loaded.
-func OpenEntryFile(ctx context.Context, path string) (*EntryFile, error) {
-	d := &EntryFile{path: path}
-	for e, err := range d.Entries(ctx, everything()) {
-		if err != nil {
-			return nil, err
-		}
-		if _, ok := e.(*Plant); ok {
-			d.plants++
-		}
-	}
-	return d, nil
+	Path  string
+	Total int // of plants
 }
 
 // Plants implements Source.
-func (d *EntryFile) Plants() int { return d.plants }
+func (d *EntryFile) Plants() int { return d.Total }
 
 // Entries implements Source.
 func (d *EntryFile) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		f, err := os.Open(d.path)
+		f, err := os.Open(d.Path)
 		if err != nil {
 			yield(nil, err)
 			return

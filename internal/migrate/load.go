@@ -98,7 +98,7 @@ func (l *loader) flush(ctx context.Context) error {
 
 func (l *loader) createPlants(ctx context.Context) error {
 	expected := l.had.plants + l.result.NewPlants
-	if n, err := l.to.Store.CountPlants(ctx); err != nil || n != expected {
+	if page, err := l.to.Store.ReadPlants(ctx, 0, 0); err != nil || page.Total != expected {
 		return errors.Join(err, store.ErrSuperseded)
 	}
 	outcomes, err := l.to.Store.CreatePlants(ctx, l.plants)

@@ -137,16 +137,17 @@ func TestMigrate_removed(t *testing.T) {
 	})
 }
 
-// growingStore runs grow before the first plants are read.
+// growingStore runs grow after the plants were counted.
 type growingStore struct {
 	Store
 	grow func()
 }
 
-func (g *growingStore) PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error) {
+func (g *growingStore) ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error) {
+	page, err := g.Store.ReadPlants(ctx, n, limit)
 	g.grow()
 	g.grow = func() {}
-	return g.Store.PlantsAfter(ctx, n, limit)
+	return page, err
 }
 
 func TestMigrate_sourceGrows(t *testing.T) {
@@ -231,9 +232,9 @@ func contentOf(t *testing.T, p Place) (c content) {
 	var o opened
 	must(t, o.openPlace(t.Context(), p, true))
 	defer func() { must(t, o.close()) }()
-	var err error
-	c.plants, err = o.Store.CountPlants(t.Context())
+	page, err := o.Store.ReadPlants(t.Context(), 0, 0)
 	must(t, err)
+	c.plants = page.Total
 	c.keys, err = o.Store.Keys(t.Context())
 	must(t, err)
 	c.datasets, err = o.Store.AllVersions(t.Context())

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"net/url"
@@ -153,24 +154,27 @@ func (f Files) path(name string) string {
 
 // hash reads a file, copies it to a writer and returns its size and hash.
 func (f Files) hash(ctx context.Context, name string, to io.Writer) (herb.File, error) {
-	sum, size := sha256.New(), byteCounter(0)
-	err := f.Get(ctx, name, io.MultiWriter(canceler{ctx}, to, sum, &size))
-	return herb.File{Size: int64(size), SHA256: hex.EncodeToString(sum.Sum(nil))}, err
+	sum := newDigest()
+	err := f.Get(ctx, name, io.MultiWriter(to, sum))
+	return sum.file(), err
 }
 
-// canceler is a writer that fails once its context is canceled.
-type canceler struct{ ctx context.Context }
+// digest computes the size and the hash of what is written to it.
+type digest struct {
+	hash.Hash
+	size int64
+}
+
+func newDigest() *digest { return &digest{Hash: sha256.New()} }
 
 // Write implements io.Writer.
-func (c canceler) Write(p []byte) (int, error) { return len(p), c.ctx.Err() }
+func (d *digest) Write(p []byte) (int, error) {
+	d.size += int64(len(p))
+	return d.Hash.Write(p)
+}
 
-// byteCounter counts the bytes written to it.
-type byteCounter int64
-
-// Write implements io.Writer.
-func (c *byteCounter) Write(p []byte) (int, error) {
-	*c += byteCounter(len(p))
-	return len(p), nil
+func (d *digest) file() herb.File {
+	return herb.File{Size: d.size, SHA256: hex.EncodeToString(d.Sum(nil))}
 }
 
 // compareFile fails if a file is not the expected one.

@@ -17,8 +17,7 @@ import (
 
 // Store is the database of an installation.
 type Store interface {
-	CountPlants(ctx context.Context) (int, error)
-	PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error)
+	ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error)
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
 	IdempotencyKeysAfter(ctx context.Context, in Range, after store.IdempotencyKey, limit int) ([]store.IdempotencyRecord, error)
 	AddIdempotencyKeys(ctx context.Context, records []store.IdempotencyRecord) error
@@ -61,10 +60,11 @@ type Snapshot struct {
 
 // readState reads the state of an installation, without segments.
 func readState(ctx context.Context, of Installation) (s *Snapshot, err error) {
-	s = &Snapshot{of: of}
-	if s.plants, err = of.Store.CountPlants(ctx); err != nil {
+	page, err := of.Store.ReadPlants(ctx, 0, 0)
+	if err != nil {
 		return nil, err
 	}
+	s = &Snapshot{of: of, plants: page.Total}
 	keys, err := of.Store.Keys(ctx)
 	if err != nil {
 		return nil, err
@@ -165,11 +165,11 @@ const pageSize = 2_000
 func (s *Snapshot) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error] {
 	in.Plants = min(in.Plants, s.plants)
 	return func(yield func(Entry, error) bool) {
-		for _, nextPage := range []func() ([]Entry, error){ // until it is empty
+		for _, pages := range []iter.Seq2[[]Entry, error]{
 			onePage(s.segments), onePage(s.keys), s.plantPages(ctx, in), s.idempotencyKeyPages(ctx, in),
 			onePage(s.audit), onePage(s.datasets),
 		} {
-			for page, err := nextPage(); err != nil || len(page) > 0; page, err = nextPage() {
+			for page, err := range pages {
 				if err != nil {
 					yield(nil, err)
 					return
@@ -184,38 +184,43 @@ func (s *Snapshot) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error
 	}
 }
 
-func onePage(all []Entry) func() ([]Entry, error) {
-	return func() ([]Entry, error) {
-		page := all
-		all = nil
-		return page, nil
+func onePage(all []Entry) iter.Seq2[[]Entry, error] {
+	return func(yield func([]Entry, error) bool) { yield(all, nil) }
+}
+
+func (s *Snapshot) plantPages(ctx context.Context, in Range) iter.Seq2[[]Entry, error] {
+	return func(yield func([]Entry, error) bool) {
+		for n := 0; n < in.Plants; {
+			read, err := s.of.Store.ReadPlants(ctx, n, min(pageSize, in.Plants-n))
+			if err == nil && len(read.Plants) == 0 {
+				err = fmt.Errorf("plant %d of %d is missing; the database is damaged", n+1, in.Plants)
+			}
+			var page []Entry
+			for _, p := range read.Plants {
+				n++
+				page = append(page, &Plant{Number: n, ID: p.ID, Plant: p.Plant})
+			}
+			if !yield(page, err) || err != nil {
+				return
+			}
+		}
 	}
 }
 
-func (s *Snapshot) plantPages(ctx context.Context, in Range) func() ([]Entry, error) {
-	n := 0
-	return func() (page []Entry, err error) {
-		read, err := s.of.Store.PlantsAfter(ctx, n, min(pageSize, in.Plants-n))
-		if err == nil && len(read) == 0 && n < in.Plants {
-			err = fmt.Errorf("plant %d of %d is missing; the database is damaged", n+1, in.Plants)
+func (s *Snapshot) idempotencyKeyPages(ctx context.Context, in Range) iter.Seq2[[]Entry, error] {
+	return func(yield func([]Entry, error) bool) {
+		var last store.IdempotencyKey
+		for {
+			read, err := s.of.Store.IdempotencyKeysAfter(ctx, in, last, pageSize)
+			var page []Entry
+			for _, r := range read {
+				last = r.IdempotencyKey
+				page = append(page, &IdempotencyKey{r})
+			}
+			if !yield(page, err) || err != nil || len(read) < pageSize {
+				return
+			}
 		}
-		for _, p := range read {
-			n++
-			page = append(page, &Plant{Number: n, ID: p.ID, Plant: p.Plant})
-		}
-		return page, err
-	}
-}
-
-func (s *Snapshot) idempotencyKeyPages(ctx context.Context, in Range) func() ([]Entry, error) {
-	var last store.IdempotencyKey
-	return func() (page []Entry, err error) {
-		read, err := s.of.Store.IdempotencyKeysAfter(ctx, in, last, pageSize)
-		for _, r := range read {
-			last = r.IdempotencyKey
-			page = append(page, &IdempotencyKey{r})
-		}
-		return page, err
 	}
 }
 

@@ -123,11 +123,11 @@ func (p *Publisher) rolledBack(ctx context.Context, live herb.Dataset, hash stri
 	if live.Version == "" {
 		return "", nil
 	}
-	newest, err := p.Library.Newest(ctx, live.Ref)
-	if err != nil || newest.Source != hash {
+	history, err := p.Library.History(ctx, live.Ref)
+	if err != nil || history[0].Source != hash {
 		return "", err
 	}
-	return newest.Version, nil
+	return history[0].Version, nil
 }
 
 // reportBuild reports the progress of segment.Create and the library. The bytes read are reported by the reader of the file.

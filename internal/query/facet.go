@@ -133,16 +133,14 @@ func FacetParams() []string {
 
 // ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
-	f := &FacetRequest{Top: DefaultTop, Buckets: DefaultBuckets, Scale: ScaleLinear}
-	r, err := parseCounting(raw, fields, "facets", FacetParams, func(p Param) error { return f.setReserved(p, fields) })
-	if err != nil {
+	f := &FacetRequest{Request: newRequest(fields), Top: DefaultTop, Buckets: DefaultBuckets, Scale: ScaleLinear}
+	if err := f.Request.parse(raw, "facets", FacetParams(), func(p Param) error { return f.setReserved(p, fields) }); err != nil {
 		return nil, err
 	}
 	if len(f.Fields) == 0 {
 		return nil, herb.Invalidf("no %q is given; name the fields to count the values of, as in field=%s; "+
 			"filterable fields: %s", ParamField, exampleField(fields), list(names(fields, isFilterable)))
 	}
-	f.Request = r
 	return f, nil
 }
 

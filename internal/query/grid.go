@@ -68,9 +68,9 @@ const noAxis = -1
 
 // ParseGrid parses a grid request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
-	g := &GridRequest{X: noAxis, Y: noAxis, Columns: DefaultGridColumns, Rows: DefaultGridRows}
+	g := &GridRequest{Request: newRequest(fields), X: noAxis, Y: noAxis, Columns: DefaultGridColumns, Rows: DefaultGridRows}
 	bounds := ""
-	r, err := parseCounting(raw, fields, "grids", GridParams, func(p Param) (err error) {
+	err := g.Request.parse(raw, "grids", GridParams(), func(p Param) (err error) {
 		switch p.Name {
 		case ParamX:
 			g.X, err = parseAxis(p, fields)
@@ -97,7 +97,6 @@ func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
 	case g.Columns*g.Rows > MaxGridCells:
 		return nil, herb.Invalidf("the grid has %d × %d cells; at most %d are allowed", g.Columns, g.Rows, MaxGridCells)
 	}
-	g.Request = r
 	return g, nil
 }
 

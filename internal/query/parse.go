@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,33 +11,87 @@ import (
 
 // Parse parses a request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func Parse(raw string, fields []herb.Field) (*Request, error) {
-	ps, err := parseQuery(raw)
+	r := newRequest(fields)
+	var sort, order string
+	err := r.parse(raw, "listings", Reserved(), func(p Param) (err error) {
+		switch p.Name {
+		case ParamPage:
+			r.Page, err = parsePage(p.Value)
+		case ParamPerPage:
+			r.PerPage, err = parsePerPage(p.Value)
+		case ParamSort:
+			sort = p.Value
+		case ParamOrder:
+			order = p.Value
+		case ParamFields:
+			r.Selected, err = parseFields(p.Value, fields)
+		}
+		return err
+	})
+	if err == nil {
+		r.Sort, err = parseSort(sort, order, fields)
+	}
 	if err != nil {
 		return nil, err
 	}
-	r := &Request{Page: 1, PerPage: DefaultPerPage, fields: fields}
-	filters := filterParser{fields: fields, reserved: Reserved}
+	return r, nil
+}
+
+func newRequest(fields []herb.Field) *Request {
+	return &Request{Page: 1, PerPage: DefaultPerPage, fields: fields}
+}
+
+// parse parses the filters and the search of a request, and calls set for each of its other parameters that has a value. Only
+// filters and ParamField may be repeated. reserved are the parameters of this kind of request; those that only listings have
+// are rejected.
+func (r *Request) parse(raw, kind string, reserved []string, set func(Param) error) error {
+	if len(raw) > MaxQueryBytes {
+		return herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
+	}
+	ps, err := ParseParams(raw)
+	if err != nil {
+		return err
+	}
+	filters := filterParser{fields: r.fields, reserved: reserved}
 	var seen []string
 	for _, p := range ps {
+		own := slices.Contains(reserved, p.Name)
 		switch {
 		case p.Name == ParamAPIKey:
-		case !IsReserved(p.Name), p.Name == ParamFilter:
+		case p.Name == ParamFilter, !own && !IsReserved(p.Name):
 			err = filters.add(p)
+		case !own && p.Value == "":
+		case !own:
+			err = herb.Invalidf("%q is given, but %s count all records that meet the filters and the search, "+
+				"in no order and without pages; leave %q out", p.Name, kind, p.Name)
 		case slices.Contains(seen, p.Name):
 			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
 		default:
-			seen = append(seen, p.Name)
-			err = r.setReserved(p, &filters)
+			if p.Name != ParamField {
+				seen = append(seen, p.Name)
+			}
+			if p.Value != "" {
+				err = r.setReserved(p, &filters, set)
+			}
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	r.Conditions = filters.conditions()
-	if r.Sort, err = parseSort(ps.Get(ParamSort), ps.Get(ParamOrder), fields); err != nil {
-		return nil, err
+	return nil
+}
+
+// setReserved sets a reserved parameter.
+func (r *Request) setReserved(p Param, filters *filterParser, set func(Param) error) (err error) {
+	switch p.Name {
+	case ParamSearch:
+		r.Search, err = filters.search(p.Value)
+		return err
+	case ParamVersion:
+		return herb.Invalidf("%q applies to listings, exports, records, facets and grids of the API only; leave it out", ParamVersion)
 	}
-	return r, nil
+	return set(p)
 }
 
 // ParseOrdered parses a request like Parse, for a dataset with a default order. The default order applies if the
@@ -53,34 +108,6 @@ func ParseOrdered(raw string, fields []herb.Field, order herb.Order) (*Request, 
 	return r, nil
 }
 
-// parseQuery parses a raw query of limited length.
-func parseQuery(raw string) (Params, error) {
-	if len(raw) > MaxQueryBytes {
-		return nil, herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
-	}
-	return ParseParams(raw)
-}
-
-// setReserved sets a reserved parameter, except those of the order, which are parsed together.
-func (r *Request) setReserved(p Param, filters *filterParser) (err error) {
-	if p.Value == "" {
-		return nil
-	}
-	switch p.Name {
-	case ParamPage:
-		r.Page, err = parsePage(p.Value)
-	case ParamPerPage:
-		r.PerPage, err = parsePerPage(p.Value)
-	case ParamSearch:
-		r.Search, err = filters.search(p.Value)
-	case ParamVersion:
-		err = errVersion()
-	case ParamFields:
-		r.Selected, err = parseFields(p.Value, r.fields)
-	}
-	return err
-}
-
 func parsePage(s string) (int, error) {
 	n, err := parseUpTo(s, 1, MaxPage)
 	if err != nil || n == 0 {
@@ -90,14 +117,13 @@ func parsePage(s string) (int, error) {
 }
 
 func parsePerPage(s string) (int, error) {
-	trimmed := strings.TrimLeft(s, "0")
-	if !onlyDigits(s) || trimmed == "" {
+	n, err := strconv.Atoi(s)
+	if errors.Is(err, strconv.ErrRange) {
+		n = MaxPerPage
+	}
+	if !onlyDigits(s) || n == 0 {
 		return 0, herb.Invalidf("per_page is %q; it must be a whole number from 1 (over %d is served as %d)",
 			clip(s), MaxPerPage, MaxPerPage)
-	}
-	n, err := strconv.Atoi(trimmed)
-	if err != nil { // overflows int
-		return MaxPerPage, nil
 	}
 	return min(n, MaxPerPage), nil
 }

@@ -30,8 +30,3 @@ func CutVersion(raw string) (version, rest string, err error) {
 	}
 	return version, strings.Join(others, "&"), nil
 }
-
-// errVersion is the error for ParamVersion where the records are those of the live version.
-func errVersion() error {
-	return herb.Invalidf("%q applies to listings, exports, records, facets and grids of the API only; leave it out", ParamVersion)
-}

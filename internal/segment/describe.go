@@ -32,9 +32,9 @@ func (r *Reader) Column(i int) (s ColumnStat, err error) {
 func (r *Reader) Each(ctx context.Context, f func(record []byte) error) error {
 	const part = 16 << 20
 	for from := 0; from < r.Len(); {
-		to, err := r.PartEnd(from, part)
+		to, err := r.partEnd(from, part)
 		if err == nil {
-			err = r.EachIn(ctx, from, to, f)
+			err = r.eachIn(ctx, from, to, f)
 		}
 		if err != nil {
 			return err
@@ -44,8 +44,8 @@ func (r *Reader) Each(ctx context.Context, f func(record []byte) error) error {
 	return nil
 }
 
-// EachIn is Each for the records from number from to number to-1.
-func (r *Reader) EachIn(ctx context.Context, from, to int, f func(record []byte) error) error {
+// eachIn is Each for the records from number from to number to-1.
+func (r *Reader) eachIn(ctx context.Context, from, to int, f func(record []byte) error) error {
 	return r.file.Guard(func() error {
 		for n := from; n < to; n++ {
 			if (n-from)%1024 == 0 && ctx.Err() != nil {
@@ -60,9 +60,9 @@ func (r *Reader) EachIn(ctx context.Context, from, to int, f func(record []byte)
 	})
 }
 
-// PartEnd returns the end of a part of the records that starts with number from: its records have up to size bytes
+// partEnd returns the end of a part of the records that starts with number from: its records have up to size bytes
 // together, or it has one record.
-func (r *Reader) PartEnd(from, size int) (to int, err error) {
+func (r *Reader) partEnd(from, size int) (to int, err error) {
 	err = r.file.Guard(func() error {
 		end := r.records.Starts.At(from) + uint64(size)
 		more := sort.Search(r.Len()-from, func(i int) bool { return r.records.Starts.At(from+i+1) > end })

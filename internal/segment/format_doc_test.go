@@ -124,6 +124,7 @@ func TestFormatDoc_sections(t *testing.T) {
 	for _, t := range []file.Tag{file.TagLengthOrder, file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs, file.TagFieldRanges, file.TagFieldDocs, file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs} {
 		perField[t.String()] = false // the example is too small for it
 	}
+	perField[file.TagFrequent.String()], perField[file.TagBlockCounts.String()] = false, true
 	var want []string
 	for _, tag := range tagsInCode(t) {
 		field, ok := perField[tag]
@@ -208,6 +209,9 @@ func TestFormatDoc_constants(t *testing.T) {
 		fmt.Sprintf("| records | at most %d |", MaxRecords),
 		fmt.Sprintf("| parts of the sorted rows | %d |", column.PrefixSets),
 		fmt.Sprintf("| long run | from %d records |", column.LongRun),
+		fmt.Sprintf("| block of the sorted rows | %d ranks |", column.BlockSize),
+		fmt.Sprintf("at least *n* / %d of the records", build.DefaultIndexes().BlockCounts.Share),
+		fmt.Sprintf("more than %d values are frequent", build.DefaultIndexes().BlockCounts.Max),
 		fmt.Sprintf("| stored term frequency | up to %d |", fulltext.MaxFrequency),
 		fmt.Sprintf("fewer than %d records do not have it", build.DefaultIndexes().MinRecords),
 		fmt.Sprintf("fewer than %d records do not have them", build.DefaultIndexes().MinRecords),
@@ -424,7 +428,7 @@ func tableOf(b []byte) [][]byte {
 
 // frozenDatasets returns the inputs of the files in testdata, by name.
 func frozenDatasets() map[string]dataset {
-	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": bigramWords(), "begun": prefixWords()}
+	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": bigramWords(), "begun": prefixWords(), "blocks": frequentValues()}
 }
 
 // manyRecords has all types of fields, missing values, values that compare equal, lists, escapes, several scripts and a
@@ -498,6 +502,22 @@ func prefixWords() dataset {
 			text += fmt.Sprintf(" oak%02d", i%3+4)
 		}
 		d.records = append(d.records, herb.Record{text})
+	}
+	return d
+}
+
+// frequentValues has the minimum number of records of a file with block counts, and two frequent values in each of two fields.
+// Even prices are in category a, odd ones in category b and have tag y.
+func frequentValues() dataset {
+	d := dataset{fields: []herb.Field{
+		{Name: "price", Type: herb.TypeNumber, Sortable: true},
+		{Name: "category", Type: herb.TypeText, Filterable: true},
+		{Name: "tags", Type: herb.TypeList, Filterable: true},
+	}}
+	n := build.DefaultIndexes().MinRecords
+	for i := range n {
+		price := i * 7919 % n
+		d.records = append(d.records, herb.Record{strconv.Itoa(price), []string{"a", "b"}[price%2], []string{"x", "x,y"}[price%2]})
 	}
 	return d
 }
@@ -577,6 +597,10 @@ var frozenResults = []struct {
 	{"v1/begun.seg", "search=oak0*&per_page=2", "t", 2047, []string{"elm oak01 oak05", "elm oak08 oak06"}},
 	{"v1/begun.seg", "search=oak1*&per_page=2", "t", 1754, []string{"elm oak10", "elm oak11"}},
 	{"v1/begun.seg", "search=elm+-oak1*&sort=t&order=desc&per_page=1", "t", 1756, []string{"elm oak09 oak06"}},
+	{"v1/blocks.seg", "category=a&sort=price&per_page=3&page=600", "price", 2048, []string{"3594", "3596", "3598"}},
+	{"v1/blocks.seg", "category=b&sort=-price&per_page=3&page=3", "price", 2048, []string{"4083", "4081", "4079"}},
+	{"v1/blocks.seg", "tags=y&sort=price&per_page=2&page=512", "price", 2048, []string{"2045", "2047"}},
+	{"v1/blocks.seg", "tags=x&sort=price&per_page=2&page=1025", "price", 4096, []string{"2048", "2049"}},
 }
 
 // TestFrozen opens the files written by earlier programs.

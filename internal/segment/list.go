@@ -71,7 +71,7 @@ func (r *Reader) findPage(st *guard.Steps, q *query.Request, trace plan.Trace) (
 func (r *Reader) locate(st *guard.Steps, q *query.Request, res result, from, to int) []uint32 {
 	switch {
 	case len(q.Sort) > 0:
-		order := column.NewOrder(st, r.columns, q.Sort, res.set)
+		order := column.NewOrder(st, r.columns, q.Sort, res.set, res.only)
 		defer order.Release()
 		return order.Page(from, to)
 	case len(res.clauses) > 0:
@@ -90,6 +90,7 @@ func (r *Reader) locate(st *guard.Steps, q *query.Request, res result, from, to 
 // result is the records that match a request.
 type result struct {
 	set     *bitmap.Set        // nil means all records
+	only    plan.Condition     // selects the set if there is exactly one condition; else nil
 	clauses []*fulltext.Clause // for scoring
 }
 
@@ -140,6 +141,9 @@ func (r *Reader) evaluate(st *guard.Steps, q *query.Request, trace plan.Trace) (
 		}
 	}
 	terms = append(terms, r.terms(st, q.Conditions)...)
+	if len(terms) == 1 && !terms[0].Exclude {
+		res.only = terms[0].Condition
+	}
 	res.set = plan.Evaluate(st, &r.pool, terms, trace)
 	return res
 }

@@ -21,7 +21,7 @@ type segmentMatches struct {
 func (s *segmentMatches) order(stats fulltext.Statistics) {
 	switch {
 	case len(s.q.Sort) > 0:
-		s.sorted = column.NewOrder(s.steps, s.r.columns, s.q.Sort, s.set)
+		s.sorted = column.NewOrder(s.steps, s.r.columns, s.q.Sort, s.set, s.only)
 	case len(s.clauses) > 0:
 		s.ranked = s.r.words.NewScorer(s.steps, s.clauses, stats).Rank(s.set)
 	}

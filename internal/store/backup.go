@@ -11,24 +11,6 @@ import (
 
 // The methods in this file read and write what a backup contains beyond keys and the catalogue.
 
-// CountPlants returns the number of plants.
-func (s Tables) CountPlants(ctx context.Context) (n int, err error) {
-	err = s.read(ctx, "counting plants", func(ctx context.Context, tx Tx) error {
-		return tx.QueryRowContext(ctx, "SELECT plants FROM totals").Scan(&n)
-	})
-	return n, err
-}
-
-// PlantsAfter returns up to limit plants that follow the first n in creation order.
-func (s Tables) PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error) {
-	var page PlantPage
-	err := s.read(ctx, "reading plants", func(ctx context.Context, tx Tx) (err error) {
-		page, err = ReadPlants(ctx, tx, n, limit)
-		return err
-	})
-	return page.Plants, err
-}
-
 // IdempotencyRecord is an idempotency key and the plant that was created with it.
 type IdempotencyRecord struct {
 	IdempotencyKey

@@ -34,19 +34,13 @@ func (s Tables) Changes(ctx context.Context, since int64) (c Changes, err error)
 		if c.Complete = since < 0 || c.Generation < since; c.Complete {
 			query, args = "WHERE version <> '' ORDER BY namespace, name", nil
 		}
-		c.Datasets, err = collect(ctx, tx, scanLive, "SELECT namespace, name, version, records, published FROM live_versions "+query, args...)
+		c.Datasets, err = collect(ctx, tx, func(rows *sql.Rows) (v herb.LiveVersion, err error) {
+			err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Records, (*stamp)(&v.Published))
+			return v, err
+		}, "SELECT namespace, name, version, records, CASE WHEN version <> '' THEN published END FROM live_versions "+query, args...)
 		return err
 	})
 	return c, err
-}
-
-func scanLive(rows *sql.Rows) (v herb.LiveVersion, err error) {
-	var published int64
-	err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Records, &published)
-	if v.Version != "" {
-		v.Published = time.UnixMicro(published).UTC()
-	}
-	return v, err
 }
 
 // The columns of a version. Details are large and only needed to open or describe one dataset.

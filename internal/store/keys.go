@@ -50,18 +50,6 @@ func addKey(ctx context.Context, tx Tx, k herb.Key) error {
 	return herb.Invalidf("a key with id %q exists already; choose another id", k.ID)
 }
 
-// Key returns the key with an ID.
-func (s Tables) Key(ctx context.Context, id string) (herb.Key, error) {
-	keys, err := readRows(ctx, s, "reading keys", scanKey, "SELECT "+keyColumns+" FROM keys WHERE id = ?", id)
-	if err == nil && len(keys) == 0 {
-		err = noKey(id)
-	}
-	if err != nil {
-		return herb.Key{}, err
-	}
-	return keys[0], nil
-}
-
 // Keys returns all keys in creation order.
 func (s Tables) Keys(ctx context.Context) ([]herb.Key, error) {
 	return readRows(ctx, s, "reading keys", scanKey, "SELECT "+keyColumns+" FROM keys ORDER BY created, id")
@@ -108,7 +96,7 @@ func (s Tables) RevokeKey(ctx context.Context, id string, at time.Time) error {
 		}
 		err = tx.QueryRowContext(ctx, "SELECT 1 FROM keys WHERE id = ?", id).Scan(&n)
 		if errors.Is(err, sql.ErrNoRows) {
-			return noKey(id)
+			return herb.Errorf(herb.CodeNotFound, "no such key %q", id)
 		}
 		return err
 	})
@@ -129,8 +117,4 @@ func (s Tables) TouchKeys(ctx context.Context, used map[string]time.Time) error 
 		}
 		return nil
 	})
-}
-
-func noKey(id string) error {
-	return herb.Errorf(herb.CodeNotFound, "no such key %q", id)
 }

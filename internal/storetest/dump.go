@@ -30,12 +30,12 @@ func numbered(first, last int) (plants []herb.NewPlant) {
 // wantPlants checks the stored plants.
 func wantPlants(t *testing.T, s Store, want []herb.NewPlant) {
 	t.Helper()
-	wantResult(t, "number of plants", len(want))(s.CountPlants(t.Context()))
 	var got []herb.NewPlant
 	for {
-		some, err := s.PlantsAfter(t.Context(), len(got), 999)
-		if got = append(got, some...); err != nil || len(some) == 0 {
-			wantResult(t, "plants", want)(got, err)
+		page, err := s.ReadPlants(t.Context(), len(got), 999)
+		wantResult(t, "number of plants", len(want))(page.Total, err)
+		if got = append(got, page.Plants...); len(page.Plants) == 0 {
+			wantEqual(t, "plants", want, got, cmpopts.EquateEmpty())
 			return
 		}
 	}
@@ -51,8 +51,8 @@ func createNumbered(t *testing.T, s Store, first, last int) {
 	mustCreate(t, s, creations...)
 }
 
-// testPlantsAfter creates plants in small and large transactions, reads them back in creation order and lists them.
-func testPlantsAfter(t *testing.T, db Database) {
+// testReadPlants creates plants in small and large transactions, reads them back in creation order and lists them.
+func testReadPlants(t *testing.T, db Database) {
 	s := open(t, db)
 	wantPlants(t, s, nil)
 	const last = 2010

@@ -27,7 +27,7 @@ func addKeys(t *testing.T, s Store, keys ...herb.Key) {
 	}
 }
 
-// wantKeys checks all keys, one by one as well.
+// wantKeys checks all keys.
 func wantKeys(t *testing.T, s Store, want ...herb.Key) {
 	t.Helper()
 	got, err := s.Keys(t.Context())
@@ -38,9 +38,6 @@ func wantKeys(t *testing.T, s Store, want ...herb.Key) {
 		if !w.Revoked.IsZero() {
 			revoked++
 		}
-		k, err := s.Key(t.Context(), w.ID)
-		noError(t, err)
-		wantEqual(t, "key", w, k)
 	}
 	if n, r, err := s.CountKeys(t.Context()); n != len(want) || r != revoked || err != nil {
 		t.Errorf("CountKeys: %d, %d, %v; want %d keys, %d revoked", n, r, err, len(want), revoked)
@@ -57,8 +54,6 @@ func testAddKey(t *testing.T, db Database) {
 	wantKeys(t, s, bob, ann)
 	wantCode(t, s.AddKey(t.Context(), key("bob", 9)), herb.CodeInvalid, `"bob"`)
 	wantKeys(t, s, bob, ann)
-	_, err := s.Key(t.Context(), "eve")
-	wantCode(t, err, herb.CodeNotFound, `"eve"`)
 }
 
 func testRevokeKey(t *testing.T, db Database) {
@@ -69,7 +64,7 @@ func testRevokeKey(t *testing.T, db Database) {
 	noError(t, other.RevokeKey(t.Context(), "ann", ann.Revoked))
 	noError(t, s.RevokeKey(t.Context(), "ann", ann.Revoked.Add(time.Hour))) // keeps the first time
 	wantKeys(t, s, ann, bob)
-	wantCode(t, s.RevokeKey(t.Context(), "eve", day), herb.CodeNotFound)
+	wantCode(t, s.RevokeKey(t.Context(), "eve", day), herb.CodeNotFound, `"eve"`)
 }
 
 func testTouchKeys(t *testing.T, db Database) {

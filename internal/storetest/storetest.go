@@ -81,7 +81,7 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"source errors", testSourceErrors},
 		{"audit/changes", testAudit},
 		{"audit/bounded", testAuditBounded},
-		{"dump/plants", testPlantsAfter},
+		{"dump/plants", testReadPlants},
 		{"dump/idempotency keys", testIdempotencyKeys},
 		{"dump/keys", testAddKeys},
 		{"dump/all versions", testAllVersions},

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"net/http"
 	"path"
@@ -18,7 +19,9 @@ import (
 	"herbarium/internal/web/view"
 )
 
-//go:embed assets templates
+// files contains Swagger UI compressed, and only those of its files that are served.
+//
+//go:embed assets templates swagger-ui/*.gz
 var files embed.FS
 
 // assets are the files that pages refer to. Their folder is named by a hash of them all, so that browsers cache them without
@@ -31,7 +34,7 @@ type assets struct {
 
 type asset struct {
 	contentType string
-	content     []byte
+	content     []byte // nil: it is kept only compressed
 	compressed  []byte // with gzip; nil: it would not be smaller
 }
 
@@ -50,9 +53,13 @@ func newAssets(base string) (*assets, error) {
 			return err
 		}
 		all.Write(content)
-		contentType, known := types[path.Ext(file)]
-		if path.Dir(file) == "assets" && known { // licenses of third-party files are not served
-			a.files[path.Base(file)] = asset{contentType: contentType, content: content}
+		name, isCompressed := strings.CutSuffix(path.Base(file), ".gz")
+		f := asset{contentType: types[path.Ext(name)], content: content}
+		if isCompressed {
+			f.content, f.compressed = nil, content
+		}
+		if f.contentType != "" { // templates and licenses of third-party files are not served
+			a.files[name] = f
 			served.Write(content)
 		}
 		return nil
@@ -66,6 +73,9 @@ func newAssets(base string) (*assets, error) {
 	}
 	a.files["app.js"] = asset{contentType: types[".js"], content: script}
 	for name, f := range a.files {
+		if f.content == nil {
+			continue
+		}
 		if path.Ext(name) == ".css" {
 			f.content = stripCSS(f.content)
 		}
@@ -120,17 +130,20 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	content := f.content
-	if f.compressed != nil && acceptsGzip(r) {
+	switch acceptsGzip := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip"); {
+	case acceptsGzip && f.compressed != nil:
 		w.Header().Set("Content-Encoding", "gzip")
 		content = f.compressed
+	case content == nil:
+		plain, err := gzip.NewReader(bytes.NewReader(f.compressed))
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(w, plain)
+		return err
 	}
 	_, err := w.Write(content)
 	return err
-}
-
-// acceptsGzip reports whether a client accepts files that are compressed already.
-func acceptsGzip(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 }
 
 // parseTemplates parses one template set per page, each with the shared layout and partials.

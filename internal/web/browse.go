@@ -3,17 +3,16 @@ package web
 import (
 	"context"
 	"net/http"
-	"net/url"
+	"slices"
 
 	"herbarium/internal/etag"
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
 
-// controls are the two bars at the top of a view of rows.
-type controls struct {
+// rowsPage is a view of the rows of a dataset: the table or the map.
+type rowsPage struct {
 	Head    view.Head
 	Invalid *invalidQuery // nil: the query is valid
 
@@ -26,17 +25,14 @@ type controls struct {
 	Total   int // rows that match
 
 	FacetsPath, ChartsPath string // where the script requests counts; empty: nowhere
-}
 
-// browsePage is the table of a dataset.
-type browsePage struct {
-	controls
 	Columns  view.FieldMenu
 	Meta     query.Meta
 	Order    view.Order
 	Table    *view.Table // nil: no rows
-	Pager    *view.Pager
-	LastPage string // link, for pages past the end
+	Map      *view.Map   // nil: the view is the table
+	Pager    *view.Pager // nil: the view shows all rows
+	LastPage string      // link, for pages past the end
 	Record   *view.Record
 
 	URL      string // of the API call
@@ -51,49 +47,71 @@ type invalidQuery struct {
 }
 
 // browse serves the table.
-func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v library.View) error {
-	s, canonical, parseErr := p.parseState(r.URL.RawQuery, &v.Dataset)
+func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	return p.serveRows(w, r, v, nil)
+}
+
+// mapOf serves the map.
+func (p *Pages) mapOf(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	pairs := view.MapPairs(&v.Dataset)
+	if len(pairs) == 0 {
+		return herb.Errorf(herb.CodeNotFound, "dataset %s has no map, because it has no fields with latitudes and longitudes", v.Ref)
+	}
+	return p.serveRows(w, r, v, pairs)
+}
+
+// serveRows serves the map of one of the pairs of coordinates, or the table if there are none.
+func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView, pairs []view.Pair) error {
+	s, canonical, parseErr := p.parseState(r.URL.RawQuery, v)
+	tab, template, title := "table", "browser", view.Title(&v.Dataset)
+	if pairs != nil {
+		tab, template, title = "map", "map", "Map: "+title
+		s.Path += "/map"
+	}
 	if !canonical {
 		return redirect(w, s.URL())
 	}
-	if err := p.authorize(r, &v.Dataset); err != nil {
-		return p.requestKey(w, r, &v.Dataset, r.URL.RawQuery, err)
+	if v.denied != nil {
+		return p.requestKey(w, r, v, r.URL.RawQuery, v.denied)
 	}
 	req, shown, invalid, err := resolve(s, parseErr, v.Order)
 	if err != nil {
 		return err
 	}
-	setCaching(w, &v.Dataset)
 	status := http.StatusOK
 	if invalid != nil {
 		status = http.StatusBadRequest
-	} else if p.notModified(w, r, &v.Dataset) {
+	} else if p.notModified(w, r, v) {
 		return nil
 	}
-	page := browsePage{}
-	if page.controls, err = p.controls(r.Context(), "table", &s, &shown, v, invalid); err != nil {
+	page := rowsPage{Invalid: invalid}
+	if page.Head, err = p.head(w, r, v, tab); err != nil {
 		return err
 	}
-	if err := p.setRejection(w, r, &page.Head); err != nil {
+	if err := page.setControls(r.Context(), &s, &shown, v); err != nil {
 		return err
 	}
 	if err := page.list(r.Context(), &shown, v, req); err != nil {
 		return err
 	}
-	if s.Charts && page.Table != nil {
-		if err := p.addCharts(r.Context(), &shown, v, page.Table); err != nil {
-			return err
-		}
+	switch {
+	case pairs != nil:
+		err = page.setMap(r.Context(), &shown, v, req, pairs)
+	case s.Charts && page.Table != nil:
+		err = addCharts(r.Context(), &shown, v, page.Table)
+	}
+	if err != nil {
+		return err
 	}
 	if err := page.setCall(p, r, &shown, v); err != nil {
 		return err
 	}
-	l := p.layout(r, view.Title(&v.Dataset), view.Describe(&v.Dataset))
-	l.Canonical = p.origin(r) + pathDatasets + v.Ref.String()
-	l.Images = view.HasImages(&v.Dataset)
-	l.Framed = true
-	l.JSONLD = datasetJSONLD(p.origin(r), &v.Dataset)
-	return p.render(w, "browser", status, l, &page)
+	l := p.layout(r, title, view.Describe(&v.Dataset))
+	l.Images, l.Framed = view.HasImages(&v.Dataset), true
+	if pairs == nil && v.pinned == "" {
+		l.Canonical, l.JSONLD = p.origin(r)+pathDatasets+v.Ref.String(), datasetJSONLD(p.origin(r), &v.Dataset)
+	}
+	return p.render(w, template, status, l, &page)
 }
 
 // resolve parses the listing of a page. If it is invalid, shown is the state without the invalid parameters.
@@ -112,11 +130,12 @@ func resolve(s view.State, parseErr error, order herb.Order) (req *query.Request
 
 // notModified sets the entity tag of a page, and responds with 304 if the client has that page. Pages that depend on the key of
 // the browser have no tag.
-func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, d *herb.Dataset) bool {
-	if d.Access == herb.AccessKey || p.Key(r) != "" {
+func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetView) bool {
+	setCaching(w, &v.Dataset)
+	if v.Access == herb.AccessKey || p.Key(r) != "" {
 		return false
 	}
-	tag := etag.New(p.opts.Version, p.assets.fingerprint, d.Version, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery)
+	tag := etag.New(p.opts.Version, p.assets.fingerprint, v.Version, v.live, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery)
 	w.Header().Set("Etag", tag)
 	if !etag.Match(r.Header, tag) {
 		return false
@@ -125,33 +144,28 @@ func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, d *herb.Data
 	return true
 }
 
-// controls returns the bars of a view. Chips and inputs show the state as requested, so that invalid parameters can be
+// setControls sets the bar above the rows. Chips and inputs show the state as requested, so that invalid parameters can be
 // corrected; links lead to the state as shown.
-func (p *Pages) controls(ctx context.Context, tab string, s, shown *view.State, v library.View, invalid *invalidQuery) (controls, error) {
-	c := controls{
-		Head: p.head(&v.Dataset, tab), Invalid: invalid, Path: s.Path, Search: s.Listing.Get(query.ParamSearch),
-		Hidden: shown.Hidden(query.ParamSearch), Filters: view.NewFilterMenu(shown),
+func (page *rowsPage) setControls(ctx context.Context, s, shown *view.State, v datasetView) error {
+	page.Path, page.Search, page.Hidden = s.Path, s.Listing.Get(query.ParamSearch), shown.Hidden(query.ParamSearch)
+	page.Filters = view.NewFilterMenu(shown)
+	if page.Invalid != nil {
+		page.Chips, page.Clear = view.NewChips(s, page.Invalid.Params, page.Invalid.Message)
+		return nil
 	}
-	c.Head.Unlocked = c.Head.Locked
-	var params []string
-	message := ""
-	if invalid != nil {
-		params, message = invalid.Params, invalid.Message
-	} else {
-		c.FacetsPath, c.ChartsPath = c.Head.Path+"/facets", c.Head.Path+"/charts"
-	}
-	c.Chips, c.Clear = view.NewChips(s, params, message)
+	page.FacetsPath, page.ChartsPath = page.Head.Path+"/facets", page.Head.Path+"/charts"
+	page.Chips, page.Clear = view.NewChips(s, nil, "")
 	var forms []*view.Filter
-	for _, chip := range c.Chips {
-		if chip.Open && chip.Form != nil && invalid == nil {
+	for _, chip := range page.Chips {
+		if chip.Open && chip.Form != nil {
 			forms = append(forms, chip.Form)
 		}
 	}
-	return c, countValues(ctx, s, v, forms)
+	return countValues(ctx, s, v, forms)
 }
 
 // list sets the rows and what depends on them.
-func (page *browsePage) list(ctx context.Context, s *view.State, v library.View, req *query.Request) error {
+func (page *rowsPage) list(ctx context.Context, s *view.State, v datasetView, req *query.Request) error {
 	found, err := v.List(ctx, req)
 	if err != nil {
 		return err
@@ -173,37 +187,33 @@ func (page *browsePage) list(ctx context.Context, s *view.State, v library.View,
 	return nil
 }
 
-// setCall sets the API call that lists the rows.
-func (page *browsePage) setCall(p *Pages, r *http.Request, s *view.State, v library.View) (err error) {
-	page.URL = view.Join(p.listingURL(r, v.Ref), s.Call().Encode())
-	page.Readable = page.URL
-	if u, err := url.Parse(page.URL); err == nil {
-		page.Readable = view.Join(u.Path, view.ReadableQuery(s.Call()))
+// setMap counts the rows of a listing in the cells of a map that shows all of them.
+func (page *rowsPage) setMap(ctx context.Context, s *view.State, v datasetView, req *query.Request, pairs []view.Pair) error {
+	page.Pager = nil
+	at := max(0, slices.IndexFunc(pairs, func(pair view.Pair) bool { return v.Fields[pair.Latitude].Name == s.Map }))
+	ranges, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: []int{pairs[at].Latitude, pairs[at].Longitude}})
+	if err != nil {
+		return err
 	}
-	page.Snippets, err = view.NewSnippets(p.snippets, page.URL, page.Head.Locked)
-	return err
+	q := view.NewMapRequest(&v.Dataset, pairs[at], ranges.Fields[0], ranges.Fields[1], req)
+	grid, err := v.Grid(ctx, q)
+	if err != nil {
+		return err
+	}
+	page.Map = view.NewMap(s, pairs, at, q, grid, page.Head.Path)
+	return nil
 }
 
-// record serves the open record of a page alone, for the script to insert into it.
-func (p *Pages) record(w http.ResponseWriter, r *http.Request, v library.View) error {
-	if err := p.authorize(r, &v.Dataset); err != nil {
-		return keyRequired(v.Ref)
+// setCall sets the API call of the view: the listing of its rows, or the counts of a map with too many rows for points.
+func (page *rowsPage) setCall(p *Pages, r *http.Request, s *view.State, v datasetView) (err error) {
+	operation, params := "/data", s.Call()
+	showsCounts := page.Map != nil && page.Map.Points == ""
+	if showsCounts {
+		operation, params = "/grid", page.Map.Call
 	}
-	s, _, err := p.parseState(r.URL.RawQuery, &v.Dataset)
-	if err != nil {
-		return err
-	}
-	req, err := s.Request(v.Order)
-	if err != nil {
-		return err
-	}
-	page := browsePage{}
-	if err := page.list(r.Context(), &s, v, req); err != nil {
-		return err
-	}
-	if page.Record == nil {
-		return herb.Errorf(herb.CodeNotFound, "no such row; %s is the position of a row on its page", view.ParamRecord)
-	}
-	p.setFragmentHeaders(w, &v.Dataset)
-	return p.templates["browser"].ExecuteTemplate(w, "record", page.Record)
+	path := pathAPI + v.Ref.String() + operation
+	page.URL = view.Join(p.origin(r)+path, params.Encode())
+	page.Readable = view.Join(p.base+path, view.ReadableQuery(params))
+	page.Snippets, err = view.NewSnippets(p.snippets, page.URL, page.Head.Locked, showsCounts)
+	return err
 }

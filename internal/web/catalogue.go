@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 	"herbarium/internal/web/view"
 )
 
@@ -21,6 +23,7 @@ type catalogue struct {
 	Base      string
 	Search    string
 	Namespace string // empty: all
+	Keyword   string // empty: any
 	Sort      string
 	Sorts     []sortLink
 	Reset     string // link to all datasets
@@ -53,11 +56,16 @@ type group struct {
 // entry is a dataset in the catalogue.
 type entry struct {
 	view.Head
-	Summary string
-	Spark   string // URL of its chart; empty: none
-	Age     string
-	Failed  bool // its newest file was rejected, and the visitor may see that
+	Summary      string
+	Keywords     []keyword
+	MoreKeywords int    // that are not shown
+	Spark        string // URL of its chart; empty: none
+	Age          string
+	Failed       bool // its newest file was rejected, and the visitor may see that
 }
+
+// keyword is a keyword of a dataset with the link to all datasets that have it.
+type keyword struct{ Name, Href string }
 
 // rowMatches are the rows of all datasets that match a search.
 type rowMatches struct {
@@ -77,6 +85,7 @@ const datasetsPerPage = 50
 // The parameters of the catalogue besides search, sort and page, and the orders.
 const (
 	paramNamespace = "namespace"
+	paramKeyword   = "keyword"
 	sortName       = "name"
 	sortRows       = "rows"
 	sortUpdated    = "updated"
@@ -100,7 +109,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 		setPrivate(w)
 	}
 	c := catalogue{
-		Base: p.base, Search: params.Get(query.ParamSearch), Namespace: params.Get(paramNamespace), Sort: params.Get(query.ParamSort),
+		Base: p.base, Search: params.Get(query.ParamSearch), Namespace: params.Get(paramNamespace), Keyword: params.Get(paramKeyword), Sort: params.Get(query.ParamSort),
 		Reset: p.base + pathCatalogue, Total: len(live), HasKey: p.Key(r) != "", Rejected: sortRejections(rejected),
 	}
 	if c.Sort != sortRows && c.Sort != sortUpdated {
@@ -117,13 +126,18 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	if c.Keyword != "" {
+		if live, err = p.withKeyword(r.Context(), live, c.Keyword); err != nil {
+			return err
+		}
+	}
 	live = c.selectAndSort(live)
 	c.Found = len(live)
-	from, err := c.paginate(params.Get(query.ParamPage))
+	from, err := c.paginate(params)
 	if err != nil {
 		return err
 	}
-	datasets, err := p.opts.Library.Datasets(r.Context(), live[from:min(from+datasetsPerPage, len(live))], false)
+	datasets, err := p.opts.Library.Datasets(r.Context(), live[from:min(from+datasetsPerPage, len(live))], true)
 	if err != nil {
 		return fmt.Errorf("describe datasets: %w", err)
 	}
@@ -135,6 +149,31 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	l.Current, l.Canonical = "catalogue", p.origin(r)+pathCatalogue
 	l.JSONLD = catalogueJSONLD(p.origin(r), datasets)
 	return p.render(w, "catalogue", http.StatusOK, l, &c)
+}
+
+// withKeyword returns the datasets that have a keyword. The search for its words finds them all, and others with similar words.
+func (p *Pages) withKeyword(ctx context.Context, live []herb.LiveVersion, keyword string) ([]herb.LiveVersion, error) {
+	hasWords, hasKeyword := map[herb.Ref]bool{}, map[herb.Ref]bool{}
+	if len(text.AppendWords(nil, keyword)) > 0 {
+		similar, err := p.opts.Library.Search(ctx, keyword)
+		if err != nil {
+			return nil, fmt.Errorf("search keyword: %w", err)
+		}
+		for _, v := range similar {
+			hasWords[v.Ref] = true
+		}
+		live = slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !hasWords[v.Ref] })
+	}
+	for chunk := range slices.Chunk(live, 100) {
+		datasets, err := p.opts.Library.Datasets(ctx, chunk, true)
+		if err != nil {
+			return nil, fmt.Errorf("describe datasets: %w", err)
+		}
+		for i := range datasets {
+			hasKeyword[datasets[i].Ref] = slices.Contains(view.ReadDescriptor(&datasets[i]).Keywords, keyword)
+		}
+	}
+	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !hasKeyword[v.Ref] }), nil
 }
 
 // selectAndSort returns the datasets of the namespace in the order of the page, and sets the links to other orders.
@@ -156,7 +195,7 @@ func (c *catalogue) selectAndSort(live []herb.LiveVersion) []herb.LiveVersion {
 
 // href returns the URL of a page of the catalogue in an order.
 func (c *catalogue) href(sort string, page int) string {
-	ps := query.Params{{Name: query.ParamSearch, Value: c.Search}, {Name: paramNamespace, Value: c.Namespace}}
+	ps := query.Params{{Name: query.ParamSearch, Value: c.Search}, {Name: paramNamespace, Value: c.Namespace}, {Name: paramKeyword, Value: c.Keyword}}
 	if sort != sortName {
 		ps = append(ps, query.Param{Name: query.ParamSort, Value: sort})
 	}
@@ -166,13 +205,21 @@ func (c *catalogue) href(sort string, page int) string {
 	return view.Join(c.Base+pathCatalogue, slices.DeleteFunc(ps, func(p query.Param) bool { return p.Value == "" }).Encode())
 }
 
+// parsePage returns the request for the page of a list of datasets that the parameters name.
+func parsePage(params query.Params, perPage int) (*query.Request, error) {
+	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: params.Get(query.ParamPage)}}.Encode(), nil)
+	if err == nil {
+		req.PerPage = perPage
+	}
+	return req, err
+}
+
 // paginate selects a page and returns the position of its first dataset.
-func (c *catalogue) paginate(page string) (from int, err error) {
-	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: page}}.Encode(), nil)
+func (c *catalogue) paginate(params query.Params) (from int, err error) {
+	req, err := parsePage(params, datasetsPerPage)
 	if err != nil {
 		return 0, err
 	}
-	req.PerPage = datasetsPerPage
 	m := req.Meta(c.Found)
 	c.Page, c.Pages = m.Page, m.TotalPages
 	if m.HasPrev {
@@ -191,20 +238,25 @@ func (c *catalogue) add(e entry) {
 		namespace = e.Namespace
 	}
 	if n := len(c.Groups); n == 0 || c.Groups[n-1].Namespace != namespace {
-		c.Groups = append(c.Groups, group{Namespace: namespace, Href: namespaceHref(c.Base, namespace)})
+		c.Groups = append(c.Groups, group{Namespace: namespace, Href: catalogueHref(c.Base, paramNamespace, namespace)})
 	}
 	last := &c.Groups[len(c.Groups)-1]
 	last.Datasets = append(last.Datasets, e)
 }
 
-// namespaceHref returns the link to the datasets of a namespace.
-func namespaceHref(base, namespace string) string {
-	return view.Join(base+pathCatalogue, query.Params{{Name: paramNamespace, Value: namespace}}.Encode())
+// catalogueHref returns the link to the datasets that match a parameter.
+func catalogueHref(base, param, value string) string {
+	return view.Join(base+pathCatalogue, query.Params{{Name: param, Value: value}}.Encode())
 }
 
 func (p *Pages) entry(d *herb.Dataset, failed bool) entry {
-	const maxSummary = 200
-	e := entry{Head: p.head(d, ""), Summary: herb.Clip(view.MarkdownText(d.Description), maxSummary), Failed: failed}
+	const maxSummary, maxKeywords, maxKeyword = 200, 5, 40
+	e := entry{Head: view.NewHead(d, p.base, p.datasetPath(d.Ref), "", ""), Summary: herb.Clip(view.MarkdownText(d.Description), maxSummary), Failed: failed}
+	keywords := view.ReadDescriptor(d).Keywords
+	for _, k := range keywords[:min(len(keywords), maxKeywords)] {
+		e.Keywords = append(e.Keywords, keyword{herb.Clip(k, maxKeyword), catalogueHref(p.base, paramKeyword, k)})
+	}
+	e.MoreKeywords = len(keywords) - len(e.Keywords)
 	switch {
 	case e.Mutable:
 		e.Age = "live"

@@ -152,3 +152,56 @@ func TestCatalogue_pages(t *testing.T) {
 		t.Errorf("%d datasets are shown on all pages, want 105", shown)
 	}
 }
+
+// TestCatalogue_keywords checks that rows show keywords, and that a keyword selects the datasets that have exactly this one.
+func TestCatalogue_keywords(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+		for name, keywords := range map[string]string{
+			"exact": `["plants"]`, "similar": `["plants of the world","plantsman","Plants"]`, "symbol": `["★"]`, "many": `["a","b","c","d","e","f","g"]`,
+		} {
+			d := herb.Dataset{Ref: herb.Ref{Namespace: "tags", Name: name}, Fields: []herb.Field{field("plants", herb.TypeText)}}
+			d.Descriptor = []byte(`{"resource":{"keywords":` + keywords + `}}`)
+			l.put(d, nil)
+		}
+		locked := herb.Dataset{Ref: herb.Ref{Namespace: "tags", Name: "locked"}, Access: herb.AccessKey, Fields: []herb.Field{field("a", herb.TypeText)}}
+		locked.Descriptor = []byte(`{"resource":{"keywords":["plants"]}}`)
+		l.put(locked, nil)
+	})
+	refs := func(query string) string {
+		var found []string
+		for _, row := range all(s.page(t, "/"+query, 200), tag("li", "dataset")) {
+			found = append(found, words(one(t, row, tag("code", ""))))
+		}
+		return strings.Join(found, " ")
+	}
+	for query, want := range map[string]string{
+		"?keyword=plants":                  "garden/catalog tags/exact",
+		"?keyword=Plants":                  "tags/similar",
+		"?keyword=plants&namespace=garden": "garden/catalog",
+		"?keyword=plants&search=exact":     "tags/exact",
+		"?keyword=plants&sort=rows":        "garden/catalog tags/exact",
+		"?keyword=%E2%98%85":               "tags/symbol",
+		"?keyword=world":                   "",
+	} {
+		if got := refs(query); got != want {
+			t.Errorf("%s shows %q, want %q", query, got, want)
+		}
+	}
+	page := s.page(t, "/?keyword=plants&sort=rows", 200)
+	if got := words(one(t, page, tag("p", "found"))); !strings.HasPrefix(got, "2 datasets with the keyword plants") {
+		t.Errorf("the page says %q", got)
+	}
+	for _, a := range all(one(t, page, tag("nav", "sorts")), tag("a", "")) {
+		if !strings.Contains(attr(a, "href"), "keyword=plants") {
+			t.Errorf("the order %q drops the keyword", attr(a, "href"))
+		}
+	}
+	rows := all(s.page(t, "/?namespace=tags", 200), tag("li", "dataset"))
+	if got := all(rows[0], tag("a", "tag")); len(got) != 1 || attr(got[0], "href") != "/?keyword=plants" {
+		t.Errorf("the row of tags/exact has %d keywords", len(got))
+	}
+	if got := words(rows[2]); !strings.Contains(got, "a b c d e +2") || len(all(rows[1], tag("a", "tag"))) != 0 {
+		t.Errorf("the row of tags/many is %q, that of the locked dataset %q", got, words(rows[1]))
+	}
+}

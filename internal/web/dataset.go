@@ -2,47 +2,94 @@ package web
 
 import (
 	"net/http"
+	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
 
 func (p *Pages) datasetPath(ref herb.Ref) string { return p.base + pathDatasets + ref.String() }
 
-// listingURL returns the absolute URL of the listing of a dataset.
-func (p *Pages) listingURL(r *http.Request, ref herb.Ref) string {
-	return p.origin(r) + pathAPI + ref.String() + "/data"
+// datasetView is the version of a dataset that a page shows.
+type datasetView struct {
+	library.View
+	live   string // the live version
+	pinned string // the version that the URL names; empty: none
+	denied error  // why the visitor may not see rows; nil: allowed
 }
 
-// dataset returns a handler that calls handle with the dataset that the path names.
-func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, library.View) error) func(http.ResponseWriter, *http.Request) error {
+// dataset returns a handler that calls handle with the dataset that the path names, in the version that the query names. A key
+// is required if that version or the live one requires it: access can change after a version was published.
+func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, datasetView) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ref := refOf(r)
 		if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
 			return herb.Errorf(herb.CodeNotFound, "no such dataset; the catalogue lists all datasets")
 		}
-		v, err := p.opts.Library.Acquire(r.Context(), ref)
+		live, err := p.opts.Library.Acquire(r.Context(), ref)
 		if err != nil {
 			return err
 		}
-		defer v.Release()
+		defer live.Release()
+		v := datasetView{View: live, live: live.Version, denied: p.authorize(r, &live.Dataset)}
+		if v.pinned, _, err = query.CutVersion(r.URL.RawQuery); err != nil {
+			return err
+		}
+		if v.pinned != "" && v.denied == nil {
+			if v.View, err = p.opts.Library.AcquireVersion(r.Context(), ref, v.pinned); err != nil {
+				return err
+			}
+			defer v.Release()
+			if live.Access == herb.AccessKey {
+				v.Access = herb.AccessKey
+			} else {
+				v.denied = p.authorize(r, &v.Dataset)
+			}
+		}
 		return handle(w, r, v)
 	}
 }
 
 // parseState reads the state of the table of a dataset from a query string.
-func (p *Pages) parseState(rawQuery string, d *herb.Dataset) (s view.State, canonical bool, err error) {
-	s, canonical, err = view.ParseState(p.datasetPath(d.Ref), rawQuery, d)
-	if p.opts.Folder(d.Ref) != "" {
+func (p *Pages) parseState(rawQuery string, v datasetView) (s view.State, canonical bool, err error) {
+	_, rest, err := query.CutVersion(rawQuery)
+	if err != nil {
+		return s, false, err
+	}
+	s, canonical, err = view.ParseState(p.datasetPath(v.Ref), rest, &v.Dataset)
+	s.Version = v.pinned
+	if p.opts.Folder(v.Ref) != "" {
 		s.Files = s.Path + "/files/"
 	}
 	return s, canonical, err
 }
 
-// head returns the head of a page of a dataset.
-func (p *Pages) head(d *herb.Dataset, tab string) view.Head {
-	return view.NewHead(d, p.base, p.datasetPath(d.Ref), tab)
+// head returns the head of a page of a dataset, and sets the headers for caching the page.
+func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (view.Head, error) {
+	h := view.NewHead(&v.Dataset, p.base, p.datasetPath(v.Ref), v.pinned, tab)
+	h.Unlocked = h.Locked && v.denied == nil
+	setCaching(w, &v.Dataset)
+	if v.Version != v.live {
+		versions, err := p.opts.Library.DescribeVersions(r.Context(), v.Ref)
+		if err != nil {
+			return h, err
+		}
+		at := slices.IndexFunc(versions, func(i library.VersionInfo) bool { return i.Version == v.Version })
+		h.Older = &view.OlderVersion{Number: len(versions) - at, Total: len(versions)}
+	}
+	return h, p.setRejection(w, r, &h)
+}
+
+// renderDocument writes a page of a dataset that is read like a document. Its template and its path have the name of its tab.
+func (p *Pages) renderDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab, label string, data any) error {
+	l := p.layout(r, view.Title(&v.Dataset)+": "+label, view.Describe(&v.Dataset))
+	l.Framed = true
+	if v.pinned == "" {
+		l.Canonical = p.origin(r) + pathDatasets + v.Ref.String() + "/" + tab
+	}
+	return p.render(w, tab, http.StatusOK, l, data)
 }
 
 func refOf(r *http.Request) herb.Ref {

@@ -18,11 +18,10 @@ func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: params.Get(query.ParamPage)}}.Encode(), nil)
+	req, err := parsePage(params, query.MaxPerPage)
 	if err != nil {
 		return err
 	}
-	req.PerPage = query.MaxPerPage
 	live, err := p.opts.Library.Live(r.Context())
 	if err != nil {
 		return fmt.Errorf("list datasets: %w", err)

@@ -1,12 +1,16 @@
 package web_test
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
+
+	"herbarium/internal/herb"
 )
 
 // has is the condition that an element has an attribute with a value.
@@ -70,6 +74,40 @@ func TestFacets_more(t *testing.T) {
 	more := one(t, s.page(t, s.follow(t, submit(t, one(t, chip, tag("form", "")), "_more", attr(button, "value"))), 200), has("data-facet", "tags"))
 	if n := len(valuesOf(t, more)); few != 12 || n <= few || len(all(more, has("name", "_more"))) != 0 {
 		t.Errorf("%d values are offered at first, then %d", few, n)
+	}
+}
+
+// TestFacets_pages checks that the form of a filter leads to all of its values, a hundred at a time.
+func TestFacets_pages(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	var records []herb.Record
+	for i := range 250 {
+		records = append(records, herb.Record{fmt.Sprintf("city %03d", i)}, herb.Record{fmt.Sprintf("city %03d", i)})
+	}
+	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "cities"}, Fields: []herb.Field{field("city", herb.TypeText)}}, records)
+	path := "/datasets/geo/cities?_facet=city&city=city+240"
+	var sizes []int
+	seen := map[string]bool{}
+	for range 4 {
+		chip := one(t, s.page(t, path, 200), has("data-facet", "city"))
+		values := valuesOf(t, chip)
+		sizes = append(sizes, len(values))
+		for _, v := range values {
+			seen[strings.TrimSuffix(strings.TrimSuffix(v, " selected"), " 2")] = true
+		}
+		if len(all(chip, has("name", "_more"))) == 0 {
+			break
+		}
+		path = s.follow(t, submit(t, one(t, chip, tag("form", "")), "_more", "city"))
+	}
+	if want := []int{13, 101, 101, 50}; !slices.Equal(sizes, want) || len(seen) != 250 { // with the selected value
+		t.Errorf("the pages have %v values, want %v; %d in total", sizes, want, len(seen))
+	}
+	chip := one(t, s.page(t, path, 200), has("data-facet", "city"))
+	back := s.follow(t, submit(t, one(t, chip, tag("form", "")), "_facet", "city"))
+	if first := valuesOf(t, one(t, s.page(t, back, 200), has("data-facet", "city"))); len(first) != 13 {
+		t.Errorf("the first values are %q", first)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/web/view"
 )
 
@@ -13,9 +12,9 @@ import (
 const maxFile = 4 << 20
 
 // file serves an image from the folder of the dataset's source file. Other files are not served: they may be private.
-func (p *Pages) file(w http.ResponseWriter, r *http.Request, v library.View) error {
-	if err := p.authorize(r, &v.Dataset); err != nil {
-		return err
+func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	if v.denied != nil {
+		return v.denied
 	}
 	folder, name := p.opts.Folder(v.Ref), r.PathValue("path")
 	if folder == "" || !view.IsImagePath(name) {

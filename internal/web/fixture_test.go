@@ -50,7 +50,8 @@ type fakeLibrary struct {
 	sets     map[herb.Ref]library.Source
 	datasets []herb.Dataset
 	versions map[herb.Ref][]library.VersionInfo
-	err      error // returned by every method, if set
+	kept     []library.View // earlier versions
+	err      error          // returned by every method, if set
 }
 
 func (l *fakeLibrary) put(d herb.Dataset, records []herb.Record) {
@@ -111,8 +112,24 @@ func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.View, er
 	return library.View{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
 }
 
-func (l *fakeLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, _ string) (library.View, error) {
-	return l.Acquire(ctx, ref)
+func (l *fakeLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error) {
+	for _, v := range l.kept {
+		if v.Ref == ref && v.Version == version {
+			return v, nil
+		}
+	}
+	live, err := l.Acquire(ctx, ref)
+	if err == nil && live.Version != version {
+		return live, herb.Errorf(herb.CodeGone, "version %s of dataset %s is not kept", version, ref)
+	}
+	return live, err
+}
+
+// keep adds an earlier version of a dataset, which it lists from records.
+func (l *fakeLibrary) keep(d herb.Dataset, version string, records []herb.Record) {
+	d.Version, d.Records, d.Published = version, len(records), time.Date(2025, 1, 2, 8, 30, 0, 0, time.UTC)
+	l.kept = append(l.kept, library.View{Dataset: d, Source: listtest.NewOracle(d.Fields, records)})
+	l.versions[d.Ref] = append(l.versions[d.Ref], library.VersionInfo{Dataset: d, First: true})
 }
 
 func (l *fakeLibrary) DescribeVersions(_ context.Context, ref herb.Ref) ([]library.VersionInfo, error) {
@@ -228,7 +245,7 @@ func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 		if d.Namespace == "wide" {
 			d.Report = &herb.Report{Columns: make([]herb.ColumnReport, len(d.Fields))}
 		}
-		lib.versions[d.Ref] = []library.VersionInfo{{Dataset: d, Live: true, First: true}}
+		lib.versions[d.Ref] = []library.VersionInfo{{Dataset: d, Live: true}}
 	}
 	opts := web.Options{Library: lib, Keys: fakeKeys{}, Version: "test", SearchBudget: time.Hour}
 	if change != nil {

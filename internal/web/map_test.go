@@ -1,13 +1,16 @@
 package web_test
 
 import (
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/web/view"
 )
 
 // putTrips adds a dataset with two pairs of coordinates.
@@ -72,5 +75,44 @@ func TestMap(t *testing.T) {
 	}
 	if a := s.get(t, "/datasets/garden/catalog/map"); a.status != 404 || !strings.Contains(a.body, "latitudes and longitudes") {
 		t.Errorf("a map without coordinates: %d", a.status)
+	}
+}
+
+// TestMap_call checks that a map shows the API call for what it draws: points from a listing, or counts from a grid.
+func TestMap_call(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	putTrips(s)
+	fields := []herb.Field{field("lat", herb.TypeNumber), field("lon", herb.TypeNumber)}
+	many := make([]herb.Record, view.MapPoints+1)
+	for i := range many {
+		many[i] = herb.Record{"10", strconv.Itoa(i % 300)}
+	}
+	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "many"}, Fields: fields}, many)
+	for path, want := range map[string]string{
+		"/datasets/geo/trips/map?name=a":        "/api/v1/geo/trips/data?name=a&per_page=50",
+		"/datasets/geo/many/map?lon%5Bgte%5D=0": "/api/v1/geo/many/grid?lon[gte]=0&_x=lon&_y=lat&_bounds=0,-90,360,90&_columns=144&_rows=72",
+	} {
+		call := one(t, one(t, s.page(t, path, 200), has("id", "call")), tag("code", ""))
+		if got := words(call); got != want {
+			t.Errorf("%s shows the call %q, want %q", path, got, want)
+		}
+		u, err := url.Parse(attr(call, "data-url"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := s.get(t, u.RequestURI(), "Accept", "application/json"); a.status != 200 {
+			t.Errorf("%s gives %d: %.200s", u, a.status, a.body)
+		}
+	}
+	page := s.page(t, "/datasets/geo/many/map", 200)
+	if got := attr(one(t, page, has("id", "map")), "data-west"); got != "0" {
+		t.Errorf("the map of longitudes from 0 to 360 begins at %s", got)
+	}
+	if got := len(all(page, tag("use", "land"))); got != 2 {
+		t.Errorf("%d copies of the land, want one for each half", got)
+	}
+	if got := words(one(t, page, tag("div", "map-note"))); !strings.HasPrefix(got, "20,001 points") {
+		t.Errorf("the note is %q", got)
 	}
 }

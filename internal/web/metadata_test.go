@@ -154,8 +154,15 @@ func TestDocs(t *testing.T) {
 	if attr(place, "data-document") != "/open/openapi.json" {
 		t.Errorf("the viewer reads %s", attr(place, "data-document"))
 	}
-	for _, file := range []string{"swagger-ui-bundle.js", "swagger-ui.css"} {
-		packed, plain := s.get(t, "/docs/"+file, "Accept-Encoding", "gzip"), s.get(t, "/docs/"+file)
+	var viewer []string
+	for _, n := range all(doc, func(n *html.Node) bool { return strings.Contains(attr(n, "href")+attr(n, "src"), "swagger-ui") }) {
+		viewer = append(viewer, strings.TrimPrefix(attr(n, "href")+attr(n, "src"), "/open"))
+	}
+	if len(viewer) != 2 {
+		t.Errorf("the files of the viewer are %q", viewer)
+	}
+	for _, file := range viewer {
+		packed, plain := s.get(t, file, "Accept-Encoding", "gzip"), s.get(t, file)
 		z, err := gzip.NewReader(strings.NewReader(packed.body))
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -164,9 +171,6 @@ func TestDocs(t *testing.T) {
 		if _, err := b.ReadFrom(z); err != nil || b.String() != plain.body || plain.header.Get("Content-Encoding") != "" {
 			t.Errorf("%s differs when it is compressed: %v", file, err)
 		}
-	}
-	if a := s.get(t, "/docs/nothing.js"); a.status != 404 {
-		t.Errorf("a missing file gives %d", a.status)
 	}
 }
 

@@ -21,6 +21,8 @@ import (
 type Library interface {
 	// Acquire returns the live version of a dataset, or herb.CodeNotFound.
 	Acquire(ctx context.Context, ref herb.Ref) (library.View, error)
+	// AcquireVersion returns a version of a dataset, or herb.CodeGone if it is not kept.
+	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
 	// Live returns the live versions of all datasets, ordered by ref.
 	Live(ctx context.Context) ([]herb.LiveVersion, error)
 	// Datasets describes some of them, without details unless they are requested.
@@ -62,8 +64,6 @@ type Pages struct {
 	templates map[string]*template.Template
 	csrf      *http.CrossOriginProtection
 	snippets  *texttemplate.Template
-
-	facetCache *facetCache
 }
 
 // New returns the pages of a library.
@@ -74,7 +74,7 @@ func New(opts Options) (*Pages, error) {
 	if opts.Folder == nil {
 		opts.Folder = func(herb.Ref) string { return "" }
 	}
-	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection(), facetCache: newFacetCache()}
+	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection()}
 	if opts.PublicURL != "" {
 		u, err := url.Parse(opts.PublicURL)
 		if err != nil || u.Host == "" {
@@ -120,19 +120,18 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 		"GET " + dataset:                              p.dataset(p.browse),
 		"GET " + dataset + "/files/{path...}":         p.dataset(p.file),
 		"GET " + dataset + "/map":                     p.dataset(p.mapOf),
-		"GET " + dataset + "/facets":                  p.dataset(p.facets),
-		"GET " + dataset + "/charts":                  p.dataset(p.charts),
-		"GET " + dataset + "/record":                  p.dataset(p.record),
-		"GET " + dataset + "/fields":                  p.dataset(p.fields),
+		"GET " + dataset + "/facets":                  p.fragment(buildFacets),
+		"GET " + dataset + "/charts":                  p.fragment(buildCharts),
+		"GET " + dataset + "/record":                  p.fragment(buildRecord),
+		"GET " + dataset + "/fields":                  p.fragment(buildFields),
 		"GET " + dataset + "/spark.svg":               p.dataset(p.spark),
 		"GET " + dataset + "/about":                   p.dataset(p.about),
-		"GET " + dataset + "/api":                     p.dataset(p.reference),
+		"GET " + dataset + "/api":                     p.dataset(p.api),
 		"GET " + dataset + "/versions":                p.dataset(p.versions),
 		"POST " + dataset + "/key":                    p.dataset(p.saveKey),
 		"POST " + dataset + "/key/forget":             p.deleteKey,
 		"GET /assets/{fingerprint}/{file}":            p.asset,
 		"GET " + pathDocs:                             p.docs,
-		"GET " + pathDocs + "/{file}":                 p.docsAsset,
 		"GET " + pathDCAT:                             p.dcat,
 		"GET /datasets/{namespace}/{$}":               p.redirectToCatalogue,
 		"GET /datasets/{namespace}":                   p.redirectToCatalogue,
@@ -144,7 +143,7 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 func (p *Pages) redirectToCatalogue(w http.ResponseWriter, r *http.Request) error {
 	to := p.base + pathCatalogue
 	if ns := r.PathValue("namespace"); ns != "" {
-		to = namespaceHref(p.base, ns)
+		to = catalogueHref(p.base, paramNamespace, ns)
 	}
 	return redirect(w, to)
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -49,12 +50,7 @@ func (p *Pages) setRejection(w http.ResponseWriter, r *http.Request, h *view.Hea
 
 // sortRejections returns errors ordered by dataset.
 func sortRejections(all map[herb.Ref]herb.SourceError) []herb.SourceError {
-	list := make([]herb.SourceError, 0, len(all))
-	for _, e := range all {
-		list = append(list, e)
-	}
-	slices.SortFunc(list, func(a, b herb.SourceError) int { return a.Ref.Compare(b.Ref) })
-	return list
+	return slices.SortedFunc(maps.Values(all), func(a, b herb.SourceError) int { return a.Ref.Compare(b.Ref) })
 }
 
 // sourceErrors returns the errors of sources that could not be published, by dataset. Paths are reduced to file names.

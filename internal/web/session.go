@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
@@ -63,7 +62,7 @@ func (p *Pages) mayRead(r *http.Request) func(herb.Ref) bool {
 }
 
 // requestKey responds with the form for the key of a dataset. It returns errors that are not about the key.
-func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, d *herb.Dataset, back string, refused error) error {
+func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v datasetView, back string, refused error) error {
 	status, ok := map[herb.Code]int{
 		herb.CodeUnauthenticated: http.StatusUnauthorized, herb.CodeForbidden: http.StatusForbidden, herb.CodeRateLimited: http.StatusTooManyRequests,
 	}[herb.CodeOf(refused)]
@@ -76,25 +75,22 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, d *herb.Datas
 	}
 	h.Set("WWW-Authenticate", `Bearer realm="herbarium"`)
 	h.Set("Cache-Control", "no-store")
-	l := p.layout(r, "Key required: "+view.Title(d), view.Describe(d))
+	l := p.layout(r, "Key required: "+view.Title(&v.Dataset), view.Describe(&v.Dataset))
 	l.Framed = true
 	return p.render(w, "key", status, l, struct {
 		Head          view.Head
 		Message, Back string
-	}{p.head(d, "table"), herb.MessageOf(refused), back})
+	}{view.NewHead(&v.Dataset, p.base, p.datasetPath(v.Ref), "", "table"), herb.MessageOf(refused), back})
 }
 
 // saveKey verifies the key that was entered into the form of a dataset and stores it in a cookie.
-func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request, v library.View) error {
+func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	key, back, err := p.readKeyForm(w, r)
 	if err != nil {
 		return err
 	}
-	if key == "" {
-		return p.requestKey(w, r, &v.Dataset, back, errEmptyKey())
-	}
 	if err := p.verify(r, v.Ref, key); err != nil {
-		return p.requestKey(w, r, &v.Dataset, back, err)
+		return p.requestKey(w, r, v, back, err)
 	}
 	http.SetCookie(w, p.cookie(p.datasetPath(v.Ref), key))
 	return p.redirectBack(w, v.Ref, back)
@@ -113,10 +109,6 @@ func (p *Pages) readKeyForm(w http.ResponseWriter, r *http.Request) (key, back s
 	return strings.TrimSpace(r.PostForm.Get("key")), r.PostForm.Get("back"), nil
 }
 
-func errEmptyKey() error {
-	return herb.Errorf(herb.CodeUnauthenticated, "the key is empty; enter a key")
-}
-
 // siteKey serves the form for a key that the browser sends for all pages.
 func (p *Pages) siteKey(w http.ResponseWriter, r *http.Request) error {
 	return p.requestSiteKey(w, r, http.StatusOK, "")
@@ -133,11 +125,7 @@ func (p *Pages) saveSiteKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if key == "" {
-		err = errEmptyKey()
-	} else {
-		_, err = p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
-	}
+	_, err = p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
 	switch {
 	case herb.CodeOf(err) == herb.CodeUnauthenticated:
 		return p.requestSiteKey(w, r, http.StatusUnauthorized, herb.MessageOf(err))

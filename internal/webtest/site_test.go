@@ -106,6 +106,7 @@ func (l *library) publish(ctx context.Context) error {
 		{"evil/datapackage.json": evilPackage(), "evil/nasty.csv": evilCSV()},
 		{"empty/datapackage.json": emptyPackage, "empty/none.csv": "name,room\n"},
 		{"wide/datapackage.json": widePackage, "wide/thousand.csv": wideCSV()},
+		{"values/cities.csv": manyValuesCSV()},
 	} {
 		if err := l.publishFiles(ctx, files); err != nil {
 			return err
@@ -208,6 +209,7 @@ const gardenPackage = `{
 	"resources": [{
 		"name": "catalog", "path": "catalog.csv", "title": "Garden catalogue",
 		"description": "Plants of the garden, what they cost, and what is worth knowing about them.",
+		"keywords": ["plants", "garden"],
 		"licenses": [{"name": "CC0-1.0", "title": "CC0", "path": "https://creativecommons.org/publicdomain/zero/1.0/"}],
 		"schema": {"primaryKey": ["id"]}
 	}]

@@ -3,65 +3,52 @@ package main
 import (
 	"archive/tar"
 	"archive/zip"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+
+	"herbarium/internal/cli"
+	"herbarium/internal/cli/reference"
 )
 
-// file is a file of an archive.
+// file is a file of an archive, or a folder if its path ends in a slash.
 type file struct {
 	path    string
 	mode    fs.FileMode
 	content []byte
+	owner   int // user and group
 }
 
 // readDocuments returns the files that accompany each binary: license, documents, manual pages and shell completions.
-func readDocuments(ctx context.Context, o Options, work string) ([]file, error) {
-	var files []file
-	read := func(folder, name, as string) error {
-		content, err := os.ReadFile(filepath.Join(folder, name))
-		files = append(files, file{as, 0o644, content})
-		return err
-	}
+func readDocuments(ctx context.Context, o Options) (files []file, err error) {
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
-		if err := read(o.Repository, name, name); err != nil {
+		content, err := os.ReadFile(filepath.Join(o.Repository, name))
+		if err != nil {
 			return nil, err
 		}
+		files = append(files, file{path: name, mode: 0o644, content: content})
 	}
-	man, writeMan := filepath.Join(work, "man"), o.Man
-	if writeMan == nil {
-		writeMan = writeManPages
-	}
-	if err := writeMan(ctx, o, man); err != nil {
-		return nil, err
-	}
-	pages, err := os.ReadDir(man) // sorted
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range pages {
-		if err := read(man, p.Name(), path.Join("man", p.Name())); err != nil {
-			return nil, err
-		}
-	}
-	b, err := o.build(ctx, work, host())
-	if err != nil {
-		return nil, err
+	pages := reference.Man(cli.NewRoot(), o.Version)
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		files = append(files, file{path: "man/" + name, mode: 0o644, content: []byte(pages[name])})
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		script, err := exec.CommandContext(ctx, b.path, "completion", shell).Output()
-		if err != nil {
-			return nil, fmt.Errorf("completion %s: %w", shell, err)
+		var script bytes.Buffer
+		if cli.Run(ctx, []string{"completion", shell}, cli.Terminal{Out: &script, Err: os.Stderr, Env: os.LookupEnv}) != 0 {
+			return nil, fmt.Errorf("cannot write completions for %s", shell)
 		}
-		files = append(files, file{"completions/herbarium." + shell, 0o644, script})
+		files = append(files, file{path: "completions/herbarium." + shell, mode: 0o644, content: script.Bytes()})
 	}
 	return files, nil
 }
@@ -72,7 +59,7 @@ func writeArchive(o Options, b binary, documents []file) error {
 	if err != nil {
 		return err
 	}
-	files := append([]file{{b.program(), 0o755, content}}, documents...)
+	files := append([]file{{path: b.program(), mode: 0o755, content: content}}, documents...)
 	folder := o.fileName("_" + b.OS + "_" + b.Arch)
 	for i := range files {
 		files[i].path = path.Join(folder, files[i].path)
@@ -99,7 +86,14 @@ func writeArchive(o Options, b binary, documents []file) error {
 func writeTar(w io.Writer, files []file, date time.Time) error {
 	t := tar.NewWriter(w)
 	for _, f := range files {
-		if err := t.WriteHeader(tarHeader(f, date)); err != nil {
+		h := &tar.Header{
+			Typeflag: tar.TypeReg, Name: f.path, Mode: int64(f.mode), Size: int64(len(f.content)), Uid: f.owner, Gid: f.owner,
+			ModTime: date, Format: tar.FormatUSTAR,
+		}
+		if strings.HasSuffix(f.path, "/") {
+			h.Typeflag = tar.TypeDir
+		}
+		if err := t.WriteHeader(h); err != nil {
 			return err
 		}
 		if _, err := t.Write(f.content); err != nil {
@@ -107,12 +101,6 @@ func writeTar(w io.Writer, files []file, date time.Time) error {
 		}
 	}
 	return t.Close()
-}
-
-func tarHeader(f file, date time.Time) *tar.Header {
-	return &tar.Header{
-		Typeflag: tar.TypeReg, Name: f.path, Mode: int64(f.mode), Size: int64(len(f.content)), ModTime: date, Format: tar.FormatUSTAR,
-	}
 }
 
 // writeZip writes files as a zip archive.

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,7 +49,7 @@ type layout struct{ files []file }
 // add adds a blob.
 func (l *layout) add(mediaType string, content []byte) descriptor {
 	sum := fmt.Sprintf("%x", sha256.Sum256(content))
-	l.files = append(l.files, file{"blobs/sha256/" + sum, 0o644, content})
+	l.files = append(l.files, file{path: "blobs/sha256/" + sum, mode: 0o644, content: content})
 	return descriptor{MediaType: mediaType, Digest: "sha256:" + sum, Size: len(content)}
 }
 
@@ -75,7 +75,10 @@ func writeImage(o Options, binaries []binary) error {
 	}
 	var l layout
 	var images []descriptor
-	for _, b := range linuxBinaries(binaries) {
+	for _, b := range binaries {
+		if b.OS != "linux" {
+			continue
+		}
 		image, err := l.addImage(o, b, config)
 		if err != nil {
 			return err
@@ -95,7 +98,8 @@ func writeImage(o Options, binaries []binary) error {
 		return err
 	}
 	files := append([]file{
-		{"oci-layout", 0o644, []byte(`{"imageLayoutVersion":"1.0.0"}`)}, {"index.json", 0o644, index},
+		{path: "oci-layout", mode: 0o644, content: []byte(`{"imageLayoutVersion":"1.0.0"}`)},
+		{path: "index.json", mode: 0o644, content: index},
 	}, l.files...)
 	f, err := os.Create(filepath.Join(o.Out, o.fileName("_oci.tar")))
 	if err != nil {
@@ -149,31 +153,20 @@ func layer(o Options, b binary, config imageConfig) ([]byte, error) {
 		return nil, err
 	}
 	var user, group int
-	if _, err := fmt.Sscanf(config.User, "%d:%d", &user, &group); err != nil {
-		return nil, fmt.Errorf("USER %s: %w", config.User, err)
+	if _, err := fmt.Sscanf(config.User, "%d:%d", &user, &group); err != nil || user != group {
+		return nil, fmt.Errorf("USER %s: want the same number for user and group", config.User)
 	}
+	const root = 0
+	folder := func(path string, mode fs.FileMode, owner int) file { return file{path: path, mode: mode, owner: owner} }
 	var out bytes.Buffer
-	t := tar.NewWriter(&out)
-	folder := func(path string, mode int64, user, group int) error {
-		return t.WriteHeader(&tar.Header{
-			Typeflag: tar.TypeDir, Name: path, Mode: mode, Uid: user, Gid: group, ModTime: o.Date, Format: tar.FormatUSTAR,
-		})
-	}
-	add := func(f file) error {
-		if err := t.WriteHeader(tarHeader(f, o.Date)); err != nil {
-			return err
-		}
-		_, err := t.Write(f.content)
-		return err
-	}
-	err = errors.Join(
-		folder("etc/", 0o755, 0, 0), folder("etc/ssl/", 0o755, 0, 0), folder("etc/ssl/certs/", 0o755, 0, 0),
-		add(file{"etc/ssl/certs/ca-certificates.crt", 0o644, certificates}),
-		folder("tmp/", 0o755, user, group),
-		folder("usr/", 0o755, 0, 0), folder("usr/local/", 0o755, 0, 0), folder("usr/local/bin/", 0o755, 0, 0),
-		add(file{strings.TrimPrefix(config.Entrypoint[0], "/"), 0o755, program}),
-		folder("var/", 0o755, 0, 0), folder("var/lib/", 0o755, 0, 0), folder("var/lib/herbarium/", 0o700, user, group),
-		t.Close())
+	err = writeTar(&out, []file{
+		folder("etc/", 0o755, root), folder("etc/ssl/", 0o755, root), folder("etc/ssl/certs/", 0o755, root),
+		{path: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, content: certificates},
+		folder("tmp/", 0o755, user),
+		folder("usr/", 0o755, root), folder("usr/local/", 0o755, root), folder("usr/local/bin/", 0o755, root),
+		{path: strings.TrimPrefix(config.Entrypoint[0], "/"), mode: 0o755, content: program},
+		folder("var/", 0o755, root), folder("var/lib/", 0o755, root), folder("var/lib/herbarium/", 0o700, user),
+	}, o.Date)
 	return out.Bytes(), err
 }
 

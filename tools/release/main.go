@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -15,8 +16,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -31,11 +30,9 @@ type Options struct {
 	Platforms    []Platform // to build for
 	Certificates string     // file with CA certificates, for the image
 	Compression  int        // level of gzip
-	// Build builds the program for a platform. Nil means compile.
+	// Build builds the program for a platform.
 	Build func(ctx context.Context, o Options, p Platform, path string) error
-	// Man writes the manual pages to a folder. Nil means writeManPages.
-	Man func(ctx context.Context, o Options, folder string) error
-	Log func(format string, args ...any)
+	Log   func(format string, args ...any)
 }
 
 // Platform is an operating system and an architecture.
@@ -56,7 +53,7 @@ const allPlatforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	o := Options{Compression: gzip.BestCompression, Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }}
+	o := Options{Compression: gzip.BestCompression, Build: compile, Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }}
 	platforms := flag.String("platforms", allPlatforms, "comma-separated platforms, as OS/architecture")
 	flag.StringVar(&o.Repository, "repository", ".", "root of the repository")
 	flag.StringVar(&o.Out, "out", "dist", "folder to write to; its content is deleted")
@@ -78,26 +75,19 @@ func main() {
 
 // describeCommit sets version, commit and date from git: the version is the tag, or the last tag with the commit.
 func describeCommit(ctx context.Context, o *Options) error {
-	git := func(args ...string) (string, error) {
+	git := func(args ...string) string {
 		cmd := exec.CommandContext(ctx, "git", args...)
 		cmd.Dir, cmd.Stderr = o.Repository, os.Stderr
-		out, err := cmd.Output()
-		return strings.TrimSpace(string(out)), err
+		out, _ := cmd.Output() // empty if it fails
+		return strings.TrimSpace(string(out))
 	}
-	var err error
-	if o.Version, err = git("describe", "--tags", "--always", "--dirty", "--match", "v[0-9]*"); err != nil {
-		return err
+	o.Version = git("describe", "--tags", "--always", "--dirty", "--match", "v[0-9]*")
+	var unix int64
+	if _, err := fmt.Sscan(git("log", "-1", "--format=%H %ct"), &o.Commit, &unix); err != nil || o.Version == "" {
+		return errors.New("cannot read the commit with git")
 	}
-	if o.Commit, err = git("rev-parse", "HEAD"); err != nil {
-		return err
-	}
-	seconds, err := git("log", "-1", "--format=%ct")
-	if err != nil {
-		return err
-	}
-	unix, err := strconv.ParseInt(seconds, 10, 64)
 	o.Date = time.Unix(unix, 0).UTC()
-	return err
+	return nil
 }
 
 // Release builds a release.
@@ -115,15 +105,15 @@ func Release(ctx context.Context, o Options) error {
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return err
 	}
-	documents, err := readDocuments(ctx, o, work)
+	documents, err := readDocuments(ctx, o)
 	if err != nil {
 		return err
 	}
 	var binaries []binary
 	for _, p := range o.Platforms {
 		o.Log("building for %s", p)
-		b, err := o.build(ctx, work, p)
-		if err != nil {
+		b := binary{p, filepath.Join(work, p.OS+"-"+p.Arch)}
+		if err := o.Build(ctx, o, p, b.path); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
 		binaries = append(binaries, b)
@@ -167,36 +157,12 @@ type binary struct {
 	path string
 }
 
-func (o Options) build(ctx context.Context, work string, p Platform) (binary, error) {
-	b := binary{p, filepath.Join(work, p.OS+"-"+p.Arch)}
-	if _, err := os.Stat(b.path); err == nil {
-		return b, nil // that of this machine, which printed its completions
-	}
-	build := o.Build
-	if build == nil {
-		build = compile
-	}
-	return b, build(ctx, o, p, b.path)
-}
-
-// goCommand returns a go command that does not depend on settings of the user.
-func goCommand(ctx context.Context, o Options, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = o.Repository, os.Stderr, os.Stderr
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath")
-	return cmd
-}
-
-// writeManPages generates the manual pages.
-func writeManPages(ctx context.Context, o Options, folder string) error {
-	return goCommand(ctx, o, "run", "./tools/reference", "-man", folder, "-version", o.Version).Run()
-}
-
 // compile builds a static binary that depends only on the source and the Go version.
 func compile(ctx context.Context, o Options, p Platform, path string) error {
-	cmd := goCommand(ctx, o, "build", "-buildvcs=false", "-ldflags=-s -w -X herbarium/internal/cli.release="+o.Version,
-		"-o", path, "./cmd/herbarium")
-	cmd.Env = append(cmd.Env, "GOOS="+p.OS, "GOARCH="+p.Arch)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -X herbarium/internal/cli.release="+o.Version, "-o", path, "./cmd/herbarium")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = o.Repository, os.Stderr, os.Stderr
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+p.OS, "GOARCH="+p.Arch)
 	if err := cmd.Run(); err != nil || p != host() {
 		return err
 	}
@@ -225,9 +191,4 @@ func writeChecksums(folder string) error {
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), f.Name())
 	}
 	return os.WriteFile(filepath.Join(folder, "SHA256SUMS"), sums.Bytes(), 0o644)
-}
-
-// linuxBinaries returns those that an image can contain.
-func linuxBinaries(all []binary) []binary {
-	return slices.DeleteFunc(slices.Clone(all), func(b binary) bool { return b.OS != "linux" })
 }

@@ -20,26 +20,7 @@ type component struct {
 	Ref     string `json:"bom-ref"`
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	PURL    string `json:"purl,omitempty"`
-}
-
-// document is a CycloneDX document, as far as it is used here.
-type document struct {
-	Format      string `json:"bomFormat"`
-	SpecVersion string `json:"specVersion"`
-	Serial      string `json:"serialNumber"`
-	Version     int    `json:"version"`
-	Metadata    struct {
-		Timestamp string    `json:"timestamp"`
-		Component component `json:"component"`
-	} `json:"metadata"`
-	Components   []component  `json:"components"`
-	Dependencies []dependency `json:"dependencies"`
-}
-
-type dependency struct {
-	Ref       string   `json:"ref"`
-	DependsOn []string `json:"dependsOn,omitempty"`
+	PURL    string `json:"purl"`
 }
 
 // writeSBOM writes a bill of materials: the modules that the linker recorded in the binaries.
@@ -47,7 +28,7 @@ func writeSBOM(o Options, binaries []binary) error {
 	found := map[string]component{}
 	add := func(path, version string) {
 		ref := fmt.Sprintf("pkg:golang/%s@%s", strings.ToLower(path), version)
-		found[ref] = component{Type: "library", Ref: ref, Name: path, Version: version, PURL: ref}
+		found[ref] = component{"library", ref, path, version, ref}
 	}
 	for _, b := range binaries {
 		info, err := buildinfo.ReadFile(b.path)
@@ -61,15 +42,21 @@ func writeSBOM(o Options, binaries []binary) error {
 		}
 	}
 	refs := slices.Sorted(maps.Keys(found))
-	d := document{Format: "CycloneDX", SpecVersion: "1.5", Version: 1}
+	var components []component
 	for _, ref := range refs {
-		d.Components = append(d.Components, found[ref])
+		components = append(components, found[ref])
 	}
 	program := "pkg:generic/herbarium@" + o.Version
-	d.Metadata.Timestamp = o.Date.Format(time.RFC3339)
-	d.Metadata.Component = component{Type: "application", Ref: program, Name: "herbarium", Version: o.Version, PURL: program}
-	d.Dependencies = []dependency{{Ref: program, DependsOn: refs}}
-	d.Serial = "urn:uuid:" + contentUUID(fmt.Sprint(o.Version, o.Commit, refs))
+	d := map[string]any{
+		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+		"serialNumber": "urn:uuid:" + contentUUID(fmt.Sprint(o.Version, o.Commit, refs)),
+		"metadata": map[string]any{
+			"timestamp": o.Date.Format(time.RFC3339),
+			"component": component{"application", program, "herbarium", o.Version, program},
+		},
+		"components":   components,
+		"dependencies": []any{map[string]any{"ref": program, "dependsOn": refs}},
+	}
 	content, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return err

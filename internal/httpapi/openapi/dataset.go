@@ -20,37 +20,56 @@ const (
 	facetsPath = "/api/v1/{namespace}/{dataset}/facets"
 )
 
-// addDataset adds the operations and the schemas of a dataset. name is its unique identifier.
-func (doc *document) addDataset(d *herb.Dataset, name string) {
+// addDataset adds the operations and the schema of the records of a dataset. name is its unique identifier.
+func (doc *document) addDataset(d *herb.Dataset, name string, level detail) {
 	title, url := cmp.Or(d.Title, d.Ref.String()), "/api/v1/"+d.Ref.String()
-	filterable := fieldNames(d, func(f herb.Field) bool { return f.Filterable })
-	doc.Components.Schemas["Record_"+name] = newRecordSchema(d)
-
+	doc.Components.Schemas["Record_"+name] = doc.recordSchema(d, level)
 	list := doc.Paths[listPath]["get"].forDataset(d, "list_"+name, "List "+title)
-	if d.Description != "" {
-		list.Description = d.Description + "\n\n" + list.Description
-	}
-	doc.restrictItems(&list, "sort", sortKeys(d))
-	list.addFilters(d, query.Reserved())
-	ok := list.Responses["200"]
-	ok.Content = maps.Clone(ok.Content)
-	ok.Content["application/json"] = map[string]any{"schema": map[string]any{
+	list.Responses["200"] = list.Responses["200"].withSchema(map[string]any{
 		"type": "object", "description": "A page of records.", "required": []string{"data", "meta"},
 		"properties": map[string]any{
 			"data": map[string]any{"type": "array", "items": schemaRef("Record_" + name)},
 			"meta": schemaRef("Meta"),
 		},
-	}}
-	list.Responses = maps.Clone(list.Responses)
-	list.Responses["200"] = ok
-	doc.Paths[url+"/data"] = map[string]operation{"get": list}
-
-	if len(filterable) > 0 {
-		facets := doc.Paths[facetsPath]["get"].forDataset(d, "facets_"+name, "Count the values of "+title)
-		doc.restrictItems(&facets, "countedField", filterable)
+	})
+	facets := doc.Paths[facetsPath]["get"].forDataset(d, "facets_"+name, "Count the values of "+title)
+	filterable := fieldNames(d, func(f herb.Field) bool { return f.Filterable })
+	doc.restrictItems(&facets, "countedField", filterable)
+	if level == compact {
+		list.shorten(d)
+		facets.shorten(d)
+	} else {
+		doc.restrictItems(&list, "sort", sortKeys(d))
+		list.addFilters(d, query.Reserved())
 		facets.addFilters(d, slices.Concat(query.Reserved(), query.FacetParams()))
+	}
+	list.Description = strings.TrimSpace(d.Description + "\n\n" + list.Description)
+	doc.Paths[url+"/data"] = map[string]operation{"get": list}
+	if len(filterable) > 0 {
 		doc.Paths[url+"/facets"] = map[string]operation{"get": facets}
 	}
+}
+
+// shorten removes what the operation for any dataset documents, too.
+func (op *operation) shorten(d *herb.Dataset) {
+	op.Description = ""
+	op.Parameters = slices.DeleteFunc(op.Parameters, func(p parameter) bool {
+		return strings.HasSuffix(p.Ref, "/api_key") || strings.Contains(p.Ref, "-") // a header
+	})
+	statuses := []string{"200", "400", "503"}
+	if d.Access == herb.AccessKey {
+		statuses = append(statuses, "401", "403")
+	}
+	maps.DeleteFunc(op.Responses, func(status string, _ response) bool { return !slices.Contains(statuses, status) })
+	ok := op.Responses["200"]
+	ok.Headers = nil
+	op.Responses["200"] = ok
+}
+
+// withSchema returns the response with another schema of its content.
+func (r response) withSchema(schema map[string]any) response {
+	r.Content = map[string]map[string]any{"application/json": {"schema": schema}}
+	return r
 }
 
 // fieldNames returns the names of the fields that meet a condition.
@@ -77,8 +96,14 @@ func (op operation) forDataset(d *herb.Dataset, id, summary string) operation {
 	if d.Access == herb.AccessKey {
 		op.Security = op.Security[1:] // the first alternative is no key
 	}
+	op.Responses = maps.Clone(op.Responses)
+	omitted := []string{"namespace", "datasetName"}
+	if d.Ref == herb.PlantsRef { // has no versions
+		omitted = append(omitted, "version")
+		delete(op.Responses, "410")
+	}
 	op.Parameters = slices.DeleteFunc(slices.Clone(op.Parameters), func(p parameter) bool {
-		return strings.HasSuffix(p.Ref, "/namespace") || strings.HasSuffix(p.Ref, "/datasetName")
+		return slices.Contains(omitted, path.Base(p.Ref))
 	})
 	return op
 }
@@ -107,24 +132,27 @@ func enumSchema(values []string) map[string]any {
 	return schema
 }
 
-// newRecordSchema returns the schema of the records of a dataset.
-func newRecordSchema(d *herb.Dataset) map[string]any {
-	schema := recordSchema(d, "A record of "+d.Ref.String()+". A missing value is an empty string.", ownSchema)
-	schema["required"] = append([]string{}, fieldNames(d, func(f herb.Field) bool { return isPortable(f.Name) })...)
-	return schema
-}
-
-// recordSchema returns the schema of the records of a dataset, without required members. Members whose names client
-// generators do not support are additional ones, so that clients can read them.
-func recordSchema(d *herb.Dataset, description string, schema func(f herb.Field, goName string) any) map[string]any {
-	record := map[string]any{"type": "object", "description": description, "additionalProperties": false}
-	members := properties{schema: schema}
+// recordSchema returns the schema of the records of a dataset. Members whose names client generators do not support are
+// additional ones, so that clients can read them.
+func (doc *document) recordSchema(d *herb.Dataset, level detail) map[string]any {
+	record := map[string]any{"type": "object", "description": "A record of " + d.Ref.String() + ".", "additionalProperties": false}
+	members, required := properties{schema: ownSchema}, []string{}
 	for _, f := range d.Fields {
 		if isPortable(f.Name) {
-			members.fields = append(members.fields, f)
+			members.fields, required = append(members.fields, f), append(required, f.Name)
 		} else {
 			record["additionalProperties"] = map[string]any{"type": "string"}
 		}
+	}
+	if level == compact {
+		members.schema = sharedSchema
+		record["minProperties"] = len(d.Fields)
+		for _, f := range d.Fields {
+			doc.Components.Schemas[typeSchema(f.Type)] = map[string]any{"type": "string", "description": describeField(herb.Field{Type: f.Type})}
+		}
+	} else {
+		record["description"] = "A record of " + d.Ref.String() + ". A missing value is an empty string."
+		record["required"] = required
 	}
 	record["properties"] = members
 	return record
@@ -162,6 +190,18 @@ func ownSchema(f herb.Field, goName string) any {
 		Description string `json:"description"`
 		GoName      string `json:"x-go-name,omitempty"`
 	}{"string", f.Title, describeField(f), goName}
+}
+
+// typeSchema returns the name of the schema of a type's values, such as Text.
+func typeSchema(t herb.Type) string { return strings.ToUpper(string(t[:1])) + string(t[1:]) }
+
+// sharedSchema returns the schema of a field's type. The document of its dataset has its title, description and notation.
+func sharedSchema(f herb.Field, goName string) any {
+	schema := schemaRef(typeSchema(f.Type))
+	if goName != "" {
+		schema["x-go-name"] = goName
+	}
+	return schema
 }
 
 // describeField returns the description of a field, followed by that of its type and its notation.

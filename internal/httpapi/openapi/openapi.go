@@ -135,18 +135,13 @@ func generate(publicURL string, datasets []herb.Dataset, total int, level detail
 	}
 	doc.Servers = []server{{cmp.Or(strings.TrimRight(publicURL, "/"), "/"), "The server of this document."}}
 	names := uniqueNames{}
-	switch level {
-	case generic:
+	if level == generic {
 		doc.Info.Description += fmt.Sprintf("\n\nThis server has %s datasets. `/openapi.json?dataset=<namespace>/<dataset>` is the document with "+
 			"the parameters and records of one of them, and `/api/v1` lists them.", herb.Count(total))
-	case compact:
-		for i := range datasets {
-			doc.addCompact(&datasets[i], names.identifier(datasets[i].Ref))
-		}
-	default:
-		for i := range datasets {
-			doc.addDataset(&datasets[i], names.identifier(datasets[i].Ref))
-		}
+		datasets = nil
+	}
+	for i := range datasets {
+		doc.addDataset(&datasets[i], names.identifier(datasets[i].Ref), level)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -227,9 +227,6 @@ func (n node) checkPlacement(right string) {
 
 // suggestion quotes an unknown name, followed by the most similar known one and all known ones.
 func suggestion(name string, known []string) string {
-	hint := ";"
-	if c, ok := text.Closest(rows.Clip(name), known); ok {
-		hint = fmt.Sprintf("; did you mean %q?", c)
-	}
-	return fmt.Sprintf("%q%s known: %s", rows.Clip(name), hint, strings.Join(known, ", "))
+	name = rows.Clip(name)
+	return fmt.Sprintf("%q%s known: %s", name, text.Suggestion(name, known), strings.Join(known, ", "))
 }

@@ -141,6 +141,13 @@ func TestOpen_Layout(t *testing.T) {
 		{"header: only text", "a.csv", "name,color\nrose,red\nfern,green\n", table{{"name", "color"}, {"rose", "red"}, {"fern", "green"}}, ""},
 		{"header: single record", "a.csv", "1\n2\n", table{{"1"}, {"2"}}, ""},
 		{"header: repeated in the text", "a.csv", "name,color\nrose,red\nname,color\nfern,green\n", table{{"name", "color"}, {"rose", "red"}, {"name", "color"}, {"fern", "green"}}, ""},
+		{"header: equal texts", "a.csv", "s,s\ns,s\ns,s\n", table{{"s", "s"}, {"s", "s"}, {"s", "s"}}, ""},
+		{"no header: equal numbers", "a.csv", "1,2\n1,2\nx,3\n", table{{"column_1", "column_2"}, {"1", "2"}, {"1", "2"}, {"x", "3"}}, "no header"},
+		{"header: repeated above numbers", "a.csv", "name,n\nrose,1\nname,n\nfern,2\n", table{{"name", "n"}, {"rose", "1"}, {"fern", "2"}}, "repeated header lines, which are not published: 1, the first is line 3"},
+		{"groups above the header", "a.csv", ",Boys,,Girls,\nSchool,2019,2020,2019,2020\nA,1,2,3,4\nB,5,6,7,8\n",
+			table{{"School", "Boys 2019", "Boys 2020", "Girls 2019", "Girls 2020"}, {"A", "1", "2", "3", "4"}, {"B", "5", "6", "7", "8"}}, "lines 1 and 2 name the columns together"},
+		{"units below the header", "a.csv", "id,mass,speed\n,kg,m/s\na,1,2\nb,3,4\n", table{{"id", "mass", "speed"}, {"a", "1", "2"}, {"b", "3", "4"}}, "line 2 states the units of the columns and is not published: mass in kg, speed in m/s; use --header 1"},
+		{"footnotes below the table", "a.csv", "id,n\na,1\nb,2\n\n\"Source:\nthe garden\",\n* estimated\n", table{{"id", "n"}, {"a", "1"}, {"b", "2"}}, "lines below the table are not published: 5 (Source:"},
 		{"comments above the header", "a.csv", "# a \"comment, \n#\n\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "begin with #: 2, from line 1"},
 		{"percent comments", "a.dat", "% x\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "begin with %: 1, from line 1"},
 		{"comments above no header", "a.txt", "# a, b\n1.5,2\n2.5,3\n3.5,4\n", table{{"# a", "b"}, {"1.5", "2"}, {"2.5", "3"}, {"3.5", "4"}}, ""},
@@ -471,6 +478,7 @@ func TestOptions_Reproduce(t *testing.T) {
 	for _, in := range []string{
 		"a;b\n1;2\n", "'a','b'\n'x, y','it''s'\n1,2\n", "5.1,3.5\n4.9,3.0\n4.7,3.2\n", "T\n\nid,name\n1,fern\n2,moss\n", "# x\nid,name\n1,fern\n# y\n2,moss\n",
 		"a\tb\ng1\t1\t2\ng2\t3\t4\n", " x  y\n 1  2\n 3  4\n", "a,b\n\"x\\\"y\",\\d\n", "a\n\xE9\n", "a\nx\n", "sep=;\na;b\n1;2\n",
+		",x,,y,\nid,n,m,n,m\n,kg,m,kg,m\na,1,2,3,4\nb,5,6,7,8\n\nNote: x\n", "T\n\nid,n,m\n,kg,%\na,1,2\nid,n,m\nb,3,4\n,,\n\"Note: x\n\n\"\n",
 	} {
 		m := memory{Content: in}
 		open := func(o rows.Options) (got table, detected rows.Options) {

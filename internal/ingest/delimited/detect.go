@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"herbarium/internal/ingest/charset"
+	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -47,12 +48,11 @@ type reading struct {
 
 // record is a record of the sample.
 type record struct {
-	line        int
+	layout.Row
 	width       int
 	filled      int // values up to the last that is not empty
 	nonEmpty    int
 	quotedFirst bool // the first value is in quotes
-	cells       [][]byte
 }
 
 // detect returns the best reading:
@@ -150,9 +150,9 @@ func (s sniffer) isAligned(r reading) bool {
 	if r.total < 2 || r.even != r.total || s.tabular && !bytes.Contains(s.sample, []byte("  ")) {
 		return false
 	}
-	others := cellsOf(r.records[1:])
-	for i := range others[0] {
-		if k, n := columnKind(others, i); n > 0 && k != kindText && (i > 0 || !r.rowNames) {
+	others := rowsOf(r.records[1:])
+	for i := range others[0].Cells {
+		if k, n := layout.ColumnKind(others, i); n > 0 && k != layout.Text && (i > 0 || !r.rowNames) {
 			return true
 		}
 	}
@@ -215,7 +215,8 @@ func (s sniffer) split(d dialect) reading {
 
 // add appends the current record of a scanner.
 func (r *reading) add(c *scanner) {
-	rec := record{line: c.line, width: c.width, filled: c.filled(), quotedFirst: len(c.spans) > 0 && c.spans[0].quoted, cells: slices.Clone(c.cells)}
+	rec := record{Row: c.row(), width: c.width, filled: c.filled(), quotedFirst: len(c.spans) > 0 && c.spans[0].quoted}
+	rec.Cells = slices.Clone(c.cells)
 	raw, quoted := c.win.Bytes(), 0
 	for i, v := range c.spans {
 		if len(c.cells[i]) > 0 {
@@ -275,9 +276,9 @@ func (r *reading) hasRowNames() bool {
 	}
 	quoted, sequence, last := true, true, false
 	seen := map[string]bool{"": true}
-	first, _ := strconv.Atoi(string(r.records[1].cells[0]))
+	first, _ := strconv.Atoi(string(r.records[1].Cells[0]))
 	for i, rec := range r.records[1:] {
-		name := string(rec.cells[0])
+		name := string(rec.Cells[0])
 		if seen[name] {
 			return false
 		}
@@ -299,7 +300,7 @@ func (r *reading) titles(width int) int {
 	}
 	header, others, numbers := r.records[n], r.records[n+1:], 0
 	for _, rec := range r.records[:n] {
-		if rec.nonEmpty == 1 && slices.ContainsFunc(rec.cells, func(c []byte) bool { return kindOf(c) == kindNumber }) {
+		if rec.nonEmpty == 1 && slices.ContainsFunc(rec.Cells, func(c []byte) bool { return layout.KindOf(c) == layout.Number }) {
 			numbers++
 		}
 	}
@@ -316,9 +317,9 @@ func (r *reading) titles(width int) int {
 		}
 	}
 	above := r.records[n-1]
-	separate := above.nonEmpty == 0 || header.line > above.line+1
-	v := detectHeader(header.cells, cellsOf(others))
-	text := !slices.ContainsFunc(header.cells, func(c []byte) bool { return kindOf(c) > kindText })
+	separate := above.nonEmpty == 0 || header.Line > above.Line+1
+	v := detectHeader(header.Cells, rowsOf(others))
+	text := !slices.ContainsFunc(header.Cells, func(c []byte) bool { return layout.KindOf(c)&(layout.Number|layout.Date) != 0 })
 	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && separate && text) {
 		return n
 	}
@@ -332,17 +333,17 @@ func (rec record) isTitle(width int) bool {
 	case rec.nonEmpty <= 1:
 		return true
 	case rec.nonEmpty == 2 && width >= 4:
-		return rec.width < width || bytes.HasSuffix(bytes.TrimSpace(rec.cells[0]), []byte(":"))
+		return rec.width < width || bytes.HasSuffix(bytes.TrimSpace(rec.Cells[0]), []byte(":"))
 	}
-	return rec.width != width && !slices.ContainsFunc(rec.cells[1:], func(c []byte) bool { return !bytes.HasPrefix(c, []byte(" ")) })
+	return rec.width != width && !slices.ContainsFunc(rec.Cells[1:], func(c []byte) bool { return !bytes.HasPrefix(c, []byte(" ")) })
 }
 
-func cellsOf(records []record) [][][]byte {
-	var cells [][][]byte
+func rowsOf(records []record) []layout.Row {
+	var table []layout.Row
 	for _, rec := range records {
-		cells = append(cells, rec.cells)
+		table = append(table, rec.Row)
 	}
-	return cells
+	return table
 }
 
 // commentLines returns the prefix of the comment lines at the start of a sample, their size and the last of them. The

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
+	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -60,10 +62,14 @@ type reader struct {
 	header  []rows.Column
 	notes   []string
 
-	named      bool    // the text names the columns
-	rowNames   bool    // the first column has no name in the text
-	pending    bool    // Next returns the current record
-	headerLine int     // below titles; 0: the header is the first record
+	named      bool  // the text names the columns
+	rowNames   bool  // the first column has no name in the text
+	pending    bool  // readRecord returns the current record
+	headerLine int   // last line of the header
+	headerRows []int // lines of the header, if it is below titles or has two; nil: it is the first record
+	unitLines  []int // of the units below the header
+	body       layout.Body
+	position   int     // line of the record returned last
 	comment    string  // detected prefix of comments
 	comments   counter // detected comment lines among the records
 	surplus    counter // records with empty values beyond the last column
@@ -82,7 +88,7 @@ func (c *counter) add(line int) {
 func (r *reader) Columns() []rows.Column { return r.header }
 
 // Position implements rows.Rows.
-func (r *reader) Position() rows.Position { return rows.Position{Line: r.line} }
+func (r *reader) Position() rows.Position { return rows.Position{Line: r.position} }
 
 // Options returns the given options, completed by what was detected and can be given.
 func (r *reader) Options() rows.Options {
@@ -96,9 +102,10 @@ func (r *reader) Options() rows.Options {
 	if o.Header = rows.HeaderPresent; !r.named {
 		o.Header = rows.HeaderNone
 	}
-	if r.headerLine > 0 {
-		o.HeaderRows = []int{r.headerLine}
+	if r.headerRows != nil {
+		o.HeaderRows = r.headerRows
 	}
+	o.CommentRows = slices.Concat(o.CommentRows, r.unitLines, r.body.Lines())
 	return o
 }
 
@@ -115,7 +122,7 @@ func (r *reader) Notes() []string {
 		notes = append(notes, fmt.Sprintf("%d records, the first in line %d, have more values than there are columns; the additional "+
 			"values are empty and left out", r.surplus.n, r.surplus.first))
 	}
-	return notes
+	return append(notes, r.body.Notes("line", r.headerLine)...)
 }
 
 func (r *reader) note(format string, args ...any) {
@@ -124,24 +131,31 @@ func (r *reader) note(format string, args ...any) {
 
 // Next implements rows.Rows.
 func (r *reader) Next() ([][]byte, error) {
+	row, err := r.body.Next(r.readRow)
+	r.position = row.Line
+	return row.Cells, err
+}
+
+// readRow returns the next record, without comments.
+func (r *reader) readRow() (layout.Row, error) {
 	for {
-		cells, err := r.cells, error(nil)
 		if !r.pending {
-			cells, err = r.record()
+			if _, err := r.record(); err != nil {
+				return layout.Row{}, err
+			}
 		}
 		r.pending = false
-		switch {
-		case err != nil:
-			return nil, err
-		case r.width == len(r.header) || r.width < len(r.header) && r.comment == "" && !r.rowNames:
-			return cells, nil
+		row := r.row()
+		if r.width == len(r.header) || r.width < len(r.header) && r.comment == "" && !r.rowNames {
+			return row, nil
 		}
 		skip, err := r.checkUneven()
 		if err != nil {
-			return nil, err
+			return layout.Row{}, err
 		}
 		if !skip {
-			return cells[:min(len(cells), len(r.header))], nil
+			row.Cells = row.Cells[:min(len(row.Cells), len(r.header))]
+			return row, nil
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package delimited
 
 import (
-	"cmp"
 	"io"
 	"regexp"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
+	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -70,8 +70,8 @@ func (r *reader) detectLayout(s sniffer) reading {
 	switch {
 	case best.start > 0:
 		why = "they are above the table"
-		if lines = best.records[best.start].line - from; r.comment == "" {
-			r.headerLine = from + lines
+		if lines = best.records[best.start].Line - from; r.comment == "" {
+			r.headerRows = []int{from + lines}
 		}
 	case r.comment != "" && isHeader(last, best):
 		if lines--; lines == 0 {
@@ -99,7 +99,7 @@ func isHeader(line []byte, table reading) bool {
 	case width == 1:
 		return len(line) > 1 && line[1] != ' ' && line[1] != line[0]
 	}
-	v := detectHeader(table.records[0].cells, cellsOf(table.records[1:]))
+	v := detectHeader(table.records[0].Cells, rowsOf(table.records[1:]))
 	return v == headerNo || v == headerUnclear && !s.isProse(table.dialect)
 }
 
@@ -115,10 +115,14 @@ func (r *reader) readHeader(best reading) error {
 	if o.Header == rows.HeaderNone {
 		return r.nameColumns(best)
 	}
-	if o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0 && o.Skip == 0 && !best.rowNames && len(best.records) > 0 {
-		table := best.records[best.start:]
-		if detectHeader(table[0].cells, cellsOf(table[1:])) == headerNo {
-			r.note("no header: line %d has values like the lines below it; use --header %d if it names the columns", table[0].line, table[0].line)
+	isDetected := o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0
+	var table []layout.Row // the sample; the header is first
+	if len(best.records) > 0 {
+		table = rowsOf(best.records[best.start:])
+	}
+	if isDetected && o.Skip == 0 && !best.rowNames && len(table) > 0 {
+		if detectHeader(table[0].Cells, table[1:]) == headerNo {
+			r.note("no header: line %d has values like the lines below it; use --header %d if it names the columns", table[0].Line, table[0].Line)
 			return r.nameColumns(best)
 		}
 	}
@@ -126,6 +130,11 @@ func (r *reader) readHeader(best reading) error {
 	lines := o.HeaderRows
 	if len(lines) == 0 {
 		lines = []int{0} // the first record
+	}
+	if !best.rowNames && len(table) > 2 && (isDetected || slices.Equal(lines, []int{table[0].Line, table[1].Line})) {
+		if groups := layout.Groups(table[0], table[1], table[2:], nil, o.HeaderJoin); groups != nil {
+			return r.readGroups(groups, table, isDetected)
+		}
 	}
 	for _, line := range lines {
 		if err := r.headerRecord(line); err != nil {
@@ -135,6 +144,53 @@ func (r *reader) readHeader(best reading) error {
 	if r.rowNames = best.rowNames; r.rowNames {
 		r.addRowNames()
 	}
+	if len(table) > 0 && len(lines) == 1 {
+		r.body.Header = layout.UniqueHeader(table[0].Cells, table[1:])
+	}
+	if isDetected && len(table) > 0 {
+		return r.detectBody(table[1:])
+	}
+	return nil
+}
+
+// readGroups reads two records that name the columns together.
+func (r *reader) readGroups(names []string, table []layout.Row, isDetected bool) error {
+	for range 2 {
+		if err := r.headerRecord(0); err != nil {
+			return err
+		}
+	}
+	for i, name := range names {
+		r.header[i].Name = name
+	}
+	if !isDetected {
+		return nil
+	}
+	r.headerRows = []int{table[0].Line, table[1].Line}
+	r.note("lines %d and %d name the columns together, such as %q; use --header %d if the first one does not", table[0].Line, table[1].Line,
+		rows.Clip(names[len(names)-1]), table[1].Line)
+	return r.detectBody(table[2:])
+}
+
+// detectBody detects units below the header, and whether there may be footnotes. table is the sample below the header.
+func (r *reader) detectBody(table []layout.Row) error {
+	if len(table) > 1 {
+		if units := layout.Units(table[0], table[1:]); units != nil {
+			if err := r.boundedRecord(); err != nil {
+				return err
+			}
+			for i := range min(len(units), len(r.header)) {
+				r.header[i].Unit = units[i]
+			}
+			for line := table[0].Line; line <= table[0].End; line++ {
+				r.unitLines = append(r.unitLines, line)
+			}
+			r.note("line %d states the units of the columns and is not published: %s; use --header %d if it is a record",
+				table[0].Line, rows.UnitList(r.header), r.headerLine)
+			table = table[1:]
+		}
+	}
+	r.body.DetectFootnotes(len(r.header), table)
 	return nil
 }
 
@@ -152,15 +208,12 @@ func (r *reader) headerRecord(line int) error {
 	case err != nil:
 		return err
 	}
+	r.headerLine = r.line
 	for i, cell := range r.cells {
 		if i == len(r.header) {
 			r.header = append(r.header, rows.Column{})
 		}
-		name := strings.TrimSpace(string(cell))
-		if r.header[i].Name != "" && name != "" {
-			name = cmp.Or(r.options.HeaderJoin, " ") + name
-		}
-		r.header[i].Name += name
+		r.header[i].Name = layout.JoinName(r.header[i].Name, strings.TrimSpace(string(cell)), r.options.HeaderJoin)
 	}
 	return nil
 }

@@ -4,47 +4,9 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
-	"strings"
+
+	"herbarium/internal/ingest/layout"
 )
-
-// kind is what a value appears to be.
-type kind int
-
-const (
-	kindMissing kind = iota
-	kindText
-	kindNumber
-	kindDate
-)
-
-// kindOf returns the kind of a value, in a wide sense: only the header depends on it.
-func kindOf(v []byte) kind {
-	v = bytes.TrimSpace(v)
-	switch string(v) {
-	case "", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "NaN", "nan", "?", "-", ".", "..", "--", `\N`, "#N/A":
-		return kindMissing
-	}
-	if isNumber(v) {
-		return kindNumber
-	}
-	if isDate(v) {
-		return kindDate
-	}
-	return kindText
-}
-
-func isNumber(v []byte) bool {
-	digits := strings.ReplaceAll(strings.Trim(string(v), "+-$€£¥% "), ",", "")
-	_, err := strconv.ParseFloat(digits, 64)
-	return err == nil && digits[len(digits)-1] <= '9' // not infinity
-}
-
-// isDate reports whether a value has at least three numbers, such as a year, a month and a day.
-func isDate(v []byte) bool {
-	const separators = "-/:. T"
-	numbers := bytes.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(separators, r) })
-	return len(numbers) >= 3 && len(bytes.Trim(v, "0123456789Z+"+separators)) == 0
-}
 
 // verdict is the result of header detection.
 type verdict int
@@ -56,53 +18,39 @@ const (
 )
 
 // detectHeader decides whether the first record names the columns of the others.
-func detectHeader(first [][]byte, others [][][]byte) verdict {
+func detectHeader(first [][]byte, others []layout.Row) verdict {
 	var typed []int // columns of numbers or dates, also in the first record
 	texts, recurring := 0, 0
-	different := slices.DeleteFunc(slices.Clone(others), func(r [][]byte) bool { return slices.EqualFunc(first, r, bytes.Equal) })
+	different := slices.DeleteFunc(slices.Clone(others), func(r layout.Row) bool { return slices.EqualFunc(first, r.Cells, bytes.Equal) })
+	below := others
+	if len(different) > 0 && slices.ContainsFunc(first, func(c []byte) bool { return layout.KindOf(c) == layout.Text }) {
+		below = layout.WithoutUnits(different) // the header may be repeated
+	}
 	for i, name := range first {
-		k, n := columnKind(others, i)
-		switch nameKind := kindOf(name); {
-		case n == 0 || nameKind == kindMissing:
-		case k == kindText && nameKind == kindText:
+		k, n := layout.ColumnKind(below, i)
+		switch nameKind := layout.KindOf(name); {
+		case n == 0 || nameKind == layout.Missing:
+		case k == layout.Text && nameKind == layout.Text:
 			texts++
-			if slices.ContainsFunc(different, func(r [][]byte) bool { return i < len(r) && bytes.Equal(r[i], name) }) {
+			if slices.ContainsFunc(different, func(r layout.Row) bool { return i < len(r.Cells) && bytes.Equal(r.Cells[i], name) }) {
 				recurring++
 			}
-		case k == kindText:
+		case k == layout.Text:
 		case k == nameKind:
 			typed = append(typed, i)
 		default:
 			return headerYes
 		}
 	}
-	if len(others) > 1 && (len(typed) > 0 && !areNames(first, others, typed) || recurring >= 2 && 10*recurring >= 7*texts) {
+	if len(others) > 1 && (len(typed) > 0 && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts) {
 		return headerNo
 	}
 	return headerUnclear
 }
 
-// columnKind returns the kind that all n values of a column have, kindText if they differ.
-func columnKind(records [][][]byte, column int) (k kind, n int) {
-	for _, r := range records {
-		if column >= len(r) {
-			continue
-		}
-		switch got := kindOf(r[column]); {
-		case got == kindMissing:
-		case n > 0 && got != k:
-			return kindText, n
-		default:
-			k = got
-			n++
-		}
-	}
-	return k, n
-}
-
 // areNames reports whether the numbers and dates in some columns of the first record may be names: years, or numbers that
 // increase from column to column.
-func areNames(first [][]byte, others [][][]byte, columns []int) bool {
+func areNames(first [][]byte, others []layout.Row, columns []int) bool {
 	var every []int
 	for i := range first {
 		every = append(every, i)
@@ -115,7 +63,7 @@ func areNames(first [][]byte, others [][][]byte, columns []int) bool {
 		return false // fractions or dates
 	}
 	below := func(test func([]int) bool) bool {
-		return !slices.ContainsFunc(others, func(r [][]byte) bool { n, ok := integers(r, columns); return !ok || !test(n) })
+		return !slices.ContainsFunc(others, func(r layout.Row) bool { n, ok := integers(r.Cells, columns); return !ok || !test(n) })
 	}
 	years := areYears(names)
 	switch {

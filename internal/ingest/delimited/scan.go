@@ -6,6 +6,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
+	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -26,6 +27,7 @@ type scanner struct {
 	special [256]bool // bytes that end a value without quotes
 	line    int       // of the current record
 	next    int       // line of the next record
+	gap     bool      // a blank line is above the current record
 	size    int       // bytes of the current record
 	width   int       // values of the current record
 	spans   []span    // the first of those values
@@ -53,7 +55,7 @@ func (s *scanner) setDialect(d dialect) {
 
 // record returns the values of the next record, without blank lines and comments. They are valid until the next call.
 func (s *scanner) record() ([][]byte, error) {
-	for {
+	for s.gap = false; ; {
 		s.advance()
 		if head, _ := s.win.Sample(len(s.d.Comment)); s.d.skip[s.line] || s.d.Comment != "" && bytes.HasPrefix(head, []byte(s.d.Comment)) {
 			if err := s.skipLine(); err != nil {
@@ -67,7 +69,8 @@ func (s *scanner) record() ([][]byte, error) {
 		raw := s.win.Bytes()[:s.size]
 		s.next++
 		if len(s.spans) == 0 || len(s.spans) == 1 && s.spans[0] == (span{}) {
-			continue // a blank line
+			s.gap = true // a blank line
+			continue
 		}
 		if s.multiline {
 			s.next = s.line + charset.CountLines(raw)
@@ -82,6 +85,11 @@ func (s *scanner) record() ([][]byte, error) {
 		}
 		return s.cells, nil
 	}
+}
+
+// row returns the current record.
+func (s *scanner) row() layout.Row {
+	return layout.Row{Line: s.line, End: s.next - 1, Gap: s.gap, Cells: s.cells}
 }
 
 // advance moves to the next record.

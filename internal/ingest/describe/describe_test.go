@@ -118,6 +118,8 @@ func TestDescribe(t *testing.T) {
 	dirs["layout of text"] = layout(t, "a.csv=Report of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n3,ivy,4\n", "b.csv=# exported\nid,name\n1,a\n2,b\n",
 		"c.csv=1,2024-01-01,a\n2,2024-01-02,b\n3,2024-01-03,c\n", "d.dat=id  name  price\n1   fern  2\n2   moss  3\n3   ivy   4\n",
 		`e.json={"nodes":[{"id":1},{"id":2}],"edges":[{"a":1,"b":2},{"a":2,"b":1}]}`)
+	dirs["rows around a table"] = layout(t, "a.csv=,x,,y,\nid,n,m,n,m\n,kg,m,kg,m\na,1,2,3,4\nb,5,6,7,8\n\nNote: x\n",
+		"b.csv=T\n\nid,n,m\n,kg,%\na,1,2\nid,n,m\nb,3,4\n,,\n\"Note: x\n\n\"\n", "c.csv=id,n\na,1\nb,2\nid,n\nc,3\nSource: x\n")
 	for name, dir := range dirs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

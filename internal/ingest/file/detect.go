@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -97,7 +98,7 @@ func foreign(head []byte) error {
 			return herb.Invalidf("the file is %s; %s", f.is, f.remedy)
 		}
 	}
-	s := bytes.ToLower(bytes.TrimLeft(ascii(head[:min(len(head), 1024)]), " \t\r\n"))
+	s := bytes.ToLower(bytes.TrimLeft(charset.ASCII(head[:min(len(head), 1024)]), " \t\r\n"))
 	for _, f := range []struct{ prefix, is, remedy string }{
 		{"<!doctype html", "a web page", "download the data that the page links to"},
 		{"<html", "a web page", "download the data that the page links to"},
@@ -111,15 +112,4 @@ func foreign(head []byte) error {
 		}
 	}
 	return nil
-}
-
-// ascii returns the start of a text without its byte order mark and the zero bytes of wide encodings.
-func ascii(head []byte) []byte {
-	for _, mark := range []string{"\xEF\xBB\xBF", "\xFF\xFE", "\xFE\xFF"} {
-		head = bytes.TrimPrefix(head, []byte(mark))
-	}
-	if i := bytes.IndexByte(head, 0); i >= 0 && i < 4 {
-		head = bytes.ReplaceAll(head, []byte{0}, nil)
-	}
-	return head
 }

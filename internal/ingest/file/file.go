@@ -101,7 +101,7 @@ func Open(ctx context.Context, path string, o Options) (*File, error) {
 		b.suffix = suffix
 		f.beside = append(f.beside, b)
 	}
-	return f.detectCompression()
+	return f.open()
 }
 
 // openRegular opens a file that is not a folder, pipe or device.
@@ -132,18 +132,18 @@ var ErrNotRegular = errors.New("not a regular file")
 // New returns content that has no path: inline data, standard input. The caller closes the File; the content stays open.
 func New(ctx context.Context, name string, content io.ReaderAt, size int64, o Options) (*File, error) {
 	f := &File{ctx: ctx, opts: o, name: name, stored: io.NewSectionReader(content, 0, size), sum: sha256.New()}
-	return f.detectCompression()
+	return f.open()
 }
 
-// detectCompression examines the start of a new file.
-func (f *File) detectCompression() (*File, error) {
-	err := f.readHead()
-	if err != nil {
+// open examines the start of a new file.
+func (f *File) open() (*File, error) {
+	if err := f.readHead(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
+// readHead detects the compression and reads the start of the content.
 func (f *File) readHead() error {
 	var head [16]byte
 	n, err := (&storedReader{f: f}).ReadAt(head[:], 0)

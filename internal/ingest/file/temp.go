@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -68,7 +69,7 @@ func newCopyDir(parent string) (*copyDir, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	tryLock(lock)
+	_ = filesystem.TryLock(lock) // without locks, leftovers are not removed
 	return &copyDir{dir, lock}, nil
 }
 
@@ -81,7 +82,7 @@ func removeLeftovers(parent string) {
 			continue
 		}
 		if lock, err := os.Open(dir); err == nil {
-			if tryLock(lock) {
+			if filesystem.TryLock(lock) == nil {
 				_ = os.RemoveAll(dir) // another attempt follows with the next copy
 			}
 			lock.Close()

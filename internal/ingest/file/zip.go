@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 )
 
 // maxEntries is the number of entries that an archive may have.
@@ -55,18 +56,14 @@ func (f *File) openArchive() error {
 	return nil
 }
 
-// entryNames lists the first entries for a message.
+// entryNames lists entries for a message.
 func entryNames(entries []*zip.File) string {
-	const most = 10
 	var names []string
-	for _, e := range entries[:min(len(entries), most)] {
+	for _, e := range entries {
 		names = append(names, e.Name)
-	}
-	if len(entries) > most {
-		names = append(names, "…")
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(names, ", ") + ")"
+	return " (" + rows.JoinNames(names) + ")"
 }

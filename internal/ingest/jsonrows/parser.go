@@ -3,6 +3,7 @@ package jsonrows
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -221,7 +222,7 @@ func (p *parser) literal() span {
 	}
 	s.end = p.pos
 	switch b := p.rec[s.start:s.end]; {
-	case isNumber(b) || string(b) == "null" || string(b) == "true" || string(b) == "false":
+	case json.Valid(b):
 		return s
 	case len(b) > 0:
 		p.fail("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50", rows.Clip(string(b)), p.memberName())
@@ -236,38 +237,6 @@ func (p *parser) literal() span {
 // isLiteral reports whether c can be part of a number or of true, false and null.
 func isLiteral(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '+' || c == '.' || c == '_'
-}
-
-// isNumber checks the grammar of RFC 8259.
-func isNumber(b []byte) bool {
-	b = bytes.TrimPrefix(b, []byte("-"))
-	integer := countDigits(b)
-	if integer == 0 || integer > 1 && b[0] == '0' {
-		return false
-	}
-	if b = b[integer:]; len(b) > 0 && b[0] == '.' {
-		n := countDigits(b[1:])
-		if n == 0 {
-			return false
-		}
-		b = b[1+n:]
-	}
-	if len(b) == 0 || b[0]|0x20 != 'e' {
-		return len(b) == 0
-	}
-	if b = b[1:]; len(b) > 0 && (b[0] == '-' || b[0] == '+') {
-		b = b[1:]
-	}
-	return len(b) > 0 && countDigits(b) == len(b)
-}
-
-// countDigits counts the digits at the start of b.
-func countDigits(b []byte) int {
-	n := 0
-	for n < len(b) && '0' <= b[n] && b[n] <= '9' {
-		n++
-	}
-	return n
 }
 
 // describe names what begins with a byte, for messages.

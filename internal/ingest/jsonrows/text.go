@@ -2,6 +2,7 @@ package jsonrows
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -116,19 +117,7 @@ func hexRune(b []byte) rune {
 
 // compact removes the white space between the tokens of valid JSON, in place.
 func compact(raw []byte) []byte {
-	out, quoted, escaped := raw[:0], false, false
-	for _, c := range raw {
-		switch {
-		case escaped:
-			escaped = false
-		case c == '"':
-			quoted = !quoted
-		case c == '\\':
-			escaped = true
-		case !quoted && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
-			continue
-		}
-		out = append(out, c)
-	}
-	return out
+	var b bytes.Buffer
+	_ = json.Compact(&b, raw) // fails for invalid JSON only
+	return raw[:copy(raw, b.Bytes())]
 }

@@ -59,7 +59,7 @@ func (r *reader) readValue(depth int) (span, kinds) {
 	switch c, _ := r.peekToken(); c {
 	case '"':
 		s := r.text()
-		if countDigits(r.rec[s.start:s.end]) == s.end-s.start {
+		if len(bytes.Trim(r.rec[s.start:s.end], "0123456789")) == 0 {
 			return s, kindText
 		}
 		return s, kindText | kindWord

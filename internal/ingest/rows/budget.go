@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -46,18 +47,10 @@ type Budget struct {
 
 // NewBudget returns a budget for a file of a stored size.
 func NewBudget(ctx context.Context, stored int64, l Limits) *Budget {
-	if l.Record <= 0 {
-		l.Record = MaxRecord
-	}
-	if l.Columns <= 0 {
-		l.Columns = MaxColumns
-	}
-	if l.Depth <= 0 {
-		l.Depth = MaxDepth
-	}
-	if l.Wait <= 0 {
-		l.Wait = maxWait
-	}
+	l.Record = cmp.Or(l.Record, MaxRecord)
+	l.Columns = cmp.Or(l.Columns, MaxColumns)
+	l.Depth = cmp.Or(l.Depth, MaxDepth)
+	l.Wait = cmp.Or(l.Wait, maxWait)
 	return &Budget{ctx: ctx, limits: l, stored: stored}
 }
 
@@ -140,15 +133,10 @@ type limited struct {
 // Next implements Rows.
 func (l *limited) Next() ([][]byte, error) {
 	cells, err := l.Rows.Next()
-	if err != nil {
-		if err == io.EOF {
-			if err := l.checkColumns(); err != nil {
-				return nil, err
-			}
-		}
-		return nil, err
+	if err == nil || err == io.EOF {
+		err = cmp.Or(l.checkColumns(), err)
 	}
-	if err := l.checkColumns(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if len(cells) > l.seen {

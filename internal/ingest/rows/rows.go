@@ -80,6 +80,7 @@ func (p Position) String() string {
 type Column struct {
 	Name string    // as the file writes it; empty: the file has no name for it
 	Type herb.Type // declared by the file; empty: inferred from the values
+	Unit string    // stated by the file; empty: none
 }
 
 // Table is a table of a file that holds several.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -59,7 +60,7 @@ func parseStyle(code string) style {
 }
 
 // appendNumber appends the value of a numeric cell and returns its kind.
-func (s style) appendNumber(b, raw []byte, date1904 bool) ([]byte, kind) {
+func (s style) appendNumber(b, raw []byte, date1904 bool) ([]byte, layout.Kind) {
 	raw = bytes.TrimSpace(raw)
 	switch {
 	case s.date || s.time:
@@ -70,7 +71,7 @@ func (s style) appendNumber(b, raw []byte, date1904 bool) ([]byte, kind) {
 		}
 	case s.zeros > 0 && isDigits(raw):
 		b = append(b, strings.Repeat("0", max(s.zeros-len(raw), 0))...)
-		return append(b, raw...), kindCode
+		return append(b, raw...), layout.Code
 	}
 	return appendDecimal(b, raw)
 }
@@ -79,7 +80,7 @@ func isDigits(b []byte) bool { return len(b) > 0 && len(bytes.Trim(b, "012345678
 
 // appendTimestamp appends a number of days as a date, a timestamp or, if the format shows only that, a time of day. The
 // kind is 0 if spreadsheet programs cannot show the number either.
-func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, kind) {
+func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, layout.Kind) {
 	const dayMillis = 24 * 60 * 60 * 1000
 	if !(days >= 0 && days < 2_958_466) {
 		return b, 0
@@ -87,20 +88,20 @@ func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, k
 	millis := int64(math.Round(days * dayMillis))
 	day, clock := millis/dayMillis, millis%dayMillis
 	if s.elapsed && !s.date {
-		return appendMillis(b, millis), kindOther
+		return appendMillis(b, millis), layout.Other
 	}
 	if !s.date && day == 0 {
-		return appendMillis(b, clock), kindOther
+		return appendMillis(b, clock), layout.Other
 	}
-	k := kindDate
+	k := layout.Date
 	if s.time || clock != 0 {
-		k = kindDatetime
+		k = layout.Datetime
 	}
 	switch epoch := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC); {
 	case date1904:
 		b = rows.AppendDate(b, epoch.AddDate(4, 0, 2+int(day)))
 	case day == 60: // a date that did not exist: Lotus 1-2-3 took 1900 for a leap year, and others followed
-		b, k = append(b, "1900-02-29"...), kindOther
+		b, k = append(b, "1900-02-29"...), layout.Other
 	case day < 60:
 		b = rows.AppendDate(b, epoch.AddDate(0, 0, 1+int(day)))
 	default:
@@ -124,21 +125,21 @@ func appendMillis(b []byte, millis int64) []byte {
 // appendDecimal appends a number in plain decimal notation. Its digits are those of the file, with two exceptions: a number
 // with an exponent, and a fraction of 16 or 17 digits, which is the conversion of a binary number (1.1000000000000001). They
 // are written with the fewest digits that mean the same number (1.1). Other text is appended unchanged.
-func appendDecimal(b, raw []byte) ([]byte, kind) {
+func appendDecimal(b, raw []byte) ([]byte, layout.Kind) {
 	mantissa, _, hasExponent := strings.Cut(strings.ToLower(string(raw)), "e")
 	integer, fraction, hasPoint := strings.Cut(strings.TrimLeft(mantissa, "+-"), ".")
 	digits := strings.Trim(integer+fraction, "0")
 	f, err := strconv.ParseFloat(string(raw), 64)
 	switch {
 	case err != nil || len(bytes.Trim(raw, "0123456789+-.eE")) > 0 || f == 0 && digits != "": // not a number, or out of range
-		return append(b, raw...), kindOther
+		return append(b, raw...), layout.Other
 	case hasExponent || hasPoint && (len(digits) == 16 || len(digits) == 17):
-		return rows.AppendFloat(b, f, 64), kindNumber
+		return rows.AppendFloat(b, f, 64), layout.Number
 	case raw[0] == '-':
 		b = append(b, '-')
 	}
 	if b = append(b, cmp.Or(integer, "0")...); fraction != "" {
 		b = append(append(b, '.'), fraction...)
 	}
-	return b, kindNumber
+	return b, layout.Number
 }

@@ -6,29 +6,9 @@ import (
 	"strconv"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
 )
-
-// kind classifies the values of cells. Kinds of a column are combined as bits.
-type kind uint8
-
-const (
-	kindText kind = 1 << iota
-	kindNumber
-	kindCode // number with a zero-padded format
-	kindDate
-	kindDatetime
-	kindBoolean
-	kindOther   // anything that declares no type, such as errors and times of day
-	kindMissing // #N/A
-)
-
-// row is a row with at least one value.
-type row struct {
-	line  int // number of the row, from 1
-	cells [][]byte
-	kinds []kind // 0 for an empty cell
-}
 
 // sheetReader reads the rows of a sheet.
 type sheetReader struct {
@@ -36,8 +16,9 @@ type sheetReader struct {
 	sheet    sheet
 	part     *part
 	line     int // number of the row read last
+	last     int // number of the last row with a value
 	formulas int // without a stored result
-	row      row
+	row      layout.Row
 	size     int // bytes of its cells
 	content  content
 	buf      []byte // values of the row that are not shared strings
@@ -58,10 +39,10 @@ func (k *book) openSheet(s sheet) (*sheetReader, error) {
 func (r *sheetReader) position() string { return fmt.Sprintf("sheet %q, row %d", r.sheet.name, r.line) }
 
 // next returns the next row with a value, valid until the next call. The error is io.EOF after the last.
-func (r *sheetReader) next() (row, error) {
+func (r *sheetReader) next() (layout.Row, error) {
 	for {
 		if err := r.part.next(); err != nil {
-			return row{}, err
+			return layout.Row{}, err
 		}
 		if r.part.kind != tokenStart || r.part.depth != 3 || r.part.name != "row" {
 			continue // a row of cells is worksheet/sheetData/row; anchors of controls have rows too
@@ -70,14 +51,15 @@ func (r *sheetReader) next() (row, error) {
 		if n := r.part.attr("r"); n != "" {
 			line, err := strconv.Atoi(n)
 			if err != nil {
-				return row{}, herb.Invalidf("sheet %q: invalid row number %q; save the workbook again", r.sheet.name, rows.Clip(n))
+				return layout.Row{}, herb.Invalidf("sheet %q: invalid row number %q; save the workbook again", r.sheet.name, rows.Clip(n))
 			}
 			r.line = line
 		}
 		if err := r.readCells(); err != nil {
-			return row{}, err
+			return layout.Row{}, err
 		}
-		if len(r.row.cells) > 0 {
+		if len(r.row.Cells) > 0 {
+			r.row.Gap, r.last = r.last > 0 && r.line > r.last+1, r.line
 			return r.row, nil
 		}
 	}
@@ -85,7 +67,7 @@ func (r *sheetReader) next() (row, error) {
 
 // readCells reads the cells of a row.
 func (r *sheetReader) readCells() error {
-	r.buf, r.size, r.row = r.buf[:0], 0, row{r.line, r.row.cells[:0], r.row.kinds[:0]}
+	r.buf, r.size, r.row = r.buf[:0], 0, layout.Row{Line: r.line, Cells: r.row.Cells[:0], Kinds: r.row.Kinds[:0]}
 	column := -1
 	for depth := r.part.depth; r.part.depth >= depth; {
 		if err := r.part.next(); err != nil {
@@ -119,7 +101,7 @@ func (r *sheetReader) locate(err error) error {
 	return rows.Damaged(err, r.position())
 }
 
-func (r *sheetReader) setCell(column int, value []byte, k kind) error {
+func (r *sheetReader) setCell(column int, value []byte, k layout.Kind) error {
 	if len(value) == 0 {
 		return nil
 	}
@@ -130,18 +112,18 @@ func (r *sheetReader) setCell(column int, value []byte, k kind) error {
 	if err := r.book.budget.Record(r.size); err != nil {
 		return err
 	}
-	for len(r.row.cells) <= column {
-		r.row.cells, r.row.kinds = append(r.row.cells, nil), append(r.row.kinds, 0)
+	for len(r.row.Cells) <= column {
+		r.row.Cells, r.row.Kinds = append(r.row.Cells, nil), append(r.row.Kinds, 0)
 	}
-	if r.row.kinds[column] != 0 {
+	if r.row.Kinds[column] != 0 {
 		return herb.Invalidf("the cell %s occurs twice; save the workbook again", cellName(column, r.line))
 	}
-	r.row.cells[column], r.row.kinds[column] = value, k
+	r.row.Cells[column], r.row.Kinds[column] = value, k
 	return nil
 }
 
 // readCell reads a cell. Its value is valid until the next row.
-func (r *sheetReader) readCell() ([]byte, kind, error) {
+func (r *sheetReader) readCell() ([]byte, layout.Kind, error) {
 	stored, s := r.part.attr("t"), style{}
 	if i, err := strconv.Atoi(r.part.attr("s")); err == nil && i >= 0 && i < len(r.book.styles) {
 		s = r.book.styles[i]
@@ -149,7 +131,7 @@ func (r *sheetReader) readCell() ([]byte, kind, error) {
 	if err := r.content.read(r.part); err != nil {
 		return nil, 0, err
 	}
-	raw, start, k := r.content.value, len(r.buf), kindText
+	raw, start, k := r.content.value, len(r.buf), layout.Text
 	if r.content.formula && len(raw) == 0 && stored != "str" {
 		r.formulas++
 	}
@@ -162,16 +144,16 @@ func (r *sheetReader) readCell() ([]byte, kind, error) {
 	case stored == "s":
 		text, err := r.book.strings.get(raw)
 		if err != nil || r.book.strings.file == nil {
-			return text, kindText, err // cells share the memory of the table
+			return text, layout.Text, err // cells share the memory of the table
 		}
 		r.buf = append(r.buf, text...)
 	case stored == "b" && string(raw) == "1":
-		r.buf, k = append(r.buf, "true"...), kindBoolean
+		r.buf, k = append(r.buf, "true"...), layout.Boolean
 	case stored == "b" && string(raw) == "0":
-		r.buf, k = append(r.buf, "false"...), kindBoolean
+		r.buf, k = append(r.buf, "false"...), layout.Boolean
 	case stored == "b" || stored == "e" || stored == "d":
-		if k = kindOther; string(raw) == "#N/A" {
-			k = kindMissing
+		if k = layout.Other; string(raw) == "#N/A" {
+			k = layout.Missing
 		}
 		r.buf = append(r.buf, raw...)
 	default:

@@ -101,6 +101,63 @@ func TestDetectHeader(t *testing.T) {
 	}
 }
 
+// TestReader_Layout reads sheets as people write them, and again with the options that were detected.
+func TestReader_Layout(t *testing.T) {
+	t.Parallel()
+	s := func(cells ...string) []string { return cells }
+	for _, c := range []struct {
+		name   string
+		lines  [][]string
+		merges []string
+		want   string // the header and the records
+		note   string // empty: none
+	}{
+		{"merged groups", [][]string{s("id", "Size", "", "Price"), s("", "w", "h", "net"), s("a", "=1", "=2", "=3"), s("b", "=4", "=5", "=6")}, s("A1:A2", "B1:C1"),
+			"id,Size w,Size h,Price net a,1,2,3 b,4,5,6", "rows 1 and 2 name the columns together"},
+		{"merged groups below titles", [][]string{s("Prices"), s("of 2024"), s("", "Size", ""), s("id", "w", "h"), s("a", "=1", "=2"), s("b", "=4", "=5")}, s("A1:C1", "B3:C3"),
+			"id,Size w,Size h a,1,2 b,4,5", "row 3 is the header; rows above it are not published: 1 (Prices), 2 (of 2024)"},
+		{"a narrow row of groups", [][]string{s("T"), s("id", "n", "Limit", "", "", ""), s("", "", "a", "b", "c", "d"), s("x", "=1", "=2", "=3", "=4", "=5"), s("y", "=1", "=2", "=3", "=4", "=5")}, s("A2:A3", "B2:B3", "C2:F2"),
+			"id,n,Limit a,Limit b,Limit c,Limit d x,1,2,3,4,5 y,1,2,3,4,5", "rows 2 and 3 name the columns together"},
+		{"groups without merged cells", [][]string{s("", "Boys", "", "Girls", ""), s("id", "=2019", "=2020", "=2019", "=2020"), s("a", "=1", "=2", "=3", "=4")}, nil,
+			"id,Boys 2019,Boys 2020,Girls 2019,Girls 2020 a,1,2,3,4", "rows 1 and 2 name the columns together"},
+		{"a merged title", [][]string{s("Prices"), s("id", "w", "h"), s("a", "=1", "=2"), s("b", "=4", "=5")}, s("A1:C1"), "id,w,h a,1,2 b,4,5", "row 2 is the header"},
+		{"units", [][]string{s("id", "mass"), s("", "kg"), s("a", "=1"), s("b", "=2")}, nil, "id,mass a,1 b,2", "row 2 states the units of the columns and is not published: mass in kg; use --header 1"},
+		{"footnotes", [][]string{s("", "n"), s("=2001", "=1"), s("=2002", "=2"), s(""), s("provisional"), s("Source: x")}, nil, ",n 2001,1 2002,2",
+			"rows below the table are not published: 5 (provisional), 6 (Source: x); use --header 1"},
+		{"repeated header below a title", [][]string{s("T"), s("id", "n"), s("a", "=1"), s("id", "n"), s("b", "=2")}, nil, "id,n a,1 b,2", "repeated header rows, which are not published: 1, the first is row 4"},
+		{"a plain table", [][]string{s("id", "n"), s("a", "=1"), s("b", "=2"), s("c", "")}, nil, "id,n a,1 b,2 c", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			merges := ""
+			for _, m := range c.merges {
+				merges += `<mergeCell ref="` + m + `"/>`
+			}
+			book := makeBook(t, "", map[string]string{"xl/worksheets/sheet1.xml": `<worksheet><sheetData>` + sheetXML(c.lines...) + `</sheetData><mergeCells>` + merges + `</mergeCells></worksheet>`})
+			r, err := openFile(book, rows.Options{})
+			for err == nil {
+				_, err = r.Next()
+			}
+			if err != io.EOF {
+				t.Fatal(err)
+			}
+			for _, o := range []rows.Options{{}, r.Options()} {
+				got, notes, err := readFile(book, o)
+				var lines []string
+				for _, line := range got {
+					lines = append(lines, strings.Join(line, ","))
+				}
+				if all := strings.Join(lines, " "); all != c.want || err != nil {
+					t.Errorf("with %+v: got %q, error %v; want %q", o, all, err, c.want)
+				}
+				if note := strings.Join(notes, "\n"); o.Table == "" && ((note == "") != (c.note == "") || !strings.Contains(note, c.note)) {
+					t.Errorf("got note %q, want %q", note, c.note)
+				}
+			}
+		})
+	}
+}
+
 func TestReader_RightOfHeader(t *testing.T) {
 	t.Parallel()
 	got, notes, err := readFile(makeBook(t, sheetXML([]string{"a", "b"}, []string{"=4"}, []string{"", "", "", "", "=5"}), nil), rows.Options{})

@@ -3,7 +3,6 @@ package xlsx
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -103,12 +103,15 @@ func firstPublished(tables []rows.Table) int {
 type reader struct {
 	in      *sheetReader
 	options rows.Options
-	pending []row // sampled rows that Next has not returned
-	line    int   // number of the row returned last
+	pending []layout.Row // sampled rows that Next has not returned
+	body    layout.Body
+	merges  []layout.Merge // nil: not read
+	header  int            // number of the last row of the header
+	line    int            // number of the row returned last
 	columns []rows.Column
-	kinds   []kind // of the values of each column
-	named   int    // columns of the header
-	beyond  string // the first cell right of the header
+	kinds   []layout.Kind // of the values of each column
+	named   int           // columns of the header
+	beyond  string        // the first cell right of the header
 	notes   []string
 }
 
@@ -173,85 +176,11 @@ func (r *reader) selectSheet(k *book) (sheet, error) {
 	return k.sheets[selected], nil
 }
 
-// readHeader reads up to the first record.
-func (r *reader) readHeader() error {
-	o := &r.options
-	switch {
-	case len(o.HeaderRows) > 0:
-		return r.readHeaderRows()
-	case o.Header == rows.HeaderNone:
-		for _, name := range o.Names {
-			r.addColumn(name)
-		}
-		return nil
-	}
-	sampled, err := sample(r.read)
-	if err != nil {
-		return err
-	}
-	if len(sampled) == 0 {
-		return herb.Invalidf("sheet %q is empty; write the names of the columns in its first row", r.in.sheet.name)
-	}
-	header := 0
-	if o.Header == rows.HeaderDetect && o.Skip == 0 {
-		header = detectHeader(sampled)
-	}
-	if header < 0 {
-		r.notes = append(r.notes, fmt.Sprintf("sheet %q: no header: row %d has values like the rows below it; use --header %d if it names the columns",
-			r.in.sheet.name, sampled[0].line, sampled[0].line))
-		o.Header, r.pending = rows.HeaderNone, sampled
-		return nil
-	}
-	line := sampled[header].line
-	if header > 0 {
-		r.notes = append(r.notes, skippedNote(r.in.sheet.name, line, sampled[:header]))
-	}
-	if line > 1 {
-		o.HeaderRows = []int{line}
-	}
-	r.addNames(sampled[header].cells)
-	r.pending = sampled[header+1:]
-	return nil
-}
-
-// readHeaderRows reads the rows that name the columns together.
-func (r *reader) readHeaderRows() error {
-	last := slices.Max(r.options.HeaderRows)
-	for {
-		header, err := r.read()
-		switch {
-		case err == io.EOF && len(r.columns) > 0:
-			return nil
-		case err == io.EOF:
-			return herb.Invalidf("sheet %q has no row %d", r.in.sheet.name, last)
-		case err != nil:
-			return err
-		case header.line > last:
-			r.pending = []row{header} // valid until the next call of read
-			return nil
-		case slices.Contains(r.options.HeaderRows, header.line):
-			r.addNames(header.cells)
-		}
-	}
-}
-
-// addNames appends to the names of the columns.
-func (r *reader) addNames(cells [][]byte) {
-	for i, c := range cells {
-		if i == len(r.columns) {
-			r.addColumn("")
-		}
-		if r.columns[i].Name != "" && len(c) > 0 {
-			r.columns[i].Name += cmp.Or(r.options.HeaderJoin, " ")
-		}
-		r.columns[i].Name += string(c)
-	}
-}
-
 // Options implements rows.Rows.
 func (r *reader) Options() rows.Options {
 	o := r.options
 	o.Table, o.TableNo = r.in.sheet.name, 0
+	o.CommentRows = slices.Concat(o.CommentRows, r.body.Lines())
 	return o
 }
 
@@ -260,14 +189,14 @@ func (r *reader) addColumn(name string) {
 }
 
 // read returns the next row that the options do not exclude.
-func (r *reader) read() (next row, err error) {
+func (r *reader) read() (next layout.Row, err error) {
 	if len(r.pending) > 0 {
 		next, r.pending = r.pending[0], r.pending[1:]
 		return next, nil
 	}
 	for {
 		next, err = r.in.next()
-		if err != nil || next.line > r.options.Skip && !slices.Contains(r.options.CommentRows, next.line) {
+		if err != nil || next.Line > r.options.Skip && !slices.Contains(r.options.CommentRows, next.Line) {
 			return next, err
 		}
 	}
@@ -275,7 +204,7 @@ func (r *reader) read() (next row, err error) {
 
 // Next implements rows.Rows.
 func (r *reader) Next() ([][]byte, error) {
-	next, err := r.read()
+	next, err := r.body.Next(r.read)
 	if err == io.EOF {
 		for i := range r.columns {
 			r.columns[i].Type = columnType(r.kinds[i])
@@ -284,17 +213,17 @@ func (r *reader) Next() ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.line = next.line
-	if len(next.cells) > r.named && r.beyond == "" && r.options.Header != rows.HeaderNone {
-		r.beyond = cellName(len(next.cells)-1, next.line)
+	r.line = next.Line
+	if len(next.Cells) > r.named && r.beyond == "" && r.options.Header != rows.HeaderNone {
+		r.beyond = cellName(len(next.Cells)-1, next.Line)
 	}
-	for i, k := range next.kinds {
+	for i, k := range next.Kinds {
 		if i == len(r.columns) {
 			r.addColumn("")
 		}
 		r.kinds[i] |= k
 	}
-	return next.cells, nil
+	return next.Cells, nil
 }
 
 // Columns implements rows.Rows. Cells right of the header add columns without a name. Types are known after the last row.
@@ -302,11 +231,11 @@ func (r *reader) Columns() []rows.Column { return r.columns }
 
 // columnType returns the type that the cells of a column declare. Text declares none, because spreadsheets often store
 // numbers and dates as text, and neither do mixed cells.
-func columnType(kinds kind) herb.Type {
-	return map[kind]herb.Type{
-		kindNumber: herb.TypeNumber, kindCode: herb.TypeText, kindBoolean: herb.TypeBoolean,
-		kindDate: herb.TypeDate, kindDatetime: herb.TypeDateTime,
-	}[kinds&^kindMissing]
+func columnType(kinds layout.Kind) herb.Type {
+	return map[layout.Kind]herb.Type{
+		layout.Number: herb.TypeNumber, layout.Code: herb.TypeText, layout.Boolean: herb.TypeBoolean,
+		layout.Date: herb.TypeDate, layout.Datetime: herb.TypeDateTime,
+	}[kinds&^layout.Missing]
 }
 
 // Position implements rows.Rows.
@@ -315,6 +244,9 @@ func (r *reader) Position() rows.Position { return rows.Position{Row: r.line, Sh
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string {
 	notes := slices.Clone(r.notes)
+	for _, note := range r.body.Notes("row", r.header) {
+		notes = append(notes, fmt.Sprintf("sheet %q: %s", r.in.sheet.name, note))
+	}
 	if r.beyond != "" {
 		notes = append(notes, fmt.Sprintf("sheet %q: values right of the header, the first in %s; columns without a name "+
 			"are named by their position, such as column_%d", r.in.sheet.name, r.beyond, r.named+1))

@@ -51,13 +51,8 @@ func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([
 
 // ReadPlants returns up to limit plants that follow the first n in creation order. It takes one round trip.
 func (s *Store) ReadPlants(ctx context.Context, n, limit int) (page store.PlantPage, err error) {
-	err = s.call(ctx, "reading plants", func(ctx context.Context) error {
-		release, err := s.lane.enter(ctx)
-		if err != nil {
-			return err
-		}
-		defer release()
-		page, err = store.ReadPlants(ctx, numberedDB{s.db}, n, limit)
+	err = s.callRead(ctx, "reading plants", func(ctx context.Context) error {
+		page, err = store.ReadPlants(ctx, numbered{s.db}, n, limit)
 		return err
 	})
 	return page, err

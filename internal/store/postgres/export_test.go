@@ -26,7 +26,7 @@ func MigrateTo(ctx context.Context, address string, version int64) error {
 	}
 	db := stdlib.OpenDB(*config)
 	defer func() { _ = db.Close() }()
-	if err := prepareLock(ctx, db); err != nil {
+	if err := prepare(ctx, db); err != nil {
 		return err
 	}
 	return apply(ctx, db, version)

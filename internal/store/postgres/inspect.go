@@ -2,8 +2,9 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
+	"crypto/tls"
 	"errors"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,7 +16,7 @@ type Inspection struct {
 	Latest   int64  // version of the schema that this program uses
 	Server   string // version of the server
 	ReadOnly bool   // the server is a standby, or set to read-only
-	TLS      bool   // the connection is encrypted
+	Exposed  bool   // the connection leaves this machine and is not encrypted
 	// ClockOffset is the time of the server minus the local time. Accuracy is half the time of the request.
 	ClockOffset, Accuracy time.Duration
 }
@@ -36,8 +37,10 @@ func Inspect(ctx context.Context, address string) (i Inspection, err error) {
 	return i, setupError(config.ConnConfig, i.read(ctx, conn))
 }
 
-func (i *Inspection) read(ctx context.Context, conn *pgx.Conn) error {
-	_, i.TLS = conn.PgConn().Conn().(interface{ HandshakeContext(context.Context) error }) // *tls.Conn
+func (i *Inspection) read(ctx context.Context, conn *pgx.Conn) (err error) {
+	addr, remote := conn.PgConn().Conn().RemoteAddr().(*net.TCPAddr)
+	_, encrypted := conn.PgConn().Conn().(*tls.Conn)
+	i.Exposed = remote && !addr.IP.IsLoopback() && !encrypted
 	var readOnly string
 	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('transaction_read_only')").
 		Scan(&i.Server, &readOnly); err != nil {
@@ -51,14 +54,6 @@ func (i *Inspection) read(ctx context.Context, conn *pgx.Conn) error {
 	}
 	i.Accuracy = time.Since(sent) / 2
 	i.ClockOffset = now.Sub(sent.Add(i.Accuracy))
-	var version, needs sql.Null[int64]
-	err := conn.QueryRow(ctx, "SELECT max(m.version_id), max(l.needs) FROM "+migrationsTable+" m, migrations_lock l").Scan(&version, &needs)
-	if codeOf(err) == undefinedTable {
-		return nil // new database
-	}
-	i.Version = version.V
-	if err == nil && needs.V > latest {
-		return &newerError{needs: needs.V}
-	}
+	i.Version, _, err = schemaVersion(conn.QueryRow(ctx, selectSchema))
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+	"golang.org/x/sync/semaphore"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
@@ -66,9 +67,10 @@ type Store struct {
 	pool      *pgxpool.Pool
 	db        *sql.DB // same connections, for portable SQL
 	migration *lazyMigration
-	pinger    *pinger
-	lane      lane        // of reads
-	diskFull  atomic.Bool // the last write failed because the disk of the server is full
+	pings     *sql.DB // a connection of its own: one of the pool would measure how busy the pool is
+	readSlots *semaphore.Weighted
+	downUntil atomic.Int64 // nanoseconds since 1970; see Ping
+	diskFull  atomic.Bool  // the last write failed because the disk of the server is full
 	options   Options
 }
 
@@ -89,9 +91,12 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 	if err != nil {
 		return nil, mapError("opening the database", err)
 	}
-	s := &Store{pool: pool, db: stdlib.OpenDBFromPool(pool), lane: newLane(int(config.MaxConns)), options: o}
+	s := &Store{
+		pool: pool, db: stdlib.OpenDBFromPool(pool), pings: stdlib.OpenDB(*config.ConnConfig),
+		readSlots: newReadSlots(int(config.MaxConns)), options: o,
+	}
+	s.pings.SetMaxOpenConns(1)
 	s.migration = newLazyMigration(func(ctx context.Context) error { return migrate(ctx, config.ConnConfig, o) })
-	s.pinger = &pinger{config: config.ConnConfig, now: o.Now}
 	s.Tables = store.NewTables(s.read, s.write)
 	return s, nil
 }
@@ -143,7 +148,7 @@ func milliseconds(d time.Duration) string {
 // Close closes the connections. Acknowledged writes are already committed.
 func (s *Store) Close() error {
 	s.migration.close()
-	err := errors.Join(s.pinger.close(), s.db.Close())
+	err := errors.Join(s.pings.Close(), s.db.Close())
 	s.pool.Close()
 	return err
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"herbarium/internal/store"
 )
 
@@ -69,13 +71,8 @@ func (s *Store) retry(ctx context.Context, do func(context.Context) error) error
 // read runs do in a transaction that sees one state of the database.
 func (s *Store) read(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
 	o := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
-	return s.call(ctx, what, func(ctx context.Context) error {
-		release, err := s.lane.enter(ctx)
-		if err != nil {
-			return err
-		}
-		defer release()
-		err = s.inTx(ctx, o, func(ctx context.Context, tx numbered) error { return do(ctx, tx) })
+	return s.callRead(ctx, what, func(ctx context.Context) error {
+		err := s.inTx(ctx, o, do)
 		if e, ok := errors.AsType[*uncertainError](err); ok {
 			return e.err // nothing to commit
 		}
@@ -83,12 +80,28 @@ func (s *Store) read(ctx context.Context, what string, do func(context.Context, 
 	})
 }
 
+// callRead is call for a read. Reads leave a connection of the pool to writes.
+func (s *Store) callRead(ctx context.Context, what string, do func(context.Context) error) error {
+	return s.call(ctx, what, func(ctx context.Context) error {
+		if err := s.readSlots.Acquire(ctx, 1); err != nil {
+			return err
+		}
+		defer s.readSlots.Release(1)
+		return do(ctx)
+	})
+}
+
+// newReadSlots limits the reads that use a pool of connections at once.
+func newReadSlots(conns int) *semaphore.Weighted {
+	return semaphore.NewWeighted(int64(max(conns-1, 1))) // a pool of one cannot be divided
+}
+
 // write runs do in a transaction that is serialized with all other changes of keys, the catalogue and source errors. When it
 // returns nil, the changes are committed.
 func (s *Store) write(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
 	err := s.call(ctx, what, func(ctx context.Context) error {
 		o := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
-		return s.inTx(ctx, o, func(ctx context.Context, tx numbered) error {
+		return s.inTx(ctx, o, func(ctx context.Context, tx store.Tx) error {
 			// With read committed, each statement after the lock sees everything that earlier holders of the lock committed.
 			if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue FOR UPDATE").Scan(new(int64)); err != nil {
 				return err
@@ -107,7 +120,7 @@ func (s *Store) recordWrite(err error) {
 	}
 }
 
-func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Context, numbered) error) error {
+func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Context, store.Tx) error) error {
 	tx, err := s.db.BeginTx(ctx, o)
 	if err != nil {
 		return err
@@ -119,22 +132,15 @@ func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Cont
 	return commitError(tx.Commit())
 }
 
-// numberedDB runs queries with ? placeholders outside of a transaction.
-type numberedDB struct{ db *sql.DB }
-
-func (n numberedDB) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return n.db.QueryContext(ctx, store.Numbered(query), args...)
-}
-
-// numbered is a transaction that accepts ? placeholders.
-type numbered struct{ tx *sql.Tx }
+// numbered accepts statements with ? placeholders, in a transaction or outside of one.
+type numbered struct{ store.Tx }
 
 func (n numbered) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return n.tx.QueryContext(ctx, store.Numbered(query), args...)
+	return n.Tx.QueryContext(ctx, store.Numbered(query), args...)
 }
 
 func (n numbered) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	return n.tx.QueryRowContext(ctx, store.Numbered(query), args...)
+	return n.Tx.QueryRowContext(ctx, store.Numbered(query), args...)
 }
 
 // ExecContext replaces NUL in texts, which PostgreSQL cannot store: a title or message may contain it. JSON is unaffected,
@@ -145,20 +151,5 @@ func (n numbered) ExecContext(ctx context.Context, query string, args ...any) (s
 			args[i] = strings.ReplaceAll(text, "\x00", "\uFFFD")
 		}
 	}
-	return n.tx.ExecContext(ctx, store.Numbered(query), args...)
-}
-
-// lane limits the connections of the pool that reads occupy, so that a write finds one. It has one element per running read.
-type lane chan struct{}
-
-func newLane(conns int) lane { return make(lane, max(conns-1, 1)) } // a pool of one cannot be divided
-
-// enter waits for a place and returns a function that releases it.
-func (l lane) enter(ctx context.Context) (release func(), err error) {
-	select {
-	case l <- struct{}{}:
-		return func() { <-l }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return n.Tx.ExecContext(ctx, store.Numbered(query), args...)
 }

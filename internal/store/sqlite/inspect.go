@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -31,16 +30,11 @@ func Inspect(ctx context.Context, path string) (i Inspection, err error) {
 	if i.Version, err = versionOf(ctx, db, i.Latest); err != nil {
 		return i, mapError("opening the database "+path, err)
 	}
-	return i, mapError("checking the database "+path, i.check(ctx, db))
-}
-
-func (i *Inspection) check(ctx context.Context, db *sql.DB) error {
-	var found string
-	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil {
-		return err
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&i.Damage); err != nil {
+		return i, mapError("checking the database "+path, err)
 	}
-	if found != "ok" {
-		i.Damage = found
+	if i.Damage == "ok" {
+		i.Damage = ""
 	}
-	return nil
+	return i, nil
 }

@@ -25,15 +25,12 @@ import (
 type Options struct {
 	// BusyTimeout is how long to wait for a write lock of another process. Zero means 5 seconds.
 	BusyTimeout time.Duration
-	// Readers is the number of connections for reads. Zero means twice the number of processors, but at least 4.
-	Readers int
 	// Now returns the time. Nil means time.Now.
 	Now func() time.Time
 }
 
 func (o Options) withDefaults() Options {
 	o.BusyTimeout = cmp.Or(o.BusyTimeout, 5*time.Second)
-	o.Readers = cmp.Or(o.Readers, max(4, 2*runtime.GOMAXPROCS(0)))
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -75,8 +72,13 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err := migrate(ctx, s.writer); err != nil {
 		return nil, err
 	}
-	s.reader, err = connectReaders(path, o)
-	return s, err
+	if s.reader, err = connect(path, o, url.Values{"_pragma": {"query_only(1)", "cache_size(-2048)"}}); err != nil {
+		return nil, err
+	}
+	readers := max(4, 2*runtime.GOMAXPROCS(0))
+	s.reader.SetMaxOpenConns(readers)
+	s.reader.SetMaxIdleConns(readers)
+	return s, nil
 }
 
 // create creates an empty file that only its owner may read, because it will contain hashes of keys; SQLite gives the
@@ -93,10 +95,7 @@ func create(path string) error {
 	return f.Close()
 }
 
-// cacheSize is the page cache of each connection, in KiB as a negative number.
-const cacheSize = "-16384"
-
-// connect returns connections with the common settings.
+// connect returns connections with the common settings. A negative cache_size is in KiB.
 func connect(path string, o Options, more url.Values) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -106,7 +105,7 @@ func connect(path string, o Options, more url.Values) (*sql.DB, error) {
 		fmt.Sprintf("busy_timeout(%d)", o.BusyTimeout.Milliseconds()),
 		"foreign_keys(1)",
 		"synchronous(full)",
-		"cache_size(" + cacheSize + ")",
+		"cache_size(-16384)",
 	}}
 	for name, values := range more {
 		query[name] = append(query[name], values...)
@@ -117,17 +116,6 @@ func connect(path string, o Options, more url.Values) (*sql.DB, error) {
 		return nil, err
 	}
 	return sql.OpenDB(connector), nil
-}
-
-// connectReaders returns read-only connections.
-func connectReaders(path string, o Options) (*sql.DB, error) {
-	db, err := connect(path, o, url.Values{"_pragma": {"query_only(1)", "cache_size(-2048)"}})
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(o.Readers)
-	db.SetMaxIdleConns(o.Readers)
-	return db, nil
 }
 
 // useWAL enables the write-ahead log, so that readers and the writer do not block each other. SQLite does not wait for

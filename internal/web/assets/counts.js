@@ -5,13 +5,15 @@ import { listing } from "./address.js";
 import { fetchPart } from "./nav.js";
 import { morph } from "./morph.js";
 
-// loadCounts requests the values of a filter with their counts.
+// loadCounts requests the values of a filter with their counts: the first ones, or more of them.
 async function loadCounts(details, more = false) {
   const data = $(".facet-data", details);
   if (!data || !swap()?.dataset.facets) return;
   const query = listing();
-  for (const name of ["_facet", "_more", "_values"]) query.delete(name);
+  for (const name of ["_facet", "_more", "_offset", "_values"]) query.delete(name);
   query.set(more ? "_more" : "_facet", details.dataset.facet);
+  const offset = more && $("input[name=_offset]", data)?.value;
+  if (offset) query.set("_offset", offset);
   const find = $("input[name=_values]", details).value;
   if (find) query.set("_values", find);
   const part = await fetchPart(swap().dataset.facets + "?" + query);
@@ -20,7 +22,16 @@ async function loadCounts(details, more = false) {
   next.className = "facet-data";
   next.removeAttribute("data-facet");
   next.dataset.loaded = "";
+  if (offset) prependValues(next, data);
   morph(data, next);
+}
+
+// prependValues adds the values before the next ones, which may repeat those that are selected.
+function prependValues(next, data) {
+  const items = $$(".values li", data);
+  const known = new Set(items.map((li) => $("input", li).value));
+  for (const li of $$(".values li", next)) if (known.has($("input", li)?.value)) li.remove();
+  $(".values", next).prepend(...items);
 }
 
 document.addEventListener("toggle", ({ target }) => {

@@ -1,4 +1,4 @@
-// Starts the viewer of the OpenAPI document, and adds missing labels to its controls.
+// Starts the viewer of the OpenAPI document, and adds missing labels and roles to its elements.
 //
 // The viewer processes the whole document before it shows anything, seconds per million characters. Of a large document it
 // gets the operations that belong to no dataset; of a selected dataset, it gets the document.
@@ -8,6 +8,8 @@ const maxFields = 100; // of a dataset that are shown
 
 new MutationObserver(() => {
   for (const select of place.querySelectorAll("select:not([aria-label])")) select.ariaLabel = select.id || "select";
+  for (const cell of place.querySelectorAll(".col_header:not([role])")) cell.role = "columnheader";
+  for (const table of place.querySelectorAll("table[role=region]")) table.role = "table";
 }).observe(place, { childList: true, subtree: true });
 
 // datasetOf returns the dataset of a path, if any.

@@ -8,7 +8,7 @@ function formAddress(form, submitter = null) {
   const url = new URL(form.action);
   const query = new URLSearchParams();
   for (const [name, value] of new FormData(form, submitter)) {
-    if (value === "" || ["_find", "_values"].includes(name)) continue;
+    if (value === "" || ["_find", "_values", "_offset"].includes(name)) continue;
     query.append(name, name === "search" && form.id === "browse" ? asPrefix(value) : value);
   }
   url.search = query;

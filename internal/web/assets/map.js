@@ -5,7 +5,7 @@ import { listing, visit } from "./app.js";
 import { listen } from "./map-input.js";
 import { cellAt, clearCanvas, colorsOf, drawBox, drawCells, drawPoints, nearest } from "./map-draw.js";
 
-const world = { x: -1800, y: -900, w: 3600, h: 1800 };
+const world = { x: -1800, y: -900, w: 3600, h: 1800 }; // x is 0 for longitudes from 0 to 360
 let map, canvas, svg, tip;
 let view = world; // the part that is shown
 let fitted = world; // the part that the server has chosen for the rows
@@ -20,6 +20,7 @@ function enhance() {
   map = document.getElementById("map");
   if (!map) return;
   [canvas, svg, tip] = ["canvas", "svg.world", ".map-tip"].map((s) => map.querySelector(s));
+  world.x = Number(map.dataset.west);
   const source = map.dataset.points || map.dataset.grid;
   if (source !== loaded) {
     const [x, y, w, h] = svg.getAttribute("viewBox").split(" ").map(Number);
@@ -101,11 +102,24 @@ async function loadPoints(url) {
 async function loadCells() {
   const { k, dx, dy, width, height } = place();
   const count = (pixels) => Math.min(256, Math.max(1, Math.round(pixels / 5)));
-  const bounds = [-dx / k, (dy - height) / k, (width - dx) / k, dy / k].map((v) => (v / 10).toFixed(6));
-  const found = await load(`${loaded}&_bounds=${bounds}&_columns=${count(width)}&_rows=${count(height)}`, "json");
+  const bounds = [-dx / k, (dy - height) / k, (width - dx) / k, dy / k].map((v) => Number((v / 10).toFixed(6)));
+  const cut = { _bounds: bounds.join(), _columns: count(width), _rows: count(height) };
+  const found = await load(`${loaded}&${new URLSearchParams(cut)}`, "json");
   if (!found) return;
   cells = { data: found.data, ...found.meta };
   draw();
+  showCall(cut);
+}
+
+// showCall shows the part of the map in the API call below it.
+function showCall(cut) {
+  const code = document.querySelector("#call code");
+  const url = new URL(code.dataset.url);
+  for (const [name, value] of Object.entries(cut)) {
+    url.searchParams.set(name, value);
+    code.textContent = code.textContent.replace(new RegExp(`(?<=[?&]${name}=)[^&]*`), value);
+  }
+  code.dataset.url = url.href;
 }
 
 // select filters by the area between two pixels.

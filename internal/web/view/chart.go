@@ -146,7 +146,7 @@ func (c *Chart) setHistogram(s *State, facet query.Facet, all *query.Facet) {
 	}
 	heights := barHeights(facet.Histogram)
 	var ghosts []int
-	if all != nil && sameBuckets(facet.Histogram, all.Histogram) {
+	if all != nil && len(all.Histogram) == len(facet.Histogram) { // the buckets do not depend on the filters
 		ghosts = barHeights(all.Histogram)
 	}
 	if facet.Scale == query.ScaleLog {
@@ -189,18 +189,6 @@ func barHeights(buckets []query.Bucket) []int {
 		heights[i] = (b.Count*chartHeight + highest - 1) / highest
 	}
 	return heights
-}
-
-func sameBuckets(a, b []query.Bucket) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].From != b[i].From || a[i].To != b[i].To {
-			return false
-		}
-	}
-	return true
 }
 
 // covers reports whether a bucket lies within the entered range. Without a range, every bucket does.

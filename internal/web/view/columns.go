@@ -200,9 +200,9 @@ func (s *State) isFound(field int) bool {
 	return strings.Contains(text.Fold(s.fields[field].Name+" "+s.fields[field].Title), text.Fold(s.Find))
 }
 
-// FieldsNamed returns the positions of the fields that a list of names contains, with commas between them. Unknown names are
+// fieldsNamed returns the positions of the fields that a list of names contains, with commas between them. Unknown names are
 // skipped.
-func FieldsNamed(fields []herb.Field, list string) (found []int) {
+func fieldsNamed(fields []herb.Field, list string) (found []int) {
 	if i := herb.FieldIndex(fields, list); i >= 0 {
 		return []int{i}
 	}

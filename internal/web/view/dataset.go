@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -21,7 +22,12 @@ type Head struct {
 	Views    []ViewLink
 	Download *Download         // nil: not offered
 	Rejected *herb.SourceError // of the newest source; nil: it was not rejected, or the visitor may not see it
+	Older    *OlderVersion     // nil: the page shows the live version
+	Newest   string            // link to the same view of the live version
 }
+
+// OlderVersion is the position of a version that is not live among those that are kept, from 1 for the oldest one.
+type OlderVersion struct{ Number, Total int }
 
 // ViewLink is a link to a view of the dataset.
 type ViewLink struct {
@@ -39,8 +45,9 @@ type Download struct {
 // File is a file to download.
 type File struct{ Label, Hint, Href string }
 
-// NewHead returns the head of a page of a dataset. path is that of its table.
-func NewHead(d *herb.Dataset, base, path, tab string) Head {
+// NewHead returns the head of a page of a dataset. path is that of its table; version is the one that the URL of the page
+// names, or empty.
+func NewHead(d *herb.Dataset, base, path, version, tab string) Head {
 	h := Head{
 		Dataset: d, Base: base, Path: path, Title: Title(d), Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef,
 		Tab: tab, License: ReadDescriptor(d).License(),
@@ -58,11 +65,16 @@ func NewHead(d *herb.Dataset, base, path, tab string) Head {
 	if len(MapPairs(d)) == 0 {
 		h.Views = slices.DeleteFunc(h.Views, func(v ViewLink) bool { return v.Tab == "map" })
 	}
+	versioned := (&State{Version: version}).withVersion(nil).Encode()
 	for i := range h.Views {
-		h.Views[i].Current = h.Views[i].Tab == tab
+		v := &h.Views[i]
+		if v.Current = v.Tab == tab; v.Current {
+			h.Newest = v.Href
+		}
+		v.Href = Join(v.Href, versioned)
 	}
 	if !h.Locked {
-		h.Download = newDownload(path, "", d.Records, len(d.Fields))
+		h.Download = newDownload(path, versioned, d.Records, len(d.Fields))
 	}
 	return h
 }
@@ -75,9 +87,13 @@ func (h *Head) SetListing(s *State, rows int) {
 	}
 	for i, v := range h.Views {
 		if v.Tab == "table" || v.Tab == "map" {
-			h.Views[i].Href = Join(v.Href, s.withOwn(s.AnyPage()).Encode())
+			path, _, _ := strings.Cut(v.Href, "?")
+			h.Views[i].Href = Join(path, s.withOwn(s.AnyPage()).Encode())
 		}
 	}
+	newest := *s
+	newest.Version = ""
+	h.Newest = newest.Href(s.AnyPage())
 	h.Download = newDownload(h.Path, s.Call().Without(query.ParamPage, query.ParamPerPage).Encode(), rows, columns)
 }
 

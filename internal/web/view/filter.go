@@ -125,9 +125,10 @@ const (
 // Counts are the values of a filter with their counts, over the rows that all other filters leave, so that values that are not
 // selected can be compared with those that are.
 type Counts struct {
-	Values  []FacetValue
-	More    int  // values that are not shown
-	CanMore bool // more of them can be
+	Values []FacetValue
+	First  int // values before them
+	More   int // values after them
+	Next   int // how many values to skip to show these; -1: they cannot be shown
 }
 
 // FacetValue is a value to select.
@@ -139,8 +140,14 @@ type FacetValue struct {
 }
 
 // SetCounts sets the values to select. Selected ones that are not among them are added, so that they can be removed.
-func (f *Filter) SetCounts(facet query.Facet) {
-	f.Counts = &Counts{More: facet.Matching - len(facet.Values), CanMore: len(facet.Values) < MoreFilterValues}
+func (f *Filter) SetCounts(s *State, facet query.Facet) {
+	f.Counts = &Counts{First: s.Offset, More: facet.Matching - s.Offset - len(facet.Values)}
+	if s.More { // else the same values are requested with more of them
+		f.Counts.Next = s.Offset + len(facet.Values)
+	}
+	if f.Counts.Next > query.MaxValueOffset {
+		f.Counts.Next = -1
+	}
 	highest := 1
 	for _, v := range facet.Values {
 		highest = max(highest, v.Count)

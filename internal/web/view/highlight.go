@@ -1,6 +1,8 @@
 package view
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -118,11 +120,13 @@ func matchClause(c query.Clause, spans []text.Span) int {
 }
 
 // bringIntoView returns columns such that the first ones contain a match of each row, as far as possible: columns with
-// matches that are not among the first move to the place after the pinned one. A reader then sees why a row was found.
+// matches in rows without a match among the first ones move to the place after the pinned one, those with the most rows first.
+// A reader then sees why a row was found.
 func bringIntoView(h *highlighter, columns []int, rows [][]string, fields []herb.Field) []int {
 	const inView = 6
 	first := columns[:min(len(columns), inView)]
-	var open [][]int // of each row without a match in view, the fields with a match
+	var open [][]int        // of each row without a match in view, the columns with a match
+	counts := map[int]int{} // of such rows, by column
 	for _, row := range rows {
 		var matching []int
 		for i, value := range row {
@@ -130,34 +134,21 @@ func bringIntoView(h *highlighter, columns []int, rows [][]string, fields []herb
 				matching = append(matching, i)
 			}
 		}
-		if !slices.ContainsFunc(matching, func(i int) bool { return slices.Contains(first, i) }) {
-			open = append(open, matching)
+		if slices.ContainsFunc(matching, func(i int) bool { return slices.Contains(first, i) }) {
+			continue
+		}
+		open = append(open, matching)
+		for _, i := range matching {
+			counts[i]++
 		}
 	}
 	var moved []int
-	for len(moved) < inView-2 {
-		best := mostFrequent(open)
-		if best < 0 {
-			break
+	for _, i := range slices.SortedFunc(maps.Keys(counts), func(a, b int) int { return cmp.Or(counts[b]-counts[a], a-b) }) {
+		others := slices.DeleteFunc(slices.Clone(open), func(matching []int) bool { return slices.Contains(matching, i) })
+		if len(others) < len(open) && len(moved) < inView-2 {
+			moved, open = append(moved, i), others
 		}
-		moved = append(moved, best)
-		open = slices.DeleteFunc(open, func(matching []int) bool { return slices.Contains(matching, best) })
 	}
 	rest := slices.DeleteFunc(slices.Clone(columns[1:]), func(c int) bool { return slices.Contains(moved, c) })
 	return slices.Concat(columns[:1], moved, rest)
-}
-
-// mostFrequent returns the number that is in most of the lists, the lowest of several; -1 if all lists are empty.
-func mostFrequent(lists [][]int) int {
-	counts := map[int]int{}
-	best := -1
-	for _, list := range lists {
-		for _, i := range list {
-			counts[i]++
-			if best < 0 || counts[i] > counts[best] || counts[i] == counts[best] && i < best {
-				best = i
-			}
-		}
-	}
-	return best
 }

@@ -30,10 +30,10 @@ func MapPairs(d *herb.Dataset) (pairs []Pair) {
 		if f.Type != herb.TypeNumber || !f.Filterable {
 			continue
 		}
-		if stem, ok := coordinateStem(f.Name, "latitude", "lat"); ok && withinDegrees(d, i, 90) {
+		if stem, ok := coordinateStem(f.Name, "latitude", "lat"); ok && withinDegrees(d, i, -90, 90) {
 			latitudes[stem] = i
 			stems = append(stems, stem)
-		} else if stem, ok := coordinateStem(f.Name, "longitude", "long", "lon", "lng"); ok && withinDegrees(d, i, 180) {
+		} else if stem, ok := coordinateStem(f.Name, "longitude", "long", "lon", "lng"); ok && withinDegrees(d, i, -180, 360) {
 			longitudes[stem] = i
 		}
 	}
@@ -92,15 +92,15 @@ func coordinateStem(name string, words ...string) (stem string, ok bool) {
 	return "", false
 }
 
-// withinDegrees reports whether the values of a field, as far as they are known, are between -most and most.
-func withinDegrees(d *herb.Dataset, i int, most float64) bool {
+// withinDegrees reports whether the values of a field, as far as they are known, are between low and high.
+func withinDegrees(d *herb.Dataset, i int, low, high float64) bool {
 	c := ColumnReport(d, i)
 	if c == nil || c.Min == "" && c.Max == "" {
 		return true
 	}
 	least, okLeast := toFloat(&d.Fields[i], c.Min)
 	greatest, okGreatest := toFloat(&d.Fields[i], c.Max)
-	return okLeast && okGreatest && least >= -most && greatest <= most
+	return okLeast && okGreatest && least >= low && greatest <= high
 }
 
 // toFloat returns the number that a value of a field represents.
@@ -116,7 +116,8 @@ const MapPoints = 20_000
 // Map is the map of a listing. The server draws the numbers of rows in cells; the script replaces them by points, or by cells
 // of the part that is shown.
 //
-// Its unit is a tenth of a degree; y increases to the south.
+// Its unit is a tenth of a degree; y increases to the south. Longitudes are -180 to 180, or 0 to 360 if the field has them so,
+// so that filters by a range of longitudes select the rows in that part of the map.
 type Map struct {
 	Pairs      []Pair
 	Pair       Pair
@@ -124,12 +125,14 @@ type Map struct {
 	Title      string // name of the field that names the rows
 	Total      int    // rows that match
 	Located    int    // rows within the bounds
+	West       int    // western end of the world
 	ViewBox    string
 	Transform  string // from cells to the map
 	Levels     []Level
-	Points     string // URL of the points, empty if there are too many
-	Grid       string // URL of the numbers of rows in cells
-	Open       int    // position of the open record in the listing, from 0; -1: none
+	Points     string       // URL of the points, empty if there are too many
+	Grid       string       // URL of the numbers of rows in cells
+	Call       query.Params // of the API call for the cells that are drawn
+	Open       int          // position of the open record in the listing, from 0; -1: none
 	PageLength int
 }
 
@@ -142,10 +145,11 @@ type Level struct {
 
 // NewMapRequest returns the request for the cells of a map that shows the rows with these ranges of values.
 func NewMapRequest(d *herb.Dataset, p Pair, latitude, longitude query.Facet, req *query.Request) *query.GridRequest {
-	x := mapRange(&d.Fields[p.Longitude], longitude, 180)
-	y := mapRange(&d.Fields[p.Latitude], latitude, 90)
-	if isWorld(x, 180) || isWorld(y, 90) {
-		x, y = [2]float64{-180, 180}, [2]float64{-90, 90}
+	west := westOf(d, p.Longitude, longitude)
+	x := mapRange(&d.Fields[p.Longitude], longitude, west, west+360)
+	y := mapRange(&d.Fields[p.Latitude], latitude, -90, 90)
+	if x[1]-x[0] > 270 || y[1]-y[0] > 135 {
+		x, y = [2]float64{west, west + 360}, [2]float64{-90, 90}
 	}
 	const columns, rows = 144, 72
 	cell := math.Max((x[1]-x[0])/columns, (y[1]-y[0])/rows)
@@ -155,38 +159,57 @@ func NewMapRequest(d *herb.Dataset, p Pair, latitude, longitude query.Facet, req
 	return q
 }
 
-// mapRange returns the range of degrees to show: that of the values with a margin, or all degrees.
-func mapRange(f *herb.Field, facet query.Facet, most float64) [2]float64 {
+// westOf returns the western end of the world for a field of longitudes: 0 if they are from 0 to 360. It depends on all rows, if
+// their range is known, so that a filter does not change it.
+func westOf(d *herb.Dataset, field int, longitude query.Facet) float64 {
+	low, high := longitude.Min, longitude.Max
+	if c := ColumnReport(d, field); c != nil {
+		low, high = c.Min, c.Max
+	}
+	least, okLeast := toFloat(&d.Fields[field], low)
+	greatest, okGreatest := toFloat(&d.Fields[field], high)
+	if okLeast && okGreatest && least >= 0 && greatest > 180 {
+		return 0
+	}
+	return -180
+}
+
+// mapRange returns the range of degrees to show: that of the values with a margin, within low and high, or all degrees.
+func mapRange(f *herb.Field, facet query.Facet, low, high float64) [2]float64 {
 	least, okLeast := toFloat(f, facet.Min)
 	greatest, okGreatest := toFloat(f, facet.Max)
-	least, greatest = math.Max(least, -most), math.Min(greatest, most)
+	least, greatest = math.Max(least, low), math.Min(greatest, high)
 	if !okLeast || !okGreatest || least > greatest {
-		return [2]float64{-most, most}
+		return [2]float64{low, high}
 	}
 	const leastMargin = 0.01
 	margin := math.Max((greatest-least)/12, leastMargin)
-	return [2]float64{math.Max(least-margin, -most), math.Min(greatest+margin, most)}
+	return [2]float64{math.Max(least-margin, low), math.Min(greatest+margin, high)}
 }
 
-func isWorld(r [2]float64, most float64) bool { return r[1]-r[0] > 1.5*most }
-
-// NewMap returns the map of a listing.
-func NewMap(s *State, pairs []Pair, pair int, q *query.GridRequest, grid query.Grid) *Map {
+// NewMap returns the map of a listing with the cells of a grid. base is the path of the dataset's table.
+func NewMap(s *State, pairs []Pair, pair int, q *query.GridRequest, grid query.Grid, base string) *Map {
 	m := &Map{
 		Pairs: pairs, Pair: pairs[pair], X: s.fields[q.X].Name, Y: s.fields[q.Y].Name, Title: s.fields[NamingColumn(s.dataset)].Name,
-		Total: grid.Total, Located: grid.Inside, Open: -1,
+		Total: grid.Total, Located: grid.Inside, West: -1800, Open: -1, PageLength: q.Request.PerPage, Levels: newLevels(grid.Cells),
 	}
 	for i := range pairs {
 		other := *s
 		other.Map = s.fields[pairs[i].Latitude].Name
 		pairs[i].Href, pairs[i].Current = other.Href(s.AnyPage()), i == pair
 	}
+	if s.Record > 0 {
+		m.Open = q.Request.Offset() + s.Record - 1
+	}
 	b := q.Bounds
+	if b.MaxX > 180 {
+		m.West = 0
+	}
 	cell := (b.MaxX - b.MinX) / float64(q.Columns)
 	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 32) }
 	m.ViewBox = fmt.Sprintf("%s %s %s %s", number(10*b.MinX), number(-10*b.MaxY), number(10*(b.MaxX-b.MinX)), number(10*(b.MaxY-b.MinY)))
 	m.Transform = fmt.Sprintf("translate(%s %s) scale(%s %s)", number(10*b.MinX), number(-10*b.MinY), number(10*cell), number(-10*cell))
-	m.Levels = newLevels(grid.Cells)
+	m.setSources(s, q, base)
 	return m
 }
 
@@ -224,32 +247,27 @@ func newLevels(cells []query.Cell) (levels []Level) {
 	return levels
 }
 
-// SetOpen marks the open record.
-func (m *Map) SetOpen(s *State, req *query.Request) {
-	m.PageLength = req.PerPage
-	if s.Record > 0 {
-		m.Open = req.Offset() + s.Record - 1
+// setSources sets the addresses of the data for the script, and the API call for the cells.
+func (m *Map) setSources(s *State, q *query.GridRequest, base string) {
+	rows := s.withVersion(s.Listing.Without(query.ParamPage, query.ParamPerPage))
+	cells := rows.Without(query.ParamSort, query.ParamOrder).With(query.Param{Name: query.ParamX, Value: m.X}, query.Param{Name: query.ParamY, Value: m.Y})
+	m.Grid = Join(base+"/grid", cells.Encode())
+	b := q.Bounds
+	var bounds []string
+	for _, v := range []float64{b.MinX, b.MinY, b.MaxX, b.MaxY} {
+		bounds = append(bounds, strconv.FormatFloat(v, 'f', -1, 32))
 	}
-}
-
-// SetSources sets the addresses of the data for the script. base is the path of the dataset's table.
-func (m *Map) SetSources(s *State, base string) {
-	filters := s.Listing.Without(query.ParamPage, query.ParamPerPage)
-	if m.Total <= MapPoints {
-		fields := []string{m.X, m.Y}
-		if !slices.Contains(fields, m.Title) {
-			fields = append(fields, m.Title)
-		}
-		if names := strings.Join(fields, ","); strings.Count(names, ",") == len(fields)-1 { // a name with a comma cannot be in a list
-			filters = filters.With(query.Param{Name: query.ParamFields, Value: names})
-		}
-		m.Points = Join(base+"/data.ndjson", filters.Encode())
+	m.Call = cells.With(query.Param{Name: query.ParamBounds, Value: strings.Join(bounds, ",")},
+		query.Param{Name: query.ParamColumns, Value: strconv.Itoa(q.Columns)}, query.Param{Name: query.ParamRows, Value: strconv.Itoa(q.Rows)})
+	if m.Total > MapPoints {
+		return
 	}
-	m.Grid = Join(base+"/grid", GridParams(s, m.X, m.Y).Encode())
-}
-
-// GridParams returns the parameters of a request for the numbers of rows in cells, without its bounds.
-func GridParams(s *State, x, y string) query.Params {
-	return s.Listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder).
-		With(query.Param{Name: query.ParamX, Value: x}, query.Param{Name: query.ParamY, Value: y})
+	fields := []string{m.X, m.Y}
+	if !slices.Contains(fields, m.Title) {
+		fields = append(fields, m.Title)
+	}
+	if names := strings.Join(fields, ","); strings.Count(names, ",") == len(fields)-1 { // a name with a comma cannot be in a list
+		rows = rows.With(query.Param{Name: query.ParamFields, Value: names})
+	}
+	m.Points = Join(base+"/data.ndjson", rows.Encode())
 }

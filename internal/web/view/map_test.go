@@ -50,6 +50,9 @@ func TestMapPairs(t *testing.T) {
 		{"text", text, ""},
 		{"not filterable", hidden, ""},
 		{"degrees", ranged("-180", "180"), "lat, lon"},
+		{"degrees from 0 to 360", ranged("0", "359.5"), "lat, lon"},
+		{"both notations of degrees", ranged("-165", "354"), "lat, lon"},
+		{"more than 360 degrees", ranged("0", "361"), ""},
 		{"meters", ranged("-180", "7000"), ""},
 		{"declared", declared, "y, x"},
 	} {
@@ -76,6 +79,9 @@ func TestNewMapRequest(t *testing.T) {
 		{"world", [2]string{"-60", "70"}, [2]string{"-170", "175"}, query.Bounds{MinX: -180, MinY: -90, MaxX: 180, MaxY: 90}, 144, 72},
 		{"nothing", [2]string{"", ""}, [2]string{"", ""}, query.Bounds{MinX: -180, MinY: -90, MaxX: 180, MaxY: 90}, 144, 72},
 		{"country", [2]string{"0", "12"}, [2]string{"100", "124"}, query.Bounds{MinX: 98, MinY: -1, MaxX: 126, MaxY: 13}, 144, 72},
+		{"world from 0 to 360", [2]string{"-60", "70"}, [2]string{"2", "358"}, query.Bounds{MinX: 0, MinY: -90, MaxX: 360, MaxY: 90}, 144, 72},
+		{"Pacific", [2]string{"0", "12"}, [2]string{"170", "194"}, query.Bounds{MinX: 168, MinY: -1, MaxX: 196, MaxY: 13}, 144, 72},
+		{"both notations", [2]string{"0", "12"}, [2]string{"-165", "354"}, query.Bounds{MinX: -180, MinY: -90, MaxX: 180, MaxY: 90}, 144, 72},
 		{"tall", [2]string{"0", "24"}, [2]string{"100", "100"}, query.Bounds{MinX: 99.99, MinY: -2, MaxX: 100.3788888888889, MaxY: 26}, 1, 72},
 	} {
 		q := view.NewMapRequest(d, pair, query.Facet{Min: tt.lat[0], Max: tt.lat[1]}, query.Facet{Min: tt.lon[0], Max: tt.lon[1]}, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
 )
@@ -25,10 +26,11 @@ const (
 // Markdown renders a description. Descriptions are untrusted: HTML tags and images are dropped, their text is kept, and
 // links lead to web addresses only. Headings begin at the second level.
 func Markdown(s string) (template.HTML, error) {
-	source, doc := parseMarkdown(herb.Clip(s, maxMarkdown))
+	markdown, source := newMarkdown(), []byte(herb.Clip(s, maxMarkdown))
+	doc := markdown.Parser().Parse(text.NewReader(source))
 	sanitize(doc, source)
 	var b bytes.Buffer
-	if err := newMarkdown().Renderer().Render(&b, source, doc); err != nil {
+	if err := markdown.Renderer().Render(&b, source, doc); err != nil {
 		return "", err
 	}
 	return template.HTML(b.String()), nil
@@ -39,46 +41,18 @@ func MarkdownText(s string) string {
 	if !strings.ContainsAny(s, "\\`*_[]<>#&~|-+=1234567890") { // it has no markup
 		return PlainText(s)
 	}
-	source, doc := parseMarkdown(herb.Clip(s, maxMarkdownText))
-	var b strings.Builder
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
-		if n.Type() == ast.TypeBlock {
-			b.WriteByte(' ')
-		}
-		if entering {
-			writeText(&b, n, source)
-		}
-		return ast.WalkContinue, nil
-	})
-	return PlainText(b.String())
-}
-
-// writeText writes the text of a node without that of its children.
-func writeText(b *strings.Builder, n ast.Node, source []byte) {
-	switch n := n.(type) {
-	case *ast.Text:
-		value := n.Value(source)
-		if n.Parent().Kind() != ast.KindCodeSpan {
-			value = util.ResolveNumericReferences(util.ResolveEntityNames(util.UnescapePunctuations(value)))
-		}
-		b.Write(value)
-		if n.SoftLineBreak() || n.HardLineBreak() {
-			b.WriteByte(' ')
-		}
-	case *ast.String:
-		b.Write(n.Value)
-	case *ast.AutoLink:
-		b.Write(n.Label(source))
-	case *ast.CodeBlock:
-		b.Write(n.Lines().Value(source))
-	case *ast.FencedCodeBlock:
-		b.Write(n.Lines().Value(source))
+	rendered, err := Markdown(herb.Clip(s, maxMarkdownText))
+	if err != nil {
+		return PlainText(s)
 	}
-}
-
-func parseMarkdown(s string) (source []byte, doc ast.Node) {
-	source = []byte(s)
-	return source, newMarkdown().Parser().Parse(text.NewReader(source))
+	var b strings.Builder
+	tokens := html.NewTokenizer(strings.NewReader(string(rendered)))
+	for token := tokens.Next(); token != html.ErrorToken; token = tokens.Next() {
+		if token == html.TextToken { // blocks end with a line feed
+			b.Write(tokens.Text())
+		}
+	}
+	return PlainText(b.String())
 }
 
 // newMarkdown returns a parser and renderer of CommonMark with tables and bare URLs. It does not recognize blocks of HTML, so

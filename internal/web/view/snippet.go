@@ -19,12 +19,12 @@ func ParseSnippets() (*template.Template, error) {
 }
 
 // NewSnippets returns the programs that call a URL, which must be percent-encoded. The key of a locked dataset is read from
-// the environment, so that copies can be shared.
-func NewSnippets(programs *template.Template, url string, locked bool) ([]Snippet, error) {
+// the environment, so that copies can be shared. counts is true if the response contains the counts of cells, not records.
+func NewSnippets(programs *template.Template, url string, locked, counts bool) ([]Snippet, error) {
 	var out []Snippet
 	for _, language := range []string{"curl", "JavaScript", "Python", "Go", "R"} {
 		var b strings.Builder
-		if err := programs.ExecuteTemplate(&b, language, map[string]any{"URL": url, "Locked": locked}); err != nil {
+		if err := programs.ExecuteTemplate(&b, language, map[string]any{"URL": url, "Locked": locked, "Counts": counts}); err != nil {
 			return nil, fmt.Errorf("render %s snippet: %w", language, err)
 		}
 		out = append(out, Snippet{language, b.String()})

@@ -19,9 +19,13 @@ const (
 	ParamRecord = "_record" // the open record, by its position on the page
 	ParamFacet  = "_facet"  // the filter to edit; in requests for counts also several
 	ParamMore   = "_more"   // the filter to edit, with more values
+	ParamOffset = "_offset" // the number of values to skip before those
 	ParamValues = "_values" // text that the values offered by that filter contain
 	ParamFind   = "_find"   // text that the columns offered by a menu contain
 	ParamMenu   = "_menu"   // that menu: MenuColumns or MenuFilters
+
+	// ParamCount names columns whose charts the script requests: repeated, or several names with commas between them.
+	ParamCount = "_columns"
 
 	// These change the selected columns. A page redirects to the result, so that they are in no URL.
 	ParamColumn = "_column" // a column to show, repeated
@@ -42,6 +46,7 @@ const pageRows = 50
 // State is the state of a page of rows, which is completely contained in its URL.
 type State struct {
 	Path    string       // of the page
+	Version string       // that the URL names; empty: the live version
 	Files   string       // path of the image files beside the dataset, with a trailing slash; empty: they are not served
 	Listing query.Params // the parameters of the listing, as the API takes them, except the selected fields
 	Columns []int        // positions of the selected fields; nil: the default ones
@@ -50,11 +55,13 @@ type State struct {
 	Map     string // latitude field of the map; empty: the first one
 	Record  int    // position of the open record, from 1; 0: none
 
-	Facets []string // filters to edit, or to count
-	More   bool     // with more values
-	Values string   // text that the values contain
-	Find   string   // text that the offered columns contain
-	Menu   string   // the open menu
+	Facets  []string // filters to edit, or to count
+	More    bool     // with more values
+	Offset  int      // values to skip before those
+	Values  string   // text that the values contain
+	Find    string   // text that the offered columns contain
+	Menu    string   // the open menu
+	Counted []int    // positions of the fields whose charts are requested
 
 	dataset *herb.Dataset
 	fields  []herb.Field
@@ -78,6 +85,9 @@ func ParseState(path, raw string, d *herb.Dataset) (s State, canonical bool, err
 	}
 	if s.Listing.Get(query.ParamSort) == "" {
 		s.Listing = s.Listing.Without(query.ParamOrder)
+	}
+	if !s.More {
+		s.Offset = 0
 	}
 	for _, p := range ps {
 		s.changeColumns(p)
@@ -104,9 +114,11 @@ func (s *State) setOwn(p query.Param) bool {
 			s.Map = p.Value
 		}
 	case ParamRecord:
-		if n, err := strconv.Atoi(p.Value); err == nil && 1 <= n && n <= query.MaxPerPage {
-			s.Record = n
-		}
+		s.Record = parseUpTo(p.Value, query.MaxPerPage)
+	case ParamOffset:
+		s.Offset = parseUpTo(p.Value, query.MaxValueOffset)
+	case ParamCount:
+		s.Counted = append(s.Counted, fieldsNamed(s.fields, p.Value)...)
 	case ParamFacet, ParamMore:
 		if field >= 0 {
 			s.Facets, s.More = append(s.Facets, p.Value), s.More || p.Name == ParamMore
@@ -124,6 +136,15 @@ func (s *State) setOwn(p query.Param) bool {
 		return false
 	}
 	return true
+}
+
+// parseUpTo returns a number from 1 to most; 0 for anything else.
+func parseUpTo(value string, most int) int {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > most {
+		return 0
+	}
+	return n
 }
 
 // selectFields sets the selected columns. It returns false if the API rejects the parameter, so that the page shows why.
@@ -186,7 +207,7 @@ func sameParams(a, b query.Params) bool {
 
 // Request parses the listing.
 func (s *State) Request(order herb.Order) (*query.Request, error) {
-	return query.ParseOrdered(s.Call().Encode(), s.fields, order)
+	return query.ParseOrdered(s.Call().Without(query.ParamVersion).Encode(), s.fields, order)
 }
 
 // ValidListing returns the parameters of the listing without invalid ones, and the names of those.
@@ -213,7 +234,15 @@ func (s *State) Call() query.Params {
 	if ps.Get(query.ParamPerPage) == "" {
 		ps = ps.With(query.Param{Name: query.ParamPerPage, Value: strconv.Itoa(pageRows)})
 	}
-	return ps
+	return s.withVersion(ps)
+}
+
+// withVersion adds the version that the URL names.
+func (s *State) withVersion(ps query.Params) query.Params {
+	if s.Version == "" {
+		return ps
+	}
+	return ps.With(query.Param{Name: query.ParamVersion, Value: s.Version})
 }
 
 // URL returns the canonical URL of the page.
@@ -222,9 +251,6 @@ func (s *State) URL() string { return Join(s.Path, s.params().Encode()) }
 // params returns the complete state.
 func (s *State) params() query.Params {
 	ps := s.withOwn(s.Listing)
-	if s.Record > 0 {
-		ps = ps.With(query.Param{Name: ParamRecord, Value: strconv.Itoa(s.Record)})
-	}
 	for i, f := range s.Facets {
 		name := ParamFacet
 		if s.More && i == len(s.Facets)-1 {
@@ -232,7 +258,11 @@ func (s *State) params() query.Params {
 		}
 		ps = ps.With(query.Param{Name: name, Value: f})
 	}
-	for _, p := range (query.Params{{Name: ParamValues, Value: s.Values}, {Name: ParamFind, Value: s.Find}, {Name: ParamMenu, Value: s.Menu}}) {
+	number := func(n int) string { return strings.TrimPrefix(strconv.Itoa(n), "0") } // empty: none
+	for _, p := range (query.Params{
+		{Name: ParamRecord, Value: number(s.Record)}, {Name: ParamOffset, Value: number(s.Offset)}, {Name: ParamValues, Value: s.Values},
+		{Name: ParamFind, Value: s.Find}, {Name: ParamMenu, Value: s.Menu},
+	}) {
 		if p.Value != "" {
 			ps = ps.With(p)
 		}
@@ -273,7 +303,7 @@ func (s *State) withOwn(listing query.Params) query.Params {
 	if s.Map != "" {
 		listing = listing.With(query.Param{Name: ParamMap, Value: s.Map})
 	}
-	return listing
+	return s.withVersion(listing)
 }
 
 // Hidden returns the parameters that a form carries along: all but those with the given names, which have inputs.

@@ -39,7 +39,7 @@ func TestParseState(t *testing.T) {
 		{"first page", "page=1", "/p", false},
 		{"key", "api_key=k&price=1", "/p?price=1", false},
 		{"order without sort", "order=desc", "/p", false},
-		{"record", "_record=3&_facet=price", "/p?_record=3&_facet=price", true},
+		{"record", "_record=3&_facet=price", "/p?_facet=price&_record=3", true},
 		{"record out of range", "_record=101", "/p", false},
 		{"columns", "_column=nope&_column=price&_column=page&_column=price", "/p?_fields=price%2Cpage", false},
 		{"canonical columns", "_fields=page%2Cprice&price=1", "/p?price=1&_fields=page%2Cprice", true},

@@ -119,11 +119,9 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	keys := req.Sort
 	at := slices.IndexFunc(keys, func(k query.SortField) bool { return k.Field == c.Index })
 	desc := at >= 0 && keys[at].Desc
-	switch {
-	case at < 0:
-	case desc:
+	if desc {
 		h.Sort, h.Arrow = "descending", "↓"
-	default:
+	} else if at >= 0 {
 		h.Sort, h.Arrow = "ascending", "↑"
 	}
 	if at > 0 { // a table is sorted by one column, says ARIA

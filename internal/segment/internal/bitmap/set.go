@@ -172,14 +172,16 @@ func (s *Set) Keep(st *guard.Steps, keep func(record uint32) bool) {
 	*s = *b.Set(st)
 }
 
-// Intersect removes the records that are not in another set, which may be changed.
+// Intersect removes the records that are not in another set.
 func (s *Set) Intersect(st *guard.Steps, other *Set) {
 	switch {
 	case s.IsSmall():
 		s.Keep(st, other.Has)
 	case other.IsSmall():
-		*s, *other = *other, *s
-		s.Keep(st, other.Has)
+		small := *other
+		small.Keep(st, s.Has)
+		s.Release()
+		*s = small
 	default:
 		if dense := s.Dense(st); other.bits == nil {
 			s.n = other.stored.intersect(st, dense)

@@ -333,6 +333,9 @@ func (b *builder) write(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := b.writeBlockCounts(ctx); err != nil {
+		return err
+	}
 	return b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count})
 }
 

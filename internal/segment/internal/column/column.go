@@ -37,6 +37,8 @@ type Column struct {
 	runs        file.U32s // first rank of each run, and the rank after the last value
 	nonUniform  []byte
 	prefix      bitmap.Table
+	frequent    file.U32s // frequent values of all fields
+	blockCounts file.U32s // by frequent value, its records before the end of each block of the sorted rows
 	longRuns    file.U32s
 	longRunSets bitmap.Table
 	elements    file.Strings
@@ -54,6 +56,7 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 		Field: field, position: i, records: records, pool: pool,
 		sorted: section(file.TagSorted), ranks: section(file.TagRanks), runs: section(file.TagRuns),
 		nonUniform: section(file.TagNonUniform), longRuns: section(file.TagLongRuns), numbers: section(file.TagNumbers),
+		frequent: f.Section(file.TagFrequent, file.NoField), blockCounts: section(file.TagBlockCounts),
 	}
 	if c.sorted.Len() != n || c.ranks.Len() != n || c.runs.Len() == 0 || len(c.nonUniform) != (c.runs.Len()+6)/8 {
 		return c, fmt.Errorf("%w: field %q", guard.ErrCorrupt, field.Name)
@@ -68,6 +71,9 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	}
 	if c.longRunSets.Len() != c.longRuns.Len() || n > 0 && c.prefix.Len() != PrefixSets-1 {
 		return c, fmt.Errorf("%w: sets of field %q", guard.ErrCorrupt, field.Name)
+	}
+	if c.blockCounts.Len() > 0 && c.blockCounts.Len() != c.frequent.Len()/2*blockCount(n) {
+		return c, fmt.Errorf("%w: block counts of field %q", guard.ErrCorrupt, field.Name)
 	}
 	if c.listed.Len() != c.elements.Len() || c.numbers.Len() != c.elements.Len() {
 		return c, fmt.Errorf("%w: elements of field %q", guard.ErrCorrupt, field.Name)

@@ -39,7 +39,8 @@ func (c *Column) operand(op query.Op, o query.Operand) plan.Condition {
 		return plan.Stored{Name: name}
 	case c.Field.Type == herb.TypeList && equality:
 		if i, ok := c.elements.Find(o.Text); ok {
-			return plan.Stored{Encoded: c.listed.Set(int(c.numbers.At(i))), Name: name}
+			number := int(c.numbers.At(i))
+			return element{plan.Stored{Encoded: c.listed.Set(number), Name: name}, c.position, number}
 		}
 		return plan.Stored{Name: name}
 	case equality:

@@ -31,7 +31,9 @@ func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Reco
 			}
 		}
 	}
-	if _, err := build.Create(t.Context(), path, fields, records, build.Options{}); err != nil {
+	indexes := build.DefaultIndexes()
+	indexes.MinRecords = 0
+	if _, err := build.Create(t.Context(), path, fields, records, build.Options{Indexes: indexes}); err != nil {
 		t.Fatal(err)
 	}
 	f, err := file.Open(path)

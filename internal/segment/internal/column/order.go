@@ -25,10 +25,11 @@ type Order struct {
 	end     int        // rank after the last long group
 }
 
-// NewOrder returns the records of a set, nil for all, sorted by fields of the columns.
-func NewOrder(st *guard.Steps, columns []Column, sort []query.SortField, set *bitmap.Set) *Order {
+// NewOrder returns the records of a set, nil for all, sorted by fields of the columns. only is the condition that selects
+// them if there is exactly one, else nil; then pages may be located faster.
+func NewOrder(st *guard.Steps, columns []Column, sort []query.SortField, set *bitmap.Set, only plan.Condition) *Order {
 	c := &columns[sort[0].Field]
-	return &Order{sortedResult: newSortedResult(st, c, set, false), columns: columns, sort: sort, withValue: -1}
+	return &Order{sortedResult: newFilteredResult(st, c, set, only), columns: columns, sort: sort, withValue: -1}
 }
 
 // Release recycles memory.
@@ -124,7 +125,11 @@ func (o *Order) appendGroup(records []uint32, g group, from, to int) []uint32 {
 func (o *Order) sortLong(g group) *Order {
 	if o.long == nil || o.end != g.ranks.to {
 		o.releaseLong()
-		o.long, o.end = NewOrder(o.steps, o.columns, o.sort[1:], o.groupSet(g)), g.ranks.to
+		var only plan.Condition
+		if o.set == nil {
+			only = g.ranks
+		}
+		o.long, o.end = NewOrder(o.steps, o.columns, o.sort[1:], o.groupSet(g), only), g.ranks.to
 	}
 	return o.long
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -15,9 +16,10 @@ import (
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/segment/internal/plan"
 )
 
-// orderFields are fields with long and short groups, also of missing values.
+// orderFields are fields with long and short groups, also of missing values, and a list.
 func orderFields() []herb.Field {
 	fields := []herb.Field{
 		{Name: "long", Notation: herb.Notation{Missing: []string{"NA"}}}, {Name: "two"}, {Name: "short"}, {Name: "distinct"},
@@ -25,7 +27,13 @@ func orderFields() []herb.Field {
 	for i := range fields {
 		fields[i].Type, fields[i].Sortable, fields[i].Filterable = herb.TypeNumber, true, true
 	}
-	return fields
+	return append(fields, herb.Field{Name: "list", Type: herb.TypeList, Filterable: true})
+}
+
+// operand returns the operand of a filter.
+func operand(f herb.Field, value string) query.Operand {
+	key, _ := column.NewSortKey(&f, value)
+	return query.Operand{Text: value, Key: key.Key}
 }
 
 // TestOrder_severalFields compares orders by several fields with sorted records: pages, and counts of records through a key.
@@ -39,7 +47,7 @@ func TestOrder_severalFields(t *testing.T) {
 		if v := g.IntN(50); v > 0 {
 			short = strconv.Itoa(v)
 		}
-		records[i] = herb.Record{[]string{"1", "2", "3", "NA", ""}[g.IntN(5)], strconv.Itoa(g.IntN(2)), short, strconv.Itoa(i * 7919 % n)}
+		records[i] = herb.Record{[]string{"1", "2", "3", "NA", ""}[g.IntN(5)], strconv.Itoa(g.IntN(2)), short, strconv.Itoa(i * 7919 % n), []string{"x", "x,y", "y", ""}[g.IntN(4)]}
 	}
 	columns, pool := openColumns(t, orderFields(), func(i int) herb.Record { return records[i] }, n)
 	// Of a value in ascending order: missing values have positions of their own.
@@ -63,6 +71,22 @@ func TestOrder_severalFields(t *testing.T) {
 			}
 		}
 	}
+	conditions := map[string]plan.Condition{} // that select some of the sets
+	for _, c := range []struct {
+		field   int
+		operand query.Operand
+	}{
+		{0, operand(orderFields()[0], "2")}, {0, operand(orderFields()[0], "")}, {1, operand(orderFields()[1], "1")}, {4, query.Operand{Text: "y"}},
+	} {
+		name := fmt.Sprintf("%s=%s", orderFields()[c.field].Name, c.operand.Text)
+		sets[name] = roaring.New()
+		for i, r := range records {
+			if r[c.field] == c.operand.Text || c.field == 4 && strings.Contains(r[4], c.operand.Text) {
+				sets[name].Add(uint32(i))
+			}
+		}
+		conditions[name] = columns[c.field].Term(query.Condition{Field: c.field, Op: query.OpEq, Values: []query.Operand{c.operand}}).Condition
+	}
 	for name, set := range sets {
 		for _, order := range [][]query.SortField{
 			{{Field: 0}, {Field: 2}},
@@ -72,6 +96,8 @@ func TestOrder_severalFields(t *testing.T) {
 			{{Field: 1}, {Field: 2}, {Field: 0, Desc: true}},
 			{{Field: 2, Desc: true}, {Field: 0}, {Field: 1}},
 			{{Field: 3, Desc: true}, {Field: 0}},
+			{{Field: 3}},
+			{{Field: 2, Desc: true}},
 		} {
 			compare := func(a, b uint32) int {
 				for _, f := range order {
@@ -94,7 +120,7 @@ func TestOrder_severalFields(t *testing.T) {
 				if set != nil {
 					matches = setOf(pool, set)
 				}
-				o := column.NewOrder(guard.NewSteps(t.Context()), columns, order, matches)
+				o := column.NewOrder(guard.NewSteps(t.Context()), columns, order, matches, conditions[name])
 				defer o.Release()
 				total := len(want)
 				if got := o.Page(0, total); !slices.Equal(got, want) {
@@ -137,7 +163,7 @@ func TestOrder_countThroughAbsentKey(t *testing.T) {
 		{true, "0", "1", 5}, {true, "2", "1", 3}, {true, "4", "1", 0}, {true, "NA", "1", 5}, {true, "", "1", 6},
 		{false, "3", "0", 2}, {false, "3", "2", 5}, {true, "3", "0", 3}, {true, "3", "2", 0}, {true, "3", "", 3},
 	} {
-		o := column.NewOrder(guard.NewSteps(t.Context()), columns, []query.SortField{{Field: 0, Desc: tt.desc}, {Field: 1, Desc: tt.desc}}, nil)
+		o := column.NewOrder(guard.NewSteps(t.Context()), columns, []query.SortField{{Field: 0, Desc: tt.desc}, {Field: 1, Desc: tt.desc}}, nil, nil)
 		if got := o.CountThrough([]column.SortKey{key(0, tt.first), key(1, tt.second)}); got != tt.want {
 			t.Errorf("%+v: %d records", tt, got)
 		}

@@ -4,20 +4,28 @@ import (
 	"sort"
 
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/segment/internal/plan"
 )
 
-// sortedResult locates the records of one result in the sorted rows of a field. Small results are marked in them. For
-// larger ones, intersections with the prefix sets count the records in parts of the sorted rows, which are then scanned.
+// sortedResult locates the records of one result in the sorted rows of a field.
+//
+//   - A small result is marked in the sorted rows.
+//   - If the result is the records with one frequent value, stored counts tell how many of them are in each block of the
+//     sorted rows. The block of a position is scanned.
+//   - For other results, intersections with the prefix sets count the records in parts of the sorted rows, which are then
+//     scanned.
 type sortedResult struct {
 	*Column
 	steps  *guard.Steps
 	set    *bitmap.Set // nil means all records
 	total  int
-	marks  bitmap.Bits         // ranks of the result if it is small; else nil
-	dense  bitmap.Bits         // records of the result if it is not small; else nil
-	bounds [PrefixSets + 1]int // first rank of each part of the sorted rows
-	below  [PrefixSets + 1]int // number of records of the result with a rank below bounds[j]; -1 if not counted yet
+	marks  bitmap.Bits         // ranks of the result if it is marked; else nil
+	blocks file.U32s           // number of records before the end of each block if it is stored; else nil
+	filter *Ranks              // tests the records of a scanned result; nil means that dense does
+	dense  bitmap.Bits         // records of the result
+	below  [PrefixSets + 1]int // without blocks, number of records before each part of the sorted rows; -1 if not counted yet
 	known  position            // last located record
 }
 
@@ -38,10 +46,6 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 // newSortedResult locates the records of a set; nil means all. If mark is set, even a large result is marked.
 func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) sortedResult {
 	o := sortedResult{Column: c, steps: st, set: set, total: c.sorted.Len()}
-	for j := range o.below {
-		o.below[j], o.bounds[j] = -1, c.bound(j)
-	}
-	o.below[0] = 0
 	if set == nil {
 		return o
 	}
@@ -51,7 +55,25 @@ func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) sor
 	} else {
 		o.dense = set.Dense(st)
 	}
-	o.below[PrefixSets] = o.total
+	for j := range o.below {
+		o.below[j] = -1
+	}
+	o.below[0], o.below[PrefixSets] = 0, o.total
+	return o
+}
+
+// newFilteredResult locates the records of a set. only is the condition that selects them if there is exactly one; else nil.
+func newFilteredResult(st *guard.Steps, c *Column, set *bitmap.Set, only plan.Condition) sortedResult {
+	blocks := c.blockCountsOf(only)
+	if blocks == nil {
+		return newSortedResult(st, c, set, false)
+	}
+	o := sortedResult{Column: c, steps: st, set: set, total: set.Len(), blocks: blocks}
+	if ranks, ok := only.(Ranks); ok {
+		o.filter = &ranks
+	} else {
+		o.dense = set.Dense(st)
+	}
 	return o
 }
 
@@ -64,6 +86,9 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 
 		return o.sorted.Slice(from, to).AppendTo(records)
 	}
 	maxGap := o.sorted.Len() / (2 * PrefixSets) // ranks without a match, after which locating the next may be faster
+	if o.blocks != nil {
+		maxGap = BlockSize
+	}
 	for from < to {
 		rank := o.rank(from)
 		for end := rank + 1; rank < end && from < to; from++ {
@@ -97,11 +122,12 @@ func (o *sortedResult) rank(i int) int {
 		}
 	}
 	j := o.partOf(i)
-	p := position{o.bounds[j], o.below[j]}
-	if i-o.below[j] > o.below[j+1]-i {
-		p = position{o.bounds[j+1], o.below[j+1]}
+	first, end := position{o.partStart(j), o.countPart(j)}, position{o.partStart(j + 1), o.countPart(j + 1)}
+	p := first
+	if i-first.count > end.count-i {
+		p = end
 	}
-	rank, ok := o.scan(p, i, o.bounds[j], o.bounds[j+1])
+	rank, ok := o.scan(p, i, first.rank, end.rank)
 	if !ok {
 		guard.Corrupt("field %q has two records with the same rank", o.Field.Name)
 	}
@@ -141,26 +167,42 @@ func (o *sortedResult) countBelow(rank int) int {
 	if rank == o.sorted.Len() {
 		return o.total
 	}
-	j := sort.Search(PrefixSets, func(j int) bool { return o.bounds[j+1] > rank })
-	if rank-o.bounds[j] > o.bounds[j+1]-rank {
+	j := sort.Search(o.parts(), func(j int) bool { return o.partStart(j+1) > rank })
+	if rank-o.partStart(j) > o.partStart(j+1)-rank {
 		j++
 	}
 	p := o.known
-	if distance := rank - o.bounds[j]; max(distance, -distance) < max(rank-p.rank, p.rank-rank) {
-		p = position{o.bounds[j], o.countPart(j)}
+	if distance := rank - o.partStart(j); max(distance, -distance) < max(rank-p.rank, p.rank-rank) {
+		p = position{o.partStart(j), o.countPart(j)}
 	}
 	o.known = position{rank, p.count + o.count(p.rank, rank) - o.count(rank, p.rank)}
 	return o.known.count
 }
 
-// partOf returns the part of the sorted rows that contains the i-th record of the result. The counts below it and below
-// the next part are known afterwards. Most results are evenly distributed, so it interpolates first and then bisects.
+// parts returns the number of parts into which the sorted rows are divided.
+func (o *sortedResult) parts() int {
+	if o.blocks != nil {
+		return o.blocks.Len()
+	}
+	return PrefixSets
+}
+
+// partStart returns the first rank of part j of the sorted rows.
+func (o *sortedResult) partStart(j int) int {
+	if o.blocks != nil {
+		return min(j*BlockSize, o.sorted.Len())
+	}
+	return o.bound(j)
+}
+
+// partOf returns the part of the sorted rows that contains the i-th record of the result. Most results are evenly
+// distributed, so it interpolates first and then bisects.
 func (o *sortedResult) partOf(i int) int {
 	const guesses = 3
-	low, high := 0, PrefixSets // below[low] <= i < below[high]
+	low, high := 0, o.parts() // countPart(low) <= i < countPart(high)
 	for tries := 0; high-low > 1; tries++ {
 		mid := (low + high) / 2
-		if below, above := o.below[low], o.below[high]; tries < guesses && below < above {
+		if below, above := o.countPart(low), o.countPart(high); tries < guesses && below < above {
 			mid = min(max(low+(high-low)*(i-below)/(above-below), low+1), high-1)
 		}
 		if o.countPart(mid) <= i {
@@ -172,12 +214,16 @@ func (o *sortedResult) partOf(i int) int {
 	return low
 }
 
-// countPart returns the number of records of the result with a rank below bounds[j].
+// countPart returns the number of records of the result before part j of the sorted rows.
 func (o *sortedResult) countPart(j int) int {
 	switch {
+	case o.blocks != nil && j == 0:
+		return 0
+	case o.blocks != nil:
+		return int(o.blocks.At(j - 1))
 	case o.below[j] >= 0:
 	case o.marks != nil:
-		o.below[j] = o.marks.Count(0, o.bounds[j])
+		o.below[j] = o.marks.Count(0, o.bound(j))
 	default:
 		o.below[j] = o.prefix.Set(j-1).CountIn(o.steps, o.dense)
 	}
@@ -218,8 +264,12 @@ func (o *sortedResult) count(from, to int) (n int) {
 	return n
 }
 
-// has reports whether the record at a rank is in a larger result.
+// has reports whether the record at a rank is in a scanned result.
 func (o *sortedResult) has(rank int) bool {
 	o.steps.Add(1)
-	return o.dense.Has(o.sorted.At(rank))
+	record := o.sorted.At(rank)
+	if o.filter != nil {
+		return o.filter.Contains(record)
+	}
+	return o.dense.Has(record)
 }

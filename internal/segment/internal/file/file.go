@@ -74,13 +74,8 @@ func (f *File) readFrame() (err error) {
 	if f.Sections, err = ReadTable(f.Data); err != nil {
 		return err
 	}
-	f.contents = make(map[sectionName][]byte, len(f.Sections))
-	for _, s := range f.Sections {
-		name := sectionName{s.Tag, s.Field}
-		if f.contents[name] != nil {
-			return fmt.Errorf("%w: duplicate section %s", guard.ErrCorrupt, s.Tag)
-		}
-		f.contents[name] = f.Data[s.Offset : s.Offset+s.Length]
+	if err := f.locateSections(); err != nil {
+		return err
 	}
 	i := slices.IndexFunc(f.Sections, func(s Section) bool { return s.Tag == TagMeta && s.Field == NoField })
 	if i < 0 {
@@ -98,6 +93,19 @@ func (f *File) readFrame() (err error) {
 	}
 	if n := f.Meta.Records; n < 0 || n > MaxRecords {
 		return fmt.Errorf("%w: %d records", guard.ErrCorrupt, n)
+	}
+	return nil
+}
+
+// locateSections indexes the sections by their names.
+func (f *File) locateSections() error {
+	f.contents = make(map[sectionName][]byte, len(f.Sections))
+	for _, s := range f.Sections {
+		name := sectionName{s.Tag, s.Field}
+		if f.contents[name] != nil {
+			return fmt.Errorf("%w: duplicate section %s", guard.ErrCorrupt, s.Tag)
+		}
+		f.contents[name] = f.Data[s.Offset : s.Offset+s.Length]
 	}
 	return nil
 }

@@ -59,14 +59,19 @@ var (
 
 	// Order of the elements; not in files of earlier programs.
 	TagElementOrder = Tag{'E', 'O', 'R', 'D'} // u32: indexes in ELEM, in the order of the sort keys
-	TagTerms        = Tag{'T', 'E', 'R', 'M'} // strings: the terms of all searchable fields, sorted
-	TagIDs          = Tag{'T', 'I', 'D', 'S'} // u32: the number of each term in DOCS, MULT and FWRD
-	TagDocs         = Tag{'D', 'O', 'C', 'S'} // sets: postings of each term
-	TagFreqs        = Tag{'M', 'U', 'L', 'T'} // sets: term-frequency postings: the records with each term more than once, followed by the frequencies
-	TagForward      = Tag{'F', 'W', 'R', 'D'} // varints: forward index: the terms of each record, field by field
-	TagFStarts      = Tag{'F', 'O', 'F', 'F'} // u64: start of each record in the forward index
-	TagLengths      = Tag{'L', 'E', 'N', 'S'} // u32: number of words of each record
-	TagLengthOrder  = Tag{'S', 'H', 'R', 'T'} // u32: length order: record numbers by ascending number of words; not in small files
+
+	// Frequent values and their block counts; not in small files.
+	TagFrequent    = Tag{'F', 'R', 'E', 'Q'} // u32: field and number of each frequent value
+	TagBlockCounts = Tag{'B', 'C', 'N', 'T'} // u32: number of records with each frequent value before the end of each block of the sorted rows
+
+	TagTerms       = Tag{'T', 'E', 'R', 'M'} // strings: the terms of all searchable fields, sorted
+	TagIDs         = Tag{'T', 'I', 'D', 'S'} // u32: the number of each term in DOCS, MULT and FWRD
+	TagDocs        = Tag{'D', 'O', 'C', 'S'} // sets: postings of each term
+	TagFreqs       = Tag{'M', 'U', 'L', 'T'} // sets: term-frequency postings: the records with each term more than once, followed by the frequencies
+	TagForward     = Tag{'F', 'W', 'R', 'D'} // varints: forward index: the terms of each record, field by field
+	TagFStarts     = Tag{'F', 'O', 'F', 'F'} // u64: start of each record in the forward index
+	TagLengths     = Tag{'L', 'E', 'N', 'S'} // u32: number of words of each record
+	TagLengthOrder = Tag{'S', 'H', 'R', 'T'} // u32: length order: record numbers by ascending number of words; not in small files
 
 	// Prefix postings; not in small files.
 	TagPrefixRanges = Tag{'B', 'E', 'G', 'N'} // u32: range of each prefix in TERM

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
@@ -71,6 +72,24 @@ func (w *Writer) Section(t Tag, field uint32, parts ...io.WriterTo) error {
 	}
 	w.End()
 	return nil
+}
+
+// Map maps the sections written so far, so that others can be derived from them. The caller must close the map.
+func (w *Writer) Map(m Meta) (*File, error) {
+	if err := w.w.Flush(); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(w.f.Name())
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := mapFile(f, int(w.at))
+	if err != nil {
+		return nil, openError(fmt.Errorf("cannot map: %w", err))
+	}
+	mapped := &File{Data: data, Sections: w.sections, Meta: m}
+	return mapped, mapped.locateSections()
 }
 
 // Finish writes the META section, table of contents and footer, and syncs the file.

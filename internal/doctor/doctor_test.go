@@ -1,0 +1,301 @@
+package doctor
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/app"
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+	"herbarium/internal/store/postgres"
+	"herbarium/internal/store/sqlite"
+)
+
+// noon is the time of the local clock.
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+// newDoctor returns a doctor of a machine without problems and a function that returns its findings as "status detail".
+func newDoctor(change func(*doctor)) (*doctor, func() []string) {
+	var found []string
+	d := &doctor{
+		Options: Options{Config: app.DefaultConfig(), Origins: app.Origins{}, Program: "v1"},
+		host: host{
+			now:       func() time.Time { return noon },
+			diskSpace: func(string) (free, total uint64, ok bool) { return 10 << 30, 20 << 30, true },
+			openFiles: func() int { return 1 << 20 },
+			memMaps:   func() int { return 65530 },
+		},
+		report: func(r Result) {
+			text := string(r.Status) + " " + r.Detail
+			if (r.Remedy == "") != (r.Status == OK) {
+				text += "; wrong remedy " + r.Remedy
+			}
+			found = append(found, text)
+		},
+	}
+	if change != nil {
+		change(d)
+	}
+	return d, func() []string { return found }
+}
+
+// testCase is a check of a machine and its findings. A finding that ends in … is a beginning.
+type testCase struct {
+	change func(*doctor)
+	want   []string
+}
+
+func runCases(t *testing.T, check func(*doctor), cases map[string]testCase) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, found := newDoctor(c.change)
+			check(d)
+			got := found()
+			for i, want := range c.want {
+				if beginning, ok := strings.CutSuffix(want, "…"); ok && i < len(got) && strings.HasPrefix(got[i], beginning) {
+					got[i] = want
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestCheckSettings(t *testing.T) {
+	t.Parallel()
+	settings := func(change func(*app.Config)) func(*doctor) { return func(d *doctor) { change(&d.Config) } }
+	runCases(t, func(d *doctor) { d.checkSettings(t.Context()) }, map[string]testCase{
+		"defaults":             {nil, []string{"ok 19 settings, none of them unsafe"}},
+		"public admin address": {settings(func(c *app.Config) { c.AdminAddr = ":9090" }), []string{"warn admin_addr :9090 serves …"}},
+		"local admin address": {settings(func(c *app.Config) { c.AdminAddr = "[::1]:9090" }),
+			[]string{"ok 19 settings, none of them unsafe"}},
+		"password in the environment": {settings(func(c *app.Config) { c.Database = "postgres://a:secret@db/x" }),
+			[]string{"ok 19 settings, none of them unsafe"}},
+		"password on the command line": {func(d *doctor) {
+			d.Config.Database, d.Origins["database"] = "postgres://a:secret@db/x", "--database"
+		}, []string{"warn the password of the database is on the command line, where all users of the machine can read it"}},
+		"one version":   {settings(func(c *app.Config) { c.Keep = 1 }), []string{"warn keep is 1: …"}},
+		"http":          {settings(func(c *app.Config) { c.PublicURL = "http://example.org" }), []string{"warn public_url http://example.org …"}},
+		"store without": {settings(func(c *app.Config) { c.Blobs = "s3://b?endpoint=http://minio:9000" }), []string{"warn the connection to the object store …"}},
+		"local store":   {settings(func(c *app.Config) { c.Blobs = "s3://b?endpoint=http://127.0.0.1:9000" }), []string{"ok 19 settings, none of them unsafe"}},
+		"https off":     {settings(func(c *app.Config) { c.Blobs = "s3://b?disable_https=true" }), []string{"warn the connection to the object store …"}},
+	})
+}
+
+func TestCheckFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	folder := func(name string, mode os.FileMode, files ...string) string {
+		path := filepath.Join(dir, name)
+		must(t, os.Mkdir(path, 0o700))
+		for _, f := range files {
+			must(t, os.WriteFile(filepath.Join(path, f), nil, 0o600))
+		}
+		must(t, os.Chmod(path, mode))
+		return path
+	}
+	in := func(path string) func(*doctor) { return func(d *doctor) { d.Config.Data = path } }
+	file := filepath.Join(dir, "file")
+	must(t, os.WriteFile(file, nil, 0o600))
+	good, open, other := folder("good", 0o700, store.DatabaseFile), folder("open", 0o750, store.DatabaseFile), folder("other", 0o700)
+	runCases(t, func(d *doctor) { d.checkFolder(t.Context()) }, map[string]testCase{
+		"good":         {in(good), []string{"ok " + good + " exists, is private and can be written"}},
+		"open":         {in(open), []string{"warn " + open + " has mode 0750: other users of the machine can access it"}},
+		"other":        {in(other), []string{"fail " + other + " is not a data folder"}},
+		"a file":       {in(file), []string{"fail " + file + " is not a folder"}},
+		"missing":      {in(dir + "/no"), []string{"fail " + dir + "/no does not exist"}},
+		"below a file": {in(file + "/x"), []string{"fail stat " + file + "/x: not a directory"}},
+		"missing cache": {func(d *doctor) { d.Config.Data, d.Config.Database = dir+"/no", "postgres://db/x" },
+			[]string{"warn " + dir + "/no does not exist; it is the cache of a node, which creates it"}},
+	})
+}
+
+func TestCheckSpace(t *testing.T) {
+	t.Parallel()
+	free := func(n uint64, known bool) func(*doctor) {
+		return func(d *doctor) {
+			d.diskSpace = func(string) (uint64, uint64, bool) { return n, 20 << 30, known }
+		}
+	}
+	runCases(t, func(d *doctor) { d.checkSpace(t.Context()) }, map[string]testCase{
+		"enough":  {nil, []string{"ok 10.0 GiB of 20.0 GiB free"}},
+		"low":     {free(812<<20, true), []string{"warn 812.0 MiB of 20.0 GiB free; a publish needs several times the size of its file"}},
+		"none":    {free(63<<20, true), []string{"fail 63.0 MiB of 20.0 GiB free; writes will fail"}},
+		"unknown": {free(0, false), []string{"warn the free space is unknown"}},
+	})
+	if _, total, ok := diskSpace(t.TempDir()); !ok || total == 0 {
+		t.Errorf("the disk of a temporary folder has %d bytes, known: %t", total, ok)
+	}
+}
+
+func TestCheckPostgres(t *testing.T) {
+	t.Parallel()
+	good := postgres.Inspection{Version: 5, Latest: 5, Server: "15.1", Accuracy: 10 * time.Millisecond}
+	const fine = "ok PostgreSQL 15.1, schema version 5"
+	for name, c := range map[string]struct {
+		change func(*postgres.Inspection)
+		usable bool
+		want   []string
+	}{
+		"good":          {func(*postgres.Inspection) {}, true, []string{fine}},
+		"empty":         {func(i *postgres.Inspection) { i.Version = 0 }, false, []string{"warn the database is empty"}},
+		"standby":       {func(i *postgres.Inspection) { i.ReadOnly = true }, false, []string{"fail the server is read-only or a standby"}},
+		"old schema":    {func(i *postgres.Inspection) { i.Version = 4 }, false, []string{"warn PostgreSQL 15.1 with schema version 4; this program uses 5"}},
+		"exact clock":   {func(i *postgres.Inspection) { i.ClockOffset = -time.Second }, true, []string{fine}},
+		"clock behind":  {func(i *postgres.Inspection) { i.ClockOffset = -90 * time.Second }, true, []string{fine, "warn its clock differs from the local one by 1m30s"}},
+		"clock ahead":   {func(i *postgres.Inspection) { i.ClockOffset = 2 * time.Second }, true, []string{fine, "warn its clock differs from the local one by 2s"}},
+		"not encrypted": {func(i *postgres.Inspection) { i.Exposed = true }, true, []string{fine, "warn the connection is not encrypted"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := good
+			c.change(&i)
+			d, found := newDoctor(nil)
+			if usable := d.checkPostgres(i); usable != c.usable {
+				t.Errorf("usable: %t", usable)
+			}
+			if diff := cmp.Diff(c.want, found()); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestCheckDatabase checks databases that cannot be used; TestDoctor of the command checks others.
+func TestCheckDatabase(t *testing.T) {
+	t.Parallel()
+	address := func(a herb.Address) func(*doctor) { return func(d *doctor) { d.Config.Database = a } }
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, store.DatabaseFile), []byte(strings.Repeat("not a database ", 100)), 0o600))
+	runCases(t, func(d *doctor) {
+		d.checkDatabase(t.Context())
+		d.checkCatalogue(t.Context())
+		d.checkFiles(t.Context())
+	}, map[string]testCase{
+		"no server": {address("postgres://127.0.0.1:1/x?connect_timeout=5"),
+			[]string{"fail the database cannot be used now: …", "warn not checked, because the database cannot be used"}},
+		"no certificate": {address("postgres://127.0.0.1:1/x?sslmode=verify-full&sslrootcert=/no/such/file"),
+			[]string{"fail invalid database address: …", "warn not checked, because the database cannot be used"}},
+		"missing": {func(d *doctor) { d.Config.Data = filepath.Join(dir, "no") },
+			[]string{"fail " + filepath.Join(dir, "no", store.DatabaseFile) + " does not exist", "warn not checked, because the database cannot be used"}},
+		"another file": {func(d *doctor) { d.Config.Data = dir },
+			[]string{"fail opening the database …", "warn not checked, because the database cannot be used"}},
+	})
+}
+
+// TestCheckFiles has live versions without a file, in a data folder and in the cache of a node.
+func TestCheckFiles(t *testing.T) {
+	t.Parallel()
+	dir, blobs := t.TempDir(), t.TempDir()
+	s, err := sqlite.Open(t.Context(), filepath.Join(dir, store.DatabaseFile), sqlite.Options{})
+	must(t, err)
+	for _, name := range []string{"a", "b", "c", "d"} {
+		v := herb.Dataset{Ref: herb.Ref{Namespace: "x", Name: name}, Version: name + "1", Access: herb.AccessOpen, Published: noon}
+		must(t, s.AddVersion(t.Context(), v, ""))
+	}
+	must(t, s.Close())
+	must(t, os.WriteFile(filepath.Join(blobs, "a1.segment"), nil, 0o600))
+	check := func(d *doctor) {
+		d.Config.Data = dir
+		d.checkDatabase(t.Context())
+		d.checkCatalogue(t.Context())
+		d.checkFiles(t.Context())
+		d.checkObjectStore(t.Context())
+	}
+	database := []string{"ok SQLite, intact, …", "ok 4 published datasets"}
+	runCases(t, check, map[string]testCase{
+		"data folder": {nil, append(database, "fail 4 of 4 live versions cannot be opened: x/a: …", "ok not used; published files are in the data folder")},
+		"node": {func(d *doctor) { d.Config.Blobs = herb.Address("file://" + filepath.ToSlash(blobs)) }, append(database,
+			"ok 0 live versions can be opened, 4 are not in the cache; …", "ok wrote, read, listed and deleted a probe",
+			"fail 3 live versions have no object, such as that of x/b, x/c, x/d")},
+		"no object store": {func(d *doctor) { d.Config.Blobs = "file:///no/such/folder" }, append(database,
+			"ok 0 live versions can be opened, …", "fail the folder of the object store file:///no/such/folder does not exist; …")},
+	})
+}
+
+func TestCheckAddress(t *testing.T) {
+	t.Parallel()
+	answering := func(body string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
+		t.Cleanup(s.Close)
+		return s.Listener.Addr().String()
+	}
+	ready, starting, other := answering(`{"status":"ready"}`), answering(`{"status":"away"}`), answering("hello")
+	at := func(addr, admin string) func(*doctor) {
+		return func(d *doctor) { d.Config.Addr, d.Config.AdminAddr = addr, admin }
+	}
+	runCases(t, func(d *doctor) {
+		d.checkAddress(t.Context())
+		d.checkAdminAddress(t.Context())
+	}, map[string]testCase{
+		"free":      {at("127.0.0.1:0", ""), []string{"ok 127.0.0.1:0 is free; no server is running there", "ok not used"}},
+		"ready":     {at(ready, other), []string{"ok a server is running on " + ready + " and is ready", "ok " + other + " is in use while the server is running"}},
+		"starting":  {at(starting, "127.0.0.1:0"), []string{"warn a server is running on " + starting + ` and reports "away"`, "ok 127.0.0.1:0 is free"}},
+		"other":     {at(other, other), []string{"fail " + other + " is in use by another program", "fail " + other + " is in use by another program"}},
+		"elsewhere": {at("192.0.2.1:80", "192.0.2.1:81"), []string{"fail cannot listen on 192.0.2.1:80: …", "fail cannot listen on 192.0.2.1:81: …"}},
+	})
+}
+
+func TestCheckClock(t *testing.T) {
+	t.Parallel()
+	published := func(ago time.Duration) func(*doctor) {
+		return func(d *doctor) {
+			d.live = []herb.LiveVersion{{Published: noon.Add(-time.Hour)}, {Published: noon.Add(-ago)}, {Published: noon.Add(-2 * time.Hour)}}
+		}
+	}
+	runCases(t, func(d *doctor) { d.checkClock(t.Context()) }, map[string]testCase{
+		"no versions": {nil, []string{"ok 2026-03-14T12:00:00Z"}},
+		"past":        {published(time.Minute), []string{"ok 2026-03-14T12:00:00Z"}},
+		"tolerated":   {published(-time.Second), []string{"ok 2026-03-14T12:00:00Z"}},
+		"future":      {published(-time.Minute), []string{"warn 2026-03-14T12:00:00Z; the newest version was published 1m0s later"}},
+	})
+}
+
+func TestCheckLimits(t *testing.T) {
+	t.Parallel()
+	runCases(t, func(d *doctor) {
+		d.checkOpenFiles(t.Context())
+		d.checkMaps(t.Context())
+	}, map[string]testCase{
+		"enough": {nil, []string{"ok the limit is 1048576", "ok vm.max_map_count is 65,530"}},
+		"few": {func(d *doctor) {
+			d.openFiles, d.live = func() int { return 1024 }, make([]herb.LiveVersion, 40_000)
+		}, []string{"warn the limit is 1024", "warn vm.max_map_count is 65,530 for 40,000 datasets"}},
+		"unknown": {func(d *doctor) {
+			d.openFiles, d.memMaps = func() int { return 0 }, func() int { return 0 }
+		}, []string{"ok the limit is unknown on …", "ok the limit is unknown on …"}},
+	})
+}
+
+// TestRun_canceled checks that no check begins after the command was interrupted.
+func TestRun_canceled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	found := 0
+	Run(ctx, Options{Config: app.DefaultConfig()}, func(Result) {
+		found++
+		cancel()
+	})
+	if found != 1 {
+		t.Errorf("%d findings", found)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

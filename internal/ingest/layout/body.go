@@ -1,0 +1,211 @@
+package layout
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Limits of the rows that are held until it is known whether they are footnotes.
+const (
+	maxHeld     = 200
+	maxFootnote = 4 << 10 // bytes
+)
+
+// Body yields the rows below a header without repeated headers and footnotes.
+type Body struct {
+	Header [][]byte // values of the header; nil: no row repeats it
+
+	footnotes bool // footnotes are recognized
+	first     int  // the first column with a value
+	numeric   bool // it has numbers or dates only, as far as is known
+	records   int  // with several values
+	sparse    bool // some record has a value in the first column only, so that such a row is not evidently a footnote
+	held      []Row
+	size      int   // bytes of held
+	ready     []Row // that were held and are records
+	end       error // io.EOF while ready has rows
+	repeats   int   // rows that repeat the header
+	repeated  int   // line of the first of them
+	dropped   []Row // footnotes, with blank rows above them
+}
+
+// DetectFootnotes makes the body recognize footnotes below a table of several columns. sample is the start of its rows.
+func (b *Body) DetectFootnotes(columns int, sample []Row) {
+	isFilled := func(r Row) bool { return len(r.cell(b.first)) > 0 }
+	for b.first < columns && !slices.ContainsFunc(sample, isFilled) {
+		b.first++
+	}
+	k, n := ColumnKind(slices.DeleteFunc(slices.Clone(sample), func(r Row) bool { return r.Filled() < 2 }), b.first)
+	b.footnotes, b.numeric = b.first+1 < columns, n > 0 && k != Text
+}
+
+// Next returns the next record that read yields.
+func (b *Body) Next(read func() (Row, error)) (Row, error) {
+	for {
+		if len(b.ready) > 0 {
+			next := b.ready[0]
+			b.ready = b.ready[1:]
+			return next, nil
+		}
+		if b.end != nil {
+			return Row{}, b.end
+		}
+		row, err := read()
+		switch {
+		case err == io.EOF:
+			b.finish()
+		case err != nil:
+			return Row{}, err
+		case b.isRepeated(row):
+			if b.repeats++; b.repeats == 1 {
+				b.repeated = row.Line
+			}
+		case b.mayBeFootnote(row):
+			b.hold(row)
+		case len(b.held) == 0:
+			b.records++
+			return row, nil
+		default:
+			b.records++
+			b.release()
+			b.ready = append(b.ready, row.Clone())
+		}
+	}
+}
+
+// UniqueHeader returns the values of a header if no record can be equal to it, else nil. It has several names, and one is
+// above numbers or dates; or it has three names or occurs three times, and no other row has one of the names in its column.
+func UniqueHeader(header [][]byte, below []Row) [][]byte {
+	b := Body{Header: header}
+	others := slices.DeleteFunc(slices.Clone(below), b.isRepeated)
+	names, contrast, recurs := 0, false, false
+	for i, name := range header {
+		if KindOf(name) != Text {
+			continue
+		}
+		names++
+		k, n := ColumnKind(others, i)
+		contrast = contrast || n > 0 && k != Text
+		recurs = recurs || slices.ContainsFunc(others, func(r Row) bool { return bytes.Equal(r.cell(i), name) })
+	}
+	if names > 1 && len(others) > 0 && (contrast || !recurs && (names > 2 || len(below)-len(others) > 1)) {
+		return header
+	}
+	return nil
+}
+
+// isRepeated reports whether a row is the header again.
+func (b *Body) isRepeated(row Row) bool {
+	return b.Header != nil && len(row.Cells) >= len(b.Header) && bytes.Equal(row.Cells[0], b.Header[0]) &&
+		slices.EqualFunc(row.Cells[:len(b.Header)], b.Header, bytes.Equal) && row.Filled() == Row{Cells: b.Header}.Filled()
+}
+
+// mayBeFootnote reports whether a row has nothing but text in its first column, or is blank. Records above it must have
+// several values.
+func (b *Body) mayBeFootnote(row Row) bool {
+	if !b.footnotes || b.records < 2 {
+		return false
+	}
+	for i, c := range row.Cells {
+		if len(c) > 0 && i != b.first {
+			return false
+		}
+	}
+	text := row.cell(b.first)
+	return len(text) == 0 || len(text) <= maxFootnote && KindOf(text) == Text
+}
+
+// hold keeps a row until it is known whether a record follows.
+func (b *Body) hold(row Row) {
+	b.held = append(b.held, row.Clone())
+	if len(b.held) > maxHeld {
+		b.release()
+	}
+}
+
+// release makes records of the rows that are held.
+func (b *Body) release() {
+	b.sparse = b.sparse || slices.ContainsFunc(b.held, func(r Row) bool { return r.Filled() > 0 })
+	b.ready, b.held = b.held, nil
+}
+
+// finish separates the footnotes at the end of the table from records.
+func (b *Body) finish() {
+	b.end = io.EOF
+	isGap := false
+	first, start := -1, 0 // the first footnote, and the blank rows above it
+	for i, r := range b.held {
+		if r.Filled() == 0 {
+			isGap = true
+			continue
+		}
+		if b.isFootnote(r, isGap || r.Gap) {
+			first = i
+			break
+		}
+		isGap, start = false, i+1
+	}
+	if first < 0 || len(b.held)-first > b.records {
+		start = len(b.held) // more notes than records are no footnotes
+	}
+	b.ready, b.dropped, b.held = b.held[:start], b.held[start:], nil
+}
+
+var (
+	// labeled matches a note that says what it is.
+	labeled = regexp.MustCompile(`^(?i)\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:`)
+	// marked matches a note that begins with the mark of a footnote.
+	marked = regexp.MustCompile(`^(\*|†|‡|§|©|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
+)
+
+// isFootnote reports whether the first text below the records is evidently not a record.
+func (b *Body) isFootnote(r Row, gap bool) bool {
+	text := bytes.TrimSpace(r.cell(b.first))
+	isSentence := len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3
+	return labeled.Match(text) || gap && !b.sparse && (b.numeric || isSentence || marked.Match(text))
+}
+
+// Lines returns the lines of the footnotes.
+func (b *Body) Lines() (lines []int) {
+	for _, r := range b.dropped {
+		for line := r.Line; line <= max(r.Line, r.End); line++ {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Notes describes the rows that are not published. unit is what the format calls a row, header the one that names the columns.
+func (b *Body) Notes(unit string, header int) (notes []string) {
+	if b.repeats > 0 {
+		notes = append(notes, fmt.Sprintf("repeated header %ss, which are not published: %d, the first is %s %d", unit, b.repeats, unit, b.repeated))
+	}
+	if len(b.dropped) > 0 {
+		list := List(b.dropped)
+		if blank := len(slices.DeleteFunc(slices.Clone(b.dropped), func(r Row) bool { return r.Filled() > 0 })); blank > 0 {
+			list += fmt.Sprintf(", and %d blank", blank)
+		}
+		notes = append(notes, fmt.Sprintf("%ss below the table are not published: %s; use --header %d if they are records", unit, list, header))
+	}
+	return notes
+}
+
+// List lists the rows that have values for a message.
+func List(skipped []Row) string {
+	const limit = 10
+	var texts []string
+	for _, r := range skipped {
+		if len(texts) == limit {
+			texts = append(texts, "…")
+			break
+		}
+		if r.Filled() > 0 {
+			texts = append(texts, r.String())
+		}
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,126 @@
+package layout
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
+
+// Merge is a range of merged cells: lines from 1, columns from 0.
+type Merge struct{ Top, Left, Bottom, Right int }
+
+// sampledBelow is the number of rows that names are compared with. Headers of further tables may follow.
+const sampledBelow = 10
+
+// Groups returns the names of columns that two rows give together, such as "Boys 2019": the upper one names groups of
+// columns, the lower one the columns of each group. It returns nil unless that is beyond doubt:
+//
+//   - Every value of the lower row is a name, and every column has one or a value above that belongs to it alone.
+//   - Some group has several columns, and all resulting names are different.
+//   - Merged cells show the groups, or each group has the same columns.
+//   - A name is above numbers or dates, or recurs in another group.
+func Groups(upper, lower Row, below []Row, merges []Merge, separator string) []string {
+	if !MayGroup(upper, lower) {
+		return nil
+	}
+	width := max(len(upper.Cells), len(lower.Cells))
+	starts, merged := groupStarts(upper, lower, merges, width)
+	names, columns := make([]string, width), map[int][]string{} // columns of each group
+	contrast := false
+	below = WithoutUnits(below)
+	below = below[:min(len(below), sampledBelow)]
+	for i := range width {
+		name, start := bytes.TrimSpace(lower.cell(i)), starts[i]
+		if len(name) == 0 && start != i || len(name) > 0 && !isName(name) || start >= 0 && !isName(upper.cell(start)) {
+			return nil
+		}
+		if k, n := ColumnKind(below, i); len(name) > 0 && KindOf(name) == Text && n > 0 && k != Text {
+			contrast = true
+		}
+		names[i] = string(name)
+		if start >= 0 {
+			names[i] = JoinName(string(bytes.TrimSpace(upper.cell(start))), string(name), separator)
+			columns[start] = append(columns[start], string(name))
+		}
+	}
+	several, alike, recurs := compareGroups(columns)
+	if several == 0 || hasDuplicate(names) || !merged && !(several > 1 && alike && recurs) || !contrast && !recurs {
+		return nil
+	}
+	return names
+}
+
+// MayGroup reports whether a row has an empty cell right of a value and above a value, so that the value may name a group.
+// A value in the first column alone is a title.
+func MayGroup(upper, lower Row) bool {
+	label := slices.IndexFunc(upper.Cells, func(c []byte) bool { return len(c) > 0 })
+	if label < 0 || label == 0 && upper.Filled() == 1 {
+		return false
+	}
+	for i := label + 1; i < len(lower.Cells); i++ {
+		if len(upper.cell(i)) == 0 && len(lower.Cells[i]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// groupStarts returns the column in which the group of each column begins, -1 if it has none. A group that is not merged
+// extends over the empty cells right of its name.
+func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, merged bool) {
+	starts = make([]int, width)
+	for i := range starts {
+		if starts[i] = -1; len(upper.cell(i)) > 0 {
+			starts[i] = i
+		}
+	}
+	for _, m := range merges {
+		if m.Top == upper.Line && m.Bottom == upper.Line && m.Right > m.Left && len(upper.cell(m.Left)) > 0 {
+			merged = true
+			for i := m.Left; i <= min(m.Right, width-1); i++ {
+				starts[i] = m.Left
+			}
+		}
+	}
+	for i := 1; i < width && !merged; i++ {
+		if starts[i] < 0 && len(lower.cell(i)) > 0 {
+			starts[i] = starts[i-1]
+		}
+	}
+	return starts, merged
+}
+
+// compareGroups returns the number of groups of several columns, whether all of these have the same columns, and whether
+// the name of some column recurs in another group.
+func compareGroups(columns map[int][]string) (several int, alike, recurs bool) {
+	var first []string
+	groups := map[string]int{} // that have a column of a name
+	alike = true
+	for _, names := range columns {
+		for _, name := range names {
+			groups[name]++
+			recurs = recurs || name != "" && groups[name] > 1
+		}
+		if len(names) < 2 {
+			continue
+		}
+		if several++; several == 1 {
+			first = names
+		}
+		alike = alike && slices.Equal(first, names)
+	}
+	return several, alike, recurs
+}
+
+// JoinName joins the parts of a name from several rows. An empty separator is a blank.
+func JoinName(above, name, separator string) string {
+	if above == "" || name == "" {
+		return above + name
+	}
+	return above + cmp.Or(separator, " ") + name
+}
+
+func hasDuplicate(names []string) bool {
+	sorted := slices.Sorted(slices.Values(names))
+	return len(slices.Compact(sorted)) < len(names)
+}

@@ -1,0 +1,125 @@
+// Package layout recognizes what people write around the records of a table: names of groups above the header, units
+// below it, repeated headers, and footnotes. It serves formats without a schema: delimited text and workbooks.
+//
+// A row is left out only if nothing else than a header, a unit or a footnote can be meant, and every such row is reported.
+package layout
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/ingest/rows"
+)
+
+// Row is a row of a sheet or a record of a text.
+type Row struct {
+	Line, End int  // its first and its last line, from 1
+	Gap       bool // a blank line or row is above it
+	Cells     [][]byte
+	Kinds     []Kind // that the file declares; nil: none
+}
+
+// Clone returns a copy that remains valid when the next row is read.
+func (r Row) Clone() Row {
+	cells := make([][]byte, len(r.Cells))
+	for i, c := range r.Cells {
+		cells[i] = bytes.Clone(c)
+	}
+	r.Cells, r.Kinds = cells, slices.Clone(r.Kinds)
+	return r
+}
+
+// cell returns the value in a column, empty if the row is shorter.
+func (r Row) cell(i int) []byte {
+	if i >= len(r.Cells) {
+		return nil
+	}
+	return r.Cells[i]
+}
+
+// Filled returns the number of values.
+func (r Row) Filled() (n int) {
+	for _, c := range r.Cells {
+		if len(c) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// String returns the values for a message.
+func (r Row) String() string {
+	values := slices.DeleteFunc(slices.Clone(r.Cells), func(c []byte) bool { return len(c) == 0 })
+	return fmt.Sprintf("%d (%s)", r.Line, rows.Clip(string(bytes.Join(values, []byte(" | ")))))
+}
+
+// Kind is a set of kinds of values.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Text Kind = 1 << iota
+	Number
+	Code // number with a zero-padded format
+	Date
+	Datetime
+	Boolean
+	Other   // anything that declares no type, such as errors and times of day
+	Missing // no value, or a marker of one
+)
+
+// KindOf returns what a value appears to be, in a wide sense: only the layout depends on it. Datetimes are dates.
+func KindOf(v []byte) Kind {
+	v = bytes.TrimSpace(v)
+	switch string(v) {
+	case "", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "NaN", "nan", "?", "-", ".", "..", "--", `\N`, "#N/A":
+		return Missing
+	}
+	if isNumber(v) {
+		return Number
+	}
+	if isDate(v) {
+		return Date
+	}
+	return Text
+}
+
+func isNumber(v []byte) bool {
+	digits := strings.ReplaceAll(strings.Trim(string(v), "+-$€£¥% "), ",", "")
+	_, err := strconv.ParseFloat(digits, 64)
+	return err == nil && digits[len(digits)-1] <= '9' // not infinity
+}
+
+// isDate reports whether a value has at least three numbers, such as a year, a month and a day.
+func isDate(v []byte) bool {
+	const separators = "-/:. T"
+	numbers := bytes.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(separators, r) })
+	return len(numbers) >= 3 && len(bytes.Trim(v, "0123456789Z+"+separators)) == 0
+}
+
+// ColumnKind returns the kind that all n values of a column have, Text if they differ.
+func ColumnKind(table []Row, column int) (k Kind, n int) {
+	for _, r := range table {
+		switch got := KindOf(r.cell(column)); {
+		case got == Missing:
+		case n > 0 && got != k:
+			return Text, n
+		default:
+			k = got
+			n++
+		}
+	}
+	return k, n
+}
+
+// IsYear reports whether a number is a likely name of a column.
+func IsYear(cell []byte) bool {
+	n, err := strconv.Atoi(string(cell))
+	return err == nil && n >= 1500 && n <= 2200
+}
+
+// isName reports whether a value may name a column.
+func isName(cell []byte) bool { return KindOf(cell) == Text || IsYear(cell) }

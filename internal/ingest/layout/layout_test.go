@@ -1,0 +1,191 @@
+package layout_test
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/ingest/layout"
+)
+
+// table returns the rows of a text with a bar between values. A blank line is a gap.
+func table(text string) (found []layout.Row) {
+	gap := false
+	for i, line := range strings.Split(text, "\n") {
+		if line == "" {
+			gap = true
+			continue
+		}
+		r := layout.Row{Line: i + 1, End: i + 1, Gap: gap}
+		for _, v := range strings.Split(line, "|") {
+			r.Cells = append(r.Cells, []byte(v))
+		}
+		found, gap = append(found, r), false
+	}
+	return found
+}
+
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		merges     []layout.Merge
+		want       string // names with commas; empty: no groups
+	}{
+		{"alike without merged cells", "|Boys||Girls|\nSchool|2019|2020|2019|2020\nA|1|2|3|4\nB|5|6|7|8", nil, "School,Boys 2019,Boys 2020,Girls 2019,Girls 2020"},
+		{"a name above a blank", "School|Boys||Girls|\n|n|%|n|%\nA|1|2|3|4\nB|5|6|7|8", nil, "School,Boys n,Boys %,Girls n,Girls %"},
+		{"years as groups", "|2019||2020|\nTown|men|women|men|women\nA|1|2|3|4", nil, "Town,2019 men,2019 women,2020 men,2020 women"},
+		{"units below", "|In||Out|\nid|x|y|x|y\n|m|kg|m|kg\na|1|2|3|4\nb|1|2|3|4", nil, "id,In x,In y,Out x,Out y"},
+		{"other columns in each group", "|Boys||Girls|\nSchool|2019|2020|2019|Total\nA|1|2|3|4\nB|5|6|7|8", nil, ""},
+		{"names without recurrence", "|Size||Price|\nid|w|h|net|gross\na|1|2|3|4\nb|1|2|3|4", nil, ""},
+		{"merged", "|Size||Price|\nid|w|h|net|gross\na|1|2|3|4\nb|1|2|3|4", []layout.Merge{{1, 1, 1, 2}, {1, 3, 1, 4}}, "id,Size w,Size h,Price net,Price gross"},
+		{"merged, one group", "id|Size|\n|w|h\na|1|2\nb|1|2", []layout.Merge{{1, 0, 2, 0}, {1, 1, 1, 2}}, "id,Size w,Size h"},
+		{"merged above a record", "id|Name|\n7|Ann|Lee\n8|Bob|Ray", []layout.Merge{{1, 1, 1, 2}}, ""},
+		{"merged above text", "id|Name|\nx|Ann|Lee\ny|Bob|Ray", []layout.Merge{{1, 1, 1, 2}}, ""},
+		{"merged in another row", "|Size||Price|\nid|w|h|net|gross\na|1|2|3|4", []layout.Merge{{3, 1, 3, 2}}, ""},
+		{"a title", "Prices\nid|w|h\na|1|2\nb|1|2", []layout.Merge{{1, 0, 1, 2}}, ""},
+		{"a column without a name", "|Size||\nid|w|h|\na|1|2|3\nb|1|2|3", []layout.Merge{{1, 1, 1, 2}}, ""},
+		{"records", "|A||B|\nx|1|2|1|2\ny|3|4|5|6", nil, ""},
+		{"no group of several columns", "|Size||\nid|w||x\na|1|2|3\nb|1|2|3", []layout.Merge{{1, 1, 1, 2}}, ""},
+		{"equal names", "|Size||Size|\nid|w|h|w|h\na|1|2|3|4", nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			rows := table(c.text)
+			if got := strings.Join(layout.Groups(rows[0], rows[1], rows[2:], c.merges, ""), ","); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		want       string // units with commas; empty: none
+	}{
+		{"symbols", "|kg|m/s\na|1|2\nb|3|4", ",kg,m/s"},
+		{"in parentheses", "|(%)|[µg/m³]\na|1|2\nb|3|4", ",%,µg/m³"},
+		{"words", "|Million pounds|$ per cwt\na|1|2\nb|3|4", ",Million pounds,$ per cwt"},
+		{"a power of ten", "|1,000|Pounds\na|1|2\nb|3|4", ",1,000,Pounds"},
+		{"a label", "Unit|°C|km²\na|1|2\nb|3|4", ",°C,km²"},
+		{"some without", "|kg||\na|1|2|x\nb|3|4|y", ",kg,,"},
+		{"missing values below", "-|kWh\na|NA\nb|3\nc|4", ",kWh"},
+		{"most without", "|kg|||\na|1|2|3|4\nb|3|4|5|6", ""},
+		{"above text", "|kg\na|x\nb|y", ""},
+		{"a name", "Rome|kg|m\na|1|2\nb|3|4", ""},
+		{"not a unit", "|kg|big\na|1|2\nb|3|4", ""},
+		{"numbers", "|1|2\na|1|2\nb|3|4", ""},
+		{"only powers of ten", "|1000|100\na|1|2\nb|3|4", ""},
+		{"missing values", "|NA|NA\na|1|2\nb|3|4", ""},
+		{"one record", "|kg|m/s\na|1|2", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			rows := table(c.text)
+			if got := strings.Join(layout.Units(rows[0], rows[1:]), ","); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestBody reads tables whose header is the first row. want lists the lines of the records.
+func TestBody(t *testing.T) {
+	t.Parallel()
+	const records = "id|n|x\na|1|2\nb|3|4\nc|5|6\n"
+	for _, c := range []struct {
+		name, text string
+		want       []int
+		note       string // empty: none
+	}{
+		{"a plain table", records, []int{2, 3, 4}, ""},
+		{"a source", records + "Source: the garden", []int{2, 3, 4}, "rows below the table are not published: 5 (Source: the garden); use --header 1"},
+		{"notes after a gap", records + "\n* estimated\nanother line", []int{2, 3, 4}, "6 (* estimated), 7 (another line)"},
+		{"a sentence after a gap", records + "\nValues may not add up due to rounding", []int{2, 3, 4}, "6 (Values"},
+		{"blank rows above", records + "||\n||\nNote: x||", []int{2, 3, 4}, "7 (Note: x), and 2 blank; use"},
+		{"text below numbers", "year|n\n2001|2\n2002|3\n2003|4\n\nprovisional", []int{2, 3, 4}, "6 (provisional)"},
+		{"an incomplete record", records + "d||", []int{2, 3, 4, 5}, ""},
+		{"an incomplete record after a gap", records + "\nd", []int{2, 3, 4, 6}, ""},
+		{"a mark without a gap", records + "*NSYNC", []int{2, 3, 4, 5}, ""},
+		{"an incomplete record and a source", records + "d\nSource: x", []int{2, 3, 4, 5}, "6 (Source: x)"},
+		{"a source and a record", records + "Source: x\nd|7|8", []int{2, 3, 4, 5, 6}, ""},
+		{"blank rows", records + "||\n||", []int{2, 3, 4, 5, 6}, ""},
+		{"sections", "id|n\nEurope\na|1\nb|2\nAsia\nc|3\nd|4\n\n* a remark of a few words", []int{2, 3, 4, 5, 6, 7, 9}, ""},
+		{"more notes than records", "id|n\na|1\nb|2\n\n* x\ny\nz", []int{2, 3, 5, 6, 7}, ""},
+		{"a total", records + "\nTotal|9|12", []int{2, 3, 4, 6}, ""},
+		{"repeated header", "id|n|x\na|1|2\nid|n|x\nb|3|4\nid|n|x\nc|5|6", []int{2, 4, 6}, "repeated header rows, which are not published: 2, the first is row 3"},
+		{"repeated header of text", "name|city|land\nAnn|Rome|IT\nname|city|land\nBob|Oslo|NO", []int{2, 4}, "the first is row 3"},
+		{"two names", "name|city\nAnn|Rome\nname|city\nBob|Oslo", []int{2, 3, 4}, ""},
+		{"two names, three times", "name|city\nAnn|Rome\nname|city\nBob|Oslo\nname|city", []int{2, 4}, "not published: 2"},
+		{"two names above numbers", "name|n\nAnn|1\nname|n\nBob|2", []int{2, 4}, "the first is row 3"},
+		{"one name above numbers", "n\n1\nn\n2", []int{2, 3, 4}, ""},
+		{"recurring words", "p|x|s\ne|x|t\np|x|s\ne|b|s", []int{2, 3, 4}, ""},
+		{"nothing but the header", "a|b|c\na|b|c", []int{2}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			rows := table(strings.TrimSuffix(c.text, "\n"))
+			b := layout.Body{Header: layout.UniqueHeader(rows[0].Cells, rows[1:])}
+			b.DetectFootnotes(len(rows[0].Cells), rows[1:])
+			got, err := lines(&b, rows[1:])
+			if diff := cmp.Diff(c.want, got); diff != "" || err != io.EOF {
+				t.Errorf("error %v, records (-want +got):\n%s", err, diff)
+			}
+			if note := strings.Join(b.Notes("row", 1), "\n"); (note == "") != (c.note == "") || !strings.Contains(note, c.note) {
+				t.Errorf("got note %q, want %q", note, c.note)
+			}
+			if all := len(got) + len(b.Lines()); !strings.Contains(c.name, "repeated") && !strings.Contains(c.name, "two names") && all != len(rows)-1 {
+				t.Errorf("%d rows are records and %d footnotes; there are %d", len(got), len(b.Lines()), len(rows)-1)
+			}
+		})
+	}
+}
+
+// lines reads all records and returns their lines. Rows are valid until the next one is read.
+func lines(b *layout.Body, rows []layout.Row) (found []int, err error) {
+	shared := make([][]byte, 10)
+	for {
+		r, err := b.Next(func() (layout.Row, error) {
+			if len(rows) == 0 {
+				return layout.Row{}, io.EOF
+			}
+			r := rows[0]
+			rows = rows[1:]
+			for i, c := range r.Cells {
+				shared[i] = append(shared[i][:0], c...)
+			}
+			r.Cells = shared[:len(r.Cells)]
+			return r, nil
+		})
+		if err != nil {
+			return found, err
+		}
+		found = append(found, r.Line)
+	}
+}
+
+// TestBody_Held reads many rows that may be footnotes, and an error among them.
+func TestBody_Held(t *testing.T) {
+	t.Parallel()
+	rows := table("a|1|2\nb|3|4" + strings.Repeat("\nSource: x", 1000) + "\nc|5|6")
+	var b layout.Body
+	b.DetectFootnotes(3, rows)
+	got, err := lines(&b, slices.Clone(rows))
+	if len(got) != len(rows) || !slices.IsSorted(got) || err != io.EOF || b.Notes("row", 1) != nil {
+		t.Errorf("%d of %d records, error %v, notes %q", len(got), len(rows), err, b.Notes("row", 1))
+	}
+	failure := errors.New("damaged")
+	if _, err := b.Next(func() (layout.Row, error) { return layout.Row{}, failure }); err != io.EOF {
+		t.Errorf("got error %v after the end", err)
+	}
+	b = layout.Body{}
+	if _, err := b.Next(func() (layout.Row, error) { return layout.Row{}, failure }); err != failure {
+		t.Errorf("got error %v", err)
+	}
+}

@@ -1,0 +1,149 @@
+package web
+
+import (
+	"context"
+	"html/template"
+	"net/http"
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view"
+)
+
+// documentPage is a page that describes a dataset: About, which has everything, or API.
+type documentPage struct {
+	Head        view.Head
+	URL         string // of the listing
+	Operators   []query.Op
+	Columns     []columnDoc
+	MoreColumns int
+	Hidden      bool // reports and values are not shown, because the browser has no valid key
+	Description template.HTML
+	Descriptor  view.Descriptor
+	Report      *herb.Report  // nil: there is none, or it is hidden
+	Quality     *view.Quality // nil: there is no report
+}
+
+// columnDoc is a column with some of its values.
+type columnDoc struct {
+	herb.Field
+	Description string // as plain text
+	PrimaryKey  bool
+	Examples    []string
+	Report      *herb.ColumnReport // nil: there is none, or it is hidden
+}
+
+// maxColumnDocs is how many columns a page documents.
+const maxColumnDocs = 300
+
+// about serves the description of a dataset. It is public, except for what may quote values.
+func (p *Pages) about(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	page, err := p.newDocument(w, r, v, "about")
+	if err != nil {
+		return err
+	}
+	if page.Description, err = view.Markdown(v.Description); err != nil {
+		return err
+	}
+	if !page.Hidden {
+		page.Descriptor, page.Report, page.Quality = view.ParseDescriptor(v.Descriptor), v.Report, view.NewQuality(&v.Dataset)
+	}
+	return p.renderDocument(w, r, v, "about", "About", &page)
+}
+
+// api serves the API reference of a dataset. The viewer at /docs documents and tries every operation.
+func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	page, err := p.newDocument(w, r, v, "api")
+	if err != nil {
+		return err
+	}
+	page.URL, page.Operators = p.origin(r)+pathAPI+v.Ref.String()+"/data", query.Ops()
+	return p.renderDocument(w, r, v, "api", "API", &page)
+}
+
+// newDocument documents the first columns of a dataset, with values of the first rows if they may be shown.
+func (p *Pages) newDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
+	page = documentPage{Hidden: v.denied != nil, MoreColumns: max(len(v.Fields)-maxColumnDocs, 0)}
+	if page.Head, err = p.head(w, r, v, tab); err != nil {
+		return page, err
+	}
+	for _, f := range v.Fields[:min(len(v.Fields), maxColumnDocs)] {
+		page.Columns = append(page.Columns, columnDoc{Field: f, PrimaryKey: slices.Contains(v.PrimaryKey, f.Name), Description: view.MarkdownText(f.Description)})
+	}
+	if !page.Hidden {
+		err = addExamples(r.Context(), v, page.Columns)
+	}
+	return page, err
+}
+
+// addExamples adds the report and values of the first rows to the documentation of columns.
+func addExamples(ctx context.Context, v datasetView, columns []columnDoc) error {
+	const examples, maxExample = 3, 48
+	req, err := query.Parse("", v.Fields)
+	if err != nil {
+		return err
+	}
+	found, err := v.List(ctx, req)
+	if err != nil {
+		return err
+	}
+	rows, err := view.DecodeRows(found.Records, v.Fields)
+	if err != nil {
+		return err
+	}
+	for i := range columns {
+		c := &columns[i]
+		c.Report = view.ColumnReport(&v.Dataset, i)
+		for _, row := range rows {
+			if v := herb.Clip(row[i], maxExample); v != "" && len(c.Examples) < examples && !slices.Contains(c.Examples, v) {
+				c.Examples = append(c.Examples, v)
+			}
+		}
+	}
+	return nil
+}
+
+// history lists the versions of a dataset.
+type history struct {
+	Head     view.Head
+	Versions []version
+	Hidden   bool // publish reports are not shown, because they quote values and the browser has no valid key
+}
+
+// version is a version of a dataset with its changes.
+type version struct {
+	library.VersionInfo
+	Href        string // of its rows
+	MoreColumns int    // of the report, not shown
+}
+
+// versions serves the versions of a dataset.
+func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	versions, err := p.opts.Library.DescribeVersions(r.Context(), v.Ref)
+	if err != nil {
+		return err
+	}
+	h := history{Hidden: v.denied != nil}
+	if h.Head, err = p.head(w, r, v, "versions"); err != nil {
+		return err
+	}
+	for _, info := range versions {
+		e := version{VersionInfo: info, Href: view.Join(h.Head.Path, query.Params{{Name: query.ParamVersion, Value: info.Version}}.Encode())}
+		if info.Live {
+			e.Href = h.Head.Path
+		}
+		if h.Hidden || !h.Head.Locked && info.Access == herb.AccessKey { // an open dataset may have been protected before
+			e.Report = nil
+		}
+		if e.Report != nil && len(e.Report.Columns) > maxColumnDocs {
+			short := *e.Report
+			e.MoreColumns = len(short.Columns) - maxColumnDocs
+			short.Columns = short.Columns[:maxColumnDocs]
+			e.Report = &short
+		}
+		h.Versions = append(h.Versions, e)
+	}
+	return p.renderDocument(w, r, v, "versions", "Versions", &h)
+}

@@ -1,0 +1,208 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view"
+)
+
+// fragment returns a handler of a part of a page, which the script requests with the query of the page and inserts into it.
+// build returns the name of its template and the data.
+func (p *Pages) fragment(build func(context.Context, *view.State, datasetView) (string, any, error)) func(http.ResponseWriter, *http.Request) error {
+	return p.dataset(func(w http.ResponseWriter, r *http.Request, v datasetView) error {
+		if v.denied != nil {
+			return keyRequired(v.Ref)
+		}
+		s, _, err := p.parseState(r.URL.RawQuery, v)
+		if err != nil {
+			return err
+		}
+		name, data, err := build(r.Context(), &s, v)
+		if err != nil {
+			return err
+		}
+		setCaching(w, &v.Dataset)
+		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("X-Robots-Tag", "noindex")
+		return p.templates["browser"].ExecuteTemplate(w, name, data)
+	})
+}
+
+// keyRequired is the error of a fragment of a page that requires a key.
+func keyRequired(ref herb.Ref) error {
+	return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; open its page and enter one", ref)
+}
+
+// buildRecord builds the open record of a page.
+func buildRecord(ctx context.Context, s *view.State, v datasetView) (string, any, error) {
+	req, err := s.Request(v.Order)
+	if err != nil {
+		return "", nil, err
+	}
+	page := rowsPage{}
+	if err := page.list(ctx, s, v, req); err != nil {
+		return "", nil, err
+	}
+	if page.Record == nil {
+		return "", nil, herb.Errorf(herb.CodeNotFound, "no such row; %s is the position of a row on its page", view.ParamRecord)
+	}
+	return "record", page.Record, nil
+}
+
+// buildFields builds the lists of columns that contain a text, for the menus of a page.
+func buildFields(_ context.Context, s *view.State, _ datasetView) (string, any, error) {
+	return "fieldlists", struct{ Columns, Filters view.FieldMenu }{view.NewColumnMenu(s), view.NewFilterMenu(s)}, nil
+}
+
+// buildFacets builds the values of the filters that the query names.
+func buildFacets(ctx context.Context, s *view.State, v datasetView) (string, any, error) {
+	const maxForms = 8 // that one request counts
+	var forms []*view.Filter
+	for _, name := range s.Facets[:min(len(s.Facets), maxForms)] {
+		if i := herb.FieldIndex(v.Fields, name); v.Fields[i].Filterable {
+			form := view.NewFilter(s, i)
+			forms = append(forms, &form)
+		}
+	}
+	return "facets", forms, countValues(ctx, s, v, forms)
+}
+
+// countValues sets the values of filters. The counts of a field ignore the filter of that field.
+func countValues(ctx context.Context, s *view.State, v datasetView, forms []*view.Filter) error {
+	if len(forms) == 0 {
+		return nil
+	}
+	req, err := selectRows(s.Listing, v.Fields)
+	if err != nil {
+		return err
+	}
+	for _, form := range forms {
+		if form.Mode == view.ModeRange {
+			continue
+		}
+		top := view.FilterValues
+		if s.More {
+			top = view.MoreFilterValues
+		}
+		found, err := v.Facets(ctx, &query.FacetRequest{
+			Request: req, Fields: []int{form.Index}, Top: top, Offset: s.Offset, Containing: s.Values, IgnoreOwnFilter: true,
+		})
+		if err != nil {
+			return err
+		}
+		form.SetCounts(s, found.Fields[0])
+	}
+	return nil
+}
+
+// selectRows parses the filters and the search of a listing.
+func selectRows(listing query.Params, fields []herb.Field) (*query.Request, error) {
+	return query.Parse(listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder).Encode(), fields)
+}
+
+// buildCharts builds the charts of the columns that the query names.
+func buildCharts(ctx context.Context, s *view.State, v datasetView) (string, any, error) {
+	charts, err := countColumns(ctx, s, v, s.Counted)
+	return "charts", charts, err
+}
+
+// addCharts sets the charts of a table.
+func addCharts(ctx context.Context, s *view.State, v datasetView, t *view.Table) error {
+	var columns []int
+	for _, h := range t.Headers {
+		columns = append(columns, h.Index)
+	}
+	charts, err := countColumns(ctx, s, v, columns)
+	for i := range charts {
+		t.Headers[i].Chart = charts[i]
+	}
+	return err
+}
+
+// countColumns returns the charts of columns, as many as one request may count.
+func countColumns(ctx context.Context, s *view.State, v datasetView, columns []int) ([]view.Chart, error) {
+	charts := make([]view.Chart, min(len(columns), query.MaxFacetFields))
+	var counted, fields []int // positions in charts, and their fields
+	for k := range charts {
+		kind, note := view.ChartKind(&v.Dataset, columns[k])
+		if kind == "note" {
+			charts[k] = view.NewNote(&v.Dataset, columns[k], note)
+			continue
+		}
+		counted, fields = append(counted, k), append(fields, columns[k])
+	}
+	if len(counted) == 0 {
+		return charts, nil
+	}
+	req, err := selectRows(s.Listing, v.Fields)
+	if err != nil {
+		return nil, err
+	}
+	found, err := v.Facets(ctx, chartRequest(req, fields))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*query.Facet, len(fields)) // nil: the listing contains all rows
+	if len(req.Conditions) > 0 || req.Search != nil {
+		whole, err := countAll(ctx, v, fields)
+		if err != nil {
+			return nil, err
+		}
+		for i := range whole {
+			all[i] = &whole[i]
+		}
+	}
+	for i, k := range counted {
+		charts[k] = view.NewChart(s, columns[k], found.Fields[i], all[i])
+	}
+	return charts, nil
+}
+
+// countAll returns the facets of all rows.
+func countAll(ctx context.Context, v datasetView, fields []int) ([]query.Facet, error) {
+	req, err := query.Parse("", v.Fields)
+	if err != nil {
+		return nil, err
+	}
+	found, err := v.Facets(ctx, chartRequest(req, fields))
+	return found.Fields, err
+}
+
+func chartRequest(req *query.Request, fields []int) *query.FacetRequest {
+	return &query.FacetRequest{
+		Request: req, Fields: fields, Top: view.ChartValues, Buckets: view.ChartBuckets, Scale: query.ScaleAuto,
+		AllEdges: true, IgnoreOwnFilter: true,
+	}
+}
+
+// paramVersion in the URL of a chart makes it a different one for each version, so that browsers cache it.
+const paramVersion = "v"
+
+// spark serves the chart of a dataset in the catalogue. It is an image that browsers load when it comes into view, so that the
+// catalogue opens no datasets itself.
+func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	if v.denied != nil {
+		return keyRequired(v.Ref)
+	}
+	var s view.Spark
+	if column := view.SparkColumn(&v.Dataset); column >= 0 {
+		facets, err := countAll(r.Context(), v, []int{column})
+		if err != nil {
+			return err
+		}
+		s = view.NewSpark(facets[0])
+	}
+	setCaching(w, &v.Dataset)
+	h := w.Header()
+	if r.URL.Query().Get(paramVersion) == v.Version && h.Get("Cache-Control") == "no-cache" {
+		h.Set("Cache-Control", "public, max-age=86400")
+	}
+	h.Set("Content-Type", "image/svg+xml")
+	h.Set("Content-Security-Policy", "default-src 'none'")
+	return p.templates["catalogue"].ExecuteTemplate(w, "spark", s)
+}

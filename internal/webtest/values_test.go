@@ -1,0 +1,69 @@
+package webtest_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// manyValues is a dataset with 250 cities, two rows each.
+const manyValues = "/datasets/values/cities"
+
+func manyValuesCSV() string {
+	var b strings.Builder
+	b.WriteString("city,n\n")
+	for i := range 500 {
+		fmt.Fprintf(&b, "City %03d,%d\n", i/2, i)
+	}
+	return b.String()
+}
+
+// TestShowMoreValues checks that "Show more" adds the next values of a filter to those that are shown, up to the last one, and that
+// each of them can be selected.
+func TestShowMoreValues(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	b.visit(manyValues + "?_facet=city")
+	b.settled()
+	shown := func() []string { return b.texts("[data-facet=city] .values bdi") }
+	for _, want := range []int{12, 100, 200, 250} {
+		b.until(fmt.Sprintf("document.querySelectorAll('[data-facet=city] .values li').length === %d", want))
+		if got := slices.Compact(slices.Sorted(slices.Values(shown()))); len(got) != want {
+			t.Errorf("%d different values are shown, want %d", len(got), want)
+		}
+		if want < 250 {
+			b.click("[data-facet=city] [name=_more]")
+		}
+	}
+	if n := b.count("[data-facet=city] [name=_more]"); n != 0 {
+		t.Error("the last values offer more")
+	}
+	b.follow(`[data-facet=city] input[value="City 249"]`)
+	if got := b.column("city"); !slices.Equal(got, []string{"City 249", "City 249"}) {
+		t.Errorf("the rows are %q", got)
+	}
+}
+
+// TestControlsWithoutScript checks that controls for browsers without a script are never visible with one, not even before the
+// script of the page runs.
+func TestControlsWithoutScript(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{before: `
+		window.visibleControls = [];
+		new MutationObserver((changes) => {
+			for (const e of changes.flatMap((c) => [...c.addedNodes])) {
+				for (const control of e.matches?.(".nojs") ? [e] : e.querySelectorAll?.(".nojs") ?? []) {
+					if (getComputedStyle(control).display !== "none") visibleControls.push(control.textContent);
+				}
+			}
+		}).observe(document, { subtree: true, childList: true });`})
+	b.visit(catalog + "?_facet=category")
+	b.settled()
+	if got := eval[[]string](b, "visibleControls"); len(got) > 0 {
+		t.Errorf("visible with a script: %q", got)
+	}
+	if b.count(".nojs") < 3 {
+		t.Error("the page has no such controls")
+	}
+}
