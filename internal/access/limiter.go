@@ -62,9 +62,5 @@ func clientKey(client string) string {
 	if addr.Is4() {
 		return addr.String()
 	}
-	network, err := addr.Prefix(64)
-	if err != nil {
-		return client
-	}
-	return network.String()
+	return netip.PrefixFrom(addr, 64).Masked().String()
 }

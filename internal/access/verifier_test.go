@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// keyring keeps keys in memory and counts what is asked of it.
+// keyring is a database of keys in memory that counts calls.
 type keyring struct {
 	mu      sync.Mutex
 	keys    map[string]herb.Key

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"herbarium/internal/access"
@@ -29,6 +31,7 @@ type Data struct {
 	Plants  *plants.Index
 	shared  *postgres.Store // Store, if it is shared with other machines and may be down
 	blobs   *blobs.Bucket   // nil if published files are in the data folder only
+	closers []io.Closer     // in the order in which they were opened
 }
 
 // Store is a database of plants, keys, the catalogue, source errors and the audit log.
@@ -89,17 +92,21 @@ func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duratio
 		if d.blobs, err = blobs.Open(ctx, string(c.Blobs), blobs.Options{}); err != nil {
 			return nil, err
 		}
-		opts.Blobs = d.blobs
+		opts.Blobs, d.closers = d.blobs, append(d.closers, d.blobs)
 	}
 	if d.Store, err = OpenStore(ctx, c); err != nil {
 		return nil, err
 	}
 	d.shared, _ = d.Store.(*postgres.Store)
 	d.Plants = plants.NewIndex(d.Store, plants.IndexOptions{Dir: filepath.Join(c.Data, store.PlantsDir), Logger: log})
+	d.closers = append(d.closers, d.Store, d.Plants)
 	opts.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: plantsDataset{d.Plants}}
-	d.Library, err = library.Open(d.Store, opts)
+	if d.Library, err = library.Open(d.Store, opts); err != nil {
+		return nil, err
+	}
+	d.closers = append(d.closers, d.Library)
 	d.Publisher = &publish.Publisher{Library: d.Library, Store: d.Store, Data: c.Data, Log: log}
-	return d, err
+	return d, nil
 }
 
 // migrate applies schema migrations to a shared database, or explains why it cannot be used. Calling it is optional.
@@ -138,17 +145,8 @@ func (p plantsDataset) Acquire(ctx context.Context) (library.Snapshot, error) {
 // Close closes everything that OpenData opened.
 func (d *Data) Close() error {
 	var errs []error
-	if d.Library != nil {
-		errs = append(errs, d.Library.Close())
-	}
-	if d.Plants != nil {
-		errs = append(errs, d.Plants.Close())
-	}
-	if d.Store != nil {
-		errs = append(errs, d.Store.Close())
-	}
-	if d.blobs != nil {
-		errs = append(errs, d.blobs.Close())
+	for _, c := range slices.Backward(d.closers) {
+		errs = append(errs, c.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -103,7 +103,7 @@ func names(t *testing.T, b *blobs.Bucket) []string {
 	return got
 }
 
-// wantCode checks the code of an error, and that it does not tell the secret.
+// wantCode checks the code of an error, and that it does not contain the secret.
 func wantCode(t *testing.T, err error, want herb.Code) {
 	t.Helper()
 	if err == nil || herb.CodeOf(err) != want {

@@ -66,7 +66,7 @@ func interpose(t *testing.T, server string, after, cuts int64) (*proxy, string) 
 	return p, "http://" + l.Addr().String()
 }
 
-// serve passes on what client and server say until one of them ends or the connection is to be cut.
+// serve forwards data between client and server until one of them closes the connection or it must be cut.
 func (p *proxy) serve(t *testing.T, client, server net.Conn) {
 	var wg sync.WaitGroup
 	defer wg.Wait()

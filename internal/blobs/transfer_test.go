@@ -20,7 +20,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// TestBusy has a store that is too busy for whatever it is asked the first time.
+// TestBusy has a store that rejects every request the first time because it is busy.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)

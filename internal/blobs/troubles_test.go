@@ -60,7 +60,7 @@ func TestCut(t *testing.T) {
 	})
 }
 
-// TestFrozen has a server that says nothing. Every call ends by itself, and the store is usable again when it is back.
+// TestFrozen suspends the server. Every call returns, and the store is usable again when the server is.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)

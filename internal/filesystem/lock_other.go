@@ -4,5 +4,6 @@ package filesystem
 
 import "os"
 
-// TryLock fails: this system has no flock.
-func TryLock(*os.File) error { return ErrLocksUnsupported }
+// TryLock and LockShared fail: this system has no flock.
+func TryLock(*os.File) error    { return ErrLocksUnsupported }
+func LockShared(*os.File) error { return ErrLocksUnsupported }

@@ -169,6 +169,8 @@ func TestParts(t *testing.T) {
 		{name: "each in its encoding", src: ingest.Source{Path: first, Parts: []string{part("4.csv", "a,b\n2,\xE9\n")}}, want: table{{"a", "b"}, {"1", "x"}, {"2", "é"}}},
 		{name: "no header", src: ingest.Source{Path: part("5.csv", "1,2\n"), Parts: []string{part("6.csv", "3\n")}, Dialect: dialect{Header: "none"}},
 			want: table{{"column_1", "column_2"}, {"1", "2"}, {"3", ""}}},
+		{name: "units and footnotes of each", src: ingest.Source{Path: part("13.csv", "a,b\n,kg\nx,1\ny,2\nNote: z\n"), Parts: []string{part("14.csv", "a,b\nx,3\ny,4\nz,5\n\nSource: z\n")}},
+			want: table{{"a", "b"}, {"x", "1"}, {"y", "2"}, {"x", "3"}, {"y", "4"}, {"z", "5"}}},
 		{name: "JSON", src: ingest.Source{Path: part("7.json", `[{"a":1,"b":2}]`), Parts: []string{part("8.json", `{"data":[{"b":3,"c":4}]}`)}},
 			want: table{{"a", "b", "c"}, {"1", "2", ""}, {"", "3", "4"}}},
 		{name: "other columns", src: ingest.Source{Path: first, Parts: []string{part("9.csv", "a,c\n2,y\n")}},
@@ -202,7 +204,11 @@ func TestParts(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: rows (-want +got):\n%s", tt.name, diff)
 		}
-		hash := inspect(t, tt.src).Dataset().Source
+		found := inspect(t, tt.src)
+		if lines := found.Source().Dialect.CommentRows; lines != nil {
+			t.Errorf("%s: lines %v of the first file would be skipped in all", tt.name, lines)
+		}
+		hash := found.Dataset().Source
 		if hashes[hash] != "" {
 			t.Errorf("%s has the hash of %q", tt.name, hashes[hash])
 		}

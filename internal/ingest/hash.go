@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 
+	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/source"
 )
 
@@ -22,25 +23,10 @@ func Hash(ctx context.Context, src Source, size int64, opts Options) (string, er
 	if p.size != size {
 		return "", nil
 	}
-	for i := range max(len(p.files), 1) {
-		if err := p.hashFile(ctx, i); err != nil {
-			return "", source.Located(src.Name(i), err)
-		}
+	if err := p.eachFile(ctx, func(*file.File, int) error { return nil }); err != nil {
+		return "", err
 	}
 	return src.Hash(p.hash())
-}
-
-// hashFile adds the hash of one file.
-func (p *pass) hashFile(ctx context.Context, i int) error {
-	f, err := p.open(ctx, i)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	sum, err := f.Sum()
-	p.sums = append(p.sums, sum)
-	p.before += f.Size()
-	return err
 }
 
 // hash returns the hash of all files.

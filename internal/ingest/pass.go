@@ -94,12 +94,7 @@ func (p *pass) readFiles(ctx context.Context) (err error) {
 		p.batch = <-free
 		return context.Cause(ctx)
 	}
-	for i := range max(len(p.files), 1) {
-		if err := p.readFile(ctx, i); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.eachFile(ctx, func(f *file.File, i int) error { return p.readRows(ctx, f, i) })
 }
 
 // newPass opens the folder of a source and measures its files.
@@ -139,23 +134,29 @@ func (p *pass) open(ctx context.Context, i int) (*file.File, error) {
 	return file.Open(ctx, p.files[i], o)
 }
 
-// readFile reads one file. Its errors name it.
-func (p *pass) readFile(ctx context.Context, i int) error {
+// eachFile opens each file, reads and hashes it. Errors name the file.
+func (p *pass) eachFile(ctx context.Context, read func(f *file.File, i int) error) error {
+	for i := range max(len(p.files), 1) {
+		if err := p.readFile(ctx, i, read); err != nil {
+			return source.Located(p.src.Name(i), err)
+		}
+	}
+	return nil
+}
+
+func (p *pass) readFile(ctx context.Context, i int, read func(f *file.File, i int) error) error {
 	f, err := p.open(ctx, i)
 	if err != nil {
-		return source.Located(p.src.Name(i), err)
+		return err
 	}
 	defer f.Close()
-	if err := p.readRows(ctx, f, i); err != nil {
-		return source.Located(p.src.Name(i), cause(f, err))
+	if err := read(f, i); err != nil {
+		return cause(f, err)
 	}
 	sum, err := f.Sum()
-	if err != nil {
-		return source.Located(p.src.Name(i), err)
-	}
 	p.sums = append(p.sums, sum)
 	p.before += f.Size()
-	return nil
+	return err
 }
 
 // cause returns why reading rows failed: what is wrong with the stored file takes precedence over its content.
@@ -189,6 +190,9 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 			}
 			if i == 0 {
 				p.detected = r.Options()
+			}
+			if len(p.src.Parts) > 0 {
+				p.detected.CommentRows = p.src.Dialect.CommentRows // the other parts have other rows
 			}
 			return p.send()
 		case err != nil:

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"strconv"
 
 	"herbarium/internal/ingest/rows"
@@ -9,16 +10,8 @@ import (
 // describeFormat describes how a file is written.
 func describeFormat(name string, o rows.Options) string {
 	if o.Delimiter != 0 {
-		separator := strconv.Quote(string(rune(o.Delimiter)))
-		switch o.Delimiter {
-		case ',':
-			separator = "comma"
-		case ';':
-			separator = "semicolon"
-		case '\t':
-			separator = "tab"
-		}
-		name = "csv, " + separator + " between values"
+		named := map[byte]string{',': "comma", ';': "semicolon", '\t': "tab"}
+		name = "csv, " + cmp.Or(named[o.Delimiter], strconv.Quote(string(rune(o.Delimiter)))) + " between values"
 	}
 	if o.Encoding != "" {
 		name += ", " + o.Encoding

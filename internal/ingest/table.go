@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
@@ -35,7 +34,6 @@ type Table struct {
 	src      Source
 	opts     Options
 	dataset  herb.Dataset
-	warnings []string
 	format   rows.Format
 	detected rows.Options // of the first file
 	columns  []string
@@ -87,14 +85,12 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 		}
 	}
 	cells, hidden := e.account(p.raw, v.listed, v.narrower)
-	warnings := append(e.notes, p.notes...)
 	about.Report = &herb.Report{
 		Format: describeFormat(p.format.Name, p.detected), Bytes: p.size, Rows: p.count, Excluded: p.count - v.survey.Rows(),
-		Columns: reports, Hidden: hidden, Notes: slices.Clone(warnings), SourceCells: &cells,
+		Columns: reports, Hidden: hidden, Notes: append(e.notes, p.notes...), SourceCells: &cells,
 	}
 	return &Table{
-		src: p.src, opts: p.opts, format: p.format, detected: p.detected, columns: e.columns, pick: e.pick,
-		warnings: warnings, spill: p.spill,
+		src: p.src, opts: p.opts, format: p.format, detected: p.detected, columns: e.columns, pick: e.pick, spill: p.spill,
 		dataset: herb.Dataset{
 			Ref:         src.Ref,
 			Title:       src.Title,
@@ -116,7 +112,7 @@ func (t *Table) Dataset() herb.Dataset {
 }
 
 // Warnings returns notes for the publisher that do not prevent publication.
-func (t *Table) Warnings() []string { return slices.Clone(t.warnings) }
+func (t *Table) Warnings() []string { return slices.Clone(t.dataset.Report.Notes) }
 
 // Source returns the source with the format and the options that were detected.
 func (t *Table) Source() Source {
@@ -128,8 +124,8 @@ func (t *Table) Source() Source {
 // Close releases the rows.
 func (t *Table) Close() error { return t.spill.Close() }
 
-// Records yields the records in order, values in the order of the fields. The caller may keep the records, which share
-// memory. Nothing follows an error.
+// Records yields the records in order, values in the order of the fields. The caller may keep the records. Nothing follows an
+// error.
 func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		n, err := newNarrower(t.src, t.columns, t.format.Keyed)
@@ -137,17 +133,25 @@ func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 			yield(nil, err)
 			return
 		}
+		var cells [][]byte
+		var buf []byte
 		for chunk, err := range t.spill.chunks(ctx, t.opts.Progress) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for _, r := range t.recordsOf(chunk, n) {
+			for len(chunk) > 0 {
+				cells, chunk = cutRow(cells[:0], chunk)
+				row, ok := n.apply(cells)
+				if !ok {
+					continue
+				}
 				if ctx.Err() != nil {
 					yield(nil, context.Cause(ctx))
 					return
 				}
-				if !yield(r, nil) {
+				var record herb.Record
+				if record, buf = t.recordOf(row, buf[:0]); !yield(record, nil) {
 					return
 				}
 			}
@@ -155,35 +159,18 @@ func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 	}
 }
 
-// recordsOf returns the records of a chunk of rows. They have few allocations in common instead of one for each value.
-func (t *Table) recordsOf(chunk []byte, n *narrower) []herb.Record {
-	var text strings.Builder
-	text.Grow(len(chunk))
-	var lengths []int
-	var cells [][]byte
-	count := 0
-	for len(chunk) > 0 {
-		cells, chunk = cutRow(cells[:0], chunk)
-		row, ok := n.apply(cells)
-		if !ok {
-			continue
-		}
-		count++
-		for _, i := range t.pick {
-			length := 0
-			if i < len(row) {
-				length, _ = text.Write(row[i])
-			}
-			lengths = append(lengths, length)
+// recordOf returns the record of a row. Its values share one allocation. buf is for reuse.
+func (t *Table) recordOf(row [][]byte, buf []byte) (herb.Record, []byte) {
+	for _, i := range t.pick {
+		if i < len(row) {
+			buf = append(buf, row[i]...)
 		}
 	}
-	all, values, records := text.String(), make([]string, len(lengths)), make([]herb.Record, count)
-	for i, length := range lengths {
-		values[i], all = all[:length], all[length:]
+	rest, record := string(buf), make(herb.Record, len(t.pick))
+	for k, i := range t.pick {
+		if i < len(row) {
+			record[k], rest = rest[:len(row[i])], rest[len(row[i]):]
+		}
 	}
-	width := len(t.pick)
-	for i := range records {
-		records[i] = values[i*width : (i+1)*width : (i+1)*width]
-	}
-	return records
+	return record, buf
 }

@@ -141,7 +141,7 @@ func (l *Library) maintainCache(ctx context.Context) {
 	l.evictCache()
 }
 
-// shouldPrefetch reports whether to fetch a version that nobody has requested: if it fits into the cache without eviction.
+// shouldPrefetch reports whether to fetch a version before it is requested: if it fits into the cache without eviction.
 // A local file is opened in advance in small libraries only. l.mu is held.
 func (l *Library) shouldPrefetch(e *entry, used int64) bool {
 	if l.cache.closed || e.open != nil || e.fetch != nil || e.deferred(l.opts.Now()) || l.shared() && !e.described {

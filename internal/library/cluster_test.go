@@ -137,7 +137,7 @@ func (n *node) files(t testing.TB) map[string]int64 {
 type unsteady struct {
 	library.Catalogue
 	away   atomic.Bool
-	silent atomic.Bool // it does not even say so
+	silent atomic.Bool // it does not answer
 	edit   func(d *herb.Dataset)
 	rows   atomic.Int64 // read
 }
@@ -165,12 +165,12 @@ func (u *unsteady) Changes(ctx context.Context, since int64) (store.Changes, err
 	return c, err
 }
 
-func (u *unsteady) Descriptions(ctx context.Context, versions []herb.LiveVersion) ([]herb.Dataset, error) {
+func (u *unsteady) Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
 	if err := u.check(ctx); err != nil {
 		return nil, err
 	}
 	u.rows.Add(int64(len(versions)))
-	return u.Catalogue.Descriptions(ctx, versions)
+	return u.Catalogue.Descriptions(ctx, versions, details)
 }
 
 func (u *unsteady) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
@@ -469,7 +469,7 @@ func TestStart_withNothing(t *testing.T) {
 	})
 }
 
-// TestCatalogueCopy_anotherCatalogue: the copy of one catalogue is replaced when another catalogue is read, whatever its
+// TestCatalogueCopy_anotherCatalogue: the copy of one catalogue is replaced when another catalogue is read, regardless of its
 // generation.
 func TestCatalogueCopy_anotherCatalogue(t *testing.T) {
 	t.Parallel()

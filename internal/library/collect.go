@@ -122,50 +122,45 @@ func (l *Library) cleanUp(ctx context.Context) {
 	every(ctx, collectEvery, do)
 }
 
-// abandonedAge is the age at which a file without a lock file counts as abandoned.
+// abandonedAge is the age at which a file that may belong to a running process counts as abandoned.
 const abandonedAge = time.Hour
 
-// copySuffix is the extension of files that blobs writes while a migration or a load copies segments into the folder.
-const copySuffix = ".tmp"
+// sweptSuffixes returns the extensions of files that Sweep may remove. Other files in the folder are not ours.
+func sweptSuffixes() []string {
+	const (
+		copySuffix = ".tmp"  // of files that blobs writes while a migration copies segments into the folder
+		lockSuffix = ".lock" // of files that earlier releases locked
+	)
+	return []string{fileSuffix, segment.PartSuffix, descriptionSuffix, copySuffix, lockSuffix}
+}
 
 // Sweep removes files of interrupted publishes and downloads, and files of versions that are no longer in the catalogue.
 //
-// A publish or download holds a lock while it runs, so its files are never removed; if it is killed, the next Sweep removes
-// them. Files without a lock file are removed when they are older than abandonedAge: they come from a file system without
-// locks, or belong to retired versions.
+// Publishes, downloads and migrations hold a shared lock while they run, so Sweep does nothing while there is one in any process;
+// the next Sweep after it has ended or was killed removes its leftovers. On a file system without locks, files are removed when
+// they are older than abandonedAge.
 func (l *Library) Sweep(ctx context.Context) error {
-	files, err := l.opts.FS.ReadDir(l.opts.Dir)
-	if err != nil {
-		return err
-	}
 	versions, err := l.catalogue.Versions(ctx)
 	if err != nil {
 		return err
 	}
-	inCatalogue := newSet(versions)
-	byStem := map[string][]fs.DirEntry{} // without the files of versions in the catalogue
-	for _, f := range files {
-		ext, stem := filepath.Ext(f.Name()), stemOf(f.Name())
-		if slices.Contains(sweptSuffixes(), ext) && (ext == lockSuffix || !inCatalogue[stem]) {
-			byStem[stem] = append(byStem[stem], f)
-		}
-	}
 	errs := []error{l.sweepRetired(ctx)}
-	for _, stem := range slices.Sorted(maps.Keys(byStem)) {
-		lock, err := openLock(l.lockPath(stem), 0)
-		switch {
-		case err == nil:
-			if err = l.sweepAbandoned(ctx, stem, lock); err == nil && len(byStem[stem]) > 1 { // more than the lock file
-				l.opts.Log.Info("removed files of interrupted publish or download", "name", stem)
-			}
-			errs = append(errs, err)
-		case errors.Is(err, errNoLockFile), errors.Is(err, filesystem.ErrLocksUnsupported):
-			if !inCatalogue[stem] {
-				errs = append(errs, l.sweepOld(byStem[stem]))
-			}
-		case !errors.Is(err, filesystem.ErrLocked):
-			errs = append(errs, err)
-		}
+	lock, err := os.Open(l.notifier.file.Name())
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	locked := filesystem.TryLock(lock)
+	if errors.Is(locked, filesystem.ErrLocked) {
+		return errors.Join(errs...)
+	}
+	files, err := l.opts.FS.ReadDir(l.opts.Dir)
+	if err != nil {
+		return err
+	}
+	inCatalogue := newSet(versions)
+	for _, f := range files {
+		errs = append(errs, l.sweepFile(ctx, f, inCatalogue, locked == nil))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("sweeping leftovers: %w", err)
@@ -173,9 +168,33 @@ func (l *Library) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// sweptSuffixes returns the extensions of files that Sweep may remove. Other files in the folder are not ours.
-func sweptSuffixes() []string {
-	return []string{fileSuffix, segment.PartSuffix, lockSuffix, copySuffix, descriptionSuffix}
+// sweepFile removes a file if it is a leftover. idle reports that no process writes files.
+func (l *Library) sweepFile(ctx context.Context, f fs.DirEntry, inCatalogue map[string]bool, idle bool) error {
+	ext := filepath.Ext(f.Name())
+	stem := strings.TrimSuffix(f.Name(), ext)
+	if !slices.Contains(sweptSuffixes(), ext) || inCatalogue[stem] && (ext == fileSuffix || ext == descriptionSuffix) {
+		return nil
+	}
+	info, err := f.Info()
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	old := l.opts.Now().Sub(info.ModTime()) >= abandonedAge
+	switch {
+	case idle && ext == fileSuffix && !l.shared(): // with an object store, the file is not needed even if its version goes live
+		err = l.sweepVersion(ctx, stem)
+	case old || idle && (ext == segment.PartSuffix || ext == fileSuffix):
+		err = l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name()))
+	default:
+		return nil
+	}
+	if err == nil {
+		l.opts.Log.Info("removed leftover file", "file", f.Name())
+	}
+	return err
 }
 
 func newSet(names []string) map[string]bool {
@@ -202,28 +221,6 @@ func (l *Library) sweepRetired(ctx context.Context) error {
 	return l.removeRetired(ctx, names)
 }
 
-// sweepAbandoned removes the files of a publish or download whose process has ended. It releases the lock, which the caller
-// holds.
-func (l *Library) sweepAbandoned(ctx context.Context, stem string, lock *fileLock) (err error) {
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, lock.unlock()) // retried by the next Sweep
-			return
-		}
-		err = lock.release()
-	}()
-	// The directory was listed before the lock was taken, so check again.
-	for _, part := range []string{l.file(stem) + segment.PartSuffix, filepath.Join(l.opts.Dir, stem+segment.PartSuffix)} {
-		if err := l.opts.FS.RemoveAll(part); err != nil {
-			return err
-		}
-	}
-	if _, err := os.Stat(l.file(stem)); err == nil {
-		return l.sweepVersion(ctx, stem)
-	}
-	return nil
-}
-
 // sweepVersion removes the complete file of a version, unless the version is in the catalogue. The last statement of the
 // publish may still be in flight: retiring the version waits for it or makes it fail.
 func (l *Library) sweepVersion(ctx context.Context, version string) error {
@@ -245,20 +242,4 @@ func (l *Library) removeRetired(ctx context.Context, versions []string) error {
 		return err
 	}
 	return l.catalogue.ForgetRetired(ctx, versions)
-}
-
-// sweepOld removes files without a lock file that are older than abandonedAge.
-func (l *Library) sweepOld(files []fs.DirEntry) error {
-	var errs []error
-	for _, f := range files {
-		info, err := f.Info()
-		if errors.Is(err, os.ErrNotExist) || err == nil && l.opts.Now().Sub(info.ModTime()) < abandonedAge {
-			continue
-		}
-		if err == nil {
-			err = l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name()))
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }

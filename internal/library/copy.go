@@ -15,6 +15,7 @@ import (
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
+	"herbarium/internal/store"
 )
 
 // catalogueFile is a node's copy of the catalogue, which it lists if it starts while the catalogue is down. The descriptions
@@ -76,7 +77,7 @@ func (l *Library) saveCatalogueCopy() {
 	l.cache.saving.Lock()
 	defer l.cache.saving.Unlock()
 	if err == nil && !bytes.Equal(content, l.cache.savedCopy) {
-		if err = l.saveFile(filepath.Join(l.opts.Dir, catalogueFile), content); err == nil {
+		if err = l.saveContent(catalogueFile, content); err == nil {
 			l.cache.savedCopy = content
 		}
 	}
@@ -85,12 +86,22 @@ func (l *Library) saveCatalogueCopy() {
 	}
 }
 
-// saveFile writes a small file atomically. Other processes may write it concurrently.
-func (l *Library) saveFile(path string, content []byte) error {
-	return filesystem.WriteFile(l.opts.FS, path+"."+rand.Text()+segment.PartSuffix, path, func(w io.Writer) error {
+// saveContent writes a small file in Dir.
+func (l *Library) saveContent(name string, content []byte) error {
+	return l.saveFile(filepath.Join(l.opts.Dir, name), func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	})
+}
+
+// saveFile writes a file in Dir atomically. Other processes may write it concurrently.
+func (l *Library) saveFile(path string, write func(io.Writer) error) error {
+	lock, err := store.LockVersions(l.opts.Dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	return filesystem.WriteFile(l.opts.FS, path+"."+rand.Text()+segment.PartSuffix, path, write)
 }
 
 // descriptionSuffix is the extension of a node's copy of a description.
@@ -115,7 +126,7 @@ func (l *Library) loadDescription(v herb.LiveVersion) (d herb.Dataset, err error
 func (l *Library) saveDescription(d herb.Dataset) {
 	content, err := json.Marshal(d)
 	if err == nil {
-		err = l.saveFile(filepath.Join(l.opts.Dir, d.Version+descriptionSuffix), content)
+		err = l.saveContent(d.Version+descriptionSuffix, content)
 	}
 	if err != nil {
 		l.opts.Log.Warn("cannot save description", "dataset", d.Ref.String(), "version", d.Version, "err", err)

@@ -39,8 +39,8 @@ func (l *Library) Live(ctx context.Context) ([]herb.LiveVersion, error) {
 	return all, nil
 }
 
-// Datasets describes datasets that Live has returned, in this order; without details unless they are open or details are
-// requested. A dataset that cannot be listed is described as last known and marked unavailable.
+// Datasets describes datasets that Live has returned, in this order. Unless they are open, they have no details, or if details
+// are requested, all but the import report. A dataset that cannot be listed is described as last known and marked unavailable.
 func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
 	all := make([]herb.Dataset, len(versions))
 	var missing []herb.LiveVersion
@@ -135,38 +135,28 @@ func (l *Library) describe(ctx context.Context, versions []herb.LiveVersion, det
 	if len(versions) == 0 {
 		return all, nil
 	}
-	if !details {
-		described, err := l.catalogue.Descriptions(ctx, versions)
-		if l.shared() && herb.CodeOf(err) == herb.CodeUnavailable {
-			err = nil
-		}
-		return append(all, described...), err
+	described, err := l.catalogue.Descriptions(ctx, versions, details)
+	if l.shared() && herb.CodeOf(err) == herb.CodeUnavailable {
+		err = nil
 	}
-	for _, v := range versions {
-		d, err := l.catalogue.Version(ctx, v.Ref, v.Version)
-		switch {
-		case err == nil:
-			if l.shared() {
-				l.saveDescription(d)
-			}
-			all = append(all, d)
-		case herb.CodeOf(err) != herb.CodeNotFound: // it was pruned meanwhile
-			return all, err
-		}
-	}
-	return all, nil
+	return append(all, described...), err
 }
 
 // describeVersion returns the complete description of a version.
 func (l *Library) describeVersion(ctx context.Context, v herb.LiveVersion) (herb.Dataset, error) {
-	all, err := l.describe(ctx, []herb.LiveVersion{v}, true)
-	if err == nil && len(all) == 0 {
+	if l.shared() {
+		if d, err := l.loadDescription(v); err == nil {
+			return d, nil
+		}
+	}
+	d, err := l.catalogue.Version(ctx, v.Ref, v.Version)
+	if herb.CodeOf(err) == herb.CodeNotFound {
 		err = herb.Errorf(herb.CodeNotFound, "version %s of dataset %s is no longer in the catalogue", v.Version, v.Ref)
 	}
-	if err != nil {
-		return herb.Dataset{}, err
+	if err == nil && l.shared() {
+		l.saveDescription(d)
 	}
-	return all[0], nil
+	return d, err
 }
 
 // maxSteps limits the steps of comparing names for a suggestion to about ten milliseconds, because clients without a key can

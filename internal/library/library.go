@@ -43,7 +43,7 @@ import (
 // Catalogue stores which versions are published.
 type Catalogue interface {
 	Changes(ctx context.Context, since int64) (store.Changes, error)
-	Descriptions(ctx context.Context, versions []herb.LiveVersion) ([]herb.Dataset, error)
+	Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 	Protected(ctx context.Context) ([]herb.Dataset, error)
 	Search(ctx context.Context, search []string) (matches map[herb.Ref]bool, err error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
@@ -188,7 +188,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	if opts.FS == nil {
 		opts.FS = filesystem.OS{}
 	}
-	n, err := openNotifier(opts.FS, filepath.Join(opts.Dir, notificationFile))
+	n, err := openNotifier(opts.FS, filepath.Join(opts.Dir, store.ChangedFile))
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
+	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
 )
 
@@ -360,8 +361,18 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	lock, err := store.LockVersions(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := l.Sweep(t.Context()); err != nil || len(s.files(t)) != 4 {
-		t.Errorf("young files: %v; left %v, want all", err, s.files(t))
+		t.Errorf("while a process writes: %v; left %v, want all", err, s.files(t))
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Sweep(t.Context()); err != nil || len(s.files(t)) != 2 {
+		t.Errorf("young files: %v; left %v, want the live version and the copy", err, s.files(t))
 	}
 	s.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
 	if err := l.Sweep(t.Context()); err != nil {

@@ -18,8 +18,6 @@ type notifier struct {
 	seen atomic.Pointer[stamp] // the stamp of the last catalogue read
 }
 
-const notificationFile = "changed"
-
 // stamp is the content of the file: a random number, written with each notification.
 type stamp [8]byte
 

@@ -10,7 +10,7 @@ import (
 
 func openNotifiers(t *testing.T) (path string, here, there *notifier) {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), notificationFile)
+	path = filepath.Join(t.TempDir(), "changed")
 	for _, n := range []**notifier{&here, &there} {
 		var err error
 		if *n, err = openNotifier(filesystem.OS{}, path); err != nil {

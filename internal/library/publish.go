@@ -73,15 +73,11 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 	if accessOf(d) == herb.AccessKey {
 		d.Origins = p.Origins
 	}
-	lock, err := l.lock(d.Version)
+	lock, err := store.LockVersions(l.opts.Dir)
 	if err != nil {
 		return Outcome{Dataset: d}, err
 	}
-	defer func() {
-		if err := lock.release(); err != nil {
-			l.opts.Log.Warn("cannot remove lock file", "version", d.Version, "err", err)
-		}
-	}()
+	defer lock.Close()
 	cells := newCellHash(d.Fields)
 	n, err := segment.Create(ctx, l.file(d.Version), d.Fields, withHash(p.Records, cells), segment.Options{
 		Progress: p.Progress,

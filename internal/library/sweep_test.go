@@ -2,6 +2,7 @@ package library_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,16 +16,6 @@ import (
 	"herbarium/internal/segment"
 	"herbarium/internal/store/sqlite"
 )
-
-// locks returns the lock files.
-func (s *sharedDir) locks(t *testing.T) []string {
-	t.Helper()
-	found, err := filepath.Glob(filepath.Join(s.dir, "*.lock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
 
 // pausedDir and pausedPhase are set in the process that TestSweep_killed kills: the folder it publishes into, and the phase
 // in which it stops.
@@ -79,14 +70,14 @@ func TestSweep_killed(t *testing.T) {
 				t.Fatal(err)
 			}
 			for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "paused"; {
-				t.Logf("the publisher says %q", lines.Text())
+				t.Logf("the publisher printed %q", lines.Text())
 			}
 			s.now = func() time.Time { return time.Now().Add(48 * time.Hour) }
 			if err := l.Sweep(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if files := s.files(t); len(files) != 2 || len(s.locks(t)) != 1 {
-				t.Errorf("files %v and locks %v are left of a running publish", files, s.locks(t))
+			if files := s.files(t); len(files) != 2 {
+				t.Errorf("files %v are left of a running publish", files)
 			}
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
@@ -96,8 +87,8 @@ func TestSweep_killed(t *testing.T) {
 			if err := l.Sweep(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if files := s.files(t); len(files) != 1 || len(s.locks(t)) != 0 {
-				t.Errorf("files %v and locks %v are left of a killed publish", files, s.locks(t))
+			if files := s.files(t); len(files) != 1 {
+				t.Errorf("files %v are left of a killed publish", files)
 			}
 			if retired, err := s.db.Retired(t.Context()); err != nil || len(retired) != 0 {
 				t.Errorf("retired versions %v, %v", retired, err)
@@ -135,25 +126,23 @@ func TestSweep_during(t *testing.T) {
 	if n := total(t, acquire(t, l)); n != 3 {
 		t.Errorf("%d records are listed", n)
 	}
-	if len(s.locks(t)) != 0 {
-		t.Errorf("lock files %v are left", s.locks(t))
-	}
 }
 
-// TestSweep_lockOfLiveVersion sweeps the lock of a publish that was killed right after its version went live.
-func TestSweep_lockOfLiveVersion(t *testing.T) {
+// TestSweep_lockFile sweeps the lock file that a killed publish of an earlier release has left beside a live version.
+func TestSweep_lockFile(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)
 	l := s.open(t)
-	d := publish(t, l, 3)
-	if err := os.WriteFile(filepath.Join(s.dir, d.Version+".lock"), nil, 0o600); err != nil {
+	path := filepath.Join(s.dir, publish(t, l, 3).Version+".lock")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	s.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
 	if err := l.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(s.locks(t)) != 0 || len(s.files(t)) != 1 || total(t, acquire(t, s.open(t))) != 3 {
-		t.Errorf("locks %v and files %v are left", s.locks(t), s.files(t))
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) || len(s.files(t)) != 1 || total(t, acquire(t, s.open(t))) != 3 {
+		t.Errorf("the lock file: %v; files %v are left", err, s.files(t))
 	}
 }
 

@@ -3,7 +3,6 @@ package library
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,12 +11,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
@@ -184,16 +180,8 @@ func checkSize(d herb.Dataset, size int64) error {
 }
 
 // download fetches the file of a version. The file gets its name only once it is complete and verified.
-func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) (err error) {
-	stem := d.Version + "." + strings.ToLower(rand.Text())
-	lock, err := l.lock(stem)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, lock.release()) }()
-	part := filepath.Join(l.opts.Dir, stem+segment.PartSuffix)
-	err = filesystem.WriteFile(l.opts.FS, part, l.file(d.Version), func(file io.Writer) error { return l.receive(ctx, f, d, file) })
-	if err != nil {
+func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error {
+	if err := l.saveFile(l.file(d.Version), func(file io.Writer) error { return l.receive(ctx, f, d, file) }); err != nil {
 		return err
 	}
 	l.mu.Lock()

@@ -211,7 +211,7 @@ func TestMigrate_refused(t *testing.T) {
 			before := contentOf(t, to)
 			_, err := Migrate(t.Context(), g.Place, to, Options{})
 			if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("the error is %v; want one that says %q", err, tt.want)
+				t.Errorf("the error is %v; want one that contains %q", err, tt.want)
 			}
 			if diff := cmp.Diff(before, contentOf(t, to), cmp.AllowUnexported(content{})); diff != "" {
 				t.Errorf("the target has changed (-before +after):\n%s", diff)
@@ -283,11 +283,36 @@ func TestMigrate_damaged(t *testing.T) {
 			must(t, err)
 			must(t, tt.damage(files[0]))
 			if _, err := Migrate(t.Context(), g.Place, to, Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("the error is %v; want one that says %q", err, tt.want)
+				t.Errorf("the error is %v; want one that contains %q", err, tt.want)
 			}
 			if c := contentOf(t, to); !c.isEmpty() {
 				t.Errorf("the target has %+v", c)
 			}
 		})
 	}
+}
+
+// sweepingObjects sweeps the target after each file that is copied to it.
+type sweepingObjects struct {
+	Objects
+	sweep func()
+}
+
+func (o sweepingObjects) Put(ctx context.Context, name, path string, progress func(done, total int64)) error {
+	defer o.sweep()
+	return o.Objects.Put(ctx, name, path, progress)
+}
+
+// TestMigrate_sweep migrates into a data folder while a server removes leftovers there.
+func TestMigrate_sweep(t *testing.T) {
+	t.Parallel()
+	g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
+	_, err := migrateWith(t.Context(), g.Place, to, func(_, target *Installation) {
+		target.Files.Objects = sweepingObjects{target.Files.Objects, func() {
+			to.use(t, func(d *app.Data) { must(t, d.Library.Sweep(t.Context())) })
+		}}
+	})
+	must(t, err)
+	wantAlike(t, g.Place, to)
+	g.works(t, to)
 }

@@ -85,7 +85,8 @@ func (o *opened) close() error {
 	return errors.Join(errs...)
 }
 
-// openPlace opens a place. A folder that does not exist is created, unless it must exist.
+// openPlace opens a place. A folder that does not exist is created, unless it must exist; otherwise it is locked, so that no
+// server removes files that are not in its catalogue yet.
 func (o *opened) openPlace(ctx context.Context, p Place, exists bool) error {
 	path := filepath.Join(p.Folder, store.DatabaseFile)
 	if _, err := os.Stat(path); p.Database == "" && exists && errors.Is(err, fs.ErrNotExist) {
@@ -95,6 +96,13 @@ func (o *opened) openPlace(ctx context.Context, p Place, exists bool) error {
 		return err
 	}
 	if p.Database == "" {
+		if !exists {
+			lock, err := store.LockVersions(o.Files.Dir)
+			if err != nil {
+				return err
+			}
+			o.closers = append(o.closers, lock)
+		}
 		db, err := sqlite.Open(ctx, path, sqlite.Options{})
 		if err == nil {
 			o.Store, o.closers = db, append(o.closers, db)

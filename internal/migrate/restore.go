@@ -153,17 +153,22 @@ func checkFormats(entries iter.Seq2[Entry, error], dir string) error {
 
 // activate moves a restored installation from a staging folder into its data folder. The database is last: before it is
 // renamed, the new segment files are not used.
-func activate(staging, data string) error {
+func activate(staging, data string) (err error) {
 	from, to := filepath.Join(staging, store.VersionsDir), filepath.Join(data, store.VersionsDir)
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
-	files, err := os.ReadDir(from)
+	lock, err := store.LockVersions(to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	files, err := filepath.Glob(filepath.Join(from, segmentName("*")))
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
-		if err := os.Rename(filepath.Join(from, f.Name()), filepath.Join(to, f.Name())); err != nil {
+		if err := os.Rename(f, filepath.Join(to, filepath.Base(f))); err != nil {
 			return err
 		}
 	}

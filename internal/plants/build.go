@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
 	"time"
 
@@ -42,19 +41,9 @@ func partPath(dir, epoch string, start int, end position) string {
 
 // parsePart returns the range of plants in a file of an epoch.
 func parsePart(name, epoch string) (start int, end position, ok bool) {
-	name, ok = strings.CutSuffix(name, partSuffix)
-	fields := strings.Split(name, "_")
-	if !ok || len(fields) != 5 || fields[0] != epoch {
-		return 0, end, false
-	}
-	start, err := strconv.Atoi(fields[1])
-	if err == nil {
-		end.plants, err = strconv.Atoi(fields[2])
-	}
-	if err == nil {
-		end.batch, err = strconv.ParseInt(fields[3], 10, 64)
-	}
-	return start, end, err == nil && start < end.plants
+	numbers, ok := strings.CutPrefix(name, epoch+"_")
+	_, err := fmt.Sscanf(numbers, "%d_%d_%d_", &start, &end.plants, &end.batch)
+	return start, end, ok && err == nil && start < end.plants && strings.HasSuffix(name, partSuffix)
 }
 
 // reset discards all plants and their files. mu is held.
@@ -69,10 +58,7 @@ func (x *Index) reset() error {
 
 // discard releases a part and removes its file.
 func (p *part) discard() error {
-	if err := os.Remove(p.path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return errors.Join(err, p.reader.Release())
-	}
-	return p.reader.Release()
+	return errors.Join(os.RemoveAll(p.path), p.reader.Release())
 }
 
 // open starts with the log of an epoch and the segments of an earlier process, if there are any. It removes all other files
@@ -105,7 +91,7 @@ func (x *Index) open(epoch string) error {
 		p, err := openPart(path, bestEnd.plants-x.end.plants)
 		if err != nil {
 			x.opts.Logger.Warn("cannot use a segment of plants; building it again", "err", err)
-			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if err := os.RemoveAll(path); err != nil {
 				return err
 			}
 			continue

@@ -40,11 +40,18 @@ func newMemoryLog(n int) *memoryLog {
 func (l *memoryLog) create(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	batch := rand.Int64()
+	l.batch = l.batch[:len(l.plants)] // a test may have removed plants
 	for range n {
-		l.batch = append(l.batch[:len(l.plants)], batch)
 		id := int64(len(l.plants) + 1)
 		l.plants = append(l.plants, plant(id, fmt.Sprintf("Genus%d species%d", id%7, id), fmt.Sprintf("tag%d", id%3)))
+	}
+	l.numberBatch()
+}
+
+// numberBatch gives the plants that were added since the last call a batch number.
+func (l *memoryLog) numberBatch() {
+	for batch := rand.Int64(); len(l.batch) < len(l.plants); {
+		l.batch = append(l.batch, batch)
 	}
 }
 
@@ -70,14 +77,14 @@ func (l *memoryLog) ReadPlants(ctx context.Context, n, limit int) (store.PlantPa
 }
 
 // openIndex returns an index that is closed with the test.
-func openIndex(t *testing.T, log plants.Log, o plants.IndexOptions) *plants.Index {
+func openIndex(t testing.TB, log plants.Log, o plants.IndexOptions) *plants.Index {
 	t.Helper()
 	x := plants.NewIndex(log, o)
 	t.Cleanup(func() { closeIndex(t, x) })
 	return x
 }
 
-func closeIndex(t *testing.T, x *plants.Index) {
+func closeIndex(t testing.TB, x *plants.Index) {
 	t.Helper()
 	if err := x.Close(); err != nil {
 		t.Error(err)

@@ -144,7 +144,7 @@ func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 	}
 	choices := names(fp.fields, isFilterable)
 	return 0, "", herb.Invalidf("unknown parameter %q%s parameters: %s; fields to filter by: %s", clip(param),
-		text.Suggestion(clip(name), slices.Concat(choices, fp.reserved)), strings.Join(fp.reserved, ", "), list(choices))
+		text.Suggestion(clip(name), slices.Concat(fp.reserved, choices)), strings.Join(fp.reserved, ", "), list(choices))
 }
 
 func isSearchable(f herb.Field) bool { return f.Searchable }

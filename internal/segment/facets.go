@@ -1,7 +1,10 @@
 package segment
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
@@ -9,25 +12,31 @@ import (
 )
 
 // Facets counts the values of fields among the records that match a request. It needs memory for the result and, from a
-// pool, two bits per record of the segment.
-func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
-	err = r.file.Guard(func() error {
+// pool, two bits per record.
+func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (query.Facets, error) {
+	return r.union().Facets(ctx, q)
+}
+
+// union returns a union of one segment.
+func (r *Reader) union() *Union { return &Union{Segments: []*Reader{r}, Tail: NewTail(r.Fields())} }
+
+// Facets counts the values of fields among the records that match a request, as Reader.Facets does.
+func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
+	err = u.guard(func() error {
 		st := guard.NewSteps(ctx)
-		match := func(q *query.Request) (*column.Matches, func()) {
-			set := r.evaluate(st, q, nil).set
-			return column.NewMatches(st, &r.pool, set), set.Release
-		}
-		m, release := match(q.Request)
-		defer release()
-		f.Total = m.Len()
+		m := u.matchForFacets(st, q.Request)
+		defer m.release()
+		f.Total = m.total
 		for _, i := range q.Fields {
 			st.Check()
-			own, release := m, func() {}
+			own := m
 			if request := q.Without(i); request != q.Request {
-				own, release = match(request)
+				own = u.matchForFacets(st, request)
 			}
-			f.Fields = append(f.Fields, r.columns[i].Facet(own, q))
-			release()
+			f.Fields = append(f.Fields, u.facet(st, own, i, q))
+			if own != m {
+				own.release()
+			}
 		}
 		return nil
 	})
@@ -35,4 +44,61 @@ func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (f query.Fac
 		return query.Facets{}, err
 	}
 	return f, nil
+}
+
+// facetMatches is the records of a union that match a request.
+type facetMatches struct {
+	segments []*column.Matches // by segment
+	tail     []*tailRow
+	total    int
+}
+
+func (u *Union) matchForFacets(st *guard.Steps, q *query.Request) *facetMatches {
+	m := &facetMatches{tail: u.Tail.matching(st, q)}
+	m.total = len(m.tail)
+	for _, r := range u.Segments {
+		matches := column.NewMatches(st, &r.pool, r.evaluate(st, q, nil).set)
+		m.segments = append(m.segments, matches)
+		m.total += matches.Len()
+	}
+	return m
+}
+
+func (m *facetMatches) release() {
+	for _, matches := range m.segments {
+		matches.Release()
+	}
+}
+
+// facet counts the values of a field.
+func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, q *query.FacetRequest) query.Facet {
+	var parts []column.Part
+	for i, r := range u.Segments {
+		if m.segments[i].Len() > 0 || q.AllEdges {
+			parts = append(parts, column.Part{Column: &r.columns[field], Matches: m.segments[i]})
+		}
+	}
+	if len(parts) == 1 && len(m.tail) == 0 && (!q.AllEdges || u.Tail.Len() == 0) {
+		return parts[0].Column.Facet(parts[0].Matches, q)
+	}
+	var all column.Values
+	if q.AllEdges {
+		all = tailValues(field, u.Tail.rows)
+	}
+	return column.FacetOfParts(st, &u.Tail.fields[field], parts, tailValues(field, m.tail), all, q)
+}
+
+// tailValues returns the values of a field.
+func tailValues(field int, rows []*tailRow) (values column.Values) {
+	for _, row := range rows {
+		if row.keys[field].Missing > 0 {
+			values.Empty++
+		} else {
+			values.All = append(values.All, column.Value{Key: row.keys[field].Key, Text: row.record[field], Count: 1})
+		}
+	}
+	slices.SortStableFunc(values.All, func(a, b column.Value) int {
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Text, b.Text))
+	})
+	return values
 }

@@ -209,6 +209,7 @@ func TestFormatDoc_constants(t *testing.T) {
 		fmt.Sprintf("| records | at most %d |", MaxRecords),
 		fmt.Sprintf("| parts of the sorted rows | %d |", column.PrefixSets),
 		fmt.Sprintf("| long run | from %d records |", column.LongRun),
+		fmt.Sprintf("more than %d bytes on average", build.MaxValueSize),
 		fmt.Sprintf("| block of the sorted rows | %d ranks |", column.BlockSize),
 		fmt.Sprintf("at least *n* / %d of the records", build.DefaultIndexes().BlockCounts.Share),
 		fmt.Sprintf("more than %d values are frequent", build.DefaultIndexes().BlockCounts.Max),
@@ -366,6 +367,8 @@ func meaning(t *testing.T, kind file.Tag, b []byte) string {
 		return "the description"
 	case file.TagRecords:
 		return "the records"
+	case file.TagValues:
+		return "shared length, length of the rest, rest"
 	case file.TagNonUniform:
 		return fmt.Sprintf("bits %08b", b)
 	case file.TagForward:

@@ -11,35 +11,20 @@ import (
 )
 
 // Grid counts the records that match a request in the cells of a grid over two number fields.
-func (r *Reader) Grid(ctx context.Context, q *query.GridRequest) (g query.Grid, err error) {
-	counts := make([]int, q.Columns*q.Rows)
-	err = r.file.Guard(func() error {
-		g.Total = r.addToGrid(guard.NewSteps(ctx), q, counts)
-		return nil
-	})
-	if err != nil {
-		return query.Grid{}, err
-	}
-	g.SetCells(q, counts)
-	return g, nil
+func (r *Reader) Grid(ctx context.Context, q *query.GridRequest) (query.Grid, error) {
+	return r.union().Grid(ctx, q)
 }
 
-// addToGrid adds the matching records to counts and returns their number.
-func (r *Reader) addToGrid(st *guard.Steps, q *query.GridRequest, counts []int) (total int) {
-	set := r.evaluate(st, q.Request, nil).set
-	defer set.Release()
-	m := column.NewMatches(st, &r.pool, set)
-	column.AddToGrid(m, &r.columns[q.X], &r.columns[q.Y], q, counts)
-	return m.Len()
-}
-
-// Grid counts the records that match a request in the cells of a grid over two number fields.
+// Grid counts the records that match a request in the cells of a grid, as Reader.Grid does.
 func (u *Union) Grid(ctx context.Context, q *query.GridRequest) (g query.Grid, err error) {
 	counts := make([]int, q.Columns*q.Rows)
 	err = u.guard(func() error {
 		st := guard.NewSteps(ctx)
 		for _, r := range u.Segments {
-			g.Total += r.addToGrid(st, q, counts)
+			m := column.NewMatches(st, &r.pool, r.evaluate(st, q.Request, nil).set)
+			column.AddToGrid(m, &r.columns[q.X], &r.columns[q.Y], q, counts)
+			g.Total += m.Len()
+			m.Release()
 		}
 		rows := u.Tail.matching(st, q.Request)
 		g.Total += len(rows)

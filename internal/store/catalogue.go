@@ -49,8 +49,13 @@ const (
 	versionColumns = summaryColumns + ", details"
 )
 
-// Descriptions returns descriptions of versions without their details, in any order. Unknown versions are left out.
-func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion) (all []herb.Dataset, err error) {
+// Descriptions returns descriptions of versions, in any order: without details, or with all but the import report, which is by
+// far the largest. Unknown versions are left out.
+func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
+	columns := summaryColumns + ", '{}'"
+	if details {
+		columns = versionColumns
+	}
 	err = s.read(ctx, "reading descriptions", func(ctx context.Context, tx Tx) error {
 		all = nil
 		for chunk := range slices.Chunk(versions, rowsPerInsert) {
@@ -58,8 +63,8 @@ func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion) (
 			for _, v := range chunk {
 				args = append(args, v.Namespace, v.Name, v.Version)
 			}
-			found, err := collect(ctx, tx, scanDataset, "WITH wanted (namespace, name, version) AS (VALUES (?, ?, ?)"+
-				strings.Repeat(", (?, ?, ?)", len(chunk)-1)+") SELECT "+summaryColumns+", '{}' FROM wanted JOIN versions USING (namespace, name, version)", args...)
+			found, err := collect(ctx, tx, scanDescription, "WITH wanted (namespace, name, version) AS (VALUES (?, ?, ?)"+
+				strings.Repeat(", (?, ?, ?)", len(chunk)-1)+") SELECT "+columns+" FROM wanted JOIN versions USING (namespace, name, version)", args...)
 			if err != nil {
 				return err
 			}
@@ -76,17 +81,35 @@ func (s Tables) Protected(ctx context.Context) ([]herb.Dataset, error) {
 		" FROM versions JOIN datasets USING (namespace, name) WHERE version = live AND access = 'key' ORDER BY namespace, name")
 }
 
+// scanDataset reads a version.
 func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
+	err = scanVersion(rows, &d, &d.Details)
+	return d, err
+}
+
+// scanDescription reads a version without its import report.
+func scanDescription(rows *sql.Rows) (d herb.Dataset, err error) {
+	var details struct {
+		herb.Details
+		Report struct{} `json:"report"` // skips that of Details
+	}
+	err = scanVersion(rows, &d, &details)
+	d.Details = details.Details
+	return d, err
+}
+
+// scanVersion reads a version, and its details as JSON into a separate value.
+func scanVersion(rows *sql.Rows, d *herb.Dataset, decodedDetails any) error {
 	var fields, details []byte
 	if err := rows.Scan(&d.Namespace, &d.Name, &d.Version, &d.Title, &d.Description, &d.Access, &fields,
 		&d.Records, (*stamp)(&d.Published), &d.Source, &details); err != nil {
-		return herb.Dataset{}, err
+		return err
 	}
 	d.Fields = make([]herb.Field, 0, bytes.Count(fields, []byte(`"searchable":`))) // without this, most of the memory is garbage
-	if err := errors.Join(json.Unmarshal(fields, &d.Fields), json.Unmarshal(details, &d.Details)); err != nil {
-		return herb.Dataset{}, fmt.Errorf("decode version %s of dataset %s: %w", d.Version, d.Ref, err)
+	if err := errors.Join(json.Unmarshal(fields, &d.Fields), json.Unmarshal(details, decodedDetails)); err != nil {
+		return fmt.Errorf("decode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
-	return d, nil
+	return nil
 }
 
 // DatasetVersions is a dataset with all its versions.
@@ -153,13 +176,16 @@ func noVersion(ref herb.Ref, version string, names []string) error {
 // Version returns one version of a dataset; an empty name means the live one.
 func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d herb.Dataset, err error) {
 	err = s.read(ctx, "reading a version of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		live, names, err := versionNames(ctx, tx, ref)
+		where, args := "version = ?", []any{ref.Namespace, ref.Name, version}
+		if version == "" {
+			where, args = "version = (SELECT live FROM datasets AS d WHERE d.namespace = versions.namespace AND d.name = versions.name)", args[:2]
+		}
+		found, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+" FROM versions WHERE namespace = ? AND name = ? AND "+where, args...)
 		if err != nil {
 			return err
 		}
-		found, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+" FROM versions WHERE namespace = ? AND name = ? AND version = ?",
-			ref.Namespace, ref.Name, cmp.Or(version, live))
-		if err != nil || len(found) == 0 {
+		if len(found) == 0 {
+			_, names, err := versionNames(ctx, tx, ref)
 			return cmp.Or(err, noVersion(ref, version, names))
 		}
 		d = found[0]

@@ -19,6 +19,7 @@ import (
 const (
 	DatabaseFile = "herbarium.db" // if there is no other database
 	VersionsDir  = "versions"     // segment files of published versions
+	ChangedFile  = "changed"      // in VersionsDir: change notification; see LockVersions
 	PlantsDir    = "plants"       // segment files derived from the plants in the database; they can be deleted
 )
 

@@ -67,13 +67,11 @@ func retire(ctx context.Context, tx Tx, at time.Time, versions ...string) error 
 	if at.IsZero() {
 		return nil
 	}
+	var rows [][]any
 	for _, v := range versions {
-		if err := exec(ctx, tx, "INSERT INTO retired (version, since) VALUES (?, ?) ON CONFLICT (version) DO NOTHING",
-			v, at.UnixMicro()); err != nil {
-			return err
-		}
+		rows = append(rows, []any{v, at.UnixMicro()})
 	}
-	return nil
+	return Insert(ctx, tx, "retired (version, since)", rows, "ON CONFLICT (version) DO NOTHING")
 }
 
 // rejectRetired fails for a retired version.

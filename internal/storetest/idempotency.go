@@ -42,7 +42,7 @@ func testReplay(t *testing.T, db Database) {
 	for _, c := range []store.Creation{first, untagged, emptyTag} {
 		wantReplay(t, s, c, c.Plant.Plant)
 	}
-	wantTotal(t, s, "", 3)
+	wantTotal(t, s, 3)
 }
 
 func testAnotherBody(t *testing.T, db Database) {
@@ -56,7 +56,7 @@ func testAnotherBody(t *testing.T, db Database) {
 	wantCode(t, outcomes[0].Err, herb.CodeInvalid, `"k1"`)
 	noError(t, outcomes[1].Err)
 	wantReplay(t, s, first, first.Plant.Plant)
-	wantTotal(t, s, "", 2)
+	wantTotal(t, s, 2)
 }
 
 func testKeysPerCredential(t *testing.T, db Database) {

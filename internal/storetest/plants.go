@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -10,8 +9,6 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/plants"
-	"herbarium/internal/query"
 	"herbarium/internal/store"
 )
 
@@ -45,39 +42,31 @@ func mustCreate(t *testing.T, s Store, creations ...store.Creation) []store.Outc
 	return outcomes
 }
 
-// List returns the records and the total of a query, from an index that reads all plants from the database.
-func List(ctx context.Context, s plants.Log, raw string) (records []string, total int, err error) {
-	r, err := query.Parse(raw, herb.PlantFields())
-	if err != nil {
-		return nil, 0, err
+// Plants returns all plants of a database.
+func Plants(ctx context.Context, s Engine) (all []herb.NewPlant, err error) {
+	for {
+		page, err := s.ReadPlants(ctx, len(all), 999)
+		if all = append(all, page.Plants...); err != nil || len(all) == page.Total {
+			return all, err
+		}
 	}
-	x := plants.NewIndex(s, plants.IndexOptions{SealAt: math.MaxInt32})
-	defer func() { err = errors.Join(err, x.Close()) }()
-	snapshot, err := x.Acquire(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer snapshot.Release()
-	page, err := snapshot.List(ctx, r)
-	for _, b := range page.Records {
-		records = append(records, string(b))
-	}
-	return records, page.Total, err
 }
 
-// wantList checks the records of a query.
-func wantList(t *testing.T, s Store, raw string, want ...string) {
+// wantPlants checks the plants of a database.
+func wantPlants(t *testing.T, s Store, want ...store.Creation) {
 	t.Helper()
-	got, _, err := List(t.Context(), s, raw)
-	wantResult(t, "listing "+raw, want)(got, err)
-	wantTotal(t, s, raw, len(want))
+	var plants []herb.NewPlant
+	for _, c := range want {
+		plants = append(plants, c.Plant)
+	}
+	wantResult(t, "plants", plants)(Plants(t.Context(), s))
 }
 
-// wantTotal checks the total of a query.
-func wantTotal(t *testing.T, s Store, raw string, want int) {
+// wantTotal checks the number of plants.
+func wantTotal(t *testing.T, s Store, want int) {
 	t.Helper()
-	_, total, err := List(t.Context(), s, raw)
-	wantResult(t, "total of "+raw, want)(total, err)
+	page, err := s.ReadPlants(t.Context(), 0, 0)
+	wantResult(t, "number of plants", want)(page.Total, err)
 }
 
 func plantsVersion(t *testing.T, s Store) string {
@@ -89,27 +78,22 @@ func plantsVersion(t *testing.T, s Store) string {
 
 func testCreate(t *testing.T, db Database) {
 	s := open(t, db)
-	wantList(t, s, "")
-	outcomes := mustCreate(t, s, creation(2, "Fern", "shade"), creation(1, "Rose"), creation(3, "Oak", ""))
+	wantPlants(t, s)
+	creations := []store.Creation{creation(2, "Fern", "shade"), creation(1, "Rose"), creation(3, "Oak", "")}
 	wantEqual(t, "outcomes", []store.Outcome{
 		{Plant: herb.Plant{Name: "Fern", Tag: new("shade")}},
 		{Plant: herb.Plant{Name: "Rose"}},
 		{Plant: herb.Plant{Name: "Oak", Tag: new("")}},
-	}, outcomes)
-	fern, rose := `{"id":"2","name":"Fern","tag":"shade"}`, `{"id":"1","name":"Rose","tag":""}`
-	oak := `{"id":"3","name":"Oak","tag":""}`
-	wantList(t, s, "", fern, rose, oak)
-	wantList(t, s, "sort=id", rose, fern, oak)
-	wantList(t, s, "tag=", rose, oak)
-	wantList(t, s, "search=shade", fern)
+	}, mustCreate(t, s, creations...))
+	wantPlants(t, s, creations...)
 	mustCreate(t, s)
 }
 
 func testDuplicates(t *testing.T, db Database) {
 	s := open(t, db)
-	mustCreate(t, s, creation(7, "Fern"))
-	outcomes := create(t, s,
-		creation(8, "Rose", "red"), creation(7, "Oak", "old"), creation(9, "Lily"), creation(8, "Ivy"), creation(-8, "Elm"))
+	fern, rose, lily, elm := creation(7, "Fern"), creation(8, "Rose", "red"), creation(9, "Lily"), creation(-8, "Elm")
+	mustCreate(t, s, fern)
+	outcomes := create(t, s, rose, creation(7, "Oak", "old"), lily, creation(8, "Ivy"), elm)
 	for i, culprit := range []string{"", "id 7 ", "", "id 8 ", ""} {
 		if culprit == "" {
 			noError(t, outcomes[i].Err)
@@ -118,20 +102,17 @@ func testDuplicates(t *testing.T, db Database) {
 		wantCode(t, outcomes[i].Err, herb.CodeInvalid, culprit)
 		wantEqual(t, "rejected plant", herb.Plant{}, outcomes[i].Plant)
 	}
-	wantList(t, s, "", `{"id":"7","name":"Fern","tag":""}`, `{"id":"8","name":"Rose","tag":"red"}`,
-		`{"id":"9","name":"Lily","tag":""}`, `{"id":"-8","name":"Elm","tag":""}`)
-	for _, raw := range []string{"search=oak", "search=old", "search=ivy", "tag=old"} {
-		wantList(t, s, raw)
-	}
+	wantPlants(t, s, fern, rose, lily, elm)
 }
 
 func testExactValues(t *testing.T, db Database) {
 	s := open(t, db)
 	long := strings.Repeat("🌹", 255)
-	mustCreate(t, s, creation(math.MaxInt64, "<b>&\u2028 \"\\"), creation(math.MinInt64, long, long),
-		creation(0, " Fern ", "Ångström"))
-	wantList(t, s, "", `{"id":"9223372036854775807","name":"<b>&`+"\u2028"+` \"\\","tag":""}`,
-		`{"id":"-9223372036854775808","name":"`+long+`","tag":"`+long+`"}`, `{"id":"0","name":" Fern ","tag":"Ångström"}`)
+	exact := []store.Creation{
+		creation(math.MaxInt64, "<b>&\u2028 \"\\"), creation(math.MinInt64, long, long), creation(0, " Fern ", "Ångström"), creation(1, "植物園's ñ", ""),
+	}
+	mustCreate(t, s, exact...)
+	wantPlants(t, s, exact...)
 }
 
 func testPlantsVersion(t *testing.T, db Database) {
@@ -158,22 +139,22 @@ func testCancelled(t *testing.T, db Database) {
 	if outcomes, err := s.CreatePlants(ctx, []store.Creation{creation(1, "Fern")}); err == nil {
 		t.Errorf("created after the end: %+v", outcomes)
 	}
-	wantList(t, s, "")
+	wantPlants(t, s)
 	mustCreate(t, s, creation(1, "Fern"))
 }
 
 func testReopenPlants(t *testing.T, db Database) {
-	var want []string
+	var want []store.Creation
 	var version string
 	for id := range int64(3) {
 		s := db.Open(t, nil)
 		if id > 0 {
 			wantEqual(t, "version after reopening", version, plantsVersion(t, s))
 		}
-		wantList(t, s, "", want...)
-		mustCreate(t, s, creation(id, "Fern", "shade"))
-		want = append(want, fmt.Sprintf(`{"id":"%d","name":"Fern","tag":"shade"}`, id))
-		wantList(t, s, "tag=shade&search=fern", want...)
+		wantPlants(t, s, want...)
+		want = append(want, creation(id, "Fern", "shade"))
+		mustCreate(t, s, want[id])
+		wantPlants(t, s, want...)
 		version = plantsVersion(t, s)
 		closeStore(t, s)
 	}
@@ -209,14 +190,21 @@ func testConcurrentCreation(t *testing.T, db Database) {
 		}
 	}
 	for _, s := range stores {
-		wantTotal(t, s, "", 2*plants)
-		for _, raw := range []string{"tag=shade", "tag=", "search=rose"} {
-			wantTotal(t, s, raw, plants)
+		all, err := Plants(t.Context(), s)
+		noError(t, err)
+		roses := 0
+		for _, p := range all {
+			if p.Name == "Rose" {
+				roses++
+			}
+		}
+		if len(all) != 2*plants || roses != plants {
+			t.Errorf("%d plants, %d of them roses; want %d of each kind", len(all), roses, plants)
 		}
 	}
 }
 
-// testOneState lists while plants are created: a page and its total must be of one moment.
+// testOneState reads while plants are created: a page and its total must be of one moment.
 func testOneState(t *testing.T, db Database) {
 	writer, reader := open(t, db), open(t, db)
 	done := make(chan struct{})
@@ -228,17 +216,15 @@ func testOneState(t *testing.T, db Database) {
 				ended = true
 			default:
 			}
-			for _, raw := range []string{"", "sort=name&order=desc", "tag=shade&sort=id", "search=fern", "tag[ne]=x&sort=tag&order=desc"} {
-				records, total, err := List(t.Context(), reader, raw+"&per_page=100")
-				if err != nil || len(records) != total {
-					t.Errorf("listing %q: %d records of a total of %d, %v", raw, len(records), total, err)
-				}
+			page, err := reader.ReadPlants(t.Context(), 0, 100)
+			if err != nil || len(page.Plants) != page.Total {
+				t.Errorf("read %d plants of a total of %d, %v", len(page.Plants), page.Total, err)
 			}
 		}
 	})
 	for id := range int64(60) {
 		mustCreate(t, writer, creation(id, "Fern", "shade"))
-		wantTotal(t, reader, "", int(id)+1) // at once, also elsewhere
+		wantTotal(t, reader, int(id)+1) // at once, also elsewhere
 	}
 	close(done)
 	wg.Wait()

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -53,14 +54,22 @@ func weightLen(first byte) int {
 // use.
 type Substring struct {
 	weights string
+	ascii   []byte // characters with these weights as AppendFoldedASCII returns them; 0 for a weight that no ASCII character has
 	key     []byte // of the last text
 }
 
 // NewSubstring returns a substring to find. A text without primary weights is in all others.
-func NewSubstring(s string) *Substring { return &Substring{weights: PrimaryKey(s)} }
+func NewSubstring(s string) *Substring {
+	sub, w := &Substring{weights: PrimaryKey(s)}, ascii()
+	for rest := sub.weights; rest != ""; rest = rest[weightLen(rest[0]):] {
+		c := slices.Index(w.primary[:], [2]byte{rest[0], rest[1]})
+		sub.ascii = append(sub.ascii, byte(max(c, 0)))
+	}
+	return sub
+}
 
 // In reports whether a text contains the substring.
-func (s *Substring) In(text string) bool {
+func (s *Substring) In(text []byte) bool {
 	s.key = appendCollationKey(s.key[:0], text)
 	for i := 0; ; i += weightLen(s.key[i]) {
 		if rest := s.key[i:]; len(rest) >= len(s.weights) && string(rest[:len(s.weights)]) == s.weights {
@@ -70,6 +79,40 @@ func (s *Substring) In(text string) bool {
 			return false
 		}
 	}
+}
+
+// InFoldedASCII reports whether a text that AppendFoldedASCII has folded contains the substring.
+func (s *Substring) InFoldedASCII(folded []byte) bool { return bytes.Contains(folded, s.ascii) }
+
+// AppendFoldedASCII appends a text in which every character is replaced by the first one with the same primary weight, so that
+// substrings are found by comparing bytes. ok is false if it has other characters than ASCII, or control characters.
+func AppendFoldedASCII(dst, text []byte) (_ []byte, ok bool) {
+	w, n := ascii(), len(dst)
+	dst = slices.Grow(dst, len(text))[:n+len(text)]
+	folded := dst[n:]
+	for i, c := range text {
+		if folded[i] = w.folded[c]; folded[i] == 0 {
+			return dst[:n], false
+		}
+	}
+	return dst, true
+}
+
+// CompareASCII compares two texts by their collation keys without computing these. ok is false if it cannot decide: their first
+// difference is one of case, or next to other characters than ASCII, which can combine with the one before them.
+func CompareASCII(a, b []byte) (order int, ok bool) {
+	w, i := ascii(), 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	if i == len(a) || i == len(b) {
+		return cmp.Compare(len(a), len(b)), w.startsASCII(a[i:]) && w.startsASCII(b[i:])
+	}
+	if !w.has(a[i]) || !w.has(b[i]) {
+		return 0, false
+	}
+	order = bytes.Compare(w.primary[a[i]][:], w.primary[b[i]][:])
+	return order, order != 0 && w.startsASCII(a[i+1:]) && w.startsASCII(b[i+1:])
 }
 
 // KeyAfterPrefix returns the smallest key that is greater than all keys with a prefix; ok is false if there is none.
@@ -123,7 +166,7 @@ func appendASCIISortKey(dst, value []byte) (key []byte, ok bool) {
 	key = slices.Grow(dst, 3*len(value)+5)
 	last := 0 // end of the last character whose tertiary weight is not common
 	for i, c := range value {
-		if c >= utf8.RuneSelf || w.tertiary[c] == 0 {
+		if !w.has(c) {
 			return dst, false
 		}
 		key = append(key, w.primary[c][0], w.primary[c][1])
@@ -143,7 +186,14 @@ func appendASCIISortKey(dst, value []byte) (key []byte, ok bool) {
 type asciiWeights struct {
 	primary  [128][2]byte
 	tertiary [128]byte // 0 for characters without weights
+	folded   [256]byte // the first character with the same primary weight; 0 for other bytes
 }
+
+// has reports whether a byte is an ASCII character with weights.
+func (w *asciiWeights) has(c byte) bool { return c < utf8.RuneSelf && w.tertiary[c] != 0 }
+
+// startsASCII reports whether a text is empty or its first character is ASCII with weights.
+func (w *asciiWeights) startsASCII(text []byte) bool { return len(text) == 0 || w.has(text[0]) }
 
 // The weights of most characters, which are the smallest of their level. Each primary weight comes with exactly one common
 // secondary weight.
@@ -159,6 +209,7 @@ var ascii = sync.OnceValue(func() *asciiWeights {
 		if key := appendUnicodeKey(nil, []byte{byte(c)}); len(key) == 9 {
 			w.primary[c] = [2]byte(key)
 			w.tertiary[c] = key[8]
+			w.folded[c] = byte(slices.Index(w.primary[:], w.primary[c]))
 		}
 	}
 	return w
@@ -168,7 +219,7 @@ var ascii = sync.OnceValue(func() *asciiWeights {
 func appendASCIIKey[T string | []byte](dst []byte, s T) (_ []byte, ok bool) {
 	w := ascii()
 	for i := range len(s) {
-		if c := s[i]; c >= utf8.RuneSelf || w.tertiary[c] == 0 {
+		if !w.has(s[i]) {
 			return dst, false
 		}
 	}

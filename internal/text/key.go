@@ -29,16 +29,20 @@ func Key(t herb.Type, value string) (key string, ok bool) {
 // AppendSortKey appends the key of a value in such a form that no key is a prefix of another, so that concatenated keys
 // compare key by key.
 func AppendSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) {
-	switch t {
-	case herb.TypeNumber:
-		key, ok = appendNumberKey(dst, value)
-	case herb.TypeText, herb.TypeList:
-		key, ok = appendTextSortKey(dst, value), true
-	default:
-		key, ok := Key(t, string(value))
-		return append(dst, key...), ok
+	if t.IsScalar() {
+		return AppendScalarSortKey(dst, t, value)
 	}
-	return append(key, 0), ok // sorts before any digit or weight: 1 before 15
+	return append(appendTextSortKey(dst, value), 0), true
+}
+
+// AppendScalarSortKey is AppendSortKey for a scalar type. The value may be on the stack of the caller, because it does not escape.
+func AppendScalarSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) {
+	if t == herb.TypeNumber {
+		key, ok = appendNumberKey(dst, value)
+		return append(key, 0), ok // sorts before any digit: 1 before 15
+	}
+	scalar, ok := Key(t, string(value))
+	return append(dst, scalar...), ok
 }
 
 // FieldKey returns the sort key of a value as written in the notation of its field. status is Valid if it has one.

@@ -310,8 +310,12 @@ func TestSubstring(t *testing.T) {
 		{"", "", true}, {"", "x", true}, {"x", "", false}, {"\u0301", "x", true}, {"ST", "Straße", true}, {"ss", "Straße", true}, {"sse", "Straße", true},
 		{"物", "植物園", true}, {"園植", "植物園", false}, {"b c", "ab cd", true}, {"bc", "ab cd", false}, {"12", "3.12", true},
 	} {
-		if got := text.NewSubstring(tt.part).In(tt.text); got != tt.want {
+		s := text.NewSubstring(tt.part)
+		if got := s.In([]byte(tt.text)); got != tt.want {
 			t.Errorf("%q in %q: %t", tt.part, tt.text, got)
+		}
+		if folded, ok := text.AppendFoldedASCII(nil, []byte(tt.text)); ok && s.InFoldedASCII(folded) != tt.want {
+			t.Errorf("%q in %q, folded to %q: %t", tt.part, tt.text, folded, !tt.want)
 		}
 	}
 }
@@ -329,8 +333,52 @@ func TestSubstring_random(t *testing.T) {
 		}
 		from := g.IntN(len(s))
 		part := string(s[from : from+1+g.IntN(len(s)-from)])
-		if !text.NewSubstring(part).In(string(s)) {
+		if !text.NewSubstring(part).In([]byte(string(s))) {
 			t.Errorf("%q is not in %q", part, string(s))
 		}
+	}
+}
+
+// TestSubstring_ascii compares the search in folded text with that by weights, for pairs of all ASCII characters.
+func TestSubstring_ascii(t *testing.T) {
+	t.Parallel()
+	for c := range byte(128) {
+		s := text.NewSubstring(string(rune(c)))
+		for d := range byte(128) {
+			value := []byte{d, 'x'}
+			if folded, ok := text.AppendFoldedASCII(nil, value); ok && s.InFoldedASCII(folded) != s.In(value) {
+				t.Errorf("%q in %q: by weights %t", c, value, s.In(value))
+			}
+		}
+	}
+}
+
+// TestCompareASCII compares random texts of few characters with their collation keys, and checks that most need no keys.
+func TestCompareASCII(t *testing.T) {
+	t.Parallel()
+	seed := testseed.Seed(t)
+	g := rand.New(rand.NewPCG(seed, 2))
+	letters := []rune("abcABC -019\t\u0301é·l")
+	random := func() string {
+		s := make([]rune, g.IntN(5))
+		for i := range s {
+			s[i] = letters[g.IntN(len(letters))]
+		}
+		return string(s)
+	}
+	decided := 0
+	for range 20_000 {
+		a, b := random(), random()
+		order, ok := text.CompareASCII([]byte(a), []byte(b))
+		if !ok {
+			continue
+		}
+		decided++
+		if want := strings.Compare(text.CollationKey(a), text.CollationKey(b)); order != want {
+			t.Errorf("%q and %q: %d; want %d", a, b, order, want)
+		}
+	}
+	if decided < 5_000 {
+		t.Errorf("only %d pairs were compared without keys", decided)
 	}
 }

@@ -12,8 +12,8 @@ import (
 type notifier struct {
 	log     *slog.Logger
 	watcher *fsnotify.Watcher // nil if the system provides no notifications
-	wake    chan struct{}
-	failed  map[string]bool // directories that cannot be watched
+	wake    chan struct{}     // has an element after events
+	failed  map[string]bool   // directories that cannot be watched
 }
 
 func newNotifier(log *slog.Logger) *notifier {
@@ -48,8 +48,6 @@ func (n *notifier) forward() {
 		}
 	}
 }
-
-func (n *notifier) changed() <-chan struct{} { return n.wake }
 
 // setDirectories sets the watched directories.
 func (n *notifier) setDirectories(folders []string) {

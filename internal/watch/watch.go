@@ -118,7 +118,7 @@ func (w *Watch) Run(ctx context.Context) error {
 			return nil
 		case r := <-w.results:
 			w.recordResult(r)
-		case <-n.changed():
+		case <-n.wake:
 		case <-timer.C:
 		}
 		timer.Reset(w.scan(ctx, n))
@@ -176,7 +176,7 @@ func (w *Watch) check(ctx context.Context, i *item, now time.Time) (wait time.Du
 		}
 	}
 	settle := w.opts.SettleTime
-	if now.Sub(i.currentSince) >= settle && w.beingWritten(i.Item) {
+	if now.Sub(i.currentSince) >= settle && slices.ContainsFunc(i.Files, isOpenForWriting) {
 		settle = max(settle, w.opts.WritingSettleTime)
 	}
 	if left := settle - now.Sub(i.currentSince); left > 0 {
@@ -211,11 +211,6 @@ func (w *Watch) recordResult(r result) {
 		i.wait = min(max(2*i.wait, w.opts.RetryDelay), time.Minute)
 		i.retryAt = time.Now().Add(i.wait)
 	}
-}
-
-// beingWritten reports whether a process has a file of the item open for writing.
-func (w *Watch) beingWritten(i Item) bool {
-	return slices.ContainsFunc(i.Files, isOpenForWriting)
 }
 
 // fingerprint identifies a state of an item by the metadata of its files, without reading them: size, modification time and,

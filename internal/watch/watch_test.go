@@ -204,13 +204,13 @@ func TestWatch_slowItem(t *testing.T) {
 	t.Parallel()
 	held, release := make(chan struct{}), make(chan struct{})
 	s := start(t, nil, func(s *fixture, o *watch.Options) {
-		tell := o.Changed
+		changed := o.Changed
 		o.Changed = func(ctx context.Context, i watch.Item) bool {
 			if i.Name == "slow.csv" {
 				close(held)
 				<-release
 			}
-			return tell(ctx, i)
+			return changed(ctx, i)
 		}
 	})
 	s.write(t, "slow.csv", "x")

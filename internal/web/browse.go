@@ -24,8 +24,6 @@ type rowsPage struct {
 	Filters view.FieldMenu
 	Total   int // rows that match
 
-	FacetsPath, ChartsPath string // where the script requests counts; empty: nowhere
-
 	Columns  view.FieldMenu
 	Meta     query.Meta
 	Order    view.Order
@@ -153,7 +151,6 @@ func (page *rowsPage) setControls(ctx context.Context, s, shown *view.State, v d
 		page.Chips, page.Clear = view.NewChips(s, page.Invalid.Params, page.Invalid.Message)
 		return nil
 	}
-	page.FacetsPath, page.ChartsPath = page.Head.Path+"/facets", page.Head.Path+"/charts"
 	page.Chips, page.Clear = view.NewChips(s, nil, "")
 	var forms []*view.Filter
 	for _, chip := range page.Chips {

@@ -178,8 +178,8 @@ func (p *Pages) withKeyword(ctx context.Context, live []herb.LiveVersion, keywor
 
 // selectAndSort returns the datasets of the namespace in the order of the page, and sets the links to other orders.
 func (c *catalogue) selectAndSort(live []herb.LiveVersion) []herb.LiveVersion {
-	for _, s := range []sortLink{{Label: "Name", Href: sortName}, {Label: "Rows", Href: sortRows}, {Label: "Updated", Href: sortUpdated}} {
-		c.Sorts = append(c.Sorts, sortLink{Label: s.Label, Href: c.href(s.Href, 1), Current: c.Sort == s.Href})
+	for _, s := range []struct{ label, sort string }{{"Name", sortName}, {"Rows", sortRows}, {"Updated", sortUpdated}} {
+		c.Sorts = append(c.Sorts, sortLink{Label: s.label, Href: c.href(s.sort, 1), Current: c.Sort == s.sort})
 	}
 	if c.Namespace != "" {
 		live = slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return v.Namespace != c.Namespace })

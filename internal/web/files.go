@@ -29,16 +29,11 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) erro
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
 		return errNoFile(name)
 	}
-	f, err := root.Open(name)
-	if err != nil {
-		return errNoFile(name)
-	}
-	defer f.Close()
 	setCaching(w, &v.Dataset)
 	h := w.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox") // an SVG image cannot run scripts
 	h.Set("X-Content-Type-Options", "nosniff")
-	http.ServeContent(w, r, name, info.ModTime(), f)
+	http.ServeFileFS(w, r, root.FS(), name)
 	return nil
 }
 

@@ -112,8 +112,9 @@ func TestOlderVersionAccess(t *testing.T) {
 			}
 		}
 	}
-	if a := s.get(t, "/datasets/locked/staff?_version=v0", "Cookie", "herbarium_key="+staffKey); a.status != 200 || !strings.Contains(a.body, "Secretive Ana") {
-		t.Errorf("with a key: %d", a.status)
+	a := s.get(t, "/datasets/locked/staff?_version=v0", "Cookie", "herbarium_key="+staffKey)
+	if cache := a.header.Get("Cache-Control"); a.status != 200 || !strings.Contains(a.body, "Secretive Ana") || cache != "private, no-cache" {
+		t.Errorf("with a key: %d, Cache-Control: %s", a.status, cache)
 	}
 	if a := s.get(t, "/datasets/locked/staff?_version=v9"); a.status != 401 {
 		t.Errorf("an unknown version without a key: %d", a.status)

@@ -51,16 +51,14 @@ func TestControlsWithoutScript(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{before: `
 		window.visibleControls = [];
-		new MutationObserver((changes) => {
-			for (const e of changes.flatMap((c) => [...c.addedNodes])) {
-				for (const control of e.matches?.(".nojs") ? [e] : e.querySelectorAll?.(".nojs") ?? []) {
-					if (getComputedStyle(control).display !== "none") visibleControls.push(control.textContent);
-				}
-			}
-		}).observe(document, { subtree: true, childList: true });`})
+		const look = () => { // in each frame; there is none before the styles are loaded
+			for (const control of document.querySelectorAll(".nojs")) if (control.checkVisibility()) visibleControls.push(control.textContent);
+			requestAnimationFrame(look);
+		};
+		requestAnimationFrame(look);`})
 	b.visit(catalog + "?_facet=category")
 	b.settled()
-	if got := eval[[]string](b, "visibleControls"); len(got) > 0 {
+	if got := eval[[]string](b, "visibleControls.slice(0, 3)"); len(got) > 0 {
 		t.Errorf("visible with a script: %q", got)
 	}
 	if b.count(".nojs") < 3 {

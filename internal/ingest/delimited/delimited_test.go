@@ -147,7 +147,7 @@ func TestOpen_Layout(t *testing.T) {
 		{"groups above the header", "a.csv", ",Boys,,Girls,\nSchool,2019,2020,2019,2020\nA,1,2,3,4\nB,5,6,7,8\n",
 			table{{"School", "Boys 2019", "Boys 2020", "Girls 2019", "Girls 2020"}, {"A", "1", "2", "3", "4"}, {"B", "5", "6", "7", "8"}}, "lines 1 and 2 name the columns together"},
 		{"units below the header", "a.csv", "id,mass,speed\n,kg,m/s\na,1,2\nb,3,4\n", table{{"id", "mass", "speed"}, {"a", "1", "2"}, {"b", "3", "4"}}, "line 2 states the units of the columns and is not published: mass in kg, speed in m/s; use --header 1"},
-		{"footnotes below the table", "a.csv", "id,n\na,1\nb,2\n\n\"Source:\nthe garden\",\n* estimated\n", table{{"id", "n"}, {"a", "1"}, {"b", "2"}}, "lines below the table are not published: 5 (Source:"},
+		{"footnotes below the table", "a.csv", "id,n\na,1\nb,2\n\n\"Source:\nthe garden\",\n* estimated\n", table{{"id", "n"}, {"a", "1"}, {"b", "2"}}, "lines 5 to 7 are below the table and not published: 5 (Source:"},
 		{"comments above the header", "a.csv", "# a \"comment, \n#\n\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "begin with #: 2, from line 1"},
 		{"percent comments", "a.dat", "% x\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "begin with %: 1, from line 1"},
 		{"comments above no header", "a.txt", "# a, b\n1.5,2\n2.5,3\n3.5,4\n", table{{"# a", "b"}, {"1.5", "2"}, {"2.5", "3"}, {"3.5", "4"}}, ""},

@@ -260,11 +260,7 @@ func isSame(a, b source.Source) bool {
 // isTemporary reports whether a file is hidden or was left behind by an editor.
 func isTemporary(path string) bool {
 	base := filepath.Base(path)
-	switch filepath.Ext(base) {
-	case ".tmp", ".swp":
-		return true
-	}
-	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "~") || strings.HasSuffix(base, "~")
+	return slices.Contains([]string{".tmp", ".swp"}, filepath.Ext(base)) || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "~") || strings.HasSuffix(base, "~")
 }
 
 func isEmptyDescriptor(e fs.DirEntry) bool {

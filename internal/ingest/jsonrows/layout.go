@@ -175,11 +175,8 @@ func (s *shape) isKeyed(least int, hasTables bool) bool {
 
 // isUsual reports whether a path ends with a usual name of an array of records, so that an empty array is a table.
 func isUsual(path []byte) bool {
-	switch strings.ToLower(string(path[1+bytes.LastIndexByte(path, pathSeparator):])) {
-	case "records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list":
-		return true
-	}
-	return false
+	usual := []string{"records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list"}
+	return slices.Contains(usual, strings.ToLower(string(path[1+bytes.LastIndexByte(path, pathSeparator):])))
 }
 
 // only returns the only table of the document, "" if the document itself is one, with a note on what is not read beside it.

@@ -22,10 +22,10 @@ type Body struct {
 	footnotes bool // footnotes are recognized
 	first     int  // the first column with a value
 	numeric   bool // it has numbers or dates only, as far as is known
+	prose     bool // it has text like that of footnotes
 	records   int  // with several values
 	sparse    bool // some record has a value in the first column only, so that such a row is not evidently a footnote
 	held      []Row
-	size      int   // bytes of held
 	ready     []Row // that were held and are records
 	end       error // io.EOF while ready has rows
 	repeats   int   // rows that repeat the header
@@ -39,8 +39,10 @@ func (b *Body) DetectFootnotes(columns int, sample []Row) {
 	for b.first < columns && !slices.ContainsFunc(sample, isFilled) {
 		b.first++
 	}
-	k, n := ColumnKind(slices.DeleteFunc(slices.Clone(sample), func(r Row) bool { return r.Filled() < 2 }), b.first)
+	records := slices.DeleteFunc(slices.Clone(sample), func(r Row) bool { return r.Filled() < 2 })
+	k, n := ColumnKind(records, b.first)
 	b.footnotes, b.numeric = b.first+1 < columns, n > 0 && k != Text
+	b.prose = slices.ContainsFunc(records, func(r Row) bool { return labeled.Match(r.cell(b.first)) || isSentence(r.cell(b.first)) })
 }
 
 // Next returns the next record that read yields.
@@ -72,27 +74,28 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 		default:
 			b.records++
 			b.release()
-			b.ready = append(b.ready, row.Clone())
+			b.ready = append(b.ready, row) // returned before the next row is read
 		}
 	}
 }
 
 // UniqueHeader returns the values of a header if no record can be equal to it, else nil. It has several names, and one is
-// above numbers or dates; or it has three names or occurs three times, and no other row has one of the names in its column.
+// above numbers or dates; or it has three names or occurs three times, and no other row has one of the names.
 func UniqueHeader(header [][]byte, below []Row) [][]byte {
 	b := Body{Header: header}
 	others := slices.DeleteFunc(slices.Clone(below), b.isRepeated)
-	names, contrast, recurs := 0, false, false
+	names, contrast := map[string]bool{}, false
 	for i, name := range header {
 		if KindOf(name) != Text {
 			continue
 		}
-		names++
+		names[string(name)] = true
 		k, n := ColumnKind(others, i)
 		contrast = contrast || n > 0 && k != Text
-		recurs = recurs || slices.ContainsFunc(others, func(r Row) bool { return bytes.Equal(r.cell(i), name) })
 	}
-	if names > 1 && len(others) > 0 && (contrast || !recurs && (names > 2 || len(below)-len(others) > 1)) {
+	isName := func(c []byte) bool { return names[string(c)] }
+	recurs := slices.ContainsFunc(others, func(r Row) bool { return slices.ContainsFunc(r.Cells, isName) })
+	if len(names) > 1 && len(others) > 0 && (contrast || !recurs && (len(names) > 2 || len(below)-len(others) > 1)) {
 		return header
 	}
 	return nil
@@ -123,6 +126,7 @@ func (b *Body) mayBeFootnote(row Row) bool {
 func (b *Body) hold(row Row) {
 	b.held = append(b.held, row.Clone())
 	if len(b.held) > maxHeld {
+		b.footnotes = false
 		b.release()
 	}
 }
@@ -165,9 +169,13 @@ var (
 // isFootnote reports whether the first text below the records is evidently not a record.
 func (b *Body) isFootnote(r Row, gap bool) bool {
 	text := bytes.TrimSpace(r.cell(b.first))
-	isSentence := len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3
-	return labeled.Match(text) || gap && !b.sparse && (b.numeric || isSentence || marked.Match(text))
+	if labeled.Match(text) {
+		return gap || !b.prose
+	}
+	return gap && !b.prose && !b.sparse && (b.numeric || isSentence(text) || marked.Match(text))
 }
+
+func isSentence(text []byte) bool { return len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3 }
 
 // Lines returns the lines of the footnotes.
 func (b *Body) Lines() (lines []int) {
@@ -184,19 +192,19 @@ func (b *Body) Notes(unit string, header int) (notes []string) {
 	if b.repeats > 0 {
 		notes = append(notes, fmt.Sprintf("repeated header %ss, which are not published: %d, the first is %s %d", unit, b.repeats, unit, b.repeated))
 	}
-	if len(b.dropped) > 0 {
-		list := List(b.dropped)
-		if blank := len(slices.DeleteFunc(slices.Clone(b.dropped), func(r Row) bool { return r.Filled() > 0 })); blank > 0 {
-			list += fmt.Sprintf(", and %d blank", blank)
+	if n := len(b.dropped); n > 0 {
+		where := fmt.Sprintf("%s %d is", unit, b.dropped[0].Line)
+		if n > 1 {
+			where = fmt.Sprintf("%ss %d to %d are", unit, b.dropped[0].Line, b.dropped[n-1].Line)
 		}
-		notes = append(notes, fmt.Sprintf("%ss below the table are not published: %s; use --header %d if they are records", unit, list, header))
+		notes = append(notes, fmt.Sprintf("%s below the table and not published: %s; use --header %d to publish all rows", where, List(b.dropped), header))
 	}
 	return notes
 }
 
 // List lists the rows that have values for a message.
 func List(skipped []Row) string {
-	const limit = 10
+	const limit = 50
 	var texts []string
 	for _, r := range skipped {
 		if len(texts) == limit {

@@ -51,6 +51,8 @@ func TestGroups(t *testing.T) {
 		{"a column without a name", "|Size||\nid|w|h|\na|1|2|3\nb|1|2|3", []layout.Merge{{1, 1, 1, 2}}, ""},
 		{"records", "|A||B|\nx|1|2|1|2\ny|3|4|5|6", nil, ""},
 		{"no group of several columns", "|Size||\nid|w||x\na|1|2|3\nb|1|2|3", []layout.Merge{{1, 1, 1, 2}}, ""},
+		{"merged beyond the table", "a|||G\nx|y|z|w\nk|1|2|3\nl|1|2|3", []layout.Merge{{1, 3, 1, 9}}, ""},
+		{"merged, units below", "|Size||\nid|w|h|n\n|m|m|kg\na|1|2|3\nb|1|2|3", []layout.Merge{{1, 1, 1, 2}}, "id,Size w,Size h,n"},
 		{"equal names", "|Size||Size|\nid|w|h|w|h\na|1|2|3|4", nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -82,6 +84,7 @@ func TestUnits(t *testing.T) {
 		{"not a unit", "|kg|big\na|1|2\nb|3|4", ""},
 		{"numbers", "|1|2\na|1|2\nb|3|4", ""},
 		{"only powers of ten", "|1000|100\na|1|2\nb|3|4", ""},
+		{"most powers of ten", "|1000|100|kg\na|1|2|3\nb|3|4|5", ""},
 		{"missing values", "|NA|NA\na|1|2\nb|3|4", ""},
 		{"one record", "|kg|m/s\na|1|2", ""},
 	} {
@@ -105,10 +108,10 @@ func TestBody(t *testing.T) {
 		note       string // empty: none
 	}{
 		{"a plain table", records, []int{2, 3, 4}, ""},
-		{"a source", records + "Source: the garden", []int{2, 3, 4}, "rows below the table are not published: 5 (Source: the garden); use --header 1"},
+		{"a source", records + "Source: the garden", []int{2, 3, 4}, "row 5 is below the table and not published: 5 (Source: the garden); use --header 1"},
 		{"notes after a gap", records + "\n* estimated\nanother line", []int{2, 3, 4}, "6 (* estimated), 7 (another line)"},
 		{"a sentence after a gap", records + "\nValues may not add up due to rounding", []int{2, 3, 4}, "6 (Values"},
-		{"blank rows above", records + "||\n||\nNote: x||", []int{2, 3, 4}, "7 (Note: x), and 2 blank; use"},
+		{"blank rows above", records + "||\n||\nNote: x||", []int{2, 3, 4}, "rows 5 to 7 are below the table and not published: 7 (Note: x); use"},
 		{"text below numbers", "year|n\n2001|2\n2002|3\n2003|4\n\nprovisional", []int{2, 3, 4}, "6 (provisional)"},
 		{"an incomplete record", records + "d||", []int{2, 3, 4, 5}, ""},
 		{"an incomplete record after a gap", records + "\nd", []int{2, 3, 4, 6}, ""},
@@ -118,6 +121,9 @@ func TestBody(t *testing.T) {
 		{"blank rows", records + "||\n||", []int{2, 3, 4, 5, 6}, ""},
 		{"sections", "id|n\nEurope\na|1\nb|2\nAsia\nc|3\nd|4\n\n* a remark of a few words", []int{2, 3, 4, 5, 6, 7, 9}, ""},
 		{"more notes than records", "id|n\na|1\nb|2\n\n* x\ny\nz", []int{2, 3, 5, 6, 7}, ""},
+		{"remarks as records", "remark|n\nNote: call Ann|1\nNote: call Bob|2\nNote: call Cid", []int{2, 3, 4}, ""},
+		{"remarks as records and a source", "remark|n\nNote: call Ann|1\nNote: call Bob|2\n\nSource: Cid", []int{2, 3}, "5 (Source: Cid)"},
+		{"a source below one record", "id|n|x\na|1|2\nSource: x", []int{2, 3}, ""},
 		{"a total", records + "\nTotal|9|12", []int{2, 3, 4, 6}, ""},
 		{"repeated header", "id|n|x\na|1|2\nid|n|x\nb|3|4\nid|n|x\nc|5|6", []int{2, 4, 6}, "repeated header rows, which are not published: 2, the first is row 3"},
 		{"repeated header of text", "name|city|land\nAnn|Rome|IT\nname|city|land\nBob|Oslo|NO", []int{2, 4}, "the first is row 3"},
@@ -126,6 +132,7 @@ func TestBody(t *testing.T) {
 		{"two names above numbers", "name|n\nAnn|1\nname|n\nBob|2", []int{2, 4}, "the first is row 3"},
 		{"one name above numbers", "n\n1\nn\n2", []int{2, 3, 4}, ""},
 		{"recurring words", "p|x|s\ne|x|t\np|x|s\ne|b|s", []int{2, 3, 4}, ""},
+		{"words in other columns", "foo|bar|baz\nbar|baz|foo\nfoo|bar|baz\nbaz|foo|bar", []int{2, 3, 4}, ""},
 		{"nothing but the header", "a|b|c\na|b|c", []int{2}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -179,6 +186,12 @@ func TestBody_Held(t *testing.T) {
 	got, err := lines(&b, slices.Clone(rows))
 	if len(got) != len(rows) || !slices.IsSorted(got) || err != io.EOF || b.Notes("row", 1) != nil {
 		t.Errorf("%d of %d records, error %v, notes %q", len(got), len(rows), err, b.Notes("row", 1))
+	}
+	rows = table(strings.Repeat("a|1\n", 500) + strings.Repeat("Source: x\n", 400))
+	b = layout.Body{}
+	b.DetectFootnotes(2, rows[:500])
+	if got, err := lines(&b, rows); len(got) != 900 || err != io.EOF || b.Notes("row", 1) != nil {
+		t.Errorf("%d of 900 records, error %v, notes %q", len(got), err, b.Notes("row", 1))
 	}
 	failure := errors.New("damaged")
 	if _, err := b.Next(func() (layout.Row, error) { return layout.Row{}, failure }); err != io.EOF {

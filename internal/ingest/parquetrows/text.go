@@ -187,8 +187,7 @@ func (c clock) appendSeconds(b []byte, seconds, fraction int64) []byte {
 }
 
 func (c clock) appendTimeOfDay(b []byte, seconds, fraction int64) []byte {
-	b = append(rows.AppendClock(b, seconds), '.')
-	b = rows.AppendPadded(b, int(fraction), c.digits)
+	b = fmt.Appendf(rows.AppendClock(b, seconds), ".%0*d", c.digits, fraction)
 	if c.utc {
 		b = append(b, 'Z')
 	}

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -65,9 +66,5 @@ func isElement(b []byte) bool {
 
 // isListName reports whether columns of this name usually hold lists.
 func isListName(name string) bool {
-	switch strings.ToLower(name) {
-	case "tags", "tag_list", "keywords", "labels", "topics":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"tags", "tag_list", "keywords", "labels", "topics"}, strings.ToLower(name))
 }

@@ -3,6 +3,7 @@ package profile
 import (
 	"bytes"
 	"math/bits"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -163,9 +164,5 @@ func (n *numbers) notation() (notation herb.Notation, why string) {
 
 // isGroupedByComma reports whether a comma before three digits separates thousands by the currency.
 func (n *numbers) isGroupedByComma() bool {
-	switch n.affix {
-	case "$", "US$", "£", "¥", "₹":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"$", "US$", "£", "¥", "₹"}, n.affix)
 }

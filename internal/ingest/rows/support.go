@@ -103,32 +103,14 @@ func AppendFloat(b []byte, f float64, bits int) []byte {
 
 // AppendDate appends the day of t. A year before 0 or after 9999 has a sign and at least six digits.
 func AppendDate(b []byte, t time.Time) []byte {
-	year, month, day := t.Date()
-	switch {
-	case year < 0:
-		b = AppendPadded(append(b, '-'), -year, 6)
-	case year > 9999:
-		b = AppendPadded(append(b, '+'), year, 6)
-	default:
-		b = AppendPadded(b, year, 4)
+	format := "%04d"
+	if y := t.Year(); y < 0 || y > 9999 {
+		format = "%+07d"
 	}
-	b = AppendPadded(append(b, '-'), int(month), 2)
-	return AppendPadded(append(b, '-'), day, 2)
+	return fmt.Appendf(b, format+"-%02d-%02d", t.Year(), t.Month(), t.Day())
 }
 
 // AppendClock appends hours, minutes and seconds. Hours may exceed 24.
 func AppendClock(b []byte, seconds int64) []byte {
-	b = AppendPadded(b, int(seconds/3600), 2)
-	b = AppendPadded(append(b, ':'), int(seconds/60%60), 2)
-	return AppendPadded(append(b, ':'), int(seconds%60), 2)
-}
-
-// AppendPadded appends a number that is not negative with at least some digits.
-func AppendPadded(b []byte, n, digits int) []byte {
-	var buf [20]byte
-	s := strconv.AppendInt(buf[:0], int64(n), 10)
-	for range digits - len(s) {
-		b = append(b, '0')
-	}
-	return append(b, s...)
+	return fmt.Appendf(b, "%02d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
 }

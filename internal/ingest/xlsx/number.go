@@ -3,6 +3,7 @@ package xlsx
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -117,7 +118,7 @@ func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, l
 func appendMillis(b []byte, millis int64) []byte {
 	b = rows.AppendClock(b, millis/1000)
 	if fraction := millis % 1000; fraction != 0 {
-		b = rows.AppendPadded(append(b, '.'), int(fraction), 3)
+		b = fmt.Appendf(b, ".%03d", fraction)
 	}
 	return b
 }

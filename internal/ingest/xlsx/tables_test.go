@@ -123,7 +123,7 @@ func TestReader_Layout(t *testing.T) {
 		{"a merged title", [][]string{s("Prices"), s("id", "w", "h"), s("a", "=1", "=2"), s("b", "=4", "=5")}, s("A1:C1"), "id,w,h a,1,2 b,4,5", "row 2 is the header"},
 		{"units", [][]string{s("id", "mass"), s("", "kg"), s("a", "=1"), s("b", "=2")}, nil, "id,mass a,1 b,2", "row 2 states the units of the columns and is not published: mass in kg; use --header 1"},
 		{"footnotes", [][]string{s("", "n"), s("=2001", "=1"), s("=2002", "=2"), s(""), s("provisional"), s("Source: x")}, nil, ",n 2001,1 2002,2",
-			"rows below the table are not published: 5 (provisional), 6 (Source: x); use --header 1"},
+			"rows 5 to 6 are below the table and not published: 5 (provisional), 6 (Source: x); use --header 1"},
 		{"repeated header below a title", [][]string{s("T"), s("id", "n"), s("a", "=1"), s("id", "n"), s("b", "=2")}, nil, "id,n a,1 b,2", "repeated header rows, which are not published: 1, the first is row 4"},
 		{"a plain table", [][]string{s("id", "n"), s("a", "=1"), s("b", "=2"), s("c", "")}, nil, "id,n a,1 b,2 c", ""},
 	} {

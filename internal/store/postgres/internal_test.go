@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/store"
 )
 
-// TestLatest holds that the constant names the last migration.
+// TestLatest checks that the constant is the number of the last migration.
 func TestLatest(t *testing.T) {
 	t.Parallel()
 	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted
@@ -37,15 +37,15 @@ func TestConfigure(t *testing.T) {
 		conns   int32
 	}{
 		"defaults": {
-			"postgres://a,b/x?target_session_attrs=read-write&pool_max_conns=7", Options{MaxConns: 3},
+			"postgres://a,b/x?target_session_attrs=read-write&pool_max_conns=7", Options{},
 			map[string]string{
 				"statement_timeout": "10000", "lock_timeout": "5000", "idle_in_transaction_session_timeout": "5000",
 				"application_name": "herbarium",
 			}, 7,
 		},
 		"options": {
-			"postgres:///x?lock_timeout=4&application_name=test",
-			Options{MaxConns: 3, StatementTimeout: time.Nanosecond, LockTimeout: time.Minute},
+			"postgres:///x?lock_timeout=4&application_name=test&pool_max_conns=3",
+			Options{StatementTimeout: time.Nanosecond, LockTimeout: time.Minute},
 			map[string]string{
 				"statement_timeout": "1", "lock_timeout": "4", "idle_in_transaction_session_timeout": "60000",
 				"application_name": "test",
@@ -75,7 +75,7 @@ func TestConfigure(t *testing.T) {
 
 func reported(code string) error { return fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code}) }
 
-// TestRetry counts how often something that fails once is run, and looks at what is said in the end.
+// TestRetry counts the attempts of a call that fails once, and checks the error of one that always fails.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestLazyMigration_shared has many wait for one attempt, each for as long as it wants to. A failure is for all who waited,
-// and the next one tries again.
+// TestLazyMigration_shared has many callers wait for one attempt, with different deadlines. They share its failure, and the next
+// call tries again.
 func TestLazyMigration_shared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestLazyMigration_shared(t *testing.T) {
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				if err := wait(time.Second); !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("one without patience got %v", err)
+					t.Errorf("a caller with a short deadline got %v", err)
 				}
 			})
 			for range 5 {
@@ -54,7 +54,7 @@ func TestLazyMigration_shared(t *testing.T) {
 	})
 }
 
-// TestLazyMigration_close ends the attempt under way, and all who wait for it.
+// TestLazyMigration_close cancels the running attempt and releases everyone who waits for it.
 func TestLazyMigration_close(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

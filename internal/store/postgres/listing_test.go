@@ -13,11 +13,6 @@ import (
 	"herbarium/internal/storetest"
 )
 
-func TestListPlants(t *testing.T) {
-	t.Parallel()
-	storetest.RunListings(t, 20, func(t testing.TB) storetest.Store { return storeOf(open(t, cluster.Database(t), postgres.Options{})) })
-}
-
 func storeOf(s *postgres.Store) storetest.Store { return storetest.Store{Tables: s.Tables, Engine: s} }
 
 // statementCounter counts statements.

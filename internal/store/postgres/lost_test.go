@@ -12,10 +12,9 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
-	"herbarium/internal/storetest"
 )
 
-// creations are plants, the first of them with a idempotency key.
+// creations are plants, the first of them with an idempotency key.
 func creations(ids ...int64) []store.Creation {
 	var out []store.Creation
 	for _, id := range ids {
@@ -28,8 +27,8 @@ func creations(ids ...int64) []store.Creation {
 // wantTotal checks how many plants there are.
 func wantTotal(t *testing.T, s *postgres.Store, want int) {
 	t.Helper()
-	if records, total, err := storetest.List(t.Context(), s, ""); err != nil || total != want || len(records) != want {
-		t.Errorf("%d plants of %d, %v; want %d", len(records), total, err, want)
+	if plants := list(t, s); len(plants) != want {
+		t.Errorf("there are the plants %q; want %d", plants, want)
 	}
 }
 
@@ -134,8 +133,8 @@ func connect(t testing.TB, address string) *pgx.Conn {
 	return conn
 }
 
-// TestBusy holds the locks of those who write from outside: writing fails in time and says that it may be tried again,
-// reading goes on.
+// TestBusy holds the locks that writes need: writes fail in time with an error that advises to try again,
+// and reads work.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -90,47 +91,40 @@ func TestPool(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
 	const most, calls = 3, 20
-	for name, open := range map[string]func() *postgres.Store{
-		"options": func() *postgres.Store { return open(t, address, postgres.Options{MaxConns: most}) },
-		"address": func() *postgres.Store { return open(t, address+"&pool_max_conns=3", postgres.Options{MaxConns: calls}) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := open()
-			other, watcher := connect(t, address), connect(t, address)
-			for _, statement := range []string{"BEGIN", "LOCK TABLE totals IN ACCESS EXCLUSIVE MODE"} {
-				_, err := other.Exec(t.Context(), statement)
-				check(t, err)
-			}
-			var begun, ended sync.WaitGroup
-			for range calls {
-				begun.Add(1)
-				ended.Go(func() {
-					begun.Done()
-					if _, err := s.ReadPlants(t.Context(), 0, 1); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			begun.Wait()
-			ended.Go(func() {
-				if err := created(s.CreatePlants(t.Context(), creations(1))); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
-					t.Error(err)
-				}
-			})
-			for waiting := 0; waiting < most; {
-				check(t, watcher.QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity "+
-					"WHERE application_name = 'herbarium' AND datname = current_database()").Scan(&waiting))
-				if waiting > most {
-					t.Fatalf("%d concurrent connections; want at most %d", waiting, most)
-				}
-			}
-			_, err := other.Exec(t.Context(), "ROLLBACK")
-			check(t, err)
-			ended.Wait()
-			if n := s.Connections(); n > most {
-				t.Errorf("%d connections; want at most %d", n, most)
+	s := open(t, fmt.Sprintf("%s&pool_max_conns=%d", address, most), postgres.Options{})
+	other, watcher := connect(t, address), connect(t, address)
+	for _, statement := range []string{"BEGIN", "LOCK TABLE totals IN ACCESS EXCLUSIVE MODE"} {
+		_, err := other.Exec(t.Context(), statement)
+		check(t, err)
+	}
+	var begun, ended sync.WaitGroup
+	for range calls {
+		begun.Add(1)
+		ended.Go(func() {
+			begun.Done()
+			if _, err := s.ReadPlants(t.Context(), 0, 1); err != nil {
+				t.Error(err)
 			}
 		})
+	}
+	begun.Wait()
+	ended.Go(func() {
+		if err := created(s.CreatePlants(t.Context(), creations(1))); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+			t.Error(err)
+		}
+	})
+	for waiting := 0; waiting < most; {
+		check(t, watcher.QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity "+
+			"WHERE application_name = 'herbarium' AND datname = current_database()").Scan(&waiting))
+		if waiting > most {
+			t.Fatalf("%d concurrent connections; want at most %d", waiting, most)
+		}
+	}
+	_, err := other.Exec(t.Context(), "ROLLBACK")
+	check(t, err)
+	ended.Wait()
+	if n := s.Connections(); n > most {
+		t.Errorf("%d connections; want at most %d", n, most)
 	}
 }
 
@@ -166,16 +160,13 @@ func TestOpen_newer(t *testing.T) {
 
 func TestOpen_rejected(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
-		address string
-		options postgres.Options
-	}{
-		"not an address": {"postgres://ann:secret@host:port/x", postgres.Options{}},
-		"less than none": {"postgres:///x?host=/nowhere", postgres.Options{MaxConns: -1}},
+	for name, address := range map[string]string{
+		"not an address": "postgres://ann:secret@host:port/x",
+		"less than none": "postgres:///x?host=/nowhere&pool_max_conns=-1",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := postgres.Open(t.Context(), tt.address, tt.options)
+			_, err := postgres.Open(t.Context(), address, postgres.Options{})
 			if err == nil || herb.CodeOf(err) != herb.CodeInvalid || strings.Contains(err.Error(), "secret") {
 				t.Errorf("got %v; want an error of code %q", err, herb.CodeInvalid)
 			}

@@ -6,12 +6,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"math"
 	"strconv"
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"golang.org/x/sync/semaphore"
@@ -26,12 +24,9 @@ const connectTimeout = 5 * time.Second
 // minIdleTimeout keeps a busy machine from losing its transactions if locks have a short timeout.
 const minIdleTimeout = 5 * time.Second
 
-// Options configure a Store. The zero value suits a server. Timeouts and pool settings in the address of the database take
-// precedence.
+// Options configure a Store. The zero value suits a server. Timeouts in the address of the database take precedence. The address
+// also sets the number of connections, pool_max_conns: by default 4, or the number of processors if that is higher.
 type Options struct {
-	// MaxConns is the maximum number of connections. Zero means 4, or the number of processors if that is higher. One of
-	// them is reserved for writes.
-	MaxConns int
 	// StatementTimeout limits one statement. Zero means 10 seconds.
 	StatementTimeout time.Duration
 	// LockTimeout limits the wait for the transaction of another node, and how long a node that hangs in a transaction can
@@ -117,14 +112,6 @@ func configure(address string, o Options) (*pgxpool.Config, error) {
 	if err != nil { // the error contains no password
 		return nil, herb.Invalidf("invalid database address: %v; "+
 			"write it like postgres://user:password@host:5432/database?sslmode=verify-full", err)
-	}
-	if o.MaxConns > math.MaxInt32 || o.MaxConns < 0 {
-		return nil, herb.Invalidf("invalid number of database connections %d; choose from 1 to %d, or 0 for the default",
-			o.MaxConns, math.MaxInt32)
-	}
-	// pgxpool removes this setting from the runtime parameters, pgx does not.
-	if c, err := pgx.ParseConfig(address); err == nil && o.MaxConns > 0 && c.RuntimeParams["pool_max_conns"] == "" {
-		config.MaxConns = int32(o.MaxConns)
 	}
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
 	for name, value := range map[string]string{

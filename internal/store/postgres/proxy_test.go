@@ -18,7 +18,7 @@ type proxy struct {
 	once   sync.Once
 }
 
-// proxyMode says what becomes of the first commit.
+// proxyMode is what happens to the first commit.
 type proxyMode int
 
 const (
@@ -74,7 +74,7 @@ func interfere(t *testing.T, address string, mode proxyMode) (through string, st
 	return u.String(), stop
 }
 
-// serve passes on what client and server say until one of them ends or done is closed.
+// serve forwards data between client and server until one of them closes the connection or done is closed.
 func (p *proxy) serve(t *testing.T, client net.Conn, done <-chan struct{}) {
 	server, err := net.Dial("unix", p.server)
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *proxy) serve(t *testing.T, client net.Conn, done <-chan struct{}) {
 	}
 }
 
-// pass passes on what one says to the other until one of them ends, or what is said is not to be passed on.
+// pass forwards data in one direction until the connection ends or data must not be forwarded.
 func pass(from, to net.Conn, on func(said []byte) bool) {
 	b := make([]byte, 1<<16)
 	for {

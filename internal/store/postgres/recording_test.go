@@ -23,8 +23,8 @@ type step struct {
 	SQL     string      `json:"sql"`
 	Args    []arg       `json:"args,omitempty"`
 	Columns []string    `json:"columns,omitempty"` // the name and the type of each
-	Rows    [][]*string `json:"rows,omitempty"`    // as text; sorted where the statement does not say how
-	Tag     string      `json:"tag"`               // what the server says was done
+	Rows    [][]*string `json:"rows,omitempty"`    // as text; sorted if the statement does not order them
+	Tag     string      `json:"tag"`               // command tag of the server
 }
 
 // arg is a value of a statement with its type in Go.

@@ -57,7 +57,7 @@ func TestUpgrade_sideBySide(t *testing.T) {
 			case <-ended:
 				return
 			default:
-				list(t, today, "sort=tag&search=fern")
+				list(t, today)
 			}
 		}
 	})
@@ -117,7 +117,7 @@ func TestExecModes(t *testing.T) {
 	}
 }
 
-// recordVersion runs the scenario and writes down each statement, and then what each has for an answer.
+// recordVersion runs the scenario and records each statement and its result.
 func recordVersion(t *testing.T, version int64) {
 	t.Helper()
 	address := cluster.Database(t)
@@ -125,7 +125,7 @@ func recordVersion(t *testing.T, version int64) {
 		t.Fatal(err)
 	}
 	var r tape
-	s, err := postgres.OpenTraced(t.Context(), address, postgres.Options{MaxConns: 1, Now: noon}, &r)
+	s, err := postgres.OpenTraced(t.Context(), address+"&pool_max_conns=1", postgres.Options{Now: noon}, &r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func scenario(t *testing.T, s *postgres.Store, other func(task string)) {
 	if !outcomes[0].Replayed || outcomes[1].Err == nil || !outcomes[2].Replayed || outcomes[3].Err != nil {
 		t.Fatalf("outcomes %+v", outcomes)
 	}
-	list(t, s, "search=fern&sort=tag")
+	list(t, s)
 	keysAndSourceErrors(t, s)
 	catalogue(t, s, other)
 }
@@ -274,22 +274,18 @@ func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
 	check(t, err)
 }
 
-// checkScenario looks at what the scenario leaves behind, by both programs.
+// checkScenario checks what the scenario of both programs has stored.
 func checkScenario(t *testing.T, s *postgres.Store) {
 	t.Helper()
 	want := []string{
-		`{"id":"1","name":"Tree fern","tag":"sun"}`, `{"id":"2","name":"Ångström fern","tag":""}`, `{"id":"3","name":"Moss","tag":"shade"}`,
-		`{"id":"100","name":"Lady fern","tag":"shade"}`, `{"id":"101","name":"Rose","tag":""}`, `{"id":"4","name":"Fern","tag":""}`,
+		"1 Tree fern sun", "2 Ångström fern ", "3 Moss shade", "100 Lady fern shade", "101 Rose ", "4 Fern ",
 	}
-	if diff := cmp.Diff(want, list(t, s, "")); diff != "" {
+	if diff := cmp.Diff(want, list(t, s)); diff != "" {
 		t.Errorf("plants (-want +got):\n%s", diff)
-	}
-	if found := list(t, s, "search=fern&tag=shade"); len(found) != 1 || found[0] != want[3] {
-		t.Errorf("the search finds %v", found)
 	}
 	outcomes, err := s.CreatePlants(t.Context(), []store.Creation{plant(1, "Tree fern", "sun", "k1")})
 	if err != nil || !outcomes[0].Replayed {
-		t.Errorf("a idempotency key of the other program: %+v, %v", outcomes, err)
+		t.Errorf("an idempotency key of the other program: %+v, %v", outcomes, err)
 	}
 	keys, err := s.Keys(t.Context())
 	check(t, err)

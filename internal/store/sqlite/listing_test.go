@@ -29,9 +29,4 @@ func openFile(t testing.TB, path string) *sqlite.Store {
 	return s
 }
 
-func TestListPlants(t *testing.T) {
-	t.Parallel()
-	storetest.RunListings(t, 40, func(t testing.TB) storetest.Store { return storeOf(open(t)) })
-}
-
 func storeOf(s *sqlite.Store) storetest.Store { return storetest.Store{Tables: s.Tables, Engine: s} }

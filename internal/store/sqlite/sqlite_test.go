@@ -143,7 +143,7 @@ func openAndClose(t *testing.T, path string) error {
 	return s.Close()
 }
 
-// TestBusy holds the write lock from outside: writing fails in time and says that it may be tried again, reading goes on.
+// TestBusy holds the write lock: writes fail in time with an error that advises to try again, and reads work.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "herbarium.db")

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -55,16 +54,12 @@ func NewHead(d *herb.Dataset, base, path, version, tab string) Head {
 	if PlainText(d.Title) == "" { // the namespace is beside it
 		h.Title = d.Ref.Name
 	}
-	h.Views = []ViewLink{
-		{Tab: "table", Label: "Table", Href: path},
-		{Tab: "map", Label: "Map", Href: path + "/map"},
-		{Tab: "about", Label: "About", Href: path + "/about"},
-		{Tab: "api", Label: "API", Href: path + "/api"},
-		{Tab: "versions", Label: "Versions", Href: path + "/versions"},
+	h.Views = []ViewLink{{Tab: "table", Label: "Table", Href: path}}
+	if len(MapPairs(d)) > 0 {
+		h.Views = append(h.Views, ViewLink{Tab: "map", Label: "Map", Href: path + "/map"})
 	}
-	if len(MapPairs(d)) == 0 {
-		h.Views = slices.DeleteFunc(h.Views, func(v ViewLink) bool { return v.Tab == "map" })
-	}
+	h.Views = append(h.Views, ViewLink{Tab: "about", Label: "About", Href: path + "/about"},
+		ViewLink{Tab: "api", Label: "API", Href: path + "/api"}, ViewLink{Tab: "versions", Label: "Versions", Href: path + "/versions"})
 	versioned := (&State{Version: version}).withVersion(nil).Encode()
 	for i := range h.Views {
 		v := &h.Views[i]

@@ -90,3 +90,14 @@ func TestNewMapRequest(t *testing.T) {
 		}
 	}
 }
+
+// TestNewMapRequest_filtered checks that the map of some rows begins where that of all rows does.
+func TestNewMapRequest_filtered(t *testing.T) {
+	t.Parallel()
+	d := numbers("lat", "lon")
+	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "lat", Min: "-60", Max: "60"}, {Field: "lon", Min: "1", Max: "359"}}}
+	q := view.NewMapRequest(d, view.MapPairs(d)[0], query.Facet{Min: "-60", Max: "60"}, query.Facet{Min: "1", Max: "100"}, nil)
+	if q.Bounds.MinX != 0 {
+		t.Errorf("the map of longitudes up to 100 begins at %v, want 0", q.Bounds.MinX)
+	}
+}

@@ -36,7 +36,7 @@ func NewPager(s *State, m query.Meta, rows int) *Pager {
 	for _, n := range []int{query.DefaultPerPage, pageRows, query.MaxPerPage} {
 		link := PageLink{Number: n, Href: s.Href(listing), Current: n == m.PerPage}
 		if n != pageRows {
-			link.Href = s.prefix(listing, query.ParamPerPage) + strconv.Itoa(n)
+			link.Href = s.hrefWith(listing, query.ParamPerPage, strconv.Itoa(n))
 		}
 		p.Sizes = append(p.Sizes, link)
 	}

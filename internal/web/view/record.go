@@ -45,7 +45,7 @@ func NewRecord(s *State, req *query.Request, rows [][]string, records [][]byte, 
 	r := &Record{Number: req.Offset() + i + 1, Total: total, JSON: indented.String(), Close: s.Href(s.Listing), Permalink: s.permalink(rows[i])}
 	r.Title = title(s.dataset, rows[i])
 	link := func(page, position int) string {
-		return s.prefix(s.pageParams(page), ParamRecord) + strconv.Itoa(position)
+		return s.hrefWith(s.pageParams(page), ParamRecord, strconv.Itoa(position))
 	}
 	switch {
 	case i > 0:

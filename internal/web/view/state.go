@@ -286,9 +286,9 @@ func (s *State) Href(listing query.Params) string {
 	return s.Path
 }
 
-// prefix returns the link to a listing with one more parameter, up to its value.
-func (s *State) prefix(listing query.Params, name string) string {
-	return "?" + s.withOwn(listing).With(query.Param{Name: name}).Encode()
+// hrefWith returns the link to a listing with one more parameter.
+func (s *State) hrefWith(listing query.Params, name, value string) string {
+	return "?" + s.withOwn(listing).With(query.Param{Name: name, Value: value}).Encode()
 }
 
 // withOwn adds the parameters of the page that stay when its listing changes.

@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,10 +59,9 @@ type Cell struct {
 	More    int // tags that are not shown
 }
 
-// Plain reports whether the text cannot change the direction of the text around it, as a number cannot.
-func (c Cell) Plain() bool {
-	return len(c.Pieces) == 0 && strings.Trim(c.Text, "0123456789+-.,:% ") == ""
-}
+// Plain reports whether the text is that of the whole cell and written from left to right, so that it needs no element of its own.
+// A page has thousands of cells.
+func (c Cell) Plain() bool { return len(c.Pieces) == 0 && isASCII(c.Text) }
 
 // Tag is an element of a list value.
 type Tag struct {
@@ -98,11 +96,9 @@ func NewTable(s *State, req *query.Request, rows [][]string, total int) (*Table,
 	if len(t.Headers) > 0 {
 		t.Headers[0].Pinned = true
 	}
-	recordLink := s.prefix(s.Listing, ParamRecord)
-	cells := make([]Cell, len(rows)*len(columns))
+	recordLink := s.hrefWith(s.Listing, ParamRecord, "") // the same for all rows up to the position
 	for i, values := range rows {
-		row := Row{Position: i + 1, Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1}
-		row.Cells, cells = cells[:len(columns)], cells[len(columns):]
+		row := Row{Position: i + 1, Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1, Cells: make([]Cell, len(columns))}
 		for k := range columns {
 			row.Cells[k] = newCell(s, &columns[k], values[columns[k].Index], h)
 		}
@@ -114,7 +110,7 @@ func NewTable(s *State, req *query.Request, rows [][]string, total int) (*Table,
 func newHeader(s *State, c Column, req *query.Request) Header {
 	h := Header{Column: c, Class: columnClass(&c), Chart: Chart{Index: c.Index}}
 	if c.Filterable {
-		h.Filter = s.prefix(s.AnyPage(), ParamFacet) + url.QueryEscape(c.Name)
+		h.Filter = s.hrefWith(s.AnyPage(), ParamFacet, c.Name)
 	}
 	keys := req.Sort
 	at := slices.IndexFunc(keys, func(k query.SortField) bool { return k.Field == c.Index })
@@ -200,7 +196,7 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 	return cell
 }
 
-// isASCII reports whether a browser keeps a URL as it is.
+// isASCII reports whether a text consists of ASCII characters. Browsers keep such a URL as it is.
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }

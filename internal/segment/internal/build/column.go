@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/text"
@@ -27,6 +28,8 @@ type columnBuilder struct {
 	runCount   int        // number of entries in runs
 	nonUniform []byte
 	sets       *sortedSets
+	runStarts  bitmap.Bits // ranks; nil after they are no longer needed
+	runValues  *spillFile  // see collectRunValues; nil if there are none
 }
 
 func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
@@ -58,6 +61,18 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) error 
 	return nil
 }
 
+// sort computes the sorted rows and everything derived from them.
+func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) error {
+	if err := b.sortRows(ctx, buf); err != nil {
+		return err
+	}
+	if err := b.collectRunValues(ctx, buf); err != nil {
+		return err
+	}
+	b.runStarts = nil
+	return b.values.remove()
+}
+
 // each calls f for every value. The bytes are only valid until f returns.
 func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []byte) error) error {
 	in, err := b.values.reader()
@@ -83,8 +98,8 @@ func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []
 	return nil
 }
 
-// sort sorts the records by value and divides them into runs.
-func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
+// sortRows sorts the records by value and divides them into runs.
+func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err error) {
 	s := newSorter(b.tmp, buf, func(dst, value []byte) ([]byte, error) {
 		return column.AppendSortKey(dst, &b.field, value)
 	})
@@ -102,7 +117,7 @@ func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
 	if err != nil {
 		return err
 	}
-	b.sorted, b.sets = b.tmp.newSpillFile(), newSortedSets(b.tmp, b.records)
+	b.sorted, b.sets, b.runStarts = b.tmp.newSpillFile(), newSortedSets(b.tmp, b.records), bitmap.NewBits(b.records)
 	var before []byte
 	var firstHash uint64
 	err = s.each(func(key []byte, record uint32, hash uint64) error {
@@ -111,6 +126,7 @@ func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
 				return err
 			}
 			before, firstHash = append(before[:0], key...), hash
+			b.runStarts.Add(uint32(b.sets.placed))
 		} else if hash != firstHash && !column.EqualByKey(b.field.Type) {
 			b.markNonUniform(b.runCount - 1)
 		}
@@ -137,10 +153,8 @@ func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
 	if err := b.sets.finish(); err != nil {
 		return err
 	}
-	if b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4); err != nil {
-		return err
-	}
-	return b.values.remove()
+	b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4)
+	return err
 }
 
 // place appends a record to the sorted rows.
@@ -194,6 +208,14 @@ func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
 	}
 	if b.records > 0 {
 		if err := b.sets.prefix.writeTo(w, file.TagPrefix, field); err != nil {
+			return err
+		}
+	}
+	if b.runValues != nil {
+		if err := w.Section(file.TagValues, field, b.runValues); err != nil {
+			return err
+		}
+		if err := b.runValues.remove(); err != nil {
 			return err
 		}
 	}

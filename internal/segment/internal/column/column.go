@@ -36,6 +36,7 @@ type Column struct {
 	ranks       file.U32s
 	runs        file.U32s // first rank of each run, and the rank after the last value
 	nonUniform  []byte
+	values      []byte // of the runs; see runValues
 	prefix      bitmap.Table
 	frequent    file.U32s // frequent values of all fields
 	blockCounts file.U32s // by frequent value, its records before the end of each block of the sorted rows
@@ -55,7 +56,7 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	c = Column{
 		Field: field, position: i, records: records, pool: pool,
 		sorted: section(file.TagSorted), ranks: section(file.TagRanks), runs: section(file.TagRuns),
-		nonUniform: section(file.TagNonUniform), longRuns: section(file.TagLongRuns), numbers: section(file.TagNumbers),
+		nonUniform: section(file.TagNonUniform), values: section(file.TagValues), longRuns: section(file.TagLongRuns), numbers: section(file.TagNumbers),
 		frequent: f.Section(file.TagFrequent, file.NoField), blockCounts: section(file.TagBlockCounts),
 	}
 	if c.sorted.Len() != n || c.ranks.Len() != n || c.runs.Len() == 0 || len(c.nonUniform) != (c.runs.Len()+6)/8 {
@@ -109,12 +110,21 @@ func ElementOrder(elements []string) file.U32s {
 // value returns the value of a record.
 func (c *Column) value(record uint32) string { return c.records.Value(record, c.position) }
 
-// markRanks adds the ranks of the records of a set to marks.
+// markRanks adds the ranks of the records of a set to marks, which must be empty. If the set has most records, it marks all and
+// removes the others, which are fewer.
 func (c *Column) markRanks(st *guard.Steps, set *bitmap.Set, marks bitmap.Bits) {
+	mark := marks.Add
+	if n := c.sorted.Len(); set.Len() > n/2 {
+		others := bitmap.All(c.pool)
+		defer others.Release()
+		others.Subtract(st, set)
+		marks.AddRange(0, n)
+		set, mark = others, marks.Remove
+	}
 	ranks := c.ranks
 	set.Each(st, func(records []uint32) {
 		for _, rec := range records {
-			marks.Add(ranks.At(int(rec)))
+			mark(ranks.At(int(rec)))
 		}
 	})
 }

@@ -1,6 +1,11 @@
 package column
 
-import "herbarium/internal/query"
+import (
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/text"
+)
 
 // Counters returns the names of the methods of counting runs.
 func Counters() []string { return []string{"sets", "marks"} }
@@ -15,13 +20,15 @@ func (c *Column) ChosenCounter(m *Matches) string {
 
 // CountRuns counts the matches of every run.
 func (c *Column) CountRuns(counter string, m *Matches, f func(run, n int)) {
-	if counter == "sets" {
-		c.eachIntersection(m, f)
-		return
-	}
-	o := newSortedResult(m.steps, c, m.set, true)
+	o := newSortedResult(m.steps, c, m.set, counter != "sets")
 	defer o.release()
-	c.eachMarked(m.steps, o.marks, f)
+	next := c.intersections(m)
+	if counter == "marks" {
+		next = c.markedRuns(m.steps, o.marks)
+	}
+	for run, n, ok := next(); ok; run, n, ok = next() {
+		f(run, n)
+	}
 }
 
 // Run returns the ranks of a run.
@@ -39,4 +46,20 @@ func (c *Column) TopElements(m *Matches, most int, byRecord bool) (values []quer
 		c.elementsOfMany(m, v)
 	}
 	return v.list(nil), v.distinct
+}
+
+// CountBelow returns the number of records of a set, nil for all, whose sort key is less than the given one.
+func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
+	o := newSortedResult(st, c, set, false)
+	defer o.release()
+	return o.countBelowKey(key)
+}
+
+// HasStoredValues reports whether the values of runs are stored.
+func (c *Column) HasStoredValues() bool { return len(c.values) > 0 }
+
+// ReadRunValues returns functions that read the values of ascending runs, and search them for a substring.
+func (c *Column) ReadRunValues(find *text.Substring) (at func(run int) string, contains func(run int) bool) {
+	v := c.newRunValues(c.Distinct())
+	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return v.contains(run, find) }
 }

@@ -1,6 +1,9 @@
 package column
 
 import (
+	"maps"
+	"slices"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/guard"
@@ -17,10 +20,9 @@ func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
 	values := newValueCollector(q)
 	isList := c.Field.Type == herb.TypeList
 	distinct := c.Distinct() == c.Values() && values.find == nil // every value is different, and all can be returned
-	bySets := m.set != nil && c.countsBySets(m)
-	o := newSortedResult(m.steps, c, m.set, !isList && !distinct && !bySets)
+	o := newSortedResult(m.steps, c, m.set, !isList && !distinct && !c.countsBySets(m))
 	defer o.release()
-	withValue := o.countBelow(c.Values())
+	withValue := o.len()
 	f.Empty = m.n - withValue
 	if isList {
 		c.countElements(m, values)
@@ -36,13 +38,6 @@ func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
 		setHistogram(&f, &c.Field, counted, edges, q)
 	}
 	exact := c.exact(m.steps)
-	add := func(run, n int) {
-		if exact && c.isNonUniform(run) {
-			c.addWritings(m, run, values)
-			return
-		}
-		values.addRun(c, run, n)
-	}
 	switch {
 	case distinct: // the most frequent values are the first ones
 		f.Distinct, f.Matching = withValue, withValue
@@ -53,12 +48,20 @@ func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
 	case m.set == nil && !exact && values.find == nil:
 		values.addDistinct(c.Distinct())
 		c.addLongestRuns(m.steps, &values.topValues)
-	case m.set == nil:
-		c.eachRun(m.steps, add)
-	case bySets:
-		c.eachIntersection(m, add)
 	default:
-		c.eachMarked(m.steps, o.marks, add)
+		texts, next := c.newRunValues(m.n), c.runCounts(m, &o)
+		for run, n, ok := next(); ok; run, n, ok = next() {
+			switch {
+			case exact && c.isNonUniform(run):
+				for _, w := range c.writings(m, run) {
+					if values.count([]byte(w.Text)) {
+						values.offer(valueCount{n: w.Count, run: run, value: w.Text})
+					}
+				}
+			case values.countFound(values.find == nil || texts.contains(run, values.find)):
+				values.offerRun(run, n)
+			}
+		}
 	}
 	values.setFacet(&f, c.RunValue)
 	return f
@@ -78,8 +81,8 @@ func (c *Column) exact(st *guard.Steps) bool {
 	return false
 }
 
-// addWritings adds the values of a non-uniform run by their written form.
-func (c *Column) addWritings(m *Matches, run int, values *valueCollector) {
+// writings returns the values of a non-uniform run by their written form, in the order of their bytes.
+func (c *Column) writings(m *Matches, run int) (values []Value) {
 	counts := map[string]int{}
 	from, to := c.run(run)
 	for p := from; p < to; p++ {
@@ -88,10 +91,11 @@ func (c *Column) addWritings(m *Matches, run int, values *valueCollector) {
 			counts[c.value(rec)]++
 		}
 	}
-	for value, n := range counts {
-		m.steps.Add(1)
-		values.addValue(valueCount{n: n, run: run, value: value})
+	key := c.runKey(run)
+	for _, written := range slices.Sorted(maps.Keys(counts)) {
+		values = append(values, Value{key, written, counts[written]})
 	}
+	return values
 }
 
 // addLongestRuns adds the runs by their lengths. If there are enough long runs, no other can be among the top.
@@ -101,7 +105,10 @@ func (c *Column) addLongestRuns(st *guard.Steps, best *topValues) {
 		long--
 	}
 	if long < best.skip+best.most {
-		c.eachRun(st, best.offerRun)
+		next := c.allRuns(st)
+		for run, n, ok := next(); ok; run, n, ok = next() {
+			best.offerRun(run, n)
+		}
 		return
 	}
 	for k := range long {

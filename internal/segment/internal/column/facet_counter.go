@@ -7,7 +7,7 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Matches is the set of records that match a request.
+// Matches is the set of records that match a request. Release it after use.
 type Matches struct {
 	steps *guard.Steps
 	set   *bitmap.Set // nil means all records
@@ -15,16 +15,20 @@ type Matches struct {
 	all   int // number of all records
 }
 
-// NewMatches returns the matches of a set; nil means all records.
+// NewMatches returns the matches of a set; nil means all records. The set then belongs to the matches.
 func NewMatches(st *guard.Steps, pool *bitmap.Pool, set *bitmap.Set) *Matches {
 	m := &Matches{steps: st, set: set, n: pool.Records, all: pool.Records}
 	if set != nil {
 		if m.n = set.Len(); m.n == m.all {
+			m.Release()
 			m.set = nil
 		}
 	}
 	return m
 }
+
+// Release recycles memory.
+func (m *Matches) Release() { m.set.Release() }
 
 // Len returns the number of records.
 func (m *Matches) Len() int { return m.n }
@@ -44,6 +48,9 @@ const (
 
 // countsBySets reports whether intersecting the matches with each run is cheaper than marking them in the sorted rows.
 func (c *Column) countsBySets(m *Matches) bool {
+	if m.set == nil {
+		return false
+	}
 	inShortRuns := c.sorted.Len()
 	for k := range c.longRuns.Len() {
 		m.steps.Add(1)
@@ -56,34 +63,54 @@ func (c *Column) countsBySets(m *Matches) bool {
 	return bySets < byMarks
 }
 
-// eachRun calls f for all runs in ascending order with their lengths.
-func (c *Column) eachRun(st *guard.Steps, f func(run, n int)) {
-	from := 0
-	for run := range c.Distinct() {
-		st.Add(1)
-		to := int(c.runs.At(run + 1))
-		f(run, to-from)
-		from = to
+// runSequence returns the next run with matches, in ascending order, and their number. ok is false at the end.
+type runSequence func() (run, n int, ok bool)
+
+// runCounts returns the runs with matches. o locates the matches; they are marked unless countsBySets.
+func (c *Column) runCounts(m *Matches, o *sortedResult) runSequence {
+	switch {
+	case m.set == nil:
+		return c.allRuns(m.steps)
+	case o.marks == nil:
+		return c.intersections(m)
+	default:
+		return c.markedRuns(m.steps, o.marks)
 	}
 }
 
-// eachIntersection calls f for each run with matches, in ascending order, and their number. It intersects the matches with
-// every run.
-func (c *Column) eachIntersection(m *Matches, f func(run, n int)) {
-	records, k, from := m.dense(), 0, 0
-	for run := range c.Distinct() {
+// allRuns returns all runs with their lengths.
+func (c *Column) allRuns(st *guard.Steps) runSequence {
+	run, from := -1, 0
+	return func() (int, int, bool) {
+		if run++; run >= c.Distinct() {
+			return 0, 0, false
+		}
+		st.Add(1)
 		to := int(c.runs.At(run + 1))
-		n := 0
-		if k < c.longRuns.Len() && int(c.longRuns.At(k)) == run {
-			n = c.longRunSets.Set(k).CountIn(m.steps, records)
-			k++
-		} else {
-			n = c.countRanks(m.steps, from, to, records)
-		}
-		if n > 0 {
-			f(run, n)
-		}
+		n := to - from
 		from = to
+		return run, n, true
+	}
+}
+
+// intersections intersects the matches with every run.
+func (c *Column) intersections(m *Matches) runSequence {
+	records, k, run, from := m.dense(), 0, -1, 0
+	return func() (int, int, bool) {
+		for run++; run < c.Distinct(); run++ {
+			to := int(c.runs.At(run + 1))
+			n := 0
+			if k < c.longRuns.Len() && int(c.longRuns.At(k)) == run {
+				n = c.longRunSets.Set(k).CountIn(m.steps, records)
+				k++
+			} else {
+				n = c.countRanks(m.steps, from, to, records)
+			}
+			if from = to; n > 0 {
+				return run, n, true
+			}
+		}
+		return 0, 0, false
 	}
 }
 
@@ -97,13 +124,18 @@ func (c *Column) countRanks(st *guard.Steps, from, to int, records bitmap.Bits) 
 	return n
 }
 
-// eachMarked calls f for each run with marks in the sorted rows, in ascending order, and their number.
-func (c *Column) eachMarked(st *guard.Steps, marks bitmap.Bits, f func(run, n int)) {
+// markedRuns returns the runs with marks in the sorted rows.
+func (c *Column) markedRuns(st *guard.Steps, marks bitmap.Bits) runSequence {
 	end := c.Values()
-	for run, rank := 0, marks.Next(st, 0, end); rank < end; {
+	run, rank := 0, marks.Next(st, 0, end)
+	return func() (int, int, bool) {
+		if rank >= end {
+			return 0, 0, false
+		}
 		run = c.runAt(run, rank)
 		to := int(c.runs.At(run + 1))
-		f(run, marks.Count(rank, to))
+		n := marks.Count(rank, to)
 		rank = marks.Next(st, to, end)
+		return run, n, true
 	}
 }

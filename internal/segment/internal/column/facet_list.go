@@ -53,12 +53,7 @@ func (c *Column) elementsOfMany(m *Matches, values *valueCollector) {
 
 // addElement adds an element of a list. Elements are not stored in collation order, so their order needs a sort key.
 func (v *valueCollector) addElement(element []byte, n int) {
-	if v.find == nil {
-		v.addDistinct(1)
-	} else if !v.count(string(element)) {
-		return
-	}
-	if v.qualifies(n) {
+	if v.count(element) && v.qualifies(n) {
 		v.offer(valueCount{n: n, key: appendElementKey(nil, element), value: string(element)})
 	}
 }

@@ -26,31 +26,18 @@ func (v *valueCollector) addDistinct(n int) {
 	v.matching += n
 }
 
-// addValue adds a value. It keeps neither the value nor its sort key unless they are among the top.
-func (v *valueCollector) addValue(c valueCount) {
-	if v.count(c.value) {
-		v.offer(c)
-	}
-}
-
 // count counts a value and reports whether it can be returned.
-func (v *valueCollector) count(value string) bool {
-	v.distinct++
-	if v.find != nil && !v.find.In(value) {
-		return false
-	}
-	v.matching++
-	return true
+func (v *valueCollector) count(value []byte) bool {
+	return v.countFound(v.find == nil || v.find.In(value))
 }
 
-// addRun adds the value of a run.
-func (v *valueCollector) addRun(c *Column, run, n int) {
-	if v.find == nil {
-		v.addDistinct(1)
-		v.offerRun(run, n)
-	} else if v.count(c.RunValue(run)) {
-		v.offerRun(run, n)
+// countFound counts a value that contains the substring to find, or does not. It returns found.
+func (v *valueCollector) countFound(found bool) bool {
+	v.distinct++
+	if found {
+		v.matching++
 	}
+	return found
 }
 
 // setFacet sets the counts of a facet. valueOf returns the value of a run.

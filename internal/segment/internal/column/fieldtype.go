@@ -11,12 +11,13 @@ import (
 // AppendSortKey appends the sort key of a value that is not missing, by which the rows of a field are sorted. No key is a
 // prefix of another.
 func AppendSortKey(dst []byte, f *herb.Field, value []byte) ([]byte, error) {
-	canonical, status := value, text.Valid
-	if f.Type.IsScalar() {
-		var buf [64]byte
-		canonical, status = text.AppendCanonical(buf[:0], f, value)
+	if !f.Type.IsScalar() {
+		key, _ := text.AppendSortKey(dst, f.Type, value)
+		return key, nil
 	}
-	key, ok := text.AppendSortKey(dst, f.Type, canonical)
+	var buf [64]byte
+	canonical, status := text.AppendCanonical(buf[:0], f, value)
+	key, ok := text.AppendScalarSortKey(dst, f.Type, canonical)
 	if status != text.Valid || !ok {
 		return nil, herb.Invalidf("field %q has the value %q, which is not a %s", f.Name, value, f.Type)
 	}

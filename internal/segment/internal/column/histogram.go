@@ -10,48 +10,63 @@ import (
 
 // population is the values of some records of a field in ascending order.
 type population interface {
-	// extremes returns the least and the greatest value, and if signs is set those next to zero.
-	extremes(signs bool) extremes
-	// addTo adds the numbers of values in buckets to their counts.
-	addTo(buckets []query.Bucket)
+	// len returns the number of values.
+	len() int
+	// at returns the value at a position, with its sort key.
+	at(i int) Value
+	// countBelowKey returns the number of values whose sort key is less than the given one.
+	countBelowKey(key string) int
 }
 
-// extremes are values with their sort keys. A value that does not exist has no key.
+// extremes are values with their sort keys: the least, the greatest, and those next to zero. A value that does not exist has no
+// key.
 type extremes struct{ min, max, negative, positive Value }
 
 // setHistogram sets the range and the histogram of a facet of some populations. Its boundaries and its scale are those for
 // edges, which may be other populations.
 func setHistogram(facet *query.Facet, f *herb.Field, counted, edges []population, q *query.FacetRequest) {
-	own := combine(counted, false)
+	own := combine(f, counted, false)
 	facet.Min, facet.Max, facet.Scale = own.min.Text, own.max.Text, query.ScaleLinear
 	logarithmic := f.Type == herb.TypeNumber && (q.Scale == query.ScaleLog || q.Scale == query.ScaleAuto)
-	e := combine(edges, logarithmic)
+	e := combine(f, edges, logarithmic)
 	facet.Histogram = query.Buckets(*f, e.min.Text, e.max.Text, q.Buckets)
 	if logarithmic {
 		r := query.Range{Min: e.min.Text, Max: e.max.Text, GreatestNegative: e.negative.Text, LeastPositive: e.positive.Text}
 		log := query.LogBuckets(*f, r, q.Buckets)
-		if len(log) > 0 && (q.Scale == query.ScaleLog || isSkewed(facet.Histogram, edges) && !isSkewed(log, edges)) {
+		if len(log) > 0 && (q.Scale == query.ScaleLog || isSkewed(f, facet.Histogram, edges) && !isSkewed(f, log, edges)) {
 			facet.Histogram, facet.Scale = log, query.ScaleLog
 		}
 	}
-	for _, p := range counted {
-		p.addTo(facet.Histogram)
-	}
+	addCounts(f, facet.Histogram, counted)
 }
 
 // isSkewed reports whether a histogram of some populations is skewed. It does not change the buckets.
-func isSkewed(buckets []query.Bucket, populations []population) bool {
+func isSkewed(f *herb.Field, buckets []query.Bucket, populations []population) bool {
 	buckets = slices.Clone(buckets)
-	for _, p := range populations {
-		p.addTo(buckets)
-	}
+	addCounts(f, buckets, populations)
 	return query.IsSkewed(buckets)
 }
 
-// combine returns the extremes of several populations. Of equal values it returns that of the first population.
-func combine(populations []population, signs bool) (all extremes) {
+// addCounts adds the numbers of values in buckets to their counts.
+func addCounts(f *herb.Field, buckets []query.Bucket, populations []population) {
+	for _, p := range populations {
+		end := p.len()
+		for i := len(buckets) - 1; i >= 0; i-- {
+			from := 0
+			if i > 0 {
+				from = p.countBelowKey(borderKey(f, buckets[i].From))
+			}
+			buckets[i].Count += end - from
+			end = from
+		}
+	}
+}
+
+// combine returns the extremes of several populations, with those next to zero if signs is set. Of equal values it returns that
+// of the first population.
+func combine(f *herb.Field, populations []population, signs bool) (all extremes) {
 	lower := func(dst *Value, v Value) {
-		if v.Key != "" && (dst.Key == "" || v.Key < dst.Key) {
+		if dst.Key == "" || v.Key < dst.Key {
 			*dst = v
 		}
 	}
@@ -61,94 +76,43 @@ func combine(populations []population, signs bool) (all extremes) {
 		}
 	}
 	for _, p := range populations {
-		e := p.extremes(signs)
-		lower(&all.min, e.min)
-		upper(&all.max, e.max)
-		upper(&all.negative, e.negative)
-		lower(&all.positive, e.positive)
+		n := p.len()
+		if n == 0 {
+			continue
+		}
+		lower(&all.min, p.at(0))
+		upper(&all.max, p.at(n-1))
+		if !signs {
+			continue
+		}
+		zero := borderKey(f, "0")
+		if below := p.countBelowKey(zero); below > 0 {
+			upper(&all.negative, p.at(below-1))
+		}
+		if through := p.countBelowKey(zero + "\x00"); through < n {
+			lower(&all.positive, p.at(through))
+		}
 	}
 	return all
 }
 
-// extremes implements population.
-func (o *sortedResult) extremes(signs bool) (e extremes) {
-	withValue := o.countBelow(o.Values())
-	if withValue == 0 {
-		return e
-	}
-	at := func(i int) Value {
-		run := o.runAt(0, o.rank(i))
-		return Value{Key: o.runKey(run), Text: o.RunValue(run)}
-	}
-	e.min, e.max = at(0), at(withValue-1)
-	if !signs {
-		return e
-	}
-	zero := borderKey(&o.Field, "0")
-	if below := o.countBelow(int(o.runs.At(o.firstRun(zero)))); below > 0 {
-		e.negative = at(below - 1)
-	}
-	if through := o.countBelow(int(o.runs.At(o.firstRun(zero + "\x00")))); through < withValue {
-		e.positive = at(through)
-	}
-	return e
+func (o *sortedResult) len() int { return o.countBelow(o.Values()) }
+
+func (o *sortedResult) at(i int) Value {
+	run := o.runAt(0, o.rank(i))
+	return Value{Key: o.runKey(run), Text: o.RunValue(run)}
 }
 
-// addTo implements population.
-func (o *sortedResult) addTo(buckets []query.Bucket) {
-	end := o.countBelow(o.Values())
-	for i := len(buckets) - 1; i >= 0; i-- {
-		from := 0
-		if i > 0 {
-			from = o.countBelow(int(o.runs.At(o.firstRun(borderKey(&o.Field, buckets[i].From)))))
-		}
-		buckets[i].Count += end - from
-		end = from
-	}
+func (o *sortedResult) countBelowKey(key string) int {
+	return o.countBelow(int(o.runs.At(o.firstRun(key))))
 }
 
 // valuePopulation is a population in memory.
-type valuePopulation struct {
-	field  *herb.Field
-	values []Value // in ascending order
-}
+type valuePopulation []Value
 
-// firstAt returns the index of the first value whose key is not less than the given one.
-func (p valuePopulation) firstAt(key string) int {
-	return sort.Search(len(p.values), func(i int) bool { return p.values[i].Key >= key })
-}
+func (p valuePopulation) len() int       { return len(p) }
+func (p valuePopulation) at(i int) Value { return p[i] }
 
-// extremes implements population.
-func (p valuePopulation) extremes(signs bool) (e extremes) {
-	n := len(p.values)
-	if n == 0 {
-		return e
-	}
-	e.min, e.max = p.values[0], p.values[n-1]
-	if !signs {
-		return e
-	}
-	zero := borderKey(p.field, "0")
-	if below := p.firstAt(zero); below > 0 {
-		e.negative = p.values[below-1]
-	}
-	if through := p.firstAt(zero + "\x00"); through < n {
-		e.positive = p.values[through]
-	}
-	return e
-}
-
-// addTo implements population.
-func (p valuePopulation) addTo(buckets []query.Bucket) {
-	end := len(p.values)
-	for i := len(buckets) - 1; i >= 0; i-- {
-		from := 0
-		if i > 0 {
-			from = p.firstAt(borderKey(p.field, buckets[i].From))
-		}
-		for _, v := range p.values[from:end] {
-			buckets[i].Count += v.Count
-		}
-		end = from
-	}
+func (p valuePopulation) countBelowKey(key string) int {
+	return sort.Search(len(p), func(i int) bool { return p[i].Key >= key })
 }

@@ -36,13 +36,6 @@ type position struct{ rank, count int }
 // it, this is faster than a few intersections with prefix sets.
 const markedShare = 128
 
-// CountBelow returns the number of records of a set, nil for all, whose sort key is less than the given one.
-func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
-	o := newSortedResult(st, c, set, false)
-	defer o.release()
-	return o.countBelow(int(c.runs.At(c.firstRun(key))))
-}
-
 // newSortedResult locates the records of a set; nil means all. If mark is set, even a large result is marked.
 func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) sortedResult {
 	o := sortedResult{Column: c, steps: st, set: set, total: c.sorted.Len()}

@@ -60,6 +60,9 @@ var (
 	// Order of the elements; not in files of earlier programs.
 	TagElementOrder = Tag{'E', 'O', 'R', 'D'} // u32: indexes in ELEM, in the order of the sort keys
 
+	// Values; not in files of earlier programs, nor of fields with long values.
+	TagValues = Tag{'V', 'A', 'L', 'S'} // the value of each value run, without the prefix that it shares with the one before
+
 	// Frequent values and their block counts; not in small files.
 	TagFrequent    = Tag{'F', 'R', 'E', 'Q'} // u32: field and number of each frequent value
 	TagBlockCounts = Tag{'B', 'C', 'N', 'T'} // u32: number of records with each frequent value before the end of each block of the sorted rows

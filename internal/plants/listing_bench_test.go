@@ -1,8 +1,7 @@
-package storetest
+package plants_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,32 +12,27 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/plants"
 	"herbarium/internal/query"
-	"herbarium/internal/store"
 )
 
-// sizeVariable names the environment variable with the number of plants of BenchmarkListings.
+// sizeVariable names the environment variable with the number of plants of BenchmarkIndex.
 const sizeVariable = "HERBARIUM_BENCH_PLANTS"
 
-// BenchmarkListings creates a million plants, indexes them and measures facets and the first, the middle and the last page of
+// BenchmarkIndex creates a million plants, indexes them and measures facets and the first, the middle and the last page of
 // listings. A share of the plants, one in a hundred, is created after the rest was indexed.
-func BenchmarkListings(b *testing.B, s Store) {
+func BenchmarkIndex(b *testing.B) {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(sizeVariable), "1000000"))
 	if err != nil || n < 1000 {
 		b.Fatalf("%s must be a number from 1000", sizeVariable)
 	}
-	x := plants.NewIndex(s, plants.IndexOptions{Dir: b.TempDir()})
-	defer func() {
-		if err := x.Close(); err != nil {
-			b.Error(err)
-		}
-	}()
-	fill(b, s, 0, n-n/100)
+	log := newMemoryLog(0)
+	x := openIndex(b, log, plants.IndexOptions{Dir: b.TempDir()})
+	fill(log, n-n/100)
 	began := time.Now()
 	if err := with(x, b.Context(), func(*plants.Snapshot) error { return nil }); err != nil {
 		b.Fatal(err)
 	}
 	b.Logf("indexed %d plants in %s", n-n/100, time.Since(began))
-	fill(b, s, n-n/100, n)
+	fill(log, n)
 	measure := func(name string, list func() error) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -82,33 +76,15 @@ func BenchmarkListings(b *testing.B, s Store) {
 	}
 }
 
-// with calls do with the plants of now.
-func with(x *plants.Index, ctx context.Context, do func(*plants.Snapshot) error) error {
-	s, err := x.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Release()
-	return do(s)
-}
-
-// fill creates plants from a number to another, with names of three words, the first being one of 50, and for nine of ten one
-// of ten tags.
-func fill(b *testing.B, s Store, from, n int) {
-	b.Helper()
-	r := rand.New(rand.NewPCG(1, uint64(from)))
-	const batch = 5000
-	for first := from; first < n; first += batch {
-		creations := make([]store.Creation, min(batch, n-first))
-		for i := range creations {
-			name := fmt.Sprintf("Genus%d species%d variety%d", r.IntN(50), r.IntN(5000), r.IntN(100_000))
-			creations[i] = creation(int64(first+i+1), name)
-			if tag := r.IntN(10); tag > 0 {
-				creations[i].Plant.Tag = new("tag" + strconv.Itoa(tag))
-			}
+// fill creates plants up to a number, with names of three words, the first being one of 50, and for nine of ten one of ten tags.
+func fill(log *memoryLog, n int) {
+	r := rand.New(rand.NewPCG(1, uint64(len(log.plants))))
+	for id := int64(len(log.plants) + 1); id <= int64(n); id++ {
+		p := plant(id, fmt.Sprintf("Genus%d species%d variety%d", r.IntN(50), r.IntN(5000), r.IntN(100_000)))
+		if tag := r.IntN(10); tag > 0 {
+			p.Tag = new("tag" + strconv.Itoa(tag))
 		}
-		if _, err := s.CreatePlants(b.Context(), creations); err != nil {
-			b.Fatal(err)
-		}
+		log.plants = append(log.plants, p)
 	}
+	log.numberBatch()
 }

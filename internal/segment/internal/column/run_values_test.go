@@ -1,0 +1,51 @@
+package column_test
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// TestRunValues reads the values of runs in sequence, stored and from the records, all and some of them, and compares them with
+// those of single runs.
+func TestRunValues(t *testing.T) {
+	t.Parallel()
+	const n = 3000
+	fields := []herb.Field{
+		{Name: "stored", Type: herb.TypeText, Filterable: true}, {Name: "number", Type: herb.TypeNumber, Filterable: true},
+		{Name: "long", Type: herb.TypeText, Filterable: true}, {Name: "not filterable", Type: herb.TypeText},
+	}
+	g := rand.New(rand.NewPCG(7, 7))
+	parts := []string{"rose", "Rose", "rosé", "oak", " ", "\t", "植物", "Straße", "\"", "1"}
+	columns, _ := openColumns(t, fields, func(int) herb.Record {
+		var value string
+		for range g.IntN(6) {
+			value += parts[g.IntN(len(parts))]
+		}
+		return herb.Record{value, strconv.Itoa(g.IntN(5000)), value + strings.Repeat("x", 200), value}
+	}, n)
+	for i, stored := range []bool{true, true, false, false} {
+		c := &columns[i]
+		if c.HasStoredValues() != stored {
+			t.Errorf("%s: stored values: %t", c.Field.Name, !stored)
+		}
+		for _, step := range []int{1, 3, 100} {
+			for _, part := range []string{"ros", "É", "ss", "\"", "物r", "12", "xx"} {
+				at, contains := c.ReadRunValues(text.NewSubstring(part))
+				for run := 0; run < c.Distinct(); run += step {
+					want := c.RunValue(run)
+					if got := at(run); got != want {
+						t.Fatalf("%s: run %d has %q; want %q", c.Field.Name, run, got, want)
+					}
+					if got := contains(run); got != text.NewSubstring(part).In([]byte(want)) {
+						t.Errorf("%s: %q contains %q: %t", c.Field.Name, want, part, got)
+					}
+				}
+			}
+		}
+	}
+}
