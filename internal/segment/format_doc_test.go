@@ -431,7 +431,7 @@ func tableOf(b []byte) [][]byte {
 
 // frozenDatasets returns the inputs of the files in testdata, by name.
 func frozenDatasets() map[string]dataset {
-	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": bigramWords(), "begun": prefixWords(), "blocks": frequentValues()}
+	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": bigramWords(), "begun": prefixWords(), "blocks": frequentValues(), "fields": fieldWords()}
 }
 
 // manyRecords has all types of fields, missing values, values that compare equal, lists, escapes, several scripts and a
@@ -505,6 +505,19 @@ func prefixWords() dataset {
 			text += fmt.Sprintf(" oak%02d", i%3+4)
 		}
 		d.records = append(d.records, herb.Record{text})
+	}
+	return d
+}
+
+// fieldWords has the minimum number of records of a file with field postings: frequent words in one field, the other, or
+// both.
+func fieldWords() dataset {
+	d := dataset{fields: []herb.Field{
+		{Name: "a", Type: herb.TypeText, Searchable: true}, {Name: "b", Type: herb.TypeText, Searchable: true, Weight: 2},
+	}}
+	words := []string{"oak", "elm", "oaks elm", "rare"}
+	for i := range build.DefaultIndexes().MinRecords {
+		d.records = append(d.records, herb.Record{words[i%64%3], words[i%256/85]})
 	}
 	return d
 }
@@ -599,6 +612,10 @@ var frozenResults = []struct {
 	{"v1/begun.seg", "search=oa*&per_page=2", "t", 3510, []string{"elm oak01 oak05", "elm oak08 oak06"}},
 	{"v1/begun.seg", "search=oak0*&per_page=2", "t", 2047, []string{"elm oak01 oak05", "elm oak08 oak06"}},
 	{"v1/begun.seg", "search=oak1*&per_page=2", "t", 1754, []string{"elm oak10", "elm oak11"}},
+	{"v1/fields.seg", "a[match]=oak&per_page=2", "b", 1408, []string{"oak", "oak"}},
+	{"v1/fields.seg", "b[match]=oak*&per_page=1", "b", 2720, []string{"oak"}},
+	{"v1/fields.seg", "b[match]=rare&per_page=1", "a", 16, []string{"oak"}},
+	{"v1/fields.seg", "a[match]=oa*&b[match]=-elm&per_page=3", "a", 928, []string{"oak", "oaks elm", "oak"}},
 	{"v1/begun.seg", "search=elm+-oak1*&sort=t&order=desc&per_page=1", "t", 1756, []string{"elm oak09 oak06"}},
 	{"v1/blocks.seg", "category=a&sort=price&per_page=3&page=600", "price", 2048, []string{"3594", "3596", "3598"}},
 	{"v1/blocks.seg", "category=b&sort=-price&per_page=3&page=3", "price", 2048, []string{"4083", "4081", "4079"}},
