@@ -2,7 +2,7 @@ package fulltext
 
 import (
 	"bytes"
-	"slices"
+	"encoding/binary"
 
 	"herbarium/internal/segment/internal/bitmap"
 )
@@ -45,7 +45,7 @@ func (p *pattern) count(record uint32, most int) int {
 			break
 		}
 		at += i
-		if at > 0 && b[at-1] >= 0x80 || p.last != nil && p.countLast(firstWord(b[at+len(p.words):]), 1) == 0 {
+		if at > 0 && b[at-1] >= 0x80 || p.last != nil && !p.beginsWithLast(b[at+len(p.words):]) {
 			continue
 		}
 		if n++; n == most {
@@ -78,8 +78,8 @@ func (p *pattern) countLast(b []byte, most int) (n int) {
 	return n
 }
 
-// firstWord returns the first word in b, or the end of the part.
-func firstWord(b []byte) []byte {
-	end := slices.IndexFunc(b, func(c byte) bool { return c < 0x80 })
-	return b[:end+1]
+// beginsWithLast reports whether b begins with a word that matches the last one.
+func (p *pattern) beginsWithLast(b []byte) bool {
+	id, _ := binary.Uvarint(b) // 0 at the end of a part, which is no number
+	return p.ids.Has(uint32(id))
 }
