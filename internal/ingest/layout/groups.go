@@ -55,7 +55,9 @@ func Groups(upper, lower Row, below []Row, merges []Merge, separator string) []s
 
 // GroupNote describes columns that two rows name together. unit is what the format calls a row.
 func GroupNote(unit string, upper, lower Row, columns []rows.Column) string {
-	isJoined := func(i int) bool { return len(lower.cell(i)) > 0 && columns[i].Name != string(bytes.TrimSpace(lower.cell(i))) }
+	isJoined := func(i int) bool {
+		return len(lower.cell(i)) > 0 && columns[i].Name != string(bytes.TrimSpace(lower.cell(i)))
+	}
 	example := 0
 	for example+1 < len(columns) && !isJoined(example) {
 		example++
