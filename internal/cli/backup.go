@@ -31,7 +31,7 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
   herbarium backup - | zstd > /backup/herbarium.tar.zst
   herbarium backup /backup/herbarium/
   herbarium backup cluster.tar --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
-		Args:              atMostOne("a file, a folder or -"),
+		Args:              expectArgs(0, 1, "a file, a folder or -"),
 		ValidArgsFunction: firstArg(completePaths),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			to := "herbarium-" + time.Now().UTC().Format("20060102T150405Z") + ".tar"
@@ -80,14 +80,4 @@ func (r *runner) backUp(cmd *cobra.Command, to string, asJSON bool) error {
 type backupResult struct {
 	Path string `json:"path"`
 	migrate.Result
-}
-
-// atMostOne is cobra.MaximumNArgs(1) with a usage error that names the expected argument.
-func atMostOne(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return usagef("expected %s", what)
-		}
-		return nil
-	}
 }

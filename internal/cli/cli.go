@@ -259,10 +259,10 @@ func noArgs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// exactly is cobra.ExactArgs with a usage error that names the expected arguments.
-func exactly(n int, what string) cobra.PositionalArgs {
+// expectArgs is cobra.RangeArgs with a usage error that names the expected arguments.
+func expectArgs(least, most int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
+		if len(args) < least || len(args) > most {
 			return usagef("expected %s", what)
 		}
 		return nil

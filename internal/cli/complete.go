@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -154,23 +155,20 @@ func queryParameters(ds herb.Dataset, typed string) (values []string) {
 
 // completeScope offers the scopes of a key.
 func (r *runner) completeScope() completion {
-	fixed := []string{string(herb.ScopePlantsWrite) + "\tcreate plants", string(herb.ScopeDataRead) + "\tlist every dataset"}
-	listed := r.completeData(func(ctx context.Context, d *app.Data, _ []string, _ string) (values []string, err error) {
-		names, err := datasetNames(ctx, d)
-		seen := map[string]bool{}
-		for _, name := range names {
-			namespace, _, _ := strings.Cut(name, "/")
-			if !seen[namespace] {
-				seen[namespace] = true
-				values = append(values, string(herb.ScopeDataRead)+":"+namespace+"/*")
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		values := []string{string(herb.ScopePlantsWrite) + "\tcreate plants", string(herb.ScopeDataRead) + "\tlist every dataset"}
+		_ = r.withData(cmd, func(ctx context.Context, d *app.Data) error { // without data, these are still valid
+			names, err := datasetNames(ctx, d)
+			for _, name := range names {
+				namespace, _, _ := strings.Cut(name, "/")
+				if all := string(herb.ScopeDataRead) + ":" + namespace + "/*"; !slices.Contains(values, all) {
+					values = append(values, all)
+				}
+				values = append(values, string(herb.ScopeDataRead)+":"+name)
 			}
-			values = append(values, string(herb.ScopeDataRead)+":"+name)
-		}
-		return values, err
-	})
-	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		values, _ := listed(cmd, args, typed) // without data, the fixed ones are still valid
-		return append(fixed, values...), cobra.ShellCompDirectiveNoFileComp
+			return err
+		})
+		return values, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

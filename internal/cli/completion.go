@@ -28,7 +28,7 @@ Load it in the current shell, or save it to be loaded by every new one:
 bash needs the package bash-completion. In zsh, run 'autoload -U compinit; compinit' first if completion is not enabled.`,
 		Example:   "  source <(herbarium completion bash)",
 		ValidArgs: shells,
-		Args:      exactly(1, "one of "+strings.Join(shells, ", ")),
+		Args:      expectArgs(1, 1, "one of "+strings.Join(shells, ", ")),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			const descriptions = true
 			switch root := cmd.Root(); args[0] {

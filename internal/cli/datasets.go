@@ -110,7 +110,7 @@ func describedDataset(d herb.Dataset) any {
 
 // datasetCommand returns a command with one argument, a dataset.
 func datasetCommand(r *runner, cmd *cobra.Command, run func(ctx context.Context, d *app.Data, ref herb.Ref) error) *cobra.Command {
-	cmd.Args = exactly(1, "one namespace/dataset; 'herbarium datasets list' lists them")
+	cmd.Args = expectArgs(1, 1, "one namespace/dataset; 'herbarium datasets list' lists them")
 	cmd.ValidArgsFunction = firstArg(r.completeDataset())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ref, err := herb.ParseRef(args[0])

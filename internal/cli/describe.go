@@ -31,7 +31,7 @@ PATH and the flags that override detection are the same as for 'herbarium publis
   zcat prices.csv.gz | head -1000 | herbarium describe - --as shop/prices
   herbarium describe measurements.dat --header none --yaml
   herbarium describe prices > prices/datapackage.json && herbarium publish prices`,
-		Args: exactly(1, "one file or folder to describe"),
+		Args: expectArgs(1, 1, "one file or folder to describe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != stdinPath && as != "" {
 				return usagef("--as applies to standard input only; use - as the path")

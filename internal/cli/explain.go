@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -27,7 +28,7 @@ listing URL; _version=VERSION selects a stored version. The command reads the da
 running or not.`,
 		Example: `  herbarium explain garden/catalog 'category=tree&sort=price'
   herbarium explain garden/catalog 'search=rose "climbing plant"&price[lt]=20&page=3'`,
-		Args: exactly(2, "one namespace/dataset and a query"),
+		Args: expectArgs(2, 2, "one namespace/dataset and a query"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			switch len(args) {
 			case 0:
@@ -63,7 +64,7 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked s
 		return err
 	}
 	if asJSON {
-		return writeJSON(r.Out, newExplanationJSON(e))
+		return writeExplanation(r.Out, e)
 	}
 	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STEP\tMETHOD\tRECORDS\tTIME")
@@ -98,23 +99,20 @@ func openListing(ctx context.Context, d *app.Data, ref herb.Ref, asked string) (
 	return view, req, nil
 }
 
-// explanationJSON is the output of explain with --json.
-type explanationJSON struct {
-	Total int        `json:"total"`
-	Steps []stepJSON `json:"steps"`
-}
-
-type stepJSON struct {
-	Step         string `json:"step"`
-	Method       string `json:"method"`
-	Records      int    `json:"records"`
-	Microseconds int64  `json:"microseconds"`
-}
-
-func newExplanationJSON(e segment.Explanation) explanationJSON {
-	j := explanationJSON{Total: e.Total}
-	for _, s := range e.Steps {
-		j.Steps = append(j.Steps, stepJSON{s.Name, s.Method, s.Records, s.Time.Microseconds()})
+// writeExplanation writes the output of explain with --json.
+func writeExplanation(w io.Writer, e segment.Explanation) error {
+	type step struct {
+		Step         string `json:"step"`
+		Method       string `json:"method"`
+		Records      int    `json:"records"`
+		Microseconds int64  `json:"microseconds"`
 	}
-	return j
+	var steps []step
+	for _, s := range e.Steps {
+		steps = append(steps, step{s.Name, s.Method, s.Records, s.Time.Microseconds()})
+	}
+	return writeJSON(w, struct {
+		Total int    `json:"total"`
+		Steps []step `json:"steps"`
+	}{e.Total, steps})
 }

@@ -199,7 +199,7 @@ func newKeysRevoke(r *runner) *cobra.Command {
 		Long:  "Revoke a key. KEY is its ID, its name if no other key in use has the same name, or the key itself. A key cannot be reinstated.",
 		Example: `  herbarium keys revoke nursery
   herbarium keys revoke k7q2mzx4ab`,
-		Args:              exactly(1, "the ID or the name of one key; 'herbarium keys list' shows them"),
+		Args:              expectArgs(1, 1, "the ID or the name of one key; 'herbarium keys list' shows them"),
 		ValidArgsFunction: firstArg(r.completeKey()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {

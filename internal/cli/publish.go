@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -54,12 +55,7 @@ refused or failed), version, changes and report.`,
   herbarium publish log.txt --header none --comment '#'
   herbarium publish export.csv --skip 3 --delimiter ';' --encoding windows-1252
   curl -s https://example.org/export | herbarium publish - --as shop/export --format csv`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("expected at least one file or folder to publish")
-			}
-			return nil
-		},
+		Args: expectArgs(1, math.MaxInt, "at least one file or folder to publish"),
 		RunE: func(cmd *cobra.Command, paths []string) (err error) {
 			// Large records produce much garbage; a memory limit bounds the heap for files of any size.
 			app.LimitMemory(app.PublishMemory)

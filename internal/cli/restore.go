@@ -28,7 +28,7 @@ backup does not, nothing is changed, the first difference is printed and the exi
   herbarium restore --check herbarium.tar
   zstdcat /backup/herbarium.tar.zst | herbarium restore -
   herbarium restore /backup/herbarium/ --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
-		Args:              exactly(1, "a backup: a file, a folder or -"),
+		Args:              expectArgs(1, 1, "a backup: a file, a folder or -"),
 		ValidArgsFunction: firstArg(completePaths),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, origins, err := r.config(cmd)

@@ -28,7 +28,7 @@ and change nothing, and a server can use the file at the same time.`,
 
 // segmentCommand returns a command with one argument, a segment file.
 func segmentCommand(cmd *cobra.Command, run func(s *segment.Reader) error) *cobra.Command {
-	cmd.Args = exactly(1, "one segment file")
+	cmd.Args = expectArgs(1, 1, "one segment file")
 	cmd.ValidArgsFunction = firstArg(completeFiles("segment"))
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
 		s, err := segment.Open(args[0])

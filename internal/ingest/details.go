@@ -29,17 +29,22 @@ func details(src Source, e *exposure, fields []herb.Field) (herb.Details, error)
 	if src.Order.Field == "" {
 		return d, nil
 	}
-	sortable := []string{}
+	return d, requireField(fields, src.Order.Field, "order", "sortable", func(f herb.Field) bool { return f.Sortable })
+}
+
+// requireField fails if there is no field of a name and a kind. setting names it.
+func requireField(fields []herb.Field, name, setting, kind string, isKind func(herb.Field) bool) error {
+	var names []string
 	for _, f := range fields {
-		if f.Sortable {
-			sortable = append(sortable, f.Name)
+		if isKind(f) {
+			names = append(names, f.Name)
 		}
 	}
-	if !slices.Contains(sortable, src.Order.Field) {
-		name := rows.Clip(src.Order.Field)
-		return d, herb.Invalidf("order: there is no sortable field %q%s sortable fields: %s", name, text.Suggestion(name, sortable), rows.JoinNames(sortable))
+	if slices.Contains(names, name) {
+		return nil
 	}
-	return d, nil
+	name = rows.Clip(name)
+	return herb.Invalidf("%s: there is no %s field %q%s %s fields: %s", setting, kind, name, text.Suggestion(name, names), kind, rows.JoinNames(names))
 }
 
 // checkMap checks that the map has coordinates.
@@ -47,16 +52,10 @@ func checkMap(src Source, fields []herb.Field) error {
 	if src.Map == (source.MapFields{}) {
 		return nil
 	}
-	numbers := []string{}
-	for _, f := range fields {
-		if f.Type == herb.TypeNumber && f.Filterable {
-			numbers = append(numbers, f.Name)
-		}
-	}
+	isNumber := func(f herb.Field) bool { return f.Type == herb.TypeNumber && f.Filterable }
 	for _, name := range []string{src.Map.Latitude, src.Map.Longitude} {
-		if !slices.Contains(numbers, name) {
-			name = rows.Clip(name)
-			return herb.Invalidf("map: there is no filterable number field %q%s number fields: %s", name, text.Suggestion(name, numbers), rows.JoinNames(numbers))
+		if err := requireField(fields, name, "map", "filterable number", isNumber); err != nil {
+			return err
 		}
 	}
 	return nil

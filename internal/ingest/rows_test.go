@@ -125,7 +125,7 @@ func TestDetails(t *testing.T) {
 		{"key that is not exposed", ingest.Source{PrimaryKey: []string{"number", "secret"}}, herb.Details{},
 			[]string{`the primary key is not used, because there is no field "secret"`}, ""},
 		{"map without numbers", ingest.Source{Map: source.MapFields{Latitude: "number", Longitude: "day"}}, herb.Details{}, nil,
-			`map: there is no filterable number field "day"; number fields: number`},
+			`map: there is no filterable number field "day"; filterable number fields: number`},
 		{"order that is not sortable", ingest.Source{Order: herb.Order{Field: "name"}}, herb.Details{}, nil,
 			`order: there is no sortable field "name"; sortable fields: number, day`},
 		{"order that is not exposed", ingest.Source{Order: herb.Order{Field: "dya"}}, herb.Details{}, nil,

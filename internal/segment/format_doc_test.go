@@ -214,11 +214,11 @@ func TestFormatDoc_constants(t *testing.T) {
 		fmt.Sprintf("at least *n* / %d of the records", build.DefaultIndexes().BlockCounts.Share),
 		fmt.Sprintf("more than %d values are frequent", build.DefaultIndexes().BlockCounts.Max),
 		fmt.Sprintf("| stored term frequency | up to %d |", fulltext.MaxFrequency),
-		fmt.Sprintf("fewer than %d records do not have it", build.LengthOrderMin),
-		fmt.Sprintf("fewer than %d records do not have them", build.DefaultIndexes().Bigrams.MinRecords),
+		fmt.Sprintf("fewer than %d records do not have it", build.DefaultIndexes().MinRecords),
+		fmt.Sprintf("fewer than %d records do not have them", build.DefaultIndexes().MinRecords),
 		fmt.Sprintf("at least *n*² / %d", build.DefaultIndexes().Bigrams.Share),
 		fmt.Sprintf("more than *n* / %d bigrams", 8/build.DefaultIndexes().Bigrams.MaxPerEight),
-		fmt.Sprintf("at least *n* / %d", build.DefaultIndexes().Fields.Share),
+		fmt.Sprintf("at least *n* / %d", build.DefaultIndexes().FieldShare),
 		fmt.Sprintf("set *j* (1 to %d)", column.PrefixSets-1),
 		fmt.Sprintf("the first *j* · *n* / %d ranks", column.PrefixSets),
 	} {
@@ -431,7 +431,7 @@ func tableOf(b []byte) [][]byte {
 
 // frozenDatasets returns the inputs of the files in testdata, by name.
 func frozenDatasets() map[string]dataset {
-	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": bigramWords(), "begun": prefixWords(), "blocks": frequentValues()}
+	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": bigramWords(), "begun": prefixWords(), "blocks": frequentValues(), "fields": fieldWords()}
 }
 
 // manyRecords has all types of fields, missing values, values that compare equal, lists, escapes, several scripts and a
@@ -486,7 +486,7 @@ func longRuns() dataset {
 func bigramWords() dataset {
 	d := dataset{fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true, Sortable: true}}}
 	texts := []string{"red oak", "red oak red oak", "oak red", "red", "red oak elm", "oak", "elm oak"}
-	for i := range build.DefaultIndexes().Bigrams.MinRecords {
+	for i := range build.DefaultIndexes().MinRecords {
 		d.records = append(d.records, herb.Record{texts[i%7*(i%5)%7]})
 	}
 	return d
@@ -496,7 +496,7 @@ func bigramWords() dataset {
 // frequent, that occur once, twice and not at all.
 func prefixWords() dataset {
 	d := dataset{fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true, Sortable: true}}}
-	for i := range build.DefaultIndexes().Prefixes.MinRecords {
+	for i := range build.DefaultIndexes().MinRecords {
 		text := fmt.Sprintf("elm oak%02d", i%20)
 		switch i % 7 {
 		case 0:
@@ -509,6 +509,19 @@ func prefixWords() dataset {
 	return d
 }
 
+// fieldWords has the minimum number of records of a file with field postings: frequent words in one field, the other, or
+// both.
+func fieldWords() dataset {
+	d := dataset{fields: []herb.Field{
+		{Name: "a", Type: herb.TypeText, Searchable: true}, {Name: "b", Type: herb.TypeText, Searchable: true, Weight: 2},
+	}}
+	words := []string{"oak", "elm", "oaks elm", "rare"}
+	for i := range build.DefaultIndexes().MinRecords {
+		d.records = append(d.records, herb.Record{words[i%64%3], words[i%256/85]})
+	}
+	return d
+}
+
 // frequentValues has the minimum number of records of a file with block counts, and two frequent values in each of two fields.
 // Even prices are in category a, odd ones in category b and have tag y.
 func frequentValues() dataset {
@@ -517,7 +530,7 @@ func frequentValues() dataset {
 		{Name: "category", Type: herb.TypeText, Filterable: true},
 		{Name: "tags", Type: herb.TypeList, Filterable: true},
 	}}
-	n := build.DefaultIndexes().BlockCounts.MinRecords
+	n := build.DefaultIndexes().MinRecords
 	for i := range n {
 		price := i * 7919 % n
 		d.records = append(d.records, herb.Record{strconv.Itoa(price), []string{"a", "b"}[price%2], []string{"x", "x,y"}[price%2]})
@@ -599,6 +612,10 @@ var frozenResults = []struct {
 	{"v1/begun.seg", "search=oa*&per_page=2", "t", 3510, []string{"elm oak01 oak05", "elm oak08 oak06"}},
 	{"v1/begun.seg", "search=oak0*&per_page=2", "t", 2047, []string{"elm oak01 oak05", "elm oak08 oak06"}},
 	{"v1/begun.seg", "search=oak1*&per_page=2", "t", 1754, []string{"elm oak10", "elm oak11"}},
+	{"v1/fields.seg", "a[match]=oak&per_page=2", "b", 1408, []string{"oak", "oak"}},
+	{"v1/fields.seg", "b[match]=oak*&per_page=1", "b", 2720, []string{"oak"}},
+	{"v1/fields.seg", "b[match]=rare&per_page=1", "a", 16, []string{"oak"}},
+	{"v1/fields.seg", "a[match]=oa*&b[match]=-elm&per_page=3", "a", 928, []string{"oak", "oaks elm", "oak"}},
 	{"v1/begun.seg", "search=elm+-oak1*&sort=t&order=desc&per_page=1", "t", 1756, []string{"elm oak09 oak06"}},
 	{"v1/blocks.seg", "category=a&sort=price&per_page=3&page=600", "price", 2048, []string{"3594", "3596", "3598"}},
 	{"v1/blocks.seg", "category=b&sort=-price&per_page=3&page=3", "price", 2048, []string{"4083", "4081", "4079"}},

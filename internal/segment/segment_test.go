@@ -85,9 +85,10 @@ func TestListing_spilled(t *testing.T) {
 // allIndexes returns rules with which a file of any size has as many optional indexes as possible.
 func allIndexes() build.OptionalIndexes {
 	return build.OptionalIndexes{
-		Bigrams:     build.BigramRules{MinRecords: 1, Share: 1 << 62, MaxPerEight: 64},
-		Prefixes:    build.PrefixRules{MinRecords: 1, Share: 1 << 30, Max: 1 << 20, Room: 1},
-		BlockCounts: build.BlockCountRules{MinRecords: 1, Share: 1 << 30, Max: 1 << 20},
-		Fields:      build.FieldRules{MinRecords: 1, Share: 1 << 30},
+		MinRecords:  1,
+		Bigrams:     build.BigramRules{Share: 1 << 62, MaxPerEight: 64},
+		Prefixes:    build.PrefixRules{Share: 1 << 30, Max: 1 << 20, Room: 1},
+		FieldShare:  1 << 30,
+		BlockCounts: build.BlockCountRules{Share: 1 << 30, Max: 1 << 20},
 	}
 }

@@ -35,6 +35,7 @@ type rowsPage struct {
 
 	URL      string // of the API call
 	Readable string // its path and query, without escapes where that is unambiguous
+	NoScript string // the same of the call for what is drawn without a script; empty: the same call
 	Snippets []view.Snippet
 }
 
@@ -201,14 +202,19 @@ func (page *rowsPage) setMap(ctx context.Context, s *view.State, v datasetView, 
 	return nil
 }
 
-// setCall sets the API call of the view: the listing of its rows, or the counts of a map with too many rows for points.
+// setCall sets the API call of the view: the listing of its rows, or the counts of a map. The script draws points instead of
+// counts unless there are too many.
 func (page *rowsPage) setCall(p *Pages, r *http.Request, s *view.State, v datasetView) (err error) {
-	operation, params := "/data", s.Call()
-	showsCounts := page.Map != nil && page.Map.Points == ""
-	if showsCounts {
-		operation, params = "/grid", page.Map.Call
+	path, params := pathAPI+v.Ref.String()+"/data", s.Call()
+	showsCounts := false
+	if page.Map != nil {
+		gridPath := pathAPI + v.Ref.String() + "/grid"
+		if showsCounts = page.Map.Points == ""; showsCounts {
+			path, params = gridPath, page.Map.Call
+		} else {
+			page.NoScript = view.Join(p.base+gridPath, view.ReadableQuery(page.Map.Call))
+		}
 	}
-	path := pathAPI + v.Ref.String() + operation
 	page.URL = view.Join(p.origin(r)+path, params.Encode())
 	page.Readable = view.Join(p.base+path, view.ReadableQuery(params))
 	page.Snippets, err = view.NewSnippets(p.snippets, page.URL, page.Head.Locked, showsCounts)

@@ -12,45 +12,35 @@ import (
 // The modules share one scope, so their top-level names are unique: browsers reject a script that declares a name twice.
 // Imports are declarations of one line. Only the exports of the entry remain.
 func (a *assets) bundle(entry string) ([]byte, error) {
+	imports := regexp.MustCompile(`(?m)^import (?:\{.*\} from )?"\./(.*)";\n`)
+	comments := regexp.MustCompile("(?m)^\\s*//.*\n|\\s+// [^\"'`\n]*$") // a string would end with a quote
+	indentation, exports := regexp.MustCompile(`(?m)^\s+`), regexp.MustCompile(`(?m)^export `)
 	var out bytes.Buffer
-	declaration := regexp.MustCompile(`^import (?:\{.*\} from )?"\./(.*)";$`)
-	comment := regexp.MustCompile("\\s+// [^\"'`]*$") // a string would end with a quote
 	joined := map[string]bool{}
 	var join func(name string) error
 	join = func(name string) error {
-		if joined[name] {
-			return nil
-		}
-		joined[name] = true
 		module, ok := a.files[name]
-		if !ok {
+		switch {
+		case joined[name]:
+			return nil
+		case !ok:
 			return fmt.Errorf("join scripts: no such module %q", name)
 		}
-		var code bytes.Buffer
-		for line := range bytes.Lines(module.content) {
-			line = bytes.TrimSpace(line)
-			switch imported := declaration.FindSubmatch(line); {
-			case imported != nil:
-				if err := join(string(imported[1])); err != nil {
-					return err
-				}
-				continue
-			case bytes.HasPrefix(line, []byte("import ")):
-				return fmt.Errorf("join scripts: %s: unsupported import: %s", name, line)
-			case len(line) == 0, bytes.HasPrefix(line, []byte("//")):
-				continue
+		joined[name] = true
+		for _, imported := range imports.FindAllSubmatch(module.content, -1) {
+			if err := join(string(imported[1])); err != nil {
+				return err
 			}
-			line = comment.ReplaceAll(line, nil)
-			if name != entry {
-				line = bytes.TrimPrefix(line, []byte("export "))
-			}
-			code.Write(line)
-			code.WriteByte('\n')
 		}
-		out.Write(code.Bytes())
+		code := indentation.ReplaceAll(comments.ReplaceAll(imports.ReplaceAll(module.content, nil), nil), nil)
+		if unsupported := regexp.MustCompile(`(?m)^import .*`).Find(code); unsupported != nil {
+			return fmt.Errorf("join scripts: %s: unsupported import: %s", name, unsupported)
+		}
 		if name != entry {
+			code = exports.ReplaceAll(code, nil)
 			delete(a.files, name)
 		}
+		out.Write(code)
 		return nil
 	}
 	if err := join(entry); err != nil {

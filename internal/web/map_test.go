@@ -93,7 +93,11 @@ func TestMap_call(t *testing.T) {
 		"/datasets/geo/trips/map?name=a":        "/api/v1/geo/trips/data?name=a&per_page=50",
 		"/datasets/geo/many/map?lon%5Bgte%5D=0": "/api/v1/geo/many/grid?lon[gte]=0&_x=lon&_y=lat&_bounds=0,-90,360,90&_columns=144&_rows=72",
 	} {
-		call := one(t, one(t, s.page(t, path, 200), has("id", "call")), tag("code", ""))
+		calls := all(one(t, s.page(t, path, 200), has("id", "call")), tag("code", ""))
+		call := calls[0]
+		if counts := words(calls[len(calls)-1]); !strings.Contains(counts, "/grid?") {
+			t.Errorf("%s shows the call %q without a script, which draws counts", path, counts)
+		}
 		if got := words(call); got != want {
 			t.Errorf("%s shows the call %q, want %q", path, got, want)
 		}

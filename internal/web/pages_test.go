@@ -184,7 +184,7 @@ func linksOf(doc *html.Node, here *url.URL) (links []string) {
 				u.RawQuery = "_facet=category"
 			}
 			if a.Key == "data-charts" {
-				u.RawQuery = "_columns=category,price"
+				u.RawQuery = "_columns=category&_columns=price"
 			}
 			links = append(links, u.String())
 		}

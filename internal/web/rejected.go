@@ -26,11 +26,7 @@ func (p *Pages) rejections(r *http.Request) (map[herb.Ref]herb.SourceError, erro
 	if mayRead == nil {
 		return nil, nil
 	}
-	for ref := range all {
-		if !mayRead(ref) {
-			delete(all, ref)
-		}
-	}
+	maps.DeleteFunc(all, func(ref herb.Ref, _ herb.SourceError) bool { return !mayRead(ref) })
 	return all, nil
 }
 

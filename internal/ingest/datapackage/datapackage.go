@@ -171,7 +171,7 @@ func (p *reader) readHeader(root node) {
 		root.record(err)
 		p.namespace = filepath.Base(abs)
 	}
-	p.notes = root.typos(packageMembers())
+	p.notes = root.typos("package")
 	root.checkPlacement("herbarium")
 	root.member("herbarium").bindAll(packageSettings(&p.access))
 	p.members = without(root, "resources")
@@ -183,7 +183,7 @@ func (p *reader) resource(n node, position int) source.Source {
 	if !n.isObject() {
 		return s
 	}
-	s.Notes = slices.Concat(p.notes, n.typos(resourceMembers()))
+	s.Notes = slices.Concat(p.notes, n.typos("resource"))
 	name := ""
 	for _, read := range []func(*source.Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
 		if read(&s, n); p.err != nil {

@@ -14,7 +14,7 @@ import (
 func (p *reader) readDialect(s *source.Source, n node) {
 	dialect := p.dereference(n.member("dialect"))
 	dialect.checkPlacement(n.where + ".herbarium")
-	s.Notes = append(s.Notes, dialect.typos(dialectMembers())...)
+	s.Notes = append(s.Notes, dialect.typos("dialect")...)
 	// Some programs write the settings of a format to a member of its own, or those of the header beside the dialect.
 	places := []node{dialect}
 	for _, name := range []string{"csv", "tsv", "json", "jsonl", "ndjson", "excel", "xlsx", "sql", "parquet"} {

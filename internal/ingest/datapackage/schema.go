@@ -24,7 +24,7 @@ func (p *reader) readSchema(s *source.Source, n node) {
 	if schema.value == nil {
 		return
 	}
-	s.Notes = append(s.Notes, schema.typos(schemaMembers())...)
+	s.Notes = append(s.Notes, schema.typos("schema")...)
 	if s.Missing = missingValues(schema.member("missingValues")); len(s.Missing) == 0 {
 		s.Missing = nil
 	}
@@ -68,7 +68,7 @@ func readFields(s *source.Source, list []node) {
 
 func readField(s *source.Source, n node) (f source.FieldSetting) {
 	n.isObject()
-	s.Notes = append(s.Notes, n.typos(fieldMembers())...)
+	s.Notes = append(s.Notes, n.typos("field")...)
 	settings := n.member("herbarium")
 	settings.bindAll(fieldSettings(&f))
 	f.Optional = settings.value == nil

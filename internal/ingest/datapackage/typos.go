@@ -15,51 +15,30 @@ type members struct {
 	other []string // of the standard, without an effect
 }
 
-func packageMembers() members {
-	return members{
-		read: []string{"name", "title", "description", "resources", own},
-		other: []string{"id", "homepage", "version", "licenses", "license", "contributors", "keywords", "image", "created", "sources",
-			"profile", "$schema"},
-	}
-}
-
-func resourceMembers() members {
-	return members{
-		read: []string{"name", "path", "url", "data", "title", "description", "format", "mediatype", "encoding", "compression", "type",
-			"profile", "schema", "dialect", "layout", own},
-		other: []string{"bytes", "hash", "homepage", "version", "licenses", "sources", "scheme", "stats", "$schema"},
-	}
-}
-
-func schemaMembers() members {
-	return members{
-		read:  []string{"fields", "primaryKey", "missingValues", "fieldsMatch"},
-		other: []string{"name", "title", "description", "foreignKeys", "uniqueKeys", "$schema"},
-	}
-}
-
-func fieldMembers() members {
-	return members{
-		read: []string{"name", "id", "title", "label", "description", "type", "format", "decimalChar", "groupChar", "bareNumber", "delimiter",
-			"trueValues", "falseValues", "missingValues", own},
-		other: []string{"constraints", "rdfType", "example", "examples", "categories", "categoriesOrdered", "itemType", "unit", "units"},
-	}
-}
-
-func dialectMembers() members {
-	return members{
-		read: []string{"delimiter", "quoteChar", "escapeChar", "doubleQuote", "skipInitialSpace", "nullSequence", "header", "headerRows",
+// knownMembers returns the members of a package, a resource, a schema, a field or a dialect.
+func knownMembers(of string) members {
+	return map[string]members{
+		"package": {[]string{"name", "title", "description", "resources", own}, []string{"id", "homepage", "version", "licenses", "license",
+			"contributors", "keywords", "image", "created", "sources", "profile", "$schema"}},
+		"resource": {[]string{"name", "path", "url", "data", "title", "description", "format", "mediatype", "encoding", "compression", "type",
+			"profile", "schema", "dialect", "layout", own}, []string{"bytes", "hash", "homepage", "version", "licenses", "sources", "scheme", "stats", "$schema"}},
+		"schema": {[]string{"fields", "primaryKey", "missingValues", "fieldsMatch"}, []string{"name", "title", "description", "foreignKeys", "uniqueKeys", "$schema"}},
+		"field": {[]string{"name", "id", "title", "label", "description", "type", "format", "decimalChar", "groupChar", "bareNumber", "delimiter",
+			"trueValues", "falseValues", "missingValues", own}, []string{"constraints", "rdfType", "example", "examples", "categories", "categoriesOrdered",
+			"itemType", "unit", "units"}},
+		"dialect": {[]string{"delimiter", "quoteChar", "escapeChar", "doubleQuote", "skipInitialSpace", "nullSequence", "header", "headerRows",
 			"headerJoin", "commentChar", "commentRows", "keys", "itemKeys", "property", "sheetName", "sheetNumber", "sheet", "table", "skipRows"},
-		other: []string{"name", "title", "description", "type", "lineTerminator", "caseSensitiveHeader", "csvddfVersion", "itemType", "$schema"},
-	}
+			[]string{"name", "title", "description", "type", "lineTerminator", "caseSensitiveHeader", "csvddfVersion", "itemType", "$schema"}},
+	}[of]
 }
 
 // own is the member with Herbarium's own settings.
 const own = "herbarium"
 
-// typos returns notes about members that are probably misspelled. A misspelled member with Herbarium's own settings is an
+// typos returns notes about members of an object, see knownMembers, that are probably misspelled. A misspelled member with Herbarium's own settings is an
 // error: without it, a dataset that should require a key would be open.
-func (n node) typos(known members) (notes []string) {
+func (n node) typos(of string) (notes []string) {
+	known := knownMembers(of)
 	for _, name := range n.names() {
 		meant, ok := known.meant(name)
 		if !ok || n.member(meant).value != nil {

@@ -67,7 +67,6 @@ type reader struct {
 	pending    bool  // readRecord returns the current record
 	headerLine int   // last line of the header
 	headerRows []int // lines of the header, if it is below titles or has two; nil: it is the first record
-	unitLines  []int // of the units below the header
 	body       layout.Body
 	position   int     // line of the record returned last
 	comment    string  // detected prefix of comments
@@ -105,7 +104,7 @@ func (r *reader) Options() rows.Options {
 	if r.headerRows != nil {
 		o.HeaderRows = r.headerRows
 	}
-	o.CommentRows = slices.Concat(o.CommentRows, r.unitLines, r.body.Lines())
+	o.CommentRows = slices.Concat(o.CommentRows, r.body.Lines())
 	return o
 }
 

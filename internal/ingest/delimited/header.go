@@ -167,30 +167,15 @@ func (r *reader) readGroups(names []string, table []layout.Row, isDetected bool)
 		return nil
 	}
 	r.headerRows = []int{table[0].Line, table[1].Line}
-	r.note("lines %d and %d name the columns together, such as %q; use --header %d if the first one does not", table[0].Line, table[1].Line,
-		rows.Clip(names[len(names)-1]), table[1].Line)
+	r.notes = append(r.notes, layout.GroupNote("line", table[0], table[1], r.header))
 	return r.detectBody(table[2:])
 }
 
-// detectBody detects units below the header, and whether there may be footnotes. table is the sample below the header.
+// detectBody detects what is not a record below the header. table is the sample below it.
 func (r *reader) detectBody(table []layout.Row) error {
-	if len(table) > 1 {
-		if units := layout.Units(table[0], table[1:]); units != nil {
-			if err := r.boundedRecord(); err != nil {
-				return err
-			}
-			for i := range min(len(units), len(r.header)) {
-				r.header[i].Unit = units[i]
-			}
-			for line := table[0].Line; line <= table[0].End; line++ {
-				r.unitLines = append(r.unitLines, line)
-			}
-			r.note("line %d states the units of the columns and is not published: %s; use --header %d if it is a record",
-				table[0].Line, rows.UnitList(r.header), r.headerLine)
-			table = table[1:]
-		}
+	if r.body.Detect(r.header, table) {
+		return r.boundedRecord() // skips the units
 	}
-	r.body.DetectFootnotes(len(r.header), table)
 	return nil
 }
 

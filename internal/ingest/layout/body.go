@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"herbarium/internal/ingest/rows"
 )
 
 // Limits of the rows that are held until it is known whether they are footnotes.
@@ -19,12 +21,14 @@ const (
 type Body struct {
 	Header [][]byte // values of the header; nil: no row repeats it
 
-	footnotes bool // footnotes are recognized
-	first     int  // the first column with a value
-	numeric   bool // it has numbers or dates only, as far as is known
-	prose     bool // it has text like that of footnotes
-	records   int  // with several values
-	sparse    bool // some record has a value in the first column only, so that such a row is not evidently a footnote
+	units     []Row    // the row of units, if there is one
+	stated    []string // what it says about each column
+	footnotes bool     // footnotes are recognized
+	first     int      // the first column with a value
+	numeric   bool     // it has numbers or dates only, as far as is known
+	prose     bool     // it has text like that of footnotes
+	records   int      // with several values
+	sparse    bool     // some record has a value in the first column only, so that such a row is not evidently a footnote
 	held      []Row
 	ready     []Row // that were held and are records
 	end       error // io.EOF while ready has rows
@@ -33,8 +37,26 @@ type Body struct {
 	dropped   []Row // footnotes, with blank rows above them
 }
 
-// DetectFootnotes makes the body recognize footnotes below a table of several columns. sample is the start of its rows.
-func (b *Body) DetectFootnotes(columns int, sample []Row) {
+// Detect examines the start of the rows below the header. It reports whether the first one is no record but states the
+// units of the columns, which it sets. From then on, the body recognizes footnotes.
+func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
+	if len(sample) > 0 {
+		units := Units(sample[0], sample[1:])
+		for i := range min(len(units), len(columns)) {
+			if columns[i].Unit = units[i]; units[i] != "" {
+				b.stated = append(b.stated, columns[i].Name+" in "+units[i])
+			}
+		}
+		if hasUnits = units != nil; hasUnits {
+			b.units, sample = sample[:1], sample[1:]
+		}
+	}
+	b.detectFootnotes(len(columns), sample)
+	return hasUnits
+}
+
+// detectFootnotes makes the body recognize footnotes below a table of several columns.
+func (b *Body) detectFootnotes(columns int, sample []Row) {
 	isFilled := func(r Row) bool { return len(r.cell(b.first)) > 0 }
 	for b.first < columns && !slices.ContainsFunc(sample, isFilled) {
 		b.first++
@@ -177,9 +199,9 @@ func (b *Body) isFootnote(r Row, gap bool) bool {
 
 func isSentence(text []byte) bool { return len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3 }
 
-// Lines returns the lines of the footnotes.
+// Lines returns the lines of units and footnotes.
 func (b *Body) Lines() (lines []int) {
-	for _, r := range b.dropped {
+	for _, r := range slices.Concat(b.units, b.dropped) {
 		for line := r.Line; line <= max(r.Line, r.End); line++ {
 			lines = append(lines, line)
 		}
@@ -189,6 +211,10 @@ func (b *Body) Lines() (lines []int) {
 
 // Notes describes the rows that are not published. unit is what the format calls a row, header the one that names the columns.
 func (b *Body) Notes(unit string, header int) (notes []string) {
+	if b.units != nil {
+		notes = append(notes, fmt.Sprintf("%s %d states the units of the columns and is not published: %s; use --header %d to publish all rows",
+			unit, b.units[0].Line, rows.JoinNames(b.stated), header))
+	}
 	if b.repeats > 0 {
 		notes = append(notes, fmt.Sprintf("repeated header %ss, which are not published: %d, the first is %s %d", unit, b.repeats, unit, b.repeated))
 	}

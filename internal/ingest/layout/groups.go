@@ -3,7 +3,10 @@ package layout
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
+
+	"herbarium/internal/ingest/rows"
 )
 
 // Merge is a range of merged cells: lines from 1, columns from 0.
@@ -48,6 +51,19 @@ func Groups(upper, lower Row, below []Row, merges []Merge, separator string) []s
 		return nil
 	}
 	return names
+}
+
+// GroupNote describes columns that two rows name together. unit is what the format calls a row.
+func GroupNote(unit string, upper, lower Row, columns []rows.Column) string {
+	isJoined := func(i int) bool {
+		return len(lower.cell(i)) > 0 && columns[i].Name != string(bytes.TrimSpace(lower.cell(i)))
+	}
+	example := 0
+	for example+1 < len(columns) && !isJoined(example) {
+		example++
+	}
+	return fmt.Sprintf("%ss %d and %d name the columns together, such as %q; use --header %d if the first one does not",
+		unit, upper.Line, lower.Line, rows.Clip(columns[example].Name), lower.Line)
 }
 
 // MayGroup reports whether a row has an empty cell right of a value and above a value, so that the value may name a group.

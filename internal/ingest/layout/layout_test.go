@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/ingest/layout"
+	"herbarium/internal/ingest/rows"
 )
 
 // table returns the rows of a text with a bar between values. A blank line is a gap.
@@ -137,33 +138,37 @@ func TestBody(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			rows := table(strings.TrimSuffix(c.text, "\n"))
-			b := layout.Body{Header: layout.UniqueHeader(rows[0].Cells, rows[1:])}
-			b.DetectFootnotes(len(rows[0].Cells), rows[1:])
-			got, err := lines(&b, rows[1:])
+			all := table(strings.TrimSuffix(c.text, "\n"))
+			header, below := all[0].Cells, all[1:]
+			b := layout.Body{Header: layout.UniqueHeader(header, below)}
+			if b.Detect(make([]rows.Column, len(header)), below) {
+				t.Error("the first row is taken for units")
+			}
+			got, err := lines(&b, below)
 			if diff := cmp.Diff(c.want, got); diff != "" || err != io.EOF {
 				t.Errorf("error %v, records (-want +got):\n%s", err, diff)
 			}
-			if note := strings.Join(b.Notes("row", 1), "\n"); (note == "") != (c.note == "") || !strings.Contains(note, c.note) {
+			note := strings.Join(b.Notes("row", 1), "\n")
+			if (note == "") != (c.note == "") || !strings.Contains(note, c.note) {
 				t.Errorf("got note %q, want %q", note, c.note)
 			}
-			if all := len(got) + len(b.Lines()); !strings.Contains(c.name, "repeated") && !strings.Contains(c.name, "two names") && all != len(rows)-1 {
-				t.Errorf("%d rows are records and %d footnotes; there are %d", len(got), len(b.Lines()), len(rows)-1)
+			if n := len(got) + len(b.Lines()); !strings.Contains(note, "repeated header") && n != len(below) {
+				t.Errorf("%d rows are records and %d footnotes; there are %d", len(got), len(b.Lines()), len(below))
 			}
 		})
 	}
 }
 
 // lines reads all records and returns their lines. Rows are valid until the next one is read.
-func lines(b *layout.Body, rows []layout.Row) (found []int, err error) {
+func lines(b *layout.Body, left []layout.Row) (found []int, err error) {
 	shared := make([][]byte, 10)
 	for {
 		r, err := b.Next(func() (layout.Row, error) {
-			if len(rows) == 0 {
+			if len(left) == 0 {
 				return layout.Row{}, io.EOF
 			}
-			r := rows[0]
-			rows = rows[1:]
+			r := left[0]
+			left = left[1:]
 			for i, c := range r.Cells {
 				shared[i] = append(shared[i][:0], c...)
 			}
@@ -180,17 +185,17 @@ func lines(b *layout.Body, rows []layout.Row) (found []int, err error) {
 // TestBody_Held reads many rows that may be footnotes, and an error among them.
 func TestBody_Held(t *testing.T) {
 	t.Parallel()
-	rows := table("a|1|2\nb|3|4" + strings.Repeat("\nSource: x", 1000) + "\nc|5|6")
+	all := table("a|1|2\nb|3|4" + strings.Repeat("\nSource: x", 1000) + "\nc|5|6")
 	var b layout.Body
-	b.DetectFootnotes(3, rows)
-	got, err := lines(&b, slices.Clone(rows))
-	if len(got) != len(rows) || !slices.IsSorted(got) || err != io.EOF || b.Notes("row", 1) != nil {
-		t.Errorf("%d of %d records, error %v, notes %q", len(got), len(rows), err, b.Notes("row", 1))
+	b.Detect(make([]rows.Column, 3), all)
+	got, err := lines(&b, slices.Clone(all))
+	if len(got) != len(all) || !slices.IsSorted(got) || err != io.EOF || b.Notes("row", 1) != nil {
+		t.Errorf("%d of %d records, error %v, notes %q", len(got), len(all), err, b.Notes("row", 1))
 	}
-	rows = table(strings.Repeat("a|1\n", 500) + strings.Repeat("Source: x\n", 400))
+	all = table(strings.Repeat("a|1\n", 500) + strings.Repeat("Source: x\n", 400))
 	b = layout.Body{}
-	b.DetectFootnotes(2, rows[:500])
-	if got, err := lines(&b, rows); len(got) != 900 || err != io.EOF || b.Notes("row", 1) != nil {
+	b.Detect(make([]rows.Column, 2), all[:500])
+	if got, err := lines(&b, all); len(got) != 900 || err != io.EOF || b.Notes("row", 1) != nil {
 		t.Errorf("%d of 900 records, error %v, notes %q", len(got), err, b.Notes("row", 1))
 	}
 	failure := errors.New("damaged")

@@ -53,17 +53,6 @@ func JoinNames(names []string) string {
 	return list
 }
 
-// UnitList lists the units of columns for a message.
-func UnitList(columns []Column) string {
-	var units []string
-	for _, c := range columns {
-		if c.Unit != "" {
-			units = append(units, c.Name+" in "+c.Unit)
-		}
-	}
-	return JoinNames(units)
-}
-
 // FindTable returns the index of a table by its name. The case is ignored if no name is equal. kind is what the format
 // calls a table, for the message.
 func FindTable(kind, name string, names []string) (int, error) {

@@ -60,15 +60,14 @@ func (r *reader) readHeader() error {
 	}
 	if first < header {
 		o.HeaderRows = []int{sampled[first].Line, r.header}
-		r.note("rows %d and %d name the columns together, such as %q; use --header %d if the first one does not", sampled[first].Line, r.header,
-			rows.Clip(r.columns[len(r.columns)-1].Name), r.header)
+		r.note("%s", layout.GroupNote("row", sampled[first], sampled[header], r.columns))
 	} else {
 		r.addNames(sampled[header])
 		r.body.Header = layout.UniqueHeader(sampled[header].Cells, sampled[header+1:])
 	}
 	r.pending = sampled[header+1:]
-	if o.Header == rows.HeaderDetect {
-		r.detectBody()
+	if o.Header == rows.HeaderDetect && r.body.Detect(r.columns, r.pending) {
+		r.pending = r.pending[1:]
 	}
 	return nil
 }
@@ -101,22 +100,6 @@ func (r *reader) addGroups(upper, lower layout.Row, below []layout.Row) (_ bool,
 		r.addColumn(name)
 	}
 	return names != nil, nil
-}
-
-// detectBody detects units below the header, and whether there may be footnotes.
-func (r *reader) detectBody() {
-	if len(r.pending) > 1 {
-		if units := layout.Units(r.pending[0], r.pending[1:]); units != nil {
-			for i := range min(len(units), len(r.columns)) {
-				r.columns[i].Unit = units[i]
-			}
-			line := r.pending[0].Line
-			r.note("row %d states the units of the columns and is not published: %s; use --header %d if it is a record", line, rows.UnitList(r.columns), r.header)
-			r.options.CommentRows = append(slices.Clip(r.options.CommentRows), line)
-			r.pending = r.pending[1:]
-		}
-	}
-	r.body.DetectFootnotes(len(r.columns), r.pending)
 }
 
 // readHeaderRows reads the rows that name the columns together.

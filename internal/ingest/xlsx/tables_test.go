@@ -113,7 +113,7 @@ func TestReader_Layout(t *testing.T) {
 		note   string // empty: none
 	}{
 		{"merged groups", [][]string{s("id", "Size", "", "Price"), s("", "w", "h", "net"), s("a", "=1", "=2", "=3"), s("b", "=4", "=5", "=6")}, s("A1:A2", "B1:C1"),
-			"id,Size w,Size h,Price net a,1,2,3 b,4,5,6", "rows 1 and 2 name the columns together"},
+			"id,Size w,Size h,Price net a,1,2,3 b,4,5,6", `rows 1 and 2 name the columns together, such as "Size w"; use --header 2`},
 		{"merged groups below titles", [][]string{s("Prices"), s("of 2024"), s("", "Size", ""), s("id", "w", "h"), s("a", "=1", "=2"), s("b", "=4", "=5")}, s("A1:C1", "B3:C3"),
 			"id,Size w,Size h a,1,2 b,4,5", "row 3 is the header; rows above it are not published: 1 (Prices), 2 (of 2024)"},
 		{"a narrow row of groups", [][]string{s("T"), s("id", "n", "Limit", "", "", ""), s("", "", "a", "b", "c", "d"), s("x", "=1", "=2", "=3", "=4", "=5"), s("y", "=1", "=2", "=3", "=4", "=5")}, s("A2:A3", "B2:B3", "C2:F2"),

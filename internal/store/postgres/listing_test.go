@@ -10,10 +10,7 @@ import (
 	"herbarium/internal/plants"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
-	"herbarium/internal/storetest"
 )
-
-func storeOf(s *postgres.Store) storetest.Store { return storetest.Store{Tables: s.Tables, Engine: s} }
 
 // statementCounter counts statements.
 type statementCounter struct{ n atomic.Int32 }

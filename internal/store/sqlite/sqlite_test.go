@@ -26,7 +26,7 @@ func (d database) Open(t testing.TB, now func() time.Time) storetest.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return storeOf(s)
+	return storetest.Store{Tables: s.Tables, Engine: s}
 }
 
 func TestStore(t *testing.T) {
@@ -200,4 +200,19 @@ func TestPing_closed(t *testing.T) {
 	if err := s.Ping(t.Context()); err == nil {
 		t.Error("a closed store answers")
 	}
+}
+
+// openFile opens a database that is closed with the test.
+func openFile(t testing.TB, path string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(context.Background(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
 }

@@ -199,17 +199,3 @@ func (m *FieldMenu) add(s *State, fields []int, shown bool) {
 func (s *State) isFound(field int) bool {
 	return strings.Contains(text.Fold(s.fields[field].Name+" "+s.fields[field].Title), text.Fold(s.Find))
 }
-
-// fieldsNamed returns the positions of the fields that a list of names contains, with commas between them. Unknown names are
-// skipped.
-func fieldsNamed(fields []herb.Field, list string) (found []int) {
-	if i := herb.FieldIndex(fields, list); i >= 0 {
-		return []int{i}
-	}
-	for name := range strings.SplitSeq(list, ",") {
-		if i := herb.FieldIndex(fields, name); i >= 0 {
-			found = append(found, i)
-		}
-	}
-	return found
-}

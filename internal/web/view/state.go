@@ -13,19 +13,17 @@ import (
 
 // Parameters that only the pages use. A field with such a name is filtered as name[eq].
 const (
-	ParamPin    = "_pin"    // the column that stays in view
-	ParamCharts = "_charts" // "1": the page contains the charts of the columns, for browsers without a script
-	ParamMap    = "_map"    // the latitude field of a map, if there are several
-	ParamRecord = "_record" // the open record, by its position on the page
-	ParamFacet  = "_facet"  // the filter to edit; in requests for counts also several
-	ParamMore   = "_more"   // the filter to edit, with more values
-	ParamOffset = "_offset" // the number of values to skip before those
-	ParamValues = "_values" // text that the values offered by that filter contain
-	ParamFind   = "_find"   // text that the columns offered by a menu contain
-	ParamMenu   = "_menu"   // that menu: MenuColumns or MenuFilters
-
-	// ParamCount names columns whose charts the script requests: repeated, or several names with commas between them.
-	ParamCount = "_columns"
+	ParamPin    = "_pin"     // the column that stays in view
+	ParamCharts = "_charts"  // "1": the page contains the charts of the columns, for browsers without a script
+	ParamMap    = "_map"     // the latitude field of a map, if there are several
+	ParamRecord = "_record"  // the open record, by its position on the page
+	ParamFacet  = "_facet"   // the filter to edit; in requests for counts also several
+	ParamMore   = "_more"    // the filter to edit, with more values
+	ParamOffset = "_offset"  // the number of values to skip before those
+	ParamValues = "_values"  // text that the values offered by that filter contain
+	ParamFind   = "_find"    // text that the columns offered by a menu contain
+	ParamMenu   = "_menu"    // that menu: MenuColumns or MenuFilters
+	ParamCount  = "_columns" // a column whose chart the script requests, repeated
 
 	// These change the selected columns. A page redirects to the result, so that they are in no URL.
 	ParamColumn = "_column" // a column to show, repeated
@@ -118,7 +116,9 @@ func (s *State) setOwn(p query.Param) bool {
 	case ParamOffset:
 		s.Offset = parseUpTo(p.Value, query.MaxValueOffset)
 	case ParamCount:
-		s.Counted = append(s.Counted, fieldsNamed(s.fields, p.Value)...)
+		if field >= 0 {
+			s.Counted = append(s.Counted, field)
+		}
 	case ParamFacet, ParamMore:
 		if field >= 0 {
 			s.Facets, s.More = append(s.Facets, p.Value), s.More || p.Name == ParamMore

@@ -172,24 +172,16 @@ func (s *Set) Keep(st *guard.Steps, keep func(record uint32) bool) {
 	*s = *b.Set(st)
 }
 
-func (s *Set) becomeList(list []uint32) {
-	s.Release()
-	s.stored, s.list, s.n = nil, list, len(list)
-}
-
 // Intersect removes the records that are not in another set.
 func (s *Set) Intersect(st *guard.Steps, other *Set) {
 	switch {
 	case s.IsSmall():
 		s.Keep(st, other.Has)
 	case other.IsSmall():
-		list := make([]uint32, 0, len(other.list))
-		for _, rec := range other.list {
-			if s.Has(rec) {
-				list = append(list, rec)
-			}
-		}
-		s.becomeList(list)
+		small := *other
+		small.Keep(st, s.Has)
+		s.Release()
+		*s = small
 	default:
 		if dense := s.Dense(st); other.bits == nil {
 			s.n = other.stored.intersect(st, dense)
@@ -218,7 +210,8 @@ func (s *Set) shrink(st *guard.Steps) {
 		return
 	}
 	st.Add(s.n)
-	s.becomeList(s.bits.AppendTo(make([]uint32, 0, s.n)))
+	s.list = s.bits.AppendTo(make([]uint32, 0, s.n))
+	s.Release()
 }
 
 // Builder collects the union of records and stored sets: in a list while it is short, then in bits.

@@ -10,7 +10,6 @@ import (
 
 // BigramRules determines which bigrams get postings.
 type BigramRules struct {
-	MinRecords  int // minimum number of records of a file: with fewer, examining all candidates is fast
 	Share       int // both terms would occur in one in so many records or more if they were independent
 	MaxPerEight int // maximum number of bigrams per eight records
 }
@@ -24,9 +23,6 @@ type commonWord struct {
 
 // common returns the terms with bigrams, most frequent first. docFreqs is the document frequency by term number.
 func (p BigramRules) common(docFreqs []uint32, records int) []commonWord {
-	if records < p.MinRecords {
-		return nil
-	}
 	most := uint64(0)
 	for _, n := range docFreqs {
 		most = max(most, uint64(n))

@@ -13,16 +13,15 @@ import (
 
 // BlockCountRules determines the frequent values whose records are counted in blocks of the sorted rows.
 type BlockCountRules struct {
-	MinRecords int // files with fewer records have no block counts
-	Share      int // a value is frequent if at least one in so many records has it
-	Max        int // maximum number of values; the most frequent ones are selected
+	Share int // a value is frequent if at least one in so many records has it
+	Max   int // maximum number of values; the most frequent ones are selected
 }
 
 // writeBlockCounts writes the frequent values and their block counts. It reads the sections of the fields, which must be
 // written already.
 func (b *builder) writeBlockCounts(ctx context.Context) (err error) {
 	rules := b.opts.Indexes.BlockCounts
-	if b.records < max(rules.MinRecords, column.LongRun) {
+	if b.records < max(b.opts.Indexes.MinRecords, column.LongRun) {
 		return nil
 	}
 	f, err := b.w.Map(file.Meta{Fields: b.fields, Records: b.records})

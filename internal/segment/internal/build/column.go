@@ -98,14 +98,11 @@ func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []
 	return nil
 }
 
-// appendKey appends the sort key of a value.
-func (b *columnBuilder) appendKey(dst, value []byte) ([]byte, error) {
-	return column.AppendSortKey(dst, &b.field, value)
-}
-
 // sortRows sorts the records by value and divides them into runs.
 func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err error) {
-	s := newSorter(b.tmp, buf, b.appendKey)
+	s := newSorter(b.tmp, buf, func(dst, value []byte) ([]byte, error) {
+		return column.AppendSortKey(dst, &b.field, value)
+	})
 	defer func() { err = errors.Join(err, s.close()) }()
 	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by text.MissingRank
 	for i := range missing {

@@ -2,25 +2,16 @@ package build
 
 import "herbarium/internal/segment/internal/file"
 
-// FieldRules determines which terms and prefixes get field postings.
-type FieldRules struct {
-	MinRecords int // minimum number of records of a file: with fewer, examining all candidates is fast
-	Share      int // a term, or a prefix with postings, qualifies if it costs at least as much as one in so many of all records
-}
-
-// choose returns the terms and prefixes that get field postings. prefixes are those with postings; docFreqs is the
-// document frequency by sorted term.
-func (r FieldRules) choose(prefixes []termPrefix, docFreqs []uint32, records int) (all []termPrefix) {
-	if records < r.MinRecords {
-		return nil
-	}
+// chooseFieldRanges returns the terms and prefixes that get field postings: those that cost at least as much as scanning
+// the least number of records. prefixes are those with postings; docFreqs is the document frequency by sorted term.
+func chooseFieldRanges(prefixes []termPrefix, docFreqs []uint32, least int) (all []termPrefix) {
 	for i, n := range docFreqs {
-		if int(n) >= records/r.Share {
+		if int(n) >= least {
 			all = append(all, termPrefix{from: i, to: i + 1})
 		}
 	}
 	for _, p := range prefixes {
-		if p.work >= uint64(records/r.Share) {
+		if p.work >= uint64(least) {
 			all = append(all, p)
 		}
 	}
@@ -30,7 +21,7 @@ func (r FieldRules) choose(prefixes []termPrefix, docFreqs []uint32, records int
 
 // newFieldPostings returns an index of frequent terms and prefixes in each searchable field, or nil if there are none.
 func (b *wordsBuilder) newFieldPostings(order []uint32, prefixes []termPrefix, docFreqs []uint32) *optionalIndex {
-	all := b.optional.Fields.choose(prefixes, docFreqs, int(b.records))
+	all := chooseFieldRanges(prefixes, docFreqs, int(b.records)/b.optional.FieldShare)
 	fields := len(b.weights)
 	if len(all) == 0 || fields < 2 {
 		return nil

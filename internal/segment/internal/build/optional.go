@@ -11,19 +11,21 @@ import (
 // OptionalIndexes determines which optional indexes a file gets. These accelerate searches for words, and sorted listings of
 // values, that occur in many records.
 type OptionalIndexes struct {
+	MinRecords  int // minimum number of records of a file with optional indexes: with fewer, examining all matches is fast
 	Bigrams     BigramRules
 	Prefixes    PrefixRules
+	FieldShare  int // see chooseFieldRanges
 	BlockCounts BlockCountRules
-	Fields      FieldRules
 }
 
 // DefaultIndexes returns the rules of docs/format/segment.md.
 func DefaultIndexes() OptionalIndexes {
 	return OptionalIndexes{
-		Bigrams:     BigramRules{MinRecords: 1 << 12, Share: 1 << 10, MaxPerEight: 1},
-		Prefixes:    PrefixRules{MinRecords: 1 << 12, Share: 1 << 5, Max: 1 << 10, Room: 2},
-		BlockCounts: BlockCountRules{MinRecords: 1 << 12, Share: 1 << 8, Max: 1 << 9},
-		Fields:      FieldRules{MinRecords: 1 << 12, Share: 1 << 5},
+		MinRecords:  1 << 12,
+		Bigrams:     BigramRules{Share: 1 << 10, MaxPerEight: 1},
+		Prefixes:    PrefixRules{Share: 1 << 5, Max: 1 << 10, Room: 2},
+		FieldShare:  1 << 5,
+		BlockCounts: BlockCountRules{Share: 1 << 8, Max: 1 << 9},
 	}
 }
 

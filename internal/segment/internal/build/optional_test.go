@@ -15,9 +15,8 @@ func TestBigramRules(t *testing.T) {
 		rules BigramRules
 		want  []commonWord
 	}{
-		"too few records": {BigramRules{MinRecords: 101, Share: 1, MaxPerEight: 8}, nil},
 		"only terms in all records": {
-			BigramRules{MinRecords: 100, Share: 1, MaxPerEight: 8},
+			BigramRules{Share: 1, MaxPerEight: 8},
 			[]commonWord{{1, 100, 2}, {4, 100, 2}},
 		},
 		"a share": {
@@ -60,11 +59,10 @@ func TestPrefixRules(t *testing.T) {
 		rules PrefixRules
 		want  []string
 	}{
-		"all":             {PrefixRules{Share: records, Max: 9, Room: 1}, []string{"o 4 100", "oak 3 90", "é 2 16"}},
-		"too few records": {PrefixRules{MinRecords: records + 1, Share: records, Max: 9, Room: 1}, nil},
-		"a share":         {PrefixRules{Share: 17, Max: 9, Room: 1}, []string{"o 4 100"}},
-		"no more than":    {PrefixRules{Share: records, Max: 2, Room: 1}, []string{"o 4 100", "oak 3 90"}},
-		"little room":     {PrefixRules{Share: records, Max: 9, Room: 2}, []string{"o 4 100"}},
+		"all":          {PrefixRules{Share: records, Max: 9, Room: 1}, []string{"o 4 100", "oak 3 90", "é 2 16"}},
+		"a share":      {PrefixRules{Share: 17, Max: 9, Room: 1}, []string{"o 4 100"}},
+		"no more than": {PrefixRules{Share: records, Max: 2, Room: 1}, []string{"o 4 100", "oak 3 90"}},
+		"little room":  {PrefixRules{Share: records, Max: 9, Room: 2}, []string{"o 4 100"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

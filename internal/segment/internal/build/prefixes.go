@@ -12,10 +12,9 @@ import (
 
 // PrefixRules determines which prefixes get postings.
 type PrefixRules struct {
-	MinRecords int // minimum number of records of a file: with fewer, computing the union is fast
-	Share      int // a prefix qualifies if its union costs at least as much as scanning one in so many of all records
-	Max        int // maximum number of prefixes
-	Room       int // maximum expected size of their postings: one in so many bytes of the postings of terms
+	Share int // a prefix qualifies if its union costs at least as much as scanning one in so many of all records
+	Max   int // maximum number of prefixes
+	Room  int // maximum expected size of their postings: one in so many bytes of the postings of terms
 }
 
 // termPrefix is a prefix shared by exactly the terms in a range.
@@ -28,9 +27,6 @@ type termPrefix struct {
 // start of their range; of two with the same start, the longer range is first. common is the length of the common prefix of
 // each sorted term with the one before it, docFreqs its document frequency.
 func (r PrefixRules) choose(common []uint16, docFreqs []uint32, records int) []termPrefix {
-	if records < r.MinRecords {
-		return nil
-	}
 	size := func(n uint64) uint64 { return min(2*n, uint64(records)/8) } // approximate size of a set with n members
 	room, work := uint64(0), make([]uint32, len(docFreqs))
 	for i, n := range docFreqs {

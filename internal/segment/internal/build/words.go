@@ -106,10 +106,11 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
 	if err := w.Section(file.TagLengths, file.NoField, b.lengths); err != nil {
 		return err
 	}
-	if b.records >= LengthOrderMin {
-		if err := b.writeLengthOrder(ctx, w); err != nil {
-			return err
-		}
+	if int(b.records) < b.optional.MinRecords {
+		return nil
+	}
+	if err := b.writeLengthOrder(ctx, w); err != nil {
+		return err
 	}
 	return b.writeOptionalIndexes(ctx, w, order, common, docFreqs)
 }
@@ -137,10 +138,6 @@ func (b *wordsBuilder) writeTerms(w *file.Writer, order []uint32) (common []uint
 	}
 	return common, errors.Join(w.Section(file.TagIDs, file.NoField, ids), names.remove(), ids.remove())
 }
-
-// LengthOrderMin is the minimum number of records of a file with a length order: with fewer, examining all matches is
-// fast.
-const LengthOrderMin = 1 << 12
 
 // writeLengthOrder writes the records in the order of their lengths.
 func (b *wordsBuilder) writeLengthOrder(ctx context.Context, w *file.Writer) (err error) {

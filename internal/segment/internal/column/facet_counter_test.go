@@ -32,7 +32,7 @@ func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Reco
 		}
 	}
 	indexes := build.DefaultIndexes()
-	indexes.BlockCounts.MinRecords = 0
+	indexes.MinRecords = 0
 	if _, err := build.Create(t.Context(), path, fields, records, build.Options{Indexes: indexes}); err != nil {
 		t.Fatal(err)
 	}

@@ -22,17 +22,15 @@ import (
 // Rules with which a file has as many optional indexes as possible, and none.
 func allIndexes() build.OptionalIndexes {
 	return build.OptionalIndexes{
-		Bigrams:  build.BigramRules{MinRecords: 1, Share: 1 << 62, MaxPerEight: 64},
-		Prefixes: build.PrefixRules{MinRecords: 1, Share: 1 << 30, Max: 1 << 20, Room: 1},
-		Fields:   build.FieldRules{MinRecords: 1, Share: 1 << 30},
+		MinRecords: 1,
+		Bigrams:    build.BigramRules{Share: 1 << 62, MaxPerEight: 64},
+		Prefixes:   build.PrefixRules{Share: 1 << 30, Max: 1 << 20, Room: 1},
+		FieldShare: 1 << 30,
 	}
 }
 
 func noIndexes() build.OptionalIndexes {
-	return build.OptionalIndexes{
-		Bigrams: build.BigramRules{MinRecords: math.MaxInt}, Prefixes: build.PrefixRules{MinRecords: math.MaxInt},
-		Fields: build.FieldRules{MinRecords: math.MaxInt},
-	}
+	return build.OptionalIndexes{MinRecords: math.MaxInt}
 }
 
 // openIndex builds a file with n records of few distinct words, common and rare ones, and opens its full-text index.
@@ -161,9 +159,9 @@ func TestFieldPostings(t *testing.T) {
 	t.Parallel()
 	const n = 5000
 	with, without := openIndex(t, n, build.Options{Indexes: allIndexes()}), openIndex(t, n, build.Options{Indexes: noIndexes()})
-	partial := openIndex(t, n, build.Options{Indexes: build.OptionalIndexes{
-		Bigrams: noIndexes().Bigrams, Prefixes: noIndexes().Prefixes, Fields: build.FieldRules{MinRecords: 1, Share: 4},
-	}})
+	some := allIndexes()
+	some.Prefixes.Max, some.FieldShare = 0, 4
+	partial := openIndex(t, n, build.Options{Indexes: some})
 	stored := 0
 	for _, raw := range []string{
 		"words[match]=oak", "words[match]=a", "kind[match]=a", "kind[match]=a*", "words[match]=a*", "words[match]=o*+-b*", "kind[match]=oak",
@@ -259,7 +257,7 @@ func TestLengthOrder(t *testing.T) {
 	for _, memory := range []int{0, 512, 64 << 10} {
 		t.Run(fmt.Sprint(memory), func(t *testing.T) {
 			t.Parallel()
-			got, lengths := openIndex(t, build.LengthOrderMin, build.Options{Memory: memory}).LengthOrder()
+			got, lengths := openIndex(t, build.DefaultIndexes().MinRecords, build.Options{Memory: memory}).LengthOrder()
 			want := make([]uint32, len(lengths))
 			for i := range want {
 				want[i] = uint32(i)
@@ -270,7 +268,7 @@ func TestLengthOrder(t *testing.T) {
 			}
 		})
 	}
-	if got, _ := openIndex(t, build.LengthOrderMin-1, build.Options{}).LengthOrder(); len(got) != 0 {
+	if got, _ := openIndex(t, build.DefaultIndexes().MinRecords-1, build.Options{}).LengthOrder(); len(got) != 0 {
 		t.Error("a small file has a length order")
 	}
 }

@@ -72,8 +72,11 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 		all[i] = planned{t, t.Cost()}
 	}
 	slices.SortStableFunc(all, func(a, b planned) int {
-		if a.Exclude != b.Exclude {
-			return cmp.Compare(exclusion(a.Term), exclusion(b.Term))
+		switch {
+		case a.Exclude && !b.Exclude:
+			return 1
+		case b.Exclude && !a.Exclude:
+			return -1
 		}
 		return cmp.Or(cmp.Compare(a.cost.Records, b.cost.Records), cmp.Compare(a.cost.Fill, b.cost.Fill))
 	})
@@ -116,13 +119,6 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 
 // bitsPerTime is the number of records of which a bitset is cleared, read and intersected per nanosecond.
 const bitsPerTime = 64
-
-func exclusion(t Term) int {
-	if t.Exclude {
-		return 1
-	}
-	return 0
-}
 
 // name returns the description of a term.
 func (t Term) name() string {
