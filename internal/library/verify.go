@@ -159,8 +159,10 @@ func numbers(d segment.Duplicate) string {
 // decimal, a colon and its bytes; a row ends with a line feed. The encoding is unambiguous, and the hash can be
 // computed from an export.
 type cellHash struct {
-	sum hash.Hash
-	buf []byte // cells that are not in sum yet
+	sum     hash.Hash
+	buf     []byte         // cells that are not in sum yet
+	full    []byte         // cells that are being added to sum
+	hashing sync.WaitGroup // of full, while rows are added
 }
 
 const (
@@ -199,13 +201,15 @@ func (h *cellHash) endRow() {
 }
 
 func (h *cellHash) flush() {
-	h.sum.Write(h.buf)
-	h.buf = h.buf[:0]
+	h.hashing.Wait()
+	h.buf, h.full = h.full[:0], h.buf
+	h.hashing.Go(func() { h.sum.Write(h.full) })
 }
 
 // String returns the hash of all rows added so far.
 func (h *cellHash) String() string {
 	h.flush()
+	h.hashing.Wait()
 	return hashPrefix + hex.EncodeToString(h.sum.Sum(nil))
 }
 

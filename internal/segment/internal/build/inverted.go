@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/fulltext"
 )
 
@@ -208,22 +207,17 @@ func (v *inverted) encode(ctx context.Context, docs, freqs *setTable) (sizes []u
 	return sizes, nil
 }
 
-// writeTo writes the postings of every name and, if it has a tag, its term-frequency postings. It returns the number of
+// encodeAll encodes the postings of every name and, with frequencies, its term-frequency postings. It returns the number of
 // records of each name. finish must be called before.
-func (v *inverted) writeTo(ctx context.Context, w *file.Writer, tags ...file.Tag) (sizes []uint32, err error) {
-	tables := []*setTable{newSetTable(v.tmp), nil}
-	if len(tags) > 1 {
-		tables[1] = newSetTable(v.tmp)
+func (v *inverted) encodeAll(ctx context.Context, frequencies bool) (tables []*setTable, sizes []uint32, err error) {
+	tables = []*setTable{newSetTable(v.tmp)}
+	var freqs *setTable
+	if frequencies {
+		freqs = newSetTable(v.tmp)
+		tables = append(tables, freqs)
 	}
-	if sizes, err = v.encode(ctx, tables[0], tables[1]); err != nil {
-		return nil, err
-	}
-	for i, tag := range tags {
-		if err := tables[i].writeTo(w, tag, file.NoField); err != nil {
-			return nil, err
-		}
-	}
-	return sizes, nil
+	sizes, err = v.encode(ctx, tables[0], freqs)
+	return tables, sizes, err
 }
 
 // decoder decodes the postings of one name.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"herbarium/internal/segment/internal/file"
 )
 
@@ -31,27 +33,46 @@ func DefaultIndexes() OptionalIndexes {
 
 // optionalIndex collects the postings of an optional index.
 type optionalIndex struct {
-	add   func(record uint32, words []uint32) // adds a record; see eachRecord
-	table *inverted
-	head  []byte     // describes the entries of the table
-	tags  []file.Tag // of the head, the postings and, if there are any, the term-frequency postings
+	add      func(record uint32, words []uint32) // adds a record; see wordsBatch
+	table    *inverted
+	head     []byte      // describes the entries of the table
+	tags     []file.Tag  // of the head, the postings and, if there are any, the term-frequency postings
+	postings []*setTable // encoded
 }
 
-// writeTo writes the head and the postings.
-func (x *optionalIndex) writeTo(ctx context.Context, w *file.Writer) error {
+// addBatch adds records.
+func (x *optionalIndex) addBatch(batch *wordsBatch) error {
+	start := 0
+	for i, end := range batch.ends {
+		x.add(batch.first+uint32(i), batch.words[start:end])
+		if err := x.table.spillIfFull(); err != nil {
+			return err
+		}
+		start = end
+	}
+	return nil
+}
+
+// encode encodes the postings. Nothing can be added afterwards.
+func (x *optionalIndex) encode(ctx context.Context) (err error) {
 	if err := x.table.finish(); err != nil {
 		return err
 	}
-	if err := w.Section(x.tags[0], file.NoField, bytes.NewReader(x.head)); err != nil {
-		return err
-	}
-	_, err := x.table.writeTo(ctx, w, x.tags[1:]...)
+	x.postings, _, err = x.table.encodeAll(ctx, len(x.tags) > 2)
 	return err
 }
 
-// writeOptionalIndexes writes the optional indexes in one pass over the words of all records. order contains the terms in
-// sorted order; common is the length of the common prefix of each with the one before it; docFreqs is the document
-// frequency by term number.
+// writeTo writes the head and the postings.
+func (x *optionalIndex) writeTo(w *file.Writer) error {
+	if err := w.Section(x.tags[0], file.NoField, bytes.NewReader(x.head)); err != nil {
+		return err
+	}
+	return writeTables(w, x.postings, x.tags[1:])
+}
+
+// writeOptionalIndexes builds the optional indexes concurrently, in one pass over the words of all records, and writes them.
+// order contains the terms in sorted order; common is the length of the common prefix of each with the one before it;
+// docFreqs is the document frequency by term number.
 func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, order []uint32, common []uint16, docFreqs []uint32) error {
 	sorted := make([]uint32, len(order)) // document frequency by sorted term
 	for i, id := range order {
@@ -64,50 +85,66 @@ func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer,
 	if len(indexes) == 0 {
 		return nil
 	}
-	err := b.eachRecord(ctx, func(record uint32, words []uint32) error {
+	concurrently := func(do func(*optionalIndex) error) error {
+		var group errgroup.Group
 		for _, x := range indexes {
-			x.add(record, words)
-			if err := x.table.spillIfFull(); err != nil {
-				return err
-			}
+			group.Go(func() error { return recovered(func() error { return do(x) }) })
 		}
-		return nil
+		return group.Wait()
+	}
+	err := b.eachBatch(ctx, func(batch *wordsBatch) error {
+		return concurrently(func(x *optionalIndex) error { return x.addBatch(batch) })
 	})
 	if err != nil {
 		return err
 	}
+	if err := concurrently(func(x *optionalIndex) error { return x.encode(ctx) }); err != nil {
+		return err
+	}
 	for _, x := range indexes {
-		if err := x.writeTo(ctx, w); err != nil {
+		if err := x.writeTo(w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// eachRecord calls f for each record with its entries of the forward index: term numbers + 1, and 0 after each part.
-func (b *wordsBuilder) eachRecord(ctx context.Context, f func(record uint32, words []uint32) error) error {
+// wordsBatch contains the entries of consecutive records in the forward index: term numbers + 1, and 0 after each part.
+type wordsBatch struct {
+	first uint32 // record
+	words []uint32
+	ends  []int // of the entries of each record
+}
+
+// eachBatch calls f for all records. The batch is only valid until f returns.
+func (b *wordsBuilder) eachBatch(ctx context.Context, f func(*wordsBatch) error) error {
 	r, err := b.forward.reader()
 	if err != nil {
 		return err
 	}
-	var words []uint32
-	for record := range b.records {
-		if record%1024 == 0 && ctx.Err() != nil {
+	const size = 1024 // records: enough that starting goroutines for a batch costs little
+	var batch wordsBatch
+	for batch.first < b.records {
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		words = words[:0]
-		for parts := 0; parts < b.parts; {
-			word, err := r.uvarint()
-			if err != nil {
-				return err
+		batch.words, batch.ends = batch.words[:0], batch.ends[:0]
+		for range min(size, b.records-batch.first) {
+			for parts := 0; parts < b.parts; {
+				word, err := r.uvarint()
+				if err != nil {
+					return err
+				}
+				if batch.words = append(batch.words, uint32(word)); word == 0 {
+					parts++
+				}
 			}
-			if words = append(words, uint32(word)); word == 0 {
-				parts++
-			}
+			batch.ends = append(batch.ends, len(batch.words))
 		}
-		if err := f(record, words); err != nil {
+		if err := f(&batch); err != nil {
 			return err
 		}
+		batch.first += uint32(len(batch.ends))
 	}
 	return nil
 }

@@ -89,3 +89,13 @@ func newSetTable(tmp *tempDir) *setTable {
 func (t *setTable) writeTo(w *file.Writer, tag file.Tag, field uint32) error {
 	return w.Section(tag, field, t.Head(), t.sets)
 }
+
+// writeTables writes tables as sections of all fields.
+func writeTables(w *file.Writer, tables []*setTable, tags []file.Tag) error {
+	for i, t := range tables {
+		if err := t.writeTo(w, tags[i], file.NoField); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -92,8 +92,11 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
 		return err
 	}
 	b.terms.release()
-	docFreqs, err := b.terms.writeTo(ctx, w, file.TagDocs, file.TagFreqs)
+	postings, docFreqs, err := b.terms.encodeAll(ctx, true)
 	if err != nil {
+		return err
+	}
+	if err := writeTables(w, postings, []file.Tag{file.TagDocs, file.TagFreqs}); err != nil {
 		return err
 	}
 	if err := w.Section(file.TagForward, file.NoField, b.forward); err != nil {
