@@ -30,12 +30,13 @@ help: ## list the targets
 build: ## build ./herbarium, one static binary
 	$(GO) build -o herbarium ./cmd/herbarium
 
-# Downloads, linters and compilers rarely use all processors, so they run side by side. `check` runs vet; go test need not
-# repeat it.
+# Downloads, linters and compilers rarely use all processors, so they run side by side; collecting garbage less often saves them
+# a fifth of their time. `check` runs vet, so go test need not repeat it. Without debugging information, tests are linked in
+# two thirds of the time.
 test: ## run all checks and every test once
-	@$(MAKE) --no-print-directory -j4 --output-sync=target parts check build
+	@GOGC=300 $(MAKE) --no-print-directory -j4 --output-sync=target parts check build
 	HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
-		$(GO) test -vet=off $(TIMEOUT) $(LONG) ./...
+		$(GO) test -vet=off -ldflags=-w $(TIMEOUT) $(LONG) ./...
 
 race: programs ## run the tests of the most concurrent packages under the race detector
 	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -vet=off $(TIMEOUT) $(RACE) $(RACED)
