@@ -21,10 +21,12 @@ func TestIndex_listings(t *testing.T) {
 			x := openIndex(t, log, plants.IndexOptions{Dir: t.TempDir(), SealAt: 1 + random.IntN(len(records)+1)})
 			for len(records) > 0 {
 				n := 1 + random.IntN(len(records))
+				log.mu.Lock() // segments are built in the background
 				for _, r := range records[:n] {
 					log.plants = append(log.plants, plantOf(t, r))
 				}
 				log.numberBatch()
+				log.mu.Unlock()
 				records = records[n:]
 				if err := with(x, t.Context(), func(*plants.Snapshot) error { return nil }); err != nil {
 					t.Fatal(err)
