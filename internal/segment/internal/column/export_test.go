@@ -12,20 +12,20 @@ func Counters() []string { return []string{"sets", "marks"} }
 
 // ChosenCounter returns the name of the method that facets use for a set.
 func (c *Column) ChosenCounter(m *Matches) string {
-	if c.countsBySets(m) {
+	if c.countsBySets(m, 2) {
 		return "sets"
 	}
 	return "marks"
 }
 
-// CountRuns counts the matches of every run.
-func (c *Column) CountRuns(counter string, m *Matches, f func(run, n int)) {
-	o := newSortedResult(m.steps, c, m.set, counter != "sets")
-	defer o.release()
-	next := c.intersections(m)
+// CountRuns counts the matches of the runs of at least one or two records.
+func (c *Column) CountRuns(counter string, least int, m *Matches, f func(run, n int)) {
+	o := sortedResult{Column: c}
 	if counter == "marks" {
-		next = c.markedRuns(m.steps, o.marks)
+		o = newSortedResult(m.steps, c, m.set, true)
+		defer o.release()
 	}
+	next := c.runCounts(m, o.marks, least)
 	for run, n, ok := next(); ok; run, n, ok = next() {
 		f(run, n)
 	}

@@ -51,14 +51,14 @@ func FacetOfParts(st *guard.Steps, f *herb.Field, parts []Part, tail, allTail Va
 	counted, edges := []population{}, []population{}
 	values := valueMerger{valueCollector: newValueCollector(q)}
 	for i, p := range parts {
-		o := newSortedResult(p.Matches.steps, p.Column, p.Matches.set, !p.Column.countsBySets(p.Matches))
+		o := newSortedResult(p.Matches.steps, p.Column, p.Matches.set, !p.Column.countsBySets(p.Matches, 1))
 		defer o.release()
 		counted = append(counted, &o)
 		edges = append(edges, new(newSortedResult(p.Matches.steps, p.Column, nil, false)))
 		facet.Total += p.Matches.n
 		facet.Empty += p.Matches.n - o.len()
 		values.add(&valueStream{
-			field: f, index: i, matches: p.Matches, next: p.Column.runCounts(p.Matches, &o), runs: p.Column.newRunValues(p.Matches.n),
+			field: f, index: i, matches: p.Matches, next: p.Column.runCounts(p.Matches, o.marks, 1), runs: p.Column.newRunValues(p.Matches.n),
 		})
 	}
 	values.add(&valueStream{field: f, index: len(parts), pending: tail.distinct(f)})
