@@ -37,14 +37,13 @@ func (c *Column) Run(i int) (from, to int) { return c.run(i) }
 // RecordAt returns the record at a rank.
 func (c *Column) RecordAt(rank int) uint32 { return c.sorted.At(rank) }
 
-// TopElements returns the most frequent elements, counted in the lists of the records or by the postings.
-func (c *Column) TopElements(m *Matches, most int, byRecord bool) (values []query.ValueCount, distinct int) {
+// ElementCounters returns the methods of counting elements.
+func ElementCounters() []elementMethod { return []elementMethod{byPostings, byLists, byOthers} }
+
+// TopElements returns the most frequent elements.
+func (c *Column) TopElements(m *Matches, most int, method elementMethod) (values []query.ValueCount, distinct int) {
 	v := newValueCollector(&query.FacetRequest{Top: most})
-	if byRecord {
-		c.elementsOfFew(m, v)
-	} else {
-		c.elementsOfMany(m, v)
-	}
+	c.countElementsBy(method, m, v)
 	return v.list(nil), v.distinct
 }
 
