@@ -58,7 +58,8 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 func (c *Column) HasStoredValues() bool { return len(c.values) > 0 }
 
 // ReadRunValues returns functions that read the values of ascending runs, and search them for a substring.
-func (c *Column) ReadRunValues(find *text.Substring) (at func(run int) string, contains func(run int) bool) {
+func (c *Column) ReadRunValues(st *guard.Steps, find *text.Substring) (at func(run int) string, contains func(run int) bool) {
 	v := c.newRunValues(c.Distinct())
-	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return v.contains(run, find) }
+	s := c.newValueSearch(st, find, c.Distinct())
+	return func(run int) string { return string(v.at(run)) }, s.contains
 }

@@ -59,6 +59,7 @@ func FacetOfParts(st *guard.Steps, f *herb.Field, parts []Part, tail, allTail Va
 		facet.Empty += p.Matches.n - o.len()
 		values.add(&valueStream{
 			field: f, index: i, matches: p.Matches, next: p.Column.runCounts(p.Matches, o.marks, 1), runs: p.Column.newRunValues(p.Matches.n),
+			search: p.Column.newValueSearch(p.Matches.steps, values.find, p.Matches.n),
 		})
 	}
 	values.add(&valueStream{field: f, index: len(parts), pending: tail.distinct(f)})
@@ -81,6 +82,7 @@ type valueStream struct {
 	matches *Matches    // of a segment
 	next    runSequence // nil if all values are pending
 	runs    runValues
+	search  valueSearch
 	pending []Value // values in memory: those of a tail, or the written forms of a run
 
 	// The current value.
@@ -194,5 +196,5 @@ func (s *valueStream) contains(find *text.Substring) bool {
 	if s.run < 0 {
 		return find.In(s.text)
 	}
-	return s.runs.contains(s.run, find)
+	return s.search.contains(s.run)
 }
