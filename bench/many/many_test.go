@@ -6,6 +6,7 @@ package many
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -80,7 +81,8 @@ func BenchmarkMany(b *testing.B) {
 		n := 0
 		measure(b, server, func() error {
 			n++
-			return publish(b.Context(), folder, data, fmt.Sprintf("new-%d", n), n)
+			name := fmt.Sprintf("new-%d", n)
+			return errors.Join(publish(b.Context(), folder, data, name, n), request(b.Context(), server, "/api/v1/many/"+name+"/data"))
 		})
 		reportMemory(b, server)
 	})
@@ -209,7 +211,8 @@ func createDatasets(ctx context.Context, folder, data string) error {
 		"INSERT INTO versions (namespace, name, version, title, description, access, fields, records, published, source, details, added) " +
 			"SELECT 'many', c.name, c.version, 'Dataset ' || n, description, access, fields, records, published, source, replace(details, 'topic 0', 'topic ' || n % 100), 2 " +
 			"FROM versions AS v, copies AS c WHERE v.name = 'first'",
-		"INSERT INTO version_words (namespace, name, version, words) SELECT 'many', c.name, c.version, words || printf('%sdataset%s%05d%s%d', char(10), char(10), n, char(10), n % 100) " +
+		"INSERT INTO version_words (namespace, name, version, words) " +
+			"SELECT 'many', c.name, c.version, replace(words, 'topic 0', 'topic ' || n % 100) || printf('dataset%s%05d%s%d%s', char(10), n, char(10), n % 100, char(10)) " +
 			"FROM version_words AS v, copies AS c WHERE v.name = 'first'",
 	} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
