@@ -269,7 +269,7 @@ func insertVersion(ctx context.Context, tx Tx, d herb.Dataset, generation int64)
 		return err
 	}
 	return exec(ctx, tx, "INSERT INTO version_words (namespace, name, version, words) VALUES (?, ?, ?, ?)",
-		d.Namespace, d.Name, d.Version, SearchWords(d))
+		d.Namespace, d.Name, d.Version, string(NewSearchWords(d)))
 }
 
 // nextGeneration increments and returns the generation of the catalogue.
