@@ -29,6 +29,7 @@ type Body struct {
 	prose     bool     // it has text like that of footnotes
 	records   int      // with several values
 	sparse    bool     // some record has a value in the first column only, so that such a row is not evidently a footnote
+	spaced    bool     // blanks follow delimiters in some record, so that such a row is not evidently a footnote
 	held      []Row
 	ready     []Row // that were held and are records
 	end       error // io.EOF while ready has rows
@@ -65,6 +66,7 @@ func (b *Body) detectFootnotes(columns int, sample []Row) {
 	k, n := ColumnKind(records, b.first)
 	b.footnotes, b.numeric = b.first+1 < columns, n > 0 && k != Text
 	b.prose = slices.ContainsFunc(records, func(r Row) bool { return labeled.Match(r.cell(b.first)) || isSentence(r.cell(b.first)) })
+	b.spaced = b.first > 0 || slices.ContainsFunc(records, Row.isSpaced)
 }
 
 // Next returns the next record that read yields.
@@ -73,7 +75,7 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 		if len(b.ready) > 0 {
 			next := b.ready[0]
 			b.ready = b.ready[1:]
-			return next, nil
+			return next, next.Invalid
 		}
 		if b.end != nil {
 			return Row{}, b.end
@@ -92,7 +94,7 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 			b.hold(row)
 		case len(b.held) == 0:
 			b.records++
-			return row, nil
+			return row, row.Invalid
 		default:
 			b.records++
 			b.release()
@@ -129,19 +131,54 @@ func (b *Body) isRepeated(row Row) bool {
 		slices.EqualFunc(row.Cells[:len(b.Header)], b.Header, bytes.Equal) && row.Filled() == Row{Cells: b.Header}.Filled()
 }
 
-// mayBeFootnote reports whether a row has nothing but text in its first column, or is blank. Records above it must have
-// several values.
+// mayBeFootnote reports whether a row has nothing but text in its first column, which may have been split at its delimiters,
+// or is blank. Records above it must have several values.
 func (b *Body) mayBeFootnote(row Row) bool {
 	if !b.footnotes || b.records < 2 {
 		return false
 	}
+	size := 0
 	for i, c := range row.Cells {
-		if len(c) > 0 && i != b.first {
+		size += len(c)
+		if len(c) > 0 && i != b.first && (b.spaced || !row.isSplitText()) {
 			return false
 		}
 	}
-	text := row.cell(b.first)
-	return len(text) == 0 || len(text) <= maxFootnote && KindOf(text) == Text
+	return size == 0 || size <= maxFootnote && KindOf(row.cell(b.first)) == Text
+}
+
+// isSplitText reports whether a row is text that was split at delimiters in it, such as "Source: Eurostat, 2019": a blank
+// follows each of them, or they separate thousands of a number.
+func (r Row) isSplitText() bool {
+	if !r.isSpaced() || KindOf(r.Cells[0]) != Text {
+		return false
+	}
+	for i, c := range r.Cells[1:] {
+		if len(c) > 0 && c[0] != ' ' && !(endsInDigit.Match(r.Cells[i]) && thousands.Match(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// isSpaced reports whether a blank follows a delimiter.
+func (r Row) isSpaced() bool {
+	return len(r.Cells) > 1 && slices.ContainsFunc(r.Cells[1:], func(c []byte) bool { return len(c) > 1 && c[0] == ' ' })
+}
+
+// WithoutNotes returns the start of a table without rows at its end that may be footnotes of several values, so that these
+// do not affect the kinds of its columns.
+func WithoutNotes(table []Row) []Row {
+	end := len(table)
+	for i := end - 1; i > 0 && (table[i].Filled() < 2 || table[i].isSplitText()); i-- {
+		if table[i].isSpaced() {
+			end = i
+		}
+	}
+	if end < 3 || slices.ContainsFunc(table[:end], Row.isSpaced) {
+		return table // footnotes are below several records, and not like these
+	}
+	return table[:end]
 }
 
 // hold keeps a row until it is known whether a record follows.
@@ -156,6 +193,7 @@ func (b *Body) hold(row Row) {
 // release makes records of the rows that are held.
 func (b *Body) release() {
 	b.sparse = b.sparse || slices.ContainsFunc(b.held, func(r Row) bool { return r.Filled() > 0 })
+	b.spaced = b.spaced || slices.ContainsFunc(b.held, Row.isSpaced)
 	b.ready, b.held = b.held, nil
 }
 
@@ -183,7 +221,9 @@ func (b *Body) finish() {
 
 var (
 	// labeled matches a note that says what it is.
-	labeled = regexp.MustCompile(`^(?i)\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:`)
+	labeled     = regexp.MustCompile(`^(?i)\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:`)
+	endsInDigit = regexp.MustCompile(`\d$`)
+	thousands   = regexp.MustCompile(`^\d{3}\b`)
 	// marked matches a note that begins with the mark of a footnote.
 	marked = regexp.MustCompile(`^(\*|†|‡|§|©|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
 )
@@ -194,7 +234,14 @@ func (b *Body) isFootnote(r Row, gap bool) bool {
 	if labeled.Match(text) {
 		return gap || !b.prose
 	}
-	return gap && !b.prose && !b.sparse && (b.numeric || isSentence(text) || marked.Match(text))
+	if !gap || b.prose || b.sparse {
+		return false
+	}
+	if r.Filled() > 1 { // numbers make it a record, such as a total
+		isText := func(c []byte) bool { return KindOf(c)&(Text|Missing) != 0 }
+		return isSentence(bytes.Join(r.Cells, nil)) && !slices.ContainsFunc(r.Cells, func(c []byte) bool { return !isText(c) })
+	}
+	return b.numeric || isSentence(text) || marked.Match(text)
 }
 
 func isSentence(text []byte) bool { return len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3 }
