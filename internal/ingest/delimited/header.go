@@ -149,7 +149,7 @@ func (r *reader) readHeader(best reading) error {
 		r.addRowNames()
 	}
 	if len(table) > 0 && len(lines) == 1 {
-		r.body.Header = layout.UniqueHeader(table[0].Cells, table[1:])
+		r.body.Header = layout.UniqueHeader(table[:1], table[1:])
 	}
 	if isDetected && len(table) > 0 {
 		return r.detectBody(table[1:])
@@ -167,6 +167,7 @@ func (r *reader) readGroups(names []string, header, below []layout.Row, isDetect
 	for i, name := range names {
 		r.header[i].Name = name
 	}
+	r.body.Header = layout.UniqueHeader(header, below)
 	if !isDetected {
 		return nil
 	}

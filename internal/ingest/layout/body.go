@@ -19,7 +19,7 @@ const (
 
 // Body yields the rows below a header without repeated headers and footnotes.
 type Body struct {
-	Header [][]byte // values of the header; nil: no row repeats it
+	Header []Row // rows of the header that may be repeated
 
 	units     []Row    // the row of units, if there is one
 	stated    []string // what it says about each column
@@ -103,33 +103,32 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 	}
 }
 
-// UniqueHeader returns the values of a header if no record can be equal to it, else nil. It has several names, and one is
-// above numbers or dates; or it has three names or occurs three times, and no other row has one of the names.
-func UniqueHeader(header [][]byte, below []Row) [][]byte {
+// UniqueHeader returns the rows of a header that no record can be equal to. Such a row has several names, and one is above
+// numbers or dates; or it has three names or occurs three times, and no other row has one of the names.
+func UniqueHeader(header, below []Row) (unique []Row) {
 	b := Body{Header: header}
 	others := slices.DeleteFunc(slices.Clone(below), b.isRepeated)
-	names, contrast := map[string]bool{}, false
-	for i, name := range header {
-		if KindOf(name) != Text {
-			continue
+	for _, h := range header {
+		names, contrast := map[string]bool{}, false
+		for i, name := range h.Cells {
+			if KindOf(name) != Text {
+				continue
+			}
+			names[string(name)] = true
+			k, n := ColumnKind(others, i)
+			contrast = contrast || n > 0 && k != Text
 		}
-		names[string(name)] = true
-		k, n := ColumnKind(others, i)
-		contrast = contrast || n > 0 && k != Text
+		isName := func(c []byte) bool { return names[string(c)] }
+		recurs := slices.ContainsFunc(others, func(r Row) bool { return slices.ContainsFunc(r.Cells, isName) })
+		if len(names) > 1 && len(others) > 0 && (contrast || !recurs && (len(names) > 2 || len(below)-len(others) > 1)) {
+			unique = append(unique, h)
+		}
 	}
-	isName := func(c []byte) bool { return names[string(c)] }
-	recurs := slices.ContainsFunc(others, func(r Row) bool { return slices.ContainsFunc(r.Cells, isName) })
-	if len(names) > 1 && len(others) > 0 && (contrast || !recurs && (len(names) > 2 || len(below)-len(others) > 1)) {
-		return header
-	}
-	return nil
+	return unique
 }
 
-// isRepeated reports whether a row is the header again.
-func (b *Body) isRepeated(row Row) bool {
-	return b.Header != nil && len(row.Cells) >= len(b.Header) && bytes.Equal(row.Cells[0], b.Header[0]) &&
-		slices.EqualFunc(row.Cells[:len(b.Header)], b.Header, bytes.Equal) && row.Filled() == Row{Cells: b.Header}.Filled()
-}
+// isRepeated reports whether a row is one of the header again.
+func (b *Body) isRepeated(row Row) bool { return slices.ContainsFunc(b.Header, row.equal) }
 
 // mayBeFootnote reports whether a row has nothing but text in its first column, which may have been split at its delimiters,
 // or is blank. Records above it must have several values.
@@ -145,6 +144,16 @@ func (b *Body) mayBeFootnote(row Row) bool {
 		}
 	}
 	return size == 0 || size <= maxFootnote && KindOf(row.cell(b.first)) == Text
+}
+
+// equal reports whether two rows have the same values.
+func (r Row) equal(other Row) bool {
+	for i := range max(len(r.Cells), len(other.Cells)) {
+		if !bytes.Equal(r.cell(i), other.cell(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 // isSplitText reports whether a row is text that was split at delimiters in it, such as "Source: Eurostat, 2019": a blank

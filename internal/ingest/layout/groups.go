@@ -29,8 +29,8 @@ const MaxHeader = 3
 //   - Merged cells show the groups, or each group has the same columns.
 //   - A name is above numbers or dates, or recurs in another group.
 func Groups(header, below []Row, merges []Merge, separator string) []string {
-	below = WithoutUnits(below)
-	below = below[:min(len(below), sampledBelow)]
+	below = slices.Clone(WithoutUnits(below))
+	below = slices.DeleteFunc(below[:min(len(below), sampledBelow)], (&Body{Header: header}).isRepeated)
 	last := len(header) - 1
 	joined := header[last]
 	for i, required := last-1, 1; i >= 0; i, required = i-1, 2 {

@@ -161,9 +161,9 @@ func TestBody(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			all := table(strings.TrimSuffix(c.text, "\n"))
-			header, below := all[0].Cells, all[1:]
+			header, below := all[:1], all[1:]
 			b := layout.Body{Header: layout.UniqueHeader(header, below)}
-			if b.Detect(make([]rows.Column, len(header)), layout.WithoutNotes(all)[1:]) {
+			if b.Detect(make([]rows.Column, len(header[0].Cells)), layout.WithoutNotes(all)[1:]) {
 				t.Error("the first row is taken for units")
 			}
 			got, err := lines(&b, below)

@@ -66,8 +66,8 @@ func (r *reader) readHeader() error {
 		r.note("%s", layout.GroupNote("row", sampled[first:header+1], r.columns))
 	} else {
 		r.addNames(sampled[header])
-		r.body.Header = layout.UniqueHeader(sampled[header].Cells, sampled[header+1:])
 	}
+	r.body.Header = layout.UniqueHeader(sampled[first:header+1], sampled[header+1:])
 	r.pending = sampled[header+1:]
 	if o.Header == rows.HeaderDetect && r.body.Detect(r.columns, r.pending) {
 		r.pending = r.pending[1:]
@@ -147,6 +147,7 @@ func (r *reader) readHeaderRows() error {
 	r.pending = below
 	if len(header) > 1 && len(header) <= layout.MaxHeader {
 		if ok, err := r.addGroups(header, below); ok || err != nil {
+			r.body.Header = layout.UniqueHeader(header, below)
 			return err
 		}
 	}
@@ -154,7 +155,7 @@ func (r *reader) readHeaderRows() error {
 		r.addNames(h)
 	}
 	if len(header) == 1 {
-		r.body.Header = layout.UniqueHeader(header[0].Cells, below)
+		r.body.Header = layout.UniqueHeader(header, below)
 	}
 	return nil
 }

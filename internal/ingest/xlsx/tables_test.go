@@ -123,6 +123,8 @@ func TestReader_Layout(t *testing.T) {
 		{"groups of groups", [][]string{s("Report"), s("id", "Body", "", "", "Price", ""), s("", "Size", "", "Mass", "net", "gross"), s("", "w", "h"), s("a", "=1", "=2", "=3", "=4", "=5"), s("b", "=1", "=2", "=3", "=4", "=5")},
 			s("A1:F1", "A2:A4", "B2:D2", "E2:F2", "B3:C3", "D3:D4", "E3:E4", "F3:F4"), "id,Body Size w,Body Size h,Body Mass,Price net,Price gross a,1,2,3,4,5 b,1,2,3,4,5",
 			`rows 2, 3 and 4 name the columns together, such as "Body Size w"; use --header 4`},
+		{"groups repeated", [][]string{s("id", "Size", ""), s("", "w", "h"), s("a", "=1", "=2"), s("id", "Size"), s("", "w", "h"), s("b", "=4", "=5")}, s("A1:A2", "B1:C1"),
+			"id,Size w,Size h a,1,2 b,4,5", "repeated header rows, which are not published: 2, the first is row 4"},
 		{"a merged title beside the first column", [][]string{s("", "Pupils"), s("", "Boys", "", "Girls", ""), s("id", "=2019", "=2020", "=2019", "=2020"), s("a", "=1", "=2", "=3", "=4")}, s("B1:E1", "B2:C2", "D2:E2"),
 			"id,Boys 2019,Boys 2020,Girls 2019,Girls 2020 a,1,2,3,4", "rows 2 and 3 name the columns together"},
 		{"a merged title", [][]string{s("Prices"), s("id", "w", "h"), s("a", "=1", "=2"), s("b", "=4", "=5")}, s("A1:C1"), "id,w,h a,1,2 b,4,5", "row 2 is the header"},
