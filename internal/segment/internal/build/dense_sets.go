@@ -2,7 +2,6 @@ package build
 
 import (
 	"context"
-	"encoding/binary"
 
 	"herbarium/internal/segment/internal/bitmap"
 )
@@ -24,12 +23,10 @@ type denseSet struct {
 	parts   []densePart
 }
 
-// densePart is the part of a set in a preceding block: its members, as u16 if that is shorter than bits, and its trailer.
+// densePart is the part of a set in a preceding block, followed by its part of the trailer.
 type densePart struct {
-	first         uint32 // record of the block
-	at            int64  // offset in the spill file
-	size, trailer int    // of the members and of the trailer
-	isBits        bool
+	at   int64 // offset in the spill file
+	size int
 }
 
 // denseBlock is the number of records in a block.
@@ -73,31 +70,18 @@ func (s *denseSets) endWord(at uint32) {
 
 // spill writes the sets of the block that starts with a record to the spill file.
 func (s *denseSets) spill(first uint32) error {
-	words := (min(denseBlock, s.records-int(first)) + 63) / 64
-	var members []uint32
-	var data []byte
 	for i := range s.sets {
 		d := &s.sets[i]
-		if members = d.bits.AppendTo(members[:0]); len(members) == 0 {
+		part := bitmap.EncodePart(first, d.bits)
+		if part == nil {
 			continue
 		}
-		data = data[:0]
-		isBits := 2*len(members) > 8*words
-		if isBits {
-			for _, w := range d.bits[:words] {
-				data = binary.LittleEndian.AppendUint64(data, w)
-			}
-		} else {
-			for _, m := range members {
-				data = binary.LittleEndian.AppendUint16(data, uint16(m))
-			}
-		}
-		d.parts = append(d.parts, densePart{first, s.size, len(data), len(d.trailer), isBits})
-		data = append(data, d.trailer...)
-		if _, err := s.spilled.Write(data); err != nil {
+		part = append(part, d.trailer...)
+		if _, err := s.spilled.Write(part); err != nil {
 			return err
 		}
-		s.size += int64(len(data))
+		d.parts = append(d.parts, densePart{s.size, len(part)})
+		s.size += int64(len(part))
 		clear(d.bits)
 		d.trailer = d.trailer[:0]
 	}
@@ -106,40 +90,27 @@ func (s *denseSets) spill(first uint32) error {
 
 // encode encodes all sets after the last record.
 func (s *denseSets) encode(ctx context.Context) (*setTable, error) {
-	table, all := newSetTable(s.tmp), bitmap.NewBits(s.records)
+	table := newSetTable(s.tmp)
 	var buf, trailer []byte
-	for i := range s.sets {
+	for _, d := range s.sets {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		clear(all)
 		trailer = trailer[:0]
-		for _, p := range s.sets[i].parts {
-			data, err := s.spilled.readAt(buf, p.at, p.size+p.trailer)
+		for _, p := range d.parts {
+			part, err := s.spilled.readAt(buf, p.at, p.size)
 			if err != nil {
 				return nil, err
 			}
-			buf = data
-			trailer = append(trailer, data[p.size:]...)
-			p.addTo(all[p.first/64:], data[:p.size])
+			size, err := table.AppendPart(part)
+			if err != nil {
+				return nil, err
+			}
+			buf, trailer = part, append(trailer, part[size:]...)
 		}
-		table.AppendBits(all)
 		if err := table.End(trailer); err != nil {
 			return nil, err
 		}
 	}
 	return table, s.spilled.remove()
-}
-
-// addTo adds the members to the bits of the block.
-func (p densePart) addTo(block bitmap.Bits, members []byte) {
-	if p.isBits {
-		for i := range len(members) / 8 {
-			block[i] = binary.LittleEndian.Uint64(members[8*i:])
-		}
-		return
-	}
-	for ; len(members) > 0; members = members[2:] {
-		block.Add(uint32(binary.LittleEndian.Uint16(members)))
-	}
 }

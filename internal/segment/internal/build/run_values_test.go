@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 )
@@ -49,8 +47,8 @@ func TestRunValues(t *testing.T) {
 			before = before[:shared] + string(stored.Next(int(size)))
 			got = append(got, before)
 		}
-		if d := gocmp.Diff(want, got); d != "" {
-			t.Errorf("memory %d (-want +got):\n%.2000s", memory, d)
+		if !slices.Equal(got, want) {
+			t.Errorf("memory %d: %d values; want %d, or others", memory, len(got), len(want))
 		}
 		if err := tmp.close(); err != nil {
 			t.Error(err)
