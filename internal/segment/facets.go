@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/guard"
@@ -33,9 +34,15 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 			if request := q.Without(i); request != q.Request {
 				own = u.matchForFacets(st, request)
 			}
-			f.Fields = append(f.Fields, u.facet(st, own, i, q))
+			err := u.checkValueSearch(own, i, q)
+			if err == nil {
+				f.Fields = append(f.Fields, u.facet(st, own, i, q))
+			}
 			if own != m {
 				own.release()
+			}
+			if err != nil {
+				return err
 			}
 		}
 		return nil
@@ -68,6 +75,28 @@ func (m *facetMatches) release() {
 	for _, matches := range m.segments {
 		matches.Release()
 	}
+}
+
+// maxLongValues is the maximum number of values that are read from records to search them. Reading one takes more than a
+// microsecond.
+const maxLongValues = 20_000
+
+// checkValueSearch returns an error if a request searches too many values that are not stored by run.
+func (u *Union) checkValueSearch(m *facetMatches, field int, q *query.FacetRequest) error {
+	if q.Containing == "" {
+		return nil
+	}
+	n := 0
+	for i, r := range u.Segments {
+		if c := &r.columns[field]; !c.StoresValues() {
+			n += min(m.segments[i].Len(), c.Distinct())
+		}
+	}
+	if n > maxLongValues {
+		return herb.Invalidf("%q searches at most %d values of field %q, because they are long; add a filter or a search that matches fewer records",
+			query.ParamValues, maxLongValues, u.Tail.fields[field].Name)
+	}
+	return nil
 }
 
 // facet counts the values of a field.

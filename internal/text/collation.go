@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -54,6 +55,9 @@ func weightLen(first byte) int {
 // difference is one of case, or next to other characters than ASCII, which can combine with the one before them.
 func CompareASCII(a, b []byte) (order int, ok bool) {
 	w, i := ascii(), 0
+	for i+8 <= min(len(a), len(b)) && binary.LittleEndian.Uint64(a[i:]) == binary.LittleEndian.Uint64(b[i:]) {
+		i += 8 // several times as fast as single bytes
+	}
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
