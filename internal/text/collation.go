@@ -104,9 +104,6 @@ func appendUnicodeKey(dst, s []byte) []byte {
 // These do not affect the order, because texts with the same primary weights have the same number of them. Keys of lower-case
 // texts are less than half as long: most of the work of a sort is moving keys.
 func appendTextSortKey(dst, value []byte) []byte {
-	if key, ok := appendASCIISortKey(dst, value); ok {
-		return key
-	}
 	start := len(dst)
 	dst = appendCollationKey(dst, value)
 	separator := bytes.LastIndex(dst, []byte{0, 0})
@@ -116,27 +113,6 @@ func appendTextSortKey(dst, value []byte) []byte {
 		end -= 2
 	}
 	return append(append(dst[:end], 0, 0), tertiary...)
-}
-
-// appendASCIISortKey is the fast path of appendTextSortKey for ASCII, in a third of the time. ok is false for other text.
-func appendASCIISortKey(dst, value []byte) (key []byte, ok bool) {
-	w := ascii()
-	key = slices.Grow(dst, 3*len(value)+5)
-	last := 0 // end of the last character whose tertiary weight is not common
-	for i, c := range value {
-		if !w.has(c) {
-			return dst, false
-		}
-		key = append(key, w.primary[c][0], w.primary[c][1])
-		if w.tertiary[c] != commonTertiary {
-			last = i + 1
-		}
-	}
-	key = append(key, 0, 0, 0, 0)
-	for _, c := range value[:last] {
-		key = append(key, w.tertiary[c])
-	}
-	return key, true
 }
 
 // asciiWeights holds the collation weights of the ASCII characters. In the root collation these do not depend on
