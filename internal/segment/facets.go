@@ -34,16 +34,14 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 			if request := q.Without(i); request != q.Request {
 				own = u.matchForFacets(st, request)
 			}
-			err := u.checkValueSearch(own, i, q)
-			if err == nil {
-				f.Fields = append(f.Fields, u.facet(st, own, i, q))
-			}
+			facet, err := u.facet(st, own, i, q)
 			if own != m {
 				own.release()
 			}
 			if err != nil {
 				return err
 			}
+			f.Fields = append(f.Fields, facet)
 		}
 		return nil
 	})
@@ -100,7 +98,10 @@ func (u *Union) checkValueSearch(m *facetMatches, field int, q *query.FacetReque
 }
 
 // facet counts the values of a field.
-func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, q *query.FacetRequest) query.Facet {
+func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, q *query.FacetRequest) (query.Facet, error) {
+	if err := u.checkValueSearch(m, field, q); err != nil {
+		return query.Facet{}, err
+	}
 	var parts []column.Part
 	for i, r := range u.Segments {
 		if m.segments[i].Len() > 0 || q.AllEdges {
@@ -108,13 +109,13 @@ func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, q *query.Face
 		}
 	}
 	if len(parts) == 1 && len(m.tail) == 0 && (!q.AllEdges || u.Tail.Len() == 0) {
-		return parts[0].Column.Facet(parts[0].Matches, q)
+		return parts[0].Column.Facet(parts[0].Matches, q), nil
 	}
 	var all column.Values
 	if q.AllEdges {
 		all = tailValues(field, u.Tail.rows)
 	}
-	return column.FacetOfParts(st, &u.Tail.fields[field], parts, tailValues(field, m.tail), all, q)
+	return column.FacetOfParts(st, &u.Tail.fields[field], parts, tailValues(field, m.tail), all, q), nil
 }
 
 // tailValues returns the values of a field.
