@@ -45,6 +45,7 @@ type Catalogue interface {
 	Changes(ctx context.Context, since int64) (store.Changes, error)
 	Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 	Protected(ctx context.Context) ([]herb.Dataset, error)
+	ProtectedRefs(ctx context.Context) ([]herb.Ref, error)
 	Words(ctx context.Context, since int64) ([]store.VersionWords, error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error

@@ -81,6 +81,14 @@ func (s Tables) Protected(ctx context.Context) ([]herb.Dataset, error) {
 		" FROM versions JOIN datasets USING (namespace, name) WHERE version = live AND access = 'key' ORDER BY namespace, name")
 }
 
+// ProtectedRefs returns the datasets whose live version has access key.
+func (s Tables) ProtectedRefs(ctx context.Context) ([]herb.Ref, error) {
+	return readRows(ctx, s, "reading protected datasets", func(rows *sql.Rows) (ref herb.Ref, err error) {
+		err = rows.Scan(&ref.Namespace, &ref.Name)
+		return ref, err
+	}, "SELECT namespace, name FROM versions JOIN datasets USING (namespace, name) WHERE version = live AND access = 'key' ORDER BY namespace, name")
+}
+
 // scanDataset reads a version.
 func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
 	err = scanVersion(rows, &d, &d.Details)

@@ -18,6 +18,7 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
+	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/text"
 	"herbarium/internal/web"
@@ -86,6 +87,10 @@ func (l *fakeLibrary) Search(ctx context.Context, search, keyword string) ([]her
 		return strings.TrimSpace(search) != "" && len(words) == 0 || !known.Match(words) || keyword != "" && !known.HasKeyword(keyword)
 	}), err
 }
+
+func (l *fakeLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { return nil, nil }
+
+func (l *fakeLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
 
 func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
 	for _, v := range versions {
