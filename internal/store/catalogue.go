@@ -58,7 +58,7 @@ func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion, d
 	}
 	err = s.read(ctx, "reading descriptions", func(ctx context.Context, tx Tx) error {
 		all = nil
-		for chunk := range slices.Chunk(versions, rowsPerInsert) {
+		for chunk := range slices.Chunk(versions, rowsPerStatement) {
 			var args []any
 			for _, v := range chunk {
 				args = append(args, v.Namespace, v.Name, v.Version)
