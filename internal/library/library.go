@@ -200,7 +200,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		l.mutable[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
 	}
 	l.status.Store(&catalogueStatus{generation: -1})
-	l.words.generation = -1
+	l.words = wordsStatus{reading: make(chan struct{}, 1), generation: -1}
 	if !l.shared() {
 		l.opts.CacheSize = 0
 		return l, nil

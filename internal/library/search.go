@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
@@ -13,14 +12,18 @@ import (
 
 // wordsStatus is the state of reading the words of the catalogue.
 type wordsStatus struct {
-	sync.Mutex       // held while reading
-	generation int64 // of the catalogue whose words were read; negative: none were
+	reading    chan struct{} // has an element while they are read, which guards generation; a mutex would not end with a request
+	generation int64         // of the catalogue whose words were read; negative: none were
 }
 
 // loadWords reads the words of the datasets that changed since the last call. The first search reads all of them.
 func (l *Library) loadWords(ctx context.Context) error {
-	l.words.Lock()
-	defer l.words.Unlock()
+	select {
+	case l.words.reading <- struct{}{}:
+		defer func() { <-l.words.reading }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	since, now := l.words.generation, l.status.Load().generation
 	if since == now {
 		return nil
