@@ -83,8 +83,8 @@ func (l *fakeLibrary) Search(ctx context.Context, search, keyword string) ([]her
 	words := text.AppendWords(nil, search)
 	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool {
 		i := slices.IndexFunc(l.datasets, func(d herb.Dataset) bool { return d.Ref == v.Ref })
-		known := store.NewSearchWords(l.datasets[i])
-		return strings.TrimSpace(search) != "" && len(words) == 0 || !known.Match(words) || keyword != "" && !known.HasKeyword(keyword)
+		matches, _ := store.NewSearchFilter(search, keyword).Match(store.NewSearchWords(l.datasets[i]))
+		return !matches || strings.TrimSpace(search) != "" && len(words) == 0
 	}), err
 }
 
