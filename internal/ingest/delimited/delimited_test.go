@@ -148,6 +148,8 @@ func TestOpen_Layout(t *testing.T) {
 			table{{"School", "Boys 2019", "Boys 2020", "Girls 2019", "Girls 2020"}, {"A", "1", "2", "3", "4"}, {"B", "5", "6", "7", "8"}}, "lines 1 and 2 name the columns together"},
 		{"groups of groups", "a.csv", ",N,,,,S,,,\n,a,,b,,a,,b,\nid,x,y,x,y,x,y,x,y\nA,1,2,3,4,5,6,7,8\n",
 			table{{"id", "N a x", "N a y", "N b x", "N b y", "S a x", "S a y", "S b x", "S b y"}, {"A", "1", "2", "3", "4", "5", "6", "7", "8"}}, `lines 1, 2 and 3 name the columns together, such as "N a x"; use --header 3`},
+		{"survey", "a.csv", "id,Age?,Fruit?,,Why?\n,Response,Apple,Pear,Response\n1,old,Apple,,x\n2,young,,Pear,y\n",
+			table{{"id", "Age?", "Fruit? Apple", "Fruit? Pear", "Why?"}, {"1", "old", "Apple", "", "x"}, {"2", "young", "", "Pear", "y"}}, `such as "Fruit? Apple"`},
 		{"groups repeated", "a.csv", ",In,,Out,\nid,x,y,x,y\nA,1,2,3,4\n,In,,Out,\nid,x,y,x,y\nB,5,6,7,8\n",
 			table{{"id", "In x", "In y", "Out x", "Out y"}, {"A", "1", "2", "3", "4"}, {"B", "5", "6", "7", "8"}}, "repeated header lines, which are not published: 2, the first is line 4"},
 		{"footnotes with delimiters", "a.csv", "Births\n\nyear,n\n2001,1\n2002,2\n\nSource: a, 2019, own calculations\n", table{{"year", "n"}, {"2001", "1"}, {"2002", "2"}}, "line 7 is below the table and not published: 7 (Source: a |  2019 |  own calculations)"},

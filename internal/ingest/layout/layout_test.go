@@ -63,6 +63,11 @@ func TestGroups(t *testing.T) {
 		{"three rows, other groups in each", "|North||||South|||\n|Boys||Girls||Boys||Men|\nSchool|2019|2020|2019|2020|2019|2020|2019|2020\nA|1|2|3|4|5|6|7|8", nil, ""},
 		{"three rows, the first with one group", "|Pupils|||\n|Boys||Girls|\nSchool|2019|2020|2019|2020\nA|1|2|3|4", []layout.Merge{{1, 1, 1, 4}}, ""},
 		{"three rows, a column without a name", "|N||||S||||\n|a||b||a||b||\nid|x|y|x|y|x|y|x|y|\nA|1|2|3|4|5|6|7|8|9", nil, ""},
+		{"a survey", "id|Age?|Fruit?||Why?\n|Response|Apple|Pear|Open-Ended Response\n1|old|Apple||x\n2|young||Pear|y", nil, "id,Age?,Fruit? Apple,Fruit? Pear,Why?"},
+		{"a survey with one answer each", "id|Age?|Why?\n|Response|Response\n1|old|x\n2|young|y", nil, "id,Age?,Why?"},
+		{"one response", "id|Age?|Fruit?|\n|Response|Apple|Pear\n1|old|Apple|\n2|young||Pear", nil, ""},
+		{"responses as records", "id|a|b\nx|Response|Response\ny|Response|z\nw|p|q", nil, ""},
+		{"a survey with equal questions", "id|Age?|Age?\n|Response|Response\n1|old|x\n2|young|y", nil, ""},
 		{"equal names", "|Size||Size|\nid|w|h|w|h\na|1|2|3|4", nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
