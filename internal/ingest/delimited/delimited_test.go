@@ -152,7 +152,7 @@ func TestOpen_Layout(t *testing.T) {
 			table{{"id", "Age?", "Fruit? Apple", "Fruit? Pear", "Why?"}, {"1", "old", "Apple", "", "x"}, {"2", "young", "", "Pear", "y"}}, `such as "Fruit? Apple"`},
 		{"groups repeated", "a.csv", ",In,,Out,\nid,x,y,x,y\nA,1,2,3,4\n,In,,Out,\nid,x,y,x,y\nB,5,6,7,8\n",
 			table{{"id", "In x", "In y", "Out x", "Out y"}, {"A", "1", "2", "3", "4"}, {"B", "5", "6", "7", "8"}}, "repeated header lines, which are not published: 2, the first is line 4"},
-		{"footnotes with delimiters", "a.csv", "Births\n\nyear,n\n2001,1\n2002,2\n\nSource: a, 2019, own calculations\n", table{{"year", "n"}, {"2001", "1"}, {"2002", "2"}}, "line 7 is below the table and not published: 7 (Source: a |  2019 |  own calculations)"},
+		{"footnotes with delimiters", "a.csv", "Births\n\nyear,n\n2001,1\n2002,2\n\nSource: a, 2019, own calculations\n", table{{"year", "n"}, {"2001", "1"}, {"2002", "2"}}, "line 7 is below the table and not published: 7 (Source: a | 2019 | own calculations)"},
 		{"units below the header", "a.csv", "id,mass,speed\n,kg,m/s\na,1,2\nb,3,4\n", table{{"id", "mass", "speed"}, {"a", "1", "2"}, {"b", "3", "4"}}, "line 2 states the units of the columns and is not published: mass in kg, speed in m/s; use --header 1"},
 		{"footnotes below the table", "a.csv", "id,n\na,1\nb,2\n\n\"Source:\nthe garden\",\n* estimated\n", table{{"id", "n"}, {"a", "1"}, {"b", "2"}}, "lines 5 to 7 are below the table and not published: 5 (Source:"},
 		{"comments above the header", "a.csv", "# a \"comment, \n#\n\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "begin with #: 2, from line 1"},
