@@ -65,6 +65,7 @@ func TestGroups(t *testing.T) {
 		{"three rows, a column without a name", "|N||||S||||\n|a||b||a||b||\nid|x|y|x|y|x|y|x|y|\nA|1|2|3|4|5|6|7|8|9", nil, ""},
 		{"a survey", "id|Age?|Fruit?||Why?\n|Response|Apple|Pear|Open-Ended Response\n1|old|Apple||x\n2|young||Pear|y", nil, "id,Age?,Fruit? Apple,Fruit? Pear,Why?"},
 		{"a survey with one answer each", "id|Age?|Why?\n|Response|Response\n1|old|x\n2|young|y", nil, "id,Age?,Why?"},
+		{"a survey of one", "id|Age?|Why?\n|Response|Response\n1|old|x", nil, ""},
 		{"one response", "id|Age?|Fruit?|\n|Response|Apple|Pear\n1|old|Apple|\n2|young||Pear", nil, ""},
 		{"responses as records", "id|a|b\nx|Response|Response\ny|Response|z\nw|p|q", nil, ""},
 		{"a survey with equal questions", "id|Age?|Age?\n|Response|Response\n1|old|x\n2|young|y", nil, ""},
