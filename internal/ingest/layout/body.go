@@ -159,15 +159,18 @@ func (r Row) equal(other Row) bool {
 // isSplitText reports whether a row is text that was split at delimiters in it, such as "Source: Eurostat, 2019": a blank
 // follows each of them, or they separate thousands of a number.
 func (r Row) isSplitText() bool {
-	if !r.isSpaced() || KindOf(r.Cells[0]) != Text {
-		return false
-	}
-	for i, c := range r.Cells[1:] {
-		if len(c) > 0 && c[0] != ' ' && !(endsInDigit.Match(r.Cells[i]) && thousands.Match(c)) {
+	for i := 1; i < len(r.Cells); i++ {
+		if c := r.Cells[i]; len(c) > 0 && c[0] != ' ' && !isThousands(r.Cells[i-1], c) {
 			return false
 		}
 	}
-	return true
+	return r.isSpaced() && KindOf(r.Cells[0]) == Text
+}
+
+// isThousands reports whether a number was split between two values.
+func isThousands(before, after []byte) bool {
+	digits := len(after) - len(bytes.TrimLeft(after, "0123456789"))
+	return digits == 3 && len(before) > 0 && before[len(before)-1] >= '0' && before[len(before)-1] <= '9'
 }
 
 // isSpaced reports whether a blank follows a delimiter.
@@ -230,9 +233,7 @@ func (b *Body) finish() {
 
 var (
 	// labeled matches a note that says what it is.
-	labeled     = regexp.MustCompile(`^(?i)\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:`)
-	endsInDigit = regexp.MustCompile(`\d$`)
-	thousands   = regexp.MustCompile(`^\d{3}\b`)
+	labeled = regexp.MustCompile(`^(?i)\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:`)
 	// marked matches a note that begins with the mark of a footnote.
 	marked = regexp.MustCompile(`^(\*|†|‡|§|©|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
 )
