@@ -56,7 +56,7 @@ func (f migrateFlags) places(c app.Config, blobsGiven bool) (from, to migrate.Pl
 		return from, to, usagef("set --from and --to; each is a data folder or a postgres:// URL")
 	}
 	fromBlobs, toBlobs := herb.Address(f.fromBlobs), herb.Address(f.toBlobs)
-	switch a, b := migrate.IsDatabase(f.from), migrate.IsDatabase(f.to); {
+	switch a, b := herb.Address(f.from).IsPostgres(), herb.Address(f.to).IsPostgres(); {
 	case a && b && blobsGiven:
 		return from, to, usagef("both places are databases; set their object stores with --from-blobs and --to-blobs instead of --blobs")
 	case !a && !b && blobsGiven:

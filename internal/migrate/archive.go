@@ -3,6 +3,7 @@ package migrate
 import (
 	"archive/tar"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -11,13 +12,12 @@ import (
 // archive is a backup that is written as a tar archive: the segment files first, the entries last.
 type archive struct {
 	tar      *tar.Writer
-	spool    *os.File // for the entries, whose size must be known before they are written
 	created  time.Time
 	progress func(done, total int64)
 }
 
-func newArchive(w io.Writer, spool *os.File, created time.Time, progress func(done, total int64)) *archive {
-	return &archive{tar.NewWriter(w), spool, created, progress}
+func newArchive(w io.Writer, created time.Time, progress func(done, total int64)) *archive {
+	return &archive{tar.NewWriter(w), created, progress}
 }
 
 // addSegment implements destination.
@@ -30,19 +30,27 @@ func (a *archive) addSegment(ctx context.Context, from Files, s *Segment) error 
 	return compareFile(got, s.File, "the file has changed")
 }
 
-// addEntries implements destination. It ends the archive.
-func (a *archive) addEntries(write func(io.Writer) error) error {
-	if err := write(a.spool); err != nil {
-		return err
-	}
-	size, err := a.spool.Seek(0, io.SeekCurrent)
+// addEntries implements destination. It ends the archive. The entries are written to a temporary file first, because their size
+// must be known.
+func (a *archive) addEntries(write func(io.Writer) error) (err error) {
+	spool, err := os.CreateTemp("", "herbarium-backup-*"+partSuffix)
 	if err != nil {
 		return err
 	}
-	if _, err := a.spool.Seek(0, io.SeekStart); err != nil {
+	_ = os.Remove(spool.Name()) // so that a killed process leaves nothing; Windows removes no open files
+	defer func() {
+		err = errors.Join(err, spool.Close())
+		_ = os.Remove(spool.Name())
+	}()
+	if err := write(spool); err != nil {
 		return err
 	}
-	if _, err := io.Copy(&archivedFile{archive: a, name: entriesFile, size: size, progress: func(int64, int64) {}}, a.spool); err != nil {
+	size, err := spool.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	entries := &archivedFile{archive: a, name: entriesFile, size: size, progress: func(int64, int64) {}}
+	if _, err := io.Copy(entries, io.NewSectionReader(spool, 0, size)); err != nil {
 		return err
 	}
 	return a.tar.Close()

@@ -76,7 +76,7 @@ func (r *Result) verify(entries io.Reader, read map[string]herb.File) error {
 
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
-	return path != StandardInput && err == nil && info.IsDir()
+	return path != StandardStream && err == nil && info.IsDir()
 }
 
 // eachFile calls visit for each segment file of a backup, and then for its entries.
@@ -84,7 +84,7 @@ func eachFile(ctx context.Context, path string, stdin io.Reader, visit func(name
 	if isFolder(path) {
 		return eachInFolder(ctx, path, visit)
 	}
-	if path == StandardInput {
+	if path == StandardStream {
 		return eachInArchive(ctx, stdin, visit)
 	}
 	f, err := os.Open(path)

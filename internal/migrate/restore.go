@@ -19,8 +19,8 @@ import (
 // stagingDir is the folder in a data folder in which a backup is restored, before it takes effect.
 const stagingDir = "restore" + partSuffix
 
-// StandardInput is the path of a backup on standard input.
-const StandardInput = "-"
+// StandardStream is the path of a backup on standard input or standard output.
+const StandardStream = "-"
 
 // Restore restores a backup: a folder, an archive, or standard input with an archive.
 //
