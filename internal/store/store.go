@@ -92,12 +92,15 @@ func NewTables(read, write Transact) Tables { return Tables{read, write} }
 func (s Tables) ProbeWrite(ctx context.Context) error {
 	const size = 64 << 10 // more than is left on a nearly full disk
 	const what = "probing the database"
-	if err := s.write(ctx, what, func(ctx context.Context, tx Tx) error {
-		return exec(ctx, tx, "INSERT INTO write_probe (padding) VALUES (?)", make([]byte, size))
-	}); err != nil {
+	if err := s.writeOne(ctx, what, "INSERT INTO write_probe (padding) VALUES (?)", make([]byte, size)); err != nil {
 		return err
 	}
-	return s.write(ctx, what, func(ctx context.Context, tx Tx) error { return exec(ctx, tx, "DELETE FROM write_probe") })
+	return s.writeOne(ctx, what, "DELETE FROM write_probe")
+}
+
+// writeOne runs a statement in a write transaction of its own.
+func (s Tables) writeOne(ctx context.Context, what, statement string, args ...any) error {
+	return s.write(ctx, what, func(ctx context.Context, tx Tx) error { return exec(ctx, tx, statement, args...) })
 }
 
 // readRows returns the rows of a query that runs in a read transaction of its own.
