@@ -36,6 +36,17 @@ func addAudit(ctx context.Context, tx Tx, e herb.AuditEntry) error {
 		e.Time.Add(-auditRetention).UnixMicro(), maxAuditEntries)
 }
 
+// AddAuditEntries stores entries of another database in one transaction.
+func (s Tables) AddAuditEntries(ctx context.Context, entries []herb.AuditEntry) error {
+	rows := make([][]any, len(entries))
+	for i, e := range entries {
+		rows[i] = []any{e.Time.UnixMicro(), string(e.Action), e.Subject, e.Actor, e.Origin, string(e.Result), e.Detail}
+	}
+	return s.write(ctx, "adding audit entries", func(ctx context.Context, tx Tx) error {
+		return insert(ctx, tx, "audit (time, action, subject, actor, origin, result, detail)", rows, "")
+	})
+}
+
 // AuditEntries returns the selected entries, newest last.
 func (s Tables) AuditEntries(ctx context.Context, q herb.AuditQuery) (entries []herb.AuditEntry, err error) {
 	where, args := "1 = 1", []any{}

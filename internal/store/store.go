@@ -7,11 +7,14 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 )
 
@@ -198,4 +201,18 @@ func Numbered(statement string) string {
 		b.WriteString(strconv.Itoa(n))
 		statement = rest
 	}
+}
+
+// LockVersions takes a shared lock on a folder of versions while files are written there that are not in the catalogue yet, so
+// that no server removes them as leftovers of a killed process. Closing the file releases the lock. Where the file system does
+// not support locks, servers go by the age of files.
+func LockVersions(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, ChangedFile), os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := filesystem.LockShared(f); err != nil && !errors.Is(err, filesystem.ErrLocksUnsupported) {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
