@@ -64,6 +64,14 @@ func (ps Params) Without(names ...string) Params {
 // With returns the parameters followed by more. It does not change the backing array of ps.
 func (ps Params) With(more ...Param) Params { return append(ps[:len(ps):len(ps)], more...) }
 
+// WithValue returns the parameters followed by one, unless its value is empty.
+func (ps Params) WithValue(name, value string) Params {
+	if value == "" {
+		return ps
+	}
+	return ps.With(Param{name, value})
+}
+
 // Reserved returns the parameters that every listing has.
 func Reserved() []string {
 	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamAPIKey, ParamFields, ParamFilter, ParamVersion}

@@ -62,7 +62,7 @@ func NewHead(d *herb.Dataset, base, path, version, tab string) Head {
 	}
 	h.Views = append(h.Views, ViewLink{Tab: "about", Label: "About", Href: path + "/about"},
 		ViewLink{Tab: "api", Label: "API", Href: path + "/api"}, ViewLink{Tab: "versions", Label: "Versions", Href: path + "/versions"})
-	versioned := (&State{Version: version}).withVersion(nil).Encode()
+	versioned := query.Params{}.WithValue(query.ParamVersion, version).Encode()
 	for i := range h.Views {
 		v := &h.Views[i]
 		if v.Current = v.Tab == tab; v.Current {
