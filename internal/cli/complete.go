@@ -55,13 +55,13 @@ func completeFiles(extensions ...string) completion {
 	}
 }
 
-// firstArg limits a completion to the first argument.
-func firstArg(f completion) completion {
+// completeArgs completes each argument with one of the functions, in their order.
+func completeArgs(each ...completion) completion {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
+		if len(args) >= len(each) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return f(cmd, args, typed)
+		return each[len(args)](cmd, args, typed)
 	}
 }
 

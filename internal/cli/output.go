@@ -13,15 +13,17 @@ import (
 )
 
 // jsonFlag adds the flag --json. more completes its description.
-func jsonFlag(cmd *cobra.Command, to *bool, more string) {
-	cmd.Flags().BoolVar(to, "json", false, "print JSON"+more)
+func (r *runner) jsonFlag(cmd *cobra.Command, more string) {
+	cmd.Flags().BoolVar(&r.asJSON, "json", false, "print JSON"+more)
 }
 
-// writeJSON writes values as JSON, one per line.
-func writeJSON[T any](w io.Writer, values ...T) error {
-	enc := json.NewEncoder(w)
-	for _, v := range values {
-		if err := enc.Encode(v); err != nil {
+// writeJSON writes a value as a line of JSON.
+func writeJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
+
+// writeEach writes a line of JSON for each item, with the value that line returns.
+func writeEach[T, V any](w io.Writer, items []T, line func(T) V) error {
+	for _, item := range items {
+		if err := writeJSON(w, line(item)); err != nil {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func Backup(ctx context.Context, from Place, w io.Writer, program string, o Opti
 
 // BackupToFile is Backup to a file. An existing file is replaced once the backup is complete and on disk.
 func BackupToFile(ctx context.Context, from Place, path, program string, o Options) (r Result, err error) {
-	err = filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, func(f io.Writer) error {
+	err = filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, 0o600, func(f io.Writer) error {
 		w := bufio.NewWriterSize(f, 1<<20)
 		r, err = Backup(ctx, from, w, program, o)
 		return errors.Join(err, w.Flush())
@@ -153,5 +153,5 @@ func (f *folder) addSegment(ctx context.Context, from Files, s *Segment) error {
 // addEntries implements destination. Earlier entries are replaced when the new ones are complete.
 func (f *folder) addEntries(write func(io.Writer) error) error {
 	path := filepath.Join(f.dir, entriesFile)
-	return filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, write)
+	return filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, 0o600, write)
 }

@@ -25,7 +25,7 @@ func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o
 		}
 		write = func(name string, content func(io.Writer) error) error {
 			path := filepath.Join(dir, filepath.FromSlash(name))
-			return filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, content)
+			return filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, 0o600, content)
 		}
 	}
 	read := map[string]herb.File{} // segment files, by path in the backup

@@ -51,7 +51,7 @@ func (s Tables) AddIdempotencyKeys(ctx context.Context, records []IdempotencyRec
 		rows[i] = []any{r.Credential, r.Key, r.Body[:], r.Plant, r.Created.UnixMicro()}
 	}
 	return s.write(ctx, "adding idempotency keys", func(ctx context.Context, tx Tx) error {
-		return Insert(ctx, tx, "retries (credential, key, body, seq, created)", rows, "ON CONFLICT (credential, key) DO NOTHING")
+		return insert(ctx, tx, "retries (credential, key, body, seq, created)", rows, "ON CONFLICT (credential, key) DO NOTHING")
 	})
 }
 
@@ -62,6 +62,6 @@ func (s Tables) AddAuditEntries(ctx context.Context, entries []herb.AuditEntry) 
 		rows[i] = []any{e.Time.UnixMicro(), string(e.Action), e.Subject, e.Actor, e.Origin, string(e.Result), e.Detail}
 	}
 	return s.write(ctx, "adding audit entries", func(ctx context.Context, tx Tx) error {
-		return Insert(ctx, tx, "audit (time, action, subject, actor, origin, result, detail)", rows, "")
+		return insert(ctx, tx, "audit (time, action, subject, actor, origin, result, detail)", rows, "")
 	})
 }

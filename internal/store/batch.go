@@ -2,36 +2,89 @@ package store
 
 import (
 	"bytes"
+	"context"
+	"database/sql"
 	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
 
 	"herbarium/internal/herb"
 )
 
-// Batch determines the outcomes of creations in memory. A database sets Plants, TakenIDs and Replays while it holds the
-// lock of the plants, calls Decide, and stores Created.
+// Batch is the result of CreatePlants.
 type Batch struct {
-	Creations []Creation
-	Plants    int64                      // number of plants before
-	TakenIDs  map[int64]bool             // IDs of the batch that exist
-	Replays   map[IdempotencyName]Replay // idempotency keys of the batch that were used before
-	Created   []CreatedPlant
-	Number    int64 // random, stored with each plant
+	Outcomes []Outcome // of each creation, in order
+	Created  int       // number of new plants
+	last     int64     // number of the last plant
+	number   int64     // random, stored with each plant
 }
 
-// CreatedPlant is a plant to be stored.
-type CreatedPlant struct {
-	herb.NewPlant
-	Seq            int64
-	IdempotencyKey *IdempotencyKey // nil if there is none
+// Committed reports whether the transaction that created the plants was committed. It waits for the end of that transaction,
+// which has the lock; see CreatePlants.
+func (b Batch) Committed(ctx context.Context, tx Tx, lock string) (yes bool, err error) {
+	if _, err := countPlants(ctx, tx, lock); err != nil {
+		return false, err
+	}
+	err = tx.QueryRowContext(ctx, "SELECT count(*) > 0 FROM plants WHERE seq = ? AND batch = ?", b.last, b.number).Scan(&yes)
+	return yes, err
 }
 
-// IdempotencyName identifies an idempotency key.
-type IdempotencyName struct{ Credential, Key string }
+// countPlants returns the number of plants.
+func countPlants(ctx context.Context, tx Tx, lock string) (n int64, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT plants FROM totals "+lock).Scan(&n)
+	return n, err
+}
 
-// Replay is the plant that was created with an idempotency key, and the hash of the request body.
-type Replay struct {
-	Body  []byte
-	Plant herb.Plant
+// CreatePlants creates plants in a transaction. A plant that cannot be created has an error in its outcome and does not affect
+// the others. lock is the clause that locks the number of plants, so that batches are serialized: "FOR UPDATE", or empty if
+// all write transactions are.
+func CreatePlants(ctx context.Context, tx Tx, creations []Creation, now time.Time, lock string) (b Batch, err error) {
+	b.number = rand.Int64()
+	if b.last, err = countPlants(ctx, tx, lock); err != nil {
+		return b, err
+	}
+	taken, err := takenIDs(ctx, tx, creations)
+	if err != nil {
+		return b, err
+	}
+	replays, err := readReplays(ctx, tx, creations, now)
+	if err != nil {
+		return b, err
+	}
+	var plants, keys [][]any
+	for _, c := range creations {
+		p, key := c.Plant, c.IdempotencyKey
+		if key != nil {
+			if r, ok := replays[key.name()]; ok {
+				b.Outcomes = append(b.Outcomes, r.outcome(key))
+				continue
+			}
+		}
+		if taken[p.ID] {
+			b.Outcomes = append(b.Outcomes, Outcome{Err: herb.Invalidf("a plant with id %d exists already; choose another id", p.ID)})
+			continue
+		}
+		b.Outcomes = append(b.Outcomes, Outcome{Plant: p.Plant})
+		b.last++
+		taken[p.ID] = true
+		tag, given := TagColumns(p.Plant)
+		plants = append(plants, []any{b.last, p.ID, p.Name, tag, given, b.number})
+		if key != nil {
+			replays[key.name()] = replay{key.Body[:], p.Plant}
+			keys = append(keys, []any{key.Credential, key.Key, key.Body[:], b.last, now.UnixMicro()})
+		}
+	}
+	if b.Created = len(plants); b.Created == 0 {
+		return b, nil
+	}
+	if err := insert(ctx, tx, "plants (seq, id, name, tag, tag_given, batch)", plants, ""); err != nil {
+		return b, err
+	}
+	if err := insert(ctx, tx, "retries (credential, key, body, seq, created)", keys, ""); err != nil {
+		return b, err
+	}
+	return b, exec(ctx, tx, "UPDATE totals SET plants = ?", b.last)
 }
 
 // TagColumns returns the columns for the tag of a plant: the tag, which is also empty if none was given, and whether it was.
@@ -42,89 +95,80 @@ func TagColumns(p herb.Plant) (tag string, given bool) {
 	return *p.Tag, true
 }
 
-// NewBatch returns a batch of creations.
-func NewBatch(creations []Creation) *Batch {
-	b := &Batch{Creations: creations}
-	b.Reset()
-	return b
-}
-
-// Reset discards everything but the creations, for another attempt to store them.
-func (b *Batch) Reset() {
-	b.TakenIDs, b.Replays, b.Created = map[int64]bool{}, map[IdempotencyName]Replay{}, nil
-	b.Number = rand.Int64()
-}
-
-// IDs returns the IDs of the creations.
-func (b *Batch) IDs() []int64 {
-	ids := make([]int64, len(b.Creations))
-	for i, c := range b.Creations {
-		ids[i] = c.Plant.ID
-	}
-	return ids
-}
-
-// IdempotencyNames returns the credentials and keys of the creations with an idempotency key.
-func (b *Batch) IdempotencyNames() (credentials, keys []string) {
-	for _, c := range b.Creations {
-		if k := c.IdempotencyKey; k != nil {
-			credentials, keys = append(credentials, k.Credential), append(keys, k.Key)
+// takenIDs returns the IDs of creations that exist.
+func takenIDs(ctx context.Context, tx Tx, creations []Creation) (map[int64]bool, error) {
+	taken := map[int64]bool{}
+	for chunk := range slices.Chunk(creations, rowsPerStatement) {
+		var ids []any
+		for _, c := range chunk {
+			ids = append(ids, c.Plant.ID)
+		}
+		found, err := collect(ctx, tx, scanValue[int64], "SELECT id FROM plants WHERE id IN (?"+strings.Repeat(", ?", len(ids)-1)+")", ids...)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range found {
+			taken[id] = true
 		}
 	}
-	return credentials, keys
+	return taken, nil
 }
 
-// AddReplay records an idempotency key that was used before.
-func (b *Batch) AddReplay(credential, key string, body []byte, name, tag string, tagGiven bool) {
-	plant := herb.Plant{Name: name}
-	if tagGiven {
-		plant.Tag = &tag
-	}
-	b.Replays[IdempotencyName{credential, key}] = Replay{body, plant}
-}
+// keyName identifies an idempotency key.
+type keyName struct{ credential, key string }
 
-// Decide returns the outcome of each creation, in order, and sets Created.
-func (b *Batch) Decide() []Outcome {
-	outcomes := make([]Outcome, len(b.Creations))
-	for i, c := range b.Creations {
-		o, key, id := &outcomes[i], c.IdempotencyKey, c.Plant.ID
-		if key != nil {
-			if replay, ok := b.Replays[IdempotencyName{key.Credential, key.Key}]; ok {
-				*o = replay.outcome(key)
-				continue
-			}
-		}
-		if b.TakenIDs[id] {
-			o.Err = herb.Invalidf("a plant with id %d exists already; choose another id", id)
-			continue
-		}
-		o.Plant = c.Plant.Plant
-		b.TakenIDs[id] = true
-		if key != nil {
-			b.Replays[IdempotencyName{key.Credential, key.Key}] = Replay{key.Body[:], o.Plant}
-		}
-		b.Created = append(b.Created, CreatedPlant{NewPlant: c.Plant, Seq: b.Plants + int64(len(b.Created)) + 1, IdempotencyKey: key})
-	}
-	return outcomes
+func (k *IdempotencyKey) name() keyName { return keyName{k.Credential, k.Key} }
+
+// replay is the plant that was created with an idempotency key, and the hash of the request body.
+type replay struct {
+	body  []byte
+	plant herb.Plant
 }
 
 // outcome returns the outcome of a creation with a key that was used before.
-func (r Replay) outcome(k *IdempotencyKey) Outcome {
-	if !bytes.Equal(r.Body, k.Body[:]) {
+func (r replay) outcome(k *IdempotencyKey) Outcome {
+	if !bytes.Equal(r.body, k.Body[:]) {
 		return Outcome{Err: herb.Invalidf("the idempotency key %q was used before with another body; "+
 			"repeat the body exactly, or use a new key for a new plant", k.Key)}
 	}
-	return Outcome{Plant: r.Plant, Replayed: true}
+	return Outcome{Plant: r.plant, Replayed: true}
 }
 
-// ExpireIdempotencyKeys is the statement that deletes expired idempotency keys: up to its second parameter of those
-// created before its first. Usually there are none, which one index lookup shows.
-const ExpireIdempotencyKeys = "DELETE FROM retries WHERE (credential, key) IN " +
-	"(SELECT credential, key FROM retries WHERE created < ? ORDER BY created LIMIT ?)"
+// maxExpired is how many expired idempotency keys one batch deletes. Usually there are none, which one index lookup shows.
+const maxExpired = 1000
 
-// SelectReplays is the start of a query for the columns of AddReplay. A list of credentials and keys follows.
-const SelectReplays = "SELECT r.credential, r.key, r.body, p.name, p.tag, p.tag_given FROM retries r JOIN plants p ON p.seq = r.seq " +
-	"WHERE (r.credential, r.key) IN "
-
-// MaxExpired is how many expired idempotency keys one batch deletes.
-const MaxExpired = 1000
+// readReplays returns the idempotency keys of creations that were used before. It deletes expired ones first.
+func readReplays(ctx context.Context, tx Tx, creations []Creation, now time.Time) (map[keyName]replay, error) {
+	replays := map[keyName]replay{}
+	keyed := slices.DeleteFunc(slices.Clone(creations), func(c Creation) bool { return c.IdempotencyKey == nil })
+	if len(keyed) == 0 {
+		return replays, nil
+	}
+	if err := exec(ctx, tx, "DELETE FROM retries WHERE (credential, key) IN "+
+		"(SELECT credential, key FROM retries WHERE created < ? ORDER BY created LIMIT ?)",
+		now.Add(-IdempotencyRetention).UnixMicro(), maxExpired); err != nil {
+		return nil, err
+	}
+	for chunk := range slices.Chunk(keyed, rowsPerStatement) {
+		var names []any
+		for _, c := range chunk {
+			names = append(names, c.IdempotencyKey.Credential, c.IdempotencyKey.Key)
+		}
+		if _, err := collect(ctx, tx, func(rows *sql.Rows) (_ struct{}, err error) {
+			var name keyName
+			var r replay
+			var tag string
+			var given bool
+			err = rows.Scan(&name.credential, &name.key, &r.body, &r.plant.Name, &tag, &given)
+			if given {
+				r.plant.Tag = &tag
+			}
+			replays[name] = r
+			return struct{}{}, err
+		}, "SELECT r.credential, r.key, r.body, p.name, p.tag, p.tag_given FROM retries r JOIN plants p ON p.seq = r.seq "+
+			"WHERE (r.credential, r.key) IN (VALUES (?, ?)"+strings.Repeat(", (?, ?)", len(chunk)-1)+")", names...); err != nil {
+			return nil, err
+		}
+	}
+	return replays, nil
+}

@@ -58,7 +58,7 @@ func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion, d
 	}
 	err = s.read(ctx, "reading descriptions", func(ctx context.Context, tx Tx) error {
 		all = nil
-		for chunk := range slices.Chunk(versions, rowsPerInsert) {
+		for chunk := range slices.Chunk(versions, rowsPerStatement) {
 			var args []any
 			for _, v := range chunk {
 				args = append(args, v.Namespace, v.Name, v.Version)
@@ -269,7 +269,7 @@ func insertVersion(ctx context.Context, tx Tx, d herb.Dataset, generation int64)
 		return err
 	}
 	return exec(ctx, tx, "INSERT INTO version_words (namespace, name, version, words) VALUES (?, ?, ?, ?)",
-		d.Namespace, d.Name, d.Version, SearchWords(d))
+		d.Namespace, d.Name, d.Version, string(NewSearchWords(d)))
 }
 
 // nextGeneration increments and returns the generation of the catalogue.

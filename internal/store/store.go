@@ -143,12 +143,12 @@ func exec(ctx context.Context, tx Tx, statement string, args ...any) error {
 	return err
 }
 
-// rowsPerInsert is the number of rows of one statement. Databases limit the parameters of a statement.
-const rowsPerInsert = 100
+// rowsPerStatement is the number of rows that one statement inserts or looks up. Databases limit the parameters of a statement.
+const rowsPerStatement = 500
 
-// Insert inserts rows into the columns of a table, as in "keys (id, name)". suffix follows the rows in the statement.
-func Insert(ctx context.Context, tx Tx, into string, rows [][]any, suffix string) error {
-	for chunk := range slices.Chunk(rows, rowsPerInsert) {
+// insert inserts rows into the columns of a table, as in "keys (id, name)". suffix follows the rows in the statement.
+func insert(ctx context.Context, tx Tx, into string, rows [][]any, suffix string) error {
+	for chunk := range slices.Chunk(rows, rowsPerStatement) {
 		row := "(" + strings.Repeat("?, ", len(chunk[0])-1) + "?)"
 		statement := "INSERT INTO " + into + " VALUES " + row + strings.Repeat(", "+row, len(chunk)-1) + " " + suffix
 		if err := exec(ctx, tx, statement, slices.Concat(chunk...)...); err != nil {

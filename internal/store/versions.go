@@ -71,7 +71,7 @@ func retire(ctx context.Context, tx Tx, at time.Time, versions ...string) error 
 	for _, v := range versions {
 		rows = append(rows, []any{v, at.UnixMicro()})
 	}
-	return Insert(ctx, tx, "retired (version, since)", rows, "ON CONFLICT (version) DO NOTHING")
+	return insert(ctx, tx, "retired (version, since)", rows, "ON CONFLICT (version) DO NOTHING")
 }
 
 // rejectRetired fails for a retired version.
