@@ -55,19 +55,13 @@ type Cell struct {
 	Clipped bool    // the value is too long to be part of the page
 	Href    string  // of an external link
 	Image   string
-	Tags    []Tag
+	Tags    []Piece
 	More    int // tags that are not shown
 }
 
 // Plain reports whether the text is that of the whole cell and written from left to right, so that it needs no element of its own.
 // A page has thousands of cells.
 func (c Cell) Plain() bool { return len(c.Pieces) == 0 && isASCII(c.Text) }
-
-// Tag is an element of a list value.
-type Tag struct {
-	Text string
-	Mark bool
-}
 
 // The limits of a cell in characters; the record shows the whole value.
 const (
@@ -216,7 +210,7 @@ func (cell *Cell) addTags(value string, h *highlighter) {
 		case len(cell.Tags) == maxTags:
 			cell.More++
 		default:
-			cell.Tags = append(cell.Tags, Tag{Text: herb.Clip(tag, maxTagText), Mark: h.matches(tag)})
+			cell.Tags = append(cell.Tags, Piece{Text: herb.Clip(tag, maxTagText), Mark: h.matches(tag)})
 		}
 	}
 	cell.Raw = value
