@@ -29,8 +29,7 @@ const (
 
 const (
 	notASCII   = 1 << 63 // bit of masks
-	maxBits    = 62      // maximum number of weights with a bit
-	maxStates  = 4096    // maximum number of states that are kept
+	maxBits    = 56      // maximum number of weights with a bit; seven more are those of earlier bytes
 	notDecided = math.MaxInt
 )
 
@@ -69,10 +68,11 @@ func (s *Substring) In(text []byte) bool {
 	}
 }
 
-// Scanner searches a sequence of texts for a substring, by the Shift-Or algorithm.
+// Scanner searches a sequence of texts for a substring, by the Shift-Or algorithm. Bit i of its state is 0 if the first i+1
+// weights of the substring end at the last byte; higher bits are those of earlier bytes.
 type Scanner struct {
 	*Substring
-	states []uint64 // after each byte of the last text; bit i is 0 if the first i+1 weights end there
+	states []uint64 // after every eight bytes of the last text
 	end    int      // bytes of the last text through the one that decided the search
 	result ScanResult
 }
@@ -80,45 +80,53 @@ type Scanner struct {
 // NewScanner returns a scanner that has not read any text.
 func (s *Substring) NewScanner() *Scanner { return &Scanner{Substring: s, end: notDecided} }
 
-// Scan reports whether a text contains the substring. The text is given as the number of bytes that it shares with the last one,
-// and the rest; the shared bytes are not examined again.
-func (s *Scanner) Scan(shared int, rest []byte) ScanResult {
+// Scan reports whether a text contains the substring. The bytes that it shares with the last text are not examined again.
+func (s *Scanner) Scan(shared int, text []byte) ScanResult {
 	switch {
 	case s.bits == 0:
 		return Found
 	case s.end <= shared:
 		return s.result
 	}
-	s.end = notDecided
-	if shared > len(s.states) {
-		return Undecided
-	}
-	n := min(shared+len(rest), maxStates)
-	s.states = slices.Grow(s.states[:shared], n-shared)[:n]
-	state, last := ^uint64(0), uint64(1)<<(s.bits-1)
-	if shared > 0 {
-		state = s.states[shared-1]
-	}
-	states, found := s.states[shared:], Found
+	found := Found
 	if s.bits == maxBits {
 		found = Undecided // there may be more weights
 	}
-	for i, c := range rest {
-		mask := s.masks[c]
+	s.end, s.states = notDecided, s.states[:min(shared/8, len(s.states))]
+	state, at := ^uint64(0), 8*len(s.states)
+	if at > 0 {
+		state = s.states[len(s.states)-1]
+	}
+	last := uint64(1) << (s.bits - 1)
+	for ; at+8 <= len(text); at += 8 {
+		masks, all := s.masksOf((*[8]byte)(text[at:]))
+		next := state<<8 | masks
+		if all >= notASCII || ^next&(0xff*last) != 0 { // decided by one of these bytes
+			break
+		}
+		state = next
+		s.states = append(s.states, state)
+	}
+	for ; at < len(text); at++ {
+		mask := s.masks[text[at]]
 		if mask == notASCII || state&last == 0 { // a character that is not ASCII can combine with the one before it
-			s.states, s.end, s.result = s.states[:min(shared+i, n)], shared+i+1, found
+			s.end, s.result = at+1, found
 			if mask == notASCII {
 				s.result = Undecided
 			}
 			return s.result
 		}
 		state = state<<1 | mask
-		if i < len(states) {
-			states[i] = state
-		}
 	}
 	if state&last == 0 {
 		return found
 	}
 	return NotFound
+}
+
+// masksOf returns the masks of eight bytes, each shifted by the number of bytes that follow, and all of them without a shift.
+func (s *Substring) masksOf(b *[8]byte) (shifted, all uint64) {
+	m := &s.masks
+	m0, m1, m2, m3, m4, m5, m6, m7 := m[b[0]], m[b[1]], m[b[2]], m[b[3]], m[b[4]], m[b[5]], m[b[6]], m[b[7]]
+	return m0<<7 | m1<<6 | m2<<5 | m3<<4 | m4<<3 | m5<<2 | m6<<1 | m7, m0 | m1 | m2 | m3 | m4 | m5 | m6 | m7
 }

@@ -14,10 +14,10 @@ type runValues struct {
 	steps  *guard.Steps
 	find   *text.Scanner // nil if nothing is searched for
 	stored bool
-	rest   []byte          // stored values after the last one that was read
-	next   int             // run after the last one that was read
-	value  []byte          // last one that was read
-	found  text.ScanResult // in that value
+	rest   []byte // stored values after the last one that was read
+	next   int    // run after the last one that was read
+	value  []byte // last one that was read
+	shared int    // length of the prefix that it shares with the last one that was searched
 }
 
 // newRunValues returns a reader of the values of about n runs. A few are read faster from the records.
@@ -35,7 +35,7 @@ func (v *runValues) at(run int) []byte {
 	if !v.stored && v.next <= run {
 		first := v.c.sorted.At(int(v.c.runs.At(run)))
 		v.value, v.next = v.c.records.appendValue(v.value[:0], first, v.c.position), run+1
-		v.scan(0)
+		v.shared = 0
 	}
 	for ; v.next <= run; v.next++ {
 		shared := v.uvarint()
@@ -45,16 +45,9 @@ func (v *runValues) at(run int) []byte {
 		}
 		v.value = append(v.value[:shared], v.rest[:suffix]...)
 		v.rest = v.rest[suffix:]
-		v.scan(shared)
+		v.shared = min(v.shared, shared)
 	}
 	return v.value
-}
-
-// scan searches the last value, which shares some bytes with the one before.
-func (v *runValues) scan(shared int) {
-	if v.find != nil {
-		v.found = v.find.Scan(shared, v.value[shared:])
-	}
 }
 
 func (v *runValues) uvarint() int {
@@ -75,8 +68,10 @@ func (v *runValues) uvarint() int {
 func (v *runValues) contains(run int) bool {
 	const slowSteps = 8 // a long value, or one by its weights, takes several microseconds
 	value := v.at(run)
-	if !v.stored || v.found == text.Undecided {
+	found := v.find.Scan(v.shared, value)
+	v.shared = len(value)
+	if !v.stored || found == text.Undecided {
 		v.steps.Add(slowSteps)
 	}
-	return v.found == text.Found || v.found == text.Undecided && v.find.In(value)
+	return found == text.Found || found == text.Undecided && v.find.In(value)
 }
