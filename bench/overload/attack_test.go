@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -65,9 +66,10 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 	}
 }
 
-// expensive sends one of the queries that still scan many records or values: each takes 8 to 100 ms of processor time. Clients
+// expensive sends one of the queries that still scan many records or values: each takes 8 to 100 ms of processor time. They
 // request different pages and values.
-func (s *soak) expensive(ctx context.Context, i int) string {
+func (s *soak) expensive(ctx context.Context, _ int) string {
+	i := rand.IntN(1000)
 	prefixes := url.QueryEscape("b* d* s* t*")
 	queries := []string{
 		fmt.Sprintf("data?search=%s&page=%d", prefixes, 100+i),
