@@ -74,7 +74,7 @@ func wantCatalogue(t *testing.T, s Store, want ...herb.Dataset) {
 		full, err := s.Version(t.Context(), d.Ref, "")
 		noError(t, err)
 		wantEqual(t, "live version", d, full)
-		want[i].Report = nil
+		want[i].Report, want[i].File = nil, nil
 	}
 	wantDescriptions(true)
 	for i := range want {
@@ -150,6 +150,7 @@ func (suite) CatalogueProtected(t *testing.T, db Database) {
 	noError(t, s.AddVersion(t.Context(), was, ""))
 	noError(t, s.AddVersion(t.Context(), now, was.Version))
 	wantResult(t, "protected datasets", []herb.Dataset{dataset(catalog, 2)})(s.Protected(t.Context()))
+	wantResult(t, "names of protected datasets", []herb.Ref{catalog})(s.ProtectedRefs(t.Context()))
 }
 
 // wantHistory checks the numbers of a dataset's versions, newest first, and which of them is live.
