@@ -27,8 +27,8 @@ type Library interface {
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
 	// Live returns the live versions of all datasets, ordered by ref.
 	Live(ctx context.Context) ([]herb.LiveVersion, error)
-	// Search returns those of Live whose metadata matches a search; all of them if it is blank.
-	Search(ctx context.Context, search string) ([]herb.LiveVersion, error)
+	// Search returns those of Live whose metadata matches a search, unless it is blank, and which have a keyword, unless it is empty.
+	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
 	// Datasets describes some of them, without details unless they are requested.
 	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 }

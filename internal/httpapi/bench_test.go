@@ -29,7 +29,7 @@ func (l *preparedLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, _ st
 
 func (l *preparedLibrary) Live(context.Context) ([]herb.LiveVersion, error) { return nil, nil }
 
-func (l *preparedLibrary) Search(context.Context, string) ([]herb.LiveVersion, error) {
+func (l *preparedLibrary) Search(context.Context, string, string) ([]herb.LiveVersion, error) {
 	return nil, nil
 }
 

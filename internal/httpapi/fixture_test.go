@@ -130,7 +130,7 @@ func (l *fakeLibrary) Live(context.Context) (live []herb.LiveVersion, err error)
 	return live, l.datasetsErr
 }
 
-func (l *fakeLibrary) Search(ctx context.Context, search string) ([]herb.LiveVersion, error) {
+func (l *fakeLibrary) Search(ctx context.Context, search, _ string) ([]herb.LiveVersion, error) {
 	live, err := l.Live(ctx)
 	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !strings.Contains(v.Ref.String(), search) }), err
 }

@@ -144,7 +144,7 @@ func TestMany(t *testing.T) {
 	if h := l.Health(); h.Open < 20 || h.Open > 100 {
 		t.Errorf("%d versions of %d fields are open", h.Open, manyFields)
 	}
-	found, err := publisher.Search(t.Context(), "many column_099")
+	found, err := publisher.Search(t.Context(), "many column_099", "")
 	if err != nil || len(found) != copies-1 { // one was removed; the copies have no search words
 		t.Errorf("%d datasets found, %v", len(found), err)
 	}
@@ -178,7 +178,7 @@ func BenchmarkMany(b *testing.B) {
 			return nil
 		}},
 		{"search", func(int) error {
-			_, err := l.Search(b.Context(), "column_099")
+			_, err := l.Search(b.Context(), "column_099", "")
 			return err
 		}},
 		{"open", func(n int) error {

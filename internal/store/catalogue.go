@@ -264,7 +264,7 @@ func insertVersion(ctx context.Context, tx Tx, d herb.Dataset) error {
 			d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
 			d.Records, d.Published.UnixMicro(), d.Source, string(details)),
 		exec(ctx, tx, "INSERT INTO version_words (namespace, name, version, words) VALUES (?, ?, ?, ?)",
-			d.Namespace, d.Name, d.Version, SearchWords(d)),
+			d.Namespace, d.Name, d.Version, string(NewSearchWords(d))),
 	)
 }
 

@@ -77,15 +77,13 @@ func (l *fakeLibrary) Live(context.Context) (live []herb.LiveVersion, err error)
 	return live, l.err
 }
 
-func (l *fakeLibrary) Search(ctx context.Context, search string) ([]herb.LiveVersion, error) {
+func (l *fakeLibrary) Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error) {
 	live, err := l.Live(ctx)
-	if strings.TrimSpace(search) == "" {
-		return live, err
-	}
 	words := text.AppendWords(nil, search)
 	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool {
 		i := slices.IndexFunc(l.datasets, func(d herb.Dataset) bool { return d.Ref == v.Ref })
-		return len(words) == 0 || !store.MatchesSearch([]byte(store.SearchWords(l.datasets[i])), words)
+		known := store.NewSearchWords(l.datasets[i])
+		return strings.TrimSpace(search) != "" && len(words) == 0 || !known.Match(words) || keyword != "" && !known.HasKeyword(keyword)
 	}), err
 }
 

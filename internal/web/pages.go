@@ -27,8 +27,8 @@ type Library interface {
 	Live(ctx context.Context) ([]herb.LiveVersion, error)
 	// Datasets describes some of them, without details unless they are requested.
 	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
-	// Search returns those of Live whose metadata matches a search.
-	Search(ctx context.Context, search string) ([]herb.LiveVersion, error)
+	// Search returns those of Live whose metadata matches a search, and which have a keyword.
+	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
 	// DescribeVersions lists the versions of a dataset, newest first.
 	DescribeVersions(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 }

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"herbarium/internal/ingest/rows"
 )
@@ -15,55 +17,86 @@ type Merge struct{ Top, Left, Bottom, Right int }
 // sampledBelow is the number of rows that names are compared with. Headers of further tables may follow.
 const sampledBelow = 10
 
-// Groups returns the names of columns that two rows give together, such as "Boys 2019": the upper one names groups of
-// columns, the lower one the columns of each group. It returns nil unless that is beyond doubt:
+// MaxHeader is the number of rows that may name the columns together.
+const MaxHeader = 3
+
+// Groups returns the names of columns that two or three rows give together, such as "Boys 2019": the last one names the
+// columns, each of the others groups of what is below it. It returns nil unless that is beyond doubt:
 //
-//   - Every value of the lower row is a name, and every column has one or a value above that belongs to it alone.
-//   - Some group has several columns, and all resulting names are different.
+//   - Every value of the last row is a name, and every column has one or a value above that belongs to it alone.
+//   - Every other row has a group of several columns, the first of three rows two of them: it might be a title. All
+//     resulting names are different.
 //   - Merged cells show the groups, or each group has the same columns.
 //   - A name is above numbers or dates, or recurs in another group.
-func Groups(upper, lower Row, below []Row, merges []Merge, separator string) []string {
-	if !MayGroup(upper, lower) {
-		return nil
-	}
-	width := max(len(upper.Cells), len(lower.Cells))
-	starts, merged := groupStarts(upper, lower, merges, width)
-	names, columns := make([]string, width), map[int][]string{} // columns of each group
-	contrast := false
-	below = WithoutUnits(below)
-	below = below[:min(len(below), sampledBelow)]
-	for i := range width {
-		name, start := bytes.TrimSpace(lower.cell(i)), starts[i]
-		if len(name) == 0 && start != i || len(name) > 0 && !isName(name) || start >= 0 && !isName(upper.cell(start)) {
+func Groups(header, below []Row, merges []Merge, separator string) []string {
+	below = slices.Clone(WithoutUnits(below))
+	below = slices.DeleteFunc(below[:min(len(below), sampledBelow)], (&Body{Header: header}).isRepeated)
+	last := len(header) - 1
+	joined := header[last]
+	for i, required := last-1, 1; i >= 0; i, required = i-1, 2 {
+		cells, several := joinGroups(header[i], joined, below, merges, separator)
+		if several < required {
 			return nil
 		}
-		if k, n := ColumnKind(below, i); len(name) > 0 && KindOf(name) == Text && n > 0 && k != Text {
-			contrast = true
-		}
-		names[i] = string(name)
-		if start >= 0 {
-			names[i] = JoinName(string(bytes.TrimSpace(upper.cell(start))), string(name), separator)
-			columns[start] = append(columns[start], string(name))
-		}
+		joined.Cells = cells
 	}
-	several, alike, recurs := compareGroups(columns)
-	if several == 0 || hasDuplicate(names) || !merged && !(several > 1 && alike && recurs) || !contrast && !recurs {
+	var names []string
+	for _, name := range joined.Cells {
+		names = append(names, string(name))
+	}
+	if hasDuplicate(names) || slices.Contains(names, "") {
 		return nil
 	}
 	return names
 }
 
-// GroupNote describes columns that two rows name together. unit is what the format calls a row.
-func GroupNote(unit string, upper, lower Row, columns []rows.Column) string {
+// joinGroups returns the names in a row with those of their groups in the row above it, and the number of groups of several
+// columns: 0 unless they are evident. A column without a name in both rows has an empty one.
+func joinGroups(upper, lower Row, below []Row, merges []Merge, separator string) (names [][]byte, several int) {
+	if !MayGroup(upper, lower) {
+		return nil, 0
+	}
+	width := max(len(upper.Cells), len(lower.Cells))
+	starts, merged := groupStarts(upper, lower, merges, width)
+	columns := map[int][]string{} // of each group
+	contrast := false
+	for i := range width {
+		name, start := bytes.TrimSpace(lower.cell(i)), starts[i]
+		if len(name) == 0 && start >= 0 && start != i || len(name) > 0 && !isName(name) || start >= 0 && !isName(upper.cell(start)) {
+			return nil, 0
+		}
+		if k, n := ColumnKind(below, i); len(name) > 0 && KindOf(name) == Text && n > 0 && k != Text {
+			contrast = true
+		}
+		if start >= 0 {
+			columns[start] = append(columns[start], string(name))
+			name = []byte(JoinName(string(bytes.TrimSpace(upper.cell(start))), string(name), separator))
+		}
+		names = append(names, name)
+	}
+	several, alike, recurs := compareGroups(columns)
+	if !merged && !(several > 1 && alike && recurs) || !contrast && !recurs {
+		return nil, 0
+	}
+	return names, several
+}
+
+// GroupNote describes columns that several rows name together. unit is what the format calls a row.
+func GroupNote(unit string, header []Row, columns []rows.Column) string {
+	last := header[len(header)-1]
 	isJoined := func(i int) bool {
-		return len(lower.cell(i)) > 0 && columns[i].Name != string(bytes.TrimSpace(lower.cell(i)))
+		return len(last.cell(i)) > 0 && columns[i].Name != string(bytes.TrimSpace(last.cell(i)))
 	}
 	example := 0
 	for example+1 < len(columns) && !isJoined(example) {
 		example++
 	}
-	return fmt.Sprintf("%ss %d and %d name the columns together, such as %q; use --header %d if the first one does not",
-		unit, upper.Line, lower.Line, rows.Clip(columns[example].Name), lower.Line)
+	var others []string
+	for _, r := range header[:len(header)-1] {
+		others = append(others, strconv.Itoa(r.Line))
+	}
+	return fmt.Sprintf("%ss %s and %d name the columns together, such as %q; use --header %d if only the last one does",
+		unit, strings.Join(others, ", "), last.Line, rows.Clip(columns[example].Name), last.Line)
 }
 
 // MayGroup reports whether a row has an empty cell right of a value and above a value, so that the value may name a group.
@@ -91,7 +124,7 @@ func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, mer
 		}
 	}
 	for _, m := range merges {
-		if m.Top == upper.Line && m.Bottom == upper.Line && m.Right > m.Left && len(upper.cell(m.Left)) > 0 {
+		if m.Top == upper.Line && m.Bottom < lower.Line && m.Right > m.Left && len(upper.cell(m.Left)) > 0 {
 			merged = true
 			for i := m.Left; i <= min(m.Right, width-1); i++ {
 				starts[i] = m.Left

@@ -20,6 +20,7 @@ type Row struct {
 	Gap       bool // a blank line or row is above it
 	Cells     [][]byte
 	Kinds     []Kind // that the file declares; nil: none
+	Invalid   error  // why the row cannot be a record; it may be a footnote
 }
 
 // Clone returns a copy that remains valid when the next row is read.

@@ -32,9 +32,10 @@ func newTempDir(fs filesystem.FS, dir string, memory, fields int) *tempDir {
 
 // spillFile is written once and then read. It creates a temporary file only when its buffer overflows.
 type spillFile struct {
-	tmp *tempDir
-	f   filesystem.File // nil while everything is in the buffer
-	buf []byte
+	tmp  *tempDir
+	f    filesystem.File // nil while everything is in the buffer
+	buf  []byte
+	read bool // the file has been read, so it is complete
 }
 
 func (w *tempDir) newSpillFile() *spillFile { return &spillFile{tmp: w} }
@@ -108,11 +109,11 @@ func (s *spillFile) reader() (*spillReader, error) {
 	if s.f == nil {
 		return &spillReader{Reader: bufio.NewReaderSize(bytes.NewReader(s.buf), len(s.buf))}, nil
 	}
-	if s.buf != nil {
+	if !s.read {
 		if err := s.flush(); err != nil {
 			return nil, err
 		}
-		s.buf = nil
+		s.buf, s.read = nil, true
 	}
 	if _, err := s.f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -141,6 +142,25 @@ func (s *spillFile) eachU32(f func(n uint32) error) error {
 			}
 		}
 	}
+}
+
+// readAt returns n bytes at an offset, which are only valid until the next call. Nothing can be written afterwards.
+func (s *spillFile) readAt(at int64, n int) ([]byte, error) {
+	if s.f == nil {
+		return s.buf[at:][:n], nil
+	}
+	if !s.read {
+		if err := s.flush(); err != nil {
+			return nil, err
+		}
+		s.read = true
+	}
+	s.buf = slices.Grow(s.buf[:0], n)[:n]
+	if _, err := s.f.Seek(at, io.SeekStart); err != nil {
+		return nil, err
+	}
+	_, err := io.ReadFull(s.f, s.buf)
+	return s.buf, err
 }
 
 // WriteTo writes the content. Nothing can be written to the spill file afterwards.

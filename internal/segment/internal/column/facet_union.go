@@ -51,14 +51,15 @@ func FacetOfParts(st *guard.Steps, f *herb.Field, parts []Part, tail, allTail Va
 	counted, edges := []population{}, []population{}
 	values := valueMerger{valueCollector: newValueCollector(q)}
 	for i, p := range parts {
-		o := newSortedResult(p.Matches.steps, p.Column, p.Matches.set, !p.Column.countsBySets(p.Matches))
+		o := newSortedResult(p.Matches.steps, p.Column, p.Matches.set, !p.Column.countsBySets(p.Matches, 1))
 		defer o.release()
 		counted = append(counted, &o)
 		edges = append(edges, new(newSortedResult(p.Matches.steps, p.Column, nil, false)))
 		facet.Total += p.Matches.n
 		facet.Empty += p.Matches.n - o.len()
 		values.add(&valueStream{
-			field: f, index: i, matches: p.Matches, next: p.Column.runCounts(p.Matches, &o), runs: p.Column.newRunValues(p.Matches.n),
+			field: f, index: i, matches: p.Matches, next: p.Column.runCounts(p.Matches, o.marks, 1), runs: p.Column.newRunValues(p.Matches.n),
+			search: p.Column.newValueSearch(p.Matches.steps, values.find, p.Matches.n),
 		})
 	}
 	values.add(&valueStream{field: f, index: len(parts), pending: tail.distinct(f)})
@@ -81,6 +82,7 @@ type valueStream struct {
 	matches *Matches    // of a segment
 	next    runSequence // nil if all values are pending
 	runs    runValues
+	search  valueSearch
 	pending []Value // values in memory: those of a tail, or the written forms of a run
 
 	// The current value.
@@ -194,5 +196,5 @@ func (s *valueStream) contains(find *text.Substring) bool {
 	if s.run < 0 {
 		return find.In(s.text)
 	}
-	return s.runs.contains(s.run, find)
+	return s.search.contains(s.run)
 }

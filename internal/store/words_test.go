@@ -1,0 +1,49 @@
+package store_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+)
+
+func TestSearchWords(t *testing.T) {
+	t.Parallel()
+	d := herb.Dataset{
+		Ref: herb.Ref{Namespace: "garden", Name: "seeds"}, Title: "Spring Årets", Access: herb.AccessOpen,
+		Fields:  []herb.Field{{Name: "id"}, {Name: "titel", Title: "Überschrift"}},
+		Details: herb.Details{Descriptor: json.RawMessage(`{"package":{"keywords":["Bulbs","two\nlines","#1"]},"resource":{"keywords":"malformed"}}`)},
+	}
+	protected, overridden := d, d
+	protected.Access = herb.AccessKey
+	overridden.Descriptor = json.RawMessage(`{"package":{"keywords":["Bulbs"]},"resource":{"keywords":["Roots"]}}`)
+	for search, want := range map[string]bool{
+		"garden": true, "spri": true, "arets": true, "autumn": false, "pring": false, "bulb": true, "titel see": true, "titel autumn": false,
+		"uberschrift": true, "lines": true,
+	} {
+		if got := store.NewSearchWords(d).Match(strings.Fields(search)); got != want {
+			t.Errorf("%q matches: %t", search, got)
+		}
+	}
+	for _, tt := range []struct {
+		dataset herb.Dataset
+		keyword string
+		want    bool
+	}{
+		{d, "Bulbs", true}, {d, "bulbs", false}, {d, "Bulb", false}, {d, "two\nlines", true}, {d, "lines", false}, {d, "#1", true},
+		{d, "1", false}, {d, "titel", false}, {protected, "Bulbs", false}, {overridden, "Bulbs", false}, {overridden, "Roots", true},
+	} {
+		words := store.NewSearchWords(tt.dataset)
+		if got := words.HasKeyword(tt.keyword); got != tt.want {
+			t.Errorf("keyword %q: %t, in %q", tt.keyword, got, words)
+		}
+		if !words.HasKeywords() {
+			t.Errorf("words without keywords: %q", words)
+		}
+	}
+	if store.SearchWords("\nbulbs\ngarden").HasKeywords() {
+		t.Error("the words of an earlier release have keywords")
+	}
+}
