@@ -33,6 +33,10 @@ func (l *preparedLibrary) Search(context.Context, string, string) ([]herb.LiveVe
 	return nil, nil
 }
 
+func (l *preparedLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { return nil, nil }
+
+func (l *preparedLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
+
 func (l *preparedLibrary) Datasets(context.Context, []herb.LiveVersion, bool) ([]herb.Dataset, error) {
 	return nil, nil
 }

@@ -200,10 +200,10 @@ func (l *Library) sweepFile(ctx context.Context, f fs.DirEntry, inCatalogue map[
 	return err
 }
 
-func newSet(names []string) map[string]bool {
-	set := make(map[string]bool, len(names))
-	for _, name := range names {
-		set[name] = true
+func newSet[T comparable](items []T) map[T]bool {
+	set := make(map[T]bool, len(items))
+	for _, item := range items {
+		set[item] = true
 	}
 	return set
 }

@@ -38,7 +38,7 @@ func (l *Library) Live(ctx context.Context) ([]herb.LiveVersion, error) {
 }
 
 // Datasets describes datasets that Live has returned, in this order. Unless they are open, they have no details, or if details
-// are requested, all but the import report. A dataset that cannot be listed is described as last known and marked unavailable.
+// are requested, order, primary key and descriptor. A dataset that cannot be listed is described as last known and marked unavailable.
 func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
 	all := make([]herb.Dataset, len(versions))
 	var missing []herb.LiveVersion

@@ -45,6 +45,7 @@ type Catalogue interface {
 	Changes(ctx context.Context, since int64) (store.Changes, error)
 	Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 	Protected(ctx context.Context) ([]herb.Dataset, error)
+	ProtectedRefs(ctx context.Context) ([]herb.Ref, error)
 	Words(ctx context.Context, since int64) ([]store.VersionWords, error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error
@@ -199,7 +200,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		l.mutable[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
 	}
 	l.status.Store(&catalogueStatus{generation: -1})
-	l.words.generation = -1
+	l.words = wordsStatus{reading: make(chan struct{}, 1), generation: -1}
 	if !l.shared() {
 		l.opts.CacheSize = 0
 		return l, nil

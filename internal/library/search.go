@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
@@ -13,14 +12,18 @@ import (
 
 // wordsStatus is the state of reading the words of the catalogue.
 type wordsStatus struct {
-	sync.Mutex       // held while reading
-	generation int64 // of the catalogue whose words were read; negative: none were
+	reading    chan struct{} // has an element while they are read, which guards generation; a mutex would not end with a request
+	generation int64         // of the catalogue whose words were read; negative: none were
 }
 
 // loadWords reads the words of the datasets that changed since the last call. The first search reads all of them.
 func (l *Library) loadWords(ctx context.Context) error {
-	l.words.Lock()
-	defer l.words.Unlock()
+	select {
+	case l.words.reading <- struct{}{}:
+		defer func() { <-l.words.reading }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	since, now := l.words.generation, l.status.Load().generation
 	if since == now {
 		return nil
@@ -55,44 +58,59 @@ func (l *Library) Search(ctx context.Context, search, keyword string) ([]herb.Li
 	if err != nil || strings.TrimSpace(search) == "" && keyword == "" {
 		return live, err
 	}
-	words, keywordWords := text.AppendWords(nil, search), text.AppendWords(nil, keyword)
-	if len(words) == 0 && strings.TrimSpace(search) != "" {
+	if strings.TrimSpace(search) != "" && len(text.AppendWords(nil, search)) == 0 {
 		return nil, nil
 	}
 	err = l.loadWords(ctx)
 	if err != nil && (!l.shared() || herb.CodeOf(err) != herb.CodeUnavailable) { // a node reads its copies of descriptions instead
 		return nil, err
 	}
-	matches := make(map[herb.Ref]bool, len(live))
-	var unknown []herb.LiveVersion
+	filter := store.NewSearchFilter(search, keyword)
+	dropped := make([]bool, len(live))
+	var unknown []int // positions in live
 	l.mu.RLock()
-	for _, v := range live {
-		var known store.SearchWords
-		if e := l.entries[v.Ref]; e != nil && e.Version == v.Version {
-			known = e.words
+	for i, v := range live {
+		matches, known := false, false
+		if e := l.entries[v.Ref]; e != nil && e.Version == v.Version && e.words != "" {
+			matches, known = filter.Match(e.words)
 		}
-		switch {
-		case known != "" && !(known.Match(words) && known.Match(keywordWords)):
-		case known == "", keyword != "" && !known.HasKeywords():
-			unknown = append(unknown, v)
-		default:
-			matches[v.Ref] = keyword == "" || known.HasKeyword(keyword)
+		if dropped[i] = !matches; !known {
+			unknown = append(unknown, i)
 		}
 	}
 	l.mu.RUnlock()
-	// The catalogue has no words of mutable datasets and of versions of earlier releases.
 	for chunk := range slices.Chunk(unknown, 100) {
-		datasets, err := l.Datasets(ctx, chunk, true)
-		if err != nil {
+		if err := l.searchDescriptions(ctx, filter, live, chunk, dropped); err != nil {
 			return nil, err
 		}
-		for i, d := range datasets {
-			described := store.NewSearchWords(d)
-			matches[d.Ref] = described.Match(words) && (keyword == "" || described.HasKeyword(keyword))
-			if !d.Unavailable && d.Version == chunk[i].Version {
-				l.setWords(d.Ref, d.Version, described)
-			}
+	}
+	found := live[:0]
+	for i, v := range live {
+		if !dropped[i] {
+			found = append(found, v)
 		}
 	}
-	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !matches[v.Ref] }), nil
+	return found, nil
+}
+
+// searchDescriptions searches datasets of which the catalogue has no words, or no keywords: mutable ones, and versions of earlier
+// releases. It keeps the words of versions for later searches.
+func (l *Library) searchDescriptions(ctx context.Context, filter store.SearchFilter, live []herb.LiveVersion, positions []int, dropped []bool) error {
+	versions := make([]herb.LiveVersion, len(positions))
+	for i, at := range positions {
+		versions[i] = live[at]
+	}
+	datasets, err := l.Datasets(ctx, versions, true)
+	if err != nil {
+		return err
+	}
+	for i, d := range datasets {
+		words := store.NewSearchWords(d)
+		matches, _ := filter.Match(words)
+		dropped[positions[i]] = !matches
+		if !d.Unavailable && d.Version == versions[i].Version {
+			l.setWords(d.Ref, d.Version, words)
+		}
+	}
+	return nil
 }

@@ -49,8 +49,8 @@ const (
 	versionColumns = summaryColumns + ", details"
 )
 
-// Descriptions returns descriptions of versions, in any order: without details, or with all but the import report, which is by
-// far the largest. Unknown versions are left out.
+// Descriptions returns descriptions of versions, in any order: without details, or with order, primary key and descriptor. Unknown
+// versions are left out.
 func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
 	columns := summaryColumns + ", '{}'"
 	if details {
@@ -81,32 +81,53 @@ func (s Tables) Protected(ctx context.Context) ([]herb.Dataset, error) {
 		" FROM versions JOIN datasets USING (namespace, name) WHERE version = live AND access = 'key' ORDER BY namespace, name")
 }
 
+// ProtectedRefs returns the datasets whose live version has access key.
+func (s Tables) ProtectedRefs(ctx context.Context) ([]herb.Ref, error) {
+	return readRows(ctx, s, "reading protected datasets", func(rows *sql.Rows) (ref herb.Ref, err error) {
+		err = rows.Scan(&ref.Namespace, &ref.Name)
+		return ref, err
+	}, "SELECT namespace, name FROM versions JOIN datasets USING (namespace, name) WHERE version = live AND access = 'key' ORDER BY namespace, name")
+}
+
 // scanDataset reads a version.
 func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
-	err = scanVersion(rows, &d, &d.Details)
+	err = scanVersion(rows, &d, func(content []byte, details *herb.Details) error { return json.Unmarshal(content, details) })
 	return d, err
 }
 
-// scanDescription reads a version without its import report.
+// scanDescription reads a version with the details that are public metadata.
 func scanDescription(rows *sql.Rows) (d herb.Dataset, err error) {
-	var details struct {
-		herb.Details
-		Report struct{} `json:"report"` // skips that of Details
-	}
-	err = scanVersion(rows, &d, &details)
-	d.Details = details.Details
+	err = scanVersion(rows, &d, decodeMetadata)
 	return d, err
 }
 
-// scanVersion reads a version, and its details as JSON into a separate value.
-func scanVersion(rows *sql.Rows, d *herb.Dataset, decodedDetails any) error {
+// decodeMetadata decodes the details before the import report, which is by far the largest member.
+func decodeMetadata(content []byte, details *herb.Details) error {
+	members := map[json.Token]any{"order": &details.Order, "primary_key": &details.PrimaryKey, "descriptor": &details.Descriptor}
+	d := json.NewDecoder(bytes.NewReader(content))
+	_, err := d.Token() // {
+	for err == nil && d.More() {
+		var name json.Token
+		if name, err = d.Token(); err == nil {
+			member, ok := members[name]
+			if !ok {
+				return nil
+			}
+			err = d.Decode(member)
+		}
+	}
+	return err
+}
+
+// scanVersion reads a version, and its details with a function.
+func scanVersion(rows *sql.Rows, d *herb.Dataset, decodeDetails func([]byte, *herb.Details) error) error {
 	var fields, details []byte
 	if err := rows.Scan(&d.Namespace, &d.Name, &d.Version, &d.Title, &d.Description, &d.Access, &fields,
 		&d.Records, (*stamp)(&d.Published), &d.Source, &details); err != nil {
 		return err
 	}
 	d.Fields = make([]herb.Field, 0, bytes.Count(fields, []byte(`"searchable":`))) // without this, most of the memory is garbage
-	if err := errors.Join(json.Unmarshal(fields, &d.Fields), json.Unmarshal(details, decodedDetails)); err != nil {
+	if err := errors.Join(json.Unmarshal(fields, &d.Fields), decodeDetails(details, &d.Details)); err != nil {
 		return fmt.Errorf("decode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
 	return nil
@@ -258,14 +279,14 @@ func insertVersion(ctx context.Context, tx Tx, d herb.Dataset) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return fmt.Errorf("encode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
-	return errors.Join(
-		exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) "+
-			"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT generation FROM catalogue))",
-			d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
-			d.Records, d.Published.UnixMicro(), d.Source, string(details)),
-		exec(ctx, tx, "INSERT INTO version_words (namespace, name, version, words) VALUES (?, ?, ?, ?)",
-			d.Namespace, d.Name, d.Version, string(NewSearchWords(d))),
-	)
+	if err := exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT generation FROM catalogue))",
+		d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
+		d.Records, d.Published.UnixMicro(), d.Source, string(details)); err != nil {
+		return err
+	}
+	return exec(ctx, tx, "INSERT INTO version_words (namespace, name, version, words) VALUES (?, ?, ?, ?)",
+		d.Namespace, d.Name, d.Version, string(NewSearchWords(d)))
 }
 
 // nextGeneration increments the generation of the catalogue.

@@ -55,18 +55,35 @@ func oneLine(keyword string) string {
 	}, keyword)
 }
 
-// Match reports whether every word of a search is a prefix of one of the words.
-func (w SearchWords) Match(search []string) bool {
-	return !slices.ContainsFunc(search, func(s string) bool { return !strings.Contains(string(w), "\n"+s) })
+// SearchFilter selects datasets by their words.
+type SearchFilter struct {
+	lines   []string // beginnings of lines that the words must contain
+	keyword string   // line that they must contain; empty: any
 }
 
-// HasKeyword reports whether a keyword is one of the keywords.
-func (w SearchWords) HasKeyword(keyword string) bool {
-	return strings.Contains(string(w), "\n"+keywordMark+oneLine(keyword)+"\n")
+// NewSearchFilter returns a filter of datasets of which every word of a search is a prefix of a word, and which have a keyword, unless
+// it is empty.
+func NewSearchFilter(search, keyword string) SearchFilter {
+	var f SearchFilter
+	for _, word := range text.AppendWords(text.AppendWords(nil, search), keyword) {
+		f.lines = append(f.lines, "\n"+word)
+	}
+	if keyword != "" {
+		f.keyword = "\n" + keywordMark + oneLine(keyword) + "\n"
+	}
+	return f
 }
 
-// HasKeywords reports whether the words include all keywords.
-func (w SearchWords) HasKeywords() bool { return w.HasKeyword("") }
+// Match reports whether words match. It is unknown for words that an earlier release stored without keywords.
+func (f SearchFilter) Match(w SearchWords) (matches, known bool) {
+	for _, line := range f.lines {
+		if !strings.Contains(string(w), line) {
+			return false, true
+		}
+	}
+	known = f.keyword == "" || strings.Contains(string(w), "\n"+keywordMark+"\n")
+	return strings.Contains(string(w), f.keyword), known
+}
 
 // VersionWords are the words of a version.
 type VersionWords struct {

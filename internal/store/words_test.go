@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"herbarium/internal/herb"
@@ -23,8 +22,8 @@ func TestSearchWords(t *testing.T) {
 		"garden": true, "spri": true, "arets": true, "autumn": false, "pring": false, "bulb": true, "titel see": true, "titel autumn": false,
 		"uberschrift": true, "lines": true,
 	} {
-		if got := store.NewSearchWords(d).Match(strings.Fields(search)); got != want {
-			t.Errorf("%q matches: %t", search, got)
+		if got, known := store.NewSearchFilter(search, "").Match(store.NewSearchWords(d)); got != want || !known {
+			t.Errorf("%q matches: %t, known: %t", search, got, known)
 		}
 	}
 	for _, tt := range []struct {
@@ -36,14 +35,18 @@ func TestSearchWords(t *testing.T) {
 		{d, "1", false}, {d, "titel", false}, {protected, "Bulbs", false}, {overridden, "Bulbs", false}, {overridden, "Roots", true},
 	} {
 		words := store.NewSearchWords(tt.dataset)
-		if got := words.HasKeyword(tt.keyword); got != tt.want {
-			t.Errorf("keyword %q: %t, in %q", tt.keyword, got, words)
+		if got, known := store.NewSearchFilter("see", tt.keyword).Match(words); got != tt.want || !known {
+			t.Errorf("keyword %q: %t, known: %t, in %q", tt.keyword, got, known, words)
 		}
-		if !words.HasKeywords() {
-			t.Errorf("words without keywords: %q", words)
+		if got, _ := store.NewSearchFilter("moss", tt.keyword).Match(words); got {
+			t.Errorf("keyword %q and another word match %q", tt.keyword, words)
 		}
 	}
-	if store.SearchWords("\nbulbs\ngarden").HasKeywords() {
+	const earlier = store.SearchWords("\nbulbs\ngarden")
+	if _, known := store.NewSearchFilter("", "Bulbs").Match(earlier); known {
 		t.Error("the words of an earlier release have keywords")
+	}
+	if got, known := store.NewSearchFilter("", "Roots").Match(earlier); got || !known {
+		t.Errorf("words of an earlier release without those of the keyword: %t, %t", got, known)
 	}
 }

@@ -245,7 +245,9 @@ func (p *Pages) searchRows(r *http.Request, search string) (*rowMatches, error) 
 	if strings.Count(search, `"`)%2 == 0 && (unicode.IsLetter(last) || unicode.IsNumber(last) || unicode.IsMark(last)) {
 		search += "*"
 	}
-	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, library.SearchOptions{MayRead: p.mayRead(r), Budget: p.opts.SearchBudget})
+	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, library.SearchOptions{
+		MayRead: p.mayRead(r), Budget: p.opts.SearchBudget, Admit: p.opts.AdmitSearch,
+	})
 	if herb.CodeOf(err) == herb.CodeInvalid { // the datasets are searched all the same
 		return nil, nil
 	}

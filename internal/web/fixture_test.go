@@ -18,6 +18,7 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
+	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/text"
 	"herbarium/internal/web"
@@ -82,10 +83,14 @@ func (l *fakeLibrary) Search(ctx context.Context, search, keyword string) ([]her
 	words := text.AppendWords(nil, search)
 	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool {
 		i := slices.IndexFunc(l.datasets, func(d herb.Dataset) bool { return d.Ref == v.Ref })
-		known := store.NewSearchWords(l.datasets[i])
-		return strings.TrimSpace(search) != "" && len(words) == 0 || !known.Match(words) || keyword != "" && !known.HasKeyword(keyword)
+		matches, _ := store.NewSearchFilter(search, keyword).Match(store.NewSearchWords(l.datasets[i]))
+		return !matches || strings.TrimSpace(search) != "" && len(words) == 0
 	}), err
 }
+
+func (l *fakeLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { return nil, nil }
+
+func (l *fakeLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
 
 func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
 	for _, v := range versions {

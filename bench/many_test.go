@@ -1,7 +1,6 @@
 //go:build linux
 
-// Package many measures a server with many datasets.
-package many
+package bench_test
 
 import (
 	"context"
@@ -24,22 +23,24 @@ import (
 	_ "herbarium/internal/store/sqlite" // registers the driver
 )
 
-var (
-	datasets = flag.Int("datasets", 10_000, "`number` of datasets")
-	program  = flag.String("program", "", "`path` of the program; empty: it is built")
-)
+// datasets is the number of datasets of BenchmarkMany.
+var datasets = flag.Int("datasets", 10_000, "`number` of datasets of BenchmarkMany")
+
+// installation is a data folder with many datasets.
+type installation struct {
+	program string
+	folder  string // for temporary files
+	data    string
+}
 
 // BenchmarkMany measures the processor time and the memory of a server process. Each dataset has 100 fields and 20 records; all
 // are copies of one, under different names, titles and keywords.
 func BenchmarkMany(b *testing.B) {
 	folder := b.TempDir()
-	if *program == "" {
-		path, err := programtest.Install(b.Context(), folder)
-		check(b, err)
-		*program = path
-	}
-	data := filepath.Join(folder, "data")
-	check(b, createDatasets(b.Context(), folder, data))
+	program, err := programtest.Install(b.Context(), folder)
+	check(b, err)
+	i := &installation{program, folder, filepath.Join(folder, "data")}
+	check(b, i.createDatasets(b.Context()))
 
 	var server *programtest.Server
 	b.Run("start", func(b *testing.B) {
@@ -48,8 +49,8 @@ func BenchmarkMany(b *testing.B) {
 			if server != nil {
 				check(b, server.Stop())
 			}
-			server = start(b, data)
-			check(b, request(b.Context(), server, "/readyz"))
+			server = i.start(b)
+			check(b, get(b.Context(), server, "/readyz"))
 			used += cpuTime(b, server)
 		}
 		b.ReportMetric(float64(used.Microseconds())/1000/float64(b.N), "cpu-ms/op")
@@ -73,7 +74,7 @@ func BenchmarkMany(b *testing.B) {
 		{"page-search", "/?search=unheardof"},
 	} {
 		b.Run(page.name, func(b *testing.B) {
-			measure(b, server, func() error { return request(b.Context(), server, page.target) })
+			measure(b, server, func() error { return get(b.Context(), server, page.target) })
 			reportMemory(b, server)
 		})
 	}
@@ -82,7 +83,7 @@ func BenchmarkMany(b *testing.B) {
 		measure(b, server, func() error {
 			n++
 			name := fmt.Sprintf("new-%d", n)
-			return errors.Join(publish(b.Context(), folder, data, name, n), request(b.Context(), server, "/api/v1/many/"+name+"/data"))
+			return errors.Join(i.publish(b.Context(), name, n), get(b.Context(), server, "/api/v1/many/"+name+"/data"))
 		})
 		reportMemory(b, server)
 	})
@@ -122,14 +123,14 @@ func cpuTime(b *testing.B, server *programtest.Server) (total time.Duration) {
 	return total
 }
 
-func start(b *testing.B, data string) *programtest.Server {
-	s, err := programtest.Start(b.Context(), programtest.Options{Program: *program, Settings: []string{"HERBARIUM_DATA=" + data}, Args: []string{"--log-level", "info"}})
+func (i *installation) start(b *testing.B) *programtest.Server {
+	s, err := programtest.Start(b.Context(), programtest.Options{Program: i.program, Settings: []string{"HERBARIUM_DATA=" + i.data}, Args: []string{"--log-level", "info"}})
 	check(b, err)
 	return s
 }
 
-// request fails if a response has an unexpected status. An unknown dataset is expected to be not found.
-func request(ctx context.Context, s *programtest.Server, target string) error {
+// get fails if a response has an unexpected status. An unknown dataset is expected to be not found.
+func get(ctx context.Context, s *programtest.Server, target string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+target, nil)
 	if err != nil {
 		return err
@@ -147,8 +148,8 @@ func request(ctx context.Context, s *programtest.Server, target string) error {
 }
 
 // publish publishes a dataset of 100 fields with the program.
-func publish(ctx context.Context, folder, data, name string, seed int) error {
-	source := filepath.Join(folder, "source")
+func (i *installation) publish(ctx context.Context, name string, seed int) error {
+	source := filepath.Join(i.folder, "source")
 	if err := os.MkdirAll(source, 0o700); err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func publish(ctx context.Context, folder, data, name string, seed int) error {
 			return err
 		}
 	}
-	out, code, err := programtest.Run(ctx, *program, []string{"HERBARIUM_DATA=" + data}, "publish", source)
+	out, code, err := programtest.Run(ctx, i.program, []string{"HERBARIUM_DATA=" + i.data}, "publish", source)
 	if err == nil && code != 0 {
 		err = fmt.Errorf("publish: %s", out)
 	}
@@ -191,11 +192,11 @@ func separator(field, fields int) rune {
 }
 
 // createDatasets publishes one dataset and copies its rows in the database and links to its file.
-func createDatasets(ctx context.Context, folder, data string) error {
-	if err := publish(ctx, folder, data, "first", 4000); err != nil {
+func (i *installation) createDatasets(ctx context.Context) error {
+	if err := i.publish(ctx, "first", 4000); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", filepath.Join(data, store.DatabaseFile))
+	db, err := sql.Open("sqlite", filepath.Join(i.data, store.DatabaseFile))
 	if err != nil {
 		return err
 	}
@@ -219,12 +220,12 @@ func createDatasets(ctx context.Context, folder, data string) error {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(data, store.VersionsDir, "*.segment"))
+	files, err := filepath.Glob(filepath.Join(i.data, store.VersionsDir, "*.segment"))
 	if err != nil {
 		return err
 	}
 	for n := range *datasets - 1 {
-		if err := os.Link(files[0], filepath.Join(data, store.VersionsDir, fmt.Sprintf("20240229T133000Z-%010d.segment", n+1))); err != nil {
+		if err := os.Link(files[0], filepath.Join(i.data, store.VersionsDir, fmt.Sprintf("20240229T133000Z-%010d.segment", n+1))); err != nil {
 			return err
 		}
 	}
