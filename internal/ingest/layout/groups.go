@@ -28,7 +28,13 @@ const MaxHeader = 3
 //     resulting names are different.
 //   - Merged cells show the groups, or each group has the same columns.
 //   - A name is above numbers or dates, or recurs in another group.
+//
+// The two rows of a survey need no further evidence: questions, and the options or "Response" below each.
 func Groups(header, below []Row, merges []Merge, separator string) []string {
+	if len(header) == 2 && isSurvey(header[1], below) {
+		names, _, _ := joinRows(header[0], withoutResponses(header[1]), nil, separator)
+		return uniqueNames(names)
+	}
 	below = slices.Clone(WithoutUnits(below))
 	below = slices.DeleteFunc(below[:min(len(below), sampledBelow)], (&Body{Header: header}).isRepeated)
 	last := len(header) - 1
@@ -40,39 +46,32 @@ func Groups(header, below []Row, merges []Merge, separator string) []string {
 		}
 		joined.Cells = cells
 	}
+	return uniqueNames(joined.Cells)
+}
+
+// uniqueNames returns the names of columns, nil unless every column has one of its own.
+func uniqueNames(cells [][]byte) []string {
 	var names []string
-	for _, name := range joined.Cells {
+	for _, name := range cells {
 		names = append(names, string(name))
 	}
-	if hasDuplicate(names) || slices.Contains(names, "") {
+	if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) < len(names) || slices.Contains(names, "") {
 		return nil
 	}
 	return names
 }
 
 // joinGroups returns the names in a row with those of their groups in the row above it, and the number of groups of several
-// columns: 0 unless they are evident. A column without a name in both rows has an empty one.
+// columns: 0 unless they are evident.
 func joinGroups(upper, lower Row, below []Row, merges []Merge, separator string) (names [][]byte, several int) {
 	if !MayGroup(upper, lower) {
 		return nil, 0
 	}
-	width := max(len(upper.Cells), len(lower.Cells))
-	starts, merged := groupStarts(upper, lower, merges, width)
-	columns := map[int][]string{} // of each group
+	names, columns, merged := joinRows(upper, lower, merges, separator)
 	contrast := false
-	for i := range width {
-		name, start := bytes.TrimSpace(lower.cell(i)), starts[i]
-		if len(name) == 0 && start >= 0 && start != i || len(name) > 0 && !isName(name) || start >= 0 && !isName(upper.cell(start)) {
-			return nil, 0
-		}
-		if k, n := ColumnKind(below, i); len(name) > 0 && KindOf(name) == Text && n > 0 && k != Text {
-			contrast = true
-		}
-		if start >= 0 {
-			columns[start] = append(columns[start], string(name))
-			name = []byte(JoinName(string(bytes.TrimSpace(upper.cell(start))), string(name), separator))
-		}
-		names = append(names, name)
+	for i := range names {
+		k, n := ColumnKind(below, i)
+		contrast = contrast || KindOf(lower.cell(i)) == Text && n > 0 && k != Text
 	}
 	several, alike, recurs := compareGroups(columns)
 	if !merged && !(several > 1 && alike && recurs) || !contrast && !recurs {
@@ -81,11 +80,62 @@ func joinGroups(upper, lower Row, below []Row, merges []Merge, separator string)
 	return names, several
 }
 
+// joinRows returns the names in a row with those of their groups in the row above it, nil if some value cannot be a name. A
+// column without a name in both rows has an empty one. It also returns the names in each group, by the column in which it
+// begins, and whether cells are merged.
+func joinRows(upper, lower Row, merges []Merge, separator string) (names [][]byte, columns map[int][]string, merged bool) {
+	width := max(len(upper.Cells), len(lower.Cells))
+	starts, merged := groupStarts(upper, lower, merges, width)
+	columns = map[int][]string{}
+	for i := range width {
+		name, start := bytes.TrimSpace(lower.cell(i)), starts[i]
+		if len(name) == 0 && start >= 0 && start != i || len(name) > 0 && !isName(name) || start >= 0 && !isName(upper.cell(start)) {
+			return nil, nil, false
+		}
+		if start >= 0 {
+			columns[start] = append(columns[start], string(name))
+			name = []byte(JoinName(string(bytes.TrimSpace(upper.cell(start))), string(name), separator))
+		}
+		names = append(names, name)
+	}
+	return names, columns, merged
+}
+
+// isSurvey reports whether a row has the labels that survey programs write below questions: several of them, but no record,
+// are "Response".
+func isSurvey(labels Row, below []Row) bool {
+	n := 0
+	for i, c := range labels.Cells {
+		if isResponse(c) {
+			n++
+		}
+		if isResponse(c) && slices.ContainsFunc(below, func(r Row) bool { return isResponse(r.cell(i)) }) {
+			return false
+		}
+	}
+	return n > 1 && len(below) > 1
+}
+
+// withoutResponses returns labels without those that say nothing.
+func withoutResponses(labels Row) Row {
+	labels = labels.Clone()
+	for i, c := range labels.Cells {
+		if isResponse(c) {
+			labels.Cells[i] = nil
+		}
+	}
+	return labels
+}
+
+func isResponse(cell []byte) bool {
+	return string(cell) == "Response" || string(cell) == "Open-Ended Response"
+}
+
 // GroupNote describes columns that several rows name together. unit is what the format calls a row.
 func GroupNote(unit string, header []Row, columns []rows.Column) string {
 	last := header[len(header)-1]
 	isJoined := func(i int) bool {
-		return len(last.cell(i)) > 0 && columns[i].Name != string(bytes.TrimSpace(last.cell(i)))
+		return len(last.cell(i)) > 0 && !isResponse(last.cell(i)) && columns[i].Name != string(bytes.TrimSpace(last.cell(i)))
 	}
 	example := 0
 	for example+1 < len(columns) && !isJoined(example) {
@@ -167,9 +217,4 @@ func JoinName(above, name, separator string) string {
 		return above + name
 	}
 	return above + cmp.Or(separator, " ") + name
-}
-
-func hasDuplicate(names []string) bool {
-	sorted := slices.Sorted(slices.Values(names))
-	return len(slices.Compact(sorted)) < len(names)
 }

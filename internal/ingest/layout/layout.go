@@ -53,8 +53,13 @@ func (r Row) Filled() (n int) {
 
 // String returns the values for a message.
 func (r Row) String() string {
-	values := slices.DeleteFunc(slices.Clone(r.Cells), func(c []byte) bool { return len(c) == 0 })
-	return fmt.Sprintf("%d (%s)", r.Line, rows.Clip(string(bytes.Join(values, []byte(" | ")))))
+	var values []string
+	for _, c := range r.Cells {
+		if c = bytes.TrimSpace(c); len(c) > 0 {
+			values = append(values, string(c))
+		}
+	}
+	return fmt.Sprintf("%d (%s)", r.Line, rows.Clip(strings.Join(values, " | ")))
 }
 
 // Kind is a set of kinds of values.

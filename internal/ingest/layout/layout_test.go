@@ -63,6 +63,12 @@ func TestGroups(t *testing.T) {
 		{"three rows, other groups in each", "|North||||South|||\n|Boys||Girls||Boys||Men|\nSchool|2019|2020|2019|2020|2019|2020|2019|2020\nA|1|2|3|4|5|6|7|8", nil, ""},
 		{"three rows, the first with one group", "|Pupils|||\n|Boys||Girls|\nSchool|2019|2020|2019|2020\nA|1|2|3|4", []layout.Merge{{1, 1, 1, 4}}, ""},
 		{"three rows, a column without a name", "|N||||S||||\n|a||b||a||b||\nid|x|y|x|y|x|y|x|y|\nA|1|2|3|4|5|6|7|8|9", nil, ""},
+		{"a survey", "id|Age?|Fruit?||Why?\n|Response|Apple|Pear|Open-Ended Response\n1|old|Apple||x\n2|young||Pear|y", nil, "id,Age?,Fruit? Apple,Fruit? Pear,Why?"},
+		{"a survey with one answer each", "id|Age?|Why?\n|Response|Response\n1|old|x\n2|young|y", nil, "id,Age?,Why?"},
+		{"a survey of one", "id|Age?|Why?\n|Response|Response\n1|old|x", nil, ""},
+		{"one response", "id|Age?|Fruit?|\n|Response|Apple|Pear\n1|old|Apple|\n2|young||Pear", nil, ""},
+		{"responses as records", "id|a|b\nx|Response|Response\ny|Response|z\nw|p|q", nil, ""},
+		{"a survey with equal questions", "id|Age?|Age?\n|Response|Response\n1|old|x\n2|young|y", nil, ""},
 		{"equal names", "|Size||Size|\nid|w|h|w|h\na|1|2|3|4", nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -137,8 +143,8 @@ func TestBody(t *testing.T) {
 		{"remarks as records", "remark|n\nNote: call Ann|1\nNote: call Bob|2\nNote: call Cid", []int{2, 3, 4}, ""},
 		{"remarks as records and a source", "remark|n\nNote: call Ann|1\nNote: call Bob|2\n\nSource: Cid", []int{2, 3}, "5 (Source: Cid)"},
 		{"a source below one record", "id|n|x\na|1|2\nSource: x", []int{2, 3}, ""},
-		{"a source with delimiters", records + "Source: Eurostat| 2019| own calculations", []int{2, 3, 4}, "5 (Source: Eurostat |  2019 |  own calculations)"},
-		{"a source with more delimiters than columns", records + "\nSource: a| b| c| d\nof 1|200 people| and more", []int{2, 3, 4}, "7 (of 1 | 200 people |  and more)"},
+		{"a source with delimiters", records + "Source: Eurostat| 2019| own calculations", []int{2, 3, 4}, "5 (Source: Eurostat | 2019 | own calculations)"},
+		{"a source with more delimiters than columns", records + "\nSource: a| b| c| d\nof 1|200 people| and more", []int{2, 3, 4}, "7 (of 1 | 200 people | and more)"},
 		{"a sentence with delimiters", records + "\nValues may not add up| due to rounding", []int{2, 3, 4}, "6 (Values"},
 		{"a sentence with delimiters without a gap", records + "Values may not add up| due to rounding", []int{2, 3, 4, 5}, ""},
 		{"a total with blanks", records + "\nTotal of all rows that are above| 9| 12", []int{2, 3, 4, 6}, ""},

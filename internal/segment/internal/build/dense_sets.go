@@ -107,7 +107,7 @@ func (s *denseSets) spill(first uint32) error {
 // encode encodes all sets after the last record.
 func (s *denseSets) encode(ctx context.Context) (*setTable, error) {
 	table, all := newSetTable(s.tmp), bitmap.NewBits(s.records)
-	var trailer []byte
+	var buf, trailer []byte
 	for i := range s.sets {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -115,10 +115,11 @@ func (s *denseSets) encode(ctx context.Context) (*setTable, error) {
 		clear(all)
 		trailer = trailer[:0]
 		for _, p := range s.sets[i].parts {
-			data, err := s.spilled.readAt(p.at, p.size+p.trailer)
+			data, err := s.spilled.readAt(buf, p.at, p.size+p.trailer)
 			if err != nil {
 				return nil, err
 			}
+			buf = data
 			trailer = append(trailer, data[p.size:]...)
 			p.addTo(all[p.first/64:], data[:p.size])
 		}

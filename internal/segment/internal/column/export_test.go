@@ -54,12 +54,8 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 	return o.countBelowKey(key)
 }
 
-// HasStoredValues reports whether the values of runs are stored.
-func (c *Column) HasStoredValues() bool { return len(c.values) > 0 }
-
 // ReadRunValues returns functions that read the values of ascending runs, and search them for a substring.
 func (c *Column) ReadRunValues(st *guard.Steps, find *text.Substring) (at func(run int) string, contains func(run int) bool) {
-	v := c.newRunValues(c.Distinct())
-	s := c.newValueSearch(st, find, c.Distinct())
-	return func(run int) string { return string(v.at(run)) }, s.contains
+	v := c.newRunValues(st, find, c.Distinct())
+	return func(run int) string { return string(v.at(run)) }, v.contains
 }

@@ -88,7 +88,11 @@ func (c *Column) runCounts(m *Matches, marks bitmap.Bits, least int) runSequence
 	run := -1
 	return func() (int, int, bool) {
 		for {
-			if run = c.nextRun(m.steps, run+1, least); run == c.Distinct() {
+			m.steps.Add(1)
+			if run++; least > 1 {
+				run = c.skipSingleRuns(m.steps, run)
+			}
+			if run == c.Distinct() {
 				return 0, 0, false
 			}
 			from, to := c.run(run)
@@ -102,14 +106,9 @@ func (c *Column) runCounts(m *Matches, marks bitmap.Bits, least int) runSequence
 // runBlock is the number of runs of one record that are skipped at a time.
 const runBlock = 64
 
-// nextRun returns the first run, not before the given one, of at least one or two records; the number of runs at the end.
-func (c *Column) nextRun(st *guard.Steps, run, least int) int {
-	st.Add(1)
-	last := c.Distinct()
-	if least == 1 || run >= last {
-		return min(run, last)
-	}
-	start := c.runs.At(run)
+// skipSingleRuns returns the first run of several records that is not before the given one, or the number of runs.
+func (c *Column) skipSingleRuns(st *guard.Steps, run int) int {
+	last, start := c.Distinct(), c.runs.At(run)
 	for run < last {
 		if run+runBlock <= last {
 			if end := c.runs.At(run + runBlock); end-start == runBlock {

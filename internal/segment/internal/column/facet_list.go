@@ -23,16 +23,15 @@ const (
 // countElements counts the elements of a list field.
 func (c *Column) countElements(m *Matches, values *valueCollector) {
 	maxLists := int((costOfByte*float64(c.listed.Size()) + costOfRun*float64(c.elements.Len())) / costOfList)
+	method := byPostings
 	switch {
 	case m.set == nil:
-		c.countElementsBy(byPostings, m, values)
 	case m.n < maxLists:
-		c.countElementsBy(byLists, m, values)
+		method = byLists
 	case m.all-m.n < maxLists:
-		c.countElementsBy(byOthers, m, values)
-	default:
-		c.countElementsBy(byPostings, m, values)
+		method = byOthers
 	}
+	c.countElementsBy(method, m, values)
 }
 
 func (c *Column) countElementsBy(method elementMethod, m *Matches, values *valueCollector) {

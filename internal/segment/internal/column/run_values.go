@@ -7,24 +7,57 @@ import (
 	"herbarium/internal/text"
 )
 
-// storedValues reads the stored values of runs in sequence. Each is stored without the prefix that it shares with the one before.
-type storedValues struct {
-	c    *Column
-	rest []byte // stored values after the last one that was read
+// runValues reads the values of runs in ascending order, and searches them for a substring. They are stored in sequence, each
+// without the prefix that it shares with the one before. Without stored values, it reads them from the records.
+type runValues struct {
+	c      *Column
+	steps  *guard.Steps
+	find   *text.Scanner // nil if nothing is searched for
+	stored bool
+	rest   []byte          // stored values after the last one that was read
+	next   int             // run after the last one that was read
+	value  []byte          // last one that was read
+	found  text.ScanResult // in that value
 }
 
-// next returns the next value as the length of the prefix that it shares with the last one, and its rest.
-func (v *storedValues) next() (shared int, suffix []byte) {
-	shared = v.uvarint()
-	size := v.uvarint()
-	if size > len(v.rest) {
-		v.corrupt()
+// newRunValues returns a reader of the values of about n runs. A few are read faster from the records.
+func (c *Column) newRunValues(st *guard.Steps, find *text.Substring, n int) runValues {
+	const share = 64
+	v := runValues{c: c, steps: st, stored: len(c.values) > 0 && n >= c.Distinct()/share, rest: c.values}
+	if find != nil {
+		v.find = find.NewScanner()
 	}
-	suffix, v.rest = v.rest[:size], v.rest[size:]
-	return shared, suffix
+	return v
 }
 
-func (v *storedValues) uvarint() int {
+// at returns the value of a run, which must not be before that of the last call. The bytes are valid until the next call.
+func (v *runValues) at(run int) []byte {
+	if !v.stored && v.next <= run {
+		first := v.c.sorted.At(int(v.c.runs.At(run)))
+		v.value, v.next = v.c.records.appendValue(v.value[:0], first, v.c.position), run+1
+		v.scan(0)
+	}
+	for ; v.next <= run; v.next++ {
+		shared := v.uvarint()
+		suffix := v.uvarint()
+		if shared > len(v.value) || suffix > len(v.rest) {
+			guard.Corrupt("field %q has an invalid stored value", v.c.Field.Name)
+		}
+		v.value = append(v.value[:shared], v.rest[:suffix]...)
+		v.rest = v.rest[suffix:]
+		v.scan(shared)
+	}
+	return v.value
+}
+
+// scan searches the last value, which shares some bytes with the one before.
+func (v *runValues) scan(shared int) {
+	if v.find != nil {
+		v.found = v.find.Scan(shared, v.value[shared:])
+	}
+}
+
+func (v *runValues) uvarint() int {
 	if len(v.rest) > 0 && v.rest[0] < 0x80 { // nearly all are short
 		n := v.rest[0]
 		v.rest = v.rest[1:]
@@ -32,86 +65,18 @@ func (v *storedValues) uvarint() int {
 	}
 	n, size := binary.Uvarint(v.rest)
 	if size <= 0 || n > uint64(len(v.c.values)) {
-		v.corrupt()
+		guard.Corrupt("field %q has an invalid stored value", v.c.Field.Name)
 	}
 	v.rest = v.rest[size:]
 	return int(n)
 }
 
-func (v *storedValues) corrupt() {
-	guard.Corrupt("field %q has an invalid stored value", v.c.Field.Name)
-}
-
-// readsStoredValues reports whether reading the values of about n runs in sequence is faster than reading them from the records.
-func (c *Column) readsStoredValues(n int) bool {
-	const share = 64
-	return len(c.values) > 0 && n >= c.Distinct()/share
-}
-
-// runValues reads the values of runs in ascending order.
-type runValues struct {
-	storedValues
-	stored bool   // false means that they are read from the records
-	read   int    // run after the last one that was read
-	value  []byte // last one that was read
-}
-
-// newRunValues returns a reader of the values of about n runs.
-func (c *Column) newRunValues(n int) runValues {
-	return runValues{storedValues: storedValues{c, c.values}, stored: c.readsStoredValues(n)}
-}
-
-// at returns the value of a run, which must not be before that of the last call. The bytes are valid until the next call.
-func (v *runValues) at(run int) []byte {
-	if !v.stored && v.read <= run {
-		v.value, v.read = v.c.appendRunValue(v.value[:0], run), run+1
-	}
-	for ; v.read <= run; v.read++ {
-		shared, suffix := v.next()
-		if shared > len(v.value) {
-			v.corrupt()
-		}
-		v.value = append(v.value[:shared], suffix...)
-	}
-	return v.value
-}
-
-// appendRunValue appends the value of the first record of a run.
-func (c *Column) appendRunValue(dst []byte, run int) []byte {
-	return c.records.appendValue(dst, c.sorted.At(int(c.runs.At(run))), c.position)
-}
-
-// valueSearch searches the values of runs, in ascending order, for a substring.
-type valueSearch struct {
-	storedValues
-	steps  *guard.Steps
-	find   *text.Substring // nil if nothing is searched
-	stored bool            // false means that all values are read from the records
-	read   int             // run after the last one whose stored value was read
-	found  text.ScanResult // in that value
-	value  []byte          // the last value that was read from a record
-}
-
-// newValueSearch returns a search of the values of about n runs.
-func (c *Column) newValueSearch(st *guard.Steps, find *text.Substring, n int) valueSearch {
-	return valueSearch{storedValues: storedValues{c, c.values}, steps: st, find: find, stored: c.readsStoredValues(n)}
-}
-
 // contains reports whether the value of a run, which must not be before that of the last call, contains the substring.
-func (s *valueSearch) contains(run int) bool {
-	const recordSteps = 8 // reading and searching a long value takes several microseconds
-	for ; s.stored && s.read <= run; s.read++ {
-		s.found = s.find.Scan(s.next())
+func (v *runValues) contains(run int) bool {
+	const slowSteps = 8 // a long value, or one by its weights, takes several microseconds
+	value := v.at(run)
+	if !v.stored || v.found == text.Undecided {
+		v.steps.Add(slowSteps)
 	}
-	if s.stored && s.found != text.Undecided {
-		return s.found == text.Found
-	}
-	s.steps.Add(recordSteps)
-	s.value = s.c.appendRunValue(s.value[:0], run)
-	if !s.stored {
-		if found := s.find.Scan(0, s.value); found != text.Undecided {
-			return found == text.Found
-		}
-	}
-	return s.find.In(s.value)
+	return v.found == text.Found || v.found == text.Undecided && v.find.In(value)
 }

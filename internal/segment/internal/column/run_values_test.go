@@ -31,7 +31,7 @@ func TestRunValues(t *testing.T) {
 	}, n)
 	for i, stored := range []bool{true, true, false, false} {
 		c := &columns[i]
-		if c.HasStoredValues() != stored {
+		if c.StoresValues() != stored {
 			t.Errorf("%s: stored values: %t", c.Field.Name, !stored)
 		}
 		for _, step := range []int{1, 3, 100} {
