@@ -59,13 +59,10 @@ Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remo
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.printAudit(ctx, d, q) })
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only entries since this `time`: a duration such as 7d or 12h, or a date such as 2026-01-31")
-	cmd.Flags().StringVar(&dataset, "dataset", "", "only entries of this `namespace/dataset`")
+	stringFlag(cmd, &since, "since", "only entries since this `time`: a duration such as 7d or 12h, or a date such as 2026-01-31", offer("1h", "1d", "7d", "30d"))
+	stringFlag(cmd, &dataset, "dataset", "only entries of this `namespace/dataset`", r.completeDataset())
 	cmd.Flags().IntVar(&limit, "limit", 100, "print at most this `number` of the newest entries; 0 prints all")
 	r.jsonFlag(cmd, ", one entry per line")
-	completeWith(cmd, "since", "1h", "1d", "7d", "30d")
-	completeWith(cmd, "limit")
-	completeFlag(cmd, "dataset", r.completeDataset())
 	return cmd
 }
 

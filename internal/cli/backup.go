@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,7 +49,7 @@ func (r *runner) backUp(cmd *cobra.Command, to string) error {
 	}
 	r.place = place(c, origins)
 	printTo := r.Out
-	if to == "-" {
+	if to == migrate.StandardStream {
 		if telemetry.IsTerminal(r.Out) {
 			return usagef("standard output is a terminal; write the backup to a file or pipe it to a command")
 		}
@@ -59,13 +57,7 @@ func (r *runner) backUp(cmd *cobra.Command, to string) error {
 	}
 	from := migrate.NewPlace(c.Data, c.Database, c.Blobs)
 	return r.runMigration("backup", func(o migrate.Options) (migrate.Result, error) {
-		switch info, err := os.Stat(to); {
-		case to == "-":
-			return migrate.Backup(cmd.Context(), from, r.Out, Version(), o)
-		case strings.HasSuffix(to, "/") || strings.HasSuffix(to, string(os.PathSeparator)) || err == nil && info.IsDir():
-			return migrate.BackupToFolder(cmd.Context(), from, to, Version(), o)
-		}
-		return migrate.BackupToFile(cmd.Context(), from, to, Version(), o)
+		return migrate.Backup(cmd.Context(), from, to, r.Out, Version(), o)
 	}, func(m migrate.Result, _ time.Duration) error {
 		if r.asJSON {
 			return writeJSON(printTo, backupResult{to, m})

@@ -189,8 +189,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 		writeNotes(r.Out, reportNotes(ds.Report))
 		return nil
 	})
-	cmd.Flags().StringVar(&version, "version", "", "`version` to show (default: the live one)")
-	completeFlag(cmd, "version", r.completeVersion())
+	stringFlag(cmd, &version, "version", "`version` to show (default: the live one)", r.completeVersion())
 	r.jsonFlag(cmd, "")
 	return cmd
 }
@@ -252,9 +251,8 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 		fmt.Fprintf(r.Out, "%s: version %s is live\n", ref, version)
 		return nil
 	})
-	cmd.Flags().StringVar(&to, "to", "", "`version` to restore (default: the one before the live one)")
+	stringFlag(cmd, &to, "to", "`version` to restore (default: the one before the live one)", r.completeVersion())
 	cmd.Flags().BoolVar(&allowBreaking, "allow-breaking", false, "roll back even if a dataset that requires a key becomes open")
-	completeFlag(cmd, "to", r.completeVersion())
 	r.jsonFlag(cmd, "")
 	return cmd
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 
 	"herbarium/internal/filesystem"
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
 )
 
 // writeFile writes a temporary file and renames it to path when it is complete. An existing file is replaced, or kept if
@@ -34,4 +37,17 @@ func writeFile(path string, write func(io.Writer) error) error {
 	}
 	part := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()+".part")
 	return filesystem.WriteFile(filesystem.OS{}, part, path, 0o666, write)
+}
+
+// stdinPath is the path that denotes standard input.
+const stdinPath = "-"
+
+// spool copies standard input to a temporary file. The caller must call remove unless err is set.
+func (r *runner) spool(ctx context.Context, ref herb.Ref, given readFlags) (src ingest.Source, remove func() error, err error) {
+	shown := r.newProgress(ref.String())
+	defer shown.end()
+	if src, remove, err = ingest.Spool(ctx, r.In, ref, ingest.Options{Progress: shown.bytes("receiving standard input")}); err != nil {
+		return src, nil, err
+	}
+	return src, remove, given.apply(&src)
 }

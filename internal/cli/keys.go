@@ -52,10 +52,8 @@ Scopes:
 	}
 	cmd.Flags().StringVar(&name, "name", "", "descriptive `name`")
 	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "`scope` that the key grants; can be repeated")
-	cmd.Flags().StringVar(&expires, "expires", "", "expiry `time`: a duration such as 90d or 12h, or a date such as 2030-01-31 (default: never)")
+	stringFlag(cmd, &expires, "expires", "expiry `time`: a duration such as 90d or 12h, or a date such as 2030-01-31 (default: never)", offer("12h", "30d", "90d", "52w"))
 	completeFlag(cmd, "scope", r.completeScope())
-	completeWith(cmd, "expires", "12h", "30d", "90d", "52w")
-	completeWith(cmd, "name")
 	r.jsonFlag(cmd, ", with the key")
 	return cmd
 }

@@ -84,17 +84,14 @@ refused or failed), version, changes and report.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&given.as, "as", "", "publish one file under this `namespace/dataset`")
-	cmd.Flags().StringVar(&given.access, "access", "", "`access` to the records: open or key (default: as in the descriptor, else open)")
-	completeWith(cmd, "access", string(herb.AccessOpen), string(herb.AccessKey))
-	completeFlag(cmd, "as", r.completeDataset())
+	stringFlag(cmd, &given.as, "as", "publish one file under this `namespace/dataset`", r.completeDataset())
+	stringFlag(cmd, &given.access, "access", "`access` to the records: open or key (default: as in the descriptor, else open)", offer(string(herb.AccessOpen), string(herb.AccessKey)))
 	cmd.ValidArgsFunction = completePaths
 	given.add(cmd)
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
 	r.jsonFlag(cmd, " only, one dataset per line")
-	completeWith(cmd, "access", "open", "key")
 	addSettings(cmd.Flags(), "keep", "cache_size", "retention")
 	return cmd
 }

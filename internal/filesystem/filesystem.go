@@ -76,3 +76,9 @@ func WriteFile(fsys FS, part, path string, perm fs.FileMode, write func(io.Write
 	}
 	return SyncDir(fsys, filepath.Dir(path))
 }
+
+// Errors of TryLock and LockShared.
+var (
+	ErrLocked           = errors.New("another process holds the lock")
+	ErrLocksUnsupported = errors.New("the file system does not support locks")
+)

@@ -248,22 +248,17 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 		if err := rejectRetired(ctx, tx, d.Version); err != nil {
 			return err
 		}
-		generation, err := nextGeneration(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(
+		return errors.Join(
+			nextGeneration(ctx, tx),
 			setLive(ctx, tx, d.Ref, d.Version),
 			deleteVersion(ctx, tx, d.Ref, d.Version),
 			exec(ctx, tx, "DELETE FROM troubles WHERE namespace = ? AND name = ?", d.Namespace, d.Name),
-			insertVersion(ctx, tx, d, generation),
-		); err != nil {
-			return err
-		}
-		return addAudit(ctx, tx, herb.AuditEntry{
-			Action: herb.AuditPublished, Subject: d.Ref.String(),
-			Detail: fmt.Sprintf("version %s, %d records, access %s", d.Version, d.Records, d.Access),
-		})
+			insertVersion(ctx, tx, d),
+			addAudit(ctx, tx, herb.AuditEntry{
+				Action: herb.AuditPublished, Subject: d.Ref.String(),
+				Detail: fmt.Sprintf("version %s, %d records, access %s", d.Version, d.Records, d.Access),
+			}),
+		)
 	})
 }
 
@@ -277,26 +272,26 @@ func deleteVersion(ctx context.Context, tx Tx, ref herb.Ref, version string) err
 	return exec(ctx, tx, "DELETE FROM versions WHERE namespace = ? AND name = ? AND version = ?", ref.Namespace, ref.Name, version)
 }
 
-// insertVersion inserts a version with its generation.
-func insertVersion(ctx context.Context, tx Tx, d herb.Dataset, generation int64) error {
+// insertVersion inserts a version with the current generation.
+func insertVersion(ctx context.Context, tx Tx, d herb.Dataset) error {
 	fields, err1 := json.Marshal(d.Fields)
 	details, err2 := json.Marshal(d.Details)
 	if err := errors.Join(err1, err2); err != nil {
 		return fmt.Errorf("encode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
-	if err := exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	if err := exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT generation FROM catalogue))",
 		d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
-		d.Records, d.Published.UnixMicro(), d.Source, string(details), generation); err != nil {
+		d.Records, d.Published.UnixMicro(), d.Source, string(details)); err != nil {
 		return err
 	}
 	return exec(ctx, tx, "INSERT INTO version_words (namespace, name, version, words) VALUES (?, ?, ?, ?)",
 		d.Namespace, d.Name, d.Version, string(NewSearchWords(d)))
 }
 
-// nextGeneration increments and returns the generation of the catalogue.
-func nextGeneration(ctx context.Context, tx Tx) (n int64, err error) {
-	err = tx.QueryRowContext(ctx, "UPDATE catalogue SET generation = generation + 1 RETURNING generation").Scan(&n)
-	return n, err
+// nextGeneration increments the generation of the catalogue.
+func nextGeneration(ctx context.Context, tx Tx) error {
+	return exec(ctx, tx, "UPDATE catalogue SET generation = generation + 1")
 }
 
 // SetLive makes another version of a dataset live, older or newer, provided that live is the current live version; otherwise
@@ -312,13 +307,11 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 		case now != live:
 			return ErrSuperseded
 		}
-		if _, err := nextGeneration(ctx, tx); err != nil {
-			return err
-		}
-		if err := setLive(ctx, tx, ref, version); err != nil {
-			return err
-		}
-		return addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditRolledBack, Subject: ref.String(), Detail: "version " + version})
+		return errors.Join(
+			nextGeneration(ctx, tx),
+			setLive(ctx, tx, ref, version),
+			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditRolledBack, Subject: ref.String(), Detail: "version " + version}),
+		)
 	})
 }
 
@@ -329,18 +322,14 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) e
 		if err != nil {
 			return err
 		}
-		if _, err := nextGeneration(ctx, tx); err != nil {
-			return err
-		}
-		if err := retire(ctx, tx, at, names...); err != nil {
-			return err
-		}
-		if err := exec(ctx, tx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name); err != nil {
-			return err
-		}
-		return addAudit(ctx, tx, herb.AuditEntry{
-			Action: herb.AuditRemoved, Subject: ref.String(), Detail: fmt.Sprintf("%d versions", len(names)),
-		})
+		return errors.Join(
+			nextGeneration(ctx, tx),
+			retire(ctx, tx, at, names...),
+			exec(ctx, tx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name),
+			addAudit(ctx, tx, herb.AuditEntry{
+				Action: herb.AuditRemoved, Subject: ref.String(), Detail: fmt.Sprintf("%d versions", len(names)),
+			}),
+		)
 	})
 }
 

@@ -31,14 +31,7 @@ func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []st
 			return err
 		}
 		for _, v := range d.Versions {
-			if err := rejectRetired(ctx, tx, v.Version); err != nil {
-				return err
-			}
-			generation, err := nextGeneration(ctx, tx)
-			if err != nil {
-				return err
-			}
-			if err := insertVersion(ctx, tx, v, generation); err != nil {
+			if err := errors.Join(rejectRetired(ctx, tx, v.Version), nextGeneration(ctx, tx), insertVersion(ctx, tx, v)); err != nil {
 				return err
 			}
 		}

@@ -52,22 +52,18 @@ func (s *Store) call(ctx context.Context, what string, do func(context.Context) 
 	if err != nil {
 		err = migrationError(err)
 	} else {
-		err = s.retry(limited, do)
+		err = retry(limited, s.options.RetryBudget, func(ctx context.Context) error {
+			err := do(ctx)
+			if codeOf(err) == readOnlyTransaction {
+				s.pool.Reset() // all connections lead to the former primary
+			}
+			return err
+		})
 	}
 	if err != nil && ctx.Err() != nil { // the caller left; the database did not fail
 		return errors.Join(ctx.Err(), err)
 	}
 	return mapError(what, err)
-}
-
-func (s *Store) retry(ctx context.Context, do func(context.Context) error) error {
-	return retry(ctx, s.options.RetryBudget, func(ctx context.Context) error {
-		err := do(ctx)
-		if codeOf(err) == readOnlyTransaction {
-			s.pool.Reset() // all connections lead to the former primary
-		}
-		return err
-	})
 }
 
 // read runs do in a transaction that sees one state of the database.
