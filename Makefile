@@ -22,7 +22,7 @@ PROGRAM := $(CURDIR)/herbarium
 TIMEOUT := -timeout 30m
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures reference man release cross
+.PHONY: help build test race soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures coastline reference man release cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,6 +116,9 @@ tools/%/node_modules/.package-lock.json: tools/%/package.json tools/%/package-lo
 
 pictures: chromium ## update the pictures in docs/pictures
 	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^(TestPictures|TestAnimation)$$' -count 1 -update
+
+coastline: tools/coastline/node_modules/.package-lock.json ## draw the land behind the points of maps
+	node tools/coastline/coastline.mjs > internal/web/assets/land.svg
 
 reference: ## write docs/cli.md from the commands
 	$(GO) run ./tools/reference -markdown docs/cli.md

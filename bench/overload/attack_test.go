@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"herbarium/bench/gen"
 )
 
 // maxClients limits the clients of a kind: they share the machine with the server.
@@ -63,14 +65,18 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 	}
 }
 
-// expensive sends one of the queries that take the longest.
+// expensive sends one of the queries that still scan many records or values: each takes 3 to 150 ms of processor time. Clients
+// request different pages and values.
 func (s *soak) expensive(ctx context.Context, i int) string {
+	prefixes := url.QueryEscape("b* d* s* t*")
 	queries := []string{
-		"/api/v1/soak/records/data?name%5Bprefix%5D=v", "/api/v1/soak/records/data?tags%5Bgte%5D=a",
-		"/api/v1/soak/records/facets?field=name&field=tags", "/api/v1/soak/records/data?search=" + url.QueryEscape("w* v* rose"),
-		"/api/v1/store/plants/data?search=" + url.QueryEscape("r* s* t* b*"), "/api/v1/soak/records/data?sort=name&tags%5Blt%5D=f",
+		fmt.Sprintf("data?search=%s&page=%d", prefixes, 100+i),
+		fmt.Sprintf("facets?field=title&_values=a%c", 'a'+i%26),
+		fmt.Sprintf("data?search=%s&page=%d", gen.CommonWord, 1000+i),
+		fmt.Sprintf("facets?field=description&_values=o%c", 'a'+i%26),
+		fmt.Sprintf("grid?_x=id&_y=price&_bounds=0,0,%d,%d&search=%s", records+i, 100+i, gen.CommonWord),
 	}
-	_, status, err := s.request(ctx, http.MethodGet, queries[i%len(queries)], "")
+	_, status, err := s.request(ctx, http.MethodGet, "/api/v1/soak/records/"+queries[i%len(queries)], "")
 	return outcome(ctx, status, err)
 }
 

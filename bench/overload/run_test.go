@@ -9,14 +9,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"herbarium/bench/gen"
 	"herbarium/bench/internal/load"
 	"herbarium/internal/programtest"
 )
@@ -62,10 +61,14 @@ func (s *soak) count(kind, outcome string) {
 
 // prepare publishes two datasets and starts the server.
 func (s *soak) prepare(ctx context.Context, folder string) error {
-	s.csv = filepath.Join(folder, "again.csv")
-	file := filepath.Join(folder, "records.csv")
-	if err := errors.Join(writeRecords(file, records), writeRecords(s.csv, records/10),
-		s.publish(ctx, file, "soak/records"), s.publish(ctx, s.csv, "soak/again")); err != nil {
+	file, err := gen.File(ctx, folder, 1, records)
+	if err != nil {
+		return err
+	}
+	if s.csv, err = gen.File(ctx, folder, 1, records/10); err != nil {
+		return err
+	}
+	if err := errors.Join(s.publish(ctx, file, "soak/records"), s.publish(ctx, s.csv, "soak/again")); err != nil {
 		return err
 	}
 	s.client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
@@ -80,16 +83,6 @@ func (s *soak) start(ctx context.Context) (err error) {
 		Args:     []string{"--log-level", "info"}, // the address of the metrics is logged
 	})
 	return err
-}
-
-// writeRecords writes a file in which every name and every tag differs, which makes filters expensive.
-func writeRecords(path string, n int) error {
-	var b strings.Builder
-	b.WriteString("id,name,tags,category,text\n")
-	for i := range n {
-		fmt.Fprintf(&b, "%d,v%06d,\"e%06d, f%06d\",c%d,rose fern moss w%06d %s\n", i, i, i, i, i%7, i, strings.Repeat("oak ", i%20))
-	}
-	return os.WriteFile(path, []byte(b.String()), 0o600)
 }
 
 // publish publishes a file with a process of its own, which yields to the server.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
@@ -83,34 +84,33 @@ const (
 	gcHeadroom = 24 << 20
 )
 
-// relaxGC adjusts the GC percentage to the size of the heap until the returned function is called, unless the environment
-// configures the garbage collector.
+// relaxGC adjusts the GC percentage to the size of the heap after each garbage collection until the returned function is called, unless
+// the environment configures the garbage collector.
 func relaxGC() (undo func()) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}
 	}
 	before := debug.SetGCPercent(maxGC)
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	tick := time.NewTicker(time.Second)
-	stopped := make(chan struct{})
-	go func() {
-		for percent := maxGC; ; {
-			select {
-			case <-stopped:
-				return
-			case <-tick.C:
-			}
-			metrics.Read(live)
-			heap := max(live[0].Value.Uint64(), 1)
-			if now := int(min(max(gcHeadroom*100/heap, 100), maxGC)); now != percent {
-				percent = now
-				debug.SetGCPercent(percent)
-			}
+	var mu sync.Mutex
+	stopped := false
+	var adjust func(struct{})
+	adjust = func(struct{}) {
+		mu.Lock()
+		defer mu.Unlock()
+		if stopped {
+			return
 		}
-	}()
+		metrics.Read(live)
+		heap := max(live[0].Value.Uint64(), 1)
+		debug.SetGCPercent(int(min(max(gcHeadroom*100/heap, 100), maxGC)))
+		runtime.AddCleanup(new([64]byte), adjust, struct{}{}) // called after the next garbage collection
+	}
+	adjust(struct{}{})
 	return func() {
-		tick.Stop()
-		close(stopped)
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
 		debug.SetGCPercent(before)
 	}
 }
@@ -163,7 +163,9 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	health := d.monitor(opts.Log, observed.Part)
 	pages, err := web.New(web.Options{
-		Library: limitedLibrary{d.Library, lanes}, Keys: verifier, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder, PublicURL: c.PublicURL, Version: opts.Version,
+		Library:     limitedLibrary{d.Library, lanes},
+		AdmitSearch: func(ctx context.Context) (func(), error) { return lanes.Acquire(ctx, admission.Expensive) },
+		Keys:        verifier, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder, PublicURL: c.PublicURL, Version: opts.Version,
 	})
 	if err != nil {
 		return err

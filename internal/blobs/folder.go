@@ -71,7 +71,7 @@ func (f *folder) ping(context.Context) error {
 // created again.
 func (f *folder) put(ctx context.Context, name string, src io.ReaderAt, size int64) error {
 	temp := fmt.Sprintf("%s.%x.tmp", f.path(name), rand.Uint64())
-	return filesystem.WriteFile(filesystem.OS{}, temp, f.path(name), func(w io.Writer) error {
+	return filesystem.WriteFile(filesystem.OS{}, temp, f.path(name), 0o600, func(w io.Writer) error {
 		_, err := io.Copy(w, io.NewSectionReader(src, 0, size))
 		return errors.Join(err, ctx.Err())
 	})

@@ -28,7 +28,6 @@ func commandLineActor() herb.Actor {
 func newAudit(r *runner) *cobra.Command {
 	var since, dataset string
 	var limit int
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Show who changed keys and datasets",
@@ -57,26 +56,23 @@ Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remo
 				}
 				q.Subject = ref.String()
 			}
-			return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.printAudit(ctx, d, q, asJSON) })
+			return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.printAudit(ctx, d, q) })
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only entries since this `time`: a duration such as 7d or 12h, or a date such as 2026-01-31")
-	cmd.Flags().StringVar(&dataset, "dataset", "", "only entries of this `namespace/dataset`")
+	stringFlag(cmd, &since, "since", "only entries since this `time`: a duration such as 7d or 12h, or a date such as 2026-01-31", offer("1h", "1d", "7d", "30d"))
+	stringFlag(cmd, &dataset, "dataset", "only entries of this `namespace/dataset`", r.completeDataset())
 	cmd.Flags().IntVar(&limit, "limit", 100, "print at most this `number` of the newest entries; 0 prints all")
-	jsonFlag(cmd, &asJSON, ", one entry per line")
-	completeWith(cmd, "since", "1h", "1d", "7d", "30d")
-	completeWith(cmd, "limit")
-	completeFlag(cmd, "dataset", r.completeDataset())
+	r.jsonFlag(cmd, ", one entry per line")
 	return cmd
 }
 
-func (r *runner) printAudit(ctx context.Context, d *app.Data, q herb.AuditQuery, asJSON bool) error {
+func (r *runner) printAudit(ctx context.Context, d *app.Data, q herb.AuditQuery) error {
 	entries, err := d.Store.AuditEntries(ctx, q)
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return writeJSON(r.Out, entries...)
+	if r.asJSON {
+		return writeEach(r.Out, entries, func(e herb.AuditEntry) herb.AuditEntry { return e })
 	}
 	return writeTable(r.Out, "TIME\tACTION\tSUBJECT\tRESULT\tACTOR\tORIGIN\tDETAIL", entries, func(e herb.AuditEntry) []any {
 		return []any{e.Time.Format(time.RFC3339), e.Action, printable(e.Subject), e.Result, printable(e.Actor), printable(e.Origin),

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +11,6 @@ import (
 )
 
 func newBackup(r *runner) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "backup [FILE|FOLDER|-]",
 		Short: "Back up everything to a file or folder",
@@ -32,27 +29,27 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
   herbarium backup /backup/herbarium/
   herbarium backup cluster.tar --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
 		Args:              expectArgs(0, 1, "a file, a folder or -"),
-		ValidArgsFunction: firstArg(completePaths),
+		ValidArgsFunction: completeArgs(completePaths),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			to := "herbarium-" + time.Now().UTC().Format("20060102T150405Z") + ".tar"
 			if len(args) == 1 {
 				to = args[0]
 			}
-			return r.backUp(cmd, to, asJSON)
+			return r.backUp(cmd, to)
 		},
 	}
-	jsonFlag(cmd, &asJSON, "; with -, on standard error")
+	r.jsonFlag(cmd, "; with -, on standard error")
 	return cmd
 }
 
-func (r *runner) backUp(cmd *cobra.Command, to string, asJSON bool) error {
+func (r *runner) backUp(cmd *cobra.Command, to string) error {
 	c, origins, err := r.config(cmd)
 	if err != nil {
 		return err
 	}
 	r.place = place(c, origins)
 	printTo := r.Out
-	if to == "-" {
+	if to == migrate.StandardStream {
 		if telemetry.IsTerminal(r.Out) {
 			return usagef("standard output is a terminal; write the backup to a file or pipe it to a command")
 		}
@@ -60,15 +57,9 @@ func (r *runner) backUp(cmd *cobra.Command, to string, asJSON bool) error {
 	}
 	from := migrate.NewPlace(c.Data, c.Database, c.Blobs)
 	return r.runMigration("backup", func(o migrate.Options) (migrate.Result, error) {
-		switch info, err := os.Stat(to); {
-		case to == "-":
-			return migrate.Backup(cmd.Context(), from, r.Out, Version(), o)
-		case strings.HasSuffix(to, "/") || strings.HasSuffix(to, string(os.PathSeparator)) || err == nil && info.IsDir():
-			return migrate.BackupToFolder(cmd.Context(), from, to, Version(), o)
-		}
-		return migrate.BackupToFile(cmd.Context(), from, to, Version(), o)
+		return migrate.Backup(cmd.Context(), from, to, r.Out, Version(), o)
 	}, func(m migrate.Result, _ time.Duration) error {
-		if asJSON {
+		if r.asJSON {
 			return writeJSON(printTo, backupResult{to, m})
 		}
 		_, err := fmt.Fprintf(printTo, "backed up %s\n  to %s\n", contents(m), to)

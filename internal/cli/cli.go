@@ -40,6 +40,9 @@ type Terminal struct {
 
 // Run executes a command line and returns its exit code.
 func Run(ctx context.Context, args []string, t Terminal) int {
+	if t.In == nil {
+		t.In = strings.NewReader("")
+	}
 	r := &runner{Terminal: t}
 	root := newRoot(r)
 	root.SetArgs(args)
@@ -87,6 +90,7 @@ func usagef(format string, args ...any) error {
 type runner struct {
 	Terminal
 	configFile string
+	asJSON     bool   // --json is set
 	place      string // the data in use, printed after an error
 }
 
@@ -178,11 +182,7 @@ func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app
 	return r.openData(cmd, false, f)
 }
 
-// withNewData opens the data, creates the data folder if necessary, and calls f with it.
-func (r *runner) withNewData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) error {
-	return r.openData(cmd, true, f)
-}
-
+// openData opens the data and calls f with it. With create, it creates the data folder if necessary.
 func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Context, d *app.Data) error) (err error) {
 	c, origins, err := r.config(cmd)
 	if err != nil {

@@ -20,21 +20,24 @@ func completeFlag(cmd *cobra.Command, flag string, f completion) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, f) // the flag exists
 }
 
-// completeWith sets the values that a shell offers for a flag.
-func completeWith(cmd *cobra.Command, flag string, values ...string) {
-	completeFlag(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+// stringFlag adds a flag and sets what a shell offers for it.
+func stringFlag(cmd *cobra.Command, to *string, flag, usage string, f completion) {
+	cmd.Flags().StringVar(to, flag, "", usage)
+	completeFlag(cmd, flag, f)
+}
+
+// offer offers values, and no files.
+func offer(values ...string) completion {
+	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 }
 
 // addCompletions sets what a shell offers for the flags that all commands have, and disables file names where no command
 // accepts them.
 func (r *runner) addCompletions(root *cobra.Command) {
-	completeWith(root, "log-level", "debug", "info", "warn", "error")
-	completeWith(root, "log-format", "auto", "human", "json")
+	completeFlag(root, "log-level", offer("debug", "info", "warn", "error"))
+	completeFlag(root, "log-format", offer("auto", "human", "json"))
 	completeFlag(root, "config", completeFiles("yaml", "yml"))
 	completeFlag(root, "data", completeFolders)
-	for _, flag := range []string{"database", "blobs"} {
-		completeWith(root, flag)
-	}
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 }
 
@@ -55,13 +58,13 @@ func completeFiles(extensions ...string) completion {
 	}
 }
 
-// firstArg limits a completion to the first argument.
-func firstArg(f completion) completion {
+// completeArgs completes each argument with one of the functions, in their order.
+func completeArgs(each ...completion) completion {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
+		if len(args) >= len(each) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return f(cmd, args, typed)
+		return each[len(args)](cmd, args, typed)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 )
 
 func newConfig(r *runner) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Print the configuration in effect and the origin of each value",
@@ -23,27 +22,28 @@ or the default, in this order of precedence. Secrets are not shown.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return r.configAsJSON(c, origins)
+			if r.asJSON {
+				return r.printSettings(c, origins)
 			}
 			_, err = io.WriteString(r.Out, c.YAML(origins))
 			return err
 		},
 	}
 	addSettings(cmd.Flags(), serverSettings()...)
-	jsonFlag(cmd, &asJSON, ", one setting per line")
+	r.jsonFlag(cmd, ", one setting per line")
 	return cmd
 }
 
-func (r *runner) configAsJSON(c app.Config, origins app.Origins) error {
+func (r *runner) printSettings(c app.Config, origins app.Origins) error {
 	type setting struct {
 		Key    string `json:"key"`
 		Value  string `json:"value"`
 		Origin string `json:"origin"`
 	}
-	var list []setting
-	for _, s := range c.Settings() {
-		list = append(list, setting{s.Key, s.Value(), origins[s.Key]})
+	if err := writeEach(r.Out, c.Settings(), func(s app.Setting) setting {
+		return setting{s.Key, s.Value(), origins[s.Key]}
+	}); err != nil {
+		return err
 	}
-	return writeJSON(r.Out, append(list, setting{"token", c.Token.String(), app.TokenEnv})...)
+	return writeJSON(r.Out, setting{"token", c.Token.String(), app.TokenEnv})
 }

@@ -39,15 +39,12 @@ reason.`,
 
 // datasetsLister makes a command list the datasets.
 func datasetsLister(r *runner, cmd *cobra.Command) *cobra.Command {
-	var asJSON bool
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.listDatasets(ctx, d, asJSON) })
-	}
-	jsonFlag(cmd, &asJSON, ", one dataset per line")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return r.withData(cmd, r.listDatasets) }
+	r.jsonFlag(cmd, ", one dataset per line")
 	return cmd
 }
 
-func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) error {
+func (r *runner) listDatasets(ctx context.Context, d *app.Data) error {
 	live, err := d.Library.Live(ctx)
 	if err != nil {
 		return err
@@ -56,12 +53,8 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		described := make([]any, len(datasets))
-		for i, ds := range datasets {
-			described[i] = describedDataset(ds)
-		}
-		return writeJSON(r.Out, described...)
+	if r.asJSON {
+		return writeEach(r.Out, datasets, describedDataset)
 	}
 	if err := writeTable(r.Out, "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tVERSION", datasets, func(ds herb.Dataset) []any {
 		return []any{ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access, minute(ds.Published, "mutable"), ds.Version}
@@ -111,7 +104,7 @@ func describedDataset(d herb.Dataset) any {
 // datasetCommand returns a command with one argument, a dataset.
 func datasetCommand(r *runner, cmd *cobra.Command, run func(ctx context.Context, d *app.Data, ref herb.Ref) error) *cobra.Command {
 	cmd.Args = expectArgs(1, 1, "one namespace/dataset; 'herbarium datasets list' lists them")
-	cmd.ValidArgsFunction = firstArg(r.completeDataset())
+	cmd.ValidArgsFunction = completeArgs(r.completeDataset())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ref, err := herb.ParseRef(args[0])
 		if err != nil {
@@ -138,7 +131,6 @@ func checkDataset(ctx context.Context, d *app.Data, ref herb.Ref, err error) err
 }
 
 func newDatasetsShow(r *runner) *cobra.Command {
-	var asJSON bool
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "show NAMESPACE/DATASET",
 		Short: "Show a dataset and its fields",
@@ -149,12 +141,12 @@ func newDatasetsShow(r *runner) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if asJSON {
+		if r.asJSON {
 			return writeJSON(r.Out, describedDataset(ds))
 		}
 		return r.showDataset(ds)
 	})
-	jsonFlag(cmd, &asJSON, "")
+	r.jsonFlag(cmd, "")
 	return cmd
 }
 
@@ -174,7 +166,6 @@ func (r *runner) showDataset(ds herb.Dataset) error {
 
 func newDatasetsReport(r *runner) *cobra.Command {
 	var version string
-	var asJSON bool
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "report NAMESPACE/DATASET",
 		Short: "Show the import report of a version",
@@ -188,7 +179,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 		if ds.Report == nil {
 			return herb.Errorf(herb.CodeNotFound, "no report for version %s of %s; publish the dataset again to create one", ds.Version, ref)
 		}
-		if asJSON {
+		if r.asJSON {
 			return writeJSON(r.Out, ds.Report)
 		}
 		fmt.Fprintf(r.Out, "%s: %s records, version %s\n", ref, herb.Count(ds.Records), ds.Version)
@@ -198,14 +189,12 @@ func newDatasetsReport(r *runner) *cobra.Command {
 		writeNotes(r.Out, reportNotes(ds.Report))
 		return nil
 	})
-	cmd.Flags().StringVar(&version, "version", "", "`version` to show (default: the live one)")
-	completeFlag(cmd, "version", r.completeVersion())
-	jsonFlag(cmd, &asJSON, "")
+	stringFlag(cmd, &version, "version", "`version` to show (default: the live one)", r.completeVersion())
+	r.jsonFlag(cmd, "")
 	return cmd
 }
 
 func newDatasetsHistory(r *runner) *cobra.Command {
-	var asJSON bool
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "history NAMESPACE/DATASET",
 		Short: "List the stored versions of a dataset, newest first",
@@ -216,31 +205,29 @@ func newDatasetsHistory(r *runner) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if asJSON {
-			list := make([]any, len(versions))
-			for i, v := range versions {
-				list[i] = struct {
+		if r.asJSON {
+			return writeEach(r.Out, versions, func(v store.Version) any {
+				return struct {
 					herb.Ref
 					Version   string    `json:"version"`
 					Published time.Time `json:"published_at"`
 					Records   int       `json:"records"`
 					Live      bool      `json:"live"`
 				}{ref, v.Version, v.Published, v.Records, v.Live}
-			}
-			return writeJSON(r.Out, list...)
+			})
 		}
 		live := map[bool]string{true: "live"}
 		return writeTable(r.Out, "VERSION\tPUBLISHED\tRECORDS\tLIVE", versions, func(v store.Version) []any {
 			return []any{v.Version, v.Published.Format(time.DateTime), herb.Count(v.Records), live[v.Live]}
 		})
 	})
-	jsonFlag(cmd, &asJSON, ", one version per line")
+	r.jsonFlag(cmd, ", one version per line")
 	return cmd
 }
 
 func newDatasetsRollback(r *runner) *cobra.Command {
 	var to string
-	var allowBreaking, asJSON bool
+	var allowBreaking bool
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "rollback NAMESPACE/DATASET",
 		Short: "Restore an earlier version of a dataset",
@@ -255,7 +242,7 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 			}
 			return err
 		}
-		if asJSON {
+		if r.asJSON {
 			return writeJSON(r.Out, struct {
 				herb.Ref
 				Version string `json:"version"`
@@ -264,15 +251,14 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 		fmt.Fprintf(r.Out, "%s: version %s is live\n", ref, version)
 		return nil
 	})
-	cmd.Flags().StringVar(&to, "to", "", "`version` to restore (default: the one before the live one)")
+	stringFlag(cmd, &to, "to", "`version` to restore (default: the one before the live one)", r.completeVersion())
 	cmd.Flags().BoolVar(&allowBreaking, "allow-breaking", false, "roll back even if a dataset that requires a key becomes open")
-	completeFlag(cmd, "to", r.completeVersion())
-	jsonFlag(cmd, &asJSON, "")
+	r.jsonFlag(cmd, "")
 	return cmd
 }
 
 func newDatasetsRemove(r *runner) *cobra.Command {
-	var yes, asJSON bool
+	var yes bool
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "remove NAMESPACE/DATASET",
 		Short: "Remove a dataset with all its versions",
@@ -294,7 +280,7 @@ question and is required if standard input is not a terminal.`,
 			d.AuditFailure(ctx, herb.AuditRemoved, ref, err)
 			return err
 		}
-		if asJSON {
+		if r.asJSON {
 			return writeJSON(r.Out, struct {
 				herb.Ref
 				Removed bool `json:"removed"`
@@ -304,6 +290,6 @@ question and is required if standard input is not a terminal.`,
 		return nil
 	})
 	yesFlag(cmd, &yes)
-	jsonFlag(cmd, &asJSON, "")
+	r.jsonFlag(cmd, "")
 	return cmd
 }

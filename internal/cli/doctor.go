@@ -11,7 +11,6 @@ import (
 )
 
 func newDoctor(r *runner) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the installation and its environment",
@@ -31,22 +30,22 @@ that.`,
 			if err != nil {
 				return err
 			}
-			return r.doctor(cmd.Context(), doctor.Options{Config: c, Origins: origins, Program: Version()}, asJSON)
+			return r.doctor(cmd.Context(), doctor.Options{Config: c, Origins: origins, Program: Version()})
 		},
 	}
-	jsonFlag(cmd, &asJSON, ", one finding per line")
+	r.jsonFlag(cmd, ", one finding per line")
 	addSettings(cmd.Flags(), serverSettings()...)
 	return cmd
 }
 
 // doctor runs the checks and prints the findings.
-func (r *runner) doctor(ctx context.Context, o doctor.Options, asJSON bool) error {
+func (r *runner) doctor(ctx context.Context, o doctor.Options) error {
 	counts := map[doctor.Status]int{}
 	color := map[doctor.Status]string{doctor.OK: green, doctor.Warn: yellow, doctor.Fail: red}
 	var failed error
 	doctor.Run(ctx, o, func(f doctor.Result) {
 		counts[f.Status]++
-		if asJSON {
+		if r.asJSON {
 			failed = writeJSON(r.Out, f)
 			return
 		}

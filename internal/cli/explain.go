@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,8 +16,8 @@ import (
 )
 
 func newExplain(r *runner) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	var asked string
+	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "explain NAMESPACE/DATASET QUERY",
 		Short: "Show how a listing is computed, with counts and times",
 		Long: `Compute a listing and print its steps in the order in which they were executed: the conditions, the cheapest first, and the
@@ -28,32 +26,16 @@ listing URL; _version=VERSION selects a stored version. The command reads the da
 running or not.`,
 		Example: `  herbarium explain garden/catalog 'category=tree&sort=price'
   herbarium explain garden/catalog 'search=rose "climbing plant"&price[lt]=20&page=3'`,
-		Args: expectArgs(2, 2, "one namespace/dataset and a query"),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			switch len(args) {
-			case 0:
-				return r.completeDataset()(cmd, args, typed)
-			case 1:
-				return r.completeQuery()(cmd, args, typed)
-			}
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		},
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ref, err := herb.ParseRef(args[0])
-		if err != nil {
-			return usage(err)
-		}
-		return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
-			return checkDataset(ctx, d, ref, r.explain(ctx, d, ref, args[1], asJSON))
-		})
-	}
-	jsonFlag(cmd, &asJSON, "")
+		PreRun: func(_ *cobra.Command, args []string) { asked = args[1] },
+	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error { return r.explain(ctx, d, ref, asked) })
+	cmd.Args = expectArgs(2, 2, "one namespace/dataset and a query")
+	cmd.ValidArgsFunction = completeArgs(r.completeDataset(), r.completeQuery())
+	r.jsonFlag(cmd, "")
 	return cmd
 }
 
 // explain prints the steps of a listing.
-func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked string, asJSON bool) error {
+func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked string) error {
 	view, req, err := openListing(ctx, d, ref, asked)
 	if err != nil {
 		return err
@@ -63,18 +45,16 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked s
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if r.asJSON {
 		return writeExplanation(r.Out, e)
 	}
-	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "STEP\tMETHOD\tRECORDS\tTIME")
-	sum := time.Duration(0)
+	total := segment.Step{Name: "total", Records: e.Total}
 	for _, s := range e.Steps {
-		sum += s.Time
-		fmt.Fprintf(w, "%s\t%s\t%s\t%v\n", s.Name, s.Method, herb.Count(s.Records), s.Time.Round(time.Microsecond))
+		total.Time += s.Time
 	}
-	fmt.Fprintf(w, "total\t\t%s\t%v\n", herb.Count(e.Total), sum.Round(time.Microsecond))
-	return w.Flush()
+	return writeTable(r.Out, "STEP\tMETHOD\tRECORDS\tTIME", append(e.Steps, total), func(s segment.Step) []any {
+		return []any{s.Name, s.Method, herb.Count(s.Records), s.Time.Round(time.Microsecond)}
+	})
 }
 
 // openListing opens a dataset in the version that a query names, or in the live one, and parses the query. The caller must

@@ -42,11 +42,9 @@ With --output, the file is created only when it is complete, and not at all if t
 		}
 		return nil
 	}
-	cmd.Flags().StringVar(&format, "format", "", "`format`: csv, ndjson or xlsx (default: by the extension of the output file, else csv)")
-	cmd.Flags().StringVar(&asked, "query", "", "filters, search and order: query `parameters` as in a listing URL")
+	stringFlag(cmd, &format, "format", "`format`: csv, ndjson or xlsx (default: by the extension of the output file, else csv)", offer("csv", "ndjson", "xlsx"))
+	stringFlag(cmd, &asked, "query", "filters, search and order: query `parameters` as in a listing URL", r.completeQuery())
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` (default: standard output)")
-	completeWith(cmd, "format", "csv", "ndjson", "xlsx")
-	completeFlag(cmd, "query", r.completeQuery())
 	completeFlag(cmd, "output", completePaths)
 	return cmd
 }

@@ -1,18 +1,22 @@
 package cli
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"herbarium/internal/filesystem"
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
 )
 
 // writeFile writes a temporary file and renames it to path when it is complete. An existing file is replaced, or kept if
 // writing fails. A path that is not a regular file, such as a pipe or a terminal, is written directly.
-func writeFile(path string, write func(io.Writer) error) (err error) {
+func writeFile(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path) // follows links
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -21,37 +25,29 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 	case info.IsDir():
 		return usagef("%s is a folder; expected a file", path)
 	case !info.Mode().IsRegular():
-		return writeTo(path, os.O_WRONLY, write)
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
 	default:
 		if path, err = filepath.EvalSymlinks(path); err != nil { // replace the file, not the link to it
 			return err
 		}
 	}
 	part := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()+".part")
-	if err := writeTo(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, write); err != nil {
-		if undo := os.Remove(part); undo != nil && !errors.Is(undo, fs.ErrNotExist) {
-			err = errors.Join(err, undo)
-		}
-		return err
-	}
-	if err := os.Rename(part, path); err != nil {
-		return errors.Join(err, os.Remove(part))
-	}
-	return nil
+	return filesystem.WriteFile(filesystem.OS{}, part, path, 0o666, write)
 }
 
-// writeTo opens path and calls write. A created file is synced.
-func writeTo(path string, flags int, write func(io.Writer) error) (err error) {
-	f, err := os.OpenFile(path, flags, 0o666)
-	if err != nil {
-		return fmt.Errorf("open output: %w", err)
+// stdinPath is the path that denotes standard input.
+const stdinPath = "-"
+
+// spool copies standard input to a temporary file. The caller must call remove unless err is set.
+func (r *runner) spool(ctx context.Context, ref herb.Ref, given readFlags) (src ingest.Source, remove func() error, err error) {
+	shown := r.newProgress(ref.String())
+	defer shown.end()
+	if src, remove, err = ingest.Spool(ctx, r.In, ref, ingest.Options{Progress: shown.bytes("receiving standard input")}); err != nil {
+		return src, nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := write(f); err != nil {
-		return err
-	}
-	if flags&os.O_CREATE != 0 {
-		return f.Sync()
-	}
-	return nil
+	return src, remove, given.apply(&src)
 }

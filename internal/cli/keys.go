@@ -34,7 +34,6 @@ a new key at once and reject a revoked key within a second. A key is shown only 
 func newKeysCreate(r *runner) *cobra.Command {
 	var name, expires string
 	var scopes []string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "create --name NAME --scope SCOPE…",
 		Short: "Create a key and print it",
@@ -49,19 +48,17 @@ Scopes:
 		Example: `  TOKEN=$(herbarium keys create --name nursery --scope plants:write)
   herbarium keys create --name partner --scope data:read:shop/prices --expires 90d`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return r.createKey(cmd, name, scopes, expires, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return r.createKey(cmd, name, scopes, expires) },
 	}
 	cmd.Flags().StringVar(&name, "name", "", "descriptive `name`")
 	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "`scope` that the key grants; can be repeated")
-	cmd.Flags().StringVar(&expires, "expires", "", "expiry `time`: a duration such as 90d or 12h, or a date such as 2030-01-31 (default: never)")
+	stringFlag(cmd, &expires, "expires", "expiry `time`: a duration such as 90d or 12h, or a date such as 2030-01-31 (default: never)", offer("12h", "30d", "90d", "52w"))
 	completeFlag(cmd, "scope", r.completeScope())
-	completeWith(cmd, "expires", "12h", "30d", "90d", "52w")
-	completeWith(cmd, "name")
-	jsonFlag(cmd, &asJSON, ", with the key")
+	r.jsonFlag(cmd, ", with the key")
 	return cmd
 }
 
-func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, expires string, asJSON bool) error {
+func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, expires string) error {
 	if strings.TrimSpace(name) == "" {
 		return usagef("--name is required")
 	}
@@ -94,7 +91,7 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 		}
 		fmt.Fprintf(r.Err, "Created key %s (%s) with scope %s; it %s.\nThe key cannot be shown again; store it safely.\n",
 			key.ID, key.Name, herb.JoinScopes(key.Scopes, ","), expiry)
-		if asJSON {
+		if r.asJSON {
 			return writeJSON(r.Out, struct {
 				Secret string `json:"key"`
 				keyJSON
@@ -139,7 +136,6 @@ func parsePeriod(s string) (_ time.Duration, ok bool) {
 }
 
 func newKeysList(r *runner) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the keys",
@@ -147,25 +143,20 @@ func newKeysList(r *runner) *cobra.Command {
 		Example: `  herbarium keys list
   herbarium keys list --json | jq -r 'select(.status == "active").name'`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
-				keys, err := d.Store.Keys(ctx)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return r.keysAsJSON(keys)
-				}
-				return r.keysAsTable(keys)
-			})
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return r.withData(cmd, r.listKeys) },
 	}
-	jsonFlag(cmd, &asJSON, ", one key per line")
+	r.jsonFlag(cmd, ", one key per line")
 	return cmd
 }
 
-func (r *runner) keysAsTable(keys []herb.Key) error {
-	if len(keys) == 0 {
+func (r *runner) listKeys(ctx context.Context, d *app.Data) error {
+	keys, err := d.Store.Keys(ctx)
+	switch {
+	case err != nil:
+		return err
+	case r.asJSON:
+		return writeEach(r.Out, keys, newKeyJSON)
+	case len(keys) == 0:
 		fmt.Fprintln(r.Err, "No keys. Create one with: herbarium keys create --name NAME --scope SCOPE")
 		return nil
 	}
@@ -173,14 +164,6 @@ func (r *runner) keysAsTable(keys []herb.Key) error {
 		return []any{k.ID, k.Name, k.Status(time.Now()), herb.JoinScopes(k.Scopes, ","), minute(k.Created, ""), minute(k.Expires, "never"),
 			minute(k.LastUsed, "never")}
 	})
-}
-
-func (r *runner) keysAsJSON(keys []herb.Key) error {
-	list := make([]keyJSON, len(keys))
-	for i, k := range keys {
-		list[i] = newKeyJSON(k)
-	}
-	return writeJSON(r.Out, list...)
 }
 
 // keyJSON is the output of a key with --json: its members without the hash.
@@ -200,7 +183,7 @@ func newKeysRevoke(r *runner) *cobra.Command {
 		Example: `  herbarium keys revoke nursery
   herbarium keys revoke k7q2mzx4ab`,
 		Args:              expectArgs(1, 1, "the ID or the name of one key; 'herbarium keys list' shows them"),
-		ValidArgsFunction: firstArg(r.completeKey()),
+		ValidArgsFunction: completeArgs(r.completeKey()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 				key, err := findKey(ctx, d, args[0])

@@ -40,13 +40,11 @@ servers on the source, because plants that they create later are not copied. The
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.migrate(cmd, given) },
 	}
-	cmd.Flags().StringVar(&given.from, "from", "", "`place` to copy from: a data folder or a postgres:// URL")
-	cmd.Flags().StringVar(&given.to, "to", "", "`place` to copy to; a folder is created if it does not exist")
+	stringFlag(cmd, &given.from, "from", "`place` to copy from: a data folder or a postgres:// URL", completeFolders)
+	stringFlag(cmd, &given.to, "to", "`place` to copy to; a folder is created if it does not exist", completeFolders)
 	cmd.Flags().StringVar(&given.fromBlobs, "from-blobs", "", "`URL` of the object store of --from, if both are databases")
 	cmd.Flags().StringVar(&given.toBlobs, "to-blobs", "", "`URL` of the object store of --to, if both are databases")
 	cmd.Flags().BoolVar(&given.check, "check", false, "compare only")
-	completeFlag(cmd, "from", completeFolders)
-	completeFlag(cmd, "to", completeFolders)
 	return cmd
 }
 
@@ -56,7 +54,7 @@ func (f migrateFlags) places(c app.Config, blobsGiven bool) (from, to migrate.Pl
 		return from, to, usagef("set --from and --to; each is a data folder or a postgres:// URL")
 	}
 	fromBlobs, toBlobs := herb.Address(f.fromBlobs), herb.Address(f.toBlobs)
-	switch a, b := migrate.IsDatabase(f.from), migrate.IsDatabase(f.to); {
+	switch a, b := herb.Address(f.from).IsPostgres(), herb.Address(f.to).IsPostgres(); {
 	case a && b && blobsGiven:
 		return from, to, usagef("both places are databases; set their object stores with --from-blobs and --to-blobs instead of --blobs")
 	case !a && !b && blobsGiven:

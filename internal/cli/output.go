@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,18 +11,22 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"herbarium/internal/telemetry"
 )
 
 // jsonFlag adds the flag --json. more completes its description.
-func jsonFlag(cmd *cobra.Command, to *bool, more string) {
-	cmd.Flags().BoolVar(to, "json", false, "print JSON"+more)
+func (r *runner) jsonFlag(cmd *cobra.Command, more string) {
+	cmd.Flags().BoolVar(&r.asJSON, "json", false, "print JSON"+more)
 }
 
-// writeJSON writes values as JSON, one per line.
-func writeJSON[T any](w io.Writer, values ...T) error {
-	enc := json.NewEncoder(w)
-	for _, v := range values {
-		if err := enc.Encode(v); err != nil {
+// writeJSON writes a value as a line of JSON.
+func writeJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
+
+// writeEach writes a line of JSON for each item, with the value that line returns.
+func writeEach[T, V any](w io.Writer, items []T, line func(T) V) error {
+	for _, item := range items {
+		if err := writeJSON(w, line(item)); err != nil {
 			return err
 		}
 	}
@@ -45,4 +50,32 @@ func printable(s string) string {
 		return strconv.Quote(s)
 	}
 	return s
+}
+
+// yesFlag adds the flag --yes of a command that asks for confirmation.
+func yesFlag(cmd *cobra.Command, to *bool) {
+	cmd.Flags().BoolVarP(to, "yes", "y", false, "do not ask for confirmation; required if standard input is not a terminal")
+}
+
+// confirm asks a question if the user is at a terminal, and fails if the answer is not yes.
+func (r *runner) confirm(question string) error {
+	in, ok := r.In.(io.Writer) // a terminal is a file, which can be written
+	if !ok || !telemetry.IsTerminal(in) || !telemetry.IsTerminal(r.Err) {
+		return usagef("confirmation required, and standard input is not a terminal; add --yes")
+	}
+	return ask(r.In, r.Err, question)
+}
+
+// ask writes a question and reads the answer.
+func ask(in io.Reader, out io.Writer, question string) error {
+	fmt.Fprintf(out, "%s [y/N] ", question)
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil {
+		fmt.Fprintln(out)
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return fmt.Errorf("canceled; nothing has changed")
 }

@@ -31,7 +31,6 @@ type progressDisplay struct {
 	now   func() time.Time
 	what  string
 	began time.Time
-	stop  func() // ends the redrawing
 
 	mu    sync.Mutex
 	last  progress.Progress
@@ -39,14 +38,15 @@ type progressDisplay struct {
 	shown time.Time
 	phase string // that was shown
 	open  bool   // a line is on the terminal
+	ended bool
 }
 
 // newProgress returns a progress display on standard error. The caller must call end.
 func (r *runner) newProgress(what string) *progressDisplay {
-	p := &progressDisplay{out: r.Err, now: time.Now, what: what, began: time.Now(), stop: func() {}}
+	p := &progressDisplay{out: r.Err, now: time.Now, what: what, began: time.Now()}
 	if telemetry.IsTerminal(r.Err) {
 		p.width = func() int { return terminalWidth(r.Err) }
-		p.stop = p.redraw()
+		p.redraw()
 	}
 	return p
 }
@@ -62,29 +62,14 @@ func terminalWidth(w io.Writer) int {
 	return usual
 }
 
-// redraw shows the time that has passed once a second, so that a long step without reports is not mistaken for a hang. It
-// returns a function that ends it.
-func (p *progressDisplay) redraw() (stop func()) {
-	ticker := time.NewTicker(time.Second)
-	stopped := make(chan struct{})
-	var redrawing sync.WaitGroup
-	redrawing.Go(func() {
-		for {
-			select {
-			case <-ticker.C:
-				p.mu.Lock()
-				p.show()
-				p.mu.Unlock()
-			case <-stopped:
-				return
-			}
-		}
-	})
-	return sync.OnceFunc(func() {
-		ticker.Stop()
-		close(stopped)
-		redrawing.Wait()
-	})
+// redraw shows the time that has passed once a second, so that a long step without reports is not mistaken for a hang.
+func (p *progressDisplay) redraw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended {
+		p.show()
+		time.AfterFunc(time.Second, p.redraw)
+	}
 }
 
 // update records the progress and shows it if the interval has passed.
@@ -184,9 +169,9 @@ func (p *progressDisplay) records(phase string, s query.Stream) query.Stream {
 
 // end clears the line on the terminal.
 func (p *progressDisplay) end() {
-	p.stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.ended = true
 	if p.open {
 		fmt.Fprint(p.out, "\r\x1b[K")
 		p.open = false

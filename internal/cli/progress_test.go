@@ -80,7 +80,7 @@ func TestProgress(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
 			now := time.Unix(0, 0)
-			p := &progressDisplay{out: &out, width: c.width, now: func() time.Time { return now }, what: "f", began: now, stop: func() {}}
+			p := &progressDisplay{out: &out, width: c.width, now: func() time.Time { return now }, what: "f", began: now}
 			at := func(ms int, show func()) {
 				now = time.Unix(0, 0).Add(time.Duration(ms) * time.Millisecond)
 				show()
@@ -107,7 +107,7 @@ func TestProgress_records(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	now := time.Unix(0, 0)
-	p := &progressDisplay{out: &out, now: func() time.Time { return now }, what: "f", began: now, stop: func() {}}
+	p := &progressDisplay{out: &out, now: func() time.Time { return now }, what: "f", began: now}
 	now = now.Add(2 * time.Second)
 	passed := 0
 	for range p.records("exporting", query.Stream{Total: 4096, Records: func(yield func([]byte, error) bool) {

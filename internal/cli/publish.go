@@ -79,22 +79,19 @@ refused or failed), version, changes and report.`,
 			if err := given.apply(set.Sources); err != nil {
 				return err
 			}
-			return r.withNewData(cmd, func(ctx context.Context, d *app.Data) error {
+			return r.openData(cmd, true, func(ctx context.Context, d *app.Data) error {
 				return errors.Join(set.Err(), r.publish(ctx, d, set, opts))
 			})
 		},
 	}
-	cmd.Flags().StringVar(&given.as, "as", "", "publish one file under this `namespace/dataset`")
-	cmd.Flags().StringVar(&given.access, "access", "", "`access` to the records: open or key (default: as in the descriptor, else open)")
-	completeWith(cmd, "access", string(herb.AccessOpen), string(herb.AccessKey))
-	completeFlag(cmd, "as", r.completeDataset())
+	stringFlag(cmd, &given.as, "as", "publish one file under this `namespace/dataset`", r.completeDataset())
+	stringFlag(cmd, &given.access, "access", "`access` to the records: open or key (default: as in the descriptor, else open)", offer(string(herb.AccessOpen), string(herb.AccessKey)))
 	cmd.ValidArgsFunction = completePaths
 	given.add(cmd)
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
-	jsonFlag(cmd, &opts.json, " only, one dataset per line")
-	completeWith(cmd, "access", "open", "key")
+	r.jsonFlag(cmd, " only, one dataset per line")
 	addSettings(cmd.Flags(), "keep", "cache_size", "retention")
 	return cmd
 }
@@ -153,7 +150,7 @@ func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []
 // publishOptions are the options of a publish and of its output.
 type publishOptions struct {
 	publish.Options
-	report, json bool
+	report bool
 }
 
 // publish publishes the sources of a set and prints a summary if there is more than one file.
@@ -203,7 +200,7 @@ func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts
 	if failure != nil {
 		defer fmt.Fprintf(r.Err, "herbarium: %s: %v\n", ref, failure)
 	}
-	if opts.json {
+	if r.asJSON {
 		return writeJSON(r.Out, newPublishedJSON(ref, p, failure, opts))
 	}
 	if failure != nil && !(opts.Check && p.Dataset.Report != nil) {

@@ -22,19 +22,13 @@ type readFlags struct {
 func (f *readFlags) add(cmd *cobra.Command) {
 	names := source.FormatNames(ingest.Formats())
 	flags := cmd.Flags()
-	flags.StringVar(&f.format, "format", "", "`format` of the files: "+strings.Join(names, ", ")+" (default: detected by extension and content)")
-	flags.StringVar(&f.delimiter, "delimiter", "", "`character` between values, or tab (default: detected)")
-	flags.StringVar(&f.encoding, "encoding", "", "`encoding` of text, such as windows-1252 (default: detected)")
-	flags.StringVar(&f.header, "header", "", "`line` that names the columns, or none (default: detected)")
-	flags.StringVar(&f.comment, "comment", "", "`prefix` of lines that are not records, such as # (default: detected)")
+	stringFlag(cmd, &f.format, "format", "`format` of the files: "+strings.Join(names, ", ")+" (default: detected by extension and content)", offer(names...))
+	stringFlag(cmd, &f.delimiter, "delimiter", "`character` between values, or tab (default: detected)", offer(",", ";", "tab", "|"))
+	stringFlag(cmd, &f.encoding, "encoding", "`encoding` of text, such as windows-1252 (default: detected)", offer("utf-8", "windows-1252", "iso-8859-1", "utf-16"))
+	stringFlag(cmd, &f.header, "header", "`line` that names the columns, or none (default: detected)", offer("none", "1"))
+	stringFlag(cmd, &f.comment, "comment", "`prefix` of lines that are not records, such as # (default: detected)", offer("#"))
 	flags.IntVar(&f.skip, "skip", 0, "number of `lines` before the header to skip")
 	setGroup(flags, groupReading, "format", "delimiter", "encoding", "header", "comment", "skip")
-	completeWith(cmd, "format", names...)
-	completeWith(cmd, "delimiter", ",", ";", "tab", "|")
-	completeWith(cmd, "encoding", "utf-8", "windows-1252", "iso-8859-1", "utf-16")
-	completeWith(cmd, "header", "none", "1")
-	completeWith(cmd, "comment", "#")
-	completeWith(cmd, "skip")
 }
 
 // options parses the flags.

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +10,7 @@ import (
 )
 
 func newRestore(r *runner) *cobra.Command {
-	var asJSON, check, replace bool
+	var check, replace bool
 	cmd := &cobra.Command{
 		Use:   "restore FILE|FOLDER|-",
 		Short: "Restore everything from a backup",
@@ -29,7 +27,7 @@ backup does not, nothing is changed, the first difference is printed and the exi
   zstdcat /backup/herbarium.tar.zst | herbarium restore -
   herbarium restore /backup/herbarium/ --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
 		Args:              expectArgs(1, 1, "a backup: a file, a folder or -"),
-		ValidArgsFunction: firstArg(completePaths),
+		ValidArgsFunction: completeArgs(completePaths),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, origins, err := r.config(cmd)
 			if err != nil {
@@ -42,10 +40,10 @@ backup does not, nothing is changed, the first difference is printed and the exi
 			}
 			return r.runMigration("restore", func(o migrate.Options) (migrate.Result, error) {
 				o.Check, o.Replace = check, replace
-				return migrate.Restore(cmd.Context(), args[0], r.stdin(), to, o)
+				return migrate.Restore(cmd.Context(), args[0], r.In, to, o)
 			}, func(m migrate.Result, took time.Duration) error {
 				switch {
-				case asJSON:
+				case r.asJSON:
 					return writeJSON(r.Out, backupResult{args[0], m})
 				case check:
 					_, err := fmt.Fprintf(r.Out, "the backup is complete: %s\n", contents(m))
@@ -59,14 +57,6 @@ backup does not, nothing is changed, the first difference is printed and the exi
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "verify the backup only")
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace the data in the data folder")
-	jsonFlag(cmd, &asJSON, "")
+	r.jsonFlag(cmd, "")
 	return cmd
-}
-
-// stdin returns standard input.
-func (r *runner) stdin() io.Reader {
-	if r.In == nil {
-		return strings.NewReader("")
-	}
-	return r.In
 }

@@ -29,7 +29,7 @@ and change nothing, and a server can use the file at the same time.`,
 // segmentCommand returns a command with one argument, a segment file.
 func segmentCommand(cmd *cobra.Command, run func(s *segment.Reader) error) *cobra.Command {
 	cmd.Args = expectArgs(1, 1, "one segment file")
-	cmd.ValidArgsFunction = firstArg(completeFiles("segment"))
+	cmd.ValidArgsFunction = completeArgs(completeFiles("segment"))
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
 		s, err := segment.Open(args[0])
 		if err != nil {
@@ -71,19 +71,18 @@ length and checksum. Checksums are printed, not verified; use 'herbarium segment
 }
 
 func newSegmentStat(r *runner) *cobra.Command {
-	var asJSON bool
 	cmd := segmentCommand(&cobra.Command{
 		Use:   "stat FILE",
 		Short: "Print the size of each kind of section",
 		Example: `  herbarium segment stat backup.segment
   herbarium segment stat --json backup.segment`,
 	}, func(s *segment.Reader) error {
-		if asJSON {
+		if r.asJSON {
 			return writeJSON(r.Out, s.Stat())
 		}
 		return r.showStat(s.Stat())
 	})
-	jsonFlag(cmd, &asJSON, "")
+	r.jsonFlag(cmd, "")
 	return cmd
 }
 

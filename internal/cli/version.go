@@ -9,7 +9,6 @@ import (
 )
 
 func newVersion(r *runner) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the program",
@@ -17,7 +16,7 @@ func newVersion(r *runner) *cobra.Command {
   herbarium version --json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if asJSON {
+			if r.asJSON {
 				return writeJSON(r.Out, struct {
 					Version string `json:"version"`
 					Go      string `json:"go"`
@@ -29,7 +28,7 @@ func newVersion(r *runner) *cobra.Command {
 			return err
 		},
 	}
-	jsonFlag(cmd, &asJSON, "")
+	r.jsonFlag(cmd, "")
 	return cmd
 }
 

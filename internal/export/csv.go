@@ -1,15 +1,16 @@
 package export
 
 import (
+	"bufio"
 	"bytes"
 	"strings"
 
 	"herbarium/internal/herb"
 )
 
-// csvWriter converts records to CSV lines.
+// csvWriter converts records to CSV lines. The package encoding/csv would need strings, and quotes fewer values.
 type csvWriter struct {
-	out     *sink
+	out     *bufio.Writer // its errors are sticky
 	decoder *herb.RecordDecoder
 	fields  int
 	written int // values of the line
@@ -20,42 +21,40 @@ func (c *csvWriter) header(fields []herb.Field) {
 	for _, f := range fields {
 		c.write([]byte(f.Name), strings.ContainsAny(f.Name, ";|\t"))
 	}
-	c.endLine()
+	_ = c.endLine()
 }
 
 // record writes one line.
 func (c *csvWriter) record(rec []byte) error {
-	err := c.decoder.Decode(rec, func(value []byte) { c.write(value, false) })
-	c.endLine()
-	return err
+	if err := c.decoder.Decode(rec, func(value []byte) { c.write(value, false) }); err != nil {
+		return err
+	}
+	return c.endLine()
 }
 
-func (c *csvWriter) endLine() {
-	c.out.write([]byte("\r\n"))
+func (c *csvWriter) endLine() error {
 	c.written = 0
+	_, err := c.out.WriteString("\r\n")
+	return err
 }
 
 // write writes a value, in quotes if it needs them or if quote is set.
 func (c *csvWriter) write(value []byte, quote bool) {
 	if c.written++; c.written > 1 {
-		c.out.byte(',')
+		_ = c.out.WriteByte(',')
 	}
 	if !quote && !c.needsQuotes(value) {
-		c.out.write(value)
+		_, _ = c.out.Write(value)
 		return
 	}
-	c.out.byte('"')
-	for {
-		i := bytes.IndexByte(value, '"')
-		if i < 0 {
-			break
-		}
-		c.out.write(value[:i+1])
-		c.out.byte('"')
+	_ = c.out.WriteByte('"')
+	for i := bytes.IndexByte(value, '"'); i >= 0; i = bytes.IndexByte(value, '"') {
+		_, _ = c.out.Write(value[:i+1])
+		_ = c.out.WriteByte('"')
 		value = value[i+1:]
 	}
-	c.out.write(value)
-	c.out.byte('"')
+	_, _ = c.out.Write(value)
+	_ = c.out.WriteByte('"')
 }
 
 func (c *csvWriter) needsQuotes(value []byte) bool {

@@ -184,7 +184,7 @@ func TestWrite_chunks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slices.Max(p.sizes) > export.ChunkSize || len(p.sizes) != int((sum.Bytes+export.ChunkSize-1)/export.ChunkSize) {
+		if most := sum.Bytes/export.ChunkSize + 2; slices.Max(p.sizes) > export.ChunkSize || len(p.sizes) > int(most) {
 			t.Errorf("%s: %d bytes in pieces of %v", f, sum.Bytes, p.sizes)
 		}
 	}

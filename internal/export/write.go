@@ -1,17 +1,20 @@
 package export
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
-// ChunkSize is the number of bytes per write, except for the last one.
+// ChunkSize is the maximum number of bytes per write.
 const ChunkSize = 64 << 10
 
 // Summary describes what was written.
@@ -29,22 +32,27 @@ func Digest(h hash.Hash) string {
 // Write writes all records of a stream. It fails if their number differs from the total of the stream, so that a
 // truncated result is never taken for a complete one.
 func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary, error) {
-	out := &sink{w: w, buf: make([]byte, 0, ChunkSize), hash: sha256.New()}
-	var record func(rec []byte) error
-	finish := func() error { return nil }
+	chunks := &chunkWriter{w: w, hash: sha256.New()}
+	out := bufio.NewWriterSize(chunks, ChunkSize)
+	var record func(rec []byte) error // also returns errors of earlier writes
+	finish := out.Flush
 	switch f {
 	case CSV:
 		c := csvWriter{out: out, decoder: herb.NewRecordDecoder(fields), fields: len(fields)}
 		c.header(fields)
 		record = c.record
 	case NDJSON:
-		record = out.line
+		record = func(rec []byte) error {
+			_, _ = out.Write(rec)
+			return out.WriteByte('\n')
+		}
 	case XLSX:
 		sheet, err := newSheetWriter(out, fields)
 		if err != nil {
 			return Summary{}, err
 		}
-		record, finish = sheet.record, sheet.close
+		record = sheet.record
+		finish = func() error { return errors.Join(sheet.close(), out.Flush()) }
 	default:
 		return Summary{}, fmt.Errorf("export: unknown format %q", f)
 	}
@@ -55,9 +63,6 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 		}
 		if err == nil {
 			err = record(rec)
-		}
-		if err == nil {
-			err = out.err
 		}
 		if err != nil {
 			return Summary{}, err
@@ -70,57 +75,26 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 	if err := finish(); err != nil {
 		return Summary{}, err
 	}
-	if out.flush(); out.err != nil {
-		return Summary{}, out.err
-	}
-	return Summary{Rows: rows, Bytes: out.bytes, Digest: Digest(out.hash)}, nil
+	return Summary{Rows: rows, Bytes: chunks.bytes, Digest: Digest(chunks.hash)}, nil
 }
 
-// sink buffers writes into chunks. After an error it discards everything.
-type sink struct {
+// chunkWriter writes chunks, counts their bytes and hashes them.
+type chunkWriter struct {
 	w     io.Writer
-	buf   []byte
 	hash  hash.Hash
 	bytes int64
-	err   error
 }
 
 // Write implements io.Writer.
-func (s *sink) Write(p []byte) (int, error) {
-	s.write(p)
-	return len(p), s.err
-}
-
-func (s *sink) write(p []byte) {
-	for {
-		n := copy(s.buf[len(s.buf):cap(s.buf)], p)
-		s.buf = s.buf[:len(s.buf)+n]
-		if p = p[n:]; len(p) == 0 {
-			return
+func (c *chunkWriter) Write(p []byte) (written int, err error) {
+	for chunk := range slices.Chunk(p, ChunkSize) {
+		n, err := c.w.Write(chunk)
+		written += n
+		if err != nil {
+			return written, err
 		}
-		s.flush()
+		c.hash.Write(chunk)
+		c.bytes += int64(n)
 	}
-}
-
-func (s *sink) byte(b byte) {
-	if len(s.buf) == cap(s.buf) {
-		s.flush()
-	}
-	s.buf = append(s.buf, b)
-}
-
-// line writes a record as an NDJSON line.
-func (s *sink) line(rec []byte) error {
-	s.write(rec)
-	s.byte('\n')
-	return nil
-}
-
-func (s *sink) flush() {
-	if s.err == nil && len(s.buf) > 0 {
-		s.hash.Write(s.buf)
-		s.bytes += int64(len(s.buf))
-		_, s.err = s.w.Write(s.buf)
-	}
-	s.buf = s.buf[:0]
+	return written, nil
 }

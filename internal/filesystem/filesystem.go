@@ -59,8 +59,8 @@ func SyncDir(fs FS, path string) error {
 
 // WriteFile writes a file atomically and durably: it is written to part, synced and renamed to path, and the folder is synced.
 // A failure leaves an existing file at path unchanged and removes part.
-func WriteFile(fs FS, part, path string, write func(io.Writer) error) error {
-	f, err := fs.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+func WriteFile(fsys FS, part, path string, perm fs.FileMode, write func(io.Writer) error) error {
+	f, err := fsys.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
 	if err != nil {
 		return err
 	}
@@ -69,10 +69,16 @@ func WriteFile(fs FS, part, path string, write func(io.Writer) error) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = fs.Rename(part, path)
+		err = fsys.Rename(part, path)
 	}
 	if err != nil {
-		return errors.Join(err, fs.RemoveAll(part))
+		return errors.Join(err, fsys.RemoveAll(part))
 	}
-	return SyncDir(fs, filepath.Dir(path))
+	return SyncDir(fsys, filepath.Dir(path))
 }
+
+// Errors of TryLock and LockShared.
+var (
+	ErrLocked           = errors.New("another process holds the lock")
+	ErrLocksUnsupported = errors.New("the file system does not support locks")
+)

@@ -16,6 +16,7 @@ import (
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/query"
 	"herbarium/internal/store"
 )
 
@@ -27,8 +28,11 @@ type Library interface {
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
 	// Live returns the live versions of all datasets, ordered by ref.
 	Live(ctx context.Context) ([]herb.LiveVersion, error)
-	// Search returns those of Live whose metadata matches a search; all of them if it is blank.
-	Search(ctx context.Context, search string) ([]herb.LiveVersion, error)
+	// Search returns those of Live whose metadata matches a search, unless it is blank, and which have a keyword, unless it is empty.
+	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
+	// ProtectedRefs and MayMatch serve library.SearchRecords.
+	ProtectedRefs(ctx context.Context) ([]herb.Ref, error)
+	MayMatch(v herb.LiveVersion, s *query.Search) bool
 	// Datasets describes some of them, without details unless they are requested.
 	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 }

@@ -29,9 +29,13 @@ func (l *preparedLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, _ st
 
 func (l *preparedLibrary) Live(context.Context) ([]herb.LiveVersion, error) { return nil, nil }
 
-func (l *preparedLibrary) Search(context.Context, string) ([]herb.LiveVersion, error) {
+func (l *preparedLibrary) Search(context.Context, string, string) ([]herb.LiveVersion, error) {
 	return nil, nil
 }
+
+func (l *preparedLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { return nil, nil }
+
+func (l *preparedLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
 
 func (l *preparedLibrary) Datasets(context.Context, []herb.LiveVersion, bool) ([]herb.Dataset, error) {
 	return nil, nil

@@ -59,7 +59,7 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 	if params.Get(query.ParamPerPage) == "" {
 		req.PerPage = query.MaxPerPage
 	}
-	live, err := a.opts.Library.Search(r.Context(), search)
+	live, err := a.opts.Library.Search(r.Context(), search, "")
 	if err != nil {
 		return err
 	}

@@ -130,10 +130,14 @@ func (l *fakeLibrary) Live(context.Context) (live []herb.LiveVersion, err error)
 	return live, l.datasetsErr
 }
 
-func (l *fakeLibrary) Search(ctx context.Context, search string) ([]herb.LiveVersion, error) {
+func (l *fakeLibrary) Search(ctx context.Context, search, _ string) ([]herb.LiveVersion, error) {
 	live, err := l.Live(ctx)
 	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !strings.Contains(v.Ref.String(), search) }), err
 }
+
+func (l *fakeLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { return nil, nil }
+
+func (l *fakeLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
 
 func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, _ bool) (all []herb.Dataset, err error) {
 	l.mu.Lock()

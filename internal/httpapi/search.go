@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
@@ -51,7 +53,10 @@ func (a *API) search(w *response, r *http.Request) error {
 		return herb.Invalidf("%q is missing; give the words to find", query.ParamSearch)
 	}
 	w.Header().Set("Vary", varyKey)
-	opts, access := library.SearchOptions{Budget: a.opts.SearchBudget}, herb.AccessOpen
+	access := herb.AccessOpen
+	opts := library.SearchOptions{Budget: a.opts.SearchBudget, Admit: func(ctx context.Context) (func(), error) {
+		return a.opts.Admission.Acquire(ctx, admission.Expensive)
+	}}
 	if key := apiKey(r); key != "" {
 		if who, err := a.opts.Keys.Verify(r.Context(), key, r.RemoteAddr); err == nil { // an invalid key is ignored, as for open datasets
 			access, opts.MayRead = herb.AccessKey, func(ref herb.Ref) bool { return who.May(ref.ReadScopes()...) }

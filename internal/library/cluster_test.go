@@ -155,7 +155,7 @@ func (u *unsteady) check(ctx context.Context) error {
 	return nil
 }
 
-// Changes, Descriptions, Version and Versions implement library.Catalogue.
+// Changes, Descriptions, Words, Version and Versions implement library.Catalogue.
 func (u *unsteady) Changes(ctx context.Context, since int64) (store.Changes, error) {
 	if err := u.check(ctx); err != nil {
 		return store.Changes{}, err
@@ -171,6 +171,15 @@ func (u *unsteady) Descriptions(ctx context.Context, versions []herb.LiveVersion
 	}
 	u.rows.Add(int64(len(versions)))
 	return u.Catalogue.Descriptions(ctx, versions, details)
+}
+
+func (u *unsteady) Words(ctx context.Context, since int64) ([]store.VersionWords, error) {
+	if err := u.check(ctx); err != nil {
+		return nil, err
+	}
+	words, err := u.Catalogue.Words(ctx, since)
+	u.rows.Add(int64(len(words)))
+	return words, err
 }
 
 func (u *unsteady) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {

@@ -101,7 +101,7 @@ func (l *Library) saveFile(path string, write func(io.Writer) error) error {
 		return err
 	}
 	defer lock.Close()
-	return filesystem.WriteFile(l.opts.FS, path+"."+rand.Text()+segment.PartSuffix, path, write)
+	return filesystem.WriteFile(l.opts.FS, path+"."+rand.Text()+segment.PartSuffix, path, 0o600, write)
 }
 
 // descriptionSuffix is the extension of a node's copy of a description.

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/store"
 	"herbarium/internal/text"
 )
 
@@ -40,7 +38,7 @@ func (l *Library) Live(ctx context.Context) ([]herb.LiveVersion, error) {
 }
 
 // Datasets describes datasets that Live has returned, in this order. Unless they are open, they have no details, or if details
-// are requested, all but the import report. A dataset that cannot be listed is described as last known and marked unavailable.
+// are requested, order, primary key and descriptor. A dataset that cannot be listed is described as last known and marked unavailable.
 func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
 	all := make([]herb.Dataset, len(versions))
 	var missing []herb.LiveVersion
@@ -70,38 +68,6 @@ func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, det
 		all[i].Unavailable = true // without a description it cannot be opened either
 	}
 	return all, err
-}
-
-// Search returns the live versions of datasets, as Live does, in whose metadata every word of a search is a prefix of a word.
-// All datasets match a blank search.
-func (l *Library) Search(ctx context.Context, search string) ([]herb.LiveVersion, error) {
-	live, err := l.Live(ctx)
-	words := text.AppendWords(nil, search)
-	if err != nil || strings.TrimSpace(search) == "" {
-		return live, err
-	}
-	if len(words) == 0 {
-		return nil, nil
-	}
-	matches, err := l.catalogue.Search(ctx, words)
-	if l.shared() && herb.CodeOf(err) == herb.CodeUnavailable {
-		matches, err = map[herb.Ref]bool{}, nil // the copies of descriptions are read instead
-	}
-	if err != nil {
-		return nil, err
-	}
-	// The catalogue has no words of mutable datasets and of versions of earlier releases.
-	unknown := slices.DeleteFunc(slices.Clone(live), func(v herb.LiveVersion) bool { _, ok := matches[v.Ref]; return ok })
-	for chunk := range slices.Chunk(unknown, 100) {
-		datasets, err := l.Datasets(ctx, chunk, true)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range datasets {
-			matches[d.Ref] = store.MatchesSearch([]byte(store.SearchWords(d)), words)
-		}
-	}
-	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !matches[v.Ref] }), nil
 }
 
 // describeOpen returns the description of the version that is listed, if one is open; otherwise what is known without one.

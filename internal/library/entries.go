@@ -24,6 +24,8 @@ type entry struct {
 	described        bool         // size is known
 	size             int64        // of the live version's file in the object store; 0: it has none there
 	checkAt          time.Time    // of a named version: when to ask the catalogue for it again
+
+	words store.SearchWords // of the live version; empty until a search needs them
 }
 
 // openVersion is a version that is open on this node.
@@ -138,7 +140,7 @@ func (l *Library) setEntry(v herb.LiveVersion) {
 	}
 	if e.Version != v.Version {
 		e.switches++
-		e.failed, e.described, e.size = nil, false, 0
+		e.failed, e.described, e.size, e.words = nil, false, 0, ""
 		if !l.shared() { // a node fetches one version of a dataset at a time
 			e.fetch = nil
 		}

@@ -45,7 +45,8 @@ type Catalogue interface {
 	Changes(ctx context.Context, since int64) (store.Changes, error)
 	Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 	Protected(ctx context.Context) ([]herb.Dataset, error)
-	Search(ctx context.Context, search []string) (matches map[herb.Ref]bool, err error)
+	ProtectedRefs(ctx context.Context) ([]herb.Ref, error)
+	Words(ctx context.Context, since int64) ([]store.VersionWords, error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
@@ -137,6 +138,7 @@ type Library struct {
 	notifier  *notifier
 	refresh   sync.Mutex                      // held while reading the catalogue
 	status    atomic.Pointer[catalogueStatus] // written with refresh held
+	words     wordsStatus
 	mutable   map[herb.Ref]*lastKnown
 	openFile  func(path string) (*segment.Reader, error)
 
@@ -198,6 +200,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		l.mutable[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
 	}
 	l.status.Store(&catalogueStatus{generation: -1})
+	l.words = wordsStatus{reading: make(chan struct{}, 1), generation: -1}
 	if !l.shared() {
 		l.opts.CacheSize = 0
 		return l, nil

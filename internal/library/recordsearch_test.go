@@ -2,13 +2,19 @@ package library_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
+	"herbarium/internal/query"
 )
 
 // numberedDatasets has datasets with one record each. The later ones were published later.
@@ -23,35 +29,155 @@ func (n numberedDatasets) Live(context.Context) (live []herb.LiveVersion, err er
 
 func (n numberedDatasets) Acquire(_ context.Context, ref herb.Ref) (library.View, error) {
 	fields := []herb.Field{{Name: "a", Type: herb.TypeText, Searchable: true}}
+	parity := " even"
+	if strings.ContainsAny(ref.Name[len(ref.Name)-1:], "13579") {
+		parity = " odd"
+	}
 	return library.View{
 		Dataset: herb.Dataset{Ref: ref, Title: "Title of " + ref.Name, Fields: fields},
-		Source:  listtest.NewOracle(fields, []herb.Record{{"common " + ref.Name}}),
+		Source:  listtest.NewOracle(fields, []herb.Record{{"common " + ref.Name + parity}}),
 	}, nil
 }
 
-// TestSearchRecords_limits searches more datasets than one search may.
-func TestSearchRecords_limits(t *testing.T) {
+// ProtectedRefs returns none.
+func (n numberedDatasets) ProtectedRefs(context.Context) ([]herb.Ref, error) { return nil, nil }
+
+// MayMatch excludes even datasets from a search for "odd".
+func (n numberedDatasets) MayMatch(v herb.LiveVersion, s *query.Search) bool {
+	return s.String() != "odd" || v.Published.Unix()%2 == 1
+}
+
+// TestSearchRecords searches few datasets, many datasets, and without time.
+func TestSearchRecords(t *testing.T) {
 	t.Parallel()
-	opts := library.SearchOptions{Budget: time.Hour}
-	found, err := library.SearchRecords(t.Context(), numberedDatasets(250), "common", opts)
-	if err != nil || found.Total != 200 || found.Searched != 200 || len(found.Datasets) != 200 || !found.Partial {
-		t.Errorf("of 250 datasets: %d records of %d, partial %t, %v", found.Total, found.Searched, found.Partial, err)
-	}
-	for search, want := range map[string]string{"d249": "Title of d249", "d0": ""} { // the most recent ones are searched
-		found, err := library.SearchRecords(t.Context(), numberedDatasets(250), search, opts)
-		title := ""
-		if len(found.Datasets) > 0 {
-			title = found.Datasets[0].Title
+	for _, tt := range []struct {
+		datasets                int
+		search                  string
+		budget                  time.Duration
+		total, searched, admits int
+		partial                 bool
+	}{
+		{3, "common", time.Hour, 3, 3, 0, false},
+		{3, "common", 1, 0, 0, 0, true},
+		{250, "common", time.Hour, 250, 250, 2, false},
+		{250, "odd", time.Hour, 125, 250, 2, false},
+		{250, "d0", time.Hour, 1, 250, 2, false},
+		{250, "common", 1, 0, 0, 1, true},
+	} {
+		admitted, released := 0, 0
+		found, err := library.SearchRecords(t.Context(), numberedDatasets(tt.datasets), tt.search, library.SearchOptions{
+			Budget: tt.budget,
+			Admit:  func(context.Context) (func(), error) { admitted++; return func() { released++ }, nil },
+		})
+		if err != nil || found.Total != tt.total || found.Searched != tt.searched || len(found.Datasets) != tt.total || found.Partial != tt.partial {
+			t.Errorf("%q in %d datasets: %d records in %d of %d, partial %t, %v",
+				tt.search, tt.datasets, found.Total, len(found.Datasets), found.Searched, found.Partial, err)
 		}
-		if err != nil || title != want {
-			t.Errorf("%s finds %q, %v", search, title, err)
+		if admitted != tt.admits || released != tt.admits {
+			t.Errorf("%q in %d datasets: admitted %d times, released %d times", tt.search, tt.datasets, admitted, released)
 		}
 	}
-	found, err = library.SearchRecords(t.Context(), numberedDatasets(3), "common", library.SearchOptions{Budget: 1})
-	if err != nil || found.Searched != 0 || !found.Partial {
-		t.Errorf("without time: %+v, %v", found, err)
+	rejected := errors.New("rejected")
+	if _, err := library.SearchRecords(t.Context(), numberedDatasets(250), "common", library.SearchOptions{
+		Admit: func(context.Context) (func(), error) { return nil, rejected },
+	}); !errors.Is(err, rejected) {
+		t.Errorf("a search that is not admitted: %v", err)
 	}
-	if found, err = library.SearchRecords(t.Context(), numberedDatasets(3), "common", opts); err != nil || found.Total != 3 || found.Partial {
-		t.Errorf("of 3 datasets: %+v, %v", found, err)
+}
+
+// TestMayMatch checks the words of published datasets.
+func TestMayMatch(t *testing.T) {
+	t.Parallel()
+	s := newSharedDir(t)
+	l := s.open(t)
+	publish := func(name, text string, access herb.Access) herb.Dataset {
+		t.Helper()
+		out, err := l.Publish(t.Context(), library.Publication{
+			Dataset: herb.Dataset{
+				Ref: herb.Ref{Namespace: "shop", Name: name}, Access: access, Fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true}},
+			},
+			Records: func(yield func(herb.Record, error) bool) { yield(herb.Record{text}, nil) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Dataset
+	}
+	publish("moss", "green moss", herb.AccessOpen)
+	publish("rose", "red rose", herb.AccessOpen)
+	publish("staff", "red staff", herb.AccessKey)
+	damaged := publish("unreadable", "nothing", herb.AccessOpen)
+	if err := os.Truncate(filepath.Join(s.dir, damaged.Version+".segment"), 100); err != nil {
+		t.Fatal(err)
+	}
+	live, err := l.Live(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for search, want := range map[string]string{
+		"RED": "rose staff", "rose": "rose", "ro*": "rose", "ro": "", `"rose red"`: "rose", "rose moss": "", "red -rose": "rose staff", "-red": "moss rose staff",
+	} {
+		req, err := query.Parse(query.Params{{Name: query.ParamSearch, Value: search}}.Encode(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, v := range live {
+			if l.MayMatch(v, req.Search) {
+				names = append(names, v.Name)
+			}
+		}
+		if want := strings.Fields(want + " unreadable plants"); !slices.Equal(names, want) { // the last two cannot be checked
+			t.Errorf("%s: %v; want %v", search, names, want)
+		}
+	}
+	if refs, err := l.ProtectedRefs(t.Context()); err != nil || !slices.Equal(refs, []herb.Ref{{Namespace: "shop", Name: "staff"}}) {
+		t.Errorf("protected: %v, %v", refs, err)
+	}
+}
+
+// protectedDatasets are numberedDatasets of which the first ones require a key.
+type protectedDatasets struct {
+	numberedDatasets
+	protected int
+	err       error // of ProtectedRefs
+}
+
+func (p protectedDatasets) ProtectedRefs(ctx context.Context) (refs []herb.Ref, err error) {
+	live, err := p.Live(ctx)
+	for _, v := range live[:p.protected] {
+		refs = append(refs, v.Ref)
+	}
+	return refs, errors.Join(err, p.err)
+}
+
+func (p protectedDatasets) Acquire(ctx context.Context, ref herb.Ref) (library.View, error) {
+	v, err := p.numberedDatasets.Acquire(ctx, ref)
+	if refs, _ := p.ProtectedRefs(ctx); slices.Contains(refs, ref) {
+		v.Access = herb.AccessKey
+	}
+	return v, err
+}
+
+// TestSearchRecords_protected checks that the number of searched datasets does not reveal whether those that a reader may not read
+// match.
+func TestSearchRecords_protected(t *testing.T) {
+	t.Parallel()
+	for name, down := range map[string]error{"available": nil, "catalogue down": herb.Errorf(herb.CodeUnavailable, "down")} {
+		for _, tt := range []struct {
+			search          string
+			mayRead         bool
+			total, searched int
+		}{
+			{"odd", false, 120, 240}, {"odd", true, 125, 250}, {"d3", false, 0, 240}, {"d3", true, 1, 250}, {"none", false, 0, 240},
+		} {
+			source := protectedDatasets{250, 10, down}
+			found, err := library.SearchRecords(t.Context(), source, tt.search, library.SearchOptions{
+				Budget: time.Hour, MayRead: func(herb.Ref) bool { return tt.mayRead },
+			})
+			if err != nil || found.Total != tt.total || found.Searched != tt.searched || found.Partial {
+				t.Errorf("%s: %q, %t: %d records in %d datasets, partial %t, %v", name, tt.search, tt.mayRead, found.Total, found.Searched, found.Partial, err)
+			}
+		}
 	}
 }

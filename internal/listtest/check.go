@@ -32,31 +32,95 @@ type result struct {
 	Records []herb.Record
 }
 
-// execute executes a request and decodes the result.
-func execute(ctx context.Context, l Lister, fields []herb.Field, r *query.Request) (result, error) {
+// newResult decodes records.
+func newResult(fields []herb.Field, meta query.Meta, records [][]byte) (result, error) {
+	res := result{Meta: meta}
+	for i, b := range records {
+		rec, err := decode(fields, b)
+		if err != nil {
+			return result{}, fmt.Errorf("record %d: %w in %q", i, err, b)
+		}
+		res.Records = append(res.Records, rec)
+	}
+	return res, nil
+}
+
+// list executes a request and decodes the page.
+func list(ctx context.Context, l Lister, fields []herb.Field, r *query.Request) (result, error) {
 	page, err := l.List(ctx, r)
 	if err != nil {
 		return result{}, fmt.Errorf("listing: %w", err)
 	}
-	a := result{Meta: r.Meta(page.Total)}
-	for i, b := range page.Records {
-		rec, err := decode(fields, b)
-		if err != nil {
-			return result{}, fmt.Errorf("record %d on the page: %w in %q", i, err, b)
-		}
-		a.Records = append(a.Records, rec)
-	}
-	return a, nil
+	return newResult(fields, r.Meta(page.Total), page.Records)
 }
 
-// agree compares the result of an engine with that of the oracle.
+// stream executes a request and returns all records. It fails if they are more than most.
+func stream(ctx context.Context, l Lister, r *query.Request, most int) (records [][]byte, err error) {
+	s, err := l.Stream(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("streaming: %w", err)
+	}
+	for b, err := range s.Records {
+		if err != nil {
+			return nil, fmt.Errorf("streaming, after %d records: %w", len(records), err)
+		}
+		if records = append(records, slices.Clone(b)); len(records) > most {
+			return nil, errors.New("the stream does not end")
+		}
+	}
+	if len(records) != s.Total {
+		return nil, fmt.Errorf("the stream has %d records and announces %d", len(records), s.Total)
+	}
+	return records, nil
+}
+
+// agree compares the page and the stream of an engine with those of the oracle.
 func agree(ctx context.Context, l Lister, o *Oracle, r *query.Request) error {
-	got, err := execute(ctx, l, o.fields, r)
+	got, err := list(ctx, l, o.fields, r)
 	if err != nil {
 		return err
 	}
 	records, total := o.Find(r)
-	return result{Meta: metaOf(r, total), Records: records}.differs(got)
+	if err := (result{metaOf(r, total), records}).differs(got); err != nil {
+		return err
+	}
+	streamed, err := stream(ctx, l, r, len(o.records))
+	if err != nil {
+		return err
+	}
+	if got, err = newResult(o.fields, got.Meta, streamed); err == nil {
+		err = result{got.Meta, o.matches(r)}.differs(got)
+	}
+	if err != nil {
+		return fmt.Errorf("in full: %w", err)
+	}
+	return nil
+}
+
+// agreeInCounts compares the facets or the grid of an engine with those of the oracle. It does nothing if raw is empty.
+func agreeInCounts[Request, Counts any](
+	ctx context.Context, raw string, fields []herb.Field, parse func(string, []herb.Field) (Request, error),
+	engine, oracle func(context.Context, Request) (Counts, error),
+) error {
+	if raw == "" {
+		return nil
+	}
+	r, err := parse(raw, fields)
+	if err != nil {
+		return err
+	}
+	got, err := engine(ctx, r)
+	if err != nil {
+		return fmt.Errorf("counting: %w", err)
+	}
+	want, err := oracle(ctx, r)
+	if err != nil {
+		return err
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		return fmt.Errorf("the counts differ (-want +got):\n%.4000s", diff)
+	}
+	return nil
 }
 
 // differs returns an error that describes the difference, or nil if got equals a.

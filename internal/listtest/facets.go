@@ -3,82 +3,43 @@ package listtest
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-
-	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/text"
 )
 
-// agreeInFacets compares the facets of an engine with those of the oracle. It does nothing if raw is empty.
-func agreeInFacets(ctx context.Context, l Lister, o *Oracle, raw string) error {
-	if raw == "" {
-		return nil
-	}
-	r, err := query.ParseFacets(raw, o.fields)
-	if err != nil {
-		return err
-	}
-	return sameResult(ctx, r, l.Facets, o.Facets)
-}
-
-// sameResult compares the results of an engine and of the oracle for one request.
-func sameResult[Request, Result any](ctx context.Context, r Request, got, want func(context.Context, Request) (Result, error)) error {
-	ours, err := got(ctx, r)
-	if err != nil {
-		return fmt.Errorf("counting: %w", err)
-	}
-	theirs, err := want(ctx, r)
-	if err != nil {
-		return err
-	}
-	if diff := gocmp.Diff(theirs, ours, cmpopts.EquateEmpty()); diff != "" {
-		return fmt.Errorf("the counts differ (-want +got):\n%.4000s", diff)
-	}
-	return nil
-}
-
 // facets returns a raw facet query with the filters and the search of a listing, or "" if no field is filterable.
 func (g *generator) facets(fields []herb.Field, records []herb.Record, listing string) string {
 	params := countingParams(listing)
-	var choices []string
-	for _, f := range fields {
-		if f.Filterable {
-			choices = append(choices, f.Name)
-		}
-	}
+	choices := indexes(fields, func(f herb.Field) bool { return f.Filterable })
 	if len(choices) == 0 {
 		return ""
 	}
 	g.Shuffle(len(choices), func(i, j int) { choices[i], choices[j] = choices[j], choices[i] })
-	params[query.ParamField] = choices[:1+g.IntN(len(choices))]
-	if g.chance(70) {
-		params.Set(query.ParamTop, strconv.Itoa(pick(g, []int{0, 1, 2, 3, 5, 100})))
+	for _, i := range choices[:1+g.IntN(len(choices))] {
+		params.Add(query.ParamField, fields[i].Name)
 	}
-	if g.chance(70) {
-		params.Set(query.ParamBuckets, strconv.Itoa(pick(g, []int{0, 2, 3, 4, 7, 30, 100})))
-	}
-	if g.chance(30) {
-		params.Set(query.ParamOffset, strconv.Itoa(pick(g, []int{0, 1, 2, 5, 50, query.MaxValueOffset})))
-	}
-	if g.chance(50) {
-		params.Set(query.ParamScale, pick(g, []string{"auto", "auto", "log", "linear"}))
-	}
-	if g.chance(30) {
-		params.Set(query.ParamEdges, pick(g, []string{"all", "all", "matching"}))
-	}
-	if g.chance(40) {
-		params.Set(query.ParamOwnFilter, pick(g, []string{"ignore", "ignore", "apply"}))
-	}
-	if g.chance(30) {
-		params.Set(query.ParamValues, g.substring(fields, records))
+	for _, p := range []struct {
+		chance int
+		name   string
+		values []string
+	}{
+		{70, query.ParamTop, []string{"0", "1", "2", "3", "5", "100"}},
+		{70, query.ParamBuckets, []string{"0", "2", "3", "4", "7", "30", "100"}},
+		{30, query.ParamOffset, []string{"0", "1", "2", "5", "50", strconv.Itoa(query.MaxValueOffset)}},
+		{50, query.ParamScale, []string{"auto", "auto", "log", "linear"}},
+		{30, query.ParamEdges, []string{"all", "all", "matching"}},
+		{40, query.ParamOwnFilter, []string{"ignore", "ignore", "apply"}},
+		{30, query.ParamValues, []string{g.substring(fields, records)}},
+	} {
+		if g.chance(p.chance) {
+			params.Set(p.name, pick(g, p.values))
+		}
 	}
 	if raw := params.Encode(); len(raw) <= query.MaxQueryBytes {
 		return raw
@@ -232,4 +193,53 @@ func firstWritings(f herb.Field, field int, records []herb.Record) map[string]st
 		}
 	}
 	return first
+}
+
+// histogram returns the histogram of some values and its scale. Boundaries and scale are those for edges. Both are in
+// ascending order. Tests of package query compare the boundaries with a reference implementation.
+func histogram(f herb.Field, all, edges []*counted, r *query.FacetRequest) (query.Scale, []query.Bucket) {
+	if r.Buckets == 0 || len(edges) == 0 {
+		return query.ScaleLinear, nil
+	}
+	span := query.Range{Min: edges[0].Value, Max: edges[len(edges)-1].Value}
+	linear := query.Buckets(f, span.Min, span.Max, r.Buckets)
+	if f.Type == herb.TypeNumber {
+		for _, v := range edges {
+			if sign := v.place.number.Sign(); sign < 0 {
+				span.GreatestNegative = v.Value
+			} else if sign > 0 && span.LeastPositive == "" {
+				span.LeastPositive = v.Value
+			}
+		}
+		log := query.LogBuckets(f, span, r.Buckets)
+		if len(log) > 0 && (r.Scale == query.ScaleLog ||
+			r.Scale == query.ScaleAuto && isSkewed(fill(f, linear, edges)) && !isSkewed(fill(f, log, edges))) {
+			return query.ScaleLog, fill(f, log, all)
+		}
+	}
+	return query.ScaleLinear, fill(f, linear, all)
+}
+
+// isSkewed reports whether one bucket has more than three quarters of the records.
+func isSkewed(buckets []query.Bucket) bool {
+	sum := 0
+	for _, b := range buckets {
+		sum += b.Count
+	}
+	return slices.ContainsFunc(buckets, func(b query.Bucket) bool { return float64(b.Count) > 0.75*float64(sum) })
+}
+
+// fill returns buckets with the counts of values.
+func fill(f herb.Field, buckets []query.Bucket, all []*counted) []query.Bucket {
+	buckets = slices.Clone(buckets)
+	for i := range buckets {
+		b, last := &buckets[i], i == len(buckets)-1
+		from, to := parseValue(f, b.From), parseValue(f, b.To)
+		for _, v := range all {
+			if v.place.compare(from) >= 0 && (v.place.compare(to) < 0 || last && v.place.compare(to) == 0) {
+				b.Count += v.Count
+			}
+		}
+	}
+	return buckets
 }

@@ -12,26 +12,9 @@ import (
 	"herbarium/internal/query"
 )
 
-// agreeInGrid compares a grid of an engine with that of the oracle. It does nothing if raw is empty.
-func agreeInGrid(ctx context.Context, l Lister, o *Oracle, raw string) error {
-	if raw == "" {
-		return nil
-	}
-	r, err := query.ParseGrid(raw, o.fields)
-	if err != nil {
-		return err
-	}
-	return sameResult(ctx, r, l.Grid, o.Grid)
-}
-
 // grid returns a raw grid query with the filters and the search of a listing, or "" if no number field is filterable.
 func (g *generator) grid(fields []herb.Field, records []herb.Record, listing string) string {
-	var choices []int
-	for i, f := range fields {
-		if f.Filterable && f.Type == herb.TypeNumber {
-			choices = append(choices, i)
-		}
-	}
+	choices := indexes(fields, func(f herb.Field) bool { return f.Filterable && f.Type == herb.TypeNumber })
 	if len(choices) == 0 {
 		return ""
 	}

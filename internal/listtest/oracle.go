@@ -91,6 +91,18 @@ func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 	return page, nil
 }
 
+// Stream implements Lister.
+func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
+	all := o.matches(r)
+	return query.Stream{Total: len(all), Records: func(yield func([]byte, error) bool) {
+		for _, rec := range all {
+			if err := ctx.Err(); !yield(render(o.fields, rec), err) || err != nil {
+				return
+			}
+		}
+	}}, nil
+}
+
 // findAll returns the indexes of all matching records in the order of the request.
 func (o *Oracle) findAll(r *query.Request) []int {
 	var found []int

@@ -40,18 +40,9 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	add := func(name, value string) {
 		params = append(params, url.QueryEscape(name)+"="+url.QueryEscape(value))
 	}
-	var filterable, sortable, searchable []int
-	for i, f := range fields {
-		if f.Filterable {
-			filterable = append(filterable, i)
-		}
-		if f.Sortable {
-			sortable = append(sortable, i)
-		}
-		if f.Searchable {
-			searchable = append(searchable, i)
-		}
-	}
+	filterable := indexes(fields, func(f herb.Field) bool { return f.Filterable })
+	sortable := indexes(fields, func(f herb.Field) bool { return f.Sortable })
+	searchable := indexes(fields, func(f herb.Field) bool { return f.Searchable })
 	if len(filterable) > 0 {
 		for range pick(g, []int{0, 0, 0, 1, 1, 1, 2, 3}) {
 			i := pick(g, filterable)
@@ -92,6 +83,16 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	}
 	g.Shuffle(len(params), func(i, j int) { params[i], params[j] = params[j], params[i] })
 	return strings.Join(params, "&")
+}
+
+// indexes returns the positions of the fields that meet a condition.
+func indexes(fields []herb.Field, meets func(herb.Field) bool) (found []int) {
+	for i, f := range fields {
+		if meets(f) {
+			found = append(found, i)
+		}
+	}
+	return found
 }
 
 // sort returns one sort field, or several with directions.

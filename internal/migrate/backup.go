@@ -1,12 +1,14 @@
 package migrate
 
 import (
+	"archive/tar"
 	"bufio"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"herbarium/internal/filesystem"
@@ -28,56 +30,34 @@ type destination interface {
 	addEntries(write func(io.Writer) error) error
 }
 
-// Backup writes everything of a place to w as an archive. program is the version of the program.
-func Backup(ctx context.Context, from Place, w io.Writer, program string, o Options) (r Result, err error) {
-	spool, err := os.CreateTemp("", "herbarium-backup-*"+partSuffix)
-	if err != nil {
-		return r, err
-	}
-	_ = os.Remove(spool.Name()) // so that a killed process leaves nothing; Windows removes no open files
-	defer func() {
-		err = errors.Join(err, spool.Close())
-		_ = os.Remove(spool.Name())
-	}()
-	return backUp(ctx, from, program, o, func(h Header, o Options, _ *Result) destination {
-		return newArchive(w, spool, h.Created, o.steps.Bytes(PhaseSegments))
-	})
-}
-
-// BackupToFile is Backup to a file. An existing file is replaced once the backup is complete and on disk.
-func BackupToFile(ctx context.Context, from Place, path, program string, o Options) (r Result, err error) {
-	err = filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, func(f io.Writer) error {
-		w := bufio.NewWriterSize(f, 1<<20)
-		r, err = Backup(ctx, from, w, program, o)
-		return errors.Join(err, w.Flush())
-	})
-	return r, err
-}
-
-// BackupToFolder is Backup to a folder, which it creates. Segment files that are already there are not copied again.
-func BackupToFolder(ctx context.Context, from Place, dir, program string, o Options) (_ Result, err error) {
-	var files opened
-	defer func() { err = errors.Join(err, files.close()) }()
-	if err := files.openFiles(ctx, "", filepath.Join(dir, segmentsDir)); err != nil {
-		return Result{}, err
-	}
-	return backUp(ctx, from, program, o, func(_ Header, o Options, r *Result) destination {
-		return &folder{dir: dir, files: files.Files, options: o, result: r}
-	})
-}
-
-// backUp opens a place and backs it up to a destination.
-func backUp(
-	ctx context.Context, from Place, program string, o Options, open func(Header, Options, *Result) destination,
-) (r Result, err error) {
-	var source opened
-	defer func() { err = errors.Join(err, source.close()) }()
+// Backup backs up everything of a place to a path: to a folder if the path is one or ends with a slash, and otherwise to an
+// archive. A folder is created; segment files that are already there are not copied again. An existing file is replaced once the
+// archive is complete and on disk. The archive goes to stdout if the path is "-". program is the version of the program.
+func Backup(ctx context.Context, from Place, path string, stdout io.Writer, program string, o Options) (r Result, err error) {
+	var source, files opened
+	defer func() { err = errors.Join(err, source.close(), files.close()) }()
 	if err := source.openPlace(ctx, from, true); err != nil {
 		return r, err
 	}
 	o = o.start(PhaseSegments, PhaseEntries)
 	h := Header{Format: FormatVersion, Created: time.Now().UTC(), Program: program}
-	err = save(ctx, source.Installation, open(h, o, &r), h, o, &r)
+	writeArchive := func(w io.Writer) error {
+		return save(ctx, source.Installation, newArchive(w, h.Created, o.steps.Bytes(PhaseSegments)), h, o, &r)
+	}
+	switch {
+	case path == StandardStream:
+		err = writeArchive(stdout)
+	case isFolder(path) || strings.HasSuffix(filepath.ToSlash(path), "/"):
+		if err := files.openFiles(ctx, "", filepath.Join(path, segmentsDir)); err != nil {
+			return r, err
+		}
+		err = save(ctx, source.Installation, &folder{dir: path, files: files.Files, options: o, result: &r}, h, o, &r)
+	default:
+		err = filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, 0o600, func(f io.Writer) error {
+			w := bufio.NewWriterSize(f, 1<<20)
+			return errors.Join(writeArchive(w), w.Flush())
+		})
+	}
 	return r, err
 }
 
@@ -153,5 +133,75 @@ func (f *folder) addSegment(ctx context.Context, from Files, s *Segment) error {
 // addEntries implements destination. Earlier entries are replaced when the new ones are complete.
 func (f *folder) addEntries(write func(io.Writer) error) error {
 	path := filepath.Join(f.dir, entriesFile)
-	return filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, write)
+	return filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, 0o600, write)
+}
+
+// archive is a backup that is written as a tar archive: the segment files first, the entries last.
+type archive struct {
+	tar      *tar.Writer
+	created  time.Time
+	progress func(done, total int64)
+}
+
+func newArchive(w io.Writer, created time.Time, progress func(done, total int64)) *archive {
+	return &archive{tar.NewWriter(w), created, progress}
+}
+
+// addSegment implements destination.
+func (a *archive) addSegment(ctx context.Context, from Files, s *Segment) error {
+	w := &archivedFile{archive: a, name: s.path(), size: s.Size, progress: a.progress}
+	got, err := from.hash(ctx, segmentName(s.Version), w)
+	if err != nil {
+		return err
+	}
+	return compareFile(got, s.File, "the file has changed")
+}
+
+// addEntries implements destination. It ends the archive. The entries are written to a temporary file first, because their size
+// must be known.
+func (a *archive) addEntries(write func(io.Writer) error) (err error) {
+	spool, err := os.CreateTemp("", "herbarium-backup-*"+partSuffix)
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(spool.Name()) // so that a killed process leaves nothing; Windows removes no open files
+	defer func() {
+		err = errors.Join(err, spool.Close())
+		_ = os.Remove(spool.Name())
+	}()
+	if err := write(spool); err != nil {
+		return err
+	}
+	size, err := spool.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	entries := &archivedFile{archive: a, name: entriesFile, size: size, progress: func(int64, int64) {}}
+	if _, err := io.Copy(entries, io.NewSectionReader(spool, 0, size)); err != nil {
+		return err
+	}
+	return a.tar.Close()
+}
+
+// archivedFile writes a file of an archive. It writes the header with the first bytes, so that a file that cannot be read at
+// all leaves no trace.
+type archivedFile struct {
+	*archive
+	name       string
+	size, done int64
+	progress   func(done, total int64)
+}
+
+// Write implements io.Writer.
+func (f *archivedFile) Write(p []byte) (int, error) {
+	if f.done == 0 {
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: f.name, Size: f.size, Mode: 0o600, ModTime: f.created.Truncate(time.Second)}
+		if err := f.tar.WriteHeader(h); err != nil {
+			return 0, err
+		}
+	}
+	n, err := f.tar.Write(p)
+	f.done += int64(n)
+	f.progress(f.done, f.size)
+	return n, err
 }

@@ -28,14 +28,14 @@ import (
 func backedUp(t *testing.T, from Place) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	_, err := Backup(t.Context(), from, &b, "test", Options{})
+	_, err := Backup(t.Context(), from, StandardStream, &b, "test", Options{})
 	must(t, err)
 	return b.Bytes()
 }
 
 // restore restores an archive from standard input.
 func restore(ctx context.Context, archive []byte, to Place, o Options) (Result, error) {
-	return Restore(ctx, StandardInput, bytes.NewReader(archive), to, o)
+	return Restore(ctx, StandardStream, bytes.NewReader(archive), to, o)
 }
 
 func (p Place) auditEntries(t *testing.T) (entries []herb.AuditEntry) {
@@ -53,7 +53,7 @@ func TestBackup(t *testing.T) {
 	t.Parallel()
 	g, cluster := newGarden(t, 2_100), newCluster(t)
 	file, folder := filepath.Join(t.TempDir(), "backup.tar"), filepath.Join(t.TempDir(), "new", "backup")
-	made, err := BackupToFile(t.Context(), g.Place, file, "test", Options{})
+	made, err := Backup(t.Context(), g.Place, file, nil, "test", Options{})
 	must(t, err)
 	want := Result{
 		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: made.AuditEntries, Datasets: 2, Versions: 4, Bytes: made.Bytes,
@@ -69,7 +69,7 @@ func TestBackup(t *testing.T) {
 		}
 	}
 	for _, files := range []int{4, 0} { // the second run updates the folder
-		r, err := BackupToFolder(t.Context(), cluster, folder, "test", Options{})
+		r, err := Backup(t.Context(), cluster, folder+"/", nil, "test", Options{})
 		must(t, err)
 		if r.NewFiles != files {
 			t.Errorf("backed up %+v; want %d new files", r, files)
@@ -112,7 +112,7 @@ func (o *replacingObjects) Get(ctx context.Context, name string, to io.Writer) e
 }
 
 // backupWith is Backup with the installation modified by a test.
-func backupWith(ctx context.Context, from Place, spool *os.File, modify func(*Installation)) (archive []byte, err error) {
+func backupWith(ctx context.Context, from Place, modify func(*Installation)) (archive []byte, err error) {
 	var source opened
 	defer func() { err = errors.Join(err, source.close()) }()
 	if err := source.openPlace(ctx, from, true); err != nil {
@@ -121,7 +121,7 @@ func backupWith(ctx context.Context, from Place, spool *os.File, modify func(*In
 	modify(&source.Installation)
 	var b bytes.Buffer
 	h, r := Header{Format: FormatVersion}, Result{}
-	err = save(ctx, source.Installation, newArchive(&b, spool, h.Created, func(int64, int64) {}), h, Options{}.start(), &r)
+	err = save(ctx, source.Installation, newArchive(&b, h.Created, func(int64, int64) {}), h, Options{}.start(), &r)
 	return b.Bytes(), err
 }
 
@@ -136,10 +136,7 @@ func TestBackup_publishing(t *testing.T) {
 		t.Run(fmt.Sprintf("published=%d", tt.published), func(t *testing.T) {
 			t.Parallel()
 			g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
-			spool, err := os.Create(filepath.Join(t.TempDir(), "spool"))
-			must(t, err)
-			defer spool.Close()
-			archive, err := backupWith(t.Context(), g.Place, spool, func(from *Installation) {
+			archive, err := backupWith(t.Context(), g.Place, func(from *Installation) {
 				from.Files.Objects = &replacingObjects{from.Files.Objects, tt.reads, func(name string) {
 					for n := range tt.published {
 						g.use(t, func(d *app.Data) { publish(t, d, trees, 4+n) })
@@ -240,7 +237,7 @@ func TestRestore_damagedFolder(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir, to := t.TempDir(), Place{Folder: t.TempDir()}
-			_, err := BackupToFolder(t.Context(), newGarden(t, 5).Place, dir, "test", Options{})
+			_, err := Backup(t.Context(), newGarden(t, 5).Place, dir+"/", nil, "test", Options{})
 			must(t, err)
 			tt.damage(t, dir)
 			for _, check := range []bool{true, false} {
@@ -260,7 +257,7 @@ func TestRestore_damagedFolder(t *testing.T) {
 func TestRestore_laterSegment(t *testing.T) {
 	t.Parallel()
 	dir, to := t.TempDir(), Place{Folder: t.TempDir()}
-	_, err := BackupToFolder(t.Context(), newGarden(t, 5).Place, dir, "test", Options{})
+	_, err := Backup(t.Context(), newGarden(t, 5).Place, dir+"/", nil, "test", Options{})
 	must(t, err)
 	entries := &EntryFile{Path: filepath.Join(dir, entriesFile)}
 	var changed bytes.Buffer
@@ -346,7 +343,7 @@ func TestRestore_replace(t *testing.T) {
 	g.works(t, other.Place)
 }
 
-// The environment of the processes that TestBackup_survivesKill kills: the arguments of BackupToFile or Restore.
+// The environment of the processes that TestBackup_survivesKill kills: the arguments of Backup or Restore.
 const backupEnv, restoreEnv = "HERBARIUM_TEST_BACKUP", "HERBARIUM_TEST_RESTORE"
 
 // TestBackup_process is such a process. It prints a line for each progress report.
@@ -355,7 +352,7 @@ func TestBackup_process(t *testing.T) {
 	var err error
 	if args, ok := os.LookupEnv(backupEnv); ok {
 		data, file, _ := strings.Cut(args, "\n")
-		_, err = BackupToFile(t.Context(), Place{Folder: data}, file, "test", o)
+		_, err = Backup(t.Context(), Place{Folder: data}, file, nil, "test", o)
 	} else if args, ok := os.LookupEnv(restoreEnv); ok {
 		data, file, _ := strings.Cut(args, "\n")
 		_, err = Restore(t.Context(), file, nil, Place{Folder: data}, o)
@@ -400,7 +397,7 @@ func TestBackup_survivesKill(t *testing.T) {
 			must(t, err)
 		}
 	}
-	_, err := BackupToFile(t.Context(), g.Place, file, "test", Options{})
+	_, err := Backup(t.Context(), g.Place, file, nil, "test", Options{})
 	must(t, err)
 	restored := filepath.Join(to.Folder, store.DatabaseFile)
 	for reports := 1; reports <= 1+2*steps; reports += steps {

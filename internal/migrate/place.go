@@ -30,12 +30,9 @@ type Place struct {
 	Blobs    herb.Address // object store
 }
 
-// IsDatabase reports whether a place is a database and not a folder.
-func IsDatabase(s string) bool { return herb.Address(s).IsPostgres() }
-
 // ParsePlace parses a data folder or the address of a database, which needs the address of an object store.
 func ParsePlace(s string, blobs herb.Address) (Place, error) {
-	switch database := IsDatabase(s); {
+	switch database := herb.Address(s).IsPostgres(); {
 	case s == "":
 		return Place{}, herb.Invalidf("it is empty; write a data folder or postgres://user@host:5432/database")
 	case database && blobs == "":

@@ -165,61 +165,52 @@ const pageSize = 2_000
 func (s *Snapshot) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error] {
 	in.Plants = min(in.Plants, s.plants)
 	return func(yield func(Entry, error) bool) {
-		for _, pages := range []iter.Seq2[[]Entry, error]{
-			onePage(s.segments), onePage(s.keys), s.plantPages(ctx, in), s.idempotencyKeyPages(ctx, in),
-			onePage(s.audit), onePage(s.datasets),
-		} {
-			for page, err := range pages {
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-				for _, e := range page {
-					if !yield(e, nil) {
-						return
-					}
-				}
+		yieldAll := func(page []Entry, err error) bool { // reports whether to continue
+			if err != nil {
+				yield(nil, err)
+				return false
 			}
+			return !slices.ContainsFunc(page, func(e Entry) bool { return !yield(e, nil) })
 		}
+		_ = yieldAll(s.segments, nil) && yieldAll(s.keys, nil) && s.plantPages(ctx, in, yieldAll) &&
+			s.idempotencyKeyPages(ctx, in, yieldAll) && yieldAll(s.audit, nil) && yieldAll(s.datasets, nil)
 	}
 }
 
-func onePage(all []Entry) iter.Seq2[[]Entry, error] {
-	return func(yield func([]Entry, error) bool) { yield(all, nil) }
-}
-
-func (s *Snapshot) plantPages(ctx context.Context, in Range) iter.Seq2[[]Entry, error] {
-	return func(yield func([]Entry, error) bool) {
-		for n := 0; n < in.Plants; {
-			read, err := s.of.Store.ReadPlants(ctx, n, min(pageSize, in.Plants-n))
-			if err == nil && len(read.Plants) == 0 {
-				err = fmt.Errorf("plant %d of %d is missing; the database is damaged", n+1, in.Plants)
-			}
-			var page []Entry
-			for _, p := range read.Plants {
-				n++
-				page = append(page, &Plant{Number: n, ID: p.ID, Plant: p.Plant})
-			}
-			if !yield(page, err) || err != nil {
-				return
-			}
+// plantPages yields the plants page by page, until yield returns false.
+func (s *Snapshot) plantPages(ctx context.Context, in Range, yield func([]Entry, error) bool) bool {
+	for n := 0; n < in.Plants; {
+		read, err := s.of.Store.ReadPlants(ctx, n, min(pageSize, in.Plants-n))
+		if err == nil && len(read.Plants) == 0 {
+			err = fmt.Errorf("plant %d of %d is missing; the database is damaged", n+1, in.Plants)
+		}
+		var page []Entry
+		for _, p := range read.Plants {
+			n++
+			page = append(page, &Plant{Number: n, ID: p.ID, Plant: p.Plant})
+		}
+		if !yield(page, err) {
+			return false
 		}
 	}
+	return true
 }
 
-func (s *Snapshot) idempotencyKeyPages(ctx context.Context, in Range) iter.Seq2[[]Entry, error] {
-	return func(yield func([]Entry, error) bool) {
-		var last store.IdempotencyKey
-		for {
-			read, err := s.of.Store.IdempotencyKeysAfter(ctx, in, last, pageSize)
-			var page []Entry
-			for _, r := range read {
-				last = r.IdempotencyKey
-				page = append(page, &IdempotencyKey{r})
-			}
-			if !yield(page, err) || err != nil || len(read) < pageSize {
-				return
-			}
+// idempotencyKeyPages yields the idempotency keys page by page, until yield returns false.
+func (s *Snapshot) idempotencyKeyPages(ctx context.Context, in Range, yield func([]Entry, error) bool) bool {
+	var last store.IdempotencyKey
+	for {
+		read, err := s.of.Store.IdempotencyKeysAfter(ctx, in, last, pageSize)
+		var page []Entry
+		for _, r := range read {
+			last = r.IdempotencyKey
+			page = append(page, &IdempotencyKey{r})
+		}
+		if !yield(page, err) {
+			return false
+		}
+		if len(read) < pageSize {
+			return true
 		}
 	}
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,21 +22,13 @@ func Buckets(f herb.Field, least, greatest string, most int) []Bucket {
 	if most == 0 || least == "" {
 		return nil
 	}
-	low, okLow := text.Canonical(&f, least)
-	high, okHigh := text.Canonical(&f, greatest)
-	if okLow != text.Valid || okHigh != text.Valid {
-		return nil
-	}
-	var borders []string
 	switch f.Type {
 	case herb.TypeDate:
-		borders = timeBorders(time.DateOnly, low, high, most)
+		return newBuckets(&f, timeBorders(&f, time.DateOnly, least, greatest, most))
 	case herb.TypeDateTime:
-		borders = timeBorders(time.RFC3339Nano, low, high, most)
-	default:
-		borders = numberBorders(low, high, most)
+		return newBuckets(&f, timeBorders(&f, time.RFC3339Nano, least, greatest, most))
 	}
-	return newBuckets(&f, borders)
+	return newBuckets(&f, numberBorders(&f, least, greatest, most))
 }
 
 // newBuckets returns the empty buckets between borders.
@@ -50,16 +43,15 @@ func newBuckets(f *herb.Field, borders []string) []Bucket {
 	return buckets
 }
 
-func numberBorders(least, greatest string, most int) []string {
-	places := max(decimalPlaces(least), decimalPlaces(greatest))
-	if places > MaxBorderDigits {
+func numberBorders(f *herb.Field, least, greatest string, most int) []string {
+	low, okLow := parseDecimal(f, least)
+	high, okHigh := parseDecimal(f, greatest)
+	if !okLow || !okHigh {
 		return nil
 	}
-	from, okFrom := scaleDecimal(least, places)
-	to, okTo := scaleDecimal(greatest, places)
-	if !okFrom || !okTo {
-		return nil
-	}
+	places := max(low.places, high.places)
+	from := new(big.Int).Mul(low.Int, powerOfTen(places-low.places))
+	to := new(big.Int).Mul(high.Int, powerOfTen(places-high.places))
 	if from.Cmp(to) > 0 {
 		return nil
 	}
@@ -89,21 +81,22 @@ func numberBorders(least, greatest string, most int) []string {
 	}
 }
 
-// decimalPlaces returns the number of significant digits after the point.
-func decimalPlaces(s string) int {
-	_, fraction, _ := strings.Cut(s, ".")
-	return len(strings.TrimRight(fraction, "0"))
+// decimal is the number Int * 10^-places.
+type decimal struct {
+	*big.Int
+	places int
 }
 
-// scaleDecimal returns a number in plain decimal notation as an integer multiple of 10^-places. ok is false if it is invalid
-// or too long.
-func scaleDecimal(s string, places int) (_ *big.Int, ok bool) {
-	whole, fraction, _ := strings.Cut(s, ".")
+// parseDecimal parses a number as written. ok is false if it is invalid or has more than MaxBorderDigits digits.
+func parseDecimal(f *herb.Field, value string) (d decimal, ok bool) {
+	canonical, status := text.Canonical(f, value)
+	whole, fraction, _ := strings.Cut(canonical, ".")
 	fraction = strings.TrimRight(fraction, "0")
-	if !text.IsNumber([]byte(s)) || len(strings.TrimPrefix(whole, "-"))+len(fraction) > MaxBorderDigits {
-		return nil, false
+	if status != text.Valid || !text.IsNumber([]byte(canonical)) || len(strings.TrimPrefix(whole, "-"))+len(fraction) > MaxBorderDigits {
+		return d, false
 	}
-	return new(big.Int).SetString(whole+fraction+strings.Repeat("0", places-len(fraction)), 10)
+	n, ok := new(big.Int).SetString(whole+fraction, 10)
+	return decimal{n, len(fraction)}, ok
 }
 
 func powerOfTen(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
@@ -143,10 +136,12 @@ func byMonths(n int) timeStep {
 	}
 }
 
-// timeBorders returns the borders between two times in canonical form. Those of dates are dates.
-func timeBorders(layout, least, greatest string, most int) []string {
-	from, err := time.Parse(layout, least)
-	to, err2 := time.Parse(layout, greatest)
+// timeBorders returns the borders between two times as written. Those of dates are dates.
+func timeBorders(f *herb.Field, layout, least, greatest string, most int) []string {
+	low, _ := text.Canonical(f, least) // invalid values have an empty canonical form, which is no time
+	high, _ := text.Canonical(f, greatest)
+	from, err := time.Parse(layout, low)
+	to, err2 := time.Parse(layout, high)
 	if err != nil || err2 != nil || from.After(to) {
 		return nil
 	}
@@ -184,4 +179,122 @@ func formatBorder(layout string, t time.Time) string {
 		t = time.Date(10_000, 1, 1, 0, 0, 0, -1, time.UTC)
 	}
 	return t.Format(layout)
+}
+
+// Range describes the numbers of a histogram, as written. Values that do not exist are empty.
+type Range struct {
+	Min, Max         string
+	GreatestNegative string
+	LeastPositive    string
+}
+
+// LogBuckets returns the empty buckets of a logarithmic histogram over numbers: at most that many, adjacent, with round
+// borders in canonical notation as text.Localize writes it. It returns none if the numbers do not fit into so few buckets,
+// if all of them are zero, or if one is not valid or has more than MaxBorderDigits digits.
+//
+// The borders on either side of zero are the numbers of the finest sequence that needs no more than most buckets: 1, 1.5,
+// 2, 3, 5 and 7 times the powers of ten; 1, 2 and 5 times the powers of ten; the powers of ten, of a hundred, of a thousand
+// and so on. If there are numbers that are not positive and others that are, zero is a border, too.
+func LogBuckets(f herb.Field, r Range, most int) []Bucket {
+	least, okLeast := parseDecimal(&f, r.Min)
+	greatest, okGreatest := parseDecimal(&f, r.Max)
+	negative, hasNegative := parseDecimal(&f, r.GreatestNegative)
+	positive, hasPositive := parseDecimal(&f, r.LeastPositive)
+	if most == 0 || !okLeast || !okGreatest || !hasNegative && !hasPositive ||
+		hasNegative != (least.Sign() < 0) || hasPositive != (greatest.Sign() > 0) {
+		return nil
+	}
+	for _, s := range logSequences() {
+		var borders []string
+		if hasNegative {
+			end, last := s.floor(negative)+1, s.floor(least)+1
+			if last-end > most {
+				continue
+			}
+			if greatest.Sign() < 0 { // the last bucket includes its end
+				end--
+			}
+			for i := last; i >= end; i-- {
+				borders = append(borders, "-"+s.number(i))
+			}
+		}
+		if least.Sign() <= 0 && greatest.Sign() >= 0 {
+			borders = append(borders, "0")
+		}
+		if hasPositive {
+			first, end := s.floor(positive), s.floor(greatest)+1
+			if end-first > most {
+				continue
+			}
+			for i := first; i <= end; i++ {
+				borders = append(borders, s.number(i))
+			}
+		}
+		if len(borders)-1 <= most {
+			return newBuckets(&f, borders)
+		}
+	}
+	return nil
+}
+
+// logSequence is an ascending sequence of positive numbers, one for every integer.
+type logSequence struct {
+	steps   []string // digits of the numbers from 1 to below ten, without the point after the first
+	decades int      // only every so many powers of ten; more than 1 requires one step
+}
+
+// logSequences returns the sequences, finest first.
+func logSequences() []logSequence {
+	sequences := []logSequence{{[]string{"1", "15", "2", "3", "5", "7"}, 1}, {[]string{"1", "2", "5"}, 1}}
+	for _, decades := range []int{1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000} {
+		sequences = append(sequences, logSequence{[]string{"1"}, decades})
+	}
+	return sequences
+}
+
+// floor returns the index of the greatest number that is not greater than the absolute value of d, which is not zero.
+func (s logSequence) floor(d decimal) int {
+	digits := strings.TrimPrefix(d.String(), "-")
+	exponent := len(digits) - 1 - d.places
+	if s.decades > 1 {
+		return floorDiv(exponent, s.decades)
+	}
+	i, equal := slices.BinarySearch(s.steps, strings.TrimRight(digits, "0"))
+	if !equal {
+		i--
+	}
+	return exponent*len(s.steps) + i
+}
+
+// number returns the number at an index in plain decimal notation.
+func (s logSequence) number(i int) string {
+	exponent := floorDiv(i, len(s.steps))
+	digits := s.steps[i-exponent*len(s.steps)]
+	exponent *= s.decades
+	switch {
+	case exponent < 0:
+		return "0." + strings.Repeat("0", -exponent-1) + digits
+	case len(digits) <= exponent+1:
+		return digits + strings.Repeat("0", exponent+1-len(digits))
+	}
+	return digits[:exponent+1] + "." + digits[exponent+1:]
+}
+
+// floorDiv returns a divided by b, rounded toward negative infinity.
+func floorDiv(a, b int) int {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// IsSkewed reports whether one bucket of a histogram has more than three quarters of the counted records.
+func IsSkewed(buckets []Bucket) bool {
+	highest, sum := 0, 0
+	for _, b := range buckets {
+		highest = max(highest, b.Count)
+		sum += b.Count
+	}
+	return 4*highest > 3*sum
 }

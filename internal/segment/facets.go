@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/guard"
@@ -33,10 +34,14 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 			if request := q.Without(i); request != q.Request {
 				own = u.matchForFacets(st, request)
 			}
-			f.Fields = append(f.Fields, u.facet(st, own, i, q))
+			facet, err := u.facet(st, own, i, q)
 			if own != m {
 				own.release()
 			}
+			if err != nil {
+				return err
+			}
+			f.Fields = append(f.Fields, facet)
 		}
 		return nil
 	})
@@ -70,8 +75,33 @@ func (m *facetMatches) release() {
 	}
 }
 
+// maxLongValues is the maximum number of values that are read from records to search them. Reading one takes more than a
+// microsecond.
+const maxLongValues = 20_000
+
+// checkValueSearch returns an error if a request searches too many values that are not stored by run.
+func (u *Union) checkValueSearch(m *facetMatches, field int, q *query.FacetRequest) error {
+	if q.Containing == "" {
+		return nil
+	}
+	n := 0
+	for i, r := range u.Segments {
+		if c := &r.columns[field]; !c.StoresValues() {
+			n += min(m.segments[i].Len(), c.Distinct())
+		}
+	}
+	if n > maxLongValues {
+		return herb.Invalidf("%q searches at most %d values of field %q, because they are long; add a filter or a search that matches fewer records",
+			query.ParamValues, maxLongValues, u.Tail.fields[field].Name)
+	}
+	return nil
+}
+
 // facet counts the values of a field.
-func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, q *query.FacetRequest) query.Facet {
+func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, q *query.FacetRequest) (query.Facet, error) {
+	if err := u.checkValueSearch(m, field, q); err != nil {
+		return query.Facet{}, err
+	}
 	var parts []column.Part
 	for i, r := range u.Segments {
 		if m.segments[i].Len() > 0 || q.AllEdges {
@@ -79,13 +109,13 @@ func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, q *query.Face
 		}
 	}
 	if len(parts) == 1 && len(m.tail) == 0 && (!q.AllEdges || u.Tail.Len() == 0) {
-		return parts[0].Column.Facet(parts[0].Matches, q)
+		return parts[0].Column.Facet(parts[0].Matches, q), nil
 	}
 	var all column.Values
 	if q.AllEdges {
 		all = tailValues(field, u.Tail.rows)
 	}
-	return column.FacetOfParts(st, &u.Tail.fields[field], parts, tailValues(field, m.tail), all, q)
+	return column.FacetOfParts(st, &u.Tail.fields[field], parts, tailValues(field, m.tail), all, q), nil
 }
 
 // tailValues returns the values of a field.

@@ -218,7 +218,8 @@ func TestFormatDoc_constants(t *testing.T) {
 		fmt.Sprintf("fewer than %d records do not have them", build.DefaultIndexes().MinRecords),
 		fmt.Sprintf("at least *n*² / %d", build.DefaultIndexes().Bigrams.Share),
 		fmt.Sprintf("more than *n* / %d bigrams", 8/build.DefaultIndexes().Bigrams.MaxPerEight),
-		fmt.Sprintf("at least *n* / %d", build.DefaultIndexes().FieldShare),
+		fmt.Sprintf("at least *n* / %d", build.DefaultIndexes().Fields.Share),
+		fmt.Sprintf("more than %d sets", build.DefaultIndexes().Fields.Max),
 		fmt.Sprintf("set *j* (1 to %d)", column.PrefixSets-1),
 		fmt.Sprintf("the first *j* · *n* / %d ranks", column.PrefixSets),
 	} {

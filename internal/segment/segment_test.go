@@ -88,7 +88,7 @@ func allIndexes() build.OptionalIndexes {
 		MinRecords:  1,
 		Bigrams:     build.BigramRules{Share: 1 << 62, MaxPerEight: 64},
 		Prefixes:    build.PrefixRules{Share: 1 << 30, Max: 1 << 20, Room: 1},
-		FieldShare:  1 << 30,
+		Fields:      build.FieldRules{Share: 1 << 30, Max: 1 << 20},
 		BlockCounts: build.BlockCountRules{Share: 1 << 30, Max: 1 << 20},
 	}
 }

@@ -36,6 +36,17 @@ func addAudit(ctx context.Context, tx Tx, e herb.AuditEntry) error {
 		e.Time.Add(-auditRetention).UnixMicro(), maxAuditEntries)
 }
 
+// AddAuditEntries stores entries of another database in one transaction.
+func (s Tables) AddAuditEntries(ctx context.Context, entries []herb.AuditEntry) error {
+	rows := make([][]any, len(entries))
+	for i, e := range entries {
+		rows[i] = []any{e.Time.UnixMicro(), string(e.Action), e.Subject, e.Actor, e.Origin, string(e.Result), e.Detail}
+	}
+	return s.write(ctx, "adding audit entries", func(ctx context.Context, tx Tx) error {
+		return insert(ctx, tx, "audit (time, action, subject, actor, origin, result, detail)", rows, "")
+	})
+}
+
 // AuditEntries returns the selected entries, newest last.
 func (s Tables) AuditEntries(ctx context.Context, q herb.AuditQuery) (entries []herb.AuditEntry, err error) {
 	where, args := "1 = 1", []any{}
@@ -56,19 +67,16 @@ func (s Tables) AuditEntries(ctx context.Context, q herb.AuditQuery) (entries []
 
 // SetSourceError records why a source could not be published. It replaces the previous error of the source.
 func (s Tables) SetSourceError(ctx context.Context, e herb.SourceError) error {
-	return s.write(ctx, "recording the error of source "+e.Path, func(ctx context.Context, tx Tx) error {
-		return exec(ctx, tx, "INSERT INTO troubles (place, namespace, name, message, since) VALUES (?, ?, ?, ?, ?) "+
+	return s.writeOne(ctx, "recording the error of source "+e.Path,
+		"INSERT INTO troubles (place, namespace, name, message, since) VALUES (?, ?, ?, ?, ?) "+
 			"ON CONFLICT (place) DO UPDATE SET namespace = excluded.namespace, name = excluded.name, "+
 			"message = excluded.message, since = excluded.since",
-			e.Path, e.Ref.Namespace, e.Ref.Name, e.Message, e.Since.UnixMicro())
-	})
+		e.Path, e.Ref.Namespace, e.Ref.Name, e.Message, e.Since.UnixMicro())
 }
 
 // ClearSourceError removes the error of a source.
 func (s Tables) ClearSourceError(ctx context.Context, path string) error {
-	return s.write(ctx, "clearing the error of source "+path, func(ctx context.Context, tx Tx) error {
-		return exec(ctx, tx, "DELETE FROM troubles WHERE place = ?", path)
-	})
+	return s.writeOne(ctx, "clearing the error of source "+path, "DELETE FROM troubles WHERE place = ?", path)
 }
 
 // SourceErrors returns all recorded errors, ordered by path.

@@ -49,8 +49,8 @@ const (
 	versionColumns = summaryColumns + ", details"
 )
 
-// Descriptions returns descriptions of versions, in any order: without details, or with all but the import report, which is by
-// far the largest. Unknown versions are left out.
+// Descriptions returns descriptions of versions, in any order: without details, or with order, primary key and descriptor. Unknown
+// versions are left out.
 func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
 	columns := summaryColumns + ", '{}'"
 	if details {
@@ -58,7 +58,7 @@ func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion, d
 	}
 	err = s.read(ctx, "reading descriptions", func(ctx context.Context, tx Tx) error {
 		all = nil
-		for chunk := range slices.Chunk(versions, rowsPerInsert) {
+		for chunk := range slices.Chunk(versions, rowsPerStatement) {
 			var args []any
 			for _, v := range chunk {
 				args = append(args, v.Namespace, v.Name, v.Version)
@@ -81,32 +81,53 @@ func (s Tables) Protected(ctx context.Context) ([]herb.Dataset, error) {
 		" FROM versions JOIN datasets USING (namespace, name) WHERE version = live AND access = 'key' ORDER BY namespace, name")
 }
 
+// ProtectedRefs returns the datasets whose live version has access key.
+func (s Tables) ProtectedRefs(ctx context.Context) ([]herb.Ref, error) {
+	return readRows(ctx, s, "reading protected datasets", func(rows *sql.Rows) (ref herb.Ref, err error) {
+		err = rows.Scan(&ref.Namespace, &ref.Name)
+		return ref, err
+	}, "SELECT namespace, name FROM versions JOIN datasets USING (namespace, name) WHERE version = live AND access = 'key' ORDER BY namespace, name")
+}
+
 // scanDataset reads a version.
 func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
-	err = scanVersion(rows, &d, &d.Details)
+	err = scanVersion(rows, &d, func(content []byte, details *herb.Details) error { return json.Unmarshal(content, details) })
 	return d, err
 }
 
-// scanDescription reads a version without its import report.
+// scanDescription reads a version with the details that are public metadata.
 func scanDescription(rows *sql.Rows) (d herb.Dataset, err error) {
-	var details struct {
-		herb.Details
-		Report struct{} `json:"report"` // skips that of Details
-	}
-	err = scanVersion(rows, &d, &details)
-	d.Details = details.Details
+	err = scanVersion(rows, &d, decodeMetadata)
 	return d, err
 }
 
-// scanVersion reads a version, and its details as JSON into a separate value.
-func scanVersion(rows *sql.Rows, d *herb.Dataset, decodedDetails any) error {
+// decodeMetadata decodes the details before the import report, which is by far the largest member.
+func decodeMetadata(content []byte, details *herb.Details) error {
+	members := map[json.Token]any{"order": &details.Order, "primary_key": &details.PrimaryKey, "descriptor": &details.Descriptor}
+	d := json.NewDecoder(bytes.NewReader(content))
+	_, err := d.Token() // {
+	for err == nil && d.More() {
+		var name json.Token
+		if name, err = d.Token(); err == nil {
+			member, ok := members[name]
+			if !ok {
+				return nil
+			}
+			err = d.Decode(member)
+		}
+	}
+	return err
+}
+
+// scanVersion reads a version, and its details with a function.
+func scanVersion(rows *sql.Rows, d *herb.Dataset, decodeDetails func([]byte, *herb.Details) error) error {
 	var fields, details []byte
 	if err := rows.Scan(&d.Namespace, &d.Name, &d.Version, &d.Title, &d.Description, &d.Access, &fields,
 		&d.Records, (*stamp)(&d.Published), &d.Source, &details); err != nil {
 		return err
 	}
 	d.Fields = make([]herb.Field, 0, bytes.Count(fields, []byte(`"searchable":`))) // without this, most of the memory is garbage
-	if err := errors.Join(json.Unmarshal(fields, &d.Fields), json.Unmarshal(details, decodedDetails)); err != nil {
+	if err := errors.Join(json.Unmarshal(fields, &d.Fields), decodeDetails(details, &d.Details)); err != nil {
 		return fmt.Errorf("decode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
 	return nil
@@ -227,22 +248,17 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 		if err := rejectRetired(ctx, tx, d.Version); err != nil {
 			return err
 		}
-		generation, err := nextGeneration(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(
+		return errors.Join(
+			nextGeneration(ctx, tx),
 			setLive(ctx, tx, d.Ref, d.Version),
 			deleteVersion(ctx, tx, d.Ref, d.Version),
 			exec(ctx, tx, "DELETE FROM troubles WHERE namespace = ? AND name = ?", d.Namespace, d.Name),
-			insertVersion(ctx, tx, d, generation),
-		); err != nil {
-			return err
-		}
-		return addAudit(ctx, tx, herb.AuditEntry{
-			Action: herb.AuditPublished, Subject: d.Ref.String(),
-			Detail: fmt.Sprintf("version %s, %d records, access %s", d.Version, d.Records, d.Access),
-		})
+			insertVersion(ctx, tx, d),
+			addAudit(ctx, tx, herb.AuditEntry{
+				Action: herb.AuditPublished, Subject: d.Ref.String(),
+				Detail: fmt.Sprintf("version %s, %d records, access %s", d.Version, d.Records, d.Access),
+			}),
+		)
 	})
 }
 
@@ -256,26 +272,26 @@ func deleteVersion(ctx context.Context, tx Tx, ref herb.Ref, version string) err
 	return exec(ctx, tx, "DELETE FROM versions WHERE namespace = ? AND name = ? AND version = ?", ref.Namespace, ref.Name, version)
 }
 
-// insertVersion inserts a version with its generation.
-func insertVersion(ctx context.Context, tx Tx, d herb.Dataset, generation int64) error {
+// insertVersion inserts a version with the current generation.
+func insertVersion(ctx context.Context, tx Tx, d herb.Dataset) error {
 	fields, err1 := json.Marshal(d.Fields)
 	details, err2 := json.Marshal(d.Details)
 	if err := errors.Join(err1, err2); err != nil {
 		return fmt.Errorf("encode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
-	if err := exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	if err := exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT generation FROM catalogue))",
 		d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
-		d.Records, d.Published.UnixMicro(), d.Source, string(details), generation); err != nil {
+		d.Records, d.Published.UnixMicro(), d.Source, string(details)); err != nil {
 		return err
 	}
 	return exec(ctx, tx, "INSERT INTO version_words (namespace, name, version, words) VALUES (?, ?, ?, ?)",
-		d.Namespace, d.Name, d.Version, SearchWords(d))
+		d.Namespace, d.Name, d.Version, string(NewSearchWords(d)))
 }
 
-// nextGeneration increments and returns the generation of the catalogue.
-func nextGeneration(ctx context.Context, tx Tx) (n int64, err error) {
-	err = tx.QueryRowContext(ctx, "UPDATE catalogue SET generation = generation + 1 RETURNING generation").Scan(&n)
-	return n, err
+// nextGeneration increments the generation of the catalogue.
+func nextGeneration(ctx context.Context, tx Tx) error {
+	return exec(ctx, tx, "UPDATE catalogue SET generation = generation + 1")
 }
 
 // SetLive makes another version of a dataset live, older or newer, provided that live is the current live version; otherwise
@@ -291,13 +307,11 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 		case now != live:
 			return ErrSuperseded
 		}
-		if _, err := nextGeneration(ctx, tx); err != nil {
-			return err
-		}
-		if err := setLive(ctx, tx, ref, version); err != nil {
-			return err
-		}
-		return addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditRolledBack, Subject: ref.String(), Detail: "version " + version})
+		return errors.Join(
+			nextGeneration(ctx, tx),
+			setLive(ctx, tx, ref, version),
+			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditRolledBack, Subject: ref.String(), Detail: "version " + version}),
+		)
 	})
 }
 
@@ -308,18 +322,14 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) e
 		if err != nil {
 			return err
 		}
-		if _, err := nextGeneration(ctx, tx); err != nil {
-			return err
-		}
-		if err := retire(ctx, tx, at, names...); err != nil {
-			return err
-		}
-		if err := exec(ctx, tx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name); err != nil {
-			return err
-		}
-		return addAudit(ctx, tx, herb.AuditEntry{
-			Action: herb.AuditRemoved, Subject: ref.String(), Detail: fmt.Sprintf("%d versions", len(names)),
-		})
+		return errors.Join(
+			nextGeneration(ctx, tx),
+			retire(ctx, tx, at, names...),
+			exec(ctx, tx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name),
+			addAudit(ctx, tx, herb.AuditEntry{
+				Action: herb.AuditRemoved, Subject: ref.String(), Detail: fmt.Sprintf("%d versions", len(names)),
+			}),
+		)
 	})
 }
 

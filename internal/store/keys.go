@@ -16,12 +16,9 @@ const keyColumns = "id, name, scopes, hash, created, expires, revoked, last_used
 // AddKey stores a new key.
 func (s Tables) AddKey(ctx context.Context, k herb.Key) error {
 	return s.write(ctx, "adding a key", func(ctx context.Context, tx Tx) error {
-		if err := addKey(ctx, tx, k); err != nil {
-			return err
-		}
-		return addAudit(ctx, tx, herb.AuditEntry{
+		return errors.Join(addKey(ctx, tx, k), addAudit(ctx, tx, herb.AuditEntry{
 			Action: herb.AuditKeyCreated, Subject: k.ID, Detail: fmt.Sprintf("name %q, scopes %s", k.Name, herb.JoinScopes(k.Scopes, " ")),
-		})
+		}))
 	})
 }
 

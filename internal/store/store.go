@@ -7,11 +7,14 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 )
 
@@ -92,12 +95,15 @@ func NewTables(read, write Transact) Tables { return Tables{read, write} }
 func (s Tables) ProbeWrite(ctx context.Context) error {
 	const size = 64 << 10 // more than is left on a nearly full disk
 	const what = "probing the database"
-	if err := s.write(ctx, what, func(ctx context.Context, tx Tx) error {
-		return exec(ctx, tx, "INSERT INTO write_probe (padding) VALUES (?)", make([]byte, size))
-	}); err != nil {
+	if err := s.writeOne(ctx, what, "INSERT INTO write_probe (padding) VALUES (?)", make([]byte, size)); err != nil {
 		return err
 	}
-	return s.write(ctx, what, func(ctx context.Context, tx Tx) error { return exec(ctx, tx, "DELETE FROM write_probe") })
+	return s.writeOne(ctx, what, "DELETE FROM write_probe")
+}
+
+// writeOne runs a statement in a write transaction of its own.
+func (s Tables) writeOne(ctx context.Context, what, statement string, args ...any) error {
+	return s.write(ctx, what, func(ctx context.Context, tx Tx) error { return exec(ctx, tx, statement, args...) })
 }
 
 // readRows returns the rows of a query that runs in a read transaction of its own.
@@ -143,12 +149,12 @@ func exec(ctx context.Context, tx Tx, statement string, args ...any) error {
 	return err
 }
 
-// rowsPerInsert is the number of rows of one statement. Databases limit the parameters of a statement.
-const rowsPerInsert = 100
+// rowsPerStatement is the number of rows that one statement inserts or looks up. Databases limit the parameters of a statement.
+const rowsPerStatement = 500
 
-// Insert inserts rows into the columns of a table, as in "keys (id, name)". suffix follows the rows in the statement.
-func Insert(ctx context.Context, tx Tx, into string, rows [][]any, suffix string) error {
-	for chunk := range slices.Chunk(rows, rowsPerInsert) {
+// insert inserts rows into the columns of a table, as in "keys (id, name)". suffix follows the rows in the statement.
+func insert(ctx context.Context, tx Tx, into string, rows [][]any, suffix string) error {
+	for chunk := range slices.Chunk(rows, rowsPerStatement) {
 		row := "(" + strings.Repeat("?, ", len(chunk[0])-1) + "?)"
 		statement := "INSERT INTO " + into + " VALUES " + row + strings.Repeat(", "+row, len(chunk)-1) + " " + suffix
 		if err := exec(ctx, tx, statement, slices.Concat(chunk...)...); err != nil {
@@ -195,4 +201,18 @@ func Numbered(statement string) string {
 		b.WriteString(strconv.Itoa(n))
 		statement = rest
 	}
+}
+
+// LockVersions takes a shared lock on a folder of versions while files are written there that are not in the catalogue yet, so
+// that no server removes them as leftovers of a killed process. Closing the file releases the lock. Where the file system does
+// not support locks, servers go by the age of files.
+func LockVersions(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, ChangedFile), os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := filesystem.LockShared(f); err != nil && !errors.Is(err, filesystem.ErrLocksUnsupported) {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }

@@ -31,14 +31,7 @@ func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []st
 			return err
 		}
 		for _, v := range d.Versions {
-			if err := rejectRetired(ctx, tx, v.Version); err != nil {
-				return err
-			}
-			generation, err := nextGeneration(ctx, tx)
-			if err != nil {
-				return err
-			}
-			if err := insertVersion(ctx, tx, v, generation); err != nil {
+			if err := errors.Join(rejectRetired(ctx, tx, v.Version), nextGeneration(ctx, tx), insertVersion(ctx, tx, v)); err != nil {
 				return err
 			}
 		}
@@ -71,7 +64,7 @@ func retire(ctx context.Context, tx Tx, at time.Time, versions ...string) error 
 	for _, v := range versions {
 		rows = append(rows, []any{v, at.UnixMicro()})
 	}
-	return Insert(ctx, tx, "retired (version, since)", rows, "ON CONFLICT (version) DO NOTHING")
+	return insert(ctx, tx, "retired (version, since)", rows, "ON CONFLICT (version) DO NOTHING")
 }
 
 // rejectRetired fails for a retired version.

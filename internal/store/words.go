@@ -1,58 +1,106 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/text"
 )
 
-// SearchWords returns the words by which a dataset is found in the catalogue, each after a line feed: those of its names, its
-// title, its description, its keywords and its fields. The keywords of a dataset that requires a key are not public.
-func SearchWords(d herb.Dataset) string {
+// SearchWords are the words and keywords by which a dataset is found in the catalogue, each after a line feed. A keyword
+// begins with keywordMark, which is in no word.
+type SearchWords string
+
+// keywordMark marks a keyword. Alone, it marks words with all keywords; those that earlier releases stored have none.
+const keywordMark = "#"
+
+// NewSearchWords returns the words of a dataset: those of its names, its title, its description, its keywords and its fields. The
+// keywords of a dataset that requires a key are not public.
+func NewSearchWords(d herb.Dataset) SearchWords {
 	texts := []string{d.Namespace, d.Name, d.Title, d.Description}
+	var keywords []string
 	var descriptor struct{ Package, Resource map[string]json.RawMessage }
 	if d.Access != herb.AccessKey && json.Unmarshal(d.Descriptor, &descriptor) == nil {
 		for _, members := range []map[string]json.RawMessage{descriptor.Package, descriptor.Resource} {
-			var keywords []string
-			_ = json.Unmarshal(members["keywords"], &keywords) // malformed ones are ignored
+			_ = json.Unmarshal(members["keywords"], &keywords) // those of the resource override the others; malformed ones are ignored
 			texts = append(texts, keywords...)
 		}
 	}
 	for _, f := range d.Fields {
 		texts = append(texts, f.Name, f.Title)
 	}
-	var words []string
+	words := []string{keywordMark}
+	for _, k := range keywords {
+		words = append(words, keywordMark+oneLine(k))
+	}
 	for _, s := range texts {
 		words = text.AppendWords(words, s)
 	}
 	slices.Sort(words)
-	return "\n" + strings.Join(slices.Compact(words), "\n")
+	return SearchWords("\n" + strings.Join(slices.Compact(words), "\n") + "\n")
 }
 
-// MatchesSearch reports whether every word of a search is a prefix of one of the words of a dataset.
-func MatchesSearch(words []byte, search []string) bool {
-	return !slices.ContainsFunc(search, func(w string) bool { return !bytes.Contains(words, []byte("\n"+w)) })
+// oneLine replaces control characters: they would end a line, or are not allowed in a database.
+func oneLine(keyword string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, keyword)
 }
 
-// Search reports for each dataset whether its live version matches the words of a search. It leaves out those whose words are
-// not stored.
-func (s Tables) Search(ctx context.Context, search []string) (matches map[herb.Ref]bool, err error) {
-	err = s.read(ctx, "searching the catalogue", func(ctx context.Context, tx Tx) error {
-		matches = map[herb.Ref]bool{}
-		_, err := collect(ctx, tx, func(rows *sql.Rows) (_ struct{}, err error) {
-			var ref herb.Ref
-			var words sql.RawBytes // not copied, because there may be megabytes
-			err = rows.Scan(&ref.Namespace, &ref.Name, &words)
-			matches[ref] = MatchesSearch(words, search)
-			return struct{}{}, err
-		}, "SELECT namespace, name, words FROM live_versions JOIN version_words USING (namespace, name, version)")
-		return err
-	})
-	return matches, err
+// SearchFilter selects datasets by their words.
+type SearchFilter struct {
+	lines   []string // beginnings of lines that the words must contain
+	keyword string   // line that they must contain; empty: any
+}
+
+// NewSearchFilter returns a filter of datasets of which every word of a search is a prefix of a word, and which have a keyword, unless
+// it is empty.
+func NewSearchFilter(search, keyword string) SearchFilter {
+	var f SearchFilter
+	for _, word := range text.AppendWords(text.AppendWords(nil, search), keyword) {
+		f.lines = append(f.lines, "\n"+word)
+	}
+	if keyword != "" {
+		f.keyword = "\n" + keywordMark + oneLine(keyword) + "\n"
+	}
+	return f
+}
+
+// Match reports whether words match. It is unknown for words that an earlier release stored without keywords.
+func (f SearchFilter) Match(w SearchWords) (matches, known bool) {
+	for _, line := range f.lines {
+		if !strings.Contains(string(w), line) {
+			return false, true
+		}
+	}
+	known = f.keyword == "" || strings.Contains(string(w), "\n"+keywordMark+"\n")
+	return strings.Contains(string(w), f.keyword), known
+}
+
+// VersionWords are the words of a version.
+type VersionWords struct {
+	herb.Ref
+	Version string
+	Words   SearchWords
+}
+
+// Words returns the words of the live versions that changed since a generation; of all if it is negative. It leaves out those whose
+// words are not stored.
+func (s Tables) Words(ctx context.Context, since int64) ([]VersionWords, error) {
+	query, args := "SELECT namespace, name, version, words FROM live_versions JOIN version_words USING (namespace, name, version)", []any(nil)
+	if since >= 0 {
+		query, args = query+" WHERE generation > ?", []any{since}
+	}
+	return readRows(ctx, s, "reading words of the catalogue", func(rows *sql.Rows) (v VersionWords, err error) {
+		err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Words)
+		return v, err
+	}, query, args...)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -75,7 +74,7 @@ func wantCatalogue(t *testing.T, s Store, want ...herb.Dataset) {
 		full, err := s.Version(t.Context(), d.Ref, "")
 		noError(t, err)
 		wantEqual(t, "live version", d, full)
-		want[i].Report = nil
+		want[i].Report, want[i].File = nil, nil
 	}
 	wantDescriptions(true)
 	for i := range want {
@@ -121,23 +120,25 @@ func testChanges(t *testing.T, db Database) {
 	wantChanges("another catalogue", true, liveVersions(dataset(catalog, 3), dataset(seeds, 5))...)
 }
 
-// testSearch finds live versions by their words.
-func testSearch(t *testing.T, db Database) {
+// testWords reads the words of live versions.
+func testWords(t *testing.T, db Database) {
 	s := open(t, db)
 	first, second := dataset(seeds, 1), dataset(seeds, 2)
 	first.Title, second.Title, second.Access = "Autumn", "Spring Årets", herb.AccessOpen
-	second.Descriptor = json.RawMessage(`{"package":{"keywords":["Bulbs"]},"resource":{"keywords":"malformed"}}`)
+	second.Descriptor = json.RawMessage(`{"package":{"keywords":["Bulbs","a\u0000b"]},"resource":{"keywords":"malformed"}}`)
 	noError(t, s.AddVersion(t.Context(), first, ""))
 	noError(t, s.AddVersion(t.Context(), second, first.Version))
+	changes, err := s.Changes(t.Context(), -1)
+	noError(t, err)
 	add(t, s, catalog, 1, 1)
-	for search, want := range map[string][2]bool{ // of catalog and seeds
-		"garden": {true, true}, "spri": {false, true}, "arets": {false, true}, "autumn": {}, "pring": {}, "bulb": {false, true},
-		"titel see": {false, true}, "titel catalog": {true, false}, "titel spring catalog": {},
-	} {
-		got, err := s.Search(t.Context(), strings.Fields(search))
-		noError(t, err)
-		wantEqual(t, "datasets found by "+search, map[herb.Ref]bool{catalog: want[0], seeds: want[1]}, got)
+	words := func(d herb.Dataset) store.VersionWords {
+		return store.VersionWords{Ref: d.Ref, Version: d.Version, Words: store.NewSearchWords(d)}
 	}
+	got, err := s.Words(t.Context(), -1)
+	noError(t, err)
+	slices.SortFunc(got, func(a, b store.VersionWords) int { return a.Compare(b.Ref) })
+	wantEqual(t, "words", []store.VersionWords{words(dataset(catalog, 1)), words(second)}, got)
+	wantResult(t, "changed words", []store.VersionWords{words(dataset(catalog, 1))})(s.Words(t.Context(), changes.Generation))
 }
 
 // testProtected lists the live versions with access key.
@@ -149,6 +150,7 @@ func testProtected(t *testing.T, db Database) {
 	noError(t, s.AddVersion(t.Context(), was, ""))
 	noError(t, s.AddVersion(t.Context(), now, was.Version))
 	wantResult(t, "protected datasets", []herb.Dataset{dataset(catalog, 2)})(s.Protected(t.Context()))
+	wantResult(t, "names of protected datasets", []herb.Ref{catalog})(s.ProtectedRefs(t.Context()))
 }
 
 // wantHistory checks the numbers of a dataset's versions, newest first, and which of them is live.

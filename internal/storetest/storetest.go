@@ -65,7 +65,7 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"catalogue/again", testAddVersionAgain},
 		{"catalogue/changes", testChanges},
 		{"catalogue/protected", testProtected},
-		{"catalogue/search", testSearch},
+		{"catalogue/words", testWords},
 		{"catalogue/superseded", testSuperseded},
 		{"catalogue/version", testVersion},
 		{"catalogue/live", testSetLive},

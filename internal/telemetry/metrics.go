@@ -54,7 +54,7 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersi
 		Name: "herbarium_build_info", Help: "Always 1; labels describe the build.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
 	}).Set(1)
-	registry.MustRegister(newDatasetCollector(datasets), collectors.NewGoCollector(),
+	registry.MustRegister(datasetCollector(datasets), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -101,41 +101,28 @@ func (m *Metrics) Handler() http.Handler {
 }
 
 // datasetCollector lists the datasets at each scrape.
-type datasetCollector struct {
-	list               func(context.Context) ([]herb.LiveVersion, error)
-	records, published *prometheus.Desc
-}
+type datasetCollector func(context.Context) ([]herb.LiveVersion, error)
 
-func newDatasetCollector(list func(context.Context) ([]herb.LiveVersion, error)) datasetCollector {
-	labels := []string{"dataset"}
-	return datasetCollector{
-		list:      list,
-		records:   prometheus.NewDesc("herbarium_dataset_records", "Records of the live version.", labels, nil),
-		published: prometheus.NewDesc("herbarium_dataset_published_timestamp_seconds", "When the live version was published.", labels, nil),
-	}
-}
-
-// Describe implements prometheus.Collector.
-func (c datasetCollector) Describe(out chan<- *prometheus.Desc) {
-	out <- c.records
-	out <- c.published
-}
+// Describe implements prometheus.Collector. It describes nothing: the registry then checks metrics when they are collected.
+func (datasetCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
-func (c datasetCollector) Collect(out chan<- prometheus.Metric) {
+func (list datasetCollector) Collect(out chan<- prometheus.Metric) {
+	labels := []string{"dataset"}
+	records := prometheus.NewDesc("herbarium_dataset_records", "Records of the live version.", labels, nil)
+	published := prometheus.NewDesc("herbarium_dataset_published_timestamp_seconds", "When the live version was published.", labels, nil)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	datasets, err := c.list(ctx)
+	datasets, err := list(ctx)
 	if err != nil {
-		out <- prometheus.NewInvalidMetric(c.records, err)
-		return
+		out <- prometheus.NewInvalidMetric(records, err)
 	}
 	for _, d := range datasets {
 		name := d.Ref.String()
-		out <- prometheus.MustNewConstMetric(c.records, prometheus.GaugeValue, float64(d.Records), name)
+		out <- prometheus.MustNewConstMetric(records, prometheus.GaugeValue, float64(d.Records), name)
 		if !d.Published.IsZero() {
 			at := float64(d.Published.UnixMilli()) / 1000
-			out <- prometheus.MustNewConstMetric(c.published, prometheus.GaugeValue, at, name)
+			out <- prometheus.MustNewConstMetric(published, prometheus.GaugeValue, at, name)
 		}
 	}
 }

@@ -16,16 +16,16 @@ func Closest(word string, choices []string) (choice string, ok bool) {
 		if d := len(w) - len(r); max(d, -d) > limit {
 			continue
 		}
-		if d := editDistance(w, r); d < len(w) && d <= limit {
+		if d := EditDistance(w, r); d < len(w) && d <= limit {
 			choice, ok, limit = c, true, d-1
 		}
 	}
 	return choice, ok
 }
 
-// editDistance returns the number of insertions, deletions, substitutions and transpositions of adjacent characters between
+// EditDistance returns the number of insertions, deletions, substitutions and transpositions of adjacent characters between
 // two words.
-func editDistance(a, b []rune) int {
+func EditDistance(a, b []rune) int {
 	beforeLast, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

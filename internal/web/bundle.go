@@ -3,23 +3,25 @@ package web
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"regexp"
 )
 
-// bundle returns a module and the modules that it imports, directly or not, as one module without comments and indentation, and
-// removes those from the assets. A page with a module per component would wait for a request per module.
+// bundle returns a copy of files in which a module and the modules that it imports, directly or not, are one module without comments
+// and indentation. A page with a module per component would wait for a request per module.
 //
 // The modules share one scope, so their top-level names are unique: browsers reject a script that declares a name twice.
 // Imports are declarations of one line. Only the exports of the entry remain.
-func (a *assets) bundle(entry string) ([]byte, error) {
+func bundle(files map[string]asset, entry string) (map[string]asset, error) {
 	imports := regexp.MustCompile(`(?m)^import (?:\{.*\} from )?"\./(.*)";\n`)
 	comments := regexp.MustCompile("(?m)^\\s*//.*\n|\\s+// [^\"'`\n]*$") // a string would end with a quote
 	indentation, exports := regexp.MustCompile(`(?m)^\s+`), regexp.MustCompile(`(?m)^export `)
 	var out bytes.Buffer
+	bundled := maps.Clone(files)
 	joined := map[string]bool{}
 	var join func(name string) error
 	join = func(name string) error {
-		module, ok := a.files[name]
+		module, ok := files[name]
 		switch {
 		case joined[name]:
 			return nil
@@ -38,7 +40,7 @@ func (a *assets) bundle(entry string) ([]byte, error) {
 		}
 		if name != entry {
 			code = exports.ReplaceAll(code, nil)
-			delete(a.files, name)
+			delete(bundled, name)
 		}
 		out.Write(code)
 		return nil
@@ -46,5 +48,6 @@ func (a *assets) bundle(entry string) ([]byte, error) {
 	if err := join(entry); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), nil
+	bundled[entry] = asset{contentType: files[entry].contentType, content: out.Bytes()}
+	return bundled, nil
 }

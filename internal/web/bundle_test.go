@@ -7,22 +7,22 @@ import (
 
 func TestBundle(t *testing.T) {
 	t.Parallel()
-	a := &assets{files: map[string]asset{
+	files := map[string]asset{
 		"app.js":  {content: []byte("// Entry.\nimport \"./nav.js\";\nimport { $ } from \"./dom.js\";\n\nexport { $ };\nrun();\n")},
 		"nav.js":  {content: []byte("import { $ } from \"./dom.js\";\nexport function run() {\n  $(\"a // text\"); // comment\n}\n")},
 		"dom.js":  {content: []byte("export const $ = 1;\n")},
 		"docs.js": {content: []byte("alone();\n")},
-	}}
-	got, err := a.bundle("app.js")
-	if want := "const $ = 1;\nfunction run() {\n$(\"a // text\");\n}\nexport { $ };\nrun();\n"; err != nil || string(got) != want {
-		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
 	}
-	if len(a.files) != 2 || a.files["docs.js"].content == nil {
-		t.Errorf("the assets are %v", a.files)
+	got, err := bundle(files, "app.js")
+	if want := "const $ = 1;\nfunction run() {\n$(\"a // text\");\n}\nexport { $ };\nrun();\n"; err != nil || string(got["app.js"].content) != want {
+		t.Errorf("got %v\n%s\nwant\n%s", err, got["app.js"].content, want)
+	}
+	if len(got) != 2 || got["docs.js"].content == nil || len(files) != 4 {
+		t.Errorf("the bundled files are %v, of %v", got, files)
 	}
 	for _, wrong := range []string{`import "./gone.js";`, `import * as nav from "./nav.js";`, "import {\n  $,\n} from \"./dom.js\";"} {
-		a.files["app.js"] = asset{content: []byte(wrong)}
-		if _, err := a.bundle("app.js"); err == nil || !strings.Contains(err.Error(), "join scripts") {
+		files["app.js"] = asset{content: []byte(wrong)}
+		if _, err := bundle(files, "app.js"); err == nil || !strings.Contains(err.Error(), "join scripts") {
 			t.Errorf("%s gives %v", wrong, err)
 		}
 	}

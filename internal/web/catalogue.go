@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
-	"herbarium/internal/text"
 	"herbarium/internal/web/view"
 )
 
@@ -118,16 +116,11 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	for _, v := range live {
 		c.Rows += v.Records
 	}
-	if strings.TrimSpace(c.Search) != "" {
-		if live, err = p.opts.Library.Search(r.Context(), c.Search); err != nil {
-			return fmt.Errorf("search datasets: %w", err)
-		}
-		if c.Matches, err = p.searchRows(r, c.Search); err != nil {
-			return err
-		}
+	if live, err = p.opts.Library.Search(r.Context(), c.Search, c.Keyword); err != nil {
+		return fmt.Errorf("search datasets: %w", err)
 	}
-	if c.Keyword != "" {
-		if live, err = p.withKeyword(r.Context(), live, c.Keyword); err != nil {
+	if strings.TrimSpace(c.Search) != "" {
+		if c.Matches, err = p.searchRows(r, c.Search); err != nil {
 			return err
 		}
 	}
@@ -149,31 +142,6 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	l.Current, l.Canonical = "catalogue", p.origin(r)+pathCatalogue
 	l.JSONLD = catalogueJSONLD(p.origin(r), datasets)
 	return p.render(w, "catalogue", http.StatusOK, l, &c)
-}
-
-// withKeyword returns the datasets that have a keyword. The search for its words finds them all, and others with similar words.
-func (p *Pages) withKeyword(ctx context.Context, live []herb.LiveVersion, keyword string) ([]herb.LiveVersion, error) {
-	hasWords, hasKeyword := map[herb.Ref]bool{}, map[herb.Ref]bool{}
-	if len(text.AppendWords(nil, keyword)) > 0 {
-		similar, err := p.opts.Library.Search(ctx, keyword)
-		if err != nil {
-			return nil, fmt.Errorf("search keyword: %w", err)
-		}
-		for _, v := range similar {
-			hasWords[v.Ref] = true
-		}
-		live = slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !hasWords[v.Ref] })
-	}
-	for chunk := range slices.Chunk(live, 100) {
-		datasets, err := p.opts.Library.Datasets(ctx, chunk, true)
-		if err != nil {
-			return nil, fmt.Errorf("describe datasets: %w", err)
-		}
-		for i := range datasets {
-			hasKeyword[datasets[i].Ref] = slices.Contains(view.ReadDescriptor(&datasets[i]).Keywords, keyword)
-		}
-	}
-	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !hasKeyword[v.Ref] }), nil
 }
 
 // selectAndSort returns the datasets of the namespace in the order of the page, and sets the links to other orders.
@@ -277,7 +245,9 @@ func (p *Pages) searchRows(r *http.Request, search string) (*rowMatches, error) 
 	if strings.Count(search, `"`)%2 == 0 && (unicode.IsLetter(last) || unicode.IsNumber(last) || unicode.IsMark(last)) {
 		search += "*"
 	}
-	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, library.SearchOptions{MayRead: p.mayRead(r), Budget: p.opts.SearchBudget})
+	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, library.SearchOptions{
+		MayRead: p.mayRead(r), Budget: p.opts.SearchBudget, Admit: p.opts.AdmitSearch,
+	})
 	if herb.CodeOf(err) == herb.CodeInvalid { // the datasets are searched all the same
 		return nil, nil
 	}

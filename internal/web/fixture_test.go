@@ -18,6 +18,7 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
+	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/text"
 	"herbarium/internal/web"
@@ -77,17 +78,19 @@ func (l *fakeLibrary) Live(context.Context) (live []herb.LiveVersion, err error)
 	return live, l.err
 }
 
-func (l *fakeLibrary) Search(ctx context.Context, search string) ([]herb.LiveVersion, error) {
+func (l *fakeLibrary) Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error) {
 	live, err := l.Live(ctx)
-	if strings.TrimSpace(search) == "" {
-		return live, err
-	}
 	words := text.AppendWords(nil, search)
 	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool {
 		i := slices.IndexFunc(l.datasets, func(d herb.Dataset) bool { return d.Ref == v.Ref })
-		return len(words) == 0 || !store.MatchesSearch([]byte(store.SearchWords(l.datasets[i])), words)
+		matches, _ := store.NewSearchFilter(search, keyword).Match(store.NewSearchWords(l.datasets[i]))
+		return !matches || strings.TrimSpace(search) != "" && len(words) == 0
 	}), err
 }
+
+func (l *fakeLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { return nil, nil }
+
+func (l *fakeLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
 
 func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
 	for _, v := range versions {

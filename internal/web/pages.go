@@ -14,6 +14,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
 
@@ -27,8 +28,11 @@ type Library interface {
 	Live(ctx context.Context) ([]herb.LiveVersion, error)
 	// Datasets describes some of them, without details unless they are requested.
 	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
-	// Search returns those of Live whose metadata matches a search.
-	Search(ctx context.Context, search string) ([]herb.LiveVersion, error)
+	// Search returns those of Live whose metadata matches a search, and which have a keyword.
+	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
+	// ProtectedRefs and MayMatch serve library.SearchRecords.
+	ProtectedRefs(ctx context.Context) ([]herb.Ref, error)
+	MayMatch(v herb.LiveVersion, s *query.Search) bool
 	// DescribeVersions lists the versions of a dataset, newest first.
 	DescribeVersions(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 }
@@ -53,6 +57,9 @@ type Options struct {
 	Version   string // of the program
 	// SearchBudget is the time that a search for rows in all datasets may take; 0: one second.
 	SearchBudget time.Duration
+	// AdmitSearch waits until a search for rows in many datasets may use the processor, and returns a function to call afterwards.
+	// nil: at once.
+	AdmitSearch func(ctx context.Context) (release func(), err error)
 }
 
 // Pages serves the HTML pages. It is safe for concurrent use.

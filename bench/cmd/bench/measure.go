@@ -26,8 +26,9 @@ const (
 	turns = 3
 	// manyConns is the number of connections that keep a server busy.
 	manyConns = 16
-	// maxPeerMedian is the median over one connection up to which the peer is also measured with manyConns.
-	maxPeerMedian = 250 * time.Millisecond
+	// maxMedian is the median over one connection up to which a server is also measured with manyConns. Herbarium rejects
+	// expensive queries that wait for a second.
+	maxMedian = 50 * time.Millisecond
 	// maxRequests is the limit of requests to a server for one measurement.
 	maxRequests = 50_000
 )
@@ -110,11 +111,11 @@ func (b *bench) measureShapes(ctx context.Context, s servers, name string, all [
 		if err != nil {
 			return err
 		}
-		if !fully {
+		if !fully || one[0].Latency.Quantile(0.5) > maxMedian {
 			continue
 		}
 		busy := s
-		if s.peer != nil && one[1].Latency.Quantile(0.5) > maxPeerMedian {
+		if s.peer != nil && one[1].Latency.Quantile(0.5) > maxMedian {
 			busy.peer = nil
 		}
 		if _, err := b.compare(ctx, busy, name+strconv.Itoa(manyConns), shape, manyConns, turns); err != nil {

@@ -145,9 +145,9 @@ func (c *Client) work(worker int, r *Result, deadline time.Time, more func() boo
 	for more() {
 		conn := conns[c.sent[worker]%len(conns)]
 		c.sent[worker]++
-		conn.prepare()
+		request := conn.request()
 		start := time.Now()
-		n, err := conn.roundTrip()
+		n, err := conn.roundTrip(request)
 		if err != nil {
 			return err
 		}

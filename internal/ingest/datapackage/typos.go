@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/text"
 )
 
 // members are the members of an object of a descriptor. Everyone may add others, so an unknown member is no error, but one
@@ -79,20 +80,6 @@ func (m members) meant(name string) (string, bool) {
 // differsInOne reports whether two words of more than two letters are equal, or become equal if one character is inserted,
 // removed or replaced or two adjacent ones are exchanged. Short words with further differences are often other words.
 func differsInOne(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	i := 0
-	for i < len(a) && a[i] == b[i] {
-		i++
-	}
-	switch {
-	case len(a) < 3 || len(b)-len(a) > 1:
-		return false
-	case i == len(a):
-		return true
-	case len(a) < len(b):
-		return a[i:] == b[i+1:]
-	}
-	return a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+	shorter, longer := min(len(a), len(b)), max(len(a), len(b))
+	return shorter > 2 && longer-shorter < 2 && text.EditDistance([]rune(a), []rune(b)) < 2
 }

@@ -298,7 +298,8 @@ func (r *reading) titles(width int) int {
 	if n <= 0 || n+1 >= len(r.records) {
 		return 0
 	}
-	header, others, numbers := r.records[n], r.records[n+1:], 0
+	table := layout.WithoutNotes(rowsOf(r.records[n:]))
+	header, others, numbers := r.records[n], r.records[n+1:n+len(table)], 0
 	for _, rec := range r.records[:n] {
 		if rec.nonEmpty == 1 && slices.ContainsFunc(rec.Cells, func(c []byte) bool { return layout.KindOf(c) == layout.Number }) {
 			numbers++
@@ -318,7 +319,7 @@ func (r *reading) titles(width int) int {
 	}
 	above := r.records[n-1]
 	separate := above.nonEmpty == 0 || header.Line > above.Line+1
-	v := detectHeader(header.Cells, rowsOf(others))
+	v := detectHeader(header.Cells, table[1:])
 	text := !slices.ContainsFunc(header.Cells, func(c []byte) bool { return layout.KindOf(c)&(layout.Number|layout.Date) != 0 })
 	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && separate && text) {
 		return n

@@ -66,7 +66,7 @@ type reader struct {
 	rowNames   bool  // the first column has no name in the text
 	pending    bool  // readRecord returns the current record
 	headerLine int   // last line of the header
-	headerRows []int // lines of the header, if it is below titles or has two; nil: it is the first record
+	headerRows []int // lines of the header, if it is below titles or has several; nil: it is the first record
 	body       layout.Body
 	position   int     // line of the record returned last
 	comment    string  // detected prefix of comments
@@ -148,19 +148,21 @@ func (r *reader) readRow() (layout.Row, error) {
 		if r.width == len(r.header) || r.width < len(r.header) && r.comment == "" && !r.rowNames {
 			return row, nil
 		}
-		skip, err := r.checkUneven()
+		isComment, err := r.checkUneven()
+		if !isComment {
+			if row.Invalid = err; err == nil {
+				row.Cells = row.Cells[:min(len(row.Cells), len(r.header))]
+			}
+			return row, nil
+		}
 		if err != nil {
 			return layout.Row{}, err
-		}
-		if !skip {
-			row.Cells = row.Cells[:min(len(row.Cells), len(r.header))]
-			return row, nil
 		}
 	}
 }
 
-// checkUneven checks a record that has more or fewer values than there are columns. skip reports that it is a comment.
-func (r *reader) checkUneven() (skip bool, err error) {
+// checkUneven checks a record that has more or fewer values than there are columns.
+func (r *reader) checkUneven() (isComment bool, err error) {
 	if r.comment != "" && strings.HasPrefix(string(r.win.Bytes()[:1]), r.comment) {
 		if r.width > 1 {
 			return false, herb.Invalidf("line %d: the line begins with %s like the comments above the header, but has %d values and the header %d; "+

@@ -118,7 +118,7 @@ func (r *reader) readHeader(best reading) error {
 	isDetected := o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0
 	var table []layout.Row // the sample; the header is first
 	if len(best.records) > 0 {
-		table = rowsOf(best.records[best.start:])
+		table = layout.WithoutNotes(rowsOf(best.records[best.start:]))
 	}
 	if isDetected && o.Skip == 0 && !best.rowNames && len(table) > 0 {
 		if detectHeader(table[0].Cells, table[1:]) == headerNo {
@@ -131,9 +131,13 @@ func (r *reader) readHeader(best reading) error {
 	if len(lines) == 0 {
 		lines = []int{0} // the first record
 	}
-	if !best.rowNames && len(table) > 2 && (isDetected || slices.Equal(lines, []int{table[0].Line, table[1].Line})) {
-		if groups := layout.Groups(table[0], table[1], table[2:], nil, o.HeaderJoin); groups != nil {
-			return r.readGroups(groups, table, isDetected)
+	for n := min(layout.MaxHeader, len(table)-1); n > 1 && !best.rowNames; n-- {
+		header := table[:n]
+		if !isDetected && !slices.EqualFunc(lines, header, func(line int, h layout.Row) bool { return line == h.Line }) {
+			continue
+		}
+		if names := layout.Groups(header, table[n:], nil, o.HeaderJoin); names != nil {
+			return r.readGroups(names, header, table[n:], isDetected)
 		}
 	}
 	for _, line := range lines {
@@ -145,7 +149,7 @@ func (r *reader) readHeader(best reading) error {
 		r.addRowNames()
 	}
 	if len(table) > 0 && len(lines) == 1 {
-		r.body.Header = layout.UniqueHeader(table[0].Cells, table[1:])
+		r.body.Header = layout.UniqueHeader(table[:1], table[1:])
 	}
 	if isDetected && len(table) > 0 {
 		return r.detectBody(table[1:])
@@ -153,9 +157,9 @@ func (r *reader) readHeader(best reading) error {
 	return nil
 }
 
-// readGroups reads two records that name the columns together.
-func (r *reader) readGroups(names []string, table []layout.Row, isDetected bool) error {
-	for range 2 {
+// readGroups reads the records that name the columns together.
+func (r *reader) readGroups(names []string, header, below []layout.Row, isDetected bool) error {
+	for range header {
 		if err := r.headerRecord(0); err != nil {
 			return err
 		}
@@ -163,12 +167,16 @@ func (r *reader) readGroups(names []string, table []layout.Row, isDetected bool)
 	for i, name := range names {
 		r.header[i].Name = name
 	}
+	r.body.Header = layout.UniqueHeader(header, below)
 	if !isDetected {
 		return nil
 	}
-	r.headerRows = []int{table[0].Line, table[1].Line}
-	r.notes = append(r.notes, layout.GroupNote("line", table[0], table[1], r.header))
-	return r.detectBody(table[2:])
+	r.headerRows = nil
+	for _, h := range header {
+		r.headerRows = append(r.headerRows, h.Line)
+	}
+	r.notes = append(r.notes, layout.GroupNote("line", header, r.header))
+	return r.detectBody(below)
 }
 
 // detectBody detects what is not a record below the header. table is the sample below it.

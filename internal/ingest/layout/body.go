@@ -19,7 +19,7 @@ const (
 
 // Body yields the rows below a header without repeated headers and footnotes.
 type Body struct {
-	Header [][]byte // values of the header; nil: no row repeats it
+	Header []Row // rows of the header that may be repeated
 
 	units     []Row    // the row of units, if there is one
 	stated    []string // what it says about each column
@@ -29,6 +29,7 @@ type Body struct {
 	prose     bool     // it has text like that of footnotes
 	records   int      // with several values
 	sparse    bool     // some record has a value in the first column only, so that such a row is not evidently a footnote
+	spaced    bool     // blanks follow delimiters in some record, so that such a row is not evidently a footnote
 	held      []Row
 	ready     []Row // that were held and are records
 	end       error // io.EOF while ready has rows
@@ -65,6 +66,7 @@ func (b *Body) detectFootnotes(columns int, sample []Row) {
 	k, n := ColumnKind(records, b.first)
 	b.footnotes, b.numeric = b.first+1 < columns, n > 0 && k != Text
 	b.prose = slices.ContainsFunc(records, func(r Row) bool { return labeled.Match(r.cell(b.first)) || isSentence(r.cell(b.first)) })
+	b.spaced = b.first > 0 || slices.ContainsFunc(records, Row.isSpaced)
 }
 
 // Next returns the next record that read yields.
@@ -73,7 +75,7 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 		if len(b.ready) > 0 {
 			next := b.ready[0]
 			b.ready = b.ready[1:]
-			return next, nil
+			return next, next.Invalid
 		}
 		if b.end != nil {
 			return Row{}, b.end
@@ -92,7 +94,7 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 			b.hold(row)
 		case len(b.held) == 0:
 			b.records++
-			return row, nil
+			return row, row.Invalid
 		default:
 			b.records++
 			b.release()
@@ -101,47 +103,112 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 	}
 }
 
-// UniqueHeader returns the values of a header if no record can be equal to it, else nil. It has several names, and one is
-// above numbers or dates; or it has three names or occurs three times, and no other row has one of the names.
-func UniqueHeader(header [][]byte, below []Row) [][]byte {
+// UniqueHeader returns the rows of a header that no record can be equal to. Such a row has several names, and one is above
+// numbers or dates; or it has three names or occurs three times, and no other row has one of the names.
+func UniqueHeader(header, below []Row) (unique []Row) {
 	b := Body{Header: header}
 	others := slices.DeleteFunc(slices.Clone(below), b.isRepeated)
-	names, contrast := map[string]bool{}, false
-	for i, name := range header {
-		if KindOf(name) != Text {
-			continue
+	for _, h := range header {
+		names, contrast := map[string]bool{}, false
+		for i, name := range h.Cells {
+			if KindOf(name) != Text {
+				continue
+			}
+			names[string(name)] = true
+			k, n := ColumnKind(others, i)
+			contrast = contrast || n > 0 && k != Text
 		}
-		names[string(name)] = true
-		k, n := ColumnKind(others, i)
-		contrast = contrast || n > 0 && k != Text
+		isName := func(c []byte) bool { return names[string(c)] }
+		recurs := slices.ContainsFunc(others, func(r Row) bool { return slices.ContainsFunc(r.Cells, isName) })
+		if len(names) > 1 && len(others) > 0 && (contrast || !recurs && (len(names) > 2 || len(below)-len(others) > 1)) {
+			unique = append(unique, h)
+		}
 	}
-	isName := func(c []byte) bool { return names[string(c)] }
-	recurs := slices.ContainsFunc(others, func(r Row) bool { return slices.ContainsFunc(r.Cells, isName) })
-	if len(names) > 1 && len(others) > 0 && (contrast || !recurs && (len(names) > 2 || len(below)-len(others) > 1)) {
-		return header
-	}
-	return nil
+	return unique
 }
 
-// isRepeated reports whether a row is the header again.
+// isRepeated reports whether a row is one of the header again.
 func (b *Body) isRepeated(row Row) bool {
-	return b.Header != nil && len(row.Cells) >= len(b.Header) && bytes.Equal(row.Cells[0], b.Header[0]) &&
-		slices.EqualFunc(row.Cells[:len(b.Header)], b.Header, bytes.Equal) && row.Filled() == Row{Cells: b.Header}.Filled()
+	for i := range b.Header {
+		if equalCells(b.Header[i].Cells, row.Cells) {
+			return true
+		}
+	}
+	return false
 }
 
-// mayBeFootnote reports whether a row has nothing but text in its first column, or is blank. Records above it must have
-// several values.
+// mayBeFootnote reports whether a row has nothing but text in its first column, which may have been split at its delimiters,
+// or is blank. Records above it must have several values.
 func (b *Body) mayBeFootnote(row Row) bool {
 	if !b.footnotes || b.records < 2 {
 		return false
 	}
+	size := 0
 	for i, c := range row.Cells {
-		if len(c) > 0 && i != b.first {
+		size += len(c)
+		if len(c) > 0 && i != b.first && (b.spaced || c[0] != ' ' && !isThousands(row.cell(i-1), c)) {
 			return false
 		}
 	}
-	text := row.cell(b.first)
-	return len(text) == 0 || len(text) <= maxFootnote && KindOf(text) == Text
+	if row.Filled() > 1 && !row.isSplitText() {
+		return false
+	}
+	return size == 0 || size <= maxFootnote && KindOf(row.cell(b.first)) == Text
+}
+
+// equalCells reports whether two rows have the same values.
+func equalCells(a, b [][]byte) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	for i, c := range b {
+		if !bytes.Equal(a[i], c) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(a[len(b):], func(c []byte) bool { return len(c) > 0 })
+}
+
+// isSplitText reports whether a row is text that was split at delimiters in it, such as "Source: Eurostat, 2019": a blank
+// follows each of them, or they separate thousands of a number.
+func (r Row) isSplitText() bool {
+	for i := 1; i < len(r.Cells); i++ {
+		if c := r.Cells[i]; len(c) > 0 && c[0] != ' ' && !isThousands(r.Cells[i-1], c) {
+			return false
+		}
+	}
+	return r.isSpaced() && KindOf(r.Cells[0]) == Text
+}
+
+// isThousands reports whether a number was split between two values.
+func isThousands(before, after []byte) bool {
+	if len(before) == 0 || !isDigit(before[len(before)-1]) {
+		return false
+	}
+	digits := slices.IndexFunc(after, func(c byte) bool { return !isDigit(c) })
+	return digits == 3 || digits < 0 && len(after) == 3
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// isSpaced reports whether a blank follows a delimiter.
+func (r Row) isSpaced() bool {
+	return len(r.Cells) > 1 && slices.ContainsFunc(r.Cells[1:], func(c []byte) bool { return len(c) > 1 && c[0] == ' ' })
+}
+
+// WithoutNotes returns the start of a table without rows at its end that may be footnotes of several values, so that these
+// do not affect the kinds of its columns.
+func WithoutNotes(table []Row) []Row {
+	end := len(table)
+	for i := end - 1; i > 0 && (table[i].Filled() < 2 || table[i].isSplitText()); i-- {
+		if table[i].isSpaced() {
+			end = i
+		}
+	}
+	if end < 3 || slices.ContainsFunc(table[:end], Row.isSpaced) {
+		return table // footnotes are below several records, and not like these
+	}
+	return table[:end]
 }
 
 // hold keeps a row until it is known whether a record follows.
@@ -156,6 +223,7 @@ func (b *Body) hold(row Row) {
 // release makes records of the rows that are held.
 func (b *Body) release() {
 	b.sparse = b.sparse || slices.ContainsFunc(b.held, func(r Row) bool { return r.Filled() > 0 })
+	b.spaced = b.spaced || slices.ContainsFunc(b.held, Row.isSpaced)
 	b.ready, b.held = b.held, nil
 }
 
@@ -194,7 +262,14 @@ func (b *Body) isFootnote(r Row, gap bool) bool {
 	if labeled.Match(text) {
 		return gap || !b.prose
 	}
-	return gap && !b.prose && !b.sparse && (b.numeric || isSentence(text) || marked.Match(text))
+	if !gap || b.prose || b.sparse {
+		return false
+	}
+	if r.Filled() > 1 { // numbers make it a record, such as a total
+		isText := func(c []byte) bool { return KindOf(c)&(Text|Missing) != 0 }
+		return isSentence(bytes.Join(r.Cells, nil)) && !slices.ContainsFunc(r.Cells, func(c []byte) bool { return !isText(c) })
+	}
+	return b.numeric || isSentence(text) || marked.Match(text)
 }
 
 func isSentence(text []byte) bool { return len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3 }

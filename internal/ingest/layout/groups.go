@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"herbarium/internal/ingest/rows"
 )
@@ -15,55 +17,136 @@ type Merge struct{ Top, Left, Bottom, Right int }
 // sampledBelow is the number of rows that names are compared with. Headers of further tables may follow.
 const sampledBelow = 10
 
-// Groups returns the names of columns that two rows give together, such as "Boys 2019": the upper one names groups of
-// columns, the lower one the columns of each group. It returns nil unless that is beyond doubt:
+// MaxHeader is the number of rows that may name the columns together.
+const MaxHeader = 3
+
+// Groups returns the names of columns that two or three rows give together, such as "Boys 2019": the last one names the
+// columns, each of the others groups of what is below it. It returns nil unless that is beyond doubt:
 //
-//   - Every value of the lower row is a name, and every column has one or a value above that belongs to it alone.
-//   - Some group has several columns, and all resulting names are different.
+//   - Every value of the last row is a name, and every column has one or a value above that belongs to it alone.
+//   - Every other row has a group of several columns, the first of three rows two of them: it might be a title. All
+//     resulting names are different.
 //   - Merged cells show the groups, or each group has the same columns.
 //   - A name is above numbers or dates, or recurs in another group.
-func Groups(upper, lower Row, below []Row, merges []Merge, separator string) []string {
-	if !MayGroup(upper, lower) {
-		return nil
+//
+// The two rows of a survey need no further evidence: questions, and the options or "Response" below each.
+func Groups(header, below []Row, merges []Merge, separator string) []string {
+	if len(header) == 2 && isSurvey(header[1], below) {
+		names, _, _ := joinRows(header[0], withoutResponses(header[1]), nil, separator)
+		return uniqueNames(names)
 	}
-	width := max(len(upper.Cells), len(lower.Cells))
-	starts, merged := groupStarts(upper, lower, merges, width)
-	names, columns := make([]string, width), map[int][]string{} // columns of each group
-	contrast := false
-	below = WithoutUnits(below)
-	below = below[:min(len(below), sampledBelow)]
-	for i := range width {
-		name, start := bytes.TrimSpace(lower.cell(i)), starts[i]
-		if len(name) == 0 && start != i || len(name) > 0 && !isName(name) || start >= 0 && !isName(upper.cell(start)) {
+	below = slices.Clone(WithoutUnits(below))
+	below = slices.DeleteFunc(below[:min(len(below), sampledBelow)], (&Body{Header: header}).isRepeated)
+	last := len(header) - 1
+	joined := header[last]
+	for i, required := last-1, 1; i >= 0; i, required = i-1, 2 {
+		cells, several := joinGroups(header[i], joined, below, merges, separator)
+		if several < required {
 			return nil
 		}
-		if k, n := ColumnKind(below, i); len(name) > 0 && KindOf(name) == Text && n > 0 && k != Text {
-			contrast = true
-		}
-		names[i] = string(name)
-		if start >= 0 {
-			names[i] = JoinName(string(bytes.TrimSpace(upper.cell(start))), string(name), separator)
-			columns[start] = append(columns[start], string(name))
-		}
+		joined.Cells = cells
 	}
-	several, alike, recurs := compareGroups(columns)
-	if several == 0 || hasDuplicate(names) || !merged && !(several > 1 && alike && recurs) || !contrast && !recurs {
+	return uniqueNames(joined.Cells)
+}
+
+// uniqueNames returns the names of columns, nil unless every column has one of its own.
+func uniqueNames(cells [][]byte) []string {
+	var names []string
+	for _, name := range cells {
+		names = append(names, string(name))
+	}
+	if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) < len(names) || slices.Contains(names, "") {
 		return nil
 	}
 	return names
 }
 
-// GroupNote describes columns that two rows name together. unit is what the format calls a row.
-func GroupNote(unit string, upper, lower Row, columns []rows.Column) string {
+// joinGroups returns the names in a row with those of their groups in the row above it, and the number of groups of several
+// columns: 0 unless they are evident.
+func joinGroups(upper, lower Row, below []Row, merges []Merge, separator string) (names [][]byte, several int) {
+	if !MayGroup(upper, lower) {
+		return nil, 0
+	}
+	names, columns, merged := joinRows(upper, lower, merges, separator)
+	contrast := false
+	for i := range names {
+		k, n := ColumnKind(below, i)
+		contrast = contrast || KindOf(lower.cell(i)) == Text && n > 0 && k != Text
+	}
+	several, alike, recurs := compareGroups(columns)
+	if !merged && !(several > 1 && alike && recurs) || !contrast && !recurs {
+		return nil, 0
+	}
+	return names, several
+}
+
+// joinRows returns the names in a row with those of their groups in the row above it, nil if some value cannot be a name. A
+// column without a name in both rows has an empty one. It also returns the names in each group, by the column in which it
+// begins, and whether cells are merged.
+func joinRows(upper, lower Row, merges []Merge, separator string) (names [][]byte, columns map[int][]string, merged bool) {
+	width := max(len(upper.Cells), len(lower.Cells))
+	starts, merged := groupStarts(upper, lower, merges, width)
+	columns = map[int][]string{}
+	for i := range width {
+		name, start := bytes.TrimSpace(lower.cell(i)), starts[i]
+		if len(name) == 0 && start >= 0 && start != i || len(name) > 0 && !isName(name) || start >= 0 && !isName(upper.cell(start)) {
+			return nil, nil, false
+		}
+		if start >= 0 {
+			columns[start] = append(columns[start], string(name))
+			name = []byte(JoinName(string(bytes.TrimSpace(upper.cell(start))), string(name), separator))
+		}
+		names = append(names, name)
+	}
+	return names, columns, merged
+}
+
+// isSurvey reports whether a row has the labels that survey programs write below questions: several of them, but no record,
+// are "Response".
+func isSurvey(labels Row, below []Row) bool {
+	n := 0
+	for i, c := range labels.Cells {
+		if isResponse(c) {
+			n++
+		}
+		if isResponse(c) && slices.ContainsFunc(below, func(r Row) bool { return isResponse(r.cell(i)) }) {
+			return false
+		}
+	}
+	return n > 1 && len(below) > 1
+}
+
+// withoutResponses returns labels without those that say nothing.
+func withoutResponses(labels Row) Row {
+	labels = labels.Clone()
+	for i, c := range labels.Cells {
+		if isResponse(c) {
+			labels.Cells[i] = nil
+		}
+	}
+	return labels
+}
+
+func isResponse(cell []byte) bool {
+	return string(cell) == "Response" || string(cell) == "Open-Ended Response"
+}
+
+// GroupNote describes columns that several rows name together. unit is what the format calls a row.
+func GroupNote(unit string, header []Row, columns []rows.Column) string {
+	last := header[len(header)-1]
 	isJoined := func(i int) bool {
-		return len(lower.cell(i)) > 0 && columns[i].Name != string(bytes.TrimSpace(lower.cell(i)))
+		return len(last.cell(i)) > 0 && !isResponse(last.cell(i)) && columns[i].Name != string(bytes.TrimSpace(last.cell(i)))
 	}
 	example := 0
 	for example+1 < len(columns) && !isJoined(example) {
 		example++
 	}
-	return fmt.Sprintf("%ss %d and %d name the columns together, such as %q; use --header %d if the first one does not",
-		unit, upper.Line, lower.Line, rows.Clip(columns[example].Name), lower.Line)
+	var others []string
+	for _, r := range header[:len(header)-1] {
+		others = append(others, strconv.Itoa(r.Line))
+	}
+	return fmt.Sprintf("%ss %s and %d name the columns together, such as %q; use --header %d if only the last one does",
+		unit, strings.Join(others, ", "), last.Line, rows.Clip(columns[example].Name), last.Line)
 }
 
 // MayGroup reports whether a row has an empty cell right of a value and above a value, so that the value may name a group.
@@ -91,7 +174,7 @@ func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, mer
 		}
 	}
 	for _, m := range merges {
-		if m.Top == upper.Line && m.Bottom == upper.Line && m.Right > m.Left && len(upper.cell(m.Left)) > 0 {
+		if m.Top == upper.Line && m.Bottom < lower.Line && m.Right > m.Left && len(upper.cell(m.Left)) > 0 {
 			merged = true
 			for i := m.Left; i <= min(m.Right, width-1); i++ {
 				starts[i] = m.Left
@@ -134,9 +217,4 @@ func JoinName(above, name, separator string) string {
 		return above + name
 	}
 	return above + cmp.Or(separator, " ") + name
-}
-
-func hasDuplicate(names []string) bool {
-	sorted := slices.Sorted(slices.Values(names))
-	return len(slices.Compact(sorted)) < len(names)
 }

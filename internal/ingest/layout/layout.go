@@ -20,6 +20,7 @@ type Row struct {
 	Gap       bool // a blank line or row is above it
 	Cells     [][]byte
 	Kinds     []Kind // that the file declares; nil: none
+	Invalid   error  // why the row cannot be a record; it may be a footnote
 }
 
 // Clone returns a copy that remains valid when the next row is read.
@@ -52,8 +53,13 @@ func (r Row) Filled() (n int) {
 
 // String returns the values for a message.
 func (r Row) String() string {
-	values := slices.DeleteFunc(slices.Clone(r.Cells), func(c []byte) bool { return len(c) == 0 })
-	return fmt.Sprintf("%d (%s)", r.Line, rows.Clip(string(bytes.Join(values, []byte(" | ")))))
+	var values []string
+	for _, c := range r.Cells {
+		if c = bytes.TrimSpace(c); len(c) > 0 {
+			values = append(values, string(c))
+		}
+	}
+	return fmt.Sprintf("%d (%s)", r.Line, rows.Clip(strings.Join(values, " | ")))
 }
 
 // Kind is a set of kinds of values.

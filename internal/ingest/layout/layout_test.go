@@ -54,12 +54,30 @@ func TestGroups(t *testing.T) {
 		{"no group of several columns", "|Size||\nid|w||x\na|1|2|3\nb|1|2|3", []layout.Merge{{1, 1, 1, 2}}, ""},
 		{"merged beyond the table", "a|||G\nx|y|z|w\nk|1|2|3\nl|1|2|3", []layout.Merge{{1, 3, 1, 9}}, ""},
 		{"merged, units below", "|Size||\nid|w|h|n\n|m|m|kg\na|1|2|3\nb|1|2|3", []layout.Merge{{1, 1, 1, 2}}, "id,Size w,Size h,n"},
+		{"three rows", "|North||||South|||\n|Boys||Girls||Boys||Girls|\nSchool|2019|2020|2019|2020|2019|2020|2019|2020\nA|1|2|3|4|5|6|7|8", nil,
+			"School,North Boys 2019,North Boys 2020,North Girls 2019,North Girls 2020,South Boys 2019,South Boys 2020,South Girls 2019,South Girls 2020"},
+		{"three rows, a name in the first", "School|N||||S|||\n|a||b||a||b|\n|x|y|x|y|x|y|x|y\nA|1|2|3|4|5|6|7|8", nil, "School,N a x,N a y,N b x,N b y,S a x,S a y,S b x,S b y"},
+		{"three rows, merged", "id|Body|||Price|\n|Size||Mass|net|gross\n|w|h|||\na|1|2|3|4|5", []layout.Merge{{1, 0, 3, 0}, {1, 1, 1, 3}, {1, 4, 1, 5}, {2, 1, 2, 2}},
+			"id,Body Size w,Body Size h,Body Mass,Price net,Price gross"},
+		{"three rows, merged over two", "|A||Total|\n|B||\nid|x|y|n|%\na|1|2|3|4", []layout.Merge{{1, 1, 1, 2}, {1, 3, 2, 4}, {2, 1, 2, 2}}, "id,A B x,A B y,Total n,Total %"},
+		{"three rows, other groups in each", "|North||||South|||\n|Boys||Girls||Boys||Men|\nSchool|2019|2020|2019|2020|2019|2020|2019|2020\nA|1|2|3|4|5|6|7|8", nil, ""},
+		{"three rows, the first with one group", "|Pupils|||\n|Boys||Girls|\nSchool|2019|2020|2019|2020\nA|1|2|3|4", []layout.Merge{{1, 1, 1, 4}}, ""},
+		{"three rows, a column without a name", "|N||||S||||\n|a||b||a||b||\nid|x|y|x|y|x|y|x|y|\nA|1|2|3|4|5|6|7|8|9", nil, ""},
+		{"a survey", "id|Age?|Fruit?||Why?\n|Response|Apple|Pear|Open-Ended Response\n1|old|Apple||x\n2|young||Pear|y", nil, "id,Age?,Fruit? Apple,Fruit? Pear,Why?"},
+		{"a survey with one answer each", "id|Age?|Why?\n|Response|Response\n1|old|x\n2|young|y", nil, "id,Age?,Why?"},
+		{"a survey of one", "id|Age?|Why?\n|Response|Response\n1|old|x", nil, ""},
+		{"one response", "id|Age?|Fruit?|\n|Response|Apple|Pear\n1|old|Apple|\n2|young||Pear", nil, ""},
+		{"responses as records", "id|a|b\nx|Response|Response\ny|Response|z\nw|p|q", nil, ""},
+		{"a survey with equal questions", "id|Age?|Age?\n|Response|Response\n1|old|x\n2|young|y", nil, ""},
 		{"equal names", "|Size||Size|\nid|w|h|w|h\na|1|2|3|4", nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			rows := table(c.text)
-			if got := strings.Join(layout.Groups(rows[0], rows[1], rows[2:], c.merges, ""), ","); got != c.want {
+			rows, header := table(c.text), 2
+			if strings.HasPrefix(c.name, "three rows") {
+				header = 3
+			}
+			if got := strings.Join(layout.Groups(rows[:header], rows[header:], c.merges, ""), ","); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -125,6 +143,16 @@ func TestBody(t *testing.T) {
 		{"remarks as records", "remark|n\nNote: call Ann|1\nNote: call Bob|2\nNote: call Cid", []int{2, 3, 4}, ""},
 		{"remarks as records and a source", "remark|n\nNote: call Ann|1\nNote: call Bob|2\n\nSource: Cid", []int{2, 3}, "5 (Source: Cid)"},
 		{"a source below one record", "id|n|x\na|1|2\nSource: x", []int{2, 3}, ""},
+		{"a source with delimiters", records + "Source: Eurostat| 2019| own calculations", []int{2, 3, 4}, "5 (Source: Eurostat | 2019 | own calculations)"},
+		{"a source with more delimiters than columns", records + "\nSource: a| b| c| d\nof 1|200 people| and more", []int{2, 3, 4}, "7 (of 1 | 200 people | and more)"},
+		{"a sentence with delimiters", records + "\nValues may not add up| due to rounding", []int{2, 3, 4}, "6 (Values"},
+		{"a sentence with delimiters without a gap", records + "Values may not add up| due to rounding", []int{2, 3, 4, 5}, ""},
+		{"a total with blanks", records + "\nTotal of all rows that are above| 9| 12", []int{2, 3, 4, 6}, ""},
+		{"a word with delimiters", records + "\nd| none", []int{2, 3, 4, 6}, ""},
+		{"a source without blanks", records + "Source: a|b|c", []int{2, 3, 4, 5}, ""},
+		{"a source like records", "id|n\na| x\nb| y\nSource: c| z", []int{2, 3, 4}, ""},
+		{"blanks in all records", "year|n\n2001| 1\n2002| 2\nSource: c| z", []int{2, 3, 4}, ""},
+		{"a source with delimiters and a record", records + "Source: a| b\nd|7|8", []int{2, 3, 4, 5, 6}, ""},
 		{"a total", records + "\nTotal|9|12", []int{2, 3, 4, 6}, ""},
 		{"repeated header", "id|n|x\na|1|2\nid|n|x\nb|3|4\nid|n|x\nc|5|6", []int{2, 4, 6}, "repeated header rows, which are not published: 2, the first is row 3"},
 		{"repeated header of text", "name|city|land\nAnn|Rome|IT\nname|city|land\nBob|Oslo|NO", []int{2, 4}, "the first is row 3"},
@@ -139,9 +167,9 @@ func TestBody(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			all := table(strings.TrimSuffix(c.text, "\n"))
-			header, below := all[0].Cells, all[1:]
+			header, below := all[:1], all[1:]
 			b := layout.Body{Header: layout.UniqueHeader(header, below)}
-			if b.Detect(make([]rows.Column, len(header)), below) {
+			if b.Detect(make([]rows.Column, len(header[0].Cells)), layout.WithoutNotes(all)[1:]) {
 				t.Error("the first row is taken for units")
 			}
 			got, err := lines(&b, below)
@@ -198,6 +226,12 @@ func TestBody_Held(t *testing.T) {
 	if got, err := lines(&b, all); len(got) != 900 || err != io.EOF || b.Notes("row", 1) != nil {
 		t.Errorf("%d of 900 records, error %v, notes %q", len(got), err, b.Notes("row", 1))
 	}
+	all = table("a|1\nb|2\nRemark| x\nc|3\nSource: a| b")
+	b = layout.Body{}
+	b.Detect(make([]rows.Column, 2), all[:2])
+	if got, err := lines(&b, all); len(got) != 5 || err != io.EOF {
+		t.Errorf("%d of 5 records, error %v: a record below the sample looks like a footnote", len(got), err)
+	}
 	failure := errors.New("damaged")
 	if _, err := b.Next(func() (layout.Row, error) { return layout.Row{}, failure }); err != io.EOF {
 		t.Errorf("got error %v after the end", err)
@@ -205,5 +239,20 @@ func TestBody_Held(t *testing.T) {
 	b = layout.Body{}
 	if _, err := b.Next(func() (layout.Row, error) { return layout.Row{}, failure }); err != failure {
 		t.Errorf("got error %v", err)
+	}
+}
+
+func TestWithoutNotes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"id|n\na|1\nb|2":                           3,
+		"id|n\na|1\nb|2\nc":                        4,
+		"id|n\na|1\nb|2\nSource: a| b\nand others": 3,
+		"id|n\na| x\nb| y":                         3,
+		"id|n\n1| x\nb| y":                         3,
+	} {
+		if got := len(layout.WithoutNotes(table(text))); got != want {
+			t.Errorf("%q: got %d rows, want %d", text, got, want)
+		}
 	}
 }

@@ -45,7 +45,7 @@ func (r *reader) readHeader() error {
 		o.Header, r.pending = rows.HeaderNone, sampled
 		return nil
 	}
-	first := header // the row of groups, if there is one
+	first := header // the first row of groups, if there is one
 	if o.Header == rows.HeaderDetect {
 		if first, header, err = r.detectGroups(sampled, header); err != nil {
 			return err
@@ -59,12 +59,15 @@ func (r *reader) readHeader() error {
 		o.HeaderRows = []int{r.header}
 	}
 	if first < header {
-		o.HeaderRows = []int{sampled[first].Line, r.header}
-		r.note("%s", layout.GroupNote("row", sampled[first], sampled[header], r.columns))
+		o.HeaderRows = nil
+		for _, h := range sampled[first : header+1] {
+			o.HeaderRows = append(o.HeaderRows, h.Line)
+		}
+		r.note("%s", layout.GroupNote("row", sampled[first:header+1], r.columns))
 	} else {
 		r.addNames(sampled[header])
-		r.body.Header = layout.UniqueHeader(sampled[header].Cells, sampled[header+1:])
 	}
+	r.body.Header = layout.UniqueHeader(sampled[first:header+1], sampled[header+1:])
 	r.pending = sampled[header+1:]
 	if o.Header == rows.HeaderDetect && r.body.Detect(r.columns, r.pending) {
 		r.pending = r.pending[1:]
@@ -72,22 +75,38 @@ func (r *reader) readHeader() error {
 	return nil
 }
 
-// detectGroups looks for a row above or below the header that names the columns together with it or, if the header is the
-// first row for lack of evidence, for two such rows below titles. It returns the first and the last of both rows and sets the
+// detectGroups looks for rows above or below the header that name the columns together with it or, if the header is the
+// first row for lack of evidence, for such rows below titles. It returns the first and the last of these rows and sets the
 // columns; without such rows, both are the header.
 func (r *reader) detectGroups(sampled []layout.Row, header int) (first, last int, err error) {
 	isTitle := func(i int) bool { return i < 0 || header == 0 && sampled[i].Filled() == 1 }
-	for last := max(header, 1); last+1 < len(sampled) && (last <= header+1 || isTitle(last-2)); last++ {
-		if ok, err := r.addGroups(sampled[last-1], sampled[last], sampled[last+1:]); ok || err != nil {
-			return last - 1, last, err
+	for last := max(header, 1); last+1 < len(sampled); last++ {
+		possible := false
+		for n := min(layout.MaxHeader, last+1); n > 1; n-- {
+			first := last - n + 1
+			if first > header && !isTitle(first-1) {
+				continue
+			}
+			possible = true
+			if ok, err := r.addGroups(sampled[first:last+1], sampled[last+1:]); ok || err != nil {
+				return first, last, err
+			}
+		}
+		if !possible {
+			break
 		}
 	}
 	return header, header, nil
 }
 
-// addGroups sets the columns if two rows name them together.
-func (r *reader) addGroups(upper, lower layout.Row, below []layout.Row) (_ bool, err error) {
-	if lower.Line != upper.Line+1 || !layout.MayGroup(upper, lower) {
+// addGroups sets the columns if several rows name them together.
+func (r *reader) addGroups(header, below []layout.Row) (_ bool, err error) {
+	for i := range len(header) - 1 {
+		if header[i+1].Line != header[i].Line+1 {
+			return false, nil
+		}
+	}
+	if last := len(header) - 1; !layout.MayGroup(header[last-1], header[last]) {
 		return false, nil
 	}
 	if r.merges == nil {
@@ -95,7 +114,7 @@ func (r *reader) addGroups(upper, lower layout.Row, below []layout.Row) (_ bool,
 			return false, err
 		}
 	}
-	names := layout.Groups(upper, lower, below, r.merges, r.options.HeaderJoin)
+	names := layout.Groups(header, below, r.merges, r.options.HeaderJoin)
 	for _, name := range names {
 		r.addColumn(name)
 	}
@@ -126,8 +145,9 @@ func (r *reader) readHeaderRows() error {
 		return err
 	}
 	r.pending = below
-	if len(header) == 2 {
-		if ok, err := r.addGroups(header[0], header[1], below); ok || err != nil {
+	if len(header) > 1 && len(header) <= layout.MaxHeader {
+		if ok, err := r.addGroups(header, below); ok || err != nil {
+			r.body.Header = layout.UniqueHeader(header, below)
 			return err
 		}
 	}
@@ -135,7 +155,7 @@ func (r *reader) readHeaderRows() error {
 		r.addNames(h)
 	}
 	if len(header) == 1 {
-		r.body.Header = layout.UniqueHeader(header[0].Cells, below)
+		r.body.Header = layout.UniqueHeader(header, below)
 	}
 	return nil
 }

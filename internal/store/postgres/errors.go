@@ -127,16 +127,13 @@ func unavailable(err error) error {
 	message := "the database is down or busy; try again"
 	switch codeOf(err) {
 	case readOnlyTransaction:
-		message = readOnlyMessage
+		message = "the database is read-only: this server is a standby, or set to read-only; " +
+			"the address of the database must name the primary, or all servers and target_session_attrs=read-write"
 	case diskFull:
 		message = "the database cannot be written: disk full"
 	}
 	return herb.Wrap(herb.CodeUnavailable, err, "%s", message)
 }
-
-// readOnlyMessage is the message for a server that accepts no writes.
-const readOnlyMessage = "the database is read-only: this server is a standby, or set to read-only; " +
-	"the address of the database must name the primary, or all servers and target_session_attrs=read-write"
 
 // newerError reports that the schema requires a newer program.
 type newerError struct{ needs int64 }

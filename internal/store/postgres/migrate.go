@@ -57,23 +57,17 @@ func migrate(ctx context.Context, config *pgx.ConnConfig, o Options) error {
 		defer cancel()
 		return retry(ctx, o.RetryBudget, do)
 	}
-	var done bool
+	var version, needs int64
 	if err := withTimeout(func(ctx context.Context) (err error) {
-		done, err = upToDate(ctx, db)
+		version, needs, err = schemaVersion(db.QueryRowContext(ctx, selectSchema))
 		return err
-	}); err != nil || done {
+	}); err != nil || version >= latest && needs >= minimum {
 		return err
 	}
 	if err := withTimeout(func(ctx context.Context) error { return prepare(ctx, db) }); err != nil {
 		return err
 	}
 	return apply(ctx, db, latest)
-}
-
-// upToDate reports whether no migration is missing, and rejects a database that requires a newer program.
-func upToDate(ctx context.Context, db *sql.DB) (bool, error) {
-	version, needs, err := schemaVersion(db.QueryRowContext(ctx, selectSchema))
-	return version >= latest && needs >= minimum, err
 }
 
 // schemaVersion returns the version of the schema, 0 for a new database, and the lowest version that a program must know, from

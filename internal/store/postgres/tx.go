@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/semaphore"
 
 	"herbarium/internal/store"
@@ -50,22 +52,18 @@ func (s *Store) call(ctx context.Context, what string, do func(context.Context) 
 	if err != nil {
 		err = migrationError(err)
 	} else {
-		err = s.retry(limited, do)
+		err = retry(limited, s.options.RetryBudget, func(ctx context.Context) error {
+			err := do(ctx)
+			if codeOf(err) == readOnlyTransaction {
+				s.pool.Reset() // all connections lead to the former primary
+			}
+			return err
+		})
 	}
 	if err != nil && ctx.Err() != nil { // the caller left; the database did not fail
 		return errors.Join(ctx.Err(), err)
 	}
 	return mapError(what, err)
-}
-
-func (s *Store) retry(ctx context.Context, do func(context.Context) error) error {
-	return retry(ctx, s.options.RetryBudget, func(ctx context.Context) error {
-		err := do(ctx)
-		if codeOf(err) == readOnlyTransaction {
-			s.pool.Reset() // all connections lead to the former primary
-		}
-		return err
-	})
 }
 
 // read runs do in a transaction that sees one state of the database.
@@ -125,7 +123,9 @@ func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Cont
 	if err != nil {
 		return err
 	}
-	if err := do(ctx, numbered{tx}); err != nil {
+	// Statements are not prepared: a plan that was cached while a table was small would scan the table after it has grown, and
+	// batches of many sizes would be prepared one by one.
+	if err := do(ctx, numbered{tx, []any{pgx.QueryExecModeExec}}); err != nil {
 		_ = tx.Rollback() // if this fails, the connection is lost and the transaction with it
 		return err
 	}
@@ -133,14 +133,17 @@ func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Cont
 }
 
 // numbered accepts statements with ? placeholders, in a transaction or outside of one.
-type numbered struct{ store.Tx }
+type numbered struct {
+	store.Tx
+	options []any // of the driver; precede the arguments
+}
 
 func (n numbered) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return n.Tx.QueryContext(ctx, store.Numbered(query), args...)
+	return n.Tx.QueryContext(ctx, store.Numbered(query), slices.Concat(n.options, args)...)
 }
 
 func (n numbered) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	return n.Tx.QueryRowContext(ctx, store.Numbered(query), args...)
+	return n.Tx.QueryRowContext(ctx, store.Numbered(query), slices.Concat(n.options, args)...)
 }
 
 // ExecContext replaces NUL in texts, which PostgreSQL cannot store: a title or message may contain it. JSON is unaffected,
@@ -151,5 +154,5 @@ func (n numbered) ExecContext(ctx context.Context, query string, args ...any) (s
 			args[i] = strings.ReplaceAll(text, "\x00", "\uFFFD")
 		}
 	}
-	return n.Tx.ExecContext(ctx, store.Numbered(query), args...)
+	return n.Tx.ExecContext(ctx, store.Numbered(query), slices.Concat(n.options, args)...)
 }

@@ -21,6 +21,9 @@ type Encoder struct {
 // Append adds members to the current set. Members must be added in ascending order.
 func (e *Encoder) Append(members []uint32) { e.set.AddMany(members) }
 
+// AppendBits adds members to the current set, which must be empty. The bits must not change before End.
+func (e *Encoder) AppendBits(b Bits) { e.set.FromDense(b, false) }
+
 // End ends the current set and writes it, followed by a trailer. Empty sets take no space.
 func (e *Encoder) End(trailer []byte) error {
 	e.set.RunOptimize()

@@ -2,6 +2,7 @@ package build
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"slices"
 
@@ -58,30 +59,39 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 	if len(words) == 0 {
 		return nil
 	}
-	x := &optionalIndex{
-		table: newInverted(b.tmp, b.memory/4), // fields are sorted concurrently
-		tags:  []file.Tag{file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs},
-	}
+	table := newInverted(b.tmp, b.memory/4) // fields are sorted concurrently
+	var head []byte
 	ranks := make([]uint32, len(docFreqs)) // by term number, its rank by frequency from 1, or 0 if it has no bigrams
 	firsts := make([]uint32, len(words))   // by frequent term, the number of its first bigram
 	for i, c := range words {
-		ranks[c.id], firsts[i] = uint32(i+1), uint32(x.table.numbers)
-		x.head = binary.LittleEndian.AppendUint32(x.head, c.id)
-		x.head = binary.LittleEndian.AppendUint32(x.head, firsts[i])
-		x.table.numbers += c.seconds
+		ranks[c.id], firsts[i] = uint32(i+1), uint32(table.numbers)
+		head = binary.LittleEndian.AppendUint32(head, c.id)
+		head = binary.LittleEndian.AppendUint32(head, firsts[i])
+		table.numbers += c.seconds
 	}
-	x.add = func(record uint32, entries []uint32) {
-		before := uint32(0) // rank of the preceding term, or 0
-		for _, word := range entries {
-			rank := uint32(0)
-			if word > 0 {
-				rank = ranks[word-1]
+	return &optionalIndex{
+		tags: []file.Tag{file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs},
+		head: head,
+		add: func(record uint32, entries []uint32) error {
+			before := uint32(0) // rank of the preceding term, or 0
+			for _, word := range entries {
+				rank := uint32(0)
+				if word > 0 {
+					rank = ranks[word-1]
+				}
+				if before > 0 && rank > 0 && int(rank) <= words[before-1].seconds {
+					table.addPair(firsts[before-1]+rank-1, record)
+				}
+				before = rank
 			}
-			if before > 0 && rank > 0 && int(rank) <= words[before-1].seconds {
-				x.table.addPair(firsts[before-1]+rank-1, record)
+			return table.spillIfFull()
+		},
+		encode: func(ctx context.Context) ([]*setTable, error) {
+			if err := table.finish(); err != nil {
+				return nil, err
 			}
-			before = rank
-		}
+			postings, _, err := table.encodeAll(ctx)
+			return postings, err
+		},
 	}
-	return x
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
@@ -48,29 +51,56 @@ func (b *builder) writeBlockCounts(ctx context.Context) (err error) {
 		if err := b.w.Section(file.TagFrequent, file.NoField, bytes.NewReader(names)); err != nil {
 			return err
 		}
-		for i := range columns {
-			if b.fields[i].Sortable {
-				if err := b.writeBlockCountsOf(st, &columns[i], uint32(i), values); err != nil {
-					return err
-				}
+		var sortable []int
+		for i, f := range b.fields {
+			if f.Sortable {
+				sortable = append(sortable, i)
+			}
+		}
+		for some := range slices.Chunk(sortable, workers()) {
+			if err := b.writeBlockCountsOf(ctx, f, columns, some, values); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
 }
 
-// writeBlockCountsOf writes the block counts of the sorted rows of a field.
-func (b *builder) writeBlockCountsOf(st *guard.Steps, c *column.Column, field uint32, values []column.FrequentValue) error {
-	if err := b.w.Begin(file.TagBlockCounts, field); err != nil {
+// writeBlockCountsOf writes the block counts of the sorted rows of some fields, which it counts concurrently.
+func (b *builder) writeBlockCountsOf(ctx context.Context, f *file.File, columns []column.Column, fields []int, values []column.FrequentValue) error {
+	counts := make([]*spillFile, len(fields))
+	var group errgroup.Group
+	for i, field := range fields {
+		counts[i] = b.tmp.newSpillFile()
+		group.Go(func() error {
+			return recovered(func() error {
+				return f.Guard(func() error { return countBlocks(ctx, &columns[field], values, counts[i]) })
+			})
+		})
+	}
+	if err := group.Wait(); err != nil {
 		return err
 	}
-	var counts []byte
-	for _, v := range values {
-		counts = c.AppendBlockCounts(st, v, counts[:0])
-		if _, err := b.w.Write(counts); err != nil {
+	for i, field := range fields {
+		if err := b.w.Section(file.TagBlockCounts, uint32(field), counts[i]); err != nil {
+			return err
+		}
+		if err := counts[i].remove(); err != nil {
 			return err
 		}
 	}
-	b.w.End()
+	return nil
+}
+
+// countBlocks writes the block counts of a field.
+func countBlocks(ctx context.Context, c *column.Column, values []column.FrequentValue, out *spillFile) error {
+	st := guard.NewSteps(ctx)
+	var counts []byte
+	for _, v := range values {
+		counts = c.AppendBlockCounts(st, v, counts[:0])
+		if _, err := out.Write(counts); err != nil {
+			return err
+		}
+	}
 	return nil
 }

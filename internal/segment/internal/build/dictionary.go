@@ -13,12 +13,13 @@ type dictionary struct {
 	mu     sync.RWMutex
 	seed   maphash.Seed
 	slots  []uint64 // of names: upper bits of the hash and the place of the entry + 1; 0 if free
-	blocks [][]byte // entries by number: number as u32, length as varint, name, padding
+	blocks [][]byte // entries by number: number and length as u32, name, padding
 	count  int      // number of names
 	places []uint64 // of the entries, by number; set by finish
 }
 
 const (
+	entryHead  = 4 + 4 // fixed, because nearly every word of every record is compared with an entry
 	entryAlign = 4
 	blockBits  = 16 // of a place: the position of an entry in its block, in units of its alignment
 	blockSize  = entryAlign << blockBits
@@ -32,15 +33,13 @@ func newDictionary() dictionary {
 // entry returns the number and the name at a place, and its size with padding.
 func (d *dictionary) entry(place uint64) (id uint32, name []byte, size int) {
 	b := d.blocks[place>>blockBits][place%(1<<blockBits)*entryAlign:]
-	length, n := binary.Uvarint(b[4:])
-	start := 4 + n
-	size = start + int(length)
-	return binary.LittleEndian.Uint32(b), b[start:size], size + -size&(entryAlign-1)
+	size = entryHead + int(binary.LittleEndian.Uint32(b[4:]))
+	return binary.LittleEndian.Uint32(b), b[entryHead:size], size + -size&(entryAlign-1)
 }
 
 // add appends an entry and returns its place.
 func (d *dictionary) add(name []byte) (place uint64) {
-	need := 4 + binary.MaxVarintLen64 + len(name) + entryAlign
+	need := entryHead + len(name) + entryAlign
 	last := len(d.blocks) - 1
 	if last < 0 || len(d.blocks[last])+need > cap(d.blocks[last]) {
 		d.blocks = append(d.blocks, make([]byte, 0, max(blockSize, need)))
@@ -49,7 +48,7 @@ func (d *dictionary) add(name []byte) (place uint64) {
 	b := d.blocks[last]
 	place = uint64(last)<<blockBits | uint64(len(b)/entryAlign)
 	b = binary.LittleEndian.AppendUint32(b, uint32(d.count))
-	b = append(binary.AppendUvarint(b, uint64(len(name))), name...)
+	b = append(binary.LittleEndian.AppendUint32(b, uint32(len(name))), name...)
 	d.blocks[last] = append(b, make([]byte, -len(b)&(entryAlign-1))...)
 	d.count++
 	return place

@@ -1,19 +1,34 @@
 package build
 
-import "herbarium/internal/segment/internal/file"
+import (
+	"context"
 
-// chooseFieldRanges returns the terms and prefixes that get field postings: those that cost at least as much as scanning
-// the least number of records. prefixes are those with postings; docFreqs is the document frequency by sorted term.
-func chooseFieldRanges(prefixes []termPrefix, docFreqs []uint32, least int) (all []termPrefix) {
+	"herbarium/internal/segment/internal/file"
+)
+
+// FieldRules determines which terms and prefixes get field postings.
+type FieldRules struct {
+	Share int // they cost at least as much as scanning one in so many of all records
+	Max   int // maximum number of sets; the most expensive terms and prefixes are selected
+}
+
+// choose returns the terms and prefixes that get postings in each of the searchable fields. prefixes are those with
+// postings; docFreqs is the document frequency by sorted term.
+func (r FieldRules) choose(prefixes []termPrefix, docFreqs []uint32, records, fields int) (all []termPrefix) {
+	least := uint64(records / r.Share)
 	for i, n := range docFreqs {
-		if int(n) >= least {
-			all = append(all, termPrefix{from: i, to: i + 1})
+		if uint64(n) >= least {
+			all = append(all, termPrefix{from: i, to: i + 1, work: uint64(n)})
 		}
 	}
 	for _, p := range prefixes {
-		if p.work >= uint64(least) {
+		if p.work >= least {
 			all = append(all, p)
 		}
+	}
+	if most := r.Max / fields; len(all) > most {
+		sortByWork(all)
+		all = all[:most]
 	}
 	sortRanges(all)
 	return all
@@ -21,39 +36,40 @@ func chooseFieldRanges(prefixes []termPrefix, docFreqs []uint32, least int) (all
 
 // newFieldPostings returns an index of frequent terms and prefixes in each searchable field, or nil if there are none.
 func (b *wordsBuilder) newFieldPostings(order []uint32, prefixes []termPrefix, docFreqs []uint32) *optionalIndex {
-	all := chooseFieldRanges(prefixes, docFreqs, int(b.records)/b.optional.FieldShare)
 	fields := len(b.weights)
-	if len(all) == 0 || fields < 2 {
+	if fields < 2 {
 		return nil
 	}
-	x := &optionalIndex{
-		table: newInverted(b.tmp, b.memory/4), // fields are sorted concurrently
-		tags:  []file.Tag{file.TagFieldRanges, file.TagFieldDocs},
+	all := b.optional.Fields.choose(prefixes, docFreqs, int(b.records), fields)
+	if len(all) == 0 {
+		return nil
 	}
-	x.table.numbers = len(all) * fields
-	nested := newNestedRanges(order, all)
-	x.head = nested.head
+	nested, sets := newNestedRanges(order, all), newDenseSets(b.tmp, int(b.records), len(all)*fields)
 	var fieldOf []int // by part of a record
 	for field, weight := range b.weights {
 		for range weight {
 			fieldOf = append(fieldOf, field)
 		}
 	}
-	added := make([]uint32, x.table.numbers) // by set, the last record in it + 1
-	x.add = func(record uint32, words []uint32) {
-		part := 0
-		for _, word := range words {
-			if word == 0 {
-				part++
-				continue
-			}
-			for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
-				if set := (int(i)-1)*fields + fieldOf[part]; added[set] != record+1 {
-					added[set] = record + 1
-					x.table.addPair(uint32(set), record)
+	return &optionalIndex{
+		tags: []file.Tag{file.TagFieldRanges, file.TagFieldDocs},
+		head: nested.head,
+		add: func(record uint32, words []uint32) error {
+			part := 0
+			for _, word := range words {
+				if word == 0 {
+					part++
+					continue
+				}
+				for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
+					sets.add((int(i)-1)*fields+fieldOf[part], record)
 				}
 			}
-		}
+			return sets.endRecord(record)
+		},
+		encode: func(ctx context.Context) ([]*setTable, error) {
+			table, err := sets.encode(ctx)
+			return []*setTable{table}, err
+		},
 	}
-	return x
 }

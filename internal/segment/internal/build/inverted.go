@@ -207,17 +207,12 @@ func (v *inverted) encode(ctx context.Context, docs, freqs *setTable) (sizes []u
 	return sizes, nil
 }
 
-// encodeAll encodes the postings of every name and, with frequencies, its term-frequency postings. It returns the number of
-// records of each name. finish must be called before.
-func (v *inverted) encodeAll(ctx context.Context, frequencies bool) (tables []*setTable, sizes []uint32, err error) {
-	tables = []*setTable{newSetTable(v.tmp)}
-	var freqs *setTable
-	if frequencies {
-		freqs = newSetTable(v.tmp)
-		tables = append(tables, freqs)
-	}
-	sizes, err = v.encode(ctx, tables[0], freqs)
-	return tables, sizes, err
+// encodeAll encodes the postings and the term-frequency postings of every name. It returns the number of records of each
+// name. finish must be called before.
+func (v *inverted) encodeAll(ctx context.Context) (tables []*setTable, sizes []uint32, err error) {
+	docs, freqs := newSetTable(v.tmp), newSetTable(v.tmp)
+	sizes, err = v.encode(ctx, docs, freqs)
+	return []*setTable{docs, freqs}, sizes, err
 }
 
 // decoder decodes the postings of one name.

@@ -3,6 +3,7 @@ package build
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -16,7 +17,7 @@ type OptionalIndexes struct {
 	MinRecords  int // minimum number of records of a file with optional indexes: with fewer, examining all matches is fast
 	Bigrams     BigramRules
 	Prefixes    PrefixRules
-	FieldShare  int // see chooseFieldRanges
+	Fields      FieldRules
 	BlockCounts BlockCountRules
 }
 
@@ -26,40 +27,30 @@ func DefaultIndexes() OptionalIndexes {
 		MinRecords:  1 << 12,
 		Bigrams:     BigramRules{Share: 1 << 10, MaxPerEight: 1},
 		Prefixes:    PrefixRules{Share: 1 << 5, Max: 1 << 10, Room: 2},
-		FieldShare:  1 << 5,
+		Fields:      FieldRules{Share: 1 << 5, Max: 1 << 12},
 		BlockCounts: BlockCountRules{Share: 1 << 8, Max: 1 << 9},
 	}
 }
 
 // optionalIndex collects the postings of an optional index.
 type optionalIndex struct {
-	add      func(record uint32, words []uint32) // adds a record; see wordsBatch
-	table    *inverted
-	head     []byte      // describes the entries of the table
-	tags     []file.Tag  // of the head, the postings and, if there are any, the term-frequency postings
-	postings []*setTable // encoded
+	tags     []file.Tag                                     // of the head, the postings and, if there are any, the term-frequency postings
+	head     []byte                                         // describes the entries of the postings
+	add      func(record uint32, words []uint32) error      // adds a record; see wordsBatch
+	encode   func(ctx context.Context) ([]*setTable, error) // encodes the postings after the last record
+	postings []*setTable                                    // encoded
 }
 
 // addBatch adds records.
 func (x *optionalIndex) addBatch(batch *wordsBatch) error {
 	start := 0
 	for i, end := range batch.ends {
-		x.add(batch.first+uint32(i), batch.words[start:end])
-		if err := x.table.spillIfFull(); err != nil {
+		if err := x.add(batch.first+uint32(i), batch.words[start:end]); err != nil {
 			return err
 		}
 		start = end
 	}
 	return nil
-}
-
-// encode encodes the postings. Nothing can be added afterwards.
-func (x *optionalIndex) encode(ctx context.Context) (err error) {
-	if err := x.table.finish(); err != nil {
-		return err
-	}
-	x.postings, _, err = x.table.encodeAll(ctx, len(x.tags) > 2)
-	return err
 }
 
 // writeTo writes the head and the postings.
@@ -98,7 +89,11 @@ func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer,
 	if err != nil {
 		return err
 	}
-	if err := concurrently(func(x *optionalIndex) error { return x.encode(ctx) }); err != nil {
+	err = concurrently(func(x *optionalIndex) (err error) {
+		x.postings, err = x.encode(ctx)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	for _, x := range indexes {
@@ -116,35 +111,39 @@ type wordsBatch struct {
 	ends  []int // of the entries of each record
 }
 
+// wordsBatchSize is the size of a batch in the forward index.
+type wordsBatchSize struct{ records, bytes int }
+
 // eachBatch calls f for all records. The batch is only valid until f returns.
 func (b *wordsBuilder) eachBatch(ctx context.Context, f func(*wordsBatch) error) error {
 	r, err := b.forward.reader()
 	if err != nil {
 		return err
 	}
-	const size = 1024 // records: enough that starting goroutines for a batch costs little
 	var batch wordsBatch
-	for batch.first < b.records {
+	for _, size := range b.batches {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		data, err := r.next(size.bytes)
+		if err != nil {
+			return err
+		}
 		batch.words, batch.ends = batch.words[:0], batch.ends[:0]
-		for range min(size, b.records-batch.first) {
-			for parts := 0; parts < b.parts; {
-				word, err := r.uvarint()
-				if err != nil {
-					return err
-				}
-				if batch.words = append(batch.words, uint32(word)); word == 0 {
-					parts++
-				}
+		for parts := 0; len(data) > 0; {
+			word, n := binary.Uvarint(data)
+			data = data[n:]
+			if batch.words = append(batch.words, uint32(word)); word > 0 {
+				continue
 			}
-			batch.ends = append(batch.ends, len(batch.words))
+			if parts++; parts%b.parts == 0 {
+				batch.ends = append(batch.ends, len(batch.words))
+			}
 		}
 		if err := f(&batch); err != nil {
 			return err
 		}
-		batch.first += uint32(len(batch.ends))
+		batch.first += uint32(size.records)
 	}
 	return nil
 }

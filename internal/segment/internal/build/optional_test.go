@@ -77,3 +77,26 @@ func TestPrefixRules(t *testing.T) {
 		t.Errorf("a word that is kept as bits: %v", got)
 	}
 }
+
+func TestFieldRules(t *testing.T) {
+	t.Parallel()
+	prefixes := []termPrefix{{0, 3, 50}, {1, 3, 9}}
+	found := []uint32{30, 8, 20, 100}
+	const records, fields = 100, 2
+	tests := map[string]struct {
+		rules FieldRules
+		want  []termPrefix
+	}{
+		"a share":      {FieldRules{Share: 10, Max: 100}, []termPrefix{{0, 3, 50}, {0, 1, 30}, {2, 3, 20}, {3, 4, 100}}},
+		"no more than": {FieldRules{Share: 10, Max: 5}, []termPrefix{{0, 3, 50}, {3, 4, 100}}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := test.rules.choose(prefixes, found, records, fields)
+			if d := cmp.Diff(test.want, got, cmp.AllowUnexported(termPrefix{})); d != "" {
+				t.Errorf("- want, + got:\n%s", d)
+			}
+		})
+	}
+}

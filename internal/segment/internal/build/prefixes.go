@@ -2,12 +2,15 @@ package build
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
+	"errors"
 	"slices"
 	"unicode/utf8"
 
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/fulltext"
 )
 
 // PrefixRules determines which prefixes get postings.
@@ -37,9 +40,7 @@ func (r PrefixRules) choose(common []uint16, docFreqs []uint32, records int) []t
 	}
 	room /= uint64(r.Room)
 	all := prefixesOf(common, work, (uint64(records)+uint64(r.Share)-1)/uint64(r.Share))
-	slices.SortFunc(all, func(a, b termPrefix) int {
-		return cmp.Or(cmp.Compare(b.work, a.work), cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
-	})
+	sortByWork(all)
 	n := 0
 	for n < min(len(all), r.Max) && size(all[n].work) <= room {
 		room -= size(all[n].work)
@@ -48,6 +49,13 @@ func (r PrefixRules) choose(common []uint16, docFreqs []uint32, records int) []t
 	all = all[:n]
 	sortRanges(all)
 	return all
+}
+
+// sortByWork sorts ranges by descending cost, ties as sortRanges does.
+func sortByWork(all []termPrefix) {
+	slices.SortFunc(all, func(a, b termPrefix) int {
+		return cmp.Or(cmp.Compare(b.work, a.work), cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
+	})
 }
 
 // sortRanges sorts ranges by their start; of two with the same start, the longer is first.
@@ -104,24 +112,44 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *opti
 	if len(all) == 0 {
 		return nil
 	}
-	x := &optionalIndex{
-		table: newInverted(b.tmp, b.memory/4), // fields are sorted concurrently
-		tags:  []file.Tag{file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs},
-	}
-	x.table.numbers = len(all)
 	nested := newNestedRanges(order, all)
-	x.head = nested.head
-	x.add = func(record uint32, words []uint32) {
-		for _, word := range words {
-			if word == 0 {
-				continue
+	docs, freqs := newDenseSets(b.tmp, int(b.records), len(all)), newDenseSets(b.tmp, int(b.records), len(all))
+	counts := make([]uint32, len(all)) // term frequencies in the record
+	var found []uint32                 // prefixes in the record
+	return &optionalIndex{
+		tags: []file.Tag{file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs},
+		head: nested.head,
+		add: func(record uint32, words []uint32) error {
+			found = found[:0]
+			for _, word := range words {
+				if word == 0 {
+					continue
+				}
+				for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
+					if counts[i-1]++; counts[i-1] == 1 {
+						found = append(found, i-1)
+					}
+				}
 			}
-			for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
-				x.table.addPair(i-1, record)
+			for _, i := range found {
+				docs.add(int(i), record)
+				if counts[i] > 1 {
+					freqs.add(int(i), record)
+					freqs.addTrailer(int(i), byte(min(counts[i], fulltext.MaxFrequency)))
+				}
+				counts[i] = 0
 			}
-		}
+			return errors.Join(docs.endRecord(record), freqs.endRecord(record))
+		},
+		encode: func(ctx context.Context) ([]*setTable, error) {
+			docTable, err := docs.encode(ctx)
+			if err != nil {
+				return nil, err
+			}
+			freqTable, err := freqs.encode(ctx)
+			return []*setTable{docTable, freqTable}, err
+		},
 	}
-	return x
 }
 
 // nestedRanges finds the ranges of sorted terms that contain a term.

@@ -68,7 +68,7 @@ func newSorter(tmp *tempDir, buf *sortBuffer, key func(dst, value []byte) ([]byt
 
 // add adds a record. Records must be added in order.
 func (s *sorter) add(value []byte, record uint32) (err error) {
-	const maxSeen, maxSeenLength = 1024, 64
+	const maxSeen, maxSeenLength, sample = 1 << 16, 64, 1 << 10
 	b := s.buf
 	if len(b.items) == cap(b.items) {
 		if err := s.spill(); err != nil {
@@ -97,7 +97,8 @@ func (s *sorter) add(value []byte, record uint32) (err error) {
 		if s.seen != nil && len(value) <= maxSeenLength {
 			if len(s.seen) < maxSeen {
 				s.seen[string(value)] = at
-			} else if s.hits < maxSeen {
+			}
+			if len(s.seen) == sample && s.hits == 0 || len(s.seen) == maxSeen && s.hits < maxSeen {
 				s.seen = nil // few values repeat
 			}
 		}

@@ -32,12 +32,13 @@ func newTempDir(fs filesystem.FS, dir string, memory, fields int) *tempDir {
 
 // spillFile is written once and then read. It creates a temporary file only when its buffer overflows.
 type spillFile struct {
-	tmp *tempDir
-	f   filesystem.File // nil while everything is in the buffer
-	buf []byte
+	tmp   *tempDir
+	f     filesystem.File // nil while everything is in the buffer
+	buf   []byte
+	limit int // size of the buffer
 }
 
-func (w *tempDir) newSpillFile() *spillFile { return &spillFile{tmp: w} }
+func (w *tempDir) newSpillFile() *spillFile { return &spillFile{tmp: w, limit: w.buffer} }
 
 func (w *tempDir) newFile() (filesystem.File, error) {
 	w.mu.Lock()
@@ -69,11 +70,11 @@ func (w *tempDir) close() error {
 
 // Write appends p.
 func (s *spillFile) Write(p []byte) (int, error) {
-	if len(s.buf)+len(p) > s.tmp.buffer {
+	if len(s.buf)+len(p) > s.limit {
 		if err := s.flush(); err != nil {
 			return 0, err
 		}
-		if len(p) > s.tmp.buffer {
+		if len(p) > s.limit {
 			return s.f.Write(p)
 		}
 	}
@@ -94,7 +95,7 @@ func (s *spillFile) flush() (err error) {
 
 // writeU32 appends a 32-bit integer.
 func (s *spillFile) writeU32(n uint32) error {
-	if len(s.buf)+4 > s.tmp.buffer {
+	if len(s.buf)+4 > s.limit {
 		if err := s.flush(); err != nil {
 			return err
 		}
@@ -108,16 +109,13 @@ func (s *spillFile) reader() (*spillReader, error) {
 	if s.f == nil {
 		return &spillReader{Reader: bufio.NewReaderSize(bytes.NewReader(s.buf), len(s.buf))}, nil
 	}
-	if s.buf != nil {
-		if err := s.flush(); err != nil {
-			return nil, err
-		}
-		s.buf = nil
+	if err := s.complete(); err != nil {
+		return nil, err
 	}
 	if _, err := s.f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return &spillReader{Reader: bufio.NewReaderSize(s.f, s.tmp.buffer)}, nil
+	return &spillReader{Reader: bufio.NewReaderSize(s.f, s.limit)}, nil
 }
 
 // eachU32 calls f for every 32-bit integer. Nothing can be written to the spill file afterwards.
@@ -141,6 +139,33 @@ func (s *spillFile) eachU32(f func(n uint32) error) error {
 			}
 		}
 	}
+}
+
+// readAt returns n bytes at an offset: in dst, if it is large enough, or in the buffer of the spill file. Nothing can be
+// written afterwards.
+func (s *spillFile) readAt(dst []byte, at int64, n int) ([]byte, error) {
+	if s.f == nil {
+		return s.buf[at:][:n], nil
+	}
+	if err := s.complete(); err != nil {
+		return nil, err
+	}
+	if _, err := s.f.Seek(at, io.SeekStart); err != nil {
+		return nil, err
+	}
+	dst = slices.Grow(dst[:0], n)[:n]
+	_, err := io.ReadFull(s.f, dst)
+	return dst, err
+}
+
+// complete writes the rest of the buffer.
+func (s *spillFile) complete() error {
+	if s.buf == nil {
+		return nil
+	}
+	err := s.flush()
+	s.buf = nil
+	return err
 }
 
 // WriteTo writes the content. Nothing can be written to the spill file afterwards.

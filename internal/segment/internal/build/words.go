@@ -21,6 +21,7 @@ type wordsBuilder struct {
 	starts   *spillFile
 	lengths  *spillFile
 	at       uint64
+	batches  []wordsBatchSize // in the forward index
 	total    int
 	records  uint32
 	optional OptionalIndexes
@@ -71,6 +72,7 @@ func (b *wordsBuilder) add(words *tokens, records int) error {
 		}
 	}
 	b.at += uint64(len(b.words))
+	b.batches = append(b.batches, wordsBatchSize{records, len(b.words)})
 	if _, err := b.starts.Write(b.begin); err != nil {
 		return err
 	}
@@ -92,7 +94,7 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
 		return err
 	}
 	b.terms.release()
-	postings, docFreqs, err := b.terms.encodeAll(ctx, true)
+	postings, docFreqs, err := b.terms.encodeAll(ctx)
 	if err != nil {
 		return err
 	}

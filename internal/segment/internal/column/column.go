@@ -110,23 +110,29 @@ func ElementOrder(elements []string) file.U32s {
 // value returns the value of a record.
 func (c *Column) value(record uint32) string { return c.records.Value(record, c.position) }
 
-// markRanks adds the ranks of the records of a set to marks, which must be empty. If the set has most records, it marks all and
-// removes the others, which are fewer.
+// markRanks adds the ranks of the records of a set to marks, which must be empty. If the set has most records, it marks the
+// others, which are fewer, and inverts the marks.
 func (c *Column) markRanks(st *guard.Steps, set *bitmap.Set, marks bitmap.Bits) {
-	mark := marks.Add
-	if n := c.sorted.Len(); set.Len() > n/2 {
+	n, ranks := c.sorted.Len(), c.ranks
+	invert := set.Len() > n/2
+	if invert {
 		others := bitmap.All(c.pool)
 		defer others.Release()
 		others.Subtract(st, set)
-		marks.AddRange(0, n)
-		set, mark = others, marks.Remove
+		set = others
 	}
-	ranks := c.ranks
 	set.Each(st, func(records []uint32) {
 		for _, rec := range records {
-			mark(ranks.At(int(rec)))
+			marks.Add(ranks.At(int(rec)))
 		}
 	})
+	if invert {
+		others := c.pool.Get()
+		defer c.pool.Put(others)
+		others.Or(marks)
+		marks.AddRange(0, n)
+		marks.AndNot(others)
+	}
 }
 
 // Distinct returns the number of value runs.
@@ -142,6 +148,9 @@ func (c *Column) run(i int) (from, to int) {
 	}
 	return int(c.runs.At(i)), int(c.runs.At(i + 1))
 }
+
+// StoresValues reports whether all distinct values can be searched without reading records: those of runs, or elements.
+func (c *Column) StoresValues() bool { return len(c.values) > 0 || c.Field.Type == herb.TypeList }
 
 // LongRuns returns the number of runs whose records are stored as a set.
 func (c *Column) LongRuns() int { return c.longRuns.Len() }

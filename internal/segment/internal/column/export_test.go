@@ -12,20 +12,20 @@ func Counters() []string { return []string{"sets", "marks"} }
 
 // ChosenCounter returns the name of the method that facets use for a set.
 func (c *Column) ChosenCounter(m *Matches) string {
-	if c.countsBySets(m) {
+	if c.countsBySets(m, 2) {
 		return "sets"
 	}
 	return "marks"
 }
 
-// CountRuns counts the matches of every run.
-func (c *Column) CountRuns(counter string, m *Matches, f func(run, n int)) {
-	o := newSortedResult(m.steps, c, m.set, counter != "sets")
-	defer o.release()
-	next := c.intersections(m)
+// CountRuns counts the matches of the runs of at least one or two records.
+func (c *Column) CountRuns(counter string, least int, m *Matches, f func(run, n int)) {
+	o := sortedResult{Column: c}
 	if counter == "marks" {
-		next = c.markedRuns(m.steps, o.marks)
+		o = newSortedResult(m.steps, c, m.set, true)
+		defer o.release()
 	}
+	next := c.runCounts(m, o.marks, least)
 	for run, n, ok := next(); ok; run, n, ok = next() {
 		f(run, n)
 	}
@@ -37,14 +37,13 @@ func (c *Column) Run(i int) (from, to int) { return c.run(i) }
 // RecordAt returns the record at a rank.
 func (c *Column) RecordAt(rank int) uint32 { return c.sorted.At(rank) }
 
-// TopElements returns the most frequent elements, counted in the lists of the records or by the postings.
-func (c *Column) TopElements(m *Matches, most int, byRecord bool) (values []query.ValueCount, distinct int) {
+// ElementCounters returns the methods of counting elements.
+func ElementCounters() []elementMethod { return []elementMethod{byPostings, byLists, byOthers} }
+
+// TopElements returns the most frequent elements.
+func (c *Column) TopElements(m *Matches, most int, method elementMethod) (values []query.ValueCount, distinct int) {
 	v := newValueCollector(&query.FacetRequest{Top: most})
-	if byRecord {
-		c.elementsOfFew(m, v)
-	} else {
-		c.elementsOfMany(m, v)
-	}
+	c.countElementsBy(method, m, v)
 	return v.list(nil), v.distinct
 }
 
@@ -55,11 +54,8 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 	return o.countBelowKey(key)
 }
 
-// HasStoredValues reports whether the values of runs are stored.
-func (c *Column) HasStoredValues() bool { return len(c.values) > 0 }
-
 // ReadRunValues returns functions that read the values of ascending runs, and search them for a substring.
-func (c *Column) ReadRunValues(find *text.Substring) (at func(run int) string, contains func(run int) bool) {
-	v := c.newRunValues(c.Distinct())
-	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return v.contains(run, find) }
+func (c *Column) ReadRunValues(st *guard.Steps, find *text.Substring) (at func(run int) string, contains func(run int) bool) {
+	v := c.newRunValues(st, find, c.Distinct())
+	return func(run int) string { return string(v.at(run)) }, v.contains
 }

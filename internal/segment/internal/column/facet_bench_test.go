@@ -27,14 +27,14 @@ func BenchmarkFacetCounter(b *testing.B) {
 		m := column.NewMatches(guard.NewSteps(b.Context()), pool, setOf(pool, set))
 		for i := range columns[:4] {
 			c := &columns[i]
-			for _, name := range []string{"sets", "marks"} {
+			for _, name := range column.Counters() {
 				b.Run(fmt.Sprintf("share=%v/field=%s/counter=%s", share, c.Field.Name, name), func(b *testing.B) {
 					chosen := 0.0
 					if c.ChosenCounter(m) == name {
 						chosen = 1
 					}
 					for b.Loop() {
-						c.CountRuns(name, m, func(_, _ int) {})
+						c.CountRuns(name, 2, m, func(_, _ int) {})
 					}
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(m.Len()), "ns/match")
 					b.ReportMetric(chosen, "chosen")

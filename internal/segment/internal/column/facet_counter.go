@@ -39,78 +39,102 @@ func (m *Matches) dense() bitmap.Bits { return m.set.Dense(m.steps) }
 // Approximate costs of counting in nanoseconds. They are only compared with each other; BenchmarkFacetCounter shows
 // whether the choice is right.
 const (
-	costOfByte = 0.4 // of a stored set
-	costOfRank = 4   // lookup of a record of a run without a stored set
-	costOfMark = 4   // marking a record in the sorted rows
-	costOfWord = 0.5 // of 64 marks
-	costOfRun  = 3   // of a run whose records are all examined
+	costOfByte      = 0.4 // of a stored set
+	costOfRank      = 2   // lookup of a record of a run without a stored set
+	costOfMark      = 3   // marking a record in the sorted rows
+	costOfWord      = 2   // of 64 marks
+	costOfRun       = 30  // counting the records of a run
+	costOfMarkedRun = 40  // locating the run of a mark
+	costOfSkip      = 2   // skipping a run of one record
 )
 
-// countsBySets reports whether intersecting the matches with each run is cheaper than marking them in the sorted rows.
-func (c *Column) countsBySets(m *Matches) bool {
+// countsBySets reports whether intersecting the matches with each run that has at least so many records, one or two, is cheaper
+// than marking them in the sorted rows.
+func (c *Column) countsBySets(m *Matches, least int) bool {
 	if m.set == nil {
 		return false
 	}
-	inShortRuns := c.sorted.Len()
+	inShortRuns, counted, skipped := c.Values(), c.Distinct(), 0
+	if least > 1 { // of d runs with v records, at most v-d have several, and at most 2*(v-d) records are in them
+		surplus := c.Values() - c.Distinct()
+		inShortRuns, counted = min(inShortRuns, 2*surplus), min(counted, surplus)
+		skipped = c.Distinct()/runBlock + min(c.Distinct()-counted, runBlock*counted)
+	}
 	for k := range c.longRuns.Len() {
 		m.steps.Add(1)
 		from, to := c.run(int(c.longRuns.At(k)))
 		inShortRuns -= to - from
 	}
-	n := float64(m.n)
-	bySets := costOfByte*float64(c.longRunSets.Size()) + costOfRank*float64(inShortRuns) + costOfRun*float64(c.Distinct())
-	byMarks := costOfMark*n + costOfWord*float64(m.all/64) + costOfRun*min(n, float64(c.Distinct()))
+	bySets := costOfByte*float64(c.longRunSets.Size()) + costOfRank*float64(max(inShortRuns, 0)) +
+		costOfRun*float64(counted) + costOfSkip*float64(skipped)
+	byMarks := costOfMark*float64(min(m.n, m.all-m.n)) + costOfWord*float64(m.all/64) +
+		costOfMarkedRun*float64(min(m.n, c.Distinct()))
 	return bySets < byMarks
 }
 
 // runSequence returns the next run with matches, in ascending order, and their number. ok is false at the end.
 type runSequence func() (run, n int, ok bool)
 
-// runCounts returns the runs with matches. o locates the matches; they are marked unless countsBySets.
-func (c *Column) runCounts(m *Matches, o *sortedResult) runSequence {
-	switch {
-	case m.set == nil:
-		return c.allRuns(m.steps)
-	case o.marks == nil:
-		return c.intersections(m)
-	default:
-		return c.markedRuns(m.steps, o.marks)
+// runCounts returns the runs with matches that have at least so many records, one or two; with marks, it returns all runs with
+// matches. marks are the ranks of the matches, or nil to intersect them with the runs.
+func (c *Column) runCounts(m *Matches, marks bitmap.Bits, least int) runSequence {
+	if marks != nil {
+		return c.markedRuns(m.steps, marks)
 	}
-}
-
-// allRuns returns all runs with their lengths.
-func (c *Column) allRuns(st *guard.Steps) runSequence {
-	run, from := -1, 0
-	return func() (int, int, bool) {
-		if run++; run >= c.Distinct() {
-			return 0, 0, false
-		}
-		st.Add(1)
-		to := int(c.runs.At(run + 1))
-		n := to - from
-		from = to
-		return run, n, true
+	count := func(_, from, to int) int { return to - from }
+	if m.set != nil {
+		count = c.intersections(m)
 	}
-}
-
-// intersections intersects the matches with every run.
-func (c *Column) intersections(m *Matches) runSequence {
-	records, k, run, from := m.dense(), 0, -1, 0
+	run := -1
 	return func() (int, int, bool) {
-		for run++; run < c.Distinct(); run++ {
-			to := int(c.runs.At(run + 1))
-			n := 0
-			if k < c.longRuns.Len() && int(c.longRuns.At(k)) == run {
-				n = c.longRunSets.Set(k).CountIn(m.steps, records)
-				k++
-			} else {
-				n = c.countRanks(m.steps, from, to, records)
+		for {
+			m.steps.Add(1)
+			if run++; least > 1 {
+				run = c.skipSingleRuns(m.steps, run)
 			}
-			if from = to; n > 0 {
+			if run == c.Distinct() {
+				return 0, 0, false
+			}
+			from, to := c.run(run)
+			if n := count(run, from, to); n > 0 {
 				return run, n, true
 			}
 		}
-		return 0, 0, false
+	}
+}
+
+// runBlock is the number of runs of one record that are skipped at a time.
+const runBlock = 64
+
+// skipSingleRuns returns the first run of several records that is not before the given one, or the number of runs.
+func (c *Column) skipSingleRuns(st *guard.Steps, run int) int {
+	last, start := c.Distinct(), c.runs.At(run)
+	for run < last {
+		if run+runBlock <= last {
+			if end := c.runs.At(run + runBlock); end-start == runBlock {
+				st.Add(1)
+				start, run = end, run+runBlock
+				continue
+			}
+		}
+		end := c.runs.At(run + 1)
+		if end-start > 1 {
+			break
+		}
+		start, run = end, run+1
+	}
+	return run
+}
+
+// intersections returns a function that counts the matches of ascending runs.
+func (c *Column) intersections(m *Matches) func(run, from, to int) int {
+	records, k := m.dense(), 0
+	return func(run, from, to int) int {
+		if k < c.longRuns.Len() && int(c.longRuns.At(k)) == run {
+			k++
+			return c.longRunSets.Set(k-1).CountIn(m.steps, records)
+		}
+		return c.countRanks(m.steps, from, to, records)
 	}
 }
 

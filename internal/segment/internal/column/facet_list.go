@@ -4,26 +4,71 @@ import (
 	"slices"
 
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
 
 // costOfList is the cost of splitting the list of one record, in the units of countsBySets.
 const costOfList = 1500
 
+// elementMethod is how the elements of a list field are counted.
+type elementMethod int
+
+const (
+	byPostings elementMethod = iota // intersect the postings of each element with the matches
+	byLists                         // split the list of each match
+	byOthers                        // split the lists of all other records, and subtract their counts from the totals
+)
+
 // countElements counts the elements of a list field.
 func (c *Column) countElements(m *Matches, values *valueCollector) {
-	through := costOfByte*float64(c.listed.Size()) + costOfRun*float64(c.elements.Len())
-	if m.set != nil && costOfList*float64(m.n) < through {
-		c.elementsOfFew(m, values)
-	} else {
-		c.elementsOfMany(m, values)
+	maxLists := int((costOfByte*float64(c.listed.Size()) + costOfRun*float64(c.elements.Len())) / costOfList)
+	method := byPostings
+	switch {
+	case m.set == nil:
+	case m.n < maxLists:
+		method = byLists
+	case m.all-m.n < maxLists:
+		method = byOthers
+	}
+	c.countElementsBy(method, m, values)
+}
+
+func (c *Column) countElementsBy(method elementMethod, m *Matches, values *valueCollector) {
+	var count func(element []byte, postings bitmap.Encoded) int
+	switch {
+	case method == byLists:
+		for e, n := range c.splitLists(m.steps, m.set) {
+			m.steps.Add(1)
+			values.addElement([]byte(e), n)
+		}
+		return
+	case method == byOthers:
+		others := bitmap.All(c.pool)
+		defer others.Release()
+		others.Subtract(m.steps, m.set)
+		counts := c.splitLists(m.steps, others)
+		count = func(element []byte, postings bitmap.Encoded) int { return postings.Len() - counts[string(element)] }
+	default:
+		var among bitmap.Bits
+		if m.set != nil {
+			among = m.dense()
+		}
+		count = func(_ []byte, postings bitmap.Encoded) int { return postings.CountIn(m.steps, among) }
+	}
+	for i := range c.elements.Len() {
+		m.steps.Add(1)
+		element := c.elements.At(i)
+		if n := count(element, c.listed.Set(int(c.numbers.At(i)))); n > 0 {
+			values.addElement(element, n)
+		}
 	}
 }
 
-// elementsOfFew splits the list of each record.
-func (c *Column) elementsOfFew(m *Matches, values *valueCollector) {
+// splitLists returns the number of records of a set by the elements of their lists.
+func (c *Column) splitLists(st *guard.Steps, set *bitmap.Set) map[string]int {
 	counts := map[string]int{}
-	m.set.Each(m.steps, func(records []uint32) {
+	set.Each(st, func(records []uint32) {
 		for _, rec := range records {
 			elements := text.Elements(c.value(rec))
 			slices.Sort(elements)
@@ -32,23 +77,7 @@ func (c *Column) elementsOfFew(m *Matches, values *valueCollector) {
 			}
 		}
 	})
-	for e, n := range counts {
-		m.steps.Add(1)
-		values.addElement([]byte(e), n)
-	}
-}
-
-// elementsOfMany counts the records of each element.
-func (c *Column) elementsOfMany(m *Matches, values *valueCollector) {
-	var among bitmap.Bits
-	if m.set != nil {
-		among = m.dense()
-	}
-	for i := range c.elements.Len() {
-		if n := c.listed.Set(int(c.numbers.At(i))).CountIn(m.steps, among); n > 0 {
-			values.addElement(c.elements.At(i), n)
-		}
-	}
+	return counts
 }
 
 // addElement adds an element of a list. Elements are not stored in collation order, so their order needs a sort key.

@@ -51,14 +51,15 @@ func FacetOfParts(st *guard.Steps, f *herb.Field, parts []Part, tail, allTail Va
 	counted, edges := []population{}, []population{}
 	values := valueMerger{valueCollector: newValueCollector(q)}
 	for i, p := range parts {
-		o := newSortedResult(p.Matches.steps, p.Column, p.Matches.set, !p.Column.countsBySets(p.Matches))
+		o := newSortedResult(p.Matches.steps, p.Column, p.Matches.set, !p.Column.countsBySets(p.Matches, 1))
 		defer o.release()
 		counted = append(counted, &o)
 		edges = append(edges, new(newSortedResult(p.Matches.steps, p.Column, nil, false)))
 		facet.Total += p.Matches.n
 		facet.Empty += p.Matches.n - o.len()
 		values.add(&valueStream{
-			field: f, index: i, matches: p.Matches, next: p.Column.runCounts(p.Matches, &o), runs: p.Column.newRunValues(p.Matches.n),
+			field: f, index: i, matches: p.Matches, next: p.Column.runCounts(p.Matches, o.marks, 1),
+			runs: p.Column.newRunValues(p.Matches.steps, values.find, p.Matches.n),
 		})
 	}
 	values.add(&valueStream{field: f, index: len(parts), pending: tail.distinct(f)})
@@ -78,6 +79,7 @@ func FacetOfParts(st *guard.Steps, f *herb.Field, parts []Part, tail, allTail Va
 type valueStream struct {
 	field   *herb.Field
 	index   int         // of the part
+	ties    bool        // facets count the current value and that of the next stream as one
 	matches *Matches    // of a segment
 	next    runSequence // nil if all values are pending
 	runs    runValues
@@ -133,6 +135,8 @@ func (s *valueStream) compare(other *valueStream) int {
 		if order, ok := text.CompareASCII(s.text, other.text); ok {
 			return order
 		}
+	} else if s.field.Type == herb.TypeNumber && isDigits(s.text) && isDigits(other.text) { // needs no keys
+		return cmp.Or(cmp.Compare(len(s.text), len(other.text)), bytes.Compare(s.text, other.text))
 	}
 	order := bytes.Compare(s.sortKey(), other.sortKey())
 	if order == 0 && asWritten {
@@ -141,12 +145,28 @@ func (s *valueStream) compare(other *valueStream) int {
 	return order
 }
 
+// isDigits reports whether a number consists of digits, the first of which is not 0.
+func isDigits(number []byte) bool {
+	for _, c := range number {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(number) > 0 && number[0] != '0'
+}
+
 // valueMerger merges streams of values. Each distinct value counts as a run of its own.
 type valueMerger struct {
 	*valueCollector
 	streams []*valueStream // by current value, ties by index
 	merged  int            // distinct values so far
+	alone   int            // number of values of the first stream since another one had a value
+	below   int            // runs of the first stream before this one have lower values than the other streams
 }
+
+// aloneBeforeSearch is the number of consecutive values of one stream after which the end of such a sequence is searched for.
+// Parts often have values of different ranges, such as ascending numbers; comparing them would take most of the time.
+const aloneBeforeSearch = 256
 
 // add adds a stream.
 func (m *valueMerger) add(s *valueStream) {
@@ -156,16 +176,29 @@ func (m *valueMerger) add(s *valueStream) {
 
 // advance reads the next value of stream i and moves the stream behind those with lower values, or removes it at its end.
 func (m *valueMerger) advance(i int) {
-	if !m.streams[i].advance() {
+	s := m.streams[i]
+	if !s.advance() {
 		m.streams = slices.Delete(m.streams, i, i+1)
+		m.below = 0
 		return
 	}
-	for ; i+1 < len(m.streams); i++ {
-		s, next := m.streams[i], m.streams[i+1]
-		if cmp.Or(s.compare(next), cmp.Compare(s.index, next.index)) < 0 {
-			return
+	s.ties = false
+	if s.run >= 0 && s.run < m.below {
+		return
+	}
+	m.below = 0
+	at, tied := i, false
+	for ; at+1 < len(m.streams); at++ {
+		next := m.streams[at+1]
+		order := s.compare(next)
+		if order < 0 || order == 0 && s.index < next.index {
+			s.ties = order == 0
+			break
 		}
-		m.streams[i], m.streams[i+1] = next, s
+		m.streams[at], m.streams[at+1], tied = next, s, order == 0
+	}
+	if at > i {
+		m.streams[at-1].ties = tied
 	}
 }
 
@@ -175,7 +208,7 @@ func (m *valueMerger) merge(st *guard.Steps) {
 		st.Add(1)
 		first, n := m.streams[0], 1
 		v := valueCount{n: first.count, run: m.merged}
-		for ; n < len(m.streams) && first.compare(m.streams[n]) == 0; n++ {
+		for ; m.streams[n-1].ties; n++ {
 			v.n += m.streams[n].count
 		}
 		if m.countFound(m.find == nil || first.contains(m.find)) && !m.rejects(&v) {
@@ -186,6 +219,18 @@ func (m *valueMerger) merge(st *guard.Steps) {
 		for i := n - 1; i >= 0; i-- {
 			m.advance(i)
 		}
+		m.searchBelow(first, n == 1)
+	}
+}
+
+// searchBelow updates the number of runs that need no comparison, after a value that the given stream had, alone or not.
+func (m *valueMerger) searchBelow(last *valueStream, alone bool) {
+	if m.alone++; !alone || m.below > 0 || len(m.streams) < 2 || m.streams[0] != last || last.run < 0 {
+		m.alone = 0
+		return
+	}
+	if m.alone == aloneBeforeSearch {
+		m.alone, m.below = 0, last.runs.c.firstRun(sortKey(last.field, string(m.streams[1].text)))
 	}
 }
 
@@ -194,5 +239,5 @@ func (s *valueStream) contains(find *text.Substring) bool {
 	if s.run < 0 {
 		return find.In(s.text)
 	}
-	return s.runs.contains(s.run, find)
+	return s.runs.contains(s.run)
 }

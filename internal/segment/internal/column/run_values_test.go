@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
 
@@ -20,7 +21,7 @@ func TestRunValues(t *testing.T) {
 		{Name: "long", Type: herb.TypeText, Filterable: true}, {Name: "not filterable", Type: herb.TypeText},
 	}
 	g := rand.New(rand.NewPCG(7, 7))
-	parts := []string{"rose", "Rose", "rosé", "oak", " ", "\t", "植物", "Straße", "\"", "1"}
+	parts := []string{"rose", "Rose garden ", "rosé", "oak", " ", "\t", "植物", "Straße", "\"", "1"}
 	columns, _ := openColumns(t, fields, func(int) herb.Record {
 		var value string
 		for range g.IntN(6) {
@@ -30,12 +31,12 @@ func TestRunValues(t *testing.T) {
 	}, n)
 	for i, stored := range []bool{true, true, false, false} {
 		c := &columns[i]
-		if c.HasStoredValues() != stored {
+		if c.StoresValues() != stored {
 			t.Errorf("%s: stored values: %t", c.Field.Name, !stored)
 		}
 		for _, step := range []int{1, 3, 100} {
-			for _, part := range []string{"ros", "É", "ss", "\"", "物r", "12", "xx"} {
-				at, contains := c.ReadRunValues(text.NewSubstring(part))
+			for _, part := range []string{"ros", "É", "ss", "\"", "物r", "12", "xx", "\u0301"} {
+				at, contains := c.ReadRunValues(guard.NewSteps(t.Context()), text.NewSubstring(part))
 				for run := 0; run < c.Distinct(); run += step {
 					want := c.RunValue(run)
 					if got := at(run); got != want {

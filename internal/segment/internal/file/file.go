@@ -35,6 +35,19 @@ type sectionName struct {
 // Open maps a file and validates its frame, in time independent of its size. It fails with herb.CodeUnavailable if the
 // process or the machine is out of file descriptors, memory or maps; a retry may succeed.
 func Open(path string) (*File, error) {
+	file, err := openMap(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := file.Guard(file.readFrame); err != nil {
+		_ = file.Close() // return the first error
+		return nil, err
+	}
+	return file, nil
+}
+
+// openMap maps a file.
+func openMap(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, openError(err)
@@ -51,12 +64,7 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, openError(fmt.Errorf("cannot map: %w", err))
 	}
-	file := &File{Data: data}
-	if err := file.Guard(file.readFrame); err != nil {
-		_ = file.Close() // return the first error
-		return nil, err
-	}
-	return file, nil
+	return &File{Data: data}, nil
 }
 
 // openError assigns herb.CodeUnavailable to a failure to open or map a file whose cause may be temporary.

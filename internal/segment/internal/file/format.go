@@ -167,6 +167,36 @@ func appendFooter(b, toc []byte, offset uint64) []byte {
 // ReadTable validates the frame of a file and returns its table of contents, including sections with unknown tags,
 // which a later version may have added.
 func ReadTable(file []byte) ([]Section, error) {
+	toc, err := encodedTable(file)
+	if err != nil {
+		return nil, err
+	}
+	sections := make([]Section, 0, len(toc)/EntrySize)
+	tableStart, previousEnd := uint64(len(file)-FooterSize-len(toc)), uint64(HeaderSize) // previousEnd is the end of the preceding section
+	for ; len(toc) > 0; toc = toc[EntrySize:] {
+		s := decodeEntry(toc)
+		if s.Offset < previousEnd || s.Offset%Alignment != 0 || s.Offset > tableStart || s.Length > tableStart-s.Offset {
+			return nil, fmt.Errorf("%w: section %s has an invalid offset or length", guard.ErrCorrupt, s.Tag)
+		}
+		previousEnd = s.Offset + s.Length
+		sections = append(sections, s)
+	}
+	return sections, nil
+}
+
+// decodeEntry decodes an entry of the table of contents.
+func decodeEntry(b []byte) Section {
+	return Section{
+		Tag:    Tag(b[:4]),
+		Field:  binary.LittleEndian.Uint32(b[4:]),
+		Offset: binary.LittleEndian.Uint64(b[8:]),
+		Length: binary.LittleEndian.Uint64(b[16:]),
+		CRC:    binary.LittleEndian.Uint32(b[24:]),
+	}
+}
+
+// encodedTable validates header and footer of a file and returns its table of contents as written.
+func encodedTable(file []byte) ([]byte, error) {
 	if len(file) < HeaderSize+FooterSize {
 		return nil, fmt.Errorf("%w: it has %d bytes", ErrTruncated, len(file))
 	}
@@ -198,21 +228,5 @@ func ReadTable(file []byte) ([]Section, error) {
 	if crc32.Checksum(toc, castagnoli()) != binary.LittleEndian.Uint32(footer[24:]) {
 		return nil, fmt.Errorf("%w: table of contents", guard.ErrCorrupt)
 	}
-	sections := make([]Section, 0, length/EntrySize)
-	previousEnd := uint64(HeaderSize) // end of the preceding section
-	for ; len(toc) > 0; toc = toc[EntrySize:] {
-		s := Section{
-			Tag:    Tag(toc[:4]),
-			Field:  binary.LittleEndian.Uint32(toc[4:]),
-			Offset: binary.LittleEndian.Uint64(toc[8:]),
-			Length: binary.LittleEndian.Uint64(toc[16:]),
-			CRC:    binary.LittleEndian.Uint32(toc[24:]),
-		}
-		if s.Offset < previousEnd || s.Offset%Alignment != 0 || s.Offset > offset || s.Length > offset-s.Offset {
-			return nil, fmt.Errorf("%w: section %s has an invalid offset or length", guard.ErrCorrupt, s.Tag)
-		}
-		previousEnd = s.Offset + s.Length
-		sections = append(sections, s)
-	}
-	return sections, nil
+	return toc, nil
 }

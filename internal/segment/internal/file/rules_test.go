@@ -37,6 +37,9 @@ func TestOpen_rules(t *testing.T) {
 			if err := w.finish(Meta{Rules: test.rules}); err != nil {
 				t.Fatal(err)
 			}
+			if err := ReadTerms(path, func(Strings) {}); errors.Is(err, ErrRules) == test.opens {
+				t.Errorf("ReadTerms: %v", err)
+			}
 			f, err := Open(path)
 			if test.opens {
 				if err := errors.Join(err, f.Verify(), f.Close()); err != nil {

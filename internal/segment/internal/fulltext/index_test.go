@@ -28,7 +28,7 @@ func allIndexes() build.OptionalIndexes {
 		MinRecords: 1,
 		Bigrams:    build.BigramRules{Share: 1 << 62, MaxPerEight: 64},
 		Prefixes:   build.PrefixRules{Share: 1 << 30, Max: 1 << 20, Room: 1},
-		FieldShare: 1 << 30,
+		Fields:     build.FieldRules{Share: 1 << 30, Max: 1 << 20},
 	}
 }
 
@@ -181,7 +181,7 @@ func TestFieldPostings(t *testing.T) {
 	const n = 5000
 	with, without := openIndex(t, n, build.Options{Indexes: allIndexes()}), openIndex(t, n, build.Options{Indexes: noIndexes()})
 	some := allIndexes()
-	some.Prefixes.Max, some.FieldShare = 0, 4
+	some.Prefixes.Max, some.Fields.Share = 0, 4
 	partial := openIndex(t, n, build.Options{Indexes: some})
 	stored := 0
 	for _, raw := range []string{

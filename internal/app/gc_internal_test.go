@@ -1,0 +1,36 @@
+package app
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"testing"
+)
+
+// TestRelaxGC checks that the GC percentage follows the size of the heap, and is restored. It is not parallel, because there is one
+// percentage per process.
+func TestRelaxGC(t *testing.T) {
+	t.Setenv("GOGC", "")
+	t.Setenv("GOMEMLIMIT", "")
+	percent := func() uint64 {
+		s := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		metrics.Read(s)
+		return s[0].Value.Uint64()
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(55))
+	undo := relaxGC()
+	if got := percent(); got <= 100 {
+		t.Errorf("the percentage of a small heap is %d", got)
+	}
+	large := make([]byte, 2*gcHeadroom)
+	for percent() != 100 && t.Context().Err() == nil { // the percentage is set soon after a garbage collection
+		runtime.GC()
+		runtime.Gosched()
+	}
+	runtime.KeepAlive(large)
+	undo()
+	runtime.GC()
+	if got := percent(); got != 55 {
+		t.Errorf("the percentage afterwards is %d", got)
+	}
+}

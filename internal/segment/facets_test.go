@@ -1,0 +1,97 @@
+package segment_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/segment"
+)
+
+// TestFacets_longValues searches the values of a field that are too long to be stored by run. Too many of them are rejected,
+// unless they are elements of a list, the same values, or few match.
+func TestFacets_longValues(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{
+		{Name: "id", Type: herb.TypeNumber, Filterable: true}, {Name: "long", Type: herb.TypeText, Filterable: true},
+		{Name: "same", Type: herb.TypeText, Filterable: true}, {Name: "list", Type: herb.TypeList, Filterable: true},
+	}
+	padding := strings.Repeat("x", 150)
+	records := make([]herb.Record, 20_001)
+	for i := range records {
+		records[i] = herb.Record{fmt.Sprint(i), fmt.Sprintf("%s %d", padding, i), fmt.Sprintf("%s %d", padding, i%10), fmt.Sprintf("%s, %d", padding, i%10)}
+	}
+	r := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
+	for _, tt := range []struct {
+		raw      string
+		matching int // -1 if the request is rejected
+	}{
+		{"field=long&_values=77", -1},
+		{"field=long&_values=77&id[ne]=77", 559}, // 20,000 values match the filter
+		{"field=long&_values=77&id[lt]=100", 1},
+		{"field=long", 20_001},
+		{"field=same&_values=7", 1},
+		{"field=list&_values=7", 1},
+	} {
+		q, err := query.ParseFacets(strings.NewReplacer("[", "%5B", "]", "%5D").Replace(tt.raw), fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := r.Facets(t.Context(), q)
+		if tt.matching < 0 {
+			if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), `values of field "long"`) {
+				t.Errorf("%s: %v", tt.raw, err)
+			}
+			continue
+		}
+		if err != nil || f.Fields[0].Matching != tt.matching {
+			t.Errorf("%s: error %v, or other than %d matching values", tt.raw, err, tt.matching)
+		}
+	}
+}
+
+// TestUnion_valueRanges compares the facets of a union with those of one segment. In long sequences of values, only one part of
+// the union has values; such a sequence ends in a value of another part, in one that several have, or in one written differently.
+func TestUnion_valueRanges(t *testing.T) {
+	t.Parallel()
+	const n, part = 6000, 2000
+	fields := []herb.Field{{Name: "number", Type: herb.TypeNumber, Filterable: true}, {Name: "name", Type: herb.TypeText, Filterable: true}}
+	records := make([]herb.Record, n)
+	for i := range records {
+		number, name := fmt.Sprint(i), fmt.Sprintf("name %05d", i)
+		switch i % 701 {
+		case 0: // also in the middle of another part
+			number, name = fmt.Sprint((i+part)%n), fmt.Sprintf("name %05d", (i+part)%n)
+		case 1: // equal to the one before, but written differently
+			number, name = fmt.Sprintf("%d.0", i-1), fmt.Sprintf("name %05d\x00", i-1)
+		}
+		records[i] = herb.Record{number, name}
+	}
+	all := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
+	u := &segment.Union{}
+	for start := 0; start+part < n; start += part {
+		u.Segments = append(u.Segments, openBuilt(t, fields, records[start:start+part], segment.Options{FS: unsynced{}}))
+	}
+	var err error
+	if u.Tail, err = segment.NewTail(fields).Append(records[n-part:]...); err != nil {
+		t.Fatal(err)
+	}
+	for _, raw := range []string{"", "&_values=77", "&_offset=40", "&number%5Blt%5D=5000"} {
+		q, err := query.ParseFacets("field=number&field=name&top=50"+raw, fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := all.Facets(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := u.Facets(t.Context(), q)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", raw, err, diff)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package build
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/filesystem"
+	"herbarium/internal/herb"
+)
+
+// TestRunValues compares the values of the runs with the sorted distinct values, with memory for all of them and for parts.
+func TestRunValues(t *testing.T) {
+	t.Parallel()
+	const records = 20_000
+	r := rand.New(rand.NewPCG(1, 2))
+	var values []byte
+	var want []string
+	for range records {
+		value := fmt.Sprintf("value %06d", r.IntN(records))
+		values = append(binary.AppendUvarint(values, uint64(len(value))), value...)
+		want = append(want, value)
+	}
+	slices.Sort(want)
+	want = slices.Compact(want)
+	for _, memory := range []int{1 << 10, 1 << 22} {
+		tmp := newTempDir(filesystem.OS{}, t.TempDir(), memory, 1)
+		b := newColumnBuilder(herb.Field{Name: "f", Type: herb.TypeText, Filterable: true}, tmp, 0)
+		if err := b.add(values, nil, records); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.sort(t.Context(), newSortBuffer(memory, records, 3*b.size)); err != nil {
+			t.Fatal(err)
+		}
+		var stored bytes.Buffer
+		if _, err := b.runValues.WriteTo(&stored); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		before := ""
+		for stored.Len() > 0 {
+			shared, _ := binary.ReadUvarint(&stored)
+			size, _ := binary.ReadUvarint(&stored)
+			before = before[:shared] + string(stored.Next(int(size)))
+			got = append(got, before)
+		}
+		if d := gocmp.Diff(want, got); d != "" {
+			t.Errorf("memory %d (-want +got):\n%.2000s", memory, d)
+		}
+		if err := tmp.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package store_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+)
+
+func TestSearchWords(t *testing.T) {
+	t.Parallel()
+	d := herb.Dataset{
+		Ref: herb.Ref{Namespace: "garden", Name: "seeds"}, Title: "Spring Årets", Access: herb.AccessOpen,
+		Fields:  []herb.Field{{Name: "id"}, {Name: "titel", Title: "Überschrift"}},
+		Details: herb.Details{Descriptor: json.RawMessage(`{"package":{"keywords":["Bulbs","two\nlines","#1"]},"resource":{"keywords":"malformed"}}`)},
+	}
+	protected, overridden := d, d
+	protected.Access = herb.AccessKey
+	overridden.Descriptor = json.RawMessage(`{"package":{"keywords":["Bulbs"]},"resource":{"keywords":["Roots"]}}`)
+	for search, want := range map[string]bool{
+		"garden": true, "spri": true, "arets": true, "autumn": false, "pring": false, "bulb": true, "titel see": true, "titel autumn": false,
+		"uberschrift": true, "lines": true,
+	} {
+		if got, known := store.NewSearchFilter(search, "").Match(store.NewSearchWords(d)); got != want || !known {
+			t.Errorf("%q matches: %t, known: %t", search, got, known)
+		}
+	}
+	for _, tt := range []struct {
+		dataset herb.Dataset
+		keyword string
+		want    bool
+	}{
+		{d, "Bulbs", true}, {d, "bulbs", false}, {d, "Bulb", false}, {d, "two\nlines", true}, {d, "lines", false}, {d, "#1", true},
+		{d, "1", false}, {d, "titel", false}, {protected, "Bulbs", false}, {overridden, "Bulbs", false}, {overridden, "Roots", true},
+	} {
+		words := store.NewSearchWords(tt.dataset)
+		if got, known := store.NewSearchFilter("see", tt.keyword).Match(words); got != tt.want || !known {
+			t.Errorf("keyword %q: %t, known: %t, in %q", tt.keyword, got, known, words)
+		}
+		if got, _ := store.NewSearchFilter("moss", tt.keyword).Match(words); got {
+			t.Errorf("keyword %q and another word match %q", tt.keyword, words)
+		}
+	}
+	const earlier = store.SearchWords("\nbulbs\ngarden")
+	if _, known := store.NewSearchFilter("", "Bulbs").Match(earlier); known {
+		t.Error("the words of an earlier release have keywords")
+	}
+	if got, known := store.NewSearchFilter("", "Roots").Match(earlier); got || !known {
+		t.Errorf("words of an earlier release without those of the keyword: %t, %t", got, known)
+	}
+}
