@@ -137,10 +137,10 @@ fuzz: ## run each fuzz target for a minute
 	done
 
 bench: ## measure with a million records and write bench/RESULTS.md
-	$(GO) run ./bench/cmd/bench
+	$(GO) test -run '^TestMeasure$$' -count 1 -timeout 4h -v ./bench/serve -out ../RESULTS.md
 
 bench-10m: ## measure Herbarium alone with ten million records and write bench/RESULTS-10M.md
-	$(GO) run ./bench/cmd/bench -alone -n 10000000 -out bench/RESULTS-10M.md
+	$(GO) test -run '^TestMeasure$$' -count 1 -timeout 4h -v ./bench/serve -alone -records 10000000 -out ../RESULTS-10M.md
 
 bench-cluster: programs postgres s3 ## measure one, two and three nodes and write bench/CLUSTER.md
 	HERBARIUM_TEST_REQUIRE=all $(GO) test -run '^TestMeasure$$' -count 1 -timeout 20m -v ./bench/cluster -out ../CLUSTER.md

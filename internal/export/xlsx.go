@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -63,7 +62,7 @@ func CheckLimits(fields []herb.Field, s query.Stream) error {
 		}
 		column, long := 0, -1
 		err = decoder.Decode(record, func(value []byte) {
-			if len(value) > maxSheetCell && codeUnits(value) > maxSheetCell {
+			if len(value) > maxSheetCell && len(utf16.Encode(bytes.Runes(value))) > maxSheetCell {
 				long = column
 			}
 			column++
@@ -76,16 +75,6 @@ func CheckLimits(fields []herb.Field, s query.Stream) error {
 		}
 	}
 	return nil
-}
-
-// codeUnits returns the length of a text in UTF-16.
-func codeUnits(text []byte) (n int) {
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
-		n += utf16.RuneLen(r)
-		text = text[size:]
-	}
-	return n
 }
 
 // sheetWriter writes records as the only sheet of a workbook.
@@ -173,7 +162,7 @@ func (w *sheetWriter) text(value []byte) {
 			w.buf.WriteString("&gt;")
 		case r < ' ' && r != '\t' && r != '\n' || r == '\uFFFE' || r == '\uFFFF': // XML forbids or changes them
 			fmt.Fprintf(&w.buf, "_x%04X_", r)
-		case r == '_' && looksEscaped(value):
+		case r == '_' && escapedRune.Match(value):
 			w.buf.WriteString("_x005F_")
 		default:
 			w.buf.Write(value[:size])
@@ -183,14 +172,8 @@ func (w *sheetWriter) text(value []byte) {
 	w.buf.WriteString("</t></is></c>")
 }
 
-// looksEscaped reports whether spreadsheet programs would take the start of a text for an escaped character.
-func looksEscaped(text []byte) bool {
-	if len(text) < len("_x0000_") || text[1] != 'x' || text[6] != '_' {
-		return false
-	}
-	_, err := strconv.ParseUint(string(text[2:6]), 16, 16)
-	return err == nil
-}
+// escapedRune matches text whose start spreadsheet programs would take for an escaped character.
+var escapedRune = regexp.MustCompile(`^_x[0-9A-Fa-f]{4}_`)
 
 // maxSheetDigits is the number of significant digits that spreadsheet programs keep.
 const maxSheetDigits = 15

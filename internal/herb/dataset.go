@@ -1,3 +1,5 @@
+// Package herb defines the domain types: plants, datasets and their fields, keys and their scopes, and the error type.
+// It is independent of files, databases and protocols and imports only the standard library.
 package herb
 
 import (
@@ -176,3 +178,34 @@ func FieldIndex(fields []Field, name string) int {
 
 // Record is the values of one record in field order. A missing value is an empty string.
 type Record []string
+
+// NewPlant is a plant to be created.
+type NewPlant struct {
+	ID int64
+	Plant
+}
+
+// Plant is a created plant. Tag is nil if none was given, which differs from an empty tag.
+type Plant struct {
+	Name string  `json:"name"`
+	Tag  *string `json:"tag,omitempty"`
+}
+
+// PlantsRef is the dataset that lists the created plants. The name is reserved.
+var PlantsRef = Ref{Namespace: "store", Name: "plants"}
+
+// PlantFields returns the fields of the plants listing.
+func PlantFields() []Field {
+	return []Field{
+		{Name: "id", Type: TypeNumber, Description: "Identification number of the plant", Filterable: true, Sortable: true},
+		{Name: "name", Type: TypeText, Description: "Name of the plant", Searchable: true, Filterable: true, Sortable: true},
+		{Name: "tag", Type: TypeText, Description: "Tag that specifies the type", Searchable: true, Filterable: true, Sortable: true},
+	}
+}
+
+// Blob is a file in an object store.
+type Blob struct {
+	Name     string
+	Size     int64
+	Modified time.Time // by the clock of the object store
+}

@@ -90,7 +90,7 @@ func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Face
 		}
 		edges := all
 		if r.AllEdges {
-			edges, _ = o.countValues(o.everything(), field)
+			edges, _ = o.countValues(o.findAll(&query.Request{}), field)
 		}
 		f.Scale, f.Histogram = histogram(def, all, edges, r)
 	}
@@ -137,15 +137,6 @@ func (o *Oracle) countValues(records []int, field int) (all []*counted, empty in
 	return slices.SortedFunc(maps.Values(values), func(a, b *counted) int {
 		return cmp.Or(a.place.compare(b.place), strings.Compare(a.Value, b.Value))
 	}), empty
-}
-
-// everything returns the numbers of all records.
-func (o *Oracle) everything() []int {
-	all := make([]int, len(o.records))
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // containsText reports whether the primary weights of a text include those of another in sequence.

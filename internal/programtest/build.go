@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 )
 
 // Variable names the environment variable with the path of a built program. `make test` sets it, so that the program is
@@ -37,4 +38,14 @@ func Install(ctx context.Context, folder string) (path string, err error) {
 func Environ(settings ...string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "HERBARIUM_") })
 	return append(env, settings...)
+}
+
+// SkipWithout skips a test because a part is missing, such as a program. It fails the test if the environment variable
+// HERBARIUM_TEST_REQUIRE names the part or is "all".
+func SkipWithout(t testing.TB, part, message string) {
+	t.Helper()
+	if required := os.Getenv("HERBARIUM_TEST_REQUIRE"); required == "all" || strings.Contains(required, part) {
+		t.Fatal(message)
+	}
+	t.Skip(message)
 }

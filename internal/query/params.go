@@ -64,6 +64,14 @@ func (ps Params) Without(names ...string) Params {
 // With returns the parameters followed by more. It does not change the backing array of ps.
 func (ps Params) With(more ...Param) Params { return append(ps[:len(ps):len(ps)], more...) }
 
+// WithValue returns the parameters followed by one, unless its value is empty.
+func (ps Params) WithValue(name, value string) Params {
+	if value == "" {
+		return ps
+	}
+	return ps.With(Param{name, value})
+}
+
 // Reserved returns the parameters that every listing has.
 func Reserved() []string {
 	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamAPIKey, ParamFields, ParamFilter, ParamVersion}
@@ -114,4 +122,29 @@ func splitOperator(param string) (field string, op Op) {
 		}
 	}
 	return param, OpEq
+}
+
+// CutVersion returns the value of ParamVersion in a raw query, or "" if there is none, and the query without it. The version
+// decides which fields the other parameters may name, so it is parsed first. Other errors in the query are left to Parse.
+func CutVersion(raw string) (version, rest string, err error) {
+	if !strings.Contains(raw, ParamVersion) && !strings.Contains(raw, "%") {
+		return "", raw, nil // the common case
+	}
+	var others []string
+	found := false
+	for piece := range strings.SplitSeq(raw, "&") {
+		ps, err := ParseParams(piece)
+		if err != nil || len(ps) == 0 || ps[0].Name != ParamVersion {
+			others = append(others, piece)
+			continue
+		}
+		if found {
+			return "", "", herb.Invalidf("%q is given more than once; give it once", ParamVersion)
+		}
+		version, found = ps[0].Value, true
+	}
+	if !found {
+		return "", raw, nil
+	}
+	return version, strings.Join(others, "&"), nil
 }

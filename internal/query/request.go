@@ -1,10 +1,22 @@
+// Package query defines listing requests. It parses a request from the query string of a URL, rejects invalid ones with
+// a helpful message, and formats requests in canonical form. It does not execute requests.
+//
+// # Conditions
+//
+// Engines see fewer operators than users: "in" becomes several values of "eq", and "empty" becomes "eq" or "ne" with
+// the empty string. A condition holds if any of its values matches, one with OpNe if none does. A record must meet all
+// conditions. Only OpEq and OpNe match empty values of a record: these have no position in an order and no prefix.
+// OpMatch considers the words of a value, of which an empty one has none.
 package query
 
 import (
+	"context"
+	"iter"
 	"math"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"herbarium/internal/herb"
 )
@@ -131,4 +143,41 @@ func (r *Request) Meta(total int) Meta {
 func WithPage(raw string, page int) (string, error) {
 	ps, err := ParseParams(raw)
 	return ps.Without(ParamPage, ParamAPIKey).With(Param{ParamPage, strconv.Itoa(page)}).Encode(), err
+}
+
+// Stream is the complete result of a request, regardless of its page, yielded record by record.
+type Stream struct {
+	Total int // matching records
+	// Records yields the records in the order of the request, each a JSON object that is only valid until the next one.
+	// An error ends the sequence.
+	Records iter.Seq2[[]byte, error]
+}
+
+// RefusePages returns an error if a raw query contains pagination parameters, for endpoints that return the complete
+// result. As in a listing, an empty value counts as absent.
+func RefusePages(raw string) error {
+	ps, err := ParseParams(raw)
+	if err != nil {
+		return err
+	}
+	for _, p := range ps {
+		if (p.Name == ParamPage || p.Name == ParamPerPage) && p.Value != "" {
+			return herb.Invalidf("%q is given, but an export has no pages: it is the whole result; leave %q out", p.Name, p.Name)
+		}
+	}
+	return nil
+}
+
+type yieldKey struct{}
+
+// WithYield returns a context for a long-running query, which calls yield every few thousand steps with the time they
+// took. yield may block to leave the processors to shorter queries.
+func WithYield(ctx context.Context, yield func(worked time.Duration)) context.Context {
+	return context.WithValue(ctx, yieldKey{}, yield)
+}
+
+// YieldOf returns the function set by WithYield, or nil.
+func YieldOf(ctx context.Context) func(worked time.Duration) {
+	yield, _ := ctx.Value(yieldKey{}).(func(time.Duration))
+	return yield
 }

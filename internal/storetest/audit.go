@@ -18,8 +18,8 @@ func wantAudit(t *testing.T, s Store, q herb.AuditQuery, want ...herb.AuditEntry
 	wantEqual(t, "audit log", want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(herb.AuditEntry{}, "Time"))
 }
 
-// testAudit checks that every change is recorded with its actor, and that other calls are not recorded.
-func testAudit(t *testing.T, db Database) {
+// AuditChanges checks that every change is recorded with its actor, and that other calls are not recorded.
+func (suite) AuditChanges(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	wantAudit(t, s, herb.AuditQuery{})
 	ann := herb.WithActor(t.Context(), herb.Actor{Name: "ann", Origin: "desk"})
@@ -62,8 +62,8 @@ func testAudit(t *testing.T, db Database) {
 	wantAudit(t, other, herb.AuditQuery{Since: time.Now().Add(time.Hour)})
 }
 
-// testAuditBounded checks that old entries are removed.
-func testAuditBounded(t *testing.T, db Database) {
+// AuditBounded checks that old entries are removed.
+func (suite) AuditBounded(t *testing.T, db Database) {
 	s := open(t, db)
 	add := func(subject string, age time.Duration) {
 		t.Helper()

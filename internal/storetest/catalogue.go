@@ -90,8 +90,8 @@ func liveVersions(ds ...herb.Dataset) (all []herb.LiveVersion) {
 	return all
 }
 
-// testChanges reads the catalogue after each change: it returns what changed, and nothing else.
-func testChanges(t *testing.T, db Database) {
+// CatalogueChanges reads the catalogue after each change: it returns what changed, and nothing else.
+func (suite) CatalogueChanges(t *testing.T, db Database) {
 	s := open(t, db)
 	known := int64(-1)
 	wantChanges := func(what string, complete bool, want ...herb.LiveVersion) {
@@ -120,8 +120,8 @@ func testChanges(t *testing.T, db Database) {
 	wantChanges("another catalogue", true, liveVersions(dataset(catalog, 3), dataset(seeds, 5))...)
 }
 
-// testWords reads the words of live versions.
-func testWords(t *testing.T, db Database) {
+// CatalogueWords reads the words of live versions.
+func (suite) CatalogueWords(t *testing.T, db Database) {
 	s := open(t, db)
 	first, second := dataset(seeds, 1), dataset(seeds, 2)
 	first.Title, second.Title, second.Access = "Autumn", "Spring Årets", herb.AccessOpen
@@ -141,8 +141,8 @@ func testWords(t *testing.T, db Database) {
 	wantResult(t, "changed words", []store.VersionWords{words(dataset(catalog, 1))})(s.Words(t.Context(), changes.Generation))
 }
 
-// testProtected lists the live versions with access key.
-func testProtected(t *testing.T, db Database) {
+// CatalogueProtected lists the live versions with access key.
+func (suite) CatalogueProtected(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 2)
 	was, now := dataset(seeds, 1), dataset(seeds, 2)
@@ -198,7 +198,7 @@ func changes(t *testing.T, s Store, do func()) {
 	}
 }
 
-func testAddVersion(t *testing.T, db Database) {
+func (suite) CatalogueAdd(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	wantCatalogue(t, s)
 	wantVersions(t, s)
@@ -212,8 +212,8 @@ func testAddVersion(t *testing.T, db Database) {
 	wantVersions(t, other, "catalog-v1", "catalog-v2", "seeds-v1", "v")
 }
 
-// testAddVersionAgain adds an existing version.
-func testAddVersionAgain(t *testing.T, db Database) {
+// CatalogueAgain adds an existing version.
+func (suite) CatalogueAgain(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 2)
 	changes(t, s, func() { add(t, s, catalog, 1, 1) })
@@ -221,8 +221,8 @@ func testAddVersionAgain(t *testing.T, db Database) {
 	wantHistory(t, s, catalog, 1, 1, 2)
 }
 
-// testSuperseded adds versions that replace one that is not live, and races publishers that replace the same version.
-func testSuperseded(t *testing.T, db Database) {
+// CatalogueSuperseded adds versions that replace one that is not live, and races publishers that replace the same version.
+func (suite) CatalogueSuperseded(t *testing.T, db Database) {
 	s := open(t, db)
 	wantSuperseded(t, s.AddVersion(t.Context(), dataset(catalog, 9), "catalog-v1"))
 	wantCatalogue(t, s)
@@ -250,7 +250,7 @@ func testSuperseded(t *testing.T, db Database) {
 	}
 }
 
-func testVersion(t *testing.T, db Database) {
+func (suite) CatalogueVersion(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 2)
 	add(t, s, seeds, 3, 3)
@@ -263,7 +263,7 @@ func testVersion(t *testing.T, db Database) {
 	wantCode(t, err, herb.CodeNotFound, `"seeds-v3"`, "catalog-v2, catalog-v1")
 }
 
-func testSetLive(t *testing.T, db Database) {
+func (suite) CatalogueLive(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 3)
 	changes(t, s, func() { noError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v3")) })
@@ -280,7 +280,7 @@ func testSetLive(t *testing.T, db Database) {
 	wantCatalogue(t, s, dataset(catalog, 3))
 }
 
-func testRemoveDataset(t *testing.T, db Database) {
+func (suite) CatalogueRemove(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 2)
 	add(t, s, seeds, 1, 1)
@@ -292,7 +292,7 @@ func testRemoveDataset(t *testing.T, db Database) {
 	wantHistory(t, s, catalog, 3, 3)
 }
 
-func testPruneVersions(t *testing.T, db Database) {
+func (suite) CataloguePrune(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 5)
 	add(t, s, seeds, 1, 3)
@@ -312,7 +312,7 @@ func testPruneVersions(t *testing.T, db Database) {
 	wantVersions(t, s, "catalog-v2", "seeds-v1", "seeds-v2", "seeds-v3")
 }
 
-func testUnknownDataset(t *testing.T, db Database) {
+func (suite) CatalogueUnknown(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, seeds, 1, 1)
 	_, history := s.History(t.Context(), catalog)
@@ -324,7 +324,7 @@ func testUnknownDataset(t *testing.T, db Database) {
 	}
 }
 
-func testReopenCatalogue(t *testing.T, db Database) {
+func (suite) CatalogueReopen(t *testing.T, db Database) {
 	s := db.Open(t, nil)
 	add(t, s, catalog, 1, 2)
 	noError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
@@ -336,8 +336,8 @@ func testReopenCatalogue(t *testing.T, db Database) {
 	wantHistory(t, s, catalog, 1, 2, 1)
 }
 
-// testConcurrentVersions publishes concurrently through two stores on the same data.
-func testConcurrentVersions(t *testing.T, db Database) {
+// CatalogueConcurrent publishes concurrently through two stores on the same data.
+func (suite) CatalogueConcurrent(t *testing.T, db Database) {
 	stores := []Store{open(t, db), open(t, db)}
 	concurrently(len(stores), func(i int) {
 		live := ""

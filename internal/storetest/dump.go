@@ -37,8 +37,8 @@ func createNumbered(t *testing.T, s Store, first, last int) {
 	mustCreate(t, s, creations...)
 }
 
-// testReadPlants creates plants in small and large transactions and reads them back in creation order.
-func testReadPlants(t *testing.T, db Database) {
+// DumpPlants creates plants in small and large transactions and reads them back in creation order.
+func (suite) DumpPlants(t *testing.T, db Database) {
 	s := open(t, db)
 	const last = 2010
 	createNumbered(t, s, 1, 3)
@@ -48,8 +48,8 @@ func testReadPlants(t *testing.T, db Database) {
 	wantTotal(t, s, last)
 }
 
-// testIdempotencyKeys adds idempotency keys to existing plants and reads them back in small pages.
-func testIdempotencyKeys(t *testing.T, db Database) {
+// DumpIdempotencyKeys adds idempotency keys to existing plants and reads them back in small pages.
+func (suite) DumpIdempotencyKeys(t *testing.T, db Database) {
 	s := open(t, db)
 	createNumbered(t, s, 1, 10)
 	now := time.Now().UTC().Truncate(time.Microsecond)
@@ -116,7 +116,7 @@ func datasetVersions(ref herb.Ref, live int, numbers ...int) store.DatasetVersio
 	return c
 }
 
-func testAllVersions(t *testing.T, db Database) {
+func (suite) DumpAllVersions(t *testing.T, db Database) {
 	s := open(t, db)
 	wantAllVersions(t, s)
 	add(t, s, seeds, 1, 1)
@@ -125,8 +125,8 @@ func testAllVersions(t *testing.T, db Database) {
 	wantAllVersions(t, s, datasetVersions(catalog, 2, 1, 2, 3), datasetVersions(seeds, 1, 1))
 }
 
-// testReplaceVersions writes new datasets and replaces the versions of existing ones.
-func testReplaceVersions(t *testing.T, db Database) {
+// DumpReplaceVersions writes new datasets and replaces the versions of existing ones.
+func (suite) DumpReplaceVersions(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	first := datasetVersions(catalog, 1, 2, 1, 3) // not in the order of their names
 	changes(t, other, func() { noError(t, s.ReplaceVersions(t.Context(), first, nil, day)) })

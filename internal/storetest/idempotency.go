@@ -30,7 +30,7 @@ func wantCreated(t *testing.T, s Store, creations ...store.Creation) {
 	}
 }
 
-func testReplay(t *testing.T, db Database) {
+func (suite) IdempotencyReplay(t *testing.T, db Database) {
 	s := open(t, db)
 	first := withKey(creation(1, "Fern", "shade"), "ann", "k1", "a")
 	untagged := withKey(creation(2, "Rose"), "ann", "k2", "b")
@@ -45,7 +45,7 @@ func testReplay(t *testing.T, db Database) {
 	wantTotal(t, s, 3)
 }
 
-func testAnotherBody(t *testing.T, db Database) {
+func (suite) IdempotencyAnotherBody(t *testing.T, db Database) {
 	s := open(t, db)
 	first := withKey(creation(1, "Fern"), "ann", "k1", "a")
 	other := withKey(creation(2, "Rose"), "ann", "k1", "b")
@@ -59,14 +59,14 @@ func testAnotherBody(t *testing.T, db Database) {
 	wantTotal(t, s, 2)
 }
 
-func testKeysPerCredential(t *testing.T, db Database) {
+func (suite) IdempotencyPrivate(t *testing.T, db Database) {
 	wantCreated(t, open(t, db),
 		withKey(creation(1, "Fern"), "ann", "k", "a"),
 		withKey(creation(2, "Rose"), "bob", "k", "b"),
 		withKey(creation(3, "Oak"), "an", "nk", "c"))
 }
 
-func testFailuresNotStored(t *testing.T, db Database) {
+func (suite) IdempotencyFailures(t *testing.T, db Database) {
 	s := open(t, db)
 	mustCreate(t, s, creation(1, "Fern"))
 	outcomes := create(t, s, withKey(creation(1, "Rose"), "ann", "k", "a"))
@@ -74,8 +74,8 @@ func testFailuresNotStored(t *testing.T, db Database) {
 	wantCreated(t, s, withKey(creation(2, "Rose"), "ann", "k", "b")) // the same key may carry the corrected request
 }
 
-// testKeysKept repeats a request after a restart and a day.
-func testKeysKept(t *testing.T, db Database) {
+// IdempotencyKept repeats a request after a restart and a day.
+func (suite) IdempotencyKept(t *testing.T, db Database) {
 	first := withKey(creation(1, "Fern", "shade"), "ann", "k", "a")
 	now := day
 	s := db.Open(t, func() time.Time { return now })
@@ -89,7 +89,7 @@ func testKeysKept(t *testing.T, db Database) {
 	closeStore(t, s)
 }
 
-func testKeysExpire(t *testing.T, db Database) {
+func (suite) IdempotencyExpired(t *testing.T, db Database) {
 	now := day
 	s := db.Open(t, func() time.Time { return now })
 	t.Cleanup(func() { closeStore(t, s) })
@@ -98,8 +98,8 @@ func testKeysExpire(t *testing.T, db Database) {
 	wantCreated(t, s, withKey(creation(2, "Rose"), "ann", "k", "b"))
 }
 
-// testConcurrentReplay sends one request many times concurrently, through two stores on the same data.
-func testConcurrentReplay(t *testing.T, db Database) {
+// IdempotencyConcurrent sends one request many times concurrently, through two stores on the same data.
+func (suite) IdempotencyConcurrent(t *testing.T, db Database) {
 	stores := []Store{open(t, db), open(t, db)}
 	c := withKey(creation(1, "Fern"), "ann", "k", "a")
 	var created atomic.Int32

@@ -44,7 +44,7 @@ func wantKeys(t *testing.T, s Store, want ...herb.Key) {
 	}
 }
 
-func testAddKey(t *testing.T, db Database) {
+func (suite) KeysAdd(t *testing.T, db Database) {
 	s := open(t, db)
 	wantKeys(t, s)
 	bob, ann := key("bob", 1), key("ann", 2)
@@ -56,7 +56,7 @@ func testAddKey(t *testing.T, db Database) {
 	wantKeys(t, s, bob, ann)
 }
 
-func testRevokeKey(t *testing.T, db Database) {
+func (suite) KeysRevoke(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	ann, bob := key("ann", 1), key("bob", 2)
 	addKeys(t, s, ann, bob)
@@ -67,7 +67,7 @@ func testRevokeKey(t *testing.T, db Database) {
 	wantCode(t, s.RevokeKey(t.Context(), "eve", day), herb.CodeNotFound, `"eve"`)
 }
 
-func testTouchKeys(t *testing.T, db Database) {
+func (suite) KeysTouch(t *testing.T, db Database) {
 	s := open(t, db)
 	ann, bob, cem := key("ann", 1), key("bob", 2), key("cem", 3)
 	addKeys(t, s, ann, bob, cem)
@@ -82,7 +82,7 @@ func testTouchKeys(t *testing.T, db Database) {
 	wantKeys(t, s, ann, bob, cem)
 }
 
-func testReopenKeys(t *testing.T, db Database) {
+func (suite) KeysReopen(t *testing.T, db Database) {
 	ann := key("ann", 1)
 	ann.LastUsed = day.Add(time.Hour)
 	s := db.Open(t, nil)
@@ -91,8 +91,8 @@ func testReopenKeys(t *testing.T, db Database) {
 	wantKeys(t, open(t, db), ann)
 }
 
-// testAddKeys adds several keys atomically.
-func testAddKeys(t *testing.T, db Database) {
+// DumpKeys adds several keys atomically.
+func (suite) DumpKeys(t *testing.T, db Database) {
 	s := open(t, db)
 	noError(t, s.AddKeys(t.Context(), nil))
 	noError(t, s.AddKeys(t.Context(), []herb.Key{key("a", 1), key("b", 2)}))

@@ -76,7 +76,7 @@ func plantsVersion(t *testing.T, s Store) string {
 	return fmt.Sprint(page.Epoch, "-", page.Total)
 }
 
-func testCreate(t *testing.T, db Database) {
+func (suite) PlantsCreate(t *testing.T, db Database) {
 	s := open(t, db)
 	wantPlants(t, s)
 	creations := []store.Creation{creation(2, "Fern", "shade"), creation(1, "Rose"), creation(3, "Oak", "")}
@@ -89,7 +89,7 @@ func testCreate(t *testing.T, db Database) {
 	mustCreate(t, s)
 }
 
-func testDuplicates(t *testing.T, db Database) {
+func (suite) PlantsDuplicates(t *testing.T, db Database) {
 	s := open(t, db)
 	fern, rose, lily, elm := creation(7, "Fern"), creation(8, "Rose", "red"), creation(9, "Lily"), creation(-8, "Elm")
 	mustCreate(t, s, fern)
@@ -105,7 +105,7 @@ func testDuplicates(t *testing.T, db Database) {
 	wantPlants(t, s, fern, rose, lily, elm)
 }
 
-func testExactValues(t *testing.T, db Database) {
+func (suite) PlantsExactValues(t *testing.T, db Database) {
 	s := open(t, db)
 	long := strings.Repeat("🌹", 255)
 	exact := []store.Creation{
@@ -115,7 +115,7 @@ func testExactValues(t *testing.T, db Database) {
 	wantPlants(t, s, exact...)
 }
 
-func testPlantsVersion(t *testing.T, db Database) {
+func (suite) PlantsVersion(t *testing.T, db Database) {
 	s := open(t, db)
 	seen := map[string]bool{"": true}
 	for id := range int64(5) {
@@ -132,7 +132,7 @@ func testPlantsVersion(t *testing.T, db Database) {
 	wantEqual(t, "version after a rejected creation", v, plantsVersion(t, s))
 }
 
-func testCancelled(t *testing.T, db Database) {
+func (suite) PlantsCancelled(t *testing.T, db Database) {
 	s := open(t, db)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -143,7 +143,7 @@ func testCancelled(t *testing.T, db Database) {
 	mustCreate(t, s, creation(1, "Fern"))
 }
 
-func testReopenPlants(t *testing.T, db Database) {
+func (suite) PlantsReopen(t *testing.T, db Database) {
 	var want []store.Creation
 	var version string
 	for id := range int64(3) {
@@ -160,8 +160,8 @@ func testReopenPlants(t *testing.T, db Database) {
 	}
 }
 
-// testConcurrentCreation has writers in two stores on the same data, which race for every id.
-func testConcurrentCreation(t *testing.T, db Database) {
+// PlantsConcurrent has writers in two stores on the same data, which race for every id.
+func (suite) PlantsConcurrent(t *testing.T, db Database) {
 	const plants = 40
 	stores := []Store{open(t, db), open(t, db)}
 	var mu sync.Mutex
@@ -204,8 +204,8 @@ func testConcurrentCreation(t *testing.T, db Database) {
 	}
 }
 
-// testOneState reads while plants are created: a page and its total must be of one moment.
-func testOneState(t *testing.T, db Database) {
+// PlantsOneState reads while plants are created: a page and its total must be of one moment.
+func (suite) PlantsOneState(t *testing.T, db Database) {
 	writer, reader := open(t, db), open(t, db)
 	done := make(chan struct{})
 	var wg sync.WaitGroup

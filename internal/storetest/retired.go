@@ -17,8 +17,8 @@ func wantRetired(t *testing.T, s Store, want ...store.Retired) {
 	wantResult(t, "retired", want)(s.Retired(t.Context()))
 }
 
-// testRetiredWithCatalogue checks that versions that leave the catalogue are retired at the given time, if there is one.
-func testRetiredWithCatalogue(t *testing.T, db Database) {
+// RetiredPrunedAndRemoved checks that versions that leave the catalogue are retired at the given time, if there is one.
+func (suite) RetiredPrunedAndRemoved(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	add(t, s, catalog, 1, 4)
 	add(t, s, seeds, 1, 2)
@@ -32,8 +32,8 @@ func testRetiredWithCatalogue(t *testing.T, db Database) {
 	wantVersions(t, other, "catalog-v3", "catalog-v4")
 }
 
-// testRetireVersion checks that a retired version cannot be added, and that a version in the catalogue cannot be retired.
-func testRetireVersion(t *testing.T, db Database) {
+// RetiredRefused checks that a retired version cannot be added, and that a version in the catalogue cannot be retired.
+func (suite) RetiredRefused(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 2)
 	wantResult(t, "retired", false)(s.RetireVersion(t.Context(), "catalog-v1", day))
@@ -47,7 +47,7 @@ func testRetireVersion(t *testing.T, db Database) {
 	wantEqual(t, "generation", before, generation(t, s))
 }
 
-func testForgetRetired(t *testing.T, db Database) {
+func (suite) RetiredForgotten(t *testing.T, db Database) {
 	s := open(t, db)
 	for n := range 4 {
 		wantResult(t, "retired", true)(s.RetireVersion(t.Context(), versionName(catalog, n), day))
@@ -57,8 +57,8 @@ func testForgetRetired(t *testing.T, db Database) {
 	wantRetired(t, s, store.Retired{Version: "catalog-v0", Since: day}, store.Retired{Version: "catalog-v2", Since: day})
 }
 
-// testRetireWhileAdding checks that exactly one of adding and retiring a version succeeds.
-func testRetireWhileAdding(t *testing.T, db Database) {
+// RetiredConcurrent checks that exactly one of adding and retiring a version succeeds.
+func (suite) RetiredConcurrent(t *testing.T, db Database) {
 	adder, retirer := open(t, db), open(t, db)
 	for n := range 20 {
 		d := dataset(herb.Ref{Namespace: "garden", Name: fmt.Sprintf("d%d", n)}, 1)
@@ -80,7 +80,7 @@ func testRetireWhileAdding(t *testing.T, db Database) {
 	}
 }
 
-func testSourceErrors(t *testing.T, db Database) {
+func (suite) SourceErrors(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	wantErrors := func(want ...herb.SourceError) {
 		t.Helper()

@@ -3,6 +3,7 @@ package storetest
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -37,63 +38,18 @@ type Database interface {
 
 // Run runs the suite. Each test gets a new, empty database.
 func Run(t *testing.T, create func(t testing.TB) Database) {
-	tests := []struct {
-		name string
-		test func(t *testing.T, db Database)
-	}{
-		{"ping", testPing},
-		{"plants/create", testCreate},
-		{"plants/duplicates", testDuplicates},
-		{"plants/exact values", testExactValues},
-		{"plants/version", testPlantsVersion},
-		{"plants/cancelled", testCancelled},
-		{"plants/reopen", testReopenPlants},
-		{"plants/concurrent", testConcurrentCreation},
-		{"plants/one state", testOneState},
-		{"idempotency/replay", testReplay},
-		{"idempotency/another body", testAnotherBody},
-		{"idempotency/private", testKeysPerCredential},
-		{"idempotency/failures", testFailuresNotStored},
-		{"idempotency/kept", testKeysKept},
-		{"idempotency/expired", testKeysExpire},
-		{"idempotency/concurrent", testConcurrentReplay},
-		{"keys/add", testAddKey},
-		{"keys/revoke", testRevokeKey},
-		{"keys/touch", testTouchKeys},
-		{"keys/reopen", testReopenKeys},
-		{"catalogue/add", testAddVersion},
-		{"catalogue/again", testAddVersionAgain},
-		{"catalogue/changes", testChanges},
-		{"catalogue/protected", testProtected},
-		{"catalogue/words", testWords},
-		{"catalogue/superseded", testSuperseded},
-		{"catalogue/version", testVersion},
-		{"catalogue/live", testSetLive},
-		{"catalogue/remove", testRemoveDataset},
-		{"catalogue/prune", testPruneVersions},
-		{"catalogue/unknown", testUnknownDataset},
-		{"catalogue/reopen", testReopenCatalogue},
-		{"catalogue/concurrent", testConcurrentVersions},
-		{"retired/pruned and removed", testRetiredWithCatalogue},
-		{"retired/refused", testRetireVersion},
-		{"retired/forgotten", testForgetRetired},
-		{"retired/concurrent", testRetireWhileAdding},
-		{"source errors", testSourceErrors},
-		{"audit/changes", testAudit},
-		{"audit/bounded", testAuditBounded},
-		{"dump/plants", testReadPlants},
-		{"dump/idempotency keys", testIdempotencyKeys},
-		{"dump/keys", testAddKeys},
-		{"dump/all versions", testAllVersions},
-		{"dump/replace versions", testReplaceVersions},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+	tests := reflect.ValueOf(suite{})
+	for i := range tests.NumMethod() {
+		test := tests.Method(i).Interface().(func(*testing.T, Database))
+		t.Run(tests.Type().Method(i).Name, func(t *testing.T) {
 			t.Parallel()
-			tt.test(t, create(t))
+			test(t, create(t))
 		})
 	}
 }
+
+// suite has the tests as its methods.
+type suite struct{}
 
 // open opens a store that is closed when the test ends.
 func open(t *testing.T, db Database) Store {
@@ -110,7 +66,7 @@ func closeStore(t *testing.T, s Store) {
 	}
 }
 
-func testPing(t *testing.T, db Database) { noError(t, open(t, db).Ping(t.Context())) }
+func (suite) Ping(t *testing.T, db Database) { noError(t, open(t, db).Ping(t.Context())) }
 
 // wantCode checks the code of an error, and that its message contains some texts.
 func wantCode(t *testing.T, err error, code herb.Code, texts ...string) {

@@ -3,12 +3,16 @@ package report
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // Report is a page of measurements.
@@ -63,4 +67,36 @@ func (r *Report) Write(path string) error {
 	}
 	b.WriteString("```\n" + r.Notes)
 	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// Machine describes where and when measurements were made, and of what.
+type Machine struct {
+	CPU         string
+	Description string
+}
+
+// ThisMachine describes this machine and the source. It needs Linux.
+func ThisMachine(ctx context.Context) (Machine, error) {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return Machine{}, err
+	}
+	memory, err := proc.Meminfo()
+	if err != nil {
+		return Machine{}, err
+	}
+	cpu := runtime.GOARCH
+	if cores, err := proc.CPUInfo(); err == nil && len(cores) > 0 && cores[0].ModelName != "" {
+		cpu = cores[0].ModelName
+	}
+	output := func(command ...string) string {
+		out, err := exec.CommandContext(ctx, command[0], command[1:]...).Output()
+		if err != nil {
+			return "unknown" // such as outside of a repository
+		}
+		return strings.TrimSpace(string(out))
+	}
+	return Machine{cpu, fmt.Sprintf("%s, %d cores, %.1f GiB of memory, Linux %s, %s, on %s, at commit %s",
+		cpu, runtime.NumCPU(), float64(*memory.MemTotalBytes)/(1<<30), output("uname", "-r"), runtime.Version(),
+		time.Now().UTC().Format("2006-01-02 15:04 MST"), output("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"))}, nil
 }

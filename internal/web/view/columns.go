@@ -153,7 +153,7 @@ func NewColumnMenu(s *State) FieldMenu {
 	}
 	for _, i := range shown {
 		if !s.isFound(i) {
-			m.Hidden = m.Hidden.With(query.Param{Name: ParamColumn, Value: s.fields[i].Name})
+			m.Hidden = m.Hidden.WithValue(ParamColumn, s.fields[i].Name)
 		}
 	}
 	var rest []int

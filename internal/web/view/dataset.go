@@ -1,6 +1,8 @@
 package view
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -60,7 +62,7 @@ func NewHead(d *herb.Dataset, base, path, version, tab string) Head {
 	}
 	h.Views = append(h.Views, ViewLink{Tab: "about", Label: "About", Href: path + "/about"},
 		ViewLink{Tab: "api", Label: "API", Href: path + "/api"}, ViewLink{Tab: "versions", Label: "Versions", Href: path + "/versions"})
-	versioned := (&State{Version: version}).withVersion(nil).Encode()
+	versioned := query.Params{}.WithValue(query.ParamVersion, version).Encode()
 	for i := range h.Views {
 		v := &h.Views[i]
 		if v.Current = v.Tab == tab; v.Current {
@@ -117,4 +119,50 @@ func Describe(d *herb.Dataset) string {
 	}
 	return Plural(d.Records, "row", "rows") + " with " + Plural(len(d.Fields), "column", "columns") +
 		": browse, search and filter them, or read them through the API."
+}
+
+// Quality summarizes the publish report of a dataset.
+type Quality struct {
+	Complete int      // columns without empty values
+	Sparse   []Sparse // the columns with the most empty values
+	Notes    []Note   // for the publisher
+}
+
+// Sparse is a column with empty values.
+type Sparse struct{ Heading, Empty string }
+
+// Note is a note of the publish report. Heading is that of the column; empty: it is about the whole file.
+type Note struct{ Heading, Text string }
+
+// NewQuality summarizes the publish report; nil if there is none.
+func NewQuality(d *herb.Dataset) *Quality {
+	const maxSparse, maxNotes = 8, 50
+	if d.Report == nil {
+		return nil
+	}
+	var q Quality
+	for _, note := range d.Report.Notes {
+		q.Notes = append(q.Notes, Note{"", note})
+	}
+	var sparse []int
+	for i, f := range d.Fields {
+		c := ColumnReport(d, i)
+		if c == nil {
+			continue
+		}
+		if c.Empty > 0 {
+			sparse = append(sparse, i)
+		} else {
+			q.Complete++
+		}
+		for _, note := range c.Notes {
+			q.Notes = append(q.Notes, Note{Heading(f), note})
+		}
+	}
+	slices.SortStableFunc(sparse, func(a, b int) int { return cmp.Compare(ColumnReport(d, b).Empty, ColumnReport(d, a).Empty) })
+	for _, i := range sparse[:min(len(sparse), maxSparse)] {
+		q.Sparse = append(q.Sparse, Sparse{Heading(d.Fields[i]), Percent(ColumnReport(d, i).Empty, d.Records)})
+	}
+	q.Notes = q.Notes[:min(len(q.Notes), maxNotes)]
+	return &q
 }

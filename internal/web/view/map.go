@@ -249,16 +249,16 @@ func newLevels(cells []query.Cell) (levels []Level) {
 
 // setSources sets the addresses of the data for the script, and the API call for the cells.
 func (m *Map) setSources(s *State, q *query.GridRequest, base string) {
-	rows := s.withVersion(s.Listing.Without(query.ParamPage, query.ParamPerPage))
-	cells := rows.Without(query.ParamSort, query.ParamOrder).With(query.Param{Name: query.ParamX, Value: m.X}, query.Param{Name: query.ParamY, Value: m.Y})
+	rows := s.Listing.Without(query.ParamPage, query.ParamPerPage).WithValue(query.ParamVersion, s.Version)
+	cells := rows.Without(query.ParamSort, query.ParamOrder).WithValue(query.ParamX, m.X).WithValue(query.ParamY, m.Y)
 	m.Grid = Join(base+"/grid", cells.Encode())
 	b := q.Bounds
 	var bounds []string
 	for _, v := range []float64{b.MinX, b.MinY, b.MaxX, b.MaxY} {
 		bounds = append(bounds, strconv.FormatFloat(v, 'f', -1, 32))
 	}
-	m.Call = cells.With(query.Param{Name: query.ParamBounds, Value: strings.Join(bounds, ",")},
-		query.Param{Name: query.ParamColumns, Value: strconv.Itoa(q.Columns)}, query.Param{Name: query.ParamRows, Value: strconv.Itoa(q.Rows)})
+	m.Call = cells.WithValue(query.ParamBounds, strings.Join(bounds, ",")).
+		WithValue(query.ParamColumns, strconv.Itoa(q.Columns)).WithValue(query.ParamRows, strconv.Itoa(q.Rows))
 	if m.Total > MapPoints {
 		return
 	}
@@ -267,7 +267,7 @@ func (m *Map) setSources(s *State, q *query.GridRequest, base string) {
 		fields = append(fields, m.Title)
 	}
 	if names := strings.Join(fields, ","); strings.Count(names, ",") == len(fields)-1 { // a name with a comma cannot be in a list
-		rows = rows.With(query.Param{Name: query.ParamFields, Value: names})
+		rows = rows.WithValue(query.ParamFields, names)
 	}
 	m.Points = Join(base+"/data.ndjson", rows.Encode())
 }

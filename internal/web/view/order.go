@@ -26,24 +26,18 @@ type OrderKey struct {
 // sortParams returns the parameters of the listing with another order.
 func (s *State) sortParams(keys ...query.SortField) query.Params {
 	ps := s.AnyPage().Without(query.ParamSort, query.ParamOrder)
-	if len(keys) == 0 {
-		return ps
-	}
-	if len(keys) == 1 { // of fields with any name
-		ps = ps.With(query.Param{Name: query.ParamSort, Value: s.fields[keys[0].Field].Name})
-		if keys[0].Desc {
-			ps = ps.With(query.Param{Name: query.ParamOrder, Value: "desc"})
+	var names []string
+	for _, k := range keys {
+		name := s.fields[k.Field].Name
+		switch {
+		case len(keys) == 1 && k.Desc: // for fields with any name
+			return ps.WithValue(query.ParamSort, name).WithValue(query.ParamOrder, "desc")
+		case k.Desc:
+			name = "-" + name
 		}
-		return ps
+		names = append(names, name)
 	}
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = s.fields[k.Field].Name
-		if k.Desc {
-			names[i] = "-" + names[i]
-		}
-	}
-	return ps.With(query.Param{Name: query.ParamSort, Value: strings.Join(names, ",")})
+	return ps.WithValue(query.ParamSort, strings.Join(names, ","))
 }
 
 // NewOrder returns the menu of the order. It offers the sortable ones of the shown columns.

@@ -92,7 +92,7 @@ func (s *State) permalink(row []string) string {
 	if ps == nil {
 		return ""
 	}
-	return Join(s.Path, s.withVersion(ps.With(query.Param{Name: ParamRecord, Value: "1"})).Encode())
+	return Join(s.Path, ps.WithValue(ParamRecord, "1").WithValue(query.ParamVersion, s.Version).Encode())
 }
 
 func newValue(s *State, i int, value string, h *highlighter) Value {

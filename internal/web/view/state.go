@@ -1,3 +1,7 @@
+// Package view builds what the templates of the pages show.
+//
+// State is the URL of a view of rows. The other types are view models: plain structs with formatted values and complete
+// links, so that templates contain no logic beyond conditions and loops. The
 package view
 
 import (
@@ -232,17 +236,9 @@ func (s *State) Call() query.Params {
 		ps = ps.With(p...)
 	}
 	if ps.Get(query.ParamPerPage) == "" {
-		ps = ps.With(query.Param{Name: query.ParamPerPage, Value: strconv.Itoa(pageRows)})
+		ps = ps.WithValue(query.ParamPerPage, strconv.Itoa(pageRows))
 	}
-	return s.withVersion(ps)
-}
-
-// withVersion adds the version that the URL names.
-func (s *State) withVersion(ps query.Params) query.Params {
-	if s.Version == "" {
-		return ps
-	}
-	return ps.With(query.Param{Name: query.ParamVersion, Value: s.Version})
+	return ps.WithValue(query.ParamVersion, s.Version)
 }
 
 // URL returns the canonical URL of the page.
@@ -256,18 +252,11 @@ func (s *State) params() query.Params {
 		if s.More && i == len(s.Facets)-1 {
 			name = ParamMore
 		}
-		ps = ps.With(query.Param{Name: name, Value: f})
+		ps = ps.WithValue(name, f)
 	}
 	number := func(n int) string { return strings.TrimPrefix(strconv.Itoa(n), "0") } // empty: none
-	for _, p := range (query.Params{
-		{Name: ParamRecord, Value: number(s.Record)}, {Name: ParamOffset, Value: number(s.Offset)}, {Name: ParamValues, Value: s.Values},
-		{Name: ParamFind, Value: s.Find}, {Name: ParamMenu, Value: s.Menu},
-	}) {
-		if p.Value != "" {
-			ps = ps.With(p)
-		}
-	}
-	return ps
+	return ps.WithValue(ParamRecord, number(s.Record)).WithValue(ParamOffset, number(s.Offset)).WithValue(ParamValues, s.Values).
+		WithValue(ParamFind, s.Find).WithValue(ParamMenu, s.Menu)
 }
 
 // Join appends a query string to a path.
@@ -295,15 +284,12 @@ func (s *State) hrefWith(listing query.Params, name, value string) string {
 func (s *State) withOwn(listing query.Params) query.Params {
 	listing = listing.With(s.columnParams()...)
 	if s.Pin >= 0 {
-		listing = listing.With(query.Param{Name: ParamPin, Value: s.fields[s.Pin].Name})
+		listing = listing.WithValue(ParamPin, s.fields[s.Pin].Name)
 	}
 	if s.Charts {
-		listing = listing.With(query.Param{Name: ParamCharts, Value: "1"})
+		listing = listing.WithValue(ParamCharts, "1")
 	}
-	if s.Map != "" {
-		listing = listing.With(query.Param{Name: ParamMap, Value: s.Map})
-	}
-	return s.withVersion(listing)
+	return listing.WithValue(ParamMap, s.Map).WithValue(query.ParamVersion, s.Version)
 }
 
 // Hidden returns the parameters that a form carries along: all but those with the given names, which have inputs.
@@ -319,7 +305,7 @@ func (s *State) pageParams(page int) query.Params {
 	if page <= 1 {
 		return s.AnyPage()
 	}
-	return s.AnyPage().With(query.Param{Name: query.ParamPage, Value: strconv.Itoa(page)})
+	return s.AnyPage().WithValue(query.ParamPage, strconv.Itoa(page))
 }
 
 // PageHref returns the link to a page of the listing.

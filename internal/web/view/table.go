@@ -55,19 +55,13 @@ type Cell struct {
 	Clipped bool    // the value is too long to be part of the page
 	Href    string  // of an external link
 	Image   string
-	Tags    []Tag
+	Tags    []Piece
 	More    int // tags that are not shown
 }
 
 // Plain reports whether the text is that of the whole cell and written from left to right, so that it needs no element of its own.
 // A page has thousands of cells.
 func (c Cell) Plain() bool { return len(c.Pieces) == 0 && isASCII(c.Text) }
-
-// Tag is an element of a list value.
-type Tag struct {
-	Text string
-	Mark bool
-}
 
 // The limits of a cell in characters; the record shows the whole value.
 const (
@@ -216,7 +210,7 @@ func (cell *Cell) addTags(value string, h *highlighter) {
 		case len(cell.Tags) == maxTags:
 			cell.More++
 		default:
-			cell.Tags = append(cell.Tags, Tag{Text: herb.Clip(tag, maxTagText), Mark: h.matches(tag)})
+			cell.Tags = append(cell.Tags, Piece{Text: herb.Clip(tag, maxTagText), Mark: h.matches(tag)})
 		}
 	}
 	cell.Raw = value
@@ -232,4 +226,41 @@ func DecodeRows(records [][]byte, fields []herb.Field) ([][]string, error) {
 		}
 	}
 	return rows, nil
+}
+
+// Pager links to the other pages of a listing.
+type Pager struct {
+	query.Meta
+	From, To   int
+	Prev, Next string // empty: there is none
+	Sizes      []PageLink
+	Path       string // of the form that goes to any page
+	Hidden     query.Params
+}
+
+// PageLink is a link to the listing with another number of rows per page.
+type PageLink struct {
+	Number  int
+	Href    string
+	Current bool
+}
+
+// NewPager returns the links of a page with this many rows.
+func NewPager(s *State, m query.Meta, rows int) *Pager {
+	p := &Pager{Meta: m, From: (m.Page-1)*m.PerPage + 1, To: (m.Page-1)*m.PerPage + rows, Path: s.Path, Hidden: s.Hidden()}
+	if m.HasPrev {
+		p.Prev = s.PageHref(min(m.Page-1, m.TotalPages))
+	}
+	if m.HasNext {
+		p.Next = s.PageHref(m.Page + 1)
+	}
+	listing := s.AnyPage().Without(query.ParamPerPage)
+	for _, n := range []int{query.DefaultPerPage, pageRows, query.MaxPerPage} {
+		link := PageLink{Number: n, Href: s.Href(listing), Current: n == m.PerPage}
+		if n != pageRows {
+			link.Href = s.hrefWith(listing, query.ParamPerPage, strconv.Itoa(n))
+		}
+		p.Sizes = append(p.Sizes, link)
+	}
+	return p
 }

@@ -1,4 +1,6 @@
-package main
+//go:build linux
+
+package serve
 
 import (
 	"cmp"
@@ -7,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"herbarium/bench/internal/load"
@@ -33,7 +36,8 @@ type timedRequest struct {
 
 // measureRandom sends random requests one after the other, and each time one to the constant handler. It reports the
 // distribution of the latencies and the slowest requests.
-func (b *bench) measureRandom(ctx context.Context, s servers, n int, folder string) error {
+func (b *bench) measureRandom(t *testing.T, s servers, n int, folder string) {
+	ctx := t.Context()
 	draw := shapes.NewRandom(b.seed, n)
 	var all []timedRequest
 	var ours, constant load.Latencies
@@ -46,9 +50,7 @@ func (b *bench) measureRandom(ctx context.Context, s servers, n int, folder stri
 			r.took = failedLatency
 		}
 		floor, err := s.constant.fastest(ctx, r.Shape)
-		if err != nil {
-			return err
-		}
+		check(t, err)
 		all, ours, constant = append(all, r), append(ours, r.took), append(constant, floor)
 	}
 	for i, l := range []load.Latencies{ours, constant} {
@@ -58,7 +60,6 @@ func (b *bench) measureRandom(ctx context.Context, s servers, n int, folder stri
 	}
 	slices.SortFunc(all, func(x, y timedRequest) int { return cmp.Compare(y.took, x.took) })
 	b.report.Notes += b.describeSlowest(ctx, all[:min(len(all), slowestShown)], folder)
-	return nil
 }
 
 // fastest returns the latency of the fastest attempt.

@@ -1,0 +1,103 @@
+//go:build linux
+
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"testing"
+	"time"
+
+	"herbarium/bench/internal/load"
+	"herbarium/bench/peer"
+	"herbarium/bench/shapes"
+	"herbarium/internal/programtest"
+	"herbarium/internal/query"
+)
+
+// peerCommand is the first argument of this program when it runs as one of the servers that Herbarium is compared with.
+const peerCommand = "peer"
+
+// servePeer serves the records of a database, or a constant body.
+func servePeer(args []string) error {
+	flags := flag.NewFlagSet(peerCommand, flag.ExitOnError)
+	db := flags.String("db", "", "`file` of the database to serve")
+	size := flags.Int("constant", 0, "serve a body of that many `bytes` instead of a database")
+	addr := flags.String("addr", "", "`host:port` to listen on")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	s := &http.Server{Addr: *addr, Handler: peer.Constant(*size), ReadHeaderTimeout: 10 * time.Second}
+	if *db != "" {
+		records, err := peer.Open(context.Background(), *db)
+		if err != nil {
+			return err
+		}
+		s.Handler = records
+	}
+	return s.ListenAndServe()
+}
+
+// process is a server that was started.
+type process struct {
+	*programtest.Process
+	name string
+	addr string
+}
+
+// startServer starts a program that listens on an address, and returns when it has answered for the first time. The program is
+// killed when the test ends.
+func startServer(t *testing.T, name, program string, args ...string) *process {
+	addr, err := programtest.FreeAddr()
+	check(t, err)
+	running, err := programtest.StartQuiet(exec.Command(program, append(args, "--addr", addr)...))
+	check(t, err)
+	t.Cleanup(running.Kill)
+	check(t, running.Wait(t.Context(), func(ctx context.Context) error {
+		_, err := load.Run(ctx, load.Options{Addrs: []string{addr}, Target: target(shapes.Shape{})})
+		return err
+	}))
+	return &process{running, name, addr}
+}
+
+// listing is the checked part of a page.
+type listing struct {
+	Data []struct{ ID string }
+	Meta query.Meta
+	size int
+}
+
+// target returns the path and query of a shape. All servers accept it.
+func target(s shapes.Shape) string { return "/api/v1/" + dataset + s.Path() + "?" + s.Query }
+
+// fetch lists the first page of a shape, or counts its facets.
+func (p *process) fetch(ctx context.Context, s shapes.Shape) (l listing, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.addr+target(s), nil)
+	if err != nil {
+		return l, err
+	}
+	r.Header.Set("Accept-Encoding", "identity")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return l, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = errors.New(resp.Status)
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &l)
+	}
+	if err != nil {
+		return l, fmt.Errorf("%s answers %q with %.500s: %w", p.name, s.Query, body, err)
+	}
+	l.size = len(body)
+	return l, nil
+}
