@@ -1,13 +1,17 @@
 package fulltext
 
 import (
+	"math"
+	"slices"
+
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/text"
 )
 
-// class is the range of the scores of some records. Those of different classes are equal or do not overlap.
-type class struct{ best, worst float64 }
+// class is the range of the scores of some records. Those of different classes are equal or do not overlap. A score is stored
+// as its bits, because integers are compared without branches; scores are not negative, so their bits have the same order.
+type class struct{ best, worst uint64 }
 
 // mixed reports whether records in the class have different scores.
 func (c class) mixed() bool { return c.best != c.worst }
@@ -141,7 +145,8 @@ func (t *classTree) child(c int, node uint16, record uint32, upToMax byte) uint1
 	if c < len(t.scorer.clauses)-1 {
 		child = t.addNode(t.norms[node], score)
 	} else {
-		t.leaves = append(t.leaves, class{score, score})
+		b := math.Float64bits(score)
+		t.leaves = append(t.leaves, class{b, b})
 	}
 	if frequency < frequencyEntries-1 {
 		t.next[direct] = child
@@ -168,7 +173,7 @@ type levels struct {
 
 func newLevels(s *Scorer, n int) *levels {
 	count := min(max(n/4, 1), 1<<14)
-	return &levels{scorer: s, all: make([]class, count), scale: float64(count-1) / s.best}
+	return &levels{scorer: s, all: slices.Repeat([]class{{worst: math.MaxUint64}}, count), scale: float64(count-1) / s.best}
 }
 
 func (l *levels) classes() []class { return l.all }
@@ -179,14 +184,8 @@ func (l *levels) classify(f frequencies, records []uint32, classes []uint16) boo
 	for i, score := range scores {
 		level := int(min(score, l.scorer.best) * l.scale)
 		classes[i] = uint16(level)
-		switch c := &l.all[level]; {
-		case c.best == 0:
-			*c = class{score, score}
-		case score > c.best:
-			c.best = score
-		case score < c.worst:
-			c.worst = score
-		}
+		c, b := &l.all[level], math.Float64bits(score)
+		c.best, c.worst = max(c.best, b), min(c.worst, b)
 	}
 	return true
 }

@@ -2,6 +2,7 @@ package fulltext
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 
@@ -177,14 +178,15 @@ func (r *Ranking) Score(i int) float64 {
 	if r.groups[g].mixed() {
 		return r.sortedIn(g)[i-r.start(g)].score
 	}
-	return r.groups[g].best
+	return math.Float64frombits(r.groups[g].best)
 }
 
 // CountThrough returns the number of records with at least a score.
 func (r *Ranking) CountThrough(score float64) int {
-	g := sort.Search(len(r.groups), func(g int) bool { return r.groups[g].worst < score })
+	b := math.Float64bits(score)
+	g := sort.Search(len(r.groups), func(g int) bool { return r.groups[g].worst < b })
 	n := r.start(g)
-	if g < len(r.groups) && r.groups[g].best >= score {
+	if g < len(r.groups) && r.groups[g].best >= b {
 		all := r.sortedIn(g)
 		n += sort.Search(len(all), func(i int) bool { return all[i].score < score })
 	}

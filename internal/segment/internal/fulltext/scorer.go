@@ -81,10 +81,9 @@ func (s *Scorer) scores(f frequencies, records []uint32, scores []float64) {
 	scores = scores[:len(records)]
 	clear(scores)
 	for c, m := range f {
-		bytes := m.Load(records)
+		bytes, clause, idf := m.Load(records), s.clauses[c], s.idf[c]
 		for i, rec := range records {
-			n := s.clauses[c].exactFrequency(rec, bytes[uint16(rec)]+m.Base)
-			scores[i] += text.NormScore(s.idf[c], n, norms[i])
+			scores[i] += text.NormScore(idf, clause.exactFrequency(rec, bytes[uint16(rec)]+m.Base), norms[i])
 		}
 	}
 }
