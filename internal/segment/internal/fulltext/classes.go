@@ -181,8 +181,12 @@ func (l *levels) classes() []class { return l.all }
 func (l *levels) classify(f frequencies, records []uint32, classes []uint16) bool {
 	scores := l.scores[:len(records)]
 	l.scorer.scores(f, records, scores)
+	best, scale := l.scorer.best, l.scale
 	for i, score := range scores {
-		level := int(min(score, l.scorer.best) * l.scale)
+		level := len(l.all) - 1
+		if score < best {
+			level = int(score * scale)
+		}
 		classes[i] = uint16(level)
 		c, b := &l.all[level], math.Float64bits(score)
 		c.best, c.worst = max(c.best, b), min(c.worst, b)
