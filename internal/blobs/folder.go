@@ -57,7 +57,6 @@ func (f *folder) close() {}
 
 func (f *folder) path(name string) string { return filepath.Join(f.root, name) }
 
-// ping implements driver.
 func (f *folder) ping(context.Context) error {
 	d, err := os.Open(f.root)
 	if err != nil {
@@ -77,7 +76,6 @@ func (f *folder) put(ctx context.Context, name string, src io.ReaderAt, size int
 	})
 }
 
-// get implements driver.
 func (f *folder) get(_ context.Context, name string, to *target) error {
 	file, err := os.Open(f.path(name))
 	if err != nil {
@@ -87,10 +85,8 @@ func (f *folder) get(_ context.Context, name string, to *target) error {
 	return errors.Join(err, file.Close())
 }
 
-// remove implements driver.
 func (f *folder) remove(_ context.Context, name string) error { return os.Remove(f.path(name)) }
 
-// list implements driver.
 func (f *folder) list(_ context.Context, yield func(herb.Blob) bool) error {
 	files, err := f.files()
 	for _, info := range files {
@@ -101,7 +97,6 @@ func (f *folder) list(_ context.Context, yield func(herb.Blob) bool) error {
 	return err
 }
 
-// abort implements driver.
 func (f *folder) abort(_ context.Context, before time.Time) error {
 	files, err := f.files()
 	for _, info := range files {

@@ -135,7 +135,6 @@ func (a address) encryption() (encrypt.ServerSide, error) {
 
 func (s *s3Store) close() { s.transport.CloseIdleConnections() }
 
-// ping implements driver.
 func (s *s3Store) ping(ctx context.Context) error {
 	return s.each(ctx, minio.ListObjectsOptions{Prefix: s.prefix, MaxKeys: 1}, func(minio.ObjectInfo) bool { return false })
 }
@@ -169,12 +168,10 @@ func (s *s3Store) get(ctx context.Context, name string, to *target) error {
 	}
 }
 
-// remove implements driver.
 func (s *s3Store) remove(ctx context.Context, name string) error {
 	return s.client.RemoveObject(ctx, s.bucket, s.prefix+name, minio.RemoveObjectOptions{})
 }
 
-// list implements driver.
 func (s *s3Store) list(ctx context.Context, yield func(herb.Blob) bool) error {
 	return s.each(ctx, minio.ListObjectsOptions{Prefix: s.prefix}, func(o minio.ObjectInfo) bool {
 		name := strings.TrimPrefix(o.Key, s.prefix)
@@ -259,7 +256,6 @@ func (s *s3Store) put(ctx context.Context, name string, src io.ReaderAt, size in
 	return err
 }
 
-// abort implements driver.
 func (s *s3Store) abort(ctx context.Context, before time.Time) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the listing

@@ -140,6 +140,7 @@ func TestRun_fails(t *testing.T) {
 		want    string
 	}{
 		"status": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such thing", 404) }, "404 Not Found: no such thing"},
+		"length": {func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush() }, "no Content-Length"},
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "10")
 			_, _ = io.WriteString(w, "short")
