@@ -34,6 +34,20 @@ func (c *Controller) Pace(ctx context.Context) (pause func(worked time.Duration)
 	}
 }
 
+// AcquirePaced takes a slot of the lane Expensive like Acquire, for a step of some milliseconds. release pauses before it gives the slot
+// back: the slots of the lane are paced, not each request.
+func (c *Controller) AcquirePaced(ctx context.Context) (release func(), err error) {
+	leave, err := c.Acquire(ctx, Expensive)
+	if err != nil {
+		return nil, err
+	}
+	pause, began := c.Pace(ctx), time.Now()
+	return func() {
+		pause(time.Since(began))
+		leave()
+	}, nil
+}
+
 func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

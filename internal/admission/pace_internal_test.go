@@ -60,3 +60,26 @@ func TestPace(t *testing.T) {
 		})
 	}
 }
+
+// TestAcquirePaced checks that a step holds a slot while it works and while it waits for requests that arrived meanwhile.
+func TestAcquirePaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, err := New(Options{Limits: DefaultLimits(2, 1<<30)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		release, err := c.AcquirePaced(t.Context())
+		if err != nil || c.InFlight(Expensive) != 1 {
+			t.Fatalf("%d slots are taken, %v", c.InFlight(Expensive), err)
+		}
+		if _, err := c.Acquire(t.Context(), Cheap); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(pacedPiece) // the work
+		begin := time.Now()
+		if release(); time.Since(begin) != waitPerArrival || c.InFlight(Expensive) != 0 {
+			t.Errorf("waited %s; %d slots are taken", time.Since(begin), c.InFlight(Expensive))
+		}
+	})
+}

@@ -163,9 +163,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	health := d.monitor(opts.Log, observed.Part)
 	pages, err := web.New(web.Options{
-		Library:     limitedLibrary{d.Library, lanes},
-		AdmitSearch: func(ctx context.Context) (func(), error) { return lanes.Acquire(ctx, admission.Expensive) },
-		Keys:        verifier, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder, PublicURL: c.PublicURL, Version: opts.Version,
+		Library: limitedLibrary{d.Library, lanes}, AdmitSearch: lanes.AcquirePaced, Keys: verifier, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder, PublicURL: c.PublicURL, Version: opts.Version,
 	})
 	if err != nil {
 		return err

@@ -16,23 +16,16 @@ import (
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
-	"herbarium/internal/query"
 	"herbarium/internal/store"
 )
 
 // Library provides the published datasets and the mutable one.
 type Library interface {
-	// Acquire returns the current version of a dataset. It fails with herb.CodeNotFound if there is none.
-	Acquire(ctx context.Context, ref herb.Ref) (library.View, error)
+	library.RecordSource
 	// AcquireVersion returns a version of a dataset. It fails with herb.CodeGone if it is not kept.
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
-	// Live returns the live versions of all datasets, ordered by ref.
-	Live(ctx context.Context) ([]herb.LiveVersion, error)
 	// Search returns those of Live whose metadata matches a search, unless it is blank, and which have a keyword, unless it is empty.
 	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
-	// ProtectedRefs and MayMatch serve library.SearchRecords.
-	ProtectedRefs(ctx context.Context) ([]herb.Ref, error)
-	MayMatch(v herb.LiveVersion, s *query.Search) bool
 	// Datasets describes some of them, without details unless they are requested.
 	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 }

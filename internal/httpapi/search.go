@@ -1,11 +1,9 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
-	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
@@ -54,9 +52,7 @@ func (a *API) search(w *response, r *http.Request) error {
 	}
 	w.Header().Set("Vary", varyKey)
 	access := herb.AccessOpen
-	opts := library.SearchOptions{Budget: a.opts.SearchBudget, Admit: func(ctx context.Context) (func(), error) {
-		return a.opts.Admission.Acquire(ctx, admission.Expensive)
-	}}
+	opts := library.SearchOptions{Budget: a.opts.SearchBudget, Admit: a.opts.Admission.AcquirePaced}
 	if key := apiKey(r); key != "" {
 		if who, err := a.opts.Keys.Verify(r.Context(), key, r.RemoteAddr); err == nil { // an invalid key is ignored, as for open datasets
 			access, opts.MayRead = herb.AccessKey, func(ref herb.Ref) bool { return who.May(ref.ReadScopes()...) }

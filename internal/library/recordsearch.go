@@ -31,7 +31,9 @@ func (o SearchOptions) mayRead(ref herb.Ref) bool { return o.MayRead != nil && o
 
 // RecordSource provides the datasets for SearchRecords.
 type RecordSource interface {
+	// Live returns the live versions of all datasets, ordered by ref.
 	Live(ctx context.Context) ([]herb.LiveVersion, error)
+	// Acquire returns the live version of a dataset. It fails with herb.CodeNotFound if there is none.
 	Acquire(ctx context.Context, ref herb.Ref) (View, error)
 	// ProtectedRefs returns the datasets that require a key.
 	ProtectedRefs(ctx context.Context) ([]herb.Ref, error)

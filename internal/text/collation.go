@@ -52,6 +52,54 @@ func weightLen(first byte) int {
 	return 2
 }
 
+// Substring is a text to find in others, ignoring case and accents: by its primary weights. It is not safe for concurrent
+// use.
+type Substring struct {
+	weights string
+	ascii   []byte // characters with these weights as AppendFoldedASCII returns them; 0 for a weight that no ASCII character has
+	key     []byte // of the last text
+}
+
+// NewSubstring returns a substring to find. A text without primary weights is in all others.
+func NewSubstring(s string) *Substring {
+	sub, w := &Substring{weights: PrimaryKey(s)}, ascii()
+	for rest := sub.weights; rest != ""; rest = rest[weightLen(rest[0]):] {
+		c := slices.Index(w.primary[:], [2]byte{rest[0], rest[1]})
+		sub.ascii = append(sub.ascii, byte(max(c, 0)))
+	}
+	return sub
+}
+
+// In reports whether a text contains the substring.
+func (s *Substring) In(text []byte) bool {
+	s.key = appendCollationKey(s.key[:0], text)
+	for i := 0; ; i += weightLen(s.key[i]) {
+		if rest := s.key[i:]; len(rest) >= len(s.weights) && string(rest[:len(s.weights)]) == s.weights {
+			return true
+		}
+		if endsLevel(s.key, i) {
+			return false
+		}
+	}
+}
+
+// InFoldedASCII reports whether a text that AppendFoldedASCII has folded contains the substring.
+func (s *Substring) InFoldedASCII(folded []byte) bool { return bytes.Contains(folded, s.ascii) }
+
+// AppendFoldedASCII appends a text in which every character is replaced by the first one with the same primary weight, so that
+// substrings are found by comparing bytes. ok is false if it has other characters than ASCII, or control characters.
+func AppendFoldedASCII(dst, text []byte) (_ []byte, ok bool) {
+	w, n := ascii(), len(dst)
+	dst = slices.Grow(dst, len(text))[:n+len(text)]
+	folded := dst[n:]
+	for i, c := range text {
+		if folded[i] = w.folded[c]; folded[i] == 0 {
+			return dst[:n], false
+		}
+	}
+	return dst, true
+}
+
 // CompareASCII compares two texts by their collation keys without computing these. ok is false if it cannot decide: their first
 // difference is one of case, or next to other characters than ASCII, which can combine with the one before them.
 func CompareASCII(a, b []byte) (order int, ok bool) {

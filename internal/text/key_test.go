@@ -314,8 +314,8 @@ func TestSubstring(t *testing.T) {
 		if got := s.In([]byte(tt.text)); got != tt.want {
 			t.Errorf("%q in %q: %t", tt.part, tt.text, got)
 		}
-		if got := s.NewScanner().Scan(0, []byte(tt.text)); got != text.Undecided && (got == text.Found) != tt.want {
-			t.Errorf("%q in %q, by a scan: %t", tt.part, tt.text, !tt.want)
+		if folded, ok := text.AppendFoldedASCII(nil, []byte(tt.text)); ok && s.InFoldedASCII(folded) != tt.want {
+			t.Errorf("%q in %q, folded to %q: %t", tt.part, tt.text, folded, !tt.want)
 		}
 	}
 }
@@ -339,55 +339,14 @@ func TestSubstring_random(t *testing.T) {
 	}
 }
 
-// TestScanner scans random texts in sorted order and compares the results with those by weights. Few characters and
-// long repetitions make long common prefixes and near matches.
-func TestScanner(t *testing.T) {
-	t.Parallel()
-	seed := testseed.Seed(t)
-	g := rand.New(rand.NewPCG(seed, 3))
-	pieces := []string{"a", "B", "ab", "aB ", "-", "\t", "\x01", "é", "x\u0301", "l", "·", "u", "\u0308", strings.Repeat("ab", 40), strings.Repeat("b", 5000)}
-	random := func(most int) (s string) {
-		for range g.IntN(most + 1) {
-			s += pieces[min(g.IntN(len(pieces)), g.IntN(len(pieces)+3))]
-		}
-		return s
-	}
-	results := map[text.ScanResult]int{}
-	for range 60 {
-		part := text.NewSubstring(random(4)).NewScanner()
-		texts := make([]string, 60)
-		for i := range texts {
-			texts[i] = random(8)
-		}
-		slices.Sort(texts)
-		last := ""
-		for _, s := range texts {
-			shared := 0
-			for shared < min(len(s), len(last)) && s[shared] == last[shared] {
-				shared++
-			}
-			shared = g.IntN(shared + 1)
-			got := part.Scan(shared, []byte(s[shared:]))
-			if got != text.Undecided && (got == text.Found) != part.In([]byte(s)) {
-				t.Fatalf("scan of %q: %d", s, got)
-			}
-			results[got]++
-			last = s
-		}
-	}
-	if len(results) != 3 || results[text.Undecided] > 2*results[text.Found]+2*results[text.NotFound] {
-		t.Errorf("results: %v", results)
-	}
-}
-
-// TestSubstring_ascii compares scans with the search by weights, for pairs of all ASCII characters.
+// TestSubstring_ascii compares the search in folded text with that by weights, for pairs of all ASCII characters.
 func TestSubstring_ascii(t *testing.T) {
 	t.Parallel()
 	for c := range byte(128) {
 		s := text.NewSubstring(string(rune(c)))
 		for d := range byte(128) {
 			value := []byte{d, 'x'}
-			if got := s.NewScanner().Scan(0, value); got != text.Undecided && (got == text.Found) != s.In(value) {
+			if folded, ok := text.AppendFoldedASCII(nil, value); ok && s.InFoldedASCII(folded) != s.In(value) {
 				t.Errorf("%q in %q: by weights %t", c, value, s.In(value))
 			}
 		}

@@ -116,10 +116,13 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	for _, v := range live {
 		c.Rows += v.Records
 	}
-	if live, err = p.opts.Library.Search(r.Context(), c.Search, c.Keyword); err != nil {
-		return fmt.Errorf("search datasets: %w", err)
+	searches := strings.TrimSpace(c.Search) != ""
+	if searches || c.Keyword != "" {
+		if live, err = p.opts.Library.Search(r.Context(), c.Search, c.Keyword); err != nil {
+			return fmt.Errorf("search datasets: %w", err)
+		}
 	}
-	if strings.TrimSpace(c.Search) != "" {
+	if searches {
 		if c.Matches, err = p.searchRows(r, c.Search); err != nil {
 			return err
 		}

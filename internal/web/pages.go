@@ -14,25 +14,18 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
-	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
 
 // Library provides the datasets.
 type Library interface {
-	// Acquire returns the live version of a dataset, or herb.CodeNotFound.
-	Acquire(ctx context.Context, ref herb.Ref) (library.View, error)
+	library.RecordSource
 	// AcquireVersion returns a version of a dataset, or herb.CodeGone if it is not kept.
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
-	// Live returns the live versions of all datasets, ordered by ref.
-	Live(ctx context.Context) ([]herb.LiveVersion, error)
-	// Datasets describes some of them, without details unless they are requested.
+	// Datasets describes some of the live versions, without details unless they are requested.
 	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 	// Search returns those of Live whose metadata matches a search, and which have a keyword.
 	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
-	// ProtectedRefs and MayMatch serve library.SearchRecords.
-	ProtectedRefs(ctx context.Context) ([]herb.Ref, error)
-	MayMatch(v herb.LiveVersion, s *query.Search) bool
 	// DescribeVersions lists the versions of a dataset, newest first.
 	DescribeVersions(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 }

@@ -56,6 +56,6 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 
 // ReadRunValues returns functions that read the values of ascending runs, and search them for a substring.
 func (c *Column) ReadRunValues(st *guard.Steps, find *text.Substring) (at func(run int) string, contains func(run int) bool) {
-	v := c.newRunValues(st, find, c.Distinct())
-	return func(run int) string { return string(v.at(run)) }, v.contains
+	v := c.newRunValues(st, c.Distinct())
+	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return v.contains(run, find) }
 }

@@ -37,7 +37,7 @@ func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
 		}
 		setHistogram(&f, &c.Field, counted, edges, q)
 	}
-	texts, next := c.newRunValues(m.steps, values.find, m.n), c.runCounts(m, o.marks, least)
+	texts, next := c.newRunValues(m.steps, m.n), c.runCounts(m, o.marks, least)
 	single := withValue // matches in runs that next does not return
 	for run, n, ok := next(); ok; run, n, ok = next() {
 		single -= n
@@ -48,7 +48,7 @@ func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
 					values.offer(valueCount{n: w.Count, run: run, value: w.Text})
 				}
 			}
-		case values.countFound(values.find == nil || texts.contains(run)):
+		case values.countFound(values.find == nil || texts.contains(run, values.find)):
 			values.offerRun(run, n)
 		}
 	}

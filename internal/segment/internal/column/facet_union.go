@@ -59,7 +59,7 @@ func FacetOfParts(st *guard.Steps, f *herb.Field, parts []Part, tail, allTail Va
 		facet.Empty += p.Matches.n - o.len()
 		values.add(&valueStream{
 			field: f, index: i, matches: p.Matches, next: p.Column.runCounts(p.Matches, o.marks, 1),
-			runs: p.Column.newRunValues(p.Matches.steps, values.find, p.Matches.n),
+			runs: p.Column.newRunValues(p.Matches.steps, p.Matches.n),
 		})
 	}
 	values.add(&valueStream{field: f, index: len(parts), pending: tail.distinct(f)})
@@ -239,5 +239,5 @@ func (s *valueStream) contains(find *text.Substring) bool {
 	if s.run < 0 {
 		return find.In(s.text)
 	}
-	return s.runs.contains(s.run)
+	return s.runs.contains(s.run, find)
 }

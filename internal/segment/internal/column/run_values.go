@@ -7,37 +7,31 @@ import (
 	"herbarium/internal/text"
 )
 
-// runValues reads the values of runs in ascending order, and searches them for a substring. They are stored in sequence, each
-// without the prefix that it shares with the one before. Without stored values, it reads them from the records.
+// runValues reads the values of runs in ascending order. They are stored in sequence, each without the prefix that it shares
+// with the one before. Without stored values, it reads them from the records.
 type runValues struct {
 	c      *Column
 	steps  *guard.Steps
-	find   *text.Scanner // nil if nothing is searched for
 	stored bool
-	rest   []byte          // stored values after the last one that was read
-	next   int             // run after the last one that was read
-	value  []byte          // last one that was read
-	found  text.ScanResult // in that value
+	rest   []byte // stored values after the last one that was read
+	next   int    // run after the last one that was read
+	value  []byte // last one that was read
+	folded []byte // prefix of it that is folded; see contains
 }
 
 // newRunValues returns a reader of the values of about n runs. A few are read faster from the records.
-func (c *Column) newRunValues(st *guard.Steps, find *text.Substring, n int) runValues {
+func (c *Column) newRunValues(st *guard.Steps, n int) runValues {
 	const share = 64
-	v := runValues{c: c, steps: st, stored: len(c.values) > 0 && n >= c.Distinct()/share, rest: c.values}
-	if find != nil {
-		v.find = find.NewScanner()
-	}
-	return v
+	return runValues{c: c, steps: st, stored: len(c.values) > 0 && n >= c.Distinct()/share, rest: c.values}
 }
 
 // at returns the value of a run, which must not be before that of the last call. The bytes are valid until the next call.
 func (v *runValues) at(run int) []byte {
 	if !v.stored && v.next <= run {
 		first := v.c.sorted.At(int(v.c.runs.At(run)))
-		v.value, v.next = v.c.records.appendValue(v.value[:0], first, v.c.position), run+1
-		v.scan(0)
+		v.value, v.folded, v.next = v.c.records.appendValue(v.value[:0], first, v.c.position), v.folded[:0], run+1
 	}
-	for ; v.next <= run; v.next++ {
+	for v.next <= run {
 		shared := v.uvarint()
 		suffix := v.uvarint()
 		if shared > len(v.value) || suffix > len(v.rest) {
@@ -45,16 +39,10 @@ func (v *runValues) at(run int) []byte {
 		}
 		v.value = append(v.value[:shared], v.rest[:suffix]...)
 		v.rest = v.rest[suffix:]
-		v.scan(shared)
+		v.folded = v.folded[:min(len(v.folded), shared)]
+		v.next++
 	}
 	return v.value
-}
-
-// scan searches the last value, which shares some bytes with the one before.
-func (v *runValues) scan(shared int) {
-	if v.find != nil {
-		v.found = v.find.Scan(shared, v.value[shared:])
-	}
 }
 
 func (v *runValues) uvarint() int {
@@ -71,12 +59,17 @@ func (v *runValues) uvarint() int {
 	return int(n)
 }
 
-// contains reports whether the value of a run, which must not be before that of the last call, contains the substring.
-func (v *runValues) contains(run int) bool {
+// contains reports whether the value of a run contains a substring.
+func (v *runValues) contains(run int, find *text.Substring) bool {
 	const slowSteps = 8 // a long value, or one by its weights, takes several microseconds
-	value := v.at(run)
-	if !v.stored || v.found == text.Undecided {
+	value, ok := v.at(run), false
+	v.folded, ok = text.AppendFoldedASCII(v.folded, value[len(v.folded):])
+	if !v.stored || !ok {
 		v.steps.Add(slowSteps)
 	}
-	return v.found == text.Found || v.found == text.Undecided && v.find.In(value)
+	if ok {
+		return find.InFoldedASCII(v.folded)
+	}
+	v.folded = v.folded[:0]
+	return find.In(value)
 }
