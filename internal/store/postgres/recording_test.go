@@ -91,9 +91,8 @@ func (r *tape) add(statement string, args []any) {
 	}
 	s := step{Other: r.other, SQL: statement}
 	for _, v := range args {
-		switch v.(type) {
-		case pgx.QueryResultFormatsByOID, pgx.QueryExecMode:
-			continue // how statements are sent and results are encoded is between driver and server
+		if _, ok := v.(pgx.QueryResultFormatsByOID); ok {
+			continue // how results are encoded is between driver and server
 		}
 		a, err := newArg(v)
 		r.err = errors.Join(r.err, err)

@@ -108,31 +108,33 @@ func TestByteMap(t *testing.T) {
 	g := rand.New(rand.NewPCG(8, 7))
 	for range 20 {
 		set := randomSet(g, records)
-		encoded, want := serialized(t, set), bytes.Repeat([]byte{1}, records)
+		want := bytes.Repeat([]byte{1}, records)
 		var values []byte
 		for i, rec := range set.ToArray() {
 			want[rec] = byte(2 + i%200)
 			values = append(values, want[rec])
 		}
+		stored := Encoded(slices.Concat(serialized(t, set), values))
 		for _, share := range []int{1, 7, 5000} {
-			m := NewStoredByteMap(slices.Concat(encoded, values))
-			if g.IntN(2) == 0 {
-				m = NewByteMap(set.ToArray(), values)
+			var asked []uint32
+			for rec := range uint32(records) {
+				if g.IntN(share) == 0 {
+					asked = append(asked, rec)
+				}
 			}
-			for first := uint32(0); first < records; {
-				var asked []uint32
-				for ; first < records && len(asked) < 1000; first++ {
-					if g.IntN(share) == 0 {
-						asked = append(asked, first)
+			for name, m := range map[string]ByteMap{
+				"stored": NewStoredByteMap(stored, len(asked), new(ContainerBytes)),
+				"dense":  NewDenseByteMap(append(want, make([]byte, ContainerMembers)...)),
+				"func":   NewByteMap(func(record uint32) byte { return want[record] }, new(ContainerBytes)),
+			} {
+				ListSet(&Pool{Records: records}, asked).Each(guard.NewSteps(t.Context()), func(records []uint32) {
+					got := m.Load(records)
+					for _, rec := range records {
+						if got := got[uint16(rec)] + m.Base; got != want[rec] {
+							t.Fatalf("%s, one in %d: %d at %d; want %d", name, share, got, rec, want[rec])
+						}
 					}
-				}
-				got := make([]byte, len(asked))
-				m.Read(asked, got)
-				for i, rec := range asked {
-					if got[i] != want[rec] {
-						t.Fatalf("one in %d: %d at %d; want %d", share, got[i], rec, want[rec])
-					}
-				}
+				})
 			}
 		}
 	}
@@ -223,8 +225,8 @@ func checkSet(t *testing.T, s *Set, want *roaring.Bitmap) {
 	}
 	var got []uint32
 	s.Each(st, func(part []uint32) {
-		if len(part) > EachAtOnce {
-			t.Fatalf("%d records at once", len(part))
+		if n := len(part); n == 0 || n > EachAtOnce || part[0]>>16 != part[n-1]>>16 {
+			t.Fatalf("%d records at once: %v", n, part)
 		}
 		got = append(got, part...)
 	})

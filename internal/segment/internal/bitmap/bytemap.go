@@ -5,70 +5,105 @@ import (
 	"slices"
 )
 
-// ByteMap maps records to bytes: the members of a set to the values that belong to them, other records to 1. It is read in
-// ascending order and holds the bytes of one container at a time.
+// ContainerBytes has a byte for each record of a container, by the lower 16 bits of its number.
+type ContainerBytes [ContainerMembers]byte
+
+// ByteMap maps records to bytes.
 type ByteMap struct {
-	fill   func(m *ByteMap, key uint32) // stores the values of a container
-	key    uint32                       // of the container whose bytes are held
-	bytes  [ContainerMembers]byte       // values - 1
-	stored []uint32                     // records whose bytes must be cleared afterwards
-	dense  bool                         // all bytes must be cleared afterwards
+	// Load returns the bytes of ascending records of one container; those of other records are undefined. They are valid
+	// until the next call for a map with the same buffer. Records must not be less than those of earlier calls.
+	Load func(records []uint32) *ContainerBytes
+	// Base must be added to the bytes.
+	Base byte
+}
+
+// NewByteMap returns a map to the results of a function. It uses buf for the bytes.
+func NewByteMap(value func(record uint32) byte, buf *ContainerBytes) ByteMap {
+	return ByteMap{Load: func(records []uint32) *ContainerBytes {
+		for _, rec := range records {
+			buf[uint16(rec)] = value(rec)
+		}
+		return buf
+	}}
+}
+
+// NewDenseByteMap returns a map to bytes by record, with room for complete containers.
+func NewDenseByteMap(values []byte) ByteMap {
+	return ByteMap{Load: func(records []uint32) *ContainerBytes {
+		return (*ContainerBytes)(values[records[0]>>16<<16:])
+	}}
+}
+
+// NewStoredByteMap returns a map of the members of a set to the values that follow it, and of other records to 1. The
+// bytes of about n records are read: if they are few, only theirs are stored, in buf.
+func NewStoredByteMap(e Encoded, n int, buf *ContainerBytes) ByteMap {
+	m := &storedBytes{rest: openContainers(e), restValues: e.trailer(), key: noContainer, bytes: buf, sparse: true}
+	if n > e.Len()/4 {
+		m.bytes, m.sparse = new(ContainerBytes), false
+	}
+	return ByteMap{Load: m.load, Base: 1}
+}
+
+// storedBytes is the state of a stored map. Its bytes are one less than the values.
+type storedBytes struct {
+	rest       containers
+	restValues []byte // of the members of rest
+	bytes      *ContainerBytes
+	sparse     bool
+
+	key     uint32    // of the loaded container
+	bitmap  container // its members, if it is a bitmap container
+	members []uint32  // its members, if it is another one
+	values  []byte    // of its members
+	word    int       // words before it contain
+	before  int       // so many members; they are less than all records to read
 }
 
 const noContainer = 1 // is not a key
 
-// NewByteMap returns a map of a list of ascending members.
-func NewByteMap(members []uint32, values []byte) *ByteMap {
-	return &ByteMap{key: noContainer, fill: func(m *ByteMap, key uint32) {
-		from, _ := slices.BinarySearch(members, key)
-		to, _ := slices.BinarySearch(members, key+ContainerMembers) // fits, because there are fewer than 2^31 records
-		m.store(members[from:to], values[from:to])
-	}}
-}
-
-// NewDenseByteMap returns a map of all records, of which only those with a value are read.
-func NewDenseByteMap(values []byte) *ByteMap {
-	return &ByteMap{key: noContainer, fill: func(m *ByteMap, key uint32) {
-		m.dense = true
-		for i, v := range values[key:min(int(key)+ContainerMembers, len(values))] {
-			m.bytes[i] = v - 1
+func (m *storedBytes) load(records []uint32) *ContainerBytes {
+	if key := records[0] >> 16 << 16; key != m.key {
+		m.key = key
+		m.loadContainer()
+		if !m.sparse {
+			clear(m.bytes[:])
+			m.storeAll()
 		}
-	}}
+	}
+	if m.sparse {
+		m.store(records)
+	}
+	return m.bytes
 }
 
-// NewStoredByteMap returns a map of the members of a set, which the values follow.
-func NewStoredByteMap(e Encoded) *ByteMap {
-	rest, values := openContainers(e), e.trailer()
-	var members []uint32
-	return &ByteMap{key: noContainer, fill: func(m *ByteMap, key uint32) {
-		for len(rest.heads) > 0 && rest.key() <= key {
-			c, _ := rest.next()
-			switch {
-			case c.key < key:
-			case c.kind == bitmapContainer:
-				m.storeBits(c, values)
-			default:
-				members = c.appendTo(slices.Grow(members[:0], c.count))
-				m.store(members, values[:c.count])
+// loadContainer loads the container with the current key.
+func (m *storedBytes) loadContainer() {
+	m.bitmap, m.members, m.values, m.word, m.before = container{}, m.members[:0], nil, 0, 0
+	for len(m.rest.heads) > 0 && m.rest.key() <= m.key {
+		c, _ := m.rest.next()
+		if c.key == m.key {
+			m.values = m.restValues[:c.count]
+			if c.kind == bitmapContainer {
+				m.bitmap = c
+			} else {
+				m.members = c.appendTo(slices.Grow(m.members, c.count))
 			}
-			values = values[c.count:]
 		}
-	}}
-}
-
-// store stores the values of records.
-func (m *ByteMap) store(records []uint32, values []byte) {
-	m.stored = records
-	for i, rec := range records {
-		m.bytes[uint16(rec)] = values[i] - 1
+		m.restValues = m.restValues[c.count:]
 	}
 }
 
-// storeBits stores the values of the members of a bitmap container.
-func (m *ByteMap) storeBits(c container, values []byte) {
-	m.dense = true
+// storeAll stores the values of all members.
+func (m *storedBytes) storeAll() {
+	if m.bitmap.count == 0 {
+		for i, rec := range m.members {
+			m.bytes[uint16(rec)] = m.values[i] - 1
+		}
+		return
+	}
+	values := m.values
 	for i := range bitmapWords {
-		word := c.word(i)
+		word := m.bitmap.word(i)
 		part, of := (*[64]byte)(m.bytes[64*i:]), values[:bits.OnesCount64(word)]
 		values = values[len(of):]
 		for _, v := range of {
@@ -78,31 +113,26 @@ func (m *ByteMap) storeBits(c container, values []byte) {
 	}
 }
 
-// load holds the bytes of a container.
-func (m *ByteMap) load(key uint32) {
-	if m.dense {
-		clear(m.bytes[:])
-	}
-	for _, rec := range m.stored {
-		m.bytes[uint16(rec)] = 0
-	}
-	m.key, m.stored, m.dense = key, nil, false
-	m.fill(m, key)
-}
-
-// Read stores the values of records in out. Records must not be less than those of earlier calls.
-func (m *ByteMap) Read(records []uint32, out []byte) {
-	for len(records) > 0 {
-		if key := records[0] >> 16 << 16; key != m.key {
-			m.load(key)
+// store stores the values of records.
+func (m *storedBytes) store(records []uint32) {
+	for _, rec := range records {
+		value := byte(1)
+		if m.bitmap.count == 0 {
+			for m.before < len(m.members) && m.members[m.before] < rec {
+				m.before++
+			}
+			if m.before < len(m.members) && m.members[m.before] == rec {
+				value = m.values[m.before]
+			}
+		} else {
+			for ; m.word < int(uint16(rec)/64); m.word++ {
+				m.before += bits.OnesCount64(m.bitmap.word(m.word))
+			}
+			word, bit := m.bitmap.word(m.word), uint64(1)<<(rec%64)
+			if word&bit != 0 {
+				value = m.values[m.before+bits.OnesCount64(word&(bit-1))]
+			}
 		}
-		n := len(records)
-		if records[n-1]>>16<<16 != m.key {
-			n, _ = slices.BinarySearch(records, m.key+ContainerMembers)
-		}
-		for i, rec := range records[:n] {
-			out[i] = m.bytes[uint16(rec)] + 1
-		}
-		records, out = records[n:], out[n:]
+		m.bytes[uint16(rec)] = value - 1
 	}
 }

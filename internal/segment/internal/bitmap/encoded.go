@@ -100,33 +100,48 @@ func (e Encoded) trailer() []byte {
 
 // Picked calls f for some members, given by their ascending positions in the set.
 func (e Encoded) Picked(positions []uint32, f func(i int, member uint32)) {
-	before, i := uint32(0), 0 // members of the preceding containers; index in positions
+	p := picker{positions: positions, f: f}
 	all := openContainers(e)
-	for c, ok := all.next(); ok && i < len(positions); c, ok = all.next() {
-		end := before + uint32(c.count)
+	for c, ok := all.next(); ok && p.i < len(positions); c, ok = all.next() {
 		switch c.kind {
 		case arrayContainer:
-			for ; i < len(positions) && positions[i] < end; i++ {
-				f(i, c.key+uint32(c.member(int(positions[i]-before))))
-			}
+			p.members(c.count, func(i int) uint32 { return c.key + uint32(c.member(i)) })
 		case bitmapContainer:
-			at, first := before, c.key // position and number of the first bit of the word
-			for w := 0; w < bitmapWords && i < len(positions) && positions[i] < end; w++ {
-				word := c.word(w)
-				next := at + uint32(bits.OnesCount64(word))
-				for ; i < len(positions) && positions[i] < next; i++ {
-					for ; at < positions[i]; at++ {
-						word &= word - 1
-					}
-					f(i, first+uint32(bits.TrailingZeros64(word)))
-				}
-				at, first = next, first+64
+			for i := range bitmapWords {
+				p.word(c.key+uint32(64*i), c.word(i))
 			}
 		case runContainer:
-			for members := c.appendTo(nil); i < len(positions) && positions[i] < end; i++ {
-				f(i, members[positions[i]-before])
-			}
+			members := c.appendTo(nil)
+			p.members(c.count, func(i int) uint32 { return members[i] })
 		}
-		before = end
 	}
+}
+
+// picker calls a function for the members of a set at some positions. Its methods get the parts of the set in order.
+type picker struct {
+	positions []uint32 // ascending
+	f         func(i int, member uint32)
+	i         int    // index of the next position
+	before    uint32 // number of members of the parts so far
+}
+
+// members picks from n members.
+func (p *picker) members(n int, member func(i int) uint32) {
+	end := p.before + uint32(n)
+	for ; p.i < len(p.positions) && p.positions[p.i] < end; p.i++ {
+		p.f(p.i, member(int(p.positions[p.i]-p.before)))
+	}
+	p.before = end
+}
+
+// word picks from the members among 64 numbers, which are the bits of a word.
+func (p *picker) word(first uint32, word uint64) {
+	end := p.before + uint32(bits.OnesCount64(word))
+	for at := p.before; p.i < len(p.positions) && p.positions[p.i] < end; p.i++ {
+		for ; at < p.positions[p.i]; at++ {
+			word &= word - 1
+		}
+		p.f(p.i, first+uint32(bits.TrailingZeros64(word)))
+	}
+	p.before = end
 }

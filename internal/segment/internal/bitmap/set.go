@@ -95,64 +95,66 @@ func (s *Set) IsSmall() bool { return s.bits == nil && s.stored == nil }
 // EachAtOnce is the maximum number of records for which Each calls its function.
 const EachAtOnce = 1024
 
-// Each calls f for all records in ascending order, several at a time.
+// Each calls f for all records in ascending order, several of one container at a time.
 func (s *Set) Each(st *guard.Steps, f func(records []uint32)) {
 	if s.IsSmall() {
-		for part := range slices.Chunk(s.list, EachAtOnce) {
-			st.Add(len(part))
-			f(part)
+		for list := s.list; len(list) > 0; {
+			n := min(len(list), EachAtOnce)
+			if next := (list[0]>>16 + 1) << 16; list[n-1] >= next {
+				n, _ = slices.BinarySearch(list[:n], next)
+			}
+			st.Add(n)
+			f(list[:n])
+			list = list[n:]
 		}
 		return
 	}
-	buf := make([]uint32, 0, EachAtOnce)
-	for i, word := range s.Dense(st) {
-		if word == 0 {
-			continue
+	buf, n := new([EachAtOnce]uint32), 0
+	words := s.Dense(st)
+	for i, word := range words {
+		for ; word != 0; word &= word - 1 {
+			buf[n%EachAtOnce] = uint32(64*i + bits.TrailingZeros64(word))
+			n++
 		}
-		buf = appendWord(buf, i, word)
-		if len(buf) > EachAtOnce-64 {
-			st.Add(len(buf))
-			f(buf)
-			buf = buf[:0]
+		if n > EachAtOnce-64 || n > 0 && i%bitmapWords == bitmapWords-1 {
+			st.Add(n)
+			f(buf[:n])
+			n = 0
 		}
 	}
-	st.Add(len(buf))
-	f(buf)
 }
 
 // Slice returns the records at positions [from, to) in ascending order.
 func (s *Set) Slice(st *guard.Steps, from, to int) []uint32 {
-	switch {
-	case s.IsSmall():
+	if s.IsSmall() {
 		return s.list[from:to]
-	case s.bits == nil:
-		return s.stored.slice(st, from, to)
 	}
-	out, at := make([]uint32, 0, to-from+128), 0
-	first := 0 // position of the first record in out
-	for i, word := range s.bits {
-		n := bits.OnesCount64(word)
-		switch {
-		case at+n <= from:
-			first = at + n
-		case at < to:
-			out = appendWord(out, i, word)
-		default:
-			return out[from-first:][:to-from]
-		}
-		at += n
-	}
-	return out[from-first:][:to-from]
-}
-
-// slice returns the members at positions [from, to).
-func (e Encoded) slice(st *guard.Steps, from, to int) []uint32 {
-	positions, out := make([]uint32, to-from), make([]uint32, to-from)
+	positions := make([]uint32, to-from)
 	for i := range positions {
 		positions[i] = uint32(from + i)
 	}
-	st.Add(len(out))
-	e.Picked(positions, func(i int, member uint32) { out[i] = member })
+	return s.At(st, positions)
+}
+
+// At returns the records at ascending positions.
+func (s *Set) At(st *guard.Steps, positions []uint32) []uint32 {
+	st.Add(len(positions))
+	out := make([]uint32, len(positions))
+	switch {
+	case s.IsSmall():
+		for i, p := range positions {
+			out[i] = s.list[p]
+		}
+	case s.bits == nil:
+		s.stored.Picked(positions, func(i int, record uint32) { out[i] = record })
+	default:
+		p := picker{positions: positions, f: func(i int, record uint32) { out[i] = record }}
+		for i, word := range s.bits {
+			if p.word(uint32(64*i), word); p.i == len(positions) {
+				break
+			}
+		}
+	}
 	return out
 }
 

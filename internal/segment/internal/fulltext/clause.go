@@ -111,30 +111,37 @@ func (c *Clause) DocFreq(st *guard.Steps) int {
 	}
 }
 
-// frequencies returns the frequencies of the clause in each record with more than one, or in all records.
-func (c *Clause) frequencies(st *guard.Steps) *bitmap.ByteMap {
+// frequencies returns the frequencies of the clause, up to MaxFrequency, of which those in about n records are read. It may
+// use buf. In a few records, the clause is counted, which takes about as long as reading the given share of the frequencies.
+func (c *Clause) frequencies(st *guard.Steps, n int, buf *bitmap.ContainerBytes) bitmap.ByteMap {
+	const storedShare, unionShare = 1 << 14, 1 << 8
 	switch condition := c.Condition.(type) {
 	case *union:
-		return bitmap.NewDenseByteMap(condition.frequencies(st))
+		if n > condition.Cost().Records/unionShare {
+			return bitmap.NewDenseByteMap(condition.frequencies(st))
+		}
 	case *phrase:
-		found := condition.matches(st)
-		return bitmap.NewByteMap(found.records, found.counts)
+		found, i := condition.matches(st), 0 // all of them are counted already
+		return bitmap.NewByteMap(func(record uint32) byte {
+			for found.records[i] < record {
+				i++
+			}
+			return found.counts[i]
+		}, buf)
 	default:
-		return bitmap.NewStoredByteMap(c.postings.freqs.Set(c.number))
+		if freqs := c.postings.freqs.Set(c.number); n > freqs.Len()/storedShare {
+			return bitmap.NewStoredByteMap(freqs, n, buf)
+		}
 	}
+	return bitmap.NewByteMap(func(record uint32) byte { return byte(c.pattern.count(record, MaxFrequency)) }, buf)
 }
 
-// readsFrequencies reports whether counting the clause in n records takes longer than reading its frequencies.
-func (c *Clause) readsFrequencies(n int) bool {
-	const countCost = 256 // reading so many stored frequencies takes as long as counting in a record, which is seldom cached
-	switch condition := c.Condition.(type) {
-	case *union:
-		return n > condition.Cost().Records/countCost
-	case *phrase:
-		return true // all of them are counted already
-	default:
-		return c.postings != nil && n > c.postings.freqs.Set(c.number).Len()/countCost
+// exactFrequency returns the frequency of the clause in a record, of which MaxFrequency may be only a minimum.
+func (c *Clause) exactFrequency(record uint32, upToMax byte) int {
+	if upToMax == MaxFrequency {
+		return c.pattern.count(record, 0)
 	}
+	return int(upToMax)
 }
 
 // phrase is the condition that a record contains adjacent words.

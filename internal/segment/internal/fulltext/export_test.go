@@ -5,8 +5,18 @@ import "herbarium/internal/segment/internal/bitmap"
 // Top returns the best records if they are found without scoring all.
 func (s *Scorer) Top(set *bitmap.Set, n int) ([]uint32, bool) { return s.top(set, n) }
 
-// Score returns the score of a record that contains all clauses.
-func (s *Scorer) Score(record uint32) float64 { return s.sort([]uint32{record})[0].score }
+// RankByLevel ranks the records of a set by levels, as if there were too many classes.
+func (s *Scorer) RankByLevel(set *bitmap.Set) *Ranking {
+	r := s.newRanking(set)
+	r.rank(newLevels(s, set.Len()))
+	return r
+}
+
+// RankByClass ranks the records of a set by the classes of a tree, unless there are too many.
+func (s *Scorer) RankByClass(set *bitmap.Set) (*Ranking, bool) {
+	r := s.newRanking(set)
+	return r, r.rank(newClassTree(s, set.Len()))
+}
 
 // LengthOrder returns the records in length order and the lengths by record.
 func (w *Index) LengthOrder() (records, lengths []uint32) {

@@ -1,11 +1,13 @@
 package fulltext_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 
@@ -17,6 +19,7 @@ import (
 	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
+	"herbarium/internal/text"
 )
 
 // Rules with which a file has as many optional indexes as possible, and none.
@@ -33,24 +36,42 @@ func noIndexes() build.OptionalIndexes {
 	return build.OptionalIndexes{MinRecords: math.MaxInt}
 }
 
-// openIndex builds a file with n records of few distinct words, common and rare ones, and opens its full-text index.
-func openIndex(t *testing.T, n int, opts build.Options) *fulltext.Index {
-	t.Helper()
+// randomRecords returns n records of few distinct words, common and rare ones. A few records are long.
+func randomRecords(n int) []herb.Record {
 	r := rand.New(rand.NewPCG(7, uint64(n)))
 	vocabulary := []string{"oak", "elm", "ash", "yew", "fir", "box", "bay", "rue", "may", "ivy"}
-	records := func(yield func(herb.Record, error) bool) {
-		for range n {
-			words := make([]string, 1+r.IntN(12))
-			for k := range words {
-				words[k] = vocabulary[min(r.IntN(len(vocabulary)), r.IntN(len(vocabulary)), r.IntN(len(vocabulary)))]
-			}
-			if !yield(herb.Record{strings.Join(words, " "), []string{"a", "b", "c"}[r.IntN(3)]}, nil) {
+	records := make([]herb.Record, n)
+	for i := range records {
+		words := make([]string, 1+r.IntN(12))
+		if r.IntN(400) == 0 {
+			words = make([]string, r.IntN(1500))
+		}
+		for k := range words {
+			words[k] = vocabulary[min(r.IntN(len(vocabulary)), r.IntN(len(vocabulary)), r.IntN(len(vocabulary)))]
+		}
+		records[i] = herb.Record{strings.Join(words, " "), []string{"a", "b", "c"}[r.IntN(3)]}
+	}
+	return records
+}
+
+// openIndex builds a file with n random records, and opens its full-text index.
+func openIndex(t *testing.T, n int, opts build.Options) *fulltext.Index {
+	t.Helper()
+	return openRecords(t, randomRecords(n), opts)
+}
+
+// openRecords builds a file, and opens its full-text index.
+func openRecords(t *testing.T, records []herb.Record, opts build.Options) *fulltext.Index {
+	t.Helper()
+	all := func(yield func(herb.Record, error) bool) {
+		for _, rec := range records {
+			if !yield(rec, nil) {
 				return
 			}
 		}
 	}
 	path := filepath.Join(t.TempDir(), "x")
-	if _, err := build.Create(t.Context(), path, fields(), records, opts); err != nil {
+	if _, err := build.Create(t.Context(), path, fields(), all, opts); err != nil {
 		t.Fatal(err)
 	}
 	f, err := file.Open(path)
@@ -62,7 +83,7 @@ func openIndex(t *testing.T, n int, opts build.Options) *fulltext.Index {
 			t.Error(err)
 		}
 	})
-	index, err := fulltext.Open(f, &bitmap.Pool{Records: n})
+	index, err := fulltext.Open(f, &bitmap.Pool{Records: len(records)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,32 +244,112 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// TestRanking compares a ranking with the pages of a scorer.
-func TestRanking(t *testing.T) {
-	t.Parallel()
-	const n = 20_000
-	index := openIndex(t, n, build.Options{})
-	for _, raw := range []string{"oak", "oak+elm", "o*+e*"} {
-		set, _, scorer := search(t, index, n, raw)
-		ranking, all := scorer.Rank(set), scorer.Page(set, 0, set.Len())
-		for _, from := range []int{0, 1, 500, set.Len() - 30} {
-			to := min(from+700, set.Len())
-			if got := ranking.Page(from, to); !slices.Equal(got, all[from:to]) {
-				t.Errorf("%s: records %d to %d differ", raw, from, to)
+// ranked is a record with its score.
+type ranked struct {
+	record uint32
+	score  float64
+}
+
+// rankAll returns the records of a search for words and prefixes, in alphabetical order, by score. It reads the records
+// themselves.
+func rankAll(records []herb.Record, search string) (all []ranked) {
+	words, total := make([][]string, len(records)), 0
+	for i, rec := range records {
+		words[i] = append(strings.Fields(rec[0]), rec[1])
+		total += len(words[i])
+	}
+	scores, matched := make([]float64, len(records)), make([]int, len(records))
+	clauses := strings.Split(search, "+")
+	for _, clause := range clauses {
+		counts, matching := make([]int, len(records)), 0
+		for i := range records {
+			for _, word := range words[i] {
+				if prefix, ok := strings.CutSuffix(clause, "*"); word == clause || ok && strings.HasPrefix(word, prefix) {
+					counts[i]++
+				}
 			}
-			score := scorer.Score(all[from])
-			if got := ranking.Score(from); got != score {
-				t.Errorf("%s: record %d has the score %v, want %v", raw, from, got, score)
-			}
-			through := ranking.CountThrough(score)
-			if through <= from || ranking.Score(through-1) != score || through < set.Len() && ranking.Score(through) >= score {
-				t.Errorf("%s: %d records have at least the score of record %d", raw, through, from)
+			if counts[i] > 0 {
+				matching++
+				matched[i]++
 			}
 		}
-		if got := ranking.CountThrough(math.Inf(1)); got != 0 {
-			t.Errorf("%s: %d records have the best possible score", raw, got)
+		for i, n := range counts {
+			average := float64(total) / float64(len(records))
+			scores[i] += text.Score(text.IDF(len(records), matching), n, len(words[i]), average)
 		}
 	}
+	for i, score := range scores {
+		if matched[i] == len(clauses) {
+			all = append(all, ranked{uint32(i), score})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	return all
+}
+
+// TestRanking compares rankings with the order computed from the records.
+func TestRanking(t *testing.T) {
+	t.Parallel()
+	const n = bitmap.ContainerMembers + 3000
+	records, index := randomRecords(n), openIndex(t, n, build.Options{Indexes: allIndexes()})
+	for _, raw := range []string{"oak", "ivy", "oak+elm", "o*+e*", "ash+b*+elm+oak", "bay+box+ivy+may+rue"} {
+		set, _, scorer := search(t, index, n, raw)
+		want := rankAll(records, raw)
+		if set.Len() != len(want) {
+			t.Fatalf("%s: %d records; want %d", raw, set.Len(), len(want))
+		}
+		byClass, ok := scorer.RankByClass(set)
+		if !ok {
+			t.Errorf("%s: too many classes", raw)
+			continue
+		}
+		checkRanking(t, raw+" by class", byClass, want)
+		checkRanking(t, raw+" by level", scorer.RankByLevel(set), want)
+	}
+}
+
+func checkRanking(t *testing.T, name string, r *fulltext.Ranking, want []ranked) {
+	t.Helper()
+	for _, from := range []int{0, 1, 500, len(want) / 2, len(want) - 30} {
+		from = max(min(from, len(want)-1), 0)
+		to := min(from+700, len(want))
+		for i, rec := range r.Page(from, to) {
+			if rec != want[from+i].record {
+				t.Errorf("%s: record %d is %d; want %d", name, from+i, rec, want[from+i].record)
+				break
+			}
+		}
+		score := want[from].score
+		if got := r.Score(from); got != score {
+			t.Errorf("%s: record %d has the score %v; want %v", name, from, got, score)
+		}
+		for score, through := range map[float64]int{
+			score:                      sort.Search(len(want), func(i int) bool { return want[i].score < score }),
+			math.Nextafter(score, 100): sort.Search(len(want), func(i int) bool { return want[i].score <= score }),
+		} {
+			if got := r.CountThrough(score); got != through {
+				t.Errorf("%s: %d records have at least the score %v; want %d", name, got, score, through)
+			}
+		}
+	}
+	if got := r.CountThrough(math.Inf(1)); got != 0 {
+		t.Errorf("%s: %d records have the best possible score", name, got)
+	}
+}
+
+// TestRank_tooManyClasses ranks records of which no two have the same length and frequencies.
+func TestRank_tooManyClasses(t *testing.T) {
+	t.Parallel()
+	const most, raw = 70, "oak+elm"
+	var records []herb.Record
+	for i := range most * most {
+		records = append(records, herb.Record{strings.Repeat("oak ", 1+i%most) + strings.Repeat("elm ", 1+i/most), "a"})
+	}
+	set, _, scorer := search(t, openRecords(t, records, build.Options{}), len(records), raw)
+	if _, ok := scorer.RankByClass(set); ok {
+		t.Error("there are not too many classes")
+	}
+	checkRanking(t, raw, scorer.Rank(set), rankAll(records, raw))
 }
 
 // TestLengthOrder checks the length order of files built in memory and with spill files, and that small files have none.

@@ -60,35 +60,30 @@ func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 	return s.Rank(set).Page(from, to)
 }
 
-// each calls f for the records of a set and their scores, some at a time. In a few records, it counts the clauses instead
-// of reading all stored frequencies.
-func (s *Scorer) each(set *bitmap.Set, f func(records []uint32, scores []float64)) {
-	maps := make([]*bitmap.ByteMap, len(s.clauses))
+// frequencies maps records to the frequencies of each clause, up to MaxFrequency.
+type frequencies []bitmap.ByteMap
+
+// frequencies returns the frequencies of all clauses, of which those in about n records are read.
+func (s *Scorer) frequencies(n int) frequencies {
+	all, buf := make(frequencies, len(s.clauses)), new(bitmap.ContainerBytes)
 	for i, c := range s.clauses {
-		if c.readsFrequencies(set.Len()) {
-			maps[i] = c.frequencies(s.steps)
+		all[i] = c.frequencies(s.steps, n, buf)
+	}
+	return all
+}
+
+// scores stores the scores of records of one container.
+func (s *Scorer) scores(f frequencies, records []uint32, scores []float64) {
+	var norms [bitmap.EachAtOnce]float64
+	for i, rec := range records {
+		norms[i] = text.Norm(int(s.index.lengths.At(int(rec))), s.average)
+	}
+	scores = scores[:len(records)]
+	clear(scores)
+	for c, m := range f {
+		bytes, clause, idf := m.Load(records), s.clauses[c], s.idf[c]
+		for i, rec := range records {
+			scores[i] += text.NormScore(idf, clause.exactFrequency(rec, bytes[uint16(rec)]+m.Base), norms[i])
 		}
 	}
-	norms, scores, counts := make([]float64, bitmap.EachAtOnce), make([]float64, bitmap.EachAtOnce), make([]byte, bitmap.EachAtOnce)
-	set.Each(s.steps, func(records []uint32) {
-		s.steps.Add((len(s.clauses) - 1) * len(records))
-		norms, scores, counts := norms[:len(records)], scores[:len(records)], counts[:len(records)]
-		clear(scores)
-		for i, rec := range records {
-			norms[i] = text.Norm(int(s.index.lengths.At(int(rec))), s.average)
-		}
-		for c, m := range maps {
-			if m != nil {
-				m.Read(records, counts)
-			}
-			for i, count := range counts {
-				n := int(count)
-				if m == nil || count == MaxFrequency {
-					n = s.clauses[c].pattern.count(records[i], 0)
-				}
-				scores[i] += text.NormScore(s.idf[c], n, norms[i])
-			}
-		}
-		f(records, scores)
-	})
 }

@@ -13,6 +13,7 @@ type union struct {
 	pattern *pattern
 	cost    plan.Cost
 	set     *bitmap.Set // nil if it is not computed yet
+	counts  []byte      // frequencies by record; nil if they are not computed yet
 	name    string
 }
 
@@ -59,10 +60,14 @@ func (u *union) evaluate(st *guard.Steps) *bitmap.Set {
 	return u.set
 }
 
-// frequencies returns the sum of the frequencies of the terms by record, up to MaxFrequency.
+// frequencies returns the sum of the frequencies of the terms by record, up to MaxFrequency, with room for complete
+// containers.
 func (u *union) frequencies(st *guard.Steps) []byte {
+	if u.counts != nil {
+		return u.counts
+	}
 	w := u.index
-	counts := make([]byte, w.lengths.Len())
+	counts := make([]byte, (w.lengths.Len()>>16+1)<<16)
 	add := func(rec uint32, n byte) { counts[rec] = byte(min(uint(counts[rec])+uint(n), MaxFrequency)) }
 	u.each(st, func(id int) {
 		w.docs.Set(id).Each(st, func(records []uint32) {
@@ -78,5 +83,6 @@ func (u *union) frequencies(st *guard.Steps) []byte {
 			freqs = freqs[len(records):]
 		})
 	})
+	u.counts = counts
 	return counts
 }
