@@ -53,7 +53,7 @@ func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([
 // ReadPlants returns up to limit plants that follow the first n in creation order. It takes one round trip.
 func (s *Store) ReadPlants(ctx context.Context, n, limit int) (page store.PlantPage, err error) {
 	err = s.callRead(ctx, "reading plants", func(ctx context.Context) error {
-		page, err = store.ReadPlants(ctx, numbered{s.db}, n, limit)
+		page, err = store.ReadPlants(ctx, numbered{Tx: s.db}, n, limit)
 		return err
 	})
 	return page, err

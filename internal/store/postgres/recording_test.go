@@ -91,8 +91,9 @@ func (r *tape) add(statement string, args []any) {
 	}
 	s := step{Other: r.other, SQL: statement}
 	for _, v := range args {
-		if _, ok := v.(pgx.QueryResultFormatsByOID); ok {
-			continue // how results are encoded is between driver and server
+		switch v.(type) {
+		case pgx.QueryResultFormatsByOID, pgx.QueryExecMode:
+			continue // how statements are sent and results are encoded is between driver and server
 		}
 		a, err := newArg(v)
 		r.err = errors.Join(r.err, err)

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/semaphore"
 
 	"herbarium/internal/store"
@@ -121,7 +123,9 @@ func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Cont
 	if err != nil {
 		return err
 	}
-	if err := do(ctx, numbered{tx}); err != nil {
+	// Statements are not prepared: a plan that was cached while a table was small would scan the table after it has grown, and
+	// batches of many sizes would be prepared one by one.
+	if err := do(ctx, numbered{tx, []any{pgx.QueryExecModeExec}}); err != nil {
 		_ = tx.Rollback() // if this fails, the connection is lost and the transaction with it
 		return err
 	}
@@ -129,14 +133,17 @@ func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Cont
 }
 
 // numbered accepts statements with ? placeholders, in a transaction or outside of one.
-type numbered struct{ store.Tx }
+type numbered struct {
+	store.Tx
+	options []any // of the driver; precede the arguments
+}
 
 func (n numbered) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return n.Tx.QueryContext(ctx, store.Numbered(query), args...)
+	return n.Tx.QueryContext(ctx, store.Numbered(query), slices.Concat(n.options, args)...)
 }
 
 func (n numbered) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	return n.Tx.QueryRowContext(ctx, store.Numbered(query), args...)
+	return n.Tx.QueryRowContext(ctx, store.Numbered(query), slices.Concat(n.options, args)...)
 }
 
 // ExecContext replaces NUL in texts, which PostgreSQL cannot store: a title or message may contain it. JSON is unaffected,
@@ -147,5 +154,5 @@ func (n numbered) ExecContext(ctx context.Context, query string, args ...any) (s
 			args[i] = strings.ReplaceAll(text, "\x00", "\uFFFD")
 		}
 	}
-	return n.Tx.ExecContext(ctx, store.Numbered(query), args...)
+	return n.Tx.ExecContext(ctx, store.Numbered(query), slices.Concat(n.options, args)...)
 }
