@@ -205,6 +205,9 @@ func (t *Ticket) Enter(ctx context.Context, l Lane) error {
 	if t.held && t.lane == l {
 		return nil
 	}
+	if t.held && t.lane == Cheap && l == Expensive {
+		t.c.arrivals.Add(-1) // expensive queries do not slow each other down
+	}
 	t.Release()
 	if err := t.c.enter(ctx, l); err != nil {
 		return err

@@ -83,3 +83,28 @@ func TestAcquirePaced(t *testing.T) {
 		}
 	})
 }
+
+// TestPace_expensiveRequests lets requests arrive that turn out to be expensive after they were admitted.
+func TestPace_expensiveRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, err := New(Options{Limits: DefaultLimits(2, 1<<30)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pause := c.Pace(t.Context())
+		for range 10 {
+			ticket := c.NewTicket()
+			for _, lane := range []Lane{Cheap, Expensive} {
+				if err := ticket.Enter(t.Context(), lane); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ticket.Release()
+		}
+		begin := time.Now()
+		if pause(pacedPiece); time.Since(begin) > 0 {
+			t.Errorf("waited %s for requests of the same lane", time.Since(begin))
+		}
+	})
+}

@@ -78,5 +78,8 @@ func (s *limited) enter(ctx context.Context, expensive bool) (_ context.Context,
 	if !expensive {
 		return ctx, func() {}, t.Enter(ctx, Cheap)
 	}
-	return query.WithYield(ctx, s.c.Pace(ctx)), t.Release, t.Enter(ctx, Expensive)
+	if err := t.Enter(ctx, Expensive); err != nil {
+		return nil, nil, err
+	}
+	return query.WithYield(ctx, s.c.Pace(ctx)), t.Release, nil // what arrived while it waited for the slot does not count
 }
