@@ -66,7 +66,7 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 	}
 }
 
-// expensive sends one of the queries that still scan many records or values: each takes 8 to 100 ms of processor time. They
+// expensive sends one of the queries that still scan many records or values: each takes several milliseconds of processor time. They
 // request different pages and values.
 func (s *soak) expensive(ctx context.Context, _ int) string {
 	i := rand.IntN(1000)
@@ -74,8 +74,8 @@ func (s *soak) expensive(ctx context.Context, _ int) string {
 	queries := []string{
 		fmt.Sprintf("data?search=%s&page=%d", prefixes, 100+i),
 		fmt.Sprintf("facets?field=title&_values=a%c", 'a'+i%26),
-		fmt.Sprintf("facets?field=description&_values=o%c&search=%s", 'a'+i%26, gen.CommonWord),
-		fmt.Sprintf("facets?field=description&_values=o%c", 'a'+i%26),
+		fmt.Sprintf("facets?field=description&_values=o%c&category=annual", 'a'+i%26),
+		fmt.Sprintf("data?search=%s&page=%d", url.QueryEscape("b* t*"), 100+i),
 		fmt.Sprintf("grid?_x=id&_y=price&_bounds=0,0,%d,%d&search=%s", records+i, 100+i, gen.CommonWord),
 	}
 	_, status, err := s.request(ctx, http.MethodGet, "/api/v1/soak/records/"+queries[i%len(queries)], "")

@@ -93,7 +93,7 @@ func relaxGC() (undo func()) {
 	before := debug.SetGCPercent(maxGC)
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	var mu sync.Mutex
-	stopped := false
+	percent, stopped := maxGC, false
 	var adjust func(struct{})
 	adjust = func(struct{}) {
 		mu.Lock()
@@ -103,7 +103,10 @@ func relaxGC() (undo func()) {
 		}
 		metrics.Read(live)
 		heap := max(live[0].Value.Uint64(), 1)
-		debug.SetGCPercent(int(min(max(gcHeadroom*100/heap, 100), maxGC)))
+		if now := int(min(max(gcHeadroom*100/heap, 100), maxGC)); now != percent { // setting it stops the world
+			percent = now
+			debug.SetGCPercent(percent)
+		}
 		runtime.AddCleanup(new([64]byte), adjust, struct{}{}) // called after the next garbage collection
 	}
 	adjust(struct{}{})
