@@ -29,7 +29,7 @@ func (p *Pages) fragment(build func(context.Context, *view.State, datasetView) (
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		h.Set("X-Robots-Tag", "noindex")
-		return p.templates["browser"].ExecuteTemplate(w, name, data)
+		return p.execute(w, "browser", name, data)
 	})
 }
 
@@ -204,5 +204,5 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 	}
 	h.Set("Content-Type", "image/svg+xml")
 	h.Set("Content-Security-Policy", "default-src 'none'")
-	return p.templates["catalogue"].ExecuteTemplate(w, "spark", s)
+	return p.execute(w, "catalogue", "spark", s)
 }

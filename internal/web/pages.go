@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	texttemplate "text/template"
 	"time"
 
@@ -61,7 +63,7 @@ type Pages struct {
 	public    *url.URL // nil: not configured
 	base      string   // path of the public URL, without a trailing slash
 	assets    *assets
-	templates map[string]*template.Template
+	templates func() (map[string]*template.Template, error) // by page; parsed for the first one, because it takes a fifth of a start
 	csrf      *http.CrossOriginProtection
 	snippets  *texttemplate.Template
 }
@@ -89,9 +91,7 @@ func New(opts Options) (*Pages, error) {
 	if p.assets, err = newAssets(p.base); err != nil {
 		return nil, err
 	}
-	if p.templates, err = parseTemplates(p.assets); err != nil {
-		return nil, err
-	}
+	p.templates = sync.OnceValues(func() (map[string]*template.Template, error) { return parseTemplates(p.assets) })
 	if p.snippets, err = view.ParseSnippets(); err != nil {
 		return nil, err
 	}
@@ -207,12 +207,8 @@ const themeCookie = "herbarium_theme"
 
 // render writes a page with all headers except those for caching.
 func (p *Pages) render(w http.ResponseWriter, name string, status int, l layout, data any) error {
-	t, ok := p.templates[name]
-	if !ok {
-		return fmt.Errorf("web: no such template %q", name)
-	}
 	var b bytes.Buffer
-	if err := t.ExecuteTemplate(&b, "layout", struct {
+	if err := p.execute(&b, name, "layout", struct {
 		Layout layout
 		Page   any
 	}{l, data}); err != nil {
@@ -222,6 +218,15 @@ func (p *Pages) render(w http.ResponseWriter, name string, status int, l layout,
 	w.WriteHeader(status)
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// execute writes a template of the set of a page.
+func (p *Pages) execute(w io.Writer, page, name string, data any) error {
+	sets, err := p.templates()
+	if err != nil {
+		return err
+	}
+	return sets[page].ExecuteTemplate(w, name, data)
 }
 
 // setHeaders sets the headers that restrict what a browser may do with a page.
