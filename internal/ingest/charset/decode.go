@@ -18,22 +18,13 @@ import (
 	"herbarium/internal/herb"
 )
 
-// decoder converts text of one encoding to UTF-8. It returns the converted text, valid until the next call, and the number
-// of bytes read. It stops early within a character. With an error, the offending bytes follow those read.
-type decoder func(src []byte, atEOF bool) (text []byte, read int, err error)
-
-var (
-	errUndecodable = errors.New("undecodable")
-	errTruncated   = errors.New("the text ends within a character")
-)
-
-// newDecoder returns the decoder of an encoding, by its name in web standards or a common alias.
-func newDecoder(name string) (decoder, error) {
+// newDecoder returns a strict decoder of an encoding, by its name in web standards or a common alias.
+func newDecoder(name string) (transform.Transformer, error) {
 	var e encoding.Encoding
 	alias, controls := label(name), false
 	switch alias {
 	case "utf8", "utf8sig", "utf8bom", "unicode11utf8":
-		return decodeUTF8, nil
+		return encoding.UTF8Validator, nil
 	case "utf32le", "utf32":
 		e = utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)
 	case "utf32be":
@@ -55,9 +46,8 @@ func newDecoder(name string) (decoder, error) {
 		}
 	}
 	written, _ := e.NewEncoder().String(substitute) // empty: the encoding has no such character
-	d := &strictDecoder{t: e.NewDecoder(), written: written, controls: controls, out: make([]byte, bufferBytes),
-		stateful: e == japanese.ISO2022JP || e == simplifiedchinese.HZGB2312}
-	return d.decode, nil
+	return &strictDecoder{Transformer: e.NewDecoder(), written: written, controls: controls,
+		stateful: e == japanese.ISO2022JP || e == simplifiedchinese.HZGB2312}, nil
 }
 
 // aliases returns names in web standards by the labels of other names.
@@ -74,66 +64,46 @@ func label(name string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 }
 
-// decodeUTF8 validates UTF-8.
-func decodeUTF8(src []byte, atEOF bool) ([]byte, int, error) {
-	if utf8.Valid(src) {
-		return src, len(src), nil
-	}
-	n := 0
-	for r, size := utf8.DecodeRune(src); r != utf8.RuneError || size > 1; r, size = utf8.DecodeRune(src[n:]) {
-		n += size
-	}
-	switch {
-	case utf8.FullRune(src[n:]):
-		return src[:n], n, errUndecodable
-	case atEOF:
-		return src[:n], n, errTruncated
-	}
-	return src[:n], n, nil
-}
-
 const substitute = "\uFFFD"
 
-// strictDecoder decodes with a transformer that substitutes what it cannot decode, and detects the substitutes.
+var errUndecodable = errors.New("undecodable")
+
+// strictDecoder decodes with a transformer that substitutes what it cannot decode, and fails at the substitutes.
 type strictDecoder struct {
-	t        transform.Transformer
+	transform.Transformer
 	stateful bool   // it must decode every character once
 	written  string // the substitute as this encoding writes it; empty: it cannot
 	controls bool   // undefined bytes are control characters
-	out      []byte
 }
 
-func (d *strictDecoder) decode(src []byte, atEOF bool) ([]byte, int, error) {
+// Transform implements transform.Transformer.
+func (d *strictDecoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
 	if !d.stateful {
-		n, read, err := d.t.Transform(d.out, src, atEOF)
-		if err != nil && err != transform.ErrShortDst && err != transform.ErrShortSrc {
-			return nil, 0, err
-		}
-		if !bytes.Contains(d.out[:n], []byte(substitute)) {
-			return d.out[:n], read, nil
+		nDst, nSrc, err = d.Transformer.Transform(dst, src, atEOF)
+		if !bytes.Contains(dst[:nDst], []byte(substitute)) {
+			return nDst, nSrc, err
 		}
 	}
-	text, total := d.out[:0], 0
-	for cap(text)-len(text) >= 2*utf8.UTFMax {
+	for nDst, nSrc = 0, 0; nSrc < len(src); {
+		room := dst[nDst:]
+		if len(room) < utf8.UTFMax {
+			return nDst, nSrc, transform.ErrShortDst
+		}
 		// With room for three bytes, a substitute is never followed by another character.
-		room := d.out[len(text):]
-		n, read, err := d.t.Transform(room[:len(substitute)], src[total:], atEOF)
+		n, read, err := d.Transformer.Transform(room[:len(substitute)], src[nSrc:], atEOF)
 		if n == 0 && read == 0 && err == transform.ErrShortDst {
-			n, read, err = d.t.Transform(room[:utf8.UTFMax], src[total:], atEOF)
+			n, read, err = d.Transformer.Transform(room[:utf8.UTFMax], src[nSrc:], atEOF)
 		}
 		if n == 0 && read == 0 {
-			if err != nil && err != transform.ErrShortSrc {
-				return text, total, err
-			}
-			break
+			return nDst, nSrc, err
 		}
-		if raw := src[total : total+read]; string(room[:n]) == substitute && string(raw) != d.written {
+		if raw := src[nSrc : nSrc+read]; string(room[:n]) == substitute && string(raw) != d.written {
 			if !d.controls {
-				return text, total, errUndecodable
+				return nDst, nSrc, errUndecodable
 			}
 			n = utf8.EncodeRune(room, rune(raw[0]))
 		}
-		text, total = d.out[:len(text)+n], total+read
+		nDst, nSrc = nDst+n, nSrc+read
 	}
-	return text, total, nil
+	return nDst, nSrc, nil
 }

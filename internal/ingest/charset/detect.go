@@ -98,19 +98,18 @@ func sameEncoding(given, marked string) bool {
 // undefined1252 lists the bytes that have no character in Windows-1252, and zero, which no program writes there.
 const undefined1252 = "\x00\x81\x8D\x8F\x90\x9D"
 
-// verify1252 scans a content that is not UTF-8 at one place. It fails if a byte has no character in Windows-1252, or if there
+// verify1252 scans a content that is not UTF-8 at the current offset. It fails if a byte has no character in Windows-1252, or if there
 // are UTF-8 characters beyond ASCII.
-func (r *Reader) verify1252(invalid place) error {
+func (r *Reader) verify1252(invalidLine int) error {
 	src, err := r.file.Open()
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	in := bufio.NewReaderSize(src, bufferBytes)
-	at := place{line: 1}
-	var last rune
-	for ; ; at.offset++ {
-		if at.offset%bufferBytes == 0 {
+	line, last := 1, rune(0)
+	for offset := int64(0); ; offset++ {
+		if offset%bufferBytes == 0 {
 			if err := context.Cause(r.ctx); err != nil {
 				return err
 			}
@@ -123,14 +122,14 @@ func (r *Reader) verify1252(invalid place) error {
 			return err
 		case size > 1:
 			return herb.Invalidf("line %d: byte %d is not UTF-8, but byte %d (line %d) begins a UTF-8 character: the file mixes encodings; %s",
-				invalid.line, invalid.offset, at.offset, at.line, remedy)
+				invalidLine, r.offset, offset, line, remedy)
 		case c == 0 || c == utf8.RuneError:
 			_ = in.UnreadRune()
 			if b, _ := in.ReadByte(); strings.IndexByte(undefined1252, b) >= 0 {
-				return herb.Invalidf("line %d: byte %d (0x%02X) is neither UTF-8 nor Windows-1252; %s", at.line, at.offset, b, remedy)
+				return herb.Invalidf("line %d: byte %d (0x%02X) is neither UTF-8 nor Windows-1252; %s", line, offset, b, remedy)
 			}
 		case c == '\r' || c == '\n' && last != '\r':
-			at.line++
+			line++
 		}
 		last = c
 	}
