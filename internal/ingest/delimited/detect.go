@@ -50,8 +50,7 @@ type reading struct {
 type record struct {
 	layout.Row
 	width       int
-	filled      int // values up to the last that is not empty
-	nonEmpty    int
+	filled      int  // values up to the last that is not empty
 	quotedFirst bool // the first value is in quotes
 }
 
@@ -218,10 +217,7 @@ func (r *reading) add(c *scanner) {
 	rec := record{Row: c.row(), width: c.width, filled: c.filled(), quotedFirst: len(c.spans) > 0 && c.spans[0].quoted}
 	rec.Cells = slices.Clone(c.cells)
 	raw, quoted := c.win.Bytes(), 0
-	for i, v := range c.spans {
-		if len(c.cells[i]) > 0 {
-			rec.nonEmpty++
-		}
+	for _, v := range c.spans {
 		if v.quoted {
 			quoted++
 			r.protects = r.protects || bytes.ContainsAny(raw[v.start:v.end], "\r\n"+string(rune(c.d.Delimiter)))
@@ -301,11 +297,11 @@ func (r *reading) titles(width int) int {
 	table := layout.WithoutNotes(rowsOf(r.records[n:]))
 	header, others, numbers := r.records[n], r.records[n+1:n+len(table)], 0
 	for _, rec := range r.records[:n] {
-		if rec.nonEmpty == 1 && slices.ContainsFunc(rec.Cells, func(c []byte) bool { return layout.KindOf(c) == layout.Number }) {
+		if rec.Filled() == 1 && slices.ContainsFunc(rec.Cells, func(c []byte) bool { return layout.KindOf(c) == layout.Number }) {
 			numbers++
 		}
 	}
-	if numbers > 1 || header.width != width || header.filled < width || header.nonEmpty < max(2, width-1) {
+	if numbers > 1 || header.width != width || header.filled < width || header.Filled() < max(2, width-1) {
 		return 0
 	}
 	even := 0
@@ -318,7 +314,7 @@ func (r *reading) titles(width int) int {
 		}
 	}
 	above := r.records[n-1]
-	separate := above.nonEmpty == 0 || header.Line > above.Line+1
+	separate := above.Filled() == 0 || header.Line > above.Line+1
 	v := detectHeader(header.Cells, table[1:])
 	text := !slices.ContainsFunc(header.Cells, func(c []byte) bool { return layout.KindOf(c)&(layout.Number|layout.Date) != 0 })
 	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && separate && text) {
@@ -330,10 +326,10 @@ func (r *reading) titles(width int) int {
 // isTitle reports whether a record is text above a table with a number of columns: one value, a label with a value, or a
 // sentence.
 func (rec record) isTitle(width int) bool {
-	switch {
-	case rec.nonEmpty <= 1:
+	switch n := rec.Filled(); {
+	case n <= 1:
 		return true
-	case rec.nonEmpty == 2 && width >= 4:
+	case n == 2 && width >= 4:
 		return rec.width < width || bytes.HasSuffix(bytes.TrimSpace(rec.Cells[0]), []byte(":"))
 	}
 	return rec.width != width && !slices.ContainsFunc(rec.Cells[1:], func(c []byte) bool { return !bytes.HasPrefix(c, []byte(" ")) })

@@ -47,23 +47,19 @@ func (f *File) openArchive() error {
 		tables = files
 	}
 	if len(tables) != 1 {
-		return herb.Invalidf("the zip archive contains %d tables%s; unpack it and publish them, or keep exactly one", len(tables), entryNames(tables))
+		var names []string
+		for _, e := range tables {
+			names = append(names, e.Name)
+		}
+		list := ""
+		if len(names) > 0 {
+			list = " (" + rows.JoinNames(names) + ")"
+		}
+		return herb.Invalidf("the zip archive contains %d tables%s; unpack it and publish them, or keep exactly one", len(tables), list)
 	}
 	if f.entry = tables[0]; f.entry.Flags&1 != 0 {
 		return herb.Invalidf("%s in the zip archive is encrypted; unpack it", f.entry.Name)
 	}
 	f.name = path.Base(strings.ReplaceAll(f.entry.Name, `\`, "/"))
 	return nil
-}
-
-// entryNames lists entries for a message.
-func entryNames(entries []*zip.File) string {
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name)
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return " (" + rows.JoinNames(names) + ")"
 }
