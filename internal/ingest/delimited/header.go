@@ -94,13 +94,13 @@ func isHeader(line []byte, table reading) bool {
 	}
 	s := sniffer{sample: line, all: true, line: 1, fixed: true}
 	names := s.split(table.dialect)
-	switch width := table.records[0].width; {
+	switch width := len(table.records[0].Cells); {
 	case len(names.records) != 1 || names.header != width:
 		return false
 	case width == 1:
 		return len(line) > 1 && line[1] != ' ' && line[1] != line[0]
 	}
-	v := detectHeader(table.records[0].Cells, rowsOf(table.records[1:]))
+	v := detectHeader(table.records[0].Cells, table.records[1:])
 	return v == headerNo || v == headerUnclear && !s.isProse(table.dialect)
 }
 
@@ -119,7 +119,7 @@ func (r *reader) readHeader(best reading) error {
 	isDetected := o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0
 	var table []layout.Row // the sample; the header is first
 	if len(best.records) > 0 {
-		table = layout.WithoutNotes(rowsOf(best.records[best.start:]))
+		table = layout.WithoutNotes(best.records[best.start:])
 	}
 	if isDetected && o.Skip == 0 && !best.rowNames && len(table) > 0 {
 		if detectHeader(table[0].Cells, table[1:]) == headerNo {
