@@ -24,14 +24,11 @@ func Format() rows.Format {
 
 // TSV returns the format of tab-separated text.
 func TSV() rows.Format {
-	return rows.Format{Name: "tsv", Extensions: []string{".tsv", ".tab"}, Open: openTSV}
-}
-
-func openTSV(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-	if o.Delimiter == 0 {
-		o.Delimiter = '\t'
-	}
-	return open(ctx, f, o, b)
+	return rows.Format{Name: "tsv", Extensions: []string{".tsv", ".tab"},
+		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
+			o.Delimiter = cmp.Or(o.Delimiter, '\t')
+			return open(ctx, f, o, b)
+		}}
 }
 
 func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {

@@ -55,6 +55,7 @@ type File struct {
 	byPath   bool  // Path returned the file itself
 	content  *os.File
 	copied   *copyDir
+	closers  []io.Closer // what Close releases
 }
 
 var _ rows.File = (*File)(nil)
@@ -87,7 +88,7 @@ func Open(ctx context.Context, path string, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{ctx: ctx, opts: o, path: path, name: Uncompressed(filepath.Base(path)), stored: d, sum: sha256.New()}
+	f := &File{ctx: ctx, opts: o, path: path, name: Uncompressed(filepath.Base(path)), stored: d, sum: sha256.New(), closers: []io.Closer{d}}
 	for _, suffix := range []string{"-wal", "-journal"} { // of databases
 		if info, err := o.Dir.Stat(path + suffix); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 			continue
@@ -97,7 +98,7 @@ func Open(ctx context.Context, path string, o Options) (*File, error) {
 			return nil, errors.Join(err, f.Close())
 		}
 		b.suffix = suffix
-		f.beside = append(f.beside, b)
+		f.beside, f.closers = append(f.beside, b), append(f.closers, b)
 	}
 	return f.open()
 }
@@ -190,6 +191,7 @@ func (f *File) Random() (io.ReaderAt, int64, error) {
 		if f.content, err = TempCopy(f.ctx, f.opts.Temp, in); err != nil {
 			return nil, 0, err
 		}
+		f.closers = append(f.closers, f.content)
 	}
 	info, err := f.content.Stat()
 	if err != nil {
@@ -215,6 +217,7 @@ func (f *File) Path() (string, error) {
 	if f.copied, err = newCopyDir(f.opts.Temp); err != nil {
 		return "", err
 	}
+	f.closers = append(f.closers, f.copied)
 	err = f.copied.add(f.ctx, "", in)
 	for _, b := range f.beside {
 		if err == nil {
@@ -285,17 +288,8 @@ func (f *File) Replaced() bool {
 // Close releases the file and its temporary copies.
 func (f *File) Close() error {
 	var errs []error
-	if d, ok := f.stored.(diskFile); ok {
-		errs = append(errs, d.Close())
-	}
-	for _, b := range f.beside {
-		errs = append(errs, b.Close())
-	}
-	if f.content != nil {
-		errs = append(errs, f.content.Close())
-	}
-	if f.copied != nil {
-		errs = append(errs, f.copied.remove())
+	for _, c := range f.closers {
+		errs = append(errs, c.Close())
 	}
 	return errors.Join(errs...)
 }
