@@ -132,15 +132,11 @@ func (r *reader) readHeader(best reading) error {
 	if len(lines) == 0 {
 		lines = []int{0} // the first record
 	}
-	size, names := 1, []string(nil) // of a header of several records
-	for n := min(layout.MaxHeader, len(table)-1); n > 1 && names == nil && !best.rowNames; n-- {
-		if isDetected || slices.EqualFunc(lines, table[:n], func(line int, h layout.Row) bool { return line == h.Line }) {
-			size, names = n, layout.Groups(table[:n], table[n:], nil, o.HeaderJoin)
-		}
+	size, names := 1, []string(nil)
+	if !best.rowNames {
+		size, names = groupNames(table, o)
 	}
-	if names == nil {
-		size = 1
-	} else if isDetected {
+	if names != nil && isDetected {
 		lines = nil
 		for _, h := range table[:size] {
 			lines = append(lines, h.Line)
@@ -171,6 +167,21 @@ func (r *reader) readHeader(best reading) error {
 		return r.boundedRecord() // skips the units
 	}
 	return nil
+}
+
+// groupNames returns the number of records that name the columns together, and the names. Without such records, the number
+// is 1. They must be those of the options, if these name some.
+func groupNames(table []layout.Row, o rows.Options) (size int, names []string) {
+	isDetected := o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0
+	for n := min(layout.MaxHeader, len(table)-1); n > 1; n-- {
+		if !isDetected && !slices.EqualFunc(o.HeaderRows, table[:n], func(line int, h layout.Row) bool { return line == h.Line }) {
+			continue
+		}
+		if names := layout.Groups(table[:n], table[n:], nil, o.HeaderJoin); names != nil {
+			return n, names
+		}
+	}
+	return 1, nil
 }
 
 // headerRecord appends the names in the record at a line, 0 for the next one, to those above.
