@@ -23,7 +23,7 @@ func newValueReader(l *leafType, encoding meta.Encoding, src []byte) (valueReade
 			return v, err
 		}, nil
 	case encoding == meta.Plain && l.stored == meta.Boolean:
-		return booleanReader(newPackedReader(packedReader{src: src, width: 1})), nil
+		return booleanReader(newPackedReader(src, 1)), nil
 	case encoding == meta.Plain:
 		return fixedReader(src, l.width), nil
 	case encoding == meta.RLE && l.stored == meta.Boolean:

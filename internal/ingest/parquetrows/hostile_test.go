@@ -344,17 +344,6 @@ func TestDecoders(t *testing.T) {
 	}
 }
 
-// TestDecoders_Legacy reads levels whose most significant bit comes first.
-func TestDecoders_Legacy(t *testing.T) {
-	t.Parallel()
-	r := packedReader{src: []byte{0b0001_1011, 0b01_10_00_00}, width: 2, isLegacy: true}
-	for i, want := range []uint64{0, 1, 2, 3, 1, 2} {
-		if got, err := r.next(); got != want || err != nil {
-			t.Errorf("value %d: got %d, error %v", i, got, err)
-		}
-	}
-}
-
 // TestDecoders_Invalid decodes pages with wrong lengths.
 func TestDecoders_Invalid(t *testing.T) {
 	t.Parallel()

@@ -9,68 +9,52 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// chunkColumns implements part. It reads adjacent columns of a row group.
-type chunkColumns struct {
-	columns []*node
-	cursors []*cursor // of all leaves of the file; nil for those of other columns
+// columnReader reads the cells of one column of a row group.
+type columnReader struct {
+	column  *node
+	cursors []*cursor // of the leaves of the column
 	budget  *rows.Budget
-	scalars []scalar // elements of a list
+	json    []byte // the list that is being read, as JSON
 }
 
-// scalar locates the text of an element of a list.
-type scalar struct {
-	start, end int
-	isNull     bool
-}
-
-func (r *reader) newChunkColumns(group int, columns []*node) (*chunkColumns, error) {
-	c := &chunkColumns{columns: columns, cursors: make([]*cursor, len(r.leaves)), budget: r.budget}
-	for _, n := range columns {
-		for leaf := n.first; leaf < n.first+n.leaves; leaf++ {
-			var err error
-			if c.cursors[leaf], err = r.newCursor(group, leaf); err != nil {
-				return nil, r.in.Locate(err, "row group %d, column %q", group+1, rows.Clip(n.column))
-			}
+func (r *reader) newColumnReader(group int, column *node) (*columnReader, error) {
+	c := &columnReader{column: column, budget: r.budget}
+	for leaf := column.first; leaf < column.first+column.leaves; leaf++ {
+		cursor, err := r.newCursor(group, leaf)
+		if err != nil {
+			return nil, err
 		}
+		c.cursors = append(c.cursors, cursor)
 	}
 	return c, nil
 }
 
 // leaves returns the cursors of the leaves below a node.
-func (c *chunkColumns) leaves(n *node) []*cursor { return c.cursors[n.first:][:n.leaves] }
-
-// appendRow implements part.
-func (c *chunkColumns) appendRow(buf []byte, ends []int) ([]byte, []int, error) {
-	for _, n := range c.columns {
-		var err error
-		if n.shape == shapeLeaf && n.rep == 0 {
-			var data []byte
-			if data, err = c.cursors[n.first].next(); err == nil && data != nil {
-				buf, err = n.leaf.appendText(buf, data)
-			}
-		} else {
-			buf, err = c.appendNested(buf, n)
-		}
-		if err == nil {
-			err = c.budget.Record(len(buf))
-		}
-		if err != nil {
-			return buf, ends, noEOF(err)
-		}
-		ends = append(ends, len(buf))
-	}
-	return buf, ends, nil
+func (c *columnReader) leaves(n *node) []*cursor {
+	return c.cursors[n.first-c.column.first:][:n.leaves]
 }
 
-// done implements part.
-func (c *chunkColumns) done() error {
-	for _, n := range c.columns {
-		for _, cursor := range c.leaves(n) {
-			if _, err := cursor.next(); err == nil {
-				return fmt.Errorf("column %q has more values than the row group has rows", cursor.leaf.name)
-			} else if err != io.EOF {
-				return err
-			}
+// appendCell appends the cell of the next row.
+func (c *columnReader) appendCell(b []byte) ([]byte, error) {
+	n := c.column
+	if n.shape != shapeLeaf || n.repeated {
+		b, err := c.appendNested(b)
+		return b, noEOF(err)
+	}
+	data, err := c.cursors[0].next()
+	if err != nil || data == nil {
+		return b, noEOF(err)
+	}
+	return n.leaf.appendText(b, data)
+}
+
+// done fails if values remain after the last row.
+func (c *columnReader) done() error {
+	for _, cursor := range c.cursors {
+		if _, err := cursor.next(); err == nil {
+			return fmt.Errorf("column %q has more values than the row group has rows", cursor.leaf.name)
+		} else if err != io.EOF {
+			return err
 		}
 	}
 	return nil
@@ -78,8 +62,8 @@ func (c *chunkColumns) done() error {
 
 // appendNested appends the cell of a list, a map or a repeated field. A list of scalars is written with commas, unless an
 // element is empty or has a comma; everything else is compact JSON. A missing or empty list is an empty cell.
-func (c *chunkColumns) appendNested(b []byte, n *node) ([]byte, error) {
-	for _, cursor := range c.leaves(n) {
+func (c *columnReader) appendNested(b []byte) ([]byte, error) {
+	for _, cursor := range c.cursors {
 		if err := cursor.peek(); err != nil {
 			return b, err
 		}
@@ -87,6 +71,7 @@ func (c *chunkColumns) appendNested(b []byte, n *node) ([]byte, error) {
 			return b, errLevels
 		}
 	}
+	n := c.column
 	repeated := n
 	if !n.repeated {
 		repeated = n.children[0]
@@ -94,49 +79,41 @@ func (c *chunkColumns) appendNested(b []byte, n *node) ([]byte, error) {
 	if ok, err := c.isPresent(repeated); !ok || err != nil {
 		return b, err
 	}
-	if element := n.scalarElement(); element != nil {
-		return c.appendScalars(b, n, repeated, element)
+	element := n.scalarElement()
+	if element == nil {
+		return c.appendJSON(b, n)
 	}
-	return c.appendJSON(b, n)
-}
-
-// appendScalars appends the elements of a list.
-func (c *chunkColumns) appendScalars(b []byte, n, repeated, element *node) ([]byte, error) {
 	start, isPlain := len(b), true
-	c.scalars = c.scalars[:0]
+	c.json = append(c.json[:0], '[')
 	b, err := c.appendRepetitions(b, repeated, func(b []byte) ([]byte, error) {
-		data, err := c.cursors[element.first].next()
 		from := len(b)
+		data, err := c.leaves(element)[0].next()
 		if err == nil && data != nil {
 			b, err = element.leaf.appendText(b, data)
 		}
-		isPlain = isPlain && len(b) > from && bytes.IndexByte(b[from:], ',') < 0
-		c.scalars = append(c.scalars, scalar{from - start, len(b) - start, data == nil})
-		return b, err
-	})
-	if isPlain || err != nil {
-		return b, err
-	}
-	n.asJSON = true
-	texts := bytes.Clone(b[start:])
-	b = append(b[:start], '[')
-	for i, s := range c.scalars {
-		if i > 0 {
-			b = append(b, ',')
+		if err != nil {
+			return b, err
 		}
-		b = appendScalar(b, &element.leaf, texts[s.start:s.end], s.isNull)
+		text := b[from:]
+		isPlain = isPlain && len(text) > 0 && bytes.IndexByte(text, ',') < 0
+		c.json = append(appendScalar(c.json, &element.leaf, text, data == nil), ',')
+		return b, nil
+	})
+	if err == nil && !isPlain {
+		n.asJSON = true
+		b = append(append(b[:start], bytes.TrimSuffix(c.json, []byte(","))...), ']')
 	}
-	return append(b, ']'), nil
+	return b, err
 }
 
 // isPresent reports whether a node is present; otherwise it consumes its nulls. All leaves below agree, so the first one
 // decides.
-func (c *chunkColumns) isPresent(n *node) (bool, error) {
-	first := c.cursors[n.first]
-	if err := first.peek(); err != nil || first.current.def >= n.def {
+func (c *columnReader) isPresent(n *node) (bool, error) {
+	leaves := c.leaves(n)
+	if err := leaves[0].peek(); err != nil || leaves[0].current.def >= n.def {
 		return err == nil, err
 	}
-	for _, cursor := range c.leaves(n) {
+	for _, cursor := range leaves {
 		if _, err := cursor.next(); err != nil {
 			return false, err
 		}
@@ -145,7 +122,7 @@ func (c *chunkColumns) isPresent(n *node) (bool, error) {
 }
 
 // appendJSON appends a node as compact JSON.
-func (c *chunkColumns) appendJSON(b []byte, n *node) ([]byte, error) {
+func (c *columnReader) appendJSON(b []byte, n *node) ([]byte, error) {
 	if n.repeated {
 		return c.appendArray(b, n, n)
 	}
@@ -153,7 +130,7 @@ func (c *chunkColumns) appendJSON(b []byte, n *node) ([]byte, error) {
 }
 
 // appendOne appends a node, or one of its repetitions.
-func (c *chunkColumns) appendOne(b []byte, n *node) ([]byte, error) {
+func (c *columnReader) appendOne(b []byte, n *node) ([]byte, error) {
 	if n.optional {
 		if ok, err := c.isPresent(n); !ok {
 			return append(b, "null"...), err
@@ -161,12 +138,15 @@ func (c *chunkColumns) appendOne(b []byte, n *node) ([]byte, error) {
 	}
 	switch n.shape {
 	case shapeLeaf:
-		data, err := c.cursors[n.first].next()
+		data, err := c.leaves(n)[0].next()
 		if err != nil || data == nil {
 			return append(b, "null"...), err
 		}
 		text, err := n.leaf.appendText(nil, data)
-		return appendScalar(b, &n.leaf, text, false), err
+		if err != nil {
+			return b, err
+		}
+		return appendScalar(b, &n.leaf, text, false), nil
 	case shapeList:
 		return c.appendArray(b, n.children[0], n.element())
 	case shapeMap:
@@ -193,7 +173,7 @@ func (c *chunkColumns) appendOne(b []byte, n *node) ([]byte, error) {
 }
 
 // appendPair appends a key and its value.
-func (c *chunkColumns) appendPair(b []byte, k, v *node) ([]byte, error) {
+func (c *columnReader) appendPair(b []byte, k, v *node) ([]byte, error) {
 	key, err := c.appendJSON(nil, k)
 	if err != nil {
 		return b, err
@@ -207,13 +187,13 @@ func (c *chunkColumns) appendPair(b []byte, k, v *node) ([]byte, error) {
 }
 
 // appendArray appends the elements that a node repeats.
-func (c *chunkColumns) appendArray(b []byte, repeated, element *node) ([]byte, error) {
+func (c *columnReader) appendArray(b []byte, repeated, element *node) ([]byte, error) {
 	b, err := c.appendRepetitions(append(b, '['), repeated, func(b []byte) ([]byte, error) { return c.appendOne(b, element) })
 	return append(b, ']'), err
 }
 
 // appendRepetitions appends the repetitions of a repeated node, with commas between them.
-func (c *chunkColumns) appendRepetitions(b []byte, n *node, one func([]byte) ([]byte, error)) ([]byte, error) {
+func (c *columnReader) appendRepetitions(b []byte, n *node, one func([]byte) ([]byte, error)) ([]byte, error) {
 	more, err := c.isPresent(n)
 	for more && err == nil {
 		if b, err = one(b); err != nil {
@@ -233,7 +213,7 @@ func (c *chunkColumns) appendRepetitions(b []byte, n *node, one func([]byte) ([]
 }
 
 // repeats reports whether the next values of the leaves below a node belong to another repetition of it.
-func (c *chunkColumns) repeats(n *node) (more bool, err error) {
+func (c *columnReader) repeats(n *node) (more bool, err error) {
 	for i, cursor := range c.leaves(n) {
 		if err := cursor.peek(); err != nil && err != io.EOF {
 			return false, err
