@@ -28,19 +28,19 @@ type layout struct {
 // shape summarizes the members of an object.
 type shape struct {
 	members int
-	objects int             // members that are objects and not empty
-	fields  int             // members of those objects
-	names   map[string]*int // how many of those objects have a member of a name
+	objects int            // members that are objects and not empty
+	fields  int            // members of those objects
+	names   map[string]int // how many of those objects have a member of a name
 }
 
 // detectLayout scans the document, unless it does not begin with an object. A document followed by others is a sequence of
 // records, without tables.
 func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (*layout, error) {
-	text, p, err := openParser(ctx, f, o, b)
+	p, err := openParser(ctx, f, o, b)
 	if err != nil {
 		return nil, err
 	}
-	defer text.Close()
+	defer p.source.Close()
 	l := &layout{parser: p}
 	if c, _ := p.peekToken(); c != '{' {
 		return l, p.err
@@ -137,15 +137,11 @@ func (l *layout) addTable(isTable bool) {
 // addField counts a member of a member.
 func (s *shape) addField(name []byte) {
 	s.fields++
-	if n, ok := s.names[string(name)]; ok {
-		*n++
-		return
-	}
 	if s.names == nil {
-		s.names = map[string]*int{}
+		s.names = map[string]int{}
 	}
-	if len(s.names) <= rows.MaxColumns {
-		s.names[string(name)] = new(1)
+	if n := s.names[string(name)]; n > 0 || len(s.names) <= rows.MaxColumns {
+		s.names[string(name)] = n + 1
 	}
 }
 
@@ -166,7 +162,7 @@ func (s *shape) isKeyed(least int, hasTables bool) bool {
 		return true
 	}
 	for _, n := range s.names {
-		if 10**n >= 9*s.objects && s.objects >= 10 {
+		if 10*n >= 9*s.objects && s.objects >= 10 {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package jsonrows
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 //
 // err is the first error. After it, every method behaves as at the end of the text, so callers check err once per record.
 type parser struct {
+	source *charset.Reader
 	win    *charset.Window
 	budget *rows.Budget
 	rec    []byte // content of the window
@@ -39,8 +41,13 @@ const (
 	featureMember = 0xFE // begins the path of a member of a GeoJSON feature, as opposed to one of its properties
 )
 
-func newParser(win *charset.Window, b *rows.Budget) *parser {
-	return &parser{win: win, budget: b, line: 1}
+// openParser opens the text of a file.
+func openParser(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (*parser, error) {
+	source, err := charset.NewReader(ctx, f, o.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	return &parser{source: source, win: charset.NewWindow(source, b.MaxRecord()), budget: b, line: 1}, nil
 }
 
 // dotted returns a path as it is displayed.
@@ -111,56 +118,50 @@ func (p *parser) peekToken() (byte, bool) {
 	}
 }
 
-// isEmpty skips the opening bracket of an object or array, and the closing one if that follows.
-func (p *parser) isEmpty(closing byte) bool {
-	p.pos++
-	if c, ok := p.peekToken(); !ok || c != closing {
-		return false
-	}
-	p.pos++
-	return true
-}
-
-// next reads what follows a member or element: a comma, or the closing bracket, after which it returns false.
-func (p *parser) next(closing byte) (more bool) {
-	c, ok := p.peekToken()
-	switch {
-	case ok && (c == ',' || c == closing):
+// elements reads the object or array at the current position. It calls element for each member or element, which element
+// reads.
+func (p *parser) elements(closing byte, element func()) {
+	p.pos++ // the opening bracket
+	if c, _ := p.peekToken(); c == closing {
 		p.pos++
-		return c == ','
-	case !ok && closing == '}':
-		p.fail("the object is not closed; end it with }")
-	case !ok:
-		p.fail("an array is not closed; end it with ]")
-	case closing == '}':
-		p.fail("%s follows the value of %q; write a comma between members and } after the last", describe(c), p.memberName())
-	default:
-		p.fail("%s follows an element of an array; write a comma between elements and ] after the last", describe(c))
+		return
 	}
-	return false
+	for more := true; more; {
+		element()
+		c, ok := p.peekToken()
+		more = c == ','
+		switch {
+		case c == ',' || c == closing:
+			p.pos++
+		case !ok && closing == '}':
+			p.fail("the object is not closed; end it with }")
+		case !ok:
+			p.fail("an array is not closed; end it with ]")
+		case closing == '}':
+			p.fail("%s follows the value of %q; write a comma between members and } after the last", describe(c), p.memberName())
+		default:
+			p.fail("%s follows an element of an array; write a comma between elements and ] after the last", describe(c))
+		}
+	}
 }
 
 // object reads the object at the current position. It calls member for each name, which read reads. member reads the value.
 func (p *parser) object(depth int, read func() span, member func(name span)) {
-	if !p.checkDepth(depth) || p.isEmpty('}') {
+	if !p.checkDepth(depth) {
 		return
 	}
-	for more := true; more; more = p.next('}') {
+	p.elements('}', func() {
 		if p.forget {
 			p.begin()
 		}
 		if name := p.name(read); p.err == nil {
 			member(name)
 		}
-	}
+	})
 }
 
 // array reads the array at the current position. It calls element for each value, which element reads.
-func (p *parser) array(element func()) {
-	for more := !p.isEmpty(']'); more; more = p.next(']') {
-		element()
-	}
-}
+func (p *parser) array(element func()) { p.elements(']', element) }
 
 // name reads the name of a member and the colon after it.
 func (p *parser) name(read func() span) span {

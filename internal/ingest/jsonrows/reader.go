@@ -9,14 +9,12 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/rows"
 )
 
 // reader implements rows.Rows. The types of the columns are declared after the last record.
 type reader struct {
 	*parser
-	source  *charset.Reader
 	options rows.Options
 	notes   []string
 	nextRow func() ([][]byte, bool) // resumes walk

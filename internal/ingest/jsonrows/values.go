@@ -2,6 +2,7 @@ package jsonrows
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 )
 
@@ -89,7 +90,10 @@ func (r *reader) readNested(c byte, depth int) (span, kinds) {
 	}
 	raw := r.rec[start:r.pos]
 	if k == kindJSON {
-		return span{start, start + len(compact(raw))}, k
+		compact := bytes.NewBuffer(r.buf[:0])
+		_ = json.Compact(compact, raw) // fails for invalid JSON only
+		list = compact.Bytes()
+		r.buf = list
 	}
 	return span{start, start + copy(raw, list)}, k
 }
