@@ -14,7 +14,9 @@ type columnReader struct {
 	column  *node
 	cursors []*cursor // of the leaves of the column
 	budget  *rows.Budget
-	json    []byte // the list that is being read, as JSON
+	text    []byte // of the value that was read last
+	list    []byte // the texts of all values of the cell, with a comma after each
+	isList  bool   // list can be split into the same values again
 }
 
 func (r *reader) newColumnReader(group int, column *node) (*columnReader, error) {
@@ -79,31 +81,17 @@ func (c *columnReader) appendNested(b []byte) ([]byte, error) {
 	if ok, err := c.isPresent(repeated); !ok || err != nil {
 		return b, err
 	}
-	element := n.scalarElement()
-	if element == nil {
-		return c.appendJSON(b, n)
+	start := len(b)
+	c.list, c.isList = c.list[:0], true
+	b, err := c.appendJSON(b, n)
+	if n.scalarElement() == nil || err != nil {
+		return b, err
 	}
-	start, isPlain := len(b), true
-	c.json = append(c.json[:0], '[')
-	b, err := c.appendRepetitions(b, repeated, func(b []byte) ([]byte, error) {
-		from := len(b)
-		data, err := c.leaves(element)[0].next()
-		if err == nil && data != nil {
-			b, err = element.leaf.appendText(b, data)
-		}
-		if err != nil {
-			return b, err
-		}
-		text := b[from:]
-		isPlain = isPlain && len(text) > 0 && bytes.IndexByte(text, ',') < 0
-		c.json = append(appendScalar(c.json, &element.leaf, text, data == nil), ',')
-		return b, nil
-	})
-	if err == nil && !isPlain {
+	if !c.isList {
 		n.asJSON = true
-		b = append(append(b[:start], bytes.TrimSuffix(c.json, []byte(","))...), ']')
+		return b, nil
 	}
-	return b, err
+	return append(b[:start], bytes.TrimSuffix(c.list, []byte(","))...), nil
 }
 
 // isPresent reports whether a node is present; otherwise it consumes its nulls. All leaves below agree, so the first one
@@ -133,20 +121,13 @@ func (c *columnReader) appendJSON(b []byte, n *node) ([]byte, error) {
 func (c *columnReader) appendOne(b []byte, n *node) ([]byte, error) {
 	if n.optional {
 		if ok, err := c.isPresent(n); !ok {
+			c.isList = false
 			return append(b, "null"...), err
 		}
 	}
 	switch n.shape {
 	case shapeLeaf:
-		data, err := c.leaves(n)[0].next()
-		if err != nil || data == nil {
-			return append(b, "null"...), err
-		}
-		text, err := n.leaf.appendText(nil, data)
-		if err != nil {
-			return b, err
-		}
-		return appendScalar(b, &n.leaf, text, false), nil
+		return c.appendScalar(b, n)
 	case shapeList:
 		return c.appendArray(b, n.children[0], n.element())
 	case shapeMap:
@@ -202,7 +183,11 @@ func (c *columnReader) appendRepetitions(b []byte, n *node, one func([]byte) ([]
 		if err := c.budget.Step(); err != nil {
 			return b, err
 		}
-		if err := c.budget.Record(len(b)); err != nil {
+		size := len(b)
+		if c.column.scalarElement() != nil {
+			size = len(c.list) // what b becomes, as a rule
+		}
+		if err := c.budget.Record(size); err != nil {
 			return b, err
 		}
 		if more, err = c.repeats(n); more {
@@ -229,14 +214,21 @@ func (c *columnReader) repeats(n *node) (more bool, err error) {
 	return more, nil
 }
 
-// appendScalar appends the text of a value as JSON: finite numbers and booleans as they are, everything else in quotes.
-func appendScalar(b []byte, l *leafType, text []byte, isNull bool) []byte {
-	switch {
-	case isNull:
-		return append(b, "null"...)
-	case l.declared == herb.TypeBoolean, l.declared == herb.TypeNumber && text[len(text)-1] <= '9':
-		return append(b, text...)
-	default:
-		return herb.AppendJSONString(b, string(text))
+// appendScalar appends a value as JSON: finite numbers and booleans as they are, everything else in quotes.
+func (c *columnReader) appendScalar(b []byte, n *node) ([]byte, error) {
+	data, err := c.leaves(n)[0].next()
+	if err != nil || data == nil {
+		c.isList = false
+		return append(b, "null"...), err
 	}
+	if c.text, err = n.leaf.appendText(c.text[:0], data); err != nil {
+		return b, err
+	}
+	c.isList = c.isList && len(c.text) > 0 && bytes.IndexByte(c.text, ',') < 0
+	c.list = append(append(c.list, c.text...), ',')
+	declared := n.leaf.declared
+	if declared == herb.TypeBoolean || declared == herb.TypeNumber && c.text[len(c.text)-1] <= '9' {
+		return append(b, c.text...), nil
+	}
+	return herb.AppendJSONString(b, string(c.text)), nil
 }

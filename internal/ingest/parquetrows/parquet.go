@@ -193,8 +193,8 @@ func (r *reader) nextGroup() error {
 	return nil
 }
 
-// spillColumn writes the cells of a column of a row group, each after its length from an
-// offset in the temporary file, and returns the offset after the last.
+// spillColumn writes the cells of a column of a row group, each after its length, to an offset of the temporary file. It
+// returns the offset after them.
 func (r *reader) spillColumn(group int, n *node, budget *rows.Budget, at int64) (end int64, err error) {
 	row := r.row + 1
 	locate := func(err error) error { return r.in.Locate(err, "row %d, column %q", row, rows.Clip(n.column)) }
