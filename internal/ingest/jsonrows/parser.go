@@ -58,12 +58,12 @@ func dotted(path []byte) string {
 // memberName returns the name of the current member for messages.
 func (p *parser) memberName() string { return rows.Clip(dotted(p.path)) }
 
-// position locates the current record.
-func (p *parser) position() rows.Position { return rows.Position{Row: p.record, Line: p.line} }
+// Position locates the current record. It is part of rows.Rows.
+func (p *parser) Position() rows.Position { return rows.Position{Row: p.record, Line: p.line} }
 
 // fail records an error at the current position.
 func (p *parser) fail(format string, args ...any) {
-	p.stop(herb.Invalidf("%s: %s", p.position(), fmt.Sprintf(format, args...)))
+	p.stop(herb.Invalidf("%s: %s", p.Position(), fmt.Sprintf(format, args...)))
 }
 
 // stop records an error, if it is the first, and moves to the end of the window, where nothing is read any more.

@@ -41,9 +41,6 @@ var errClosed = errors.New("the rows are closed")
 // Columns implements rows.Rows.
 func (r *reader) Columns() []rows.Column { return r.columns }
 
-// Position implements rows.Rows.
-func (r *reader) Position() rows.Position { return r.position() }
-
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string { return append(r.source.Notes(), r.notes...) }
 
@@ -154,7 +151,8 @@ func (r *reader) readRecord() {
 	case '[':
 		header = r.readArray()
 	default:
-		r.readPlain()
+		r.path = append(r.path[:0], "value"...)
+		r.readMember(1)
 	}
 	if !header && r.err == nil && !r.yield(r.row()) {
 		r.stop(errClosed)

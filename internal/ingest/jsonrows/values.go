@@ -129,16 +129,6 @@ func (r *reader) readList(depth int) (list []byte, k kinds) {
 	return bytes.TrimSuffix(list, []byte(",")), k
 }
 
-// readPlain reads a record that is a plain value into a column called value.
-func (r *reader) readPlain() {
-	r.path = append(r.path[:0], "value"...)
-	s, k := r.readValue(1)
-	if len(r.columns) == 0 {
-		r.addColumn(r.addMember(), "value")
-	}
-	r.set(0, s, k)
-}
-
 // readArray reads a record that is an array. The first one names the columns if Options.ItemKeys does not and all its
 // elements are text; then header is true.
 func (r *reader) readArray() (header bool) {
