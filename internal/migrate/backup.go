@@ -70,7 +70,7 @@ func save(ctx context.Context, from Installation, to destination, h Header, o Op
 	o.report(PhaseEntries, 0, source.Plants())
 	return to.addEntries(func(w io.Writer) error {
 		return Write(w, h, func(yield func(Entry, error) bool) {
-			for e, err := range source.Entries(ctx, everything()) {
+			for e, err := range source.Entries(ctx, time.Time{}) {
 				if err == nil {
 					r.count(e)
 				}

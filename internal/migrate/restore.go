@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"time"
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
@@ -123,7 +124,7 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 		}
 		segments = versions
 	}
-	if err := checkFormats(source.Entries(ctx, everything()), segments); err != nil {
+	if err := checkFormats(source.Entries(ctx, time.Time{}), segments); err != nil {
 		return r, err
 	}
 	if err := files.openFiles(ctx, "", segments); err != nil {
@@ -267,7 +268,7 @@ func eachFile(ctx context.Context, path string, stdin io.Reader, visit func(name
 // eachInFolder is eachFile for a folder, which may have segment files of earlier backups. It skips missing files.
 func eachInFolder(ctx context.Context, dir string, visit func(name string, content io.Reader) error) error {
 	var names []string
-	for e, err := range (&EntryFile{Path: filepath.Join(dir, entriesFile)}).Entries(ctx, everything()) {
+	for e, err := range (&EntryFile{Path: filepath.Join(dir, entriesFile)}).Entries(ctx, time.Time{}) {
 		if err != nil {
 			return err
 		}
