@@ -2,7 +2,8 @@ package parquetrows
 
 import (
 	"bytes"
-	"fmt"
+	"cmp"
+	"errors"
 	"io"
 
 	"herbarium/internal/herb"
@@ -36,41 +37,55 @@ func (c *columnReader) leaves(n *node) []*cursor {
 	return c.cursors[n.first-c.column.first:][:n.leaves]
 }
 
+// fail ends reading with an error. All values after it are null, so that callers check the error once per cell.
+func (c *columnReader) fail(err error) {
+	for _, cursor := range c.cursors {
+		if cursor.current = (value{}); cursor.err == nil || cursor.err == io.EOF {
+			cursor.err = err
+		}
+	}
+}
+
 // appendCell appends the cell of the next row.
 func (c *columnReader) appendCell(b []byte) ([]byte, error) {
-	n := c.column
-	if n.shape != shapeLeaf || n.repeated {
-		b, err := c.appendNested(b)
-		return b, noEOF(err)
+	if n := c.column; n.shape != shapeLeaf || n.repeated {
+		b = c.appendNested(b)
+	} else if data := c.cursors[0].next(); data != nil {
+		b = c.appendText(b, n, data)
 	}
-	data, err := c.cursors[0].next()
-	if err != nil || data == nil {
-		return b, noEOF(err)
+	for _, cursor := range c.cursors {
+		if cursor.err != nil && cursor.err != io.EOF {
+			return b, cursor.err
+		}
 	}
-	return n.leaf.appendText(b, data)
+	return b, nil
 }
 
 // done fails if values remain after the last row.
 func (c *columnReader) done() error {
 	for _, cursor := range c.cursors {
-		if _, err := cursor.next(); err == nil {
-			return fmt.Errorf("column %q has more values than the row group has rows", cursor.leaf.name)
-		} else if err != io.EOF {
-			return err
+		if cursor.peek(); cursor.err != io.EOF {
+			return cmp.Or(cursor.err, errors.New("a column has more values than its row group has rows"))
 		}
 	}
 	return nil
 }
 
+// appendText appends a value that is not null.
+func (c *columnReader) appendText(b []byte, n *node, data []byte) []byte {
+	b, err := n.leaf.appendText(b, data)
+	if err != nil {
+		c.fail(err)
+	}
+	return b
+}
+
 // appendNested appends the cell of a list, a map or a repeated field. A list of scalars is written with commas, unless an
 // element is empty or has a comma; everything else is compact JSON. A missing or empty list is an empty cell.
-func (c *columnReader) appendNested(b []byte) ([]byte, error) {
+func (c *columnReader) appendNested(b []byte) []byte {
 	for _, cursor := range c.cursors {
-		if err := cursor.peek(); err != nil {
-			return b, err
-		}
-		if cursor.current.rep != 0 {
-			return b, errLevels
+		if cursor.peek().rep != 0 {
+			c.fail(errLevels)
 		}
 	}
 	n := c.column
@@ -78,39 +93,37 @@ func (c *columnReader) appendNested(b []byte) ([]byte, error) {
 	if !n.repeated {
 		repeated = n.children[0]
 	}
-	if ok, err := c.isPresent(repeated); !ok || err != nil {
-		return b, err
+	if !c.isPresent(repeated) {
+		return b
 	}
 	start := len(b)
 	c.list, c.isList = c.list[:0], true
-	b, err := c.appendJSON(b, n)
-	if n.scalarElement() == nil || err != nil {
-		return b, err
+	b = c.appendJSON(b, n)
+	if n.scalarElement() == nil {
+		return b
 	}
 	if !c.isList {
 		n.asJSON = true
-		return b, nil
+		return b
 	}
-	return append(b[:start], bytes.TrimSuffix(c.list, []byte(","))...), nil
+	return append(b[:start], bytes.TrimSuffix(c.list, []byte(","))...)
 }
 
 // isPresent reports whether a node is present; otherwise it consumes its nulls. All leaves below agree, so the first one
 // decides.
-func (c *columnReader) isPresent(n *node) (bool, error) {
+func (c *columnReader) isPresent(n *node) bool {
 	leaves := c.leaves(n)
-	if err := leaves[0].peek(); err != nil || leaves[0].current.def >= n.def {
-		return err == nil, err
+	if leaves[0].peek().def >= n.def {
+		return true
 	}
 	for _, cursor := range leaves {
-		if _, err := cursor.next(); err != nil {
-			return false, err
-		}
+		cursor.next()
 	}
-	return false, nil
+	return false
 }
 
 // appendJSON appends a node as compact JSON.
-func (c *columnReader) appendJSON(b []byte, n *node) ([]byte, error) {
+func (c *columnReader) appendJSON(b []byte, n *node) []byte {
 	if n.repeated {
 		return c.appendArray(b, n, n)
 	}
@@ -118,12 +131,10 @@ func (c *columnReader) appendJSON(b []byte, n *node) ([]byte, error) {
 }
 
 // appendOne appends a node, or one of its repetitions.
-func (c *columnReader) appendOne(b []byte, n *node) ([]byte, error) {
-	if n.optional {
-		if ok, err := c.isPresent(n); !ok {
-			c.isList = false
-			return append(b, "null"...), err
-		}
+func (c *columnReader) appendOne(b []byte, n *node) []byte {
+	if n.optional && !c.isPresent(n) {
+		c.isList = false
+		return append(b, "null"...)
 	}
 	switch n.shape {
 	case shapeLeaf:
@@ -132,103 +143,83 @@ func (c *columnReader) appendOne(b []byte, n *node) ([]byte, error) {
 		return c.appendArray(b, n.children[0], n.element())
 	case shapeMap:
 		pair := n.children[0]
-		b, err := c.appendRepetitions(append(b, '{'), pair, func(b []byte) ([]byte, error) {
-			return c.appendPair(b, pair.children[0], pair.children[1])
+		b = c.appendRepetitions(append(b, '{'), pair, func(b []byte) []byte {
+			b = append(c.appendKey(b, pair.children[0]), ':')
+			return c.appendJSON(b, pair.children[1])
 		})
-		return append(b, '}'), err
+		return append(b, '}')
 	}
 	b = append(b, '{')
 	separator := ""
 	for _, child := range n.children {
-		if child.leaves == 0 {
-			continue
+		if child.leaves > 0 {
+			b = append(herb.AppendJSONString(append(b, separator...), child.name), ':')
+			b = c.appendJSON(b, child)
+			separator = ","
 		}
-		b = append(herb.AppendJSONString(append(b, separator...), child.name), ':')
-		var err error
-		if b, err = c.appendJSON(b, child); err != nil {
-			return b, err
-		}
-		separator = ","
 	}
-	return append(b, '}'), nil
+	return append(b, '}')
 }
 
-// appendPair appends a key and its value.
-func (c *columnReader) appendPair(b []byte, k, v *node) ([]byte, error) {
-	key, err := c.appendJSON(nil, k)
-	if err != nil {
-		return b, err
-	}
+// appendKey appends a key of a map as a JSON string.
+func (c *columnReader) appendKey(b []byte, n *node) []byte {
+	key := c.appendJSON(nil, n)
 	if key[0] == '"' {
-		b = append(b, key...)
-	} else {
-		b = herb.AppendJSONString(b, string(key))
+		return append(b, key...)
 	}
-	return c.appendJSON(append(b, ':'), v)
+	return herb.AppendJSONString(b, string(key))
 }
 
 // appendArray appends the elements that a node repeats.
-func (c *columnReader) appendArray(b []byte, repeated, element *node) ([]byte, error) {
-	b, err := c.appendRepetitions(append(b, '['), repeated, func(b []byte) ([]byte, error) { return c.appendOne(b, element) })
-	return append(b, ']'), err
+func (c *columnReader) appendArray(b []byte, repeated, element *node) []byte {
+	b = c.appendRepetitions(append(b, '['), repeated, func(b []byte) []byte { return c.appendOne(b, element) })
+	return append(b, ']')
 }
 
 // appendRepetitions appends the repetitions of a repeated node, with commas between them.
-func (c *columnReader) appendRepetitions(b []byte, n *node, one func([]byte) ([]byte, error)) ([]byte, error) {
-	more, err := c.isPresent(n)
-	for more && err == nil {
-		if b, err = one(b); err != nil {
-			return b, err
-		}
-		if err := c.budget.Step(); err != nil {
-			return b, err
-		}
+func (c *columnReader) appendRepetitions(b []byte, n *node, one func([]byte) []byte) []byte {
+	for more := c.isPresent(n); more; {
+		b = one(b)
 		size := len(b)
 		if c.column.scalarElement() != nil {
 			size = len(c.list) // what b becomes, as a rule
 		}
-		if err := c.budget.Record(size); err != nil {
-			return b, err
+		if err := cmp.Or(c.budget.Step(), c.budget.Record(size)); err != nil {
+			c.fail(err)
 		}
-		if more, err = c.repeats(n); more {
+		if more = c.repeats(n); more {
 			b = append(b, ',')
 		}
 	}
-	return b, err
+	return b
 }
 
 // repeats reports whether the next values of the leaves below a node belong to another repetition of it.
-func (c *columnReader) repeats(n *node) (more bool, err error) {
-	for i, cursor := range c.leaves(n) {
-		if err := cursor.peek(); err != nil && err != io.EOF {
-			return false, err
-		}
-		rep := cursor.current.rep // 0 after the last value
-		if i == 0 {
-			more = rep == n.rep
-		}
-		if rep > n.rep || more != (rep == n.rep) {
-			return false, errLevels
+func (c *columnReader) repeats(n *node) bool {
+	leaves := c.leaves(n)
+	more := leaves[0].peek().rep == n.rep
+	for _, cursor := range leaves {
+		if rep := cursor.peek().rep; rep > n.rep || more != (rep == n.rep) {
+			c.fail(errLevels)
+			return false
 		}
 	}
-	return more, nil
+	return more
 }
 
 // appendScalar appends a value as JSON: finite numbers and booleans as they are, everything else in quotes.
-func (c *columnReader) appendScalar(b []byte, n *node) ([]byte, error) {
-	data, err := c.leaves(n)[0].next()
-	if err != nil || data == nil {
+func (c *columnReader) appendScalar(b []byte, n *node) []byte {
+	data := c.leaves(n)[0].next()
+	if data == nil {
 		c.isList = false
-		return append(b, "null"...), err
+		return append(b, "null"...)
 	}
-	if c.text, err = n.leaf.appendText(c.text[:0], data); err != nil {
-		return b, err
-	}
+	c.text = c.appendText(c.text[:0], n, data)
 	c.isList = c.isList && len(c.text) > 0 && bytes.IndexByte(c.text, ',') < 0
 	c.list = append(append(c.list, c.text...), ',')
-	declared := n.leaf.declared
-	if declared == herb.TypeBoolean || declared == herb.TypeNumber && c.text[len(c.text)-1] <= '9' {
-		return append(b, c.text...), nil
+	isFinite := len(c.text) > 0 && c.text[len(c.text)-1] <= '9'
+	if n.leaf.declared == herb.TypeBoolean || n.leaf.declared == herb.TypeNumber && isFinite {
+		return append(b, c.text...)
 	}
-	return herb.AppendJSONString(b, string(c.text)), nil
+	return herb.AppendJSONString(b, string(c.text))
 }

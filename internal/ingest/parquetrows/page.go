@@ -42,7 +42,8 @@ type cursor struct {
 	rep, def *bitReader
 	values   valueReader
 	current  value
-	isPeeked bool // current has not been consumed
+	isPeeked bool  // current has not been consumed
+	err      error // the first one; io.EOF after the last value
 }
 
 func (r *reader) newCursor(group, leaf int) (*cursor, error) {
@@ -231,32 +232,40 @@ func (c *cursor) startValues(encoding meta.Encoding, body []byte) (err error) {
 	return err
 }
 
-// peek sets current to the next value without consuming it. The error is io.EOF after the last value.
-func (c *cursor) peek() (err error) {
-	if c.isPeeked {
-		return nil
+// peek returns the next value without consuming it. After the last value, and after an error, it returns null; then err is
+// set.
+func (c *cursor) peek() value {
+	if !c.isPeeked && c.err == nil {
+		c.current, c.err = c.read()
+		c.isPeeked = c.err == nil
 	}
-	c.current = value{}
-	for c.left == 0 {
-		if err := c.nextPage(); err != nil {
-			return err
-		}
-	}
-	c.left--
-	if c.current.rep, err = c.rep.nextLevel(c.leaf.rep); err != nil {
-		return err
-	}
-	c.current.def, err = c.def.nextLevel(c.leaf.def)
-	if err == nil && c.current.def == c.leaf.def {
-		c.current.data, err = c.values()
-	}
-	c.isPeeked = err == nil
-	return err
+	return c.current
 }
 
 // next consumes the next value and returns its data, nil for null. It is valid until the next call.
-func (c *cursor) next() ([]byte, error) {
-	err := c.peek()
+func (c *cursor) next() []byte {
+	data := c.peek().data
 	c.isPeeked = false
-	return c.current.data, err
+	c.err = noEOF(c.err)
+	return data
+}
+
+func (c *cursor) read() (v value, err error) {
+	for c.left == 0 {
+		if err := c.nextPage(); err != nil {
+			return value{}, err
+		}
+	}
+	c.left--
+	v.rep, err = c.rep.nextLevel(c.leaf.rep)
+	if err == nil {
+		v.def, err = c.def.nextLevel(c.leaf.def)
+	}
+	if err == nil && v.def == c.leaf.def {
+		v.data, err = c.values()
+	}
+	if err != nil {
+		return value{}, err
+	}
+	return v, nil
 }

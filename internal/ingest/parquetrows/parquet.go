@@ -236,17 +236,19 @@ func (r *reader) holdsText(leaf int) (bool, error) {
 			continue
 		}
 		c, err := r.newCursor(g, leaf)
-		for err == nil {
-			var data []byte
-			if data, err = c.next(); err == nil && !isPrintable(data) {
+		if err != nil {
+			return false, err
+		}
+		for c.peek(); c.err == nil; c.peek() {
+			if !isPrintable(c.next()) {
 				return false, nil
 			}
-			if err == nil {
-				err = r.budget.Row(nil) // a few bytes can claim any number of values
+			if err := r.budget.Row(nil); err != nil { // a few bytes can claim any number of values
+				return false, err
 			}
 		}
-		if err != io.EOF {
-			return false, err
+		if c.err != io.EOF {
+			return false, c.err
 		}
 	}
 	return true, nil
