@@ -114,15 +114,15 @@ func (o *replacingObjects) Get(ctx context.Context, name string, to io.Writer) e
 
 // backupWith is Backup with the installation modified by a test.
 func backupWith(ctx context.Context, from Place, modify func(*Installation)) (archive []byte, err error) {
-	var source opened
+	var source Installation
 	defer func() { err = errors.Join(err, source.close()) }()
 	if err := source.openPlace(ctx, from, true); err != nil {
 		return nil, err
 	}
-	modify(&source.Installation)
+	modify(&source)
 	var b bytes.Buffer
 	h, r := Header{Format: FormatVersion}, Result{}
-	err = save(ctx, source.Installation, newArchive(&b, h.Created, func(int64, int64) {}), h, Options{}.start(), &r)
+	err = save(ctx, source, newArchive(&b, h.Created, func(int64, int64) {}), h, Options{}.start(), &r)
 	return b.Bytes(), err
 }
 

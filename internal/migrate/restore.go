@@ -104,7 +104,7 @@ func checkReplaceable(ctx context.Context, data string, o Options) error {
 
 // restoreInto restores a backup into a place. An archive is unpacked to a folder first.
 func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, unpacked string, o Options) (r Result, err error) {
-	var files, target opened
+	var files, target Installation
 	defer func() { err = errors.Join(err, files.close(), target.close()) }()
 	backup := path
 	if isFolder(path) {
@@ -133,7 +133,7 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	if err := target.openPlace(ctx, to, false); err != nil {
 		return r, err
 	}
-	return load(ctx, source, files.Files, target.Installation, o)
+	return load(ctx, source, files.Files, target, o)
 }
 
 // checkFormats fails if this program cannot open one of the segment files, such as one of a later release.

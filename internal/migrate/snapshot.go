@@ -32,10 +32,11 @@ type Store interface {
 	AddAuditEntries(ctx context.Context, entries []herb.AuditEntry) error
 }
 
-// Installation is where one installation keeps its data.
+// Installation is where one installation keeps its data. A backup in a folder has only files.
 type Installation struct {
-	Store Store
-	Files Files
+	Store   Store
+	Files   Files
+	closers []io.Closer
 }
 
 // Source yields entries in the order of their positions, without idempotency keys that were created before a time. Every

@@ -72,6 +72,10 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 // around it.
 func (l *layout) scanObject(around *shape, depth int) (s shape) {
 	size := len(l.path)
+	if depth > 0 {
+		l.path = append(l.path, pathSeparator)
+	}
+	prefix := len(l.path)
 	l.object(depth, l.text, func(name span) {
 		if around != nil {
 			if s.members == 0 {
@@ -80,10 +84,7 @@ func (l *layout) scanObject(around *shape, depth int) (s shape) {
 			around.addField(l.rec[name.start:name.end])
 		}
 		s.members++
-		if l.path = l.path[:size]; depth > 0 {
-			l.path = append(l.path, pathSeparator)
-		}
-		l.path = append(l.path, l.rec[name.start:name.end]...)
+		l.path = append(l.path[:prefix], l.rec[name.start:name.end]...)
 		l.scanMember(&s, depth+1)
 	})
 	l.path = l.path[:size]

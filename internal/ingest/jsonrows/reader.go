@@ -147,7 +147,11 @@ func (r *reader) readRecord() {
 	}
 	switch r.kind {
 	case '{':
-		r.readObject(-1, 1)
+		r.path = r.path[:0]
+		if r.feature {
+			r.path = append(r.path, featureMember)
+		}
+		r.readObject(len(r.path), 1)
 	case '[':
 		header = r.readArray()
 	default:
