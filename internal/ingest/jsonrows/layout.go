@@ -120,7 +120,7 @@ func (l *layout) scanMember(s *shape, depth int) {
 	})
 	if first {
 		l.addTable(isUsual(l.path))
-		l.empty = dotted(l.path)
+		l.empty = l.dotted()
 	}
 }
 
@@ -131,7 +131,7 @@ func (l *layout) addTable(isTable bool) {
 		list = &l.tables
 	}
 	if len(*list) <= maxTables {
-		*list = append(*list, dotted(l.path))
+		*list = append(*list, l.dotted())
 	}
 }
 

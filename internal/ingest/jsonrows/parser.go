@@ -28,6 +28,7 @@ type parser struct {
 	record int    // number of the current record, from 1
 	forget bool   // the window need not keep what has been read, so that values can have any size
 	path   []byte // names of the members that lead to the current value, with pathSeparator between them
+	hidden []byte // prefix of paths that is not displayed
 	buf    []byte // reused by rawText and readList
 	err    error
 }
@@ -35,11 +36,8 @@ type parser struct {
 // span is a part of the window.
 type span struct{ start, end int }
 
-// These bytes cannot occur in JSON, because they are not UTF-8.
-const (
-	pathSeparator = 0xFF // distinguishes the member b of a from a member a.b
-	featureMember = 0xFE // begins the path of a member of a GeoJSON feature, as opposed to one of its properties
-)
+// pathSeparator distinguishes the member b of a from a member a.b. It cannot occur in JSON, because it is not UTF-8.
+const pathSeparator = 0xFF
 
 // openParser opens the text of a file.
 func openParser(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (*parser, error) {
@@ -50,13 +48,13 @@ func openParser(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget
 	return &parser{source: source, win: charset.NewWindow(source, b.MaxRecord()), budget: b, line: 1}, nil
 }
 
-// dotted returns a path as it is displayed.
-func dotted(path []byte) string {
-	return string(bytes.ReplaceAll(bytes.TrimPrefix(path, []byte{featureMember}), []byte{pathSeparator}, []byte(".")))
+// dotted returns the path as it is displayed.
+func (p *parser) dotted() string {
+	return string(bytes.ReplaceAll(bytes.TrimPrefix(p.path, p.hidden), []byte{pathSeparator}, []byte(".")))
 }
 
 // memberName returns the name of the current member for messages.
-func (p *parser) memberName() string { return rows.Clip(dotted(p.path)) }
+func (p *parser) memberName() string { return rows.Clip(p.dotted()) }
 
 // Position locates the current record. It is part of rows.Rows.
 func (p *parser) Position() rows.Position { return rows.Position{Row: p.record, Line: p.line} }

@@ -147,11 +147,7 @@ func (r *reader) readRecord() {
 	}
 	switch r.kind {
 	case '{':
-		r.path = r.path[:0]
-		if r.feature {
-			r.path = append(r.path, featureMember)
-		}
-		r.readObject(len(r.path), 1)
+		r.readObject(0, 1)
 	case '[':
 		header = r.readArray()
 	default:
@@ -187,7 +183,9 @@ func (r *reader) readKind() bool {
 		r.fail("%s instead of %s; all records must be written in the same way", describe(c), what)
 	case r.record == 1:
 		r.kind = kind
-		r.feature = r.isFeature()
+		if r.feature = r.isFeature(); r.feature {
+			r.hidden = append([]byte("properties"), pathSeparator)
+		}
 	}
 	return r.err == nil
 }

@@ -21,18 +21,14 @@ func (r *reader) readMember(depth int) {
 	c, _ := r.peekToken()
 	structure := ""
 	if r.feature && depth == 1 {
-		structure = string(r.path[1:])
+		structure = string(r.path)
 	}
 	var s span
 	var k kinds
 	if c == '{' && structure != "geometry" {
 		size, start := len(r.path), r.pos
-		prefix := 0 // properties are columns of their own
-		if structure != "properties" {
-			r.path = append(r.path, pathSeparator)
-			prefix = size + 1
-		}
-		r.readObject(prefix, depth+1)
+		r.path = append(r.path, pathSeparator)
+		r.readObject(size+1, depth+1)
 		r.path = r.path[:size]
 		if r.err != nil || len(bytes.TrimSpace(r.rec[start+1:r.pos-1])) > 0 {
 			return
@@ -44,7 +40,7 @@ func (r *reader) readMember(depth int) {
 	case r.err != nil, structure == "type" && string(r.rec[s.start:s.end]) == "Feature", structure == "properties" && s == (span{}):
 		return
 	case r.members[n].column == 0:
-		r.addColumn(n, dotted(r.path))
+		r.addColumn(n, r.dotted())
 	}
 	r.set(n, s, k)
 }
