@@ -31,11 +31,7 @@ func Format() rows.Format {
 			if err != nil {
 				return nil, err
 			}
-			r, err := newReader(in, b)
-			if err != nil {
-				return nil, err
-			}
-			return r, nil
+			return newReader(in, b)
 		},
 	}
 }
@@ -66,7 +62,7 @@ type reader struct {
 
 // newReader reads the metadata of a file. It also decides for each column of bytes without an annotation whether it holds
 // text, which requires a pass over its values.
-func newReader(in *rows.Input, b *rows.Budget) (*reader, error) {
+func newReader(in *rows.Input, b *rows.Budget) (rows.Rows, error) {
 	footer, err := readFooter(in)
 	if err != nil {
 		return nil, err
