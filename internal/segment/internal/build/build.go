@@ -291,7 +291,7 @@ func (b *builder) write(ctx context.Context) error {
 		}
 	}
 	for range cap(slots) {
-		slots <- newSortBuffer(b.opts.Memory/cap(slots), b.records, 3*longest)
+		slots <- newSortBuffer(b.opts.Memory/cap(slots), b.records, 4*longest) // keys of text have three bytes per character
 	}
 	sorting.Go(func() {
 		for i, c := range b.columns { // in the order in which they are written

@@ -3,11 +3,12 @@ package build
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/maphash"
 	"io"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/text"
@@ -28,8 +29,7 @@ type columnBuilder struct {
 	runCount   int        // number of entries in runs
 	nonUniform []byte
 	sets       *sortedSets
-	runStarts  bitmap.Bits // ranks; nil after they are no longer needed
-	runValues  *spillFile  // see collectRunValues; nil if there are none
+	runValues  *spillFile // nil if there are none
 }
 
 func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
@@ -61,18 +61,6 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) error 
 	return nil
 }
 
-// sort computes the sorted rows and everything derived from them.
-func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) error {
-	if err := b.sortRows(ctx, buf); err != nil {
-		return err
-	}
-	if err := b.collectRunValues(ctx, buf); err != nil {
-		return err
-	}
-	b.runStarts = nil
-	return b.values.remove()
-}
-
 // each calls f for every value. The bytes are only valid until f returns.
 func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []byte) error) error {
 	in, err := b.values.reader()
@@ -98,11 +86,9 @@ func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []
 	return nil
 }
 
-// sortRows sorts the records by value and divides them into runs.
-func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err error) {
-	s := newSorter(b.tmp, buf, func(dst, value []byte) ([]byte, error) {
-		return column.AppendSortKey(dst, &b.field, value)
-	})
+// sort sorts the records by value and divides them into runs.
+func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
+	s := b.newSorter(buf)
 	defer func() { err = errors.Join(err, s.close()) }()
 	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by text.MissingRank
 	for i := range missing {
@@ -117,25 +103,11 @@ func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err erro
 	if err != nil {
 		return err
 	}
-	b.sorted, b.sets, b.runStarts = b.tmp.newSpillFile(), newSortedSets(b.tmp, b.records), bitmap.NewBits(b.records)
-	var before []byte
-	var firstHash uint64
-	err = s.each(func(key []byte, record uint32, hash uint64) error {
-		if b.runCount == 0 || string(key) != string(before) {
-			if err := b.beginRun(); err != nil {
-				return err
-			}
-			before, firstHash = append(before[:0], key...), hash
-			b.runStarts.Add(uint32(b.sets.placed))
-		} else if hash != firstHash && !column.EqualByKey(b.field.Type) {
-			b.markNonUniform(b.runCount - 1)
-		}
-		if b.sets.placed%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return b.place(record)
-	})
-	if err != nil {
+	if err := b.values.remove(); err != nil {
+		return err
+	}
+	b.sorted, b.sets = b.tmp.newSpillFile(), newSortedSets(b.tmp, b.records)
+	if err := b.placeSorted(ctx, s); err != nil {
 		return err
 	}
 	if err := b.beginRun(); err != nil { // the missing values
@@ -155,6 +127,45 @@ func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err erro
 	}
 	b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4)
 	return err
+}
+
+// newSorter returns a sorter of the values. Its payload is the value, if the values of runs are stored, or else a hash that
+// shows which values of a run differ.
+func (b *columnBuilder) newSorter(buf *sortBuffer) *sorter {
+	key := func(dst, value []byte) ([]byte, error) { return column.AppendSortKey(dst, &b.field, value) }
+	if b.storesRunValues() {
+		b.runValues = b.tmp.newSpillFile()
+		return newSorter(b.tmp, buf, key, func(dst, value []byte) []byte { return append(dst, value...) })
+	}
+	seed := maphash.MakeSeed()
+	return newSorter(b.tmp, buf, key, func(dst, value []byte) []byte {
+		return binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, value))
+	})
+}
+
+// placeSorted appends the records of a sorter to the sorted rows.
+func (b *columnBuilder) placeSorted(ctx context.Context, s *sorter) error {
+	var runKey, runPayload []byte // of the first record of the current run
+	values := runValuesWriter{out: b.runValues}
+	return s.each(func(key, payload []byte, record uint32) error {
+		if b.runCount == 0 || string(key) != string(runKey) {
+			if err := b.beginRun(); err != nil {
+				return err
+			}
+			runKey, runPayload = append(runKey[:0], key...), append(runPayload[:0], payload...)
+			if b.runValues != nil {
+				if err := values.add(payload); err != nil {
+					return err
+				}
+			}
+		} else if !column.EqualByKey(b.field.Type) && string(payload) != string(runPayload) {
+			b.markNonUniform(b.runCount - 1)
+		}
+		if b.sets.placed%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return b.place(record)
+	})
 }
 
 // place appends a record to the sorted rows.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"hash/maphash"
 	"io"
 	"slices"
 )
@@ -13,61 +12,70 @@ import (
 // sorter sorts the records of a field by key, ties by number. Data that exceeds the memory is sorted in runs, which are
 // written to spill files and merged. No key may be a prefix of another (see text.AppendSortKey).
 type sorter struct {
-	tmp  *tempDir
-	buf  *sortBuffer
-	key  func(dst, value []byte) ([]byte, error) // appends the sort key of a value
-	seed maphash.Seed
-	seen map[string]uint32 // offsets of the keys of some values in buf, because many fields have few values
-	hits int               // values that were found in seen
-	next []byte            // buffer for a key
-	runs []*spillFile
+	tmp     *tempDir
+	buf     *sortBuffer
+	key     func(dst, value []byte) ([]byte, error) // appends the sort key of a value
+	payload func(dst, value []byte) []byte          // appends what is stored with the key
+	seen    map[string]uint32                       // offsets of some values in buf, because many fields have few values
+	hits    int                                     // values that were found in seen
+	next    []byte                                  // buffer for an entry
+	runs    []*spillFile
 }
 
 // sortBuffer is the memory of a sorter. It is allocated once and reused for all fields.
 type sortBuffer struct {
-	memory int    // maximum size
-	limit  int    // maximum size of the keys; a single one may be longer
-	keys   []byte // for each record: hash of its value, size of its key, key
-	items  []item
-	spare  []item // buffer of sortByWindow
+	memory  int    // maximum size
+	limit   int    // maximum size of the entries; a single one may be longer
+	entries []byte // for each value: size of its key, size of its payload, key, payload
+	items   []item
+	spare   []item // buffer of sortByWindow
 }
 
-const keyHead = 8 + 4
+const keyHead = 4 + 4
 
 // item is a record to be sorted.
 type item struct {
 	window uint64 // the bytes of the key that are being compared, in big-endian order
-	at     uint32 // offset of the key
+	at     uint32 // offset of the entry
 	record uint32
 }
 
 const itemSize = 16
 
-// newSortBuffer allocates a buffer, limited to what the given number of records and bytes of keys need.
-func newSortBuffer(memory, records int, keys int64) *sortBuffer {
+// newSortBuffer allocates a buffer, limited to what the given number of records with the given bytes of keys and payloads
+// need.
+func newSortBuffer(memory, records int, bytes int64) *sortBuffer {
 	items := min(max(memory/4/itemSize, 1), records)
-	limit := int(min(int64(memory/2), keys+keyHead*int64(records)))
+	limit := int(min(int64(memory/2), bytes+keyHead*int64(records)))
 	return &sortBuffer{
-		memory: memory,
-		limit:  limit,
-		keys:   make([]byte, 0, limit),
-		items:  make([]item, 0, items),
-		spare:  make([]item, items),
+		memory:  memory,
+		limit:   limit,
+		entries: make([]byte, 0, limit),
+		items:   make([]item, 0, items),
+		spare:   make([]item, items),
 	}
 }
 
-func (b *sortBuffer) key(i item) []byte {
-	size := binary.LittleEndian.Uint32(b.keys[i.at+8:])
-	return b.keys[i.at+keyHead:][:size]
+// entry returns the entry of a record, and the key and the payload in it.
+func (b *sortBuffer) entry(i item) (entry, key, payload []byte) {
+	e := b.entries[i.at:]
+	keyEnd := keyHead + int(binary.LittleEndian.Uint32(e))
+	end := keyEnd + int(binary.LittleEndian.Uint32(e[4:]))
+	return e[:end], e[keyHead:keyEnd], e[keyEnd:end]
 }
 
-// newSorter returns a sorter of values by the keys that key appends.
-func newSorter(tmp *tempDir, buf *sortBuffer, key func(dst, value []byte) ([]byte, error)) *sorter {
-	return &sorter{tmp: tmp, buf: buf, key: key, seed: maphash.MakeSeed(), seen: map[string]uint32{}}
+func (b *sortBuffer) key(i item) []byte {
+	size := binary.LittleEndian.Uint32(b.entries[i.at:])
+	return b.entries[i.at+keyHead:][:size]
+}
+
+// newSorter returns a sorter of values by the keys that key appends, with the payloads that payload appends.
+func newSorter(tmp *tempDir, buf *sortBuffer, key func(dst, value []byte) ([]byte, error), payload func(dst, value []byte) []byte) *sorter {
+	return &sorter{tmp: tmp, buf: buf, key: key, payload: payload, seen: map[string]uint32{}}
 }
 
 // add adds a record. Records must be added in order.
-func (s *sorter) add(value []byte, record uint32) (err error) {
+func (s *sorter) add(value []byte, record uint32) error {
 	const maxSeen, maxSeenLength, sample = 1 << 16, 64, 1 << 10
 	b := s.buf
 	if len(b.items) == cap(b.items) {
@@ -82,18 +90,16 @@ func (s *sorter) add(value []byte, record uint32) (err error) {
 		}
 	}
 	if !ok {
-		if s.next, err = s.key(s.next[:0], value); err != nil {
+		if err := s.setNext(value); err != nil {
 			return err
 		}
-		if len(b.keys)+keyHead+len(s.next) > b.limit && len(b.items) > 0 {
+		if len(b.entries)+len(s.next) > b.limit && len(b.items) > 0 {
 			if err := s.spill(); err != nil {
 				return err
 			}
 		}
-		at = uint32(len(b.keys))
-		b.keys = binary.LittleEndian.AppendUint64(b.keys, maphash.Bytes(s.seed, value))
-		b.keys = binary.LittleEndian.AppendUint32(b.keys, uint32(len(s.next)))
-		b.keys = append(b.keys, s.next...)
+		at = uint32(len(b.entries))
+		b.entries = append(b.entries, s.next...)
 		if s.seen != nil && len(value) <= maxSeenLength {
 			if len(s.seen) < maxSeen {
 				s.seen[string(value)] = at
@@ -104,6 +110,19 @@ func (s *sorter) add(value []byte, record uint32) (err error) {
 		}
 	}
 	b.items = append(b.items, item{at: at, record: record})
+	return nil
+}
+
+// setNext sets next to the entry of a value.
+func (s *sorter) setNext(value []byte) (err error) {
+	var head [keyHead]byte
+	if s.next, err = s.key(append(s.next[:0], head[:]...), value); err != nil {
+		return err
+	}
+	keyEnd := len(s.next)
+	s.next = s.payload(s.next, value)
+	binary.LittleEndian.PutUint32(s.next, uint32(keyEnd-keyHead))
+	binary.LittleEndian.PutUint32(s.next[4:], uint32(len(s.next)-keyEnd))
 	return nil
 }
 
@@ -216,7 +235,8 @@ func (s *sorter) spill() error {
 		if err := out.writeU32(i.record); err != nil {
 			return err
 		}
-		if _, err := out.Write(b.keys[i.at:][:keyHead+len(b.key(i))]); err != nil {
+		entry, _, _ := b.entry(i)
+		if _, err := out.Write(entry); err != nil {
 			return err
 		}
 	}
@@ -227,19 +247,20 @@ func (s *sorter) spill() error {
 
 // reset empties the buffer. It replaces one that had to grow for a long key.
 func (b *sortBuffer) reset() {
-	b.keys, b.items = b.keys[:0], b.items[:0]
-	if cap(b.keys) > 2*b.limit {
-		b.keys = make([]byte, 0, b.limit)
+	b.entries, b.items = b.entries[:0], b.items[:0]
+	if cap(b.entries) > 2*b.limit {
+		b.entries = make([]byte, 0, b.limit)
 	}
 }
 
-// each calls f for every record in order. The key is only valid until f returns.
-func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) error {
+// each calls f for every record in order. Key and payload are only valid until f returns.
+func (s *sorter) each(f func(key, payload []byte, record uint32) error) error {
 	b := s.buf
 	if len(s.runs) == 0 {
 		b.sort(b.items, 0)
 		for _, i := range b.items {
-			if err := f(b.key(i), i.record, binary.LittleEndian.Uint64(b.keys[i.at:])); err != nil {
+			_, key, payload := b.entry(i)
+			if err := f(key, payload, i.record); err != nil {
 				return err
 			}
 		}
@@ -265,7 +286,7 @@ func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) erro
 	slices.SortFunc(m, (*sortedRun).compare) // a sorted list is a heap
 	for len(m) > 0 {
 		top := m[0]
-		if err := f(top.key, top.record, top.hash); err != nil {
+		if err := f(top.key, top.payload, top.record); err != nil {
 			return err
 		}
 		switch err := top.next(); {
@@ -291,21 +312,25 @@ func (s *sorter) close() error {
 
 // sortedRun reads a spill file of sorted records.
 type sortedRun struct {
-	r      *spillReader
-	key    []byte
-	record uint32
-	hash   uint64
+	r            *spillReader
+	key, payload []byte
+	record       uint32
 }
 
-// next reads the next record. Its key is only valid until the next call.
+// next reads the next record. Its key and payload are only valid until the next call.
 func (c *sortedRun) next() error {
 	head, err := c.r.next(4 + keyHead)
 	if err != nil {
 		return err
 	}
-	c.record, c.hash = binary.LittleEndian.Uint32(head), binary.LittleEndian.Uint64(head[4:])
-	c.key, err = c.r.next(int(binary.LittleEndian.Uint32(head[12:])))
-	return err
+	c.record = binary.LittleEndian.Uint32(head)
+	keySize, payloadSize := binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint32(head[8:])
+	entry, err := c.r.next(int(keySize + payloadSize))
+	if err != nil {
+		return err
+	}
+	c.key, c.payload = entry[:keySize], entry[keySize:]
+	return nil
 }
 
 func (c *sortedRun) compare(d *sortedRun) int {

@@ -152,7 +152,7 @@ func (b *wordsBuilder) writeLengthOrder(ctx context.Context, w *file.Writer) (er
 	}
 	s := newSorter(b.tmp, newSortBuffer(b.memory/8, int(b.records), 4*int64(b.records)), func(dst, length []byte) ([]byte, error) {
 		return binary.BigEndian.AppendUint32(dst, binary.LittleEndian.Uint32(length)), nil
-	})
+	}, func(dst, _ []byte) []byte { return dst })
 	defer func() { err = errors.Join(err, s.close()) }()
 	for record := range b.records {
 		length, err := lengths.next(4)
@@ -167,7 +167,7 @@ func (b *wordsBuilder) writeLengthOrder(ctx context.Context, w *file.Writer) (er
 		return context.Cause(ctx)
 	}
 	sorted := b.tmp.newSpillFile()
-	if err := s.each(func(_ []byte, record uint32, _ uint64) error { return sorted.writeU32(record) }); err != nil {
+	if err := s.each(func(_, _ []byte, record uint32) error { return sorted.writeU32(record) }); err != nil {
 		return err
 	}
 	return errors.Join(w.Section(file.TagLengthOrder, file.NoField, sorted), sorted.remove())
