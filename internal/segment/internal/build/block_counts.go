@@ -82,10 +82,7 @@ func (b *builder) writeBlockCountsOf(ctx context.Context, f *file.File, columns 
 		return err
 	}
 	for i, field := range fields {
-		if err := b.w.Section(file.TagBlockCounts, uint32(field), counts[i]); err != nil {
-			return err
-		}
-		if err := counts[i].remove(); err != nil {
+		if err := writeSections(b.w, uint32(field), section{file.TagBlockCounts, counts[i]}); err != nil {
 			return err
 		}
 	}

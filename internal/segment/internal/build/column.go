@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/maphash"
-	"io"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/column"
@@ -198,54 +197,28 @@ func (b *columnBuilder) markNonUniform(run int) {
 
 // writeTo writes the sections of the field.
 func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
-	for _, s := range []struct {
-		tag  file.Tag
-		body io.WriterTo
-	}{
+	sections := []section{
 		{file.TagSorted, b.sorted}, {file.TagRanks, b.ranks}, {file.TagRuns, b.runs},
 		{file.TagNonUniform, bytes.NewReader(b.nonUniform)}, {file.TagLongRuns, bytes.NewReader(b.sets.longRuns)},
-	} {
-		if err := w.Section(s.tag, field, s.body); err != nil {
-			return err
-		}
-		if done, ok := s.body.(*spillFile); ok {
-			if err := done.remove(); err != nil {
-				return err
-			}
-		}
-	}
-	if err := b.sets.longRunSets.writeTo(w, file.TagLongRunSets, field); err != nil {
-		return err
+		{file.TagLongRunSets, b.sets.longRunSets},
 	}
 	if b.records > 0 {
-		if err := b.sets.prefix.writeTo(w, file.TagPrefix, field); err != nil {
-			return err
-		}
+		sections = append(sections, section{file.TagPrefix, b.sets.prefix})
 	}
 	if b.runValues != nil {
-		if err := w.Section(file.TagValues, field, b.runValues); err != nil {
+		sections = append(sections, section{file.TagValues, b.runValues})
+	}
+	if b.elements != nil {
+		listed := newSetTable(b.tmp)
+		if _, err := b.elements.encode(context.Background(), listed, nil); err != nil {
 			return err
 		}
-		if err := b.runValues.remove(); err != nil {
-			return err
-		}
+		names, ids := b.elements.sorted()
+		sections = append(sections,
+			section{file.TagElement, bytes.NewReader(file.EncodeStrings(names))},
+			section{file.TagNumbers, bytes.NewReader(ids)},
+			section{file.TagListed, listed},
+			section{file.TagElementOrder, bytes.NewReader(column.ElementOrder(names))})
 	}
-	if b.elements == nil {
-		return nil
-	}
-	listed := newSetTable(b.tmp)
-	if _, err := b.elements.encode(context.Background(), listed, nil); err != nil {
-		return err
-	}
-	names, ids := b.elements.sorted()
-	if err := w.Section(file.TagElement, field, bytes.NewReader(file.EncodeStrings(names))); err != nil {
-		return err
-	}
-	if err := w.Section(file.TagNumbers, field, bytes.NewReader(ids)); err != nil {
-		return err
-	}
-	if err := listed.writeTo(w, file.TagListed, field); err != nil {
-		return err
-	}
-	return w.Section(file.TagElementOrder, field, bytes.NewReader(column.ElementOrder(names)))
+	return writeSections(w, field, sections...)
 }

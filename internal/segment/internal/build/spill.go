@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"herbarium/internal/filesystem"
+	"herbarium/internal/segment/internal/file"
 )
 
 // tempDir is the directory of a build and its temporary files.
@@ -109,9 +110,12 @@ func (s *spillFile) reader() (*spillReader, error) {
 	if s.f == nil {
 		return &spillReader{Reader: bufio.NewReaderSize(bytes.NewReader(s.buf), len(s.buf))}, nil
 	}
-	if err := s.complete(); err != nil {
-		return nil, err
+	if len(s.buf) > 0 {
+		if err := s.flush(); err != nil {
+			return nil, err
+		}
 	}
+	s.buf = nil
 	if _, err := s.f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
@@ -139,33 +143,6 @@ func (s *spillFile) eachU32(f func(n uint32) error) error {
 			}
 		}
 	}
-}
-
-// readAt returns n bytes at an offset: in dst, if it is large enough, or in the buffer of the spill file. Nothing can be
-// written afterwards.
-func (s *spillFile) readAt(dst []byte, at int64, n int) ([]byte, error) {
-	if s.f == nil {
-		return s.buf[at:][:n], nil
-	}
-	if err := s.complete(); err != nil {
-		return nil, err
-	}
-	if _, err := s.f.Seek(at, io.SeekStart); err != nil {
-		return nil, err
-	}
-	dst = slices.Grow(dst[:0], n)[:n]
-	_, err := io.ReadFull(s.f, dst)
-	return dst, err
-}
-
-// complete writes the rest of the buffer.
-func (s *spillFile) complete() error {
-	if s.buf == nil {
-		return nil
-	}
-	err := s.flush()
-	s.buf = nil
-	return err
 }
 
 // WriteTo writes the content. Nothing can be written to the spill file afterwards.
@@ -224,4 +201,25 @@ func (r *spillReader) uvarint() (uint64, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err
+}
+
+// section is a section to be written.
+type section struct {
+	tag  file.Tag
+	body io.WriterTo
+}
+
+// writeSections writes sections of a field and removes the spill files that they were in.
+func writeSections(w *file.Writer, field uint32, sections ...section) error {
+	for _, s := range sections {
+		if err := w.Section(s.tag, field, s.body); err != nil {
+			return err
+		}
+		if spilled, ok := s.body.(interface{ remove() error }); ok {
+			if err := spilled.remove(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -94,14 +94,15 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
 		return err
 	}
 	b.terms.release()
-	postings, docFreqs, err := b.terms.encodeAll(ctx)
+	docs, freqs := newSetTable(b.tmp), newSetTable(b.tmp)
+	docFreqs, err := b.terms.encode(ctx, docs, freqs)
 	if err != nil {
 		return err
 	}
-	if err := writeTables(w, postings, []file.Tag{file.TagDocs, file.TagFreqs}); err != nil {
+	if err := writeSections(w, file.NoField, section{file.TagDocs, docs}, section{file.TagFreqs, freqs}); err != nil {
 		return err
 	}
-	if err := w.Section(file.TagForward, file.NoField, b.forward); err != nil {
+	if err := w.Section(file.TagForward, file.NoField, b.forward); err != nil { // read again below
 		return err
 	}
 	end := binary.LittleEndian.AppendUint64(nil, b.at)
@@ -141,7 +142,7 @@ func (b *wordsBuilder) writeTerms(w *file.Writer, order []uint32) (common []uint
 	if err := w.Section(file.TagTerms, file.NoField, head, names); err != nil {
 		return nil, err
 	}
-	return common, errors.Join(w.Section(file.TagIDs, file.NoField, ids), names.remove(), ids.remove())
+	return common, errors.Join(names.remove(), writeSections(w, file.NoField, section{file.TagIDs, ids}))
 }
 
 // writeLengthOrder writes the records in the order of their lengths.
@@ -170,5 +171,5 @@ func (b *wordsBuilder) writeLengthOrder(ctx context.Context, w *file.Writer) (er
 	if err := s.each(func(_, _ []byte, record uint32) error { return sorted.writeU32(record) }); err != nil {
 		return err
 	}
-	return errors.Join(w.Section(file.TagLengthOrder, file.NoField, sorted), sorted.remove())
+	return writeSections(w, file.NoField, section{file.TagLengthOrder, sorted})
 }
