@@ -68,7 +68,7 @@ func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer,
 	concurrently := func(do func(*optionalIndex) error) error {
 		var group errgroup.Group
 		for _, x := range indexes {
-			group.Go(func() error { return recovered(func() error { return do(x) }) })
+			start(&group, func() error { return do(x) })
 		}
 		return group.Wait()
 	}
