@@ -285,9 +285,9 @@ func (b *builder) write(ctx context.Context) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	for range workers() {
 		start(group, func() error {
-			buf := newSortBuffer(b.opts.Memory/workers(), b.records, 4*longest) // keys of text have three bytes per character
+			s := newSorter(b.tmp, b.opts.Memory/workers(), b.records, 4*longest) // keys of text have three bytes per character
 			for i := range next {
-				if err := b.columns[i].sort(groupCtx, buf); err != nil {
+				if err := b.columns[i].sort(groupCtx, s); err != nil {
 					return err
 				}
 				done()

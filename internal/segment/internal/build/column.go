@@ -86,9 +86,9 @@ func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []
 }
 
 // sort sorts the records by value and divides them into runs.
-func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
-	s := b.newSorter(buf)
-	defer func() { err = errors.Join(err, s.close()) }()
+func (b *columnBuilder) sort(ctx context.Context, s *sorter) (err error) {
+	b.beginSort(s)
+	defer func() { err = errors.Join(err, s.finish()) }()
 	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by text.MissingRank
 	for i := range missing {
 		missing[i] = b.tmp.newSpillFile()
@@ -124,22 +124,22 @@ func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
 	if err := b.sets.finish(); err != nil {
 		return err
 	}
-	b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4)
+	b.ranks, err = b.tmp.invert(b.sorted, b.records, s.limit/2)
 	return err
 }
 
-// newSorter returns a sorter of the values. Its payload is the value, if the values of runs are stored, or else a hash that
-// shows which values of a run differ.
-func (b *columnBuilder) newSorter(buf *sortBuffer) *sorter {
-	key := func(dst, value []byte) ([]byte, error) { return column.AppendSortKey(dst, &b.field, value) }
+// beginSort configures a sorter. Its payload is the value, if the values of runs are stored, or else a hash that shows which
+// values of a run differ.
+func (b *columnBuilder) beginSort(s *sorter) {
+	seed := maphash.MakeSeed()
+	payload := func(dst, value []byte) []byte {
+		return binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, value))
+	}
 	if b.storesRunValues() {
 		b.runValues = b.tmp.newSpillFile()
-		return newSorter(b.tmp, buf, key, func(dst, value []byte) []byte { return append(dst, value...) })
+		payload = func(dst, value []byte) []byte { return append(dst, value...) }
 	}
-	seed := maphash.MakeSeed()
-	return newSorter(b.tmp, buf, key, func(dst, value []byte) []byte {
-		return binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, value))
-	})
+	s.begin(func(dst, value []byte) ([]byte, error) { return column.AppendSortKey(dst, &b.field, value) }, payload)
 }
 
 // placeSorted appends the records of a sorter to the sorted rows.

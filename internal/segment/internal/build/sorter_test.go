@@ -34,9 +34,9 @@ func checkSorter(t *testing.T, keys [][]byte, memory int) {
 		want = append(want, sortable{string(k), uint32(i)})
 		size += int64(len(k))
 	}
-	buf := newSortBuffer(memory, len(keys), 2*size)
-	for range 2 { // also with a reused buffer
-		s := newSorter(tmp, buf, func(dst, value []byte) ([]byte, error) { return append(dst, value...), nil },
+	s := newSorter(tmp, memory, len(keys), 2*size)
+	for range 2 { // also when it is used again
+		s.begin(func(dst, value []byte) ([]byte, error) { return append(dst, value...), nil },
 			func(dst, value []byte) []byte { return append(dst, value[:len(value)/2]...) })
 		for _, x := range want {
 			if err := s.add([]byte(x.Key), x.Record); err != nil {
@@ -54,7 +54,7 @@ func checkSorter(t *testing.T, keys [][]byte, memory int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.close(); err != nil {
+		if err := s.finish(); err != nil {
 			t.Fatal(err)
 		}
 	}

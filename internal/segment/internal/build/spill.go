@@ -33,13 +33,12 @@ func newTempDir(fs filesystem.FS, dir string, memory, fields int) *tempDir {
 
 // spillFile is written once and then read. It creates a temporary file only when its buffer overflows.
 type spillFile struct {
-	tmp   *tempDir
-	f     filesystem.File // nil while everything is in the buffer
-	buf   []byte
-	limit int // size of the buffer
+	tmp *tempDir
+	f   filesystem.File // nil while everything is in the buffer
+	buf []byte
 }
 
-func (w *tempDir) newSpillFile() *spillFile { return &spillFile{tmp: w, limit: w.buffer} }
+func (w *tempDir) newSpillFile() *spillFile { return &spillFile{tmp: w} }
 
 func (w *tempDir) newFile() (filesystem.File, error) {
 	w.mu.Lock()
@@ -71,11 +70,11 @@ func (w *tempDir) close() error {
 
 // Write appends p.
 func (s *spillFile) Write(p []byte) (int, error) {
-	if len(s.buf)+len(p) > s.limit {
+	if len(s.buf)+len(p) > s.tmp.buffer {
 		if err := s.flush(); err != nil {
 			return 0, err
 		}
-		if len(p) > s.limit {
+		if len(p) > s.tmp.buffer {
 			return s.f.Write(p)
 		}
 	}
@@ -96,7 +95,7 @@ func (s *spillFile) flush() (err error) {
 
 // writeU32 appends a 32-bit integer.
 func (s *spillFile) writeU32(n uint32) error {
-	if len(s.buf)+4 > s.limit {
+	if len(s.buf)+4 > s.tmp.buffer {
 		if err := s.flush(); err != nil {
 			return err
 		}
@@ -119,7 +118,7 @@ func (s *spillFile) reader() (*spillReader, error) {
 	if _, err := s.f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return &spillReader{Reader: bufio.NewReaderSize(s.f, s.limit)}, nil
+	return &spillReader{Reader: bufio.NewReaderSize(s.f, s.tmp.buffer)}, nil
 }
 
 // eachU32 calls f for every 32-bit integer. Nothing can be written to the spill file afterwards.

@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -146,29 +147,30 @@ func (b *wordsBuilder) writeTerms(w *file.Writer, order []uint32) (common []uint
 }
 
 // writeLengthOrder writes the records in the order of their lengths.
-func (b *wordsBuilder) writeLengthOrder(ctx context.Context, w *file.Writer) (err error) {
-	lengths, err := b.lengths.reader()
+func (b *wordsBuilder) writeLengthOrder(ctx context.Context, w *file.Writer) error {
+	byLength, record := newInverted(b.tmp, b.memory/8), uint32(0)
+	err := b.lengths.eachU32(func(length uint32) error {
+		byLength.numbers = max(byLength.numbers, int(length)+1)
+		byLength.addPair(length, record)
+		record++
+		return byLength.spillIfFull()
+	})
 	if err != nil {
 		return err
 	}
-	s := newSorter(b.tmp, newSortBuffer(b.memory/8, int(b.records), 4*int64(b.records)), func(dst, length []byte) ([]byte, error) {
-		return binary.BigEndian.AppendUint32(dst, binary.LittleEndian.Uint32(length)), nil
-	}, func(dst, _ []byte) []byte { return dst })
-	defer func() { err = errors.Join(err, s.close()) }()
-	for record := range b.records {
-		length, err := lengths.next(4)
-		if err != nil {
-			return err
-		}
-		if err := s.add(length, record); err != nil {
-			return err
-		}
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err := byLength.finish(); err != nil {
+		return err
 	}
 	sorted := b.tmp.newSpillFile()
-	if err := s.each(func(_, _ []byte, record uint32) error { return sorted.writeU32(record) }); err != nil {
+	var p decoder
+	err = byLength.runs.merge(ctx, byLength.size(), func(_ int, postings []byte) (err error) {
+		p.decode(postings)
+		for _, record := range p.records {
+			err = cmp.Or(err, sorted.writeU32(record))
+		}
+		return err
+	}, func() error { return nil })
+	if err != nil {
 		return err
 	}
 	return writeSections(w, file.NoField, section{file.TagLengthOrder, sorted})
