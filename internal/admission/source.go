@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
@@ -15,11 +14,9 @@ type Source interface {
 	Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error)
 }
 
-// Limit returns a source that runs each query in the lane of its cost. The slot is that of the ticket in the context; a
-// query without a ticket runs at once.
-func (c *Controller) Limit(d herb.Dataset, s Source) Source {
-	return &limited{s, c, d.Records}
-}
+// Limit returns a source that runs each query on a dataset of a number of records in the lane of its cost. The slot is that of
+// the ticket in the context; a query without a ticket runs at once.
+func (c *Controller) Limit(records int, s Source) Source { return &limited{s, c, records} }
 
 type limited struct {
 	source  Source

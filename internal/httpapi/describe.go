@@ -94,7 +94,7 @@ func (a *API) describe(w *response, r *http.Request) error {
 	}
 	access := herb.AccessOpen
 	if view.Access == herb.AccessKey {
-		w.Header().Set("Vary", varyKey)
+		w.set("Vary", varyKey)
 		if a.mayRead(r, view.Dataset) {
 			access = herb.AccessKey
 		} else {

@@ -50,7 +50,7 @@ func (a *API) search(w *response, r *http.Request) error {
 	if strings.TrimSpace(search) == "" {
 		return herb.Invalidf("%q is missing; give the words to find", query.ParamSearch)
 	}
-	w.Header().Set("Vary", varyKey)
+	w.set("Vary", varyKey)
 	access := herb.AccessOpen
 	opts := library.SearchOptions{Budget: a.opts.SearchBudget, Admit: a.opts.Admission.AcquirePaced}
 	if key := apiKey(r); key != "" {
