@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -40,10 +40,7 @@ func (a *API) list(w *response, r *http.Request) error {
 	if err := a.setLinks(w, r.URL, meta); err != nil {
 		return err
 	}
-	body, err := newListing(page.Records, meta)
-	if err != nil {
-		return err
-	}
+	body := newListing(page.Records, meta)
 	if body.size > maxBufferedPage {
 		return a.streamListing(w, r, body)
 	}
@@ -66,14 +63,14 @@ type listing struct {
 // listingStart is the start of the body of a listing.
 const listingStart = `{"data":[`
 
-func newListing(records [][]byte, m query.Meta) (listing, error) {
-	meta, err := json.Marshal(m)
-	end := slices.Concat([]byte(`],"meta":`), meta, []byte{'}'})
+func newListing(records [][]byte, m query.Meta) listing {
+	end := fmt.Appendf(nil, `],"meta":{"total":%d,"page":%d,"per_page":%d,"total_pages":%d,"has_next":%t,"has_prev":%t}}`,
+		m.Total, m.Page, m.PerPage, m.TotalPages, m.HasNext, m.HasPrev)
 	size := len(listingStart) + max(len(records)-1, 0) + len(end)
 	for _, rec := range records {
 		size += len(rec)
 	}
-	return listing{records, end, size}, err
+	return listing{records, end, size}
 }
 
 // write writes the body in pieces, because an encoder may buffer its input until it has compressed all of it.
