@@ -45,7 +45,7 @@ func (v *openVersion) view() View {
 }
 
 // memory estimates the memory of a version in bytes: descriptions of fields and columns, and readers of columns.
-func (v *openVersion) memory() int { return 16<<10 + len(v.dataset.Fields)*2<<10 }
+func (v *openVersion) memory() int { return 16<<10 + len(v.dataset.Fields)*3<<10 }
 
 // publicDescription returns a description without the internal fields.
 func publicDescription(d herb.Dataset) herb.Dataset {
@@ -73,7 +73,7 @@ func (l *Library) setOpen(e *entry, v *openVersion) {
 }
 
 // maxOpenSize limits the estimated memory of open versions that no request uses.
-const maxOpenSize = 12 << 20
+const maxOpenSize = 8 << 20
 
 // closeUnused closes the least recently used versions if open versions take more memory than they should, until a quarter
 // of the limit is free. An outdated version stays open: it may be the only one that can be listed. l.mu is held.
@@ -121,10 +121,8 @@ func (l *Library) applyChanges(c store.Changes) {
 			}
 		}
 	}
-	for _, v := range c.Datasets {
-		if e := l.entries[v.Ref]; e != nil {
-			l.fetchIfOutdated(e)
-		}
+	for _, e := range l.sorted {
+		l.fetchIfOutdated(e)
 	}
 }
 
