@@ -3,6 +3,7 @@ package library
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -111,14 +112,12 @@ func (l *Library) applyChanges(c store.Changes) {
 		}
 	}
 	if c.Complete && len(l.entries) > len(c.Datasets) {
-		known := make(map[herb.Ref]bool, len(c.Datasets))
+		removed := maps.Clone(l.entries)
 		for _, v := range c.Datasets {
-			known[v.Ref] = true
+			delete(removed, v.Ref)
 		}
-		for ref := range l.entries {
-			if !known[ref] {
-				l.removeEntry(ref)
-			}
+		for ref := range removed {
+			l.removeEntry(ref)
 		}
 	}
 	for _, e := range l.sorted {
