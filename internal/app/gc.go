@@ -13,8 +13,9 @@ import (
 // few hundred requests, which takes a fifth of the processor time. Instead, some memory may be allocated before the next
 // collection: minHeadroom, and up to maxHeadroom while many requests arrive.
 const (
-	minGCPercent = 50
-	maxGCPercent = 800
+	startPercent = 800 // until the first collection: a start allocates much and ends soon
+	minPercent   = 50
+	minHeap      = 4 << 20 // Go's percentages refer to a heap of at least this size
 	minHeadroom  = 16 << 20
 	maxHeadroom  = 128 << 20
 	manyRequests = 1000 // between two collections
@@ -35,17 +36,20 @@ type collector struct {
 
 // relaxGC starts to adjust the GC percentage of a server with a memory budget, unless the environment configures the garbage collector.
 func relaxGC(memory int64) *collector {
-	c := &collector{headroom: minHeadroom, limit: uint64(min(max(memory/8, minHeadroom), maxHeadroom)), percent: maxGCPercent}
+	c := &collector{headroom: minHeadroom, limit: uint64(min(max(memory/8, minHeadroom), maxHeadroom)), percent: startPercent}
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		c.stopped = true
 		return c
 	}
 	c.before = debug.SetGCPercent(c.percent)
-	c.adjust()
+	c.adjustAfterNext()
 	return c
 }
 
-// adjust sets the percentage, and is called again after the next garbage collection.
+// adjustAfterNext calls adjust after the next garbage collection.
+func (c *collector) adjustAfterNext() { runtime.AddCleanup(new([64]byte), (*collector).adjust, c) }
+
+// adjust sets the percentage to that of the headroom, which doubles while many requests arrive.
 func (c *collector) adjust() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,12 +65,12 @@ func (c *collector) adjust() {
 	c.seen = now
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	percent := int(c.headroom * 100 / max(live[0].Value.Uint64(), 1))
-	if percent = min(max(percent, minGCPercent), maxGCPercent); percent != c.percent { // setting it stops the world
+	percent := max(int(c.headroom*100/max(live[0].Value.Uint64(), minHeap)), minPercent)
+	if percent != c.percent { // setting it stops the world
 		c.percent = percent
 		debug.SetGCPercent(percent)
 	}
-	runtime.AddCleanup(new([64]byte), (*collector).adjust, c)
+	c.adjustAfterNext()
 }
 
 // stop restores the percentage.

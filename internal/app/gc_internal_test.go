@@ -30,9 +30,9 @@ func TestRelaxGC(t *testing.T) {
 			runtime.Gosched()
 		}
 	}
-	collect(0, func() bool { return percent() == minGCPercent })
-	collect(manyRequests, func() bool { return percent() > 2*minGCPercent })
-	collect(0, func() bool { return percent() == minGCPercent })
+	collect(0, func() bool { return percent() == minPercent })
+	collect(manyRequests, func() bool { return percent() > 2*minPercent })
+	collect(0, func() bool { return percent() == minPercent })
 	runtime.KeepAlive(large)
 	gc.stop()
 	runtime.GC()
