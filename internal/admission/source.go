@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
@@ -15,11 +14,9 @@ type Source interface {
 	Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error)
 }
 
-// Limit returns a source that runs each query in the lane of its cost. The slot is that of the ticket in the context; a
-// query without a ticket runs at once.
-func (c *Controller) Limit(d herb.Dataset, s Source) Source {
-	return &limited{s, c, d.Records}
-}
+// Limit returns a source that runs each query on a dataset of a number of records in the lane of its cost. The slot is that of
+// the ticket in the context; a query without a ticket runs at once.
+func (c *Controller) Limit(records int, s Source) Source { return &limited{s, c, records} }
 
 type limited struct {
 	source  Source
@@ -28,30 +25,37 @@ type limited struct {
 }
 
 func (s *limited) List(ctx context.Context, r *query.Request) (query.Page, error) {
-	ctx, leave, err := s.enter(ctx, r.IsExpensive(s.records))
-	if err != nil {
-		return query.Page{}, err
-	}
-	defer leave()
-	return s.source.List(ctx, r)
+	return run(ctx, s, r, s.source.List)
 }
 
 func (s *limited) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
-	ctx, leave, err := s.enter(ctx, r.IsExpensive(s.records))
-	if err != nil {
-		return query.Facets{}, err
-	}
-	defer leave()
-	return s.source.Facets(ctx, r)
+	return run(ctx, s, r, s.source.Facets)
 }
 
 func (s *limited) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error) {
-	ctx, leave, err := s.enter(ctx, r.IsExpensive(s.records))
-	if err != nil {
-		return query.Grid{}, err
+	return run(ctx, s, r, s.source.Grid)
+}
+
+// run runs a query in the lane of its cost. An expensive query is paced and gives its slot back when it is done; a cheap one keeps
+// it for the rest of the request.
+func run[R interface{ IsExpensive(records int) bool }, P any](
+	ctx context.Context, s *limited, r R, evaluate func(context.Context, R) (P, error),
+) (result P, err error) {
+	t := ticketFrom(ctx)
+	switch {
+	case t == nil:
+	case !r.IsExpensive(s.records):
+		err = t.Enter(ctx, Cheap)
+	default:
+		if err = t.Enter(ctx, Expensive); err == nil {
+			defer t.Release()
+			ctx = query.WithYield(ctx, s.c.Pace(ctx)) // what arrived while it waited for the slot does not count
+		}
 	}
-	defer leave()
-	return s.source.Grid(ctx, r)
+	if err != nil {
+		return result, err
+	}
+	return evaluate(ctx, r)
 }
 
 // Stream computes the result of an export. The export holds a slot of its own lane; an expensive query takes another one until
@@ -66,20 +70,4 @@ func (s *limited) Stream(ctx context.Context, r *query.Request) (query.Stream, e
 		ctx = query.WithYield(ctx, s.c.Pace(ctx))
 	}
 	return s.source.Stream(ctx, r)
-}
-
-// enter takes a slot for a query and returns the context to run it with. An expensive query is paced and gives its slot back
-// when it is done; a cheap one keeps it for the rest of the request.
-func (s *limited) enter(ctx context.Context, expensive bool) (_ context.Context, leave func(), err error) {
-	t := ticketFrom(ctx)
-	if t == nil {
-		return ctx, func() {}, nil
-	}
-	if !expensive {
-		return ctx, func() {}, t.Enter(ctx, Cheap)
-	}
-	if err := t.Enter(ctx, Expensive); err != nil {
-		return nil, nil, err
-	}
-	return query.WithYield(ctx, s.c.Pace(ctx)), t.Release, nil // what arrived while it waited for the slot does not count
 }

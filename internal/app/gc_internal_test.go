@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRelaxGC checks that the GC percentage follows the size of the heap, and is restored. It is not parallel, because there is one
+// TestRelaxGC checks that the GC percentage follows the size of the heap and the number of requests, and is restored. It is not parallel, because there is one
 // percentage per process.
 func TestRelaxGC(t *testing.T) {
 	t.Setenv("GOGC", "")
@@ -18,17 +18,23 @@ func TestRelaxGC(t *testing.T) {
 		return s[0].Value.Uint64()
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(55))
-	undo := relaxGC()
+	gc := relaxGC(maxHeadroom * 8)
 	if got := percent(); got <= 100 {
 		t.Errorf("the percentage of a small heap is %d", got)
 	}
-	large := make([]byte, 2*gcHeadroom)
-	for percent() != 100 && t.Context().Err() == nil { // the percentage is set soon after a garbage collection
-		runtime.GC()
-		runtime.Gosched()
+	large := make([]byte, 2*minHeadroom)
+	collect := func(requests int64, done func() bool) {
+		for !done() && t.Context().Err() == nil { // the percentage is set soon after a garbage collection
+			gc.requests.Add(requests)
+			runtime.GC()
+			runtime.Gosched()
+		}
 	}
+	collect(0, func() bool { return percent() == minPercent })
+	collect(manyRequests, func() bool { return percent() > 2*minPercent })
+	collect(0, func() bool { return percent() == minPercent })
 	runtime.KeepAlive(large)
-	undo()
+	gc.stop()
 	runtime.GC()
 	if got := percent(); got != 55 {
 		t.Errorf("the percentage afterwards is %d", got)

@@ -50,7 +50,7 @@ func (l limitedLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, versio
 
 func (l limitedLibrary) limit(view library.View, err error) (library.View, error) {
 	if err == nil {
-		view.Source = l.lanes.Limit(view.Dataset, view.Source)
+		view.Source = l.lanes.Limit(view.Records, view.Source)
 	}
 	return view, err
 }

@@ -7,10 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
 	"sync"
 	"time"
 
@@ -69,53 +65,12 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	if err := data.prepare(ctx, opts); err != nil {
 		return err
 	}
-	defer relaxGC()()
+	gc := relaxGC(c.memory())
+	defer gc.stop()
 	if err := data.tolerateUnavailable(data.Library.Refresh(ctx), opts.Log); err != nil {
 		return err
 	}
-	return data.serve(ctx, listener, c, opts, follow)
-}
-
-// GC percentages of a server. Its heap is so small, a few MiB, that at the default of 100 the garbage collector runs after every
-// few hundred requests and takes a fifth of the processor time. At maxGC this costs about gcHeadroom instead. A larger heap gets
-// the same headroom.
-const (
-	maxGC      = 800
-	gcHeadroom = 24 << 20
-)
-
-// relaxGC adjusts the GC percentage to the size of the heap after each garbage collection until the returned function is called, unless
-// the environment configures the garbage collector.
-func relaxGC() (undo func()) {
-	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
-		return func() {}
-	}
-	before := debug.SetGCPercent(maxGC)
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	var mu sync.Mutex
-	percent, stopped := maxGC, false
-	var adjust func(struct{})
-	adjust = func(struct{}) {
-		mu.Lock()
-		defer mu.Unlock()
-		if stopped {
-			return
-		}
-		metrics.Read(live)
-		heap := max(live[0].Value.Uint64(), 1)
-		if now := int(min(max(gcHeadroom*100/heap, 100), maxGC)); now != percent { // setting it stops the world
-			percent = now
-			debug.SetGCPercent(percent)
-		}
-		runtime.AddCleanup(new([64]byte), adjust, struct{}{}) // called after the next garbage collection
-	}
-	adjust(struct{}{})
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		stopped = true
-		debug.SetGCPercent(before)
-	}
+	return data.serve(ctx, listener, c, opts, gc, follow)
 }
 
 // prepare removes leftovers, if the sources may need the space, and publishes the sources. A source that cannot be published
@@ -145,7 +100,7 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 }
 
 // serve answers requests on a listener until ctx ends. Background tasks are stopped after the last request.
-func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, follow func(context.Context) error) error {
+func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, gc *collector, follow func(context.Context) error) error {
 	creation := plants.Options{}
 	if d.shared != nil {
 		creation.Available = d.shared.Available
@@ -183,6 +138,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		Version:        opts.Version,
 		Log:            opts.Log,
 		Observe: func(o httpapi.Observation) {
+			gc.requests.Add(1)
 			observed.Request(o.Method, o.Route, o.Status, o.Bytes, o.Took)
 		},
 	})

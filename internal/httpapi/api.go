@@ -70,6 +70,9 @@ const (
 	defaultMemory         = 1 << 30
 )
 
+// listingHeaders is the number of headers of a listing.
+const listingHeaders = 12
+
 // Observation describes a request for metrics. It contains nothing that a client chooses freely.
 type Observation struct {
 	Method string // "OTHER" for methods without a route
@@ -131,15 +134,16 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	w := &response{
 		ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, bodies: a.bodies, start: a.opts.Now(), id: requestID(r.Header),
+		values: make([]string, 0, listingHeaders),
 	}
-	w.Header().Set("X-Request-Id", w.id)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Access-Control-Allow-Origin", "*")
-	w.Header().Set("Access-Control-Expose-Headers", corsExposedHeaders)
+	w.set("X-Request-Id", w.id)
+	w.set("X-Content-Type-Options", "nosniff")
+	w.set("Access-Control-Allow-Origin", "*")
+	w.set("Access-Control-Expose-Headers", corsExposedHeaders)
 	if len(r.TransferEncoding) > 0 {
 		// RFC 9112, section 6.1: close after a request with Content-Length and Transfer-Encoding. net/http has removed
 		// the Content-Length, so every chunked request is treated as one; few clients send them.
-		w.Header().Set("Connection", "close")
+		w.set("Connection", "close")
 	}
 	defer a.finish(w, r)
 	switch {

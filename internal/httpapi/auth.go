@@ -47,19 +47,19 @@ func keyInQuery(raw string) (secret string, found bool) {
 // specified by RFC 6750. Without a key, howTo is the message.
 func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyOf ...herb.Scope) (herb.Principal, error) {
 	if secret == "" {
-		w.Header().Set("WWW-Authenticate", challenge)
+		w.set("Www-Authenticate", challenge)
 		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "%s", howTo)
 	}
 	p, err := a.opts.Keys.Verify(r.Context(), secret, r.RemoteAddr)
 	if err != nil {
 		if herb.CodeOf(err) == herb.CodeUnauthenticated {
-			w.Header().Set("WWW-Authenticate", challenge+`, error="invalid_token"`+description(herb.MessageOf(err)))
+			w.set("Www-Authenticate", challenge+`, error="invalid_token"`+description(herb.MessageOf(err)))
 		}
 		return p, err
 	}
 	if !p.May(anyOf...) {
 		err := herb.Errorf(herb.CodeForbidden, "the key is valid but lacks the scope; it needs %s", herb.JoinScopes(anyOf, " or "))
-		w.Header().Set("WWW-Authenticate",
+		w.set("Www-Authenticate",
 			challenge+`, error="insufficient_scope", scope="`+string(anyOf[0])+`"`+description(herb.MessageOf(err)))
 		return p, err
 	}

@@ -94,8 +94,8 @@ func (a *API) describe(w *response, r *http.Request) error {
 	}
 	access := herb.AccessOpen
 	if view.Access == herb.AccessKey {
-		w.Header().Set("Vary", varyKey)
-		if a.mayRead(r, view.Dataset) {
+		w.set("Vary", varyKey)
+		if mayRead := a.mayRead(r); mayRead != nil && mayRead(view.Ref) {
 			access = herb.AccessKey
 		} else {
 			body.Descriptor, body.Report = nil, nil // contain values
@@ -104,14 +104,18 @@ func (a *API) describe(w *response, r *http.Request) error {
 	return a.sendDescription(w, r, body, access)
 }
 
-// mayRead reports whether the key of a request permits reading a dataset.
-func (a *API) mayRead(r *http.Request, d herb.Dataset) bool {
+// mayRead returns a function that reports whether the key of a request permits reading a dataset. It is nil without a valid key:
+// an invalid one is ignored, because what is requested is public in part.
+func (a *API) mayRead(r *http.Request) func(herb.Ref) bool {
 	secret := apiKey(r)
 	if secret == "" {
-		return false
+		return nil
 	}
-	p, err := a.opts.Keys.Verify(r.Context(), secret, r.RemoteAddr)
-	return err == nil && p.May(d.ReadScopes()...)
+	who, err := a.opts.Keys.Verify(r.Context(), secret, r.RemoteAddr)
+	if err != nil {
+		return nil
+	}
+	return func(ref herb.Ref) bool { return who.May(ref.ReadScopes()...) }
 }
 
 // sendDescription sends JSON with an entity tag of its content.

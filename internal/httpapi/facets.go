@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
 
@@ -36,23 +38,34 @@ type facetRange struct {
 
 // facets handles facet requests.
 func (a *API) facets(w *response, r *http.Request) error {
+	return sendCounts(a, w, r, facetsPattern, query.ParseFacets, func(view library.View, req *query.FacetRequest) (any, error) {
+		found, err := view.Facets(r.Context(), req)
+		return renderFacets(found, req), err
+	})
+}
+
+// sendCounts sends counts of the records that a request selects, as JSON. pattern is the route.
+func sendCounts[R fmt.Stringer](
+	a *API, w *response, r *http.Request, pattern string,
+	parse func(raw string, fields []herb.Field) (R, error), count func(library.View, R) (any, error),
+) error {
 	view, raw, err := a.openDataset(w, r, r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	req, err := query.ParseFacets(raw, view.Fields)
+	req, err := parse(raw, view.Fields)
 	if err != nil {
 		return err
 	}
-	if w.notModified(r, a.entityTag(view.Ref.Namespace, view.Ref.Name, view.Version, facetsPattern, req.String())) {
+	if w.notModified(r, a.entityTag(view.Ref.Namespace, view.Ref.Name, view.Version, pattern, req.String())) {
 		return nil
 	}
-	found, err := view.Facets(r.Context(), req)
+	counts, err := count(view, req)
 	if err != nil {
 		return err
 	}
-	body, err := encodeJSON(renderFacets(found, req))
+	body, err := encodeJSON(counts)
 	if err != nil {
 		return err
 	}

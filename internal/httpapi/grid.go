@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 
+	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
 
@@ -24,34 +25,16 @@ type gridMeta struct {
 
 // grid handles grid requests.
 func (a *API) grid(w *response, r *http.Request) error {
-	view, raw, err := a.openDataset(w, r, r.URL.RawQuery)
-	if err != nil {
-		return err
-	}
-	defer view.Release()
-	req, err := query.ParseGrid(raw, view.Fields)
-	if err != nil {
-		return err
-	}
-	if w.notModified(r, a.entityTag(view.Ref.Namespace, view.Ref.Name, view.Version, gridPattern, req.String())) {
-		return nil
-	}
-	found, err := view.Grid(r.Context(), req)
-	if err != nil {
-		return err
-	}
-	b := req.Bounds
-	body := gridBody{
-		Data: make([][3]int, len(found.Cells)),
-		Meta: gridMeta{found.Total, found.Inside, req.Columns, req.Rows, [4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}},
-	}
-	for i, c := range found.Cells {
-		body.Data[i] = [3]int{c.Column, c.Row, c.Count}
-	}
-	encoded, err := encodeJSON(body)
-	if err != nil {
-		return err
-	}
-	w.send(r, http.StatusOK, contentJSON, encoded)
-	return nil
+	return sendCounts(a, w, r, gridPattern, query.ParseGrid, func(view library.View, req *query.GridRequest) (any, error) {
+		found, err := view.Grid(r.Context(), req)
+		b := req.Bounds
+		body := gridBody{
+			Data: make([][3]int, len(found.Cells)),
+			Meta: gridMeta{found.Total, found.Inside, req.Columns, req.Rows, [4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}},
+		}
+		for i, c := range found.Cells {
+			body.Data[i] = [3]int{c.Column, c.Row, c.Count}
+		}
+		return body, err
+	})
 }

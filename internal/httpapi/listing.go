@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -36,15 +35,12 @@ func (a *API) list(w *response, r *http.Request) error {
 	if page.Records, err = req.SelectRecords(page.Records); err != nil {
 		return err
 	}
-	w.Header().Set("X-Total-Count", strconv.Itoa(page.Total))
+	w.set("X-Total-Count", strconv.Itoa(page.Total))
 	meta := req.Meta(page.Total)
 	if err := a.setLinks(w, r.URL, meta); err != nil {
 		return err
 	}
-	body, err := newListing(page.Records, meta)
-	if err != nil {
-		return err
-	}
+	body := newListing(page.Records, meta)
 	if body.size > maxBufferedPage {
 		return a.streamListing(w, r, body)
 	}
@@ -67,14 +63,14 @@ type listing struct {
 // listingStart is the start of the body of a listing.
 const listingStart = `{"data":[`
 
-func newListing(records [][]byte, m query.Meta) (listing, error) {
-	meta, err := json.Marshal(m)
-	end := slices.Concat([]byte(`],"meta":`), meta, []byte{'}'})
+func newListing(records [][]byte, m query.Meta) listing {
+	end := fmt.Appendf(nil, `],"meta":{"total":%d,"page":%d,"per_page":%d,"total_pages":%d,"has_next":%t,"has_prev":%t}}`,
+		m.Total, m.Page, m.PerPage, m.TotalPages, m.HasNext, m.HasPrev)
 	size := len(listingStart) + max(len(records)-1, 0) + len(end)
 	for _, rec := range records {
 		size += len(rec)
 	}
-	return listing{records, end, size}, err
+	return listing{records, end, size}
 }
 
 // write writes the body in pieces, because an encoder may buffer its input until it has compressed all of it.
@@ -123,7 +119,7 @@ func (a *API) openListing(w *response, r *http.Request, raw string) (library.Vie
 		return view, nil, err
 	}
 	if w.Header()["Vary"] == nil {
-		w.Header().Set("Vary", varyAccept)
+		w.set("Vary", varyAccept)
 	}
 	req, err := query.ParseOrdered(raw, view.Fields, view.Order)
 	if err != nil {
@@ -149,7 +145,7 @@ func (a *API) openDataset(w *response, r *http.Request, raw string) (view librar
 		return view, "", err
 	}
 	w.setCaching(r, view.Access)
-	w.Header().Set("X-Dataset-Version", view.Version)
+	w.set("X-Dataset-Version", view.Version)
 	w.immutable = view.Ref != herb.PlantsRef
 	return view, rest, nil
 }
@@ -165,7 +161,7 @@ func (a *API) switchVersion(w *response, r *http.Request, live library.View, ver
 	if live.Access == herb.AccessKey {
 		view.Access = herb.AccessKey
 	}
-	view.Source = a.opts.Admission.Limit(view.Dataset, view.Source)
+	view.Source = a.opts.Admission.Limit(view.Records, view.Source)
 	return view, a.authorizeRead(w, r, view.Dataset)
 }
 
@@ -178,7 +174,7 @@ func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error 
 	if w.route.page {
 		vary = varyCookie
 	}
-	w.Header().Set("Vary", vary)
+	w.set("Vary", vary)
 	howTo := "dataset " + d.Ref.String() + " needs a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as the parameter api_key"
 	_, err := a.authorize(w, r, a.keyOf(w, r), howTo, d.ReadScopes()...)
 	return err
@@ -189,7 +185,7 @@ func (a *API) acquire(r *http.Request) (library.View, error) {
 	ref := herb.Ref{Namespace: herb.Clip(r.PathValue("namespace"), maxShown), Name: herb.Clip(r.PathValue("dataset"), maxShown)}
 	view, err := a.opts.Library.Acquire(r.Context(), ref)
 	if err == nil {
-		view.Source = a.opts.Admission.Limit(view.Dataset, view.Source)
+		view.Source = a.opts.Admission.Limit(view.Records, view.Source)
 	}
 	return view, err
 }
@@ -201,8 +197,18 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 		return err
 	}
 	target := a.base + u.EscapedPath() + "?" + strings.TrimSuffix(first, "1") // the page is the last parameter
-	var links []string
-	add := func(rel string, page int) { links = append(links, fmt.Sprintf(`<%s%d>; rel=%q`, target, page, rel)) }
+	link := make([]byte, 0, 4*(len(target)+len(`<10000>; rel="first", `)))
+	add := func(rel string, page int) {
+		if len(link) > 0 {
+			link = append(link, ", "...)
+		}
+		link = append(link, '<')
+		link = append(link, target...)
+		link = strconv.AppendInt(link, int64(page), 10)
+		link = append(link, `>; rel="`...)
+		link = append(link, rel...)
+		link = append(link, '"')
+	}
 	add("first", 1)
 	if m.HasPrev {
 		add("prev", min(m.Page-1, m.TotalPages))
@@ -211,6 +217,6 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 		add("next", m.Page+1)
 	}
 	add("last", max(m.TotalPages, 1))
-	w.Header().Set("Link", strings.Join(links, ", "))
+	w.set("Link", string(link))
 	return nil
 }

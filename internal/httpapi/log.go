@@ -14,7 +14,8 @@ import (
 
 // logRequest logs a request and calls Options.Observe.
 func (a *API) logRequest(w *response, r *http.Request) {
-	took := a.opts.Now().Sub(w.start)
+	now := a.opts.Now()
+	took := now.Sub(w.start)
 	pattern := ""
 	if w.route != nil {
 		pattern = w.route.path()
@@ -34,7 +35,8 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	if !a.opts.Log.Enabled(r.Context(), level) {
 		return // the attributes are expensive
 	}
-	attrs := []slog.Attr{
+	record := slog.NewRecord(now, level, "request", 0) // without looking up the caller
+	record.AddAttrs(
 		slog.String("method", knownMethod(r.Method)),
 		slog.String("path", herb.Clip(redactText(r.URL.Path), maxLogged)),
 		slog.String("query", redactQuery(r.URL.RawQuery)),
@@ -43,12 +45,12 @@ func (a *API) logRequest(w *response, r *http.Request) {
 		slog.Duration("duration", took),
 		slog.String("request_id", w.id),
 		slog.String("route", pattern),
-	}
+	)
 	// Client errors are not logged: the client has the message, and it may quote a misplaced secret.
 	if w.err != nil && (w.status >= http.StatusInternalServerError || w.status < http.StatusBadRequest) {
-		attrs = append(attrs, slog.String("error", redactText(w.err.Error())))
+		record.AddAttrs(slog.String("error", redactText(w.err.Error())))
 	}
-	a.opts.Log.LogAttrs(r.Context(), level, "request", attrs...)
+	_ = a.opts.Log.Handler().Handle(r.Context(), record) // as slog.Logger does: there is nowhere to report a failure
 }
 
 // logPanic logs the stack of a panic.

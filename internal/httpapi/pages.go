@@ -80,7 +80,7 @@ func readForm(next func(*response, *http.Request) error) func(*response, *http.R
 			return err
 		}
 		if len(body) > maxForm {
-			w.Header().Set("Connection", "close") // the rest is not read
+			w.set("Connection", "close") // the rest is not read
 		}
 		if err := w.ticket.Enter(r.Context(), admission.Write); err != nil {
 			return err

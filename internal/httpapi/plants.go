@@ -90,7 +90,7 @@ func readPlant(w *response, r *http.Request) ([]byte, error) {
 			return body, err
 		}
 	}
-	w.Header().Set("Connection", "close") // the rest is not read
+	w.set("Connection", "close") // the rest is not read
 	return nil, herb.Invalidf("the body exceeds %d bytes", plants.MaxBody)
 }
 

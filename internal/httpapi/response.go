@@ -31,6 +31,15 @@ type response struct {
 	err        error // for the log only
 	clientGone bool  // the client disconnected
 	immutable  bool  // the entity tag determines the body, so that its compressed forms may be cached
+
+	values []string // of the headers
+}
+
+// set sets a header. Its name must be in canonical form. Unlike http.Header.Set, it allocates the values of a response at once.
+func (w *response) set(name, value string) {
+	w.values = append(w.values, value)
+	last := len(w.values) - 1
+	w.Header()[name] = w.values[last : last+1 : last+1]
 }
 
 // WriteHeader records the status, except for informational responses.
@@ -64,7 +73,7 @@ const (
 // same headers and no body.
 func (w *response) send(r *http.Request, status int, contentType string, body []byte) {
 	h := w.Header()
-	w.Header().Set("Content-Type", contentType)
+	w.set("Content-Type", contentType)
 	w.setDefaultVary()
 	if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity && len(body) >= minCompress && h["Content-Encoding"] == nil {
 		buf := w.buffers.get()
@@ -75,10 +84,10 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 		}
 		if compressed, err := w.compress(buf, key, body); err == nil && len(compressed) < len(body) {
 			body = compressed
-			w.Header().Set("Content-Encoding", c.String())
+			w.set("Content-Encoding", c.String())
 		}
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.set("Content-Length", strconv.Itoa(len(body)))
 	w.ticket.Release() // a slow client must not occupy a slot
 	w.WriteHeader(status)
 	if r.Method == http.MethodHead {
@@ -107,7 +116,7 @@ func (w *response) compress(buf *bytes.Buffer, key bodyKey, body []byte) ([]byte
 
 // options responds to OPTIONS.
 func (w *response) options(allow string) {
-	w.Header().Set("Allow", allow)
+	w.set("Allow", allow)
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -123,7 +132,7 @@ const (
 // setDefaultVary sets Vary for bodies that may be compressed, unless the handler has set it.
 func (w *response) setDefaultVary() {
 	if w.Header()["Vary"] == nil {
-		w.Header().Set("Vary", varyEncoding)
+		w.set("Vary", varyEncoding)
 	}
 }
 
@@ -156,7 +165,7 @@ func (a *API) entityTag(parts ...string) string {
 
 // notModified sends 304 if If-None-Match contains the tag, and reports whether it did.
 func (w *response) notModified(r *http.Request, tag string) bool {
-	w.Header().Set("Etag", tag)
+	w.set("Etag", tag)
 	if !etag.Match(r.Header, tag) {
 		return false
 	}
@@ -169,12 +178,12 @@ func (w *response) notModified(r *http.Request, tag string) bool {
 func (w *response) setCaching(r *http.Request, access herb.Access) {
 	switch _, keyed := keyInQuery(r.URL.RawQuery); {
 	case keyed:
-		w.Header().Set("Cache-Control", "private, no-store")
-		w.Header().Set("Referrer-Policy", "no-referrer")
+		w.set("Cache-Control", "private, no-store")
+		w.set("Referrer-Policy", "no-referrer")
 	case access == herb.AccessKey:
-		w.Header().Set("Cache-Control", "private, no-cache")
+		w.set("Cache-Control", "private, no-cache")
 	default:
-		w.Header().Set("Cache-Control", "public, no-cache")
+		w.set("Cache-Control", "public, no-cache")
 	}
 }
 
@@ -191,7 +200,7 @@ func readBody(w *response, r *http.Request, limit int64) ([]byte, error) {
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not supported by the writers of tests
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit))
 	if err != nil {
-		w.Header().Set("Connection", "close")
+		w.set("Connection", "close")
 		return nil, herb.Wrap(herb.CodeInvalid, err, "the body was not received within %s; send it again", bodyTimeout)
 	}
 	_ = control.SetReadDeadline(time.Time{})

@@ -50,13 +50,11 @@ func (a *API) search(w *response, r *http.Request) error {
 	if strings.TrimSpace(search) == "" {
 		return herb.Invalidf("%q is missing; give the words to find", query.ParamSearch)
 	}
-	w.Header().Set("Vary", varyKey)
+	w.set("Vary", varyKey)
 	access := herb.AccessOpen
-	opts := library.SearchOptions{Budget: a.opts.SearchBudget, Admit: a.opts.Admission.AcquirePaced}
-	if key := apiKey(r); key != "" {
-		if who, err := a.opts.Keys.Verify(r.Context(), key, r.RemoteAddr); err == nil { // an invalid key is ignored, as for open datasets
-			access, opts.MayRead = herb.AccessKey, func(ref herb.Ref) bool { return who.May(ref.ReadScopes()...) }
-		}
+	opts := library.SearchOptions{Budget: a.opts.SearchBudget, Admit: a.opts.Admission.AcquirePaced, MayRead: a.mayRead(r)}
+	if opts.MayRead != nil {
+		access = herb.AccessKey
 	}
 	found, err := library.SearchRecords(r.Context(), a.opts.Library, search, opts)
 	if err != nil {

@@ -23,7 +23,7 @@ type state struct {
 
 // health reports liveness.
 func (a *API) health(w *response, r *http.Request) error {
-	w.Header().Set("Cache-Control", "no-store")
+	w.set("Cache-Control", "no-store")
 	w.send(r, http.StatusOK, contentJSON, mustJSON(state{Status: "ok"}))
 	return nil
 }
@@ -45,7 +45,7 @@ func (a *API) ready(w *response, r *http.Request) error {
 			}
 		}
 	}
-	w.Header().Set("Cache-Control", "no-store")
+	w.set("Cache-Control", "no-store")
 	w.send(r, http.StatusOK, contentJSON, mustJSON(s))
 	return nil
 }

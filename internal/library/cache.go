@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"herbarium/internal/herb"
 )
@@ -126,13 +127,13 @@ func (l *Library) maintainCache(ctx context.Context) {
 	l.cache.epoch.Add(1)
 	l.closeIdle()
 	cached, pending := l.cacheSize()
-	running := 0
+	running, now := 0, l.opts.Now()
 	for _, e := range l.sorted {
 		l.fetchIfOutdated(e)
 		if e.fetch != nil {
 			running++
 		}
-		if running < maxFetches && l.shouldPrefetch(e, cached+pending) {
+		if running < maxFetches && l.shouldPrefetch(e, cached+pending, now) {
 			l.startFetch(e)
 			pending += l.missingBytes(e)
 			running++
@@ -142,13 +143,13 @@ func (l *Library) maintainCache(ctx context.Context) {
 }
 
 // shouldPrefetch reports whether to fetch a version before it is requested: if it fits into the cache without eviction.
-// A local file is opened in advance in small libraries only. l.mu is held.
-func (l *Library) shouldPrefetch(e *entry, used int64) bool {
-	if l.cache.closed || e.open != nil || e.fetch != nil || e.deferred(l.opts.Now()) || l.shared() && !e.described {
+// A local file is opened in advance in small libraries only, unless closeUnused would close others for it. l.mu is held.
+func (l *Library) shouldPrefetch(e *entry, used int64, now time.Time) bool {
+	if l.cache.closed || e.open != nil || e.fetch != nil || e.deferred(now) || l.shared() && !e.described {
 		return false
 	}
 	if _, local := l.cache.files[e.Version]; local || !l.shared() {
-		return l.small()
+		return len(l.sorted) <= maxSmall && l.openSize <= maxOpenSize/2
 	}
 	return l.opts.CacheSize == 0 || used+e.size <= l.opts.CacheSize
 }

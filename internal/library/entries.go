@@ -3,6 +3,7 @@ package library
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -45,7 +46,7 @@ func (v *openVersion) view() View {
 }
 
 // memory estimates the memory of a version in bytes: descriptions of fields and columns, and readers of columns.
-func (v *openVersion) memory() int { return 16<<10 + len(v.dataset.Fields)*2<<10 }
+func (v *openVersion) memory() int { return 16<<10 + len(v.dataset.Fields)*3<<10 }
 
 // publicDescription returns a description without the internal fields.
 func publicDescription(d herb.Dataset) herb.Dataset {
@@ -73,7 +74,7 @@ func (l *Library) setOpen(e *entry, v *openVersion) {
 }
 
 // maxOpenSize limits the estimated memory of open versions that no request uses.
-const maxOpenSize = 12 << 20
+const maxOpenSize = 8 << 20
 
 // closeUnused closes the least recently used versions if open versions take more memory than they should, until a quarter
 // of the limit is free. An outdated version stays open: it may be the only one that can be listed. l.mu is held.
@@ -111,20 +112,16 @@ func (l *Library) applyChanges(c store.Changes) {
 		}
 	}
 	if c.Complete && len(l.entries) > len(c.Datasets) {
-		known := make(map[herb.Ref]bool, len(c.Datasets))
+		removed := maps.Clone(l.entries)
 		for _, v := range c.Datasets {
-			known[v.Ref] = true
+			delete(removed, v.Ref)
 		}
-		for ref := range l.entries {
-			if !known[ref] {
-				l.removeEntry(ref)
-			}
+		for ref := range removed {
+			l.removeEntry(ref)
 		}
 	}
-	for _, v := range c.Datasets {
-		if e := l.entries[v.Ref]; e != nil {
-			l.fetchIfOutdated(e)
-		}
+	for _, e := range l.sorted {
+		l.fetchIfOutdated(e)
 	}
 }
 

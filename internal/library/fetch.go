@@ -149,12 +149,9 @@ func (l *Library) fetchIfOutdated(e *entry) {
 	l.startFetch(e)
 }
 
-// maxSmall is the number of datasets up to which a server opens all of them in advance.
+// maxSmall is the number of datasets up to which a server opens them in advance, so that files that cannot be opened are
+// reported and the first requests do not wait.
 const maxSmall = 100
-
-// small reports whether a server opens the datasets in advance, so that files that cannot be opened are reported and the first
-// requests do not wait. l.mu is held.
-func (l *Library) small() bool { return len(l.sorted) <= maxSmall }
 
 // deferred reports whether a failure defers fetching the live version.
 func (e *entry) deferred(now time.Time) bool { return e.failed != nil && now.Before(e.failed.retryAt) }
@@ -163,8 +160,9 @@ func (e *entry) deferred(now time.Time) bool { return e.failed != nil && now.Bef
 func (l *Library) openSmall() (all []*fetch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := l.opts.Now()
 	for _, e := range l.sorted {
-		if l.shouldPrefetch(e, 0) {
+		if l.shouldPrefetch(e, 0, now) {
 			l.startFetch(e)
 		}
 		if e.fetch != nil {

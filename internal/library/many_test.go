@@ -152,7 +152,7 @@ func TestMany(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if h := l.Health(); h.Open < 20 || h.Open > 100 {
+	if h := l.Health(); h.Open < 15 || h.Open > 100 {
 		t.Errorf("%d versions of %d fields are open", h.Open, manyFields)
 	}
 }

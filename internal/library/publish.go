@@ -196,23 +196,17 @@ func (l *Library) addVersion(ctx context.Context, d herb.Dataset, replaces strin
 	if failed == nil || errors.Is(failed, store.ErrSuperseded) {
 		return failed
 	}
-	// The error may have occurred after the commit, in which case the file is needed.
-	added, err := l.isAdded(context.WithoutCancel(ctx), d.Version)
+	// The error may have occurred after the commit, in which case the file is needed. A read is not enough: the transaction may
+	// still be in flight. Retiring the version waits for it or makes it fail.
+	retired, err := l.catalogue.RetireVersion(context.WithoutCancel(ctx), d.Version, l.opts.Now())
 	switch {
 	case err != nil:
 		return errors.Join(failed, err, errUncertain)
-	case added:
+	case !retired:
 		l.opts.Log.Warn("catalogue returned an error but has the version", "dataset", d.Ref.String(), "version", d.Version, "err", failed)
 		return nil
 	}
 	return failed
-}
-
-// isAdded reports whether a version is in the catalogue. A read is not enough: the transaction that adds it may still be in
-// flight. Retiring the version waits for it or makes it fail.
-func (l *Library) isAdded(ctx context.Context, version string) (bool, error) {
-	retired, err := l.catalogue.RetireVersion(ctx, version, l.opts.Now())
-	return !retired, err
 }
 
 // notifyChange signals other processes that the catalogue changed.

@@ -131,12 +131,16 @@ func (a *assets) path(name string) (string, error) {
 
 // asset serves a file that pages refer to.
 func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
-	served, err := p.assets.served()
+	a, err := p.assets()
+	if err != nil {
+		return err
+	}
+	served, err := a.served()
 	if err != nil {
 		return err
 	}
 	f, ok := served[r.PathValue("file")]
-	if !ok || path.Base(p.assets.folder) != r.PathValue("fingerprint") {
+	if !ok || path.Base(a.folder) != r.PathValue("fingerprint") {
 		return herb.Errorf(herb.CodeNotFound, "no such file; reload the page that refers to it")
 	}
 	w.Header().Set("Content-Type", f.contentType)

@@ -80,8 +80,8 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	status := http.StatusOK
 	if invalid != nil {
 		status = http.StatusBadRequest
-	} else if p.notModified(w, r, v) {
-		return nil
+	} else if sent, err := p.notModified(w, r, v); sent || err != nil {
+		return err
 	}
 	page := rowsPage{Invalid: invalid}
 	if page.Head, err = p.head(w, r, v, tab); err != nil {
@@ -129,18 +129,22 @@ func resolve(s view.State, parseErr error, order herb.Order) (req *query.Request
 
 // notModified sets the entity tag of a page, and responds with 304 if the client has that page. Pages that depend on the key of
 // the browser have no tag.
-func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetView) bool {
+func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetView) (sent bool, err error) {
 	setCaching(w, &v.Dataset)
 	if v.Access == herb.AccessKey || p.Key(r) != "" {
-		return false
+		return false, nil
 	}
-	tag := etag.New(p.opts.Version, p.assets.fingerprint, v.Version, v.live, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery)
+	a, err := p.assets()
+	if err != nil {
+		return false, err
+	}
+	tag := etag.New(p.opts.Version, a.fingerprint, v.Version, v.live, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery)
 	w.Header().Set("Etag", tag)
 	if !etag.Match(r.Header, tag) {
-		return false
+		return false, nil
 	}
 	w.WriteHeader(http.StatusNotModified)
-	return true
+	return true, nil
 }
 
 // setControls sets the bar above the rows. Chips and inputs show the state as requested, so that invalid parameters can be

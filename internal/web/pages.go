@@ -59,11 +59,12 @@ type Options struct {
 
 // Pages serves the HTML pages. It is safe for concurrent use.
 type Pages struct {
-	opts      Options
-	public    *url.URL // nil: not configured
-	base      string   // path of the public URL, without a trailing slash
-	assets    *assets
-	templates func() (map[string]*template.Template, error) // by page; parsed for the first one, because it takes a fifth of a start
+	opts   Options
+	public *url.URL // nil: not configured
+	base   string   // path of the public URL, without a trailing slash
+	// The first page prepares assets and templates, because they would make a start longer.
+	assets    func() (*assets, error)
+	templates func() (map[string]*template.Template, error) // by page
 	csrf      *http.CrossOriginProtection
 	snippets  *texttemplate.Template
 }
@@ -87,15 +88,17 @@ func New(opts Options) (*Pages, error) {
 			return nil, fmt.Errorf("web: public URL: %w", err)
 		}
 	}
+	p.assets = sync.OnceValues(func() (*assets, error) { return newAssets(p.base) })
+	p.templates = sync.OnceValues(func() (map[string]*template.Template, error) {
+		a, err := p.assets()
+		if err != nil {
+			return nil, err
+		}
+		return parseTemplates(a)
+	})
 	var err error
-	if p.assets, err = newAssets(p.base); err != nil {
-		return nil, err
-	}
-	p.templates = sync.OnceValues(func() (map[string]*template.Template, error) { return parseTemplates(p.assets) })
-	if p.snippets, err = view.ParseSnippets(); err != nil {
-		return nil, err
-	}
-	return p, nil
+	p.snippets, err = view.ParseSnippets()
+	return p, err
 }
 
 // The paths that pages link to.
