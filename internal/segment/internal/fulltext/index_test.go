@@ -298,13 +298,35 @@ func TestRanking(t *testing.T) {
 		if set.Len() != len(want) {
 			t.Fatalf("%s: %d records; want %d", raw, set.Len(), len(want))
 		}
-		byClass, ok := scorer.RankByClass(set)
-		if !ok {
-			t.Errorf("%s: too many classes", raw)
-			continue
+		checkRanking(t, raw, scorer.Rank(set), want)
+	}
+}
+
+// TestPageByCell compares pages located by counting cells with the order computed from the records. Records in which a
+// word is too frequent cannot be located so.
+func TestPageByCell(t *testing.T) {
+	t.Parallel()
+	const n = bitmap.ContainerMembers
+	records := randomRecords(n)
+	short := slices.DeleteFunc(slices.Clone(records), func(r herb.Record) bool { return len(r[0]) > 60 })
+	for name, records := range map[string][]herb.Record{"short": short, "some long": records} {
+		index := openRecords(t, records, build.Options{Indexes: allIndexes()})
+		for _, raw := range []string{"oak", "a*", "b"} {
+			set, _, scorer := search(t, index, len(records), raw)
+			want := rankAll(records, raw)
+			for _, from := range []int{0, 25, 1000, len(want) / 2, len(want) - 30, len(want) - 7} {
+				page, ok := scorer.PageByCell(set, from, min(from+25, len(want)))
+				if expected := name == "short" || raw == "b"; ok != expected {
+					t.Fatalf("%s, %s: located: %v", name, raw, ok)
+				}
+				for i, rec := range page {
+					if rec != want[from+i].record {
+						t.Errorf("%s, %s: record %d is %d; want %d", name, raw, from+i, rec, want[from+i].record)
+						break
+					}
+				}
+			}
 		}
-		checkRanking(t, raw+" by class", byClass, want)
-		checkRanking(t, raw+" by level", scorer.RankByLevel(set), want)
 	}
 }
 
@@ -337,8 +359,8 @@ func checkRanking(t *testing.T, name string, r *fulltext.Ranking, want []ranked)
 	}
 }
 
-// TestRank_tooManyClasses ranks records of which no two have the same length and frequencies.
-func TestRank_tooManyClasses(t *testing.T) {
+// TestRank_distinct ranks records of which no two have the same length and frequencies.
+func TestRank_distinct(t *testing.T) {
 	t.Parallel()
 	const most, raw = 70, "oak+elm"
 	var records []herb.Record
@@ -346,9 +368,6 @@ func TestRank_tooManyClasses(t *testing.T) {
 		records = append(records, herb.Record{strings.Repeat("oak ", 1+i%most) + strings.Repeat("elm ", 1+i/most), "a"})
 	}
 	set, _, scorer := search(t, openRecords(t, records, build.Options{}), len(records), raw)
-	if _, ok := scorer.RankByClass(set); ok {
-		t.Error("there are not too many classes")
-	}
 	checkRanking(t, raw, scorer.Rank(set), rankAll(records, raw))
 }
 
