@@ -20,23 +20,23 @@ type cells struct {
 }
 
 const (
-	maxCells = 1 << 16
 	// cellFrequencies is the number of cells for each length. The last one is for all higher frequencies.
 	cellFrequencies = 32
 	// cellParts is the number of parts in which records are counted, so that only those with records of a page are read
 	// again.
 	cellParts = 16
+	maxCounts = 1 << 20
 )
 
 // newCells counts the records of a set by cell. It returns false if that is not worthwhile.
 func (s *Scorer) newCells(set *bitmap.Set) (*cells, bool) {
 	order, lengths := s.index.lengthOrder, s.index.lengths
-	if len(s.clauses) != 1 || order.Len() == 0 || set.Len() < maxCells/4 {
+	if len(s.clauses) != 1 || order.Len() == 0 {
 		return nil, false
 	}
 	c := &cells{scorer: s, set: set, shortest: lengths.At(int(order.At(0)))}
 	n := int(lengths.At(int(order.At(order.Len()-1)))-c.shortest+1) * cellFrequencies
-	if n > maxCells {
+	if n*cellParts > min(set.Len(), maxCounts) {
 		return nil, false
 	}
 	for part := range c.counts {

@@ -302,28 +302,33 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// TestPageByCell compares pages located by counting cells with the order computed from the records. Records in which a
-// word is too frequent cannot be located so.
+// TestPageByCell compares pages located by counting cells with the order computed from the records. That is not possible
+// if a word is too frequent in a record, or with too many lengths.
 func TestPageByCell(t *testing.T) {
 	t.Parallel()
-	const n = bitmap.ContainerMembers
-	records := randomRecords(n)
-	short := slices.DeleteFunc(slices.Clone(records), func(r herb.Record) bool { return len(r[0]) > 60 })
-	for name, records := range map[string][]herb.Record{"short": short, "some long": records} {
-		index := openRecords(t, records, build.Options{Indexes: allIndexes()})
-		for _, raw := range []string{"oak", "a*", "b"} {
-			set, _, scorer := search(t, index, len(records), raw)
-			want := rankAll(records, raw)
-			for _, from := range []int{0, 25, 1000, len(want) / 2, len(want) - 30, len(want) - 7} {
-				page, ok := scorer.PageByCell(set, from, min(from+25, len(want)))
-				if expected := name == "short" || raw == "b"; ok != expected {
-					t.Fatalf("%s, %s: located: %v", name, raw, ok)
-				}
-				for i, rec := range page {
-					if rec != want[from+i].record {
-						t.Errorf("%s, %s: record %d is %d; want %d", name, raw, from+i, rec, want[from+i].record)
-						break
-					}
+	long := randomRecords(bitmap.ContainerMembers)
+	short := slices.DeleteFunc(slices.Clone(long), func(r herb.Record) bool { return len(r[0]) > 60 })
+	frequent := append(slices.Clone(short), herb.Record{strings.Repeat("oak ", 35), "b"})
+	for _, c := range []struct {
+		name, search string
+		records      []herb.Record
+		ok           bool
+	}{
+		{"short", "oak", short, true}, {"short", "a*", short, true}, {"short", "b", short, true},
+		{"frequent", "oak", frequent, false}, {"frequent", "b", frequent, true}, {"long", "a", long, false},
+	} {
+		index := openRecords(t, c.records, build.Options{Indexes: allIndexes()})
+		set, _, scorer := search(t, index, len(c.records), c.search)
+		want := rankAll(c.records, c.search)
+		for _, from := range []int{0, 25, 1000, len(want) / 2, len(want) - 30, len(want) - 7} {
+			page, ok := scorer.PageByCell(set, from, min(from+25, len(want)))
+			if ok != c.ok {
+				t.Fatalf("%s, %s: located: %v", c.name, c.search, ok)
+			}
+			for i, rec := range page {
+				if rec != want[from+i].record {
+					t.Errorf("%s, %s: record %d is %d; want %d", c.name, c.search, from+i, rec, want[from+i].record)
+					break
 				}
 			}
 		}
@@ -369,6 +374,15 @@ func TestRank_distinct(t *testing.T) {
 	}
 	set, _, scorer := search(t, openRecords(t, records, build.Options{}), len(records), raw)
 	checkRanking(t, raw, scorer.Rank(set), rankAll(records, raw))
+}
+
+// TestRank_none ranks the records of a search for an unknown word, as unions do.
+func TestRank_none(t *testing.T) {
+	t.Parallel()
+	set, _, scorer := search(t, openIndex(t, 100, build.Options{}), 100, "oak+absent")
+	if got := scorer.Rank(set).CountThrough(0); got != 0 {
+		t.Errorf("%d records; want 0", got)
+	}
 }
 
 // TestLengthOrder checks the length order of files built in memory and with spill files, and that small files have none.

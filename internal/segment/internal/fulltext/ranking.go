@@ -40,6 +40,9 @@ func (s *Scorer) Rank(set *bitmap.Set) *Ranking {
 		scorer: s, set: set, levelOf: make([]uint16, set.Len()), sorted: map[int][]scored{},
 		levels: make([]level, min(set.Len()/4+1, maxLevels)),
 	}
+	if set.Len() == 0 { // a clause may have no frequencies
+		return r
+	}
 	r.scale = float64(len(r.levels)-1) / s.best
 	rest, scorer := r.levelOf, s.newBlockScorer(set.Len())
 	set.Blocks(s.steps, func(b bitmap.Block) {
