@@ -106,7 +106,7 @@ func (c *cells) page(from, to int) ([]uint32, bool) {
 	}
 	var onPage []cell // those with the scores on the page; cells with the same score are a group
 	var next []int    // by group, the position of its next record
-	for start := 0; start < to; {
+	for start := 0; start < to && len(all) > 0; {
 		n, end := 0, start
 		for ; n < len(all) && all[n].score == all[0].score; n++ {
 			all[n].group = len(next)
