@@ -1,7 +1,6 @@
 package fulltext
 
 import (
-	"bytes"
 	"math/bits"
 
 	"herbarium/internal/segment/internal/bitmap"
@@ -72,7 +71,6 @@ func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 type blockScorer struct {
 	*Scorer
 	frequencies []bitmap.ByteMap // by clause, up to MaxFrequency
-	knownNorms  []float64        // by length; empty if few records are scored
 
 	// Buffers by member of a block.
 	members       [bitmap.BlockRecords]uint16
@@ -81,11 +79,7 @@ type blockScorer struct {
 
 // newBlockScorer returns a scorer for blocks of about n records.
 func (s *Scorer) newBlockScorer(n int) *blockScorer {
-	const maxNorms, recordsPerNorm = 1024, 16
-	b := &blockScorer{Scorer: s, knownNorms: make([]float64, min(n/recordsPerNorm, maxNorms))}
-	for length := range b.knownNorms {
-		b.knownNorms[length] = text.Norm(length, s.average)
-	}
+	b := &blockScorer{Scorer: s}
 	for _, c := range s.clauses {
 		b.frequencies = append(b.frequencies, c.frequencies(s.steps, n))
 	}
@@ -100,14 +94,8 @@ func (s *blockScorer) score(b bitmap.Block) []float64 {
 	clear(scores)
 	for c, m := range s.frequencies {
 		frequencies, base, idf := m.Load(b), m.Base, s.idf[c]
-		if bytes.IndexByte(frequencies[:], MaxFrequency-base) < 0 {
-			for i, member := range members {
-				scores[i] += text.NormScore(idf, int(frequencies[member%bitmap.BlockRecords]+base), norms[i])
-			}
-			continue
-		}
 		for i, member := range members {
-			frequency := int(frequencies[member] + base)
+			frequency := int(frequencies[member%bitmap.BlockRecords] + base)
 			if frequency == MaxFrequency { // may be only a minimum
 				frequency = s.clauses[c].pattern.count(b.First+uint32(member), 0)
 			}
@@ -119,17 +107,12 @@ func (s *blockScorer) score(b bitmap.Block) []float64 {
 
 // loadNorms stores the members of a block and their norms.
 func (s *blockScorer) loadNorms(b bitmap.Block) {
-	n, lengths, known := 0, s.index.lengths.Slice(int(b.First), s.index.lengths.Len()), s.knownNorms
+	n, lengths, average := 0, s.index.lengths, s.average
 	for i, word := range b.Words {
 		for ; word != 0; word &= word - 1 {
 			member := 64*i + bits.TrailingZeros64(word)
-			norm, length := 0.0, int(lengths.At(member))
-			if length < len(known) {
-				norm = known[length]
-			} else {
-				norm = text.Norm(length, s.average)
-			}
-			s.members[n%len(s.members)], s.norms[n%len(s.norms)] = uint16(member), norm
+			s.members[n] = uint16(member)
+			s.norms[n] = text.Norm(int(lengths.At(int(b.First)+member)), average)
 			n++
 		}
 	}
