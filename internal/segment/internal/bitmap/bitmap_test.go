@@ -123,14 +123,14 @@ func TestByteMap(t *testing.T) {
 				}
 			}
 			for name, m := range map[string]ByteMap{
-				"stored": NewStoredByteMap(stored, len(asked), new(ContainerBytes)),
+				"stored": NewStoredByteMap(stored),
 				"dense":  NewDenseByteMap(append(want, make([]byte, ContainerMembers)...)),
-				"func":   NewByteMap(func(record uint32) byte { return want[record] }, new(ContainerBytes)),
+				"func":   NewByteMap(func(record uint32) byte { return want[record] }),
 			} {
-				ListSet(&Pool{Records: records}, asked).Each(guard.NewSteps(t.Context()), func(records []uint32) {
-					got := m.Load(records)
-					for _, rec := range records {
-						if got := got[uint16(rec)] + m.Base; got != want[rec] {
+				ListSet(&Pool{Records: records}, asked).Blocks(guard.NewSteps(t.Context()), func(b Block) {
+					got := m.Load(b)
+					for _, rec := range members(b) {
+						if got := got[rec-b.First] + m.Base; got != want[rec] {
 							t.Fatalf("%s, one in %d: %d at %d; want %d", name, share, got, rec, want[rec])
 						}
 					}
@@ -225,7 +225,7 @@ func checkSet(t *testing.T, s *Set, want *roaring.Bitmap) {
 	}
 	var got []uint32
 	s.Each(st, func(part []uint32) {
-		if n := len(part); n == 0 || n > EachAtOnce || part[0]>>16 != part[n-1]>>16 {
+		if n := len(part); n == 0 || n > eachAtOnce {
 			t.Fatalf("%d records at once: %v", n, part)
 		}
 		got = append(got, part...)
@@ -233,6 +233,25 @@ func checkSet(t *testing.T, s *Set, want *roaring.Bitmap) {
 	if !slices.Equal(got, all) {
 		t.Fatal("the records differ")
 	}
+	got = nil
+	s.Blocks(st, func(b Block) {
+		part := members(b)
+		if b.First%BlockRecords != 0 || len(part) == 0 || len(part) != b.Len {
+			t.Fatalf("%d members of the block at %d; want %d", len(part), b.First, b.Len)
+		}
+		got = append(got, part...)
+	})
+	if !slices.Equal(got, all) {
+		t.Fatal("the members of the blocks differ")
+	}
+}
+
+// members returns the members of a block.
+func members(b Block) (records []uint32) {
+	for _, m := range Bits(b.Words[:]).AppendTo(nil) {
+		records = append(records, b.First+m)
+	}
+	return records
 }
 
 // TestBuilder_corrupt adds records that the segment does not have.

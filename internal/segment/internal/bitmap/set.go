@@ -92,31 +92,26 @@ func (s *Set) Dense(st *guard.Steps) Bits {
 // IsSmall reports whether the set is kept as a list.
 func (s *Set) IsSmall() bool { return s.bits == nil && s.stored == nil }
 
-// EachAtOnce is the maximum number of records for which Each calls its function.
-const EachAtOnce = 1024
+// eachAtOnce is the maximum number of records for which Each calls its function.
+const eachAtOnce = 1024
 
-// Each calls f for all records in ascending order, several of one container at a time.
+// Each calls f for all records in ascending order, several at a time.
 func (s *Set) Each(st *guard.Steps, f func(records []uint32)) {
 	if s.IsSmall() {
-		for list := s.list; len(list) > 0; {
-			n := min(len(list), EachAtOnce)
-			if next := (list[0]>>16 + 1) << 16; list[n-1] >= next {
-				n, _ = slices.BinarySearch(list[:n], next)
-			}
-			st.Add(n)
-			f(list[:n])
-			list = list[n:]
+		for part := range slices.Chunk(s.list, eachAtOnce) {
+			st.Add(len(part))
+			f(part)
 		}
 		return
 	}
-	buf, n := new([EachAtOnce]uint32), 0
+	buf, n := new([eachAtOnce]uint32), 0
 	words := s.Dense(st)
 	for i, word := range words {
 		for ; word != 0; word &= word - 1 {
-			buf[n%EachAtOnce] = uint32(64*i + bits.TrailingZeros64(word))
+			buf[n%eachAtOnce] = uint32(64*i + bits.TrailingZeros64(word))
 			n++
 		}
-		if n > EachAtOnce-64 || n > 0 && i%bitmapWords == bitmapWords-1 {
+		if n > eachAtOnce-64 || n > 0 && i == len(words)-1 {
 			st.Add(n)
 			f(buf[:n])
 			n = 0
@@ -160,7 +155,7 @@ func (s *Set) At(st *guard.Steps, positions []uint32) []uint32 {
 
 // Keep removes the records that do not satisfy a predicate.
 func (s *Set) Keep(st *guard.Steps, keep func(record uint32) bool) {
-	b, kept := NewBuilder(s.pool), make([]uint32, 0, min(s.n, EachAtOnce))
+	b, kept := NewBuilder(s.pool), make([]uint32, 0, min(s.n, eachAtOnce))
 	s.Each(st, func(records []uint32) {
 		kept = kept[:0]
 		for _, rec := range records {

@@ -266,8 +266,9 @@ func (e elementRange) String() string { return e.name }
 
 // Cost implements plan.Condition.
 func (e elementRange) Cost() plan.Cost {
-	const set, list = 60, 2000 // time to add the postings of an element, and to split a list
-	return plan.Cost{Records: e.c.Values(), Fill: set * max(e.to-e.from, 0), Contains: list}
+	const bytesPerTime, list = 2, 2000 // bytes of postings that are added in a unit of time, and time to split a list
+	elements, all := max(e.to-e.from, 0), max(e.c.listed.Len(), 1)
+	return plan.Cost{Records: e.c.Values(), Fill: elements * (e.c.listed.Size() / all) / bytesPerTime, Contains: list}
 }
 
 // Contains implements plan.Condition.

@@ -9,7 +9,7 @@ import (
 type U32s []byte
 
 func (a U32s) Len() int            { return len(a) / 4 }
-func (a U32s) At(i int) uint32     { return binary.LittleEndian.Uint32(a[4*i:]) }
+func (a U32s) At(i int) uint32     { return binary.LittleEndian.Uint32(a[4*i : 4*i+4 : 4*i+4]) }
 func (a U32s) Slice(i, j int) U32s { return a[4*i : 4*j] }
 
 // AppendTo appends the integers to a slice.

@@ -111,9 +111,9 @@ func (c *Clause) DocFreq(st *guard.Steps) int {
 	}
 }
 
-// frequencies returns the frequencies of the clause, up to MaxFrequency, of which those in about n records are read. It may
-// use buf. In a few records, the clause is counted, which takes about as long as reading the given share of the frequencies.
-func (c *Clause) frequencies(st *guard.Steps, n int, buf *bitmap.ContainerBytes) bitmap.ByteMap {
+// frequencies returns the frequencies of the clause, up to MaxFrequency, of which those in about n records are read. In a
+// few records, the clause is counted, which takes about as long as reading the given share of the frequencies.
+func (c *Clause) frequencies(st *guard.Steps, n int) bitmap.ByteMap {
 	const storedShare, unionShare = 1 << 14, 1 << 8
 	switch condition := c.Condition.(type) {
 	case *union:
@@ -127,21 +127,13 @@ func (c *Clause) frequencies(st *guard.Steps, n int, buf *bitmap.ContainerBytes)
 				i++
 			}
 			return found.counts[i]
-		}, buf)
+		})
 	default:
 		if freqs := c.postings.freqs.Set(c.number); n > freqs.Len()/storedShare {
-			return bitmap.NewStoredByteMap(freqs, n, buf)
+			return bitmap.NewStoredByteMap(freqs)
 		}
 	}
-	return bitmap.NewByteMap(func(record uint32) byte { return byte(c.pattern.count(record, MaxFrequency)) }, buf)
-}
-
-// exactFrequency returns the frequency of the clause in a record, of which MaxFrequency may be only a minimum.
-func (c *Clause) exactFrequency(record uint32, upToMax byte) int {
-	if upToMax == MaxFrequency {
-		return c.pattern.count(record, 0)
-	}
-	return int(upToMax)
+	return bitmap.NewByteMap(func(record uint32) byte { return byte(c.pattern.count(record, MaxFrequency)) })
 }
 
 // phrase is the condition that a record contains adjacent words.

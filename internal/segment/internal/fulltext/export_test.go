@@ -5,17 +5,12 @@ import "herbarium/internal/segment/internal/bitmap"
 // Top returns the best records if they are found without scoring all.
 func (s *Scorer) Top(set *bitmap.Set, n int) ([]uint32, bool) { return s.top(set, n) }
 
-// RankByLevel ranks the records of a set by levels, as if there were too many classes.
-func (s *Scorer) RankByLevel(set *bitmap.Set) *Ranking {
-	r := s.newRanking(set)
-	r.rank(newLevels(s, set.Len()))
-	return r
-}
-
-// RankByClass ranks the records of a set by the classes of a tree, unless there are too many.
-func (s *Scorer) RankByClass(set *bitmap.Set) (*Ranking, bool) {
-	r := s.newRanking(set)
-	return r, r.rank(newClassTree(s, set.Len()))
+// PageByCell returns a page if it can be located by counting the records of each cell.
+func (s *Scorer) PageByCell(set *bitmap.Set, from, to int) ([]uint32, bool) {
+	if c, ok := s.newCells(set); ok {
+		return c.page(from, to)
+	}
+	return nil, false
 }
 
 // LengthOrder returns the records in length order and the lengths by record.

@@ -298,13 +298,40 @@ func TestRanking(t *testing.T) {
 		if set.Len() != len(want) {
 			t.Fatalf("%s: %d records; want %d", raw, set.Len(), len(want))
 		}
-		byClass, ok := scorer.RankByClass(set)
-		if !ok {
-			t.Errorf("%s: too many classes", raw)
-			continue
+		checkRanking(t, raw, scorer.Rank(set), want)
+	}
+}
+
+// TestPageByCell compares pages located by counting cells with the order computed from the records. That is not possible
+// if a word is too frequent in a record, or with too many lengths.
+func TestPageByCell(t *testing.T) {
+	t.Parallel()
+	long := randomRecords(bitmap.ContainerMembers)
+	short := slices.DeleteFunc(slices.Clone(long), func(r herb.Record) bool { return len(r[0]) > 60 })
+	frequent := append(slices.Clone(short), herb.Record{strings.Repeat("oak ", 35), "b"})
+	for _, c := range []struct {
+		name, search string
+		records      []herb.Record
+		ok           bool
+	}{
+		{"short", "oak", short, true}, {"short", "a*", short, true}, {"short", "b", short, true},
+		{"frequent", "oak", frequent, false}, {"frequent", "b", frequent, true}, {"long", "a", long, false},
+	} {
+		index := openRecords(t, c.records, build.Options{Indexes: allIndexes()})
+		set, _, scorer := search(t, index, len(c.records), c.search)
+		want := rankAll(c.records, c.search)
+		for _, from := range []int{0, 25, 1000, len(want) / 2, len(want) - 30, len(want) - 7} {
+			page, ok := scorer.PageByCell(set, from, min(from+25, len(want)))
+			if ok != c.ok {
+				t.Fatalf("%s, %s: located: %v", c.name, c.search, ok)
+			}
+			for i, rec := range page {
+				if rec != want[from+i].record {
+					t.Errorf("%s, %s: record %d is %d; want %d", c.name, c.search, from+i, rec, want[from+i].record)
+					break
+				}
+			}
 		}
-		checkRanking(t, raw+" by class", byClass, want)
-		checkRanking(t, raw+" by level", scorer.RankByLevel(set), want)
 	}
 }
 
@@ -337,8 +364,8 @@ func checkRanking(t *testing.T, name string, r *fulltext.Ranking, want []ranked)
 	}
 }
 
-// TestRank_tooManyClasses ranks records of which no two have the same length and frequencies.
-func TestRank_tooManyClasses(t *testing.T) {
+// TestRank_distinct ranks records of which no two have the same length and frequencies.
+func TestRank_distinct(t *testing.T) {
 	t.Parallel()
 	const most, raw = 70, "oak+elm"
 	var records []herb.Record
@@ -346,10 +373,16 @@ func TestRank_tooManyClasses(t *testing.T) {
 		records = append(records, herb.Record{strings.Repeat("oak ", 1+i%most) + strings.Repeat("elm ", 1+i/most), "a"})
 	}
 	set, _, scorer := search(t, openRecords(t, records, build.Options{}), len(records), raw)
-	if _, ok := scorer.RankByClass(set); ok {
-		t.Error("there are not too many classes")
-	}
 	checkRanking(t, raw, scorer.Rank(set), rankAll(records, raw))
+}
+
+// TestRank_none ranks the records of a search for an unknown word, as unions do.
+func TestRank_none(t *testing.T) {
+	t.Parallel()
+	set, _, scorer := search(t, openIndex(t, 100, build.Options{}), 100, "oak+absent")
+	if got := scorer.Rank(set).CountThrough(0); got != 0 {
+		t.Errorf("%d records; want 0", got)
+	}
 }
 
 // TestLengthOrder checks the length order of files built in memory and with spill files, and that small files have none.

@@ -1,6 +1,8 @@
 package fulltext
 
 import (
+	"math/bits"
+
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
@@ -57,33 +59,61 @@ func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 	if top, ok := s.top(set, to); ok {
 		return top[from:]
 	}
+	if c, ok := s.newCells(set); ok {
+		if page, ok := c.page(from, to); ok {
+			return page
+		}
+	}
 	return s.Rank(set).Page(from, to)
 }
 
-// frequencies maps records to the frequencies of each clause, up to MaxFrequency.
-type frequencies []bitmap.ByteMap
+// blockScorer scores the records of ascending blocks.
+type blockScorer struct {
+	*Scorer
+	frequencies []bitmap.ByteMap // by clause, up to MaxFrequency
 
-// frequencies returns the frequencies of all clauses, of which those in about n records are read.
-func (s *Scorer) frequencies(n int) frequencies {
-	all, buf := make(frequencies, len(s.clauses)), new(bitmap.ContainerBytes)
-	for i, c := range s.clauses {
-		all[i] = c.frequencies(s.steps, n, buf)
-	}
-	return all
+	// Buffers by member of a block.
+	members       [bitmap.BlockRecords]uint16
+	norms, scores [bitmap.BlockRecords]float64
 }
 
-// scores stores the scores of records of one container.
-func (s *Scorer) scores(f frequencies, records []uint32, scores []float64) {
-	var norms [bitmap.EachAtOnce]float64
-	for i, rec := range records {
-		norms[i] = text.Norm(int(s.index.lengths.At(int(rec))), s.average)
+// newBlockScorer returns a scorer for blocks of about n records.
+func (s *Scorer) newBlockScorer(n int) *blockScorer {
+	b := &blockScorer{Scorer: s}
+	for _, c := range s.clauses {
+		b.frequencies = append(b.frequencies, c.frequencies(s.steps, n))
 	}
-	scores = scores[:len(records)]
+	return b
+}
+
+// score returns the scores of the members of a block. They are valid until the next call.
+func (s *blockScorer) score(b bitmap.Block) []float64 {
+	s.steps.Add(b.Len * len(s.clauses))
+	s.loadNorms(b)
+	members, norms, scores := s.members[:b.Len], s.norms[:b.Len], s.scores[:b.Len]
 	clear(scores)
-	for c, m := range f {
-		bytes, clause, idf := m.Load(records), s.clauses[c], s.idf[c]
-		for i, rec := range records {
-			scores[i] += text.NormScore(idf, clause.exactFrequency(rec, bytes[uint16(rec)]+m.Base), norms[i])
+	for c, m := range s.frequencies {
+		frequencies, base, idf := m.Load(b), m.Base, s.idf[c]
+		for i, member := range members {
+			frequency := int(frequencies[member%bitmap.BlockRecords] + base)
+			if frequency == MaxFrequency { // may be only a minimum
+				frequency = s.clauses[c].pattern.count(b.First+uint32(member), 0)
+			}
+			scores[i] += text.NormScore(idf, frequency, norms[i])
+		}
+	}
+	return scores
+}
+
+// loadNorms stores the members of a block and their norms.
+func (s *blockScorer) loadNorms(b bitmap.Block) {
+	n, lengths, average := 0, s.index.lengths, s.average
+	for i, word := range b.Words {
+		for ; word != 0; word &= word - 1 {
+			member := 64*i + bits.TrailingZeros64(word)
+			s.members[n] = uint16(member)
+			s.norms[n] = text.Norm(int(lengths.At(int(b.First)+member)), average)
+			n++
 		}
 	}
 }

@@ -91,15 +91,15 @@ func (s *Scorer) scored(record uint32, frequency int) scored {
 
 // minFrequency returns the greatest frequency that at least the wanted number of records reach, or 2 if there is none.
 func (s *Scorer) minFrequency(counts []byte, wanted int) int {
-	var of [4][256]uint32 // several, to avoid dependent additions
+	var of [MaxFrequency + 1]int
 	s.steps.Blocks(0, len(counts), func(from, to int) {
-		for i, c := range counts[from:to] {
-			of[i%4][c]++
+		for _, c := range counts[from:to] {
+			of[c]++
 		}
 	})
 	least := MaxFrequency
 	for n := 0; least > 2; least-- {
-		if n += int(of[0][least] + of[1][least] + of[2][least] + of[3][least]); n >= wanted {
+		if n += of[least]; n >= wanted {
 			break
 		}
 	}
