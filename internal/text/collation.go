@@ -2,7 +2,6 @@ package text
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -139,15 +138,15 @@ type ASCIIComparer struct{ weights *asciiWeights }
 // NewASCIIComparer returns a comparer.
 func NewASCIIComparer() ASCIIComparer { return ASCIIComparer{ascii()} }
 
-// Compare compares two texts. ok is false if it cannot decide: their first difference is one of case, or next to other characters
+// Compare compares two texts; order is negative, zero or positive. ok is false if it cannot decide: their first difference is one of case, or next to other characters
 // than ASCII, which can combine with the one before them.
 func (c ASCIIComparer) Compare(a, b []byte) (order int, ok bool) {
 	w, i := c.weights, commonPrefix(a, b)
 	if i == len(a) || i == len(b) {
-		return cmp.Compare(len(a), len(b)), w.startsASCII(a[i:]) && w.startsASCII(b[i:])
+		return len(a) - len(b), w.startsASCII(a[i:]) && w.startsASCII(b[i:])
 	}
-	x, y := w.primary[a[i]], w.primary[b[i]]
-	return cmp.Compare(x, y), x != y && x != 0 && y != 0 && w.startsASCII(a[i+1:]) && w.startsASCII(b[i+1:])
+	x, y := int(w.primary[a[i]]), int(w.primary[b[i]])
+	return x - y, x != y && x != 0 && y != 0 && w.startsASCII(a[i+1:]) && w.startsASCII(b[i+1:])
 }
 
 // commonPrefix returns the length of the longest common prefix of two texts.

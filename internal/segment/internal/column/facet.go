@@ -36,7 +36,7 @@ type Values struct {
 func Facet(st *guard.Steps, f *herb.Field, parts []Part, tail, all Values, q *query.FacetRequest) query.Facet {
 	facet := query.Facet{Field: f.Name, Type: f.Type, Total: tail.Empty + len(tail.All), Empty: tail.Empty}
 	values := newValueCollector(q)
-	merger := valueMerger{valueCollector: values, field: f, ascii: text.NewASCIIComparer()}
+	merger := valueMerger{valueCollector: values, field: f, asWritten: countsAsWritten(f.Type), ascii: text.NewASCIIComparer()}
 	isList := f.Type == herb.TypeList
 	least := 1 // records of the runs to examine
 	if len(parts) == 1 && len(tail.All) == 0 && values.find == nil {

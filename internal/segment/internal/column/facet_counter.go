@@ -54,7 +54,7 @@ func (r *runCounter) count(end, least int) (run, n int, ok bool) {
 	for r.next < end {
 		r.steps.Add(1)
 		run = r.next
-		from, to := r.run(run)
+		from, to := int(r.runs.At(run)), int(r.runs.At(run+1))
 		if r.marks != nil {
 			last := int(r.runs.At(end))
 			rank := r.marks.Next(r.steps, from, last)

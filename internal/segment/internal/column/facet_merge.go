@@ -13,12 +13,13 @@ import (
 // valueMerger merges the values of several parts of a union, each in ascending order, and collects the merged ones.
 type valueMerger struct {
 	*valueCollector
-	field   *herb.Field
-	all     []*valueStream // by index
-	streams []*valueStream // those that have values left, by current value, ties by index
-	ascii   text.ASCIIComparer
-	merged  int          // position of the next merged value
-	only    *valueStream // has had all values since it read its last batch; nil if there is no such stream
+	field     *herb.Field
+	asWritten bool           // see countsAsWritten
+	all       []*valueStream // by index
+	streams   []*valueStream // those that have values left, by current value, ties by index
+	ascii     text.ASCIIComparer
+	merged    int          // position of the next merged value
+	only      *valueStream // has had all values since it read its last batch; nil if there is no such stream
 }
 
 // valueStream reads the values of one part in batches.
@@ -63,7 +64,7 @@ func (m *valueMerger) addValues(values []Value) {
 	}
 	s, last := &valueStream{index: len(m.all)}, Value{}
 	for _, v := range values {
-		if v.Key == last.Key && (v.Text == last.Text || !countsAsWritten(m.field.Type)) {
+		if v.Key == last.Key && (v.Text == last.Text || !m.asWritten) {
 			s.batch[len(s.batch)-1].count += v.Count
 			continue
 		}
@@ -167,7 +168,7 @@ func (m *valueMerger) fill(s *valueStream) bool {
 		if !ok {
 			break
 		}
-		if countsAsWritten(m.field.Type) && s.runs.isNonUniform(run) {
+		if m.asWritten && s.runs.isNonUniform(run) {
 			for _, w := range s.runs.writings(run) {
 				m.append(s, inMemory, w.Count, w.Text)
 			}
@@ -199,7 +200,7 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 	single := runs.countBelow(int(runs.runs.At(end))) - runs.countBelow(int(runs.runs.At(start)))
 	for run, n, ok := runs.count(end, least); ok; run, n, ok = runs.count(end, least) {
 		single -= n
-		if !countsAsWritten(m.field.Type) || !runs.isNonUniform(run) {
+		if !m.asWritten || !runs.isNonUniform(run) {
 			if m.countFound(m.find == nil || s.texts.contains(run, m.find)) {
 				offer(run, n, "")
 			}
@@ -225,8 +226,8 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 
 // compare compares the current values of two streams. Values that facets count as one are equal.
 func (m *valueMerger) compare(s, other *valueStream) int {
-	a, b, asWritten := s.value, other.value, countsAsWritten(m.field.Type)
-	if asWritten {
+	a, b := s.value, other.value
+	if m.asWritten {
 		if order, ok := m.ascii.Compare(a, b); ok {
 			return order
 		}
@@ -234,7 +235,7 @@ func (m *valueMerger) compare(s, other *valueStream) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), bytes.Compare(a, b))
 	}
 	order := bytes.Compare(m.sortKey(s), m.sortKey(other))
-	if order == 0 && asWritten {
+	if order == 0 && m.asWritten {
 		return bytes.Compare(a, b)
 	}
 	return order
