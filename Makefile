@@ -96,8 +96,8 @@ postgres:
 s3: tools/s3/versitygw ## build the S3 server that the tests run
 
 # Compiling it is a tenth of a first test run, so its packages are not optimized.
-tools/s3/versitygw: tools/s3/go.mod tools/s3/go.sum
-	$(GO) build -gcflags='github.com/...=-N -l' -modfile=tools/s3/go.mod -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
+tools/s3/versitygw: tools/s3/go.mod tools/s3/go.sum tools/s3/main.go
+	$(GO) build -C tools/s3 -gcflags='github.com/...=-N -l' -ldflags '-s -w' -o versitygw.new .
 	mv $@.new $@
 
 # The client generator for Go, not optimized either, and the library of the clients that it generates.

@@ -66,6 +66,11 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	}
 	if g.chance(45) {
 		add(query.ParamSearch, g.search(fields, records))
+	} else if len(params) > 0 && g.chance(30) { // filters without effect on scores
+		params = params[:1]
+		add(query.ParamSearch, pick(g, g.words)+" "+pick(g, g.words))
+		add(query.ParamPerPage, "1000")
+		return strings.Join(params, "&")
 	}
 	sort := ""
 	if len(sortable) > 0 && g.chance(60) {

@@ -161,7 +161,7 @@ func (s *Server) run() error {
 	for _, folder := range []string{objects, metadata} {
 		_ = os.Mkdir(folder, 0o700) // it exists after a restart; otherwise the server reports the error
 	}
-	cmd := exec.Command(s.file, "--port", s.address, "--quiet", "--keep-alive", "--region", Region, "posix", "--sidecar", metadata, objects)
+	cmd := exec.Command(s.file, s.address, Region, objects, metadata)
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+AccessKey, "ROOT_SECRET_KEY="+SecretKey)
 	cmd.Dir = s.folder
 	process, err := programtest.StartProcess(cmd)

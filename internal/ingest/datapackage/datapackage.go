@@ -165,7 +165,7 @@ func (p *reader) readPackage(in file.Dir, set *source.Set) error {
 
 // readHeader reads the members of the package.
 func (p *reader) readHeader(root node) {
-	bind(root.member, binding{"name", &p.namespace})
+	root.member("name").assign(&p.namespace)
 	if p.namespace == "" {
 		abs, err := filepath.Abs(p.folder)
 		root.record(err)
@@ -173,7 +173,7 @@ func (p *reader) readHeader(root node) {
 	}
 	p.notes = root.typos("package")
 	root.checkPlacement("herbarium")
-	root.member("herbarium").bindAll(packageSettings(&p.access))
+	root.member("herbarium").bindAll([]binding{{"access", func(n node) { p.access = readAccess(n) }}})
 	p.members = without(root, "resources")
 }
 
@@ -191,7 +191,7 @@ func (p *reader) resource(n node, position int) source.Source {
 		}
 	}
 	s.Title, s.Description = n.annotation("title"), n.annotation("description")
-	bind(n.member, binding{"name", &name})
+	n.member("name").assign(&name)
 	if name == "" && s.Inline == nil {
 		name = source.Stem(s.Path)
 	}
@@ -203,14 +203,6 @@ func (p *reader) resource(n node, position int) source.Source {
 	s.Descriptor, err = p.asWritten(n)
 	n.record(err)
 	return s
-}
-
-// readSettings reads Herbarium's own settings of a resource.
-func (p *reader) readSettings(s *source.Source, n node) {
-	n.checkPlacement(n.where + ".herbarium")
-	n.member("herbarium").bindAll(resourceSettings(s))
-	s.Access = cmp.Or(s.Access, p.access)
-	s.AccessSet = s.Access != ""
 }
 
 // asWritten returns what the descriptor says about a resource and its package, without what is about records: inline

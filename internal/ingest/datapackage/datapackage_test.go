@@ -384,10 +384,11 @@ func TestRead_Types(t *testing.T) {
 func TestRead_AsWritten(t *testing.T) {
 	t.Parallel()
 	const yaml = `datapackage.yaml=common: &c {unit: "<kg>", version: 1.10}
+other: &o {unit: g, since: 2000}
 name: n
 resources:
   - path: a.csv
-    <<: *c
+    <<: [*c, *o]
     since: 2024-02-29
     herbarium: {access: open, include: {a: "1"}, goldens: [{query: "", total: 1}]}
 `
@@ -396,7 +397,7 @@ resources:
 	if err := set.Err(); err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"package":{"common":{"unit":"<kg>","version":1.10},"name":"n"},"resource":{"herbarium":{"access":"open"},"path":"a.csv",` +
+	const want = `{"package":{"common":{"unit":"<kg>","version":1.10},"name":"n","other":{"since":2000,"unit":"g"}},"resource":{"herbarium":{"access":"open"},"path":"a.csv",` +
 		`"since":"2024-02-29","unit":"<kg>","version":1.10}}`
 	if got := string(set.Sources[0].Descriptor); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -53,7 +53,7 @@ func readOptions(o *rows.Options, find func(name string) node) {
 			}
 		}},
 		{"skipRows", func(n node) { readSkipped(o, n) }},
-	}...)
+	})
 	o.NoDoubleQuote = !doubleQuote
 	o.NoQuote = find("quoteChar").value == ""
 	if o.Quote == '"' {

@@ -154,12 +154,10 @@ type binding struct {
 	to   any
 }
 
-// bind assigns the members that lookup returns. It leaves the variables of absent members alone.
-func bind(lookup func(name string) node, bindings ...binding) {
+// bind assigns the members that lookup returns.
+func bind(lookup func(name string) node, bindings []binding) {
 	for _, b := range bindings {
-		if n := lookup(b.name); n.value != nil {
-			n.assign(b.to)
-		}
+		lookup(b.name).assign(b.to)
 	}
 }
 
@@ -168,24 +166,23 @@ func (n node) bindAll(bindings []binding) {
 	if n.value == nil || !n.isObject() {
 		return
 	}
-	known := namesOf(bindings)
+	var known []string
+	for _, b := range bindings {
+		known = append(known, b.name)
+	}
 	for _, name := range n.names() {
 		if !slices.Contains(known, name) {
 			n.fail("has an unknown member %s", suggestion(name, known))
 		}
 	}
-	bind(n.member, bindings...)
+	bind(n.member, bindings)
 }
 
-func namesOf(bindings []binding) (names []string) {
-	for _, b := range bindings {
-		names = append(names, b.name)
-	}
-	return names
-}
-
-// assign assigns the value to a variable.
+// assign assigns the value to a variable, unless it is absent.
 func (n node) assign(to any) {
+	if n.value == nil {
+		return
+	}
 	flag, isBool := n.value.(bool)
 	switch to := to.(type) {
 	case *string:

@@ -2,9 +2,10 @@ package datapackage
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -69,86 +70,105 @@ func marshal(value any) ([]byte, error) {
 func parseYAML(data []byte) (any, error) {
 	var root yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))
-	err := d.Decode(&root)
-	if err == nil {
-		err = root.Decode(new(any)) // rejects members that occur twice, and aliases that expand excessively
-	}
-	if err != nil && err != io.EOF {
+	if err := d.Decode(&root); err != nil && err != io.EOF {
 		return nil, herb.Invalidf("not YAML: %s", strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
 	}
 	if err := d.Decode(new(yaml.Node)); err != io.EOF {
 		return nil, herb.Invalidf("the descriptor has more than one YAML document; keep one")
 	}
-	return valueOf(&root)
+	return new(yamlReader).value(&root, 0)
 }
 
-// valueOf returns the value of a YAML node, with aliases resolved.
-func valueOf(n *yaml.Node) (any, error) {
-	switch n = resolve(n); n.Kind {
+// Limits of a YAML document. Only aliases can exceed the number of values, because each takes two bytes or more.
+const (
+	maxYAMLValues = maxYAMLSize / 2
+	maxYAMLDepth  = 1_000
+)
+
+// yamlReader converts nodes of YAML to values of JSON. Decoding by the library takes quadratic time for large objects.
+type yamlReader struct {
+	values int // that have been read; once for each alias
+}
+
+// value returns the value of a node at a depth.
+func (r *yamlReader) value(n *yaml.Node, depth int) (value any, err error) {
+	switch r.values++; {
+	case r.values > maxYAMLValues:
+		return nil, invalidYAML(n, "document contains excessive aliasing")
+	case depth > maxYAMLDepth:
+		return nil, invalidYAML(n, "values are nested more than %d levels deep, or contain themselves", maxYAMLDepth)
+	}
+	switch n.Kind {
 	case yaml.DocumentNode:
-		return valueOf(n.Content[0])
+		return r.value(n.Content[0], depth)
+	case yaml.AliasNode:
+		return r.value(n.Alias, depth+1)
 	case yaml.MappingNode:
-		o := object{}
-		return o, addMembers(o, n)
+		return r.object(n, depth)
 	case yaml.SequenceNode:
 		list := make([]any, len(n.Content))
-		for i, c := range n.Content {
-			var err error
-			if list[i], err = valueOf(c); err != nil {
-				return nil, err
-			}
+		for i := 0; i < len(list) && err == nil; i++ {
+			list[i], err = r.value(n.Content[i], depth+1)
 		}
-		return list, nil
+		return list, err
 	case yaml.ScalarNode:
-		return scalarValue(n)
+		return scalarValue(n), nil
 	}
 	return nil, nil // an empty document
 }
 
-// addMembers adds the members of a mapping, and then those of merged mappings, that the object does not have.
-func addMembers(o object, n *yaml.Node) (err error) {
-	n = resolve(n)
+// object returns the members of a mapping, and those of merged mappings that it does not have.
+func (r *yamlReader) object(n *yaml.Node, depth int) (o object, err error) {
+	o = object{}
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content) && err == nil; i += 2 {
-		key, value := resolve(n.Content[i]), n.Content[i+1]
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
 		_, known := o[key.Value]
 		switch {
+		case key.Kind != yaml.ScalarNode:
+			err = invalidYAML(key, "a key is not text")
+		case known:
+			err = invalidYAML(key, "the member %q occurs twice in one object; remove one", rows.Clip(key.Value))
 		case key.ShortTag() == "!!merge" && value.Kind == yaml.SequenceNode:
 			merged = append(merged, value.Content...)
 		case key.ShortTag() == "!!merge":
 			merged = append(merged, value)
-		case !known:
-			o[key.Value], err = valueOf(value)
+		default:
+			o[key.Value], err = r.value(value, depth+1)
 		}
 	}
-	for _, m := range merged {
-		err = cmp.Or(err, addMembers(o, m))
+	for i := 0; i < len(merged) && err == nil; i++ {
+		var value any
+		value, err = r.value(merged[i], depth+1)
+		if other, ok := value.(object); ok && err == nil {
+			maps.Copy(other, o) // members that were there before take precedence
+			o = other
+		} else if err == nil {
+			err = invalidYAML(merged[i], "only an object can be merged")
+		}
 	}
-	return err
+	return o, err
 }
 
-// resolve returns the node that an alias refers to.
-func resolve(n *yaml.Node) *yaml.Node {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	return n
+func invalidYAML(n *yaml.Node, format string, args ...any) error {
+	return herb.Invalidf("not YAML: line %d: %s", n.Line, fmt.Sprintf(format, args...))
 }
 
-func scalarValue(n *yaml.Node) (any, error) {
+func scalarValue(n *yaml.Node) any {
 	switch n.ShortTag() {
 	case "!!null":
-		return nil, nil
+		return nil
 	case "!!bool":
-		var b bool
-		err := n.Decode(&b)
-		return b, err
+		return strings.EqualFold(n.Value, "true")
 	case "!!int", "!!float":
 		if isNumber(n.Value) {
-			return json.Number(n.Value), nil
+			return json.Number(n.Value)
 		}
 	}
-	return n.Value, nil
+	return n.Value
 }
 
 // isNumber reports whether s is a number of JSON.

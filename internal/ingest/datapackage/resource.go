@@ -33,7 +33,7 @@ func (p *reader) readLocation(s *source.Source, n node) {
 		p.localPath(item)
 	}
 	s.Format = p.format(s, n, written[0])
-	bind(n.member, binding{"encoding", &s.Dialect.Encoding})
+	n.member("encoding").assign(&s.Dialect.Encoding)
 	s.Dialect.Encoding = encodingName(s.Dialect.Encoding)
 	for _, item := range path.items() {
 		if full := p.findFile(item); s.Path == "" {
@@ -105,7 +105,7 @@ func (p *reader) findFile(n node) string {
 // order.
 func (p *reader) format(s *source.Source, n node, path string) string {
 	var declared, media, compression string
-	bind(n.member, binding{"format", &declared}, binding{"mediatype", &media}, binding{"compression", &compression})
+	bind(n.member, []binding{{"format", &declared}, {"mediatype", &media}, {"compression", &compression}})
 	checkCompression(n, compression, path)
 	known := strings.Join(source.FormatNames(p.formats), ", ")
 	candidates := []string{declared, media, strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")}

@@ -70,7 +70,10 @@ func readField(s *source.Source, n node) (f source.FieldSetting) {
 	n.isObject()
 	s.Notes = append(s.Notes, n.typos("field")...)
 	settings := n.member("herbarium")
-	settings.bindAll(fieldSettings(&f))
+	settings.bindAll([]binding{
+		{"from", &f.From}, {"searchable", &f.Searchable}, {"filterable", &f.Filterable}, {"sortable", &f.Sortable},
+		{"weight", func(n node) { f.Weight = n.integer(1, herb.MaxWeight) }},
+	})
 	f.Optional = settings.value == nil
 	name := n.member("name")
 	if name.value == nil { // its name in early editions
@@ -119,7 +122,7 @@ func readType(s *source.Source, n node, name string) (d profile.Schema) {
 	bind(n.member, []binding{
 		{"type", &d.Type}, {"format", &format}, {"decimalChar", &d.DecimalChar}, {"groupChar", &d.GroupChar}, {"bareNumber", &bare},
 		{"delimiter", &d.Delimiter}, {"trueValues", &d.TrueValues}, {"falseValues", &d.FalseValues},
-	}...)
+	})
 	if d.Type = strings.ToLower(d.Type); d.Type != "" && !slices.Contains(types(), d.Type) {
 		n.member("type").fail("is unknown: %s", suggestion(d.Type, types()))
 	}

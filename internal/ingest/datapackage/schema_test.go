@@ -11,7 +11,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"herbarium/docs/schemas"
-	"herbarium/internal/ingest/datapackage"
 )
 
 // compiled is the schema of our members.
@@ -44,18 +43,26 @@ func TestSchema(t *testing.T) {
 	if err := json.Unmarshal([]byte(schemas.DataPackage), &schema); err != nil {
 		t.Fatal(err)
 	}
-	for name, known := range datapackage.Settings() {
-		def := schema.Defs[name]
-		got := slices.Sorted(maps.Keys(def.Properties))
-		slices.Sort(known)
-		if diff := cmp.Diff(known, got); diff != "" || def.AdditionalProperties != false {
-			t.Errorf("%s (-reader +schema): %v\n%s", name, def.AdditionalProperties, diff)
-		}
-	}
 	resource := func(s string) string { return `{"resources":[{"path":"a.csv",` + s + `}]}` }
 	own := func(s string) string { return resource(`"herbarium":{` + s + `}`) }
 	field := func(s string) string {
 		return resource(`"schema":{"fields":[{"name":"a","herbarium":{` + s + `}}]}`)
+	}
+	for name, descriptor := range map[string]string{ // with an unknown member, so that the error lists those that are known
+		"packageSettings": `{"herbarium":{"?":1}}`, "resourceSettings": own(`"?":1`), "fieldSettings": field(`"?":1`),
+		"order": own(`"order":{"?":1}`), "map": own(`"map":{"?":1}`), "golden": own(`"goldens":[{"?":1}]`),
+	} {
+		err := read(t, layout(t, "a.csv", "datapackage.json="+descriptor), "datapackage.json").Err()
+		if err == nil {
+			t.Fatalf("%s: no error", descriptor)
+		}
+		_, known, _ := strings.Cut(err.Error(), "known: ")
+		names := strings.Split(known, ", ")
+		slices.Sort(names)
+		def := schema.Defs[name]
+		if diff := cmp.Diff(names, slices.Sorted(maps.Keys(def.Properties))); diff != "" || def.AdditionalProperties != false {
+			t.Errorf("%s (-reader +schema): %v\n%s", name, def.AdditionalProperties, diff)
+		}
 	}
 	for _, tt := range []struct {
 		descriptor string

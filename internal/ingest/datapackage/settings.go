@@ -1,6 +1,7 @@
 package datapackage
 
 import (
+	"cmp"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -8,14 +9,10 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// packageSettings are the members of "herbarium" in a package.
-func packageSettings(access *herb.Access) []binding {
-	return []binding{{"access", func(n node) { *access = readAccess(n) }}}
-}
-
-// resourceSettings are the members of "herbarium" in a resource.
-func resourceSettings(s *source.Source) []binding {
-	return []binding{
+// readSettings reads Herbarium's own settings of a resource.
+func (p *reader) readSettings(s *source.Source, n node) {
+	n.checkPlacement(n.where + ".herbarium")
+	n.member("herbarium").bindAll([]binding{
 		{"access", func(n node) { s.Access = readAccess(n) }},
 		{"order", func(n node) { s.Order = readOrder(n) }},
 		{"map", func(n node) { s.Map = readMap(n) }},
@@ -25,45 +22,9 @@ func resourceSettings(s *source.Source) []binding {
 				s.Expectations = append(s.Expectations, readExpectation(item))
 			}
 		}},
-	}
-}
-
-// fieldSettings are the members of "herbarium" in a field.
-func fieldSettings(f *source.FieldSetting) []binding {
-	return []binding{
-		{"from", &f.From}, {"searchable", &f.Searchable}, {"filterable", &f.Filterable}, {"sortable", &f.Sortable},
-		{"weight", func(n node) { f.Weight = n.integer(1, herb.MaxWeight) }},
-	}
-}
-
-func mapSettings(m *source.MapFields) []binding {
-	return []binding{{"latitude", &m.Latitude}, {"longitude", &m.Longitude}}
-}
-
-func orderSettings(field, direction *string) []binding {
-	return []binding{{"field", field}, {"order", direction}}
-}
-
-func expectationSettings(e *herb.Expectation, hasQuery *bool) []binding {
-	return []binding{
-		{"query", func(n node) {
-			var q string
-			q, *hasQuery = n.value.(string)
-			e.Query = strings.TrimPrefix(q, "?")
-		}},
-		{"total", func(n node) { e.Total = new(n.integer(0, maxLine)) }},
-		{"first", func(n node) {
-			n.isObject()
-			e.First = map[string]string{}
-			for _, name := range n.names() {
-				if m := n.member(name); m.value != nil {
-					e.First[name] = m.text()
-				} else {
-					e.First[name] = ""
-				}
-			}
-		}},
-	}
+	})
+	s.Access = cmp.Or(s.Access, p.access)
+	s.AccessSet = s.Access != ""
 }
 
 // readAccess reads who may list the records.
@@ -83,7 +44,7 @@ func readOrder(n node) (o herb.Order) {
 	case string:
 		o.Field, o.Desc = strings.CutPrefix(v, "-")
 	case object:
-		n.bindAll(orderSettings(&o.Field, &direction))
+		n.bindAll([]binding{{"field", &o.Field}, {"order", &direction}})
 		if o.Desc = direction == "desc"; !o.Desc && direction != "" && direction != "asc" {
 			n.member("order").fail("is %q; it must be asc or desc", rows.Clip(direction))
 		}
@@ -99,7 +60,7 @@ func readOrder(n node) (o herb.Order) {
 // readMap reads the fields with the coordinates of the records.
 func readMap(n node) (m source.MapFields) {
 	n.isObject()
-	n.bindAll(mapSettings(&m))
+	n.bindAll([]binding{{"latitude", &m.Latitude}, {"longitude", &m.Longitude}})
 	if m.Latitude == "" || m.Longitude == "" {
 		n.fail("must name two fields: {latitude, longitude}")
 	}
@@ -124,7 +85,24 @@ func readInclude(n node) (out []source.Include) {
 func readExpectation(n node) (e herb.Expectation) {
 	hasQuery := false
 	n.isObject()
-	n.bindAll(expectationSettings(&e, &hasQuery))
+	n.bindAll([]binding{
+		{"query", func(n node) {
+			e.Query, hasQuery = n.value.(string)
+			e.Query = strings.TrimPrefix(e.Query, "?")
+		}},
+		{"total", func(n node) { e.Total = new(n.integer(0, maxLine)) }},
+		{"first", func(n node) {
+			n.isObject()
+			e.First = map[string]string{}
+			for _, name := range n.names() {
+				value := ""
+				if m := n.member(name); m.value != nil {
+					value = m.text()
+				}
+				e.First[name] = value
+			}
+		}},
+	})
 	if !hasQuery {
 		n.fail("has no query; set it to the query string of a listing, \"\" for all records")
 	}

@@ -9,14 +9,11 @@ import (
 	"herbarium/internal/text"
 )
 
-// members are the members of an object of a descriptor. Everyone may add others, so an unknown member is no error, but one
-// that differs in one letter from a member that has an effect is probably misspelled.
-type members struct {
-	read  []string // that have an effect
-	other []string // of the standard, without an effect
-}
+// members are members of an object that have an effect, and others of the standard that have none.
+type members struct{ read, other []string }
 
-// knownMembers returns the members of a package, a resource, a schema, a field or a dialect.
+// knownMembers returns the members of a package, a resource, a schema, a field or a dialect. Everyone may add others, so an
+// unknown member is no error, but one that differs in one letter from a member that has an effect is probably misspelled.
 func knownMembers(of string) members {
 	return map[string]members{
 		"package": {[]string{"name", "title", "description", "resources", own}, []string{"id", "homepage", "version", "licenses", "license",
@@ -41,15 +38,16 @@ const own = "herbarium"
 func (n node) typos(of string) (notes []string) {
 	known := knownMembers(of)
 	for _, name := range n.names() {
-		meant, ok := known.meant(name)
-		if !ok || n.member(meant).value != nil {
+		if slices.Contains(known.read, name) || slices.Contains(known.other, name) {
 			continue
 		}
-		if meant == own {
+		switch meant := similar(name, known.read); {
+		case meant == "" || n.member(meant).value != nil:
+		case meant == own:
 			n.fail("has an unknown member %q; did you mean %q?", rows.Clip(name), meant)
-			continue
+		default:
+			notes = append(notes, n.errorf("has an unknown member %q, which has no effect; did you mean %q?", rows.Clip(name), meant).Error())
 		}
-		notes = append(notes, n.errorf("has an unknown member %q, which has no effect; did you mean %q?", rows.Clip(name), meant).Error())
 	}
 	return notes
 }
@@ -57,29 +55,22 @@ func (n node) typos(of string) (notes []string) {
 // misspelled returns a hint for the message about a missing member, if another member is probably a misspelling of it.
 func (n node) misspelled(name string) string {
 	for _, found := range n.names() {
-		if differsInOne(strings.ToLower(found), name) {
+		if similar(found, []string{name}) != "" {
 			return fmt.Sprintf("; %q is unknown, did you mean %q?", rows.Clip(found), name)
 		}
 	}
 	return ""
 }
 
-// meant returns the member that an unknown name is probably a misspelling of.
-func (m members) meant(name string) (string, bool) {
-	if slices.Contains(m.read, name) || slices.Contains(m.other, name) {
-		return "", false
-	}
-	for _, known := range m.read {
-		if differsInOne(strings.ToLower(name), strings.ToLower(known)) {
-			return known, true
+// similar returns the first word of more than two letters that equals another one, or does so if one character is inserted,
+// removed or replaced or two adjacent ones are exchanged, in any case. Short words with further differences are often other
+// words.
+func similar(word string, words []string) string {
+	for _, w := range words {
+		a, b := []rune(strings.ToLower(word)), []rune(strings.ToLower(w))
+		if min(len(a), len(b)) > 2 && max(len(a), len(b))-min(len(a), len(b)) < 2 && text.EditDistance(a, b) < 2 {
+			return w
 		}
 	}
-	return "", false
-}
-
-// differsInOne reports whether two words of more than two letters are equal, or become equal if one character is inserted,
-// removed or replaced or two adjacent ones are exchanged. Short words with further differences are often other words.
-func differsInOne(a, b string) bool {
-	shorter, longer := min(len(a), len(b)), max(len(a), len(b))
-	return shorter > 2 && longer-shorter < 2 && text.EditDistance([]rune(a), []rune(b)) < 2
+	return ""
 }

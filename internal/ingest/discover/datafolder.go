@@ -8,29 +8,18 @@ import (
 	"herbarium/internal/herb"
 )
 
-// dataFolder recognizes the folder in which the program keeps its own data. It must never be published: its database has
-// the hashes of keys. Folders are compared by identity, so that neither links nor another spelling hide it.
-type dataFolder struct {
-	info fs.FileInfo // nil: there is none
-}
+// isData reports whether a folder is the one in which the program keeps its own data. It must never be published: its
+// database has the hashes of keys. Folders are compared by identity, so that neither links nor another spelling hide it.
+func (s *search) isData(info fs.FileInfo) bool { return s.data != nil && os.SameFile(s.data, info) }
 
-func newDataFolder(path string) (d dataFolder) {
-	if info, err := os.Stat(path); path != "" && err == nil {
-		d.info = info
-	}
-	return d
-}
-
-func (d dataFolder) is(info fs.FileInfo) bool { return d.info != nil && os.SameFile(d.info, info) }
-
-// contains reports whether a path leads to the data folder or to something in it.
-func (d dataFolder) contains(path string) bool {
-	if d.info == nil {
+// inData reports whether a path leads to the data folder or to something in it.
+func (s *search) inData(path string) bool {
+	if s.data == nil {
 		return false
 	}
 	folder, err := realPath(path)
 	for last := ""; err == nil && folder != last; last, folder = folder, filepath.Dir(folder) {
-		if info, err := os.Stat(folder); err == nil && d.is(info) {
+		if info, err := os.Stat(folder); err == nil && s.isData(info) {
 			return true
 		}
 	}

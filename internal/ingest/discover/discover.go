@@ -91,7 +91,7 @@ type search struct {
 	*Finder
 	source.Set
 	ctx     context.Context
-	data    dataFolder
+	data    fs.FileInfo // data folder of the program; nil: there is none
 	visited map[visit]bool
 	probes  map[string]probe // by path
 	single  bool             // a file is one dataset, regardless of its name and tables
@@ -101,15 +101,19 @@ type search struct {
 type visit struct{ real, namespace string }
 
 func (f *Finder) newSearch(ctx context.Context) *search {
-	return &search{Finder: f, ctx: ctx, data: newDataFolder(f.opts.Data), visited: map[visit]bool{}, probes: map[string]probe{}}
+	s := &search{Finder: f, ctx: ctx, visited: map[visit]bool{}, probes: map[string]probe{}}
+	if info, err := os.Stat(f.opts.Data); err == nil {
+		s.data = info
+	}
+	return s
 }
 
 // guard calls do and reports a panic as an error about a path, so that it does not affect other paths.
 func (s *search) guard(path string, do func()) {
-	err := func() (err error) {
+	var err error
+	func() {
 		defer herb.Recover(&err)
 		do()
-		return nil
 	}()
 	if err != nil {
 		s.Fail(fmt.Errorf("%s: %w", path, err))
@@ -121,7 +125,7 @@ func (s *search) path(path string) {
 	path, table := source.SplitLabel(path)
 	info, err := os.Stat(path)
 	switch {
-	case s.data.contains(path):
+	case s.inData(path):
 		s.Fail(errDataFolder(path))
 	case err != nil:
 		s.Fail(file.CannotRead(path, err))
@@ -204,13 +208,13 @@ func (s *search) entry(dir file.Dir, path string, above []string) {
 		s.Fail(err)
 	case err != nil:
 		s.Skip(path, "broken link")
-	case info.IsDir() && s.data.is(info):
+	case info.IsDir() && s.isData(info):
 		s.Skip(path, "data folder of the program (--data), which is never published")
 	case info.IsDir():
 		s.folder(dir, path, above)
 	case !info.Mode().IsRegular():
 		s.Skip(path, file.ErrNotRegular.Error())
-	case s.data.contains(path): // through a link
+	case s.inData(path): // through a link
 		s.Fail(errDataFolder(path))
 	default:
 		s.folderFile(dir, path)
@@ -221,7 +225,7 @@ func (s *search) entry(dir file.Dir, path string, above []string) {
 func (s *search) rejectData() {
 	s.Sources = slices.DeleteFunc(s.Sources, func(src source.Source) bool {
 		for _, path := range src.Files() {
-			if s.data.contains(path) {
+			if s.inData(path) {
 				s.Fail(errDataFolder(path))
 				return true
 			}

@@ -21,6 +21,10 @@ func TestHostile(t *testing.T) {
 	for c := 'b'; c <= 'z'; c++ {
 		merges += fmt.Sprintf("%c: &%c {<<: [%s]}\n", c, c, strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ","))
 	}
+	var members strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&members, "%d,", i)
+	}
 	var fields, header []string
 	for i := range rows.MaxColumns {
 		fields = append(fields, fmt.Sprintf(`{"name":"f%d","type":"integer"}`, i))
@@ -28,12 +32,13 @@ func TestHostile(t *testing.T) {
 	}
 	resource := func(s string) string { return `{"name":"n","resources":[{"path":"a.csv",` + s + `}]}` }
 	for _, tt := range []struct{ name, file, content, want string }{
-		{"aliases that multiply", "datapackage.yaml", bomb, "not YAML: document contains excessive aliasing"},
+		{"aliases that multiply", "datapackage.yaml", bomb, "not YAML: line 1: document contains excessive aliasing"},
 		{"merges that multiply", "datapackage.yaml", merges, "excessive aliasing"},
-		{"an alias in itself", "datapackage.yaml", "a: &a [*a]\n", "not YAML: anchor 'a' value contains itself"},
+		{"an alias in itself", "datapackage.yaml", "a: &a [*a]\n", "not YAML: line 1: values are nested more than 1000 levels deep, or contain themselves"},
 		{"a merge with itself", "datapackage.yaml", "a: &a\n  <<: *a\n", "not YAML"},
 		{"a merge of nothing", "datapackage.yaml", "a: &a 5\nb: {<<: *a}\n", "not YAML"},
-		{"a list as a name", "datapackage.yaml", "? [a]\n: 1\n", "not YAML: invalid map key: []interface {}{\"a\"}"},
+		{"a list as a name", "datapackage.yaml", "? [a]\n: 1\n", "not YAML: line 1: a key is not text"},
+		{"members without end", "datapackage.yaml", "name: n\nresources: [{path: a.csv}]\nx: {" + members.String() + "}\n", ""},
 		{"nested deeply in JSON", "datapackage.json", strings.Repeat(`{"a":`, 100_000), "not JSON: invalid character '{' exceeded max depth"},
 		{"nested deeply in JSON, closed", "datapackage.json",
 			resource(`"x":` + strings.Repeat(`[`, 9_000) + strings.Repeat(`]`, 9_000)), ""},

@@ -1,80 +1,88 @@
 package profile
 
 import (
-	"unicode"
+	"bytes"
+	"fmt"
+	"regexp"
 	"unicode/utf8"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/text"
 )
 
-// family is a set of types that exclude one another.
-type family uint8
-
-const (
-	famNumber family = 1 << iota
-	famTime
-	famBoolean
-)
-
-// column gathers what the type of a column depends on. A family is tested until a value rules it out.
+// column gathers what the type of a column depends on. Numbers, times and booleans exclude one another; each is tested
+// until a value rules it out.
 type column struct {
-	filled            int // values that are not empty
-	shortest, longest int // characters of a non-empty value
-	kinds             [kinds]int
-	open              family
-	ruledOut          map[family]*place // the first value that does not fit
-	numbers           numbers
-	times             times
-	booleans          booleans
-	missing           int             // values that are blank or markers, while a family is open
-	markers           map[string]bool // that occur; the value is true for infinities
-	marker            string          // the last of them
-	infinite          bool            // some are infinities
-	urls              bool            // all values are URLs
-	json              bool            // some value is JSON text
-	list              elements
-	blanks            int // values with white space at the beginning or end
-	blank             *place
-	padded            *place
-	checks            []*Field
+	filled, missing    int // values that are not empty; those of them that are blank or markers
+	shortest, longest  int // characters of a non-empty value
+	numbers            numbers
+	times              times
+	booleans           booleans
+	list               elements
+	notNumber, notTime string // the first value that does not fit; empty: all fit
+	notBoolean         string
+	numeric, dated     int             // values that are numbers, which may have leading zeros, or dates by themselves
+	markers            map[string]bool // of missing values; the value is true for infinities
+	notURL             bool            // some value is not a URL
+	json               bool            // some value is JSON text
+	blanks             int             // values with white space at the beginning or end
+	blank, padded      string          // the first value with white space and the first with leading zeros
+	checks             []*Field
 }
 
 func newColumn() *column {
-	return &column{open: famNumber | famTime | famBoolean, ruledOut: map[family]*place{}, markers: map[string]bool{},
-		numbers: numbers{styles: 1<<styles - 1}, times: times{layouts: 1<<len(layouts) - 1}, urls: true}
+	return &column{markers: map[string]bool{}, numbers: numbers{styles: styles()}, times: times{layouts: layouts()},
+		list: elements{distinct: map[string]struct{}{}}}
 }
+
+// urlPattern matches URLs with a scheme or without one, and absolute paths.
+var urlPattern = regexp.MustCompile(`^(//?|[A-Za-z][A-Za-z0-9+.-]*://)[^\s\v\x{85}\pZ]+$`)
 
 // observe adds a non-empty value.
 func (c *column) observe(value []byte, budget *int, where func() string) {
-	c.filled++
-	k, v := kindOf(value), value
-	c.measure(value, k == kindText)
-	if k == kindText && hasBlankEnd(value) {
-		if c.blanks++; c.blank == nil {
-			c.blank = newPlace(value, where)
-		}
-		if v = trimSpace(value); len(v) > 0 {
-			k = kindOf(v)
+	length := utf8.RuneCount(value)
+	if c.filled++; c.filled == 1 {
+		c.shortest = length
+	}
+	c.shortest, c.longest = min(c.shortest, length), max(c.longest, length)
+	if hasBlankEnd(value) {
+		if c.blanks++; c.blank == "" {
+			c.blank = quote(value, where)
 		}
 	}
 	for _, f := range c.checks {
 		f.check(value, where)
 	}
-	if c.urls {
-		c.urls = isURL(value)
-	}
+	c.notURL = c.notURL || !urlPattern.Match(value)
+	v := trimSpace(value)
 	if len(v) == 0 {
 		c.missing++
 		return
 	}
-	c.kinds[k]++
-	isOpen := c.open != 0 || len(c.checks) > 0
-	if isOpen && k == kindText && c.isMissing(v) {
+	isOpen := c.notNumber == "" || c.notTime == "" || c.notBoolean == "" || len(c.checks) > 0
+	if isOpen && c.isMissing(v) {
 		c.missing++
 		return
 	}
-	if isOpen {
-		c.classify(k, v, where)
+	isNumber, isDate := text.IsNumber(v), text.IsDate(v)
+	if isDate {
+		c.dated++
+	} else if isNumber {
+		c.numeric++
+	} else if padded, ok := isNumeric(v); ok {
+		c.numeric++
+		if padded && isOpen && c.padded == "" {
+			c.padded = quote(v, where)
+		}
+	}
+	if c.notNumber == "" && !c.numbers.observe(v, isNumber) {
+		c.notNumber = quote(v, where)
+	}
+	if c.notTime == "" && !c.times.observe(v, isDate) {
+		c.notTime = quote(v, where)
+	}
+	if c.notBoolean == "" && !c.booleans.observe(v) {
+		c.notBoolean = quote(v, where)
 	}
 	if !c.list.ruledOut {
 		c.json = c.json || v[0] == '[' || v[0] == '{'
@@ -82,39 +90,46 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 	}
 }
 
-// classify tests a value against the open families.
-func (c *column) classify(k kind, v []byte, where func() string) {
-	if k == kindPadded && c.padded == nil {
-		c.padded = newPlace(v, where)
-	}
-	if c.open&famNumber != 0 && !c.numbers.observe(k, v) {
-		c.ruleOut(famNumber, v, where)
-	}
-	if c.open&famTime != 0 && !c.times.observe(k, v) {
-		c.ruleOut(famTime, v, where)
-	}
-	if c.open&famBoolean != 0 && !c.booleans.observe(v) {
-		c.ruleOut(famBoolean, v, where)
-	}
-}
-
 // isMissing reports whether a value is a marker, and records it.
 func (c *column) isMissing(v []byte) bool {
-	if string(v) == c.marker {
-		return true
-	}
 	marker, infinity := isMarker(v)
 	if marker {
-		c.marker = string(v)
-		c.markers[c.marker] = infinity
-		c.infinite = c.infinite || infinity
+		if _, known := c.markers[string(v)]; !known {
+			c.markers[string(v)] = infinity
+		}
 	}
 	return marker
 }
 
-func (c *column) ruleOut(f family, v []byte, where func() string) {
-	c.open &^= f
-	c.ruledOut[f] = newPlace(v, where)
+// quote quotes a value with its position for a message.
+func quote(value []byte, where func() string) string {
+	return fmt.Sprintf("%q (%s)", clip(string(value[:min(len(value), 400)])), where())
+}
+
+// clip truncates a value for use in a message.
+func clip(s string) string { return herb.Clip(s, 60) }
+
+// isMarker reports whether a value means a missing one in columns of scalar types. Infinities do so only in declared number
+// columns, because floating-point columns have them.
+func isMarker(v []byte) (marker, infinity bool) {
+	switch string(v) {
+	case "#N/A", "--", "..", "?", "N/A", "NA", "NULL", "NaN", "None", `\N`, "null":
+		return true, false
+	case "+Inf", "-INF", "-Inf", "-Infinity", "-inf", "INF", "Inf", "Infinity", "inf":
+		return true, true
+	}
+	return false, false
+}
+
+// hasBlankEnd reports whether a value begins or ends with white space.
+func hasBlankEnd(v []byte) bool { return len(bytes.TrimSpace(v)) < len(v) }
+
+// trimSpace removes the surrounding white space that text.Canonical ignores.
+func trimSpace(v []byte) []byte {
+	if !hasBlankEnd(v) {
+		return v
+	}
+	return bytes.Trim(v, " \t\r\n\u00a0\u202f\u2009")
 }
 
 // booleans recognizes columns of one pair of words.
@@ -123,6 +138,7 @@ type booleans struct {
 	has, not bool // true occurs, false occurs
 }
 
+// observe reports whether the column may still be one of booleans.
 func (b *booleans) observe(v []byte) bool {
 	is, pair := text.BooleanWord(v)
 	if pair == 0 || b.pair != 0 && b.pair != pair {
@@ -135,44 +151,3 @@ func (b *booleans) observe(v []byte) bool {
 
 // hold reports whether the words are booleans: both words of the pair occur, or the words are true or false.
 func (b *booleans) hold() bool { return b.pair == 1 || b.has && b.not }
-
-// check tests a value against the type that the descriptor declares.
-func (f *Field) check(value []byte, where func() string) {
-	if f.misfit != nil {
-		return
-	}
-	var status text.Status
-	f.buf, status = text.AppendCanonical(f.buf[:0], &f.field, value)
-	if marker, _ := isMarker(trimSpace(value)); status == text.Invalid && !marker {
-		f.misfit = newPlace(value, where)
-	}
-}
-
-// measure updates the lengths of the shortest and the longest value. It counts the characters of text only if the number of
-// bytes does not rule out a change.
-func (c *column) measure(value []byte, isText bool) {
-	n := len(value)
-	if isText {
-		if c.filled > 1 && n <= c.longest && n >= utf8.UTFMax*c.shortest {
-			return
-		}
-		n = utf8.RuneCount(value)
-	}
-	c.longest = max(c.longest, n)
-	if c.filled == 1 || n < c.shortest {
-		c.shortest = n
-	}
-}
-
-// hasBlankEnd reports whether a non-empty value begins or ends with white space.
-func hasBlankEnd(v []byte) bool {
-	first, last := v[0], v[len(v)-1]
-	if first < utf8.RuneSelf && last < utf8.RuneSelf {
-		return isBlank(first) || isBlank(last)
-	}
-	f, _ := utf8.DecodeRune(v)
-	l, _ := utf8.DecodeLastRune(v)
-	return unicode.IsSpace(f) || unicode.IsSpace(l)
-}
-
-func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }

@@ -23,36 +23,27 @@ type elements struct {
 	distinct map[string]struct{}
 }
 
-// observe adds a value without surrounding white space.
+// observe adds a value without surrounding white space. budget is the number of elements that may still be kept.
 func (e *elements) observe(value []byte, budget *int) {
 	if bytes.IndexByte(value, ',') >= 0 {
 		e.lists++
 	}
-	for rest, more := value, true; more; {
-		var element []byte
-		element, rest, more = bytes.Cut(rest, []byte{','})
+	for element := range bytes.SplitSeq(value, []byte{','}) {
 		e.total++
 		if _, known := e.distinct[string(element)]; known {
 			continue
 		}
 		if !isElement(element) || len(e.distinct) >= maxDistinct || *budget == 0 {
-			e.ruleOut(budget)
+			*budget += len(e.distinct)
+			*e = elements{ruledOut: true} // releases the memory
 			return
-		}
-		if e.distinct == nil {
-			e.distinct = map[string]struct{}{}
 		}
 		e.distinct[string(element)] = struct{}{}
 		*budget--
 	}
 }
 
-// ruleOut ends the search and releases its memory.
-func (e *elements) ruleOut(budget *int) {
-	*budget += len(e.distinct)
-	*e = elements{ruledOut: true}
-}
-
+// hold reports whether the values are lists.
 func (e *elements) hold() bool {
 	return !e.ruledOut && e.lists >= 2 && 2*len(e.distinct) <= e.total
 }
@@ -67,4 +58,12 @@ func isElement(b []byte) bool {
 // isListName reports whether columns of this name usually hold lists.
 func isListName(name string) bool {
 	return slices.Contains([]string{"tags", "tag_list", "keywords", "labels", "topics"}, strings.ToLower(name))
+}
+
+// isWordRune reports whether a character can be part of a list element.
+func isWordRune(r rune) bool {
+	if r >= utf8.RuneSelf {
+		return !unicode.Is(unicode.Sc, r)
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" -_./&'+#", r)
 }

@@ -2,8 +2,8 @@ package profile
 
 import (
 	"bytes"
-	"math/bits"
 	"slices"
+	"strconv"
 	"unicode"
 	"unicode/utf8"
 
@@ -11,33 +11,37 @@ import (
 	"herbarium/internal/text"
 )
 
-// style is a set of number notations.
-type style uint8
+// separators are how a number is written.
+type separators struct{ group, decimal string }
 
-const (
-	stylePlain      style = 1 << iota // 1234.5
-	styleComma                        // 1,234.5
-	stylePoint                        // 1.234,5
-	styleBlank                        // 1 234.5
-	styleBlankComma                   // 1 234,5
-	styleApostrophe                   // 1'234.5
-	styleDecimal                      // 1234,5
-	styles          = iota
+// styles returns the separators that are inferred, those that are preferred first.
+func styles() []separators {
+	return []separators{
+		{}, // 1234.5
+		decimalComma,
+		{group: " "}, // 1 234.5
+		groupComma,
+		{".", ","}, // 1.234,5
+		{" ", ","}, // 1 234,5
+		{group: "'"},
+	}
+}
+
+var (
+	decimalComma = separators{decimal: ","} // 1234,5
+	groupComma   = separators{group: ","}   // 1,234.5
 )
 
-// withPoint is the set of styles in which every number with a point and no other separator is valid.
-const withPoint = stylePlain | styleComma | styleBlank | styleApostrophe
-
-// notation returns the notation of one style.
-func (s style) notation() *herb.Notation { return &styleNotations[bits.TrailingZeros8(uint8(s))] }
-
-var styleNotations = [styles]herb.Notation{
-	{}, {Group: ","}, {Group: ".", Decimal: ","}, {Group: " "}, {Group: " ", Decimal: ","}, {Group: "'"}, {Decimal: ","},
+// accepts reports whether v is a number with these separators.
+func (s separators) accepts(v []byte) bool {
+	var buf [64]byte
+	_, ok := text.AppendDecimal(buf[:0], &herb.Notation{Group: s.group, Decimal: s.decimal}, v)
+	return ok
 }
 
 // numbers recognizes columns of numbers.
 type numbers struct {
-	styles   style
+	styles   []separators // in which all values are numbers
 	count    int
 	exponent bool // some number has an exponent, as far as none is marked
 	marked   bool // some number is not just digits and an exponent
@@ -47,92 +51,50 @@ type numbers struct {
 	affixed  int
 }
 
-// observe reports whether the column may still be one of numbers.
-func (n *numbers) observe(k kind, v []byte) bool {
+// observe reports whether the column may still be one of numbers. plain reports whether v is in plain decimal notation.
+func (n *numbers) observe(v []byte, plain bool) bool {
 	n.count++
 	n.notBit = n.notBit || len(v) != 1 || v[0] > '1'
-	switch k {
-	case kindInteger:
+	if plain && bytes.IndexByte(v, '.') < 0 { // the same in every style
 		n.marked = true
 		n.short = n.short || len(v) <= 3
 		return true
-	case kindDecimal:
-		n.marked = true
-		fits := withPoint
-		if n.styles&stylePoint != 0 && isValid(stylePoint, v) {
-			fits |= stylePoint
-		}
-		n.styles &= fits
-		return n.styles != 0
-	case kindPadded, kindDate:
-		return false
 	}
-	v, ok := n.cutAffix(v)
-	if !ok || len(v) == 0 || !isNumberByte(v[0]) {
-		return false
+	if !plain && (!isDigit(v[0]) || !isDigit(v[len(v)-1])) {
+		var ok bool
+		if v, ok = n.cutAffix(v); !ok {
+			return false
+		}
 	}
 	if !n.marked {
 		n.marked = bytes.ContainsAny(v, ".,+-")
 		n.exponent = n.exponent || bytes.ContainsAny(v, "eE")
 	}
-	for s := stylePlain; s < 1<<styles; s <<= 1 {
-		if n.styles&s != 0 && !isValid(s, v) {
-			n.styles &^= s
+	n.styles = slices.DeleteFunc(n.styles, func(s separators) bool { return !(plain && s.decimal == "") && !s.accepts(v) })
+	return len(n.styles) > 0
+}
+
+// cutAffix removes a currency sign before a number, with up to two letters before it as in US$, or a currency or percent
+// sign after it. ok is false if it is another one than in the values before.
+func (n *numbers) cutAffix(v []byte) (number []byte, ok bool) {
+	unsigned := v
+	if v[0] == '-' || v[0] == '+' {
+		unsigned = v[1:]
+	}
+	letters := len(unsigned) - len(bytes.TrimLeft(unsigned, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+	sign, size := utf8.DecodeRune(unsigned[letters:])
+	affix, number := unsigned[:letters+size], unsigned[letters+size:]
+	if letters > 2 || !unicode.Is(unicode.Sc, sign) {
+		if sign, size = utf8.DecodeLastRune(v); sign != '%' && !unicode.Is(unicode.Sc, sign) {
+			return v, true
 		}
-	}
-	return n.styles != 0
-}
-
-func isValid(s style, v []byte) bool {
-	var buf [64]byte
-	_, ok := text.AppendDecimal(buf[:0], s.notation(), v)
-	return ok
-}
-
-// isNumberByte reports whether a number without affixes can begin with a byte.
-func isNumberByte(c byte) bool {
-	return '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.' || c == ',' || c == "\u2212"[0]
-}
-
-// cutAffix removes a sign before a currency sign, and the currency or percent sign. ok is false if it is another than in
-// the values before.
-func (n *numbers) cutAffix(v []byte) (rest []byte, ok bool) {
-	rest = v
-	if len(v) > 1 && (v[0] == '-' || v[0] == '+') && !isNumberByte(v[1]) {
-		rest = v[1:]
-	}
-	size := currencySize(rest)
-	affix := rest[:size]
-	if size > 0 {
-		rest = rest[size:]
-	} else if r, last := utf8.DecodeLastRune(rest); r == '%' || r >= utf8.RuneSelf && unicode.Is(unicode.Sc, r) || r == '$' {
-		affix, rest = rest[len(rest)-last:], rest[:len(rest)-last]
-	} else {
-		return v, len(rest) == len(v)
+		affix, number = v[len(v)-size:], v[:len(v)-size]
 	}
 	if n.affix == "" {
 		n.affix = string(affix)
 	}
 	n.affixed++
-	return trimSpace(rest), n.affix == string(affix)
-}
-
-// currencySize returns the size of the currency sign at the start of v, with up to two letters before it as in US$, or 0.
-func currencySize(v []byte) int {
-	at := 0
-	for at < len(v) && at < 2 && 'A' <= v[at] && v[at] <= 'Z' {
-		at++
-	}
-	if at >= len(v) {
-		return 0
-	}
-	if v[at] == '$' {
-		return at + 1
-	}
-	if r, size := utf8.DecodeRune(v[at:]); r >= utf8.RuneSelf && unicode.Is(unicode.Sc, r) {
-		return at + size
-	}
-	return 0
+	return trimSpace(number), n.affix == string(affix)
 }
 
 // notation returns the only notation in which all values are numbers. why is not empty if there is none.
@@ -143,26 +105,36 @@ func (n *numbers) notation() (notation herb.Notation, why string) {
 	case n.exponent && !n.marked:
 		return notation, "codes such as 1e5 are not numbers"
 	}
-	s := n.styles
-	switch {
-	case s&stylePlain != 0:
-		s = stylePlain
-	case s&styleComma != 0 && s&styleDecimal != 0:
-		if !n.short && !n.isGroupedByComma() {
+	s := n.styles[0]
+	if s == decimalComma && slices.Contains(n.styles, groupComma) {
+		// The currency may show that a comma before three digits separates thousands.
+		if !n.short && !slices.Contains([]string{"$", "US$", "£", "¥", "₹"}, n.affix) {
 			return notation, "a comma may separate thousands or decimals"
 		}
-		s = styleComma
-	case s&styleDecimal != 0:
-		s = styleDecimal
-	case s&styleBlank != 0:
-		s = styleBlank
+		s = groupComma
 	}
-	notation = *s.notation()
-	notation.Affix = n.affix
-	return notation, ""
+	return herb.Notation{Group: s.group, Decimal: s.decimal, Affix: n.affix}, ""
 }
 
-// isGroupedByComma reports whether a comma before three digits separates thousands by the currency.
-func (n *numbers) isGroupedByComma() bool {
-	return slices.Contains([]string{"$", "US$", "£", "¥", "₹"}, n.affix)
+// isPlain reports whether all values are in plain decimal notation.
+func (n *numbers) isPlain() bool { return n.affixed == 0 && slices.Contains(n.styles, separators{}) }
+
+// isNumeric reports whether v is a number in plain decimal notation that may have leading zeros and an exponent.
+func isNumeric(v []byte) (padded, ok bool) {
+	number := bytes.TrimPrefix(v, []byte{'-'})
+	if len(number) == 0 || !isDigit(number[0]) {
+		return false, false
+	}
+	if i := bytes.IndexAny(number, "eE"); i > 0 {
+		if _, err := strconv.Atoi(string(number[i+1:])); err != nil {
+			return false, false
+		}
+		number = number[:i]
+	}
+	for len(number) > 1 && number[0] == '0' && isDigit(number[1]) {
+		number, padded = number[1:], true
+	}
+	return padded, text.IsNumber(number)
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -15,6 +15,7 @@ package profile
 
 import (
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // maxElements is the number of list elements that are kept for all columns together.
@@ -54,10 +55,9 @@ func (s *Survey) grow(columns int) {
 type Field struct {
 	survey   *Survey
 	column   *column
-	declared herb.Type  // by the descriptor; empty: inferred
-	field    herb.Field // type and notation to check values against, if the declared type is scalar
+	declared herb.Field // type and notation that the descriptor declares; without a type: inferred
 	any      bool       // the notation is inferred
-	misfit   *place     // first value that does not fit
+	misfit   string     // first value that does not fit the declared type, if that is scalar
 	buf      []byte
 }
 
@@ -66,33 +66,23 @@ func (s *Survey) Field(column int, schema Schema) (*Field, error) {
 	s.grow(column + 1)
 	f := &Field{survey: s, column: s.columns[column]}
 	var err error
-	if f.declared, f.field.Notation, f.any, err = schema.parse(); err != nil {
+	if f.declared.Type, f.declared.Notation, f.any, err = schema.parse(); err != nil {
 		return nil, err
 	}
-	if f.field.Type = f.declared; f.declared.IsScalar() && f.declared != "" {
+	if t := f.declared.Type; t.IsScalar() && t != "" {
 		f.column.checks = append(f.column.checks, f)
 	}
 	return f, nil
 }
 
-// place is a value and its position.
-type place struct{ value, where string }
-
-func newPlace(value []byte, where func() string) *place {
-	return &place{clip(string(value[:min(len(value), 400)])), where()}
-}
-
-// clip truncates a value for use in a message.
-func clip(s string) string { return herb.Clip(s, 60) }
-
-// isMarker reports whether a value means a missing one in columns of scalar types. Infinities do so only in declared number
-// columns, because floating-point columns have them.
-func isMarker(v []byte) (marker, infinity bool) {
-	switch string(v) {
-	case "#N/A", "--", "..", "?", "N/A", "NA", "NULL", "NaN", "None", `\N`, "null":
-		return true, false
-	case "+Inf", "-INF", "-Inf", "-Infinity", "-inf", "INF", "Inf", "Infinity", "inf":
-		return true, true
+// check tests a value against the type that the descriptor declares.
+func (f *Field) check(value []byte, where func() string) {
+	if f.misfit != "" {
+		return
 	}
-	return false, false
+	var status text.Status
+	f.buf, status = text.AppendCanonical(f.buf[:0], &f.declared, value)
+	if marker, _ := isMarker(trimSpace(value)); status == text.Invalid && !marker {
+		f.misfit = quote(value, where)
+	}
 }

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,23 +22,22 @@ type Result struct {
 // Result returns the type of the field. name is that of its column, fileType the type that the file declares for it. The
 // error has herb.CodeInvalid and names a value that does not fit the type that the descriptor declares.
 func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
-	c := f.column
+	c, declared := f.column, f.declared.Type
 	t, n, why := c.infer(name, fileType)
 	origin := ""
-	if f.declared != "" {
+	switch {
+	case declared.IsScalar() && declared != "" && (f.misfit != "" || f.any) && t != declared:
+		return Result{}, f.mismatch()
+	case declared != "":
 		origin = ", as declared"
-		switch {
-		case f.declared.IsScalar() && f.misfit == nil && !f.any:
+		if t = declared; t.IsScalar() && f.misfit == "" && !f.any {
 			n = f.notation()
-		case f.declared.IsScalar() && t != f.declared:
-			return Result{}, f.mismatch()
 		}
-		t = f.declared
-	} else if fileType != "" && t == fileType {
+	case fileType != "" && t == fileType:
 		origin = ", as declared by the file"
 	}
 	if t.IsScalar() {
-		n.Missing = c.missingMarkers(t, f.declared != "" || fileType == herb.TypeNumber)
+		n.Missing = c.missingMarkers(t == herb.TypeNumber && (declared != "" || fileType == herb.TypeNumber))
 	}
 	r := Result{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs()}
 	r.Report = herb.ColumnReport{
@@ -49,34 +49,30 @@ func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
 
 // notation returns the declared notation without the parts that no value needs.
 func (f *Field) notation() herb.Notation {
-	n := f.field.Notation
-	n.Padded = n.Padded && f.column.kinds[kindPadded] > 0
-	if f.declared == herb.TypeBoolean && f.column.open&famBoolean != 0 {
+	n := f.declared.Notation
+	n.Padded = n.Padded && f.column.padded != ""
+	if f.declared.Type == herb.TypeBoolean && f.column.notBoolean == "" {
 		n.True, n.False = nil, nil // all are standard words
 	}
 	return n
 }
 
 func (f *Field) mismatch() error {
-	if f.misfit == nil {
-		return herb.Invalidf("its values are declared a %s, but have no single notation", f.declared)
+	t := f.declared.Type
+	if f.misfit == "" {
+		return herb.Invalidf("its values are declared a %s, but have no single notation", t)
 	}
-	return herb.Invalidf("%q (%s) is not a %s, as declared; fix the value, declare it in missingValues, or change the type; a %s is written %s",
-		f.misfit.value, f.misfit.where, f.declared, f.declared, text.Example(f.declared))
+	return herb.Invalidf("%s is not a %s, as declared; fix the value, declare it in missingValues, or change the type; a %s is written %s",
+		f.misfit, t, t, text.Example(t))
 }
 
-func (c *column) isURLs() bool { return c.urls && c.filled > 0 }
+func (c *column) isURLs() bool { return !c.notURL && c.filled > 0 }
 
-// missingMarkers returns the markers of missing values that occur.
-func (c *column) missingMarkers(t herb.Type, declared bool) []string {
-	var names []string
-	for name, infinity := range c.markers {
-		if !infinity || declared && t == herb.TypeNumber {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+// missingMarkers returns the markers of missing values that occur, with or without infinities.
+func (c *column) missingMarkers(infinities bool) []string {
+	markers := maps.Clone(c.markers)
+	maps.DeleteFunc(markers, func(_ string, infinity bool) bool { return infinity && !infinities })
+	return slices.Sorted(maps.Keys(markers))
 }
 
 // infer returns the type of the column and its notation. why is the reason why it is text although its values resemble
@@ -88,19 +84,18 @@ func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Not
 	}
 	switch {
 	case values == 0:
-	case c.open&famNumber != 0 && fileType != herb.TypeText && !c.infinite:
+	case c.notNumber == "" && fileType != herb.TypeText && !slices.Contains(slices.Collect(maps.Values(c.markers)), true):
 		if n, why = c.numbers.notation(); why == "" {
 			return herb.TypeNumber, n, ""
 		}
-	case c.open&famTime != 0:
-		layout, clock, reason := c.times.layout()
-		if why = reason; why == "" && clock {
-			return herb.TypeDateTime, herb.Notation{}, ""
+	case c.notTime == "":
+		if n.Layout, why = c.times.layout(); why == "" && c.times.hasClock() {
+			return herb.TypeDateTime, n, ""
 		} else if why == "" {
-			return herb.TypeDate, herb.Notation{Layout: layout}, ""
+			return herb.TypeDate, n, ""
 		}
-	case c.open&famBoolean != 0 && fileType != herb.TypeText && c.booleans.hold():
-		return herb.TypeBoolean, herb.Notation{}, ""
+	case c.notBoolean == "" && fileType != herb.TypeText && c.booleans.hold():
+		return herb.TypeBoolean, n, ""
 	}
 	if !c.json && (isListName(name) || !c.isURLs() && c.list.hold()) && c.filled > 0 && why == "" {
 		return herb.TypeList, herb.Notation{}, ""
@@ -112,14 +107,14 @@ func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Not
 func (c *column) inferDeclared(fileType herb.Type, values int) (t herb.Type, n herb.Notation, ok bool) {
 	switch fileType {
 	case herb.TypeNumber:
-		ok = c.open&famNumber != 0 && c.numbers.styles&stylePlain != 0 && c.numbers.affixed == 0
+		ok = c.notNumber == "" && c.numbers.isPlain()
 	case herb.TypeDate:
-		ok = c.open&famTime != 0 && c.times.dates == values
+		ok = c.notTime == "" && c.times.dates == values
 	case herb.TypeDateTime:
-		ok = c.open&famTime != 0 && !c.times.notISO
+		ok = c.notTime == "" && !c.times.notISO
 	case herb.TypeBoolean:
-		ok = c.open&famBoolean != 0
-		if !ok && c.open&famNumber != 0 && !c.numbers.notBit {
+		ok = c.notBoolean == ""
+		if !ok && c.notNumber == "" && !c.numbers.notBit {
 			n, ok = herb.Notation{True: []string{"1"}, False: []string{"0"}}, true
 		}
 	case herb.TypeList:
@@ -164,35 +159,27 @@ func (c *column) evidence(t herb.Type, n herb.Notation, why string, rows int) st
 
 // misfit describes the first value that rules out the type of most values.
 func (c *column) misfit() string {
-	numeric := max(c.kinds[kindInteger]+c.kinds[kindDecimal]+c.kinds[kindPadded]+c.kinds[kindExponent], c.numbers.count-1)
-	first, name := c.ruledOut[famNumber], "number"
-	if first == nil || 2*numeric < c.filled {
-		first, name = c.ruledOut[famTime], "date"
-		if first == nil || 2*max(c.kinds[kindDate], c.times.zoned+c.times.unzoned) < c.filled {
-			return ""
-		}
+	switch {
+	case c.notNumber != "" && 2*max(c.numeric, c.numbers.count-1) >= c.filled:
+		return c.notNumber + " is not a number"
+	case c.notTime != "" && 2*max(c.dated, c.times.zoned+c.times.unzoned) >= c.filled:
+		return c.notTime + " is not a date"
 	}
-	return fmt.Sprintf("%q (%s) is not a %s", first.value, first.where, name)
+	return ""
 }
 
 // describe describes a notation, or returns "" for the standard one.
 func describe(n herb.Notation) string {
 	var parts []string
-	add := func(format string, values ...any) { parts = append(parts, fmt.Sprintf(format, values...)) }
-	if n.Group != "" {
-		add("thousands separated by %q", n.Group)
-	}
-	if n.Decimal != "" {
-		add("decimals after %q", n.Decimal)
-	}
-	if n.Affix != "" {
-		add("with %s", n.Affix)
-	}
-	if n.Layout != "" {
-		add("written %s", n.Layout)
+	for _, p := range []struct{ format, value string }{
+		{"thousands separated by %q", n.Group}, {"decimals after %q", n.Decimal}, {"with %s", n.Affix}, {"written %s", n.Layout},
+	} {
+		if p.value != "" {
+			parts = append(parts, fmt.Sprintf(p.format, p.value))
+		}
 	}
 	if len(n.True) > 0 {
-		add("true is %s, false is %s", strings.Join(n.True, " or "), strings.Join(n.False, " or "))
+		parts = append(parts, fmt.Sprintf("true is %s, false is %s", strings.Join(n.True, " or "), strings.Join(n.False, " or ")))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -200,11 +187,11 @@ func describe(n herb.Notation) string {
 // notes returns remarks for the publisher.
 func (c *column) notes(t herb.Type) []string {
 	var notes []string
-	if t == herb.TypeText && c.padded != nil && c.ruledOut[famNumber] != nil {
-		notes = append(notes, fmt.Sprintf("numbers with leading zeros, such as %q (%s), are kept as text", c.padded.value, c.padded.where))
+	if t == herb.TypeText && c.padded != "" {
+		notes = append(notes, "numbers with leading zeros, such as "+c.padded+", are kept as text")
 	}
 	if c.blanks > 0 && !t.IsScalar() {
-		notes = append(notes, fmt.Sprintf("%s values begin or end with white space, the first %q (%s)", herb.Count(c.blanks), c.blank.value, c.blank.where))
+		notes = append(notes, herb.Count(c.blanks)+" values begin or end with white space, the first "+c.blank)
 	}
 	return notes
 }

@@ -1,9 +1,11 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,17 +17,10 @@ import (
 // slug makes the name of a dataset or namespace from another name: lower case, without accents, every run of other
 // characters replaced by '-'. The result may be empty or too long.
 func slug(s string) string {
-	var b strings.Builder
-	for _, r := range text.Fold(s) {
-		switch {
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '_', r == '.':
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	return strings.Trim(b.String(), "-_.")
+	return strings.Trim(otherCharacters.ReplaceAllString(text.Fold(s), "-"), "-_.")
 }
+
+var otherCharacters = regexp.MustCompile(`[^a-z0-9_.]+`)
 
 // NewRef returns the reference of a dataset that is named after a namespace and a name. path begins error messages.
 func NewRef(path, namespace, name string) (herb.Ref, error) {
@@ -54,10 +49,7 @@ func FileRef(path, table string) (herb.Ref, error) {
 	if err != nil {
 		return herb.Ref{}, file.CannotRead(path, err)
 	}
-	if table == "" {
-		table = Stem(abs)
-	}
-	return NewRef(path, filepath.Base(filepath.Dir(abs)), table)
+	return NewRef(path, filepath.Base(filepath.Dir(abs)), cmp.Or(table, Stem(abs)))
 }
 
 // Stem returns the name of a file without its extensions.
@@ -77,21 +69,14 @@ func UniqueNames(names []string) []string {
 	seen := make(map[string]bool, len(names))
 	next := map[string]int{} // number to try for a repeated name
 	for i, name := range names {
-		if name != "" && !seen[name] {
-			seen[name] = true
-			out[i] = name
-			continue
-		}
-		base := name
-		if out[i] = base; base == "" {
-			base = "column_" + strconv.Itoa(i+1)
-			out[i] = base
-		}
-		for n := max(next[base], 2); used[out[i]]; n++ {
+		base := cmp.Or(name, "column_"+strconv.Itoa(i+1))
+		out[i] = base
+		isFirst := name != "" && !seen[name]
+		for n := max(next[base], 2); !isFirst && used[out[i]]; n++ {
 			out[i] = base + "_" + strconv.Itoa(n)
 			next[base] = n + 1
 		}
-		used[out[i]] = true
+		seen[name], used[out[i]] = true, true
 	}
 	return out
 }

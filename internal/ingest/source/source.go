@@ -2,6 +2,7 @@
 package source
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -79,12 +80,7 @@ type FieldSetting struct {
 }
 
 // Column returns the name of the column that the field exposes.
-func (f FieldSetting) Column() string {
-	if f.From != "" {
-		return f.From
-	}
-	return f.Name
-}
+func (f FieldSetting) Column() string { return cmp.Or(f.From, f.Name) }
 
 // Files returns the paths of the source.
 func (s Source) Files() []string { return append([]string{s.Path}, s.Parts...) }
@@ -174,29 +170,20 @@ func (s Source) Normalize(formats []rows.Format) (Source, error) {
 	names := make(map[string]bool, len(s.Fields))
 	for i := range s.Fields {
 		f := &s.Fields[i]
-		if err := f.validate(i); err != nil {
-			return s, err
-		}
-		if names[f.Name] {
+		switch {
+		case f.Name == "":
+			return s, herb.Invalidf("field %d has no name; give each field a name", i+1)
+		case len(f.Name) > rows.MaxName:
+			return s, herb.Invalidf("the name of field %d, %.60q, has %d bytes; at most %d are possible", i+1, f.Name, len(f.Name), rows.MaxName)
+		case f.Weight < 0 || f.Weight > herb.MaxWeight:
+			return s, herb.Invalidf("field %q has the weight %d; it must be from 1 to %d", f.Name, f.Weight, herb.MaxWeight)
+		case names[f.Name]:
 			return s, herb.Invalidf("two fields are named %q; give each field a name of its own", f.Name)
 		}
 		names[f.Name] = true
 		f.From = f.Column()
 	}
 	return s, nil
-}
-
-// validate checks the field at a position.
-func (f *FieldSetting) validate(i int) error {
-	switch {
-	case f.Name == "":
-		return herb.Invalidf("field %d has no name; give each field a name", i+1)
-	case len(f.Name) > rows.MaxName:
-		return herb.Invalidf("the name of field %d, %.60q, has %d bytes; at most %d are possible", i+1, f.Name, len(f.Name), rows.MaxName)
-	case f.Weight < 0 || f.Weight > herb.MaxWeight:
-		return herb.Invalidf("field %q has the weight %d; it must be from 1 to %d", f.Name, f.Weight, herb.MaxWeight)
-	}
-	return nil
 }
 
 // ValidDelimiter reports whether a character can separate values.
