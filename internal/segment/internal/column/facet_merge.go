@@ -197,7 +197,8 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 			m.offer(valueCount{n: n, order: order, column: runs.Column, run: run, value: value})
 		}
 	}
-	single := runs.countBelow(int(runs.runs.At(end))) - runs.countBelow(int(runs.runs.At(start)))
+	before := runs.countBelow(int(runs.runs.At(start)))
+	single := runs.countBelow(int(runs.runs.At(end))) - before
 	for run, n, ok := runs.count(end, least); ok; run, n, ok = runs.count(end, least) {
 		single -= n
 		if !m.asWritten || !runs.isNonUniform(run) {
@@ -213,8 +214,11 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 		}
 	}
 	m.addDistinct(single)
-	left := min(single, m.skip+m.most)
-	for run := start; left > 0 && run < end && m.qualifies(1, m.merged+run-start); run++ {
+	first, left := start, min(single, m.skip+m.most)
+	if left > 0 && m.qualifies(1, m.merged) {
+		first = runs.runAt(start, runs.rank(before)) // matches may begin far behind
+	}
+	for run := first; left > 0 && run < end && m.qualifies(1, m.merged+run-start); run++ {
 		runs.steps.Add(1)
 		if from, to := runs.run(run); to-from == 1 && (runs.set == nil || runs.set.Has(runs.sorted.At(from))) {
 			offer(run, 1, "")
