@@ -34,7 +34,7 @@ type destination interface {
 // archive. A folder is created; segment files that are already there are not copied again. An existing file is replaced once the
 // archive is complete and on disk. The archive goes to stdout if the path is "-". program is the version of the program.
 func Backup(ctx context.Context, from Place, path string, stdout io.Writer, program string, o Options) (r Result, err error) {
-	var source, files opened
+	var source, files Installation
 	defer func() { err = errors.Join(err, source.close(), files.close()) }()
 	if err := source.openPlace(ctx, from, true); err != nil {
 		return r, err
@@ -42,7 +42,7 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 	o = o.start(PhaseSegments, PhaseEntries)
 	h := Header{Format: FormatVersion, Created: time.Now().UTC(), Program: program}
 	writeArchive := func(w io.Writer) error {
-		return save(ctx, source.Installation, newArchive(w, h.Created, o.steps.Bytes(PhaseSegments)), h, o, &r)
+		return save(ctx, source, newArchive(w, h.Created, o.steps.Bytes(PhaseSegments)), h, o, &r)
 	}
 	switch {
 	case path == StandardStream:
@@ -51,7 +51,7 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 		if err := files.openFiles(ctx, "", filepath.Join(path, segmentsDir)); err != nil {
 			return r, err
 		}
-		err = save(ctx, source.Installation, &folder{dir: path, files: files.Files, options: o, result: &r}, h, o, &r)
+		err = save(ctx, source, &folder{dir: path, files: files.Files, options: o, result: &r}, h, o, &r)
 	default:
 		err = filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, 0o600, func(f io.Writer) error {
 			w := bufio.NewWriterSize(f, 1<<20)
@@ -70,7 +70,7 @@ func save(ctx context.Context, from Installation, to destination, h Header, o Op
 	o.report(PhaseEntries, 0, source.Plants())
 	return to.addEntries(func(w io.Writer) error {
 		return Write(w, h, func(yield func(Entry, error) bool) {
-			for e, err := range source.Entries(ctx, everything()) {
+			for e, err := range source.Entries(ctx, time.Time{}) {
 				if err == nil {
 					r.count(e)
 				}

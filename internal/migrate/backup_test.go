@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -113,15 +114,15 @@ func (o *replacingObjects) Get(ctx context.Context, name string, to io.Writer) e
 
 // backupWith is Backup with the installation modified by a test.
 func backupWith(ctx context.Context, from Place, modify func(*Installation)) (archive []byte, err error) {
-	var source opened
+	var source Installation
 	defer func() { err = errors.Join(err, source.close()) }()
 	if err := source.openPlace(ctx, from, true); err != nil {
 		return nil, err
 	}
-	modify(&source.Installation)
+	modify(&source)
 	var b bytes.Buffer
 	h, r := Header{Format: FormatVersion}, Result{}
-	err = save(ctx, source.Installation, newArchive(&b, h.Created, func(int64, int64) {}), h, Options{}.start(), &r)
+	err = save(ctx, source, newArchive(&b, h.Created, func(int64, int64) {}), h, Options{}.start(), &r)
 	return b.Bytes(), err
 }
 
@@ -262,7 +263,7 @@ func TestRestore_laterSegment(t *testing.T) {
 	entries := &EntryFile{Path: filepath.Join(dir, entriesFile)}
 	var changed bytes.Buffer
 	must(t, Write(&changed, Header{Format: FormatVersion}, func(yield func(Entry, error) bool) {
-		for e, err := range entries.Entries(t.Context(), everything()) {
+		for e, err := range entries.Entries(t.Context(), time.Time{}) {
 			if s, ok := e.(*Segment); ok {
 				content := []byte("a later format")
 				must(t, os.WriteFile(filepath.Join(dir, segmentsDir, segmentName(s.Version)), content, 0o600))

@@ -221,11 +221,11 @@ func (g *garden) works(t *testing.T, p Place) {
 
 // migrateWith is Migrate with source and target modified by a test.
 func migrateWith(ctx context.Context, from, to Place, modify func(from, to *Installation)) (_ Result, err error) {
-	var source, target opened
+	var source, target Installation
 	defer func() { err = errors.Join(err, source.close(), target.close()) }()
 	if err := errors.Join(source.openPlace(ctx, from, true), target.openPlace(ctx, to, false)); err != nil {
 		return Result{}, err
 	}
-	modify(&source.Installation, &target.Installation)
-	return copyAll(ctx, source.Installation, target.Installation, Options{}.start(loadPhases()...))
+	modify(&source, &target)
+	return copyAll(ctx, source, target, Options{}.start(loadPhases()...))
 }

@@ -158,7 +158,7 @@ type EntryFile struct {
 func (d *EntryFile) Plants() int { return d.Total }
 
 // Entries implements Source.
-func (d *EntryFile) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error] {
+func (d *EntryFile) Entries(ctx context.Context, since time.Time) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		f, err := os.Open(d.Path)
 		if err != nil {
@@ -167,15 +167,8 @@ func (d *EntryFile) Entries(ctx context.Context, in Range) iter.Seq2[Entry, erro
 		}
 		defer func() { _ = f.Close() }() // it was only read
 		for e, err := range Read(f) {
-			switch e := e.(type) {
-			case *Plant:
-				if e.Number > in.Plants {
-					continue
-				}
-			case *IdempotencyKey:
-				if e.Plant > in.Plants || e.Created.Before(in.Since) {
-					continue
-				}
+			if k, ok := e.(*IdempotencyKey); ok && k.Created.Before(since) {
+				continue
 			}
 			if !yield(e, errors.Join(err, ctx.Err())) {
 				return

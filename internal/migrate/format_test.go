@@ -159,7 +159,7 @@ func TestRead_damaged(t *testing.T) {
 	}
 }
 
-func TestEntryFile_range(t *testing.T) {
+func TestEntryFile_since(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "backup.ndjson")
 	if err := os.WriteFile(path, []byte(write(t, header(), example()...)), 0o600); err != nil {
@@ -168,18 +168,17 @@ func TestEntryFile_range(t *testing.T) {
 	d := migrate.EntryFile{Path: path}
 	used := example()[4].(*migrate.IdempotencyKey).Created
 	for _, tt := range []struct {
-		name string
-		in   migrate.Range
-		want []string
+		name  string
+		since time.Time
+		want  []string
 	}{
-		{"everything", migrate.Range{Plants: 2, Since: used}, []string{"plant 1", "plant 2", `idempotency key "order-17" of credential "k1"`}},
-		{"old idempotency keys", migrate.Range{Plants: 2, Since: used.Add(1)}, []string{"plant 1", "plant 2"}},
-		{"first plant", migrate.Range{Plants: 1}, []string{"plant 1"}},
+		{"everything", used, []string{"plant 1", "plant 2", `idempotency key "order-17" of credential "k1"`}},
+		{"old idempotency keys", used.Add(1), []string{"plant 1", "plant 2"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for e, err := range d.Entries(t.Context(), tt.in) {
+			for e, err := range d.Entries(t.Context(), tt.since) {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -71,37 +71,29 @@ func (l *loader) add(ctx context.Context, s, t Entry) (err error) {
 
 // flush writes what add has collected.
 func (l *loader) flush(ctx context.Context) error {
-	if len(l.keys) > 0 {
-		if err := l.to.Store.AddKeys(ctx, l.keys); err != nil {
-			return err
-		}
-		l.result.NewKeys += len(l.keys)
-	}
-	if len(l.plants) > 0 {
-		if err := l.createPlants(ctx); err != nil {
-			return err
-		}
-	}
-	if len(l.idempotencyKeys) > 0 {
-		if err := l.to.Store.AddIdempotencyKeys(ctx, l.idempotencyKeys); err != nil {
-			return err
-		}
-	}
-	if len(l.audit) > 0 {
-		if err := l.to.Store.AddAuditEntries(ctx, l.audit); err != nil {
-			return err
-		}
-	}
-	l.keys, l.plants, l.idempotencyKeys, l.audit = nil, nil, nil, nil
-	return nil
+	return errors.Join( // at most one of them has entries
+		flushBatch(ctx, &l.keys, l.to.Store.AddKeys),
+		flushBatch(ctx, &l.plants, l.createPlants),
+		flushBatch(ctx, &l.idempotencyKeys, l.to.Store.AddIdempotencyKeys),
+		flushBatch(ctx, &l.audit, l.to.Store.AddAuditEntries),
+	)
 }
 
-func (l *loader) createPlants(ctx context.Context) error {
+func flushBatch[T any](ctx context.Context, batch *[]T, write func(context.Context, []T) error) error {
+	if len(*batch) == 0 {
+		return nil
+	}
+	err := write(ctx, *batch)
+	*batch = nil
+	return err
+}
+
+func (l *loader) createPlants(ctx context.Context, plants []store.Creation) error {
 	expected := l.had.plants + l.result.NewPlants
 	if page, err := l.to.Store.ReadPlants(ctx, 0, 0); err != nil || page.Total != expected {
 		return errors.Join(err, store.ErrSuperseded)
 	}
-	outcomes, err := l.to.Store.CreatePlants(ctx, l.plants)
+	outcomes, err := l.to.Store.CreatePlants(ctx, plants)
 	if err != nil {
 		return err
 	}
@@ -110,7 +102,7 @@ func (l *loader) createPlants(ctx context.Context) error {
 			return differs("plant %d cannot be created in the target: %v", expected+i+1, o.Err)
 		}
 	}
-	l.result.NewPlants += len(l.plants)
+	l.result.NewPlants += len(plants)
 	l.reportPlants()
 	return nil
 }
@@ -135,6 +127,7 @@ func (l *loader) addKey(ctx context.Context, k *Key, t Entry) error {
 	had, ok := t.(*Key)
 	if !ok {
 		l.keys = append(l.keys, k.Key)
+		l.result.NewKeys++
 		return nil
 	}
 	if !k.Revoked.IsZero() && had.Revoked.IsZero() {

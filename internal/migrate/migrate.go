@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -95,9 +94,9 @@ func copyAll(ctx context.Context, from, to Installation, o Options) (Result, err
 // herb.CodeRefused and names the first difference. At the end, everything is read back from the target and compared.
 func load(ctx context.Context, source Source, files Files, to Installation, o Options) (r Result, err error) {
 	// Databases guarantee an idempotency key for a day and delete it after two. Older ones may go at any moment.
-	in := Range{Plants: source.Plants(), Since: time.Now().Add(-36 * time.Hour)}
+	since := time.Now().Add(-36 * time.Hour)
 	if !o.Check {
-		if err := addMissing(ctx, source, files, to, in, o, &r); err != nil {
+		if err := addMissing(ctx, source, files, to, since, o, &r); err != nil {
 			return r, err
 		}
 	}
@@ -106,9 +105,8 @@ func load(ctx context.Context, source Source, files Files, to Installation, o Op
 	if err != nil {
 		return r, fmt.Errorf("target: %w", err)
 	}
-	in.Plants = math.MaxInt // more plants in the target are a difference
 	hash := sha256.New()
-	err = merge(source.Entries(ctx, in), target.Entries(ctx, in), func(s, t Entry) error {
+	err = merge(source.Entries(ctx, since), target.Entries(ctx, since), func(s, t Entry) error {
 		if _, ok := t.(*AuditEntry); ok && s == nil {
 			return nil // of the target alone
 		}
@@ -127,7 +125,7 @@ func load(ctx context.Context, source Source, files Files, to Installation, o Op
 }
 
 // addMissing compares what the target has and adds what it lacks.
-func addMissing(ctx context.Context, source Source, files Files, to Installation, in Range, o Options, r *Result) error {
+func addMissing(ctx context.Context, source Source, files Files, to Installation, since time.Time, o Options, r *Result) error {
 	o.report(PhaseCompare, 0, 0)
 	had, err := takeSnapshot(ctx, to, false, false)
 	var retired []store.Retired
@@ -137,18 +135,15 @@ func addMissing(ctx context.Context, source Source, files Files, to Installation
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
-	if had.plants > in.Plants {
-		return differs("the target has %s plants, the source %s", herb.Count(had.plants), herb.Count(in.Plants))
+	if had.plants > source.Plants() {
+		return differs("the target has %s plants, the source %s", herb.Count(had.plants), herb.Count(source.Plants()))
 	}
-	known := Range{Plants: had.plants, Since: in.Since}
-	if err := merge(source.Entries(ctx, known), had.Entries(ctx, known), compareEarlier); err != nil {
+	if err := merge(source.Entries(ctx, since), had.Entries(ctx, since), compareEarlier); err != nil {
 		return err
 	}
-	l := &loader{
-		files: files, to: to, had: had, retired: retired, total: in.Plants - had.plants, options: o, result: r,
-	}
+	l := &loader{files: files, to: to, had: had, retired: retired, total: source.Plants() - had.plants, options: o, result: r}
 	o.report(PhaseSegments, 0, 0)
-	err = merge(source.Entries(ctx, in), had.Entries(ctx, in), func(s, t Entry) error { return l.add(ctx, s, t) })
+	err = merge(source.Entries(ctx, since), had.Entries(ctx, since), func(s, t Entry) error { return l.add(ctx, s, t) })
 	if err == nil {
 		err = l.flush(ctx)
 	}

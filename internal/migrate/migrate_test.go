@@ -229,7 +229,7 @@ type content struct {
 
 func contentOf(t *testing.T, p Place) (c content) {
 	t.Helper()
-	var o opened
+	var o Installation
 	must(t, o.openPlace(t.Context(), p, true))
 	defer func() { must(t, o.close()) }()
 	page, err := o.Store.ReadPlants(t.Context(), 0, 0)

@@ -57,7 +57,7 @@ func NewPlace(folder string, database, blobs herb.Address) Place {
 
 // Migrate copies everything from one place to another; see load for its guarantees.
 func Migrate(ctx context.Context, from, to Place, o Options) (_ Result, err error) {
-	var source, target opened
+	var source, target Installation
 	defer func() { err = errors.Join(err, source.close(), target.close()) }()
 	if err := source.openPlace(ctx, from, true); err != nil {
 		return Result{}, fmt.Errorf("source: %w", err)
@@ -65,18 +65,13 @@ func Migrate(ctx context.Context, from, to Place, o Options) (_ Result, err erro
 	if err := target.openPlace(ctx, to, o.Check); err != nil {
 		return Result{}, fmt.Errorf("target: %w", err)
 	}
-	return copyAll(ctx, source.Installation, target.Installation, o.start(loadPhases()...))
+	return copyAll(ctx, source, target, o.start(loadPhases()...))
 }
 
-// opened is an installation, or only its files, that must be closed.
-type opened struct {
-	Installation
-	closers []io.Closer
-}
-
-func (o *opened) close() error {
+// close closes what openPlace and openFiles have opened.
+func (in *Installation) close() error {
 	var errs []error
-	for _, c := range o.closers {
+	for _, c := range in.closers {
 		errs = append(errs, c.Close())
 	}
 	return errors.Join(errs...)
@@ -84,25 +79,25 @@ func (o *opened) close() error {
 
 // openPlace opens a place. A folder that does not exist is created, unless it must exist; otherwise it is locked, so that no
 // server removes files that are not in its catalogue yet.
-func (o *opened) openPlace(ctx context.Context, p Place, exists bool) error {
+func (in *Installation) openPlace(ctx context.Context, p Place, exists bool) error {
 	path := filepath.Join(p.Folder, store.DatabaseFile)
 	if _, err := os.Stat(path); p.Database == "" && exists && errors.Is(err, fs.ErrNotExist) {
 		return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s", p.Folder, store.DatabaseFile)
 	}
-	if err := o.openFiles(ctx, p.Blobs, filepath.Join(p.Folder, store.VersionsDir)); err != nil {
+	if err := in.openFiles(ctx, p.Blobs, filepath.Join(p.Folder, store.VersionsDir)); err != nil {
 		return err
 	}
 	if p.Database == "" {
 		if !exists {
-			lock, err := store.LockVersions(o.Files.Dir)
+			lock, err := store.LockVersions(in.Files.Dir)
 			if err != nil {
 				return err
 			}
-			o.closers = append(o.closers, lock)
+			in.closers = append(in.closers, lock)
 		}
 		db, err := sqlite.Open(ctx, path, sqlite.Options{})
 		if err == nil {
-			o.Store, o.closers = db, append(o.closers, db)
+			in.Store, in.closers = db, append(in.closers, db)
 		}
 		return err
 	}
@@ -111,25 +106,25 @@ func (o *opened) openPlace(ctx context.Context, p Place, exists bool) error {
 	if err != nil {
 		return err
 	}
-	o.Store, o.closers = db, append(o.closers, db)
+	in.Store, in.closers = db, append(in.closers, db)
 	return db.Migrate(ctx)
 }
 
 // openFiles opens the object store at an address. If there is none, it opens a folder, which it creates.
-func (o *opened) openFiles(ctx context.Context, address herb.Address, dir string) (err error) {
+func (in *Installation) openFiles(ctx context.Context, address herb.Address, dir string) (err error) {
 	if address == "" {
-		if o.Files.Dir, err = filepath.Abs(dir); err != nil {
+		if in.Files.Dir, err = filepath.Abs(dir); err != nil {
 			return err
 		}
-		if err := os.MkdirAll(o.Files.Dir, 0o700); err != nil {
+		if err := os.MkdirAll(in.Files.Dir, 0o700); err != nil {
 			return err
 		}
-		folder := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(o.Files.Dir), "/")}
+		folder := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(in.Files.Dir), "/")}
 		address = herb.Address(folder.String())
 	}
 	objects, err := blobs.Open(ctx, string(address), blobs.Options{})
 	if err == nil {
-		o.Files.Objects, o.closers = objects, append(o.closers, objects)
+		in.Files.Objects, in.closers = objects, append(in.closers, objects)
 	}
 	return err
 }

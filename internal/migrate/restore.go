@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"time"
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
@@ -103,7 +104,7 @@ func checkReplaceable(ctx context.Context, data string, o Options) error {
 
 // restoreInto restores a backup into a place. An archive is unpacked to a folder first.
 func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, unpacked string, o Options) (r Result, err error) {
-	var files, target opened
+	var files, target Installation
 	defer func() { err = errors.Join(err, files.close(), target.close()) }()
 	backup := path
 	if isFolder(path) {
@@ -123,7 +124,7 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 		}
 		segments = versions
 	}
-	if err := checkFormats(source.Entries(ctx, everything()), segments); err != nil {
+	if err := checkFormats(source.Entries(ctx, time.Time{}), segments); err != nil {
 		return r, err
 	}
 	if err := files.openFiles(ctx, "", segments); err != nil {
@@ -132,7 +133,7 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	if err := target.openPlace(ctx, to, false); err != nil {
 		return r, err
 	}
-	return load(ctx, source, files.Files, target.Installation, o)
+	return load(ctx, source, files.Files, target, o)
 }
 
 // checkFormats fails if this program cannot open one of the segment files, such as one of a later release.
@@ -267,7 +268,7 @@ func eachFile(ctx context.Context, path string, stdin io.Reader, visit func(name
 // eachInFolder is eachFile for a folder, which may have segment files of earlier backups. It skips missing files.
 func eachInFolder(ctx context.Context, dir string, visit func(name string, content io.Reader) error) error {
 	var names []string
-	for e, err := range (&EntryFile{Path: filepath.Join(dir, entriesFile)}).Entries(ctx, everything()) {
+	for e, err := range (&EntryFile{Path: filepath.Join(dir, entriesFile)}).Entries(ctx, time.Time{}) {
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
 	"time"
 
@@ -19,7 +18,7 @@ import (
 type Store interface {
 	ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error)
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
-	IdempotencyKeysAfter(ctx context.Context, in Range, after store.IdempotencyKey, limit int) ([]store.IdempotencyRecord, error)
+	IdempotencyKeysAfter(ctx context.Context, in store.IdempotencyRange, after store.IdempotencyKey, limit int) ([]store.IdempotencyRecord, error)
 	AddIdempotencyKeys(ctx context.Context, records []store.IdempotencyRecord) error
 	Keys(ctx context.Context) ([]herb.Key, error)
 	AddKeys(ctx context.Context, keys []herb.Key) error
@@ -33,20 +32,17 @@ type Store interface {
 	AddAuditEntries(ctx context.Context, entries []herb.AuditEntry) error
 }
 
-// Installation is where one installation keeps its data.
+// Installation is where one installation keeps its data. A backup in a folder has only files.
 type Installation struct {
-	Store Store
-	Files Files
+	Store   Store
+	Files   Files
+	closers []io.Closer
 }
 
-// Range restricts a stream to the first plants, and to idempotency keys of these plants that were used since a time.
-type Range = store.IdempotencyRange
-
-func everything() Range { return Range{Plants: math.MaxInt} }
-
-// Source yields entries in the order of their positions. Every call yields the same entries.
+// Source yields entries in the order of their positions, without idempotency keys that were created before a time. Every
+// call yields the same entries.
 type Source interface {
-	Entries(ctx context.Context, in Range) iter.Seq2[Entry, error]
+	Entries(ctx context.Context, since time.Time) iter.Seq2[Entry, error]
 	Plants() int
 }
 
@@ -162,8 +158,7 @@ func (s *Snapshot) Plants() int { return s.plants }
 const pageSize = 2_000
 
 // Entries implements Source.
-func (s *Snapshot) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error] {
-	in.Plants = min(in.Plants, s.plants)
+func (s *Snapshot) Entries(ctx context.Context, since time.Time) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		yieldAll := func(page []Entry, err error) bool { // reports whether to continue
 			if err != nil {
@@ -172,17 +167,17 @@ func (s *Snapshot) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error
 			}
 			return !slices.ContainsFunc(page, func(e Entry) bool { return !yield(e, nil) })
 		}
-		_ = yieldAll(s.segments, nil) && yieldAll(s.keys, nil) && s.plantPages(ctx, in, yieldAll) &&
-			s.idempotencyKeyPages(ctx, in, yieldAll) && yieldAll(s.audit, nil) && yieldAll(s.datasets, nil)
+		_ = yieldAll(s.segments, nil) && yieldAll(s.keys, nil) && s.plantPages(ctx, yieldAll) &&
+			s.idempotencyKeyPages(ctx, since, yieldAll) && yieldAll(s.audit, nil) && yieldAll(s.datasets, nil)
 	}
 }
 
 // plantPages yields the plants page by page, until yield returns false.
-func (s *Snapshot) plantPages(ctx context.Context, in Range, yield func([]Entry, error) bool) bool {
-	for n := 0; n < in.Plants; {
-		read, err := s.of.Store.ReadPlants(ctx, n, min(pageSize, in.Plants-n))
+func (s *Snapshot) plantPages(ctx context.Context, yield func([]Entry, error) bool) bool {
+	for n := 0; n < s.plants; {
+		read, err := s.of.Store.ReadPlants(ctx, n, min(pageSize, s.plants-n))
 		if err == nil && len(read.Plants) == 0 {
-			err = fmt.Errorf("plant %d of %d is missing; the database is damaged", n+1, in.Plants)
+			err = fmt.Errorf("plant %d of %d is missing; the database is damaged", n+1, s.plants)
 		}
 		var page []Entry
 		for _, p := range read.Plants {
@@ -197,10 +192,10 @@ func (s *Snapshot) plantPages(ctx context.Context, in Range, yield func([]Entry,
 }
 
 // idempotencyKeyPages yields the idempotency keys page by page, until yield returns false.
-func (s *Snapshot) idempotencyKeyPages(ctx context.Context, in Range, yield func([]Entry, error) bool) bool {
+func (s *Snapshot) idempotencyKeyPages(ctx context.Context, since time.Time, yield func([]Entry, error) bool) bool {
 	var last store.IdempotencyKey
 	for {
-		read, err := s.of.Store.IdempotencyKeysAfter(ctx, in, last, pageSize)
+		read, err := s.of.Store.IdempotencyKeysAfter(ctx, store.IdempotencyRange{Plants: s.plants, Since: since}, last, pageSize)
 		var page []Entry
 		for _, r := range read {
 			last = r.IdempotencyKey

@@ -30,15 +30,6 @@ func isLines(f rows.File) bool {
 	return extension == ".ndjson" || extension == ".jsonl"
 }
 
-// openParser opens the text of a file.
-func openParser(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (*charset.Reader, *parser, error) {
-	text, err := charset.NewReader(ctx, f, o.Encoding)
-	if err != nil {
-		return nil, nil, err
-	}
-	return text, newParser(charset.NewWindow(text, b.MaxRecord()), b), nil
-}
-
 // tables lists the tables within a document by the paths of their members. It lists none if the document is one table.
 func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (found []rows.Table, err error) {
 	if isLines(f) {
@@ -55,13 +46,13 @@ func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (f
 }
 
 func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-	text, p, err := openParser(ctx, f, o, b)
+	p, err := openParser(ctx, f, o, b)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{parser: p, source: text, options: o, index: map[string]int{}}
+	r := &reader{parser: p, options: o, index: map[string]int{}}
 	if err := r.start(ctx, f); err != nil {
-		return nil, errors.Join(err, text.Close())
+		return nil, errors.Join(err, p.source.Close())
 	}
 	r.nextRow, r.endWalk = iter.Pull(r.walk)
 	return r, nil
@@ -101,7 +92,7 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 func (r *reader) isSequence() bool {
 	sample, _ := r.win.Sample(sampleBytes)
 	r.rec = sample
-	p := newParser(charset.SampleWindow(sample[r.pos:]), r.budget)
+	p := &parser{win: charset.SampleWindow(sample[r.pos:]), budget: r.budget}
 	p.begin()
 	p.pos++
 	if c, ok := p.peekToken(); !ok || c == '{' {

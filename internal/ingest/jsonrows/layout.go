@@ -28,19 +28,19 @@ type layout struct {
 // shape summarizes the members of an object.
 type shape struct {
 	members int
-	objects int             // members that are objects and not empty
-	fields  int             // members of those objects
-	names   map[string]*int // how many of those objects have a member of a name
+	objects int            // members that are objects and not empty
+	fields  int            // members of those objects
+	names   map[string]int // how many of those objects have a member of a name
 }
 
 // detectLayout scans the document, unless it does not begin with an object. A document followed by others is a sequence of
 // records, without tables.
 func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (*layout, error) {
-	text, p, err := openParser(ctx, f, o, b)
+	p, err := openParser(ctx, f, o, b)
 	if err != nil {
 		return nil, err
 	}
-	defer text.Close()
+	defer p.source.Close()
 	l := &layout{parser: p}
 	if c, _ := p.peekToken(); c != '{' {
 		return l, p.err
@@ -72,6 +72,10 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 // around it.
 func (l *layout) scanObject(around *shape, depth int) (s shape) {
 	size := len(l.path)
+	if depth > 0 {
+		l.path = append(l.path, pathSeparator)
+	}
+	prefix := len(l.path)
 	l.object(depth, l.text, func(name span) {
 		if around != nil {
 			if s.members == 0 {
@@ -80,10 +84,7 @@ func (l *layout) scanObject(around *shape, depth int) (s shape) {
 			around.addField(l.rec[name.start:name.end])
 		}
 		s.members++
-		if l.path = l.path[:size]; depth > 0 {
-			l.path = append(l.path, pathSeparator)
-		}
-		l.path = append(l.path, l.rec[name.start:name.end]...)
+		l.path = append(l.path[:prefix], l.rec[name.start:name.end]...)
 		l.scanMember(&s, depth+1)
 	})
 	l.path = l.path[:size]
@@ -119,7 +120,7 @@ func (l *layout) scanMember(s *shape, depth int) {
 	})
 	if first {
 		l.addTable(isUsual(l.path))
-		l.empty = dotted(l.path)
+		l.empty = l.dotted()
 	}
 }
 
@@ -130,22 +131,18 @@ func (l *layout) addTable(isTable bool) {
 		list = &l.tables
 	}
 	if len(*list) <= maxTables {
-		*list = append(*list, dotted(l.path))
+		*list = append(*list, l.dotted())
 	}
 }
 
 // addField counts a member of a member.
 func (s *shape) addField(name []byte) {
 	s.fields++
-	if n, ok := s.names[string(name)]; ok {
-		*n++
-		return
-	}
 	if s.names == nil {
-		s.names = map[string]*int{}
+		s.names = map[string]int{}
 	}
-	if len(s.names) <= rows.MaxColumns {
-		s.names[string(name)] = new(1)
+	if n := s.names[string(name)]; n > 0 || len(s.names) <= rows.MaxColumns {
+		s.names[string(name)] = n + 1
 	}
 }
 
@@ -166,7 +163,7 @@ func (s *shape) isKeyed(least int, hasTables bool) bool {
 		return true
 	}
 	for _, n := range s.names {
-		if 10**n >= 9*s.objects && s.objects >= 10 {
+		if 10*n >= 9*s.objects && s.objects >= 10 {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package jsonrows
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 //
 // err is the first error. After it, every method behaves as at the end of the text, so callers check err once per record.
 type parser struct {
+	source *charset.Reader
 	win    *charset.Window
 	budget *rows.Budget
 	rec    []byte // content of the window
@@ -26,6 +28,7 @@ type parser struct {
 	record int    // number of the current record, from 1
 	forget bool   // the window need not keep what has been read, so that values can have any size
 	path   []byte // names of the members that lead to the current value, with pathSeparator between them
+	hidden []byte // prefix of paths that is not displayed
 	buf    []byte // reused by rawText and readList
 	err    error
 }
@@ -33,30 +36,32 @@ type parser struct {
 // span is a part of the window.
 type span struct{ start, end int }
 
-// These bytes cannot occur in JSON, because they are not UTF-8.
-const (
-	pathSeparator = 0xFF // distinguishes the member b of a from a member a.b
-	featureMember = 0xFE // begins the path of a member of a GeoJSON feature, as opposed to one of its properties
-)
+// pathSeparator distinguishes the member b of a from a member a.b. It cannot occur in JSON, because it is not UTF-8.
+const pathSeparator = 0xFF
 
-func newParser(win *charset.Window, b *rows.Budget) *parser {
-	return &parser{win: win, budget: b, line: 1}
+// openParser opens the text of a file.
+func openParser(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (*parser, error) {
+	source, err := charset.NewReader(ctx, f, o.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	return &parser{source: source, win: charset.NewWindow(source, b.MaxRecord()), budget: b, line: 1}, nil
 }
 
-// dotted returns a path as it is displayed.
-func dotted(path []byte) string {
-	return string(bytes.ReplaceAll(bytes.TrimPrefix(path, []byte{featureMember}), []byte{pathSeparator}, []byte(".")))
+// dotted returns the path as it is displayed.
+func (p *parser) dotted() string {
+	return string(bytes.ReplaceAll(bytes.TrimPrefix(p.path, p.hidden), []byte{pathSeparator}, []byte(".")))
 }
 
 // memberName returns the name of the current member for messages.
-func (p *parser) memberName() string { return rows.Clip(dotted(p.path)) }
+func (p *parser) memberName() string { return rows.Clip(p.dotted()) }
 
-// position locates the current record.
-func (p *parser) position() rows.Position { return rows.Position{Row: p.record, Line: p.line} }
+// Position locates the current record. It is part of rows.Rows.
+func (p *parser) Position() rows.Position { return rows.Position{Row: p.record, Line: p.line} }
 
 // fail records an error at the current position.
 func (p *parser) fail(format string, args ...any) {
-	p.stop(herb.Invalidf("%s: %s", p.position(), fmt.Sprintf(format, args...)))
+	p.stop(herb.Invalidf("%s: %s", p.Position(), fmt.Sprintf(format, args...)))
 }
 
 // stop records an error, if it is the first, and moves to the end of the window, where nothing is read any more.
@@ -111,56 +116,50 @@ func (p *parser) peekToken() (byte, bool) {
 	}
 }
 
-// isEmpty skips the opening bracket of an object or array, and the closing one if that follows.
-func (p *parser) isEmpty(closing byte) bool {
-	p.pos++
-	if c, ok := p.peekToken(); !ok || c != closing {
-		return false
-	}
-	p.pos++
-	return true
-}
-
-// next reads what follows a member or element: a comma, or the closing bracket, after which it returns false.
-func (p *parser) next(closing byte) (more bool) {
-	c, ok := p.peekToken()
-	switch {
-	case ok && (c == ',' || c == closing):
+// elements reads the object or array at the current position. It calls element for each member or element, which element
+// reads.
+func (p *parser) elements(closing byte, element func()) {
+	p.pos++ // the opening bracket
+	if c, _ := p.peekToken(); c == closing {
 		p.pos++
-		return c == ','
-	case !ok && closing == '}':
-		p.fail("the object is not closed; end it with }")
-	case !ok:
-		p.fail("an array is not closed; end it with ]")
-	case closing == '}':
-		p.fail("%s follows the value of %q; write a comma between members and } after the last", describe(c), p.memberName())
-	default:
-		p.fail("%s follows an element of an array; write a comma between elements and ] after the last", describe(c))
+		return
 	}
-	return false
+	for more := true; more; {
+		element()
+		c, ok := p.peekToken()
+		more = c == ','
+		switch {
+		case c == ',' || c == closing:
+			p.pos++
+		case !ok && closing == '}':
+			p.fail("the object is not closed; end it with }")
+		case !ok:
+			p.fail("an array is not closed; end it with ]")
+		case closing == '}':
+			p.fail("%s follows the value of %q; write a comma between members and } after the last", describe(c), p.memberName())
+		default:
+			p.fail("%s follows an element of an array; write a comma between elements and ] after the last", describe(c))
+		}
+	}
 }
 
 // object reads the object at the current position. It calls member for each name, which read reads. member reads the value.
 func (p *parser) object(depth int, read func() span, member func(name span)) {
-	if !p.checkDepth(depth) || p.isEmpty('}') {
+	if !p.checkDepth(depth) {
 		return
 	}
-	for more := true; more; more = p.next('}') {
+	p.elements('}', func() {
 		if p.forget {
 			p.begin()
 		}
 		if name := p.name(read); p.err == nil {
 			member(name)
 		}
-	}
+	})
 }
 
 // array reads the array at the current position. It calls element for each value, which element reads.
-func (p *parser) array(element func()) {
-	for more := !p.isEmpty(']'); more; more = p.next(']') {
-		element()
-	}
-}
+func (p *parser) array(element func()) { p.elements(']', element) }
 
 // name reads the name of a member and the colon after it.
 func (p *parser) name(read func() span) span {

@@ -9,14 +9,12 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/rows"
 )
 
 // reader implements rows.Rows. The types of the columns are declared after the last record.
 type reader struct {
 	*parser
-	source  *charset.Reader
 	options rows.Options
 	notes   []string
 	nextRow func() ([][]byte, bool) // resumes walk
@@ -42,9 +40,6 @@ var errClosed = errors.New("the rows are closed")
 
 // Columns implements rows.Rows.
 func (r *reader) Columns() []rows.Column { return r.columns }
-
-// Position implements rows.Rows.
-func (r *reader) Position() rows.Position { return r.position() }
 
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string { return append(r.source.Notes(), r.notes...) }
@@ -152,11 +147,12 @@ func (r *reader) readRecord() {
 	}
 	switch r.kind {
 	case '{':
-		r.readObject(-1, 1)
+		r.readObject(0, 1)
 	case '[':
 		header = r.readArray()
 	default:
-		r.readPlain()
+		r.path = append(r.path[:0], "value"...)
+		r.readMember(1)
 	}
 	if !header && r.err == nil && !r.yield(r.row()) {
 		r.stop(errClosed)
@@ -187,7 +183,9 @@ func (r *reader) readKind() bool {
 		r.fail("%s instead of %s; all records must be written in the same way", describe(c), what)
 	case r.record == 1:
 		r.kind = kind
-		r.feature = r.isFeature()
+		if r.feature = r.isFeature(); r.feature {
+			r.hidden = append([]byte("properties"), pathSeparator)
+		}
 	}
 	return r.err == nil
 }

@@ -2,7 +2,6 @@ package jsonrows
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -113,11 +112,4 @@ func hexRune(b []byte) rune {
 		return -1
 	}
 	return rune(n)
-}
-
-// compact removes the white space between the tokens of valid JSON, in place.
-func compact(raw []byte) []byte {
-	var b bytes.Buffer
-	_ = json.Compact(&b, raw) // fails for invalid JSON only
-	return raw[:copy(raw, b.Bytes())]
 }

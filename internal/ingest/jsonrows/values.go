@@ -2,21 +2,15 @@ package jsonrows
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 )
 
 // readObject reads the object at the current position into the columns of the record. Objects in it are flattened: the
-// names of their columns are paths. prefix is the length of the path of the object in r.path, -1 for the record itself.
+// names of their columns are paths. prefix is the part of r.path that all its members have in common.
 func (r *reader) readObject(prefix, depth int) {
 	r.object(depth, r.text, func(name span) {
-		r.path = r.path[:max(prefix, 0)]
-		switch {
-		case prefix >= 0:
-			r.path = append(r.path, pathSeparator)
-		case r.feature && depth == 1:
-			r.path = append(r.path, featureMember)
-		}
-		r.path = append(r.path, r.rec[name.start:name.end]...)
+		r.path = append(r.path[:prefix], r.rec[name.start:name.end]...)
 		r.readMember(depth)
 	})
 }
@@ -27,17 +21,14 @@ func (r *reader) readMember(depth int) {
 	c, _ := r.peekToken()
 	structure := ""
 	if r.feature && depth == 1 {
-		structure = string(r.path[1:])
+		structure = string(r.path)
 	}
 	var s span
 	var k kinds
 	if c == '{' && structure != "geometry" {
 		size, start := len(r.path), r.pos
-		prefix := size
-		if structure == "properties" {
-			prefix = -1
-		}
-		r.readObject(prefix, depth+1)
+		r.path = append(r.path, pathSeparator)
+		r.readObject(size+1, depth+1)
 		r.path = r.path[:size]
 		if r.err != nil || len(bytes.TrimSpace(r.rec[start+1:r.pos-1])) > 0 {
 			return
@@ -49,7 +40,7 @@ func (r *reader) readMember(depth int) {
 	case r.err != nil, structure == "type" && string(r.rec[s.start:s.end]) == "Feature", structure == "properties" && s == (span{}):
 		return
 	case r.members[n].column == 0:
-		r.addColumn(n, dotted(r.path))
+		r.addColumn(n, r.dotted())
 	}
 	r.set(n, s, k)
 }
@@ -64,7 +55,7 @@ func (r *reader) readValue(depth int) (span, kinds) {
 		}
 		return s, kindText | kindWord
 	case '[', '{':
-		return r.readNested(c, depth)
+		return r.readNested(depth)
 	case 'n':
 		r.literal()
 		return span{}, 0
@@ -76,63 +67,49 @@ func (r *reader) readValue(depth int) (span, kinds) {
 
 // readNested reads an array, or an object that is not flattened, and writes over it the text that it becomes, which is
 // never longer: a list of plain values if none of them would change its meaning, else JSON without white space.
-func (r *reader) readNested(c byte, depth int) (span, kinds) {
-	start, k := r.pos, kindJSON
-	var list []byte
-	if c == '[' && r.checkDepth(depth+1) {
-		list, k = r.readList(depth + 1)
-	} else {
-		r.skip(depth + 1)
-	}
-	if r.err != nil {
+func (r *reader) readNested(depth int) (span, kinds) {
+	start := r.pos
+	if r.skip(depth + 1); r.err != nil {
 		return span{}, 0
 	}
 	raw := r.rec[start:r.pos]
+	text, k := r.appendList(r.buf[:0], raw)
 	if k == kindJSON {
-		return span{start, start + len(compact(raw))}, k
+		compact := bytes.NewBuffer(r.buf[:0])
+		_ = json.Compact(compact, raw) // fails for invalid JSON only
+		text = compact.Bytes()
 	}
-	return span{start, start + copy(raw, list)}, k
+	r.buf = text
+	return span{start, start + copy(raw, text)}, k
 }
 
-// readList reads an array and returns its elements with commas between them. Its kind is kindJSON if that would change what
-// the elements are: one with a comma would be two, and one that is empty or null would be ambiguous.
-func (r *reader) readList(depth int) (list []byte, k kinds) {
-	list = r.buf[:0]
-	r.array(func() {
-		from := len(list)
-		r.checkDepth(depth + 1)
-		switch c, _ := r.peekToken(); c {
-		case '"':
-			s, _ := r.quoted()
-			list = r.unescape(list, r.rec[s.start:s.end])
-		case '{', '[':
-			r.skip(depth + 1)
-		case 'n':
-			r.literal()
-		default:
-			s := r.literal()
-			list = append(list, r.rec[s.start:s.end]...)
+// appendList appends the elements of an array with commas between them. The kind is kindJSON if raw is an object, or if that
+// would change what the elements are: one with a comma would be two, and one that is empty or null would be ambiguous.
+func (r *reader) appendList(list, raw []byte) ([]byte, kinds) {
+	elements := bytes.TrimSpace(raw[1 : len(raw)-1])
+	switch {
+	case raw[0] == '{':
+		return nil, kindJSON
+	case len(elements) == 0:
+		return nil, 0
+	}
+	for element := range bytes.SplitSeq(elements, []byte(",")) {
+		element = bytes.TrimSpace(element)
+		if !json.Valid(element) || bytes.IndexByte([]byte("[{n"), element[0]) >= 0 { // a part of a text, nested, or null
+			return nil, kindJSON
 		}
-		if k |= kindList; len(list) == from || bytes.IndexByte(list[from:], ',') >= 0 {
-			k |= kindJSON
+		from := len(list)
+		if element[0] == '"' {
+			list = r.unescape(list, element[1:len(element)-1])
+		} else {
+			list = append(list, element...)
+		}
+		if len(list) == from || bytes.IndexByte(list[from:], ',') >= 0 {
+			return nil, kindJSON
 		}
 		list = append(list, ',')
-	})
-	r.buf = list
-	if k&kindJSON != 0 {
-		return nil, kindJSON
 	}
-	return bytes.TrimSuffix(list, []byte(",")), k
-}
-
-// readPlain reads a record that is a plain value into a column called value.
-func (r *reader) readPlain() {
-	r.path = append(r.path[:0], "value"...)
-	s, k := r.readValue(1)
-	if len(r.columns) == 0 {
-		r.addColumn(r.addMember(), "value")
-	}
-	r.set(0, s, k)
+	return list[:len(list)-1], kindList
 }
 
 // readArray reads a record that is an array. The first one names the columns if Options.ItemKeys does not and all its

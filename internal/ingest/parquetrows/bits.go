@@ -5,49 +5,25 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/bits"
 )
 
-// bitsAt returns width bits at a bit offset, least significant bit first. They must exist.
-func bitsAt(src []byte, at, width int) uint64 {
-	src, shift := src[at/8:], at%8
-	var word uint64
-	if len(src) >= 8 {
-		word = binary.LittleEndian.Uint64(src) >> shift
-		if shift+width > 64 {
-			word |= uint64(src[8]) << (64 - shift)
-		}
-	} else {
-		for i, b := range src {
-			word |= uint64(b) << (8 * i)
-		}
-		word >>= shift
-	}
-	if width < 64 {
-		word &= 1<<width - 1
-	}
-	return word
-}
-
-// packedReader reads bit-packed values, least significant bit first.
+// packedReader reads bit-packed values of at most 64 bits, least significant bit first.
 type packedReader struct {
 	src       []byte
-	width, at int
-	isLegacy  bool // most significant bit first, as in the deprecated BIT_PACKED encoding of levels
+	width, at int // in bits
 }
 
-func (r *packedReader) next() (v uint64, err error) {
+func (r *packedReader) next() (uint64, error) {
 	if r.at+r.width > 8*len(r.src) {
 		return 0, io.ErrUnexpectedEOF
 	}
-	at := r.at
+	var window [9]byte // a value may begin at the last bit of the first byte
+	copy(window[:], r.src[r.at/8:])
+	shift := r.at % 8
 	r.at += r.width
-	if !r.isLegacy && r.width > 0 {
-		return bitsAt(r.src, at, r.width), nil
-	}
-	for ; at < r.at; at++ {
-		v = v<<1 | uint64(r.src[at/8]>>(7-at%8)&1)
-	}
-	return v, nil
+	v := binary.LittleEndian.Uint64(window[:])>>shift | uint64(window[8])<<(64-shift)
+	return v & (1<<r.width - 1), nil
 }
 
 // bitReader decodes small integers: levels, dictionary indexes, booleans. They are stored in runs, each of a repeated value
@@ -63,8 +39,25 @@ type bitReader struct {
 }
 
 // newPackedReader reads values in one bit-packed run without a header.
-func newPackedReader(packed packedReader) *bitReader {
-	return &bitReader{left: math.MaxUint64, isPacked: true, packed: packed}
+func newPackedReader(src []byte, width int) *bitReader {
+	return &bitReader{left: math.MaxUint64, isPacked: true, packed: packedReader{src: src, width: width}}
+}
+
+// newLevelReader reads levels up to a limit. If that is 0, they are not stored.
+func newLevelReader(runs []byte, limit int) *bitReader {
+	if limit == 0 {
+		return &bitReader{left: math.MaxUint64}
+	}
+	return &bitReader{src: runs, width: bits.Len(uint(limit))}
+}
+
+// nextLevel reads a level up to a limit.
+func (r *bitReader) nextLevel(limit int) (int, error) {
+	v, err := r.next()
+	if err == nil && v > uint64(limit) {
+		err = errLevels
+	}
+	return int(v), err
 }
 
 func (r *bitReader) next() (uint64, error) {
@@ -80,7 +73,7 @@ func (r *bitReader) next() (uint64, error) {
 	return r.repeated, nil
 }
 
-func (r *bitReader) nextRun() error {
+func (r *bitReader) nextRun() (err error) {
 	header, n := binary.Uvarint(r.src)
 	if n <= 0 {
 		return io.ErrUnexpectedEOF
@@ -96,10 +89,11 @@ func (r *bitReader) nextRun() error {
 	} else if size > len(r.src) {
 		return io.ErrUnexpectedEOF
 	} else {
-		r.repeated = bitsAt(r.src[:size], 0, 8*size)
+		value := packedReader{src: r.src[:size], width: 8 * size}
+		r.repeated, err = value.next()
 	}
 	r.src = r.src[size:]
-	return nil
+	return err
 }
 
 var errDelta = errors.New("a delta-encoded page has an invalid header")
@@ -110,7 +104,6 @@ type deltaReader struct {
 	blocks    int // mini-blocks per block
 	perBlock  int // values per mini-block
 	left      int // values
-	started   bool
 	value     int64
 	minDelta  int64
 	widths    []byte // of the remaining mini-blocks of the block
@@ -132,7 +125,10 @@ func cutDeltas(src []byte) (r *deltaReader, rest []byte, err error) {
 	if n <= 0 || header[0] == 0 || header[1] == 0 || header[0]%(8*header[1]) != 0 {
 		return nil, nil, errDelta
 	}
-	r = &deltaReader{src: src[n:], blocks: int(header[1]), perBlock: int(header[0] / header[1]), left: int(header[2]), value: first}
+	r = &deltaReader{
+		src: src[n:], blocks: int(header[1]), perBlock: int(header[0] / header[1]), left: int(header[2]), value: first,
+		miniLeft: 1, // the first value, as a delta of no bits
+	}
 	skipped := *r // skips mini-blocks without decoding them
 	for left := r.left - 1; left > 0; left -= r.perBlock {
 		if err := skipped.nextMiniBlock(); err != nil {
@@ -147,10 +143,6 @@ func (r *deltaReader) next() (int64, error) {
 		return 0, io.ErrUnexpectedEOF
 	}
 	r.left--
-	if !r.started {
-		r.started = true
-		return r.value, nil
-	}
 	if r.miniLeft == 0 {
 		if err := r.nextMiniBlock(); err != nil {
 			return 0, err

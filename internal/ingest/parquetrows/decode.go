@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/parquet-go/parquet-go/encoding/bytestreamsplit"
 	meta "github.com/parquet-go/parquet-go/format"
@@ -23,7 +24,7 @@ func newValueReader(l *leafType, encoding meta.Encoding, src []byte) (valueReade
 			return v, err
 		}, nil
 	case encoding == meta.Plain && l.stored == meta.Boolean:
-		return booleanReader(newPackedReader(packedReader{src: src, width: 1})), nil
+		return booleanReader(newPackedReader(src, 1)), nil
 	case encoding == meta.Plain:
 		return fixedReader(src, l.width), nil
 	case encoding == meta.RLE && l.stored == meta.Boolean:
@@ -83,7 +84,8 @@ func booleanReader(bits *bitReader) valueReader {
 
 // newDeltaBytesReader reads byte arrays that may share a prefix with the array before. Only the last one is in memory.
 func newDeltaBytesReader(src []byte, prefixed bool) (valueReader, error) {
-	var prefixes, lengths *deltaReader
+	prefixes := &deltaReader{left: math.MaxInt, miniLeft: math.MaxInt} // zeros
+	var lengths *deltaReader
 	var err error
 	if prefixed {
 		if prefixes, src, err = cutDeltas(src); err != nil {
@@ -95,11 +97,9 @@ func newDeltaBytesReader(src []byte, prefixed bool) (valueReader, error) {
 	}
 	last := make([]byte, 0, 64)
 	return func() ([]byte, error) {
-		prefix := int64(0)
-		if prefixed {
-			if prefix, err = prefixes.next(); err != nil {
-				return nil, err
-			}
+		prefix, err := prefixes.next()
+		if err != nil {
+			return nil, err
 		}
 		n, err := lengths.next()
 		if err != nil {
@@ -118,16 +118,16 @@ func newDeltaBytesReader(src []byte, prefixed bool) (valueReader, error) {
 type dictionary struct {
 	data  []byte
 	width int      // of each value; 0 for byte arrays
-	ends  []uint32 // of byte arrays, each of which follows its length of four bytes
+	ends  []uint32 // 0, then the end of each byte array, which follows its length of four bytes
 }
 
 // newDictionary reads a dictionary page of at most n values.
 func newDictionary(l *leafType, data []byte, n int64) (*dictionary, error) {
-	d := &dictionary{data: data, width: l.width}
+	d := &dictionary{data: data, width: l.width, ends: []uint32{0}}
 	if l.stored == meta.Boolean {
 		return nil, errors.New("booleans have a dictionary")
 	}
-	for rest := data; d.width == 0 && int64(len(d.ends)) < n && len(rest) > 0; {
+	for rest := data; d.width == 0 && int64(len(d.ends)) <= n && len(rest) > 0; {
 		var err error
 		if _, rest, err = cutByteArray(rest); err != nil {
 			return nil, err
@@ -141,12 +141,10 @@ func newDictionary(l *leafType, data []byte, n int64) (*dictionary, error) {
 func (d *dictionary) at(i int) []byte {
 	start, end := i*d.width, (i+1)*d.width
 	if d.width == 0 {
-		if i >= len(d.ends) {
+		if i+1 >= len(d.ends) {
 			return nil
 		}
-		if start, end = 4, int(d.ends[i]); i > 0 {
-			start += int(d.ends[i-1])
-		}
+		start, end = int(d.ends[i])+4, int(d.ends[i+1])
 	}
 	if end > len(d.data) {
 		return nil

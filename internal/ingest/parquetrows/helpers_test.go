@@ -23,7 +23,11 @@ func openReader(t *testing.T, b []byte) (*reader, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newReader(in, rows.NewBudget(t.Context(), int64(len(b)), rows.Limits{}))
+	r, err := newReader(in, rows.NewBudget(t.Context(), int64(len(b)), rows.Limits{}))
+	if err != nil {
+		return nil, err
+	}
+	return r.(*reader), nil
 }
 
 // readFile reads a file: the names of the columns, then the rows.

@@ -285,6 +285,27 @@ func TestReader_Endless(t *testing.T) {
 	}
 }
 
+// TestReader_Budget reads a small file with more than half of the values that the budget allows. Writing them to the
+// temporary file must not be charged too.
+func TestReader_Budget(t *testing.T) {
+	t.Parallel()
+	const count = 600_000
+	run := append(binary.AppendUvarint([]byte{1}, count<<1), 0)
+	file := craft(t, count, required(meta.Int32), dictionaryPage(1, []byte{7, 0, 0, 0}), dataPage(count, meta.RLEDictionary, run))
+	r, err := openFile(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	n := -1
+	for ; err == nil; n++ {
+		_, err = r.Next()
+	}
+	if err != io.EOF || n != count {
+		t.Errorf("read %d rows, error %v", n, err)
+	}
+}
+
 func TestReader_Canceled(t *testing.T) {
 	t.Parallel()
 	b := mustWriteColumn(t, parquet.Leaf(parquet.Int64Type), make([]any, 20_000))
@@ -340,17 +361,6 @@ func TestDecoders(t *testing.T) {
 			if got, err := h.next(); got != uint64(want) || err != nil {
 				t.Fatalf("width %d, level %d: got %d, error %v, want %d", width, i, got, err, want)
 			}
-		}
-	}
-}
-
-// TestDecoders_Legacy reads levels whose most significant bit comes first.
-func TestDecoders_Legacy(t *testing.T) {
-	t.Parallel()
-	r := packedReader{src: []byte{0b0001_1011, 0b01_10_00_00}, width: 2, isLegacy: true}
-	for i, want := range []uint64{0, 1, 2, 3, 1, 2} {
-		if got, err := r.next(); got != want || err != nil {
-			t.Errorf("value %d: got %d, error %v", i, got, err)
 		}
 	}
 }

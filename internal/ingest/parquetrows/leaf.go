@@ -1,6 +1,8 @@
 package parquetrows
 
 import (
+	"time"
+
 	"github.com/parquet-go/parquet-go/deprecated"
 	meta "github.com/parquet-go/parquet-go/format"
 
@@ -70,10 +72,10 @@ func (l *leafType) annotate(annotation any) {
 		set(l.stored == meta.Int32, herb.TypeDate, appendDate)
 	case *meta.TimeType:
 		c := newClock(t.Unit, t.IsAdjustedToUTC)
-		set(l.stored == meta.Int64 && c.digits > 0 || l.stored == meta.Int32 && c.digits == 3, herb.TypeText, c.appendTime)
+		set(l.stored == meta.Int64 && c.unit > 0 || l.stored == meta.Int32 && c.unit == time.Millisecond, herb.TypeText, c.appendTime)
 	case *meta.TimestampType:
 		c := newClock(t.Unit, t.IsAdjustedToUTC)
-		set(l.stored == meta.Int64 && c.digits > 0, herb.TypeDateTime, c.appendTimestamp)
+		set(l.stored == meta.Int64 && c.unit > 0, herb.TypeDateTime, c.appendTimestamp)
 	case *meta.IntType:
 		set(isInt && !t.IsSigned, herb.TypeNumber, appendUint)
 	}

@@ -2,150 +2,128 @@ package parquetrows
 
 import (
 	"bytes"
-	"fmt"
+	"cmp"
+	"errors"
 	"io"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
 
-// chunkColumns implements part. It reads adjacent columns of a row group.
-type chunkColumns struct {
-	columns []*node
-	cursors []*cursor // of all leaves of the file; nil for those of other columns
+// columnReader reads the cells of one column of a row group.
+type columnReader struct {
+	column  *node
+	cursors []*cursor // of the leaves of the column
 	budget  *rows.Budget
-	scalars []scalar // elements of a list
+	text    []byte // of the value that was read last
+	list    []byte // the texts of all values of the cell, with a comma after each
+	isList  bool   // list can be split into the same values again
 }
 
-// scalar locates the text of an element of a list.
-type scalar struct {
-	start, end int
-	isNull     bool
-}
-
-func (r *reader) newChunkColumns(group int, columns []*node) (*chunkColumns, error) {
-	c := &chunkColumns{columns: columns, cursors: make([]*cursor, len(r.leaves)), budget: r.budget}
-	for _, n := range columns {
-		for leaf := n.first; leaf < n.first+n.leaves; leaf++ {
-			var err error
-			if c.cursors[leaf], err = r.newCursor(group, leaf); err != nil {
-				return nil, r.in.Locate(err, "row group %d, column %q", group+1, rows.Clip(n.column))
-			}
+func (r *reader) newColumnReader(group int, column *node) (*columnReader, error) {
+	c := &columnReader{column: column, budget: r.budget}
+	for leaf := column.first; leaf < column.first+column.leaves; leaf++ {
+		cursor, err := r.newCursor(group, leaf)
+		if err != nil {
+			return nil, err
 		}
+		c.cursors = append(c.cursors, cursor)
 	}
 	return c, nil
 }
 
 // leaves returns the cursors of the leaves below a node.
-func (c *chunkColumns) leaves(n *node) []*cursor { return c.cursors[n.first:][:n.leaves] }
-
-// appendRow implements part.
-func (c *chunkColumns) appendRow(buf []byte, ends []int) ([]byte, []int, error) {
-	for _, n := range c.columns {
-		var err error
-		if n.shape == shapeLeaf && n.rep == 0 {
-			var data []byte
-			if data, err = c.cursors[n.first].next(); err == nil && data != nil {
-				buf, err = n.leaf.appendText(buf, data)
-			}
-		} else {
-			buf, err = c.appendNested(buf, n)
-		}
-		if err == nil {
-			err = c.budget.Record(len(buf))
-		}
-		if err != nil {
-			return buf, ends, noEOF(err)
-		}
-		ends = append(ends, len(buf))
-	}
-	return buf, ends, nil
+func (c *columnReader) leaves(n *node) []*cursor {
+	return c.cursors[n.first-c.column.first:][:n.leaves]
 }
 
-// done implements part.
-func (c *chunkColumns) done() error {
-	for _, n := range c.columns {
-		for _, cursor := range c.leaves(n) {
-			if _, err := cursor.next(); err == nil {
-				return fmt.Errorf("column %q has more values than the row group has rows", cursor.leaf.name)
-			} else if err != io.EOF {
-				return err
-			}
+// fail ends reading with an error. All values after it are null, so that callers check the error once per cell.
+func (c *columnReader) fail(err error) {
+	for _, cursor := range c.cursors {
+		if cursor.current = (value{}); cursor.err == nil || cursor.err == io.EOF {
+			cursor.err = err
+		}
+	}
+}
+
+// appendCell appends the cell of the next row.
+func (c *columnReader) appendCell(b []byte) ([]byte, error) {
+	if n := c.column; n.shape != shapeLeaf || n.repeated {
+		b = c.appendNested(b)
+	} else if data := c.cursors[0].next(); data != nil {
+		b = c.appendText(b, n, data)
+	}
+	for _, cursor := range c.cursors {
+		if cursor.err != nil && cursor.err != io.EOF {
+			return b, cursor.err
+		}
+	}
+	return b, nil
+}
+
+// done fails if values remain after the last row.
+func (c *columnReader) done() error {
+	for _, cursor := range c.cursors {
+		if cursor.peek(); cursor.err != io.EOF {
+			return cmp.Or(cursor.err, errors.New("a column has more values than its row group has rows"))
 		}
 	}
 	return nil
 }
 
+// appendText appends a value that is not null.
+func (c *columnReader) appendText(b []byte, n *node, data []byte) []byte {
+	b, err := n.leaf.appendText(b, data)
+	if err != nil {
+		c.fail(err)
+	}
+	return b
+}
+
 // appendNested appends the cell of a list, a map or a repeated field. A list of scalars is written with commas, unless an
 // element is empty or has a comma; everything else is compact JSON. A missing or empty list is an empty cell.
-func (c *chunkColumns) appendNested(b []byte, n *node) ([]byte, error) {
-	for _, cursor := range c.leaves(n) {
-		if err := cursor.peek(); err != nil {
-			return b, err
-		}
-		if cursor.current.rep != 0 {
-			return b, errLevels
+func (c *columnReader) appendNested(b []byte) []byte {
+	for _, cursor := range c.cursors {
+		if cursor.peek().rep != 0 {
+			c.fail(errLevels)
 		}
 	}
+	n := c.column
 	repeated := n
 	if !n.repeated {
 		repeated = n.children[0]
 	}
-	if ok, err := c.isPresent(repeated); !ok || err != nil {
-		return b, err
+	if !c.isPresent(repeated) {
+		return b
 	}
-	if element := n.scalarElement(); element != nil {
-		return c.appendScalars(b, n, repeated, element)
+	start := len(b)
+	c.list, c.isList = c.list[:0], true
+	b = c.appendJSON(b, n)
+	if n.scalarElement() == nil {
+		return b
 	}
-	return c.appendJSON(b, n)
-}
-
-// appendScalars appends the elements of a list.
-func (c *chunkColumns) appendScalars(b []byte, n, repeated, element *node) ([]byte, error) {
-	start, isPlain := len(b), true
-	c.scalars = c.scalars[:0]
-	b, err := c.appendRepetitions(b, repeated, func(b []byte) ([]byte, error) {
-		data, err := c.cursors[element.first].next()
-		from := len(b)
-		if err == nil && data != nil {
-			b, err = element.leaf.appendText(b, data)
-		}
-		isPlain = isPlain && len(b) > from && bytes.IndexByte(b[from:], ',') < 0
-		c.scalars = append(c.scalars, scalar{from - start, len(b) - start, data == nil})
-		return b, err
-	})
-	if isPlain || err != nil {
-		return b, err
+	if !c.isList {
+		n.asJSON = true
+		return b
 	}
-	n.asJSON = true
-	texts := bytes.Clone(b[start:])
-	b = append(b[:start], '[')
-	for i, s := range c.scalars {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendScalar(b, &element.leaf, texts[s.start:s.end], s.isNull)
-	}
-	return append(b, ']'), nil
+	return append(b[:start], bytes.TrimSuffix(c.list, []byte(","))...)
 }
 
 // isPresent reports whether a node is present; otherwise it consumes its nulls. All leaves below agree, so the first one
 // decides.
-func (c *chunkColumns) isPresent(n *node) (bool, error) {
-	first := c.cursors[n.first]
-	if err := first.peek(); err != nil || first.current.def >= n.def {
-		return err == nil, err
+func (c *columnReader) isPresent(n *node) bool {
+	leaves := c.leaves(n)
+	if leaves[0].peek().def >= n.def {
+		return true
 	}
-	for _, cursor := range c.leaves(n) {
-		if _, err := cursor.next(); err != nil {
-			return false, err
-		}
+	for _, cursor := range leaves {
+		cursor.next()
 	}
-	return false, nil
+	return false
 }
 
 // appendJSON appends a node as compact JSON.
-func (c *chunkColumns) appendJSON(b []byte, n *node) ([]byte, error) {
+func (c *columnReader) appendJSON(b []byte, n *node) []byte {
 	if n.repeated {
 		return c.appendArray(b, n, n)
 	}
@@ -153,110 +131,95 @@ func (c *chunkColumns) appendJSON(b []byte, n *node) ([]byte, error) {
 }
 
 // appendOne appends a node, or one of its repetitions.
-func (c *chunkColumns) appendOne(b []byte, n *node) ([]byte, error) {
-	if n.optional {
-		if ok, err := c.isPresent(n); !ok {
-			return append(b, "null"...), err
-		}
+func (c *columnReader) appendOne(b []byte, n *node) []byte {
+	if n.optional && !c.isPresent(n) {
+		c.isList = false
+		return append(b, "null"...)
 	}
 	switch n.shape {
 	case shapeLeaf:
-		data, err := c.cursors[n.first].next()
-		if err != nil || data == nil {
-			return append(b, "null"...), err
-		}
-		text, err := n.leaf.appendText(nil, data)
-		return appendScalar(b, &n.leaf, text, false), err
+		return c.appendScalar(b, n)
 	case shapeList:
 		return c.appendArray(b, n.children[0], n.element())
 	case shapeMap:
 		pair := n.children[0]
-		b, err := c.appendRepetitions(append(b, '{'), pair, func(b []byte) ([]byte, error) {
-			return c.appendPair(b, pair.children[0], pair.children[1])
+		b = c.appendRepetitions(append(b, '{'), pair, func(b []byte) []byte {
+			b = append(c.appendKey(b, pair.children[0]), ':')
+			return c.appendJSON(b, pair.children[1])
 		})
-		return append(b, '}'), err
+		return append(b, '}')
 	}
 	b = append(b, '{')
 	separator := ""
 	for _, child := range n.children {
-		if child.leaves == 0 {
-			continue
+		if child.leaves > 0 {
+			b = append(herb.AppendJSONString(append(b, separator...), child.name), ':')
+			b = c.appendJSON(b, child)
+			separator = ","
 		}
-		b = append(herb.AppendJSONString(append(b, separator...), child.name), ':')
-		var err error
-		if b, err = c.appendJSON(b, child); err != nil {
-			return b, err
-		}
-		separator = ","
 	}
-	return append(b, '}'), nil
+	return append(b, '}')
 }
 
-// appendPair appends a key and its value.
-func (c *chunkColumns) appendPair(b []byte, k, v *node) ([]byte, error) {
-	key, err := c.appendJSON(nil, k)
-	if err != nil {
-		return b, err
-	}
+// appendKey appends a key of a map as a JSON string.
+func (c *columnReader) appendKey(b []byte, n *node) []byte {
+	key := c.appendJSON(nil, n)
 	if key[0] == '"' {
-		b = append(b, key...)
-	} else {
-		b = herb.AppendJSONString(b, string(key))
+		return append(b, key...)
 	}
-	return c.appendJSON(append(b, ':'), v)
+	return herb.AppendJSONString(b, string(key))
 }
 
 // appendArray appends the elements that a node repeats.
-func (c *chunkColumns) appendArray(b []byte, repeated, element *node) ([]byte, error) {
-	b, err := c.appendRepetitions(append(b, '['), repeated, func(b []byte) ([]byte, error) { return c.appendOne(b, element) })
-	return append(b, ']'), err
+func (c *columnReader) appendArray(b []byte, repeated, element *node) []byte {
+	b = c.appendRepetitions(append(b, '['), repeated, func(b []byte) []byte { return c.appendOne(b, element) })
+	return append(b, ']')
 }
 
 // appendRepetitions appends the repetitions of a repeated node, with commas between them.
-func (c *chunkColumns) appendRepetitions(b []byte, n *node, one func([]byte) ([]byte, error)) ([]byte, error) {
-	more, err := c.isPresent(n)
-	for more && err == nil {
-		if b, err = one(b); err != nil {
-			return b, err
+func (c *columnReader) appendRepetitions(b []byte, n *node, one func([]byte) []byte) []byte {
+	for more := c.isPresent(n); more; {
+		b = one(b)
+		size := len(b)
+		if c.column.scalarElement() != nil {
+			size = len(c.list) // what b becomes, as a rule
 		}
-		if err := c.budget.Step(); err != nil {
-			return b, err
+		if err := cmp.Or(c.budget.Step(), c.budget.Record(size)); err != nil {
+			c.fail(err)
 		}
-		if err := c.budget.Record(len(b)); err != nil {
-			return b, err
-		}
-		if more, err = c.repeats(n); more {
+		if more = c.repeats(n); more {
 			b = append(b, ',')
 		}
 	}
-	return b, err
+	return b
 }
 
 // repeats reports whether the next values of the leaves below a node belong to another repetition of it.
-func (c *chunkColumns) repeats(n *node) (more bool, err error) {
-	for i, cursor := range c.leaves(n) {
-		if err := cursor.peek(); err != nil && err != io.EOF {
-			return false, err
-		}
-		rep := cursor.current.rep // 0 after the last value
-		if i == 0 {
-			more = rep == n.rep
-		}
-		if rep > n.rep || more != (rep == n.rep) {
-			return false, errLevels
+func (c *columnReader) repeats(n *node) bool {
+	leaves := c.leaves(n)
+	more := leaves[0].peek().rep == n.rep
+	for _, cursor := range leaves {
+		if rep := cursor.peek().rep; rep > n.rep || more != (rep == n.rep) {
+			c.fail(errLevels)
+			return false
 		}
 	}
-	return more, nil
+	return more
 }
 
-// appendScalar appends the text of a value as JSON: finite numbers and booleans as they are, everything else in quotes.
-func appendScalar(b []byte, l *leafType, text []byte, isNull bool) []byte {
-	switch {
-	case isNull:
+// appendScalar appends a value as JSON: finite numbers and booleans as they are, everything else in quotes.
+func (c *columnReader) appendScalar(b []byte, n *node) []byte {
+	data := c.leaves(n)[0].next()
+	if data == nil {
+		c.isList = false
 		return append(b, "null"...)
-	case l.declared == herb.TypeBoolean, l.declared == herb.TypeNumber && text[len(text)-1] <= '9':
-		return append(b, text...)
-	default:
-		return herb.AppendJSONString(b, string(text))
 	}
+	c.text = c.appendText(c.text[:0], n, data)
+	c.isList = c.isList && len(c.text) > 0 && bytes.IndexByte(c.text, ',') < 0
+	c.list = append(append(c.list, c.text...), ',')
+	isFinite := len(c.text) > 0 && c.text[len(c.text)-1] <= '9'
+	if n.leaf.declared == herb.TypeBoolean || n.leaf.declared == herb.TypeNumber && isFinite {
+		return append(b, c.text...)
+	}
+	return herb.AppendJSONString(b, string(c.text))
 }

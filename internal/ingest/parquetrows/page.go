@@ -2,23 +2,23 @@ package parquetrows
 
 import (
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"io"
-	"math/bits"
+	"slices"
 
-	"github.com/klauspost/compress/zstd"
 	meta "github.com/parquet-go/parquet-go/format"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/rows"
 )
 
-// The bytes that pages may have in memory: those of all columns that are read at the same time, and those of one column.
-const (
-	pageBudget = 48 << 20
-	maxPage    = 192 << 20
-)
+// maxPage is the number of bytes of memory that the pages of one column may need.
+const maxPage = 192 << 20
 
-var errLevels = errors.New("the values of a nested column do not fit together")
+var (
+	errOutside = errors.New("a page lies outside the part of the file that belongs to its column")
+	errLevels  = errors.New("the values of a nested column do not fit together")
+)
 
 // value is one value of a leaf with its levels. data is nil for null.
 type value struct {
@@ -26,61 +26,143 @@ type value struct {
 	data     []byte
 }
 
-// cursor reads the values of one column chunk.
+// cursor reads the values of one column chunk. It holds one page and does not trust the sizes that a file claims.
 type cursor struct {
+	of         *reader
 	leaf       *node
-	chunk      *chunkReader
-	codec      meta.CompressionCodec
-	zstd       *zstd.Decoder
-	budget     *rows.Budget
+	chunk      *columnMetadata
+	at, end    int64 // of the next page, and of the last one
+	seen       int64 // values of the data pages so far
 	dictionary *dictionary
-	buffers    pageBuffers
+	dictBytes  int64 // of memory that the dictionary needs
+	packed     []byte
+	plain      []byte // decompressed
 
-	left     int64      // values of the current page
-	rep, def *bitReader // nil if the leaf has no such levels
+	left     int64 // values of the current page
+	rep, def *bitReader
 	values   valueReader
 	current  value
-	isPeeked bool // current has not been consumed
+	isPeeked bool  // current has not been consumed
+	err      error // the first one; io.EOF after the last value
 }
 
-// pageBuffers hold a page as stored and decompressed. They are reused for each data page.
-type pageBuffers struct{ packed, plain []byte }
-
 func (r *reader) newCursor(group, leaf int) (*cursor, error) {
-	metadata := r.chunk(group, leaf)
-	chunk, err := newChunkReader(r.in, metadata)
-	return &cursor{leaf: r.leaves[leaf], chunk: chunk, codec: metadata.Codec, zstd: r.zstd, budget: r.budget}, err
+	chunk := &r.groups[group].Columns.Slice[leaf].Metadata
+	at := chunk.DataPageOffset
+	if d := chunk.DictionaryPageOffset; d > 0 && d < at {
+		at = d
+	}
+	if at < 0 || chunk.TotalCompressedSize < 0 || at > r.in.Size()-chunk.TotalCompressedSize {
+		return nil, errOutside
+	}
+	const uncounted = 100 // bytes of a header that an old writer left out of the size
+	end := min(at+chunk.TotalCompressedSize+uncounted, r.in.Size())
+	return &cursor{of: r, leaf: r.leaves[leaf], chunk: chunk, at: at, end: end}, nil
 }
 
 // nextPage starts the next data page and reads the dictionary before it. The error is io.EOF after the last.
 func (c *cursor) nextPage() error {
-	for {
-		if err := c.budget.Step(); err != nil {
+	for c.seen < c.chunk.NumValues { // pages after the last value belong to no row
+		if err := c.of.budget.Step(); err != nil {
 			return err
 		}
-		header, err := c.chunk.next()
+		header, err := c.readHeader()
 		if err != nil {
 			return err
 		}
-		if header.Type != meta.DictionaryPage {
+		switch header.Type {
+		case meta.DataPage, meta.DataPageV2:
 			return c.startPage(header)
+		case meta.DictionaryPage:
+			_, body, err := c.readPage(header)
+			if err != nil {
+				return err
+			}
+			if c.dictionary, err = newDictionary(&c.leaf.leaf, body, pageValues(header)); err != nil {
+				return err
+			}
+			c.packed, c.plain = nil, nil // one of them belongs to the dictionary
+		default:
+			c.at += int64(header.CompressedPageSize)
 		}
-		_, body, err := c.readPage(header, new(pageBuffers))
-		if err != nil {
-			return err
+	}
+	return io.EOF
+}
+
+// readHeader reads the header of a page, whose length only the decoder knows.
+func (c *cursor) readHeader() (*meta.PageHeader, error) {
+	for size := int64(4 << 10); ; size *= 8 {
+		n := min(size, c.end-c.at)
+		c.packed = slices.Grow(c.packed[:0], int(n))[:n]
+		if err := readFull(c.of.in, c.packed, c.at); err != nil {
+			return nil, err
 		}
-		if c.dictionary, err = newDictionary(&c.leaf.leaf, body, pageValues(header)); err != nil {
-			return err
+		header := new(meta.PageHeader)
+		used, err := decodeThrift(c.packed, header)
+		if err == nil {
+			c.at += int64(used)
+			return header, c.checkHeader(header)
+		}
+		if n < size || size > 1<<20 {
+			return nil, noEOF(err)
 		}
 	}
 }
 
-// readPage returns the levels of a page of version 2, which are not compressed, and the decompressed rest.
-func (c *cursor) readPage(header *meta.PageHeader, buf *pageBuffers) (levels, body []byte, err error) {
-	if buf.packed, err = c.chunk.readBody(buf.packed, header); err != nil {
+// checkHeader fails if a page cannot be what its header claims, or needs too much memory.
+func (c *cursor) checkHeader(header *meta.PageHeader) error {
+	packed, plain, values := int64(header.CompressedPageSize), int64(header.UncompressedPageSize), pageValues(header)
+	isDictionary := header.Type == meta.DictionaryPage // may have more values than rows refer to
+	if packed < 0 || plain < 0 || c.at+packed > c.end || values < 0 || values > c.chunk.NumValues && !isDictionary {
+		return errOutside
+	}
+	// A page is in memory as stored, decompressed and, in some encodings, decoded; a dictionary has an offset for each value.
+	need := packed + 2*plain
+	if isDictionary {
+		c.dictBytes = need
+	} else {
+		need += c.dictBytes
+	}
+	if need > c.of.largest {
+		return herb.Invalidf("a page of %d values needs %d bytes of memory; at most %d are possible; write the file with smaller pages",
+			values, need, c.of.largest)
+	}
+	return nil
+}
+
+// noEOF replaces io.EOF, which means the end of a column chunk, inside a page or a row.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// pageValues returns the number of values of a page, with nulls.
+func pageValues(h *meta.PageHeader) int64 {
+	switch h.Type {
+	case meta.DataPage:
+		return int64(h.DataPageHeader.V.NumValues)
+	case meta.DataPageV2:
+		return int64(h.DataPageHeaderV2.V.NumValues)
+	default:
+		return int64(h.DictionaryPageHeader.V.NumValues)
+	}
+}
+
+// readPage reads the page after its header. It returns the levels of a page of version 2, which are not compressed, and the
+// decompressed rest.
+func (c *cursor) readPage(header *meta.PageHeader) (levels, body []byte, err error) {
+	n := int(header.CompressedPageSize)
+	c.packed = slices.Grow(c.packed[:0], n)[:n]
+	if err := readFull(c.of.in, c.packed, c.at); err != nil {
 		return nil, nil, err
 	}
-	body, codec := buf.packed, c.codec
+	c.at += int64(n)
+	if header.CRC != 0 && uint32(header.CRC) != crc32.ChecksumIEEE(c.packed) {
+		return nil, nil, errors.New("the checksum of a page is wrong")
+	}
+	body, codec := c.packed, c.chunk.Codec
 	if header.Type == meta.DataPageV2 {
 		v2 := &header.DataPageHeaderV2.V
 		rep, def := int64(v2.RepetitionLevelsByteLength), int64(v2.DefinitionLevelsByteLength)
@@ -95,57 +177,45 @@ func (c *cursor) readPage(header *meta.PageHeader, buf *pageBuffers) (levels, bo
 	if codec == meta.Uncompressed || len(body) == 0 {
 		return levels, body, nil
 	}
-	buf.plain, err = decompress(c.zstd, codec, buf.plain, body, int(header.UncompressedPageSize)-len(levels))
-	return levels, buf.plain, err
+	c.plain, err = decompress(c.of.zstd, codec, c.plain, body, int(header.UncompressedPageSize)-len(levels))
+	return levels, c.plain, err
 }
 
 // startPage reads a data page.
 func (c *cursor) startPage(header *meta.PageHeader) error {
-	levels, body, err := c.readPage(header, &c.buffers)
+	levels, body, err := c.readPage(header)
 	if err != nil {
 		return err
 	}
 	c.left = pageValues(header)
+	c.seen += c.left
 	if header.Type == meta.DataPageV2 {
 		v2 := &header.DataPageHeaderV2.V
 		// Some writers store levels of leaves that have none.
-		c.rep = newLevels(levels[:v2.RepetitionLevelsByteLength], c.leaf.rep)
-		c.def = newLevels(levels[v2.RepetitionLevelsByteLength:], c.leaf.def)
+		c.rep = newLevelReader(levels[:v2.RepetitionLevelsByteLength], c.leaf.rep)
+		c.def = newLevelReader(levels[v2.RepetitionLevelsByteLength:], c.leaf.def)
 		return c.startValues(v2.Encoding, body)
 	}
 	v1 := &header.DataPageHeader.V
-	if c.rep, body, err = c.cutLevels(v1.RepetitionLevelEncoding, body, c.leaf.rep); err != nil {
+	if c.rep, body, err = cutLevels(v1.RepetitionLevelEncoding, body, c.leaf.rep); err != nil {
 		return err
 	}
-	if c.def, body, err = c.cutLevels(v1.DefinitionLevelEncoding, body, c.leaf.def); err != nil {
+	if c.def, body, err = cutLevels(v1.DefinitionLevelEncoding, body, c.leaf.def); err != nil {
 		return err
 	}
 	return c.startValues(v1.Encoding, body)
 }
 
-// newLevels returns a decoder for levels up to a limit, nil if they are all 0.
-func newLevels(runs []byte, limit int) *bitReader {
-	if limit == 0 {
-		return nil
-	}
-	return &bitReader{src: runs, width: bits.Len(uint(limit))}
-}
-
 // cutLevels returns a decoder for the levels at the start of a page of version 1, and what follows them.
-func (c *cursor) cutLevels(encoding meta.Encoding, body []byte, limit int) (*bitReader, []byte, error) {
+func cutLevels(encoding meta.Encoding, body []byte, limit int) (*bitReader, []byte, error) {
 	if limit == 0 {
-		return nil, body, nil
+		return newLevelReader(nil, 0), body, nil
 	}
-	if encoding == meta.BitPacked { // has no length before it
-		width := bits.Len(uint(limit))
-		length := (c.left*int64(width) + 7) / 8
-		if length > int64(len(body)) {
-			return nil, nil, io.ErrUnexpectedEOF
-		}
-		return newPackedReader(packedReader{src: body[:length], width: width, isLegacy: true}), body[length:], nil
+	if encoding == meta.BitPacked { // deprecated since 2013
+		return nil, nil, fmt.Errorf("unsupported encoding %s of levels", encoding)
 	}
 	runs, rest, err := cutByteArray(body)
-	return newLevels(runs, limit), rest, err
+	return newLevelReader(runs, limit), rest, err
 }
 
 // plainDictionary is what older writers call RLE_DICTIONARY in data pages. The library marks its own constant as deprecated.
@@ -162,77 +232,40 @@ func (c *cursor) startValues(encoding meta.Encoding, body []byte) (err error) {
 	return err
 }
 
-// peek sets current to the next value without consuming it. The error is io.EOF after the last value.
-func (c *cursor) peek() (err error) {
-	if c.isPeeked {
-		return nil
+// peek returns the next value without consuming it. After the last value, and after an error, it returns null; then err is
+// set.
+func (c *cursor) peek() value {
+	if !c.isPeeked && c.err == nil {
+		c.current, c.err = c.read()
+		c.isPeeked = c.err == nil
 	}
-	c.current = value{}
-	for c.left == 0 {
-		if err := c.nextPage(); err != nil {
-			return err
-		}
-	}
-	c.left--
-	if c.current.rep, err = readLevel(c.rep, c.leaf.rep); err != nil {
-		return err
-	}
-	c.current.def, err = readLevel(c.def, c.leaf.def)
-	if err == nil && c.current.def == c.leaf.def {
-		c.current.data, err = c.values()
-	}
-	c.isPeeked = err == nil
-	return err
+	return c.current
 }
 
 // next consumes the next value and returns its data, nil for null. It is valid until the next call.
-func (c *cursor) next() ([]byte, error) {
-	err := c.peek()
+func (c *cursor) next() []byte {
+	data := c.peek().data
 	c.isPeeked = false
-	return c.current.data, err
+	c.err = noEOF(c.err)
+	return data
 }
 
-// readLevel decodes a level. All levels are 0 if there is no decoder.
-func readLevel(r *bitReader, limit int) (int, error) {
-	if r == nil {
-		return 0, nil
+func (c *cursor) read() (v value, err error) {
+	for c.left == 0 {
+		if err := c.nextPage(); err != nil {
+			return value{}, err
+		}
 	}
-	v, err := r.next()
-	if err == nil && v > uint64(limit) {
-		err = errLevels
+	c.left--
+	v.rep, err = c.rep.nextLevel(c.leaf.rep)
+	if err == nil {
+		v.def, err = c.def.nextLevel(c.leaf.def)
 	}
-	return int(v), err
-}
-
-// pageMemory returns the bytes that the pages of a column chunk need when they are read one at a time. It reads the
-// headers of the pages only.
-func (r *reader) pageMemory(group, leaf int) (int64, error) {
-	pages, err := newChunkReader(r.in, r.chunk(group, leaf))
+	if err == nil && v.def == c.leaf.def {
+		v.data, err = c.values()
+	}
 	if err != nil {
-		return 0, err
+		return value{}, err
 	}
-	dictionary, largest := int64(0), int64(0)
-	for {
-		if err := r.budget.Step(); err != nil {
-			return 0, err
-		}
-		header, err := pages.next()
-		if err == io.EOF {
-			return dictionary + largest, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		// A page is in memory as stored, decompressed and, in some encodings, decoded; a dictionary has an offset for each value.
-		need := int64(header.CompressedPageSize) + 2*int64(header.UncompressedPageSize)
-		if header.Type == meta.DictionaryPage {
-			dictionary = max(dictionary, need)
-		} else {
-			largest = max(largest, need)
-		}
-		if dictionary+largest > r.largest {
-			return 0, herb.Invalidf("a page of %d values needs %d bytes of memory; at most %d are possible; write the file with smaller pages",
-				pageValues(header), dictionary+largest, r.largest)
-		}
-	}
+	return v, nil
 }

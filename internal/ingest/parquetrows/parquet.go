@@ -2,10 +2,14 @@
 package parquetrows
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
 	"io"
 	"os"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
@@ -27,16 +31,16 @@ func Format() rows.Format {
 			if err != nil {
 				return nil, err
 			}
-			r, err := newReader(in, b)
-			if err != nil {
-				return nil, err
-			}
-			return r, nil
+			return newReader(in, b)
 		},
 	}
 }
 
-// reader implements rows.Rows. It reads one row group after the other and holds one page of each column.
+// readBuffers is the number of bytes of the buffers through which the columns of a row group are read.
+const readBuffers = 16 << 20
+
+// reader implements rows.Rows. It reads one row group after the other: column by column into a temporary file, so that
+// only one page is in memory, and then row by row from there.
 type reader struct {
 	schema
 	in      *rows.Input
@@ -48,54 +52,60 @@ type reader struct {
 	group   int   // number of the next row group, from 0
 	left    int64 // rows of the current one that have not been read
 	row     int64 // number of the row read last, from 1
-	parts   []part
-	spill   *os.File // of columns that do not fit into memory; nil if there are none
-	buf     []byte   // the values of the row
-	ends    []int    // of each value
+	spill   *os.File
+	out     *bufio.Writer   // to spill
+	spilled []*bufio.Reader // the cells of each column in spill
+	buf     []byte          // the values of the row
+	ends    []int           // of each value
 	cells   [][]byte
-}
-
-// part yields the cells of some adjacent columns, row by row.
-type part interface {
-	// appendRow appends the cells of the next row to buf, and the end of each to ends.
-	appendRow(buf []byte, ends []int) ([]byte, []int, error)
-	// done is called after the last row of a row group and fails if values remain.
-	done() error
 }
 
 // newReader reads the metadata of a file. It also decides for each column of bytes without an annotation whether it holds
 // text, which requires a pass over its values.
-func newReader(in *rows.Input, b *rows.Budget) (*reader, error) {
+func newReader(in *rows.Input, b *rows.Budget) (rows.Rows, error) {
 	footer, err := readFooter(in)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{in: in, budget: b, groups: footer.RowGroups.Slice, largest: maxPage}
+	r := &reader{in: in, budget: b, groups: footer.RowGroups.Slice, largest: maxPage, out: bufio.NewWriterSize(nil, 64<<10)}
 	if r.schema, err = readSchema(footer.Schema.Slice, b); err != nil {
 		return nil, err
 	}
 	if err := footer.check(len(r.leaves)); err != nil {
 		return nil, err
 	}
+	for range r.columns {
+		r.spilled = append(r.spilled, bufio.NewReaderSize(nil, min(readBuffers/len(r.columns), 32<<10)))
+	}
+	r.listed = make([]rows.Column, len(r.columns))
 	if r.zstd, err = newZstd(); err != nil {
 		return nil, err
 	}
+	if r.spill, err = b.TempFile(); err == nil {
+		err = r.detectText()
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	r.setTypes()
+	return r, nil
+}
+
+// detectText decides for each column of bytes without an annotation whether it holds text.
+func (r *reader) detectText() error {
 	for _, n := range r.leaves {
 		if n.leaf.render != nil {
 			continue
 		}
 		isText, err := r.holdsText(n.first)
 		if err != nil {
-			r.zstd.Close()
-			return nil, r.in.Locate(err, "column %q", rows.Clip(n.name))
+			return r.in.Locate(err, "column %q", rows.Clip(n.name))
 		}
 		if n.leaf.render = appendBase64; isText {
 			n.leaf.render = appendUTF8
 		}
 	}
-	r.listed = make([]rows.Column, len(r.columns))
-	r.setTypes()
-	return r, nil
+	return nil
 }
 
 // setTypes declares the columns. A list becomes text if one of its cells had to be written as JSON.
@@ -120,10 +130,6 @@ func columnType(n *node) herb.Type {
 	}
 }
 
-func (r *reader) chunk(group, leaf int) *columnMetadata {
-	return &r.groups[group].Columns.Slice[leaf].Metadata
-}
-
 // Options implements rows.Rows. Nothing about a Parquet file is optional.
 func (r *reader) Options() rows.Options { return rows.Options{} }
 
@@ -134,7 +140,7 @@ func (r *reader) Position() rows.Position { return rows.Position{Row: int(r.row)
 func (r *reader) Notes() []string { return nil }
 
 // Next implements rows.Rows.
-func (r *reader) Next() (cells [][]byte, err error) {
+func (r *reader) Next() ([][]byte, error) {
 	for r.left == 0 {
 		if err := r.nextGroup(); err != nil {
 			return nil, err
@@ -143,29 +149,24 @@ func (r *reader) Next() (cells [][]byte, err error) {
 	r.left--
 	r.row++
 	r.buf, r.ends = r.buf[:0], r.ends[:0]
-	for _, p := range r.parts {
-		if r.buf, r.ends, err = p.appendRow(r.buf, r.ends); err != nil {
-			return nil, r.in.Locate(err, "row %d, column %q", r.row, rows.Clip(r.columns[min(len(r.ends), len(r.columns)-1)].column))
+	for _, column := range r.spilled {
+		n, err := binary.ReadUvarint(column)
+		if err != nil {
+			return nil, err
 		}
+		start := len(r.buf)
+		r.buf = slices.Grow(r.buf, int(n))[:start+int(n)]
+		if _, err := io.ReadFull(column, r.buf[start:]); err != nil {
+			return nil, err
+		}
+		r.ends = append(r.ends, len(r.buf))
 	}
 	r.cells = rows.SplitCells(r.cells[:0], r.buf, r.ends)
 	return r.cells, nil
 }
 
-// nextGroup opens the next row group. Columns whose pages do not fit into memory together are written to a temporary
-// file, except the last ones.
+// nextGroup writes the columns of the next row group to the temporary file, one after the other.
 func (r *reader) nextGroup() error {
-	for _, p := range r.parts {
-		if err := p.done(); err != nil {
-			return r.in.Locate(err, "row group %d", r.group)
-		}
-	}
-	r.parts = nil
-	if r.spill != nil {
-		if err := r.spill.Truncate(0); err != nil {
-			return err
-		}
-	}
 	if r.group == len(r.groups) {
 		r.setTypes()
 		return io.EOF
@@ -175,38 +176,52 @@ func (r *reader) nextGroup() error {
 	if r.left = r.groups[group].NumRows; r.left == 0 {
 		return nil
 	}
-	start, sum := 0, int64(0) // columns that are read together, and the memory that they need
+	budget := *r.budget // a copy, because the rows are charged when they are read
+	start := int64(0)
 	for i, n := range r.columns {
-		need := int64(0)
-		for leaf := n.first; leaf < n.first+n.leaves; leaf++ {
-			m, err := r.pageMemory(group, leaf)
-			if err != nil {
-				return r.in.Locate(err, "row group %d, column %q", group+1, rows.Clip(n.column))
-			}
-			need += m
+		end, err := r.spillColumn(group, n, &budget, start)
+		if err != nil {
+			return err
 		}
-		if i > start && sum+need > pageBudget {
-			spilled, err := r.spillColumns(group, r.columns[start:i])
-			if err != nil {
-				return err
-			}
-			r.parts = append(r.parts, spilled)
-			start, sum = i, 0
-		}
-		sum += need
+		r.spilled[i].Reset(io.NewSectionReader(r.spill, start, end-start))
+		start = end
 	}
-	last, err := r.newChunkColumns(group, r.columns[start:])
-	r.parts = append(r.parts, last)
-	return err
+	return nil
+}
+
+// spillColumn writes the cells of a column of a row group, each after its length, to an offset of the temporary file. It
+// returns the offset after them.
+func (r *reader) spillColumn(group int, n *node, budget *rows.Budget, at int64) (end int64, err error) {
+	row := r.row + 1
+	locate := func(err error) error { return r.in.Locate(err, "row %d, column %q", row, rows.Clip(n.column)) }
+	c, err := r.newColumnReader(group, n)
+	if err != nil {
+		return at, locate(err)
+	}
+	r.out.Reset(io.NewOffsetWriter(r.spill, at))
+	var cell []byte
+	for ; row <= r.row+r.left; row++ {
+		if cell, err = c.appendCell(cell[:0]); err != nil {
+			return at, locate(err)
+		}
+		if err := budget.Row([][]byte{cell}); err != nil {
+			return at, err
+		}
+		length := binary.AppendUvarint(r.out.AvailableBuffer(), uint64(len(cell)))
+		r.out.Write(length) // Flush returns the first error of a write
+		r.out.Write(cell)
+		at += int64(len(length) + len(cell))
+	}
+	row--
+	if err := c.done(); err != nil {
+		return at, locate(err)
+	}
+	return at, r.out.Flush()
 }
 
 // Close implements rows.Rows.
 func (r *reader) Close() error {
-	r.parts = nil
 	r.zstd.Close()
-	if r.spill == nil {
-		return nil
-	}
 	return r.spill.Close()
 }
 
@@ -216,21 +231,20 @@ func (r *reader) holdsText(leaf int) (bool, error) {
 		if group.NumRows == 0 {
 			continue
 		}
-		if _, err := r.pageMemory(g, leaf); err != nil {
+		c, err := r.newCursor(g, leaf)
+		if err != nil {
 			return false, err
 		}
-		c, err := r.newCursor(g, leaf)
-		for err == nil {
-			var data []byte
-			if data, err = c.next(); err == nil && !isPrintable(data) {
+		for c.peek(); c.err == nil; c.peek() {
+			if !isPrintable(c.next()) {
 				return false, nil
 			}
-			if err == nil {
-				err = r.budget.Row(nil) // a few bytes can claim any number of values
+			if err := r.budget.Row(nil); err != nil { // a few bytes can claim any number of values
+				return false, err
 			}
 		}
-		if err != io.EOF {
-			return false, err
+		if c.err != io.EOF {
+			return false, c.err
 		}
 	}
 	return true, nil

@@ -50,7 +50,7 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 	if len(s.columns) != 1 || s.columns[0].column != "v" {
 		t.Fatalf("got columns %v", s.columns)
 	}
-	c := chunkColumns{columns: s.columns, budget: testBudget(t)}
+	c := columnReader{column: s.columns[0], budget: testBudget(t)}
 	for i, values := range leaves {
 		var rep, def []byte // runs of one level each
 		var data [][]byte
@@ -66,11 +66,11 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 			return v, nil
 		}
 		c.cursors = append(c.cursors, &cursor{
-			leaf: s.leaves[i], chunk: new(chunkReader), budget: c.budget, left: int64(len(values)),
-			rep: newLevels(rep, s.leaves[i].rep), def: newLevels(def, s.leaves[i].def), values: next,
+			leaf: s.leaves[i], chunk: new(columnMetadata), left: int64(len(values)),
+			rep: newLevelReader(rep, s.leaves[i].rep), def: newLevelReader(def, s.leaves[i].def), values: next,
 		})
 	}
-	b, _, err := c.appendRow(nil, nil)
+	b, err := c.appendCell(nil)
 	return string(b), err
 }
 

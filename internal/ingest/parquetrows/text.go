@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -148,57 +149,44 @@ func appendDate(b, data []byte) ([]byte, error) {
 // declared.
 func appendInt96(b, data []byte) ([]byte, error) {
 	const julianOfEpoch = 2_440_588
-	seconds, fraction := floorDiv(signed(data[:8]), 1e9)
-	seconds += (signed(data[8:]) - julianOfEpoch) * secondsPerDay
-	return clock{digits: 9}.appendSeconds(b, seconds, fraction), nil
+	t := time.Unix((signed(data[8:])-julianOfEpoch)*secondsPerDay, signed(data[:8])).UTC()
+	return t.AppendFormat(rows.AppendDate(b, t), "T15:04:05.000000000"), nil
 }
 
 // clock appends times with all the digits of their unit.
 type clock struct {
-	digits int // of the fraction of a second; 0 for an unknown unit
-	utc    bool
+	unit   time.Duration // 0 if it is unknown
+	layout string        // of the time of day
 }
 
 func newClock(unit meta.TimeUnit, utc bool) clock {
 	if unit.Value == nil {
 		return clock{}
 	}
-	return clock{3 * int(unit.Value.FieldID()), utc} // milliseconds, microseconds, nanoseconds
+	digits := 3 * int(unit.Value.FieldID()) // milliseconds, microseconds, nanoseconds
+	c := clock{unit.Value.Duration(), "15:04:05." + strings.Repeat("0", digits)}
+	if utc {
+		c.layout += "Z"
+	}
+	return c
+}
+
+// time returns the time a number of units after the start of 1970.
+func (c clock) time(data []byte) time.Time {
+	perSecond := int64(time.Second / c.unit)
+	v := signed(data)
+	return time.Unix(v/perSecond, v%perSecond*int64(c.unit)).UTC()
 }
 
 func (c clock) appendTime(b, data []byte) ([]byte, error) {
-	seconds, fraction := floorDiv(signed(data), int64(math.Pow10(c.digits)))
-	if seconds < 0 || seconds >= secondsPerDay {
+	t := c.time(data)
+	if s := t.Unix(); s < 0 || s >= secondsPerDay {
 		return b, errors.New("a time of day is outside the day")
 	}
-	return c.appendTimeOfDay(b, seconds, fraction), nil
+	return t.AppendFormat(b, c.layout), nil
 }
 
 func (c clock) appendTimestamp(b, data []byte) ([]byte, error) {
-	seconds, fraction := floorDiv(signed(data), int64(math.Pow10(c.digits)))
-	return c.appendSeconds(b, seconds, fraction), nil
-}
-
-// appendSeconds appends a timestamp by its seconds since 1970.
-func (c clock) appendSeconds(b []byte, seconds, fraction int64) []byte {
-	b = append(rows.AppendDate(b, time.Unix(seconds, 0).UTC()), 'T')
-	_, timeOfDay := floorDiv(seconds, secondsPerDay)
-	return c.appendTimeOfDay(b, timeOfDay, fraction)
-}
-
-func (c clock) appendTimeOfDay(b []byte, seconds, fraction int64) []byte {
-	b = fmt.Appendf(rows.AppendClock(b, seconds), ".%0*d", c.digits, fraction)
-	if c.utc {
-		b = append(b, 'Z')
-	}
-	return b
-}
-
-// floorDiv rounds down, so that timestamps before 1970 have a day and a time of day too. The remainder is not negative.
-func floorDiv(a, b int64) (quotient, remainder int64) {
-	quotient, remainder = a/b, a%b
-	if remainder < 0 {
-		quotient, remainder = quotient-1, remainder+b
-	}
-	return quotient, remainder
+	t := c.time(data)
+	return t.AppendFormat(append(rows.AppendDate(b, t), 'T'), c.layout), nil
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -225,17 +226,15 @@ type column struct {
 func affinityOf(declared string) herb.Type {
 	for _, rule := range []struct {
 		affinity herb.Type
-		parts    []string
+		parts    string
 	}{
-		{herb.TypeNumber, []string{"INT"}},
-		{herb.TypeText, []string{"CHAR", "CLOB", "TEXT"}},
-		{"", []string{"BLOB"}},
-		{herb.TypeNumber, []string{"REAL", "FLOA", "DOUB", "NUM", "DEC"}},
+		{herb.TypeNumber, "INT"},
+		{herb.TypeText, "CHAR|CLOB|TEXT"},
+		{"", "BLOB"},
+		{herb.TypeNumber, "REAL|FLOA|DOUB|NUM|DEC"},
 	} {
-		for _, part := range rule.parts {
-			if strings.Contains(strings.ToUpper(declared), part) {
-				return rule.affinity
-			}
+		if regexp.MustCompile("(?i)" + rule.parts).MatchString(declared) {
+			return rule.affinity
 		}
 	}
 	return ""
