@@ -88,7 +88,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		return Outcome{Dataset: d}, err
 	}
 	d.Records = n
-	out, err = l.activate(ctx, p, d, cells.String())
+	out, err = l.activate(ctx, p, d, cells)
 	if err != nil || p.Check {
 		out.Dataset.Version = ""
 		if !errors.Is(err, errUncertain) {
@@ -113,7 +113,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 }
 
 // activate verifies a version whose file is complete, completes its report, and makes it live unless it is rejected.
-func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, cells string) (out Outcome, err error) {
+func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, cells *cellHash) (out Outcome, err error) {
 	wrong, err := l.checkVersion(ctx, p, &d, cells)
 	if err != nil {
 		return Outcome{Dataset: d}, err
@@ -156,7 +156,7 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 
 // checkVersion opens a version that is not live yet, verifies that it holds what was read, and returns its problems
 // independent of the live version.
-func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Dataset, cells string) (wrong []Change, err error) {
+func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Dataset, cells *cellHash) (wrong []Change, err error) {
 	defer herb.Recover(&err) // so that the file is removed, as after any other error
 	progress := func(records int) {
 		if p.Progress != nil {
@@ -172,7 +172,7 @@ func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Datas
 	if err := verifySegment(ctx, r, d.Fields, cells, d.Report, progress); err != nil {
 		return nil, err
 	}
-	if d.Report, err = completeReport(d.Report, r, *d, cells); err != nil {
+	if d.Report, err = completeReport(d.Report, r, *d, cells.String()); err != nil {
 		return nil, err
 	}
 	dropInvalidKey(d)

@@ -22,40 +22,33 @@ import (
 
 // verifySegment reads a finished segment back. It verifies checksums and that the cells are those read from the source:
 // complete according to the report, each in its column, with the values the segment was built from.
-func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, source string, report *herb.Report, progress func(records int)) error {
+func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, source *cellHash, report *herb.Report, progress func(records int)) error {
 	var sums error
 	var checking sync.WaitGroup
 	checking.Go(func() {
 		defer herb.Recover(&sums)
 		sums = r.Verify()
 	})
-	listed, columns, err := hashListing(ctx, r, fields, progress)
+	listed, err := hashListing(ctx, r, fields, progress)
 	checking.Wait()
 	if err := errors.Join(sums, err); err != nil {
 		return fmt.Errorf("cannot read back the written segment: %w", err)
 	}
-	if listed != source {
-		return fmt.Errorf("content hash mismatch: source %s, "+
-			"listing %s; nothing was published", source, listed)
+	if read := source.String(); listed != read {
+		return fmt.Errorf("content hash mismatch: source %s, listing %s; nothing was published", read, listed)
 	}
-	if err := report.Reconcile(columns); err != nil {
+	if err := report.Reconcile(source.columns); err != nil { // the listing has the same cells as the source
 		return fmt.Errorf("the listing is incomplete: %w; nothing was published", err)
 	}
 	return nil
 }
 
-// hashListing returns the hash of all listed cells and the fingerprints of the columns.
-func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field, progress func(records int)) (string, []herb.ColumnCells, error) {
+// hashListing returns the hash of all listed cells.
+func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field, progress func(records int)) (string, error) {
 	const step = 10_000 // records between progress reports
-	h, columns, decoder := newCellHash(fields), make([]herb.ColumnCells, len(fields)), herb.NewRecordDecoder(fields)
-	n, column := 0, 0
-	cell := func(value []byte) {
-		h.buf = appendCell(h.buf, value)
-		columns[column].Add(n, value)
-		column++
-	}
+	h, decoder, n := newCellHash(fields), herb.NewRecordDecoder(fields), 0
+	cell := func(value []byte) { h.buf = appendCell(h.buf, value) }
 	err := r.Each(ctx, func(record []byte) error {
-		column = 0
 		if err := decoder.Decode(record, cell); err != nil {
 			return fmt.Errorf("record %d: %w", n+1, err)
 		}
@@ -65,7 +58,7 @@ func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field, pr
 		}
 		return nil
 	})
-	return h.String(), columns, err
+	return h.String(), err
 }
 
 // completeReport adds to a report what is only known once the version is built.
@@ -159,6 +152,8 @@ func numbers(d segment.Duplicate) string {
 // decimal, a colon and its bytes; a row ends with a line feed. The encoding is unambiguous, and the hash can be
 // computed from an export.
 type cellHash struct {
+	columns []herb.ColumnCells // fingerprints of the records
+	rows    int
 	sum     hash.Hash
 	buf     []byte         // cells that are not in sum yet
 	full    []byte         // cells that are being added to sum
@@ -171,7 +166,7 @@ const (
 )
 
 func newCellHash(fields []herb.Field) *cellHash {
-	h := &cellHash{sum: sha256.New()}
+	h := &cellHash{sum: sha256.New(), columns: make([]herb.ColumnCells, len(fields))}
 	for _, f := range fields {
 		h.buf = appendCell(h.buf, f.Name)
 	}
@@ -187,9 +182,13 @@ func appendCell[T string | []byte](b []byte, value T) []byte {
 
 // addRecord adds a row.
 func (h *cellHash) addRecord(r herb.Record) {
-	for _, v := range r {
+	for i, v := range r {
 		h.buf = appendCell(h.buf, v)
+		if i < len(h.columns) { // an additional value changes the hash
+			h.columns[i].Add(h.rows, h.buf[len(h.buf)-len(v):])
+		}
 	}
+	h.rows++
 	h.endRow()
 }
 

@@ -199,7 +199,10 @@ func appendUnicodeKey(dst, s []byte) []byte {
 // texts are less than half as long: most of the work of a sort is moving keys.
 func appendTextSortKey(dst, value []byte) []byte {
 	start := len(dst)
-	dst = appendCollationKey(dst, value)
+	if key, ok := appendASCIISortKey(dst, value); ok {
+		return key
+	}
+	dst = appendUnicodeKey(dst, value)
 	separator := bytes.LastIndex(dst, []byte{0, 0})
 	tertiary := bytes.TrimRight(dst[separator+2:], string(rune(commonTertiary)))
 	end := separator
@@ -207,6 +210,27 @@ func appendTextSortKey(dst, value []byte) []byte {
 		end -= 2
 	}
 	return append(append(dst[:end], 0, 0), tertiary...)
+}
+
+// appendASCIISortKey is the fast path of appendTextSortKey for ASCII, whose secondary weights are all common. ok is false
+// for other text.
+func appendASCIISortKey(dst, value []byte) (_ []byte, ok bool) {
+	w, start, n := ascii(), len(dst), len(value)
+	dst = slices.Grow(dst, 3*n+4)
+	key := dst[start : start+3*n+4]
+	const separators = "\x00\x00\x00\x00" // of the levels
+	tertiary, end := key[2*n+len(separators):], 0
+	copy(key[2*n:], separators)
+	for i, c := range value {
+		if w.primary[c] == 0 {
+			return dst, false
+		}
+		binary.BigEndian.PutUint16(key[2*i:], w.primary[c])
+		if tertiary[i] = w.tertiary[c]; tertiary[i] != commonTertiary {
+			end = i + 1
+		}
+	}
+	return dst[:start+2*n+len(separators)+end], true
 }
 
 // asciiWeights holds the collation weights of the ASCII characters. In the root collation these do not depend on

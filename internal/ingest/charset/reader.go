@@ -8,6 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/transform"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
@@ -25,45 +29,35 @@ const (
 // UTF-8 until the first invalid byte. Then the content is scanned once, and decoding continues as Windows-1252 if nothing
 // in it contradicts that.
 type Reader struct {
-	ctx    context.Context
-	file   rows.File
-	src    io.ReadCloser
-	in     *bufio.Reader
-	dec    decoder
-	name   string // encoding; empty while UTF-8 is assumed
-	buf    []byte
-	raw    []byte // part of buf that is not decoded yet
-	offset int64  // of raw in the content
-	text   []byte // decoded and not yet returned
-	lines  int    // line ends in the decoded text
-	cr     bool   // it ends with a carriage return
-	eof    bool
-	err    error
-	notes  []string
+	io.Reader // the decoded text
+	ctx       context.Context
+	file      rows.File
+	src       io.ReadCloser
+	dec       transform.Transformer
+	name      string // encoding; empty while UTF-8 is assumed
+	offset    int64  // of the next byte to decode
+	lines     int    // line ends in the decoded text
+	cr        bool   // it ends with a carriage return
+	notes     []string
 }
 
-// place is a position in a text.
-type place struct {
-	offset int64 // in bytes, from 0
-	line   int   // from 1
-}
-
-// NewReader opens a file as text. An empty encoding means that it is detected.
-func NewReader(ctx context.Context, f rows.File, encoding string) (*Reader, error) {
+// NewReader opens a file as text. name is that of its encoding; empty: it is detected.
+func NewReader(ctx context.Context, f rows.File, name string) (*Reader, error) {
 	src, err := f.Open()
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{ctx: ctx, file: f, src: src, in: bufio.NewReaderSize(src, headBytes), buf: make([]byte, bufferBytes)}
-	if err := r.chooseEncoding(encoding); err != nil {
+	r, in := &Reader{ctx: ctx, file: f, src: src}, bufio.NewReaderSize(src, bufferBytes)
+	r.Reader = transform.NewReader(in, transformFunc(r.decode))
+	if err := r.chooseEncoding(in, name); err != nil {
 		return nil, errors.Join(err, src.Close())
 	}
 	return r, nil
 }
 
 // chooseEncoding sets the decoder and skips the byte order mark.
-func (r *Reader) chooseEncoding(encoding string) error {
-	head, err := r.in.Peek(headBytes)
+func (r *Reader) chooseEncoding(in *bufio.Reader, name string) error {
+	head, err := in.Peek(headBytes)
 	if err != nil && err != io.EOF {
 		return err
 	}
@@ -72,23 +66,23 @@ func (r *Reader) chooseEncoding(encoding string) error {
 	switch {
 	case mark != "":
 		r.name = marked
-		if encoding != "" && !sameEncoding(encoding, marked) {
-			r.notes = append(r.notes, fmt.Sprintf("the file begins with the byte order mark of %s and was read as that, not as %s", marked, encoding))
+		if name != "" && !sameEncoding(name, marked) {
+			r.notes = append(r.notes, fmt.Sprintf("the file begins with the byte order mark of %s and was read as that, not as %s", marked, name))
 		}
-	case utf16 != "" && (encoding == "" || isUTF16(encoding)):
+	case utf16 != "" && (name == "" || isUTF16(name)):
 		r.name = utf16
 	default:
-		r.name = encoding
+		r.name = name
 	}
 	if r.name == "" {
-		r.dec = decodeUTF8
+		r.dec = encoding.UTF8Validator
 		return checkBinary(head)
 	}
 	if r.dec, err = newDecoder(r.name); err != nil {
 		return err
 	}
 	r.offset = int64(len(mark))
-	_, err = r.in.Discard(len(mark))
+	_, err = in.Discard(len(mark))
 	return err
 }
 
@@ -101,70 +95,53 @@ func (r *Reader) Encoding() string { return r.name }
 // Close closes the content.
 func (r *Reader) Close() error { return r.src.Close() }
 
-// Read implements io.Reader.
-func (r *Reader) Read(p []byte) (int, error) {
-	for len(r.text) == 0 {
-		if r.err != nil {
-			return 0, r.err
-		}
-		r.decode()
-	}
-	n := copy(p, r.text)
-	r.text = r.text[n:]
-	return n, nil
+// transformFunc is a transform.Transformer.
+type transformFunc func(dst, src []byte, atEOF bool) (nDst, nSrc int, err error)
+
+func (f transformFunc) Transform(dst, src []byte, atEOF bool) (int, int, error) {
+	return f(dst, src, atEOF)
 }
 
-// decode sets the next piece of text, the error that follows it, or both.
-func (r *Reader) decode() {
-	text, read, err := r.dec(r.raw, r.eof)
-	r.text = text
-	if len(text) > 0 {
+func (f transformFunc) Reset() {}
+
+// decode decodes a piece of text and locates what cannot be decoded.
+func (r *Reader) decode(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, 0, err
+	}
+	nDst, nSrc, err = r.dec.Transform(dst, src, atEOF)
+	r.offset += int64(nSrc)
+	if text := dst[:nDst]; nDst > 0 {
 		if r.lines += CountLines(text); r.cr && text[0] == '\n' {
 			r.lines--
 		}
-		r.cr = text[len(text)-1] == '\r'
+		r.cr = text[nDst-1] == '\r'
 	}
-	r.raw = r.raw[read:]
-	r.offset += int64(read)
-	switch {
-	case err != nil:
-		r.err = r.undecodable(err)
-	case read == 0 && r.eof:
-		r.err = io.EOF
-	case read == 0:
-		r.err = r.fill()
+	if err != errUndecodable && err != encoding.ErrInvalidUTF8 {
+		return nDst, nSrc, err
 	}
+	if err := r.undecodable(src[nSrc:]); err != nil {
+		return nDst, nSrc, err
+	}
+	n, read, err := r.decode(dst[nDst:], src[nSrc:], atEOF)
+	return nDst + n, nSrc + read, err
 }
 
 // undecodable returns the error for the bytes at the current offset, or nil if decoding continues as Windows-1252.
-func (r *Reader) undecodable(err error) error {
-	at, name := place{r.offset, 1 + r.lines}, cmp.Or(r.name, "UTF-8")
+func (r *Reader) undecodable(src []byte) (err error) {
+	line, name := 1+r.lines, cmp.Or(r.name, "UTF-8")
 	switch {
-	case err == errTruncated:
-		return herb.Invalidf("line %d: the text ends in the middle of a character at byte %d, read as %s; is the file cut off?", at.line, at.offset, name)
+	case r.dec == encoding.UTF8Validator && !utf8.FullRune(src):
+		return herb.Invalidf("line %d: the text ends in the middle of a character at byte %d, read as %s; is the file cut off?", line, r.offset, name)
 	case r.name != "":
-		return herb.Invalidf("line %d: byte %d cannot be read as %s; %s", at.line, at.offset, name, remedy)
+		return herb.Invalidf("line %d: byte %d cannot be read as %s; %s", line, r.offset, name, remedy)
 	}
-	if err := r.verify1252(at); err != nil {
+	if err := r.verify1252(line); err != nil {
 		return err
 	}
 	r.name = "Windows-1252"
 	r.notes = append(r.notes, "the file is not UTF-8 and was read as Windows-1252; if letters look wrong, name its encoding")
 	r.dec, err = newDecoder(r.name)
-	return err
-}
-
-// fill reads more undecoded bytes.
-func (r *Reader) fill() error {
-	if err := context.Cause(r.ctx); err != nil {
-		return err
-	}
-	rest := copy(r.buf, r.raw)
-	n, err := io.ReadAtLeast(r.in, r.buf[rest:], 1)
-	r.raw = r.buf[:rest+n]
-	if err == io.EOF {
-		r.eof, err = true, nil
-	}
 	return err
 }
 

@@ -32,7 +32,7 @@ type sniffer struct {
 // reading is the sample as read in one dialect.
 type reading struct {
 	dialect      dialect
-	records      []record
+	records      []layout.Row
 	start        int  // index of the header; the records before are titles
 	rowNames     bool // the header has no name for the first column
 	header       int  // values of the header
@@ -42,17 +42,9 @@ type reading struct {
 	even         int  // those with as many as the first of them
 	quoted       int  // values in quotes
 	quotedHeader bool // all values of the first record are in quotes
+	quotedNames  int  // records after the first whose first value is in quotes
 	protects     bool // quotes enclose a delimiter or a line end
 	broken       bool // a quote is not closed properly
-}
-
-// record is a record of the sample.
-type record struct {
-	layout.Row
-	width       int
-	filled      int // values up to the last that is not empty
-	nonEmpty    int
-	quotedFirst bool // the first value is in quotes
 }
 
 // detect returns the best reading:
@@ -113,7 +105,7 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 		return tried[best]
 	}
 	for _, r := range tried[:usual] {
-		if r.total > 0 && r.records[r.start+1].width > 1 && r.even == r.total && !s.isProse(r.dialect) {
+		if r.total > 0 && len(r.records[r.start+1].Cells) > 1 && r.even == r.total && !s.isProse(r.dialect) {
 			return r // the header is wrong
 		}
 		if r.header > 1 && r.protects && !r.broken && r.total > 0 {
@@ -150,7 +142,7 @@ func (s sniffer) isAligned(r reading) bool {
 	if r.total < 2 || r.even != r.total || s.tabular && !bytes.Contains(s.sample, []byte("  ")) {
 		return false
 	}
-	others := rowsOf(r.records[1:])
+	others := r.records[1:]
 	for i := range others[0].Cells {
 		if k, n := layout.ColumnKind(others, i); n > 0 && k != layout.Text && (i > 0 || !r.rowNames) {
 			return true
@@ -197,7 +189,7 @@ func (s sniffer) split(d dialect) reading {
 			break // it may be incomplete
 		}
 		r.add(c)
-		c.columns = r.records[0].width
+		c.columns = len(r.records[0].Cells)
 	}
 	if len(r.records) == 0 || d.Delimiter == 0 {
 		r.measure(0)
@@ -215,21 +207,22 @@ func (s sniffer) split(d dialect) reading {
 
 // add appends the current record of a scanner.
 func (r *reading) add(c *scanner) {
-	rec := record{Row: c.row(), width: c.width, filled: c.filled(), quotedFirst: len(c.spans) > 0 && c.spans[0].quoted}
-	rec.Cells = slices.Clone(c.cells)
 	raw, quoted := c.win.Bytes(), 0
-	for i, v := range c.spans {
-		if len(c.cells[i]) > 0 {
-			rec.nonEmpty++
-		}
+	for _, v := range c.spans {
 		if v.quoted {
 			quoted++
 			r.protects = r.protects || bytes.ContainsAny(raw[v.start:v.end], "\r\n"+string(rune(c.d.Delimiter)))
 		}
 	}
-	r.quotedHeader = r.quotedHeader || len(r.records) == 0 && quoted == c.width
+	if len(r.records) == 0 {
+		r.quotedHeader = quoted == c.width
+	} else if c.spans[0].quoted {
+		r.quotedNames++
+	}
 	r.quoted += quoted
-	r.records = append(r.records, rec)
+	row := c.row()
+	row.Cells = slices.Clone(c.cells)
+	r.records = append(r.records, row)
 }
 
 // measure compares the records with the header at an index.
@@ -237,17 +230,17 @@ func (r *reading) measure(start int) {
 	r.start, r.header, r.total, r.fitting, r.exceeding, r.even = start, 0, 0, 0, 0, 0
 	for i, rec := range r.records[start:] {
 		if i == 0 {
-			r.header = rec.width
+			r.header = len(rec.Cells)
 			continue
 		}
 		r.total++
-		if rec.width == r.records[start+1].width {
+		if len(rec.Cells) == len(r.records[start+1].Cells) {
 			r.even++
 		}
 		switch {
-		case rec.filled > r.header:
+		case rec.Width() > r.header:
 			r.exceeding++
-		case rec.width >= r.header:
+		case len(rec.Cells) >= r.header:
 			r.fitting++
 		}
 	}
@@ -258,9 +251,10 @@ func (r *reading) commonWidth() int {
 	count := map[int]int{}
 	best := 0
 	for _, rec := range r.records {
-		count[rec.width]++
-		if n := count[rec.width]; n > count[best] || n == count[best] && rec.width > best {
-			best = rec.width
+		width := len(rec.Cells)
+		count[width]++
+		if n := count[width]; n > count[best] || n == count[best] && width > best {
+			best = width
 		}
 	}
 	return best
@@ -271,10 +265,10 @@ func (r *reading) commonWidth() int {
 // consecutive numbers, or at least be unique in text with several columns and another delimiter.
 func (r *reading) hasRowNames() bool {
 	width := r.header + 1
-	if r.total < 2 || r.even != r.total || r.records[1].width != width {
+	if r.total < 2 || r.even != r.total || len(r.records[1].Cells) != width {
 		return false
 	}
-	quoted, sequence, last := true, true, false
+	sequence, last := true, false
 	seen := map[string]bool{"": true}
 	first, _ := strconv.Atoi(string(r.records[1].Cells[0]))
 	for i, rec := range r.records[1:] {
@@ -283,43 +277,42 @@ func (r *reading) hasRowNames() bool {
 			return false
 		}
 		seen[name] = true
-		quoted = quoted && rec.quotedFirst
 		sequence = sequence && first <= 1 && name == strconv.Itoa(first+i)
-		last = last || rec.filled == width
+		last = last || rec.Width() == width
 	}
-	return last && (quoted || sequence || r.header > 1 && r.dialect.Delimiter != ',')
+	return last && (r.quotedNames == r.total || sequence || r.header > 1 && r.dialect.Delimiter != ',')
 }
 
 // titles returns the number of records above the header: titles, notes and blank records above a table with a number of
 // columns. It is 0 unless a blank line separates them from the header or the header is above numbers or dates. Several
 // numbers above one another are data.
 func (r *reading) titles(width int) int {
-	n := slices.IndexFunc(r.records, func(rec record) bool { return !rec.isTitle(width) })
+	n := slices.IndexFunc(r.records, func(rec layout.Row) bool { return !isTitle(rec, width) })
 	if n <= 0 || n+1 >= len(r.records) {
 		return 0
 	}
-	table := layout.WithoutNotes(rowsOf(r.records[n:]))
-	header, others, numbers := r.records[n], r.records[n+1:n+len(table)], 0
+	table := layout.WithoutNotes(r.records[n:])
+	header, others, numbers := table[0], table[1:], 0
 	for _, rec := range r.records[:n] {
-		if rec.nonEmpty == 1 && slices.ContainsFunc(rec.Cells, func(c []byte) bool { return layout.KindOf(c) == layout.Number }) {
+		if rec.Filled() == 1 && slices.ContainsFunc(rec.Cells, func(c []byte) bool { return layout.KindOf(c) == layout.Number }) {
 			numbers++
 		}
 	}
-	if numbers > 1 || header.width != width || header.filled < width || header.nonEmpty < max(2, width-1) {
+	if numbers > 1 || len(header.Cells) != width || header.Width() < width || header.Filled() < max(2, width-1) {
 		return 0
 	}
 	even := 0
 	for _, rec := range others {
-		if rec.filled > width {
+		if rec.Width() > width {
 			return 0
 		}
-		if rec.width == width {
+		if len(rec.Cells) == width {
 			even++
 		}
 	}
 	above := r.records[n-1]
-	separate := above.nonEmpty == 0 || header.Line > above.Line+1
-	v := detectHeader(header.Cells, table[1:])
+	separate := above.Filled() == 0 || header.Line > above.Line+1
+	v := detectHeader(header.Cells, others)
 	text := !slices.ContainsFunc(header.Cells, func(c []byte) bool { return layout.KindOf(c)&(layout.Number|layout.Date) != 0 })
 	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && separate && text) {
 		return n
@@ -329,22 +322,14 @@ func (r *reading) titles(width int) int {
 
 // isTitle reports whether a record is text above a table with a number of columns: one value, a label with a value, or a
 // sentence.
-func (rec record) isTitle(width int) bool {
-	switch {
-	case rec.nonEmpty <= 1:
+func isTitle(rec layout.Row, width int) bool {
+	switch n := rec.Filled(); {
+	case n <= 1:
 		return true
-	case rec.nonEmpty == 2 && width >= 4:
-		return rec.width < width || bytes.HasSuffix(bytes.TrimSpace(rec.Cells[0]), []byte(":"))
+	case n == 2 && width >= 4:
+		return len(rec.Cells) < width || bytes.HasSuffix(bytes.TrimSpace(rec.Cells[0]), []byte(":"))
 	}
-	return rec.width != width && !slices.ContainsFunc(rec.Cells[1:], func(c []byte) bool { return !bytes.HasPrefix(c, []byte(" ")) })
-}
-
-func rowsOf(records []record) []layout.Row {
-	var table []layout.Row
-	for _, rec := range records {
-		table = append(table, rec.Row)
-	}
-	return table
+	return len(rec.Cells) != width && !slices.ContainsFunc(rec.Cells[1:], func(c []byte) bool { return !bytes.HasPrefix(c, []byte(" ")) })
 }
 
 // commentLines returns the prefix of the comment lines at the start of a sample, their size and the last of them. The

@@ -24,14 +24,11 @@ func Format() rows.Format {
 
 // TSV returns the format of tab-separated text.
 func TSV() rows.Format {
-	return rows.Format{Name: "tsv", Extensions: []string{".tsv", ".tab"}, Open: openTSV}
-}
-
-func openTSV(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-	if o.Delimiter == 0 {
-		o.Delimiter = '\t'
-	}
-	return open(ctx, f, o, b)
+	return rows.Format{Name: "tsv", Extensions: []string{".tsv", ".tab"},
+		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
+			o.Delimiter = cmp.Or(o.Delimiter, '\t')
+			return open(ctx, f, o, b)
+		}}
 }
 
 func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
@@ -145,45 +142,33 @@ func (r *reader) readRow() (layout.Row, error) {
 		}
 		r.pending = false
 		row := r.row()
-		if r.width == len(r.header) || r.width < len(r.header) && r.comment == "" && !r.rowNames {
-			return row, nil
-		}
-		isComment, err := r.checkUneven()
-		if !isComment {
-			if row.Invalid = err; err == nil {
-				row.Cells = row.Cells[:min(len(row.Cells), len(r.header))]
+		switch columns := len(r.header); {
+		case r.width == columns:
+		case r.comment != "" && r.win.Bytes()[0] == r.comment[0]:
+			if r.width == 1 {
+				r.comments.add(r.line)
+				if err := r.budget.Step(); err != nil {
+					return layout.Row{}, err
+				}
+				continue
 			}
-			return row, nil
+			row.Invalid = herb.Invalidf("line %d: the line begins with %s like the comments above the header, but has %d values and the header %d; "+
+				"use --comment %s if it is a comment, or --skip N to skip only the lines above the header", r.line, r.comment, r.width, columns, r.comment)
+		case r.width < columns && r.rowNames:
+			row.Invalid = herb.Invalidf("line %d: there are %d values but %d columns, the first of which is for row names; "+
+				"add the missing value, or name all columns in the header", r.line, r.width, columns)
+		case r.width < columns:
+		case r.filled() > columns:
+			row.Invalid = r.tooMany()
+		default:
+			r.surplus.add(r.line)
+			row.Cells = row.Cells[:columns]
 		}
-		if err != nil {
-			return layout.Row{}, err
-		}
+		return row, nil
 	}
 }
 
-// checkUneven checks a record that has more or fewer values than there are columns.
-func (r *reader) checkUneven() (isComment bool, err error) {
-	if r.comment != "" && strings.HasPrefix(string(r.win.Bytes()[:1]), r.comment) {
-		if r.width > 1 {
-			return false, herb.Invalidf("line %d: the line begins with %s like the comments above the header, but has %d values and the header %d; "+
-				"use --comment %s if it is a comment, or --skip N to skip only the lines above the header", r.line, r.comment, r.width, len(r.header), r.comment)
-		}
-		r.comments.add(r.line)
-		return true, r.budget.Step()
-	}
-	switch {
-	case r.width < len(r.header) && r.rowNames:
-		return false, herb.Invalidf("line %d: there are %d values but %d columns, the first of which is for row names; "+
-			"add the missing value, or name all columns in the header", r.line, r.width, len(r.header))
-	case r.width < len(r.header):
-		return false, nil
-	case r.filled() > len(r.header):
-		return false, r.tooMany()
-	}
-	r.surplus.add(r.line)
-	return false, nil
-}
-
+// tooMany returns the error about a record with more values than columns.
 func (r *reader) tooMany() error {
 	subject := "the header names"
 	if !r.named {

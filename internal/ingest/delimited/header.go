@@ -1,6 +1,7 @@
 package delimited
 
 import (
+	"bytes"
 	"io"
 	"regexp"
 	"slices"
@@ -93,13 +94,13 @@ func isHeader(line []byte, table reading) bool {
 	}
 	s := sniffer{sample: line, all: true, line: 1, fixed: true}
 	names := s.split(table.dialect)
-	switch width := table.records[0].width; {
+	switch width := len(table.records[0].Cells); {
 	case len(names.records) != 1 || names.header != width:
 		return false
 	case width == 1:
 		return len(line) > 1 && line[1] != ' ' && line[1] != line[0]
 	}
-	v := detectHeader(table.records[0].Cells, rowsOf(table.records[1:]))
+	v := detectHeader(table.records[0].Cells, table.records[1:])
 	return v == headerNo || v == headerUnclear && !s.isProse(table.dialect)
 }
 
@@ -118,7 +119,7 @@ func (r *reader) readHeader(best reading) error {
 	isDetected := o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0
 	var table []layout.Row // the sample; the header is first
 	if len(best.records) > 0 {
-		table = layout.WithoutNotes(rowsOf(best.records[best.start:]))
+		table = layout.WithoutNotes(best.records[best.start:])
 	}
 	if isDetected && o.Skip == 0 && !best.rowNames && len(table) > 0 {
 		if detectHeader(table[0].Cells, table[1:]) == headerNo {
@@ -131,60 +132,56 @@ func (r *reader) readHeader(best reading) error {
 	if len(lines) == 0 {
 		lines = []int{0} // the first record
 	}
-	for n := min(layout.MaxHeader, len(table)-1); n > 1 && !best.rowNames; n-- {
-		header := table[:n]
-		if !isDetected && !slices.EqualFunc(lines, header, func(line int, h layout.Row) bool { return line == h.Line }) {
-			continue
+	size, names := 1, []string(nil)
+	if !best.rowNames {
+		size, names = groupNames(table, o)
+	}
+	if names != nil && isDetected {
+		lines = nil
+		for _, h := range table[:size] {
+			lines = append(lines, h.Line)
 		}
-		if names := layout.Groups(header, table[n:], nil, o.HeaderJoin); names != nil {
-			return r.readGroups(names, header, table[n:], isDetected)
-		}
+		r.headerRows = lines
 	}
 	for _, line := range lines {
 		if err := r.headerRecord(line); err != nil {
 			return err
 		}
 	}
-	if r.rowNames = best.rowNames; r.rowNames {
-		r.addRowNames()
-	}
-	if len(table) > 0 && len(lines) == 1 {
-		r.body.Header = layout.UniqueHeader(table[:1], table[1:])
-	}
-	if isDetected && len(table) > 0 {
-		return r.detectBody(table[1:])
-	}
-	return nil
-}
-
-// readGroups reads the records that name the columns together.
-func (r *reader) readGroups(names []string, header, below []layout.Row, isDetected bool) error {
-	for range header {
-		if err := r.headerRecord(0); err != nil {
-			return err
-		}
-	}
 	for i, name := range names {
 		r.header[i].Name = name
 	}
-	r.body.Header = layout.UniqueHeader(header, below)
-	if !isDetected {
+	if names != nil && isDetected {
+		r.notes = append(r.notes, layout.GroupNote("line", table[:size], r.header))
+	}
+	if r.rowNames = best.rowNames; r.rowNames {
+		r.addRowNames()
+	}
+	if len(table) == 0 {
 		return nil
 	}
-	r.headerRows = nil
-	for _, h := range header {
-		r.headerRows = append(r.headerRows, h.Line)
+	if len(lines) == 1 || names != nil {
+		r.body.Header = layout.UniqueHeader(table[:size], table[size:])
 	}
-	r.notes = append(r.notes, layout.GroupNote("line", header, r.header))
-	return r.detectBody(below)
-}
-
-// detectBody detects what is not a record below the header. table is the sample below it.
-func (r *reader) detectBody(table []layout.Row) error {
-	if r.body.Detect(r.header, table) {
+	if isDetected && r.body.Detect(r.header, table[size:]) {
 		return r.boundedRecord() // skips the units
 	}
 	return nil
+}
+
+// groupNames returns the number of records that name the columns together, and the names. Without such records, the number
+// is 1. They must be those of the options, if these name some.
+func groupNames(table []layout.Row, o rows.Options) (size int, names []string) {
+	isDetected := o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0
+	for n := min(layout.MaxHeader, len(table)-1); n > 1; n-- {
+		if !isDetected && !slices.EqualFunc(o.HeaderRows, table[:n], func(line int, h layout.Row) bool { return line == h.Line }) {
+			continue
+		}
+		if names := layout.Groups(table[:n], table[n:], nil, o.HeaderJoin); names != nil {
+			return n, names
+		}
+	}
+	return 1, nil
 }
 
 // headerRecord appends the names in the record at a line, 0 for the next one, to those above.
@@ -237,13 +234,14 @@ func (r *reader) addRowNames() {
 func (r *reader) nameColumns(best reading) error {
 	names, width := r.options.Names, 0
 	err := r.boundedRecord()
+	if err != nil && err != io.EOF {
+		return err
+	}
 	if r.pending = err == nil; r.pending {
 		width = r.width
 		if best.header > 1 && best.exceeding == 0 {
 			width = max(width, best.header)
 		}
-	} else if err != io.EOF {
-		return err
 	}
 	if len(names) < width {
 		names = nil
@@ -255,4 +253,105 @@ func (r *reader) nameColumns(best reading) error {
 		r.header = append(r.header, rows.Column{Name: name})
 	}
 	return nil
+}
+
+// verdict is the result of header detection.
+type verdict int
+
+const (
+	headerUnclear verdict = iota
+	headerYes             // a column has numbers or dates below something else
+	headerNo              // the first record has the same kinds of values as the others
+)
+
+// detectHeader decides whether the first record names the columns of the others.
+func detectHeader(first [][]byte, others []layout.Row) verdict {
+	var typed []int // columns of numbers or dates, also in the first record
+	texts, recurring := 0, 0
+	different := slices.DeleteFunc(slices.Clone(others), func(r layout.Row) bool { return slices.EqualFunc(first, r.Cells, bytes.Equal) })
+	below := others
+	if len(different) > 0 && slices.ContainsFunc(first, func(c []byte) bool { return layout.KindOf(c) == layout.Text }) {
+		below = layout.WithoutUnits(different) // the header may be repeated
+	}
+	for i, name := range first {
+		k, n := layout.ColumnKind(below, i)
+		switch nameKind := layout.KindOf(name); {
+		case n == 0 || nameKind == layout.Missing:
+		case k == layout.Text && nameKind == layout.Text:
+			texts++
+			if slices.ContainsFunc(different, func(r layout.Row) bool { return i < len(r.Cells) && bytes.Equal(r.Cells[i], name) }) {
+				recurring++
+			}
+		case k == layout.Text:
+		case k == nameKind:
+			typed = append(typed, i)
+		default:
+			return headerYes
+		}
+	}
+	if len(others) > 1 && (len(typed) > 0 && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts) {
+		return headerNo
+	}
+	return headerUnclear
+}
+
+// areNames reports whether the numbers and dates in some columns of the first record may be names: years, or numbers that
+// increase from column to column.
+func areNames(first [][]byte, others []layout.Row, columns []int) bool {
+	var every []int
+	for i := range first {
+		every = append(every, i)
+	}
+	if all, _ := integers(first, every); len(all) > 2 && isProgression(all) && all[1] == all[0]+1 {
+		return true
+	}
+	names, ok := integers(first, columns)
+	if !ok {
+		return false // fractions or dates
+	}
+	below := func(test func([]int) bool) bool {
+		return !slices.ContainsFunc(others, func(r layout.Row) bool { n, ok := integers(r.Cells, columns); return !ok || !test(n) })
+	}
+	years := areYears(names)
+	switch {
+	case len(names) == 1:
+		return years && !below(areYears)
+	case isProgression(names) && (years || names[0] <= 1 && names[1] == names[0]+1):
+		return true
+	}
+	return isIncreasing(names) && (years && !below(areYears) || len(names) > 2 && !below(isIncreasing))
+}
+
+// integers returns the integers in some columns of a record, and whether all values are such.
+func integers(record [][]byte, columns []int) (numbers []int, ok bool) {
+	ok = true
+	for _, i := range columns {
+		if i >= len(record) {
+			break
+		}
+		n, err := strconv.Atoi(string(bytes.TrimSpace(record[i])))
+		if err != nil || n < 0 {
+			ok = false
+			continue
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, ok
+}
+
+func areYears(numbers []int) bool {
+	return !slices.ContainsFunc(numbers, func(n int) bool { return n < 1000 || n >= 3000 })
+}
+
+func isIncreasing(numbers []int) bool {
+	return slices.IsSorted(numbers) && len(slices.Compact(slices.Clone(numbers))) == len(numbers)
+}
+
+func isProgression(numbers []int) bool {
+	for i := 1; i < len(numbers); i++ {
+		if step := numbers[1] - numbers[0]; step == 0 || numbers[i]-numbers[i-1] != step {
+			return false
+		}
+	}
+	return true
 }

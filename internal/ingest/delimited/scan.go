@@ -34,7 +34,6 @@ type scanner struct {
 	cells   [][]byte
 	columns int // of the table; 0: not known yet
 
-	multiline bool // the current record may contain line ends
 	short     bool // the window ends within the record
 	openEnded bool // the text ended within quotes
 	unpaired  bool // no quote in the rest of the text closes a value
@@ -67,13 +66,10 @@ func (s *scanner) record() ([][]byte, error) {
 			return nil, err
 		}
 		raw := s.win.Bytes()[:s.size]
-		s.next++
+		s.next = s.line + charset.CountLines(raw)
 		if len(s.spans) == 0 || len(s.spans) == 1 && s.spans[0] == (span{}) {
 			s.gap = true // a blank line
 			continue
-		}
-		if s.multiline {
-			s.next = s.line + charset.CountLines(raw)
 		}
 		s.cells = s.cells[:0]
 		for _, v := range s.spans {
@@ -166,7 +162,7 @@ func (s *scanner) endRecord(buf []byte, pos int, last bool) (size int, err error
 
 // scan locates the values of the record at the start of buf, and the end of its line.
 func (s *scanner) scan(buf []byte, last bool) (size int, err error) {
-	s.spans, s.width, s.multiline = s.spans[:0], 0, false
+	s.spans, s.width = s.spans[:0], 0
 	for pos := 0; ; pos++ { // a delimiter
 		if s.d.SkipInitialSpace || s.d.blanks {
 			for pos < len(buf) && (buf[pos] == ' ' || s.d.blanks && buf[pos] == '\t') {
@@ -283,7 +279,6 @@ func (s *scanner) isLiteral(buf []byte, open int, last bool) bool {
 
 // add appends a value to the record. Values beyond the largest possible table are only counted.
 func (s *scanner) add(v span) {
-	s.multiline = s.multiline || v.quoted || v.escaped
 	if s.width++; s.width <= rows.MaxColumns {
 		s.spans = append(s.spans, v)
 	}
@@ -323,29 +318,22 @@ func (s *scanner) indexEscape(b []byte, quoted bool) int {
 
 // filled returns the number of values of the current record up to the last that is not empty.
 func (s *scanner) filled() int {
-	n := len(s.cells)
-	if s.width > n {
+	if s.width > len(s.cells) {
 		return s.width
 	}
-	for n > 0 && len(s.cells[n-1]) == 0 {
-		n--
-	}
-	return n
+	return s.row().Width()
 }
 
 // failure returns the reason why the window did not grow although the record has no end. open is the position of an
 // unclosed quote, -1 if there is none.
 func (s *scanner) failure(open int) error {
-	quoteLine := s.line
-	if open >= 0 {
-		quoteLine += charset.CountLines(s.win.Bytes()[:open])
-	}
-	limit := len(s.win.Bytes())
+	buf := s.win.Bytes()
+	quoteLine := s.line + charset.CountLines(buf[:max(open, 0)])
 	switch err := s.win.Err(); {
 	case err == charset.ErrTooLong && open >= 0:
-		return herb.Invalidf("line %d: the record is longer than %d bytes; is the quote opened in line %d never closed?", s.line, limit, quoteLine)
+		return herb.Invalidf("line %d: the record is longer than %d bytes; is the quote opened in line %d never closed?", s.line, len(buf), quoteLine)
 	case err == charset.ErrTooLong:
-		return herb.Invalidf("line %d: the record is longer than %d bytes, the maximum", s.line, limit)
+		return herb.Invalidf("line %d: the record is longer than %d bytes, the maximum", s.line, len(buf))
 	case err != nil:
 		return err
 	}

@@ -1,11 +1,13 @@
 package file
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"compress/bzip2"
 	"errors"
 	"io"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 )
 
 // The limits of compressed files. Content is decompressed piece by piece, so they bound time and disk space.
@@ -65,57 +68,46 @@ func Uncompressed(path string) string {
 
 // decompressor reads the content of a compressed file.
 type decompressor struct {
-	kind   string
-	file   *File
-	stored *counter
-	src    io.Reader
-	read   int64
-	close  func() error
-}
-
-// counter counts the stored bytes that were read.
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
+	io.ReadCloser // the decoder
+	file          *File
+	stored        *storedReader
+	read          int64
 }
 
 // decompress returns the content of a file from its start.
 func (f *File) decompress() (io.ReadCloser, error) {
-	d := &decompressor{kind: f.kind, file: f, stored: &counter{r: &storedReader{f: f}}, close: func() error { return nil }}
+	d := &decompressor{file: f, stored: &storedReader{f: f}}
 	in := bufio.NewReaderSize(d.stored, bufferBytes)
+	var src io.Reader
 	var err error
 	switch f.kind {
 	case kindNone:
-		return io.NopCloser(d.stored.r), nil
+		return io.NopCloser(d.stored), nil
 	case kindGzip:
-		d.src, err = gzip.NewReader(in)
+		src, err = gzip.NewReader(in)
 	case kindZstd:
 		var z *zstd.Decoder
 		z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err == nil {
-			d.src, d.close = z, func() error { z.Close(); return nil }
+			src = z.IOReadCloser()
 		}
 	case kindBzip2:
-		d.src = bzip2.NewReader(in)
+		src = bzip2.NewReader(in)
 	case kindXZ:
 		if err = checkXZ(in); err == nil {
-			d.src, err = xz.NewReader(in)
+			src, err = xz.NewReader(in)
 		}
 	case kindZip:
-		var r io.ReadCloser
-		if r, err = f.entry.Open(); err == nil {
-			d.stored.n = int64(f.entry.CompressedSize64)
-			d.src, d.close = r, r.Close
+		if src, err = f.entry.Open(); err == nil {
+			d.stored.at = int64(f.entry.CompressedSize64)
 		}
 	}
 	if err != nil {
 		return nil, d.failure(err)
+	}
+	var ok bool
+	if d.ReadCloser, ok = src.(io.ReadCloser); !ok {
+		d.ReadCloser = io.NopCloser(src)
 	}
 	return d, nil
 }
@@ -139,10 +131,10 @@ func checkXZ(in *bufio.Reader) error {
 
 // Read implements io.Reader.
 func (d *decompressor) Read(p []byte) (int, error) {
-	n, err := d.src.Read(p)
+	n, err := d.ReadCloser.Read(p)
 	d.read += int64(n)
-	if d.read > MaxRatioFrom && d.read/MaxRatio > d.stored.n {
-		return 0, herb.Invalidf("the %s data unpacks to more than %d times its size; that is rejected beyond %d bytes", d.kind, MaxRatio, MaxRatioFrom)
+	if d.read > MaxRatioFrom && d.read/MaxRatio > d.stored.at {
+		return 0, herb.Invalidf("the %s data unpacks to more than %d times its size; that is rejected beyond %d bytes", d.file.kind, MaxRatio, MaxRatioFrom)
 	}
 	if err != nil && err != io.EOF {
 		err = d.failure(err)
@@ -156,12 +148,64 @@ func (d *decompressor) failure(err error) error {
 	case d.file.failed != nil:
 		return d.file.failed
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return herb.Invalidf("the %s data ends too early, after %d bytes and %d of its content; the file is cut off", d.kind, d.stored.n, d.read)
+		return herb.Invalidf("the %s data ends too early, after %d bytes and %d of its content; the file is cut off", d.file.kind, d.stored.at, d.read)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return herb.Invalidf("the %s data needs a window of more than %d bytes; compress it again without --long, --ultra or a larger dictionary", d.kind, maxWindow)
+		return herb.Invalidf("the %s data needs a window of more than %d bytes; compress it again without --long, --ultra or a larger dictionary", d.file.kind, maxWindow)
 	}
-	return herb.Invalidf("the %s data is damaged somewhere before byte %d (%s); compress it again", d.kind, d.stored.n, err)
+	return herb.Invalidf("the %s data is damaged somewhere before byte %d (%s); compress it again", d.file.kind, d.stored.at, err)
 }
 
-// Close implements io.Closer.
-func (d *decompressor) Close() error { return d.close() }
+// maxEntries is the number of entries that an archive may have.
+const maxEntries = 1000
+
+// openArchive selects the only table of a zip archive. An archive that is a document itself, such as a workbook, is not
+// unpacked.
+func (f *File) openArchive() error {
+	archive, err := zip.NewReader(&storedReader{f: f}, f.stored.Size())
+	if err != nil {
+		if f.failed != nil {
+			return f.failed
+		}
+		return herb.Wrap(herb.CodeInvalid, err, "the zip archive is damaged or cut off; copy the file again")
+	}
+	var files, tables []*zip.File
+	for _, e := range archive.File {
+		name := strings.ReplaceAll(e.Name, `\`, "/")
+		base := path.Base(name)
+		switch {
+		case name == "mimetype":
+			return herb.Invalidf("the file is an OpenDocument or similar document; save its tables as .xlsx or CSV")
+		case name == "[Content_Types].xml" || strings.HasPrefix(name, "xl/"):
+			f.kind = kindNone
+			return nil
+		case strings.HasSuffix(name, "/") || strings.HasPrefix(base, ".") || strings.HasPrefix(name, "__MACOSX/"):
+			continue
+		}
+		files = append(files, e)
+		if f.opts.IsTable != nil && f.opts.IsTable(base) {
+			tables = append(tables, e)
+		}
+	}
+	if len(archive.File) > maxEntries {
+		return herb.Invalidf("the zip archive has %d entries; unpack it and publish its tables", len(archive.File))
+	}
+	if len(files) == 1 {
+		tables = files
+	}
+	if len(tables) != 1 {
+		var names []string
+		for _, e := range tables {
+			names = append(names, e.Name)
+		}
+		list := ""
+		if len(names) > 0 {
+			list = " (" + rows.JoinNames(names) + ")"
+		}
+		return herb.Invalidf("the zip archive contains %d tables%s; unpack it and publish them, or keep exactly one", len(tables), list)
+	}
+	if f.entry = tables[0]; f.entry.Flags&1 != 0 {
+		return herb.Invalidf("%s in the zip archive is encrypted; unpack it", f.entry.Name)
+	}
+	f.name = path.Base(strings.ReplaceAll(f.entry.Name, `\`, "/"))
+	return nil
+}

@@ -4,6 +4,7 @@ package file
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -25,9 +26,6 @@ const (
 	headBytes = 64 << 10
 )
 
-// companions are the suffixes of files that belong to a database of the same name. Their content is hashed with it.
-func companions() []string { return []string{"-wal", "-journal"} }
-
 // Options configure how a file is opened.
 type Options struct {
 	Dir      Dir                    // folder of the file; the zero value: the user named the file itself
@@ -44,7 +42,7 @@ type File struct {
 	path   string // empty: content without a name
 	name   string
 	stored stored
-	beside []diskFile // companions
+	beside []diskFile // companions: files that belong to a database of the same name and are hashed with it
 	kind   string     // of compression
 	entry  *zip.File  // the table in an archive
 	head   []byte
@@ -57,6 +55,7 @@ type File struct {
 	byPath   bool  // Path returned the file itself
 	content  *os.File
 	copied   *copyDir
+	closers  []io.Closer // what Close releases
 }
 
 var _ rows.File = (*File)(nil)
@@ -89,8 +88,8 @@ func Open(ctx context.Context, path string, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{ctx: ctx, opts: o, path: path, name: Uncompressed(filepath.Base(path)), stored: d, sum: sha256.New()}
-	for _, suffix := range companions() {
+	f := &File{ctx: ctx, opts: o, path: path, name: Uncompressed(filepath.Base(path)), stored: d, sum: sha256.New(), closers: []io.Closer{d}}
+	for _, suffix := range []string{"-wal", "-journal"} { // of databases
 		if info, err := o.Dir.Stat(path + suffix); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 			continue
 		}
@@ -99,29 +98,23 @@ func Open(ctx context.Context, path string, o Options) (*File, error) {
 			return nil, errors.Join(err, f.Close())
 		}
 		b.suffix = suffix
-		f.beside = append(f.beside, b)
+		f.beside, f.closers = append(f.beside, b), append(f.closers, b)
 	}
 	return f.open()
 }
 
 // openRegular opens a file that is not a folder, pipe or device.
 func openRegular(dir Dir, path string) (diskFile, error) {
-	info, err := dir.Stat(path) // opening a pipe blocks
-	if err == nil && !info.Mode().IsRegular() {
-		err = CannotRead(path, ErrNotRegular)
-	}
-	if err != nil {
-		return diskFile{}, err
+	if info, err := dir.Stat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe blocks
+		return diskFile{}, cmp.Or(err, CannotRead(path, ErrNotRegular))
 	}
 	h, err := dir.Open(path)
 	if err != nil {
 		return diskFile{}, err
 	}
-	if info, err = h.Stat(); err == nil && !info.Mode().IsRegular() {
-		err = CannotRead(path, ErrNotRegular)
-	}
-	if err != nil {
-		return diskFile{}, errors.Join(err, h.Close())
+	info, err := h.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return diskFile{}, errors.Join(cmp.Or(err, CannotRead(path, ErrNotRegular)), h.Close())
 	}
 	return diskFile{File: h, info: info}, nil
 }
@@ -135,41 +128,38 @@ func New(ctx context.Context, name string, content io.ReaderAt, size int64, o Op
 	return f.open()
 }
 
-// open examines the start of a new file.
-func (f *File) open() (*File, error) {
-	if err := f.readHead(); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-// readHead detects the compression and reads the start of the content.
-func (f *File) readHead() error {
+// open detects the compression of a new file and reads the start of its content.
+func (f *File) open() (_ *File, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
 	var head [16]byte
 	n, err := (&storedReader{f: f}).ReadAt(head[:], 0)
 	if err != nil && err != io.EOF {
-		return err
+		return nil, err
 	}
 	if f.kind = compressionOf(head[:n]); f.kind == kindZip {
 		if err := f.openArchive(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	content, err := f.Open()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer content.Close()
 	f.head = make([]byte, headBytes)
 	n, err = io.ReadFull(content, f.head)
 	f.head = f.head[:n]
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return err
+		return nil, err
 	}
 	if inner := compressionOf(f.head); f.kind != kindNone && inner != kindNone && inner != kindZip {
-		return herb.Invalidf("the file is compressed twice, with %s inside %s; unpack it once", inner, f.kind)
+		return nil, herb.Invalidf("the file is compressed twice, with %s inside %s; unpack it once", inner, f.kind)
 	}
-	return nil
+	return f, nil
 }
 
 // Name implements rows.File.
@@ -201,6 +191,7 @@ func (f *File) Random() (io.ReaderAt, int64, error) {
 		if f.content, err = TempCopy(f.ctx, f.opts.Temp, in); err != nil {
 			return nil, 0, err
 		}
+		f.closers = append(f.closers, f.content)
 	}
 	info, err := f.content.Stat()
 	if err != nil {
@@ -215,27 +206,25 @@ func (f *File) Path() (string, error) {
 		f.byPath = true
 		return f.path, nil
 	}
-	if f.copied == nil {
-		c, err := newCopyDir(f.opts.Temp)
-		if err != nil {
-			return "", err
-		}
-		f.copied = c
-		in, err := f.Open()
-		if err != nil {
-			return "", err
-		}
-		defer in.Close()
-		if err := c.add(f.ctx, "", in); err != nil {
-			return "", err
-		}
-		for _, b := range f.beside {
-			if err := c.add(f.ctx, b.suffix, io.NewSectionReader(b, 0, b.Size())); err != nil {
-				return "", err
-			}
+	if f.copied != nil {
+		return f.copied.path(""), nil
+	}
+	in, err := f.Open()
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	if f.copied, err = newCopyDir(f.opts.Temp); err != nil {
+		return "", err
+	}
+	f.closers = append(f.closers, f.copied)
+	err = f.copied.add(f.ctx, "", in)
+	for _, b := range f.beside {
+		if err == nil {
+			err = f.copied.add(f.ctx, b.suffix, io.NewSectionReader(b, 0, b.Size()))
 		}
 	}
-	return f.copied.path(""), nil
+	return f.copied.path(""), err
 }
 
 // Err returns why the stored file could not be read, or nil. It takes precedence over what a decoder made of it.
@@ -299,17 +288,8 @@ func (f *File) Replaced() bool {
 // Close releases the file and its temporary copies.
 func (f *File) Close() error {
 	var errs []error
-	if d, ok := f.stored.(diskFile); ok {
-		errs = append(errs, d.Close())
-	}
-	for _, b := range f.beside {
-		errs = append(errs, b.Close())
-	}
-	if f.content != nil {
-		errs = append(errs, f.content.Close())
-	}
-	if f.copied != nil {
-		errs = append(errs, f.copied.remove())
+	for _, c := range f.closers {
+		errs = append(errs, c.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -57,9 +58,7 @@ const (
 )
 
 func newCopyDir(parent string) (*copyDir, error) {
-	if parent == "" {
-		parent = os.TempDir()
-	}
+	parent = cmp.Or(parent, os.TempDir())
 	removeLeftovers(parent)
 	dir, err := os.MkdirTemp(parent, copyPrefix+"*")
 	if err != nil {
@@ -103,7 +102,7 @@ func (c *copyDir) add(ctx context.Context, suffix string, content io.Reader) err
 	return errors.Join(err, out.Close())
 }
 
-// remove deletes the folder.
-func (c *copyDir) remove() error {
+// Close deletes the folder.
+func (c *copyDir) Close() error {
 	return errors.Join(c.lock.Close(), os.RemoveAll(c.dir)) // Windows removes no open folders
 }

@@ -39,34 +39,28 @@ type Body struct {
 }
 
 // Detect examines the start of the rows below the header. It reports whether the first one is no record but states the
-// units of the columns, which it sets. From then on, the body recognizes footnotes.
+// units of the columns, which it sets. From then on, the body recognizes footnotes below a table of several columns.
 func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
-	if len(sample) > 0 {
-		units := Units(sample[0], sample[1:])
-		for i := range min(len(units), len(columns)) {
-			if columns[i].Unit = units[i]; units[i] != "" {
-				b.stated = append(b.stated, columns[i].Name+" in "+units[i])
+	if records := WithoutUnits(sample); len(records) < len(sample) {
+		b.units = sample[:1]
+		for i, unit := range Units(sample[0], records) {
+			if i < len(columns) && unit != "" {
+				columns[i].Unit = unit
+				b.stated = append(b.stated, columns[i].Name+" in "+unit)
 			}
 		}
-		if hasUnits = units != nil; hasUnits {
-			b.units, sample = sample[:1], sample[1:]
-		}
+		sample = records
 	}
-	b.detectFootnotes(len(columns), sample)
-	return hasUnits
-}
-
-// detectFootnotes makes the body recognize footnotes below a table of several columns.
-func (b *Body) detectFootnotes(columns int, sample []Row) {
 	isFilled := func(r Row) bool { return len(r.cell(b.first)) > 0 }
-	for b.first < columns && !slices.ContainsFunc(sample, isFilled) {
+	for b.first < len(columns) && !slices.ContainsFunc(sample, isFilled) {
 		b.first++
 	}
 	records := slices.DeleteFunc(slices.Clone(sample), func(r Row) bool { return r.Filled() < 2 })
 	k, n := ColumnKind(records, b.first)
-	b.footnotes, b.numeric = b.first+1 < columns, n > 0 && k != Text
+	b.footnotes, b.numeric = b.first+1 < len(columns), n > 0 && k != Text
 	b.prose = slices.ContainsFunc(records, func(r Row) bool { return labeled.Match(r.cell(b.first)) || isSentence(r.cell(b.first)) })
 	b.spaced = b.first > 0 || slices.ContainsFunc(records, Row.isSpaced)
+	return b.units != nil
 }
 
 // Next returns the next record that read yields.
@@ -129,12 +123,10 @@ func UniqueHeader(header, below []Row) (unique []Row) {
 
 // isRepeated reports whether a row is one of the header again.
 func (b *Body) isRepeated(row Row) bool {
-	for i := range b.Header {
-		if equalCells(b.Header[i].Cells, row.Cells) {
-			return true
-		}
-	}
-	return false
+	n := row.Width()
+	return slices.ContainsFunc(b.Header, func(h Row) bool {
+		return h.Width() == n && slices.EqualFunc(h.Cells[:n], row.Cells[:n], bytes.Equal)
+	})
 }
 
 // mayBeFootnote reports whether a row has nothing but text in its first column, which may have been split at its delimiters,
@@ -143,30 +135,13 @@ func (b *Body) mayBeFootnote(row Row) bool {
 	if !b.footnotes || b.records < 2 {
 		return false
 	}
-	size := 0
-	for i, c := range row.Cells {
-		size += len(c)
-		if len(c) > 0 && i != b.first && (b.spaced || c[0] != ' ' && !isThousands(row.cell(i-1), c)) {
-			return false
-		}
-	}
-	if row.Filled() > 1 && !row.isSplitText() {
+	switch n := row.Filled(); {
+	case n == 0:
+		return true
+	case n > 1 && (b.spaced || !row.isSplitText()):
 		return false
 	}
-	return size == 0 || size <= maxFootnote && KindOf(row.cell(b.first)) == Text
-}
-
-// equalCells reports whether two rows have the same values.
-func equalCells(a, b [][]byte) bool {
-	if len(a) < len(b) {
-		a, b = b, a
-	}
-	for i, c := range b {
-		if !bytes.Equal(a[i], c) {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(a[len(b):], func(c []byte) bool { return len(c) > 0 })
+	return row.Size() <= maxFootnote && KindOf(row.cell(b.first)) == Text
 }
 
 // isSplitText reports whether a row is text that was split at delimiters in it, such as "Source: Eurostat, 2019": a blank
@@ -266,8 +241,8 @@ func (b *Body) isFootnote(r Row, gap bool) bool {
 		return false
 	}
 	if r.Filled() > 1 { // numbers make it a record, such as a total
-		isText := func(c []byte) bool { return KindOf(c)&(Text|Missing) != 0 }
-		return isSentence(bytes.Join(r.Cells, nil)) && !slices.ContainsFunc(r.Cells, func(c []byte) bool { return !isText(c) })
+		hasNumber := slices.ContainsFunc(r.Cells, func(c []byte) bool { return KindOf(c)&(Text|Missing) == 0 })
+		return isSentence(bytes.Join(r.Cells, nil)) && !hasNumber
 	}
 	return b.numeric || isSentence(text) || marked.Match(text)
 }

@@ -26,7 +26,8 @@ const MaxHeader = 3
 //   - Every value of the last row is a name, and every column has one or a value above that belongs to it alone.
 //   - Every other row has a group of several columns, the first of three rows two of them: it might be a title. All
 //     resulting names are different.
-//   - Merged cells show the groups, or each group has the same columns.
+//   - Merged cells show the groups, or each group has the same columns, or the groups cover all columns: the first row has few
+//     names, from the first column on, and the second has names only, most of them above numbers or dates.
 //   - A name is above numbers or dates, or recurs in another group.
 //
 // The two rows of a survey need no further evidence: questions, and the options or "Response" below each.
@@ -68,13 +69,15 @@ func joinGroups(upper, lower Row, below []Row, merges []Merge, separator string)
 		return nil, 0
 	}
 	names, columns, merged := joinRows(upper, lower, merges, separator)
-	contrast := false
+	contrasts := 0 // names above numbers or dates
 	for i := range names {
-		k, n := ColumnKind(below, i)
-		contrast = contrast || KindOf(lower.cell(i)) == Text && n > 0 && k != Text
+		if k, n := ColumnKind(below, i); KindOf(lower.cell(i)) == Text && n > 0 && k != Text {
+			contrasts++
+		}
 	}
 	several, alike, recurs := compareGroups(columns)
-	if !merged && !(several > 1 && alike && recurs) || !contrast && !recurs {
+	covers := len(upper.cell(0)) > 0 && upper.Filled() <= len(names)/2 && lower.Filled() == len(names) && contrasts > len(names)/2
+	if !merged && !(several > 1 && (alike && recurs || covers)) || contrasts == 0 && !recurs {
 		return nil, 0
 	}
 	return names, several

@@ -51,6 +51,23 @@ func (r Row) Filled() (n int) {
 	return n
 }
 
+// Width returns the number of cells up to the last value.
+func (r Row) Width() int {
+	n := len(r.Cells)
+	for n > 0 && len(r.Cells[n-1]) == 0 {
+		n--
+	}
+	return n
+}
+
+// Size returns the number of bytes of the values.
+func (r Row) Size() (n int) {
+	for _, c := range r.Cells {
+		n += len(c)
+	}
+	return n
+}
+
 // String returns the values for a message.
 func (r Row) String() string {
 	var values []string

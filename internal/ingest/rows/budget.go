@@ -74,24 +74,22 @@ func (b *Budget) Step() error {
 
 // Record fails if n bytes are too many for one row.
 func (b *Budget) Record(n int) error {
-	if n > b.limits.Record {
-		return herb.Invalidf("the row has more than %d bytes; at most %d are possible", b.limits.Record, b.limits.Record)
-	}
-	return nil
+	return checkLimit(n, b.limits.Record, "the row has more than %d bytes")
 }
 
 // Columns fails if n columns are too many.
 func (b *Budget) Columns(n int) error {
-	if n > b.limits.Columns {
-		return herb.Invalidf("there are more than %d columns; at most %d are possible", b.limits.Columns, b.limits.Columns)
-	}
-	return nil
+	return checkLimit(n, b.limits.Columns, "there are more than %d columns")
 }
 
 // Depth fails if n levels are too many.
 func (b *Budget) Depth(n int) error {
-	if n > b.limits.Depth {
-		return herb.Invalidf("values are nested more than %d levels deep; at most %d are possible", b.limits.Depth, b.limits.Depth)
+	return checkLimit(n, b.limits.Depth, "values are nested more than %d levels deep")
+}
+
+func checkLimit(n, limit int, excess string) error {
+	if n > limit {
+		return herb.Invalidf(excess+"; at most %d are possible", limit, limit)
 	}
 	return nil
 }
@@ -156,8 +154,9 @@ func (l *limited) checkColumns() error {
 		if len(name) > MaxName {
 			return herb.Invalidf("the name of column %d, %.60q, has %d bytes; at most %d are possible", l.seen+1, name, len(name), MaxName)
 		}
-		if l.names += len(name); l.names > MaxNames {
-			return herb.Invalidf("the names of the columns have more than %d bytes; at most %d are possible", MaxNames, MaxNames)
+		l.names += len(name)
+		if err := checkLimit(l.names, MaxNames, "the names of the columns have more than %d bytes"); err != nil {
+			return err
 		}
 	}
 	return nil

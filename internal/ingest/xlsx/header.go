@@ -3,8 +3,12 @@ package xlsx
 import (
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest/layout"
+	"herbarium/internal/ingest/rows"
 )
 
 // The rows at the start of a sheet from which the header is detected.
@@ -15,6 +19,177 @@ const (
 	// maxGroupRows is the number of rows above a header that may have several values.
 	maxGroupRows = 3
 )
+
+// readHeader reads up to the first record.
+func (r *reader) readHeader() error {
+	o := &r.options
+	isDetected := o.Header == rows.HeaderDetect
+	switch {
+	case len(o.HeaderRows) > 0:
+		return r.readHeaderRows()
+	case o.Header == rows.HeaderNone:
+		r.setColumns(o.Names, nil)
+		return nil
+	}
+	sampled, err := sample(r.read)
+	if err != nil {
+		return err
+	}
+	if len(sampled) == 0 {
+		return herb.Invalidf("sheet %q is empty; write the names of the columns in its first row", r.in.sheet.name)
+	}
+	first := 0
+	if isDetected && o.Skip == 0 {
+		first = detectHeader(sampled)
+	}
+	if first < 0 {
+		r.note("no header: row %d has values like the rows below it; use --header %d if it names the columns", sampled[0].Line, sampled[0].Line)
+		o.Header, r.pending = rows.HeaderNone, sampled
+		return nil
+	}
+	last, names := first, []string(nil)
+	if isDetected {
+		if first, last, names, err = r.detectGroups(sampled, first); err != nil {
+			return err
+		}
+	}
+	header, below := sampled[first:last+1], sampled[last+1:]
+	r.setColumns(names, header)
+	r.header = sampled[last].Line
+	if first > 0 {
+		r.note("row %d is the header; rows above it are not published: %s", sampled[first].Line, layout.List(sampled[:first]))
+	}
+	if names != nil {
+		r.note("%s", layout.GroupNote("row", header, r.columns))
+	}
+	for _, h := range header {
+		if r.header > 1 {
+			o.HeaderRows = append(o.HeaderRows, h.Line)
+		}
+	}
+	r.body.Header = layout.UniqueHeader(header, below)
+	if isDetected && r.body.Detect(r.columns, below) {
+		below = below[1:]
+	}
+	r.pending = below
+	return nil
+}
+
+// detectGroups looks for rows above or below the header that name the columns together with it or, if the header is the
+// first row for lack of evidence, for such rows below titles. It returns the first and the last of these rows and the names;
+// without such rows, both are the header.
+func (r *reader) detectGroups(sampled []layout.Row, header int) (first, last int, names []string, err error) {
+	isTitle := func(i int) bool { return i < 0 || header == 0 && sampled[i].Filled() == 1 }
+	for last = max(header, 1); last+1 < len(sampled); last++ {
+		possible := false
+		for first = max(last+1-layout.MaxHeader, 0); first < last; first++ {
+			if first > header && !isTitle(first-1) {
+				continue
+			}
+			possible = true
+			names, err = r.groupNames(sampled[first:last+1], sampled[last+1:])
+			if names != nil || err != nil {
+				return first, last, names, err
+			}
+		}
+		if !possible {
+			break
+		}
+	}
+	return header, header, nil, nil
+}
+
+// groupNames returns the names that several rows give together, nil if they do not.
+func (r *reader) groupNames(header, below []layout.Row) (_ []string, err error) {
+	for i := range len(header) - 1 {
+		if header[i+1].Line != header[i].Line+1 {
+			return nil, nil
+		}
+	}
+	if n := len(header); n < 2 || n > layout.MaxHeader || !layout.MayGroup(header[n-2], header[n-1]) {
+		return nil, nil
+	}
+	if r.merges == nil {
+		if r.merges, err = r.in.book.readMerges(r.in.sheet.part); err != nil {
+			return nil, err
+		}
+	}
+	return layout.Groups(header, below, r.merges, r.options.HeaderJoin), nil
+}
+
+// readHeaderRows reads the rows that the options name as the header.
+func (r *reader) readHeaderRows() error {
+	r.header = slices.Max(r.options.HeaderRows)
+	var header []layout.Row
+	for r.pending == nil {
+		next, err := r.read()
+		switch {
+		case err == io.EOF && len(header) == 0:
+			return herb.Invalidf("sheet %q has no row %d", r.in.sheet.name, r.header)
+		case err == io.EOF:
+			r.pending = []layout.Row{}
+		case err != nil:
+			return err
+		case next.Line > r.header:
+			r.pending = []layout.Row{next.Clone()}
+		case slices.Contains(r.options.HeaderRows, next.Line):
+			header = append(header, next.Clone())
+		}
+	}
+	below, err := sample(r.read)
+	if err != nil {
+		return err
+	}
+	names, err := r.groupNames(header, below)
+	if len(header) == 1 || names != nil {
+		r.body.Header = layout.UniqueHeader(header, below)
+	}
+	r.setColumns(names, header)
+	r.pending = below
+	return err
+}
+
+// setColumns names the columns or, without names, joins the values that the rows of the header have for each.
+func (r *reader) setColumns(names []string, header []layout.Row) {
+	for _, name := range names {
+		r.addColumn(name)
+	}
+	if names != nil {
+		return
+	}
+	for _, h := range header {
+		for i, c := range h.Cells {
+			if i == len(r.columns) {
+				r.addColumn("")
+			}
+			r.columns[i].Name = layout.JoinName(r.columns[i].Name, string(c), r.options.HeaderJoin)
+		}
+	}
+}
+
+// readMerges reads the ranges of merged cells at the start of a sheet. They follow the rows in the file.
+func (k *book) readMerges(sheet string) (merges []layout.Merge, err error) {
+	const maxLine = 1_000 // headers are above
+	merges = []layout.Merge{}
+	err = k.visit(sheet, maxSheet, func(x *part, section string) error {
+		if section != "mergeCells" || x.name != "mergeCell" {
+			return nil
+		}
+		from, to, _ := strings.Cut(x.attr("ref"), ":")
+		m := layout.Merge{Top: lineOf(from), Left: columnOf(from), Bottom: lineOf(to), Right: columnOf(to)}
+		if m.Top <= maxLine && m.Left >= 0 && len(merges) < rows.MaxColumns {
+			merges = append(merges, m)
+		}
+		return nil
+	})
+	return merges, err
+}
+
+// lineOf parses the number of a cell such as BC17. It is 0 if there is none.
+func lineOf(cell string) int {
+	n, _ := strconv.Atoi(strings.TrimLeft(cell, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+	return n
+}
 
 // sample reads the first rows of a sheet.
 func sample(next func() (layout.Row, error)) ([]layout.Row, error) {
@@ -28,9 +203,7 @@ func sample(next func() (layout.Row, error)) ([]layout.Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, cell := range r.Cells {
-			size += len(cell)
-		}
+		size += r.Size()
 		sampled = append(sampled, r.Clone())
 	}
 	return sampled, nil

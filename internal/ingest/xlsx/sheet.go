@@ -147,10 +147,8 @@ func (r *sheetReader) readCell() ([]byte, layout.Kind, error) {
 			return text, layout.Text, err // cells share the memory of the table
 		}
 		r.buf = append(r.buf, text...)
-	case stored == "b" && string(raw) == "1":
-		r.buf, k = append(r.buf, "true"...), layout.Boolean
-	case stored == "b" && string(raw) == "0":
-		r.buf, k = append(r.buf, "false"...), layout.Boolean
+	case stored == "b" && (string(raw) == "1" || string(raw) == "0"):
+		r.buf, k = strconv.AppendBool(r.buf, raw[0] == '1'), layout.Boolean
 	case stored == "b" || stored == "e" || stored == "d":
 		if k = layout.Other; string(raw) == "#N/A" {
 			k = layout.Missing

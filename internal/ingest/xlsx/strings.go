@@ -20,10 +20,9 @@ const (
 
 // sharedStrings is the table of strings that cells refer to by number. A large table is in a temporary file.
 type sharedStrings struct {
-	budget *rows.Budget
 	memory []byte // what is not in the file
 	file   *os.File
-	ends   []int64 // of each string
+	ends   []int64 // of each string, after a zero
 	buf    []byte  // string read from file
 }
 
@@ -32,7 +31,7 @@ func (k *book) readStrings(name string) error {
 	if err := k.strings.Close(); err != nil { // of a second table
 		return err
 	}
-	t := &sharedStrings{budget: k.budget}
+	t := &sharedStrings{ends: []int64{0}}
 	k.strings = t
 	var item content
 	err := k.visit(name, maxSheet, func(x *part, _ string) error {
@@ -42,54 +41,40 @@ func (k *book) readStrings(name string) error {
 		if err := item.read(x); err != nil {
 			return err
 		}
-		return t.add(item.text)
+		if len(t.ends) > maxStrings {
+			return herb.Invalidf("the workbook has more than %d texts; save the data as CSV", maxStrings)
+		}
+		t.ends = append(t.ends, t.ends[len(t.ends)-1]+int64(len(item.text)))
+		if t.memory = append(t.memory, item.text...); len(t.memory) < maxMemory {
+			return nil
+		}
+		return t.flush(k.budget)
 	})
 	if err != nil || t.file == nil {
 		return err
 	}
-	return t.flush()
-}
-
-// add appends a string to the table.
-func (t *sharedStrings) add(text []byte) error {
-	if len(t.ends) == maxStrings {
-		return herb.Invalidf("the workbook has more than %d texts; save the data as CSV", maxStrings)
-	}
-	t.ends = append(t.ends, t.start(len(t.ends))+int64(len(text)))
-	if t.memory = append(t.memory, text...); len(t.memory) < maxMemory {
-		return nil
-	}
-	if t.file == nil {
-		var err error
-		if t.file, err = t.budget.TempFile(); err != nil {
-			return err
-		}
-	}
-	return t.flush()
+	return t.flush(k.budget)
 }
 
 // flush moves strings to the temporary file.
-func (t *sharedStrings) flush() error {
-	_, err := t.file.Write(t.memory)
+func (t *sharedStrings) flush(b *rows.Budget) (err error) {
+	if t.file == nil {
+		if t.file, err = b.TempFile(); err != nil {
+			return err
+		}
+	}
+	_, err = t.file.Write(t.memory)
 	t.memory = nil
 	return err
-}
-
-// start returns the offset of a string.
-func (t *sharedStrings) start(i int) int64 {
-	if i == 0 {
-		return 0
-	}
-	return t.ends[i-1]
 }
 
 // get returns a string by its number. One from the temporary file is valid until the next call.
 func (t *sharedStrings) get(number []byte) ([]byte, error) {
 	i, err := strconv.Atoi(string(number))
-	if err != nil || t == nil || i < 0 || i >= len(t.ends) {
+	if err != nil || t == nil || i < 0 || i+1 >= len(t.ends) {
 		return nil, herb.Invalidf("a cell refers to a shared string that is missing; save the workbook again")
 	}
-	start, end := t.start(i), t.ends[i]
+	start, end := t.ends[i], t.ends[i+1]
 	if t.file == nil {
 		return t.memory[start:end:end], nil
 	}
@@ -122,29 +107,24 @@ func (c *content) read(x *part) error {
 		if err := x.next(); err != nil {
 			return err
 		}
-		if x.kind == tokenText && into != nil {
+		isStart := x.kind == tokenStart
+		switch {
+		case x.kind == tokenText && into == nil:
+		case x.kind == tokenText:
 			*into = append(*into, x.text...)
 			if err := x.book.budget.Record(len(*into)); err != nil {
 				return x.locate(err)
 			}
-		}
-		if x.kind == tokenText {
-			continue
-		}
-		into = nil
-		switch isStart := x.kind == tokenStart; x.name {
-		case "v":
-			if isStart {
-				into = &c.value
+		case isStart && x.name == "v":
+			into = &c.value
+		case isStart && x.name == "t" && !phonetic:
+			into = &c.text
+		default:
+			into = nil
+			if x.name == "rPh" {
+				phonetic = isStart
 			}
-		case "t":
-			if isStart && !phonetic {
-				into = &c.text
-			}
-		case "rPh":
-			phonetic = isStart
-		case "f":
-			c.formula = true
+			c.formula = c.formula || x.name == "f"
 		}
 	}
 	c.value, c.text = unescapeControls(c.value), unescapeControls(c.text)

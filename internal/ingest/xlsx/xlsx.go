@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/layout"
@@ -47,14 +47,8 @@ func Format() rows.Format {
 // isWorkbook reports whether a file begins with a zip entry that workbooks begin with.
 func isWorkbook(head []byte) bool {
 	const fixedHeader = 30 // bytes before the name of an entry
-	if !bytes.HasPrefix(head, []byte("PK\x03\x04")) || len(head) < fixedHeader {
-		return false
-	}
-	name := string(head[fixedHeader:])
-	return slices.ContainsFunc([]string{"[Content_Types].xml", "_rels", "xl", "docProps", "customXml"}, func(prefix string) bool {
-		rest, ok := strings.CutPrefix(name, prefix)
-		return ok && (strings.HasSuffix(prefix, ".xml") || strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, `\`))
-	})
+	return bytes.HasPrefix(head, []byte("PK\x03\x04")) && len(head) > fixedHeader &&
+		regexp.MustCompile(`^(\[Content_Types\]\.xml|(_rels|xl|docProps|customXml)[/\\])`).Match(head[fixedHeader:])
 }
 
 // tables lists the sheets. Those that are visible and tables are published; if there is none, the first visible sheet with
@@ -182,6 +176,11 @@ func (r *reader) Options() rows.Options {
 	o.Table, o.TableNo = r.in.sheet.name, 0
 	o.CommentRows = slices.Concat(o.CommentRows, r.body.Lines())
 	return o
+}
+
+// note adds a note about the sheet.
+func (r *reader) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf("sheet %q: ", r.in.sheet.name)+fmt.Sprintf(format, args...))
 }
 
 func (r *reader) addColumn(name string) {

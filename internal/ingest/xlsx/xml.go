@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
@@ -68,14 +69,11 @@ func (k *book) open(name string, limit int64) (*part, error) {
 	if x.file, err = f.Open(); err != nil {
 		return nil, x.locate(err)
 	}
-	in := bufio.NewReaderSize(x, 64<<10)
-	x.decoder = xml.NewDecoder(in)
-	if mark, _ := in.Peek(2); string(mark) == "\xFF\xFE" || string(mark) == "\xFE\xFF" {
-		x.decoder = xml.NewDecoder(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Reader(in))
-	}
+	in := transform.NewReader(x, unicode.BOMOverride(transform.Nop)) // UTF-16 has a byte order mark
+	x.decoder = xml.NewDecoder(bufio.NewReaderSize(in, 64<<10))
 	x.decoder.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
 		if strings.EqualFold(label, "utf-16") {
-			return in, nil // decoded because of its byte order mark
+			return in, nil // already decoded
 		}
 		enc, err := htmlindex.Get(label)
 		if err != nil {

@@ -20,7 +20,6 @@ type batch struct {
 	records  []herb.Record
 	names    int // bytes of the field names in a record
 	size     int // bytes of the records
-	err      error
 	json     []byte
 	ends     []int
 	values   [][]byte // by field, in the format of its column

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -70,8 +71,6 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 		table.numbers += c.seconds
 	}
 	return &optionalIndex{
-		tags: []file.Tag{file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs},
-		head: head,
 		add: func(record uint32, entries []uint32) error {
 			before := uint32(0) // rank of the preceding term, or 0
 			for _, word := range entries {
@@ -86,12 +85,13 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 			}
 			return table.spillIfFull()
 		},
-		encode: func(ctx context.Context) ([]*setTable, error) {
+		encode: func(ctx context.Context) ([]section, error) {
 			if err := table.finish(); err != nil {
 				return nil, err
 			}
-			postings, _, err := table.encodeAll(ctx)
-			return postings, err
+			docs, freqs := newSetTable(b.tmp), newSetTable(b.tmp)
+			_, err := table.encode(ctx, docs, freqs)
+			return []section{{file.TagBigramTerms, bytes.NewReader(head)}, {file.TagBigramDocs, docs}, {file.TagBigramFreqs, freqs}}, err
 		},
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -51,41 +50,32 @@ func (b *builder) writeBlockCounts(ctx context.Context) (err error) {
 		if err := b.w.Section(file.TagFrequent, file.NoField, bytes.NewReader(names)); err != nil {
 			return err
 		}
-		var sortable []int
-		for i, f := range b.fields {
-			if f.Sortable {
-				sortable = append(sortable, i)
-			}
-		}
-		for some := range slices.Chunk(sortable, workers()) {
-			if err := b.writeBlockCountsOf(ctx, f, columns, some, values); err != nil {
-				return err
-			}
-		}
-		return nil
+		return b.writeBlockCountsOf(ctx, f, columns, values)
 	})
 }
 
-// writeBlockCountsOf writes the block counts of the sorted rows of some fields, which it counts concurrently.
-func (b *builder) writeBlockCountsOf(ctx context.Context, f *file.File, columns []column.Column, fields []int, values []column.FrequentValue) error {
-	counts := make([]*spillFile, len(fields))
+// writeBlockCountsOf writes the block counts of the sorted rows of all sortable fields, which it counts concurrently.
+func (b *builder) writeBlockCountsOf(ctx context.Context, f *file.File, columns []column.Column, values []column.FrequentValue) error {
+	counts := make([]*spillFile, len(columns))
 	var group errgroup.Group
-	for i, field := range fields {
+	group.SetLimit(workers())
+	for i := range columns {
+		if !b.fields[i].Sortable {
+			continue
+		}
 		counts[i] = b.tmp.newSpillFile()
-		group.Go(func() error {
-			return recovered(func() error {
-				return f.Guard(func() error { return countBlocks(ctx, &columns[field], values, counts[i]) })
-			})
+		start(&group, func() error {
+			return f.Guard(func() error { return countBlocks(ctx, &columns[i], values, counts[i]) })
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	for i, field := range fields {
-		if err := b.w.Section(file.TagBlockCounts, uint32(field), counts[i]); err != nil {
-			return err
+	for i, c := range counts {
+		if c == nil {
+			continue
 		}
-		if err := counts[i].remove(); err != nil {
+		if err := writeSections(b.w, uint32(i), section{file.TagBlockCounts, c}); err != nil {
 			return err
 		}
 	}

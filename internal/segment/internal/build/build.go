@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/file"
@@ -135,95 +137,89 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (_ *builder, err 
 // single goroutines that read and write cannot keep up with more than four.
 func workers() int { return min(runtime.GOMAXPROCS(0), 4) }
 
-// recovered calls f and converts a panic to an error of the build: in a goroutine it would end the process, which may be
+// start runs f in a goroutine of a group and converts a panic to an error of the build: it would end the process, which may be
 // a server.
-func recovered(f func() error) (err error) {
-	defer herb.Recover(&err)
-	return f()
+func start(group *errgroup.Group, f func() error) {
+	group.Go(func() (err error) {
+		defer herb.Recover(&err)
+		return f()
+	})
 }
 
 // read reads all records: their JSON is written to the file, their values and words to the builders. One goroutine
-// reads, several prepare, and this one adds the batches in order and recycles them.
+// reads, several prepare, and one adds the batches in order and recycles them.
 func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error]) error {
 	inFlight := 3 * workers()
 	free, inOrder, work := make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
 	for range inFlight {
 		free <- newBatch(b.fields)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	var others sync.WaitGroup
-	defer others.Wait()
-	defer cancel(nil)
-	for range workers() {
-		others.Go(func() {
-			p := b.preparer()
-			for x := range work {
-				if err := recovered(func() error { p.prepare(x); return nil }); err != nil {
-					x.err = err
-				}
-				x.ready <- struct{}{}
-			}
-		})
-	}
-	others.Go(func() {
+	group, ctx := errgroup.WithContext(ctx)
+	start(group, func() error {
 		defer close(inOrder)
 		defer close(work)
-		if err := recovered(func() error {
-			readBatches(ctx, records, free, func(x *batch) {
-				inOrder <- x
-				work <- x
-			})
-			return nil
-		}); err != nil {
-			cancel(err)
-		}
+		return readBatches(ctx, records, free, func(x *batch) {
+			inOrder <- x
+			work <- x
+		})
 	})
-	for x := range inOrder {
-		<-x.ready
-		if x.err != nil {
-			return x.err
-		}
-		if err := b.addBatch(x); err != nil {
-			return err
-		}
-		b.opts.Progress(Progress{Phase: PhaseReading, Done: b.records})
-		if ctx.Err() != nil {
-			break
-		}
-		free <- x.empty(b.fields)
+	for range workers() {
+		start(group, func() error {
+			p := b.preparer()
+			for x := range work {
+				p.prepare(x)
+				x.ready <- struct{}{}
+			}
+			return nil
+		})
 	}
-	return context.Cause(ctx) // it may be the reason why reading ended
+	start(group, func() error {
+		for x := range inOrder {
+			if _, err := receive(ctx, x.ready); err != nil {
+				return err
+			}
+			if err := b.addBatch(x); err != nil {
+				return err
+			}
+			b.opts.Progress(Progress{Phase: PhaseReading, Done: b.records})
+			free <- x.empty(b.fields)
+		}
+		return nil
+	})
+	return group.Wait()
 }
 
-// readBatches divides a sequence of records into batches and sends them. The last one may carry an error.
-func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) {
-	var x *batch
-	acquire := func() bool {
-		select {
-		case x = <-free:
-			return true
-		case <-ctx.Done():
-			return false
-		}
+// receive receives from a channel. It fails when ctx is canceled.
+func receive[T any](ctx context.Context, from <-chan T) (x T, err error) {
+	select {
+	case x = <-from:
+		return x, context.Cause(ctx)
+	case <-ctx.Done():
+		return x, context.Cause(ctx)
 	}
-	if !acquire() {
-		return
+}
+
+// readBatches divides a sequence of records into batches and sends them.
+func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) error {
+	x, err := receive(ctx, free)
+	if err != nil {
+		return err
 	}
 	for r, err := range records {
 		if err != nil {
-			x.err = err
-			break
+			return err
 		}
 		if x.add(r); x.full() {
 			send(x)
-			if !acquire() {
-				return
+			if x, err = receive(ctx, free); err != nil {
+				return err
 			}
 		}
 	}
-	if len(x.records) > 0 || x.err != nil {
+	if len(x.records) > 0 {
 		send(x)
 	}
+	return nil
 }
 
 func (b *builder) preparer() *preparer {
@@ -273,70 +269,65 @@ func (b *builder) addBatch(x *batch) error {
 // write sorts the fields, several concurrently, while it writes the other sections.
 func (b *builder) write(ctx context.Context) error {
 	done := b.countSorted()
-	sorted := make([]chan error, len(b.columns))
-	slots := make(chan *sortBuffer, workers())
-	var sorting sync.WaitGroup
-	defer sorting.Wait()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(context.Canceled)
+	sorted, next := make([]chan struct{}, len(b.columns)), make(chan int, len(b.columns))
 	longest := int64(0)
 	for i, c := range b.columns {
-		sorted[i] = make(chan error, 1)
+		sorted[i] = make(chan struct{}, 1)
 		longest = max(longest, c.size)
-		if c.elements == nil {
-			continue
-		}
-		if err := c.elements.finish(); err != nil {
-			return err
-		}
-	}
-	for range cap(slots) {
-		slots <- newSortBuffer(b.opts.Memory/cap(slots), b.records, 3*longest)
-	}
-	sorting.Go(func() {
-		for i, c := range b.columns { // in the order in which they are written
-			select {
-			case buf := <-slots:
-				sorting.Go(func() {
-					sorted[i] <- recovered(func() error {
-						err := c.sort(ctx, buf)
-						done()
-						return err
-					})
-					slots <- buf
-				})
-			case <-ctx.Done():
-				return
+		if c.elements != nil {
+			if err := c.elements.finish(); err != nil {
+				return err
 			}
 		}
-	})
-	b.w.End()
-	end := binary.LittleEndian.AppendUint64(nil, b.at)
-	if err := b.w.Section(file.TagStarts, file.NoField, b.starts, bytes.NewReader(end)); err != nil {
-		return err
+		next <- i // in the order in which they are written
 	}
-	if err := b.words.writeTo(ctx, b.w); err != nil {
-		return err
+	close(next)
+	group, groupCtx := errgroup.WithContext(ctx)
+	for range workers() {
+		start(group, func() error {
+			s := newSorter(b.tmp, b.opts.Memory/workers(), b.records, 4*longest) // keys of text have three bytes per character
+			for i := range next {
+				if err := b.columns[i].sort(groupCtx, s); err != nil {
+					return err
+				}
+				done()
+				sorted[i] <- struct{}{}
+			}
+			return nil
+		})
 	}
-	done()
-	for i, c := range b.columns {
-		var err error
-		select {
-		case err = <-sorted[i]:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if err == nil {
-			err = c.writeTo(b.w, uint32(i))
-		}
-		if err != nil {
+	start(group, func() error {
+		if err := b.writeRecords(groupCtx); err != nil {
 			return err
 		}
+		done()
+		for i, c := range b.columns {
+			if _, err := receive(groupCtx, sorted[i]); err != nil {
+				return err
+			}
+			if err := c.writeTo(b.w, uint32(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	if err := b.writeBlockCounts(ctx); err != nil {
 		return err
 	}
 	return b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count})
+}
+
+// writeRecords completes the records and writes the words.
+func (b *builder) writeRecords(ctx context.Context) error {
+	b.w.End()
+	end := binary.LittleEndian.AppendUint64(nil, b.at)
+	if err := b.w.Section(file.TagStarts, file.NoField, b.starts, bytes.NewReader(end)); err != nil {
+		return err
+	}
+	return b.words.writeTo(ctx, b.w)
 }
 
 // countSorted returns a function that reports that one more field, or the words, is sorted.

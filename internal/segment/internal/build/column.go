@@ -3,11 +3,11 @@ package build
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
-	"io"
+	"hash/maphash"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/text"
@@ -28,8 +28,7 @@ type columnBuilder struct {
 	runCount   int        // number of entries in runs
 	nonUniform []byte
 	sets       *sortedSets
-	runStarts  bitmap.Bits // ranks; nil after they are no longer needed
-	runValues  *spillFile  // see collectRunValues; nil if there are none
+	runValues  *spillFile // nil if there are none
 }
 
 func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
@@ -61,18 +60,6 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) error 
 	return nil
 }
 
-// sort computes the sorted rows and everything derived from them.
-func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) error {
-	if err := b.sortRows(ctx, buf); err != nil {
-		return err
-	}
-	if err := b.collectRunValues(ctx, buf); err != nil {
-		return err
-	}
-	b.runStarts = nil
-	return b.values.remove()
-}
-
 // each calls f for every value. The bytes are only valid until f returns.
 func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []byte) error) error {
 	in, err := b.values.reader()
@@ -98,12 +85,10 @@ func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []
 	return nil
 }
 
-// sortRows sorts the records by value and divides them into runs.
-func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err error) {
-	s := newSorter(b.tmp, buf, func(dst, value []byte) ([]byte, error) {
-		return column.AppendSortKey(dst, &b.field, value)
-	})
-	defer func() { err = errors.Join(err, s.close()) }()
+// sort sorts the records by value and divides them into runs.
+func (b *columnBuilder) sort(ctx context.Context, s *sorter) (err error) {
+	b.beginSort(s)
+	defer func() { err = errors.Join(err, s.finish()) }()
 	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by text.MissingRank
 	for i := range missing {
 		missing[i] = b.tmp.newSpillFile()
@@ -117,25 +102,11 @@ func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err erro
 	if err != nil {
 		return err
 	}
-	b.sorted, b.sets, b.runStarts = b.tmp.newSpillFile(), newSortedSets(b.tmp, b.records), bitmap.NewBits(b.records)
-	var before []byte
-	var firstHash uint64
-	err = s.each(func(key []byte, record uint32, hash uint64) error {
-		if b.runCount == 0 || string(key) != string(before) {
-			if err := b.beginRun(); err != nil {
-				return err
-			}
-			before, firstHash = append(before[:0], key...), hash
-			b.runStarts.Add(uint32(b.sets.placed))
-		} else if hash != firstHash && !column.EqualByKey(b.field.Type) {
-			b.markNonUniform(b.runCount - 1)
-		}
-		if b.sets.placed%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return b.place(record)
-	})
-	if err != nil {
+	if err := b.values.remove(); err != nil {
+		return err
+	}
+	b.sorted, b.sets = b.tmp.newSpillFile(), newSortedSets(b.tmp, b.records)
+	if err := b.placeSorted(ctx, s); err != nil {
 		return err
 	}
 	if err := b.beginRun(); err != nil { // the missing values
@@ -153,8 +124,47 @@ func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err erro
 	if err := b.sets.finish(); err != nil {
 		return err
 	}
-	b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4)
+	b.ranks, err = b.tmp.invert(b.sorted, b.records, s.limit/2)
 	return err
+}
+
+// beginSort configures a sorter. Its payload is the value, if the values of runs are stored, or else a hash that shows which
+// values of a run differ.
+func (b *columnBuilder) beginSort(s *sorter) {
+	seed := maphash.MakeSeed()
+	payload := func(dst, value []byte) []byte {
+		return binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, value))
+	}
+	if b.storesRunValues() {
+		b.runValues = b.tmp.newSpillFile()
+		payload = func(dst, value []byte) []byte { return append(dst, value...) }
+	}
+	s.begin(func(dst, value []byte) ([]byte, error) { return column.AppendSortKey(dst, &b.field, value) }, payload)
+}
+
+// placeSorted appends the records of a sorter to the sorted rows.
+func (b *columnBuilder) placeSorted(ctx context.Context, s *sorter) error {
+	var runKey, runPayload []byte // of the first record of the current run
+	values := runValuesWriter{out: b.runValues}
+	return s.each(func(key, payload []byte, record uint32) error {
+		if b.runCount == 0 || string(key) != string(runKey) {
+			if err := b.beginRun(); err != nil {
+				return err
+			}
+			runKey, runPayload = append(runKey[:0], key...), append(runPayload[:0], payload...)
+			if b.runValues != nil {
+				if err := values.add(payload); err != nil {
+					return err
+				}
+			}
+		} else if !column.EqualByKey(b.field.Type) && string(payload) != string(runPayload) {
+			b.markNonUniform(b.runCount - 1)
+		}
+		if b.sets.placed%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return b.place(record)
+	})
 }
 
 // place appends a record to the sorted rows.
@@ -187,54 +197,28 @@ func (b *columnBuilder) markNonUniform(run int) {
 
 // writeTo writes the sections of the field.
 func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
-	for _, s := range []struct {
-		tag  file.Tag
-		body io.WriterTo
-	}{
+	sections := []section{
 		{file.TagSorted, b.sorted}, {file.TagRanks, b.ranks}, {file.TagRuns, b.runs},
 		{file.TagNonUniform, bytes.NewReader(b.nonUniform)}, {file.TagLongRuns, bytes.NewReader(b.sets.longRuns)},
-	} {
-		if err := w.Section(s.tag, field, s.body); err != nil {
-			return err
-		}
-		if done, ok := s.body.(*spillFile); ok {
-			if err := done.remove(); err != nil {
-				return err
-			}
-		}
-	}
-	if err := b.sets.longRunSets.writeTo(w, file.TagLongRunSets, field); err != nil {
-		return err
+		{file.TagLongRunSets, b.sets.longRunSets},
 	}
 	if b.records > 0 {
-		if err := b.sets.prefix.writeTo(w, file.TagPrefix, field); err != nil {
-			return err
-		}
+		sections = append(sections, section{file.TagPrefix, b.sets.prefix})
 	}
 	if b.runValues != nil {
-		if err := w.Section(file.TagValues, field, b.runValues); err != nil {
+		sections = append(sections, section{file.TagValues, b.runValues})
+	}
+	if b.elements != nil {
+		listed := newSetTable(b.tmp)
+		if _, err := b.elements.encode(context.Background(), listed, nil); err != nil {
 			return err
 		}
-		if err := b.runValues.remove(); err != nil {
-			return err
-		}
+		names, ids := b.elements.sorted()
+		sections = append(sections,
+			section{file.TagElement, bytes.NewReader(file.EncodeStrings(names))},
+			section{file.TagNumbers, bytes.NewReader(ids)},
+			section{file.TagListed, listed},
+			section{file.TagElementOrder, bytes.NewReader(column.ElementOrder(names))})
 	}
-	if b.elements == nil {
-		return nil
-	}
-	listed := newSetTable(b.tmp)
-	if _, err := b.elements.encode(context.Background(), listed, nil); err != nil {
-		return err
-	}
-	names, ids := b.elements.sorted()
-	if err := w.Section(file.TagElement, field, bytes.NewReader(file.EncodeStrings(names))); err != nil {
-		return err
-	}
-	if err := w.Section(file.TagNumbers, field, bytes.NewReader(ids)); err != nil {
-		return err
-	}
-	if err := listed.writeTo(w, file.TagListed, field); err != nil {
-		return err
-	}
-	return w.Section(file.TagElementOrder, field, bytes.NewReader(column.ElementOrder(names)))
+	return writeSections(w, field, sections...)
 }

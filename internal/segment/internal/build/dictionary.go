@@ -57,13 +57,8 @@ func (d *dictionary) add(name []byte) (place uint64) {
 // unknown is the number of names that have none yet.
 const unknown = 1<<32 - 1
 
-// find returns the number of a name, or unknown. The caller must hold mu.
-func (d *dictionary) find(name []byte) uint32 {
-	id, _, _ := d.locate(name)
-	return id
-}
-
-// locate returns the number of a name, or unknown and the index of the slot for it with the bits of its hash.
+// locate returns the number of a name, or unknown and the index of the slot for it with the bits of its hash. The caller must
+// hold mu, unless it adds names.
 func (d *dictionary) locate(name []byte) (id uint32, at int, bits uint64) {
 	hash := maphash.Bytes(d.seed, name)
 	bits = hash >> placeBits << placeBits
@@ -135,7 +130,7 @@ type tokens struct {
 
 // add looks up a name of the current part. The caller must hold the lock of the dictionary.
 func (t *tokens) add(d *dictionary, name []byte) {
-	id := d.find(name)
+	id, _, _ := d.locate(name)
 	if id == unknown {
 		t.names = append(t.names, name...)
 		t.cuts = append(t.cuts, len(t.names))

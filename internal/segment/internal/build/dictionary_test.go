@@ -31,7 +31,7 @@ func TestDictionary(t *testing.T) {
 		}
 		id, known := want[name]
 		if !known {
-			if got := v.find([]byte(name)); got != unknown {
+			if got, _, _ := v.locate([]byte(name)); got != unknown {
 				t.Fatalf("new name %.20q has the number %d", name, got)
 			}
 			id = uint32(len(names))
@@ -42,7 +42,7 @@ func TestDictionary(t *testing.T) {
 		}
 	}
 	for name, id := range want {
-		if got := v.find([]byte(name)); got != id {
+		if got, _, _ := v.locate([]byte(name)); got != id {
 			t.Errorf("name %.20q is found as %d; want %d", name, got, id)
 		}
 	}

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"context"
 
 	"herbarium/internal/segment/internal/file"
@@ -52,8 +53,6 @@ func (b *wordsBuilder) newFieldPostings(order []uint32, prefixes []termPrefix, d
 		}
 	}
 	return &optionalIndex{
-		tags: []file.Tag{file.TagFieldRanges, file.TagFieldDocs},
-		head: nested.head,
 		add: func(record uint32, words []uint32) error {
 			part := 0
 			for _, word := range words {
@@ -67,9 +66,9 @@ func (b *wordsBuilder) newFieldPostings(order []uint32, prefixes []termPrefix, d
 			}
 			return sets.endRecord(record)
 		},
-		encode: func(ctx context.Context) ([]*setTable, error) {
-			table, err := sets.encode(ctx)
-			return []*setTable{table}, err
+		encode: func(ctx context.Context) ([]section, error) {
+			docs, err := sets.encode(ctx)
+			return []section{{file.TagFieldRanges, bytes.NewReader(nested.head)}, {file.TagFieldDocs, docs}}, err
 		},
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"io"
 	"slices"
 
 	"herbarium/internal/segment/internal/fulltext"
@@ -13,18 +12,17 @@ import (
 // inverted collects the postings of terms or elements. Data that exceeds the memory is written to spill files.
 type inverted struct {
 	dictionary
-	numbers int // number of entries, if they have no names
-	tmp     *tempDir
+	numbers int        // number of entries, if they have no names
 	limit   int        // maximum number of pairs in memory
 	used    int        // number of pairs in memory
 	pairs   [][]uint64 // id and record, in the order of the records, once per occurrence
 	records []uint32   // of the pairs, by id
-	runs    []*spillFile
+	runs    postingsRuns
 }
 
 func newInverted(tmp *tempDir, memory int) *inverted {
 	const pairSize = 8 + 4 // before and after sorting
-	return &inverted{dictionary: newDictionary(), tmp: tmp, limit: max(memory/pairSize, 64)}
+	return &inverted{dictionary: newDictionary(), limit: max(memory/pairSize, 64), runs: postingsRuns{tmp: tmp}}
 }
 
 // size returns the number of entries.
@@ -61,25 +59,18 @@ func (v *inverted) spillIfFull() error {
 	return v.spill()
 }
 
-// spill writes the collected postings: for each name its number, the size of what follows, and its records, each as the
-// difference from the preceding one and a bit that says whether a count follows.
+// spill writes the collected postings.
 func (v *inverted) spill() error {
-	out := v.tmp.newSpillFile()
-	v.runs = append(v.runs, out)
+	v.runs.begin()
 	starts := v.sortPairs()
-	var head, data []byte
+	var data []byte
 	for id := range v.size() {
 		records := v.records[starts[id]:starts[id+1]]
 		if len(records) == 0 {
 			continue
 		}
 		data = appendPostings(data[:0], records)
-		head = binary.AppendUvarint(head[:0], uint64(id))
-		head = binary.AppendUvarint(head, uint64(len(data)))
-		if _, err := out.Write(head); err != nil {
-			return err
-		}
-		if _, err := out.Write(data); err != nil {
+		if err := v.runs.add(id, data); err != nil {
 			return err
 		}
 	}
@@ -108,6 +99,8 @@ func (v *inverted) sortPairs() []uint32 {
 	return starts
 }
 
+// appendPostings appends records, each as the difference from the preceding one and a bit that says whether a count
+// follows.
 func appendPostings(b []byte, records []uint32) []byte {
 	before := uint32(0)
 	for i := 0; i < len(records); {
@@ -157,62 +150,25 @@ func (v *inverted) finish() error {
 // encode adds the postings of every name to docs and, unless it is nil, its term-frequency postings to freqs. It returns
 // the number of records of each name. finish must be called before.
 func (v *inverted) encode(ctx context.Context, docs, freqs *setTable) (sizes []uint32, err error) {
-	runs := make([]*postingsRun, len(v.runs))
-	for i, s := range v.runs {
-		r, err := s.reader()
-		if err != nil {
-			return nil, err
-		}
-		runs[i] = &postingsRun{r: r}
-		if err := runs[i].next(); err != nil {
-			return nil, err
-		}
-	}
 	var p decoder
 	sizes = make([]uint32, v.size())
-	for id := range sizes {
-		if id%1024 == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	err = v.runs.merge(ctx, len(sizes), func(id int, postings []byte) error {
+		p.decode(postings)
+		docs.Append(p.records)
+		sizes[id] += uint32(len(p.records))
+		if freqs != nil {
+			freqs.Append(p.many)
 		}
+		return nil
+	}, func() error {
+		if err := docs.End(nil); err != nil || freqs == nil {
+			return err
+		}
+		err := freqs.End(p.counts)
 		p.counts = p.counts[:0]
-		for _, r := range runs {
-			if r.id != uint64(id) || r.done {
-				continue
-			}
-			p.decode(r.data)
-			docs.Append(p.records)
-			sizes[id] += uint32(len(p.records))
-			if freqs != nil {
-				freqs.Append(p.many)
-			}
-			if err := r.next(); err != nil {
-				return nil, err
-			}
-		}
-		if err := docs.End(nil); err != nil {
-			return nil, err
-		}
-		if freqs == nil {
-			continue
-		}
-		if err := freqs.End(p.counts); err != nil {
-			return nil, err
-		}
-	}
-	for _, s := range v.runs {
-		if err := s.remove(); err != nil {
-			return nil, err
-		}
-	}
-	return sizes, nil
-}
-
-// encodeAll encodes the postings and the term-frequency postings of every name. It returns the number of records of each
-// name. finish must be called before.
-func (v *inverted) encodeAll(ctx context.Context) (tables []*setTable, sizes []uint32, err error) {
-	docs, freqs := newSetTable(v.tmp), newSetTable(v.tmp)
-	sizes, err = v.encode(ctx, docs, freqs)
-	return []*setTable{docs, freqs}, sizes, err
+		return err
+	})
+	return sizes, err
 }
 
 // decoder decodes the postings of one name.
@@ -237,30 +193,4 @@ func (p *decoder) decode(data []byte) {
 			p.counts = append(p.counts, byte(min(c, fulltext.MaxFrequency)))
 		}
 	}
-}
-
-// postingsRun reads a spill file.
-type postingsRun struct {
-	r    *spillReader
-	id   uint64
-	data []byte // only valid until next
-	done bool
-}
-
-func (r *postingsRun) next() error {
-	id, err := r.r.uvarint()
-	if err == io.EOF {
-		r.done = true
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	size, err := r.r.uvarint()
-	if err != nil {
-		return err
-	}
-	r.id = id
-	r.data, err = r.r.next(int(size))
-	return err
 }

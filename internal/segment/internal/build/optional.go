@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -34,11 +33,9 @@ func DefaultIndexes() OptionalIndexes {
 
 // optionalIndex collects the postings of an optional index.
 type optionalIndex struct {
-	tags     []file.Tag                                     // of the head, the postings and, if there are any, the term-frequency postings
-	head     []byte                                         // describes the entries of the postings
-	add      func(record uint32, words []uint32) error      // adds a record; see wordsBatch
-	encode   func(ctx context.Context) ([]*setTable, error) // encodes the postings after the last record
-	postings []*setTable                                    // encoded
+	add      func(record uint32, words []uint32) error    // adds a record; see wordsBatch
+	encode   func(ctx context.Context) ([]section, error) // encodes the postings after the last record
+	sections []section                                    // encoded
 }
 
 // addBatch adds records.
@@ -51,14 +48,6 @@ func (x *optionalIndex) addBatch(batch *wordsBatch) error {
 		start = end
 	}
 	return nil
-}
-
-// writeTo writes the head and the postings.
-func (x *optionalIndex) writeTo(w *file.Writer) error {
-	if err := w.Section(x.tags[0], file.NoField, bytes.NewReader(x.head)); err != nil {
-		return err
-	}
-	return writeTables(w, x.postings, x.tags[1:])
 }
 
 // writeOptionalIndexes builds the optional indexes concurrently, in one pass over the words of all records, and writes them.
@@ -79,7 +68,7 @@ func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer,
 	concurrently := func(do func(*optionalIndex) error) error {
 		var group errgroup.Group
 		for _, x := range indexes {
-			group.Go(func() error { return recovered(func() error { return do(x) }) })
+			start(&group, func() error { return do(x) })
 		}
 		return group.Wait()
 	}
@@ -90,14 +79,14 @@ func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer,
 		return err
 	}
 	err = concurrently(func(x *optionalIndex) (err error) {
-		x.postings, err = x.encode(ctx)
+		x.sections, err = x.encode(ctx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	for _, x := range indexes {
-		if err := x.writeTo(w); err != nil {
+		if err := writeSections(w, file.NoField, x.sections...); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -117,8 +118,6 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *opti
 	counts := make([]uint32, len(all)) // term frequencies in the record
 	var found []uint32                 // prefixes in the record
 	return &optionalIndex{
-		tags: []file.Tag{file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs},
-		head: nested.head,
 		add: func(record uint32, words []uint32) error {
 			found = found[:0]
 			for _, word := range words {
@@ -141,13 +140,15 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *opti
 			}
 			return errors.Join(docs.endRecord(record), freqs.endRecord(record))
 		},
-		encode: func(ctx context.Context) ([]*setTable, error) {
+		encode: func(ctx context.Context) ([]section, error) {
 			docTable, err := docs.encode(ctx)
 			if err != nil {
 				return nil, err
 			}
 			freqTable, err := freqs.encode(ctx)
-			return []*setTable{docTable, freqTable}, err
+			return []section{
+				{file.TagPrefixRanges, bytes.NewReader(nested.head)}, {file.TagPrefixDocs, docTable}, {file.TagPrefixFreqs, freqTable},
+			}, err
 		},
 	}
 }

@@ -32,7 +32,7 @@ func TestRunValues(t *testing.T) {
 		if err := b.add(values, nil, records); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.sort(t.Context(), newSortBuffer(memory, records, 3*b.size)); err != nil {
+		if err := b.sort(t.Context(), newSorter(tmp, memory, records, 4*b.size)); err != nil {
 			t.Fatal(err)
 		}
 		var stored bytes.Buffer

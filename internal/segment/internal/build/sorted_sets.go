@@ -2,10 +2,10 @@ package build
 
 import (
 	"encoding/binary"
+	"io"
 
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
-	"herbarium/internal/segment/internal/file"
 )
 
 // sortedSets builds the sets of a field, of its long runs and of the prefixes of its sorted rows, from the sorted rows.
@@ -85,17 +85,15 @@ func newSetTable(tmp *tempDir) *setTable {
 	return &setTable{bitmap.Encoder{W: s}, s}
 }
 
-// writeTo writes the table as a section.
-func (t *setTable) writeTo(w *file.Writer, tag file.Tag, field uint32) error {
-	return w.Section(tag, field, t.Head(), t.sets)
+// WriteTo writes the table.
+func (t *setTable) WriteTo(w io.Writer) (int64, error) {
+	head, err := t.Head().WriteTo(w)
+	if err != nil {
+		return head, err
+	}
+	sets, err := t.sets.WriteTo(w)
+	return head + sets, err
 }
 
-// writeTables writes tables as sections of all fields.
-func writeTables(w *file.Writer, tables []*setTable, tags []file.Tag) error {
-	for i, t := range tables {
-		if err := t.writeTo(w, tags[i], file.NoField); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// remove frees the space.
+func (t *setTable) remove() error { return t.sets.remove() }

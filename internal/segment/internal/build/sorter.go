@@ -5,72 +5,74 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"hash/maphash"
 	"io"
 	"slices"
 )
 
 // sorter sorts the records of a field by key, ties by number. Data that exceeds the memory is sorted in runs, which are
-// written to spill files and merged. No key may be a prefix of another (see text.AppendSortKey).
+// written to spill files and merged. No key may be a prefix of another (see text.AppendSortKey). A sorter is allocated once
+// and used for many fields.
 type sorter struct {
-	tmp  *tempDir
-	buf  *sortBuffer
-	key  func(dst, value []byte) ([]byte, error) // appends the sort key of a value
-	seed maphash.Seed
-	seen map[string]uint32 // offsets of the keys of some values in buf, because many fields have few values
-	hits int               // values that were found in seen
-	next []byte            // buffer for a key
-	runs []*spillFile
+	tmp     *tempDir
+	limit   int    // maximum size of the entries; a single one may be longer
+	entries []byte // for each value: size of its key, size of its payload, key, payload
+	items   []item
+	spare   []item            // buffer of sortByWindow
+	next    []byte            // buffer for an entry
+	seen    map[string]uint32 // offsets of some entries by value, because many fields have few values; nil if few repeat
+	hits    int               // values that were found in seen
+	runs    []*spillFile
+
+	key     func(dst, value []byte) ([]byte, error) // appends the sort key of a value
+	payload func(dst, value []byte) []byte          // appends what is stored with the key
 }
 
-// sortBuffer is the memory of a sorter. It is allocated once and reused for all fields.
-type sortBuffer struct {
-	memory int    // maximum size
-	limit  int    // maximum size of the keys; a single one may be longer
-	keys   []byte // for each record: hash of its value, size of its key, key
-	items  []item
-	spare  []item // buffer of sortByWindow
-}
-
-const keyHead = 8 + 4
+const keyHead = 4 + 4
 
 // item is a record to be sorted.
 type item struct {
 	window uint64 // the bytes of the key that are being compared, in big-endian order
-	at     uint32 // offset of the key
+	at     uint32 // offset of the entry
 	record uint32
 }
 
 const itemSize = 16
 
-// newSortBuffer allocates a buffer, limited to what the given number of records and bytes of keys need.
-func newSortBuffer(memory, records int, keys int64) *sortBuffer {
+// newSorter returns a sorter with memory for the given number of records and bytes of keys and payloads, within a limit.
+func newSorter(tmp *tempDir, memory, records int, bytes int64) *sorter {
 	items := min(max(memory/4/itemSize, 1), records)
-	limit := int(min(int64(memory/2), keys+keyHead*int64(records)))
-	return &sortBuffer{
-		memory: memory,
-		limit:  limit,
-		keys:   make([]byte, 0, limit),
-		items:  make([]item, 0, items),
-		spare:  make([]item, items),
+	limit := int(min(int64(memory/2), bytes+keyHead*int64(records)))
+	return &sorter{
+		tmp:     tmp,
+		limit:   limit,
+		entries: make([]byte, 0, limit),
+		items:   make([]item, 0, items),
+		spare:   make([]item, items),
 	}
 }
 
-func (b *sortBuffer) key(i item) []byte {
-	size := binary.LittleEndian.Uint32(b.keys[i.at+8:])
-	return b.keys[i.at+keyHead:][:size]
+// begin begins a field. finish must be called after it.
+func (s *sorter) begin(key func(dst, value []byte) ([]byte, error), payload func(dst, value []byte) []byte) {
+	s.key, s.payload, s.seen, s.hits = key, payload, map[string]uint32{}, 0
 }
 
-// newSorter returns a sorter of values by the keys that key appends.
-func newSorter(tmp *tempDir, buf *sortBuffer, key func(dst, value []byte) ([]byte, error)) *sorter {
-	return &sorter{tmp: tmp, buf: buf, key: key, seed: maphash.MakeSeed(), seen: map[string]uint32{}}
+// entryOf returns the entry of a record, and the key and the payload in it.
+func (s *sorter) entryOf(i item) (entry, key, payload []byte) {
+	e := s.entries[i.at:]
+	keyEnd := keyHead + int(binary.LittleEndian.Uint32(e))
+	end := keyEnd + int(binary.LittleEndian.Uint32(e[4:]))
+	return e[:end], e[keyHead:keyEnd], e[keyEnd:end]
+}
+
+func (s *sorter) keyOf(i item) []byte {
+	size := binary.LittleEndian.Uint32(s.entries[i.at:])
+	return s.entries[i.at+keyHead:][:size]
 }
 
 // add adds a record. Records must be added in order.
-func (s *sorter) add(value []byte, record uint32) (err error) {
+func (s *sorter) add(value []byte, record uint32) error {
 	const maxSeen, maxSeenLength, sample = 1 << 16, 64, 1 << 10
-	b := s.buf
-	if len(b.items) == cap(b.items) {
+	if len(s.items) == cap(s.items) {
 		if err := s.spill(); err != nil {
 			return err
 		}
@@ -82,28 +84,39 @@ func (s *sorter) add(value []byte, record uint32) (err error) {
 		}
 	}
 	if !ok {
-		if s.next, err = s.key(s.next[:0], value); err != nil {
+		if err := s.setNext(value); err != nil {
 			return err
 		}
-		if len(b.keys)+keyHead+len(s.next) > b.limit && len(b.items) > 0 {
+		if len(s.entries)+len(s.next) > s.limit && len(s.items) > 0 {
 			if err := s.spill(); err != nil {
 				return err
 			}
 		}
-		at = uint32(len(b.keys))
-		b.keys = binary.LittleEndian.AppendUint64(b.keys, maphash.Bytes(s.seed, value))
-		b.keys = binary.LittleEndian.AppendUint32(b.keys, uint32(len(s.next)))
-		b.keys = append(b.keys, s.next...)
+		at = uint32(len(s.entries))
+		s.entries = append(s.entries, s.next...)
 		if s.seen != nil && len(value) <= maxSeenLength {
 			if len(s.seen) < maxSeen {
 				s.seen[string(value)] = at
 			}
 			if len(s.seen) == sample && s.hits == 0 || len(s.seen) == maxSeen && s.hits < maxSeen {
-				s.seen = nil // few values repeat
+				s.seen = nil
 			}
 		}
 	}
-	b.items = append(b.items, item{at: at, record: record})
+	s.items = append(s.items, item{at: at, record: record})
+	return nil
+}
+
+// setNext sets next to the entry of a value.
+func (s *sorter) setNext(value []byte) (err error) {
+	var head [keyHead]byte
+	if s.next, err = s.key(append(s.next[:0], head[:]...), value); err != nil {
+		return err
+	}
+	keyEnd := len(s.next)
+	s.next = s.payload(s.next, value)
+	binary.LittleEndian.PutUint32(s.next, uint32(keyEnd-keyHead))
+	binary.LittleEndian.PutUint32(s.next[4:], uint32(len(s.next)-keyEnd))
 	return nil
 }
 
@@ -123,28 +136,28 @@ const smallGroup = 32
 // sort sorts items whose keys are equal up to an offset by key, ties by record; they must be in the order of their
 // records. It sorts by eight bytes of the keys, and then those items that are equal in them by the next bytes: reading a
 // key takes longer than comparing eight bytes.
-func (b *sortBuffer) sort(items []item, from int) {
+func (s *sorter) sort(items []item, from int) {
 	if len(items) < smallGroup {
 		slices.SortFunc(items, func(x, y item) int {
-			return cmp.Or(bytes.Compare(b.key(x)[from:], b.key(y)[from:]), cmp.Compare(x.record, y.record))
+			return cmp.Or(bytes.Compare(s.keyOf(x)[from:], s.keyOf(y)[from:]), cmp.Compare(x.record, y.record))
 		})
 		return
 	}
-	from += b.commonLength(items, from)
-	if from == len(b.key(items[0])) {
+	from += s.commonLength(items, from)
+	if from == len(s.keyOf(items[0])) {
 		return // no key is a prefix of another, so all are equal
 	}
 	for i := range items {
-		items[i].window = keyWindow(b.key(items[i]), from)
+		items[i].window = keyWindow(s.keyOf(items[i]), from)
 	}
-	sortByWindow(items, b.spare)
+	sortByWindow(items, s.spare)
 	for start := 0; start < len(items); {
 		end := start + 1
 		for end < len(items) && items[end].window == items[start].window {
 			end++
 		}
-		if end-start > 1 && len(b.key(items[start])) > from+8 {
-			b.sort(items[start:end], from+8)
+		if end-start > 1 && len(s.keyOf(items[start])) > from+8 {
+			s.sort(items[start:end], from+8)
 		}
 		start = end
 	}
@@ -183,14 +196,14 @@ func sortByWindow(items, spare []item) {
 }
 
 // commonLength returns the length of the common prefix of all keys after an offset.
-func (b *sortBuffer) commonLength(items []item, from int) int {
-	first := b.key(items[0])[from:]
+func (s *sorter) commonLength(items []item, from int) int {
+	first := s.keyOf(items[0])[from:]
 	n := len(first)
 	for _, i := range items[1:] {
 		if n == 0 {
 			break
 		}
-		n = commonPrefix(first[:n], b.key(i)[from:])
+		n = commonPrefix(first[:n], s.keyOf(i)[from:])
 	}
 	return n
 }
@@ -206,46 +219,46 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// spill writes the buffer to a spill file.
+// spill writes the records in memory to a spill file.
 func (s *sorter) spill() error {
-	b := s.buf
-	b.sort(b.items, 0)
+	s.sort(s.items, 0)
 	out := s.tmp.newSpillFile()
 	s.runs = append(s.runs, out)
-	for _, i := range b.items {
+	for _, i := range s.items {
 		if err := out.writeU32(i.record); err != nil {
 			return err
 		}
-		if _, err := out.Write(b.keys[i.at:][:keyHead+len(b.key(i))]); err != nil {
+		entry, _, _ := s.entryOf(i)
+		if _, err := out.Write(entry); err != nil {
 			return err
 		}
 	}
-	b.reset()
+	s.reset()
 	clear(s.seen)
 	return nil
 }
 
-// reset empties the buffer. It replaces one that had to grow for a long key.
-func (b *sortBuffer) reset() {
-	b.keys, b.items = b.keys[:0], b.items[:0]
-	if cap(b.keys) > 2*b.limit {
-		b.keys = make([]byte, 0, b.limit)
+// reset empties the memory. It replaces a buffer that had to grow for a long key.
+func (s *sorter) reset() {
+	s.entries, s.items = s.entries[:0], s.items[:0]
+	if cap(s.entries) > 2*s.limit {
+		s.entries = make([]byte, 0, s.limit)
 	}
 }
 
-// each calls f for every record in order. The key is only valid until f returns.
-func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) error {
-	b := s.buf
+// each calls f for every record in order. Key and payload are only valid until f returns.
+func (s *sorter) each(f func(key, payload []byte, record uint32) error) error {
 	if len(s.runs) == 0 {
-		b.sort(b.items, 0)
-		for _, i := range b.items {
-			if err := f(b.key(i), i.record, binary.LittleEndian.Uint64(b.keys[i.at:])); err != nil {
+		s.sort(s.items, 0)
+		for _, i := range s.items {
+			_, key, payload := s.entryOf(i)
+			if err := f(key, payload, i.record); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if len(b.items) > 0 {
+	if len(s.items) > 0 {
 		if err := s.spill(); err != nil {
 			return err
 		}
@@ -265,7 +278,7 @@ func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) erro
 	slices.SortFunc(m, (*sortedRun).compare) // a sorted list is a heap
 	for len(m) > 0 {
 		top := m[0]
-		if err := f(top.key, top.record, top.hash); err != nil {
+		if err := f(top.key, top.payload, top.record); err != nil {
 			return err
 		}
 		switch err := top.next(); {
@@ -280,32 +293,38 @@ func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) erro
 	return nil
 }
 
-func (s *sorter) close() error {
-	s.buf.reset()
+// finish removes the records of a field.
+func (s *sorter) finish() error {
+	s.reset()
 	var errs []error
 	for _, r := range s.runs {
 		errs = append(errs, r.remove())
 	}
+	s.runs = nil
 	return errors.Join(errs...)
 }
 
 // sortedRun reads a spill file of sorted records.
 type sortedRun struct {
-	r      *spillReader
-	key    []byte
-	record uint32
-	hash   uint64
+	r            *spillReader
+	key, payload []byte
+	record       uint32
 }
 
-// next reads the next record. Its key is only valid until the next call.
+// next reads the next record. Its key and payload are only valid until the next call.
 func (c *sortedRun) next() error {
 	head, err := c.r.next(4 + keyHead)
 	if err != nil {
 		return err
 	}
-	c.record, c.hash = binary.LittleEndian.Uint32(head), binary.LittleEndian.Uint64(head[4:])
-	c.key, err = c.r.next(int(binary.LittleEndian.Uint32(head[12:])))
-	return err
+	c.record = binary.LittleEndian.Uint32(head)
+	keySize, payloadSize := binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint32(head[8:])
+	entry, err := c.r.next(int(keySize + payloadSize))
+	if err != nil {
+		return err
+	}
+	c.key, c.payload = entry[:keySize], entry[keySize:]
+	return nil
 }
 
 func (c *sortedRun) compare(d *sortedRun) int {

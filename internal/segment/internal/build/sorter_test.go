@@ -34,28 +34,27 @@ func checkSorter(t *testing.T, keys [][]byte, memory int) {
 		want = append(want, sortable{string(k), uint32(i)})
 		size += int64(len(k))
 	}
-	buf := newSortBuffer(memory, len(keys), size)
-	for range 2 { // also with a reused buffer
-		s := newSorter(tmp, buf, func(dst, value []byte) ([]byte, error) { return append(dst, value...), nil })
+	s := newSorter(tmp, memory, len(keys), 2*size)
+	for range 2 { // also when it is used again
+		s.begin(func(dst, value []byte) ([]byte, error) { return append(dst, value...), nil },
+			func(dst, value []byte) []byte { return append(dst, value[:len(value)/2]...) })
 		for _, x := range want {
 			if err := s.add([]byte(x.Key), x.Record); err != nil {
 				t.Fatal(err)
 			}
 		}
 		got = nil
-		hashes := map[string]uint64{}
-		err := s.each(func(key []byte, record uint32, hash uint64) error {
-			if first, ok := hashes[string(key)]; ok && hash != first {
-				t.Errorf("record %d has another hash than the others with its value", record)
+		err := s.each(func(key, payload []byte, record uint32) error {
+			if string(payload) != string(key[:len(key)/2]) {
+				t.Errorf("record %d: key %q has payload %q", record, key, payload)
 			}
-			hashes[string(key)] = hash
 			got = append(got, sortable{string(key), record})
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.close(); err != nil {
+		if err := s.finish(); err != nil {
 			t.Fatal(err)
 		}
 	}

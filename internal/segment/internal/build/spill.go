@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"herbarium/internal/filesystem"
+	"herbarium/internal/segment/internal/file"
 )
 
 // tempDir is the directory of a build and its temporary files.
@@ -32,13 +33,12 @@ func newTempDir(fs filesystem.FS, dir string, memory, fields int) *tempDir {
 
 // spillFile is written once and then read. It creates a temporary file only when its buffer overflows.
 type spillFile struct {
-	tmp   *tempDir
-	f     filesystem.File // nil while everything is in the buffer
-	buf   []byte
-	limit int // size of the buffer
+	tmp *tempDir
+	f   filesystem.File // nil while everything is in the buffer
+	buf []byte
 }
 
-func (w *tempDir) newSpillFile() *spillFile { return &spillFile{tmp: w, limit: w.buffer} }
+func (w *tempDir) newSpillFile() *spillFile { return &spillFile{tmp: w} }
 
 func (w *tempDir) newFile() (filesystem.File, error) {
 	w.mu.Lock()
@@ -70,11 +70,11 @@ func (w *tempDir) close() error {
 
 // Write appends p.
 func (s *spillFile) Write(p []byte) (int, error) {
-	if len(s.buf)+len(p) > s.limit {
+	if len(s.buf)+len(p) > s.tmp.buffer {
 		if err := s.flush(); err != nil {
 			return 0, err
 		}
-		if len(p) > s.limit {
+		if len(p) > s.tmp.buffer {
 			return s.f.Write(p)
 		}
 	}
@@ -95,7 +95,7 @@ func (s *spillFile) flush() (err error) {
 
 // writeU32 appends a 32-bit integer.
 func (s *spillFile) writeU32(n uint32) error {
-	if len(s.buf)+4 > s.limit {
+	if len(s.buf)+4 > s.tmp.buffer {
 		if err := s.flush(); err != nil {
 			return err
 		}
@@ -109,13 +109,16 @@ func (s *spillFile) reader() (*spillReader, error) {
 	if s.f == nil {
 		return &spillReader{Reader: bufio.NewReaderSize(bytes.NewReader(s.buf), len(s.buf))}, nil
 	}
-	if err := s.complete(); err != nil {
-		return nil, err
+	if len(s.buf) > 0 {
+		if err := s.flush(); err != nil {
+			return nil, err
+		}
 	}
+	s.buf = nil
 	if _, err := s.f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return &spillReader{Reader: bufio.NewReaderSize(s.f, s.limit)}, nil
+	return &spillReader{Reader: bufio.NewReaderSize(s.f, s.tmp.buffer)}, nil
 }
 
 // eachU32 calls f for every 32-bit integer. Nothing can be written to the spill file afterwards.
@@ -139,33 +142,6 @@ func (s *spillFile) eachU32(f func(n uint32) error) error {
 			}
 		}
 	}
-}
-
-// readAt returns n bytes at an offset: in dst, if it is large enough, or in the buffer of the spill file. Nothing can be
-// written afterwards.
-func (s *spillFile) readAt(dst []byte, at int64, n int) ([]byte, error) {
-	if s.f == nil {
-		return s.buf[at:][:n], nil
-	}
-	if err := s.complete(); err != nil {
-		return nil, err
-	}
-	if _, err := s.f.Seek(at, io.SeekStart); err != nil {
-		return nil, err
-	}
-	dst = slices.Grow(dst[:0], n)[:n]
-	_, err := io.ReadFull(s.f, dst)
-	return dst, err
-}
-
-// complete writes the rest of the buffer.
-func (s *spillFile) complete() error {
-	if s.buf == nil {
-		return nil
-	}
-	err := s.flush()
-	s.buf = nil
-	return err
 }
 
 // WriteTo writes the content. Nothing can be written to the spill file afterwards.
@@ -224,4 +200,25 @@ func (r *spillReader) uvarint() (uint64, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err
+}
+
+// section is a section to be written.
+type section struct {
+	tag  file.Tag
+	body io.WriterTo
+}
+
+// writeSections writes sections of a field and removes the spill files that they were in.
+func writeSections(w *file.Writer, field uint32, sections ...section) error {
+	for _, s := range sections {
+		if err := w.Section(s.tag, field, s.body); err != nil {
+			return err
+		}
+		if spilled, ok := s.body.(interface{ remove() error }); ok {
+			if err := spilled.remove(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -94,14 +95,15 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
 		return err
 	}
 	b.terms.release()
-	postings, docFreqs, err := b.terms.encodeAll(ctx)
+	docs, freqs := newSetTable(b.tmp), newSetTable(b.tmp)
+	docFreqs, err := b.terms.encode(ctx, docs, freqs)
 	if err != nil {
 		return err
 	}
-	if err := writeTables(w, postings, []file.Tag{file.TagDocs, file.TagFreqs}); err != nil {
+	if err := writeSections(w, file.NoField, section{file.TagDocs, docs}, section{file.TagFreqs, freqs}); err != nil {
 		return err
 	}
-	if err := w.Section(file.TagForward, file.NoField, b.forward); err != nil {
+	if err := w.Section(file.TagForward, file.NoField, b.forward); err != nil { // read again below
 		return err
 	}
 	end := binary.LittleEndian.AppendUint64(nil, b.at)
@@ -141,34 +143,35 @@ func (b *wordsBuilder) writeTerms(w *file.Writer, order []uint32) (common []uint
 	if err := w.Section(file.TagTerms, file.NoField, head, names); err != nil {
 		return nil, err
 	}
-	return common, errors.Join(w.Section(file.TagIDs, file.NoField, ids), names.remove(), ids.remove())
+	return common, errors.Join(names.remove(), writeSections(w, file.NoField, section{file.TagIDs, ids}))
 }
 
 // writeLengthOrder writes the records in the order of their lengths.
-func (b *wordsBuilder) writeLengthOrder(ctx context.Context, w *file.Writer) (err error) {
-	lengths, err := b.lengths.reader()
+func (b *wordsBuilder) writeLengthOrder(ctx context.Context, w *file.Writer) error {
+	byLength, record := newInverted(b.tmp, b.memory/8), uint32(0)
+	err := b.lengths.eachU32(func(length uint32) error {
+		byLength.numbers = max(byLength.numbers, int(length)+1)
+		byLength.addPair(length, record)
+		record++
+		return byLength.spillIfFull()
+	})
 	if err != nil {
 		return err
 	}
-	s := newSorter(b.tmp, newSortBuffer(b.memory/8, int(b.records), 4*int64(b.records)), func(dst, length []byte) ([]byte, error) {
-		return binary.BigEndian.AppendUint32(dst, binary.LittleEndian.Uint32(length)), nil
-	})
-	defer func() { err = errors.Join(err, s.close()) }()
-	for record := range b.records {
-		length, err := lengths.next(4)
-		if err != nil {
-			return err
-		}
-		if err := s.add(length, record); err != nil {
-			return err
-		}
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	sorted := b.tmp.newSpillFile()
-	if err := s.each(func(_ []byte, record uint32, _ uint64) error { return sorted.writeU32(record) }); err != nil {
+	if err := byLength.finish(); err != nil {
 		return err
 	}
-	return errors.Join(w.Section(file.TagLengthOrder, file.NoField, sorted), sorted.remove())
+	sorted := b.tmp.newSpillFile()
+	var p decoder
+	err = byLength.runs.merge(ctx, byLength.size(), func(_ int, postings []byte) (err error) {
+		p.decode(postings)
+		for _, record := range p.records {
+			err = cmp.Or(err, sorted.writeU32(record))
+		}
+		return err
+	}, func() error { return nil })
+	if err != nil {
+		return err
+	}
+	return writeSections(w, file.NoField, section{file.TagLengthOrder, sorted})
 }
