@@ -52,6 +52,7 @@ var facetCliffs = []struct{ name, raw string }{
 	{"distinct-values-of-some", "field=image&field=id&field=url&search=" + gen.CommonWord},
 	{"charts", allFields + "&_scale=auto&_edges=all&_own_filter=ignore&buckets=24&price[gte]=20&search=" + gen.CommonWord},
 	{"charts-of-all", allFields + "&_scale=auto&_edges=all&_own_filter=ignore&buckets=24"},
+	{"distinct-values-of-last-records", "field=id&field=image&id[gte]=900000"},
 	{"value-search", "field=author&_values=an"},
 	{"value-search-of-distinct-values", "field=title&_values=an"},
 	{"all-fields", allFields + "&search=" + gen.CommonWord},

@@ -8,6 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/guard"
 )
@@ -53,7 +54,7 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 
 // facetMatches is the records of a union that match a request.
 type facetMatches struct {
-	segments []*column.Matches // by segment
+	segments []*bitmap.Set // by segment; nil means all records
 	tail     []*tailRow
 	total    int
 }
@@ -62,16 +63,26 @@ func (u *Union) matchForFacets(st *guard.Steps, q *query.Request) *facetMatches 
 	m := &facetMatches{tail: u.Tail.matching(st, q)}
 	m.total = len(m.tail)
 	for _, r := range u.Segments {
-		matches := column.NewMatches(st, &r.pool, r.evaluate(st, q, nil).set)
-		m.segments = append(m.segments, matches)
-		m.total += matches.Len()
+		set, n := r.matches(st, q)
+		m.segments = append(m.segments, set)
+		m.total += n
 	}
 	return m
 }
 
+// matches returns the records that match a request, nil for all, and their number. The caller must release the set.
+func (r *Reader) matches(st *guard.Steps, q *query.Request) (set *bitmap.Set, n int) {
+	res := r.evaluate(st, q, nil)
+	if n = res.total(r); n == r.Len() {
+		res.set.Release()
+		return nil, n
+	}
+	return res.set, n
+}
+
 func (m *facetMatches) release() {
-	for _, matches := range m.segments {
-		matches.Release()
+	for _, set := range m.segments {
+		set.Release()
 	}
 }
 
@@ -87,7 +98,7 @@ func (u *Union) checkValueSearch(m *facetMatches, field int, q *query.FacetReque
 	n := 0
 	for i, r := range u.Segments {
 		if c := &r.columns[field]; !c.StoresValues() {
-			n += min(m.segments[i].Len(), c.Distinct())
+			n += min(result{set: m.segments[i]}.total(r), c.Distinct())
 		}
 	}
 	if n > maxLongValues {
@@ -104,18 +115,15 @@ func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, q *query.Face
 	}
 	var parts []column.Part
 	for i, r := range u.Segments {
-		if m.segments[i].Len() > 0 || q.AllEdges {
-			parts = append(parts, column.Part{Column: &r.columns[field], Matches: m.segments[i]})
+		if set := m.segments[i]; set == nil || set.Len() > 0 || q.AllEdges {
+			parts = append(parts, column.Part{Column: &r.columns[field], Set: set})
 		}
-	}
-	if len(parts) == 1 && len(m.tail) == 0 && (!q.AllEdges || u.Tail.Len() == 0) {
-		return parts[0].Column.Facet(parts[0].Matches, q), nil
 	}
 	var all column.Values
 	if q.AllEdges {
 		all = tailValues(field, u.Tail.rows)
 	}
-	return column.FacetOfParts(st, &u.Tail.fields[field], parts, tailValues(field, m.tail), all, q), nil
+	return column.Facet(st, &u.Tail.fields[field], parts, tailValues(field, m.tail), all, q), nil
 }
 
 // tailValues returns the values of a field.

@@ -35,6 +35,7 @@ func TestFacets_longValues(t *testing.T) {
 		{"field=long&_values=77&id[lt]=100", 1},
 		{"field=long", 20_001},
 		{"field=same&_values=7", 1},
+		{"field=same&_values=%CC%81", 10}, // an accent alone is in all values
 		{"field=list&_values=7", 1},
 	} {
 		q, err := query.ParseFacets(strings.NewReplacer("[", "%5B", "]", "%5D").Replace(tt.raw), fields)

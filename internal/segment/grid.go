@@ -21,10 +21,10 @@ func (u *Union) Grid(ctx context.Context, q *query.GridRequest) (g query.Grid, e
 	err = u.guard(func() error {
 		st := guard.NewSteps(ctx)
 		for _, r := range u.Segments {
-			m := column.NewMatches(st, &r.pool, r.evaluate(st, q.Request, nil).set)
-			column.AddToGrid(m, &r.columns[q.X], &r.columns[q.Y], q, counts)
-			g.Total += m.Len()
-			m.Release()
+			set, n := r.matches(st, q.Request)
+			column.AddToGrid(st, set, &r.columns[q.X], &r.columns[q.Y], q, counts)
+			g.Total += n
+			set.Release()
 		}
 		rows := u.Tail.matching(st, q.Request)
 		g.Total += len(rows)

@@ -167,13 +167,19 @@ func (c *Column) runAt(run, rank int) int {
 		}
 		run++
 	}
-	step := near
-	for run+step <= c.Distinct() && int(c.runs.At(run+step)) <= rank {
-		run += step
+	return lastIndex(run, c.Distinct(), func(i int) bool { return int(c.runs.At(i)) <= rank })
+}
+
+// lastIndex returns the last index in [from, to] that satisfies a condition. The condition holds for from and all indexes up to
+// the result. It is fast if the result is near from.
+func lastIndex(from, to int, holds func(i int) bool) int {
+	step := 1
+	for from+step <= to && holds(from+step) {
+		from += step
 		step *= 2
 	}
-	n := min(step, c.Distinct()+1-run)
-	return run + sort.Search(n, func(i int) bool { return int(c.runs.At(run+i)) > rank }) - 1
+	n := min(step-1, to-from) // indexes that may hold
+	return from + sort.Search(n, func(i int) bool { return !holds(from + 1 + i) })
 }
 
 // RunValue returns the value of the first record of a run.

@@ -11,22 +11,23 @@ import (
 func Counters() []string { return []string{"sets", "marks"} }
 
 // ChosenCounter returns the name of the method that facets use for a set.
-func (c *Column) ChosenCounter(m *Matches) string {
-	if c.countsBySets(m, 2) {
+func (c *Column) ChosenCounter(st *guard.Steps, set *bitmap.Set) string {
+	if c.countsBySets(st, set, 2) {
 		return "sets"
 	}
 	return "marks"
 }
 
-// CountRuns counts the matches of the runs of at least one or two records.
-func (c *Column) CountRuns(counter string, least int, m *Matches, f func(run, n int)) {
-	o := sortedResult{Column: c}
-	if counter == "marks" {
-		o = newSortedResult(m.steps, c, m.set, true)
-		defer o.release()
+// CountRuns counts the records of a set in the runs of at least one or two records.
+func (c *Column) CountRuns(st *guard.Steps, counter string, least int, set *bitmap.Set, f func(run, n int)) {
+	o := newSortedResult(st, c, set, counter == "marks")
+	defer o.release()
+	if counter == "sets" {
+		c.pool.Put(o.marks)
+		o.marks = nil
 	}
-	next := c.runCounts(m, o.marks, least)
-	for run, n, ok := next(); ok; run, n, ok = next() {
+	r := runCounter{sortedResult: &o}
+	for run, n, ok := r.count(c.Distinct(), least); ok; run, n, ok = r.count(c.Distinct(), least) {
 		f(run, n)
 	}
 }
@@ -41,10 +42,10 @@ func (c *Column) RecordAt(rank int) uint32 { return c.sorted.At(rank) }
 func ElementCounters() []elementMethod { return []elementMethod{byPostings, byLists, byOthers} }
 
 // TopElements returns the most frequent elements.
-func (c *Column) TopElements(m *Matches, most int, method elementMethod) (values []query.ValueCount, distinct int) {
+func (c *Column) TopElements(st *guard.Steps, set *bitmap.Set, most int, method elementMethod) (values []query.ValueCount, distinct int) {
 	v := newValueCollector(&query.FacetRequest{Top: most})
-	c.countElementsBy(method, m, v)
-	return v.list(nil), v.distinct
+	c.countElementsBy(st, method, set, v)
+	return v.list(), v.distinct
 }
 
 // CountBelow returns the number of records of a set, nil for all, whose sort key is less than the given one.

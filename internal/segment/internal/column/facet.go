@@ -6,88 +6,79 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/text"
 )
 
-// Facet counts the values of the field among the records of a set; nil means all.
-//
-// Range and histogram are counts of matches between some ranks. Values are counted in runs of several records only: runs of one
-// record have the rest of the matches, and only the first of them can be among the most frequent values.
-func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
-	f := query.Facet{Field: c.Field.Name, Type: c.Field.Type, Total: m.n}
-	values := newValueCollector(q)
-	isList := c.Field.Type == herb.TypeList
-	least := 2 // records of the runs to examine
-	if values.find != nil {
-		least = 1
-	}
-	o := newSortedResult(m.steps, c, m.set, !isList && !c.countsBySets(m, least))
-	defer o.release()
-	withValue := o.len()
-	f.Empty = m.n - withValue
-	if isList {
-		c.countElements(m, values)
-		values.setFacet(&f, nil)
-		return f
-	}
-	if query.HasRange(c.Field.Type) {
-		counted := []population{&o}
-		edges := counted
-		if q.AllEdges {
-			edges = []population{new(newSortedResult(m.steps, c, nil, false))}
-		}
-		setHistogram(&f, &c.Field, counted, edges, q)
-	}
-	texts, next := c.newRunValues(m.steps, m.n), c.runCounts(m, o.marks, least)
-	single := withValue // matches in runs that next does not return
-	for run, n, ok := next(); ok; run, n, ok = next() {
-		single -= n
-		switch {
-		case countsAsWritten(c.Field.Type) && c.isNonUniform(run):
-			for _, w := range c.writings(m, run) {
-				if values.count([]byte(w.Text)) {
-					values.offer(valueCount{n: w.Count, run: run, value: w.Text})
-				}
-			}
-		case values.countFound(values.find == nil || texts.contains(run, values.find)):
-			values.offerRun(run, n)
-		}
-	}
-	if single > 0 {
-		values.addDistinct(single)
-		o.offerSingleRuns(&values.topValues)
-	}
-	values.setFacet(&f, c.RunValue)
-	return f
+// Part is the records of one segment of a union that match a request.
+type Part struct {
+	Column *Column
+	Set    *bitmap.Set // nil means all records
 }
 
-// offerSingleRuns offers the first runs of one record that is in the result, which must have a value: as many as can be among
-// the top.
-func (o *sortedResult) offerSingleRuns(top *topValues) {
-	if !top.qualifies(1) {
-		return
+// Value is a value of a field and the number of records that have it.
+type Value struct {
+	Key   string // sort key
+	Text  string // as written
+	Count int
+}
+
+// Values are the values of a field in several records in memory.
+type Values struct {
+	All   []Value // of each record that has one, in ascending order
+	Empty int     // records whose value is missing
+}
+
+// Facet returns the facet of a field among the matching records of some segments and among values in memory. Lists are only
+// counted in segments, of which there must be at most one. all is the values of all records in memory, for the edges of
+// histograms.
+func Facet(st *guard.Steps, f *herb.Field, parts []Part, tail, all Values, q *query.FacetRequest) query.Facet {
+	facet := query.Facet{Field: f.Name, Type: f.Type, Total: tail.Empty + len(tail.All), Empty: tail.Empty}
+	values := newValueCollector(q)
+	merger := valueMerger{valueCollector: values, field: f, asWritten: countsAsWritten(f.Type), ascii: text.NewASCIIComparer()}
+	isList := f.Type == herb.TypeList
+	least := 1 // records of the runs to examine
+	if len(parts) == 1 && len(tail.All) == 0 && values.find == nil {
+		least = 2
 	}
-	left := top.skip + top.most
-	for run := o.runAt(0, o.rank(0)); left > 0 && run < o.Distinct(); run++ {
-		o.steps.Add(1)
-		from, to := o.run(run)
-		if to-from == 1 && (o.set == nil || o.set.Has(o.sorted.At(from))) {
-			top.offerRun(run, 1)
-			left--
+	var counted, edges []population
+	for _, p := range parts {
+		o := newSortedResult(st, p.Column, p.Set, !isList && !p.Column.countsBySets(st, p.Set, least))
+		defer o.release()
+		counted, edges = append(counted, &o), append(edges, new(newSortedResult(st, p.Column, nil, false)))
+		facet.Total += o.total
+		facet.Empty += o.total - o.len()
+		if isList {
+			p.Column.countElements(st, p.Set, values)
+		} else {
+			merger.addRuns(&o)
 		}
 	}
+	merger.addValues(tail.All)
+	if query.HasRange(f.Type) {
+		counted = append(counted, valuePopulation(tail.All))
+		if edges = append(edges, valuePopulation(all.All)); !q.AllEdges {
+			edges = counted
+		}
+		setHistogram(&facet, f, counted, edges, q)
+	}
+	merger.merge()
+	values.setFacet(&facet)
+	return facet
 }
 
 // writings returns the values of a non-uniform run by their written form, in the order of their bytes.
-func (c *Column) writings(m *Matches, run int) (values []Value) {
+func (o *sortedResult) writings(run int) (values []Value) {
 	counts := map[string]int{}
-	from, to := c.run(run)
+	from, to := o.run(run)
 	for p := from; p < to; p++ {
-		m.steps.Add(1)
-		if rec := c.sorted.At(p); m.set == nil || m.set.Has(rec) {
-			counts[c.value(rec)]++
+		o.steps.Add(1)
+		if rec := o.sorted.At(p); o.set == nil || o.set.Has(rec) {
+			counts[o.value(rec)]++
 		}
 	}
-	key := c.runKey(run)
+	key := o.runKey(run)
 	for _, written := range slices.Sorted(maps.Keys(counts)) {
 		values = append(values, Value{key, written, counts[written]})
 	}

@@ -24,19 +24,19 @@ func BenchmarkFacetCounter(b *testing.B) {
 				set.Add(rec)
 			}
 		}
-		m := column.NewMatches(guard.NewSteps(b.Context()), pool, setOf(pool, set))
+		st, matches := guard.NewSteps(b.Context()), setOf(pool, set)
 		for i := range columns[:4] {
 			c := &columns[i]
 			for _, name := range column.Counters() {
 				b.Run(fmt.Sprintf("share=%v/field=%s/counter=%s", share, c.Field.Name, name), func(b *testing.B) {
 					chosen := 0.0
-					if c.ChosenCounter(m) == name {
+					if c.ChosenCounter(st, matches) == name {
 						chosen = 1
 					}
 					for b.Loop() {
-						c.CountRuns(name, 2, m, func(_, _ int) {})
+						c.CountRuns(st, name, 2, matches, func(_, _ int) {})
 					}
-					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(m.Len()), "ns/match")
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(matches.Len()), "ns/match")
 					b.ReportMetric(chosen, "chosen")
 				})
 			}

@@ -7,35 +7,6 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Matches is the set of records that match a request. Release it after use.
-type Matches struct {
-	steps *guard.Steps
-	set   *bitmap.Set // nil means all records
-	n     int
-	all   int // number of all records
-}
-
-// NewMatches returns the matches of a set; nil means all records. The set then belongs to the matches.
-func NewMatches(st *guard.Steps, pool *bitmap.Pool, set *bitmap.Set) *Matches {
-	m := &Matches{steps: st, set: set, n: pool.Records, all: pool.Records}
-	if set != nil {
-		if m.n = set.Len(); m.n == m.all {
-			m.Release()
-			m.set = nil
-		}
-	}
-	return m
-}
-
-// Release recycles memory.
-func (m *Matches) Release() { m.set.Release() }
-
-// Len returns the number of records.
-func (m *Matches) Len() int { return m.n }
-
-// dense returns the set as one bit per record.
-func (m *Matches) dense() bitmap.Bits { return m.set.Dense(m.steps) }
-
 // Approximate costs of counting in nanoseconds. They are only compared with each other; BenchmarkFacetCounter shows
 // whether the choice is right.
 const (
@@ -45,121 +16,92 @@ const (
 	costOfWord      = 2   // of 64 marks
 	costOfRun       = 30  // counting the records of a run
 	costOfMarkedRun = 40  // locating the run of a mark
-	costOfSkip      = 2   // skipping a run of one record
 )
 
-// countsBySets reports whether intersecting the matches with each run that has at least so many records, one or two, is cheaper
-// than marking them in the sorted rows.
-func (c *Column) countsBySets(m *Matches, least int) bool {
-	if m.set == nil {
+// countsBySets reports whether intersecting a set with each run that has at least so many records, one or two, is cheaper than
+// marking its records in the sorted rows.
+func (c *Column) countsBySets(st *guard.Steps, set *bitmap.Set, least int) bool {
+	if set == nil {
 		return false
 	}
-	inShortRuns, counted, skipped := c.Values(), c.Distinct(), 0
+	inShortRuns, counted := c.Values(), c.Distinct()
 	if least > 1 { // of d runs with v records, at most v-d have several, and at most 2*(v-d) records are in them
 		surplus := c.Values() - c.Distinct()
 		inShortRuns, counted = min(inShortRuns, 2*surplus), min(counted, surplus)
-		skipped = c.Distinct()/runBlock + min(c.Distinct()-counted, runBlock*counted)
 	}
 	for k := range c.longRuns.Len() {
-		m.steps.Add(1)
+		st.Add(1)
 		from, to := c.run(int(c.longRuns.At(k)))
 		inShortRuns -= to - from
 	}
-	bySets := costOfByte*float64(c.longRunSets.Size()) + costOfRank*float64(max(inShortRuns, 0)) +
-		costOfRun*float64(counted) + costOfSkip*float64(skipped)
-	byMarks := costOfMark*float64(min(m.n, m.all-m.n)) + costOfWord*float64(m.all/64) +
-		costOfMarkedRun*float64(min(m.n, c.Distinct()))
+	n, all := set.Len(), c.sorted.Len()
+	bySets := costOfByte*float64(c.longRunSets.Size()) + costOfRank*float64(max(inShortRuns, 0)) + costOfRun*float64(counted)
+	byMarks := costOfMark*float64(min(n, all-n)) + costOfWord*float64(all/64) + costOfMarkedRun*float64(min(n, c.Distinct()))
 	return bySets < byMarks
 }
 
-// runSequence returns the next run with matches, in ascending order, and their number. ok is false at the end.
-type runSequence func() (run, n int, ok bool)
-
-// runCounts returns the runs with matches that have at least so many records, one or two; with marks, it returns all runs with
-// matches. marks are the ranks of the matches, or nil to intersect them with the runs.
-func (c *Column) runCounts(m *Matches, marks bitmap.Bits, least int) runSequence {
-	if marks != nil {
-		return c.markedRuns(m.steps, marks)
-	}
-	count := func(_, from, to int) int { return to - from }
-	if m.set != nil {
-		count = c.intersections(m)
-	}
-	run := -1
-	return func() (int, int, bool) {
-		for {
-			m.steps.Add(1)
-			if run++; least > 1 {
-				run = c.skipSingleRuns(m.steps, run)
-			}
-			if run == c.Distinct() {
-				return 0, 0, false
-			}
-			from, to := c.run(run)
-			if n := count(run, from, to); n > 0 {
-				return run, n, true
-			}
-		}
-	}
+// runCounter counts the matches of the runs of a field in ascending order: by the marks of a result, or by intersecting it with
+// each run.
+type runCounter struct {
+	*sortedResult
+	next int // run to continue with
+	long int // index of the first long run that is not before it
 }
 
-// runBlock is the number of runs of one record that are skipped at a time.
-const runBlock = 64
-
-// skipSingleRuns returns the first run of several records that is not before the given one, or the number of runs.
-func (c *Column) skipSingleRuns(st *guard.Steps, run int) int {
-	last, start := c.Distinct(), c.runs.At(run)
-	for run < last {
-		if run+runBlock <= last {
-			if end := c.runs.At(run + runBlock); end-start == runBlock {
-				st.Add(1)
-				start, run = end, run+runBlock
-				continue
+// count returns the next run before end that has matches, and their number. Without marks, it skips runs with fewer records than
+// least, one or two. ok is false if there is none.
+func (r *runCounter) count(end, least int) (run, n int, ok bool) {
+	for r.next < end {
+		r.steps.Add(1)
+		run = r.next
+		from, to := int(r.runs.At(run)), int(r.runs.At(run+1))
+		if r.marks != nil {
+			last := int(r.runs.At(end))
+			rank := r.marks.Next(r.steps, from, last)
+			if rank == last {
+				break
 			}
+			run = r.runAt(run, rank)
+			to = int(r.runs.At(run + 1))
+			r.next = run + 1
+			return run, r.marks.Count(rank, to), true
 		}
-		end := c.runs.At(run + 1)
-		if end-start > 1 {
-			break
+		if to-from == 1 && least > 1 {
+			r.next = r.skipSingleRuns(run, end)
+			continue
 		}
-		start, run = end, run+1
+		r.next++
+		if n := r.countRun(run, from, to); n > 0 {
+			return run, n, true
+		}
 	}
-	return run
+	r.next = end
+	return 0, 0, false
 }
 
-// intersections returns a function that counts the matches of ascending runs.
-func (c *Column) intersections(m *Matches) func(run, from, to int) int {
-	records, k := m.dense(), 0
-	return func(run, from, to int) int {
-		if k < c.longRuns.Len() && int(c.longRuns.At(k)) == run {
-			k++
-			return c.longRunSets.Set(k-1).CountIn(m.steps, records)
-		}
-		return c.countRanks(m.steps, from, to, records)
+// countRun returns the number of matches in a run with the given ranks, which is not before that of the last call.
+func (r *runCounter) countRun(run, from, to int) (n int) {
+	if r.set == nil {
+		return to - from
 	}
-}
-
-// countRanks returns the number of records with ranks in [from, to) in a bitset.
-func (c *Column) countRanks(st *guard.Steps, from, to int, records bitmap.Bits) (n int) {
-	st.Add(1 + to - from)
-	for order := c.sorted.Slice(from, to); len(order) >= 4; order = order[4:] {
+	for r.long < r.longRuns.Len() && int(r.longRuns.At(r.long)) < run {
+		r.long++
+	}
+	records := r.set.Dense(r.steps)
+	if r.long < r.longRuns.Len() && int(r.longRuns.At(r.long)) == run {
+		return r.longRunSets.Set(r.long).CountIn(r.steps, records)
+	}
+	r.steps.Add(to - from)
+	for order := r.sorted.Slice(from, to); len(order) >= 4; order = order[4:] {
 		rec := binary.LittleEndian.Uint32(order)
 		n += int(records[rec/64] >> (rec % 64) & 1)
 	}
 	return n
 }
 
-// markedRuns returns the runs with marks in the sorted rows.
-func (c *Column) markedRuns(st *guard.Steps, marks bitmap.Bits) runSequence {
-	end := c.Values()
-	run, rank := 0, marks.Next(st, 0, end)
-	return func() (int, int, bool) {
-		if rank >= end {
-			return 0, 0, false
-		}
-		run = c.runAt(run, rank)
-		to := int(c.runs.At(run + 1))
-		n := marks.Count(rank, to)
-		rank = marks.Next(st, to, end)
-		return run, n, true
-	}
+// skipSingleRuns returns the first run of several records in [run, end), or end. Run i begins at rank i plus the number of
+// records that the runs before it have beyond one each; this number grows at the run to find.
+func (c *Column) skipSingleRuns(run, end int) int {
+	first := int(c.runs.At(run)) - run
+	return lastIndex(run, end, func(i int) bool { return int(c.runs.At(i))-i == first })
 }

@@ -103,8 +103,7 @@ func TestFacetCounters(t *testing.T) {
 	ranges.AddRange(30_000, 66_000)
 	for i, set := range append(sets, ranges) {
 		for k := range columns {
-			m := column.NewMatches(guard.NewSteps(t.Context()), pool, setOf(pool, set))
-			t.Run(fmt.Sprint(i, columns[k].Field.Name), func(t *testing.T) { testFacetCounters(t, &columns[k], m, pool, set) })
+			t.Run(fmt.Sprint(i, columns[k].Field.Name), func(t *testing.T) { testFacetCounters(t, &columns[k], pool, set) })
 		}
 	}
 	if columns[0].LongRuns() == 0 || columns[3].LongRuns() != 0 {
@@ -112,8 +111,9 @@ func TestFacetCounters(t *testing.T) {
 	}
 }
 
-func testFacetCounters(t *testing.T, c *column.Column, m *column.Matches, pool *bitmap.Pool, set *roaring.Bitmap) {
+func testFacetCounters(t *testing.T, c *column.Column, pool *bitmap.Pool, set *roaring.Bitmap) {
 	t.Helper()
+	st, matches := guard.NewSteps(t.Context()), setOf(pool, set)
 	want, withValue := map[int]int{}, 0
 	for run := range c.Distinct() {
 		from, to := c.Run(run)
@@ -124,12 +124,12 @@ func testFacetCounters(t *testing.T, c *column.Column, m *column.Matches, pool *
 			}
 		}
 	}
-	if got := c.CountBelow(guard.NewSteps(t.Context()), setOf(pool, set), "\xff"); got != withValue {
+	if got := c.CountBelow(st, matches, "\xff"); got != withValue {
 		t.Errorf("%d with a value; want %d", got, withValue)
 	}
 	count := func(name string, least int) map[int]int {
 		got, last := map[int]int{}, -1
-		c.CountRuns(name, least, m, func(run, n int) {
+		c.CountRuns(st, name, least, matches, func(run, n int) {
 			if run <= last {
 				t.Fatalf("%s: run %d after %d", name, run, last)
 			}
@@ -154,9 +154,9 @@ func testFacetCounters(t *testing.T, c *column.Column, m *column.Matches, pool *
 		return
 	}
 	postings := column.ElementCounters()[0]
-	wantTop, wantDistinct := c.TopElements(m, 7, postings)
+	wantTop, wantDistinct := c.TopElements(st, matches, 7, postings)
 	for _, method := range column.ElementCounters()[1:] {
-		top, distinct := c.TopElements(m, 7, method)
+		top, distinct := c.TopElements(st, matches, 7, method)
 		if distinct != wantDistinct || !slices.Equal(top, wantTop) {
 			t.Errorf("method %d: %d elements, %v; by postings: %d, %v", method, distinct, top, wantDistinct, wantTop)
 		}
@@ -176,8 +176,7 @@ func TestFacetCounter_choice(t *testing.T) {
 	} {
 		set := roaring.New()
 		set.AddRange(0, uint64(tt.n))
-		m := column.NewMatches(guard.NewSteps(t.Context()), pool, setOf(pool, set))
-		if got := columns[tt.field].ChosenCounter(m); got != tt.want {
+		if got := columns[tt.field].ChosenCounter(guard.NewSteps(t.Context()), setOf(pool, set)); got != tt.want {
 			t.Errorf("%d records of field %d are counted by %s, not %s", tt.n, tt.field, got, tt.want)
 		}
 	}

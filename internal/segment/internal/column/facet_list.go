@@ -21,43 +21,43 @@ const (
 )
 
 // countElements counts the elements of a list field.
-func (c *Column) countElements(m *Matches, values *valueCollector) {
+func (c *Column) countElements(st *guard.Steps, set *bitmap.Set, values *valueCollector) {
 	maxLists := int((costOfByte*float64(c.listed.Size()) + costOfRun*float64(c.elements.Len())) / costOfList)
 	method := byPostings
 	switch {
-	case m.set == nil:
-	case m.n < maxLists:
+	case set == nil:
+	case set.Len() < maxLists:
 		method = byLists
-	case m.all-m.n < maxLists:
+	case c.sorted.Len()-set.Len() < maxLists:
 		method = byOthers
 	}
-	c.countElementsBy(method, m, values)
+	c.countElementsBy(st, method, set, values)
 }
 
-func (c *Column) countElementsBy(method elementMethod, m *Matches, values *valueCollector) {
+func (c *Column) countElementsBy(st *guard.Steps, method elementMethod, set *bitmap.Set, values *valueCollector) {
 	var count func(element []byte, postings bitmap.Encoded) int
 	switch {
 	case method == byLists:
-		for e, n := range c.splitLists(m.steps, m.set) {
-			m.steps.Add(1)
+		for e, n := range c.splitLists(st, set) {
+			st.Add(1)
 			values.addElement([]byte(e), n)
 		}
 		return
 	case method == byOthers:
 		others := bitmap.All(c.pool)
 		defer others.Release()
-		others.Subtract(m.steps, m.set)
-		counts := c.splitLists(m.steps, others)
+		others.Subtract(st, set)
+		counts := c.splitLists(st, others)
 		count = func(element []byte, postings bitmap.Encoded) int { return postings.Len() - counts[string(element)] }
 	default:
 		var among bitmap.Bits
-		if m.set != nil {
-			among = m.dense()
+		if set != nil {
+			among = set.Dense(st)
 		}
-		count = func(_ []byte, postings bitmap.Encoded) int { return postings.CountIn(m.steps, among) }
+		count = func(_ []byte, postings bitmap.Encoded) int { return postings.CountIn(st, among) }
 	}
 	for i := range c.elements.Len() {
-		m.steps.Add(1)
+		st.Add(1)
 		element := c.elements.At(i)
 		if n := count(element, c.listed.Set(int(c.numbers.At(i)))); n > 0 {
 			values.addElement(element, n)
@@ -82,7 +82,7 @@ func (c *Column) splitLists(st *guard.Steps, set *bitmap.Set) map[string]int {
 
 // addElement adds an element of a list. Elements are not stored in collation order, so their order needs a sort key.
 func (v *valueCollector) addElement(element []byte, n int) {
-	if v.count(element) && v.qualifies(n) {
+	if v.count(element) && v.qualifies(n, 0) {
 		v.offer(valueCount{n: n, key: appendElementKey(nil, element), value: string(element)})
 	}
 }

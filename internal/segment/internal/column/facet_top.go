@@ -11,16 +11,18 @@ import (
 
 // valueCount is a value and the number of records that have it.
 type valueCount struct {
-	n     int
-	run   int
-	key   []byte // sort key of list elements
-	value string // empty means that of the run
+	n      int
+	order  int    // position among the values in ascending order; of list elements, key determines it
+	key    []byte // sort key of a list element
+	column *Column
+	run    int
+	value  string // empty means that of the run of the column
 }
 
 // compare orders values by descending count, ties by sort order.
 func (v *valueCount) compare(w *valueCount) int {
-	if v.n != w.n || v.run != w.run { // decides nearly all cases
-		return cmp.Or(cmp.Compare(w.n, v.n), cmp.Compare(v.run, w.run))
+	if v.n != w.n || v.order != w.order { // decides nearly all cases
+		return cmp.Or(cmp.Compare(w.n, v.n), cmp.Compare(v.order, w.order))
 	}
 	return cmp.Or(bytes.Compare(v.key, w.key), strings.Compare(v.value, w.value))
 }
@@ -33,25 +35,13 @@ type topValues struct {
 	last       *valueCount // values that do not precede it are discarded; nil while there are few
 }
 
-// qualifies reports whether a value with this count could be among the top.
-func (t *topValues) qualifies(n int) bool { return t.most > 0 && (t.last == nil || n >= t.last.n) }
-
-// offerRun offers the value of a run. It is the fast path, because most values are rejected.
-func (t *topValues) offerRun(run, n int) {
-	if t.qualifies(n) {
-		t.offer(valueCount{n: n, run: run})
-	}
+// qualifies reports whether a value with this count and order could be among the top. Most values are not.
+func (t *topValues) qualifies(n, order int) bool {
+	return t.most > 0 && (t.last == nil || n > t.last.n || n == t.last.n && order <= t.last.order)
 }
 
-// rejects reports whether a value is not among the top.
-func (t *topValues) rejects(v *valueCount) bool {
-	return t.most == 0 || t.last != nil && v.compare(t.last) >= 0
-}
-
+// offer adds a value that qualifies.
 func (t *topValues) offer(v valueCount) {
-	if t.rejects(&v) {
-		return
-	}
 	t.values = append(t.values, v)
 	if kept := t.skip + t.most; len(t.values) >= 2*kept {
 		t.sort()
@@ -64,12 +54,12 @@ func (t *topValues) sort() {
 	slices.SortFunc(t.values, func(a, b valueCount) int { return a.compare(&b) })
 }
 
-// list returns the most frequent values in order, without those to skip. valueOf returns the value of a run.
-func (t *topValues) list(valueOf func(run int) string) (values []query.ValueCount) {
+// list returns the most frequent values in order, without those to skip.
+func (t *topValues) list() (values []query.ValueCount) {
 	t.sort()
 	for _, v := range t.values[min(t.skip, len(t.values)):min(t.skip+t.most, len(t.values))] {
 		if v.value == "" {
-			v.value = valueOf(v.run)
+			v.value = v.column.RunValue(v.run)
 		}
 		values = append(values, query.ValueCount{Value: v.value, Count: v.n})
 	}

@@ -18,10 +18,13 @@ func TestTopValues(t *testing.T) {
 			best, all := topValues{skip: skip, most: most}, topValues{most: 1000}
 			for run := range 200 {
 				n := 1 + g.IntN(20)
-				best.offerRun(run, n)
-				all.offer(valueCount{n: n, run: run})
+				v := valueCount{n: n, order: run, value: strconv.Itoa(run)}
+				if best.qualifies(n, run) {
+					best.offer(v)
+				}
+				all.offer(v)
 			}
-			want, got := all.list(strconv.Itoa), best.list(strconv.Itoa)
+			want, got := all.list(), best.list()
 			for i := range want[1:] {
 				if want[i].Count < want[i+1].Count {
 					t.Fatalf("%+v is before %+v", want[i], want[i+1])

@@ -14,8 +14,8 @@ type valueCollector struct {
 
 func newValueCollector(q *query.FacetRequest) *valueCollector {
 	c := &valueCollector{topValues: topValues{skip: q.Offset, most: q.Top}}
-	if q.Containing != "" {
-		c.find = text.NewSubstring(q.Containing)
+	if find := text.NewSubstring(q.Containing); find.Len() > 0 {
+		c.find = find
 	}
 	return c
 }
@@ -40,7 +40,7 @@ func (v *valueCollector) countFound(found bool) bool {
 	return found
 }
 
-// setFacet sets the counts of a facet. valueOf returns the value of a run.
-func (v *valueCollector) setFacet(f *query.Facet, valueOf func(run int) string) {
-	f.Distinct, f.Matching, f.Values = v.distinct, v.matching, v.list(valueOf)
+// setFacet sets the counts and values of a facet.
+func (v *valueCollector) setFacet(f *query.Facet) {
+	f.Distinct, f.Matching, f.Values = v.distinct, v.matching, v.list()
 }

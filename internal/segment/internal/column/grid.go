@@ -2,29 +2,32 @@ package column
 
 import (
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
 
-// AddToGrid adds the numbers of matches in the cells of a grid over two fields to counts, which are by row, then by column.
+// AddToGrid adds the numbers of records of a set in the cells of a grid over two fields to counts, which are by row, then by column.
 // Cells are ranges of ranks in both fields, so no value of a record is read.
-func AddToGrid(m *Matches, x, y *Column, q *query.GridRequest, counts []int) {
-	columns, rows := x.axis(m, q.EdgesX()), y.axis(m, q.EdgesY())
+// A nil set means all records.
+func AddToGrid(st *guard.Steps, set *bitmap.Set, x, y *Column, q *query.GridRequest, counts []int) {
+	columns, rows := x.axis(st, q.EdgesX()), y.axis(st, q.EdgesY())
 	count := func(rec int) {
 		column, row := columns.cell(rec), rows.cell(rec)
 		if column >= 0 && column < q.Columns && row >= 0 && row < q.Rows {
 			counts[row*q.Columns+column]++
 		}
 	}
-	if m.set == nil {
-		m.steps.Blocks(0, m.all, func(from, to int) {
+	if set == nil {
+		st.Blocks(0, x.sorted.Len(), func(from, to int) {
 			for rec := from; rec < to; rec++ {
 				count(rec)
 			}
 		})
 		return
 	}
-	m.set.Each(m.steps, func(records []uint32) {
+	set.Each(st, func(records []uint32) {
 		for _, rec := range records {
 			count(int(rec))
 		}
@@ -42,8 +45,8 @@ type axis struct {
 const ranksPerBlock = 64
 
 // axis returns the axis with the given edges.
-func (c *Column) axis(m *Matches, edges []string) axis {
-	a := axis{ranks: c.ranks, starts: make([]int, len(edges)), first: make([]int, m.all/ranksPerBlock+2)}
+func (c *Column) axis(st *guard.Steps, edges []string) axis {
+	a := axis{ranks: c.ranks, starts: make([]int, len(edges)), first: make([]int, c.sorted.Len()/ranksPerBlock+2)}
 	for i, edge := range edges {
 		key, _ := text.NumberKey(edge)
 		if i == len(edges)-1 {
@@ -53,7 +56,7 @@ func (c *Column) axis(m *Matches, edges []string) axis {
 	}
 	cell := -1
 	for block := range a.first {
-		m.steps.Add(1)
+		st.Add(1)
 		for cell+1 < len(a.starts) && a.starts[cell+1] <= block*ranksPerBlock {
 			cell++
 		}

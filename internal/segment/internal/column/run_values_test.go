@@ -35,7 +35,7 @@ func TestRunValues(t *testing.T) {
 			t.Errorf("%s: stored values: %t", c.Field.Name, !stored)
 		}
 		for _, step := range []int{1, 3, 100} {
-			for _, part := range []string{"ros", "É", "ss", "\"", "物r", "12", "xx", "\u0301"} {
+			for _, part := range []string{"ros", "É", "ss", "\"", "物r", "12", "xx"} {
 				at, contains := c.ReadRunValues(guard.NewSteps(t.Context()), text.NewSubstring(part))
 				for run := 0; run < c.Distinct(); run += step {
 					want := c.RunValue(run)
