@@ -11,10 +11,17 @@ import (
 
 const probe = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 
-// serveOn serves a service on a listener.
-func (s *service) serveOn(t *testing.T, l net.Listener, limit int) {
+// serveOn serves a service on a listener. The channel receives once for each connection that becomes idle.
+func (s *service) serveOn(t *testing.T, l net.Listener, limit int) (idle <-chan struct{}) {
 	t.Helper()
 	server := httpapi.NewServer(s, nil)
+	track, became := server.ConnState, make(chan struct{}, 100)
+	server.ConnState = func(c net.Conn, s http.ConnState) {
+		track(c, s)
+		if s == http.StateIdle {
+			became <- struct{}{}
+		}
+	}
 	done := make(chan error)
 	go func() { done <- server.Serve(httpapi.Listener(l, httpapi.ListenerOptions{MaxConnections: limit})) }()
 	t.Cleanup(func() {
@@ -23,6 +30,7 @@ func (s *service) serveOn(t *testing.T, l net.Listener, limit int) {
 			t.Error(err)
 		}
 	})
+	return became
 }
 
 // TestIdleConnections opens more connections than allowed and leaves them idle: new clients get a response, and the
@@ -42,21 +50,22 @@ func TestIdleConnections(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			newService(t, nil).serveOn(t, l, 4)
-			var idle []*client
+			idle := newService(t, nil).serveOn(t, l, 4)
+			var clients []*client
 			for range 9 {
 				c := dial(t, l.Addr().String())
 				if tt.send != "" {
 					if a, err := c.send(tt.send); err != nil || a.status != 200 {
-						t.Fatalf("connection %d: %d, %v", len(idle), a.status, err)
+						t.Fatalf("connection %d: %d, %v", len(clients), a.status, err)
 					}
+					<-idle
 				}
-				idle = append(idle, c)
+				clients = append(clients, c)
 			}
 			if a, err := dial(t, l.Addr().String()).send(probe); err != nil || a.status != 200 {
 				t.Errorf("a new client gets %d, %v", a.status, err)
 			}
-			if !idle[0].closed() {
+			if !clients[0].closed() {
 				t.Error("the longest idle connection is still open")
 			}
 		})
@@ -66,13 +75,12 @@ func TestIdleConnections(t *testing.T) {
 // exhausted is a listener that fails once with EMFILE at the third connection, when the first two are idle.
 type exhausted struct {
 	net.Listener
-	idle     chan struct{} // receives once for each connection that becomes idle
+	idle     chan struct{} // closed when they are
 	accepted int
 }
 
 func (l *exhausted) Accept() (net.Conn, error) {
 	if l.accepted++; l.accepted == 3 {
-		<-l.idle
 		<-l.idle
 		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
 	}
@@ -85,26 +93,18 @@ func TestListener_outOfDescriptors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	idle := make(chan struct{}, 10)
-	server := httpapi.NewServer(newService(t, nil), nil)
-	track := server.ConnState
-	server.ConnState = func(c net.Conn, s http.ConnState) {
-		track(c, s)
-		if s == http.StateIdle {
-			idle <- struct{}{}
-		}
-	}
-	go func() {
-		_ = server.Serve(httpapi.Listener(&exhausted{Listener: l, idle: idle}, httpapi.ListenerOptions{}))
-	}()
-	t.Cleanup(func() { server.Close() })
+	limited := &exhausted{Listener: l, idle: make(chan struct{})}
+	idle := newService(t, nil).serveOn(t, limited, 0)
 	var clients []*client
-	for range 3 {
+	for i := range 3 {
 		c := dial(t, l.Addr().String())
 		if a, err := c.send(probe); err != nil || a.status != 200 {
-			t.Fatalf("client %d gets %d, %v", len(clients), a.status, err)
+			t.Fatalf("client %d gets %d, %v", i, a.status, err)
 		}
 		clients = append(clients, c)
+		if <-idle; i == 1 {
+			close(limited.idle)
+		}
 	}
 	if !clients[0].closed() {
 		t.Error("the longest idle connection is still open")
