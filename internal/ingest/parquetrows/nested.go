@@ -184,8 +184,10 @@ func (c *columnReader) appendRepetitions(b []byte, n *node, one func([]byte) []b
 		if c.column.scalarElement() != nil {
 			size = len(c.list) // what b becomes, as a rule
 		}
-		if err := cmp.Or(c.budget.Step(), c.budget.Record(size)); err != nil {
-			c.fail(err)
+		for _, err := range []error{c.budget.Step(), c.budget.Record(size)} {
+			if err != nil {
+				c.fail(err)
+			}
 		}
 		if more = c.repeats(n); more {
 			b = append(b, ',')
