@@ -61,13 +61,17 @@ func (m *storedBytes) load(b Block) *BlockBytes {
 		m.values = m.values[bits.OnesCount64(word):]
 	}
 	m.word = next + blockWords
-	clear(m.bytes[:])
 	rest := m.values
 	for i, members := range m.members[next:m.word] {
-		part, values := (*[64]byte)(m.bytes[64*i:]), rest[:bits.OnesCount64(members)]
+		values := rest[:bits.OnesCount64(members)]
 		rest = rest[len(values):]
-		wanted := b.Words[i%blockWords] & members
-		if 2*bits.OnesCount64(wanted) < len(values) {
+		wanted := b.Words[i%blockWords]
+		if wanted == 0 {
+			continue
+		}
+		part := (*[64]byte)(m.bytes[64*i:])
+		*part = [64]byte{}
+		if wanted &= members; 2*bits.OnesCount64(wanted) < len(values) {
 			for ; wanted != 0; wanted &= wanted - 1 {
 				at := bits.TrailingZeros64(wanted)
 				part[at&63] = values[bits.OnesCount64(members&(1<<at-1))] - 1
