@@ -301,6 +301,11 @@ func TestFile_failures(t *testing.T) {
 	if _, err := f.Sum(); !errors.Is(err, context.Canceled) || !errors.Is(f.Err(), context.Canceled) {
 		t.Errorf("got %v and %v", err, f.Err())
 	}
+	for range 2 { // a partial copy is not returned the second time
+		if path, err := f.Path(); !errors.Is(err, context.Canceled) || path != "" {
+			t.Errorf("got copy %q, error %v", path, err)
+		}
+	}
 	if _, err := file.TempCopy(t.Context(), t.TempDir(), iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)
 	}
