@@ -124,7 +124,7 @@ func newPass(src Source, opts Options, formats []rows.Format) (p *pass, err erro
 
 // open opens a file.
 func (p *pass) open(ctx context.Context, i int) (*file.File, error) {
-	o := file.Options{Dir: p.dir, Temp: p.opts.Temp, IsTable: isTable}
+	o := file.Options{Dir: p.dir, Temp: p.opts.Temp, Formats: p.formats}
 	if p.opts.Progress != nil {
 		o.Progress = func(read int64) { p.opts.Progress(p.before+read, max(p.size, p.before+read)) }
 	}

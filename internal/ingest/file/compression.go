@@ -158,8 +158,8 @@ func (d *decompressor) failure(err error) error {
 // maxEntries is the number of entries that an archive may have.
 const maxEntries = 1000
 
-// openArchive selects the only table of a zip archive. An archive that is a document itself, such as a workbook, is not
-// unpacked.
+// openArchive selects the only table of a zip archive: the only entry, else the only one with the extension of a format, else
+// the only text. An archive that is a document itself, such as a workbook, is not unpacked.
 func (f *File) openArchive() error {
 	archive, err := zip.NewReader(&storedReader{f: f}, f.stored.Size())
 	if err != nil {
@@ -168,7 +168,7 @@ func (f *File) openArchive() error {
 		}
 		return herb.Wrap(herb.CodeInvalid, err, "the zip archive is damaged or cut off; copy the file again")
 	}
-	var files, tables []*zip.File
+	var files, tables, texts []*zip.File
 	for _, e := range archive.File {
 		name := strings.ReplaceAll(e.Name, `\`, "/")
 		base := path.Base(name)
@@ -182,9 +182,14 @@ func (f *File) openArchive() error {
 			continue
 		}
 		files = append(files, e)
-		if f.opts.IsTable != nil && f.opts.IsTable(base) {
+		if _, ok := ByPath(f.opts.Formats, base); ok {
 			tables = append(tables, e)
+		} else if IsGeneric(f.opts.Formats, base) {
+			texts = append(texts, e)
 		}
+	}
+	if len(tables) == 0 {
+		tables = texts
 	}
 	if len(archive.File) > maxEntries {
 		return herb.Invalidf("the zip archive has %d entries; unpack it and publish its tables", len(archive.File))

@@ -28,11 +28,11 @@ const (
 
 // Options configure how a file is opened.
 type Options struct {
-	Dir      Dir                    // folder of the file; the zero value: the user named the file itself
-	InPlace  bool                   // Path never copies; the caller calls Replaced afterwards
-	Temp     string                 // folder of temporary files; empty: that of the system
-	IsTable  func(name string) bool // reports whether an archive entry of this name is a table; nil: only entry counts
-	Progress func(read int64)       // called with the number of stored bytes read so far; nil disables it
+	Dir      Dir              // folder of the file; the zero value: the user named the file itself
+	InPlace  bool             // Path never copies; the caller calls Replaced afterwards
+	Temp     string           // folder of temporary files; empty: that of the system
+	Formats  []rows.Format    // by whose extensions the table in an archive is found
+	Progress func(read int64) // called with the number of stored bytes read so far; nil disables it
 }
 
 // File is an open file of a source. It implements rows.File. It is used by one goroutine.
