@@ -9,6 +9,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -159,7 +160,7 @@ func (d *decompressor) failure(err error) error {
 const maxEntries = 1000
 
 // openArchive selects the only table of a zip archive: the only entry, else the only one with the extension of a format, else
-// the only text. An archive that is a document itself, such as a workbook, is not unpacked.
+// the only text if no other entry is larger. An archive that is a document itself, such as a workbook, is not unpacked.
 func (f *File) openArchive() error {
 	archive, err := zip.NewReader(&storedReader{f: f}, f.stored.Size())
 	if err != nil {
@@ -188,7 +189,8 @@ func (f *File) openArchive() error {
 			texts = append(texts, e)
 		}
 	}
-	if len(tables) == 0 {
+	isLarger := func(e *zip.File) bool { return e.UncompressedSize64 > texts[0].UncompressedSize64 }
+	if len(tables) == 0 && (len(texts) != 1 || !slices.ContainsFunc(files, isLarger)) {
 		tables = texts
 	}
 	if len(archive.File) > maxEntries {

@@ -193,6 +193,7 @@ func TestFile_rejected(t *testing.T) {
 		{"damaged.bz2", strings.Replace(bzip2Letter, "\x9b", "\x9c", 1), "bzip2 data is damaged"},
 		{"two tables", archive(t, "a.csv=1", "b.csv=2"), "contains 2 tables (a.csv, b.csv)"},
 		{"two texts", archive(t, "a.txt=1", "b.txt=2", "c.xml=3"), "contains 2 tables (a.txt, b.txt)"},
+		{"a small text", archive(t, "a.txt=1", "b.shp=222"), "contains 0 tables"},
 		{"no table", archive(t, "a.xml=1", "b.xml=2"), "contains 0 tables"},
 		{"OpenDocument", archive(t, "mimetype=application/vnd.oasis.opendocument.spreadsheet", "content.xml=x"), "an OpenDocument"},
 		{"cut zip", zipped[:len(zipped)-10], "zip archive is damaged"},
