@@ -23,9 +23,9 @@ import (
 
 // The limits of compressed files. Content is decompressed piece by piece, so they bound time and disk space.
 const (
-	// MaxRatio is the largest ratio of the content to the stored size, once the content exceeds MaxRatioFrom bytes.
-	MaxRatio     = 1000
-	MaxRatioFrom = 1 << 30
+	// maxRatio is the largest ratio of the content to the stored size, once the content exceeds maxRatioFrom bytes.
+	maxRatio     = 1000
+	maxRatioFrom = 128 << 20
 	// maxWindow is how far back zstd and xz data may refer, which is what a decoder holds in memory.
 	maxWindow = 64 << 20
 )
@@ -134,8 +134,8 @@ func checkXZ(in *bufio.Reader) error {
 func (d *decompressor) Read(p []byte) (int, error) {
 	n, err := d.ReadCloser.Read(p)
 	d.read += int64(n)
-	if d.read > MaxRatioFrom && d.read/MaxRatio > d.stored.at {
-		return 0, herb.Invalidf("the %s data unpacks to more than %d times its size; that is rejected beyond %d bytes", d.file.kind, MaxRatio, MaxRatioFrom)
+	if d.read > maxRatioFrom && d.read/maxRatio > d.stored.at {
+		return 0, herb.Invalidf("the %s data unpacks to more than %d times its size; that is rejected beyond %d bytes", d.file.kind, maxRatio, maxRatioFrom)
 	}
 	if err != nil && err != io.EOF {
 		err = d.failure(err)

@@ -212,6 +212,24 @@ func TestFile_rejected(t *testing.T) {
 	}
 }
 
+// TestFile_bomb rejects content that is much larger than the stored file.
+func TestFile_bomb(t *testing.T) {
+	t.Parallel()
+	stored := strings.Repeat(compress(t, "zst", strings.Repeat("0", 1<<20)), 200)
+	f, err := file.New(t.Context(), "x", strings.NewReader(stored), int64(len(stored)), file.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := f.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer content.Close()
+	if n, err := io.Copy(io.Discard, content); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "1000 times its size") || n > 130<<20 {
+		t.Errorf("got error %v after %d bytes", err, n)
+	}
+}
+
 // TestFile_changed detects a file that is written while it is read.
 func TestFile_changed(t *testing.T) {
 	t.Parallel()
