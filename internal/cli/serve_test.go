@@ -2,7 +2,9 @@ package cli_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,6 +16,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"herbarium/internal/cli"
 )
 
 // total returns the total of a listing.
@@ -46,6 +50,33 @@ func TestServe(t *testing.T) {
 	for _, path := range []string{"/", "/healthz", "/readyz", "/api/v1", "/api/v1/garden/catalog", "/openapi.json"} {
 		if status, body := s.get(t, path); status != http.StatusOK {
 			t.Errorf("GET %s: %d %s", path, status, body)
+		}
+	}
+}
+
+// cancelingWriter cancels a context when something is written.
+type cancelingWriter struct {
+	buffer
+	cancel context.CancelCauseFunc
+}
+
+func (w *cancelingWriter) Write(p []byte) (int, error) {
+	w.cancel(errors.New("terminated signal received"))
+	return w.buffer.Write(p)
+}
+
+// TestServe_stoppedDuringStart sends a signal before the command starts, and after the data folder is created.
+func TestServe_stoppedDuringStart(t *testing.T) {
+	t.Parallel()
+	for _, before := range []bool{true, false} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		log := &cancelingWriter{cancel: cancel}
+		if before {
+			cancel(nil)
+		}
+		code := cli.Run(ctx, []string{"serve", garden}, cli.Terminal{Out: io.Discard, Err: log, Env: newEnvironment(t).lookup})
+		if code != 0 || strings.Contains(log.String(), "herbarium: ") {
+			t.Errorf("exit code %d\n%s", code, log)
 		}
 	}
 }
