@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -156,10 +155,10 @@ func (w *Watcher) scan(ctx context.Context, n *notifier) time.Duration {
 // until the next check. w.mu is held.
 func (w *Watcher) check(ctx context.Context, n *notifier, s *watchedSource) (wait time.Duration, pending bool) {
 	now, f := time.Now(), fingerprintOf(s.Source)
-	if f != s.current {
+	if !f.equal(s.current) {
 		s.current, s.currentSince, s.retryAt, s.backoff = f, now, time.Time{}, 0
 	}
-	if f == s.published {
+	if f.equal(s.published) {
 		if s.retryAt.IsZero() {
 			return 0, false
 		}
@@ -214,28 +213,38 @@ func (w *Watcher) discover() []ingest.Source {
 	return set.Sources
 }
 
-// fingerprint identifies a state of a source by its settings and the metadata of its files, without reading them: size,
-// modification time and, where available, the inode number, which detects replacement by another file.
-type fingerprint string
+// fingerprint identifies a state of a source by its settings and the metadata of its files, without reading them.
+type fingerprint struct {
+	settings string
+	files    []fs.FileInfo // nil: the file cannot be read
+}
 
-func fingerprintOf(s ingest.Source) fingerprint {
-	b, err := json.Marshal(s)
+func fingerprintOf(s ingest.Source) (f fingerprint) {
+	settings, err := json.Marshal(s)
 	if err != nil {
-		b = []byte(err.Error())
+		settings = []byte(err.Error())
 	}
-	for _, f := range s.Files() {
-		b = append(b, 0)
-		b = append(b, f...)
-		info, err := os.Stat(f)
+	f.settings = string(settings)
+	for _, path := range s.Files() {
+		info, err := os.Stat(path)
 		if err != nil {
-			b = append(b, '?')
-			continue
+			info = nil
 		}
-		for _, n := range []uint64{uint64(info.Size()), uint64(info.ModTime().UnixNano()), identity(info)} {
-			b = binary.LittleEndian.AppendUint64(b, n)
-		}
+		f.files = append(f.files, info)
 	}
-	return fingerprint(b)
+	return f
+}
+
+func (f fingerprint) equal(g fingerprint) bool {
+	return f.settings == g.settings && slices.EqualFunc(f.files, g.files, isUnchanged)
+}
+
+// isUnchanged reports whether a file is the same and was not written. A file may be replaced by one of the same size and time.
+func isUnchanged(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
 }
 
 // foldersOf returns the folders in which changes may add, change or remove sources: those of paths and below, and those of the

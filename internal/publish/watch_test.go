@@ -127,6 +127,22 @@ func TestWatch(t *testing.T) {
 			func(t *testing.T, s *fixture) { s.replace(t, "a.csv", "2") },
 			[]string{"a.csv: 2"},
 		},
+		"replaced by a file of the same size and time": {
+			func(t *testing.T, s *fixture) {
+				info, err := os.Stat(filepath.Join(s.dir, "a.csv"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.write(t, "a.csv.tmp", "2")
+				if err := os.Chtimes(filepath.Join(s.dir, "a.csv.tmp"), time.Time{}, info.ModTime()); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Rename(filepath.Join(s.dir, "a.csv.tmp"), filepath.Join(s.dir, "a.csv")); err != nil {
+					t.Fatal(err)
+				}
+			},
+			[]string{"a.csv: 2"},
+		},
 		"a new file": {
 			func(t *testing.T, s *fixture) { s.write(t, "c.csv", "3") },
 			[]string{"c.csv: 3"},
