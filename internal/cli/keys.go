@@ -187,7 +187,7 @@ When the command has finished, all servers that can reach the database reject th
 		ValidArgsFunction: completeArgs(r.completeKey()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
-				key, err := findKey(ctx, d, args[0])
+				key, err := lookupKey(ctx, d, args[0])
 				if err != nil {
 					return err
 				}
@@ -205,8 +205,8 @@ When the command has finished, all servers that can reach the database reject th
 	}
 }
 
-// findKey returns the key with the given ID, name or secret.
-func findKey(ctx context.Context, d *app.Data, word string) (herb.Key, error) {
+// lookupKey returns the key with the given ID, name or secret.
+func lookupKey(ctx context.Context, d *app.Data, word string) (herb.Key, error) {
 	if id, ok := access.ID(word); ok {
 		word = id
 	}
