@@ -135,7 +135,8 @@ func (d *decompressor) Read(p []byte) (int, error) {
 	n, err := d.ReadCloser.Read(p)
 	d.read += int64(n)
 	if d.read > maxRatioFrom && d.read/maxRatio > d.stored.at {
-		return 0, herb.Invalidf("the %s data unpacks to more than %d times its size; that is rejected beyond %d bytes", d.file.kind, maxRatio, maxRatioFrom)
+		d.file.failed = herb.Invalidf("the %s data unpacks to more than %d times its size; that is rejected beyond %d bytes", d.file.kind, maxRatio, maxRatioFrom)
+		return 0, d.file.failed
 	}
 	if err != nil && err != io.EOF {
 		err = d.failure(err)
