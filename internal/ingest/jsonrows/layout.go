@@ -2,7 +2,9 @@ package jsonrows
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -125,7 +127,7 @@ func (l *layout) scanMember(s *shape, depth int) {
 		}
 		switch {
 		case named && count <= rows.MaxColumns:
-			names = append(names, l.columnName(c, depth+1))
+			names = append(names, l.columnName(depth+1))
 		case c == '[' && count == 1:
 			l.array(func() { width++; l.skip(depth + 2) })
 		default:
@@ -143,33 +145,21 @@ func (l *layout) scanMember(s *shape, depth int) {
 	}
 }
 
-// columnName reads the value at the current position, which begins with c, and returns the name of a column that it is or
-// has as a member, else "".
-func (l *layout) columnName(c byte, depth int) (name string) {
-	read := func() string {
-		l.begin()
-		s := l.text()
-		if s.end-s.start > rows.MaxName {
-			return ""
-		}
-		return string(l.rec[s.start:s.end])
+// columnName reads the value at the current position and returns the name of a column: a text, or a member of an object.
+func (l *layout) columnName(depth int) string {
+	l.begin()
+	l.forget = false
+	l.skip(depth)
+	l.forget = true
+	raw := l.rec[:l.pos]
+	var column struct{ Name, ID string }
+	if json.Unmarshal(raw, &column.Name) != nil {
+		_ = json.Unmarshal(raw, &column) // sets what is text
 	}
-	switch c {
-	case '"':
-		return read()
-	case '{':
-		l.object(depth, l.text, func(s span) {
-			member := string(l.rec[s.start:s.end])
-			if c, _ := l.peekToken(); c == '"' && (member == "name" || member == "id" && name == "") {
-				name = read()
-			} else {
-				l.skip(depth + 1)
-			}
-		})
-	default:
-		l.skip(depth)
+	if name := cmp.Or(column.Name, column.ID); len(name) <= rows.MaxName {
+		return name
 	}
-	return name
+	return ""
 }
 
 // addTable adds the member at the current path to the tables, or to the other members.
