@@ -142,7 +142,7 @@ func (r *reader) readRecords(c byte) {
 	})
 	switch {
 	case len(others) > 0 && r.record == 0:
-		r.fail("no member is an object; all records must be objects")
+		r.fail("no member is an object; name an array, or an object of objects")
 	case len(others) > 0:
 		r.notes = append(r.notes, "members that are not objects are not published: "+listNames(others))
 	}
