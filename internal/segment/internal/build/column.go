@@ -20,6 +20,8 @@ type columnBuilder struct {
 	values   *spillFile // all values: length as varint, and bytes
 	size     int64      // of the values
 	elements *inverted
+	lists    *spillFile // u32: for each record, the number of its elements and their ids
+	listed   int        // number of elements of all records
 	records  int
 
 	sorted     *spillFile // u32
@@ -34,7 +36,7 @@ type columnBuilder struct {
 func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
 	b := &columnBuilder{field: f, tmp: tmp, values: tmp.newSpillFile(), runs: tmp.newSpillFile()}
 	if f.Type == herb.TypeList {
-		b.elements = newInverted(tmp, memory)
+		b.elements, b.lists = newInverted(tmp, memory), tmp.newSpillFile()
 	}
 	return b
 }
@@ -48,8 +50,16 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) error 
 	if b.elements != nil {
 		elements.assignIDs(&b.elements.dictionary)
 		for i := range records {
-			for _, id := range elements.next() {
+			ids := elements.next()
+			if err := b.lists.writeU32(uint32(len(ids))); err != nil {
+				return err
+			}
+			b.listed += len(ids)
+			for _, id := range ids {
 				b.elements.addPair(id, uint32(b.records+i))
+				if err := b.lists.writeU32(id); err != nil {
+					return err
+				}
 			}
 			if err := b.elements.spillIfFull(); err != nil {
 				return err
@@ -209,16 +219,11 @@ func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
 		sections = append(sections, section{file.TagValues, b.runValues})
 	}
 	if b.elements != nil {
-		listed := newSetTable(b.tmp)
-		if _, err := b.elements.encode(context.Background(), listed, nil); err != nil {
+		elements, err := b.elementSections()
+		if err != nil {
 			return err
 		}
-		names, ids := b.elements.sorted()
-		sections = append(sections,
-			section{file.TagElement, bytes.NewReader(file.EncodeStrings(names))},
-			section{file.TagNumbers, bytes.NewReader(ids)},
-			section{file.TagListed, listed},
-			section{file.TagElementOrder, bytes.NewReader(column.ElementOrder(names))})
+		sections = append(sections, elements...)
 	}
 	return writeSections(w, field, sections...)
 }

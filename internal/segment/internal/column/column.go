@@ -45,6 +45,7 @@ type Column struct {
 	elements    file.Strings
 	numbers     file.U32s    // by element
 	listed      bitmap.Table // postings of the elements, by number
+	lists       lists
 
 	elementOrder func() file.U32s // returns the elements in the order of their sort keys
 }
@@ -78,6 +79,9 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	}
 	if c.listed.Len() != c.elements.Len() || c.numbers.Len() != c.elements.Len() {
 		return c, fmt.Errorf("%w: elements of field %q", guard.ErrCorrupt, field.Name)
+	}
+	if c.lists, err = openLists(section(file.TagListStarts), section(file.TagPositions), n, c.elements.Len()); err != nil {
+		return c, fmt.Errorf("%w: field %q", err, field.Name)
 	}
 	if order := file.U32s(section(file.TagElementOrder)); order.Len() == c.elements.Len() {
 		c.elementOrder = func() file.U32s { return order }

@@ -38,13 +38,17 @@ func (c *Column) Run(i int) (from, to int) { return c.run(i) }
 // RecordAt returns the record at a rank.
 func (c *Column) RecordAt(rank int) uint32 { return c.sorted.At(rank) }
 
-// ElementCounters returns the methods of counting elements.
-func ElementCounters() []elementMethod { return []elementMethod{byPostings, byLists, byOthers} }
+// WithoutLists returns the column as in files of earlier programs, without a forward index of the elements.
+func (c *Column) WithoutLists() *Column {
+	old := *c
+	old.lists = lists{}
+	return &old
+}
 
 // TopElements returns the most frequent elements.
-func (c *Column) TopElements(st *guard.Steps, set *bitmap.Set, most int, method elementMethod) (values []query.ValueCount, distinct int) {
+func (c *Column) TopElements(st *guard.Steps, set *bitmap.Set, most int) (values []query.ValueCount, distinct int) {
 	v := newValueCollector(&query.FacetRequest{Top: most})
-	c.countElementsBy(st, method, set, v)
+	c.countElements(st, set, v)
 	return v.list(), v.distinct
 }
 
