@@ -368,7 +368,7 @@ func meaning(t *testing.T, kind file.Tag, b []byte) string {
 		return "the description"
 	case file.TagRecords:
 		return "the records"
-	case file.TagValues:
+	case file.TagValues, file.TagWeights:
 		return "shared length, length of the rest, rest"
 	case file.TagNonUniform:
 		return fmt.Sprintf("bits %08b", b)

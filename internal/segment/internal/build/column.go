@@ -31,6 +31,7 @@ type columnBuilder struct {
 	nonUniform []byte
 	sets       *sortedSets
 	runValues  *spillFile // nil if there are none
+	weights    *spillFile // primary weights of the runs; nil if there are none
 }
 
 func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
@@ -107,6 +108,9 @@ func (b *columnBuilder) sort(ctx context.Context, s *sorter) (err error) {
 		if rank := text.MissingRank(&b.field, value); rank >= 0 {
 			return missing[rank].writeU32(record)
 		}
+		if b.weights == nil && b.runValues != nil && b.field.Type == herb.TypeText && !text.IsPrintableASCII(value) {
+			b.weights = b.tmp.newSpillFile()
+		}
 		return s.add(value, record)
 	})
 	if err != nil {
@@ -155,7 +159,7 @@ func (b *columnBuilder) beginSort(s *sorter) {
 // placeSorted appends the records of a sorter to the sorted rows.
 func (b *columnBuilder) placeSorted(ctx context.Context, s *sorter) error {
 	var runKey, runPayload []byte // of the first record of the current run
-	values := runValuesWriter{out: b.runValues}
+	values, weights := runValuesWriter{out: b.runValues}, runValuesWriter{out: b.weights}
 	return s.each(func(key, payload []byte, record uint32) error {
 		if b.runCount == 0 || string(key) != string(runKey) {
 			if err := b.beginRun(); err != nil {
@@ -164,6 +168,11 @@ func (b *columnBuilder) placeSorted(ctx context.Context, s *sorter) error {
 			runKey, runPayload = append(runKey[:0], key...), append(runPayload[:0], payload...)
 			if b.runValues != nil {
 				if err := values.add(payload); err != nil {
+					return err
+				}
+			}
+			if b.weights != nil {
+				if err := weights.add(text.PrimaryWeights(key)); err != nil {
 					return err
 				}
 			}
@@ -217,6 +226,9 @@ func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
 	}
 	if b.runValues != nil {
 		sections = append(sections, section{file.TagValues, b.runValues})
+	}
+	if b.weights != nil {
+		sections = append(sections, section{file.TagWeights, b.weights})
 	}
 	if b.elements != nil {
 		elements, err := b.elementSections()

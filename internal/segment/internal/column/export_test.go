@@ -59,8 +59,22 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 	return o.countBelowKey(key)
 }
 
-// ReadRunValues returns functions that read the values of ascending runs, and search them for a substring.
+// ReadRunValues returns functions that read the values of ascending runs, and search them for a substring: by their weights if they
+// are stored.
 func (c *Column) ReadRunValues(st *guard.Steps, find *text.Substring) (at func(run int) string, contains func(run int) bool) {
 	v := c.newRunValues(st, c.Distinct())
-	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return v.contains(run, find) }
+	s := valueStream{texts: c.newRunValues(st, c.Distinct())}
+	if c.StoresWeights() {
+		s.primary = new(c.newRunWeights(st, c.Distinct()))
+	}
+	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return s.contains(run, find) }
+}
+
+// StoresWeights reports whether the weights of values are stored.
+func (c *Column) StoresWeights() bool { return len(c.weights) > 0 }
+
+// ReadRunWeights returns a function that reads the weights of ascending runs, of about n.
+func (c *Column) ReadRunWeights(st *guard.Steps, n int) func(run int) string {
+	v := c.newRunWeights(st, n)
+	return func(run int) string { return string(v.at(run)) }
 }

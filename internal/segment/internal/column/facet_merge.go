@@ -18,20 +18,24 @@ type valueMerger struct {
 	all       []*valueStream // by index
 	streams   []*valueStream // those that have values left, by current value, ties by index
 	ascii     text.ASCIIComparer
+	byWeights bool         // values are compared by their primary weights first, because some of them are not ASCII
 	merged    int          // position of the next merged value
 	only      *valueStream // has had all values since it read its last batch; nil if there is no such stream
 }
 
 // valueStream reads the values of one part in batches.
 type valueStream struct {
-	index int // of the part
-	runs  runCounter
-	texts runValues
-	batch []streamValue
-	text  []byte // of the values of the batch
-	at    int    // index of the current value in the batch
-	value []byte // text of the current value
-	ties  bool   // facets count the current value and that of the next stream as one
+	index    int // of the part
+	runs     runCounter
+	texts    runValues
+	primary  *runValues // primary weights of texts; nil if they are not stored
+	batch    []streamValue
+	text     []byte // of the values of the batch
+	weights  []byte // primary weights of the values of the batch; empty unless they are compared
+	at       int    // index of the current value in the batch
+	value    []byte // text of the current value
+	weighted []byte // its primary weights
+	ties     bool   // facets count the current value and that of the next stream as one
 
 	key    []byte // sort key of the current value
 	hasKey bool
@@ -39,10 +43,10 @@ type valueStream struct {
 
 // streamValue is a value of a stream.
 type streamValue struct {
-	run   int // inMemory if the value is not that of a run
-	count int
-	end   int  // of its text
-	found bool // it contains the substring to find
+	run         int // inMemory if the value is not that of a run
+	count       int
+	end, weighs int  // ends of its text and of its weights
+	found       bool // it contains the substring to find
 }
 
 // inMemory replaces the run of a value whose text is needed later: one in memory, or one of several in a run.
@@ -54,7 +58,12 @@ const batchValues = 512
 
 // addRuns adds a stream of the values of a result.
 func (m *valueMerger) addRuns(o *sortedResult) {
-	m.all = append(m.all, &valueStream{index: len(m.all), runs: runCounter{sortedResult: o}, texts: o.newRunValues(o.steps, o.total)})
+	s := &valueStream{index: len(m.all), runs: runCounter{sortedResult: o}, texts: o.newRunValues(o.steps, o.total)}
+	if len(o.weights) > 0 {
+		s.primary = new(o.newRunWeights(o.steps, o.total))
+		m.byWeights = true
+	}
+	m.all = append(m.all, s)
 }
 
 // addValues adds a stream of values in memory. Of scalar values that are written differently, it keeps the first.
@@ -77,8 +86,33 @@ func (m *valueMerger) addValues(values []Value) {
 // append appends a value to the batch of a stream.
 func (m *valueMerger) append(s *valueStream, run, count int, value string) {
 	s.text = append(s.text, value...)
+	if m.byWeights {
+		s.weights = text.AppendPrimaryKey(s.weights, []byte(value))
+	}
 	found := m.find == nil || m.find.In([]byte(value))
-	s.batch = append(s.batch, streamValue{run, count, len(s.text), found})
+	s.batch = append(s.batch, streamValue{run, count, len(s.text), len(s.weights), found})
+}
+
+// appendRun appends the value of a run to the batch of a stream. If there is only one stream, values are not compared.
+func (m *valueMerger) appendRun(s *valueStream, run, count int) {
+	if len(m.all) > 1 {
+		s.text = append(s.text, s.texts.at(run)...)
+		switch {
+		case s.primary != nil:
+			s.weights = append(s.weights, s.primary.at(run)...)
+		case m.byWeights:
+			s.weights = text.AppendPrimaryKey(s.weights, s.texts.at(run))
+		}
+	}
+	s.batch = append(s.batch, streamValue{run, count, len(s.text), len(s.weights), m.find == nil || s.contains(run, m.find)})
+}
+
+// contains reports whether the value of a run contains a substring.
+func (s *valueStream) contains(run int, find *text.Substring) bool {
+	if s.primary != nil {
+		return s.primary.contains(run, find)
+	}
+	return s.texts.contains(run, find)
 }
 
 // merge collects the values of all streams. Of equal values that are written differently, it keeps that of the first part.
@@ -126,11 +160,11 @@ func (m *valueMerger) advance(i int) {
 		m.streams = slices.Delete(m.streams, i, i+1)
 		return
 	}
-	start := 0
+	var before streamValue
 	if s.at > 0 {
-		start = s.batch[s.at-1].end
+		before = s.batch[s.at-1]
 	}
-	s.value = s.text[start:s.batch[s.at].end]
+	s.value, s.weighted = s.text[before.end:s.batch[s.at].end], s.weights[before.weighs:s.batch[s.at].weighs]
 	at, tied := i, false
 	for ; at+1 < len(m.streams); at++ {
 		next := m.streams[at+1]
@@ -162,7 +196,7 @@ func (m *valueMerger) fill(s *valueStream) bool {
 		}
 	}
 	m.only = s
-	s.batch, s.text, s.at = s.batch[:0], s.text[:0], 0
+	s.batch, s.text, s.weights, s.at = s.batch[:0], s.text[:0], s.weights[:0], 0
 	for len(s.batch) < batchValues {
 		run, n, ok := s.runs.count(end, 1)
 		if !ok {
@@ -174,11 +208,7 @@ func (m *valueMerger) fill(s *valueStream) bool {
 			}
 			continue
 		}
-		if len(m.all) > 1 {
-			s.text = append(s.text, s.texts.at(run)...)
-		}
-		found := m.find == nil || s.texts.contains(run, m.find)
-		s.batch = append(s.batch, streamValue{run, n, len(s.text), found})
+		m.appendRun(s, run, n)
 	}
 	return len(s.batch) > 0
 }
@@ -202,7 +232,7 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 	for run, n, ok := runs.count(end, least); ok; run, n, ok = runs.count(end, least) {
 		single -= n
 		if !m.asWritten || !runs.isNonUniform(run) {
-			if m.countFound(m.find == nil || s.texts.contains(run, m.find)) {
+			if m.countFound(m.find == nil || s.contains(run, m.find)) {
 				offer(run, n, "")
 			}
 			continue
@@ -231,11 +261,16 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 // compare compares the current values of two streams. Values that facets count as one are equal.
 func (m *valueMerger) compare(s, other *valueStream) int {
 	a, b := s.value, other.value
-	if m.asWritten {
+	switch {
+	case m.byWeights:
+		if order := bytes.Compare(s.weighted, other.weighted); order != 0 || bytes.Equal(a, b) {
+			return order
+		}
+	case m.asWritten:
 		if order, ok := m.ascii.Compare(a, b); ok {
 			return order
 		}
-	} else if m.field.Type == herb.TypeNumber && isDigits(a) && isDigits(b) { // needs no keys
+	case m.field.Type == herb.TypeNumber && isDigits(a) && isDigits(b): // needs no keys
 		return cmp.Or(cmp.Compare(len(a), len(b)), bytes.Compare(a, b))
 	}
 	order := bytes.Compare(m.sortKey(s), m.sortKey(other))

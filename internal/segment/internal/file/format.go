@@ -67,6 +67,9 @@ var (
 	// Values; not in files of earlier programs, nor of fields with long values.
 	TagValues = Tag{'V', 'A', 'L', 'S'} // the value of each value run, without the prefix that it shares with the one before
 
+	// Primary weights of the values; only of text that is not ASCII.
+	TagWeights = Tag{'V', 'W', 'G', 'T'} // the primary weights of each value run, in the format of VALS
+
 	// Frequent values and their block counts; not in small files.
 	TagFrequent    = Tag{'F', 'R', 'E', 'Q'} // u32: field and number of each frequent value
 	TagBlockCounts = Tag{'B', 'C', 'N', 'T'} // u32: number of records with each frequent value before the end of each block of the sorted rows
