@@ -62,12 +62,8 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 // ReadRunValues returns functions that read the values of ascending runs, and search them for a substring: by their weights if they
 // are stored.
 func (c *Column) ReadRunValues(st *guard.Steps, find *text.Substring) (at func(run int) string, contains func(run int) bool) {
-	v := c.newRunValues(st, c.Distinct())
-	s := valueStream{texts: c.newRunValues(st, c.Distinct())}
-	if c.StoresWeights() {
-		s.primary = new(c.newRunWeights(st, c.Distinct()))
-	}
-	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return s.contains(run, find) }
+	v, searched := c.newRunValues(st, c.Distinct(), false), c.newRunValues(st, c.Distinct(), c.StoresWeights())
+	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return searched.contains(run, find) }
 }
 
 // StoresWeights reports whether the weights of values are stored.
@@ -75,6 +71,6 @@ func (c *Column) StoresWeights() bool { return len(c.weights) > 0 }
 
 // ReadRunWeights returns a function that reads the weights of ascending runs, of about n.
 func (c *Column) ReadRunWeights(st *guard.Steps, n int) func(run int) string {
-	v := c.newRunWeights(st, n)
+	v := c.newRunValues(st, n, true)
 	return func(run int) string { return string(v.at(run)) }
 }

@@ -3,8 +3,6 @@ package column
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
-	"sort"
 
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
@@ -51,98 +49,62 @@ func (l *lists) len() int {
 	return int(l.starts.At(l.starts.Len() - 1))
 }
 
-// positionsAtOnce is the number of bytes of positions after which eachPart calls its function.
-const positionsAtOnce = 1 << 12
-
-// eachPart calls f for the encoded positions of the elements of the records of a set, those of many records at a time. Copying
-// them first takes half the time of a loop for each record, whose length is hard to predict.
-func (l *lists) eachPart(st *guard.Steps, set *bitmap.Set, f func(positions []byte)) {
-	const word = 8
-	part := make([]byte, 0, 2*positionsAtOnce)
+// count adds delta to the count of each element of the records of a set. It copies the elements of many records before it counts them,
+// which takes half the time of a loop for each record, whose length is hard to predict.
+func (l *lists) count(st *guard.Steps, set *bitmap.Set, counts []uint32, delta uint32) {
+	const word, atOnce = 8, 1 << 12
+	elements := make([]byte, 0, atOnce+word)
 	set.Each(st, func(records []uint32) {
-		for _, rec := range records {
+		for i, rec := range records {
 			from, to := l.size*int(l.starts.At(int(rec))), l.size*int(l.starts.At(int(rec)+1))
-			if n := len(part); to-from <= word && from+word <= len(l.encoded) { // most lists
-				part = binary.LittleEndian.AppendUint64(part, binary.LittleEndian.Uint64(l.encoded[from:]))[:n+to-from]
+			if n := len(elements); to-from <= word && from+word <= len(l.encoded) { // most records
+				elements = binary.LittleEndian.AppendUint64(elements, binary.LittleEndian.Uint64(l.encoded[from:]))[:n+to-from]
 			} else {
-				part = append(part, l.encoded[from:to]...)
+				elements = append(elements, l.encoded[from:to]...)
 			}
-			if len(part) >= positionsAtOnce {
-				st.Add(len(part))
-				f(part)
-				part = part[:0]
+			if len(elements) >= atOnce || i == len(records)-1 {
+				st.Add(len(elements))
+				l.addCounts(elements, counts, delta)
+				elements = elements[:0]
 			}
 		}
 	})
-	f(part)
 }
 
-// at returns an encoded position.
-func (l *lists) at(positions []byte, i int) uint32 {
+// addCounts adds delta to the count of each of some encoded elements.
+func (l *lists) addCounts(elements []byte, counts []uint32, delta uint32) {
 	switch l.size {
 	case 1:
-		return uint32(positions[i])
+		for _, position := range elements {
+			counts[position] += delta
+		}
 	case 2:
-		return uint32(binary.LittleEndian.Uint16(positions[2*i:]))
+		for ; len(elements) >= 2; elements = elements[2:] {
+			counts[binary.LittleEndian.Uint16(elements)] += delta
+		}
 	default:
-		return binary.LittleEndian.Uint32(positions[4*i:])
+		for ; len(elements) >= 4; elements = elements[4:] {
+			counts[binary.LittleEndian.Uint32(elements)] += delta
+		}
 	}
 }
 
-// count adds delta to the count of each element of the records of a set.
-func (l *lists) count(st *guard.Steps, set *bitmap.Set, counts []uint32, delta uint32) {
-	l.eachPart(st, set, func(positions []byte) {
-		for i := range len(positions) / l.size {
-			counts[l.at(positions, i)] += delta
-		}
-	})
-}
-
-// sorted returns the positions of the elements of the records of a set in ascending order.
-func (l *lists) sorted(st *guard.Steps, set *bitmap.Set) (sorted []uint32) {
-	l.eachPart(st, set, func(positions []byte) {
-		for i := range len(positions) / l.size {
-			sorted = append(sorted, l.at(positions, i))
-		}
-	})
-	slices.Sort(sorted)
-	return sorted
-}
-
-// countElements counts the elements of a list field among the records of a set; nil means all records.
+// countElements counts the elements of a list field among the records of a set; nil means all records. It counts the elements of
+// these records, or those of all others, which it subtracts from the totals, or intersects the postings of each element with the
+// set.
 func (c *Column) countElements(st *guard.Steps, set *bitmap.Set, values *valueCollector) {
-	const few = 64 // an element of one in so many is counted by sorting, without looking at the others
 	if set == nil {
 		set = bitmap.All(c.pool)
 		defer set.Release()
 	}
-	inMatches := set.Len() * c.lists.len() / max(c.sorted.Len(), 1) // approximate number of elements
-	if c.lists.len() > 0 && inMatches < c.elements.Len()/few {
-		for rest := c.lists.sorted(st, set); len(rest) > 0; {
-			n := sort.Search(len(rest), func(i int) bool { return rest[i] > rest[0] })
-			c.addElement(values, int(rest[0]), n)
-			rest = rest[n:]
-		}
-		return
-	}
-	for position, n := range c.elementCounts(st, set, inMatches) {
-		st.Add(1)
-		if n > 0 {
-			c.addElement(values, position, int(n))
-		}
-	}
-}
-
-// elementCounts returns the number of records of a set by element, in sort order: by the forward index of these records or of
-// all others, which are subtracted from the totals, or by intersecting the postings of each element with the set.
-func (c *Column) elementCounts(st *guard.Steps, set *bitmap.Set, inMatches int) []uint32 {
 	counts := make([]uint32, c.elements.Len())
 	countPostings := func(among bitmap.Bits) {
 		for i := range counts {
 			counts[i] = uint32(c.postingsAt(i).CountIn(st, among))
 		}
 	}
-	byMatches, byOthers := costOfElement*inMatches, costOfElement*(c.lists.len()-inMatches)+costOfRun*len(counts)
+	matches := set.Len() * c.lists.len() / max(c.sorted.Len(), 1) // number of their elements, approximately
+	byMatches, byOthers := costOfElement*matches, costOfElement*(c.lists.len()-matches)+costOfRun*len(counts)
 	byPostings := int(costOfByte*float64(c.listed.Size())) + costOfRun*len(counts)
 	switch {
 	case c.lists.len() == 0 || byPostings < min(byMatches, byOthers):
@@ -156,20 +118,20 @@ func (c *Column) elementCounts(st *guard.Steps, set *bitmap.Set, inMatches int) 
 		others.Subtract(st, set)
 		c.lists.count(st, others, counts, ^uint32(0))
 	}
-	return counts
+	order := c.elementOrder()
+	for i, n := range counts {
+		if st.Add(1); n == 0 {
+			continue
+		}
+		element := c.elements.At(int(order.At(i)))
+		if values.count(element) && values.qualifies(int(n), i) {
+			values.offer(valueCount{n: int(n), order: i, value: string(element)})
+		}
+	}
 }
 
 // postingsAt returns the postings of an element, given by its position in sort order.
 func (c *Column) postingsAt(position int) bitmap.Encoded {
 	order := c.elementOrder()
 	return c.listed.Set(int(c.numbers.At(int(order.At(position)))))
-}
-
-// addElement adds an element, given by its position in sort order.
-func (c *Column) addElement(values *valueCollector, position, n int) {
-	order := c.elementOrder()
-	element := c.elements.At(int(order.At(position)))
-	if values.count(element) && values.qualifies(n, position) {
-		values.offer(valueCount{n: n, order: position, value: string(element)})
-	}
 }

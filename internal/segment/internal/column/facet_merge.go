@@ -25,17 +25,17 @@ type valueMerger struct {
 
 // valueStream reads the values of one part in batches.
 type valueStream struct {
-	index    int // of the part
-	runs     runCounter
-	texts    runValues
-	primary  *runValues // primary weights of texts; nil if they are not stored
-	batch    []streamValue
-	text     []byte // of the values of the batch
-	weights  []byte // primary weights of the values of the batch; empty unless they are compared
-	at       int    // index of the current value in the batch
-	value    []byte // text of the current value
-	weighted []byte // its primary weights
-	ties     bool   // facets count the current value and that of the next stream as one
+	index   int // of the part
+	runs    runCounter
+	texts   runValues
+	weights runValues // primary weights of the values, if they are stored
+	batch   []streamValue
+	bytes   []byte // text of each value of the batch, and its primary weights if they are compared
+	at      int    // index of the current value in the batch
+	next    int    // start of the next value in bytes
+	text    []byte // of the current value
+	primary []byte // weights of the current value
+	ties    bool   // facets count the current value and that of the next stream as one
 
 	key    []byte // sort key of the current value
 	hasKey bool
@@ -43,10 +43,11 @@ type valueStream struct {
 
 // streamValue is a value of a stream.
 type streamValue struct {
-	run         int // inMemory if the value is not that of a run
-	count       int
-	end, weighs int  // ends of its text and of its weights
-	found       bool // it contains the substring to find
+	run     int // inMemory if the value is not that of a run
+	count   int
+	textEnd int
+	end     int  // of its weights
+	found   bool // it contains the substring to find
 }
 
 // inMemory replaces the run of a value whose text is needed later: one in memory, or one of several in a run.
@@ -58,12 +59,11 @@ const batchValues = 512
 
 // addRuns adds a stream of the values of a result.
 func (m *valueMerger) addRuns(o *sortedResult) {
-	s := &valueStream{index: len(m.all), runs: runCounter{sortedResult: o}, texts: o.newRunValues(o.steps, o.total)}
-	if len(o.weights) > 0 {
-		s.primary = new(o.newRunWeights(o.steps, o.total))
-		m.byWeights = true
-	}
-	m.all = append(m.all, s)
+	m.byWeights = m.byWeights || len(o.weights) > 0
+	m.all = append(m.all, &valueStream{
+		index: len(m.all), runs: runCounter{sortedResult: o},
+		texts: o.newRunValues(o.steps, o.total, false), weights: o.newRunValues(o.steps, o.total, true),
+	})
 }
 
 // addValues adds a stream of values in memory. Of scalar values that are written differently, it keeps the first.
@@ -78,41 +78,36 @@ func (m *valueMerger) addValues(values []Value) {
 			continue
 		}
 		last = v
-		m.append(s, inMemory, v.Count, v.Text)
+		m.append(s, inMemory, v.Count, []byte(v.Text), m.find == nil || m.find.In([]byte(v.Text)))
 	}
 	m.all = append(m.all, s)
 }
 
 // append appends a value to the batch of a stream.
-func (m *valueMerger) append(s *valueStream, run, count int, value string) {
-	s.text = append(s.text, value...)
+func (m *valueMerger) append(s *valueStream, run, count int, value []byte, found bool) {
+	s.bytes = append(s.bytes, value...)
+	textEnd := len(s.bytes)
 	if m.byWeights {
-		s.weights = text.AppendPrimaryKey(s.weights, []byte(value))
+		m.appendWeights(s, run, value)
 	}
-	found := m.find == nil || m.find.In([]byte(value))
-	s.batch = append(s.batch, streamValue{run, count, len(s.text), len(s.weights), found})
+	s.batch = append(s.batch, streamValue{run, count, textEnd, len(s.bytes), found})
 }
 
-// appendRun appends the value of a run to the batch of a stream. If there is only one stream, values are not compared.
-func (m *valueMerger) appendRun(s *valueStream, run, count int) {
-	if len(m.all) > 1 {
-		s.text = append(s.text, s.texts.at(run)...)
-		switch {
-		case s.primary != nil:
-			s.weights = append(s.weights, s.primary.at(run)...)
-		case m.byWeights:
-			s.weights = text.AppendPrimaryKey(s.weights, s.texts.at(run))
-		}
+// appendWeights appends the primary weights of a value.
+func (m *valueMerger) appendWeights(s *valueStream, run int, value []byte) {
+	if run != inMemory && len(s.runs.weights) > 0 {
+		s.bytes = append(s.bytes, s.weights.at(run)...)
+	} else {
+		s.bytes = text.AppendPrimaryKey(s.bytes, value)
 	}
-	s.batch = append(s.batch, streamValue{run, count, len(s.text), len(s.weights), m.find == nil || s.contains(run, m.find)})
 }
 
-// contains reports whether the value of a run contains a substring.
-func (s *valueStream) contains(run int, find *text.Substring) bool {
-	if s.primary != nil {
-		return s.primary.contains(run, find)
+// contains reports whether the value of a run contains the substring to find.
+func (m *valueMerger) contains(s *valueStream, run int) bool {
+	if len(s.runs.weights) > 0 {
+		return s.weights.contains(run, m.find)
 	}
-	return s.texts.contains(run, find)
+	return s.texts.contains(run, m.find)
 }
 
 // merge collects the values of all streams. Of equal values that are written differently, it keeps that of the first part.
@@ -127,7 +122,7 @@ func (m *valueMerger) merge() {
 	}
 	for len(m.streams) > 0 {
 		first, n := m.streams[0], 1
-		value := first.batch[first.at]
+		value := &first.batch[first.at]
 		for ; m.streams[n-1].ties; n++ {
 			tied := m.streams[n]
 			value.count += tied.batch[tied.at].count
@@ -138,7 +133,7 @@ func (m *valueMerger) merge() {
 		if m.countFound(value.found) && m.qualifies(value.count, m.merged) {
 			v := valueCount{n: value.count, order: m.merged, run: value.run}
 			if value.run == inMemory {
-				v.value = string(first.value)
+				v.value = string(first.text)
 			} else {
 				v.column = first.runs.Column
 			}
@@ -160,11 +155,8 @@ func (m *valueMerger) advance(i int) {
 		m.streams = slices.Delete(m.streams, i, i+1)
 		return
 	}
-	var before streamValue
-	if s.at > 0 {
-		before = s.batch[s.at-1]
-	}
-	s.value, s.weighted = s.text[before.end:s.batch[s.at].end], s.weights[before.weighs:s.batch[s.at].weighs]
+	v := &s.batch[s.at]
+	s.text, s.primary, s.next = s.bytes[s.next:v.textEnd], s.bytes[v.textEnd:v.end], v.end
 	at, tied := i, false
 	for ; at+1 < len(m.streams); at++ {
 		next := m.streams[at+1]
@@ -189,14 +181,14 @@ func (m *valueMerger) fill(s *valueStream) bool {
 	if m.only == s {
 		alone := end
 		if len(m.streams) > 1 {
-			alone = s.runs.firstRun(sortKey(m.field, string(m.streams[1].value)))
+			alone = s.runs.firstRun(sortKey(m.field, string(m.streams[1].text)))
 		}
 		if alone > s.runs.next {
 			m.countAlone(s, alone)
 		}
 	}
 	m.only = s
-	s.batch, s.text, s.weights, s.at = s.batch[:0], s.text[:0], s.weights[:0], 0
+	s.batch, s.bytes, s.at, s.next = s.batch[:0], s.bytes[:0], 0, 0
 	for len(s.batch) < batchValues {
 		run, n, ok := s.runs.count(end, 1)
 		if !ok {
@@ -204,11 +196,15 @@ func (m *valueMerger) fill(s *valueStream) bool {
 		}
 		if m.asWritten && s.runs.isNonUniform(run) {
 			for _, w := range s.runs.writings(run) {
-				m.append(s, inMemory, w.Count, w.Text)
+				m.append(s, inMemory, w.Count, []byte(w.Text), m.find == nil || m.find.In([]byte(w.Text)))
 			}
 			continue
 		}
-		m.appendRun(s, run, n)
+		var value []byte // not needed if there is only one stream
+		if len(m.all) > 1 {
+			value = s.texts.at(run)
+		}
+		m.append(s, run, n, value, m.find == nil || m.contains(s, run))
 	}
 	return len(s.batch) > 0
 }
@@ -232,7 +228,7 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 	for run, n, ok := runs.count(end, least); ok; run, n, ok = runs.count(end, least) {
 		single -= n
 		if !m.asWritten || !runs.isNonUniform(run) {
-			if m.countFound(m.find == nil || s.contains(run, m.find)) {
+			if m.countFound(m.find == nil || m.contains(s, run)) {
 				offer(run, n, "")
 			}
 			continue
@@ -260,10 +256,10 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 
 // compare compares the current values of two streams. Values that facets count as one are equal.
 func (m *valueMerger) compare(s, other *valueStream) int {
-	a, b := s.value, other.value
+	a, b := s.text, other.text
 	switch {
 	case m.byWeights:
-		if order := bytes.Compare(s.weighted, other.weighted); order != 0 || bytes.Equal(a, b) {
+		if order := bytes.Compare(s.primary, other.primary); order != 0 || bytes.Equal(a, b) {
 			return order
 		}
 	case m.asWritten:
@@ -293,7 +289,7 @@ func isDigits(number []byte) bool {
 // sortKey returns the sort key of the current value of a stream.
 func (m *valueMerger) sortKey(s *valueStream) []byte {
 	if !s.hasKey {
-		key, err := AppendSortKey(s.key[:0], m.field, s.value)
+		key, err := AppendSortKey(s.key[:0], m.field, s.text)
 		if err != nil {
 			guard.Corrupt("%v", err)
 		}

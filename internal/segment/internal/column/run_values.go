@@ -23,20 +23,14 @@ type runValues struct {
 	found   int    // end of the first occurrence of the substring in that prefix; 0 if there is none
 }
 
-// newRunValues returns a reader of the values of about n runs.
-func (c *Column) newRunValues(st *guard.Steps, n int) runValues {
-	return runValues{c: c, steps: st, stored: len(c.values) > 0 && c.readsStored(n), rest: c.values}
-}
-
-// newRunWeights returns a reader of the primary weights of about n runs. The column must store them.
-func (c *Column) newRunWeights(st *guard.Steps, n int) runValues {
-	return runValues{c: c, steps: st, weights: true, stored: c.readsStored(n), rest: c.weights}
-}
-
-// readsStored reports whether the values of n runs are read faster in sequence than from the records.
-func (c *Column) readsStored(n int) bool {
+// newRunValues returns a reader of the values of about n runs, or of their primary weights.
+func (c *Column) newRunValues(st *guard.Steps, n int, weights bool) runValues {
 	const share = 64
-	return n >= c.Distinct()/share
+	stored := c.values
+	if weights {
+		stored = c.weights
+	}
+	return runValues{c: c, steps: st, weights: weights, stored: len(stored) > 0 && n >= c.Distinct()/share, rest: stored}
 }
 
 // at returns the value of a run, which must not be before that of the last call. The bytes are valid until the next call.
