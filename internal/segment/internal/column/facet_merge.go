@@ -78,28 +78,36 @@ func (m *valueMerger) addValues(values []Value) {
 			continue
 		}
 		last = v
-		m.append(s, inMemory, v.Count, []byte(v.Text), m.find == nil || m.find.In([]byte(v.Text)))
+		m.append(s, v.Count, v.Text)
 	}
 	m.all = append(m.all, s)
 }
 
-// append appends a value to the batch of a stream.
-func (m *valueMerger) append(s *valueStream, run, count int, value []byte, found bool) {
+// append appends a value in memory to the batch of a stream.
+func (m *valueMerger) append(s *valueStream, count int, value string) {
 	s.bytes = append(s.bytes, value...)
 	textEnd := len(s.bytes)
 	if m.byWeights {
-		m.appendWeights(s, run, value)
+		s.bytes = text.AppendPrimaryKey(s.bytes, []byte(value))
 	}
-	s.batch = append(s.batch, streamValue{run, count, textEnd, len(s.bytes), found})
+	found := m.find == nil || m.find.In([]byte(value))
+	s.batch = append(s.batch, streamValue{inMemory, count, textEnd, len(s.bytes), found})
 }
 
-// appendWeights appends the primary weights of a value.
-func (m *valueMerger) appendWeights(s *valueStream, run int, value []byte) {
-	if run != inMemory && len(s.runs.weights) > 0 {
-		s.bytes = append(s.bytes, s.weights.at(run)...)
-	} else {
-		s.bytes = text.AppendPrimaryKey(s.bytes, value)
+// appendRun appends the value of a run to the batch of a stream. If there is only one stream, values are not compared.
+func (m *valueMerger) appendRun(s *valueStream, run, count int) {
+	if len(m.all) > 1 {
+		s.bytes = append(s.bytes, s.texts.at(run)...)
 	}
+	textEnd := len(s.bytes)
+	if m.byWeights && len(m.all) > 1 {
+		if len(s.runs.weights) > 0 {
+			s.bytes = append(s.bytes, s.weights.at(run)...)
+		} else {
+			s.bytes = text.AppendPrimaryKey(s.bytes, s.texts.at(run))
+		}
+	}
+	s.batch = append(s.batch, streamValue{run, count, textEnd, len(s.bytes), m.find == nil || m.contains(s, run)})
 }
 
 // contains reports whether the value of a run contains the substring to find.
@@ -156,7 +164,10 @@ func (m *valueMerger) advance(i int) {
 		return
 	}
 	v := &s.batch[s.at]
-	s.text, s.primary, s.next = s.bytes[s.next:v.textEnd], s.bytes[v.textEnd:v.end], v.end
+	s.text, s.next = s.bytes[s.next:v.textEnd], v.end
+	if m.byWeights {
+		s.primary = s.bytes[v.textEnd:v.end]
+	}
 	at, tied := i, false
 	for ; at+1 < len(m.streams); at++ {
 		next := m.streams[at+1]
@@ -196,15 +207,11 @@ func (m *valueMerger) fill(s *valueStream) bool {
 		}
 		if m.asWritten && s.runs.isNonUniform(run) {
 			for _, w := range s.runs.writings(run) {
-				m.append(s, inMemory, w.Count, []byte(w.Text), m.find == nil || m.find.In([]byte(w.Text)))
+				m.append(s, w.Count, w.Text)
 			}
 			continue
 		}
-		var value []byte // not needed if there is only one stream
-		if len(m.all) > 1 {
-			value = s.texts.at(run)
-		}
-		m.append(s, run, n, value, m.find == nil || m.contains(s, run))
+		m.appendRun(s, run, n)
 	}
 	return len(s.batch) > 0
 }

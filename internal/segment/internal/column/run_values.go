@@ -54,7 +54,9 @@ func (v *runValues) at(run int) []byte {
 		}
 		v.suffix, v.rest = v.rest[:suffix], v.rest[suffix:]
 		v.value = append(v.value[:shared], v.suffix...)
-		v.known = min(v.known, shared)
+		if shared < v.known {
+			v.known = shared
+		}
 	}
 	return v.value
 }
