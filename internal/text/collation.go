@@ -30,17 +30,17 @@ func CollationKey(s string) string { return string(appendCollationKey(make([]byt
 
 // PrimaryKey returns the primary weights of a text, which ignore case and accents: the part of its collation key before
 // the first two zero bytes. It is empty if no character has a primary weight.
-func PrimaryKey(s string) string { return string(PrimaryWeights([]byte(CollationKey(s)))) }
+func PrimaryKey(s string) string { return string(primaryWeights([]byte(CollationKey(s)))) }
 
 // AppendPrimaryKey appends the primary weights of a text.
 func AppendPrimaryKey(dst, s []byte) []byte {
 	start := len(dst)
 	dst = appendCollationKey(dst, s)
-	return dst[:start+len(PrimaryWeights(dst[start:]))]
+	return dst[:start+len(primaryWeights(dst[start:]))]
 }
 
-// PrimaryWeights returns the part of a collation key, or of a sort key of text, that contains the primary weights.
-func PrimaryWeights(key []byte) []byte {
+// primaryWeights returns the part of a collation key that contains the primary weights.
+func primaryWeights(key []byte) []byte {
 	i := 0
 	for !endsLevel(key, i) {
 		i += weightLen(key[i])
@@ -248,6 +248,24 @@ func appendTextSortKey(dst, value []byte) []byte {
 	}
 	dst = append(append(dst, key[i:end]...), 0, 0)
 	return append(dst, bytes.TrimRight(key[separator+2:], string(rune(commonTertiary)))...)
+}
+
+// AppendPrimaryWeights appends the primary weights of a text, given its key by AppendSortKey. This takes a small part of the time
+// of AppendPrimaryKey if the text is not ASCII.
+func AppendPrimaryWeights(dst, sortKey []byte) []byte {
+	w := ascii()
+	for i := 0; sortKey[i] != 0; {
+		code := sortKey[i]
+		i++
+		if code%2 == 0 {
+			dst = binary.BigEndian.AppendUint16(dst, w.sorted[code/2-1])
+			continue
+		}
+		weight := sortKey[i : i+weightLen(sortKey[i])]
+		dst = append(dst, weight...)
+		i += len(weight)
+	}
+	return dst
 }
 
 // appendASCIISortKey is the fast path of appendTextSortKey for ASCII, whose secondary weights are all common. ok is false

@@ -158,7 +158,7 @@ func (b *columnBuilder) beginSort(s *sorter) {
 
 // placeSorted appends the records of a sorter to the sorted rows.
 func (b *columnBuilder) placeSorted(ctx context.Context, s *sorter) error {
-	var runKey, runPayload []byte // of the first record of the current run
+	var runKey, runPayload, primary []byte // of the first record of the current run
 	values, weights := runValuesWriter{out: b.runValues}, runValuesWriter{out: b.weights}
 	return s.each(func(key, payload []byte, record uint32) error {
 		if b.runCount == 0 || string(key) != string(runKey) {
@@ -172,7 +172,8 @@ func (b *columnBuilder) placeSorted(ctx context.Context, s *sorter) error {
 				}
 			}
 			if b.weights != nil {
-				if err := weights.add(text.PrimaryWeights(key)); err != nil {
+				primary = text.AppendPrimaryWeights(primary[:0], key)
+				if err := weights.add(primary); err != nil {
 					return err
 				}
 			}
