@@ -22,9 +22,6 @@ func (b Bits) Has(n uint32) bool { return b[n/64]>>(n%64)&1 == 1 }
 // Add adds a number.
 func (b Bits) Add(n uint32) { b[n/64] |= 1 << (n % 64) }
 
-// Remove removes a number.
-func (b Bits) Remove(n uint32) { b[n/64] &^= 1 << (n % 64) }
-
 // AddRange adds the numbers in [from, to), which must not be empty.
 func (b Bits) AddRange(from, to int) {
 	i, j := from/64, (to-1)/64
