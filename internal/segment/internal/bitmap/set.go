@@ -1,7 +1,6 @@
 package bitmap
 
 import (
-	"math/bits"
 	"slices"
 
 	"herbarium/internal/segment/internal/file"
@@ -104,34 +103,15 @@ func (s *Set) Each(st *guard.Steps, f func(records []uint32)) {
 		}
 		return
 	}
-	buf, n := new([EachAtOnce]uint32), 0
-	words := s.Dense(st)
+	words, buf := s.Dense(st), make([]uint32, 0, EachAtOnce)
 	for i, word := range words {
-		n += storeMembers((*[64]uint32)(buf[n:]), uint32(64*i), word)
-		if n > EachAtOnce-64 || n > 0 && i == len(words)-1 {
+		buf = appendWord(buf, uint32(64*i), word)
+		if n := len(buf); n > EachAtOnce-64 || n > 0 && i == len(words)-1 {
 			st.Add(n)
-			f(buf[:n])
-			n = 0
+			f(buf)
+			buf = buf[:0]
 		}
 	}
-}
-
-// storeMembers stores the members in a word of a bitset that begins with a number, and returns how many there are. It
-// stores four at a time, which halves the time; the rest of the last four is undefined.
-func storeMembers(members *[64]uint32, first uint32, word uint64) int {
-	n := bits.OnesCount64(word)
-	for i := 0; word != 0; i += 4 {
-		four := (*[4]uint32)(members[i%64:])
-		four[0] = first + uint32(bits.TrailingZeros64(word))
-		word &= word - 1
-		four[1] = first + uint32(bits.TrailingZeros64(word))
-		word &= word - 1
-		four[2] = first + uint32(bits.TrailingZeros64(word))
-		word &= word - 1
-		four[3] = first + uint32(bits.TrailingZeros64(word))
-		word &= word - 1
-	}
-	return n
 }
 
 // Slice returns the records at positions [from, to) in ascending order.
@@ -222,7 +202,7 @@ func (s *Set) shrink(st *guard.Steps) {
 		return
 	}
 	st.Add(s.n)
-	s.list = s.bits.AppendTo(make([]uint32, 0, s.n))
+	s.list = s.bits.AppendTo(make([]uint32, 0, s.n+64))
 	s.Release()
 }
 

@@ -28,8 +28,9 @@ const (
 	maxCounts = 1 << 20
 )
 
-// newCells counts the records of a set by cell. It returns false if that is not worthwhile.
-func (s *Scorer) newCells(set *bitmap.Set) (*cells, bool) {
+// pageByCell returns the records of a set at positions [from, to) by descending score, ties by number. It returns false if
+// counting the records by cell is not possible or not worthwhile.
+func (s *Scorer) pageByCell(set *bitmap.Set, from, to int) ([]uint32, bool) {
 	order, lengths := s.index.lengthOrder, s.index.lengths
 	if len(s.clauses) != 1 || s.clauses[0].postings == nil || order.Len() == 0 || set.IsSmall() {
 		return nil, false
@@ -42,12 +43,12 @@ func (s *Scorer) newCells(set *bitmap.Set) (*cells, bool) {
 	frequencies := c.frequencies()
 	for part := range c.counts {
 		counts := make([]uint32, n)
-		c.blocks(part, func(first int, words bitmap.Bits) {
-			c.count(words, lengths.Slice(first, lengths.Len()), frequencies.LoadBlock(uint32(first)), counts)
+		c.blocks(part, func(first int, members *[bitmap.BlockWords]uint64) {
+			countCells(members, lengths.Slice(first, lengths.Len()), c.shortest, frequencies.LoadBlock(uint32(first)), counts)
 		})
 		c.counts[part] = counts
 	}
-	return c, true
+	return c.page(from, to)
 }
 
 func (c *cells) frequencies() *bitmap.ByteMap {
@@ -56,18 +57,17 @@ func (c *cells) frequencies() *bitmap.ByteMap {
 }
 
 // blocks calls f for the blocks of a part, with the first record and the members of the set from that record on.
-func (c *cells) blocks(part int, f func(first int, members bitmap.Bits)) {
+func (c *cells) blocks(part int, f func(first int, members *[bitmap.BlockWords]uint64)) {
 	all := c.set.Dense(c.scorer.steps)
 	blocks := (c.scorer.index.lengths.Len() + bitmap.BlockRecords - 1) / bitmap.BlockRecords
 	for i := part * blocks / cellParts; i < (part+1)*blocks/cellParts; i++ {
 		c.scorer.steps.Add(bitmap.BlockRecords)
-		f(i*bitmap.BlockRecords, all[i*bitmap.BlockWords:][:bitmap.BlockWords])
+		f(i*bitmap.BlockRecords, (*[bitmap.BlockWords]uint64)(all[i*bitmap.BlockWords:]))
 	}
 }
 
-// count counts the members of a block by cell. The lengths are those from the first record of the block on.
-func (c *cells) count(members bitmap.Bits, lengths file.U32s, frequencies *bitmap.BlockBytes, counts []uint32) {
-	shortest := c.shortest
+// countCells counts the members of a block by cell. The lengths are those from the first record of the block on.
+func countCells(members *[bitmap.BlockWords]uint64, lengths file.U32s, shortest uint32, frequencies *bitmap.BlockBytes, counts []uint32) {
 	for i, word := range members {
 		for ; word != 0; word &= word - 1 {
 			member := 64*i + bits.TrailingZeros64(word)
@@ -109,8 +109,7 @@ func (c *cells) sorted() (all []cell, ok bool) {
 	return all, true
 }
 
-// page returns the records at positions [from, to) by descending score, ties by number. It returns false if the scores of
-// some records are not known.
+// page returns the records at positions [from, to). It returns false if the scores of some records are not known.
 func (c *cells) page(from, to int) ([]uint32, bool) {
 	all, ok := c.sorted()
 	if !ok {
@@ -152,8 +151,8 @@ func (c *cells) page(from, to int) ([]uint32, bool) {
 // collect stores the records of a part that are on a page from a position on, given the position of the next record by group.
 func (c *cells) collect(part int, frequencies *bitmap.ByteMap, groupOf, next []int, page []uint32, from int) {
 	var members []uint32
-	c.blocks(part, func(first int, words bitmap.Bits) {
-		members = words.AppendTo(members[:0])
+	c.blocks(part, func(first int, words *[bitmap.BlockWords]uint64) {
+		members = bitmap.Bits(words[:]).AppendTo(members[:0])
 		loaded := frequencies.LoadBlock(uint32(first))
 		for _, member := range members {
 			record := uint32(first) + member

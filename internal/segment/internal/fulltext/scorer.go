@@ -57,10 +57,8 @@ func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 	if top, ok := s.top(set, to); ok {
 		return top[from:]
 	}
-	if c, ok := s.newCells(set); ok {
-		if page, ok := c.page(from, to); ok {
-			return page
-		}
+	if page, ok := s.pageByCell(set, from, to); ok {
+		return page
 	}
 	return s.Rank(set).Page(from, to)
 }
