@@ -115,9 +115,10 @@ func (w *Watcher) Run(ctx context.Context) error {
 // scan compares the current sources with the known ones, publishes those that have settled, and returns the time until the
 // next scan.
 func (w *Watcher) scan(ctx context.Context, n *notifier) time.Duration {
+	began := time.Now()
 	found := w.discover()
 	n.setDirectories(foldersOf(w.paths, found))
-	next := w.intervals.poll
+	next := max(w.intervals.poll, 20*time.Since(began)) // thousands of files must not occupy a processor
 	if n.incomplete() {
 		next = min(next, w.intervals.settle) // without notifications, poll
 	}
