@@ -83,15 +83,15 @@ func (b Bits) Count(from, to int) (n int) {
 // AppendTo appends the members to a list.
 func (b Bits) AppendTo(list []uint32) []uint32 {
 	for i, word := range b {
-		if word != 0 {
-			list = appendWord(list, uint32(64*i), word)
+		for ; word != 0; word &= word - 1 {
+			list = append(list, uint32(64*i+bits.TrailingZeros64(word)))
 		}
 	}
 	return list
 }
 
 // appendWord appends the members in a word of a bitset, given the number of its first bit. It stores four at a time, which
-// halves the time, so the list should have room for 64 numbers.
+// halves the time if there are many, so the list should have room for 64 numbers.
 func appendWord(list []uint32, first uint32, word uint64) []uint32 {
 	list = slices.Grow(list, 64)
 	n, room := bits.OnesCount64(word), list[len(list):][:64]

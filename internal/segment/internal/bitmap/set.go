@@ -202,7 +202,7 @@ func (s *Set) shrink(st *guard.Steps) {
 		return
 	}
 	st.Add(s.n)
-	s.list = s.bits.AppendTo(make([]uint32, 0, s.n+64))
+	s.list = s.bits.AppendTo(make([]uint32, 0, s.n))
 	s.Release()
 }
 
