@@ -213,6 +213,7 @@ func TestFormatDoc_constants(t *testing.T) {
 		fmt.Sprintf("| block of the sorted rows | %d ranks |", column.BlockSize),
 		fmt.Sprintf("at least *n* / %d of the records", build.DefaultIndexes().BlockCounts.Share),
 		fmt.Sprintf("more than %d values are frequent", build.DefaultIndexes().BlockCounts.Max),
+		fmt.Sprintf("%d divided by the number of sortable fields", build.DefaultIndexes().BlockCounts.MaxPairs),
 		fmt.Sprintf("| stored term frequency | up to %d |", fulltext.MaxFrequency),
 		fmt.Sprintf("fewer than %d records do not have it", build.DefaultIndexes().MinRecords),
 		fmt.Sprintf("fewer than %d records do not have them", build.DefaultIndexes().MinRecords),

@@ -89,6 +89,6 @@ func allIndexes() build.OptionalIndexes {
 		Bigrams:     build.BigramRules{Share: 1 << 62, MaxPerEight: 64},
 		Prefixes:    build.PrefixRules{Share: 1 << 30, Max: 1 << 20, Room: 1},
 		Fields:      build.FieldRules{Share: 1 << 30, Max: 1 << 20},
-		BlockCounts: build.BlockCountRules{Share: 1 << 30, Max: 1 << 20},
+		BlockCounts: build.BlockCountRules{Share: 1 << 30, Max: 1 << 20, MaxPairs: 1 << 30},
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
@@ -15,8 +16,20 @@ import (
 
 // BlockCountRules determines the frequent values whose records are counted in blocks of the sorted rows.
 type BlockCountRules struct {
-	Share int // a value is frequent if at least one in so many records has it
-	Max   int // maximum number of values; the most frequent ones are selected
+	Share    int // a value is frequent if at least one in so many records has it
+	Max      int // maximum number of values; the most frequent ones are selected
+	MaxPairs int // maximum number of pairs of a value and a sortable field, so that many fields do not take long to count
+}
+
+// most returns the maximum number of values.
+func (r BlockCountRules) most(fields []herb.Field) int {
+	sortable := 0
+	for _, f := range fields {
+		if f.Sortable {
+			sortable++
+		}
+	}
+	return min(r.Max, r.MaxPairs/max(sortable, 1))
 }
 
 // writeBlockCounts writes the frequent values and their block counts. It reads the sections of the fields, which must be
@@ -39,7 +52,7 @@ func (b *builder) writeBlockCounts(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		values := column.FrequentValues(st, columns, rules.Share, rules.Max)
+		values := column.FrequentValues(st, columns, rules.Share, rules.most(b.fields))
 		if len(values) == 0 {
 			return nil
 		}

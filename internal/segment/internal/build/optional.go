@@ -27,7 +27,7 @@ func DefaultIndexes() OptionalIndexes {
 		Bigrams:     BigramRules{Share: 1 << 10, MaxPerEight: 1},
 		Prefixes:    PrefixRules{Share: 1 << 5, Max: 1 << 10, Room: 2},
 		Fields:      FieldRules{Share: 1 << 5, Max: 1 << 12},
-		BlockCounts: BlockCountRules{Share: 1 << 8, Max: 1 << 9},
+		BlockCounts: BlockCountRules{Share: 1 << 8, Max: 1 << 9, MaxPairs: 1 << 13},
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
 )
 
 func TestBigramRules(t *testing.T) {
@@ -98,5 +100,19 @@ func TestFieldRules(t *testing.T) {
 				t.Errorf("- want, + got:\n%s", d)
 			}
 		})
+	}
+}
+
+func TestBlockCountRules(t *testing.T) {
+	t.Parallel()
+	rules := BlockCountRules{Max: 10, MaxPairs: 20}
+	for sortable, want := range map[int]int{0: 10, 2: 10, 3: 6, 20: 1, 21: 0} {
+		fields := make([]herb.Field, sortable+1) // one is not sortable
+		for i := range sortable {
+			fields[i].Sortable = true
+		}
+		if got := rules.most(fields); got != want {
+			t.Errorf("%d sortable fields: at most %d values; want %d", sortable, got, want)
+		}
 	}
 }
