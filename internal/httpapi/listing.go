@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -64,8 +63,16 @@ type listing struct {
 const listingStart = `{"data":[`
 
 func newListing(records [][]byte, m query.Meta) listing {
-	end := fmt.Appendf(nil, `],"meta":{"total":%d,"page":%d,"per_page":%d,"total_pages":%d,"has_next":%t,"has_prev":%t}}`,
-		m.Total, m.Page, m.PerPage, m.TotalPages, m.HasNext, m.HasPrev)
+	end := make([]byte, 0, 128)
+	for _, member := range []struct {
+		before string
+		value  int
+	}{{`],"meta":{"total":`, m.Total}, {`,"page":`, m.Page}, {`,"per_page":`, m.PerPage}, {`,"total_pages":`, m.TotalPages}} {
+		end = strconv.AppendInt(append(end, member.before...), int64(member.value), 10)
+	}
+	end = strconv.AppendBool(append(end, `,"has_next":`...), m.HasNext)
+	end = strconv.AppendBool(append(end, `,"has_prev":`...), m.HasPrev)
+	end = append(end, "}}"...)
 	size := len(listingStart) + max(len(records)-1, 0) + len(end)
 	for _, rec := range records {
 		size += len(rec)
@@ -197,26 +204,25 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 		return err
 	}
 	target := a.base + u.EscapedPath() + "?" + strings.TrimSuffix(first, "1") // the page is the last parameter
-	link := make([]byte, 0, 4*(len(target)+len(`<10000>; rel="first", `)))
-	add := func(rel string, page int) {
-		if len(link) > 0 {
-			link = append(link, ", "...)
+	var b strings.Builder
+	b.Grow(4 * (len(target) + len(`<1000000>; rel="first", `)))
+	for _, link := range []struct {
+		rel    string
+		page   int
+		exists bool
+	}{
+		{"first", 1, true}, {"prev", min(m.Page-1, m.TotalPages), m.HasPrev}, {"next", m.Page + 1, m.HasNext}, {"last", max(m.TotalPages, 1), true},
+	} {
+		if !link.exists {
+			continue
 		}
-		link = append(link, '<')
-		link = append(link, target...)
-		link = strconv.AppendInt(link, int64(page), 10)
-		link = append(link, `>; rel="`...)
-		link = append(link, rel...)
-		link = append(link, '"')
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		for _, s := range []string{"<", target, strconv.Itoa(link.page), `>; rel="`, link.rel, `"`} {
+			b.WriteString(s)
+		}
 	}
-	add("first", 1)
-	if m.HasPrev {
-		add("prev", min(m.Page-1, m.TotalPages))
-	}
-	if m.HasNext {
-		add("next", m.Page+1)
-	}
-	add("last", max(m.TotalPages, 1))
-	w.set("Link", string(link))
+	w.set("Link", b.String())
 	return nil
 }

@@ -61,8 +61,8 @@ func (a *API) pageRoutes() []route {
 // servePage converts a page handler to a route handler.
 func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*response, *http.Request) error {
 	return func(w *response, r *http.Request) error {
-		buf := w.buffers.get()
-		defer w.buffers.put(buf)
+		buf := w.api.buffers.get()
+		defer w.api.buffers.put(buf)
 		p := &page{header: http.Header{}, status: http.StatusOK, Buffer: buf}
 		if err := handle(p, r); err != nil {
 			return err

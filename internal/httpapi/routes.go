@@ -1,12 +1,12 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"herbarium/internal/admission"
 	"herbarium/internal/export"
@@ -100,13 +100,13 @@ func (a *API) serve(rt *route) http.Handler {
 		w.route = rt
 		var err error
 		if !rt.probe {
-			w.client, w.ticket = r.Context(), a.opts.Admission.NewTicket()
+			w.ticket = a.opts.Admission.NewTicket()
 			defer w.ticket.Release()
-			ctx, cancel := context.WithTimeout(r.Context(), a.opts.RequestTimeout)
-			defer cancel()
-			r = r.WithContext(admission.NewContext(ctx, &w.ticket))
+			w.ctx.client, w.ctx.deadline = r.Context(), time.Now().Add(a.opts.RequestTimeout)
+			defer w.ctx.end()
+			r = r.WithContext(admission.NewContext(&w.ctx, &w.ticket))
 			if rt.method == http.MethodGet {
-				err = w.ticket.Enter(ctx, admission.Cheap)
+				err = w.ticket.Enter(&w.ctx, admission.Cheap)
 			}
 		}
 		if err == nil {

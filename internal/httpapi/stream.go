@@ -36,9 +36,9 @@ type stream struct {
 // newStream returns a stream that is compressed if the client accepts it. setHeaders sets the headers of its content.
 func (a *API) newStream(w *response, r *http.Request, setHeaders func(h http.Header, compressed bool)) *stream {
 	return &stream{
-		ctx: w.client, w: w, control: http.NewResponseController(w.ResponseWriter), stall: a.opts.Stall,
+		ctx: w.ctx.client, w: w, control: http.NewResponseController(w.ResponseWriter), stall: a.opts.Stall,
 		lanes: a.opts.Admission, coding: chooseCoding(r.Header["Accept-Encoding"]), setHeaders: setHeaders,
-		pause: a.opts.Admission.Pace(w.client),
+		pause: a.opts.Admission.Pace(w.ctx.client),
 	}
 }
 
@@ -52,7 +52,7 @@ func (s *stream) send(r *http.Request, write func(io.Writer) error) error {
 		return err
 	}
 	defer s.stop()
-	out, err := s.w.compressor.stream(s.coding, s)
+	out, err := s.w.api.compressor.stream(s.coding, s)
 	if err != nil {
 		return err
 	}
