@@ -17,14 +17,10 @@ import (
 type route struct {
 	method  string
 	pattern string // http.ServeMux pattern
+	path    string // the pattern in OpenAPI syntax
 	page    bool   // HTML page
 	probe   bool   // health probe: served under overload, too, and logged at debug level
 	handle  func(*response, *http.Request) error
-}
-
-// path returns the pattern in OpenAPI syntax.
-func (rt *route) path() string {
-	return strings.Replace(strings.TrimSuffix(rt.pattern, "{$}"), "...}", "}", 1)
 }
 
 // routeTable returns all operations.
@@ -65,6 +61,7 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 	page := map[string]bool{}
 	for i := range routes {
 		rt := &routes[i]
+		rt.path = strings.Replace(strings.TrimSuffix(rt.pattern, "{$}"), "...}", "}", 1)
 		mux.Handle(rt.method+" "+rt.pattern, a.serve(rt))
 		methods[rt.pattern] = append(methods[rt.pattern], rt.method)
 		page[rt.pattern] = rt.page
@@ -137,8 +134,8 @@ func (a *API) noSuchPath(r *http.Request) error {
 	}
 	var known []string
 	for _, rt := range a.routes {
-		if !rt.page || rt.path() == "/" {
-			known = append(known, rt.method+" "+rt.path())
+		if !rt.page || rt.path == "/" {
+			known = append(known, rt.method+" "+rt.path)
 		}
 	}
 	slices.SortFunc(known, strings.Compare)
