@@ -1,6 +1,5 @@
 # Herbarium. `make help` lists the targets.
 GO    ?= go
-TOOLS := $(GO) tool -modfile=tools/go/go.mod
 
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath
@@ -62,11 +61,15 @@ soak: overload cross parts build ## run the long tests: overload, random seeds, 
 overload: ## overload a server for ten minutes with everything at once; DURATION=1m is shorter
 	$(GO) test ./bench/overload -count 1 -v -timeout 4h -duration $(or $(DURATION),10m)
 
-check: ## formatting, vet, staticcheck, go mod tidy
+check: tools/lint/lint ## formatting, vet, staticcheck, go mod tidy
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
 	$(GO) vet ./...
-	$(TOOLS) staticcheck ./...
+	$(GO) vet -vettool=$(CURDIR)/tools/lint/lint ./...
 	$(GO) mod tidy -diff
+
+tools/lint/lint: tools/lint/go.mod tools/lint/go.sum tools/lint/main.go
+	$(GO) build -C tools/lint -ldflags '-s -w' -o lint.new .
+	mv $@.new $@
 
 # One after the other: apt-get does not wait for another apt-get.
 parts: programs

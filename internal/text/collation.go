@@ -194,50 +194,73 @@ func appendUnicodeKey(dst, s []byte) []byte {
 	return append(dst, c.Key(&c.buf, s)...)
 }
 
-// appendTextSortKey appends a collation key without the common weights at the end of its secondary and tertiary level.
-// These do not affect the order, because texts with the same primary weights have the same number of them. Keys of lower-case
-// texts are less than half as long: most of the work of a sort is moving keys.
+// appendTextSortKey appends a key with the order of collation keys and a third of their length, because most of the work of a
+// sort is moving keys. Primary weights are replaced by the codes of asciiWeights. The common weights at the end of the
+// secondary and tertiary level are omitted: texts with the same primary weights have the same number of them.
 func appendTextSortKey(dst, value []byte) []byte {
-	start := len(dst)
 	if key, ok := appendASCIISortKey(dst, value); ok {
 		return key
 	}
-	dst = appendUnicodeKey(dst, value)
-	separator := bytes.LastIndex(dst, []byte{0, 0})
-	tertiary := bytes.TrimRight(dst[separator+2:], string(rune(commonTertiary)))
+	c := collators.Get().(*collator)
+	defer collators.Put(c)
+	c.buf.Reset()
+	key, w, i := c.Key(&c.buf, value), ascii(), 0
+	for !endsLevel(key, i) {
+		weight := key[i : i+weightLen(key[i])]
+		if dst = append(dst, w.code(weight)); dst[len(dst)-1]%2 == 1 {
+			dst = append(dst, weight...)
+		}
+		i += len(weight)
+	}
+	separator := bytes.LastIndex(key, []byte{0, 0})
 	end := separator
-	for end-2 >= start && dst[end-2] == 0 && dst[end-1] == commonSecondary {
+	for key[end-2] == 0 && key[end-1] == commonSecondary {
 		end -= 2
 	}
-	return append(append(dst[:end], 0, 0), tertiary...)
+	dst = append(append(dst, key[i:end]...), 0, 0)
+	return append(dst, bytes.TrimRight(key[separator+2:], string(rune(commonTertiary)))...)
 }
 
 // appendASCIISortKey is the fast path of appendTextSortKey for ASCII, whose secondary weights are all common. ok is false
 // for other text.
 func appendASCIISortKey(dst, value []byte) (_ []byte, ok bool) {
-	w, start, n := ascii(), len(dst), len(value)
-	dst = slices.Grow(dst, 3*n+4)
-	key := dst[start : start+3*n+4]
 	const separators = "\x00\x00\x00\x00" // of the levels
-	tertiary, end := key[2*n+len(separators):], 0
-	copy(key[2*n:], separators)
+	w, start, n := ascii(), len(dst), len(value)
+	dst = slices.Grow(dst, 2*n+len(separators))
+	key := dst[start : start+2*n+len(separators)]
+	tertiary, end := key[n+len(separators):], 0
+	copy(key[n:], separators)
 	for i, c := range value {
-		if w.primary[c] == 0 {
+		if key[i] = w.codes[c]; key[i] == 0 {
 			return dst, false
 		}
-		binary.BigEndian.PutUint16(key[2*i:], w.primary[c])
 		if tertiary[i] = w.tertiary[c]; tertiary[i] != commonTertiary {
 			end = i + 1
 		}
 	}
-	return dst[:start+2*n+len(separators)+end], true
+	return dst[:start+n+len(separators)+end], true
 }
 
 // asciiWeights holds the collation weights of the ASCII characters. In the root collation these do not depend on
 // adjacent characters, and all have the same secondary weight. Control characters have none.
 type asciiWeights struct {
 	primary  [256]uint16 // 0 for bytes without weights
-	tertiary [128]byte
+	tertiary [256]byte
+	codes    [256]byte // of the primary weights; 0 for bytes without weights
+	sorted   []uint16  // the primary weights
+}
+
+// code returns the code of a primary weight in sort keys: an even number from 2 for the weight of an ASCII character, and the
+// odd number before the next one for other weights, which follow their code.
+func (w *asciiWeights) code(weight []byte) byte {
+	if len(weight) > 2 {
+		return byte(2*len(w.sorted) + 1) // after all shorter weights
+	}
+	i, isASCII := slices.BinarySearch(w.sorted, binary.BigEndian.Uint16(weight))
+	if isASCII {
+		return byte(2*i + 2)
+	}
+	return byte(2*i + 1)
 }
 
 // startsASCII reports whether a text is empty or its first character is ASCII with weights.
@@ -258,6 +281,14 @@ var ascii = sync.OnceValue(func() *asciiWeights {
 	for c := range 128 {
 		if key := appendUnicodeKey(nil, []byte{byte(c)}); len(key) == 9 {
 			w.primary[c], w.tertiary[c] = binary.BigEndian.Uint16(key), key[8]
+			w.sorted = append(w.sorted, w.primary[c])
+		}
+	}
+	slices.Sort(w.sorted)
+	w.sorted = slices.Compact(w.sorted)
+	for c, weight := range w.primary {
+		if weight != 0 {
+			w.codes[c] = w.code(binary.BigEndian.AppendUint16(nil, weight))
 		}
 	}
 	return w

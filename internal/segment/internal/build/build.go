@@ -285,7 +285,7 @@ func (b *builder) write(ctx context.Context) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	for range workers() {
 		start(group, func() error {
-			s := newSorter(b.tmp, b.opts.Memory/workers(), b.records, 4*longest) // keys of text have three bytes per character
+			s := newSorter(b.tmp, b.opts.Memory/workers(), b.records, 3*longest) // keys of text have up to two bytes per character
 			for i := range next {
 				if err := b.columns[i].sort(groupCtx, s); err != nil {
 					return err
