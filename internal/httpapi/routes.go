@@ -39,13 +39,19 @@ func (a *API) routeTable() []route {
 		{method: http.MethodGet, pattern: "/healthz", probe: true, handle: a.health},
 		{method: http.MethodGet, pattern: "/readyz", probe: true, handle: a.ready},
 	}
+	routes = append(routes, a.exportRoutes("/api/v1/{namespace}/{dataset}/data", false)...)
+	return append(routes, a.pageRoutes()...)
+}
+
+// exportRoutes returns the routes of the exports of a listing: its pattern with the extension of each format.
+func (a *API) exportRoutes(listing string, page bool) (routes []route) {
 	for _, format := range export.Formats() {
 		routes = append(routes, route{
-			method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/data." + string(format),
+			method: http.MethodGet, pattern: listing + "." + string(format), page: page,
 			handle: func(w *response, r *http.Request) error { return a.export(w, r, format) },
 		})
 	}
-	return append(routes, a.pageRoutes()...)
+	return routes
 }
 
 const facetsPattern = "/api/v1/{namespace}/{dataset}/facets"
