@@ -136,7 +136,7 @@ func (a address) encryption() (encrypt.ServerSide, error) {
 func (s *s3Store) close() { s.transport.CloseIdleConnections() }
 
 func (s *s3Store) ping(ctx context.Context) error {
-	return s.each(ctx, minio.ListObjectsOptions{Prefix: s.prefix, MaxKeys: 1}, func(minio.ObjectInfo) bool { return false })
+	return s.listObjects(ctx, minio.ListObjectsOptions{Prefix: s.prefix, MaxKeys: 1}, func(minio.ObjectInfo) bool { return false })
 }
 
 // get implements driver. Each request that follows a broken connection continues where the previous one ended.
@@ -173,7 +173,7 @@ func (s *s3Store) remove(ctx context.Context, name string) error {
 }
 
 func (s *s3Store) list(ctx context.Context, yield func(herb.Blob) bool) error {
-	return s.each(ctx, minio.ListObjectsOptions{Prefix: s.prefix}, func(o minio.ObjectInfo) bool {
+	return s.listObjects(ctx, minio.ListObjectsOptions{Prefix: s.prefix}, func(o minio.ObjectInfo) bool {
 		name := strings.TrimPrefix(o.Key, s.prefix)
 		if name == "" || strings.HasSuffix(name, "/") { // objects with longer prefixes
 			return true
@@ -182,8 +182,8 @@ func (s *s3Store) list(ctx context.Context, yield func(herb.Blob) bool) error {
 	})
 }
 
-// each calls yield for each object in the bucket until it returns false.
-func (s *s3Store) each(ctx context.Context, opts minio.ListObjectsOptions, yield func(minio.ObjectInfo) bool) error {
+// listObjects calls yield for each object in the bucket until it returns false.
+func (s *s3Store) listObjects(ctx context.Context, opts minio.ListObjectsOptions, yield func(minio.ObjectInfo) bool) error {
 	for o := range s.client.ListObjectsIter(ctx, s.bucket, opts) {
 		if o.Err != nil {
 			return o.Err

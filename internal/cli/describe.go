@@ -78,7 +78,7 @@ func (r *runner) describeInput(ctx context.Context, as string, given readFlags, 
 	if err != nil {
 		return nil, usage(err)
 	}
-	src, remove, err := r.spool(ctx, ref, given)
+	src, remove, err := r.copyInput(ctx, ref, given)
 	if err != nil {
 		return nil, err
 	}

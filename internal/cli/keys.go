@@ -186,7 +186,7 @@ func newKeysRevoke(r *runner) *cobra.Command {
 		ValidArgsFunction: completeArgs(r.completeKey()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
-				key, err := findKey(ctx, d, args[0])
+				key, err := lookupKey(ctx, d, args[0])
 				if err != nil {
 					return err
 				}
@@ -200,8 +200,8 @@ func newKeysRevoke(r *runner) *cobra.Command {
 	}
 }
 
-// findKey returns the key with the given ID, name or secret.
-func findKey(ctx context.Context, d *app.Data, word string) (herb.Key, error) {
+// lookupKey returns the key with the given ID, name or secret.
+func lookupKey(ctx context.Context, d *app.Data, word string) (herb.Key, error) {
 	if id, ok := access.ID(word); ok {
 		word = id
 	}

@@ -138,7 +138,7 @@ func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []
 	var s source.Source
 	if paths[0] != stdinPath {
 		s, err = finder.As(ctx, paths[0], ref)
-	} else if s, remove, err = r.spool(ctx, ref, given.readFlags); err != nil {
+	} else if s, remove, err = r.copyInput(ctx, ref, given.readFlags); err != nil {
 		remove = func() error { return nil }
 	}
 	if err == nil {

@@ -86,14 +86,14 @@ func (r *runner) writeChanges(p publish.Result) {
 		fmt.Fprintf(r.Out, "  changes from version %s:\n", p.Replaces)
 	}
 	for _, c := range p.Changes {
-		mark, colour := "~", ""
+		mark, color := "~", ""
 		switch {
 		case c.Breaking:
-			mark, colour = "-", red
+			mark, color = "-", red
 		case c.Kind == library.FieldAdded || c.Kind == library.FlagGained:
-			mark, colour = "+", green
+			mark, color = "+", green
 		}
-		fmt.Fprintf(r.Out, "  %s\n", r.paint(colour, mark+" "+c.Message))
+		fmt.Fprintf(r.Out, "  %s\n", r.paint(color, mark+" "+c.Message))
 	}
 }
 
@@ -105,9 +105,9 @@ const (
 )
 
 // paint colors s if the output is a terminal and NO_COLOR is not set.
-func (r *runner) paint(colour, s string) string {
-	if no, _ := r.Env("NO_COLOR"); colour == "" || no != "" || !telemetry.IsTerminal(r.Out) {
+func (r *runner) paint(color, s string) string {
+	if no, _ := r.Env("NO_COLOR"); color == "" || no != "" || !telemetry.IsTerminal(r.Out) {
 		return s
 	}
-	return colour + s + "\x1b[0m"
+	return color + s + "\x1b[0m"
 }

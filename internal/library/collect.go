@@ -147,7 +147,6 @@ func (l *Library) Sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	errs := []error{l.sweepRetired(ctx)}
 	lock, err := os.Open(l.notifier.file.Name())
 	if err != nil {
 		return err
@@ -155,23 +154,25 @@ func (l *Library) Sweep(ctx context.Context) error {
 	defer lock.Close()
 	locked := filesystem.TryLock(lock)
 	if errors.Is(locked, filesystem.ErrLocked) {
-		return errors.Join(errs...)
+		return l.sweepRetired(ctx)
 	}
 	files, err := l.opts.FS.ReadDir(l.opts.Dir)
 	if err != nil {
 		return err
 	}
 	inCatalogue := newSet(versions)
+	var errs []error
 	for _, f := range files {
 		errs = append(errs, l.sweepFile(ctx, f, inCatalogue, locked == nil))
 	}
+	errs = append(errs, l.sweepRetired(ctx)) // including versions that sweepFile has retired
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("sweeping leftovers: %w", err)
 	}
 	return nil
 }
 
-// sweepFile removes a file if it is a leftover. idle reports that no process writes files.
+// sweepFile removes a file if it is a leftover, or retires its version. idle reports that no process writes files.
 func (l *Library) sweepFile(ctx context.Context, f fs.DirEntry, inCatalogue map[string]bool, idle bool) error {
 	ext := filepath.Ext(f.Name())
 	stem := strings.TrimSuffix(f.Name(), ext)
@@ -188,7 +189,8 @@ func (l *Library) sweepFile(ctx context.Context, f fs.DirEntry, inCatalogue map[
 	old := l.opts.Now().Sub(info.ModTime()) >= abandonedAge
 	switch {
 	case idle && ext == fileSuffix && !l.shared(): // with an object store, the file is not needed even if its version goes live
-		err = l.sweepVersion(ctx, stem)
+		// The last statement of a publish may still be in flight: retiring its version waits for it or makes it fail.
+		_, err = l.catalogue.RetireVersion(ctx, stem, l.opts.Now())
 	case old || idle && (ext == segment.PartSuffix || ext == fileSuffix):
 		err = l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name()))
 	default:
@@ -222,16 +224,6 @@ func (l *Library) sweepRetired(ctx context.Context) error {
 		names[i] = r.Version
 	}
 	return l.removeRetired(ctx, names)
-}
-
-// sweepVersion removes the complete file of a version, unless the version is in the catalogue. The last statement of the
-// publish may still be in flight: retiring the version waits for it or makes it fail.
-func (l *Library) sweepVersion(ctx context.Context, version string) error {
-	retired, err := l.catalogue.RetireVersion(ctx, version, l.opts.Now())
-	if err != nil || !retired {
-		return err
-	}
-	return l.removeRetired(ctx, []string{version})
 }
 
 // removeRetired removes the files of versions that have left the catalogue. A process that is killed meanwhile leaves the

@@ -160,24 +160,24 @@ func (a *archive) addSegment(ctx context.Context, from Files, s *Segment) error 
 // addEntries implements destination. It ends the archive. The entries are written to a temporary file first, because their size
 // must be known.
 func (a *archive) addEntries(write func(io.Writer) error) (err error) {
-	spool, err := os.CreateTemp("", "herbarium-backup-*"+partSuffix)
+	temp, err := os.CreateTemp("", "herbarium-backup-*"+partSuffix)
 	if err != nil {
 		return err
 	}
-	_ = os.Remove(spool.Name()) // so that a killed process leaves nothing; Windows removes no open files
+	_ = os.Remove(temp.Name()) // so that a killed process leaves nothing; Windows removes no open files
 	defer func() {
-		err = errors.Join(err, spool.Close())
-		_ = os.Remove(spool.Name())
+		err = errors.Join(err, temp.Close())
+		_ = os.Remove(temp.Name())
 	}()
-	if err := write(spool); err != nil {
+	if err := write(temp); err != nil {
 		return err
 	}
-	size, err := spool.Seek(0, io.SeekCurrent)
+	size, err := temp.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return err
 	}
 	entries := &archivedFile{archive: a, name: entriesFile, size: size, progress: func(int64, int64) {}}
-	if _, err := io.Copy(entries, io.NewSectionReader(spool, 0, size)); err != nil {
+	if _, err := io.Copy(entries, io.NewSectionReader(temp, 0, size)); err != nil {
 		return err
 	}
 	return a.tar.Close()

@@ -78,7 +78,7 @@ func loadPhases() []string { return []string{PhaseCompare, PhaseSegments, PhaseL
 
 // copyAll loads everything of one installation into another.
 func copyAll(ctx context.Context, from, to Installation, o Options) (Result, error) {
-	source, err := takeSnapshot(ctx, from, o.Check, true)
+	source, err := readSnapshot(ctx, from, o.Check, true)
 	if err != nil {
 		return Result{}, fmt.Errorf("source: %w", err)
 	}
@@ -101,7 +101,7 @@ func load(ctx context.Context, source Source, files Files, to Installation, o Op
 		}
 	}
 	o.report(PhaseVerify, 0, 0)
-	target, err := takeSnapshot(ctx, to, o.Check, false)
+	target, err := readSnapshot(ctx, to, o.Check, false)
 	if err != nil {
 		return r, fmt.Errorf("target: %w", err)
 	}
@@ -127,7 +127,7 @@ func load(ctx context.Context, source Source, files Files, to Installation, o Op
 // addMissing compares what the target has and adds what it lacks.
 func addMissing(ctx context.Context, source Source, files Files, to Installation, since time.Time, o Options, r *Result) error {
 	o.report(PhaseCompare, 0, 0)
-	had, err := takeSnapshot(ctx, to, false, false)
+	had, err := readSnapshot(ctx, to, false, false)
 	var retired []store.Retired
 	if err == nil {
 		retired, err = to.Store.Retired(ctx)

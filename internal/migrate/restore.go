@@ -200,7 +200,7 @@ func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o
 	}
 	read := map[string]herb.File{} // segment files, by path in the backup
 	report := o.steps.Bytes(PhaseRead)
-	err = eachFile(ctx, path, stdin, func(name string, content io.Reader) error {
+	err = visitFiles(ctx, path, stdin, func(name string, content io.Reader) error {
 		content = &reader{ctx: ctx, r: content, report: report}
 		return write(name, func(w io.Writer) error {
 			if name == entriesFile {
@@ -249,24 +249,24 @@ func isFolder(path string) bool {
 	return path != StandardStream && err == nil && info.IsDir()
 }
 
-// eachFile calls visit for each segment file of a backup, and then for its entries.
-func eachFile(ctx context.Context, path string, stdin io.Reader, visit func(name string, content io.Reader) error) (err error) {
+// visitFiles calls visit for each segment file of a backup, and then for its entries.
+func visitFiles(ctx context.Context, path string, stdin io.Reader, visit func(name string, content io.Reader) error) (err error) {
 	if isFolder(path) {
-		return eachInFolder(ctx, path, visit)
+		return visitFolder(ctx, path, visit)
 	}
 	if path == StandardStream {
-		return eachInArchive(ctx, stdin, visit)
+		return visitArchive(ctx, stdin, visit)
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return eachInArchive(ctx, f, visit)
+	return visitArchive(ctx, f, visit)
 }
 
-// eachInFolder is eachFile for a folder, which may have segment files of earlier backups. It skips missing files.
-func eachInFolder(ctx context.Context, dir string, visit func(name string, content io.Reader) error) error {
+// visitFolder is visitFiles for a folder, which may have segment files of earlier backups. It skips missing files.
+func visitFolder(ctx context.Context, dir string, visit func(name string, content io.Reader) error) error {
 	var names []string
 	for e, err := range (&EntryFile{Path: filepath.Join(dir, entriesFile)}).Entries(ctx, time.Time{}) {
 		if err != nil {
@@ -296,8 +296,8 @@ func eachInFolder(ctx context.Context, dir string, visit func(name string, conte
 // segmentPath matches the path of a segment file in a backup.
 var segmentPath = regexp.MustCompile(`^` + segmentsDir + `/[A-Za-z0-9-]+\.segment$`)
 
-// eachInArchive is eachFile for an archive, in which the entries come last.
-func eachInArchive(ctx context.Context, r io.Reader, visit func(name string, content io.Reader) error) error {
+// visitArchive is visitFiles for an archive, in which the entries come last.
+func visitArchive(ctx context.Context, r io.Reader, visit func(name string, content io.Reader) error) error {
 	archive := tar.NewReader(r)
 	for {
 		if err := ctx.Err(); err != nil {

@@ -84,10 +84,10 @@ func readState(ctx context.Context, of Installation) (s *Snapshot, err error) {
 	return s, err
 }
 
-// takeSnapshot reads the state of an installation. It completes the datasets with size and hash of files that have none in
+// readSnapshot reads the state of an installation. It completes the datasets with size and hash of files that have none in
 // the catalogue. With verify, it reads every file and compares it with the catalogue. A missing file is an error if it is
 // required.
-func takeSnapshot(ctx context.Context, of Installation, verify, required bool) (*Snapshot, error) {
+func readSnapshot(ctx context.Context, of Installation, verify, required bool) (*Snapshot, error) {
 	s, err := readState(ctx, of)
 	if err != nil {
 		return nil, err

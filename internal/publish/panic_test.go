@@ -13,7 +13,6 @@ import (
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
 	"herbarium/internal/store/sqlite"
-	"herbarium/internal/watch"
 )
 
 // brokenCatalogue is a catalogue that panics when it is read.
@@ -52,12 +51,11 @@ func TestPublishSource_panic(t *testing.T) {
 	s := ingest.Source{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, Path: path}
 	var b bytes.Buffer
 	publisher := &Publisher{Library: broken, Store: db, Log: slog.New(slog.NewTextHandler(&b, nil))}
-	w := &watcher{Publisher: publisher, sources: map[string]ingest.Source{"item": s}}
 
 	if _, err := publisher.PublishSource(t.Context(), s); err == nil {
 		t.Error("a publish that panics succeeds")
 	}
-	if w.changed(t.Context(), watch.Item{Name: "item"}) {
+	if publisher.republish(t.Context(), s) {
 		t.Error("a bug is retried")
 	}
 	if n := strings.Count(b.String(), "publish.brokenCatalogue."); n != 2 {

@@ -46,13 +46,11 @@ type Options struct {
 
 // Result is the result of publishing a source. After an error, it is as complete as possible.
 type Result struct {
-	Dataset   herb.Dataset // without a version if it was only checked, or rejected
-	Unchanged bool         // the live version, or RolledBack, was built from the same content and settings
+	library.Outcome
+	Unchanged bool // the live version, or RolledBack, was built from the same content and settings; Dataset is the live one
 	// RolledBack is the version that was built from the same content and settings and rolled back; empty if there is none.
 	RolledBack string
 	Warnings   []string
-	Replaces   string           // the previous live version; empty if there was none
-	Changes    []library.Change // relative to that version, and problems of the new one
 }
 
 // Phases of a publish before segment.PhaseSorting.
@@ -84,10 +82,11 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
 		return Result{}, err
 	}
+	before := library.Outcome{Dataset: live}
 	// Servers compare all sources at each start, so a source of the same size is hashed before its rows are read.
 	if live.Report != nil {
 		if hash, err := ingest.Hash(ctx, s, live.Report.Bytes, read); err != nil || hash == live.Source {
-			return Result{Dataset: live, Unchanged: err == nil}, err
+			return Result{Outcome: before, Unchanged: err == nil}, err
 		}
 	}
 	t, err := ingest.Inspect(ctx, s, read)
@@ -97,11 +96,11 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	defer t.Close()
 	hash := t.Dataset().Source
 	if hash == live.Source {
-		return Result{Dataset: live, Unchanged: true}, nil
+		return Result{Outcome: before, Unchanged: true}, nil
 	}
 	if opts.KeepRolledBack {
 		if version, err := p.rolledBack(ctx, live, hash); err != nil || version != "" {
-			return Result{Dataset: live, Unchanged: err == nil, RolledBack: version}, err
+			return Result{Outcome: before, Unchanged: err == nil, RolledBack: version}, err
 		}
 	}
 	reading = steps.Bytes(phaseIndex)
@@ -115,7 +114,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Check:         opts.Check,
 		Progress:      func(b segment.Progress) { reportBuild(steps, b) },
 	})
-	return Result{Dataset: out.Dataset, Warnings: t.Warnings(), Replaces: out.Replaces, Changes: out.Changes}, err
+	return Result{Outcome: out, Warnings: t.Warnings()}, err
 }
 
 // rolledBack returns the version of a dataset that was built from a source and rolled back; empty if there is none.

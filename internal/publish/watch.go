@@ -9,109 +9,261 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
-	"herbarium/internal/watch"
 )
 
-// watcher publishes datasets when their source files change.
-type watcher struct {
-	*Publisher
-	finder          *discover.Finder
-	paths           []string
-	discoveryErrors map[string]bool // messages of the last discovery
+// Watcher publishes sources when their files change, once writes have settled.
+//
+// A file must not be read while it is written. A file replaced by renaming is complete at once, but writing in place can take
+// minutes. So a source is published once its files have not changed for a short time and no process has them open for
+// writing. If the system does not report that, or a process keeps a file open without writing, a longer time without changes
+// is sufficient.
+type Watcher struct {
+	publisher *Publisher
+	publish   func(context.Context, ingest.Source) (retry bool)
+	finder    *discover.Finder
+	paths     []string
+	intervals intervals
+	errors    map[string]bool // messages of the last discovery
+	work      sync.WaitGroup  // publishes
 
-	mu      sync.Mutex
-	sources map[string]ingest.Source // of the last discovery, by the name of their item
+	mu      sync.Mutex // guards the following
+	sources map[sourceKey]*watchedSource
+	running int // publishes
 }
 
-// Watch returns a watch that publishes the sources in files and folders when they change. Run it after the current content,
-// found, was published.
-func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.Set) *watch.Watch {
-	w := &watcher{Publisher: p, finder: finder, paths: paths, discoveryErrors: map[string]bool{}}
+// intervals are the times of a Watcher. Tests shorten them.
+type intervals struct {
+	settle        time.Duration // time without changes if no process has the files open for writing
+	writingSettle time.Duration // the same for files that may be open for writing
+	poll          time.Duration // between scans without notifications
+	retry         time.Duration // initial backoff, doubled up to maxRetry
+}
+
+const (
+	maxRetry = time.Minute
+	// maxConcurrent is the number of concurrent publishes: a source that takes minutes does not block the others, and few
+	// enough run that none is slowed down.
+	maxConcurrent = 2
+)
+
+// sourceKey identifies a source across discoveries.
+type sourceKey struct {
+	ref   herb.Ref
+	label string
+}
+
+// watchedSource is the state of a source.
+type watchedSource struct {
+	ingest.Source
+	current      fingerprint // at the last scan
+	currentSince time.Time   // time at which current was first observed
+	published    fingerprint // at the last publish
+	busy         bool        // it is being published
+	retryAt      time.Time   // zero if no retry is due
+	backoff      time.Duration
+}
+
+// Watch returns a watcher of the sources in files and folders. Their current state counts as published: call Watch before found,
+// the result of the first discovery, is published, and Run afterwards.
+func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.Set) *Watcher {
+	w := &Watcher{
+		publisher: p, publish: p.republish, finder: finder, paths: paths, errors: map[string]bool{}, sources: map[sourceKey]*watchedSource{},
+		intervals: intervals{settle: 300 * time.Millisecond, writingSettle: 10 * time.Second, poll: 2 * time.Second, retry: time.Second},
+	}
 	for _, err := range found.Errors { // recorded by PublishFound
-		w.discoveryErrors[err.Error()] = true
+		w.errors[err.Error()] = true
 	}
-	return watch.New(watch.Options{Find: w.find, Changed: w.changed, Gone: w.gone, Log: p.Log})
+	for _, s := range w.discover() {
+		f := fingerprintOf(s)
+		w.sources[keyOf(s)] = &watchedSource{Source: s, current: f, published: f}
+	}
+	return w
 }
 
-// find implements watch.Options.Find. It reports each error once.
-func (w *watcher) find() (items []watch.Item, folders []string) {
-	set := w.finder.Discover(context.Background(), w.paths)
-	named := make(map[string]ingest.Source, len(set.Sources))
-	for _, s := range set.Sources {
-		i := watch.Item{Name: s.Ref.String() + " " + s.Label(), Files: s.Files(), Shape: fingerprintOf(s)}
-		items, named[i.Name] = append(items, i), s
-		folders = append(folders, foldersOf(i.Files)...)
-	}
-	w.mu.Lock()
-	w.sources = named
-	w.mu.Unlock()
-	w.recordDiscoveryErrors(set.Errors)
-	for _, p := range w.paths {
-		folders = append(folders, foldersBelow(p)...)
-	}
-	slices.Sort(folders)
-	return items, slices.Compact(folders)
-}
+func keyOf(s ingest.Source) sourceKey { return sourceKey{s.Ref, s.Label()} }
 
-// recordDiscoveryErrors records new errors of the discovery and clears resolved ones.
-func (w *watcher) recordDiscoveryErrors(problems []error) {
-	now := make(map[string]bool, len(problems))
-	for _, err := range problems {
-		m := err.Error()
-		if now[m] = true; !w.discoveryErrors[m] {
-			w.recordDiscoveryError(context.Background(), err)
-		}
-	}
-	for m := range w.discoveryErrors {
-		if !now[m] {
-			w.clearSourceError(context.Background(), m)
-		}
-	}
-	w.discoveryErrors = now
-}
-
-// fingerprintOf returns all settings of a source, so that a change of settings counts as a change.
-func fingerprintOf(s ingest.Source) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return err.Error()
-	}
-	return string(b)
-}
-
-// changed implements watch.Options.Changed.
-func (w *watcher) changed(ctx context.Context, i watch.Item) (retry bool) {
-	w.mu.Lock()
-	s, ok := w.sources[i.Name]
-	w.mu.Unlock()
-	if !ok {
-		return false // removed meanwhile
-	}
-	_, err := w.PublishSource(ctx, s)
+// republish publishes a source that has changed.
+func (p *Publisher) republish(ctx context.Context, s ingest.Source) (retry bool) {
+	_, err := p.PublishSource(ctx, s)
 	return herb.CodeOf(err) == herb.CodeUnavailable
 }
 
-// gone implements watch.Options.Gone. A dataset outlives its file, because files may be moved.
-func (w *watcher) gone(i watch.Item) {
-	w.Log.Warn("source is gone; keeping its last published version", "file", i.Files[0])
-	_, label, _ := strings.Cut(i.Name, " ")
-	w.clearSourceError(context.Background(), label)
+// Run watches until ctx is canceled, then waits for running publishes.
+func (w *Watcher) Run(ctx context.Context) error {
+	n := newNotifier(w.publisher.Log)
+	defer n.close()
+	defer w.work.Wait()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-n.wake:
+		case <-timer.C:
+		}
+		timer.Reset(w.scan(ctx, n))
+	}
 }
 
-// foldersOf returns the folders of files, and those of the targets of symbolic links.
-func foldersOf(files []string) (folders []string) {
-	for _, f := range files {
-		folders = append(folders, filepath.Dir(f))
-		if real, err := filepath.EvalSymlinks(f); err == nil && real != filepath.Clean(f) {
-			folders = append(folders, filepath.Dir(real))
+// scan compares the current sources with the known ones, publishes those that have settled, and returns the time until the
+// next scan.
+func (w *Watcher) scan(ctx context.Context, n *notifier) time.Duration {
+	began := time.Now()
+	found := w.discover()
+	n.setDirectories(foldersOf(w.paths, found))
+	next := max(w.intervals.poll, 20*time.Since(began)) // thousands of files must not occupy a processor
+	if n.incomplete() {
+		next = min(next, w.intervals.settle) // without notifications, poll
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	current := make(map[sourceKey]bool, len(found))
+	for _, s := range found {
+		key := keyOf(s)
+		current[key] = true
+		known := w.sources[key]
+		if known == nil {
+			known = &watchedSource{}
+			w.sources[key] = known
+		}
+		if known.busy {
+			continue // scanned again when it is published
+		}
+		known.Source = s
+		if wait, pending := w.check(ctx, n, known); pending {
+			next = min(next, wait)
 		}
 	}
-	return folders
+	for key, s := range w.sources {
+		if !current[key] && !s.busy {
+			delete(w.sources, key)
+			// A dataset outlives its file, because files may be moved.
+			w.publisher.Log.Warn("source is gone; keeping its last published version", "file", s.Path)
+			w.publisher.clearSourceError(context.Background(), key.label)
+		}
+	}
+	return next
+}
+
+// check publishes a source if it has changed and settled. Otherwise, if a change or retry is pending, it returns the time
+// until the next check. w.mu is held.
+func (w *Watcher) check(ctx context.Context, n *notifier, s *watchedSource) (wait time.Duration, pending bool) {
+	now, f := time.Now(), fingerprintOf(s.Source)
+	if !f.equal(s.current) {
+		s.current, s.currentSince, s.retryAt, s.backoff = f, now, time.Time{}, 0
+	}
+	if f.equal(s.published) {
+		if s.retryAt.IsZero() {
+			return 0, false
+		}
+		if wait := s.retryAt.Sub(now); wait > 0 {
+			return wait, true
+		}
+	}
+	settle := w.intervals.settle
+	if now.Sub(s.currentSince) >= settle && slices.ContainsFunc(s.Files(), isOpenForWriting) {
+		settle = max(settle, w.intervals.writingSettle)
+	}
+	if left := settle - now.Sub(s.currentSince); left > 0 {
+		return min(left, w.intervals.settle), true
+	}
+	if w.running == maxConcurrent {
+		return w.intervals.settle, true
+	}
+	w.running++
+	s.busy = true
+	changed := s.Source
+	w.work.Go(func() {
+		retry := w.publish(ctx, changed)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.running--
+		s.busy, s.published, s.retryAt = false, f, time.Time{}
+		if retry {
+			s.backoff = min(max(2*s.backoff, w.intervals.retry), maxRetry)
+			s.retryAt = time.Now().Add(s.backoff)
+		}
+		n.signal()
+	})
+	return 0, false
+}
+
+// discover returns the current sources. It records new errors of the discovery, each once, and clears resolved ones.
+func (w *Watcher) discover() []ingest.Source {
+	set := w.finder.Discover(context.Background(), w.paths)
+	now := make(map[string]bool, len(set.Errors))
+	for _, err := range set.Errors {
+		m := err.Error()
+		if now[m] = true; !w.errors[m] {
+			w.publisher.recordDiscoveryError(context.Background(), err)
+		}
+	}
+	for m := range w.errors {
+		if !now[m] {
+			w.publisher.clearSourceError(context.Background(), m)
+		}
+	}
+	w.errors = now
+	return set.Sources
+}
+
+// fingerprint identifies a state of a source by its settings and the metadata of its files, without reading them.
+type fingerprint struct {
+	settings string
+	files    []fs.FileInfo // nil: the file cannot be read
+}
+
+func fingerprintOf(s ingest.Source) (f fingerprint) {
+	settings, err := json.Marshal(s)
+	if err != nil {
+		settings = []byte(err.Error())
+	}
+	f.settings = string(settings)
+	for _, path := range s.Files() {
+		info, err := os.Stat(path)
+		if err != nil {
+			info = nil
+		}
+		f.files = append(f.files, info)
+	}
+	return f
+}
+
+func (f fingerprint) equal(g fingerprint) bool {
+	return f.settings == g.settings && slices.EqualFunc(f.files, g.files, isUnchanged)
+}
+
+// isUnchanged reports whether a file is the same and was not written. A file may be replaced by one of the same size and time.
+func isUnchanged(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
+}
+
+// foldersOf returns the folders in which changes may add, change or remove sources: those of paths and below, and those of the
+// files of sources and of the targets of symbolic links.
+func foldersOf(paths []string, sources []ingest.Source) (folders []string) {
+	for _, p := range paths {
+		folders = append(folders, foldersBelow(p)...)
+	}
+	for _, s := range sources {
+		for _, f := range s.Files() {
+			folders = append(folders, filepath.Dir(f))
+			if real, err := filepath.EvalSymlinks(f); err == nil && real != filepath.Clean(f) {
+				folders = append(folders, filepath.Dir(real))
+			}
+		}
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders)
 }
 
 // foldersBelow returns a folder and its subfolders, except hidden ones. For a file it returns its folder.

@@ -132,11 +132,11 @@ func onlyDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// names returns the names of the fields for which keep returns true, in alphabetical order.
-func names(fields []herb.Field, keep func(herb.Field) bool) []string {
+// names returns the names of the fields for which include returns true, in alphabetical order.
+func names(fields []herb.Field, include func(herb.Field) bool) []string {
 	var out []string
 	for _, f := range fields {
-		if keep(f) {
+		if include(f) {
 			out = append(out, f.Name)
 		}
 	}

@@ -114,7 +114,7 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	} else if at >= 0 {
 		h.Sort, h.Arrow = "ascending", "↑"
 	}
-	if at > 0 { // a table is sorted by one column, says ARIA
+	if at > 0 { // ARIA permits one sorted column
 		h.Sort = ""
 	}
 	if at >= 0 && len(keys) > 1 {

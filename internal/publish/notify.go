@@ -1,4 +1,4 @@
-package watch
+package publish
 
 import (
 	"log/slog"
@@ -7,7 +7,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// notifier wakes the watch on file system events in a directory. The watch then scans to find what changed, so a lost
+// notifier wakes a Watcher on file system events in a directory. The Watcher then scans to find what changed, so a lost
 // event only causes a delay.
 type notifier struct {
 	log     *slog.Logger
@@ -42,10 +42,15 @@ func (n *notifier) forward() {
 			}
 			n.log.Debug("file system notification error", "err", err) // such as an overflow: scan as after an event
 		}
-		select {
-		case n.wake <- struct{}{}:
-		default:
-		}
+		n.signal()
+	}
+}
+
+// signal wakes the watcher, unless it is about to wake.
+func (n *notifier) signal() {
+	select {
+	case n.wake <- struct{}{}:
+	default:
 	}
 }
 

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package watch
+package publish
 
 // isOpenForWriting is not supported here; the longer settle time applies.
 func isOpenForWriting(string) bool { return true }
