@@ -45,10 +45,12 @@ func (a *API) list(w *response, r *http.Request) error {
 	}
 	buf := a.buffers.get()
 	defer a.buffers.put(buf)
-	if err := body.write(buf); err != nil {
-		return err
+	buf.Grow(body.size)
+	content := buf.AvailableBuffer()
+	for piece := range body.pieces {
+		content = append(content, piece...)
 	}
-	w.send(r, http.StatusOK, contentJSON, buf.Bytes())
+	w.send(r, http.StatusOK, contentJSON, content)
 	return nil
 }
 
@@ -80,24 +82,30 @@ func newListing(records [][]byte, m query.Meta) listing {
 	return listing{records, end, size}
 }
 
-// write writes the body in pieces, because an encoder may buffer its input until it has compressed all of it.
-func (l listing) write(out io.Writer) error {
+// pieces yields the parts of the body.
+func (l listing) pieces(yield func([]byte) bool) {
+	if !yield([]byte(listingStart)) {
+		return
+	}
 	comma := []byte{','}
-	_, err := io.WriteString(out, listingStart)
 	for i, rec := range l.records {
-		if i > 0 && err == nil {
-			_, err = out.Write(comma)
+		if i > 0 && !yield(comma) || !yield(rec) {
+			return
 		}
-		for piece := range slices.Chunk(rec, streamChunk) {
-			if err == nil {
-				_, err = out.Write(piece)
+	}
+	yield(l.end)
+}
+
+// write writes the body in chunks, because an encoder may buffer its input until it has compressed all of it.
+func (l listing) write(out io.Writer) error {
+	for piece := range l.pieces {
+		for chunk := range slices.Chunk(piece, streamChunk) {
+			if _, err := out.Write(chunk); err != nil {
+				return err
 			}
 		}
 	}
-	if err == nil {
-		_, err = out.Write(l.end)
-	}
-	return err
+	return nil
 }
 
 // maxBufferedPage is the maximum size of a page that is buffered in memory. A page of 100 records is rarely larger than
