@@ -29,9 +29,11 @@ type Options struct {
 	Log   *slog.Logger     // nil disables logging
 }
 
+// RevocationDelay is how long a read of the keys is used without another. After it, every server that can read the keys
+// rejects a revoked key.
+const RevocationDelay = 500 * time.Millisecond
+
 const (
-	// freshTTL is how long a read of the keys is used without another: a revoked key stops working within it.
-	freshTTL = 500 * time.Millisecond
 	// staleTTL is how long a read is used while the keys cannot be read. No key can be revoked in a database that is down;
 	// if only this process has lost the database, a revoked key works here for that long.
 	staleTTL = 15 * time.Minute
@@ -100,7 +102,7 @@ func (v *Verifier) Verify(ctx context.Context, secret, client string) (herb.Prin
 	now := v.opts.Now()
 	set := v.current()
 	key, err := v.match(set, id, sum, now)
-	if err == nil && now.Sub(set.read) < freshTTL {
+	if err == nil && now.Sub(set.read) < RevocationDelay {
 		return v.accept(key, now), nil
 	}
 	if err != nil { // valid keys do not queue behind invalid ones

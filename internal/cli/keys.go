@@ -20,7 +20,7 @@ func newKeys(r *runner) *cobra.Command {
 		Use:   "keys",
 		Short: "Create, list and revoke keys",
 		Long: `Clients send a key as bearer token with POST /plants, and as API key with datasets that require one. Running servers accept
-a new key at once and reject a revoked key within a second. A key is shown only once, when it is created.`,
+a new key and reject a revoked key as soon as the command has finished. A key is shown only once, when it is created.`,
 		Example: `  TOKEN=$(herbarium keys create --name nursery --scope plants:write)
   herbarium keys list
   herbarium keys revoke nursery`,
@@ -179,7 +179,8 @@ func newKeysRevoke(r *runner) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke KEY",
 		Short: "Revoke a key permanently",
-		Long:  "Revoke a key. KEY is its ID, its name if no other key in use has the same name, or the key itself. A key cannot be reinstated.",
+		Long: `Revoke a key. KEY is its ID, its name if no other key in use has the same name, or the key itself. A key cannot be reinstated.
+When the command has finished, all servers that can reach the database reject the key.`,
 		Example: `  herbarium keys revoke nursery
   herbarium keys revoke k7q2mzx4ab`,
 		Args:              expectArgs(1, 1, "the ID or the name of one key; 'herbarium keys list' shows them"),
@@ -193,7 +194,11 @@ func newKeysRevoke(r *runner) *cobra.Command {
 				if err := d.Store.RevokeKey(ctx, key.ID, time.Now()); err != nil {
 					return err
 				}
-				fmt.Fprintf(r.Err, "Revoked key %s (%s). Servers reject it within a second.\n", key.ID, key.Name)
+				fmt.Fprintf(r.Err, "Revoked key %s (%s).\n", key.ID, key.Name)
+				select { // servers may have read the keys just before
+				case <-time.After(access.RevocationDelay):
+				case <-ctx.Done():
+				}
 				return nil
 			})
 		},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -40,7 +41,12 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
   herbarium serve --watch examples/garden
   herbarium serve --header none --comment '#' measurements.dat
   herbarium serve --addr :80 --data /var/lib/herbarium prices.csv`,
-		RunE: func(cmd *cobra.Command, paths []string) error {
+		RunE: func(cmd *cobra.Command, paths []string) (err error) {
+			defer func() {
+				if isCancellation(cmd.Context(), err) { // a signal before the server was ready
+					err = nil
+				}
+			}()
 			c, origins, err := r.config(cmd)
 			if err != nil {
 				return err
@@ -86,6 +92,11 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 	given.add(cmd)
 	addSettings(cmd.Flags(), serverSettings()...)
 	return cmd
+}
+
+// isCancellation reports whether an operation failed because its context was canceled.
+func isCancellation(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
 // banner prints the addresses of the server, sample requests and the files that are not served.

@@ -30,6 +30,7 @@ func (a *API) record(w *response, r *http.Request) error {
 		return herb.Errorf(herb.CodeNotFound, "the key has %d values; the primary key of %s is %s",
 			len(segments), view.Ref, strings.Join(view.PrimaryKey, "/"))
 	}
+	shown := herb.Clip(r.PathValue("key"), maxShown)
 	var params query.Params
 	for i, s := range segments {
 		value, err := url.PathUnescape(s)
@@ -37,6 +38,9 @@ func (a *API) record(w *response, r *http.Request) error {
 			return herb.Invalidf("malformed key: %s", herb.Clip(s, maxShown))
 		}
 		params = params.With(query.Param{Name: query.FilterParam(view.PrimaryKey[i], query.OpEq), Value: value})
+	}
+	if _, err := query.Parse(params.Encode(), view.Fields); err != nil { // a value of another type, or a field that is not filterable
+		return herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", view.Ref, shown, herb.MessageOf(err))
 	}
 	fields, err := query.ParseParams(raw)
 	if err != nil {
@@ -58,7 +62,7 @@ func (a *API) record(w *response, r *http.Request) error {
 	}
 	page, err := view.List(r.Context(), req)
 	if err == nil && page.Total == 0 {
-		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q", view.Ref, herb.Clip(r.PathValue("key"), maxShown))
+		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q", view.Ref, shown)
 	}
 	if err != nil {
 		return err

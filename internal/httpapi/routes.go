@@ -86,7 +86,7 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 			w.Header().Set("Allow", allow)
 			w.(*response).apiPath = !page[pattern]
 			a.fail(w.(*response), r, herb.Errorf(herb.CodeMethod, "%s is not allowed on %s; allowed: %s",
-				knownMethod(r.Method), herb.Clip(redactText(r.URL.Path), maxShown), allow))
+				herb.Clip(redactText(r.Method), maxShown), herb.Clip(redactText(r.URL.Path), maxShown), allow))
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
