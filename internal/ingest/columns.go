@@ -46,18 +46,11 @@ func trimUnnamed(names []string) []string {
 }
 
 // align assigns positions to the columns of the current file that are new since the last call.
-func (p *pass) align(columns []rows.Column, i int) error {
-	if len(columns) == len(p.index) {
-		return nil
-	}
-	nth := map[string]int{}
-	for k, c := range columns {
-		key := columnKey{c.Name, nth[c.Name]}
-		nth[c.Name]++
-		if k < len(p.index) {
-			continue
-		}
-		at := k
+func (p *pass) align(columns []rows.Column) error {
+	for k := len(p.index); k < len(columns); k++ {
+		name, at := columns[k].Name, k
+		key := columnKey{name, p.namesakes[name]}
+		p.namesakes[name]++
 		if p.format.Keyed {
 			var ok bool
 			if at, ok = p.known[key]; !ok {
@@ -65,7 +58,7 @@ func (p *pass) align(columns []rows.Column, i int) error {
 			}
 		}
 		if at == len(p.columns) {
-			p.columns = append(p.columns, c)
+			p.columns = append(p.columns, columns[k])
 			p.raw = append(p.raw, herb.ColumnCells{})
 			p.known[key] = at
 		}

@@ -15,7 +15,7 @@ func Hash(ctx context.Context, src Source, size int64, opts Options) (string, er
 	if err != nil {
 		return "", source.Located(src.Name(0), err)
 	}
-	p, err := newPass(src, opts, nil)
+	p, err := newPass(src, opts, Formats())
 	if err != nil {
 		return "", err
 	}

@@ -29,13 +29,14 @@ type pass struct {
 	size    int64 // of all files
 	before  int64 // of the files that have been read
 
-	format   rows.Format
-	detected rows.Options // of the first file
-	columns  []rows.Column
-	known    map[columnKey]int // positions of the columns, by name
-	index    []int             // position of each column of the current file
-	cells    [][]byte
-	send     func() error // passes the batch on and begins another one
+	format    rows.Format
+	detected  rows.Options // of the first file
+	columns   []rows.Column
+	known     map[columnKey]int // positions of the columns, by name
+	index     []int             // position of each column of the current file
+	namesakes map[string]int    // how many of these have a name
+	cells     [][]byte
+	send      func() error // passes the batch on and begins another one
 
 	batch *rowBatch
 	count int                // rows
@@ -124,7 +125,7 @@ func newPass(src Source, opts Options, formats []rows.Format) (p *pass, err erro
 
 // open opens a file.
 func (p *pass) open(ctx context.Context, i int) (*file.File, error) {
-	o := file.Options{Dir: p.dir, Temp: p.opts.Temp, IsTable: isTable}
+	o := file.Options{Dir: p.dir, Temp: p.opts.Temp, Formats: p.formats}
 	if p.opts.Progress != nil {
 		o.Progress = func(read int64) { p.opts.Progress(p.before+read, max(p.size, p.before+read)) }
 	}
@@ -179,7 +180,7 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 	defer r.Close()
 	for {
 		cells, err := r.Next()
-		if alignErr := p.align(r.Columns(), i); alignErr != nil && (err == nil || err == io.EOF) {
+		if alignErr := p.align(r.Columns()); alignErr != nil && (err == nil || err == io.EOF) {
 			return alignErr
 		}
 		switch {
@@ -228,7 +229,7 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 	if err != nil {
 		return nil, err
 	}
-	p.index = p.index[:0]
+	p.index, p.namesakes = p.index[:0], map[string]int{}
 	if i > 0 && !format.Keyed {
 		if err := p.compareColumns(r.Columns()); err != nil {
 			return nil, errors.Join(err, r.Close())

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"herbarium/internal/ingest/delimited"
-	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/jsonrows"
 	"herbarium/internal/ingest/parquetrows"
 	"herbarium/internal/ingest/rows"
@@ -15,10 +14,4 @@ func Formats() []rows.Format {
 	return []rows.Format{
 		delimited.Format(), delimited.TSV(), jsonrows.Format(), parquetrows.Format(), xlsx.Format(), sqliterows.Format(),
 	}
-}
-
-// isTable reports whether a file is a table by its extension.
-func isTable(path string) bool {
-	_, ok := file.ByPath(Formats(), path)
-	return ok
 }

@@ -1,12 +1,14 @@
 package ingest_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -101,6 +103,26 @@ func TestInspect_NamesTheFile(t *testing.T) {
 	}
 }
 
+// archive makes a zip archive of files with the same table.
+func archive(t *testing.T, names ...string) string {
+	t.Helper()
+	var b strings.Builder
+	z := zip.NewWriter(&b)
+	for _, name := range names {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, "a,b\n1,2\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func TestHash(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -131,6 +153,7 @@ func TestHash(t *testing.T) {
 	}
 	seen := map[string]string{want: "unchanged"}
 	for name, change := range map[string]func(s *ingest.Source){
+		"archive":     func(s *ingest.Source) { s.Path = writeFile(t, dir, "a.zip", archive(t, "README", "d.csv")) },
 		"content":     func(s *ingest.Source) { s.Path = writeFile(t, dir, "d.csv", content+"\n") },
 		"title":       func(s *ingest.Source) { s.Title = "x" },
 		"description": func(s *ingest.Source) { s.Description = "x" },

@@ -368,10 +368,12 @@ func meaning(t *testing.T, kind file.Tag, b []byte) string {
 		return "the description"
 	case file.TagRecords:
 		return "the records"
-	case file.TagValues:
+	case file.TagValues, file.TagWeights:
 		return "shared length, length of the rest, rest"
 	case file.TagNonUniform:
 		return fmt.Sprintf("bits %08b", b)
+	case file.TagPositions:
+		return fmt.Sprint(b)
 	case file.TagForward:
 		return "words by number + 1, 0 ends a field"
 	case file.TagStarts, file.TagFStarts:

@@ -246,10 +246,6 @@ func (m *tailMatches) compare(a, b *tailRow) int {
 // keyOf returns the sort key of a record.
 func (m *tailMatches) keyOf(row *tailRow) sortKey {
 	k := sortKey{score: m.scores[row]}
-	if len(m.sort) == 1 { // needs no copy
-		k.fields = row.keys[m.sort[0].Field:][:1]
-		return k
-	}
 	for _, f := range m.sort {
 		k.fields = append(k.fields, row.keys[f.Field])
 	}

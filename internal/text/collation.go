@@ -30,8 +30,17 @@ func CollationKey(s string) string { return string(appendCollationKey(make([]byt
 
 // PrimaryKey returns the primary weights of a text, which ignore case and accents: the part of its collation key before
 // the first two zero bytes. It is empty if no character has a primary weight.
-func PrimaryKey(s string) string {
-	key := CollationKey(s)
+func PrimaryKey(s string) string { return string(primaryWeights([]byte(CollationKey(s)))) }
+
+// AppendPrimaryKey appends the primary weights of a text.
+func AppendPrimaryKey(dst, s []byte) []byte {
+	start := len(dst)
+	dst = appendCollationKey(dst, s)
+	return dst[:start+len(primaryWeights(dst[start:]))]
+}
+
+// primaryWeights returns the part of a collation key that contains the primary weights.
+func primaryWeights(key []byte) []byte {
 	i := 0
 	for !endsLevel(key, i) {
 		i += weightLen(key[i])
@@ -55,7 +64,7 @@ func weightLen(first byte) int {
 type Substring struct {
 	weights string
 	ascii   []byte // characters with these weights as AppendFoldedASCII returns them; 0 for a weight that no ASCII character has
-	key     []byte // of the last text
+	key     []byte // primary weights of the last text
 }
 
 // NewSubstring returns a substring to find. A text without primary weights is in all others.
@@ -70,15 +79,8 @@ func NewSubstring(s string) *Substring {
 
 // In reports whether a text contains the substring.
 func (s *Substring) In(text []byte) bool {
-	s.key = appendCollationKey(s.key[:0], text)
-	for i := 0; ; i += weightLen(s.key[i]) {
-		if rest := s.key[i:]; len(rest) >= len(s.weights) && string(rest[:len(s.weights)]) == s.weights {
-			return true
-		}
-		if endsLevel(s.key, i) {
-			return false
-		}
-	}
+	s.key = AppendPrimaryKey(s.key[:0], text)
+	return s.IndexWeights(s.key, 0) >= 0
 }
 
 // IndexFoldedASCII returns the end of the first occurrence of the substring in a text that AppendFoldedASCII has folded, or -1.
@@ -88,6 +90,28 @@ func (s *Substring) IndexFoldedASCII(folded []byte) (end int) {
 	}
 	return end
 }
+
+// IndexWeights returns the end of the first occurrence of the substring in primary weights, from an index, or -1. The index need not
+// be that of a weight.
+func (s *Substring) IndexWeights(weights []byte, from int) (end int) {
+	for at := 0; ; {
+		next := bytes.Index(weights[from:], []byte(s.weights))
+		if next < 0 {
+			return -1
+		}
+		from += next
+		for at < from { // the same bytes can be parts of other weights
+			at += weightLen(weights[at])
+		}
+		if at == from {
+			return from + len(s.weights)
+		}
+		from++
+	}
+}
+
+// Weights returns the primary weights.
+func (s *Substring) Weights() string { return s.weights }
 
 // Len returns the number of characters.
 func (s *Substring) Len() int { return len(s.ascii) }
@@ -121,6 +145,11 @@ func AppendFoldedASCII(dst, text []byte) (_ []byte, ok bool) {
 			return dst, true
 		}
 	}
+}
+
+// IsPrintableASCII reports whether AppendFoldedASCII can fold a text.
+func IsPrintableASCII(text []byte) bool {
+	return !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c >= 0x7f })
 }
 
 // foldEight folds eight characters at once, which takes a third of the time.
@@ -219,6 +248,24 @@ func appendTextSortKey(dst, value []byte) []byte {
 	}
 	dst = append(append(dst, key[i:end]...), 0, 0)
 	return append(dst, bytes.TrimRight(key[separator+2:], string(rune(commonTertiary)))...)
+}
+
+// AppendPrimaryWeights appends the primary weights of a text, given its key by AppendSortKey. This takes a small part of the time
+// of AppendPrimaryKey if the text is not ASCII.
+func AppendPrimaryWeights(dst, sortKey []byte) []byte {
+	w := ascii()
+	for i := 0; sortKey[i] != 0; {
+		code := sortKey[i]
+		i++
+		if code%2 == 0 {
+			dst = binary.BigEndian.AppendUint16(dst, w.sorted[code/2-1])
+			continue
+		}
+		weight := sortKey[i : i+weightLen(sortKey[i])]
+		dst = append(dst, weight...)
+		i += len(weight)
+	}
+	return dst
 }
 
 // appendASCIISortKey is the fast path of appendTextSortKey for ASCII, whose secondary weights are all common. ok is false

@@ -355,6 +355,24 @@ func TestSubstring_ascii(t *testing.T) {
 	}
 }
 
+// TestAppendPrimaryWeights compares the weights in sort keys of random texts with those in their collation keys.
+func TestAppendPrimaryWeights(t *testing.T) {
+	t.Parallel()
+	g := rand.New(rand.NewPCG(testseed.Seed(t), 4))
+	letters := []rune("abcXYZ 019-éßæλあ物\u0301\t\U00020000")
+	for range 2000 {
+		s := make([]rune, g.IntN(8))
+		for i := range s {
+			s[i] = letters[g.IntN(len(letters))]
+		}
+		key, _ := text.AppendSortKey(nil, herb.TypeText, []byte(string(s)))
+		got, want := text.AppendPrimaryWeights([]byte("x"), key), "x"+text.PrimaryKey(string(s))
+		if string(got) != want || string(text.AppendPrimaryKey([]byte("x"), []byte(string(s)))) != want {
+			t.Errorf("%q has the weights %x; want %x", string(s), got, want)
+		}
+	}
+}
+
 // TestASCIIComparer compares random texts of few characters with their collation keys, and checks that most need no keys.
 func TestASCIIComparer(t *testing.T) {
 	t.Parallel()

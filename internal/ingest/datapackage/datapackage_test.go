@@ -173,6 +173,7 @@ func TestRead_Invalid(t *testing.T) {
 		{"name without letters", `{"name":"植物","resources":[{"path":"a.csv"}]}`, "resources[0]: ", `"植物"`},
 		{"reserved name", `{"name":"store","resources":[{"name":"plants","path":"a.csv"}]}`, "resources[0]: ", "store/plants"},
 		{"no path", `{"resources":[{"name":"x"}]}`, "resources[0] ", "path"},
+		{"a part twice", path(`["a.csv", "./a.csv"]`), "resources[0].path[1] ", "names a part again"},
 		{"absolute path", path(`"/etc/passwd"`), "resources[0].path ", "absolute"},
 		{"path out of the folder", path(`"x/../../a.csv"`), "resources[0].path ", "leads out"},
 		{"URL", path(`"https://a.example/x.csv"`), "resources[0].path ", "URL"},

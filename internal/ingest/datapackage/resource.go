@@ -35,8 +35,14 @@ func (p *reader) readLocation(s *source.Source, n node) {
 	s.Format = p.format(s, n, written[0])
 	n.member("encoding").assign(&s.Dialect.Encoding)
 	s.Dialect.Encoding = encodingName(s.Dialect.Encoding)
+	seen := map[string]bool{}
 	for _, item := range path.items() {
-		if full := p.findFile(item); s.Path == "" {
+		full := p.findFile(item)
+		if seen[full] && full != "" {
+			item.fail("names a part again; list each part once")
+		}
+		seen[full] = true
+		if s.Path == "" {
 			s.Path = full
 		} else {
 			s.Parts = append(s.Parts, full)

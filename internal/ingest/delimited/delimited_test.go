@@ -190,6 +190,15 @@ func TestOpen_Layout(t *testing.T) {
 		{"literal quote before the end", "a.tsv", "a\tb\n\"x\t1\ny\t2\n", table{{"a", "b"}, {`"x`, "1"}, {"y", "2"}}, ""},
 		{"quoted tabs and lines", "a.tsv", "id\tnote\n1\t\"a\tb\"\n2\t\"x\ny \"\"z\"\"\"\n", table{{"id", "note"}, {"1", "a\tb"}, {"2", "x\ny \"z\""}}, ""},
 		{"aligned by blanks", "a.dat", "  x    y  name\n 1.5   2  a\n10.5  33  b  \n", table{{"x", "y", "name"}, {"1.5", "2", "a"}, {"10.5", "33", "b"}}, "runs of blanks"},
+		{"numbers with single blanks", "a.csv", "x y z\n1 20 3\n4 500 6\n", table{{"x", "y", "z"}, {"1", "20", "3"}, {"4", "500", "6"}}, "runs of blanks"},
+		{"fractions with single blanks", "a.csv", "1.5e1 2\n10.5 33\n7 8\n", table{{"column_1", "column_2"}, {"1.5e1", "2"}, {"10.5", "33"}, {"7", "8"}}, "runs of blanks"},
+		{"thousands with blanks", "a.csv", "total cost\n1 200.50\n3 400.00\n", table{{"total cost"}, {"1 200.50"}, {"3 400.00"}}, ""},
+		{"phone numbers", "a.csv", "phone number\n30 1234567\n89 765432\n", table{{"phone number"}, {"30 1234567"}, {"89 765432"}}, ""},
+		{"text with single blanks", "a.csv", "first last\nAnn 1.5\nBob 2\n", table{{"first last"}, {"Ann 1.5"}, {"Bob 2"}}, ""},
+		{"no header: null", "planes.dat", "Airbus,A30,\\N\nBoeing,B77,B777\nFokker,F10,F100\n",
+			table{{"column_1", "column_2", "column_3"}, {"Airbus", "A30", `\N`}, {"Boeing", "B77", "B777"}, {"Fokker", "F10", "F100"}}, "no header"},
+		{"a title above complete records", "a.csv", "Staff,,\nname,job,city\nAnn,cook,Rome\nBob,poet,Oslo\n", table{{"name", "job", "city"}, {"Ann", "cook", "Rome"}, {"Bob", "poet", "Oslo"}}, "above the table"},
+		{"one name above incomplete records", "a.csv", "Staff,,\nAnn,cook,Rome\nBob,poet,\nCid,smith,Bonn\n", table{{"Staff", "", ""}, {"Ann", "cook", "Rome"}, {"Bob", "poet", ""}, {"Cid", "smith", "Bonn"}}, ""},
 		{"aligned by blanks, no header", "a.dat", "1.5 2\n10.5 33\n2.5\t7\n", table{{"column_1", "column_2"}, {"1.5", "2"}, {"10.5", "33"}, {"2.5", "7"}}, "runs of blanks"},
 		{"words and numbers in CSV", "a.csv", "name number\nPlant 1\nPlant 2\n", table{{"name number"}, {"Plant 1"}, {"Plant 2"}}, ""},
 	}
@@ -270,6 +279,7 @@ func TestOpen_Rejects(t *testing.T) {
 	}{
 		{name: "nothing", want: []string{"empty"}},
 		{name: "byte order mark alone", in: "\xEF\xBB\xBF", want: []string{"empty"}},
+		{name: "one name without delimiters", in: "a@b\nx@p;q;r\ny@s;t;u\nz@v;w;x\n", want: []string{"line 2: there are 3 values"}},
 		{name: "blank lines alone", in: "\n\r\n\r", want: []string{"empty"}},
 		{name: "long record", in: "a,b\n1,2\n\n1,2,3\n", want: []string{"line 4:", "3 values", "2 columns", `","`, "--header", "--skip", "--delimiter"}},
 		{name: "long record like a footnote", in: "a,b\n1,2\n1,2\nSource: a, b, c\n1,2\n", want: []string{"line 4:", "3 values"}},

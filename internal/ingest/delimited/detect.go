@@ -137,18 +137,37 @@ func (r reading) score() float64 {
 }
 
 // isAligned reports whether all records of a reading with blanks have the same number of values and some column has numbers
-// or dates only.
+// or dates only. Single blanks in a file that promises delimited text may be part of values.
 func (s sniffer) isAligned(r reading) bool {
-	if r.total < 2 || r.even != r.total || s.tabular && !bytes.Contains(s.sample, []byte("  ")) {
+	if r.total < 2 || r.even != r.total {
 		return false
 	}
 	others := r.records[1:]
+	if s.tabular && !bytes.Contains(s.sample, []byte("  ")) {
+		return s.areNumbers(others)
+	}
 	for i := range others[0].Cells {
 		if k, n := layout.ColumnKind(others, i); n > 0 && k != layout.Text && (i > 0 || !r.rowNames) {
 			return true
 		}
 	}
 	return false
+}
+
+// areNumbers reports whether records that were split at blanks are nothing but numbers: several of them rather than one with
+// blanks between thousands or between the parts of a phone number.
+func (s sniffer) areNumbers(records []layout.Row) bool {
+	thousands := true
+	for _, r := range records {
+		for i, c := range r.Cells {
+			if layout.KindOf(c) != layout.Number {
+				return false
+			}
+			digits, _, _ := bytes.Cut(c, []byte("."))
+			thousands = thousands && (i == 0 || len(digits) == 3)
+		}
+	}
+	return !thousands && (len(records[0].Cells) > 2 || bytes.IndexByte(s.sample, '.') >= 0)
 }
 
 // isProse reports whether the delimiter is a comma that a blank always follows, as in sentences and addresses.
@@ -284,8 +303,8 @@ func (r *reading) hasRowNames() bool {
 }
 
 // titles returns the number of records above the header: titles, notes and blank records above a table with a number of
-// columns. It is 0 unless a blank line separates them from the header or the header is above numbers or dates. Several
-// numbers above one another are data.
+// columns. It is 0 unless a blank line separates them from the header, the header is above numbers or dates, or all records are
+// complete. Several numbers above one another are data.
 func (r *reading) titles(width int) int {
 	n := slices.IndexFunc(r.records, func(rec layout.Row) bool { return !isTitle(rec, width) })
 	if n <= 0 || n+1 >= len(r.records) {
@@ -313,8 +332,10 @@ func (r *reading) titles(width int) int {
 	above := r.records[n-1]
 	separate := above.Filled() == 0 || header.Line > above.Line+1
 	v := detectHeader(header.Cells, others)
+	// A spreadsheet writes a title above complete records with the delimiters of all columns.
+	full := width > 2 && len(others) > 1 && len(above.Cells) == width && !slices.ContainsFunc(table, func(rec layout.Row) bool { return rec.Filled() < width })
 	text := !slices.ContainsFunc(header.Cells, func(c []byte) bool { return layout.KindOf(c)&(layout.Number|layout.Date) != 0 })
-	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && separate && text) {
+	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && (separate || full) && text) {
 		return n
 	}
 	return 0

@@ -289,7 +289,8 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 			return headerYes
 		}
 	}
-	if len(others) > 1 && (len(typed) > 0 && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts) {
+	isNull := func(c []byte) bool { return string(c) == `\N` } // of MySQL and PostgreSQL, which is no name
+	if len(others) > 1 && (len(typed) > 0 && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts || slices.ContainsFunc(first, isNull)) {
 		return headerNo
 	}
 	return headerUnclear

@@ -66,13 +66,13 @@ func (s *search) folderFile(dir file.Dir, path string) {
 
 // mayBeTable reports whether only the content shows that a file is a table.
 func (s *search) mayBeTable(path string) bool {
-	switch ext := strings.ToLower(filepath.Ext(file.Uncompressed(path))); ext {
+	switch strings.ToLower(filepath.Ext(file.Uncompressed(path))) {
 	case "":
 		return strings.EqualFold(filepath.Ext(path), ".zip")
 	case ".geojson": // other shapes than a collection
 		return true
 	default:
-		return slices.ContainsFunc(s.opts.Formats, func(f rows.Format) bool { return slices.Contains(f.Generic, ext) })
+		return file.IsGeneric(s.opts.Formats, path)
 	}
 }
 
@@ -152,7 +152,7 @@ func (s *search) probe(dir file.Dir, path string) probe {
 
 // examine examines a file.
 func (s *search) examine(dir file.Dir, path string) (p probe) {
-	f, err := file.Open(s.ctx, path, file.Options{Dir: dir, InPlace: true, IsTable: s.isTable})
+	f, err := file.Open(s.ctx, path, file.Options{Dir: dir, InPlace: true, Formats: s.opts.Formats})
 	if err != nil {
 		return probe{err: err, reason: err.Error()}
 	}

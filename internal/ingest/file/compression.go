@@ -9,6 +9,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -22,9 +23,9 @@ import (
 
 // The limits of compressed files. Content is decompressed piece by piece, so they bound time and disk space.
 const (
-	// MaxRatio is the largest ratio of the content to the stored size, once the content exceeds MaxRatioFrom bytes.
-	MaxRatio     = 1000
-	MaxRatioFrom = 1 << 30
+	// maxRatio is the largest ratio of the content to the stored size, once the content exceeds maxRatioFrom bytes.
+	maxRatio     = 1000
+	maxRatioFrom = 128 << 20
 	// maxWindow is how far back zstd and xz data may refer, which is what a decoder holds in memory.
 	maxWindow = 64 << 20
 )
@@ -133,8 +134,9 @@ func checkXZ(in *bufio.Reader) error {
 func (d *decompressor) Read(p []byte) (int, error) {
 	n, err := d.ReadCloser.Read(p)
 	d.read += int64(n)
-	if d.read > MaxRatioFrom && d.read/MaxRatio > d.stored.at {
-		return 0, herb.Invalidf("the %s data unpacks to more than %d times its size; that is rejected beyond %d bytes", d.file.kind, MaxRatio, MaxRatioFrom)
+	if d.read > maxRatioFrom && d.read/maxRatio > d.stored.at {
+		d.file.failed = herb.Invalidf("the %s data unpacks to more than %d times its size; that is rejected beyond %d bytes", d.file.kind, maxRatio, maxRatioFrom)
+		return 0, d.file.failed
 	}
 	if err != nil && err != io.EOF {
 		err = d.failure(err)
@@ -158,8 +160,8 @@ func (d *decompressor) failure(err error) error {
 // maxEntries is the number of entries that an archive may have.
 const maxEntries = 1000
 
-// openArchive selects the only table of a zip archive. An archive that is a document itself, such as a workbook, is not
-// unpacked.
+// openArchive selects the only table of a zip archive: the only entry, else the only one with the extension of a format, else
+// the only text if no other entry is larger. An archive that is a document itself, such as a workbook, is not unpacked.
 func (f *File) openArchive() error {
 	archive, err := zip.NewReader(&storedReader{f: f}, f.stored.Size())
 	if err != nil {
@@ -168,7 +170,7 @@ func (f *File) openArchive() error {
 		}
 		return herb.Wrap(herb.CodeInvalid, err, "the zip archive is damaged or cut off; copy the file again")
 	}
-	var files, tables []*zip.File
+	var files, tables, texts []*zip.File
 	for _, e := range archive.File {
 		name := strings.ReplaceAll(e.Name, `\`, "/")
 		base := path.Base(name)
@@ -182,9 +184,15 @@ func (f *File) openArchive() error {
 			continue
 		}
 		files = append(files, e)
-		if f.opts.IsTable != nil && f.opts.IsTable(base) {
+		if _, ok := ByPath(f.opts.Formats, base); ok {
 			tables = append(tables, e)
+		} else if IsGeneric(f.opts.Formats, base) {
+			texts = append(texts, e)
 		}
+	}
+	isLarger := func(e *zip.File) bool { return e.UncompressedSize64 > texts[0].UncompressedSize64 }
+	if len(tables) == 0 && (len(texts) != 1 || !slices.ContainsFunc(files, isLarger)) {
+		tables = texts
 	}
 	if len(archive.File) > maxEntries {
 		return herb.Invalidf("the zip archive has %d entries; unpack it and publish its tables", len(archive.File))

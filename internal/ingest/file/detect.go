@@ -31,6 +31,12 @@ func ByPath(formats []rows.Format, path string) (rows.Format, bool) {
 	return ByName(formats, ext[1:])
 }
 
+// IsGeneric reports whether a path has an extension that tables and other files have.
+func IsGeneric(formats []rows.Format, path string) bool {
+	ext := strings.ToLower(filepath.Ext(Uncompressed(path)))
+	return slices.ContainsFunc(formats, func(f rows.Format) bool { return slices.Contains(f.Generic, ext) })
+}
+
 // Detect returns the format of the file. Unmistakable content takes precedence over the name of a format from settings or
 // an extension, and the note says so. Without either, the file has the first format.
 func (f *File) Detect(formats []rows.Format, name string) (format rows.Format, note string, err error) {

@@ -28,11 +28,11 @@ const (
 
 // Options configure how a file is opened.
 type Options struct {
-	Dir      Dir                    // folder of the file; the zero value: the user named the file itself
-	InPlace  bool                   // Path never copies; the caller calls Replaced afterwards
-	Temp     string                 // folder of temporary files; empty: that of the system
-	IsTable  func(name string) bool // reports whether an archive entry of this name is a table; nil: only entry counts
-	Progress func(read int64)       // called with the number of stored bytes read so far; nil disables it
+	Dir      Dir              // folder of the file; the zero value: the user named the file itself
+	InPlace  bool             // Path never copies; the caller calls Replaced afterwards
+	Temp     string           // folder of temporary files; empty: that of the system
+	Formats  []rows.Format    // by whose extensions the table in an archive is found
+	Progress func(read int64) // called with the number of stored bytes read so far; nil disables it
 }
 
 // File is an open file of a source. It implements rows.File. It is used by one goroutine.
@@ -54,7 +54,7 @@ type File struct {
 	failed   error // why the stored file could not be read; decoders do not always return it
 	byPath   bool  // Path returned the file itself
 	content  *os.File
-	copied   *copyDir
+	copied   *copyDir    // a complete copy; nil: none
 	closers  []io.Closer // what Close releases
 }
 
@@ -214,17 +214,21 @@ func (f *File) Path() (string, error) {
 		return "", err
 	}
 	defer in.Close()
-	if f.copied, err = newCopyDir(f.opts.Temp); err != nil {
+	copied, err := newCopyDir(f.opts.Temp)
+	if err != nil {
 		return "", err
 	}
-	f.closers = append(f.closers, f.copied)
-	err = f.copied.add(f.ctx, "", in)
+	f.closers = append(f.closers, copied)
+	if err := copied.add(f.ctx, "", in); err != nil {
+		return "", err
+	}
 	for _, b := range f.beside {
-		if err == nil {
-			err = f.copied.add(f.ctx, b.suffix, io.NewSectionReader(b, 0, b.Size()))
+		if err := copied.add(f.ctx, b.suffix, io.NewSectionReader(b, 0, b.Size())); err != nil {
+			return "", err
 		}
 	}
-	return f.copied.path(""), err
+	f.copied = copied
+	return copied.path(""), nil
 }
 
 // Err returns why the stored file could not be read, or nil. It takes precedence over what a decoder made of it.

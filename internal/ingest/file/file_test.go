@@ -84,7 +84,7 @@ func write(t *testing.T, path, content string) string {
 	return path
 }
 
-func isTable(name string) bool { return strings.HasSuffix(name, ".csv") }
+var formats = []rows.Format{{Extensions: []string{".csv"}, Generic: []string{".txt"}}}
 
 // TestFile_content reads every kind of compression in every way, and hashes the stored bytes.
 func TestFile_content(t *testing.T) {
@@ -99,11 +99,13 @@ func TestFile_content(t *testing.T) {
 		{"x.csv.bz2", bzip2Letter, "a", "x.csv"},
 		{"x.zip", archive(t, "README=hello", "data/y.csv="+long, "__MACOSX/data/y.csv=junk"), long, "y.csv"},
 		{"one.zip", archive(t, "table.txt="+long), long, "table.txt"},
+		{"text.zip", archive(t, "meta.xml=x", "table.TXT="+long), long, "table.TXT"},
+		{"notes.zip", archive(t, "notes.txt=x", "table.csv="+long), long, "table.csv"},
 	} {
 		for _, way := range []string{"sequential", "random", "path", "hash only"} {
 			t.Run(c.name+" "+way, func(t *testing.T) {
 				path := write(t, filepath.Join(t.TempDir(), c.name), c.stored)
-				f, err := file.Open(t.Context(), path, file.Options{Temp: temp, IsTable: isTable})
+				f, err := file.Open(t.Context(), path, file.Options{Temp: temp, Formats: formats})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -190,14 +192,16 @@ func TestFile_rejected(t *testing.T) {
 		{"cut.xz", compress(t, "xz", long)[:100], "xz data"},
 		{"damaged.bz2", strings.Replace(bzip2Letter, "\x9b", "\x9c", 1), "bzip2 data is damaged"},
 		{"two tables", archive(t, "a.csv=1", "b.csv=2"), "contains 2 tables (a.csv, b.csv)"},
-		{"no table", archive(t, "a.txt=1", "b.txt=2"), "contains 0 tables"},
+		{"two texts", archive(t, "a.txt=1", "b.txt=2", "c.xml=3"), "contains 2 tables (a.txt, b.txt)"},
+		{"a small text", archive(t, "a.txt=1", "b.shp=222"), "contains 0 tables"},
+		{"no table", archive(t, "a.xml=1", "b.xml=2"), "contains 0 tables"},
 		{"OpenDocument", archive(t, "mimetype=application/vnd.oasis.opendocument.spreadsheet", "content.xml=x"), "an OpenDocument"},
 		{"cut zip", zipped[:len(zipped)-10], "zip archive is damaged"},
 		{"large dictionary", strings.Replace(compress(t, "xz", "a"), "\x21\x01\x16", "\x21\x01\x28", 1), "window of more than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			f, err := file.New(t.Context(), "x", strings.NewReader(c.stored), int64(len(c.stored)), file.Options{IsTable: isTable})
+			f, err := file.New(t.Context(), "x", strings.NewReader(c.stored), int64(len(c.stored)), file.Options{Formats: formats})
 			if err == nil {
 				_, _, err = f.Random()
 			}
@@ -205,6 +209,24 @@ func TestFile_rejected(t *testing.T) {
 				t.Errorf("got error %v; want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestFile_bomb rejects content that is much larger than the stored file.
+func TestFile_bomb(t *testing.T) {
+	t.Parallel()
+	stored := strings.Repeat(compress(t, "zst", strings.Repeat("0", 1<<20)), 200)
+	f, err := file.New(t.Context(), "x", strings.NewReader(stored), int64(len(stored)), file.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := f.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer content.Close()
+	if n, err := io.Copy(io.Discard, content); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "1000 times its size") || n > 130<<20 {
+		t.Errorf("got error %v after %d bytes", err, n)
 	}
 }
 
@@ -300,6 +322,11 @@ func TestFile_failures(t *testing.T) {
 	cancel()
 	if _, err := f.Sum(); !errors.Is(err, context.Canceled) || !errors.Is(f.Err(), context.Canceled) {
 		t.Errorf("got %v and %v", err, f.Err())
+	}
+	for range 2 { // a partial copy is not returned the second time
+		if path, err := f.Path(); !errors.Is(err, context.Canceled) || path != "" {
+			t.Errorf("got copy %q, error %v", path, err)
+		}
 	}
 	if _, err := file.TempCopy(t.Context(), t.TempDir(), iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)

@@ -82,6 +82,9 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 		if r.options.Table, note, err = l.only(); note != "" {
 			r.notes = append(r.notes, note)
 		}
+		if r.options.ItemKeys == nil {
+			r.options.ItemKeys = l.keys
+		}
 		r.sequence = !l.keyed && r.options.Table == ""
 		return err
 	}

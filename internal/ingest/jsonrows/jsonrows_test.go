@@ -128,11 +128,18 @@ func TestOpen_Tables(t *testing.T) {
 		{"empty", graph, []string{"nodes", "g.edges", "by", "rows"}, rows.Options{Table: "rows"}, table{nil}},
 		{"plain values", graph, []string{"nodes", "g.edges", "by", "rows"}, rows.Options{Table: "g.tags"}, table{{"value"}, {"a"}}},
 		{"objects with arrays", `{"o":{"a":{"t":1,"g":[{"x":1}]},"b":{"t":1,"g":[{"x":2}]},"c":{"t":1,"h":5}}}`, []string{"o.a.g", "o.b.g"}, rows.Options{Table: "o.b.g"}, table{{"x"}, {"2"}}},
+		{"keyed and another member", `{"order":["k1"],"k0":{"x":0},"k1":{"x":1},"k2":{"x":2},"k3":{"x":3},"k4":{"x":4},"k5":{"x":5},"k6":{"x":6},"k7":{"x":7},"k8":{"x":8}}`, nil, rows.Options{}, table{{"key", "x"}, {"k0", "0"}, {"k1", "1"}, {"k2", "2"}, {"k3", "3"}, {"k4", "4"}, {"k5", "5"}, {"k6", "6"}, {"k7", "7"}, {"k8", "8"}}},
 		{"single", `{"data":[{"a":1}]}`, []string{"data"}, rows.Options{}, table{{"a"}, {"1"}}},
 		{"array", `[{"a":1}]`, nil, rows.Options{}, table{{"a"}, {"1"}}},
 		{"lines", "{\"a\":[{\"b\":1}]}\n{}", nil, rows.Options{}, table{{"a"}, {`[{"b":1}]`}, {""}}},
 		{"dot in a name", `{"a":{"b":1},"a.b":[{"c":1}]}`, []string{"a.b"}, rows.Options{Table: "a.b"}, nil},
-		{"names of array elements", `{"columns":["id"],"data":[[1],[2]]}`, nil, rows.Options{Table: "data", ItemKeys: []string{"id"}}, table{{"id"}, {"1"}, {"2"}}},
+		{"columns as in pandas", `{"columns":["id","n"],"index":["a","b"],"data":[[1,2],[3,4]]}`, []string{"data"}, rows.Options{}, table{{"id", "n"}, {"1", "2"}, {"3", "4"}}},
+		{"columns as in Socrata", `{"meta":{"view":{"columns":[{"id":1,"name":"a"},{"name":"b","x":{}}],"grants":[{"y":1}]}},"data":[["p",1],["q",2]]}`, []string{"data"}, rows.Options{}, table{{"a", "b"}, {"p", "1"}, {"q", "2"}}},
+		{"columns as in CKAN", `{"fields":[{"type":"int","id":"_id"},{"id":"t"}],"records":[[1,"x"]]}`, []string{"records"}, rows.Options{}, table{{"_id", "t"}, {"1", "x"}}},
+		{"fewer columns than elements", `{"columns":["id"],"data":[[1,2]]}`, nil, rows.Options{}, table{{"columns", "data"}, {"id", "[[1,2]]"}}},
+		{"columns without names", `{"columns":["id",5],"data":[[1,2]]}`, nil, rows.Options{}, table{{"columns", "data"}, {"id,5", "[[1,2]]"}}},
+		{"columns of two tables", `{"a":{"columns":["id"],"data":[[1]]},"b":{"columns":["id"],"data":[[2]]}}`, nil, rows.Options{}, table{{"key", "columns", "data"}, {"a", "id", "[[1]]"}, {"b", "id", "[[2]]"}}},
+		{"names of array elements", `{"columns":["id"],"data":[[1],[2]]}`, []string{"data"}, rows.Options{Table: "data", ItemKeys: []string{"id"}}, table{{"id"}, {"1"}, {"2"}}},
 		{"names of top array elements", `[[1,"x"],[2]]`, nil, rows.Options{ItemKeys: []string{"id", "name"}}, table{{"id", "name"}, {"1", "x"}, {"2", ""}}},
 	}
 	for _, tt := range tests {
@@ -194,6 +201,7 @@ func TestOpen_Notes(t *testing.T) {
 		`{"count":1,"data":[{"a":1}],"x":["y"]}`:            `the records are in "data"; other members are not published: "count", "x"`,
 		"[{\"a\":\"\xE9\"}]":                                "the file is not UTF-8 and was read as Windows-1252; if letters look wrong, name its encoding",
 		`{"v":1,"k":{"a":{"x":1},"b":{"x":2},"c":{"x":3}}}`: `the records are in "k"; other members are not published: "v"`,
+		`{"order":[],"k0":{"x":0},"k1":{"x":1},"k2":{"x":2},"k3":{"x":3},"k4":{"x":4},"k5":{"x":5},"k6":{"x":6},"k7":{"x":7},"k8":{"x":8}}`: `members that are not objects are not published: "order"`,
 		`[{"a":1}]`: "",
 	} {
 		got, err := read(t, memory{Content: in}, rows.Options{}, rows.Limits{})
@@ -285,7 +293,7 @@ func TestOpen_RejectsTables(t *testing.T) {
 	tests := []struct{ name, in, table, want string }{
 		{"unknown", `{"data":[{"a":1}],"n":{"x":1}}`, "rows", `no table "rows"; members: "data", "n"`},
 		{"plain value", `{"data":5}`, "data", `line 1: the table "data" is '5'`},
-		{"not records", `{"data":{"a":1}}`, "data", `record 1, line 1: '1' instead of an object`},
+		{"not records", `{"data":{"a":1}}`, "data", `line 1: no member is an object`},
 		{"in an array", `[{"a":1}]`, "data", `line 1: the file begins with an array and has no table "data"`},
 	}
 	for _, tt := range tests {

@@ -2,7 +2,9 @@ package jsonrows
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +25,9 @@ type layout struct {
 	keyed   bool     // the document is a keyed object
 	members []string // dotted paths of some other members
 	empty   string   // the last empty array
+	header  []string // the last names of columns
+	grids   []string // dotted paths of arrays of arrays whose elements have the names in keys
+	keys    []string
 }
 
 // shape summarizes the members of an object.
@@ -52,6 +57,10 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	}
 	if l.keyed = s.isKeyed(2, len(l.tables) > 0); l.keyed {
 		l.tables = nil
+	}
+	if len(l.grids) == 1 {
+		l.members = slices.DeleteFunc(append(l.tables, l.members...), func(name string) bool { return name == l.grids[0] })
+		l.tables, l.keyed = l.grids, false
 	}
 	if len(l.tables) == 0 && len(l.members) == 1 && l.members[0] == l.empty {
 		l.tables, l.members = l.members, nil
@@ -108,20 +117,49 @@ func (l *layout) scanMember(s *shape, depth int) {
 		l.skip(depth)
 		return
 	}
-	first := true
 	l.begin()
+	names, count, width := []string(nil), 0, 0
+	named := endsWith(l.path, "columns", "fields", "headers", "header")
 	l.array(func() {
-		if first {
-			c, _ := l.peekToken()
+		c, _ := l.peekToken()
+		if count++; count == 1 {
 			l.addTable(c == '{')
-			first = false
 		}
-		l.skip(depth + 1)
+		switch {
+		case named && count <= rows.MaxColumns:
+			names = append(names, l.columnName(depth+1))
+		case c == '[' && count == 1:
+			l.array(func() { width++; l.skip(depth + 2) })
+		default:
+			l.skip(depth + 1)
+		}
 	})
-	if first {
+	switch {
+	case count == 0:
 		l.addTable(isUsual(l.path))
 		l.empty = l.dotted()
+	case named && count == len(names) && !slices.Contains(names, ""):
+		l.header = names
+	case width > 0 && width == len(l.header) && isUsual(l.path):
+		l.grids, l.keys = append(l.grids, l.dotted()), l.header
 	}
+}
+
+// columnName reads the value at the current position and returns the name of a column: a text, or a member of an object.
+func (l *layout) columnName(depth int) string {
+	l.begin()
+	l.forget = false
+	l.skip(depth)
+	l.forget = true
+	raw := l.rec[:l.pos]
+	var column struct{ Name, ID string }
+	if json.Unmarshal(raw, &column.Name) != nil {
+		_ = json.Unmarshal(raw, &column) // sets what is text
+	}
+	if name := cmp.Or(column.Name, column.ID); len(name) <= rows.MaxName {
+		return name
+	}
+	return ""
 }
 
 // addTable adds the member at the current path to the tables, or to the other members.
@@ -146,16 +184,16 @@ func (s *shape) addField(name []byte) {
 	}
 }
 
-// isKeyed reports whether the object maps keys to records: it has a minimum of members, all of them objects, which have half
-// of their names, or nearly all of them one name, in common. Two objects, or objects with tables in them, must have three
-// quarters of their names in common.
+// isKeyed reports whether the object maps keys to records: it has a minimum of members, all of them objects (of ten members,
+// one may be something else), which have half of their names, or nearly all of them one name, in common. Two objects, or
+// objects with tables in them, must have three quarters of their names in common.
 func (s *shape) isKeyed(least int, hasTables bool) bool {
 	if hasTables {
 		least = max(least, 3)
 	}
 	cells := s.objects * len(s.names)
 	switch {
-	case s.members < least || s.objects != s.members:
+	case s.members < least || 10*(s.members-s.objects) > s.members:
 		return false
 	case s.members == 2 || hasTables:
 		return 4*s.fields >= 3*cells
@@ -172,8 +210,12 @@ func (s *shape) isKeyed(least int, hasTables bool) bool {
 
 // isUsual reports whether a path ends with a usual name of an array of records, so that an empty array is a table.
 func isUsual(path []byte) bool {
-	usual := []string{"records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list"}
-	return slices.Contains(usual, strings.ToLower(string(path[1+bytes.LastIndexByte(path, pathSeparator):])))
+	return endsWith(path, "records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list")
+}
+
+// endsWith reports whether the last name of a path is one of some, in any case.
+func endsWith(path []byte, names ...string) bool {
+	return slices.Contains(names, strings.ToLower(string(path[1+bytes.LastIndexByte(path, pathSeparator):])))
 }
 
 // only returns the only table of the document, "" if the document itself is one, with a note on what is not read beside it.

@@ -124,14 +124,28 @@ func (r *reader) readRecords(c byte) {
 		})
 		return
 	}
+	var others []string // members that are no records
 	r.object(1, r.text, func(key span) {
 		r.path = append(r.path[:0], r.rec[key.start:key.end]...)
+		if c, _ := r.peekToken(); c != '{' {
+			if len(others) < maxTables {
+				others = append(others, r.dotted())
+			}
+			r.skip(2)
+			return
+		}
 		r.key, r.forget = key, false
 		if len(r.columns) == 0 {
 			r.addColumn(r.addMember(), r.keyName())
 		}
 		r.readRecord()
 	})
+	switch {
+	case len(others) > 0 && r.record == 0:
+		r.fail("no member is an object; name an array, or an object of objects")
+	case len(others) > 0:
+		r.notes = append(r.notes, "members that are not objects are not published: "+listNames(others))
+	}
 }
 
 // readRecord reads the record at the current position and yields its cells.
@@ -173,8 +187,6 @@ func (r *reader) readKind() bool {
 		r.fail("the text ends where a record should begin; is the file cut off?")
 	case c == ',' || c == ']' || c == '}':
 		r.fail("%s instead of a record", describe(c))
-	case r.keyed && c != '{':
-		r.fail("%s instead of an object; all members of %q must be objects", describe(c), r.memberName())
 	case r.record == 1 && r.sequence && kind == 0, r.record > 1 && kind != r.kind:
 		what := describe(r.kind)
 		if r.kind == 0 {

@@ -204,7 +204,7 @@ func (r *reader) spillColumn(group int, n *node, budget *rows.Budget, at int64) 
 		if cell, err = c.appendCell(cell[:0]); err != nil {
 			return at, locate(err)
 		}
-		if err := budget.Row([][]byte{cell}); err != nil {
+		if err := budget.Row([][]byte{cell}, 1); err != nil {
 			return at, err
 		}
 		length := binary.AppendUvarint(r.out.AvailableBuffer(), uint64(len(cell)))
@@ -239,7 +239,7 @@ func (r *reader) holdsText(leaf int) (bool, error) {
 			if !isPrintable(c.next()) {
 				return false, nil
 			}
-			if err := r.budget.Row(nil); err != nil { // a few bytes can claim any number of values
+			if err := r.budget.Row(nil, 0); err != nil { // a few bytes can claim any number of values
 				return false, err
 			}
 		}

@@ -94,9 +94,10 @@ func checkLimit(n, limit int, excess string) error {
 	return nil
 }
 
-// Row charges for the cells of a row. It fails if the row is too large, or if the rows are more than a file of this size
+// Row charges for a row of a table with a number of columns; cells that the row lacks count, because every record has all
+// columns. It fails if the row is too large, or if the rows are more than a file of this size
 // can reasonably hold: a small file that expands without end is an attack.
-func (b *Budget) Row(cells [][]byte) error {
+func (b *Budget) Row(cells [][]byte, columns int) error {
 	if err := b.Step(); err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (b *Budget) Row(cells [][]byte) error {
 	if err := b.Record(size); err != nil {
 		return err
 	}
-	b.cells += int64(max(1, len(cells)))
+	b.cells += int64(max(1, columns))
 	b.bytes += int64(size)
 	if b.cells > freeCells && b.cells > cellsPerByte*b.stored {
 		return herb.Invalidf("the file has %d bytes and more than %d values; that many are not published from a file of this size", b.stored, b.cells-1)
@@ -140,7 +141,7 @@ func (l *limited) Next() ([][]byte, error) {
 	if len(cells) > l.seen {
 		return nil, herb.Invalidf("the row has %d values, but there are %d columns", len(cells), l.seen)
 	}
-	return cells, l.budget.Row(cells)
+	return cells, l.budget.Row(cells, l.seen)
 }
 
 // checkColumns checks the columns that have been added since the last call.

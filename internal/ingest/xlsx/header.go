@@ -224,7 +224,7 @@ func isTable(sampled []layout.Row) bool {
 }
 
 // detectHeader returns the index of the header among the first rows of a sheet. It is the first row that is mostly filled,
-// with distinct texts, above rows of about the same width, and below nothing but titles. If no row has distinct texts, one
+// with distinct names, above rows of about the same width, and below nothing but titles. If no row has distinct names, one
 // that differs in kind from the values below it is accepted. Without any evidence the header is the first row. It is -1 if
 // the first row consists of values like those below it.
 func detectHeader(sampled []layout.Row) int {
@@ -234,11 +234,26 @@ func detectHeader(sampled []layout.Row) int {
 	for _, strict := range []bool{true, false} {
 		for i := range sampled {
 			if isHeader(sampled, i, strict) {
-				return i
+				return moreNames(sampled, i)
 			}
 		}
 	}
 	return 0
+}
+
+// moreNames returns the index of the row that names the columns if the rows from i on are nothing but names: the last one
+// that has more of them than the row at i, above values of other kinds. Otherwise it is i.
+func moreNames(sampled []layout.Row, i int) int {
+	header := i
+	for j := i; j <= i+maxGroupRows && j+1 < len(sampled); j++ {
+		if _, distinct := countNames(sampled[j]); distinct < sampled[j].Filled() {
+			break
+		}
+		if sampled[j].Filled() > sampled[header].Filled() && contrasts(sampled[j], sampled[j+1:]) > 1 {
+			header = j
+		}
+	}
+	return header
 }
 
 // isRecord reports whether the first row is a record: no value is text, not all are years, and every value has the kind of
@@ -263,15 +278,9 @@ func isHeader(sampled []layout.Row, i int, strict bool) bool {
 	if len(below) == 0 || filled < 2 || 5*filled < 3*medianFilled(below) {
 		return false
 	}
-	names, distinct := 0, map[string]bool{}
-	for c, k := range header.Kinds {
-		if k == layout.Text || k == layout.Number && layout.IsYear(header.Cells[c]) {
-			names++
-			distinct[string(header.Cells[c])] = true
-		}
-	}
-	contrast := hasContrast(header, below)
-	if strict && (names < filled || len(distinct) < names) || !strict && (2*names < filled || !contrast) {
+	names, distinct := countNames(header)
+	contrast := contrasts(header, below) > 0
+	if strict && distinct < filled || !strict && (2*names < filled || !contrast) {
 		return false
 	}
 	groups := 0 // rows that name groups of columns, or several facts
@@ -288,8 +297,50 @@ func isHeader(sampled []layout.Row, i int, strict bool) bool {
 	return true
 }
 
-// hasContrast reports whether some column has a text in the header and mostly values of other kinds below.
-func hasContrast(header layout.Row, below []layout.Row) bool {
+// countNames counts the values of a row that may name a column (texts, years and periods), and the different ones.
+func countNames(r layout.Row) (names, distinct int) {
+	seen, periods := map[string]bool{}, periods(r)
+	for c, k := range r.Kinds {
+		if k&(layout.Text|periods) != 0 || k == layout.Number && layout.IsYear(r.Cells[c]) {
+			names++
+			seen[string(r.Cells[c])] = true
+		}
+	}
+	return names, len(seen)
+}
+
+// periods returns the kinds of the values of a row that name periods: at least three dates in ascending order, or five
+// consecutive numbers, such as weeks. It is 0 if there are none.
+func periods(r layout.Row) (found layout.Kind) {
+	for kind, least := range map[layout.Kind]int{layout.Date | layout.Datetime: 3, layout.Number: 5} {
+		var values []string
+		for c, k := range r.Kinds {
+			if k&kind != 0 {
+				values = append(values, string(r.Cells[c]))
+			}
+		}
+		follows := func(i int) bool {
+			if kind != layout.Number {
+				return values[i] > values[i-1]
+			}
+			before, err := strconv.Atoi(values[i-1])
+			return err == nil && values[i] == strconv.Itoa(before+1)
+		}
+		n := 1
+		for n < len(values) && follows(n) {
+			n++
+		}
+		if n >= least && n == len(values) {
+			found |= kind
+		}
+	}
+	return found
+}
+
+// contrasts returns the number of columns that have a name in the header and mostly values of other kinds than text below.
+// Periods always name columns.
+func contrasts(header layout.Row, below []layout.Row) (n int) {
+	periods := periods(header)
 	for c, k := range header.Kinds {
 		texts, others := 0, 0
 		for _, r := range below {
@@ -299,11 +350,11 @@ func hasContrast(header layout.Row, below []layout.Row) bool {
 				others++
 			}
 		}
-		if k == layout.Text && others > texts {
-			return true
+		if k&(layout.Text|periods) != 0 && others > texts {
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 func medianFilled(sampled []layout.Row) int {

@@ -122,19 +122,22 @@ func TestByteMap(t *testing.T) {
 					asked = append(asked, rec)
 				}
 			}
-			for name, m := range map[string]ByteMap{
-				"stored": NewStoredByteMap(stored),
-				"dense":  NewDenseByteMap(append(want, make([]byte, ContainerMembers)...)),
-				"func":   NewByteMap(func(record uint32) byte { return want[record] }),
-			} {
-				ListSet(&Pool{Records: records}, asked).Blocks(guard.NewSteps(t.Context()), func(b Block) {
-					got := m.Load(b)
-					for _, rec := range members(b) {
-						if got := got[rec-b.First] + m.Base; got != want[rec] {
-							t.Fatalf("%s, one in %d: %d at %d; want %d", name, share, got, rec, want[rec])
-						}
+			m, got := NewByteMap(stored), make([]byte, EachAtOnce)
+			for part := range slices.Chunk(asked, EachAtOnce) {
+				m.Load(part, got)
+				for i, rec := range part {
+					if got[i] != want[rec] {
+						t.Fatalf("one in %d: %d at %d; want %d", share, got[i], rec, want[rec])
 					}
-				})
+				}
+			}
+			m = NewByteMap(stored)
+			for first := 0; first < records; first += BlockRecords * share {
+				for i, got := range m.LoadBlock(uint32(first)) {
+					if first+i < records && got+1 != want[first+i] {
+						t.Fatalf("every block of %d: %d at %d; want %d", share, got+1, first+i, want[first+i])
+					}
+				}
 			}
 		}
 	}
@@ -225,7 +228,7 @@ func checkSet(t *testing.T, s *Set, want *roaring.Bitmap) {
 	}
 	var got []uint32
 	s.Each(st, func(part []uint32) {
-		if n := len(part); n == 0 || n > eachAtOnce {
+		if n := len(part); n == 0 || n > EachAtOnce {
 			t.Fatalf("%d records at once: %v", n, part)
 		}
 		got = append(got, part...)
@@ -233,25 +236,6 @@ func checkSet(t *testing.T, s *Set, want *roaring.Bitmap) {
 	if !slices.Equal(got, all) {
 		t.Fatal("the records differ")
 	}
-	got = nil
-	s.Blocks(st, func(b Block) {
-		part := members(b)
-		if b.First%BlockRecords != 0 || len(part) == 0 || len(part) != b.Len {
-			t.Fatalf("%d members of the block at %d; want %d", len(part), b.First, b.Len)
-		}
-		got = append(got, part...)
-	})
-	if !slices.Equal(got, all) {
-		t.Fatal("the members of the blocks differ")
-	}
-}
-
-// members returns the members of a block.
-func members(b Block) (records []uint32) {
-	for _, m := range Bits(b.Words[:]).AppendTo(nil) {
-		records = append(records, b.First+m)
-	}
-	return records
 }
 
 // TestBuilder_corrupt adds records that the segment does not have.

@@ -2,6 +2,7 @@ package bitmap
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 
 	"herbarium/internal/segment/internal/guard"
@@ -21,9 +22,6 @@ func (b Bits) Has(n uint32) bool { return b[n/64]>>(n%64)&1 == 1 }
 
 // Add adds a number.
 func (b Bits) Add(n uint32) { b[n/64] |= 1 << (n % 64) }
-
-// Remove removes a number.
-func (b Bits) Remove(n uint32) { b[n/64] &^= 1 << (n % 64) }
 
 // AddRange adds the numbers in [from, to), which must not be empty.
 func (b Bits) AddRange(from, to int) {
@@ -85,19 +83,29 @@ func (b Bits) Count(from, to int) (n int) {
 // AppendTo appends the members to a list.
 func (b Bits) AppendTo(list []uint32) []uint32 {
 	for i, word := range b {
-		if word != 0 {
-			list = appendWord(list, i, word)
+		for ; word != 0; word &= word - 1 {
+			list = append(list, uint32(64*i+bits.TrailingZeros64(word)))
 		}
 	}
 	return list
 }
 
-// appendWord appends the members in word i of a bitset.
-func appendWord(list []uint32, i int, word uint64) []uint32 {
-	for ; word != 0; word &= word - 1 {
-		list = append(list, uint32(64*i+bits.TrailingZeros64(word)))
+// appendWord appends the members in a word of a bitset, given the number of its first bit. It stores four at a time, which
+// halves the time if there are many, so the list should have room for 64 numbers.
+func appendWord(list []uint32, first uint32, word uint64) []uint32 {
+	list = slices.Grow(list, 64)
+	n, room := bits.OnesCount64(word), list[len(list):][:64]
+	for ; word != 0; room = room[4:] {
+		room[0] = first + uint32(bits.TrailingZeros64(word))
+		word &= word - 1
+		room[1] = first + uint32(bits.TrailingZeros64(word))
+		word &= word - 1
+		room[2] = first + uint32(bits.TrailingZeros64(word))
+		word &= word - 1
+		room[3] = first + uint32(bits.TrailingZeros64(word))
+		word &= word - 1
 	}
-	return list
+	return list[:len(list)+n]
 }
 
 // Next returns the first member in [from, to), or to.

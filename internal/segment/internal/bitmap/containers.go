@@ -149,9 +149,7 @@ func (c container) appendTo(list []uint32) []uint32 {
 		}
 	case bitmapContainer:
 		for i := range bitmapWords {
-			for word := c.word(i); word != 0; word &= word - 1 {
-				list = append(list, c.key+uint32(64*i+bits.TrailingZeros64(word)))
-			}
+			list = appendWord(list, c.key+uint32(64*i), c.word(i))
 		}
 	case runContainer:
 		c.eachRun(func(first, last uint32) {

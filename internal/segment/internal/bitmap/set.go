@@ -1,7 +1,6 @@
 package bitmap
 
 import (
-	"math/bits"
 	"slices"
 
 	"herbarium/internal/segment/internal/file"
@@ -92,29 +91,25 @@ func (s *Set) Dense(st *guard.Steps) Bits {
 // IsSmall reports whether the set is kept as a list.
 func (s *Set) IsSmall() bool { return s.bits == nil && s.stored == nil }
 
-// eachAtOnce is the maximum number of records for which Each calls its function.
-const eachAtOnce = 1024
+// EachAtOnce is the maximum number of records for which Each calls its function.
+const EachAtOnce = 1024
 
 // Each calls f for all records in ascending order, several at a time.
 func (s *Set) Each(st *guard.Steps, f func(records []uint32)) {
 	if s.IsSmall() {
-		for part := range slices.Chunk(s.list, eachAtOnce) {
+		for part := range slices.Chunk(s.list, EachAtOnce) {
 			st.Add(len(part))
 			f(part)
 		}
 		return
 	}
-	buf, n := new([eachAtOnce]uint32), 0
-	words := s.Dense(st)
+	words, buf := s.Dense(st), make([]uint32, 0, EachAtOnce)
 	for i, word := range words {
-		for ; word != 0; word &= word - 1 {
-			buf[n%eachAtOnce] = uint32(64*i + bits.TrailingZeros64(word))
-			n++
-		}
-		if n > eachAtOnce-64 || n > 0 && i == len(words)-1 {
+		buf = appendWord(buf, uint32(64*i), word)
+		if n := len(buf); n > EachAtOnce-64 || n > 0 && i == len(words)-1 {
 			st.Add(n)
-			f(buf[:n])
-			n = 0
+			f(buf)
+			buf = buf[:0]
 		}
 	}
 }
@@ -155,7 +150,7 @@ func (s *Set) At(st *guard.Steps, positions []uint32) []uint32 {
 
 // Keep removes the records that do not satisfy a predicate.
 func (s *Set) Keep(st *guard.Steps, keep func(record uint32) bool) {
-	b, kept := NewBuilder(s.pool), make([]uint32, 0, min(s.n, eachAtOnce))
+	b, kept := NewBuilder(s.pool), make([]uint32, 0, min(s.n, EachAtOnce))
 	s.Each(st, func(records []uint32) {
 		kept = kept[:0]
 		for _, rec := range records {

@@ -20,6 +20,8 @@ type columnBuilder struct {
 	values   *spillFile // all values: length as varint, and bytes
 	size     int64      // of the values
 	elements *inverted
+	lists    *spillFile // u32: for each record, the number of its elements and their ids
+	listed   int        // number of elements of all records
 	records  int
 
 	sorted     *spillFile // u32
@@ -29,12 +31,13 @@ type columnBuilder struct {
 	nonUniform []byte
 	sets       *sortedSets
 	runValues  *spillFile // nil if there are none
+	weights    *spillFile // primary weights of the runs; nil if there are none
 }
 
 func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
 	b := &columnBuilder{field: f, tmp: tmp, values: tmp.newSpillFile(), runs: tmp.newSpillFile()}
 	if f.Type == herb.TypeList {
-		b.elements = newInverted(tmp, memory)
+		b.elements, b.lists = newInverted(tmp, memory), tmp.newSpillFile()
 	}
 	return b
 }
@@ -48,8 +51,16 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) error 
 	if b.elements != nil {
 		elements.assignIDs(&b.elements.dictionary)
 		for i := range records {
-			for _, id := range elements.next() {
+			ids := elements.next()
+			if err := b.lists.writeU32(uint32(len(ids))); err != nil {
+				return err
+			}
+			b.listed += len(ids)
+			for _, id := range ids {
 				b.elements.addPair(id, uint32(b.records+i))
+				if err := b.lists.writeU32(id); err != nil {
+					return err
+				}
 			}
 			if err := b.elements.spillIfFull(); err != nil {
 				return err
@@ -96,6 +107,9 @@ func (b *columnBuilder) sort(ctx context.Context, s *sorter) (err error) {
 	err = b.each(ctx, func(record uint32, value []byte) error {
 		if rank := text.MissingRank(&b.field, value); rank >= 0 {
 			return missing[rank].writeU32(record)
+		}
+		if b.weights == nil && b.runValues != nil && b.field.Type == herb.TypeText && !text.IsPrintableASCII(value) {
+			b.weights = b.tmp.newSpillFile()
 		}
 		return s.add(value, record)
 	})
@@ -144,8 +158,8 @@ func (b *columnBuilder) beginSort(s *sorter) {
 
 // placeSorted appends the records of a sorter to the sorted rows.
 func (b *columnBuilder) placeSorted(ctx context.Context, s *sorter) error {
-	var runKey, runPayload []byte // of the first record of the current run
-	values := runValuesWriter{out: b.runValues}
+	var runKey, runPayload, primary []byte // of the first record of the current run
+	values, weights := runValuesWriter{out: b.runValues}, runValuesWriter{out: b.weights}
 	return s.each(func(key, payload []byte, record uint32) error {
 		if b.runCount == 0 || string(key) != string(runKey) {
 			if err := b.beginRun(); err != nil {
@@ -154,6 +168,12 @@ func (b *columnBuilder) placeSorted(ctx context.Context, s *sorter) error {
 			runKey, runPayload = append(runKey[:0], key...), append(runPayload[:0], payload...)
 			if b.runValues != nil {
 				if err := values.add(payload); err != nil {
+					return err
+				}
+			}
+			if b.weights != nil {
+				primary = text.AppendPrimaryWeights(primary[:0], key)
+				if err := weights.add(primary); err != nil {
 					return err
 				}
 			}
@@ -208,17 +228,15 @@ func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
 	if b.runValues != nil {
 		sections = append(sections, section{file.TagValues, b.runValues})
 	}
+	if b.weights != nil {
+		sections = append(sections, section{file.TagWeights, b.weights})
+	}
 	if b.elements != nil {
-		listed := newSetTable(b.tmp)
-		if _, err := b.elements.encode(context.Background(), listed, nil); err != nil {
+		elements, err := b.elementSections()
+		if err != nil {
 			return err
 		}
-		names, ids := b.elements.sorted()
-		sections = append(sections,
-			section{file.TagElement, bytes.NewReader(file.EncodeStrings(names))},
-			section{file.TagNumbers, bytes.NewReader(ids)},
-			section{file.TagListed, listed},
-			section{file.TagElementOrder, bytes.NewReader(column.ElementOrder(names))})
+		sections = append(sections, elements...)
 	}
 	return writeSections(w, field, sections...)
 }

@@ -37,6 +37,7 @@ type Column struct {
 	runs        file.U32s // first rank of each run, and the rank after the last value
 	nonUniform  []byte
 	values      []byte // of the runs; see runValues
+	weights     []byte // primary weights of the values; nil if all are ASCII
 	prefix      bitmap.Table
 	frequent    file.U32s // frequent values of all fields
 	blockCounts file.U32s // by frequent value, its records before the end of each block of the sorted rows
@@ -45,6 +46,7 @@ type Column struct {
 	elements    file.Strings
 	numbers     file.U32s    // by element
 	listed      bitmap.Table // postings of the elements, by number
+	lists       lists
 
 	elementOrder func() file.U32s // returns the elements in the order of their sort keys
 }
@@ -56,7 +58,7 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	c = Column{
 		Field: field, position: i, records: records, pool: pool,
 		sorted: section(file.TagSorted), ranks: section(file.TagRanks), runs: section(file.TagRuns),
-		nonUniform: section(file.TagNonUniform), values: section(file.TagValues), longRuns: section(file.TagLongRuns), numbers: section(file.TagNumbers),
+		nonUniform: section(file.TagNonUniform), values: section(file.TagValues), weights: section(file.TagWeights), longRuns: section(file.TagLongRuns), numbers: section(file.TagNumbers),
 		frequent: f.Section(file.TagFrequent, file.NoField), blockCounts: section(file.TagBlockCounts),
 	}
 	if c.sorted.Len() != n || c.ranks.Len() != n || c.runs.Len() == 0 || len(c.nonUniform) != (c.runs.Len()+6)/8 {
@@ -78,6 +80,9 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	}
 	if c.listed.Len() != c.elements.Len() || c.numbers.Len() != c.elements.Len() {
 		return c, fmt.Errorf("%w: elements of field %q", guard.ErrCorrupt, field.Name)
+	}
+	if c.lists, err = openLists(section(file.TagListStarts), section(file.TagPositions), n, c.elements.Len()); err != nil {
+		return c, fmt.Errorf("%w: field %q", err, field.Name)
 	}
 	if order := file.U32s(section(file.TagElementOrder)); order.Len() == c.elements.Len() {
 		c.elementOrder = func() file.U32s { return order }

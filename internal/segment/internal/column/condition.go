@@ -281,9 +281,8 @@ func (e elementRange) Contains(record uint32) bool {
 
 // Fill implements plan.Condition.
 func (e elementRange) Fill(st *guard.Steps, b *bitmap.Builder) {
-	order := e.c.elementOrder()
 	for i := e.from; i < e.to; i++ {
 		st.Add(1)
-		b.AddSet(st, e.c.listed.Set(int(e.c.numbers.At(int(order.At(i))))))
+		b.AddSet(st, e.c.postingsAt(i))
 	}
 }

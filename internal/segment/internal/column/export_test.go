@@ -38,13 +38,17 @@ func (c *Column) Run(i int) (from, to int) { return c.run(i) }
 // RecordAt returns the record at a rank.
 func (c *Column) RecordAt(rank int) uint32 { return c.sorted.At(rank) }
 
-// ElementCounters returns the methods of counting elements.
-func ElementCounters() []elementMethod { return []elementMethod{byPostings, byLists, byOthers} }
+// WithoutLists returns the column as in files of earlier programs, without a forward index of the elements.
+func (c *Column) WithoutLists() *Column {
+	old := *c
+	old.lists = lists{}
+	return &old
+}
 
 // TopElements returns the most frequent elements.
-func (c *Column) TopElements(st *guard.Steps, set *bitmap.Set, most int, method elementMethod) (values []query.ValueCount, distinct int) {
+func (c *Column) TopElements(st *guard.Steps, set *bitmap.Set, most int) (values []query.ValueCount, distinct int) {
 	v := newValueCollector(&query.FacetRequest{Top: most})
-	c.countElementsBy(st, method, set, v)
+	c.countElements(st, set, v)
 	return v.list(), v.distinct
 }
 
@@ -55,8 +59,18 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 	return o.countBelowKey(key)
 }
 
-// ReadRunValues returns functions that read the values of ascending runs, and search them for a substring.
+// ReadRunValues returns functions that read the values of ascending runs, and search them for a substring: by their weights if they
+// are stored.
 func (c *Column) ReadRunValues(st *guard.Steps, find *text.Substring) (at func(run int) string, contains func(run int) bool) {
-	v := c.newRunValues(st, c.Distinct())
-	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return v.contains(run, find) }
+	v, searched := c.newRunValues(st, c.Distinct(), false), c.newRunValues(st, c.Distinct(), c.StoresWeights())
+	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return searched.contains(run, find) }
+}
+
+// StoresWeights reports whether the weights of values are stored.
+func (c *Column) StoresWeights() bool { return len(c.weights) > 0 }
+
+// ReadRunWeights returns a function that reads the weights of ascending runs, of about n.
+func (c *Column) ReadRunWeights(st *guard.Steps, n int) func(run int) string {
+	v := c.newRunValues(st, n, true)
+	return func(run int) string { return string(v.at(run)) }
 }

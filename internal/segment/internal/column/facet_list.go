@@ -1,88 +1,137 @@
 package column
 
 import (
-	"slices"
+	"encoding/binary"
+	"fmt"
 
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
-	"herbarium/internal/text"
 )
 
-// costOfList is the cost of splitting the list of one record, in the units of countsBySets.
-const costOfList = 1500
+// costOfElement is the cost of counting an element of a record, in the units of countsBySets.
+const costOfElement = 4
 
-// elementMethod is how the elements of a list field are counted.
-type elementMethod int
-
-const (
-	byPostings elementMethod = iota // intersect the postings of each element with the matches
-	byLists                         // split the list of each match
-	byOthers                        // split the lists of all other records, and subtract their counts from the totals
-)
-
-// countElements counts the elements of a list field.
-func (c *Column) countElements(st *guard.Steps, set *bitmap.Set, values *valueCollector) {
-	maxLists := int((costOfByte*float64(c.listed.Size()) + costOfRun*float64(c.elements.Len())) / costOfList)
-	method := byPostings
-	switch {
-	case set == nil:
-	case set.Len() < maxLists:
-		method = byLists
-	case c.sorted.Len()-set.Len() < maxLists:
-		method = byOthers
-	}
-	c.countElementsBy(st, method, set, values)
+// lists is the forward index of a list field: the elements of each record by their positions in sort order. Files of earlier
+// programs have none.
+type lists struct {
+	starts  file.U32s // index of the first element of each record, and the end of the last
+	encoded []byte    // positions
+	size    int       // of a position; see PositionSize
 }
 
-func (c *Column) countElementsBy(st *guard.Steps, method elementMethod, set *bitmap.Set, values *valueCollector) {
-	var count func(element []byte, postings bitmap.Encoded) int
+// openLists returns the forward index of n records.
+func openLists(starts file.U32s, encoded []byte, n, elements int) (lists, error) {
+	l := lists{starts, encoded, PositionSize(elements)}
+	if len(starts) > 0 && (starts.Len() != n+1 || len(encoded) != l.len()*l.size) {
+		return l, fmt.Errorf("%w: elements of records", guard.ErrCorrupt)
+	}
+	return l, nil
+}
+
+// PositionSize returns the number of bytes of a position among so many elements.
+func PositionSize(elements int) int {
 	switch {
-	case method == byLists:
-		for e, n := range c.splitLists(st, set) {
-			st.Add(1)
-			values.addElement([]byte(e), n)
-		}
-		return
-	case method == byOthers:
-		others := bitmap.All(c.pool)
-		defer others.Release()
-		others.Subtract(st, set)
-		counts := c.splitLists(st, others)
-		count = func(element []byte, postings bitmap.Encoded) int { return postings.Len() - counts[string(element)] }
+	case elements <= 1<<8:
+		return 1
+	case elements <= 1<<16:
+		return 2
 	default:
-		var among bitmap.Bits
-		if set != nil {
-			among = set.Dense(st)
-		}
-		count = func(_ []byte, postings bitmap.Encoded) int { return postings.CountIn(st, among) }
-	}
-	for i := range c.elements.Len() {
-		st.Add(1)
-		element := c.elements.At(i)
-		if n := count(element, c.listed.Set(int(c.numbers.At(i)))); n > 0 {
-			values.addElement(element, n)
-		}
+		return 4
 	}
 }
 
-// splitLists returns the number of records of a set by the elements of their lists.
-func (c *Column) splitLists(st *guard.Steps, set *bitmap.Set) map[string]int {
-	counts := map[string]int{}
+// len returns the number of elements of all records. It is 0 if there is no forward index.
+func (l *lists) len() int {
+	if len(l.starts) == 0 {
+		return 0
+	}
+	return int(l.starts.At(l.starts.Len() - 1))
+}
+
+// count adds delta to the count of each element of the records of a set. It copies the elements of many records before it counts them,
+// which takes half the time of a loop for each record, whose length is hard to predict.
+func (l *lists) count(st *guard.Steps, set *bitmap.Set, counts []uint32, delta uint32) {
+	const word, atOnce = 8, 1 << 12
+	elements := make([]byte, 0, atOnce+word)
 	set.Each(st, func(records []uint32) {
-		for _, rec := range records {
-			elements := text.Elements(c.value(rec))
-			slices.Sort(elements)
-			for _, e := range slices.Compact(elements) {
-				counts[e]++
+		for i, rec := range records {
+			from, to := l.size*int(l.starts.At(int(rec))), l.size*int(l.starts.At(int(rec)+1))
+			if n := len(elements); to-from <= word && from+word <= len(l.encoded) { // most records
+				elements = binary.LittleEndian.AppendUint64(elements, binary.LittleEndian.Uint64(l.encoded[from:]))[:n+to-from]
+			} else {
+				elements = append(elements, l.encoded[from:to]...)
+			}
+			if len(elements) >= atOnce || i == len(records)-1 {
+				st.Add(len(elements))
+				l.addCounts(elements, counts, delta)
+				elements = elements[:0]
 			}
 		}
 	})
-	return counts
 }
 
-// addElement adds an element of a list. Elements are not stored in collation order, so their order needs a sort key.
-func (v *valueCollector) addElement(element []byte, n int) {
-	if v.count(element) && v.qualifies(n, 0) {
-		v.offer(valueCount{n: n, key: appendElementKey(nil, element), value: string(element)})
+// addCounts adds delta to the count of each of some encoded elements.
+func (l *lists) addCounts(elements []byte, counts []uint32, delta uint32) {
+	switch l.size {
+	case 1:
+		for _, position := range elements {
+			counts[position] += delta
+		}
+	case 2:
+		for ; len(elements) >= 2; elements = elements[2:] {
+			counts[binary.LittleEndian.Uint16(elements)] += delta
+		}
+	default:
+		for ; len(elements) >= 4; elements = elements[4:] {
+			counts[binary.LittleEndian.Uint32(elements)] += delta
+		}
 	}
+}
+
+// countElements counts the elements of a list field among the records of a set; nil means all records. It counts the elements of
+// these records, or those of all others, which it subtracts from the totals, or intersects the postings of each element with the
+// set.
+func (c *Column) countElements(st *guard.Steps, set *bitmap.Set, values *valueCollector) {
+	if set == nil {
+		set = bitmap.All(c.pool)
+		defer set.Release()
+	}
+	counts := make([]uint32, c.elements.Len())
+	countPostings := func(among bitmap.Bits) {
+		for i := range counts {
+			counts[i] = uint32(c.postingsAt(i).CountIn(st, among))
+		}
+	}
+	matches := set.Len() * c.lists.len() / max(c.sorted.Len(), 1) // number of their elements, approximately
+	byMatches, byOthers := costOfElement*matches, costOfElement*(c.lists.len()-matches)+costOfRun*len(counts)
+	byPostings := int(costOfByte*float64(c.listed.Size())) + costOfRun*len(counts)
+	switch {
+	case c.lists.len() == 0 || byPostings < min(byMatches, byOthers):
+		countPostings(set.Dense(st))
+	case byMatches < byOthers:
+		c.lists.count(st, set, counts, 1)
+	default:
+		countPostings(nil)
+		others := bitmap.All(c.pool)
+		defer others.Release()
+		others.Subtract(st, set)
+		c.lists.count(st, others, counts, ^uint32(0))
+	}
+	order := c.elementOrder()
+	for i, n := range counts {
+		if st.Add(1); n == 0 {
+			continue
+		}
+		element := c.elements.At(int(order.At(i)))
+		if values.count(element) && values.qualifies(int(n), i) {
+			values.offer(valueCount{n: int(n), order: i, value: string(element)})
+		}
+	}
+}
+
+// postingsAt returns the postings of an element, given by its position in sort order.
+func (c *Column) postingsAt(position int) bitmap.Encoded {
+	order := c.elementOrder()
+	return c.listed.Set(int(c.numbers.At(int(order.At(position)))))
 }

@@ -18,20 +18,24 @@ type valueMerger struct {
 	all       []*valueStream // by index
 	streams   []*valueStream // those that have values left, by current value, ties by index
 	ascii     text.ASCIIComparer
+	byWeights bool         // values are compared by their primary weights first, because some of them are not ASCII
 	merged    int          // position of the next merged value
 	only      *valueStream // has had all values since it read its last batch; nil if there is no such stream
 }
 
 // valueStream reads the values of one part in batches.
 type valueStream struct {
-	index int // of the part
-	runs  runCounter
-	texts runValues
-	batch []streamValue
-	text  []byte // of the values of the batch
-	at    int    // index of the current value in the batch
-	value []byte // text of the current value
-	ties  bool   // facets count the current value and that of the next stream as one
+	index   int // of the part
+	runs    runCounter
+	texts   runValues
+	weights runValues // primary weights of the values, if they are stored
+	batch   []streamValue
+	bytes   []byte // text of each value of the batch, and its primary weights if they are compared
+	at      int    // index of the current value in the batch
+	next    int    // start of the next value in bytes
+	text    []byte // of the current value
+	primary []byte // weights of the current value
+	ties    bool   // facets count the current value and that of the next stream as one
 
 	key    []byte // sort key of the current value
 	hasKey bool
@@ -39,10 +43,11 @@ type valueStream struct {
 
 // streamValue is a value of a stream.
 type streamValue struct {
-	run   int // inMemory if the value is not that of a run
-	count int
-	end   int  // of its text
-	found bool // it contains the substring to find
+	run     int // inMemory if the value is not that of a run
+	count   int
+	textEnd int
+	end     int  // of its weights
+	found   bool // it contains the substring to find
 }
 
 // inMemory replaces the run of a value whose text is needed later: one in memory, or one of several in a run.
@@ -54,7 +59,11 @@ const batchValues = 512
 
 // addRuns adds a stream of the values of a result.
 func (m *valueMerger) addRuns(o *sortedResult) {
-	m.all = append(m.all, &valueStream{index: len(m.all), runs: runCounter{sortedResult: o}, texts: o.newRunValues(o.steps, o.total)})
+	m.byWeights = m.byWeights || len(o.weights) > 0
+	m.all = append(m.all, &valueStream{
+		index: len(m.all), runs: runCounter{sortedResult: o},
+		texts: o.newRunValues(o.steps, o.total, false), weights: o.newRunValues(o.steps, o.total, true),
+	})
 }
 
 // addValues adds a stream of values in memory. Of scalar values that are written differently, it keeps the first.
@@ -69,16 +78,44 @@ func (m *valueMerger) addValues(values []Value) {
 			continue
 		}
 		last = v
-		m.append(s, inMemory, v.Count, v.Text)
+		m.append(s, v.Count, v.Text)
 	}
 	m.all = append(m.all, s)
 }
 
-// append appends a value to the batch of a stream.
-func (m *valueMerger) append(s *valueStream, run, count int, value string) {
-	s.text = append(s.text, value...)
+// append appends a value in memory to the batch of a stream.
+func (m *valueMerger) append(s *valueStream, count int, value string) {
+	s.bytes = append(s.bytes, value...)
+	textEnd := len(s.bytes)
+	if m.byWeights {
+		s.bytes = text.AppendPrimaryKey(s.bytes, []byte(value))
+	}
 	found := m.find == nil || m.find.In([]byte(value))
-	s.batch = append(s.batch, streamValue{run, count, len(s.text), found})
+	s.batch = append(s.batch, streamValue{inMemory, count, textEnd, len(s.bytes), found})
+}
+
+// appendRun appends the value of a run to the batch of a stream. If there is only one stream, values are not compared.
+func (m *valueMerger) appendRun(s *valueStream, run, count int) {
+	if len(m.all) > 1 {
+		s.bytes = append(s.bytes, s.texts.at(run)...)
+	}
+	textEnd := len(s.bytes)
+	if m.byWeights && len(m.all) > 1 {
+		if len(s.runs.weights) > 0 {
+			s.bytes = append(s.bytes, s.weights.at(run)...)
+		} else {
+			s.bytes = text.AppendPrimaryKey(s.bytes, s.texts.at(run))
+		}
+	}
+	s.batch = append(s.batch, streamValue{run, count, textEnd, len(s.bytes), m.find == nil || m.contains(s, run)})
+}
+
+// contains reports whether the value of a run contains the substring to find.
+func (m *valueMerger) contains(s *valueStream, run int) bool {
+	if len(s.runs.weights) > 0 {
+		return s.weights.contains(run, m.find)
+	}
+	return s.texts.contains(run, m.find)
 }
 
 // merge collects the values of all streams. Of equal values that are written differently, it keeps that of the first part.
@@ -93,7 +130,7 @@ func (m *valueMerger) merge() {
 	}
 	for len(m.streams) > 0 {
 		first, n := m.streams[0], 1
-		value := first.batch[first.at]
+		value := &first.batch[first.at]
 		for ; m.streams[n-1].ties; n++ {
 			tied := m.streams[n]
 			value.count += tied.batch[tied.at].count
@@ -104,7 +141,7 @@ func (m *valueMerger) merge() {
 		if m.countFound(value.found) && m.qualifies(value.count, m.merged) {
 			v := valueCount{n: value.count, order: m.merged, run: value.run}
 			if value.run == inMemory {
-				v.value = string(first.value)
+				v.value = string(first.text)
 			} else {
 				v.column = first.runs.Column
 			}
@@ -126,11 +163,11 @@ func (m *valueMerger) advance(i int) {
 		m.streams = slices.Delete(m.streams, i, i+1)
 		return
 	}
-	start := 0
-	if s.at > 0 {
-		start = s.batch[s.at-1].end
+	v := &s.batch[s.at]
+	s.text, s.next = s.bytes[s.next:v.textEnd], v.end
+	if m.byWeights {
+		s.primary = s.bytes[v.textEnd:v.end]
 	}
-	s.value = s.text[start:s.batch[s.at].end]
 	at, tied := i, false
 	for ; at+1 < len(m.streams); at++ {
 		next := m.streams[at+1]
@@ -155,14 +192,14 @@ func (m *valueMerger) fill(s *valueStream) bool {
 	if m.only == s {
 		alone := end
 		if len(m.streams) > 1 {
-			alone = s.runs.firstRun(sortKey(m.field, string(m.streams[1].value)))
+			alone = s.runs.firstRun(sortKey(m.field, string(m.streams[1].text)))
 		}
 		if alone > s.runs.next {
 			m.countAlone(s, alone)
 		}
 	}
 	m.only = s
-	s.batch, s.text, s.at = s.batch[:0], s.text[:0], 0
+	s.batch, s.bytes, s.at, s.next = s.batch[:0], s.bytes[:0], 0, 0
 	for len(s.batch) < batchValues {
 		run, n, ok := s.runs.count(end, 1)
 		if !ok {
@@ -170,15 +207,11 @@ func (m *valueMerger) fill(s *valueStream) bool {
 		}
 		if m.asWritten && s.runs.isNonUniform(run) {
 			for _, w := range s.runs.writings(run) {
-				m.append(s, inMemory, w.Count, w.Text)
+				m.append(s, w.Count, w.Text)
 			}
 			continue
 		}
-		if len(m.all) > 1 {
-			s.text = append(s.text, s.texts.at(run)...)
-		}
-		found := m.find == nil || s.texts.contains(run, m.find)
-		s.batch = append(s.batch, streamValue{run, n, len(s.text), found})
+		m.appendRun(s, run, n)
 	}
 	return len(s.batch) > 0
 }
@@ -202,7 +235,7 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 	for run, n, ok := runs.count(end, least); ok; run, n, ok = runs.count(end, least) {
 		single -= n
 		if !m.asWritten || !runs.isNonUniform(run) {
-			if m.countFound(m.find == nil || s.texts.contains(run, m.find)) {
+			if m.countFound(m.find == nil || m.contains(s, run)) {
 				offer(run, n, "")
 			}
 			continue
@@ -230,12 +263,17 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 
 // compare compares the current values of two streams. Values that facets count as one are equal.
 func (m *valueMerger) compare(s, other *valueStream) int {
-	a, b := s.value, other.value
-	if m.asWritten {
+	a, b := s.text, other.text
+	switch {
+	case m.byWeights:
+		if order := bytes.Compare(s.primary, other.primary); order != 0 || bytes.Equal(a, b) {
+			return order
+		}
+	case m.asWritten:
 		if order, ok := m.ascii.Compare(a, b); ok {
 			return order
 		}
-	} else if m.field.Type == herb.TypeNumber && isDigits(a) && isDigits(b) { // needs no keys
+	case m.field.Type == herb.TypeNumber && isDigits(a) && isDigits(b): // needs no keys
 		return cmp.Or(cmp.Compare(len(a), len(b)), bytes.Compare(a, b))
 	}
 	order := bytes.Compare(m.sortKey(s), m.sortKey(other))
@@ -258,7 +296,7 @@ func isDigits(number []byte) bool {
 // sortKey returns the sort key of the current value of a stream.
 func (m *valueMerger) sortKey(s *valueStream) []byte {
 	if !s.hasKey {
-		key, err := AppendSortKey(s.key[:0], m.field, s.value)
+		key, err := AppendSortKey(s.key[:0], m.field, s.text)
 		if err != nil {
 			guard.Corrupt("%v", err)
 		}

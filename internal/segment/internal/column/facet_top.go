@@ -1,7 +1,6 @@
 package column
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -12,8 +11,7 @@ import (
 // valueCount is a value and the number of records that have it.
 type valueCount struct {
 	n      int
-	order  int    // position among the values in ascending order; of list elements, key determines it
-	key    []byte // sort key of a list element
+	order  int // position among the values in ascending order
 	column *Column
 	run    int
 	value  string // empty means that of the run of the column
@@ -24,7 +22,7 @@ func (v *valueCount) compare(w *valueCount) int {
 	if v.n != w.n || v.order != w.order { // decides nearly all cases
 		return cmp.Or(cmp.Compare(w.n, v.n), cmp.Compare(v.order, w.order))
 	}
-	return cmp.Or(bytes.Compare(v.key, w.key), strings.Compare(v.value, w.value))
+	return strings.Compare(v.value, w.value)
 }
 
 // topValues keeps the most frequent of the offered values. It collects twice as many as it has to return before it discards

@@ -37,12 +37,6 @@ func borderKey(f *herb.Field, border string) string {
 	return key
 }
 
-// appendElementKey appends the sort key of an element of a list.
-func appendElementKey(dst, element []byte) []byte {
-	key, _ := text.AppendSortKey(dst, herb.TypeText, element)
-	return key
-}
-
 // EqualByKey reports whether values with the same sort key are equal to filters, however they are written: 1 and 1.0 are
 // the same number. Otherwise a run of such values is non-uniform.
 func EqualByKey(t herb.Type) bool { return t.IsScalar() }

@@ -111,18 +111,23 @@ func (c *Clause) DocFreq(st *guard.Steps) int {
 	}
 }
 
-// frequencies returns the frequencies of the clause, up to MaxFrequency, of which those in about n records are read. In a
-// few records, the clause is counted, which takes about as long as reading the given share of the frequencies.
-func (c *Clause) frequencies(st *guard.Steps, n int) bitmap.ByteMap {
+// frequencies stores the frequencies of a clause in ascending records, up to MaxFrequency. Records of later calls must not
+// be less.
+type frequencies func(records []uint32, counts []byte)
+
+// frequencies returns the frequencies of the clause, of which those in about n records are read. In a few records, the
+// clause is counted, which takes about as long as reading the given share of the frequencies.
+func (c *Clause) frequencies(st *guard.Steps, n int) frequencies {
 	const storedShare, unionShare = 1 << 14, 1 << 8
 	switch condition := c.Condition.(type) {
 	case *union:
 		if n > condition.Cost().Records/unionShare {
-			return bitmap.NewDenseByteMap(condition.frequencies(st))
+			all := condition.frequencies(st)
+			return frequenciesOf(func(record uint32) byte { return all[record] })
 		}
 	case *phrase:
 		found, i := condition.matches(st), 0 // all of them are counted already
-		return bitmap.NewByteMap(func(record uint32) byte {
+		return frequenciesOf(func(record uint32) byte {
 			for found.records[i] < record {
 				i++
 			}
@@ -130,10 +135,19 @@ func (c *Clause) frequencies(st *guard.Steps, n int) bitmap.ByteMap {
 		})
 	default:
 		if freqs := c.postings.freqs.Set(c.number); n > freqs.Len()/storedShare {
-			return bitmap.NewStoredByteMap(freqs)
+			return bitmap.NewByteMap(freqs).Load
 		}
 	}
-	return bitmap.NewByteMap(func(record uint32) byte { return byte(c.pattern.count(record, MaxFrequency)) })
+	return frequenciesOf(func(record uint32) byte { return byte(c.pattern.count(record, MaxFrequency)) })
+}
+
+// frequenciesOf returns the frequencies that a function returns.
+func frequenciesOf(count func(record uint32) byte) frequencies {
+	return func(records []uint32, counts []byte) {
+		for i, rec := range records {
+			counts[i] = count(rec)
+		}
+	}
 }
 
 // phrase is the condition that a record contains adjacent words.

@@ -7,10 +7,7 @@ func (s *Scorer) Top(set *bitmap.Set, n int) ([]uint32, bool) { return s.top(set
 
 // PageByCell returns a page if it can be located by counting the records of each cell.
 func (s *Scorer) PageByCell(set *bitmap.Set, from, to int) ([]uint32, bool) {
-	if c, ok := s.newCells(set); ok {
-		return c.page(from, to)
-	}
-	return nil, false
+	return s.pageByCell(set, from, to)
 }
 
 // LengthOrder returns the records in length order and the lengths by record.

@@ -310,25 +310,28 @@ func TestPageByCell(t *testing.T) {
 	short := slices.DeleteFunc(slices.Clone(long), func(r herb.Record) bool { return len(r[0]) > 60 })
 	frequent := append(slices.Clone(short), herb.Record{strings.Repeat("oak ", 35), "b"})
 	for _, c := range []struct {
-		name, search string
-		records      []herb.Record
-		ok           bool
+		name    string
+		records []herb.Record
+		located map[string]bool // by search
 	}{
-		{"short", "oak", short, true}, {"short", "a*", short, true}, {"short", "b", short, true},
-		{"frequent", "oak", frequent, false}, {"frequent", "b", frequent, true}, {"long", "a", long, false},
+		{"short", short, map[string]bool{"oak": true, "a*": true, "b": true, "elm+oak": false}},
+		{"frequent", frequent, map[string]bool{"oak": false, "b": true}},
+		{"long", long, map[string]bool{"a": false}},
 	} {
 		index := openRecords(t, c.records, build.Options{Indexes: allIndexes()})
-		set, _, scorer := search(t, index, len(c.records), c.search)
-		want := rankAll(c.records, c.search)
-		for _, from := range []int{0, 25, 1000, len(want) / 2, len(want) - 30, len(want) - 7} {
-			page, ok := scorer.PageByCell(set, from, min(from+25, len(want)))
-			if ok != c.ok {
-				t.Fatalf("%s, %s: located: %v", c.name, c.search, ok)
-			}
-			for i, rec := range page {
-				if rec != want[from+i].record {
-					t.Errorf("%s, %s: record %d is %d; want %d", c.name, c.search, from+i, rec, want[from+i].record)
-					break
+		for raw, located := range c.located {
+			set, _, scorer := search(t, index, len(c.records), raw)
+			want := rankAll(c.records, raw)
+			for _, from := range []int{0, 25, 1000, len(want) / 2, len(want) - 30, len(want) - 7} {
+				page, ok := scorer.PageByCell(set, from, min(from+25, len(want)))
+				if ok != located {
+					t.Fatalf("%s, %s: located: %v", c.name, raw, ok)
+				}
+				for i, rec := range page {
+					if rec != want[from+i].record {
+						t.Errorf("%s, %s: record %d is %d; want %d", c.name, raw, from+i, rec, want[from+i].record)
+						break
+					}
 				}
 			}
 		}

@@ -27,6 +27,14 @@ type level struct {
 	end         uint32 // number of records in this and better levels
 }
 
+// add adds a record.
+func (l *level) add(score float64) {
+	encoded := math.Float64bits(score)
+	l.ones |= encoded // without a branch, which would be unpredictable
+	l.zeros |= ^encoded
+	l.end++
+}
+
 // mixed reports whether the records have different scores.
 func (l *level) mixed() bool { return l.ones&l.zeros != 0 }
 
@@ -44,28 +52,20 @@ func (s *Scorer) Rank(set *bitmap.Set) *Ranking {
 		return r
 	}
 	r.scale = float64(len(r.levels)-1) / s.best
-	rest, scorer := r.levelOf, s.newBlockScorer(set.Len())
-	set.Blocks(s.steps, func(b bitmap.Block) {
-		countLevels(scorer.score(b), s.best, r.scale, r.levels, rest)
-		rest = rest[b.Len:]
+	rest, scorer := r.levelOf, s.newBatchScorer(set.Len())
+	best, scale, levels := s.best, r.scale, r.levels
+	set.Each(s.steps, func(records []uint32) {
+		for i, score := range scorer.score(records) {
+			number := uint16((best - score) * scale)
+			rest[i] = number
+			levels[number].add(score)
+		}
+		rest = rest[len(records):]
 	})
 	for i := range r.levels {
 		r.levels[i].end += uint32(r.start(i))
 	}
 	return r
-}
-
-// countLevels stores the levels of scores and counts the scores of each.
-func countLevels(scores []float64, best, scale float64, levels []level, levelOf []uint16) {
-	levelOf = levelOf[:len(scores)]
-	for i, score := range scores {
-		number := uint16((best - score) * scale)
-		levelOf[i] = number
-		l, encoded := &levels[number], math.Float64bits(score)
-		l.ones |= encoded // without a branch, which would be unpredictable
-		l.zeros |= ^encoded
-		l.end++
-	}
 }
 
 // at returns the level of the record at a position.
@@ -85,14 +85,15 @@ func (r *Ranking) start(level int) int {
 // false.
 func (r *Ranking) scan(first, last int, f func(level int, position uint32) bool) {
 	low, span := uint16(first), uint16(last-first)
-	for start := 0; start < len(r.levelOf); start += bitmap.BlockRecords {
-		block := r.levelOf[start:min(start+bitmap.BlockRecords, len(r.levelOf))]
-		r.scorer.steps.Add(len(block))
-		for i, level := range block {
-			if level-low <= span && !f(int(level), uint32(start+i)) {
+	position := uint32(0)
+	for part := range slices.Chunk(r.levelOf, bitmap.EachAtOnce) {
+		r.scorer.steps.Add(len(part))
+		for i, level := range part {
+			if level-low <= span && !f(int(level), position+uint32(i)) {
 				return
 			}
 		}
+		position += bitmap.EachAtOnce
 	}
 }
 
@@ -138,12 +139,12 @@ func (r *Ranking) sort(positions []uint32) []scored {
 		return nil
 	}
 	records := r.set.At(r.scorer.steps, positions)
-	all, scorer := make([]scored, 0, len(records)), r.scorer.newBlockScorer(len(records))
-	bitmap.ListSet(r.scorer.index.pool, records).Blocks(r.scorer.steps, func(b bitmap.Block) {
-		for _, score := range scorer.score(b) {
-			all = append(all, scored{score, records[len(all)]})
+	all, scorer := make([]scored, 0, len(records)), r.scorer.newBatchScorer(len(records))
+	for part := range slices.Chunk(records, bitmap.EachAtOnce) {
+		for i, score := range scorer.score(part) {
+			all = append(all, scored{score, part[i]})
 		}
-	})
+	}
 	slices.SortFunc(all, better)
 	return all
 }

@@ -1,8 +1,6 @@
 package fulltext
 
 import (
-	"math/bits"
-
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
@@ -59,61 +57,49 @@ func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 	if top, ok := s.top(set, to); ok {
 		return top[from:]
 	}
-	if c, ok := s.newCells(set); ok {
-		if page, ok := c.page(from, to); ok {
-			return page
-		}
+	if page, ok := s.pageByCell(set, from, to); ok {
+		return page
 	}
 	return s.Rank(set).Page(from, to)
 }
 
-// blockScorer scores the records of ascending blocks.
-type blockScorer struct {
+// batchScorer scores ascending records, some at a time.
+type batchScorer struct {
 	*Scorer
-	frequencies []bitmap.ByteMap // by clause, up to MaxFrequency
+	frequencies []frequencies // by clause
 
-	// Buffers by member of a block.
-	members       [bitmap.BlockRecords]uint16
-	norms, scores [bitmap.BlockRecords]float64
+	// Buffers by record.
+	counts        [bitmap.EachAtOnce]byte
+	norms, scores [bitmap.EachAtOnce]float64
 }
 
-// newBlockScorer returns a scorer for blocks of about n records.
-func (s *Scorer) newBlockScorer(n int) *blockScorer {
-	b := &blockScorer{Scorer: s}
+// newBatchScorer returns a scorer for about n records.
+func (s *Scorer) newBatchScorer(n int) *batchScorer {
+	b := &batchScorer{Scorer: s}
 	for _, c := range s.clauses {
 		b.frequencies = append(b.frequencies, c.frequencies(s.steps, n))
 	}
 	return b
 }
 
-// score returns the scores of the members of a block. They are valid until the next call.
-func (s *blockScorer) score(b bitmap.Block) []float64 {
-	s.steps.Add(b.Len * len(s.clauses))
-	s.loadNorms(b)
-	members, norms, scores := s.members[:b.Len], s.norms[:b.Len], s.scores[:b.Len]
+// score returns the scores of the next records, up to bitmap.EachAtOnce. They are valid until the next call.
+func (s *batchScorer) score(records []uint32) []float64 {
+	s.steps.Add(len(records) * len(s.clauses))
+	counts, norms, scores := s.counts[:len(records)], s.norms[:len(records)], s.scores[:len(records)]
+	for i, rec := range records {
+		norms[i] = text.Norm(int(s.index.lengths.At(int(rec))), s.average)
+	}
 	clear(scores)
-	for c, m := range s.frequencies {
-		frequencies, base, idf := m.Load(b), m.Base, s.idf[c]
-		for i, member := range members {
-			frequency := int(frequencies[member%bitmap.BlockRecords] + base)
+	for c, load := range s.frequencies {
+		load(records, counts)
+		idf := s.idf[c]
+		for i, norm := range norms {
+			frequency := int(counts[i])
 			if frequency == MaxFrequency { // may be only a minimum
-				frequency = s.clauses[c].pattern.count(b.First+uint32(member), 0)
+				frequency = s.clauses[c].pattern.count(records[i], 0)
 			}
-			scores[i] += text.NormScore(idf, frequency, norms[i])
+			scores[i] += text.NormScore(idf, frequency, norm)
 		}
 	}
 	return scores
-}
-
-// loadNorms stores the members of a block and their norms.
-func (s *blockScorer) loadNorms(b bitmap.Block) {
-	n, lengths, average := 0, s.index.lengths, s.average
-	for i, word := range b.Words {
-		for ; word != 0; word &= word - 1 {
-			member := 64*i + bits.TrailingZeros64(word)
-			s.members[n] = uint16(member)
-			s.norms[n] = text.Norm(int(lengths.At(int(b.First)+member)), average)
-			n++
-		}
-	}
 }

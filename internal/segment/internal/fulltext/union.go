@@ -60,14 +60,13 @@ func (u *union) evaluate(st *guard.Steps) *bitmap.Set {
 	return u.set
 }
 
-// frequencies returns the sum of the frequencies of the terms by record, up to MaxFrequency, with room for complete
-// containers.
+// frequencies returns the sum of the frequencies of the terms by record, up to MaxFrequency.
 func (u *union) frequencies(st *guard.Steps) []byte {
 	if u.counts != nil {
 		return u.counts
 	}
 	w := u.index
-	counts := make([]byte, (w.lengths.Len()>>16+1)<<16)
+	counts := make([]byte, w.lengths.Len())
 	add := func(rec uint32, n byte) { counts[rec] = byte(min(uint(counts[rec])+uint(n), MaxFrequency)) }
 	u.each(st, func(id int) {
 		w.docs.Set(id).Each(st, func(records []uint32) {
