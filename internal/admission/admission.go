@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -241,16 +240,4 @@ func NewContext(ctx context.Context, t *Ticket) context.Context {
 func ticketFrom(ctx context.Context) *Ticket {
 	t, _ := ctx.Value(ticketKey{}).(*Ticket)
 	return t
-}
-
-// String lists the limits, for the log.
-func (l Limits) String() string {
-	var b strings.Builder
-	for i, limit := range l {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "%s=%d", Lane(i), limit.Slots)
-	}
-	return b.String()
 }

@@ -115,10 +115,12 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	if err != nil {
 		return err
 	}
-	opts.Log.Debug("limits", "lanes", c.limits(), "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors()))
+	slots := map[string]int{}
 	for _, l := range admission.Lanes() {
+		slots[l.String()] = lanes.Slots(l)
 		observed.Lane(l.String(), lanes.Slots(l), func() int { return lanes.InFlight(l) })
 	}
+	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors()))
 	health := d.monitor(opts.Log, observed.Part)
 	pages, err := web.New(web.Options{
 		Library: limitedLibrary{d.Library, lanes}, AdmitSearch: lanes.AcquirePaced, Keys: verifier, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder, PublicURL: c.PublicURL, Version: opts.Version,

@@ -88,8 +88,8 @@ type API struct {
 	base       string // path of the public URL, without a trailing slash
 	routes     []route
 	mux        *http.ServeMux
-	buffers    *buffers
-	compressor *compressor
+	buffers    buffers
+	compressor compressor
 	bodies     *bodyCache
 
 	openAPIDocument atomic.Pointer[openAPIDocument]
@@ -120,8 +120,7 @@ func New(opts Options) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
 	}
-	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), buffers: &buffers{}, compressor: &compressor{},
-		bodies: newBodyCache(bodyCacheSize)}
+	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), bodies: newBodyCache(bodyCacheSize)}
 	a.routes = a.routeTable()
 	a.mux = a.newMux(a.routes)
 	return a, nil
@@ -132,10 +131,8 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if a.base != "" {
 		r = a.withoutBase(r)
 	}
-	w := &response{
-		ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, bodies: a.bodies, start: a.opts.Now(), id: requestID(r.Header),
-		values: make([]string, 0, listingHeaders),
-	}
+	w := &response{ResponseWriter: rw, api: a, start: a.opts.Now(), id: requestID(r.Header)}
+	w.values = w.storage[:0]
 	w.set("X-Request-Id", w.id)
 	w.set("X-Content-Type-Options", "nosniff")
 	w.set("Access-Control-Allow-Origin", "*")

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"container/list"
-	"hash/maphash"
 	"slices"
 	"sync"
 )
@@ -16,17 +15,14 @@ type bodyKey struct {
 	coding coding
 }
 
-// bodyCache is an LRU cache of compressed bodies. A body is added when it is requested for the second time, so that pages
-// that are requested only once do not evict others. It is safe for concurrent use.
+// bodyCache is an LRU cache of compressed bodies. It is safe for concurrent use.
 type bodyCache struct {
 	limit int // in bytes
-	seed  maphash.Seed
 
-	mu        sync.Mutex
-	size      int
-	elements  map[bodyKey]*list.Element
-	order     *list.List   // of cachedBody, least recently used first
-	requested [8192]uint64 // hashes of keys that were requested, each at a slot that it determines
+	mu       sync.Mutex
+	size     int
+	elements map[bodyKey]*list.Element
+	order    *list.List // of cachedBody, least recently used first
 }
 
 type cachedBody struct {
@@ -35,7 +31,7 @@ type cachedBody struct {
 }
 
 func newBodyCache(limit int) *bodyCache {
-	return &bodyCache{limit: limit, seed: maphash.MakeSeed(), elements: map[bodyKey]*list.Element{}, order: list.New()}
+	return &bodyCache{limit: limit, elements: map[bodyKey]*list.Element{}, order: list.New()}
 }
 
 // get returns a cached body, or nil if there is none. The caller must not modify it.
@@ -50,15 +46,12 @@ func (c *bodyCache) get(key bodyKey) []byte {
 	return e.Value.(cachedBody).body
 }
 
-// add adds a copy of a body that get has not returned, unless it is the first request for it or the body is too large.
+// add adds a copy of a body that get has not returned, unless it is too large.
 func (c *bodyCache) add(key bodyKey, body []byte) {
-	hash := maphash.Comparable(c.seed, key)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	slot := &c.requested[hash%uint64(len(c.requested))]
 	_, cached := c.elements[key] // by another request
-	if *slot != hash || cached || len(body) > c.limit/16 {
-		*slot = hash
+	if cached || len(body) > c.limit/16 {
 		return
 	}
 	c.elements[key] = c.order.PushBack(cachedBody{key, slices.Clone(body)})

@@ -22,18 +22,13 @@ func TestCompressedBodiesAreCached(t *testing.T) {
 			rec[1] = "Changed"
 		}
 		s.library.put(d, records)
-		after := s.get(t, path, accept).body
-		if before == after {
-			t.Errorf("%s: a body was cached at its first request", coding)
+		if got := s.get(t, path, accept).body; got != before {
+			t.Errorf("%s: a body was not cached", coding)
 		}
-		s.library.put(catalog())
-		if got := s.get(t, path, accept).body; got != after {
-			t.Errorf("%s: a body was not cached at its second request", coding)
-		}
-		if got := s.get(t, path).body; got != before {
+		if got := s.get(t, path).body; got == before {
 			t.Errorf("%s: an uncompressed body was cached", coding)
 		}
-		if got := s.get(t, path, "Accept-Encoding: gzip;q=0.1, zstd;q=0.2, "+coding+";q=0").body; got != before {
+		if got := s.get(t, path, "Accept-Encoding: gzip;q=0.1, zstd;q=0.2, "+coding+";q=0").body; got == before {
 			t.Errorf("%s: another coding has the same body", coding)
 		}
 		d.Version = "v2"
@@ -44,12 +39,10 @@ func TestCompressedBodiesAreCached(t *testing.T) {
 	}
 }
 
-// repeated sends a request three times, so that the last response comes from the cache if it may.
+// repeated sends a request twice, so that the last response comes from the cache if it may.
 func (s *service) repeated(t *testing.T, method, target string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	for range 2 {
-		s.ServeHTTP(httptest.NewRecorder(), request(method, target, "", headers...))
-	}
+	s.ServeHTTP(httptest.NewRecorder(), request(method, target, "", headers...))
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, request(method, target, "", headers...))
 	return w

@@ -11,8 +11,8 @@ import (
 // newGrace is how long a new connection is protected from eviction, because its client may be about to send a request.
 const newGrace = 500 * time.Millisecond
 
-// connections tracks the open connections of a listener and the order in which they became idle. At the limit, it
-// evicts the one that has been idle longest. It is safe for concurrent use.
+// connections tracks the open connections of a listener. At the limit, it evicts the one that has been idle longest. It is
+// safe for concurrent use.
 type connections struct {
 	limit int // 0 means unlimited
 
@@ -20,11 +20,11 @@ type connections struct {
 	closed  bool
 	open    int
 	changed sync.Cond  // signaled when a connection is closed or becomes idle
-	idle    *list.List // of *conn: idle connections, longest idle first
+	conns   *list.List // of *conn, in the order in which they were accepted or last became idle
 }
 
 func newConnections(limit int) *connections {
-	s := &connections{limit: limit, idle: list.New()}
+	s := &connections{limit: limit, conns: list.New()}
 	s.changed.L = &s.mu
 	return s
 }
@@ -62,8 +62,8 @@ func (s *connections) evictOne() bool {
 
 // evict is evictOne with the lock held. The server detects the closed connection and ends its goroutine.
 func (s *connections) evict() bool {
-	for e := s.idle.Front(); e != nil; e = e.Next() {
-		if c := e.Value.(*conn); c.served || time.Since(c.accepted) >= newGrace {
+	for e := s.conns.Front(); e != nil; e = e.Next() {
+		if c := e.Value.(*conn); !c.busy && (c.served || time.Since(c.accepted) >= newGrace) {
 			_ = c.Conn.Close()
 			s.remove(c)
 			return true
@@ -72,14 +72,18 @@ func (s *connections) evict() bool {
 	return false
 }
 
+// add adds an accepted connection, whose slot is reserved.
+func (s *connections) add(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.place = s.conns.PushBack(c)
+}
+
 // remove releases the slot of a closed connection, once. The lock must be held.
 func (s *connections) remove(c *conn) {
-	if c.idle != nil {
-		s.idle.Remove(c.idle)
-		c.idle = nil
-	}
-	if !c.released {
-		c.released = true
+	if c.place != nil {
+		s.conns.Remove(c.place)
+		c.place = nil
 		s.open--
 		s.changed.Broadcast()
 	}
@@ -102,13 +106,10 @@ func trackConnection(nc net.Conn, state http.ConnState) {
 	s := c.all
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.idle != nil {
-		s.idle.Remove(c.idle)
-		c.idle = nil
-	}
-	c.served = c.served || state == http.StateIdle
-	if (state == http.StateNew || state == http.StateIdle) && !c.released {
-		c.idle = s.idle.PushBack(c)
+	c.busy = state == http.StateActive
+	if state == http.StateIdle && c.place != nil {
+		c.served = true
+		s.conns.MoveToBack(c.place)
 		s.changed.Broadcast()
 	}
 }

@@ -5,7 +5,7 @@ func (a *API) Operations() []string {
 	var ops []string
 	for _, rt := range a.routes {
 		if !rt.page {
-			ops = append(ops, rt.method+" "+rt.path())
+			ops = append(ops, rt.method+" "+rt.path)
 		}
 	}
 	return ops
@@ -16,7 +16,7 @@ func (a *API) PagePatterns() []string {
 	var pages []string
 	for _, rt := range a.routes {
 		if rt.page {
-			pages = append(pages, rt.method+" "+rt.path())
+			pages = append(pages, rt.method+" "+rt.path)
 		}
 	}
 	return pages

@@ -62,7 +62,9 @@ func (l *listener) Accept() (net.Conn, error) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(sendBuffer) // without it, progress is detected later
 	}
-	return &conn{Conn: c, log: l.log, accepted: time.Now(), all: l.all}, nil
+	accepted := &conn{Conn: c, log: l.log, accepted: time.Now(), all: l.all}
+	l.all.add(accepted)
+	return accepted, nil
 }
 
 // Close closes the listener. Connections stay open.
@@ -77,10 +79,10 @@ type conn struct {
 
 	accepted time.Time
 
-	all      *connections  // its mutex guards the fields below
-	idle     *list.Element // position in the list of idle connections; nil while it has a request
-	served   bool          // has had a request
-	released bool          // its slot has been released
+	all    *connections  // its mutex guards the fields below
+	place  *list.Element // in all.conns; nil after the slot has been released
+	busy   bool          // has a request
+	served bool          // has had a request
 }
 
 // CloseWrite lets net/http close its side first, so that the client can read the response.

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -46,10 +45,12 @@ func (a *API) list(w *response, r *http.Request) error {
 	}
 	buf := a.buffers.get()
 	defer a.buffers.put(buf)
-	if err := body.write(buf); err != nil {
-		return err
+	buf.Grow(body.size)
+	content := buf.AvailableBuffer()
+	for piece := range body.pieces {
+		content = append(content, piece...)
 	}
-	w.send(r, http.StatusOK, contentJSON, buf.Bytes())
+	w.send(r, http.StatusOK, contentJSON, content)
 	return nil
 }
 
@@ -64,8 +65,16 @@ type listing struct {
 const listingStart = `{"data":[`
 
 func newListing(records [][]byte, m query.Meta) listing {
-	end := fmt.Appendf(nil, `],"meta":{"total":%d,"page":%d,"per_page":%d,"total_pages":%d,"has_next":%t,"has_prev":%t}}`,
-		m.Total, m.Page, m.PerPage, m.TotalPages, m.HasNext, m.HasPrev)
+	end := make([]byte, 0, 128)
+	for _, member := range []struct {
+		before string
+		value  int
+	}{{`],"meta":{"total":`, m.Total}, {`,"page":`, m.Page}, {`,"per_page":`, m.PerPage}, {`,"total_pages":`, m.TotalPages}} {
+		end = strconv.AppendInt(append(end, member.before...), int64(member.value), 10)
+	}
+	end = strconv.AppendBool(append(end, `,"has_next":`...), m.HasNext)
+	end = strconv.AppendBool(append(end, `,"has_prev":`...), m.HasPrev)
+	end = append(end, "}}"...)
 	size := len(listingStart) + max(len(records)-1, 0) + len(end)
 	for _, rec := range records {
 		size += len(rec)
@@ -73,24 +82,30 @@ func newListing(records [][]byte, m query.Meta) listing {
 	return listing{records, end, size}
 }
 
-// write writes the body in pieces, because an encoder may buffer its input until it has compressed all of it.
-func (l listing) write(out io.Writer) error {
+// pieces yields the parts of the body.
+func (l listing) pieces(yield func([]byte) bool) {
+	if !yield([]byte(listingStart)) {
+		return
+	}
 	comma := []byte{','}
-	_, err := io.WriteString(out, listingStart)
 	for i, rec := range l.records {
-		if i > 0 && err == nil {
-			_, err = out.Write(comma)
+		if i > 0 && !yield(comma) || !yield(rec) {
+			return
 		}
-		for piece := range slices.Chunk(rec, streamChunk) {
-			if err == nil {
-				_, err = out.Write(piece)
+	}
+	yield(l.end)
+}
+
+// write writes the body in chunks, because an encoder may buffer its input until it has compressed all of it.
+func (l listing) write(out io.Writer) error {
+	for piece := range l.pieces {
+		for chunk := range slices.Chunk(piece, streamChunk) {
+			if _, err := out.Write(chunk); err != nil {
+				return err
 			}
 		}
 	}
-	if err == nil {
-		_, err = out.Write(l.end)
-	}
-	return err
+	return nil
 }
 
 // maxBufferedPage is the maximum size of a page that is buffered in memory. A page of 100 records is rarely larger than
@@ -197,26 +212,25 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 		return err
 	}
 	target := a.base + u.EscapedPath() + "?" + strings.TrimSuffix(first, "1") // the page is the last parameter
-	link := make([]byte, 0, 4*(len(target)+len(`<10000>; rel="first", `)))
-	add := func(rel string, page int) {
-		if len(link) > 0 {
-			link = append(link, ", "...)
+	var b strings.Builder
+	b.Grow(4 * (len(target) + len(`<1000000>; rel="first", `)))
+	for _, link := range []struct {
+		rel    string
+		page   int
+		exists bool
+	}{
+		{"first", 1, true}, {"prev", min(m.Page-1, m.TotalPages), m.HasPrev}, {"next", m.Page + 1, m.HasNext}, {"last", max(m.TotalPages, 1), true},
+	} {
+		if !link.exists {
+			continue
 		}
-		link = append(link, '<')
-		link = append(link, target...)
-		link = strconv.AppendInt(link, int64(page), 10)
-		link = append(link, `>; rel="`...)
-		link = append(link, rel...)
-		link = append(link, '"')
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		for _, s := range []string{"<", target, strconv.Itoa(link.page), `>; rel="`, link.rel, `"`} {
+			b.WriteString(s)
+		}
 	}
-	add("first", 1)
-	if m.HasPrev {
-		add("prev", min(m.Page-1, m.TotalPages))
-	}
-	if m.HasNext {
-		add("next", m.Page+1)
-	}
-	add("last", max(m.TotalPages, 1))
-	w.set("Link", string(link))
+	w.set("Link", b.String())
 	return nil
 }

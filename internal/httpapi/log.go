@@ -18,7 +18,7 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	took := now.Sub(w.start)
 	pattern := ""
 	if w.route != nil {
-		pattern = w.route.path()
+		pattern = w.route.path
 	}
 	if a.opts.Observe != nil {
 		a.opts.Observe(Observation{

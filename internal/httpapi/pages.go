@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"herbarium/internal/admission"
-	"herbarium/internal/export"
 )
 
 // Pages provides the HTML pages. They are routes like the others, but not part of the OpenAPI document.
@@ -35,15 +34,9 @@ func (a *API) pageRoutes() []route {
 	if a.opts.Pages == nil {
 		return nil
 	}
-	routes := []route{
-		{method: http.MethodGet, pattern: pageData, page: true, handle: a.list},
-		{method: http.MethodGet, pattern: pageGrid, page: true, handle: a.grid},
-	}
-	for extension, format := range map[string]export.Format{".csv": export.CSV, ".ndjson": export.NDJSON, ".xlsx": export.XLSX} {
-		routes = append(routes, route{method: http.MethodGet, pattern: pageData + extension, page: true, handle: func(w *response, r *http.Request) error {
-			return a.export(w, r, format)
-		}})
-	}
+	routes := append(a.exportRoutes(pageData, true),
+		route{method: http.MethodGet, pattern: pageData, page: true, handle: a.list},
+		route{method: http.MethodGet, pattern: pageGrid, page: true, handle: a.grid})
 	for pattern, handle := range a.opts.Pages.Handlers() {
 		method, path, _ := strings.Cut(pattern, " ")
 		rt := route{method: method, pattern: path, page: true, handle: servePage(handle)}
@@ -61,8 +54,8 @@ func (a *API) pageRoutes() []route {
 // servePage converts a page handler to a route handler.
 func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*response, *http.Request) error {
 	return func(w *response, r *http.Request) error {
-		buf := w.buffers.get()
-		defer w.buffers.put(buf)
+		buf := w.api.buffers.get()
+		defer w.api.buffers.put(buf)
 		p := &page{header: http.Header{}, status: http.StatusOK, Buffer: buf}
 		if err := handle(p, r); err != nil {
 			return err

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -17,11 +16,9 @@ import (
 // response is the http.ResponseWriter of all handlers. It records what is logged.
 type response struct {
 	http.ResponseWriter
-	compressor *compressor
-	buffers    *buffers
-	bodies     *bodyCache
+	api        *API
 	start      time.Time
-	client     context.Context  // canceled when the client disconnects; has no deadline
+	ctx        requestContext
 	ticket     admission.Ticket // holds no slot if the request needs none
 	id         string
 	route      *route // nil if there is none
@@ -32,7 +29,8 @@ type response struct {
 	clientGone bool  // the client disconnected
 	immutable  bool  // the entity tag determines the body, so that its compressed forms may be cached
 
-	values []string // of the headers
+	values  []string               // of the headers, in storage or, if there are many, elsewhere
+	storage [listingHeaders]string // allocated with the response
 }
 
 // set sets a header. Its name must be in canonical form. Unlike http.Header.Set, it allocates the values of a response at once.
@@ -76,8 +74,8 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 	w.set("Content-Type", contentType)
 	w.setDefaultVary()
 	if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity && len(body) >= minCompress && h["Content-Encoding"] == nil {
-		buf := w.buffers.get()
-		defer w.buffers.put(buf)
+		buf := w.api.buffers.get()
+		defer w.api.buffers.put(buf)
 		key := bodyKey{coding: c}
 		if w.immutable { // errors have no tag
 			key.tag = h.Get("Etag")
@@ -101,15 +99,15 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 // compress returns a compressed body: from the cache, if the key has a tag, or written to buf.
 func (w *response) compress(buf *bytes.Buffer, key bodyKey, body []byte) ([]byte, error) {
 	if key.tag != "" {
-		if cached := w.bodies.get(key); cached != nil {
+		if cached := w.api.bodies.get(key); cached != nil {
 			return cached, nil
 		}
 	}
-	if err := w.compressor.encode(buf, key.coding, body); err != nil {
+	if err := w.api.compressor.encode(buf, key.coding, body); err != nil {
 		return nil, err
 	}
 	if key.tag != "" {
-		w.bodies.add(key, buf.Bytes())
+		w.api.bodies.add(key, buf.Bytes())
 	}
 	return buf.Bytes(), nil
 }

@@ -1,12 +1,12 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"herbarium/internal/admission"
 	"herbarium/internal/export"
@@ -17,14 +17,10 @@ import (
 type route struct {
 	method  string
 	pattern string // http.ServeMux pattern
+	path    string // the pattern in OpenAPI syntax
 	page    bool   // HTML page
 	probe   bool   // health probe: served under overload, too, and logged at debug level
 	handle  func(*response, *http.Request) error
-}
-
-// path returns the pattern in OpenAPI syntax.
-func (rt *route) path() string {
-	return strings.Replace(strings.TrimSuffix(rt.pattern, "{$}"), "...}", "}", 1)
 }
 
 // routeTable returns all operations.
@@ -43,13 +39,19 @@ func (a *API) routeTable() []route {
 		{method: http.MethodGet, pattern: "/healthz", probe: true, handle: a.health},
 		{method: http.MethodGet, pattern: "/readyz", probe: true, handle: a.ready},
 	}
+	routes = append(routes, a.exportRoutes("/api/v1/{namespace}/{dataset}/data", false)...)
+	return append(routes, a.pageRoutes()...)
+}
+
+// exportRoutes returns the routes of the exports of a listing: its pattern with the extension of each format.
+func (a *API) exportRoutes(listing string, page bool) (routes []route) {
 	for _, format := range export.Formats() {
 		routes = append(routes, route{
-			method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/data." + string(format),
+			method: http.MethodGet, pattern: listing + "." + string(format), page: page,
 			handle: func(w *response, r *http.Request) error { return a.export(w, r, format) },
 		})
 	}
-	return append(routes, a.pageRoutes()...)
+	return routes
 }
 
 const facetsPattern = "/api/v1/{namespace}/{dataset}/facets"
@@ -65,6 +67,7 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 	page := map[string]bool{}
 	for i := range routes {
 		rt := &routes[i]
+		rt.path = strings.Replace(strings.TrimSuffix(rt.pattern, "{$}"), "...}", "}", 1)
 		mux.Handle(rt.method+" "+rt.pattern, a.serve(rt))
 		methods[rt.pattern] = append(methods[rt.pattern], rt.method)
 		page[rt.pattern] = rt.page
@@ -100,13 +103,13 @@ func (a *API) serve(rt *route) http.Handler {
 		w.route = rt
 		var err error
 		if !rt.probe {
-			w.client, w.ticket = r.Context(), a.opts.Admission.NewTicket()
+			w.ticket = a.opts.Admission.NewTicket()
 			defer w.ticket.Release()
-			ctx, cancel := context.WithTimeout(r.Context(), a.opts.RequestTimeout)
-			defer cancel()
-			r = r.WithContext(admission.NewContext(ctx, &w.ticket))
+			w.ctx.client, w.ctx.deadline = r.Context(), time.Now().Add(a.opts.RequestTimeout)
+			defer w.ctx.end()
+			r = r.WithContext(admission.NewContext(&w.ctx, &w.ticket))
 			if rt.method == http.MethodGet {
-				err = w.ticket.Enter(ctx, admission.Cheap)
+				err = w.ticket.Enter(&w.ctx, admission.Cheap)
 			}
 		}
 		if err == nil {
@@ -137,8 +140,8 @@ func (a *API) noSuchPath(r *http.Request) error {
 	}
 	var known []string
 	for _, rt := range a.routes {
-		if !rt.page || rt.path() == "/" {
-			known = append(known, rt.method+" "+rt.path())
+		if !rt.page || rt.path == "/" {
+			known = append(known, rt.method+" "+rt.path)
 		}
 	}
 	slices.SortFunc(known, strings.Compare)

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"hash"
 	"io"
 	"net/http"
@@ -19,11 +18,8 @@ const streamChunk = 64 << 10
 // Producing a body is limited by the processors, sending it by the client. A stream therefore holds a slot of the lane
 // admission.Expensive while a chunk is produced, and none while it is sent.
 type stream struct {
-	ctx        context.Context // of the client, without the request deadline
-	w          *response
+	w          *response // its client's context limits the stream, not the request deadline
 	control    *http.ResponseController
-	stall      time.Duration
-	lanes      *admission.Controller
 	coding     coding
 	setHeaders func(h http.Header, compressed bool)
 	digest     hash.Hash // of the bytes sent; nil if not needed
@@ -36,9 +32,8 @@ type stream struct {
 // newStream returns a stream that is compressed if the client accepts it. setHeaders sets the headers of its content.
 func (a *API) newStream(w *response, r *http.Request, setHeaders func(h http.Header, compressed bool)) *stream {
 	return &stream{
-		ctx: w.client, w: w, control: http.NewResponseController(w.ResponseWriter), stall: a.opts.Stall,
-		lanes: a.opts.Admission, coding: chooseCoding(r.Header["Accept-Encoding"]), setHeaders: setHeaders,
-		pause: a.opts.Admission.Pace(w.client),
+		w: w, control: http.NewResponseController(w.ResponseWriter), coding: chooseCoding(r.Header["Accept-Encoding"]),
+		setHeaders: setHeaders, pause: a.opts.Admission.Pace(w.ctx.client),
 	}
 }
 
@@ -52,7 +47,7 @@ func (s *stream) send(r *http.Request, write func(io.Writer) error) error {
 		return err
 	}
 	defer s.stop()
-	out, err := s.w.compressor.stream(s.coding, s)
+	out, err := s.w.api.compressor.stream(s.coding, s)
 	if err != nil {
 		return err
 	}
@@ -60,7 +55,7 @@ func (s *stream) send(r *http.Request, write func(io.Writer) error) error {
 		err = out.Close()
 	}
 	if err != nil {
-		s.w.clientGone = s.failed || s.ctx.Err() != nil
+		s.w.clientGone = s.failed || s.w.ctx.client.Err() != nil
 		return err
 	}
 	s.header() // if the body is empty
@@ -70,7 +65,7 @@ func (s *stream) send(r *http.Request, write func(io.Writer) error) error {
 
 // start waits for a slot to produce the next chunk.
 func (s *stream) start() (err error) {
-	s.release, err = s.lanes.Wait(s.ctx, admission.Expensive)
+	s.release, err = s.w.api.opts.Admission.Wait(s.w.ctx.client, admission.Expensive)
 	s.began = time.Now()
 	return err
 }
@@ -119,4 +114,4 @@ func (s *stream) header() {
 }
 
 // extend resets the deadline for the next chunk. Writers of tests do not support deadlines.
-func (s *stream) extend() { _ = s.control.SetWriteDeadline(time.Now().Add(s.stall)) }
+func (s *stream) extend() { _ = s.control.SetWriteDeadline(time.Now().Add(s.w.api.opts.Stall)) }
