@@ -15,12 +15,13 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"herbarium/bench/internal/load"
 	"herbarium/internal/programtest"
 )
 
 // Checks of a run.
 const (
-	minThroughput = 0.8 // of that between the phases of overload, see share
+	minThroughput = 0.8 // of that between the phases of overload
 	maxMemory     = 1 << 30
 	maxRecovery   = time.Minute
 )
@@ -54,19 +55,11 @@ func TestOverload(t *testing.T) {
 
 // result is what was measured.
 type result struct {
-	idle, overload        listings
+	idle, overload        load.Result
 	failed                int           // connections that ended with another answer than 200, in the overload
 	memory                int64         // maximum
 	acknowledged, missing int           // writes
 	recovery              time.Duration // maximum
-}
-
-// share returns the throughput of cheap listings during overload as a share of that on the processors that the other clients leave
-// to them, and the share of processor time that those clients use: unlike those of a real overload, they run on the server's machine.
-func (r *result) share() (throughput, attack float64) {
-	cheap := r.idle.clients.Seconds() / float64(r.idle.Requests()) * float64(r.overload.Requests())
-	attack = (r.overload.clients.Seconds() - cheap) / (r.overload.clients + r.overload.server).Seconds()
-	return r.overload.Rate() / r.idle.Rate() / (1 - attack), attack
 }
 
 // report logs the summary and fails if a check does.
@@ -82,17 +75,17 @@ func (s *soak) report(t *testing.T, r result) {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, fmt.Sprintf(format, args...), want, verdict)
 	}
-	share, attack := r.share()
+	share := r.overload.Rate() / r.idle.Rate()
 	unexpected := s.unexpected()
 	check("cheap listings, throughput", fmt.Sprintf(">= %.0f %%", 100*minThroughput), share >= minThroughput,
-		"%.0f %% of what %.0f %% of the processors can do", 100*share, 100*(1-attack))
+		"%.0f/s, %.0f %% of %.0f/s", r.overload.Rate(), 100*share, r.idle.Rate())
 	check("cheap listings, failed", "0", r.failed == 0, "%d", r.failed)
 	check("memory, without mapped files", fmt.Sprintf("<= %d MiB", maxMemory>>20), r.memory <= maxMemory, "%d MiB", r.memory>>20)
 	check("acknowledged writes lost", "0", r.missing == 0 && r.acknowledged > 0, "%d of %d", r.missing, r.acknowledged)
 	check("recovery", "<= "+maxRecovery.String(), r.recovery <= maxRecovery, "%s", r.recovery.Round(100*time.Millisecond))
 	check("unexpected answers", "none", len(unexpected) == 0, "%s", strings.Join(unexpected, "; "))
 	fmt.Fprintln(table, "\nCHEAP LISTINGS\tPER SECOND\tP50\tP99")
-	for i, phase := range []*listings{&r.idle, &r.overload} {
+	for i, phase := range []*load.Result{&r.idle, &r.overload} {
 		fmt.Fprintf(table, "%s\t%.0f\t%s\t%s\n", []string{"idle", "overload"}[i], phase.Rate(),
 			phase.Latency.Quantile(0.5).Round(10*time.Microsecond), phase.Latency.Quantile(0.99).Round(10*time.Microsecond))
 	}

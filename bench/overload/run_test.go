@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -95,20 +94,8 @@ func (s *soak) publish(ctx context.Context, path, name string) error {
 	return err
 }
 
-// listings are the results of cheap listings, and the processor time that was used meanwhile.
-type listings struct {
-	load.Result
-	clients time.Duration // by this process and the publishes
-	server  time.Duration
-}
-
 // list lists cheaply for a time, over connections that are kept. After an answer other than 200 it opens new ones.
-func (s *soak) list(ctx context.Context, d time.Duration, into *listings) (failed int) {
-	clients, server := cpuOf(os.Getpid()), cpuOf(s.server.PID())
-	defer func() {
-		into.clients += cpuOf(os.Getpid()) - clients
-		into.server += cpuOf(s.server.PID()) - server
-	}()
+func (s *soak) list(ctx context.Context, d time.Duration, into *load.Result) (failed int) {
 	for end := time.Now().Add(d); ctx.Err() == nil && time.Now().Before(end); {
 		got, err := load.Run(ctx, load.Options{
 			Addrs: []string{s.server.Addr()}, Target: cheapTarget, Conns: cheapClients, Duration: time.Until(end),
@@ -124,12 +111,6 @@ func (s *soak) list(ctx context.Context, d time.Duration, into *listings) (faile
 	return failed
 }
 
-// cpuOf returns the processor time of a process, or 0 if it has ended.
-func cpuOf(pid int) time.Duration {
-	used, _ := programtest.CPU(pid)
-	return used
-}
-
 // rounds is how many times the overload is interrupted to measure the peak. A machine shared with others changes its speed
 // within minutes, so a peak measured only at the ends would be compared with another machine.
 const rounds = 5
@@ -137,7 +118,7 @@ const rounds = 5
 // run alternates between idle phases, in which it measures the peak, and overload; then it searches for lost writes.
 func (s *soak) run(ctx context.Context) (r result, err error) {
 	phase := max(s.duration/30, 5*time.Second)
-	s.list(ctx, phase, &listings{}) // warms up
+	s.list(ctx, phase, &load.Result{}) // warms up
 	idle, err := s.server.Metrics(ctx)
 	if err != nil {
 		return r, err
@@ -183,7 +164,7 @@ func (s *soak) waitUntilRecovered(ctx context.Context, idle map[string]float64, 
 			return err
 		}
 		body, status, err := s.request(ctx, http.MethodGet, "/readyz", "")
-		var fast listings
+		var fast load.Result
 		s.list(ctx, time.Second, &fast)
 		switch before := idle["go_goroutines"]; {
 		case err != nil || status != http.StatusOK || strings.Contains(body, "degraded"):
