@@ -42,7 +42,7 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	if w.ctx.client != nil && w.ctx.client.Err() != nil && errors.Is(err, context.Canceled) {
+	if w.client != nil && w.client.Err() != nil && errors.Is(err, context.Canceled) {
 		w.clientGone = true
 		panic(http.ErrAbortHandler) // the client has disconnected
 	}

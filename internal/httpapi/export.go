@@ -48,7 +48,7 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(admission.NewContext(w.ctx.client, &w.ticket))
+	ctx, cancel := context.WithCancelCause(admission.NewContext(w.client, &w.ticket))
 	defer cancel(nil)
 	firstByte := time.AfterFunc(a.opts.RequestTimeout, func() { cancel(context.DeadlineExceeded) })
 	defer firstByte.Stop()

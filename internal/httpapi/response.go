@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -18,7 +19,7 @@ type response struct {
 	http.ResponseWriter
 	api        *API
 	start      time.Time
-	ctx        requestContext
+	client     context.Context  // canceled when the client disconnects; has no deadline
 	ticket     admission.Ticket // holds no slot if the request needs none
 	id         string
 	route      *route // nil if there is none

@@ -1,12 +1,12 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"herbarium/internal/admission"
 	"herbarium/internal/export"
@@ -105,11 +105,12 @@ func (a *API) serve(rt *route) http.Handler {
 		if !rt.probe {
 			w.ticket = a.opts.Admission.NewTicket()
 			defer w.ticket.Release()
-			w.ctx.client, w.ctx.deadline = r.Context(), time.Now().Add(a.opts.RequestTimeout)
-			defer w.ctx.end()
-			r = r.WithContext(admission.NewContext(&w.ctx, &w.ticket))
+			w.client = r.Context()
+			ctx, cancel := context.WithTimeout(w.client, a.opts.RequestTimeout)
+			defer cancel()
+			r = r.WithContext(admission.NewContext(ctx, &w.ticket))
 			if rt.method == http.MethodGet {
-				err = w.ticket.Enter(&w.ctx, admission.Cheap)
+				err = w.ticket.Enter(ctx, admission.Cheap)
 			}
 		}
 		if err == nil {

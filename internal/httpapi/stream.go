@@ -33,7 +33,7 @@ type stream struct {
 func (a *API) newStream(w *response, r *http.Request, setHeaders func(h http.Header, compressed bool)) *stream {
 	return &stream{
 		w: w, control: http.NewResponseController(w.ResponseWriter), coding: chooseCoding(r.Header["Accept-Encoding"]),
-		setHeaders: setHeaders, pause: a.opts.Admission.Pace(w.ctx.client),
+		setHeaders: setHeaders, pause: a.opts.Admission.Pace(w.client),
 	}
 }
 
@@ -55,7 +55,7 @@ func (s *stream) send(r *http.Request, write func(io.Writer) error) error {
 		err = out.Close()
 	}
 	if err != nil {
-		s.w.clientGone = s.failed || s.w.ctx.client.Err() != nil
+		s.w.clientGone = s.failed || s.w.client.Err() != nil
 		return err
 	}
 	s.header() // if the body is empty
@@ -65,7 +65,7 @@ func (s *stream) send(r *http.Request, write func(io.Writer) error) error {
 
 // start waits for a slot to produce the next chunk.
 func (s *stream) start() (err error) {
-	s.release, err = s.w.api.opts.Admission.Wait(s.w.ctx.client, admission.Expensive)
+	s.release, err = s.w.api.opts.Admission.Wait(s.w.client, admission.Expensive)
 	s.began = time.Now()
 	return err
 }
