@@ -137,6 +137,20 @@ func TestInfer(t *testing.T) {
 	}
 }
 
+// TestInfer_searchable checks that columns of URLs are not searched.
+func TestInfer_searchable(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]bool{
+		"https://a.example/x|/b/c|//d.example": false, "https://a.example/é": false,
+		"https://a.example/x y": true, "https://a.example/é\u00a0y": true, "https://a.example/\ty": true, "https://a.example|b": true,
+	} {
+		r, err := profileOf(t, values, "c", "", profile.Schema{})
+		if err != nil || r.Searchable != want {
+			t.Errorf("%q: searchable %t; want %t (%v)", values, r.Searchable, want, err)
+		}
+	}
+}
+
 func TestInfer_fileTypes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
