@@ -13,7 +13,8 @@ type notifier struct {
 	log     *slog.Logger
 	watcher *fsnotify.Watcher // nil if the system provides no notifications
 	wake    chan struct{}     // has an element after events
-	failed  map[string]bool   // directories that cannot be watched
+	folders []string          // to be watched
+	failed  map[string]bool   // those that cannot be watched
 }
 
 func newNotifier(log *slog.Logger) *notifier {
@@ -54,7 +55,8 @@ func (n *notifier) signal() {
 	}
 }
 
-// setDirectories sets the watched directories.
+// setDirectories sets the watched directories. It wakes the watcher after adding one, because something may have changed there
+// since it was scanned.
 func (n *notifier) setDirectories(folders []string) {
 	if n.watcher == nil {
 		return
@@ -69,9 +71,11 @@ func (n *notifier) setDirectories(folders []string) {
 			if failed[f] = true; !n.failed[f] {
 				n.log.Warn("cannot watch directory; polling", "folder", f, "err", err)
 			}
+		} else if !slices.Contains(n.folders, f) {
+			n.signal()
 		}
 	}
-	n.failed = failed
+	n.folders, n.failed = folders, failed
 	for _, f := range watched {
 		if !slices.Contains(folders, f) {
 			_ = n.watcher.Remove(f) // fails if the directory and thus its watch is gone

@@ -278,3 +278,20 @@ func TestWatch_settings(t *testing.T) {
 	s.write(t, "b.csv", "22")
 	want(t, s.published, "b.csv: 22")
 }
+
+// TestNotifier_added checks that a directory is scanned again once it is watched.
+func TestNotifier_added(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n := newNotifier(slog.New(slog.DiscardHandler))
+	t.Cleanup(n.close)
+	for i, folders := range [][]string{{dir}, {dir}, {dir, filepath.Dir(dir)}, {dir, filepath.Dir(dir)}} {
+		n.setDirectories(folders)
+		if woken, added := len(n.wake) > 0, i%2 == 0; woken != added {
+			t.Errorf("call %d: woken %t; want %t", i, woken, added)
+		}
+		if len(n.wake) > 0 {
+			<-n.wake
+		}
+	}
+}
