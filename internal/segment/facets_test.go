@@ -96,3 +96,31 @@ func TestUnion_valueRanges(t *testing.T) {
 		}
 	}
 }
+
+// TestUnion_writings counts texts with the same sort key that are written differently, in different parts: facets count them
+// separately, in the order of their bytes.
+func TestUnion_writings(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{{Name: "name", Type: herb.TypeText, Filterable: true}}
+	u := &segment.Union{Tail: segment.NewTail(fields)}
+	for _, names := range [][]string{{"ab", "\x01ab"}, {"ab\x01", "b"}, {"a\u00adb", "ab"}, {"ab"}, {"\u00e9", "e\u0301"}, {"e\u0301"}} {
+		var records []herb.Record
+		for _, name := range names {
+			records = append(records, herb.Record{name})
+		}
+		u.Segments = append(u.Segments, openBuilt(t, fields, records, segment.Options{FS: unsynced{}}))
+	}
+	q, err := query.ParseFacets("field=name", fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := u.Facets(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []query.ValueCount{{Value: "ab", Count: 3}, {Value: "e\u0301", Count: 2}, {Value: "\x01ab", Count: 1}, {Value: "ab\x01", Count: 1},
+		{Value: "a\u00adb", Count: 1}, {Value: "b", Count: 1}, {Value: "\u00e9", Count: 1}}
+	if diff := cmp.Diff(want, got.Fields[0].Values); diff != "" || got.Fields[0].Distinct != len(want) {
+		t.Errorf("%d values, - want, + got:\n%s", got.Fields[0].Distinct, diff)
+	}
+}

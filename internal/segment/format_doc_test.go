@@ -124,7 +124,7 @@ func TestFormatDoc_sections(t *testing.T) {
 	for _, t := range []file.Tag{file.TagLengthOrder, file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs, file.TagFieldRanges, file.TagFieldDocs, file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs} {
 		perField[t.String()] = false // the example is too small for it
 	}
-	perField[file.TagFrequent.String()], perField[file.TagBlockCounts.String()] = false, true
+	perField[file.TagFrequent.String()], perField[file.TagBlockCounts.String()], perField[file.TagValues.String()] = false, true, true
 	var want []string
 	for _, tag := range tagsInCode(t) {
 		field, ok := perField[tag]
@@ -369,7 +369,7 @@ func meaning(t *testing.T, kind file.Tag, b []byte) string {
 		return "the description"
 	case file.TagRecords:
 		return "the records"
-	case file.TagValues, file.TagWeights:
+	case file.TagValues, file.TagKeys:
 		return "shared length, length of the rest, rest"
 	case file.TagNonUniform:
 		return fmt.Sprintf("bits %08b", b)

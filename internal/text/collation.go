@@ -3,7 +3,6 @@ package text
 import (
 	"bytes"
 	"encoding/binary"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -32,13 +31,6 @@ func CollationKey(s string) string { return string(appendCollationKey(make([]byt
 // the first two zero bytes. It is empty if no character has a primary weight.
 func PrimaryKey(s string) string { return string(primaryWeights([]byte(CollationKey(s)))) }
 
-// AppendPrimaryKey appends the primary weights of a text.
-func AppendPrimaryKey(dst, s []byte) []byte {
-	start := len(dst)
-	dst = appendCollationKey(dst, s)
-	return dst[:start+len(primaryWeights(dst[start:]))]
-}
-
 // primaryWeights returns the part of a collation key that contains the primary weights.
 func primaryWeights(key []byte) []byte {
 	i := 0
@@ -59,95 +51,67 @@ func weightLen(first byte) int {
 	return 2
 }
 
-// Substring is a text to find in others, ignoring case and accents: by its primary weights. It is not safe for concurrent
-// use.
+// Substring is a text to find in others, ignoring case and accents: by the codes of its primary weights, with which sort keys of
+// text begin. It is not safe for concurrent use.
 type Substring struct {
-	weights string
-	ascii   []byte // characters with these weights as AppendFoldedASCII returns them; 0 for a weight that no ASCII character has
-	key     []byte // primary weights of the last text
+	codes []byte
+	key   []byte // of the last text
 }
 
 // NewSubstring returns a substring to find. A text without primary weights is in all others.
 func NewSubstring(s string) *Substring {
-	sub, w := &Substring{weights: PrimaryKey(s)}, ascii()
-	for rest := sub.weights; rest != ""; rest = rest[weightLen(rest[0]):] {
-		c := slices.Index(w.primary[:], binary.BigEndian.Uint16([]byte(rest[:2])))
-		sub.ascii = append(sub.ascii, byte(max(c, 0)))
+	key, end := appendTextSortKey(nil, []byte(s)), 0
+	for key[end] != 0 {
+		end += codeLen(key, end)
 	}
-	return sub
+	return &Substring{codes: key[:end]}
 }
 
 // In reports whether a text contains the substring.
 func (s *Substring) In(text []byte) bool {
-	s.key = AppendPrimaryKey(s.key[:0], text)
-	return s.IndexWeights(s.key, 0) >= 0
+	s.key = appendTextSortKey(s.key[:0], text)
+	return s.IndexKey(s.key, 0) >= 0
 }
 
-// IndexFoldedASCII returns the end of the first occurrence of the substring in a text that AppendFoldedASCII has folded, or -1.
-func (s *Substring) IndexFoldedASCII(folded []byte) (end int) {
-	if end = bytes.Index(folded, s.ascii); end >= 0 {
-		end += len(s.ascii)
-	}
-	return end
-}
-
-// IndexWeights returns the end of the first occurrence of the substring in primary weights, from an index, or -1. The index need not
-// be that of a weight.
-func (s *Substring) IndexWeights(weights []byte, from int) (end int) {
-	for at := 0; ; {
-		next := bytes.Index(weights[from:], []byte(s.weights))
+// IndexKey returns the end of the first occurrence of the substring in the text with a sort key, or with only its codes, or -1. The search begins at an index
+// of the key, which need not be that of a code.
+func (s *Substring) IndexKey(key []byte, from int) (end int) {
+	for at := 0; ; from++ {
+		next := bytes.Index(key[from:], s.codes)
 		if next < 0 {
 			return -1
 		}
 		from += next
-		for at < from { // the same bytes can be parts of other weights
-			at += weightLen(weights[at])
+		for at < from && key[at] != 0 { // the same bytes can be parts of other codes
+			at += codeLen(key, at)
+		}
+		if at < from {
+			return -1 // after the primary weights
 		}
 		if at == from {
-			return from + len(s.weights)
-		}
-		from++
-	}
-}
-
-// Weights returns the primary weights.
-func (s *Substring) Weights() string { return s.weights }
-
-// Len returns the number of characters.
-func (s *Substring) Len() int { return len(s.ascii) }
-
-// AppendFoldedASCII appends a text in which every character is replaced by the first one with the same primary weight, which
-// is the upper-case letter, so that substrings are found by comparing bytes. ok is false if it has other characters than ASCII,
-// or control characters.
-func AppendFoldedASCII(dst, text []byte) (_ []byte, ok bool) {
-	start, n := len(dst), len(text)
-	dst = slices.Grow(dst, n)[:start+n]
-	folded := dst[start:]
-	if n < 8 {
-		for i, c := range text {
-			if c < ' ' || c >= 0x7f {
-				return dst[:start], false
-			}
-			if 'a' <= c && c <= 'z' {
-				c -= 'a' - 'A'
-			}
-			folded[i] = c
-		}
-		return dst, true
-	}
-	for i := 0; ; i = min(i+8, n-8) { // the last eight may overlap those before
-		chars, ok := foldEight(binary.LittleEndian.Uint64(text[i:]))
-		if !ok {
-			return dst[:start], false
-		}
-		binary.LittleEndian.PutUint64(folded[i:], chars)
-		if i == n-8 {
-			return dst, true
+			return from + len(s.codes)
 		}
 	}
 }
 
-// IsPrintableASCII reports whether AppendFoldedASCII can fold a text.
+// AppendCodes appends the codes of the primary weights of a text, which IndexKey can search. ok is false if it has other characters
+// than the printable ones of ASCII.
+func AppendCodes(dst, text []byte) (_ []byte, ok bool) {
+	w := ascii()
+	for _, c := range text {
+		code := w.codes[c]
+		if code == 0 {
+			return dst, false
+		}
+		dst = append(dst, code)
+	}
+	return dst, true
+}
+
+// Len returns the length of the codes.
+func (s *Substring) Len() int { return len(s.codes) }
+
+// IsPrintableASCII reports whether a text consists of printable ASCII characters. Only one such text has a given sort key.
 func IsPrintableASCII(text []byte) bool {
 	for _, c := range text {
 		if c < ' ' || c >= 0x7f {
@@ -155,50 +119,6 @@ func IsPrintableASCII(text []byte) bool {
 		}
 	}
 	return true
-}
-
-// foldEight folds eight characters at once, which takes a third of the time.
-func foldEight(chars uint64) (folded uint64, ok bool) {
-	const ones = 0x0101010101010101
-	const high = 0x80 * ones // a sum sets this bit of each byte that is not less than 0x80 - addend
-	isPrintable := (chars + (0x80-' ')*ones) &^ (chars + (0x80-0x7f)*ones) &^ chars & high
-	isLower := (chars + (0x80-'a')*ones) &^ (chars + (0x80-'z'-1)*ones) & high
-	return chars - isLower>>2, isPrintable == high // 0x80>>2 == 'a'-'A'
-}
-
-// ASCIIComparer compares texts by their collation keys without computing these.
-type ASCIIComparer struct{ weights *asciiWeights }
-
-// NewASCIIComparer returns a comparer.
-func NewASCIIComparer() ASCIIComparer { return ASCIIComparer{ascii()} }
-
-// Compare compares two texts; order is negative, zero or positive. ok is false if it cannot decide: their first difference is one of case, or next to other characters
-// than ASCII, which can combine with the one before them.
-func (c ASCIIComparer) Compare(a, b []byte) (order int, ok bool) {
-	w, i := c.weights, commonPrefix(a, b)
-	if i == len(a) || i == len(b) {
-		return len(a) - len(b), w.startsASCII(a[i:]) && w.startsASCII(b[i:])
-	}
-	x, y := int(w.primary[a[i]]), int(w.primary[b[i]])
-	return x - y, x != y && x != 0 && y != 0 && w.startsASCII(a[i+1:]) && w.startsASCII(b[i+1:])
-}
-
-// commonPrefix returns the length of the longest common prefix of two texts.
-func commonPrefix(a, b []byte) int {
-	n := min(len(a), len(b))
-	for i := 0; n >= 8; i = min(i+8, n-8) { // eight bytes at a time, which takes half the time
-		if differ := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); differ != 0 {
-			return i + bits.TrailingZeros64(differ)/8
-		}
-		if i == n-8 {
-			return n
-		}
-	}
-	i := 0
-	for i < n && a[i] == b[i] {
-		i++
-	}
-	return i
 }
 
 // KeyAfterPrefix returns the smallest key that is greater than all keys with a prefix; ok is false if there is none.
@@ -255,22 +175,12 @@ func appendTextSortKey(dst, value []byte) []byte {
 	return append(dst, bytes.TrimRight(key[separator+2:], string(rune(commonTertiary)))...)
 }
 
-// AppendPrimaryWeights appends the primary weights of a text, given its key by AppendSortKey. This takes a small part of the time
-// of AppendPrimaryKey if the text is not ASCII.
-func AppendPrimaryWeights(dst, sortKey []byte) []byte {
-	w := ascii()
-	for i := 0; sortKey[i] != 0; {
-		code := sortKey[i]
-		i++
-		if code%2 == 0 {
-			dst = binary.BigEndian.AppendUint16(dst, w.sorted[code/2-1])
-			continue
-		}
-		weight := sortKey[i : i+weightLen(sortKey[i])]
-		dst = append(dst, weight...)
-		i += len(weight)
+// codeLen returns the length of the code at an index of a sort key, with the weight that follows it.
+func codeLen(key []byte, i int) int {
+	if key[i]%2 == 0 {
+		return 1
 	}
-	return dst
+	return 1 + weightLen(key[i+1])
 }
 
 // appendASCIISortKey is the fast path of appendTextSortKey for ASCII, whose secondary weights are all common. ok is false
@@ -313,11 +223,6 @@ func (w *asciiWeights) code(weight []byte) byte {
 		return byte(2*i + 2)
 	}
 	return byte(2*i + 1)
-}
-
-// startsASCII reports whether a text is empty or its first character is ASCII with weights.
-func (w *asciiWeights) startsASCII(text []byte) bool {
-	return len(text) == 0 || w.primary[text[0]] != 0
 }
 
 // The weights of most characters, which are the smallest of their level. Each primary weight comes with exactly one common

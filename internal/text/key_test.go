@@ -314,9 +314,6 @@ func TestSubstring(t *testing.T) {
 		if got := s.In([]byte(tt.text)); got != tt.want {
 			t.Errorf("%q in %q: %t", tt.part, tt.text, got)
 		}
-		if folded, ok := text.AppendFoldedASCII(nil, []byte(tt.text)); ok && s.IndexFoldedASCII(folded) >= 0 != tt.want {
-			t.Errorf("%q in %q, folded to %q: %t", tt.part, tt.text, folded, !tt.want)
-		}
 	}
 }
 
@@ -339,66 +336,73 @@ func TestSubstring_random(t *testing.T) {
 	}
 }
 
-// TestSubstring_ascii compares the search in folded text with that by weights, for pairs of all ASCII characters.
-func TestSubstring_ascii(t *testing.T) {
+// TestSubstring_weights compares the search by the codes of sort keys with that by the primary weights of collation keys, for pairs of all ASCII
+// characters and for random texts.
+func TestSubstring_weights(t *testing.T) {
 	t.Parallel()
-	for c := range byte(128) {
-		s := text.NewSubstring(string(rune(c)))
-		for d := range byte(128) {
-			for _, value := range []string{string(rune(d)) + "x", "0123" + string(rune(d)) + "567"} { // byte by byte, and eight at a time
-				folded, ok := text.AppendFoldedASCII(nil, []byte(value))
-				if ok != (d >= ' ' && d < 0x7f) || ok && s.IndexFoldedASCII(folded) >= 0 != s.In([]byte(value)) {
-					t.Errorf("%q in %q, folded %t: by weights %t", c, value, ok, s.In([]byte(value)))
-				}
-			}
+	check := func(part, value string) {
+		if got, want := text.NewSubstring(part).In([]byte(value)), containsWeights(value, part); got != want {
+			t.Errorf("%q in %q: %t", part, value, got)
 		}
 	}
-}
-
-// TestAppendPrimaryWeights compares the weights in sort keys of random texts with those in their collation keys.
-func TestAppendPrimaryWeights(t *testing.T) {
-	t.Parallel()
+	for c := range rune(128) {
+		for d := range rune(128) {
+			check(string(c), string(d)+"X")
+		}
+	}
 	g := rand.New(rand.NewPCG(testseed.Seed(t), 4))
 	letters := []rune("abcXYZ 019-éßæλあ物\u0301\t\U00020000")
-	for range 2000 {
-		s := make([]rune, g.IntN(8))
+	random := func(most int) string {
+		s := make([]rune, g.IntN(most+1))
 		for i := range s {
 			s[i] = letters[g.IntN(len(letters))]
 		}
-		key, _ := text.AppendSortKey(nil, herb.TypeText, []byte(string(s)))
-		got, want := text.AppendPrimaryWeights([]byte("x"), key), "x"+text.PrimaryKey(string(s))
-		if string(got) != want || string(text.AppendPrimaryKey([]byte("x"), []byte(string(s)))) != want {
-			t.Errorf("%q has the weights %x; want %x", string(s), got, want)
-		}
+		return string(s)
+	}
+	for range 5000 {
+		check(random(2), random(8))
 	}
 }
 
-// TestASCIIComparer compares random texts of few characters with their collation keys, and checks that most need no keys.
-func TestASCIIComparer(t *testing.T) {
+// containsWeights reports whether the primary weights of a text contain those of another, weight by weight.
+func containsWeights(s, part string) bool {
+	weights := func(s string) (w []string) {
+		for key := text.PrimaryKey(s); key != ""; {
+			n := 2
+			if key[0] >= 0x80 {
+				n = 3
+			}
+			w, key = append(w, key[:n]), key[n:]
+		}
+		return w
+	}
+	all, sub := weights(s), weights(part)
+	for i := 0; i+len(sub) <= len(all); i++ {
+		if slices.Equal(all[i:i+len(sub)], sub) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestIsPrintableASCII_uniqueKeys checks that two texts of printable ASCII never have the same sort key.
+func TestIsPrintableASCII_uniqueKeys(t *testing.T) {
 	t.Parallel()
-	seed := testseed.Seed(t)
-	g := rand.New(rand.NewPCG(seed, 2))
-	letters := []rune("abcABC -019\t\u0301é·l")
-	random := func() string {
-		s := make([]rune, g.IntN(5))
-		for i := range s {
-			s[i] = letters[g.IntN(len(letters))]
+	seen := map[string]string{}
+	for c := range byte(128) {
+		for d := range byte(128) {
+			value := string(rune(c)) + string(rune(d))
+			if text.IsPrintableASCII([]byte(value)) != (c >= ' ' && c < 0x7f && d >= ' ' && d < 0x7f) {
+				t.Errorf("%q is printable: %t", value, text.IsPrintableASCII([]byte(value)))
+			}
+			if !text.IsPrintableASCII([]byte(value)) {
+				continue
+			}
+			key, _ := text.AppendSortKey(nil, herb.TypeText, []byte(value))
+			if other, ok := seen[string(key)]; ok {
+				t.Errorf("%q and %q have the key %x", value, other, key)
+			}
+			seen[string(key)] = value
 		}
-		return "0123456789"[:g.IntN(3)*5] + string(s)
-	}
-	decided := 0
-	for range 20_000 {
-		a, b := random(), random()
-		order, ok := text.NewASCIIComparer().Compare([]byte(a), []byte(b))
-		if !ok {
-			continue
-		}
-		decided++
-		if want := strings.Compare(text.CollationKey(a), text.CollationKey(b)); (order < 0) != (want < 0) || (order > 0) != (want > 0) {
-			t.Errorf("%q and %q: %d; want %d", a, b, order, want)
-		}
-	}
-	if decided < 5_000 {
-		t.Errorf("only %d pairs were compared without keys", decided)
 	}
 }

@@ -31,7 +31,6 @@ type columnBuilder struct {
 	nonUniform []byte
 	sets       *sortedSets
 	runValues  *spillFile // nil if there are none
-	weights    *spillFile // primary weights of the runs; nil if there are none
 }
 
 func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
@@ -108,9 +107,6 @@ func (b *columnBuilder) sort(ctx context.Context, s *sorter) (err error) {
 		if rank := text.MissingRank(&b.field, value); rank >= 0 {
 			return missing[rank].writeU32(record)
 		}
-		if b.weights == nil && b.runValues != nil && b.field.Type == herb.TypeText && !text.IsPrintableASCII(value) {
-			b.weights = b.tmp.newSpillFile()
-		}
 		return s.add(value, record)
 	})
 	if err != nil {
@@ -142,24 +138,29 @@ func (b *columnBuilder) sort(ctx context.Context, s *sorter) (err error) {
 	return err
 }
 
-// beginSort configures a sorter. Its payload is the value, if the values of runs are stored, or else a hash that shows which
-// values of a run differ.
+// beginSort configures a sorter. Its payload shows which values of a run are written differently: their writings if they are part of
+// the stored keys, or else a hash of them. A scalar value that is stored is not its key, so it is a payload too.
 func (b *columnBuilder) beginSort(s *sorter) {
-	seed := maphash.MakeSeed()
-	payload := func(dst, value []byte) []byte {
-		return binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, value))
-	}
 	if b.storesRunValues() {
 		b.runValues = b.tmp.newSpillFile()
-		payload = func(dst, value []byte) []byte { return append(dst, value...) }
+	}
+	seed, storesKeys := maphash.MakeSeed(), column.ValuesTag(b.field.Type) == file.TagKeys
+	payload := func(dst, value []byte) []byte {
+		switch hasWriting := column.HasWriting(b.field.Type, value); {
+		case b.runValues != nil && (hasWriting || !storesKeys):
+			return append(dst, value...)
+		case hasWriting:
+			return binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, value))
+		}
+		return dst
 	}
 	s.begin(func(dst, value []byte) ([]byte, error) { return column.AppendSortKey(dst, &b.field, value) }, payload)
 }
 
 // placeSorted appends the records of a sorter to the sorted rows.
 func (b *columnBuilder) placeSorted(ctx context.Context, s *sorter) error {
-	var runKey, runPayload, primary []byte // of the first record of the current run
-	values, weights := runValuesWriter{out: b.runValues}, runValuesWriter{out: b.weights}
+	var runKey, runPayload []byte // of the first record of the current run
+	values, storesKeys := runValuesWriter{out: b.runValues}, column.ValuesTag(b.field.Type) == file.TagKeys
 	return s.each(func(key, payload []byte, record uint32) error {
 		if b.runCount == 0 || string(key) != string(runKey) {
 			if err := b.beginRun(); err != nil {
@@ -167,13 +168,11 @@ func (b *columnBuilder) placeSorted(ctx context.Context, s *sorter) error {
 			}
 			runKey, runPayload = append(runKey[:0], key...), append(runPayload[:0], payload...)
 			if b.runValues != nil {
-				if err := values.add(payload); err != nil {
-					return err
+				value := runPayload
+				if storesKeys {
+					value = append(runKey, runPayload...)
 				}
-			}
-			if b.weights != nil {
-				primary = text.AppendPrimaryWeights(primary[:0], key)
-				if err := weights.add(primary); err != nil {
+				if err := values.add(value); err != nil {
 					return err
 				}
 			}
@@ -226,10 +225,7 @@ func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
 		sections = append(sections, section{file.TagPrefix, b.sets.prefix})
 	}
 	if b.runValues != nil {
-		sections = append(sections, section{file.TagValues, b.runValues})
-	}
-	if b.weights != nil {
-		sections = append(sections, section{file.TagWeights, b.weights})
+		sections = append(sections, section{column.ValuesTag(b.field.Type), b.runValues})
 	}
 	if b.elements != nil {
 		elements, err := b.elementSections()

@@ -36,8 +36,7 @@ type Column struct {
 	ranks       file.U32s
 	runs        file.U32s // first rank of each run, and the rank after the last value
 	nonUniform  []byte
-	values      []byte // of the runs; see runValues
-	weights     []byte // primary weights of the values; nil if all are ASCII
+	values      []byte // of the runs, or their keys; see runValues
 	prefix      bitmap.Table
 	frequent    file.U32s // frequent values of all fields
 	blockCounts file.U32s // by frequent value, its records before the end of each block of the sorted rows
@@ -58,7 +57,7 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	c = Column{
 		Field: field, position: i, records: records, pool: pool,
 		sorted: section(file.TagSorted), ranks: section(file.TagRanks), runs: section(file.TagRuns),
-		nonUniform: section(file.TagNonUniform), values: section(file.TagValues), weights: section(file.TagWeights), longRuns: section(file.TagLongRuns), numbers: section(file.TagNumbers),
+		nonUniform: section(file.TagNonUniform), values: section(ValuesTag(field.Type)), longRuns: section(file.TagLongRuns), numbers: section(file.TagNumbers),
 		frequent: f.Section(file.TagFrequent, file.NoField), blockCounts: section(file.TagBlockCounts),
 	}
 	if c.sorted.Len() != n || c.ranks.Len() != n || c.runs.Len() == 0 || len(c.nonUniform) != (c.runs.Len()+6)/8 {

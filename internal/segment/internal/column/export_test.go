@@ -1,6 +1,7 @@
 package column
 
 import (
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
@@ -59,18 +60,16 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 	return o.countBelowKey(key)
 }
 
-// ReadRunValues returns functions that read the values of ascending runs, and search them for a substring: by their weights if they
-// are stored.
-func (c *Column) ReadRunValues(st *guard.Steps, find *text.Substring) (at func(run int) string, contains func(run int) bool) {
-	v, searched := c.newRunValues(st, c.Distinct(), false), c.newRunValues(st, c.Distinct(), c.StoresWeights())
+// ReadRunValues returns functions that read the values of ascending runs, of about n, and search them for a substring.
+func (c *Column) ReadRunValues(st *guard.Steps, n int, find *text.Substring) (at func(run int) string, contains func(run int) bool) {
+	v, searched := c.newRunValues(st, n), c.newRunValues(st, n)
 	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return searched.contains(run, find) }
 }
 
-// StoresWeights reports whether the weights of values are stored.
-func (c *Column) StoresWeights() bool { return len(c.weights) > 0 }
-
-// ReadRunWeights returns a function that reads the weights of ascending runs, of about n.
-func (c *Column) ReadRunWeights(st *guard.Steps, n int) func(run int) string {
-	v := c.newRunValues(st, n, true)
-	return func(run int) string { return string(v.at(run)) }
+// ValueOf returns what is stored of the value of a run.
+func (c *Column) ValueOf(value string) string {
+	if c.Field.Type == herb.TypeText {
+		return string(appendValueKey(nil, []byte(value)))
+	}
+	return value
 }

@@ -8,7 +8,6 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
-	"herbarium/internal/text"
 )
 
 // Part is the records of one segment of a union that match a request.
@@ -36,7 +35,7 @@ type Values struct {
 func Facet(st *guard.Steps, f *herb.Field, parts []Part, tail, all Values, q *query.FacetRequest) query.Facet {
 	facet := query.Facet{Field: f.Name, Type: f.Type, Total: tail.Empty + len(tail.All), Empty: tail.Empty}
 	values := newValueCollector(q)
-	merger := valueMerger{valueCollector: values, field: f, asWritten: countsAsWritten(f.Type), ascii: text.NewASCIIComparer()}
+	merger := valueMerger{valueCollector: values, field: f, asWritten: countsAsWritten(f.Type)}
 	isList := f.Type == herb.TypeList
 	least := 1 // records of the runs to examine
 	if len(parts) == 1 && len(tail.All) == 0 && values.find == nil {

@@ -17,53 +17,38 @@ type valueMerger struct {
 	asWritten bool           // see countsAsWritten
 	all       []*valueStream // by index
 	streams   []*valueStream // those that have values left, by current value, ties by index
-	ascii     text.ASCIIComparer
-	byWeights bool         // values are compared by their primary weights first, because some of them are not ASCII
-	merged    int          // position of the next merged value
-	only      *valueStream // has had all values since it read its last batch; nil if there is no such stream
+	merged    int            // position of the next merged value
+	alone     *valueStream   // has had the last values
+	sequence  int            // number of these values
 }
 
-// valueStream reads the values of one part in batches.
+// valueStream reads the values of one part.
 type valueStream struct {
-	index   int // of the part
-	runs    runCounter
-	texts   runValues
-	weights runValues // primary weights of the values, if they are stored
-	batch   []streamValue
-	bytes   []byte // text of each value of the batch, and its primary weights if they are compared
-	at      int    // index of the current value in the batch
-	next    int    // start of the next value in bytes
-	text    []byte // of the current value
-	primary []byte // weights of the current value
-	ties    bool   // facets count the current value and that of the next stream as one
+	index    int // of the part
+	runs     runCounter
+	values   runValues
+	inMemory []Value // values before the next run: those of a part in memory, or of a non-uniform run
 
-	key    []byte // sort key of the current value
+	// The current value.
+	run    int // notRun if it is in memory
+	count  int
+	text   string // if it is in memory
+	value  []byte // as in runValues
+	ties   bool   // facets count it and that of the next stream as one
+	key    []byte // its sort key, unless it is text
 	hasKey bool
 }
 
-// streamValue is a value of a stream.
-type streamValue struct {
-	run     int // inMemory if the value is not that of a run
-	count   int
-	textEnd int
-	end     int  // of its weights
-	found   bool // it contains the substring to find
-}
+// notRun replaces the run of a value in memory.
+const notRun = -1
 
-// inMemory replaces the run of a value whose text is needed later: one in memory, or one of several in a run.
-const inMemory = -1
-
-// batchValues is the number of values that a stream reads at a time. If no other stream had a value in the meantime, the end of
-// this sequence is searched for. Parts often have values of different ranges, such as ascending numbers.
-const batchValues = 512
+// minSequence is the number of values that a stream has without a value of another before the end of this sequence is searched for. Parts
+// often have values of different ranges, such as ascending numbers.
+const minSequence = 512
 
 // addRuns adds a stream of the values of a result.
 func (m *valueMerger) addRuns(o *sortedResult) {
-	m.byWeights = m.byWeights || len(o.weights) > 0
-	m.all = append(m.all, &valueStream{
-		index: len(m.all), runs: runCounter{sortedResult: o},
-		texts: o.newRunValues(o.steps, o.total, false), weights: o.newRunValues(o.steps, o.total, true),
-	})
+	m.all = append(m.all, &valueStream{index: len(m.all), runs: runCounter{sortedResult: o}, values: o.newRunValues(o.steps, o.total)})
 }
 
 // addValues adds a stream of values in memory. Of scalar values that are written differently, it keeps the first.
@@ -71,78 +56,40 @@ func (m *valueMerger) addValues(values []Value) {
 	if len(values) == 0 {
 		return
 	}
-	s, last := &valueStream{index: len(m.all)}, Value{}
+	s, last := &valueStream{index: len(m.all)}, &Value{}
 	for _, v := range values {
 		if v.Key == last.Key && (v.Text == last.Text || !m.asWritten) {
-			s.batch[len(s.batch)-1].count += v.Count
+			last.Count += v.Count
 			continue
 		}
-		last = v
-		m.append(s, v.Count, v.Text)
+		s.inMemory = append(s.inMemory, v)
+		last = &s.inMemory[len(s.inMemory)-1]
 	}
 	m.all = append(m.all, s)
-}
-
-// append appends a value in memory to the batch of a stream.
-func (m *valueMerger) append(s *valueStream, count int, value string) {
-	s.bytes = append(s.bytes, value...)
-	textEnd := len(s.bytes)
-	if m.byWeights {
-		s.bytes = text.AppendPrimaryKey(s.bytes, []byte(value))
-	}
-	found := m.find == nil || m.find.In([]byte(value))
-	s.batch = append(s.batch, streamValue{inMemory, count, textEnd, len(s.bytes), found})
-}
-
-// appendRun appends the value of a run to the batch of a stream. If there is only one stream, values are not compared.
-func (m *valueMerger) appendRun(s *valueStream, run, count int) {
-	if len(m.all) > 1 {
-		s.bytes = append(s.bytes, s.texts.at(run)...)
-	}
-	textEnd := len(s.bytes)
-	if m.byWeights && len(m.all) > 1 {
-		if len(s.runs.weights) > 0 {
-			s.bytes = append(s.bytes, s.weights.at(run)...)
-		} else {
-			s.bytes = text.AppendPrimaryKey(s.bytes, s.texts.at(run))
-		}
-	}
-	s.batch = append(s.batch, streamValue{run, count, textEnd, len(s.bytes), m.find == nil || m.contains(s, run)})
-}
-
-// contains reports whether the value of a run contains the substring to find.
-func (m *valueMerger) contains(s *valueStream, run int) bool {
-	if len(s.runs.weights) > 0 {
-		return s.weights.contains(run, m.find)
-	}
-	return s.texts.contains(run, m.find)
 }
 
 // merge collects the values of all streams. Of equal values that are written differently, it keeps that of the first part.
 func (m *valueMerger) merge() {
 	if len(m.all) == 1 {
-		m.only = m.all[0]
+		m.alone, m.sequence = m.all[0], minSequence
 	}
 	for _, s := range m.all {
 		m.streams = slices.Insert(m.streams, 0, s)
-		s.at--
 		m.advance(0)
 	}
 	for len(m.streams) > 0 {
 		first, n := m.streams[0], 1
-		value := &first.batch[first.at]
+		count := first.count
 		for ; m.streams[n-1].ties; n++ {
-			tied := m.streams[n]
-			value.count += tied.batch[tied.at].count
+			count += m.streams[n].count
 		}
-		if n > 1 || m.only != first {
-			m.only = nil
+		if n > 1 || m.alone != first {
+			m.alone, m.sequence = first, 0
 		}
-		if m.countFound(value.found) && m.qualifies(value.count, m.merged) {
-			v := valueCount{n: value.count, order: m.merged, run: value.run}
-			if value.run == inMemory {
-				v.value = string(first.text)
-			} else {
+		m.sequence++
+		if m.countFound(m.find == nil || first.contains(m.find)) && m.qualifies(count, m.merged) {
+			v := valueCount{n: count, order: m.merged, run: first.run, value: first.text}
+			if v.run != notRun {
 				v.column = first.runs.Column
 			}
 			m.offer(v)
@@ -157,16 +104,9 @@ func (m *valueMerger) merge() {
 // advance moves stream i to its next value and behind the streams with lower values, or removes it at its end.
 func (m *valueMerger) advance(i int) {
 	s := m.streams[i]
-	s.at++
-	s.hasKey, s.ties = false, false
-	if s.at >= len(s.batch) && !m.fill(s) {
+	if !m.next(s) {
 		m.streams = slices.Delete(m.streams, i, i+1)
 		return
-	}
-	v := &s.batch[s.at]
-	s.text, s.next = s.bytes[s.next:v.textEnd], v.end
-	if m.byWeights {
-		s.primary = s.bytes[v.textEnd:v.end]
 	}
 	at, tied := i, false
 	for ; at+1 < len(m.streams); at++ {
@@ -183,37 +123,45 @@ func (m *valueMerger) advance(i int) {
 	}
 }
 
-// fill reads the next batch of a stream. It returns false at the end.
-func (m *valueMerger) fill(s *valueStream) bool {
-	if s.runs.sortedResult == nil { // all values are in memory
-		return false
-	}
-	end := s.runs.Distinct()
-	if m.only == s {
-		alone := end
-		if len(m.streams) > 1 {
-			alone = s.runs.firstRun(sortKey(m.field, string(m.streams[1].text)))
+// next reads the next value of a stream. It returns false at the end.
+func (m *valueMerger) next(s *valueStream) bool {
+	s.hasKey, s.ties = false, false
+	for len(s.inMemory) == 0 {
+		if s.runs.sortedResult == nil {
+			return false
 		}
-		if alone > s.runs.next {
-			m.countAlone(s, alone)
+		if m.alone == s && m.sequence >= minSequence {
+			m.countSequence(s)
 		}
-	}
-	m.only = s
-	s.batch, s.bytes, s.at, s.next = s.batch[:0], s.bytes[:0], 0, 0
-	for len(s.batch) < batchValues {
-		run, n, ok := s.runs.count(end, 1)
+		run, n, ok := s.runs.count(s.runs.Distinct(), 1)
 		if !ok {
-			break
+			return false
 		}
-		if m.asWritten && s.runs.isNonUniform(run) {
-			for _, w := range s.runs.writings(run) {
-				m.append(s, w.Count, w.Text)
-			}
-			continue
+		if !m.asWritten || !s.runs.isNonUniform(run) {
+			s.run, s.count, s.text, s.value = run, n, "", s.values.at(run)
+			return true
 		}
-		m.appendRun(s, run, n)
+		s.inMemory = s.runs.writings(run)
 	}
-	return len(s.batch) > 0
+	v := s.inMemory[0]
+	s.inMemory = s.inMemory[1:]
+	s.run, s.count, s.text, s.value = notRun, v.Count, v.Text, []byte(v.Text)
+	if m.asWritten {
+		s.value = appendValueKey(nil, s.value)
+	}
+	return true
+}
+
+// countSequence collects the next values of a stream up to the first one of another stream.
+func (m *valueMerger) countSequence(s *valueStream) {
+	end := s.runs.Distinct()
+	if len(m.streams) > 1 {
+		end = s.runs.firstRun(sortKey(m.field, m.streams[1].written()))
+	}
+	if end > s.runs.next {
+		m.countAlone(s, end)
+	}
+	m.sequence = 0
 }
 
 // countAlone collects the values of the next runs of a stream, before end, which no other stream has. Unless all values must be
@@ -235,7 +183,7 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 	for run, n, ok := runs.count(end, least); ok; run, n, ok = runs.count(end, least) {
 		single -= n
 		if !m.asWritten || !runs.isNonUniform(run) {
-			if m.countFound(m.find == nil || m.contains(s, run)) {
+			if m.countFound(m.find == nil || s.values.contains(run, m.find)) {
 				offer(run, n, "")
 			}
 			continue
@@ -261,26 +209,35 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 	m.merged += end - start
 }
 
+// contains reports whether the current value contains a substring.
+func (s *valueStream) contains(find *text.Substring) bool {
+	if s.run == notRun {
+		return find.In([]byte(s.text))
+	}
+	return s.values.contains(s.run, find)
+}
+
+// written returns the current value as written.
+func (s *valueStream) written() string {
+	if s.run == notRun {
+		return s.text
+	}
+	return s.runs.RunValue(s.run)
+}
+
 // compare compares the current values of two streams. Values that facets count as one are equal.
 func (m *valueMerger) compare(s, other *valueStream) int {
-	a, b := s.text, other.text
-	switch {
-	case m.byWeights:
-		if order := bytes.Compare(s.primary, other.primary); order != 0 || bytes.Equal(a, b) {
-			return order
+	a, b := s.value, other.value
+	if m.asWritten {
+		if n := min(len(a), len(b)); len(a) != len(b) && bytes.Equal(a[:n], b[:n]) { // only one sort key is followed by a writing
+			return cmp.Compare(s.written(), other.written())
 		}
-	case m.asWritten:
-		if order, ok := m.ascii.Compare(a, b); ok {
-			return order
-		}
-	case m.field.Type == herb.TypeNumber && isDigits(a) && isDigits(b): // needs no keys
-		return cmp.Or(cmp.Compare(len(a), len(b)), bytes.Compare(a, b))
-	}
-	order := bytes.Compare(m.sortKey(s), m.sortKey(other))
-	if order == 0 && m.asWritten {
 		return bytes.Compare(a, b)
 	}
-	return order
+	if m.field.Type == herb.TypeNumber && isDigits(a) && isDigits(b) { // needs no keys
+		return cmp.Or(cmp.Compare(len(a), len(b)), bytes.Compare(a, b))
+	}
+	return bytes.Compare(m.sortKey(s), m.sortKey(other))
 }
 
 // isDigits reports whether a number consists of digits, the first of which is not 0.
@@ -296,7 +253,7 @@ func isDigits(number []byte) bool {
 // sortKey returns the sort key of the current value of a stream.
 func (m *valueMerger) sortKey(s *valueStream) []byte {
 	if !s.hasKey {
-		key, err := AppendSortKey(s.key[:0], m.field, s.text)
+		key, err := AppendSortKey(s.key[:0], m.field, s.value)
 		if err != nil {
 			guard.Corrupt("%v", err)
 		}

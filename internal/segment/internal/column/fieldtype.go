@@ -2,6 +2,7 @@ package column
 
 import (
 	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/text"
 )
 
@@ -49,6 +50,28 @@ func AppendIdentity(dst []byte, f *herb.Field, raw []byte) []byte {
 		}
 	}
 	return append(dst, raw...)
+}
+
+// HasWriting reports whether another value can have the same sort key and not be equal. Values are then told apart as written.
+func HasWriting(t herb.Type, value []byte) bool {
+	return !EqualByKey(t) && !text.IsPrintableASCII(value)
+}
+
+// ValuesTag returns the section that contains the values of runs: of text, their value keys.
+func ValuesTag(t herb.Type) file.Tag {
+	if t == herb.TypeText {
+		return file.TagKeys
+	}
+	return file.TagValues
+}
+
+// appendValueKey appends the value key of a text: its sort key, followed by the text if it has a writing.
+func appendValueKey(dst, value []byte) []byte {
+	dst, _ = text.AppendSortKey(dst, herb.TypeText, value)
+	if HasWriting(herb.TypeText, value) {
+		dst = append(dst, value...)
+	}
+	return dst
 }
 
 // countsAsWritten reports whether facets count values with the same sort key separately if they are written differently.

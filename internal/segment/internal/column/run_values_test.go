@@ -20,6 +20,7 @@ func TestRunValues(t *testing.T) {
 		{Name: "stored", Type: herb.TypeText, Filterable: true}, {Name: "number", Type: herb.TypeNumber, Filterable: true},
 		{Name: "long", Type: herb.TypeText, Filterable: true}, {Name: "not filterable", Type: herb.TypeText},
 		{Name: "ascii", Type: herb.TypeText, Filterable: true},
+		{Name: "grouped", Type: herb.TypeNumber, Filterable: true, Notation: herb.Notation{Group: "\u00a0"}},
 	}
 	g := rand.New(rand.NewPCG(7, 7))
 	parts := []string{"rose", "Rose garden ", "rosé", "oak", " ", "\t", "植物", "Straße", "\"", "1"}
@@ -28,52 +29,25 @@ func TestRunValues(t *testing.T) {
 		for range g.IntN(6) {
 			value += parts[g.IntN(len(parts))]
 		}
-		return herb.Record{value, strconv.Itoa(g.IntN(5000)), value + strings.Repeat("x", 200), value, strings.Repeat("Rose oak "[:g.IntN(9)], g.IntN(4))}
+		return herb.Record{value, strconv.Itoa(g.IntN(5000)), value + strings.Repeat("x", 200), value, strings.Repeat("Rose oak "[:g.IntN(9)], g.IntN(4)),
+			strconv.Itoa(1+g.IntN(99)) + []string{"", "\u00a0123"}[g.IntN(2)]}
 	}, n)
-	for i, stored := range []bool{true, true, false, false, true} {
+	for i, stored := range []bool{true, true, false, false, true, true} {
 		c := &columns[i]
 		if c.StoresValues() != stored {
 			t.Errorf("%s: stored values: %t", c.Field.Name, !stored)
 		}
-		if c.StoresWeights() != (i == 0) {
-			t.Errorf("%s: stored weights: %t", c.Field.Name, i != 0)
-		}
-		for _, step := range []int{1, 3, 100} {
+		for step, n := range map[int]int{1: c.Distinct(), 3: c.Distinct(), 5: 1, 100: 1} { // few are read from the records
 			for _, part := range []string{"ros", "É", "ss", "\"", "物r", "12", "xx"} {
-				at, contains := c.ReadRunValues(guard.NewSteps(t.Context()), text.NewSubstring(part))
+				at, contains := c.ReadRunValues(guard.NewSteps(t.Context()), n, text.NewSubstring(part))
 				for run := 0; run < c.Distinct(); run += step {
-					want := c.RunValue(run)
-					if got := at(run); got != want {
+					value := c.RunValue(run)
+					if got, want := at(run), c.ValueOf(value); got != want {
 						t.Fatalf("%s: run %d has %q; want %q", c.Field.Name, run, got, want)
 					}
-					if got := contains(run); got != text.NewSubstring(part).In([]byte(want)) {
-						t.Errorf("%s: %q contains %q: %t", c.Field.Name, want, part, got)
+					if got := contains(run); got != text.NewSubstring(part).In([]byte(value)) {
+						t.Errorf("%s: %q contains %q: %t", c.Field.Name, value, part, got)
 					}
-				}
-			}
-		}
-	}
-}
-
-// TestRunValues_weights reads the weights of runs in sequence, stored and computed from the records.
-func TestRunValues_weights(t *testing.T) {
-	t.Parallel()
-	g := rand.New(rand.NewPCG(8, 8))
-	letters := []rune("abAé 植")
-	columns, _ := openColumns(t, []herb.Field{{Name: "a", Type: herb.TypeText, Filterable: true}}, func(int) herb.Record {
-		value := make([]rune, g.IntN(5))
-		for i := range value {
-			value[i] = letters[g.IntN(len(letters))]
-		}
-		return herb.Record{string(value)}
-	}, 500)
-	c := &columns[0]
-	for _, n := range []int{c.Distinct(), 1} { // stored, computed
-		for _, step := range []int{1, 7} {
-			at := c.ReadRunWeights(guard.NewSteps(t.Context()), n)
-			for run := 0; run < c.Distinct(); run += step {
-				if got, want := at(run), text.PrimaryKey(c.RunValue(run)); got != want {
-					t.Fatalf("run %d of %q has the weights %x; want %x", run, c.RunValue(run), got, want)
 				}
 			}
 		}

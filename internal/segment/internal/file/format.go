@@ -64,11 +64,9 @@ var (
 	TagListStarts = Tag{'E', 'O', 'F', 'F'} // u32: first element of each record in EPOS, and end of the last
 	TagPositions  = Tag{'E', 'P', 'O', 'S'} // elements of each record, by their positions in EORD, in 1, 2 or 4 bytes
 
-	// Values; not in files of earlier programs, nor of fields with long values.
+	// Values, or keys of text; not in files of earlier programs, nor of fields with long values.
 	TagValues = Tag{'V', 'A', 'L', 'S'} // the value of each value run, without the prefix that it shares with the one before
-
-	// Primary weights of the values; only of text that is not ASCII.
-	TagWeights = Tag{'V', 'W', 'G', 'T'} // the primary weights of each value run, in the format of VALS
+	TagKeys   = Tag{'V', 'K', 'E', 'Y'} // the value key of each value run, in the format of VALS
 
 	// Frequent values and their block counts; not in small files.
 	TagFrequent    = Tag{'F', 'R', 'E', 'Q'} // u32: field and number of each frequent value
