@@ -1,7 +1,6 @@
 package column
 
 import (
-	"slices"
 	"sort"
 
 	"herbarium/internal/herb"
@@ -48,7 +47,7 @@ func (c *Column) operand(op query.Op, o query.Operand) plan.Condition {
 	}
 	from, to := keyRange(op, o, EqualByKey(c.Field.Type))
 	if c.Field.Type == herb.TypeList {
-		return elementRange{c: c, from: c.firstElement(from), to: c.firstElement(to), keys: [2]string{from, to}, name: name}
+		return elementRange{c: c, from: c.firstElement(from), to: c.firstElement(to), name: name}
 	}
 	first, end := c.firstRun(from), c.Distinct()
 	if to != noKey {
@@ -258,7 +257,6 @@ func (w written) Fill(st *guard.Steps, b *bitmap.Builder) {
 type elementRange struct {
 	c        *Column
 	from, to int
-	keys     [2]string // range of the sort keys
 	name     string
 }
 
@@ -266,17 +264,26 @@ func (e elementRange) String() string { return e.name }
 
 // Cost implements plan.Condition.
 func (e elementRange) Cost() plan.Cost {
-	const bytesPerTime, list = 2, 2000 // bytes of postings that are added in a unit of time, and time to split a list
+	const bytesPerTime, position, posting = 2, 3, 30 // bytes of postings that are added in a unit of time, and times to examine one
 	elements, all := max(e.to-e.from, 0), max(e.c.listed.Len(), 1)
-	return plan.Cost{Records: e.c.Values(), Fill: elements * (e.c.listed.Size() / all) / bytesPerTime, Contains: list}
+	cost := plan.Cost{Records: e.c.Values(), Fill: elements * (e.c.listed.Size() / all) / bytesPerTime, Contains: posting * elements}
+	if n := e.c.lists.len(); n > 0 {
+		cost.Contains = position * (1 + n/max(e.c.Values(), 1))
+	}
+	return cost
 }
 
 // Contains implements plan.Condition.
 func (e elementRange) Contains(record uint32) bool {
-	return slices.ContainsFunc(text.Elements(e.c.value(record)), func(element string) bool {
-		key := text.CollationKey(element)
-		return key >= e.keys[0] && key < e.keys[1]
-	})
+	if e.c.lists.len() > 0 {
+		return e.c.lists.hasBetween(record, uint32(e.from), uint32(e.to))
+	}
+	for i := e.from; i < e.to; i++ {
+		if e.c.postingsAt(i).Contains(record) {
+			return true
+		}
+	}
+	return false
 }
 
 // Fill implements plan.Condition.

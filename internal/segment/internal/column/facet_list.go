@@ -49,6 +49,28 @@ func (l *lists) len() int {
 	return int(l.starts.At(l.starts.Len() - 1))
 }
 
+// hasBetween reports whether a record has an element at a position in [from, to).
+func (l *lists) hasBetween(record, from, to uint32) bool {
+	for i := int(l.starts.At(int(record))); i < int(l.starts.At(int(record)+1)); i++ {
+		if l.at(i)-from < to-from {
+			return true
+		}
+	}
+	return false
+}
+
+// at returns the position of an element, given by its index.
+func (l *lists) at(i int) uint32 {
+	switch b := l.encoded[i*l.size:]; l.size {
+	case 1:
+		return uint32(b[0])
+	case 2:
+		return uint32(binary.LittleEndian.Uint16(b))
+	default:
+		return binary.LittleEndian.Uint32(b)
+	}
+}
+
 // count adds delta to the count of each element of the records of a set. It copies the elements of many records before it counts them,
 // which takes half the time of a loop for each record, whose length is hard to predict.
 func (l *lists) count(st *guard.Steps, set *bitmap.Set, counts []uint32, delta uint32) {
