@@ -22,7 +22,7 @@ import (
 	"herbarium/bench/internal/report"
 	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/programtest"
-	"herbarium/internal/storetest/pgtest"
+	"herbarium/internal/store/pgtest"
 	"herbarium/internal/testseed"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"herbarium/bench/internal/load"
-	"herbarium/internal/storetest/pgtest"
+	"herbarium/internal/store/pgtest"
 )
 
 // plant is what is created, each time another one.

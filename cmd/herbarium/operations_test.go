@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"herbarium/internal/programtest"
-	"herbarium/internal/storetest/pgtest"
+	"herbarium/internal/store/pgtest"
 )
 
 // TestMigrationGuide runs the commands of docs/operations.md about migrating and backups, one after the other, on a data folder

@@ -15,7 +15,7 @@ import (
 
 	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/programtest"
-	"herbarium/internal/storetest/pgtest"
+	"herbarium/internal/store/pgtest"
 )
 
 // cluster is three nodes behind a proxy, with their database and object store.

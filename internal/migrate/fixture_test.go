@@ -18,7 +18,7 @@ import (
 	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
-	"herbarium/internal/storetest/pgtest"
+	"herbarium/internal/store/pgtest"
 )
 
 // cluster is the PostgreSQL server of all tests of this package.

@@ -15,7 +15,6 @@ import (
 	"herbarium/internal/plants"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
-	"herbarium/internal/storetest"
 )
 
 // victimVariable holds the path of the database in the environment of a process that is there to be killed.
@@ -95,11 +94,11 @@ func TestService_survivesKill(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	stored, err := storetest.Plants(t.Context(), db)
-	if err != nil {
-		t.Fatal(err)
+	stored, err := db.ReadPlants(t.Context(), 0, 1_000_000)
+	if err != nil || len(stored.Plants) != stored.Total {
+		t.Fatalf("read %d of %d plants, %v", len(stored.Plants), stored.Total, err)
 	}
-	for _, p := range stored {
+	for _, p := range stored.Plants {
 		delete(acknowledged, strconv.FormatInt(p.ID, 10))
 	}
 	if len(acknowledged) > 0 {

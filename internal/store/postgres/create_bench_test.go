@@ -12,8 +12,8 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/plants"
 	"herbarium/internal/store"
+	"herbarium/internal/store/pgtest"
 	"herbarium/internal/store/postgres"
-	"herbarium/internal/storetest/pgtest"
 )
 
 // creator creates a plant and returns once it is on disk.

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
+	"herbarium/internal/store/pgtest"
 	"herbarium/internal/store/postgres"
-	"herbarium/internal/storetest"
-	"herbarium/internal/storetest/pgtest"
 )
 
 // cluster is the server of all tests of this package.
@@ -57,21 +55,4 @@ func openLater(t testing.TB, address string, o postgres.Options) *postgres.Store
 		}
 	})
 	return s
-}
-
-// database is the address of one.
-type database string
-
-func (d database) Open(t testing.TB, now func() time.Time) storetest.Store {
-	t.Helper()
-	s, err := postgres.Open(context.Background(), string(d), postgres.Options{Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return storetest.Store{Tables: s.Tables, Engine: s}
-}
-
-func TestStore(t *testing.T) {
-	t.Parallel()
-	storetest.Run(t, func(t testing.TB) storetest.Database { return database(cluster.Database(t)) })
 }

@@ -10,8 +10,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
+	"herbarium/internal/store/pgtest"
 	"herbarium/internal/store/postgres"
-	"herbarium/internal/storetest/pgtest"
 )
 
 // TestStandby puts a store in front of a primary and a synchronous standby, and lets misfortunes happen to them, the worst

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/store/pgtest"
 	"herbarium/internal/store/postgres"
-	"herbarium/internal/storetest/pgtest"
 )
 
 // authority signs certificates.

@@ -14,27 +14,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
-	"herbarium/internal/storetest"
 )
-
-// database is a file.
-type database struct{ path string }
-
-func (d database) Open(t testing.TB, now func() time.Time) storetest.Store {
-	t.Helper()
-	s, err := sqlite.Open(context.Background(), d.path, sqlite.Options{Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return storetest.Store{Tables: s.Tables, Engine: s}
-}
-
-func TestStore(t *testing.T) {
-	t.Parallel()
-	storetest.Run(t, func(t testing.TB) storetest.Database {
-		return database{filepath.Join(t.TempDir(), "herbarium.db")}
-	})
-}
 
 // raw opens the file of a database without the store.
 func raw(t *testing.T, path string) *sql.DB {

@@ -1,8 +1,8 @@
-// Package storetest is the conformance suite of stores: every store of plants, keys and the catalogue must pass it.
-package storetest
+package store_test
 
 import (
 	"context"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -14,30 +14,29 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
+	"herbarium/internal/store/sqlite"
 )
 
-// Store is a database: the shared tables, and what each engine implements itself.
+// Store is an open database: the shared tables, and what each engine implements itself.
 type Store struct {
 	store.Tables
-	Engine
+	engine
 }
 
-// Engine is the part of a store that is specific to a database.
-type Engine interface {
+// engine is the part of a store that is specific to a database.
+type engine interface {
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
 	ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error)
 	Ping(ctx context.Context) error
 	Close() error
 }
 
-// Database persists data across stores. Each call of Open opens another store on the same data, even while others are open;
-// the suite closes it. A nil clock means time.Now.
-type Database interface {
-	Open(t testing.TB, now func() time.Time) Store
-}
+// Database opens a store each time it is called, always on the same data, even while others are open; the suite closes it. A
+// nil clock means time.Now.
+type Database func(t testing.TB, now func() time.Time) Store
 
-// Run runs the suite. Each test gets a new, empty database.
-func Run(t *testing.T, create func(t testing.TB) Database) {
+// run runs the conformance suite, which every database must pass. Each test gets a new, empty database.
+func run(t *testing.T, create func(t testing.TB) Database) {
 	tests := reflect.ValueOf(suite{})
 	for i := range tests.NumMethod() {
 		test := tests.Method(i).Interface().(func(*testing.T, Database))
@@ -48,13 +47,28 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 	}
 }
 
+func TestSQLite(t *testing.T) {
+	t.Parallel()
+	run(t, func(t testing.TB) Database {
+		path := filepath.Join(t.TempDir(), store.DatabaseFile)
+		return func(t testing.TB, now func() time.Time) Store {
+			t.Helper()
+			s, err := sqlite.Open(context.Background(), path, sqlite.Options{Now: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return Store{Tables: s.Tables, engine: s}
+		}
+	})
+}
+
 // suite has the tests as its methods.
 type suite struct{}
 
 // open opens a store that is closed when the test ends.
 func open(t *testing.T, db Database) Store {
 	t.Helper()
-	s := db.Open(t, nil)
+	s := db(t, nil)
 	t.Cleanup(func() { closeStore(t, s) })
 	return s
 }

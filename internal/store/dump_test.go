@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"crypto/sha256"
@@ -44,7 +44,7 @@ func (suite) DumpPlants(t *testing.T, db Database) {
 	createNumbered(t, s, 1, 3)
 	createNumbered(t, s, 4, 2003)
 	createNumbered(t, s, 2004, last)
-	wantResult(t, "plants", numbered(1, last))(Plants(t.Context(), s))
+	wantResult(t, "plants", numbered(1, last))(readAll(t.Context(), s))
 	wantTotal(t, s, last)
 }
 

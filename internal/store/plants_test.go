@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"context"
@@ -42,8 +42,8 @@ func mustCreate(t *testing.T, s Store, creations ...store.Creation) []store.Outc
 	return outcomes
 }
 
-// Plants returns all plants of a database.
-func Plants(ctx context.Context, s Engine) (all []herb.NewPlant, err error) {
+// readAll returns all plants of a database.
+func readAll(ctx context.Context, s Store) (all []herb.NewPlant, err error) {
 	for {
 		page, err := s.ReadPlants(ctx, len(all), 999)
 		if all = append(all, page.Plants...); err != nil || len(all) == page.Total {
@@ -59,7 +59,7 @@ func wantPlants(t *testing.T, s Store, want ...store.Creation) {
 	for _, c := range want {
 		plants = append(plants, c.Plant)
 	}
-	wantResult(t, "plants", plants)(Plants(t.Context(), s))
+	wantResult(t, "plants", plants)(readAll(t.Context(), s))
 }
 
 // wantTotal checks the number of plants.
@@ -147,7 +147,7 @@ func (suite) PlantsReopen(t *testing.T, db Database) {
 	var want []store.Creation
 	var version string
 	for id := range int64(3) {
-		s := db.Open(t, nil)
+		s := db(t, nil)
 		if id > 0 {
 			wantEqual(t, "version after reopening", version, plantsVersion(t, s))
 		}
@@ -190,7 +190,7 @@ func (suite) PlantsConcurrent(t *testing.T, db Database) {
 		}
 	}
 	for _, s := range stores {
-		all, err := Plants(t.Context(), s)
+		all, err := readAll(t.Context(), s)
 		noError(t, err)
 		roses := 0
 		for _, p := range all {

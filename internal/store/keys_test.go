@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"crypto/sha256"
@@ -85,7 +85,7 @@ func (suite) KeysTouch(t *testing.T, db Database) {
 func (suite) KeysReopen(t *testing.T, db Database) {
 	ann := key("ann", 1)
 	ann.LastUsed = day.Add(time.Hour)
-	s := db.Open(t, nil)
+	s := db(t, nil)
 	addKeys(t, s, ann)
 	closeStore(t, s)
 	wantKeys(t, open(t, db), ann)

@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"encoding/json"
@@ -325,7 +325,7 @@ func (suite) CatalogueUnknown(t *testing.T, db Database) {
 }
 
 func (suite) CatalogueReopen(t *testing.T, db Database) {
-	s := db.Open(t, nil)
+	s := db(t, nil)
 	add(t, s, catalog, 1, 2)
 	noError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
 	before := generation(t, s)

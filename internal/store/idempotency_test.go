@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"crypto/sha256"
@@ -78,11 +78,11 @@ func (suite) IdempotencyFailures(t *testing.T, db Database) {
 func (suite) IdempotencyKept(t *testing.T, db Database) {
 	first := withKey(creation(1, "Fern", "shade"), "ann", "k", "a")
 	now := day
-	s := db.Open(t, func() time.Time { return now })
+	s := db(t, func() time.Time { return now })
 	mustCreate(t, s, first)
 	closeStore(t, s)
 
-	s = db.Open(t, func() time.Time { return now })
+	s = db(t, func() time.Time { return now })
 	now = day.Add(24 * time.Hour)
 	mustCreate(t, s, creation(2, "Rose"))
 	wantReplay(t, s, first, first.Plant.Plant)
@@ -91,7 +91,7 @@ func (suite) IdempotencyKept(t *testing.T, db Database) {
 
 func (suite) IdempotencyExpired(t *testing.T, db Database) {
 	now := day
-	s := db.Open(t, func() time.Time { return now })
+	s := db(t, func() time.Time { return now })
 	t.Cleanup(func() { closeStore(t, s) })
 	mustCreate(t, s, withKey(creation(1, "Fern"), "ann", "k", "a"))
 	now = day.Add(100 * time.Hour)

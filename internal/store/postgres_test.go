@@ -1,0 +1,41 @@
+//go:build unix
+
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"herbarium/internal/store/pgtest"
+	"herbarium/internal/store/postgres"
+)
+
+// cluster is the PostgreSQL server of all tests of this package.
+var cluster pgtest.Cluster
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := cluster.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func TestPostgres(t *testing.T) {
+	t.Parallel()
+	run(t, func(t testing.TB) Database {
+		address := cluster.Database(t)
+		return func(t testing.TB, now func() time.Time) Store {
+			t.Helper()
+			s, err := postgres.Open(context.Background(), address, postgres.Options{Now: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return Store{Tables: s.Tables, engine: s}
+		}
+	})
+}
