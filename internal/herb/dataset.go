@@ -4,8 +4,11 @@ package herb
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash"
 	"regexp"
 	"slices"
 	"strings"
@@ -114,6 +117,24 @@ type File struct {
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"` // hexadecimal
 }
+
+// FileHash computes the File of what is written to it.
+type FileHash struct {
+	sum  hash.Hash
+	size int64
+}
+
+// NewFileHash returns a FileHash of no bytes.
+func NewFileHash() *FileHash { return &FileHash{sum: sha256.New()} }
+
+// Write implements io.Writer.
+func (h *FileHash) Write(p []byte) (int, error) {
+	h.size += int64(len(p))
+	return h.sum.Write(p)
+}
+
+// File returns the size and hash of the bytes written so far.
+func (h *FileHash) File() File { return File{h.size, hex.EncodeToString(h.sum.Sum(nil))} }
 
 // Order is a field to sort by and the direction.
 type Order struct {

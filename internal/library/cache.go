@@ -3,12 +3,12 @@ package library
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"herbarium/internal/herb"
 )
@@ -19,10 +19,10 @@ type cache struct {
 	stored    map[string]bool  // versions known to be stored in Blobs
 	overLimit bool             // the limit is exceeded, which was logged
 
-	epoch         atomic.Int64                // clock of lastUsed, about one tick per second; safe
-	prefetchSlots chan struct{}               // limits fetches that no request waits for; safe
-	requestSlots  chan struct{}               // additional slots for fetches that requests wait for; safe
-	spawn         func(func(context.Context)) // runs a function until it ends or cancel is called
+	epoch         atomic.Int64    // clock of lastUsed, about one tick per second; safe
+	prefetchSlots chan struct{}   // limits fetches that no request waits for; safe
+	requestSlots  chan struct{}   // additional slots for fetches that requests wait for; safe
+	ctx           context.Context // of fetches; safe
 	cancel        func()
 	running       sync.WaitGroup
 	closed        bool
@@ -39,20 +39,18 @@ const (
 )
 
 func newCache() *cache {
-	ctx, cancel := context.WithCancel(context.Background())
 	c := &cache{
 		files:         map[string]int64{},
 		stored:        map[string]bool{},
 		prefetchSlots: make(chan struct{}, maxPrefetches),
 		requestSlots:  make(chan struct{}, maxRequestedFetches),
-		cancel:        cancel,
 	}
-	c.spawn = func(do func(context.Context)) { c.running.Go(func() { do(ctx) }) }
+	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
 
 // acquireSlot waits for a slot for a fetch. A fetch that requests wait for does not queue behind prefetches.
-func (c *cache) acquireSlot(ctx context.Context, f *fetch) (release func(), err error) {
+func (c *cache) acquireSlot(f *fetch) (release func(), err error) {
 	requested, requestSlots := f.requested, chan struct{}(nil) // nil blocks
 	for {
 		select {
@@ -62,16 +60,9 @@ func (c *cache) acquireSlot(ctx context.Context, f *fetch) (release func(), err 
 			return func() { <-c.requestSlots }, nil
 		case <-requested:
 			requested, requestSlots = nil, c.requestSlots
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		case <-c.ctx.Done():
+			return nil, context.Cause(c.ctx)
 		}
-	}
-}
-
-// touch records that a version is used. It is on the path of every request and mostly finds this done.
-func (c *cache) touch(v *openVersion) {
-	if now := c.epoch.Load(); v.lastUsed.Load() != now {
-		v.lastUsed.Store(now)
 	}
 }
 
@@ -80,7 +71,7 @@ func (l *Library) cacheSize() (cached, pending int64) {
 	for _, n := range l.cache.files {
 		cached += n
 	}
-	for e := range l.allEntries() {
+	for _, e := range l.entries {
 		if e.fetch != nil {
 			pending += l.missingBytes(e)
 		}
@@ -104,15 +95,14 @@ func (l *Library) scanCache() error {
 	if err != nil {
 		return err
 	}
-	files := map[string]int64{}
+	clear(l.cache.files)
 	for _, e := range entries {
 		if version, ok := strings.CutSuffix(e.Name(), fileSuffix); ok {
 			if info, err := e.Info(); err == nil { // otherwise it was removed meanwhile
-				files[version] = info.Size()
+				l.cache.files[version] = info.Size()
 			}
 		}
 	}
-	l.cache.files = files
 	return nil
 }
 
@@ -127,31 +117,34 @@ func (l *Library) maintainCache(ctx context.Context) {
 	l.cache.epoch.Add(1)
 	l.closeIdle()
 	cached, pending := l.cacheSize()
-	running, now := 0, l.opts.Now()
+	running := 0
 	for _, e := range l.sorted {
 		l.fetchIfOutdated(e)
-		if e.fetch != nil {
-			running++
-		}
-		if running < maxFetches && l.shouldPrefetch(e, cached+pending, now) {
-			l.startFetch(e)
+		if running < maxFetches && l.prefetch(e, cached+pending) {
 			pending += l.missingBytes(e)
+		}
+		if e.fetch != nil {
 			running++
 		}
 	}
 	l.evictCache()
 }
 
-// shouldPrefetch reports whether to fetch a version before it is requested: if it fits into the cache without eviction.
-// A local file is opened in advance in small libraries only, unless closeUnused would close others for it. l.mu is held.
-func (l *Library) shouldPrefetch(e *entry, used int64, now time.Time) bool {
-	if l.cache.closed || e.open != nil || e.fetch != nil || e.deferred(now) || l.shared() && !e.described {
+// maxSmall is the number of datasets up to which a server opens them in advance, so that files that cannot be opened are
+// reported and the first requests do not wait.
+const maxSmall = 100
+
+// prefetch starts fetching a version before it is requested, if it fits into the cache without eviction, and reports whether it
+// did. A local file is opened in advance in small libraries only, unless closeUnused would close others for it. l.mu is held.
+func (l *Library) prefetch(e *entry, used int64) bool {
+	if e.open != nil || l.shared() && !e.described {
 		return false
 	}
+	fits := l.opts.CacheSize == 0 || used+e.size <= l.opts.CacheSize
 	if _, local := l.cache.files[e.Version]; local || !l.shared() {
-		return len(l.sorted) <= maxSmall && l.openSize <= maxOpenSize/2
+		fits = len(l.sorted) <= maxSmall && l.openSize <= maxOpenSize/2
 	}
-	return l.opts.CacheSize == 0 || used+e.size <= l.opts.CacheSize
+	return fits && l.startFetch(e)
 }
 
 // learnSizes reads the descriptions of versions whose size is unknown. As a result, this node has copies of all descriptions
@@ -181,53 +174,48 @@ func (l *Library) learnSizes(ctx context.Context) {
 	}
 }
 
-// evictable is a file of the cache that may be removed.
-type evictable struct {
-	version  string
-	size     int64
-	entry    *entry // whose live or named version it is; nil if there is none
-	lastUsed int64
-}
-
 // evictCache removes files until the cache is within its limit: first versions that are not live, then the least recently
 // used. It never removes files that cannot be fetched again, are in use, or were used last. l.mu is held.
 func (l *Library) evictCache() {
 	cached, _ := l.cacheSize()
-	if l.opts.CacheSize == 0 || cached <= l.opts.CacheSize {
+	limit := l.opts.CacheSize
+	if limit == 0 || cached <= limit {
 		l.cache.overLimit = false
 		return
 	}
-	for _, h := range l.evictionOrder() {
-		if cached <= l.opts.CacheSize {
+	users, order := l.evictionOrder()
+	for _, version := range order {
+		if cached <= limit {
 			break
 		}
-		if h.entry != nil {
-			l.setOpen(h.entry, nil)
+		e := users[version]
+		if e != nil {
+			l.setOpen(e, nil)
 		}
-		if err := l.opts.FS.RemoveAll(l.file(h.version)); err != nil {
-			l.opts.Log.Warn("cannot evict file from cache; will retry", "file", filepath.Base(l.file(h.version)), "err", err)
+		if err := l.opts.FS.RemoveAll(l.file(version)); err != nil {
+			l.opts.Log.Warn("cannot evict file from cache; will retry", "file", filepath.Base(l.file(version)), "err", err)
 			continue
 		}
-		delete(l.cache.files, h.version)
-		cached -= h.size
-		l.opts.Log.Debug("evicted file from cache", "version", h.version, "bytes", h.size, "used", h.entry != nil)
+		size := l.cache.files[version]
+		delete(l.cache.files, version)
+		cached -= size
+		l.opts.Log.Debug("evicted file from cache", "version", version, "bytes", size, "used", e != nil)
 	}
-	if over := cached > l.opts.CacheSize; over != l.cache.overLimit {
-		if l.cache.overLimit = over; over {
-			l.opts.Log.Warn("cache exceeds its limit; remaining files are in use",
-				"bytes", cached, "limit", l.opts.CacheSize)
-		}
+	if over := cached > limit; over && !l.cache.overLimit {
+		l.opts.Log.Warn("cache exceeds its limit; remaining files are in use", "bytes", cached, "limit", limit)
 	}
+	l.cache.overLimit = cached > limit
 }
 
-// evictionOrder returns the files that may be evicted, first to last. l.mu is held.
-func (l *Library) evictionOrder() []evictable {
-	pinned := map[string]bool{} // versions
-	live := map[string]*entry{}
+// evictionOrder returns the versions whose files may be evicted, first to last, and the entries whose live or named versions they
+// are. l.mu is held.
+func (l *Library) evictionOrder() (users map[string]*entry, order []string) {
+	users = map[string]*entry{}
+	pinned := map[string]bool{}
 	var last *openVersion
-	for e := range l.allEntries() {
-		if live[e.Version] == nil {
-			live[e.Version] = e
+	for _, e := range l.entries {
+		if users[e.Version] == nil || e.key.version == "" {
+			users[e.Version] = e
 		}
 		if e.fetch != nil {
 			pinned[e.fetch.version.Version] = true
@@ -237,7 +225,7 @@ func (l *Library) evictionOrder() []evictable {
 			continue
 		}
 		// An older version that is listed instead of the live one may be the only one.
-		if v.Holders() > 1 || !v.isLive(e) {
+		if v.Holders() > 1 || !e.isOpen() {
 			pinned[v.dataset.Version] = true
 		}
 		if last == nil || v.lastUsed.Load() > last.lastUsed.Load() {
@@ -247,23 +235,22 @@ func (l *Library) evictionOrder() []evictable {
 	if last != nil {
 		pinned[last.dataset.Version] = true
 	}
-	var all []evictable
-	for version, size := range l.cache.files {
-		e := live[version]
+	lastUsed := map[string]int64{} // -2: no entry; -1: not open
+	for _, version := range slices.Sorted(maps.Keys(l.cache.files)) {
+		e := users[version]
 		if pinned[version] || !l.cache.stored[version] && (e == nil || e.size == 0) {
 			continue
 		}
-		h := evictable{version: version, size: size, entry: e, lastUsed: -2}
-		if e != nil {
-			h.lastUsed = -1
-			if e.open != nil {
-				h.lastUsed = e.open.lastUsed.Load()
-			}
+		order = append(order, version)
+		switch {
+		case e == nil:
+			lastUsed[version] = -2
+		case e.open == nil:
+			lastUsed[version] = -1
+		default:
+			lastUsed[version] = e.open.lastUsed.Load()
 		}
-		all = append(all, h)
 	}
-	slices.SortFunc(all, func(a, b evictable) int {
-		return cmp.Or(cmp.Compare(a.lastUsed, b.lastUsed), strings.Compare(a.version, b.version))
-	})
-	return all
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(lastUsed[a], lastUsed[b]) })
+	return users, order
 }

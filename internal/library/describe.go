@@ -75,7 +75,7 @@ func (l *Library) describeOpen(v herb.LiveVersion) (d herb.Dataset, ok bool) {
 	d = herb.Dataset{Ref: v.Ref, Access: herb.AccessKey, Version: v.Version, Records: v.Records, Published: v.Published}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	e := l.entries[v.Ref]
+	e := l.entries[versionKey{ref: v.Ref}]
 	if e == nil {
 		return d, false
 	}

@@ -8,12 +8,12 @@ import (
 
 // SetOpenFile replaces how a library opens local segment files. It must be called before the first look-up.
 func (l *Library) SetOpenFile(wrap func(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error)) {
-	l.openFile = func(path string) (*segment.Reader, error) { return wrap(path, openSegment) }
+	l.openFile = func(path string) (*segment.Reader, error) { return wrap(path, openLocal) }
 }
 
 // Poll does what Run does every second.
 func (l *Library) Poll(ctx context.Context) {
-	l.poll(ctx, false)
+	_ = l.poll(ctx, false)
 	l.maintainCache(ctx)
 }
 
@@ -21,7 +21,7 @@ func (l *Library) Poll(ctx context.Context) {
 func (l *Library) NamedVersions() int {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return len(l.named)
+	return len(l.entries) - len(l.sorted)
 }
 
 // CachedBytes returns the size of the cache.

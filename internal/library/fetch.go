@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +18,8 @@ type fetch struct {
 	sequence  int           // entry.switches when the version was live
 	size      atomic.Int64  // of the file; 0: unknown
 	received  atomic.Int64  // bytes
-	requested chan struct{} // closed when the first request waits
+	requested chan struct{} // closed by request
+	request   func()        // called when a request waits
 	done      chan struct{} // closed when the fields below are final
 
 	waiting int          // waiting requests; each gets a reference to the version
@@ -60,13 +62,13 @@ func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) 
 			case ctx.Err() != nil:
 				view.Release()
 				return View{}, context.Cause(ctx)
-			case view.reader != nil:
-				return view, nil
+			case view.Source == nil:
+				return View{}, f.inProgressError()
 			}
-			return View{}, f.inProgressError()
+			return view, nil
 		}
 		if f.err == nil {
-			return f.opened.view(), nil
+			return l.view(f.opened), nil
 		}
 		// The failure is recorded unless another version went live meanwhile or the library is closed.
 	}
@@ -86,11 +88,10 @@ func (f *fetch) inProgressError() error {
 func (l *Library) joinFetch(key versionKey) (*fetch, View, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.lookup(key)
+	e := l.entries[key]
 	if e != nil {
 		if v := l.listed(e); v != nil && v.Acquire() {
-			l.cache.touch(v)
-			return nil, v.view(), nil
+			return nil, l.view(v), nil
 		}
 	}
 	switch {
@@ -100,20 +101,12 @@ func (l *Library) joinFetch(key versionKey) (*fetch, View, error) {
 		return nil, View{}, herb.Errorf(herb.CodeGone, "version %s of dataset %s was removed", key.version, key.ref)
 	case e == nil:
 		return nil, View{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", key.ref)
-	case e.fetch == nil && e.deferred(l.opts.Now()):
+	case e.fetch == nil && !l.startFetch(e):
 		return nil, View{}, e.failed.err
-	case e.fetch == nil:
-		l.startFetch(e)
 	}
-	f := e.fetch
-	if f.waiting++; f.waiting == 1 {
-		select {
-		case <-f.requested: // earlier requests waited and left
-		default:
-			close(f.requested)
-		}
-	}
-	return f, View{}, nil
+	e.fetch.waiting++
+	e.fetch.request()
+	return e.fetch, View{}, nil
 }
 
 // leaveFetch removes a request that stops waiting, and returns a view of the version that is open, if one is. The fetch
@@ -123,57 +116,39 @@ func (l *Library) leaveFetch(f *fetch) View {
 	defer l.mu.Unlock()
 	f.waiting--
 	if f.opened != nil { // it is open by now, and the request has a reference
-		return f.opened.view()
+		return l.view(f.opened)
 	}
 	if v := f.entry.open; v != nil && v.Acquire() {
-		return v.view()
+		return l.view(v)
 	}
 	return View{}
 }
 
-// startFetch starts fetching the live version of a dataset. l.mu is held, and the library is not closed.
-func (l *Library) startFetch(e *entry) {
+// startFetch starts fetching the live version of a dataset, unless a fetch runs or a failure defers it, and reports whether it
+// did. l.mu is held.
+func (l *Library) startFetch(e *entry) bool {
+	if l.cache.closed || e.fetch != nil || e.failed != nil && l.opts.Now().Before(e.failed.retryAt) {
+		return false
+	}
 	f := &fetch{entry: e, version: e.LiveVersion, sequence: e.switches, requested: make(chan struct{}), done: make(chan struct{})}
+	f.request = sync.OnceFunc(func() { close(f.requested) })
 	e.fetch = f
-	l.cache.spawn(func(ctx context.Context) {
-		v, err := l.openOrFetch(ctx, f)
-		l.finishFetch(ctx, f, v, err)
+	l.cache.running.Go(func() {
+		v, err := l.openOrFetch(l.cache.ctx, f)
+		l.finishFetch(f, v, err)
 	})
+	return true
 }
 
-// fetchIfOutdated starts fetching the live version if an older one is open, unless a fetch runs or is deferred. l.mu is held.
+// fetchIfOutdated starts fetching the live version if an older one is open. l.mu is held.
 func (l *Library) fetchIfOutdated(e *entry) {
-	if l.cache.closed || e.open == nil || e.open.isLive(e) || e.fetch != nil || e.deferred(l.opts.Now()) {
-		return
+	if e.open != nil && !e.isOpen() {
+		l.startFetch(e)
 	}
-	l.startFetch(e)
-}
-
-// maxSmall is the number of datasets up to which a server opens them in advance, so that files that cannot be opened are
-// reported and the first requests do not wait.
-const maxSmall = 100
-
-// deferred reports whether a failure defers fetching the live version.
-func (e *entry) deferred(now time.Time) bool { return e.failed != nil && now.Before(e.failed.retryAt) }
-
-// openSmall starts opening the datasets of a small library whose files are local, and returns the running fetches.
-func (l *Library) openSmall() (all []*fetch) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.opts.Now()
-	for _, e := range l.sorted {
-		if l.shouldPrefetch(e, 0, now) {
-			l.startFetch(e)
-		}
-		if e.fetch != nil {
-			all = append(all, e.fetch)
-		}
-	}
-	return all
 }
 
 // finishFetch installs the result of a fetch, or records its failure.
-func (l *Library) finishFetch(ctx context.Context, f *fetch, v *openVersion, err error) {
+func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer close(f.done)
@@ -184,7 +159,7 @@ func (l *Library) finishFetch(ctx context.Context, f *fetch, v *openVersion, err
 	live := e.Version == f.version.Version
 	if f.opened = v; err != nil {
 		f.err = herb.Wrap(herb.CodeUnavailable, err, "cannot open dataset %s; try again", f.version.Ref)
-		if live && ctx.Err() == nil {
+		if live && l.cache.ctx.Err() == nil {
 			l.recordFailure(e, f.err)
 		}
 	} else {
@@ -196,7 +171,7 @@ func (l *Library) finishFetch(ctx context.Context, f *fetch, v *openVersion, err
 		}
 		l.installFetched(f)
 	}
-	if l.entries[e.Ref] == e {
+	if l.entries[e.key] == e {
 		l.fetchIfOutdated(e)
 	}
 }
@@ -206,12 +181,12 @@ func (l *Library) finishFetch(ctx context.Context, f *fetch, v *openVersion, err
 // fetched one is listed. l.mu is held.
 func (l *Library) installFetched(f *fetch) {
 	e := f.entry
-	if !l.contains(e) || l.cache.closed || e.open != nil && e.open.sequence >= f.sequence {
+	if l.entries[e.key] != e || l.cache.closed || e.open != nil && e.open.sequence >= f.sequence {
 		_ = f.opened.Release()
 		return
 	}
 	f.opened.sequence = f.sequence
-	l.cache.touch(f.opened)
+	f.opened.lastUsed.Store(l.cache.epoch.Load())
 	l.setOpen(e, f.opened)
 	l.closeUnused()
 	l.opts.Log.Info("serving version", "dataset", e.Ref.String(), "version", f.version.Version, "records", f.version.Records)

@@ -143,36 +143,34 @@ type Library struct {
 	openFile  func(path string) (*segment.Reader, error)
 
 	mu       sync.RWMutex // guards the fields below and those of entries; never held during I/O
-	entries  map[herb.Ref]*entry
-	sorted   []*entry              // by ref
-	named    map[versionKey]*entry // versions that requests have named
-	openSize int                   // memory of open versions, estimated
+	entries  map[versionKey]*entry
+	sorted   []*entry // of datasets, by ref
+	openSize int      // memory of open versions, estimated
 	cache    *cache
 }
 
 // View is an open version of a dataset. It must be released.
 type View struct {
 	herb.Dataset
-	Source
-	reader   *segment.Reader // of a published version
-	snapshot Snapshot        // of a mutable dataset
+	Source // of a published version, a *segment.Reader; of a mutable dataset, a Snapshot
 }
 
 // Explain returns the steps in which a listing of a published dataset is computed.
 func (v View) Explain(ctx context.Context, q *query.Request) (segment.Explanation, error) {
-	if v.reader == nil {
+	r, ok := v.Source.(*segment.Reader)
+	if !ok {
 		return segment.Explanation{}, herb.Invalidf("%s is listed from the database; only published datasets can be explained", v.Ref)
 	}
-	return v.reader.Explain(ctx, q)
+	return r.Explain(ctx, q)
 }
 
 // Release closes the view and invalidates everything listed from it. The version may be deleted afterwards.
 func (v View) Release() {
-	if v.reader != nil {
-		_ = v.reader.Release() // unmapping fails only for what is not mapped
-	}
-	if v.snapshot != nil {
-		v.snapshot.Release()
+	switch s := v.Source.(type) {
+	case *segment.Reader:
+		_ = s.Release() // unmapping fails only for what is not mapped
+	case Snapshot:
+		s.Release()
 	}
 }
 
@@ -195,7 +193,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		return nil, err
 	}
 	l := &Library{catalogue: catalogue, opts: opts, notifier: n, mutable: map[herb.Ref]*lastKnown{},
-		openFile: openSegment, entries: map[herb.Ref]*entry{}, named: map[versionKey]*entry{}, cache: newCache()}
+		openFile: openLocal, entries: map[versionKey]*entry{}, cache: newCache()}
 	for ref := range opts.Mutable {
 		l.mutable[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
 	}
@@ -207,7 +205,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	}
 	l.loadCatalogueCopy()
 	if err := l.scanCache(); err != nil {
-		return nil, errors.Join(fmt.Errorf("scanning the cache: %w", err), n.Close())
+		return nil, errors.Join(fmt.Errorf("scanning the cache: %w", err), n.file.Close())
 	}
 	return l, nil
 }
@@ -226,10 +224,10 @@ func (l *Library) Close() error {
 	l.cache.running.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for e := range l.allEntries() {
+	for _, e := range l.entries {
 		l.setOpen(e, nil)
 	}
-	return l.notifier.Close()
+	return l.notifier.file.Close()
 }
 
 // Acquire returns the live version of a dataset; the caller must release it. While the live version is being fetched, it
@@ -241,32 +239,32 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 		if err != nil {
 			return View{}, err
 		}
-		return View{Dataset: s.Description(), Source: s, snapshot: s}, nil
+		return View{s.Description(), s}, nil
 	}
 	if err := l.updateEntries(ctx); err != nil {
 		return View{}, err
 	}
+	key := versionKey{ref: ref}
 	l.mu.RLock()
-	e := l.entries[ref]
-	if e != nil && e.open.isLive(e) && e.open.Acquire() {
+	e := l.entries[key]
+	if e != nil && e.isOpen() && e.open.Acquire() {
 		defer l.mu.RUnlock()
-		l.cache.touch(e.open)
-		return e.open.view(), nil
+		return l.view(e.open), nil
 	}
 	l.mu.RUnlock()
 	if e == nil {
 		return View{}, l.unknownDataset(ref)
 	}
-	return l.awaitFetch(ctx, versionKey{ref: ref})
+	return l.awaitFetch(ctx, key)
 }
 
 // Run polls the catalogue for changes without a notification, retries failed fetches, maintains the cache and collects
 // garbage, until ctx ends.
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
-	running.Go(func() { every(ctx, time.Second, func() { l.poll(ctx, false) }) })
+	running.Go(func() { every(ctx, time.Second, func() { _ = l.poll(ctx, false) }) }) // it logs errors, and Health reports them
 	// A database that was restored or failed over may have lost changes that this process has seen.
-	running.Go(func() { every(ctx, collectEvery, func() { l.poll(ctx, true) }) })
+	running.Go(func() { every(ctx, collectEvery, func() { _ = l.poll(ctx, true) }) })
 	running.Go(func() { every(ctx, time.Second, func() { l.maintainCache(ctx) }) })
 	running.Go(func() { l.cleanUp(ctx) })
 	running.Wait()
@@ -313,14 +311,12 @@ func (l *Library) Health() Health {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for _, e := range l.sorted {
-		switch {
-		case e.open.isLive(e):
-			h.Open++
-			continue
-		case e.open != nil:
+		if e.open != nil && !e.isOpen() {
 			h.Behind++
 		}
 		switch {
+		case e.isOpen():
+			h.Open++
 		case e.failed != nil: // a retry may be running
 			h.Failed++
 		case e.fetch != nil:

@@ -16,7 +16,7 @@ func openNotifiers(t *testing.T) (path string, here, there *notifier) {
 		if *n, err = openNotifier(filesystem.OS{}, path); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { (*n).Close() })
+		t.Cleanup(func() { (*n).file.Close() })
 	}
 	return path, here, there
 }
@@ -32,7 +32,7 @@ func TestNotifier(t *testing.T) {
 		if !here.changed() {
 			t.Fatal("a sent notification is not seen")
 		}
-		here.acknowledge(here.stamp())
+		here.seen.Store(here.stamp())
 		if here.changed() {
 			t.Fatal("a notification is seen twice")
 		}

@@ -46,7 +46,7 @@ func (l *Library) loadWords(ctx context.Context) error {
 func (l *Library) setWords(ref herb.Ref, version string, words store.SearchWords) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.entries[ref]; e != nil && e.Version == version {
+	if e := l.entries[versionKey{ref: ref}]; e != nil && e.Version == version {
 		e.words = words
 	}
 }
@@ -71,7 +71,7 @@ func (l *Library) Search(ctx context.Context, search, keyword string) ([]herb.Li
 	l.mu.RLock()
 	for i, v := range live {
 		matches, known := false, false
-		if e := l.entries[v.Ref]; e != nil && e.Version == v.Version && e.words != "" {
+		if e := l.entries[versionKey{ref: v.Ref}]; e != nil && e.Version == v.Version && e.words != "" {
 			matches, known = filter.Match(e.words)
 		}
 		if dropped[i] = !matches; !known {

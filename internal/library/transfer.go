@@ -3,23 +3,25 @@ package library
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
+	"math"
 	"os"
-	"sync/atomic"
+	"path/filepath"
 	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
 
+const fileSuffix = ".segment"
+
 // objectName returns the name of a version's file in Blobs.
 func objectName(version string) string { return version + fileSuffix }
+
+func (l *Library) file(version string) string { return filepath.Join(l.opts.Dir, objectName(version)) }
 
 // cleanupTimeout limits the time a publish spends on garbage collection. Others do the rest later.
 const cleanupTimeout = 30 * time.Second
@@ -51,24 +53,20 @@ func (l *Library) hashFile(ctx context.Context, version string) (file *herb.File
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	h := sha256.New()
-	n, err := io.Copy(h, contextReader{ctx, f})
-	return &herb.File{Size: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
+	sum := herb.NewFileHash()
+	_, err = io.Copy(sum, readerFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		return f.Read(p)
+	}))
+	return new(sum.File()), err
 }
 
-// contextReader is a reader that fails when its context ends.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
+// readerFunc is a function as an io.Reader.
+type readerFunc func(p []byte) (int, error)
 
-// Read implements io.Reader.
-func (r contextReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.r.Read(p)
-}
+func (r readerFunc) Read(p []byte) (int, error) { return r(p) }
 
 // deleteUpload deletes the object of a version that will not enter the catalogue. If that fails, Collect does it later.
 func (l *Library) deleteUpload(ctx context.Context, d herb.Dataset) {
@@ -98,7 +96,7 @@ func failureKind(err error) string {
 // openOrFetch opens the version of a fetch: the local file if it is intact, else the stored one.
 func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, err error) {
 	defer herb.Recover(&err)
-	release, err := l.cache.acquireSlot(ctx, f)
+	release, err := l.cache.acquireSlot(f)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +108,12 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 	if d.File != nil {
 		f.size.Store(d.File.Size)
 	}
-	r, err := l.openLocal(d)
+	r, err := l.openFile(l.file(d.Version))
+	if err == nil {
+		if err = checkSize(d, int64(r.Size())); err != nil {
+			err = errors.Join(err, r.Release())
+		}
+	}
 	switch {
 	case err == nil:
 		return &openVersion{Reader: r, dataset: publicDescription(d)}, nil
@@ -128,38 +131,30 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 	if failed := l.download(ctx, f, d); failed != nil {
 		return nil, errors.Join(failed, err)
 	}
-	if r, err = l.openFetched(d); err != nil {
+	if r, err = openSegment(l.file(d.Version), math.MaxInt); err != nil {
+		if isDamaged(err) {
+			err = errors.Join(err, l.removeFile(d.Version))
+		}
 		return nil, err
 	}
 	return &openVersion{Reader: r, dataset: publicDescription(d)}, nil
 }
 
-// openLocal opens a local file. A file gets its name only after it was verified, so this checks its size, its frame and,
-// unless it is large, its checksums.
-func (l *Library) openLocal(d herb.Dataset) (*segment.Reader, error) {
-	r, err := l.openFile(l.file(d.Version))
-	if err != nil {
-		return nil, err
-	}
-	if err := checkSize(d, int64(r.Size())); err != nil {
-		return nil, errors.Join(err, r.Release())
-	}
-	return r, nil
-}
+// smallSegment is the size up to which a local segment is verified when it is opened. Verifying larger ones would delay the
+// start; a file gets its name only after it was verified.
+const smallSegment = 64 << 20
 
-// openFetched opens a file that was just fetched and verifies all of it, regardless of its size.
-func (l *Library) openFetched(d herb.Dataset) (*segment.Reader, error) {
-	r, err := segment.Open(l.file(d.Version))
-	if err == nil {
-		if err = r.Verify(); err == nil {
-			return r, nil
+func openLocal(path string) (*segment.Reader, error) { return openSegment(path, smallSegment) }
+
+// openSegment opens a segment file, and verifies its checksums if it is not larger than a size.
+func openSegment(path string, maxVerified int) (*segment.Reader, error) {
+	r, err := segment.Open(path)
+	if err == nil && r.Size() <= maxVerified {
+		if err = r.Verify(); err != nil {
+			return nil, errors.Join(err, r.Release())
 		}
-		err = errors.Join(err, r.Release())
 	}
-	if isDamaged(err) {
-		err = errors.Join(err, l.removeFile(d.Version))
-	}
-	return nil, err
+	return r, err
 }
 
 // intact reports whether a file that failed to open is nevertheless what was published.
@@ -192,35 +187,30 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error 
 
 // receive writes the stored file of a version to a writer and verifies it.
 func (l *Library) receive(ctx context.Context, f *fetch, d herb.Dataset, to io.Writer) error {
-	w := &receiver{to: to, sum: sha256.New(), received: &f.received, want: d.File}
+	sum := herb.NewFileHash()
+	both := io.MultiWriter(to, sum)
 	f.received.Store(0)
-	if err := l.opts.Blobs.Get(ctx, objectName(d.Version), w); err != nil {
+	if err := l.opts.Blobs.Get(ctx, objectName(d.Version), writerFunc(func(p []byte) (int, error) {
+		if d.File != nil && f.received.Load()+int64(len(p)) > d.File.Size {
+			return 0, fmt.Errorf("%w: more than %d bytes", errDamaged, d.File.Size)
+		}
+		n, err := both.Write(p)
+		f.received.Add(int64(n))
+		return n, err
+	})); err != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
-	if err := checkSize(d, f.received.Load()); err != nil {
+	got := sum.File()
+	if err := checkSize(d, got.Size); err != nil {
 		return err
 	}
-	if sum := hex.EncodeToString(w.sum.Sum(nil)); w.want != nil && sum != w.want.SHA256 {
-		return fmt.Errorf("%w: SHA-256 is %s; want %s", errDamaged, sum, w.want.SHA256)
+	if d.File != nil && got.SHA256 != d.File.SHA256 {
+		return fmt.Errorf("%w: SHA-256 is %s; want %s", errDamaged, got.SHA256, d.File.SHA256)
 	}
 	return nil
 }
 
-// receiver writes a file, hashes it and rejects more bytes than expected.
-type receiver struct {
-	to       io.Writer
-	sum      hash.Hash
-	received *atomic.Int64
-	want     *herb.File // nil: unknown
-}
+// writerFunc is a function as an io.Writer.
+type writerFunc func(p []byte) (int, error)
 
-// Write implements io.Writer.
-func (w *receiver) Write(p []byte) (n int, err error) {
-	if w.want != nil && w.received.Load()+int64(len(p)) > w.want.Size {
-		return 0, fmt.Errorf("%w: more than %d bytes", errDamaged, w.want.Size)
-	}
-	n, err = w.to.Write(p)
-	w.sum.Write(p[:n])
-	w.received.Add(int64(n))
-	return n, err
-}
+func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
