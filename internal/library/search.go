@@ -55,10 +55,11 @@ func (l *Library) setWords(ref herb.Ref, version string, words store.SearchWords
 // which have a keyword. All datasets match a blank search, and an empty keyword.
 func (l *Library) Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error) {
 	live, err := l.Live(ctx)
-	if err != nil || strings.TrimSpace(search) == "" && keyword == "" {
+	blank := strings.TrimSpace(search) == ""
+	if err != nil || blank && keyword == "" {
 		return live, err
 	}
-	if strings.TrimSpace(search) != "" && len(text.AppendWords(nil, search)) == 0 {
+	if !blank && len(text.AppendWords(nil, search)) == 0 {
 		return nil, nil
 	}
 	err = l.loadWords(ctx)
@@ -66,51 +67,37 @@ func (l *Library) Search(ctx context.Context, search, keyword string) ([]herb.Li
 		return nil, err
 	}
 	filter := store.NewSearchFilter(search, keyword)
-	dropped := make([]bool, len(live))
-	var unknown []int // positions in live
+	var found, unknown []herb.LiveVersion
 	l.mu.RLock()
-	for i, v := range live {
+	for _, v := range live {
 		matches, known := false, false
 		if e := l.entries[versionKey{ref: v.Ref}]; e != nil && e.Version == v.Version && e.words != "" {
 			matches, known = filter.Match(e.words)
 		}
-		if dropped[i] = !matches; !known {
-			unknown = append(unknown, i)
-		}
-	}
-	l.mu.RUnlock()
-	for chunk := range slices.Chunk(unknown, 100) {
-		if err := l.searchDescriptions(ctx, filter, live, chunk, dropped); err != nil {
-			return nil, err
-		}
-	}
-	found := live[:0]
-	for i, v := range live {
-		if !dropped[i] {
+		switch {
+		case !known:
+			unknown = append(unknown, v)
+		case matches:
 			found = append(found, v)
 		}
 	}
-	return found, nil
-}
-
-// searchDescriptions searches datasets of which the catalogue has no words, or no keywords: mutable ones, and versions of earlier
-// releases. It keeps the words of versions for later searches.
-func (l *Library) searchDescriptions(ctx context.Context, filter store.SearchFilter, live []herb.LiveVersion, positions []int, dropped []bool) error {
-	versions := make([]herb.LiveVersion, len(positions))
-	for i, at := range positions {
-		versions[i] = live[at]
-	}
-	datasets, err := l.Datasets(ctx, versions, true)
-	if err != nil {
-		return err
-	}
-	for i, d := range datasets {
-		words := store.NewSearchWords(d)
-		matches, _ := filter.Match(words)
-		dropped[positions[i]] = !matches
-		if !d.Unavailable && d.Version == versions[i].Version {
-			l.setWords(d.Ref, d.Version, words)
+	l.mu.RUnlock()
+	// The catalogue has no words, or no keywords, of mutable datasets and of versions of earlier releases.
+	for chunk := range slices.Chunk(unknown, 100) {
+		datasets, err := l.Datasets(ctx, chunk, true)
+		if err != nil {
+			return nil, err
+		}
+		for i, d := range datasets {
+			words := store.NewSearchWords(d)
+			if matches, _ := filter.Match(words); matches {
+				found = append(found, chunk[i])
+			}
+			if !d.Unavailable && d.Version == chunk[i].Version {
+				l.setWords(d.Ref, d.Version, words) // for later searches
+			}
 		}
 	}
-	return nil
+	slices.SortFunc(found, func(a, b herb.LiveVersion) int { return a.Compare(b.Ref) })
+	return found, nil
 }

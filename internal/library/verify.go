@@ -228,52 +228,53 @@ func withHash(records iter.Seq2[herb.Record, error], h *cellHash) iter.Seq2[herb
 
 // checkExpectations runs the queries of a publisher's expectations and returns those whose results differ, as breaking
 // changes.
-func checkExpectations(ctx context.Context, s Source, d herb.Dataset, expectations []herb.Expectation) ([]Change, error) {
-	var failed []Change
+func checkExpectations(ctx context.Context, s Source, d herb.Dataset, expectations []herb.Expectation) (failed []Change, err error) {
 	for i, e := range expectations {
-		wrong, err := checkExpectation(ctx, s, d, e)
+		err := checkExpectation(ctx, s, d, e, func(format string, args ...any) {
+			message := fmt.Sprintf("expectation %d, %q: ", i+1, e.Query) + fmt.Sprintf(format, args...)
+			failed = append(failed, Change{Kind: ExpectationFailed, Breaking: true, Message: message})
+		})
 		if err != nil {
-			return nil, err
-		}
-		for _, w := range wrong {
-			failed = append(failed, Change{Kind: ExpectationFailed, Breaking: true, Message: fmt.Sprintf("expectation %d, %q: %s", i+1, e.Query, w)})
+			return nil, fmt.Errorf("expectation %q: %w", e.Query, err)
 		}
 	}
 	return failed, nil
 }
 
-// checkExpectation returns how the result of one query differs from what is expected.
-func checkExpectation(ctx context.Context, s Source, d herb.Dataset, e herb.Expectation) (wrong []string, err error) {
+// checkExpectation calls fail for each difference between the result of a query and what is expected.
+func checkExpectation(ctx context.Context, s Source, d herb.Dataset, e herb.Expectation, fail func(format string, args ...any)) error {
 	req, err := query.ParseOrdered(strings.TrimPrefix(e.Query, "?"), d.Fields, d.Order)
 	if err != nil {
-		return []string{herb.MessageOf(err)}, nil
+		fail("%s", herb.MessageOf(err))
+		return nil
 	}
 	page, err := s.List(ctx, req)
 	if err != nil {
-		return nil, fmt.Errorf("expectation %q: %w", e.Query, err)
+		return err
 	}
 	if e.Total != nil && *e.Total != page.Total {
-		wrong = append(wrong, fmt.Sprintf("expected %s records, found %s", herb.Count(*e.Total), herb.Count(page.Total)))
+		fail("expected %s records, found %s", herb.Count(*e.Total), herb.Count(page.Total))
 	}
 	if len(e.First) == 0 {
-		return wrong, nil
+		return nil
 	}
 	if len(page.Records) == 0 {
-		return append(wrong, "expected a first record, found none"), nil
+		fail("expected a first record, found none")
+		return nil
 	}
 	var first map[string]string
 	if err := json.Unmarshal(page.Records[0], &first); err != nil {
-		return nil, fmt.Errorf("expectation %q: %w", e.Query, err)
+		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.First)) {
 		switch got, ok := first[name]; {
 		case !ok:
-			wrong = append(wrong, fmt.Sprintf("the first record has no field %q; fields: %s", name, fieldNames(d.Fields)))
+			fail("the first record has no field %q; fields: %s", name, fieldNames(d.Fields))
 		case got != e.First[name]:
-			wrong = append(wrong, fmt.Sprintf("field %q of the first record: expected %q, found %q", name, clip(e.First[name]), clip(got)))
+			fail("field %q of the first record: expected %q, found %q", name, clip(e.First[name]), clip(got))
 		}
 	}
-	return wrong, nil
+	return nil
 }
 
 // clipLimit is the number of characters of a value in a message.
