@@ -121,8 +121,7 @@ func backupWith(ctx context.Context, from Place, modify func(*Installation)) (ar
 	}
 	modify(&source)
 	var b bytes.Buffer
-	h, r := Header{Format: FormatVersion}, Result{}
-	err = save(ctx, source, newArchive(&b, h.Created, func(int64, int64) {}), h, Options{}.start(), &r)
+	err = new(Result).saveArchive(ctx, source, &b, Header{Format: FormatVersion}, Options{steps: progress.New(nil)})
 	return b.Bytes(), err
 }
 
@@ -142,7 +141,7 @@ func TestBackup_publishing(t *testing.T) {
 					for n := range tt.published {
 						g.use(t, func(d *app.Data) { publish(t, d, trees, 4+n) })
 					}
-					if err := os.Remove(from.Files.path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+					if err := os.Remove(filepath.Join(from.Files.Dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 						t.Error(err)
 					}
 				}}

@@ -227,5 +227,5 @@ func migrateWith(ctx context.Context, from, to Place, modify func(from, to *Inst
 		return Result{}, err
 	}
 	modify(&source, &target)
-	return copyAll(ctx, source, target, Options{}.start(loadPhases()...))
+	return copyAll(ctx, source, target, Options{})
 }

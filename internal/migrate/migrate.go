@@ -7,7 +7,6 @@
 package migrate
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,8 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
-	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -44,12 +41,6 @@ type Options struct {
 	steps *progress.Reporter
 }
 
-// start returns options that report the phases of one operation.
-func (o Options) start(phases ...string) Options {
-	o.steps = progress.New(o.Progress, phases...)
-	return o
-}
-
 // report reports how many plants a phase has processed.
 func (o Options) report(phase string, done, total int) {
 	o.steps.Update(phase, func(p *progress.Progress) { p.Done, p.Total, p.Records = int64(done), int64(total), done })
@@ -73,22 +64,6 @@ type Result struct {
 	Changed []string `json:"changed,omitempty"` // what has changed in the source since the copy began, such as "12 plants"
 }
 
-// loadPhases returns the phases of load.
-func loadPhases() []string { return []string{PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify} }
-
-// copyAll loads everything of one installation into another.
-func copyAll(ctx context.Context, from, to Installation, o Options) (Result, error) {
-	source, err := readSnapshot(ctx, from, o.Check, true)
-	if err != nil {
-		return Result{}, fmt.Errorf("source: %w", err)
-	}
-	r, err := load(ctx, source, from.Files, to, o)
-	if err == nil {
-		r.Changed, err = source.Changed(ctx)
-	}
-	return r, err
-}
-
 // load writes the entries of a source, and its files, into an installation. It can be interrupted and run again. The existing
 // content of the target is compared first: if the source does not have it, nothing is changed and the error has
 // herb.CodeRefused and names the first difference. At the end, everything is read back from the target and compared.
@@ -106,16 +81,12 @@ func load(ctx context.Context, source Source, files Files, to Installation, o Op
 		return r, fmt.Errorf("target: %w", err)
 	}
 	hash := sha256.New()
-	err = merge(source.Entries(ctx, since), target.Entries(ctx, since), func(s, t Entry) error {
+	err = merge(r.counted(source.Entries(ctx, since), o, PhaseVerify, source.Plants()), target.Entries(ctx, since), func(s, t Entry) error {
 		if _, ok := t.(*AuditEntry); ok && s == nil {
 			return nil // of the target alone
 		}
 		if err := compareEqual(s, t); err != nil {
 			return err
-		}
-		r.count(s)
-		if _, ok := s.(*Plant); ok && r.Plants%pageSize == 0 {
-			o.report(PhaseVerify, r.Plants, source.Plants())
 		}
 		_, err := fmt.Fprintln(hash, encode(s))
 		return err
@@ -172,6 +143,21 @@ func (r *Result) count(e Entry) {
 	}
 }
 
+// counted yields entries, counts them and reports how many plants there were.
+func (r *Result) counted(entries iter.Seq2[Entry, error], o Options, phase string, plants int) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for e, err := range entries {
+			r.count(e)
+			if _, ok := e.(*Plant); ok && r.Plants%pageSize == 0 {
+				o.report(phase, r.Plants, plants)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
 // encode returns the canonical form of an entry. Two entries are the same if it is equal.
 func encode(e Entry) string {
 	b, err := json.Marshal(e.normalized())
@@ -179,119 +165,4 @@ func encode(e Entry) string {
 		panic(err) // entries consist of strings, numbers, times and JSON that was read from a database
 	}
 	return string(b)
-}
-
-// merge calls visit for the entries of two streams in their common order; an entry that one of them lacks is nil.
-func merge(source, target iter.Seq2[Entry, error], visit func(s, t Entry) error) error {
-	nextSource, stopSource := iter.Pull2(source)
-	defer stopSource()
-	nextTarget, stopTarget := iter.Pull2(target)
-	defer stopTarget()
-	s, sourceErr, _ := nextSource()
-	t, targetErr, _ := nextTarget()
-	for {
-		if err := errors.Join(sourceErr, targetErr); err != nil || s == nil && t == nil {
-			return err
-		}
-		order := compareOrder(s, t)
-		var inSource, inTarget Entry
-		if order <= 0 {
-			inSource = s
-			s, sourceErr, _ = nextSource()
-		}
-		if order >= 0 {
-			inTarget = t
-			t, targetErr, _ = nextTarget()
-		}
-		if err := visit(inSource, inTarget); err != nil {
-			return err
-		}
-	}
-}
-
-// compareOrder compares the positions of two entries. nil is the end of a stream.
-func compareOrder(a, b Entry) int {
-	switch {
-	case a == nil:
-		return 1
-	case b == nil:
-		return -1
-	}
-	sectionA, idA := a.position()
-	sectionB, idB := b.position()
-	return cmp.Or(cmp.Compare(sectionA, sectionB), strings.Compare(idA, idB))
-}
-
-// differs returns the error for the first difference.
-func differs(format string, args ...any) error {
-	return herb.Errorf(herb.CodeRefused, "source and target differ: "+format, args...)
-}
-
-// compareEqual fails unless both sides have the same entry.
-func compareEqual(s, t Entry) error {
-	switch {
-	case t == nil:
-		return differs("%s is in the source but not in the target", s)
-	case s == nil:
-		return differs("%s is in the target but not in the source; remove it from the target if it is not needed", t)
-	}
-	if a, b := encode(s), encode(t); a != b {
-		return differs("%s: %s", s, firstDifference(a, b))
-	}
-	return nil
-}
-
-// compareEarlier fails unless the target has an earlier state of the source, which can be completed without losing
-// anything that exists only in the target.
-func compareEarlier(s, t Entry) error {
-	switch t := t.(type) {
-	case nil:
-		return nil
-	case *Segment, *AuditEntry:
-		if s == nil {
-			return nil // a version that the source has dropped since, or an action on the target
-		}
-	case *Key:
-		if k, ok := s.(*Key); ok && t.Revoked.IsZero() {
-			active := *k // its revocation can be repeated in the target
-			active.Revoked = time.Time{}
-			s = &active
-		}
-	case *Dataset:
-		if d, ok := s.(*Dataset); ok {
-			return compareVersions(d, t)
-		}
-	}
-	return compareEqual(s, t)
-}
-
-// compareVersions fails unless the target has an earlier state of a dataset: the source must have its newest version, and
-// may have dropped older ones and added newer ones. Which version is live is decided by the source.
-func compareVersions(s, t *Dataset) error {
-	source, target := s.VersionNames(), t.VersionNames()
-	common := slices.DeleteFunc(slices.Clone(target), func(v string) bool { return !slices.Contains(source, v) })
-	if len(target) > 0 && !slices.Contains(common, target[len(target)-1]) || !slices.Equal(common, source[:len(common)]) {
-		return differs("%s has the versions %s in the source and %s in the target; remove it from the target if it is not needed",
-			s, strings.Join(source, ", "), strings.Join(target, ", "))
-	}
-	for i, v := range common {
-		only := func(v herb.Dataset) Entry {
-			return &Dataset{store.DatasetVersions{Ref: s.Ref, Versions: []herb.Dataset{v}}}
-		}
-		if err := compareEqual(only(s.Versions[i]), only(t.Versions[slices.Index(target, v)])); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// firstDifference shows where two encoded entries begin to differ.
-func firstDifference(a, b string) string {
-	const before, most = 20, 60
-	i := 0
-	for i < min(len(a), len(b)) && a[i] == b[i] {
-		i++
-	}
-	excerpt := func(s string) string { return strings.ToValidUTF8(s[max(0, i-before):min(len(s), i+most)], "") }
-	return fmt.Sprintf("…%s… in the source, …%s… in the target", excerpt(a), excerpt(b))
 }

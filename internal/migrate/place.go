@@ -2,11 +2,8 @@ package migrate
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"net/url"
@@ -17,7 +14,7 @@ import (
 
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
-	"herbarium/internal/segment"
+	"herbarium/internal/progress"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 	"herbarium/internal/store/sqlite"
@@ -65,16 +62,36 @@ func Migrate(ctx context.Context, from, to Place, o Options) (_ Result, err erro
 	if err := target.openPlace(ctx, to, o.Check); err != nil {
 		return Result{}, fmt.Errorf("target: %w", err)
 	}
-	return copyAll(ctx, source, target, o.start(loadPhases()...))
+	return copyAll(ctx, source, target, o)
+}
+
+// copyAll loads everything of one installation into another.
+func copyAll(ctx context.Context, from, to Installation, o Options) (Result, error) {
+	o.steps = progress.New(o.Progress, PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
+	source, err := readSnapshot(ctx, from, o.Check, true)
+	if err != nil {
+		return Result{}, fmt.Errorf("source: %w", err)
+	}
+	r, err := load(ctx, source, from.Files, to, o)
+	if err == nil {
+		r.Changed, err = source.Changed(ctx)
+	}
+	return r, err
+}
+
+// Installation is where one installation keeps its data. A backup in a folder has only files.
+type Installation struct {
+	Store   Store
+	Files   Files
+	closers []io.Closer
 }
 
 // close closes what openPlace and openFiles have opened.
-func (in *Installation) close() error {
-	var errs []error
+func (in *Installation) close() (err error) {
 	for _, c := range in.closers {
-		errs = append(errs, c.Close())
+		err = errors.Join(err, c.Close())
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // openPlace opens a place. A folder that does not exist is created, unless it must exist; otherwise it is locked, so that no
@@ -87,27 +104,27 @@ func (in *Installation) openPlace(ctx context.Context, p Place, exists bool) err
 	if err := in.openFiles(ctx, p.Blobs, filepath.Join(p.Folder, store.VersionsDir)); err != nil {
 		return err
 	}
-	if p.Database == "" {
-		if !exists {
-			lock, err := store.LockVersions(in.Files.Dir)
-			if err != nil {
-				return err
-			}
-			in.closers = append(in.closers, lock)
+	if p.Database != "" {
+		// Batches are larger than those of a server.
+		db, err := postgres.Open(ctx, string(p.Database), postgres.Options{StatementTimeout: time.Minute, Timeout: 2 * time.Minute})
+		if err != nil {
+			return err
 		}
-		db, err := sqlite.Open(ctx, path, sqlite.Options{})
-		if err == nil {
-			in.Store, in.closers = db, append(in.closers, db)
+		in.Store, in.closers = db, append(in.closers, db)
+		return db.Migrate(ctx)
+	}
+	if !exists {
+		lock, err := store.LockVersions(in.Files.Dir)
+		if err != nil {
+			return err
 		}
-		return err
+		in.closers = append(in.closers, lock)
 	}
-	// Batches are larger than those of a server.
-	db, err := postgres.Open(ctx, string(p.Database), postgres.Options{StatementTimeout: time.Minute, Timeout: 2 * time.Minute})
-	if err != nil {
-		return err
+	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err == nil {
+		in.Store, in.closers = db, append(in.closers, db)
 	}
-	in.Store, in.closers = db, append(in.closers, db)
-	return db.Migrate(ctx)
+	return err
 }
 
 // openFiles opens the object store at an address. If there is none, it opens a folder, which it creates.
@@ -127,117 +144,4 @@ func (in *Installation) openFiles(ctx context.Context, address herb.Address, dir
 		in.Files.Objects, in.closers = objects, append(in.closers, objects)
 	}
 	return err
-}
-
-// Objects stores files by name.
-type Objects interface {
-	Put(ctx context.Context, name, path string, progress func(done, total int64)) error
-	Get(ctx context.Context, name string, to io.Writer) error
-	Delete(ctx context.Context, name string) error
-}
-
-// Files has the segment files of an installation.
-type Files struct {
-	Objects
-	Dir string // the local folder that Objects stores them in; empty for an object store
-}
-
-func segmentName(version string) string { return version + ".segment" }
-
-// path returns the path of a file, or "" if it is not in a local folder.
-func (f Files) path(name string) string {
-	if f.Dir == "" {
-		return ""
-	}
-	return filepath.Join(f.Dir, name)
-}
-
-// hash reads a file, copies it to a writer and returns its size and hash.
-func (f Files) hash(ctx context.Context, name string, to io.Writer) (herb.File, error) {
-	sum := newDigest()
-	err := f.Get(ctx, name, io.MultiWriter(to, sum))
-	return sum.file(), err
-}
-
-// digest computes the size and the hash of what is written to it.
-type digest struct {
-	hash.Hash
-	size int64
-}
-
-func newDigest() *digest { return &digest{Hash: sha256.New()} }
-
-// Write implements io.Writer.
-func (d *digest) Write(p []byte) (int, error) {
-	d.size += int64(len(p))
-	return d.Hash.Write(p)
-}
-
-func (d *digest) file() herb.File {
-	return herb.File{Size: d.size, SHA256: hex.EncodeToString(d.Sum(nil))}
-}
-
-// compareFile fails if a file is not the expected one.
-func compareFile(got, want herb.File, problem string) error {
-	if got == want {
-		return nil
-	}
-	return herb.Errorf(herb.CodeRefused, "%s: got %d bytes with SHA-256 %s, want %d bytes with %s",
-		problem, got.Size, got.SHA256, want.Size, want.SHA256)
-}
-
-// segmentError names the version whose file an error is about, with advice if the source has none.
-func segmentError(err error, version string) error {
-	switch {
-	case err == nil:
-		return nil
-	case herb.CodeOf(err) == herb.CodeNotFound:
-		return herb.Wrap(herb.CodeNotFound, err, "segment %s: the source has no such file; run the command again if the version "+
-			"was replaced meanwhile, otherwise publish the dataset again or remove it", version)
-	}
-	return fmt.Errorf("segment %s: %w", version, err)
-}
-
-// ensureSegment copies a segment file, or compares the one that the target has.
-func ensureSegment(ctx context.Context, from, to Files, s *Segment, o Options, r *Result) error {
-	got, err := to.hash(ctx, segmentName(s.Version), io.Discard)
-	switch {
-	case err == nil:
-		err = compareFile(got, s.File, "the target has a different file")
-	case herb.CodeOf(err) == herb.CodeNotFound:
-		r.NewFiles++
-		err = copySegment(ctx, from, to, s, o.steps.Bytes(PhaseSegments))
-	}
-	return segmentError(err, s.Version)
-}
-
-// copySegment copies a segment file and reads it back. It fails if the file of either side is not the expected one.
-func copySegment(ctx context.Context, from, to Files, s *Segment, progress func(done, total int64)) (err error) {
-	name := segmentName(s.Version)
-	path, temp := from.path(name), io.Discard
-	if path == "" {
-		f, failed := os.CreateTemp(to.Dir, name+".*"+segment.PartSuffix) // servers delete leftovers of this name
-		if failed != nil {
-			return failed
-		}
-		path, temp = f.Name(), f
-		defer func() { err = errors.Join(err, f.Close(), os.Remove(path)) }()
-	}
-	got, err := from.hash(ctx, name, temp)
-	if err == nil {
-		err = compareFile(got, s.File, "the file of the source is damaged")
-	}
-	if err == nil {
-		err = to.Put(ctx, name, path, progress)
-	}
-	if err == nil {
-		got, err = to.hash(ctx, name, io.Discard)
-	}
-	if err != nil {
-		return err
-	}
-	if err := compareFile(got, s.File, "the file read back from the target differs"); err != nil {
-		return errors.Join(err, to.Delete(ctx, name))
-	}
-	return nil
 }

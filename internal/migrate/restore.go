@@ -14,6 +14,7 @@ import (
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
+	"herbarium/internal/progress"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
@@ -32,9 +33,10 @@ const StandardStream = "-"
 // backup is verified and nothing is restored.
 func Restore(ctx context.Context, path string, stdin io.Reader, to Place, o Options) (Result, error) {
 	if o.Check {
-		return readBackup(ctx, path, stdin, "", o.start(PhaseRead))
+		o.steps = progress.New(o.Progress, PhaseRead)
+		return readBackup(ctx, path, stdin, "", o)
 	}
-	o = o.start(append([]string{PhaseRead}, loadPhases()...)...)
+	o.steps = progress.New(o.Progress, PhaseRead, PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
 	if to.Database == "" {
 		return restoreFolder(ctx, path, stdin, to.Folder, o)
 	}
@@ -60,18 +62,20 @@ func restoreFolder(ctx context.Context, path string, stdin io.Reader, data strin
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	staging := filepath.Join(data, stagingDir)
-	switch err := filesystem.TryLock(lock); {
-	case errors.Is(err, filesystem.ErrLocked):
+	locked := filesystem.TryLock(lock)
+	if errors.Is(locked, filesystem.ErrLocked) {
 		return r, herb.Errorf(herb.CodeRefused, "another restore into %s is running; wait until it has ended", data)
-	case err == nil:
-		if err := os.RemoveAll(staging); err != nil {
-			return r, err
-		}
 	}
-	if err := os.Mkdir(staging, 0o700); errors.Is(err, fs.ErrExist) { // without locks, only the operator knows
-		return r, herb.Errorf(herb.CodeRefused, "%s exists: another restore is running, or was killed; remove the folder if none is running",
-			staging)
-	} else if err != nil {
+	if locked == nil {
+		err = os.RemoveAll(staging)
+	}
+	if err == nil {
+		err = os.Mkdir(staging, 0o700)
+	}
+	if errors.Is(err, fs.ErrExist) { // without locks, only the operator knows
+		err = herb.Errorf(herb.CodeRefused, "%s exists: another restore is running, or was killed; remove the folder if none is running", staging)
+	}
+	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
@@ -143,11 +147,8 @@ func checkFormats(entries iter.Seq2[Entry, error], dir string) error {
 		if err != nil || !ok {
 			return err // segments come first
 		}
-		r, err := segment.Open(filepath.Join(dir, segmentName(s.Version)))
-		if err == nil {
-			err = r.Release()
-		}
-		if err != nil {
+		opens := func(*segment.Reader) error { return nil }
+		if err := openSegment(filepath.Join(dir, segmentName(s.Version)), opens); err != nil {
 			return herb.Errorf(herb.CodeInvalid, "%s: %v", s, err)
 		}
 	}
@@ -194,21 +195,20 @@ func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o
 			return r, err
 		}
 		write = func(name string, content func(io.Writer) error) error {
-			path := filepath.Join(dir, filepath.FromSlash(name))
-			return filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, 0o600, content)
+			return writeFile(filepath.Join(dir, filepath.FromSlash(name)), content)
 		}
 	}
 	read := map[string]herb.File{} // segment files, by path in the backup
-	report := o.steps.Bytes(PhaseRead)
+	meter := &meter{ctx: ctx, report: o.steps.Bytes(PhaseRead)}
 	err = visitFiles(ctx, path, stdin, func(name string, content io.Reader) error {
-		content = &reader{ctx: ctx, r: content, report: report}
+		content = io.TeeReader(content, meter)
 		return write(name, func(w io.Writer) error {
 			if name == entriesFile {
 				return r.verify(io.TeeReader(content, w), read)
 			}
-			sum := newDigest()
+			sum := herb.NewFileHash()
 			_, err := io.Copy(io.MultiWriter(w, sum), content)
-			read[name] = sum.file()
+			read[name] = sum.File()
 			return err
 		})
 	})
@@ -323,21 +323,16 @@ func visitArchive(ctx context.Context, r io.Reader, visit func(name string, cont
 	}
 }
 
-// reader reads until its context ends and reports how many bytes were read.
-type reader struct {
+// meter reports how many bytes of a backup were read, and fails when its context ends.
+type meter struct {
 	ctx    context.Context
-	r      io.Reader
 	done   int64
 	report func(done, total int64)
 }
 
-// Read implements io.Reader.
-func (r *reader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := r.r.Read(p)
-	r.done += int64(n)
-	r.report(r.done, 0)
-	return n, err
+// Write implements io.Writer.
+func (m *meter) Write(p []byte) (int, error) {
+	m.done += int64(len(p))
+	m.report(m.done, 0)
+	return len(p), m.ctx.Err()
 }

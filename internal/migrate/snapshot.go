@@ -2,15 +2,12 @@ package migrate
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/segment"
 	"herbarium/internal/store"
 )
 
@@ -32,13 +29,6 @@ type Store interface {
 	AddAuditEntries(ctx context.Context, entries []herb.AuditEntry) error
 }
 
-// Installation is where one installation keeps its data. A backup in a folder has only files.
-type Installation struct {
-	Store   Store
-	Files   Files
-	closers []io.Closer
-}
-
 // Source yields entries in the order of their positions, without idempotency keys that were created before a time. Every
 // call yields the same entries.
 type Source interface {
@@ -55,33 +45,36 @@ type Snapshot struct {
 }
 
 // readState reads the state of an installation, without segments.
-func readState(ctx context.Context, of Installation) (s *Snapshot, err error) {
+func readState(ctx context.Context, of Installation) (*Snapshot, error) {
 	page, err := of.Store.ReadPlants(ctx, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	s = &Snapshot{of: of, plants: page.Total}
 	keys, err := of.Store.Keys(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range keys {
-		s.keys = append(s.keys, &Key{k})
-	}
-	slices.SortFunc(s.keys, compareOrder)
 	log, err := of.Store.AuditEntries(ctx, herb.AuditQuery{})
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range log {
-		s.audit = append(s.audit, &AuditEntry{e})
-	}
-	slices.SortFunc(s.audit, compareOrder)
 	datasets, err := of.Store.AllVersions(ctx)
-	for _, d := range datasets {
-		s.datasets = append(s.datasets, &Dataset{d})
+	return &Snapshot{
+		of: of, plants: page.Total,
+		keys:     sorted(keys, func(k herb.Key) Entry { return &Key{k} }),
+		audit:    sorted(log, func(e herb.AuditEntry) Entry { return &AuditEntry{e} }),
+		datasets: sorted(datasets, func(d store.DatasetVersions) Entry { return &Dataset{d} }),
+	}, err
+}
+
+// sorted returns entries for rows of a table, in the order of their positions.
+func sorted[T any](rows []T, entry func(T) Entry) []Entry {
+	entries := make([]Entry, len(rows))
+	for i, row := range rows {
+		entries[i] = entry(row)
 	}
-	return s, err
+	slices.SortFunc(entries, compareOrder)
+	return entries
 }
 
 // readSnapshot reads the state of an installation. It completes the datasets with size and hash of files that have none in
@@ -123,32 +116,6 @@ func (s *Snapshot) addSegments(identify func(v herb.Dataset) (herb.File, error))
 	}
 	slices.SortFunc(s.segments, compareOrder)
 	return nil
-}
-
-// identify reads the file of a version and returns its size and hash. It fails if they differ from those in the catalogue.
-func (f Files) identify(ctx context.Context, v herb.Dataset) (herb.File, error) {
-	name := segmentName(v.Version)
-	got, err := f.hash(ctx, name, io.Discard)
-	switch {
-	case err == nil && v.File != nil:
-		err = compareFile(got, *v.File, "the file is damaged")
-	case err == nil:
-		err = verifySegment(f.path(name))
-	}
-	return got, err
-}
-
-// verifySegment checks a segment file that has no recorded hash. Only files that were never in an object store have none.
-func verifySegment(path string) (err error) {
-	if path == "" {
-		return nil
-	}
-	r, err := segment.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Release()) }()
-	return r.Verify()
 }
 
 // Plants implements Source.
