@@ -100,7 +100,7 @@ func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duratio
 	d.shared, _ = d.Store.(*postgres.Store)
 	d.Plants = plants.NewIndex(d.Store, plants.IndexOptions{Dir: filepath.Join(c.Data, store.PlantsDir), Logger: log})
 	d.closers = append(d.closers, d.Store, d.Plants)
-	opts.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: plantsDataset{d.Plants}}
+	opts.Plants = plantsDataset{d.Plants}
 	if d.Library, err = library.Open(d.Store, opts); err != nil {
 		return nil, err
 	}

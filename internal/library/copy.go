@@ -7,10 +7,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
@@ -50,8 +48,8 @@ func (l *Library) loadCatalogueCopy() {
 	}
 	l.status.Store(&catalogueStatus{generation: max(copied.Generation, 0), restored: true})
 	for _, d := range copied.Mutable {
-		if known := l.mutable[d.Ref]; known != nil {
-			known.dataset, known.known = d, true
+		if l.isPlants(d.Ref) {
+			l.plants.dataset, l.plants.known = d, true
 		}
 	}
 	l.cache.savedCopy = content
@@ -65,14 +63,11 @@ func (l *Library) saveCatalogueCopy() {
 		return
 	}
 	copied := catalogueCopy{Generation: s.generation, Datasets: l.liveVersions()}
-	for _, ref := range slices.SortedFunc(maps.Keys(l.mutable), herb.Ref.Compare) {
-		k := l.mutable[ref]
-		k.mu.Lock()
-		if k.known {
-			copied.Mutable = append(copied.Mutable, k.dataset)
-		}
-		k.mu.Unlock()
+	l.plants.mu.Lock()
+	if l.plants.known {
+		copied.Mutable = append(copied.Mutable, l.plants.dataset)
 	}
+	l.plants.mu.Unlock()
 	content, err := json.Marshal(copied)
 	l.cache.saving.Lock()
 	defer l.cache.saving.Unlock()

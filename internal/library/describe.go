@@ -26,15 +26,12 @@ func (l *Library) Live(ctx context.Context) ([]herb.LiveVersion, error) {
 		return nil, err
 	}
 	all := l.liveVersions()
-	for ref := range l.opts.Mutable {
-		d, err := l.describeMutable(ctx, ref)
-		if err != nil {
-			return nil, err
-		}
-		i, _ := slices.BinarySearchFunc(all, ref, func(v herb.LiveVersion, ref herb.Ref) int { return v.Compare(ref) })
-		all = slices.Insert(all, i, herb.LiveVersion{Ref: ref, Version: d.Version, Records: d.Records, Published: d.Published})
+	if l.opts.Plants == nil {
+		return all, nil
 	}
-	return all, nil
+	d, err := l.describePlants(ctx)
+	i, _ := slices.BinarySearchFunc(all, d.Ref, func(v herb.LiveVersion, ref herb.Ref) int { return v.Compare(ref) })
+	return slices.Insert(all, i, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published}), err
 }
 
 // Datasets describes datasets that Live has returned, in this order. Unless they are open, they have no details, or if details
@@ -44,12 +41,11 @@ func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, det
 	var missing []herb.LiveVersion
 	position := map[herb.Ref]int{}
 	for i, v := range versions {
-		if _, ok := l.opts.Mutable[v.Ref]; ok {
-			d, err := l.describeMutable(ctx, v.Ref)
-			if err != nil {
+		if l.isPlants(v.Ref) {
+			var err error
+			if all[i], err = l.describePlants(ctx); err != nil {
 				return nil, err
 			}
-			all[i] = d
 			continue
 		}
 		d, open := l.describeOpen(v)
@@ -155,8 +151,8 @@ func (l *Library) similarNames(ref herb.Ref) (names []string) {
 			others = append(others, name)
 		}
 	}
-	for r := range l.opts.Mutable {
-		add(r)
+	if l.opts.Plants != nil {
+		add(herb.PlantsRef)
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -102,14 +102,13 @@ type Snapshot interface {
 
 // Options configure a library.
 type Options struct {
-	Dir     string               // folder of the segment files; it must exist
-	Mutable map[herb.Ref]Mutable // datasets that are not published
-	Keep    int                  // versions to keep per dataset; 0: DefaultKeep
-	Now     func() time.Time     // nil: time.Now
-	Log     *slog.Logger         // nil disables logging
-
-	Memory int           // memory for sorting in a publish before it spills to disk, in bytes; 0: the default of segment.Options
-	FS     filesystem.FS // file operations; nil: filesystem.OS
+	Dir    string           // folder of the segment files; it must exist
+	Plants Mutable          // the dataset herb.PlantsRef; nil: there is none
+	Keep   int              // versions to keep per dataset; 0: DefaultKeep
+	Now    func() time.Time // nil: time.Now
+	Log    *slog.Logger     // nil disables logging
+	Memory int              // memory for sorting in a publish before it spills to disk, in bytes; 0: the default of segment.Options
+	FS     filesystem.FS    // file operations; nil: filesystem.OS
 
 	// Blobs stores the files for all nodes. If nil, Dir is the store.
 	Blobs Blobs
@@ -139,7 +138,7 @@ type Library struct {
 	refresh   sync.Mutex                      // held while reading the catalogue
 	status    atomic.Pointer[catalogueStatus] // written with refresh held
 	words     wordsStatus
-	mutable   map[herb.Ref]*lastKnown
+	plants    lastKnown
 	openFile  func(path string) (*segment.Reader, error)
 
 	mu       sync.RWMutex // guards the fields below and those of entries; never held during I/O
@@ -192,11 +191,8 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Library{catalogue: catalogue, opts: opts, notifier: n, mutable: map[herb.Ref]*lastKnown{},
-		openFile: openLocal, entries: map[versionKey]*entry{}, cache: newCache()}
-	for ref := range opts.Mutable {
-		l.mutable[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
-	}
+	l := &Library{catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, entries: map[versionKey]*entry{}, cache: newCache()}
+	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: herb.AccessOpen}
 	l.status.Store(&catalogueStatus{generation: -1})
 	l.words = wordsStatus{reading: make(chan struct{}, 1), generation: -1}
 	if !l.shared() {
@@ -212,6 +208,9 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 
 // shared reports whether the files are in an object store that nodes share, and Dir is a cache of it.
 func (l *Library) shared() bool { return l.opts.Blobs != nil }
+
+// isPlants reports whether a dataset is the mutable one.
+func (l *Library) isPlants(ref herb.Ref) bool { return l.opts.Plants != nil && ref == herb.PlantsRef }
 
 // Close cancels fetches and closes all open versions. Views stay valid until they are released.
 func (l *Library) Close() error {
@@ -234,8 +233,8 @@ func (l *Library) Close() error {
 // returns an older open one; if there is none, it waits for the fetch. If Dir has all files, it always waits, up to
 // Options.Wait, so that the request after a publish lists the new version.
 func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
-	if mutable, ok := l.opts.Mutable[ref]; ok {
-		s, err := mutable.Acquire(ctx)
+	if l.isPlants(ref) {
+		s, err := l.opts.Plants.Acquire(ctx)
 		if err != nil {
 			return View{}, err
 		}

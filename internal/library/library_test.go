@@ -50,9 +50,9 @@ func newSharedDir(t *testing.T) *sharedDir {
 func (s *sharedDir) open(t *testing.T) *library.Library {
 	t.Helper()
 	l, err := library.Open(s.db, library.Options{
-		Dir:     s.dir,
-		Mutable: map[herb.Ref]library.Mutable{herb.PlantsRef: staticMutable{}},
-		Now:     func() time.Time { return s.now() },
+		Dir:    s.dir,
+		Plants: staticMutable{},
+		Now:    func() time.Time { return s.now() },
 	})
 	if err != nil {
 		t.Fatal(err)

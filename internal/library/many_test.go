@@ -73,7 +73,7 @@ func openMany(tb testing.TB, dir string) (*library.Library, *sqlite.Store) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	l, err := library.Open(db, library.Options{Dir: dir, Mutable: map[herb.Ref]library.Mutable{herb.PlantsRef: staticMutable{}}})
+	l, err := library.Open(db, library.Options{Dir: dir, Plants: staticMutable{}})
 	if err != nil {
 		tb.Fatal(err)
 	}

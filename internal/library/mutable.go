@@ -8,7 +8,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// lastKnown is the last description of a mutable dataset.
+// lastKnown is the last description of the mutable dataset.
 type lastKnown struct {
 	mu       sync.Mutex
 	dataset  herb.Dataset
@@ -16,16 +16,16 @@ type lastKnown struct {
 	failedAt time.Time // time of the last failure; zero if the last call succeeded
 }
 
-// Limits of describing mutable datasets in a list of all datasets: the time for one call, and the pause after a failure.
+// Limits of describing the mutable dataset in a list of all datasets: the time for one call, and the pause after a failure.
 const (
 	describeTimeout = 2 * time.Second
 	describePause   = 5 * time.Second
 )
 
-// describeMutable describes a mutable dataset. If it does not answer, its last description is used, marked unavailable. After a
-// failure, one caller at a time asks, so that a list of all datasets does not wait for one of them repeatedly.
-func (l *Library) describeMutable(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
-	k := l.mutable[ref]
+// describePlants describes the mutable dataset. If it does not answer, its last description is used, marked unavailable. After a
+// failure, one caller at a time asks, so that a list of all datasets does not wait for it repeatedly.
+func (l *Library) describePlants(ctx context.Context) (herb.Dataset, error) {
+	k := &l.plants
 	k.mu.Lock()
 	last, now := k.dataset, l.opts.Now()
 	last.Unavailable = true
@@ -39,7 +39,7 @@ func (l *Library) describeMutable(ctx context.Context, ref herb.Ref) (herb.Datas
 	k.mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()
-	d, err := l.opts.Mutable[ref].Describe(limited)
+	d, err := l.opts.Plants.Describe(limited)
 	if err != nil && ctx.Err() != nil {
 		return herb.Dataset{}, err // the caller left; the dataset did not fail
 	}
@@ -50,7 +50,7 @@ func (l *Library) describeMutable(ctx context.Context, ref herb.Ref) (herb.Datas
 		return d, nil
 	}
 	if k.failedAt.IsZero() {
-		l.opts.Log.Warn("cannot describe dataset; showing last known state", "dataset", ref.String(), "err", err)
+		l.opts.Log.Warn("cannot describe dataset; showing last known state", "dataset", last.Ref.String(), "err", err)
 	}
 	k.failedAt = l.opts.Now()
 	return last, nil

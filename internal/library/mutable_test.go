@@ -47,7 +47,7 @@ func TestDatasets_mutableFails(t *testing.T) {
 			t.Parallel()
 			inCluster(t, func(t *testing.T, c *cluster) {
 				f := &flaky{}
-				n := c.node(t, func(o *library.Options) { o.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: f} })
+				n := c.node(t, func(o *library.Options) { o.Plants = f })
 				publishAs(t, n.Library, ref, 1)
 				describe := func() herb.Dataset {
 					t.Helper()
@@ -98,7 +98,7 @@ func TestDatasets_callerLeaves(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		f := &flaky{}
-		n := c.node(t, func(o *library.Options) { o.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: f} })
+		n := c.node(t, func(o *library.Options) { o.Plants = f })
 		if _, err := describeAll(t.Context(), n.Library); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestDatasets_mutableRestored(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		f := &flaky{}
-		n := c.node(t, func(o *library.Options) { o.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: f} })
+		n := c.node(t, func(o *library.Options) { o.Plants = f })
 		check := func(title string) {
 			t.Helper()
 			ds, err := describeAll(t.Context(), n.Library)

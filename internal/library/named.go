@@ -19,7 +19,7 @@ const (
 // has herb.CodeGone if it is not in the catalogue, and herb.CodeInvalid if the name is malformed or the dataset is mutable.
 // The access of the view is that of the version; that of the live version may differ.
 func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (View, error) {
-	if _, ok := l.opts.Mutable[ref]; ok {
+	if l.isPlants(ref) {
 		return View{}, herb.Invalidf("dataset %s has no versions, because every write changes it; omit the version", ref)
 	}
 	if !isVersion(version) {

@@ -48,9 +48,9 @@ func (g *gatedFiles) change(change func(*gatedFiles)) {
 }
 
 // gated returns a library whose opening of files g controls.
-func (s *sharedDir) gated(t *testing.T, g *gatedFiles, wait time.Duration, more map[herb.Ref]library.Mutable) *library.Library {
+func (s *sharedDir) gated(t *testing.T, g *gatedFiles, wait time.Duration, plants library.Mutable) *library.Library {
 	t.Helper()
-	l, err := library.Open(s.db, library.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Mutable: more})
+	l, err := library.Open(s.db, library.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Plants: plants})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ var _ library.Mutable = (*countedMutable)(nil)
 func TestAcquire_unknown(t *testing.T) {
 	t.Parallel()
 	s, plants := newSharedDir(t), &countedMutable{}
-	l := s.gated(t, &gatedFiles{}, 0, map[herb.Ref]library.Mutable{herb.PlantsRef: plants})
+	l := s.gated(t, &gatedFiles{}, 0, plants)
 	publishAs(t, l, ref, 1)
 	long := strings.Repeat("a", herb.MaxName)
 	for _, tt := range []struct {

@@ -65,7 +65,7 @@ type Outcome struct {
 func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err error) {
 	defer herb.Recover(&err)
 	d := p.Dataset
-	if _, ok := l.opts.Mutable[d.Ref]; ok {
+	if l.isPlants(d.Ref) {
 		return Outcome{Dataset: d}, herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
 	}
 	d.Published = l.opts.Now().UTC().Truncate(time.Millisecond)

@@ -133,7 +133,7 @@ func (l *Library) ProtectedRefs(ctx context.Context) ([]herb.Ref, error) {
 
 // MayMatch implements RecordSource. It reads the words of a published version without opening it.
 func (l *Library) MayMatch(v herb.LiveVersion, s *query.Search) bool {
-	if _, ok := l.opts.Mutable[v.Ref]; ok {
+	if l.isPlants(v.Ref) {
 		return true
 	}
 	may, err := segment.MayMatch(l.file(v.Version), s)

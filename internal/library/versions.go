@@ -20,8 +20,8 @@ type VersionInfo struct {
 
 // DescribeVersions returns the kept versions of a dataset, newest first. A mutable dataset has one.
 func (l *Library) DescribeVersions(ctx context.Context, ref herb.Ref) ([]VersionInfo, error) {
-	if mutable, ok := l.opts.Mutable[ref]; ok {
-		d, err := mutable.Describe(ctx)
+	if l.isPlants(ref) {
+		d, err := l.opts.Plants.Describe(ctx)
 		return []VersionInfo{{Dataset: d, Live: true, First: true}}, err
 	}
 	history, err := l.catalogue.History(ctx, ref)
@@ -42,8 +42,8 @@ func (l *Library) History(ctx context.Context, ref herb.Ref) ([]store.Version, e
 
 // Version describes a version of a dataset; an empty name means the live one.
 func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
-	if mutable, ok := l.opts.Mutable[ref]; ok {
-		return mutable.Describe(ctx)
+	if l.isPlants(ref) {
+		return l.opts.Plants.Describe(ctx)
 	}
 	return l.catalogue.Version(ctx, ref, version)
 }
@@ -96,7 +96,7 @@ func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, ma
 
 // Remove removes a dataset with all its versions.
 func (l *Library) Remove(ctx context.Context, ref herb.Ref) error {
-	if _, ok := l.opts.Mutable[ref]; ok {
+	if l.isPlants(ref) {
 		return herb.Invalidf("%q is the plant store and cannot be removed", ref)
 	}
 	history, err := l.catalogue.History(ctx, ref)
