@@ -23,6 +23,7 @@ type address struct {
 	bucket string
 	path   string // without leading and trailing slashes
 	params url.Values
+	flags  map[string]bool // those of params that are true
 }
 
 // String returns the address without its parameters.
@@ -36,20 +37,21 @@ func (a address) String() string {
 	return a.scheme + "://" + a.bucket + "/" + a.path
 }
 
-// parameters returns the valid query parameters of a scheme, nil if the scheme is unknown.
-func parameters(scheme string) []string {
+// parameters returns the valid query parameters of a scheme: those that are true or false, and others. There are none if the
+// scheme is unknown.
+func parameters(scheme string) (flags, others []string) {
 	switch scheme {
 	case s3Scheme:
-		return []string{
-			"accelerate", "anonymous", "disable_https", "dualstack", "endpoint", "fips", "kmskeyid", "profile", "region",
-			"s3ForcePathStyle", "ssetype", "use_path_style",
+		flags = []string{"accelerate", "anonymous", "disable_https", "dualstack", "fips", "s3ForcePathStyle", "use_path_style"}
+		return flags, []string{
+			"endpoint", "kmskeyid", "profile", "region", "ssetype",
 			// Ignored: they tuned the S3 client of earlier versions, and addresses that have them still work.
 			"hostname_immutable", "rate_limiter_capacity", "request_checksum_calculation", "response_checksum_validation",
 		}
 	case fileScheme:
-		return []string{"create_dir"}
+		return []string{"create_dir"}, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // Check reports what is wrong with an address, as far as that is known without opening it.
@@ -65,7 +67,7 @@ func parse(at string) (address, error) {
 	if err != nil {
 		return address{}, herb.Invalidf("invalid address of the object store; write %s", forms)
 	}
-	allowed := parameters(u.Scheme)
+	flags, others := parameters(u.Scheme)
 	for _, check := range []struct {
 		failed  bool
 		message string
@@ -75,7 +77,7 @@ func parse(at string) (address, error) {
 			"s3://bucket/prefix?endpoint=https://storage.googleapis.com"},
 		{u.Scheme == "azblob", "azblob:// is not supported; Azure Blob Storage does not speak the S3 protocol, run an S3 gateway in " +
 			"front of it: s3://bucket/prefix?endpoint=https://gateway.example.org"},
-		{allowed == nil, "unknown object store " + strconv.Quote(u.Scheme+"://") + "; write " + forms},
+		{flags == nil, "unknown object store " + strconv.Quote(u.Scheme+"://") + "; write " + forms},
 		{u.User != nil, "the address of the object store contains credentials; remove them and set AWS_ACCESS_KEY_ID and " +
 			"AWS_SECRET_ACCESS_KEY in the environment"},
 		{u.Fragment != "", "the address of the object store has a fragment (#…); write " + forms},
@@ -86,7 +88,7 @@ func parse(at string) (address, error) {
 			return address{}, herb.Invalidf("%s", check.message)
 		}
 	}
-	a := address{scheme: u.Scheme, bucket: u.Host, path: strings.Trim(u.Path, "/")}
+	a := address{scheme: u.Scheme, bucket: u.Host, path: strings.Trim(u.Path, "/"), flags: map[string]bool{}}
 	if a.path != "" && !fs.ValidPath(a.path) {
 		return address{}, herb.Invalidf("the path of the object store has an empty element, . or ..; write %s", forms)
 	}
@@ -94,26 +96,19 @@ func parse(at string) (address, error) {
 		return address{}, herb.Invalidf("invalid parameters of the object store %s; write ?name=value&name=value", a)
 	}
 	for name, values := range a.params {
-		if !slices.Contains(allowed, name) {
-			return address{}, herb.Invalidf("unknown parameter %q of the object store %s; valid parameters: %s", name, a,
-				strings.Join(allowed, ", "))
+		isFlag := slices.Contains(flags, name)
+		if isFlag && values[0] != "" {
+			a.flags[name], err = strconv.ParseBool(values[0])
 		}
-		if len(values) > 1 {
+		switch {
+		case !isFlag && !slices.Contains(others, name):
+			return address{}, herb.Invalidf("unknown parameter %q of the object store %s; valid parameters: %s", name, a,
+				strings.Join(slices.Concat(flags, others), ", "))
+		case len(values) > 1:
 			return address{}, herb.Invalidf("parameter %q of the object store %s is given twice; give it once", name, a)
+		case err != nil:
+			return address{}, herb.Invalidf("parameter %q of the object store %s must be true or false", name, a)
 		}
 	}
 	return a, nil
-}
-
-// flag returns the value of a boolean parameter, false if it is absent.
-func (a address) flag(name string) (bool, error) {
-	s := a.params.Get(name)
-	if s == "" {
-		return false, nil
-	}
-	v, err := strconv.ParseBool(s)
-	if err != nil {
-		return false, herb.Invalidf("parameter %q of the object store %s must be true or false", name, a)
-	}
-	return v, nil
 }

@@ -27,11 +27,7 @@ func openFolder(a address) (driver, error) {
 	if filepath.VolumeName(a.path) != "" { // on Windows, as in file:///C:/folder
 		root = filepath.FromSlash(a.path)
 	}
-	create, err := a.flag("create_dir")
-	if err != nil {
-		return nil, err
-	}
-	if create {
+	if a.flags["create_dir"] {
 		err := os.Mkdir(root, 0o700)
 		if err == nil {
 			err = filesystem.SyncDir(filesystem.OS{}, filepath.Dir(root))

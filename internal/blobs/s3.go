@@ -41,15 +41,6 @@ func openS3(a address, stall time.Duration) (driver, error) {
 	if err := s3utils.CheckValidBucketName(a.bucket); err != nil {
 		return nil, herb.Invalidf("invalid bucket name in the object store %s: %v", a, err)
 	}
-	flags := map[string]bool{}
-	for _, name := range []string{
-		"accelerate", "anonymous", "disable_https", "dualstack", "fips", "s3ForcePathStyle", "use_path_style",
-	} {
-		var err error
-		if flags[name], err = a.flag(name); err != nil {
-			return nil, err
-		}
-	}
 	profile := a.params.Get("profile")
 	region := cmp.Or(a.params.Get("region"), os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), profileRegion(profile))
 	endpoint, err := a.endpoint()
@@ -57,18 +48,17 @@ func openS3(a address, stall time.Duration) (driver, error) {
 		return nil, err
 	}
 	custom := endpoint != nil
-	switch {
-	case custom:
-		region = cmp.Or(region, defaultRegion)
-	case region == "":
-		return nil, herb.Invalidf("no region for the object store %s; add ?region=… or set AWS_REGION", a)
-	case flags["fips"]:
-		endpoint = &url.URL{Scheme: "https", Host: "s3-fips." + region + ".amazonaws.com"}
-	default:
+	if !custom {
+		if region == "" {
+			return nil, herb.Invalidf("no region for the object store %s; add ?region=… or set AWS_REGION", a)
+		}
 		endpoint = &url.URL{Scheme: "https", Host: "s3.amazonaws.com"} // the client derives that of the region
-	}
-	if flags["disable_https"] && !custom {
-		endpoint.Scheme = "http"
+		if a.flags["fips"] {
+			endpoint.Host = "s3-fips." + region + ".amazonaws.com"
+		}
+		if a.flags["disable_https"] {
+			endpoint.Scheme = "http"
+		}
 	}
 	s := &s3Store{bucket: a.bucket, transport: http.DefaultTransport.(*http.Transport).Clone()}
 	if a.path != "" {
@@ -81,13 +71,14 @@ func openS3(a address, stall time.Duration) (driver, error) {
 	s.transport.DialContext = dialWithStall(s.transport.DialContext, stall)
 	s.transport.ForceAttemptHTTP2 = false // its connections are read even while no response is consumed
 	lookup := minio.BucketLookupAuto
-	if flags["use_path_style"] || flags["s3ForcePathStyle"] {
+	if a.flags["use_path_style"] || a.flags["s3ForcePathStyle"] {
 		lookup = minio.BucketLookupPath
 	} else if custom && (a.params.Has("use_path_style") || a.params.Has("s3ForcePathStyle")) {
 		lookup = minio.BucketLookupDNS
 	}
+	region = cmp.Or(region, defaultRegion)
 	s.client, err = minio.NewCore(endpoint.Host, &minio.Options{
-		Creds:        newCredentials(profile, region, flags["anonymous"]),
+		Creds:        newCredentials(profile, region, a.flags["anonymous"]),
 		Secure:       endpoint.Scheme == "https",
 		Transport:    s.transport,
 		Region:       region,
@@ -97,8 +88,8 @@ func openS3(a address, stall time.Duration) (driver, error) {
 	if err != nil {
 		return nil, herb.Wrap(herb.CodeInvalid, err, "cannot open the object store %s", a)
 	}
-	s.client.SetS3EnableDualstack(flags["dualstack"])
-	if flags["accelerate"] {
+	s.client.SetS3EnableDualstack(a.flags["dualstack"])
+	if a.flags["accelerate"] {
 		s.client.SetS3TransferAccelerate("s3-accelerate.amazonaws.com")
 	}
 	return s, nil

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,38 +39,34 @@ func (l *Library) Collect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing objects: %w", err)
 	}
-	known, err := l.catalogue.Versions(ctx)
+	versions, err := l.catalogue.Versions(ctx)
 	if err != nil {
 		return err
 	}
-	list, err := l.catalogue.Retired(ctx)
+	retired, err := l.catalogue.Retired(ctx)
 	if err != nil {
 		return err
 	}
-	inCatalogue := newSet(known)
-	now := l.opts.Now()
-	retired := make(map[string]time.Time, len(list))
+	errs := []error{l.opts.Blobs.Abort(ctx, orphanAge)}
+	now, known, removed := l.opts.Now(), newSet(versions), 0
 	var forget []string
-	for _, r := range list {
-		retired[r.Version] = r.Since
-		if _, there := objects[r.Version]; !there && now.Sub(r.Since) >= l.opts.Retention+retiredMargin {
+	for _, r := range retired {
+		known[r.Version] = true
+		switch _, stored := objects[r.Version]; {
+		case stored && now.Sub(r.Since) >= l.opts.Retention:
+			err := l.opts.Blobs.Delete(ctx, objectName(r.Version))
+			if errs = append(errs, err); err == nil {
+				removed++
+			}
+		case !stored && now.Sub(r.Since) >= l.opts.Retention+retiredMargin:
 			forget = append(forget, r.Version)
 		}
 	}
-	errs := []error{l.opts.Blobs.Abort(ctx, orphanAge)}
-	removed := 0
-	for _, version := range slices.Sorted(maps.Keys(objects)) {
-		since, gone := retired[version]
-		var err error
-		switch {
-		case gone && now.Sub(since) >= l.opts.Retention:
-			if err = l.opts.Blobs.Delete(ctx, objectName(version)); err == nil {
-				removed++
-			}
-		case !gone && now.Sub(objects[version].Modified) >= orphanAge && !inCatalogue[version]:
-			_, err = l.catalogue.RetireVersion(ctx, version, now)
+	for version, object := range objects {
+		if !known[version] && now.Sub(object.Modified) >= orphanAge {
+			_, err := l.catalogue.RetireVersion(ctx, version, now)
+			errs = append(errs, err)
 		}
-		errs = append(errs, err)
 	}
 	if len(forget) > 0 {
 		errs = append(errs, l.catalogue.ForgetRetired(ctx, forget))
@@ -128,15 +122,6 @@ func (l *Library) cleanUp(ctx context.Context) {
 // abandonedAge is the age at which a file that may belong to a running process counts as abandoned.
 const abandonedAge = time.Hour
 
-// sweptSuffixes returns the extensions of files that Sweep may remove. Other files in the folder are not ours.
-func sweptSuffixes() []string {
-	const (
-		copySuffix = ".tmp"  // of files that blobs writes while a migration copies segments into the folder
-		lockSuffix = ".lock" // of files that earlier releases locked
-	)
-	return []string{fileSuffix, segment.PartSuffix, descriptionSuffix, copySuffix, lockSuffix}
-}
-
 // Sweep removes files of interrupted publishes and downloads, and files of versions that are no longer in the catalogue.
 //
 // Publishes, downloads and migrations hold a shared lock while they run, so Sweep does nothing while there is one in any process;
@@ -161,29 +146,37 @@ func (l *Library) Sweep(ctx context.Context) error {
 		return err
 	}
 	inCatalogue := newSet(versions)
-	var errs []error
 	for _, f := range files {
-		errs = append(errs, l.sweepFile(ctx, f, inCatalogue, locked == nil))
+		err = errors.Join(err, l.sweepFile(ctx, f, inCatalogue, locked == nil))
 	}
-	errs = append(errs, l.sweepRetired(ctx)) // including versions that sweepFile has retired
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("sweeping leftovers: %w", err)
+	if err = errors.Join(err, l.sweepRetired(ctx)); err != nil { // including versions that sweepFile has retired
+		err = fmt.Errorf("sweeping leftovers: %w", err)
 	}
-	return nil
+	return err
 }
 
 // sweepFile removes a file if it is a leftover, or retires its version. idle reports that no process writes files.
 func (l *Library) sweepFile(ctx context.Context, f fs.DirEntry, inCatalogue map[string]bool, idle bool) error {
+	const (
+		copySuffix = ".tmp"  // of files that blobs writes while a migration copies segments into the folder
+		lockSuffix = ".lock" // of files that earlier releases locked
+	)
 	ext := filepath.Ext(f.Name())
 	stem := strings.TrimSuffix(f.Name(), ext)
-	if !slices.Contains(sweptSuffixes(), ext) || inCatalogue[stem] && (ext == fileSuffix || ext == descriptionSuffix) {
-		return nil
+	switch ext {
+	case fileSuffix, descriptionSuffix:
+		if inCatalogue[stem] {
+			return nil
+		}
+	case segment.PartSuffix, copySuffix, lockSuffix:
+	default:
+		return nil // not ours
 	}
 	info, err := f.Info()
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
 		return err
 	}
 	old := l.opts.Now().Sub(info.ModTime()) >= abandonedAge

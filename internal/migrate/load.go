@@ -11,8 +11,7 @@ import (
 	"herbarium/internal/store"
 )
 
-// batchSize is the number of plants or idempotency keys that one transaction adds. The larger it is, the fewer times a
-// page of an index is written.
+// batchSize is the number of entries that one transaction adds. The larger it is, the fewer times a page of an index is written.
 const batchSize = 10_000
 
 // loader writes the entries that an installation lacks.
@@ -25,19 +24,16 @@ type loader struct {
 	options Options
 	result  *Result
 
-	section         int
-	keys            []herb.Key
-	plants          []store.Creation
-	idempotencyKeys []store.IdempotencyRecord
-	audit           []herb.AuditEntry
+	section int
+	batch   []Entry // of the section, not written yet
 }
 
 // add handles an entry of the source. t is the entry of the target, nil if it has none.
-func (l *loader) add(ctx context.Context, s, t Entry) (err error) {
+func (l *loader) add(ctx context.Context, s, t Entry) error {
 	if s == nil {
 		return nil // compareEarlier has permitted it
 	}
-	if section, _ := s.position(); section != l.section || len(l.plants) == batchSize || len(l.idempotencyKeys) == batchSize {
+	if section, _ := s.position(); section != l.section || len(l.batch) == batchSize {
 		if err := l.flush(ctx); err != nil {
 			return err
 		}
@@ -49,43 +45,47 @@ func (l *loader) add(ctx context.Context, s, t Entry) (err error) {
 	switch s := s.(type) {
 	case *Segment:
 		return l.addSegment(ctx, s)
-	case *Key:
-		return l.addKey(ctx, s, t)
-	case *Plant:
-		if t == nil {
-			l.plants = append(l.plants, store.Creation{Plant: herb.NewPlant{ID: s.ID, Plant: s.Plant}})
-		}
-	case *IdempotencyKey:
-		if t == nil {
-			l.idempotencyKeys = append(l.idempotencyKeys, s.IdempotencyRecord)
-		}
-	case *AuditEntry:
-		if t == nil {
-			l.audit = append(l.audit, s.AuditEntry)
-		}
 	case *Dataset:
 		return l.addDataset(ctx, s, t)
+	case *Key:
+		if had, ok := t.(*Key); ok {
+			return l.updateKey(ctx, s, had)
+		}
+	}
+	if t == nil {
+		l.batch = append(l.batch, s)
 	}
 	return nil
 }
 
-// flush writes what add has collected.
+// flush writes the batch.
 func (l *loader) flush(ctx context.Context) error {
-	return errors.Join( // at most one of them has entries
-		flushBatch(ctx, &l.keys, l.to.Store.AddKeys),
-		flushBatch(ctx, &l.plants, l.createPlants),
-		flushBatch(ctx, &l.idempotencyKeys, l.to.Store.AddIdempotencyKeys),
-		flushBatch(ctx, &l.audit, l.to.Store.AddAuditEntries),
-	)
-}
-
-func flushBatch[T any](ctx context.Context, batch *[]T, write func(context.Context, []T) error) error {
-	if len(*batch) == 0 {
+	batch := l.batch
+	if l.batch = nil; len(batch) == 0 {
 		return nil
 	}
-	err := write(ctx, *batch)
-	*batch = nil
-	return err
+	switch l.section {
+	case keys:
+		l.result.NewKeys += len(batch)
+		return l.to.Store.AddKeys(ctx, values(batch, func(k *Key) herb.Key { return k.Key }))
+	case plants:
+		return l.createPlants(ctx, values(batch, func(p *Plant) store.Creation {
+			return store.Creation{Plant: herb.NewPlant{ID: p.ID, Plant: p.Plant}}
+		}))
+	case idempotencyKeys:
+		return l.to.Store.AddIdempotencyKeys(ctx, values(batch, func(k *IdempotencyKey) store.IdempotencyRecord { return k.IdempotencyRecord }))
+	default:
+		return l.to.Store.AddAuditEntries(ctx, values(batch, func(e *AuditEntry) herb.AuditEntry { return e.AuditEntry }))
+	}
+}
+
+// values returns what the entries of a section contain.
+func values[E Entry, T any](entries []Entry, value func(E) T) []T {
+	all := make([]T, len(entries))
+	for i, e := range entries {
+		all[i] = value(e.(E))
+	}
+	return all
 }
 
 func (l *loader) createPlants(ctx context.Context, plants []store.Creation) error {
@@ -122,14 +122,8 @@ func (l *loader) addSegment(ctx context.Context, s *Segment) error {
 	return ensureSegment(ctx, l.files, l.to.Files, s, l.options, l.result)
 }
 
-// addKey adds a key, or updates the revocation and last use of the one that the target has.
-func (l *loader) addKey(ctx context.Context, k *Key, t Entry) error {
-	had, ok := t.(*Key)
-	if !ok {
-		l.keys = append(l.keys, k.Key)
-		l.result.NewKeys++
-		return nil
-	}
+// updateKey updates the revocation and last use of a key that the target has.
+func (l *loader) updateKey(ctx context.Context, k, had *Key) error {
 	if !k.Revoked.IsZero() && had.Revoked.IsZero() {
 		if err := l.to.Store.RevokeKey(ctx, k.ID, k.Revoked); err != nil {
 			return err
