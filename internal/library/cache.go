@@ -150,22 +150,21 @@ func (l *Library) prefetch(e *entry, used int64) bool {
 // learnSizes reads the descriptions of versions whose size is unknown. As a result, this node has copies of all descriptions
 // and can fetch any version while the catalogue is down.
 func (l *Library) learnSizes(ctx context.Context) {
-	var unknown []*entry
-	var versions []herb.LiveVersion
+	var unknown []herb.LiveVersion
 	l.mu.RLock()
 	for _, e := range l.sorted {
 		if !e.described {
-			unknown, versions = append(unknown, e), append(versions, e.LiveVersion)
+			unknown = append(unknown, e.LiveVersion)
 		}
 	}
 	l.mu.RUnlock()
-	for i, v := range versions {
+	for _, v := range unknown {
 		d, err := l.describeVersion(ctx, v)
 		if herb.CodeOf(err) == herb.CodeUnavailable || ctx.Err() != nil {
 			return // the next call continues
 		}
 		l.mu.Lock()
-		if e := unknown[i]; err == nil && e.Version == v.Version {
+		if e := l.entries[versionKey{ref: v.Ref}]; err == nil && e != nil && e.Version == v.Version {
 			if e.described = true; d.File != nil {
 				e.size = d.File.Size
 			}

@@ -50,7 +50,7 @@ type Catalogue interface {
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
-	RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) error
+	RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) ([]string, error)
 	History(ctx context.Context, ref herb.Ref) ([]store.Version, error)
 	PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) ([]string, error)
 	Versions(ctx context.Context) ([]string, error)

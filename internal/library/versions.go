@@ -99,17 +99,10 @@ func (l *Library) Remove(ctx context.Context, ref herb.Ref) error {
 	if l.isPlants(ref) {
 		return herb.Invalidf("%q is the plant store and cannot be removed", ref)
 	}
-	history, err := l.catalogue.History(ctx, ref)
+	versions, err := l.catalogue.RemoveDataset(ctx, ref, l.opts.Now())
 	if err != nil {
 		return err
 	}
-	if err := l.catalogue.RemoveDataset(ctx, ref, l.opts.Now()); err != nil {
-		return err
-	}
 	l.notifyChange()
-	names := make([]string, len(history))
-	for i, v := range history {
-		names[i] = v.Version
-	}
-	return l.removeRetired(ctx, names)
+	return l.removeRetired(ctx, versions)
 }

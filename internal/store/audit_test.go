@@ -36,7 +36,8 @@ func (suite) AuditChanges(t *testing.T, db Database) {
 	wantSuperseded(t, s.AddVersion(ann, dataset(catalog, 3), first.Version))
 	noError(t, s.SetLive(ann, catalog, first.Version, second.Version))
 	wantCode(t, s.SetLive(ann, catalog, "v9", first.Version), herb.CodeNotFound)
-	noError(t, s.RemoveDataset(ann, catalog, time.Time{}))
+	_, err := s.RemoveDataset(ann, catalog, time.Time{})
+	noError(t, err)
 	rejected := herb.AuditEntry{Action: herb.AuditPublished, Subject: seeds.String(), Result: herb.AuditRejected, Detail: "reason: refused"}
 	noError(t, s.AddAuditEntry(t.Context(), rejected))
 	rejected.Actor = "unknown"

@@ -315,11 +315,11 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 	})
 }
 
-// RemoveDataset removes a dataset with all its versions and retires them at a time; the zero time retires none.
-func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) error {
-	return s.write(ctx, "removing dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		_, names, err := versionNames(ctx, tx, ref)
-		if err != nil {
+// RemoveDataset removes a dataset with all its versions and returns their names. It retires them at a time; the zero time
+// retires none.
+func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) (names []string, err error) {
+	err = s.write(ctx, "removing dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
+		if _, names, err = versionNames(ctx, tx, ref); err != nil {
 			return err
 		}
 		return errors.Join(
@@ -331,6 +331,7 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) e
 			}),
 		)
 	})
+	return names, err
 }
 
 // PruneVersions removes all but the newest versions of a dataset, never the live one, and returns their names. It retires
@@ -350,10 +351,7 @@ func (s Tables) PruneVersions(ctx context.Context, ref herb.Ref, keep int, at ti
 		}
 		return retire(ctx, tx, at, dropped...)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return dropped, nil
+	return dropped, err
 }
 
 // Versions returns the names of all versions of all datasets.

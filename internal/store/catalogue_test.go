@@ -109,7 +109,7 @@ func (suite) CatalogueChanges(t *testing.T, db Database) {
 	wantChanges("nothing", false)
 	noError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
 	wantChanges("rolled back", false, liveVersions(dataset(catalog, 1))...)
-	noError(t, s.RemoveDataset(t.Context(), catalog, time.Time{}))
+	wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, time.Time{}))
 	wantChanges("removed", false, herb.LiveVersion{Ref: catalog})
 	add(t, s, catalog, 3, 3)
 	wantChanges("added again", false, liveVersions(dataset(catalog, 3))...)
@@ -284,10 +284,13 @@ func (suite) CatalogueRemove(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 2)
 	add(t, s, seeds, 1, 1)
-	changes(t, s, func() { noError(t, s.RemoveDataset(t.Context(), catalog, time.Time{})) })
+	changes(t, s, func() {
+		wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, time.Time{}))
+	})
 	wantCatalogue(t, s, dataset(seeds, 1))
 	wantVersions(t, s, "seeds-v1")
-	wantCode(t, s.RemoveDataset(t.Context(), catalog, time.Time{}), herb.CodeNotFound)
+	_, err := s.RemoveDataset(t.Context(), catalog, time.Time{})
+	wantCode(t, err, herb.CodeNotFound)
 	add(t, s, catalog, 3, 3)
 	wantHistory(t, s, catalog, 3, 3)
 }
@@ -319,7 +322,8 @@ func (suite) CatalogueUnknown(t *testing.T, db Database) {
 	_, prune := s.PruneVersions(t.Context(), catalog, 1, day)
 	_, version := s.Version(t.Context(), catalog, "seeds-v1")
 	live := s.SetLive(t.Context(), catalog, "seeds-v1", "seeds-v1")
-	for _, err := range []error{history, prune, version, live, s.RemoveDataset(t.Context(), catalog, time.Time{})} {
+	_, remove := s.RemoveDataset(t.Context(), catalog, time.Time{})
+	for _, err := range []error{history, prune, version, live, remove} {
 		wantCode(t, err, herb.CodeNotFound, `"garden/catalog"`)
 	}
 }

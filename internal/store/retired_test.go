@@ -26,7 +26,7 @@ func (suite) RetiredPrunedAndRemoved(t *testing.T, db Database) {
 	wantRetired(t, other)
 	wantResult(t, "pruned", []string{"catalog-v2"})(s.PruneVersions(t.Context(), catalog, 2, day))
 	wantRetired(t, other, store.Retired{Version: "catalog-v2", Since: day})
-	noError(t, s.RemoveDataset(t.Context(), seeds, day.Add(time.Hour)))
+	wantResult(t, "removed", []string{"seeds-v1", "seeds-v2"})(s.RemoveDataset(t.Context(), seeds, day.Add(time.Hour)))
 	wantRetired(t, other, store.Retired{Version: "catalog-v2", Since: day},
 		store.Retired{Version: "seeds-v1", Since: day.Add(time.Hour)}, store.Retired{Version: "seeds-v2", Since: day.Add(time.Hour)})
 	wantVersions(t, other, "catalog-v3", "catalog-v4")
