@@ -37,8 +37,9 @@ type Change struct {
 	Message  string     `json:"message"`
 }
 
-// compare returns what changes for consumers when next replaces live, in field order.
-func compare(live, next herb.Dataset) []Change {
+// compare returns what changes for consumers when next replaces live, in field order. accessSet reports that the publisher
+// stated the access of next.
+func compare(live, next herb.Dataset, accessSet bool) []Change {
 	before, after := positions(live.Fields), positions(next.Fields)
 	var changes []Change
 	add := func(kind ChangeKind, field string, breaking bool, format string, args ...any) {
@@ -67,7 +68,7 @@ func compare(live, next herb.Dataset) []Change {
 			add(FieldAdded, f.Name, false, "field %q is added, a %s", f.Name, f.Type)
 		}
 	}
-	compareSettings(live, next, add)
+	compareSettings(live, next, accessSet, add)
 	switch was, is := live.Records, next.Records; {
 	case 2*is < was:
 		add(RecordsOther, "", true, "more than half of the records are missing: %s instead of %s", herb.Count(is), herb.Count(was))
@@ -113,10 +114,14 @@ func compareField(was, is herb.Field, why string, add func(ChangeKind, string, b
 	}
 }
 
-// compareSettings compares the settings of a dataset. A change of access is not breaking by itself;
-// requireStatedAccess rejects the one that may be an accident.
-func compareSettings(live, next herb.Dataset, add func(ChangeKind, string, bool, string, ...any)) {
-	if was, is := accessOf(live), accessOf(next); was != is {
+// compareSettings compares the settings of a dataset. A change of access is breaking only if it may be an accident: a missing
+// descriptor must not make a protected dataset public.
+func compareSettings(live, next herb.Dataset, accessSet bool, add func(ChangeKind, string, bool, string, ...any)) {
+	switch was, is := accessOf(live), accessOf(next); {
+	case was == herb.AccessKey && is != herb.AccessKey && !accessSet:
+		add(AccessOther, "", true, "the live version needs a key and this one does not state its access: it would become public; "+
+			"state access key or open, in the descriptor or with --access")
+	case was != is:
 		add(AccessOther, "", false, "access is %s instead of %s", is, was)
 	}
 	if was, is := strings.Join(live.PrimaryKey, ", "), strings.Join(next.PrimaryKey, ", "); was != is {
@@ -168,21 +173,6 @@ func rejectBreaking(changes []Change, allowBreaking bool) error {
 		advice = "fix the data or, if this is intended, publish with --allow-breaking"
 	}
 	return herb.Errorf(herb.CodeRefused, "rejected, nothing has changed:%s\n  %s", &reasons, advice)
-}
-
-// requireStatedAccess makes the change from access key to open breaking, unless the publisher stated it: a missing
-// descriptor must not make a protected dataset public.
-func requireStatedAccess(changes []Change, live herb.Dataset, p Publication) {
-	if p.AccessSet || accessOf(live) != herb.AccessKey || accessOf(p.Dataset) == herb.AccessKey {
-		return
-	}
-	for i := range changes {
-		if c := &changes[i]; c.Kind == AccessOther {
-			c.Breaking = true
-			c.Message = "the live version needs a key and this one does not state its access: it would become public; " +
-				"state access key or open, in the descriptor or with --access"
-		}
-	}
 }
 
 // findProtected returns a breaking change for each protected dataset with the same source file as a publication that is open

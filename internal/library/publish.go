@@ -128,8 +128,7 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 		out = Outcome{Dataset: d, Changes: wrong}
 		switch {
 		case err == nil:
-			out.Replaces, out.Changes = live.Version, slices.Concat(compare(live, d), wrong)
-			requireStatedAccess(out.Changes, live, p)
+			out.Replaces, out.Changes = live.Version, slices.Concat(compare(live, d, p.AccessSet), wrong)
 		case herb.CodeOf(err) != herb.CodeNotFound:
 			return out, err
 		}

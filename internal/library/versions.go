@@ -29,7 +29,7 @@ func (l *Library) DescribeVersions(ctx context.Context, ref herb.Ref) ([]Version
 	for i, v := range history {
 		infos[i] = VersionInfo{Dataset: v.Dataset, Live: v.Live, First: i+1 == len(history)}
 		if !infos[i].First {
-			infos[i].Changes = compare(history[i+1].Dataset, v.Dataset)
+			infos[i].Changes = compare(history[i+1].Dataset, v.Dataset, true)
 		}
 	}
 	return infos, err

@@ -69,13 +69,7 @@ func (s *Store) call(ctx context.Context, what string, do func(context.Context) 
 // read runs do in a transaction that sees one state of the database.
 func (s *Store) read(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
 	o := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
-	return s.callRead(ctx, what, func(ctx context.Context) error {
-		err := s.inTx(ctx, o, do)
-		if e, ok := errors.AsType[*uncertainError](err); ok {
-			return e.err // nothing to commit
-		}
-		return err
-	})
+	return s.callRead(ctx, what, func(ctx context.Context) error { return s.inTx(ctx, o, do) })
 }
 
 // callRead is call for a read. Reads leave a connection of the pool to writes.
@@ -129,7 +123,10 @@ func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Cont
 		_ = tx.Rollback() // if this fails, the connection is lost and the transaction with it
 		return err
 	}
-	return commitError(tx.Commit())
+	if err = tx.Commit(); o.ReadOnly {
+		return err // nothing to commit
+	}
+	return commitError(err)
 }
 
 // numbered accepts statements with ? placeholders, in a transaction or outside of one.

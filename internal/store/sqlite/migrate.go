@@ -10,6 +10,7 @@ import (
 	"net/url"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/store"
 )
 
 // migrations upgrade the schema. The n-th file, in name order, upgrades to version n; a released file is never changed.
@@ -47,9 +48,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 }
 
 // versionOf returns the schema version and rejects unknown ones.
-func versionOf(ctx context.Context, q interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}, latest int) (version int, err error) {
+func versionOf(ctx context.Context, q store.Tx, latest int) (version int, err error) {
 	if err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return 0, err
 	}
@@ -75,7 +74,7 @@ func Inspect(ctx context.Context, path string) (i Inspection, err error) {
 		return i, err
 	}
 	i.Latest = len(steps)
-	db, err := connect(path, Options{}.withDefaults(), url.Values{"mode": {"rw"}, "_pragma": {"query_only(1)"}})
+	db, err := connect(path, busyTimeout, url.Values{"mode": {"rw"}, "_pragma": {"query_only(1)"}})
 	if err != nil {
 		return i, mapError("opening the database "+path, err)
 	}

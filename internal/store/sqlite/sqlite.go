@@ -23,19 +23,11 @@ import (
 
 // Options configure a Store. The zero value suits a server.
 type Options struct {
-	// BusyTimeout is how long to wait for a write lock of another process. Zero means 5 seconds.
-	BusyTimeout time.Duration
-	// Now returns the time. Nil means time.Now.
-	Now func() time.Time
+	BusyTimeout time.Duration    // how long to wait for a write lock of another process; 0: busyTimeout
+	Now         func() time.Time // nil: time.Now
 }
 
-func (o Options) withDefaults() Options {
-	o.BusyTimeout = cmp.Or(o.BusyTimeout, 5*time.Second)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return o
-}
+const busyTimeout = 5 * time.Second
 
 // Store is an open database. It is safe for concurrent use.
 //
@@ -51,7 +43,10 @@ type Store struct {
 
 // Open opens the database in a file, creates the file if it does not exist, and applies schema migrations.
 func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
-	o = o.withDefaults()
+	o.BusyTimeout = cmp.Or(o.BusyTimeout, busyTimeout)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("creating the database: %w", err)
 	}
@@ -62,7 +57,7 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 			err = errors.Join(mapError("opening the database "+path, err), s.Close())
 		}
 	}()
-	if s.writer, err = connect(path, o, url.Values{"_txlock": {"immediate"}}); err != nil {
+	if s.writer, err = connect(path, o.BusyTimeout, url.Values{"_txlock": {"immediate"}}); err != nil {
 		return nil, err
 	}
 	s.writer.SetMaxOpenConns(1)
@@ -72,7 +67,7 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err := migrate(ctx, s.writer); err != nil {
 		return nil, err
 	}
-	if s.reader, err = connect(path, o, url.Values{"_pragma": {"query_only(1)", "cache_size(-2048)"}}); err != nil {
+	if s.reader, err = connect(path, o.BusyTimeout, url.Values{"_pragma": {"query_only(1)", "cache_size(-2048)"}}); err != nil {
 		return nil, err
 	}
 	readers := max(4, 2*runtime.GOMAXPROCS(0))
@@ -96,13 +91,13 @@ func create(path string) error {
 }
 
 // connect returns connections with the common settings. A negative cache_size is in KiB.
-func connect(path string, o Options, more url.Values) (*sql.DB, error) {
+func connect(path string, busyTimeout time.Duration, more url.Values) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
 	query := url.Values{"_pragma": {
-		fmt.Sprintf("busy_timeout(%d)", o.BusyTimeout.Milliseconds()),
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
 		"foreign_keys(1)",
 		"synchronous(full)",
 		"cache_size(-16384)",
@@ -166,7 +161,7 @@ func (s *Store) Ping(ctx context.Context) error {
 // Quiesce writes the write-ahead log back to a database file, so that the file alone is the database and can be replaced. It
 // fails if another connection is open. It does not depend on the schema version.
 func Quiesce(ctx context.Context, path string) error {
-	db, err := connect(path, Options{}.withDefaults(), nil)
+	db, err := connect(path, busyTimeout, nil)
 	if err != nil {
 		return err
 	}
