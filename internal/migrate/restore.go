@@ -106,28 +106,20 @@ func checkReplaceable(ctx context.Context, data string, o Options) error {
 	return sqlite.Quiesce(ctx, database)
 }
 
-// restoreInto restores a backup into a place. An archive is unpacked to a folder first.
+// restoreInto restores a backup into a place. An archive is unpacked first, to a folder with the layout of a data folder: if it is
+// the target, segment files need not be copied.
 func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, unpacked string, o Options) (r Result, err error) {
 	var files, target Installation
 	defer func() { err = errors.Join(err, files.close(), target.close()) }()
-	backup := path
+	entries, segments := filepath.Join(unpacked, entriesFile), filepath.Join(unpacked, store.VersionsDir)
 	if isFolder(path) {
-		unpacked = ""
-	} else {
-		backup = unpacked
+		entries, segments, unpacked = filepath.Join(path, entriesFile), filepath.Join(path, segmentsDir), ""
 	}
 	read, err := readBackup(ctx, path, stdin, unpacked, o)
 	if err != nil {
 		return r, err
 	}
-	source, segments := &EntryFile{Path: filepath.Join(backup, entriesFile), Total: read.Plants}, filepath.Join(backup, segmentsDir)
-	if backup == to.Folder { // its segment files need not be copied
-		versions := filepath.Join(to.Folder, store.VersionsDir)
-		if err := os.Rename(segments, versions); err != nil {
-			return r, err
-		}
-		segments = versions
-	}
+	source := &EntryFile{Path: entries, Total: read.Plants}
 	if err := checkFormats(source.Entries(ctx, time.Time{}), segments); err != nil {
 		return r, err
 	}
@@ -190,12 +182,16 @@ func activate(staging, data string) (err error) {
 // backup.
 func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o Options) (r Result, err error) {
 	write := func(_ string, content func(io.Writer) error) error { return content(io.Discard) }
+	segment := func(name string) string { return filepath.Join(dir, store.VersionsDir, filepath.Base(name)) }
 	if dir != "" {
-		if err := os.MkdirAll(filepath.Join(dir, segmentsDir), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, store.VersionsDir), 0o700); err != nil {
 			return r, err
 		}
 		write = func(name string, content func(io.Writer) error) error {
-			return writeFile(filepath.Join(dir, filepath.FromSlash(name)), content)
+			if name == entriesFile {
+				return writeFile(filepath.Join(dir, name), content)
+			}
+			return writeFile(segment(name), content)
 		}
 	}
 	read := map[string]herb.File{} // segment files, by path in the backup
@@ -214,7 +210,7 @@ func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o
 	})
 	for name := range read {
 		if dir != "" && err == nil {
-			err = os.Remove(filepath.Join(dir, filepath.FromSlash(name)))
+			err = os.Remove(segment(name))
 		}
 	}
 	return r, err
@@ -249,20 +245,43 @@ func isFolder(path string) bool {
 	return path != StandardStream && err == nil && info.IsDir()
 }
 
+// segmentPath matches the path of a segment file in a backup.
+var segmentPath = regexp.MustCompile(`^` + segmentsDir + `/[A-Za-z0-9-]+\.segment$`)
+
 // visitFiles calls visit for each segment file of a backup, and then for its entries.
-func visitFiles(ctx context.Context, path string, stdin io.Reader, visit func(name string, content io.Reader) error) (err error) {
+func visitFiles(ctx context.Context, path string, stdin io.Reader, visit func(name string, content io.Reader) error) error {
 	if isFolder(path) {
 		return visitFolder(ctx, path, visit)
 	}
-	if path == StandardStream {
-		return visitArchive(ctx, stdin, visit)
+	if path != StandardStream {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		stdin = f
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
+	for archive := tar.NewReader(stdin); ; {
+		h, err := archive.Next()
+		if err == io.EOF {
+			err = errors.New(entriesFile + " is missing")
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return herb.Errorf(herb.CodeInvalid, "the backup is damaged, incomplete, compressed, or not a backup of Herbarium: %v", err)
+		case h.Name != entriesFile && !segmentPath.MatchString(h.Name):
+			return herb.Errorf(herb.CodeInvalid, "unexpected file %q in the backup", h.Name)
+		}
+		err = visit(h.Name, archive)
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = herb.Errorf(herb.CodeInvalid, "the backup is incomplete: it ends in %s", h.Name)
+		}
+		if err != nil || h.Name == entriesFile {
+			return err
+		}
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return visitArchive(ctx, f, visit)
 }
 
 // visitFolder is visitFiles for a folder, which may have segment files of earlier backups. It skips missing files.
@@ -283,44 +302,14 @@ func visitFolder(ctx context.Context, dir string, visit func(name string, conten
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = errors.Join(visit(name, f), f.Close())
 		}
-		if err := errors.Join(visit(name, f), f.Close()); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// segmentPath matches the path of a segment file in a backup.
-var segmentPath = regexp.MustCompile(`^` + segmentsDir + `/[A-Za-z0-9-]+\.segment$`)
-
-// visitArchive is visitFiles for an archive, in which the entries come last.
-func visitArchive(ctx context.Context, r io.Reader, visit func(name string, content io.Reader) error) error {
-	archive := tar.NewReader(r)
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		h, err := archive.Next()
-		if err == io.EOF {
-			err = errors.New(entriesFile + " is missing")
-		}
-		if err != nil {
-			return herb.Errorf(herb.CodeInvalid, "the backup is damaged, incomplete, compressed, or not a backup of Herbarium: %v", err)
-		}
-		if h.Name != entriesFile && !segmentPath.MatchString(h.Name) {
-			return herb.Errorf(herb.CodeInvalid, "unexpected file %q in the backup", h.Name)
-		}
-		err = visit(h.Name, archive)
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = herb.Errorf(herb.CodeInvalid, "the backup is incomplete: it ends in %s", h.Name)
-		}
-		if err != nil || h.Name == entriesFile {
-			return err
-		}
-	}
 }
 
 // meter reports how many bytes of a backup were read, and fails when its context ends.
