@@ -213,7 +213,7 @@ func (l *Library) evictionOrder() (users map[string]*entry, order []string) {
 	pinned := map[string]bool{}
 	var last *openVersion
 	for _, e := range l.entries {
-		if users[e.Version] == nil || e.key.version == "" {
+		if users[e.Version] == nil || !e.named {
 			users[e.Version] = e
 		}
 		if e.fetch != nil {

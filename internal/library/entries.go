@@ -19,17 +19,24 @@ type versionKey struct {
 // entry is a dataset of the catalogue, or a version that requests have named: then LiveVersion is that version, and switches
 // are those of its dataset when the catalogue was asked for the version. Its fields are guarded by Library.mu.
 type entry struct {
-	key              versionKey
 	herb.LiveVersion              // according to the catalogue
 	switches         int          // changes of the live version seen
 	open             *openVersion // the version that is listed, possibly an older one; nil if none is
 	fetch            *fetch       // running; nil if there is none
 	failed           *failure     // of the last fetch of the live version; nil if there is none
+	named            bool         // it is a version that requests have named
 	described        bool         // size is known
 	size             int64        // of the live version's file in the object store; 0: it has none there
 	checkAt          time.Time    // of a named version: when to ask the catalogue for it again
 
 	words store.SearchWords // of the live version; empty until a search needs them
+}
+
+func (e *entry) key() versionKey {
+	if e.named {
+		return versionKey{e.Ref, e.Version}
+	}
+	return versionKey{ref: e.Ref}
 }
 
 // isOpen reports whether the live version is open.
@@ -125,7 +132,7 @@ func (l *Library) applyChanges(c store.Changes) {
 		}
 		for _, e := range slices.Clone(l.sorted) {
 			if !kept[e.Ref] {
-				l.removeEntry(e.key)
+				l.removeEntry(e.key())
 			}
 		}
 	}
@@ -136,10 +143,11 @@ func (l *Library) applyChanges(c store.Changes) {
 
 // setEntry adds a dataset or sets its live version. l.mu is held.
 func (l *Library) setEntry(v herb.LiveVersion) {
-	e := l.entries[versionKey{ref: v.Ref}]
+	key := versionKey{ref: v.Ref}
+	e := l.entries[key]
 	if e == nil {
-		e = &entry{key: versionKey{ref: v.Ref}, LiveVersion: v}
-		l.entries[e.key] = e
+		e = &entry{LiveVersion: v}
+		l.entries[key] = e
 		i, _ := l.position(v.Ref)
 		l.sorted = slices.Insert(l.sorted, i, e)
 		return

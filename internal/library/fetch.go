@@ -171,7 +171,7 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 		}
 		l.installFetched(f)
 	}
-	if l.entries[e.key] == e {
+	if l.entries[e.key()] == e {
 		l.fetchIfOutdated(e)
 	}
 }
@@ -181,7 +181,7 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 // fetched one is listed. l.mu is held.
 func (l *Library) installFetched(f *fetch) {
 	e := f.entry
-	if l.entries[e.key] != e || l.cache.closed || e.open != nil && e.open.sequence >= f.sequence {
+	if l.entries[e.key()] != e || l.cache.closed || e.open != nil && e.open.sequence >= f.sequence {
 		_ = f.opened.Release()
 		return
 	}

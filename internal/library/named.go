@@ -86,7 +86,7 @@ func (l *Library) checkNamed(ctx context.Context, key versionKey) error {
 	e := l.entries[key]
 	if e == nil {
 		v := herb.LiveVersion{Ref: key.ref, Version: key.version, Records: d.Records, Published: d.Published}
-		e = &entry{key: key, LiveVersion: v}
+		e = &entry{named: true, LiveVersion: v}
 		l.entries[key] = e
 	}
 	if d.File != nil {
@@ -98,9 +98,12 @@ func (l *Library) checkNamed(ctx context.Context, key versionKey) error {
 
 // closeIdle closes named versions that no request has used for a while. l.mu is held.
 func (l *Library) closeIdle() {
+	if len(l.entries) == len(l.sorted) {
+		return // there are none
+	}
 	for key, e := range l.entries {
 		idle := e.open == nil || e.open.Holders() == 1 && l.cache.epoch.Load()-e.open.lastUsed.Load() > namedIdle
-		if key.version != "" && idle && e.fetch == nil && !l.opts.Now().Before(e.checkAt) {
+		if e.named && idle && e.fetch == nil && !l.opts.Now().Before(e.checkAt) {
 			l.removeEntry(key)
 		}
 	}
