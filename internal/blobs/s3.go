@@ -68,7 +68,14 @@ func openS3(a address, stall time.Duration) (driver, error) {
 		return nil, err
 	}
 	s.transport.DisableCompression = true // objects are transferred byte for byte
-	s.transport.DialContext = dialWithStall(s.transport.DialContext, stall)
+	dial := s.transport.DialContext
+	s.transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &stallConn{conn, stall}, nil
+	}
 	s.transport.ForceAttemptHTTP2 = false // its connections are read even while no response is consumed
 	lookup := minio.BucketLookupAuto
 	if a.flags["use_path_style"] || a.flags["s3ForcePathStyle"] {
@@ -186,21 +193,8 @@ func (s *s3Store) listObjects(ctx context.Context, opts minio.ListObjectsOptions
 	return ctx.Err()
 }
 
-type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
-
-// dialWithStall returns a dial function for connections on which no read or write may take longer than a duration.
-// http.Client only has a limit for a whole request, and transferring a file may take hours.
-func dialWithStall(dial dialFunc, stall time.Duration) dialFunc {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return &stallConn{conn, stall}, nil
-	}
-}
-
-// stallConn sets a deadline for each read and write.
+// stallConn sets a deadline for each read and write. http.Client only has a limit for a whole request, and transferring a file may
+// take hours.
 type stallConn struct {
 	net.Conn
 	stall time.Duration

@@ -110,16 +110,13 @@ type Options struct {
 	Memory int              // memory for sorting in a publish before it spills to disk, in bytes; 0: the default of segment.Options
 	FS     filesystem.FS    // file operations; nil: filesystem.OS
 
-	// Blobs stores the files for all nodes. If nil, Dir is the store.
-	Blobs Blobs
+	Blobs Blobs // stores the files for all nodes; nil: Dir is the store
 	// CacheSize limits the bytes of files in Dir if there are Blobs; 0: no limit. Files being fetched are not counted, and one
 	// dataset is kept regardless of its size.
 	CacheSize int64
-	// Retention is how long the file of a version is kept after the version left the catalogue, for nodes that still read
-	// it; 0: DefaultRetention.
+	// Retention is how long the file of a version is kept after it left the catalogue, for other nodes; 0: DefaultRetention.
 	Retention time.Duration
-	// Wait is how long a request waits for a version that is being fetched or opened; 0: DefaultWait; negative: until its context
-	// ends.
+	// Wait is how long a request waits for a version that is being opened; 0: DefaultWait; negative: until its context ends.
 	Wait time.Duration
 }
 
@@ -191,7 +188,8 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Library{catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, entries: map[versionKey]*entry{}, cache: newCache()}
+	l := &Library{catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache()}
+	l.entries = map[versionKey]*entry{}
 	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: herb.AccessOpen}
 	l.status.Store(&catalogueStatus{generation: -1})
 	l.words = wordsStatus{reading: make(chan struct{}, 1), generation: -1}

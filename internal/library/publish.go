@@ -17,22 +17,14 @@ import (
 
 // Publication is a version to be published.
 type Publication struct {
-	// Dataset describes the version. Publish sets version, count and time, and completes the report.
-	Dataset herb.Dataset
-	// Records are read once, with values in field order.
-	Records iter.Seq2[herb.Record, error]
-	// Expectations are checked before the version goes live.
-	Expectations []herb.Expectation
-	// AccessSet reports that the publisher stated Dataset.Access. A protected dataset does not become open by default.
-	AccessSet bool
-	// Origins are the source files, if they have paths.
-	Origins []herb.Origin
-	// AllowBreaking accepts breaking changes and a primary key that is not unique.
-	AllowBreaking bool
-	// Check does everything except making the version live.
-	Check bool
-	// Progress is called with the progress of segment.Create and of Phases. nil disables it.
-	Progress func(segment.Progress)
+	Dataset       herb.Dataset                  // Publish sets version, count and time, and completes the report
+	Records       iter.Seq2[herb.Record, error] // read once, with values in field order
+	Expectations  []herb.Expectation            // checked before the version goes live
+	AccessSet     bool                          // Dataset.Access is stated; a protected dataset does not become open by default
+	Origins       []herb.Origin                 // source files, if they have paths
+	AllowBreaking bool                          // accept breaking changes and a primary key that is not unique
+	Check         bool                          // do everything except making the version live
+	Progress      func(segment.Progress)        // of segment.Create and of Phases; nil disables it
 }
 
 // The phases of a publish after the version is built.

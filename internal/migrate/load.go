@@ -73,7 +73,9 @@ func (l *loader) flush(ctx context.Context) error {
 			return store.Creation{Plant: herb.NewPlant{ID: p.ID, Plant: p.Plant}}
 		}))
 	case idempotencyKeys:
-		return l.to.Store.AddIdempotencyKeys(ctx, values(batch, func(k *IdempotencyKey) store.IdempotencyRecord { return k.IdempotencyRecord }))
+		return l.to.Store.AddIdempotencyKeys(ctx, values(batch, func(k *IdempotencyKey) store.IdempotencyRecord {
+			return k.IdempotencyRecord
+		}))
 	default:
 		return l.to.Store.AddAuditEntries(ctx, values(batch, func(e *AuditEntry) herb.AuditEntry { return e.AuditEntry }))
 	}

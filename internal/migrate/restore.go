@@ -73,7 +73,8 @@ func restoreFolder(ctx context.Context, path string, stdin io.Reader, data strin
 		err = os.Mkdir(staging, 0o700)
 	}
 	if errors.Is(err, fs.ErrExist) { // without locks, only the operator knows
-		err = herb.Errorf(herb.CodeRefused, "%s exists: another restore is running, or was killed; remove the folder if none is running", staging)
+		err = herb.Errorf(herb.CodeRefused, "%s exists: another restore is running, or was killed; remove the folder if none is running",
+			staging)
 	}
 	if err != nil {
 		return r, err
