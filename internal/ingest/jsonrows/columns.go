@@ -42,7 +42,7 @@ func (r *reader) enterMember() int {
 	case r.nameBytes > rows.MaxNames:
 		r.fail("the names of the members of all records have more than %d bytes, the maximum", rows.MaxNames)
 	}
-	r.members[n].record, r.members[n].value = r.record, span{}
+	r.set(n, span{}, 0)
 	return n
 }
 
@@ -54,9 +54,10 @@ func (r *reader) addMember() int {
 // addColumn adds a column for a member.
 func (r *reader) addColumn(n int, name string) {
 	r.columns = append(r.columns, rows.Column{Name: name})
+	r.cells = append(r.cells, nil)
 	r.members[n].column = len(r.columns)
 	if err := r.budget.Columns(len(r.columns)); err != nil {
-		r.fail("%s; the member %q is one too many", err, rows.Clip(name))
+		r.fail("%s; the member %q is one too many", err, name)
 	}
 }
 
@@ -68,16 +69,13 @@ func (r *reader) set(n int, s span, k kinds) {
 
 // row returns the values of the current record.
 func (r *reader) row() [][]byte {
-	for len(r.cells) < len(r.columns) {
-		r.cells = append(r.cells, nil)
-	}
 	for _, m := range r.members {
 		if m.column == 0 {
 			continue
 		}
 		cell := &r.cells[m.column-1]
 		if *cell = nil; m.record == r.record {
-			*cell = r.rec[m.value.start:m.value.end]
+			*cell = r.bytes(m.value)
 		}
 	}
 	return r.cells

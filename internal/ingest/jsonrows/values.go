@@ -8,19 +8,19 @@ import (
 
 // readObject reads the object at the current position into the columns of the record. Objects in it are flattened: the
 // names of their columns are paths. prefix is the part of r.path that all its members have in common.
-func (r *reader) readObject(prefix, depth int) {
-	r.object(depth, r.text, func(name span) {
-		r.path = append(r.path[:prefix], r.rec[name.start:name.end]...)
-		r.readMember(depth)
+func (r *reader) readObject(prefix int) {
+	r.object(false, func(name span) {
+		r.path = append(r.path[:prefix], r.bytes(name)...)
+		r.readMember()
 	})
 }
 
 // readMember reads the value of the member at r.path.
-func (r *reader) readMember(depth int) {
+func (r *reader) readMember() {
 	n := r.enterMember()
 	c, _ := r.peekToken()
-	structure := ""
-	if r.feature && depth == 1 {
+	structure := "" // the name of a member that GeoJSON defines
+	if r.feature && r.depth == 1 {
 		structure = string(r.path)
 	}
 	var s span
@@ -28,34 +28,34 @@ func (r *reader) readMember(depth int) {
 	if c == '{' && structure != "geometry" {
 		size, start := len(r.path), r.pos
 		r.path = append(r.path, pathSeparator)
-		r.readObject(size+1, depth+1)
+		r.readObject(size + 1)
 		r.path = r.path[:size]
 		if r.err != nil || len(bytes.TrimSpace(r.rec[start+1:r.pos-1])) > 0 {
 			return
 		}
 	} else {
-		s, k = r.readValue(depth)
+		s, k = r.readValue()
 	}
-	switch {
-	case r.err != nil, structure == "type" && string(r.rec[s.start:s.end]) == "Feature", structure == "properties" && s == (span{}):
+	if r.err != nil || structure == "type" && string(r.bytes(s)) == "Feature" || structure == "properties" && s == (span{}) {
 		return
-	case r.members[n].column == 0:
-		r.addColumn(n, r.dotted())
+	}
+	if r.members[n].column == 0 {
+		r.addColumn(n, r.memberName())
 	}
 	r.set(n, s, k)
 }
 
 // readValue reads a value that is not flattened. null is empty and has no kind.
-func (r *reader) readValue(depth int) (span, kinds) {
+func (r *reader) readValue() (span, kinds) {
 	switch c, _ := r.peekToken(); c {
 	case '"':
-		s := r.text()
-		if len(bytes.Trim(r.rec[s.start:s.end], "0123456789")) == 0 {
+		s := r.string(false)
+		if len(bytes.Trim(r.bytes(s), "0123456789")) == 0 {
 			return s, kindText
 		}
 		return s, kindText | kindWord
 	case '[', '{':
-		return r.readNested(depth)
+		return r.readNested()
 	case 'n':
 		r.literal()
 		return span{}, 0
@@ -67,9 +67,9 @@ func (r *reader) readValue(depth int) (span, kinds) {
 
 // readNested reads an array, or an object that is not flattened, and writes over it the text that it becomes, which is
 // never longer: a list of plain values if none of them would change its meaning, else JSON without white space.
-func (r *reader) readNested(depth int) (span, kinds) {
+func (r *reader) readNested() (span, kinds) {
 	start := r.pos
-	if r.skip(depth + 1); r.err != nil {
+	if r.skip(); r.err != nil {
 		return span{}, 0
 	}
 	raw := r.rec[start:r.pos]
@@ -113,8 +113,8 @@ func (r *reader) appendList(list, raw []byte) ([]byte, kinds) {
 }
 
 // readArray reads a record that is an array. The first one names the columns if Options.ItemKeys does not and all its
-// elements are text; then header is true.
-func (r *reader) readArray() (header bool) {
+// elements are text; then isHeader is true.
+func (r *reader) readArray() (isHeader bool) {
 	if r.record == 1 && r.options.ItemKeys != nil {
 		r.named = true
 		for _, name := range r.options.ItemKeys {
@@ -123,32 +123,27 @@ func (r *reader) readArray() (header bool) {
 	}
 	all, width := kindText, 0
 	r.array(func() {
-		r.path = strconv.AppendInt(append(r.path[:0], "element "...), int64(width+1), 10)
-		s, k := r.readValue(1)
-		r.setElement(width, s, k)
-		all &= k
 		width++
+		r.path = strconv.AppendInt(append(r.path[:0], "element "...), int64(width), 10)
+		s, k := r.readValue()
+		all &= k
+		switch {
+		case width <= len(r.members):
+			r.set(width-1, s, k)
+		case !r.named:
+			r.addColumn(r.addMember(), "column_"+strconv.Itoa(width))
+			r.set(width-1, s, k)
+		case s.start < s.end:
+			r.fail("the array has more than the %d elements that have names", len(r.columns))
+		}
 	})
 	if r.err != nil || r.record > 1 || r.named || all != kindText || width == 0 {
 		return false
 	}
 	r.named = true
 	for i, m := range r.members {
-		r.columns[i].Name = string(r.rec[m.value.start:m.value.end])
+		r.columns[i].Name = string(r.bytes(m.value))
 		r.members[i].kinds = 0
 	}
 	return true
-}
-
-// setElement sets the value of an element of a record that is an array.
-func (r *reader) setElement(i int, s span, k kinds) {
-	switch {
-	case i < len(r.members):
-		r.set(i, s, k)
-	case !r.named:
-		r.addColumn(r.addMember(), "column_"+strconv.Itoa(i+1))
-		r.set(i, s, k)
-	case s.start < s.end:
-		r.fail("the array has more than the %d elements that have names", len(r.columns))
-	}
 }
