@@ -2,8 +2,10 @@ package charset
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
@@ -140,4 +142,48 @@ func newDecoder(name string) (transform.Transformer, error) {
 	written, _ := e.NewEncoder().String(substitute) // empty: the encoding has no such character
 	return &strictDecoder{Transformer: e.NewDecoder(), written: written, controls: controls,
 		stateful: e == japanese.ISO2022JP || e == simplifiedchinese.HZGB2312}, nil
+}
+
+const substitute = "\uFFFD"
+
+var errUndecodable = errors.New("undecodable")
+
+// strictDecoder decodes with a transformer that substitutes what it cannot decode, and fails at the substitutes.
+type strictDecoder struct {
+	transform.Transformer
+	stateful bool   // it must decode every character once
+	written  string // the substitute as this encoding writes it; empty: it cannot
+	controls bool   // undefined bytes are control characters
+}
+
+// Transform implements transform.Transformer.
+func (d *strictDecoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	if !d.stateful {
+		nDst, nSrc, err = d.Transformer.Transform(dst, src, atEOF)
+		if !bytes.Contains(dst[:nDst], []byte(substitute)) {
+			return nDst, nSrc, err
+		}
+	}
+	for nDst, nSrc = 0, 0; nSrc < len(src); {
+		room := dst[nDst:]
+		if len(room) < utf8.UTFMax {
+			return nDst, nSrc, transform.ErrShortDst
+		}
+		// With room for three bytes, a substitute is never followed by another character.
+		n, read, err := d.Transformer.Transform(room[:len(substitute)], src[nSrc:], atEOF)
+		if n == 0 && read == 0 && err == transform.ErrShortDst {
+			n, read, err = d.Transformer.Transform(room[:utf8.UTFMax], src[nSrc:], atEOF)
+		}
+		if n == 0 && read == 0 {
+			return nDst, nSrc, err
+		}
+		if raw := src[nSrc : nSrc+read]; string(room[:n]) == substitute && string(raw) != d.written {
+			if !d.controls {
+				return nDst, nSrc, errUndecodable
+			}
+			n = utf8.EncodeRune(room, rune(raw[0]))
+		}
+		nDst, nSrc = nDst+n, nSrc+read
+	}
+	return nDst, nSrc, nil
 }

@@ -153,7 +153,7 @@ func (r *reader) readRow() (layout.Row, error) {
 			row.Invalid = herb.Invalidf("line %d: there are %d values but %d columns, the first of which is for row names; "+
 				"add the missing value, or name all columns in the header", row.Line, r.width, r.columns)
 		case r.width < r.columns:
-		case r.filled() > r.columns:
+		case r.width > len(row.Cells) || row.Width() > r.columns:
 			row.Invalid = r.tooMany()
 		default:
 			r.surplus.add(row.Line)

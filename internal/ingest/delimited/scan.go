@@ -301,14 +301,6 @@ func (s *scanner) indexEscape(b []byte, quoted bool) int {
 	return bytes.IndexAny(b, string([]byte{s.d.Quote, s.d.Escape}))
 }
 
-// filled returns the number of values of the current record up to the last that is not empty.
-func (s *scanner) filled() int {
-	if s.width > len(s.spans) {
-		return s.width
-	}
-	return s.record.Width()
-}
-
 // failure returns the reason why the window did not grow although the record has no end. open is the position of an
 // unclosed quote, -1 if there is none.
 func (s *scanner) failure(open int) error {

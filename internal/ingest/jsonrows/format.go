@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"path"
 	"regexp"
-	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
@@ -26,17 +24,8 @@ func matches(head []byte) bool {
 	return regexp.MustCompile(`^\s*(\[\s*\[|(\[\s*)?\{\s*"[^"]*"\s*:)`).Match(charset.ASCII(head))
 }
 
-// isLines reports whether the name of a file promises one record per line.
-func isLines(f rows.File) bool {
-	extension := strings.ToLower(path.Ext(f.Name()))
-	return extension == ".ndjson" || extension == ".jsonl"
-}
-
 // tables lists the tables within a document by the paths of their members. It lists none if the document is one table.
 func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (found []rows.Table, err error) {
-	if isLines(f) {
-		return nil, nil
-	}
 	l, err := detectLayout(ctx, f, o, b)
 	for _, name := range l.tables {
 		found = append(found, rows.Table{Name: name})
@@ -70,8 +59,6 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 		r.sequence = r.isSequence()
 	case c != '{':
 		r.fail("the file begins with %s; write an array of objects ([…]), or one object per line ({…})", describe(c))
-	case o.Table == "" && isLines(f):
-		r.sequence = true
 	case o.Table == "":
 		l, err := detectLayout(ctx, f, *o, r.budget)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"path"
 	"slices"
 	"strings"
 
@@ -30,9 +31,12 @@ type layout struct {
 	keys    []string
 }
 
-// detectLayout scans the document, unless it does not begin with an object. A document followed by others is a sequence of
-// records, without tables.
+// detectLayout scans the document, unless its name promises one record per line or it does not begin with an object. A
+// document followed by others is a sequence of records, without tables.
 func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (l layout, err error) {
+	if slices.Contains([]string{".ndjson", ".jsonl"}, strings.ToLower(path.Ext(f.Name()))) {
+		return l, nil
+	}
 	text, err := charset.Open(ctx, f, o.Encoding, b.MaxRecord())
 	if err != nil {
 		return l, err
