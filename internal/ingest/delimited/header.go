@@ -2,6 +2,7 @@ package delimited
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"regexp"
 	"slices"
@@ -45,7 +46,10 @@ func (r *reader) start(extension string) error {
 		return err
 	}
 	r.columns = len(r.header)
-	return r.budget.Columns(r.columns)
+	if err := r.budget.Columns(r.columns); err != nil {
+		return herb.Invalidf("line %d: %s", cmp.Or(r.headerLine, r.record.Line), err)
+	}
+	return nil
 }
 
 // separatorLine reads a line such as sep=; that spreadsheets write above the header.
@@ -167,7 +171,7 @@ func (r *reader) readHeader(best reading) error {
 		r.body.Header = layout.UniqueHeader(table[:size], table[size:])
 	}
 	if len(table) > 0 && isDetected && r.body.Detect(r.header, table[size:]) {
-		return r.boundedRecord() // skips the units
+		return r.readRecord() // skips the units
 	}
 	return nil
 }
@@ -190,7 +194,7 @@ func groupNames(table []layout.Row, o rows.Options, isDetected bool) (size int, 
 func (r *reader) headerRecord(line int) error {
 	err := r.skipTo(line)
 	if err == nil {
-		err = r.boundedRecord()
+		err = r.readRecord()
 	}
 	switch {
 	case err == io.EOF && line == 0:
@@ -210,17 +214,6 @@ func (r *reader) headerRecord(line int) error {
 	return nil
 }
 
-// boundedRecord reads the next record, which must not have more values than a table may have columns.
-func (r *reader) boundedRecord() error {
-	if err := r.readRecord(); err != nil {
-		return err
-	}
-	if err := r.budget.Columns(r.width); err != nil {
-		return herb.Invalidf("line %d: %s", r.record.Line, err)
-	}
-	return nil
-}
-
 // addRowNames adds a column before the others.
 func (r *reader) addRowNames() {
 	name := "row"
@@ -235,12 +228,12 @@ func (r *reader) addRowNames() {
 // their number.
 func (r *reader) nameColumns(best reading) error {
 	names, width := r.options.Names, 0
-	err := r.boundedRecord()
+	err := r.readRecord()
 	if err != nil && err != io.EOF {
 		return err
 	}
 	if r.pending = err == nil; r.pending {
-		width = r.width
+		width = len(r.record.Cells)
 		if best.exceeding == 0 {
 			width = max(width, best.header)
 		}

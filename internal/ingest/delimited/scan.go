@@ -262,9 +262,9 @@ func (s *scanner) isLiteral(buf []byte, open int) (bool, error) {
 	return true, nil
 }
 
-// add appends a value to the record. Values beyond the largest possible table are only counted.
+// add appends a value to the record. Values beyond the first that the largest possible table lacks are only counted.
 func (s *scanner) add(v span) {
-	if s.width++; s.width <= rows.MaxColumns {
+	if s.width++; s.width <= rows.MaxColumns+1 {
 		s.spans = append(s.spans, v)
 	}
 }

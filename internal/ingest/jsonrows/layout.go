@@ -85,10 +85,10 @@ func (l *layout) scanObject(around *shape) (s shape) {
 			if s.members == 0 {
 				around.objects++
 			}
-			around.addField(l.bytes(name))
+			around.addField(l.content(name))
 		}
 		s.members++
-		l.path = append(l.path[:prefix], l.bytes(name)...)
+		l.path = append(l.path[:prefix], l.content(name)...)
 		l.scanMember(&s)
 	})
 	l.path = l.path[:size]

@@ -40,8 +40,8 @@ type span struct{ start, end int }
 // pathSeparator distinguishes the member b of a from a member a.b. It cannot occur in JSON, because it is not UTF-8.
 const pathSeparator = 0xFF
 
-// bytes returns the text of a span.
-func (p *parser) bytes(s span) []byte { return p.rec[s.start:s.end] }
+// content returns the text of a span.
+func (p *parser) content(s span) []byte { return p.rec[s.start:s.end] }
 
 // memberName returns the path of the current member as it is displayed.
 func (p *parser) memberName() string {
@@ -161,9 +161,9 @@ func (p *parser) object(raw bool, member func(name span)) {
 		if c != '"' {
 			return
 		}
-		name := p.string(raw)
+		name := p.quotedText(raw)
 		if c, _ := p.peekToken(); c != ':' {
-			p.fail("no colon after the name %q", string(p.bytes(name)))
+			p.fail("no colon after the name %q", string(p.content(name)))
 			return
 		}
 		p.pos++
@@ -178,7 +178,7 @@ func (p *parser) skip() {
 	}
 	switch c, _ := p.peekToken(); c {
 	case '"':
-		p.string(true)
+		p.quotedText(true)
 	case '{':
 		p.object(true, func(span) { p.skip() })
 	case '[':
@@ -197,7 +197,7 @@ func (p *parser) literal() span {
 		c, ok = p.peek()
 	}
 	s.end = p.pos
-	switch b := p.bytes(s); {
+	switch b := p.content(s); {
 	case json.Valid(b):
 		return s
 	case len(b) > 0:
@@ -215,8 +215,8 @@ func isLiteral(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '+' || c == '.' || c == '_'
 }
 
-// string reads the string at the current position. Its escapes are replaced in place, unless raw is set.
-func (p *parser) string(raw bool) span {
+// quotedText reads the string at the current position. Its escapes are replaced in place, unless raw is set.
+func (p *parser) quotedText(raw bool) span {
 	p.pos++
 	s, escaped := span{start: p.pos}, false
 	for {
@@ -244,10 +244,10 @@ func (p *parser) string(raw bool) span {
 	s.end = p.pos
 	p.pos++
 	if escaped {
-		p.buf = p.unescape(p.buf[:0], p.bytes(s))
+		p.buf = p.unescape(p.buf[:0], p.content(s))
 	}
 	if escaped && !raw {
-		s.end = s.start + copy(p.bytes(s), p.buf) // no escape is shorter than what it means
+		s.end = s.start + copy(p.content(s), p.buf) // no escape is shorter than what it means
 	}
 	return s
 }

@@ -94,7 +94,7 @@ func (r *reader) walk(yield func([][]byte) bool) {
 func (r *reader) readTable(prefix string, others *[]string) (found bool) {
 	table := r.options.Table
 	r.object(false, func(s span) {
-		name := prefix + string(r.bytes(s))
+		name := prefix + string(r.content(s))
 		r.path = append(r.path[:0], name...)
 		c, _ := r.peekToken()
 		switch {
@@ -128,7 +128,7 @@ func (r *reader) readRecords(c byte) {
 	}
 	var others []string // members that are no records
 	r.object(false, func(key span) {
-		r.path = append(r.path[:0], r.bytes(key)...)
+		r.path = append(r.path[:0], r.content(key)...)
 		if c, _ := r.peekToken(); c != '{' {
 			r.skipOther(&others)
 			return

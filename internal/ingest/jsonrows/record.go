@@ -13,7 +13,7 @@ import (
 // names of their columns are paths. prefix is the part of r.path that all its members have in common.
 func (r *reader) readObject(prefix int) {
 	r.object(false, func(name span) {
-		r.path = append(r.path[:prefix], r.bytes(name)...)
+		r.path = append(r.path[:prefix], r.content(name)...)
 		r.readMember()
 	})
 }
@@ -39,7 +39,7 @@ func (r *reader) readMember() {
 	} else {
 		s, k = r.readValue()
 	}
-	if r.err != nil || structure == "type" && string(r.bytes(s)) == "Feature" || structure == "properties" && s == (span{}) {
+	if r.err != nil || structure == "type" && string(r.content(s)) == "Feature" || structure == "properties" && s == (span{}) {
 		return
 	}
 	if r.members[n].column == 0 {
@@ -52,8 +52,8 @@ func (r *reader) readMember() {
 func (r *reader) readValue() (span, kinds) {
 	switch c, _ := r.peekToken(); c {
 	case '"':
-		s := r.string(false)
-		if len(bytes.Trim(r.bytes(s), "0123456789")) == 0 {
+		s := r.quotedText(false)
+		if len(bytes.Trim(r.content(s), "0123456789")) == 0 {
 			return s, kindText
 		}
 		return s, kindText | kindWord
@@ -145,7 +145,7 @@ func (r *reader) readArray() (isHeader bool) {
 	}
 	r.named = true
 	for i, m := range r.members {
-		r.columns[i].Name = string(r.bytes(m.value))
+		r.columns[i].Name = string(r.content(m.value))
 		r.members[i].kinds = 0
 	}
 	return true
@@ -221,7 +221,7 @@ func (r *reader) row() [][]byte {
 		}
 		cell := &r.cells[m.column-1]
 		if *cell = nil; m.record == r.record {
-			*cell = r.bytes(m.value)
+			*cell = r.content(m.value)
 		}
 	}
 	return r.cells
