@@ -95,10 +95,7 @@ func (s *scanner) advance() {
 
 // skipLine skips a line regardless of quotes.
 func (s *scanner) skipLine() error {
-	err := s.measure(func(buf []byte) (int, error) {
-		line, _, _ := cutLine(buf)
-		return s.endRecord(buf, len(line))
-	})
+	err := s.measure(func(buf []byte) (int, error) { return s.endRecord(buf, 0) })
 	if err == nil {
 		s.next++
 	}
@@ -139,19 +136,18 @@ func (s *scanner) measure(scan func(buf []byte) (size int, err error)) (err erro
 	}
 }
 
-// endRecord returns the position after the line end at pos, which may be the end of the text.
+// endRecord returns the position after the line that has pos, which may be the last of the text.
 func (s *scanner) endRecord(buf []byte, pos int) (size int, err error) {
-	switch end := string(buf[pos:min(pos+2, len(buf))]); {
-	case !s.last && (end == "" || end == "\r"):
+	_, rest, found := cutLine(buf[pos:])
+	switch {
+	case !s.last && (!found || len(rest) == 0 && buf[len(buf)-1] == '\r'):
 		return 0, errShort
-	case end == "" && s.text.Err() != nil:
+	case !found && s.text.Err() != nil:
 		return 0, s.failure(-1)
 	case len(buf) == 0:
 		return 0, io.EOF
-	case end == "\r\n":
-		return pos + 2, nil
 	}
-	return min(pos+1, len(buf)), nil
+	return len(buf) - len(rest), nil
 }
 
 // scan locates the values of the record at the start of buf, and the end of its line.

@@ -102,11 +102,9 @@ func (p *parser) grow() bool {
 func (p *parser) peekToken() (byte, bool) {
 	for {
 		c, ok := p.peek()
-		switch {
-		case ok && c == '\n':
+		if c == '\n' {
 			p.line++
-		case ok && (c == ' ' || c == '\t' || c == '\r'):
-		default:
+		} else if c != ' ' && c != '\t' && c != '\r' {
 			return c, ok
 		}
 		p.pos++
@@ -154,11 +152,10 @@ func (p *parser) array(element func()) { p.elements(']', element) }
 // member reads the value.
 func (p *parser) object(raw bool, member func(name span)) {
 	p.elements('}', func() {
-		c, ok := p.peekToken()
-		if ok && c != '"' {
-			p.fail("%s instead of the name of a member; write it in quotes", describe(c))
-		}
-		if c != '"' {
+		if c, ok := p.peekToken(); c != '"' {
+			if ok {
+				p.fail("%s instead of the name of a member; write it in quotes", describe(c))
+			}
 			return
 		}
 		name := p.quotedText(raw)
