@@ -198,6 +198,9 @@ func (s sample) split(d dialect) reading {
 		r.add(c)
 		c.columns = len(r.records[0].Cells)
 	}
+	if len(r.records) == 0 {
+		return r
+	}
 	r.measure(0)
 	o := s.options
 	isGiven := o.Skip > 0 || len(o.HeaderRows) > 0 || o.Header == rows.HeaderNone
@@ -233,12 +236,8 @@ func (r *reading) add(c *scanner) {
 
 // measure compares the records with the header at an index.
 func (r *reading) measure(start int) {
-	r.start, r.total, r.fitting, r.exceeding, r.even = start, len(r.records)-start-1, 0, 0, 0
-	if len(r.records) == 0 {
-		r.total = 0
-		return
-	}
-	r.header = len(r.records[start].Cells)
+	r.start, r.header, r.total = start, len(r.records[start].Cells), len(r.records)-start-1
+	r.fitting, r.exceeding, r.even = 0, 0, 0
 	for _, rec := range r.records[start+1:] {
 		if len(rec.Cells) == len(r.records[start+1].Cells) {
 			r.even++
@@ -252,7 +251,7 @@ func (r *reading) measure(start int) {
 	}
 }
 
-// commonWidth returns the most common number of values of a record, 0 if there are no records.
+// commonWidth returns the most common number of values of a record.
 func (r *reading) commonWidth() (best int) {
 	count := map[int]int{}
 	for _, rec := range r.records {

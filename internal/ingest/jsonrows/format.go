@@ -38,7 +38,7 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{parser: parser{text: text, budget: b, line: 1}, options: o, index: map[string]int{}}
+	r := &reader{parser: parser{text: text, budget: b, line: 1}, options: o, index: map[string]*member{}}
 	if err := r.start(ctx, f); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}

@@ -458,8 +458,8 @@ func FuzzOpen(f *testing.F) {
 				}
 				continue
 			}
-			for path, n := range r.index {
-				column := r.members[n].column
+			for path, m := range r.index {
+				column := m.column
 				if column == 0 {
 					continue
 				}

@@ -233,10 +233,11 @@ func (p *parser) quotedText(raw bool) span {
 			p.fail("control character 0x%02X in a text; write it as \\u%04x", c, c)
 			return span{}
 		}
-		rec := p.rec
-		for p.pos++; p.pos < len(rec) && rec[p.pos] >= ' ' && rec[p.pos] != '"' && rec[p.pos] != '\\'; {
-			p.pos++
+		rec, pos := p.rec, p.pos+1
+		for pos < len(rec) && rec[pos] >= ' ' && rec[pos] != '"' && rec[pos] != '\\' {
+			pos++
 		}
+		p.pos = pos
 	}
 	s.end = p.pos
 	p.pos++

@@ -28,10 +28,10 @@ type reader struct {
 	feature  bool // the records are GeoJSON features
 
 	columns   []rows.Column
-	members   []member
-	index     map[string]int // members by path
-	nameBytes int            // of the paths
-	key       span           // of the current record
+	fields    []*member          // of the columns
+	index     map[string]*member // by path
+	nameBytes int                // of the paths
+	key       span               // of the current record
 	cells     [][]byte
 }
 
@@ -152,7 +152,7 @@ func (r *reader) readRecord() {
 		return
 	}
 	if r.keyed {
-		r.set(0, r.key, 0) // keys are always strings
+		r.set(r.fields[0], r.key, 0) // keys are always strings
 	}
 	around, isHeader := r.depth, false
 	r.depth = 0
@@ -215,6 +215,6 @@ func (r *reader) inspectFirst() {
 		for n := 1; members[name] != nil; n++ {
 			name = "key_" + strconv.Itoa(n)
 		}
-		r.addColumn(r.addMember(), name)
+		r.addColumn(&member{}, name)
 	}
 }

@@ -20,7 +20,7 @@ func (r *reader) readObject(prefix int) {
 
 // readMember reads the value of the member at r.path.
 func (r *reader) readMember() {
-	n := r.enterMember()
+	m := r.enterMember()
 	c, _ := r.peekToken()
 	structure := "" // the name of a member that GeoJSON defines
 	if r.feature && r.depth == 1 {
@@ -42,10 +42,10 @@ func (r *reader) readMember() {
 	if r.err != nil || structure == "type" && string(r.content(s)) == "Feature" || structure == "properties" && s == (span{}) {
 		return
 	}
-	if r.members[n].column == 0 {
-		r.addColumn(n, r.memberName())
+	if m.column == 0 {
+		r.addColumn(m, r.memberName())
 	}
-	r.set(n, s, k)
+	r.set(m, s, k)
 }
 
 // readValue reads a value that is not flattened. null is empty and has no kind.
@@ -121,7 +121,7 @@ func (r *reader) readArray() (isHeader bool) {
 	if r.record == 1 && r.options.ItemKeys != nil {
 		r.named = true
 		for _, name := range r.options.ItemKeys {
-			r.addColumn(r.addMember(), name)
+			r.addColumn(&member{}, name)
 		}
 	}
 	all, width := kindText, 0
@@ -130,13 +130,12 @@ func (r *reader) readArray() (isHeader bool) {
 		r.path = strconv.AppendInt(append(r.path[:0], "element "...), int64(width), 10)
 		s, k := r.readValue()
 		all &= k
-		switch {
-		case width <= len(r.members):
-			r.set(width-1, s, k)
-		case !r.named:
-			r.addColumn(r.addMember(), "column_"+strconv.Itoa(width))
-			r.set(width-1, s, k)
-		case s.start < s.end:
+		if width > len(r.fields) && !r.named {
+			r.addColumn(&member{}, "column_"+strconv.Itoa(width))
+		}
+		if width <= len(r.fields) {
+			r.set(r.fields[width-1], s, k)
+		} else if s.start < s.end {
 			r.fail("the array has more than the %d elements that have names", len(r.columns))
 		}
 	})
@@ -144,9 +143,8 @@ func (r *reader) readArray() (isHeader bool) {
 		return false
 	}
 	r.named = true
-	for i, m := range r.members {
-		r.columns[i].Name = string(r.content(m.value))
-		r.members[i].kinds = 0
+	for i, m := range r.fields {
+		r.columns[i].Name, m.kinds = string(r.content(m.value)), 0
 	}
 	return true
 }
@@ -171,57 +169,47 @@ type member struct {
 	kinds  kinds // of all its values
 }
 
-// enterMember returns the number of the member at r.path, which must not have occurred in the current record. Two members
-// whose paths are displayed in the same way are two columns of the same name.
-func (r *reader) enterMember() int {
-	n, known := r.index[string(r.path)]
-	if !known {
-		n = r.addMember()
-		r.index[string(r.path)] = n
+// enterMember returns the member at r.path, which must not have occurred in the current record. Two members whose paths are
+// displayed in the same way are two columns of the same name.
+func (r *reader) enterMember() *member {
+	m := r.index[string(r.path)]
+	if m == nil {
+		m = &member{}
+		r.index[string(r.path)] = m
 		r.nameBytes += len(r.path)
 	}
 	switch {
-	case r.members[n].record == r.record:
+	case m.record == r.record:
 		r.fail("the member %q occurs twice; give each member once", r.memberName())
 	case len(r.path) > rows.MaxName:
 		r.fail("the name of the member %q has %d bytes; at most %d are possible", r.memberName(), len(r.path), rows.MaxName)
 	case r.nameBytes > rows.MaxNames:
 		r.fail("the names of the members of all records have more than %d bytes, the maximum", rows.MaxNames)
 	}
-	r.set(n, span{}, 0)
-	return n
-}
-
-func (r *reader) addMember() int {
-	r.members = append(r.members, member{})
-	return len(r.members) - 1
+	r.set(m, span{}, 0)
+	return m
 }
 
 // addColumn adds a column for a member.
-func (r *reader) addColumn(n int, name string) {
+func (r *reader) addColumn(m *member, name string) {
 	r.columns = append(r.columns, rows.Column{Name: name})
-	r.cells = append(r.cells, nil)
-	r.members[n].column = len(r.columns)
-	if err := r.budget.Columns(len(r.columns)); err != nil {
+	r.fields, r.cells = append(r.fields, m), append(r.cells, nil)
+	m.column = len(r.columns)
+	if err := r.budget.Columns(m.column); err != nil {
 		r.fail("%s; the member %q is one too many", err, name)
 	}
 }
 
 // set sets the value of a member in the current record.
-func (r *reader) set(n int, s span, k kinds) {
-	m := &r.members[n]
+func (r *reader) set(m *member, s span, k kinds) {
 	m.record, m.value, m.kinds = r.record, s, m.kinds|k
 }
 
 // row returns the values of the current record.
 func (r *reader) row() [][]byte {
-	for _, m := range r.members {
-		if m.column == 0 {
-			continue
-		}
-		cell := &r.cells[m.column-1]
-		if *cell = nil; m.record == r.record {
-			*cell = r.content(m.value)
+	for i, m := range r.fields {
+		if r.cells[i] = nil; m.record == r.record {
+			r.cells[i] = r.content(m.value)
 		}
 	}
 	return r.cells
@@ -231,16 +219,14 @@ func (r *reader) row() [][]byte {
 // numbers or booleans without quotes. Other text declares no type, because JSON has no way to write dates or amounts.
 func (r *reader) declareTypes() {
 	var all kinds
-	for _, m := range r.members {
+	for _, m := range r.fields {
 		all |= m.kinds
 	}
 	types := map[kinds]herb.Type{kindNumber: herb.TypeNumber, kindBoolean: herb.TypeBoolean, kindList: herb.TypeList}
 	if all&(kindNumber|kindBoolean) != 0 {
 		types[kindText] = herb.TypeText
 	}
-	for _, m := range r.members {
-		if m.column > 0 {
-			r.columns[m.column-1].Type = types[m.kinds]
-		}
+	for i, m := range r.fields {
+		r.columns[i].Type = types[m.kinds]
 	}
 }
