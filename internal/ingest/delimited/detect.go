@@ -35,8 +35,8 @@ type reading struct {
 	header       int  // values of the header
 	total        int  // records after the header
 	fitting      int  // those with as many values as the header
-	exceeding    int  // those with more
-	even         int  // those with as many as the first of them
+	exceeds      bool // some have more
+	even         bool // all have as many as the first of them
 	quoted       int  // values in quotes
 	quotedHeader bool // all values of the first record are in quotes
 	quotedNames  int  // records after the first whose first value is in quotes
@@ -83,7 +83,7 @@ func (s sample) bestDelimiter(d dialect) reading {
 	for i, delimiter := range []byte(",;\t|") {
 		r := with(delimiter)
 		usual = append(usual, r)
-		if r.header > 1 && (r.exceeding == 0 || 2*r.fitting >= r.total) && (best < 0 || r.isBetter(usual[best])) {
+		if r.header > 1 && (!r.exceeds || 2*r.fitting >= r.total) && (best < 0 || r.isBetter(usual[best])) {
 			best = i
 		}
 	}
@@ -97,7 +97,7 @@ func (s sample) bestDelimiter(d dialect) reading {
 		}
 	}
 	for _, r := range usual {
-		hasWrongHeader := r.total > 0 && len(r.records[r.start+1].Cells) > 1 && r.even == r.total && !s.isProse(r.dialect)
+		hasWrongHeader := r.total > 0 && len(r.records[r.start+1].Cells) > 1 && r.even && !s.isProse(r.dialect)
 		if hasWrongHeader || r.header > 1 && r.protects && !r.broken && r.total > 0 {
 			return r
 		}
@@ -129,7 +129,7 @@ func (r reading) score() float64 {
 // isAligned reports whether all records of a reading with blanks have the same number of values and some column has numbers
 // or dates only. Single blanks in a file that promises delimited text may be part of values.
 func (s sample) isAligned(r reading) bool {
-	if r.total < 2 || r.even != r.total {
+	if r.total < 2 || !r.even {
 		return false
 	}
 	others := r.records[1:]
@@ -170,11 +170,11 @@ func (s sample) read(d dialect) reading {
 	d.literal = s.options.Quote == 0 && !s.options.NoQuote && (d.Delimiter == '\t' || d.Delimiter == '|')
 	r := s.split(d)
 	isEscaped := func(c byte) bool { return bytes.Contains(s.text, []byte{'\\', c}) }
-	if d.Escape != 0 || s.options.NoQuote || !r.broken && r.exceeding == 0 || !isEscaped(d.Quote) && !isEscaped(d.Delimiter) {
+	if d.Escape != 0 || s.options.NoQuote || !r.broken && !r.exceeds || !isEscaped(d.Quote) && !isEscaped(d.Delimiter) {
 		return r
 	}
 	d.Escape, d.lenient = '\\', true
-	if e := s.split(d); !e.broken && e.exceeding == 0 && e.header > 1 {
+	if e := s.split(d); !e.broken && !e.exceeds && e.header > 1 {
 		return e
 	}
 	return r
@@ -207,7 +207,7 @@ func (s sample) split(d dialect) reading {
 	switch width := r.commonWidth(); {
 	case d.Delimiter == 0:
 	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && r.hasRowNames():
-		r.rowNames, r.header, r.fitting, r.exceeding = true, width, r.total, 0
+		r.rowNames, r.header, r.fitting, r.exceeds = true, width, r.total, false
 	case !isGiven && !s.isProse(d) && !d.blanks && width > 1:
 		r.measure(r.titles(width))
 	}
@@ -237,15 +237,12 @@ func (r *reading) add(c *scanner) {
 // measure compares the records with the header at an index.
 func (r *reading) measure(start int) {
 	r.start, r.header, r.total = start, len(r.records[start].Cells), len(r.records)-start-1
-	r.fitting, r.exceeding, r.even = 0, 0, 0
+	r.fitting, r.exceeds, r.even = 0, false, true
 	for _, rec := range r.records[start+1:] {
-		if len(rec.Cells) == len(r.records[start+1].Cells) {
-			r.even++
-		}
-		switch {
-		case rec.Width() > r.header:
-			r.exceeding++
-		case len(rec.Cells) >= r.header:
+		r.even = r.even && len(rec.Cells) == len(r.records[start+1].Cells)
+		if rec.Width() > r.header {
+			r.exceeds = true
+		} else if len(rec.Cells) >= r.header {
 			r.fitting++
 		}
 	}
@@ -269,7 +266,7 @@ func (r *reading) commonWidth() (best int) {
 // consecutive numbers, or at least be unique in text with several columns and another delimiter.
 func (r *reading) hasRowNames() bool {
 	width := r.header + 1
-	if r.total < 2 || r.even != r.total || len(r.records[1].Cells) != width {
+	if r.total < 2 || !r.even || len(r.records[1].Cells) != width {
 		return false
 	}
 	sequence, last := true, false

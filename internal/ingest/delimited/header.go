@@ -234,7 +234,7 @@ func (r *reader) nameColumns(best reading) error {
 	}
 	if r.pending = err == nil; r.pending {
 		width = len(r.record.Cells)
-		if best.exceeding == 0 {
+		if !best.exceeds {
 			width = max(width, best.header)
 		}
 	}
