@@ -208,7 +208,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte, which byte) {
 		names := []string{"shift_jis", "gb18030", "windows-1252", "iso-2022-jp"}
 		i := int(which) % len(names)
-		if mark, _ := byteOrderMark(in); mark != "" {
+		if mark, _ := detectUnicode(in); mark != "" {
 			return
 		}
 		got, _, err := decode(t, memory{Content: string(in), Wrap: iotest.HalfReader}, names[i])

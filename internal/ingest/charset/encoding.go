@@ -21,16 +21,15 @@ import (
 
 // ASCII returns the ASCII characters of the head of a text in UTF-8, UTF-16 or UTF-32, without its byte order mark.
 func ASCII(head []byte) []byte {
-	mark, name := byteOrderMark(head)
-	head = head[len(mark):]
-	if name != "" || detectUTF16(head) != "" {
-		head = bytes.ReplaceAll(head, []byte{0}, nil)
+	mark, name := detectUnicode(head)
+	if name == "" {
+		return head
 	}
-	return head
+	return bytes.ReplaceAll(head[len(mark):], []byte{0}, nil)
 }
 
-// byteOrderMark returns the byte order mark of a text and its encoding, both empty if it has none.
-func byteOrderMark(head []byte) (mark, encoding string) {
+// detectUnicode returns the byte order mark of a text, empty if it has none, and the encoding, empty if it is not detected.
+func detectUnicode(head []byte) (mark, encoding string) {
 	for _, m := range [][2]string{
 		{"\xFF\xFE\x00\x00", "UTF-32LE"}, // before UTF-16, whose mark is a prefix of it
 		{"\x00\x00\xFE\xFF", "UTF-32BE"},
@@ -42,7 +41,7 @@ func byteOrderMark(head []byte) (mark, encoding string) {
 			return m[0], m[1]
 		}
 	}
-	return "", ""
+	return "", detectUTF16(head)
 }
 
 // detectUTF16 detects UTF-16 without a byte order mark. One byte of many pairs is zero, mostly the same one of the two,

@@ -136,16 +136,13 @@ func (d *decoder) chooseEncoding(in *bufio.Reader, given string) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	mark, marked := byteOrderMark(head)
-	utf16 := detectUTF16(head)
+	mark, detected := detectUnicode(head)
 	switch {
-	case mark != "":
-		d.name = marked
-		if given != "" && !sameEncoding(given, marked) {
-			d.notes = append(d.notes, fmt.Sprintf("the file begins with the byte order mark of %s and was read as that, not as %s", marked, given))
+	case detected != "" && (mark != "" || given == "" || isUTF16(given)):
+		d.name = detected
+		if given != "" && !sameEncoding(given, detected) {
+			d.notes = append(d.notes, fmt.Sprintf("the file begins with the byte order mark of %s and was read as that, not as %s", detected, given))
 		}
-	case utf16 != "" && (given == "" || isUTF16(given)):
-		d.name = utf16
 	case given == "":
 		d.dec = encoding.UTF8Validator
 		return checkBinary(head)
