@@ -104,8 +104,11 @@ func (s *scanner) skipLine() error {
 
 // cutLine returns the first line of b, and what follows its end if there is one.
 func cutLine(b []byte) (line, rest []byte, found bool) {
-	i := bytes.IndexAny(b, "\r\n")
-	if i < 0 {
+	i := 0
+	for i < len(b) && b[i] != '\r' && b[i] != '\n' {
+		i++
+	}
+	if i == len(b) {
 		return b, nil, false
 	}
 	if rest = b[i+1:]; b[i] == '\r' {
