@@ -24,13 +24,13 @@ type memory = rowstest.Stream
 
 func decode(t testing.TB, m memory, encoding string) (text string, notes []string, err error) {
 	t.Helper()
-	r, err := NewReader(t.Context(), m, encoding)
+	r, err := Open(t.Context(), m, encoding, 1<<30)
 	if err != nil {
 		return "", nil, err
 	}
 	defer r.Close()
-	b, err := io.ReadAll(r)
-	return string(b), r.Notes(), err
+	b, _ := r.Peek(1 << 30)
+	return string(b), r.Notes(), r.Err()
 }
 
 func atOnce(r io.Reader) io.Reader { return r }
@@ -43,7 +43,7 @@ func utf16Of(order binary.AppendByteOrder, s string) string {
 	return string(b)
 }
 
-func TestReader(t *testing.T) {
+func TestText(t *testing.T) {
 	t.Parallel()
 	const odd = "id;name\n1;\"a\r\nb\"\n2;\"é植🌱\uFFFD\"\n"
 	late := strings.Repeat("0123456789,abcdefghij\n", 40_000)
@@ -109,7 +109,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-func TestReader_Rejects(t *testing.T) {
+func TestText_Rejects(t *testing.T) {
 	t.Parallel()
 	late := strings.Repeat("0123456789,abcdefghij\n", 40_000) // 880,000 bytes
 	tests := []struct{ name, encoding, in, want string }{
@@ -147,7 +147,7 @@ func TestReader_Rejects(t *testing.T) {
 	}
 }
 
-func TestReader_Errors(t *testing.T) {
+func TestText_Errors(t *testing.T) {
 	t.Parallel()
 	failing := func(r io.Reader) io.Reader { return io.MultiReader(r, iotest.ErrReader(io.ErrClosedPipe)) }
 	for _, in := range []string{"", "abc", "é", "\xE9x"} {
@@ -156,51 +156,59 @@ func TestReader_Errors(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := NewReader(ctx, memory{Content: strings.Repeat("x", 10*bufferBytes)}, "")
+	r, err := Open(ctx, memory{Content: strings.Repeat("x", 10*bufferBytes)}, "", 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	if _, err := io.ReadAll(r); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: got error %v", err)
+	if _, all := r.Peek(1 << 30); all || !errors.Is(r.Err(), context.Canceled) {
+		t.Errorf("canceled: got error %v", r.Err())
 	}
 }
 
-func TestWindow_Limit(t *testing.T) {
+func TestText_Limit(t *testing.T) {
 	t.Parallel()
-	w := NewWindow(strings.NewReader(strings.Repeat("x", 250)), 100)
-	if b, all := w.Sample(1000); len(b) != 100 || all || w.More() || w.Err() != ErrTooLong {
+	w, err := Open(t.Context(), memory{Content: strings.Repeat("x", 250)}, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, all := w.Peek(1000); len(b) != 100 || all || w.More() || w.Err() != ErrTooLong {
 		t.Errorf("got %d bytes, all %v, error %v", len(b), all, w.Err())
 	}
 	w.Advance(100)
-	if b, _ := w.Sample(100); len(b) != 100 || w.Err() != nil {
+	if b, _ := w.Peek(100); len(b) != 100 || w.Err() != nil {
 		t.Errorf("after advancing: %d bytes, error %v", len(b), w.Err())
 	}
 	w.Advance(100)
-	if b, all := w.Sample(100); len(b) != 50 || !all {
+	if b, all := w.Peek(100); len(b) != 50 || !all {
 		t.Errorf("at the end: %d bytes, all %v", len(b), all)
 	}
 }
 
-// TestWindow_Error reads a text that ends with an error, which is not the end of the text even if its name says so.
-func TestWindow_Error(t *testing.T) {
+// TestText_Error reads a text that ends with an error, which is not the end of the text even if its name says so.
+func TestText_Error(t *testing.T) {
 	t.Parallel()
-	w := NewWindow(io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(io.ErrUnexpectedEOF)), 100)
-	if b, all := w.Sample(10); string(b) != "abc" || all || w.More() || w.Err() != io.ErrUnexpectedEOF {
-		t.Errorf("got %q, all %v, error %v", b, all, w.Err())
+	late := strings.Repeat("x", bufferBytes)
+	failing := func(r io.Reader) io.Reader { return io.MultiReader(r, iotest.ErrReader(io.ErrUnexpectedEOF)) }
+	w, err := Open(t.Context(), memory{Content: late, Wrap: failing}, "", 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, all := w.Peek(1 << 20); string(b) != late || all || w.More() || w.Err() != io.ErrUnexpectedEOF {
+		t.Errorf("got %d bytes, all %v, error %v", len(b), all, w.Err())
 	}
 }
 
-// FuzzReader compares the strict decoders with those that substitute: accepted text is equal and has no substitutes that
+// FuzzText compares the strict decoders with those that substitute: accepted text is equal and has no substitutes that
 // the input does not have.
-func FuzzReader(f *testing.F) {
+func FuzzText(f *testing.F) {
 	f.Add([]byte("植\x90A\x95\xA8\x84\x31\xA4\x37\r\n"), byte(0))
 	f.Add([]byte("\x1B$B?\"\x1B(Bx"), byte(3))
 	f.Add([]byte("\xD6\xB2"), byte(1))
 	f.Fuzz(func(t *testing.T, in []byte, which byte) {
 		names := []string{"shift_jis", "gb18030", "windows-1252", "iso-2022-jp"}
 		i := int(which) % len(names)
-		if mark, _ := byteOrderMark(in); mark != "" {
+		if mark, _ := detectUnicode(in); mark != "" {
 			return
 		}
 		got, _, err := decode(t, memory{Content: string(in), Wrap: iotest.HalfReader}, names[i])
@@ -223,19 +231,22 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-func BenchmarkReader(b *testing.B) {
+func BenchmarkText(b *testing.B) {
 	for _, in := range []string{"ascii", "né"} {
 		m := memory{Content: strings.Repeat(in+",0123456789,abcdefghij\n", 200_000)}
 		b.Run(fmt.Sprint(in), func(b *testing.B) {
 			b.SetBytes(int64(len(m.Content)))
 			b.ReportAllocs()
 			for b.Loop() {
-				r, err := NewReader(b.Context(), m, "")
+				r, err := Open(b.Context(), m, "", 1<<20)
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := io.Copy(io.Discard, r); err != nil {
-					b.Fatal(err)
+				for r.More() {
+					r.Advance(len(r.Bytes()))
+				}
+				if r.Err() != nil {
+					b.Fatal(r.Err())
 				}
 			}
 		})

@@ -1,11 +1,8 @@
 package charset
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -24,16 +21,15 @@ import (
 
 // ASCII returns the ASCII characters of the head of a text in UTF-8, UTF-16 or UTF-32, without its byte order mark.
 func ASCII(head []byte) []byte {
-	mark, _ := byteOrderMark(head)
-	head = head[len(mark):]
-	if mark != "" || detectUTF16(head) != "" {
-		head = bytes.ReplaceAll(head, []byte{0}, nil)
+	mark, name := detectUnicode(head)
+	if name == "" {
+		return head
 	}
-	return head
+	return bytes.ReplaceAll(head[len(mark):], []byte{0}, nil)
 }
 
-// byteOrderMark returns the byte order mark of a text and its encoding, both empty if it has none.
-func byteOrderMark(head []byte) (mark, encoding string) {
+// detectUnicode returns the byte order mark of a text, empty if it has none, and the encoding, empty if it is not detected.
+func detectUnicode(head []byte) (mark, encoding string) {
 	for _, m := range [][2]string{
 		{"\xFF\xFE\x00\x00", "UTF-32LE"}, // before UTF-16, whose mark is a prefix of it
 		{"\x00\x00\xFE\xFF", "UTF-32BE"},
@@ -45,7 +41,7 @@ func byteOrderMark(head []byte) (mark, encoding string) {
 			return m[0], m[1]
 		}
 	}
-	return "", ""
+	return "", detectUTF16(head)
 }
 
 // detectUTF16 detects UTF-16 without a byte order mark. One byte of many pairs is zero, mostly the same one of the two,
@@ -79,19 +75,19 @@ func detectUTF16(head []byte) string {
 
 // checkBinary rejects content of which more than three in ten bytes are control characters.
 func checkBinary(head []byte) error {
-	controls, first := 0, 0
-	for i, c := range head {
-		if c < ' ' && strings.IndexByte("\t\n\r\f\x1B\x01\x1F", c) < 0 {
-			if controls++; controls == 1 {
-				first = i
-			}
+	isControl := func(c byte) bool { return c < ' ' && strings.IndexByte("\t\n\r\f\x1B\x01\x1F", c) < 0 }
+	controls := 0
+	for _, c := range head {
+		if isControl(c) {
+			controls++
 		}
 	}
-	if len(head) >= 32 && controls*10 > len(head)*3 {
-		return herb.Invalidf("line %d: the file is not text: it has many control characters, the first at byte %d; "+
-			"publish CSV, TSV, JSON, Parquet, XLSX or SQLite", 1+CountLines(head[:first]), first)
+	if len(head) < 32 || controls*10 <= len(head)*3 {
+		return nil
 	}
-	return nil
+	first := slices.IndexFunc(head, isControl)
+	return herb.Invalidf("line %d: the file is not text: it has many control characters, the first at byte %d; "+
+		"publish CSV, TSV, JSON, Parquet, XLSX or SQLite", 1+CountLines(head[:first]), first)
 }
 
 // isUTF16 reports whether an encoding is UTF-16 in an order of bytes that its name leaves open.
@@ -105,51 +101,22 @@ func sameEncoding(given, marked string) bool {
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || isUTF16(given) && strings.HasPrefix(b, "utf16")
 }
 
-// undefined1252 lists the bytes that have no character in Windows-1252, and zero, which no program writes there.
-const undefined1252 = "\x00\x81\x8D\x8F\x90\x9D"
-
-// verify1252 scans a content that is not UTF-8 at the current offset. It fails if a byte has no character in Windows-1252, or if there
-// are UTF-8 characters beyond ASCII.
-func (r *Reader) verify1252(invalidLine int) error {
-	src, err := r.file.Open()
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	in := bufio.NewReaderSize(src, bufferBytes)
-	line, last := 1, rune(0)
-	for offset := int64(0); ; offset++ {
-		if offset%bufferBytes == 0 {
-			if err := context.Cause(r.ctx); err != nil {
-				return err
-			}
-		}
-		c, size, err := in.ReadRune()
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		case size > 1:
-			return herb.Invalidf("line %d: byte %d is not UTF-8, but byte %d (line %d) begins a UTF-8 character: the file mixes encodings; %s",
-				invalidLine, r.offset, offset, line, remedy)
-		case c == 0 || c == utf8.RuneError:
-			_ = in.UnreadRune()
-			if b, _ := in.ReadByte(); strings.IndexByte(undefined1252, b) >= 0 {
-				return herb.Invalidf("line %d: byte %d (0x%02X) is neither UTF-8 nor Windows-1252; %s", line, offset, b, remedy)
-			}
-		case c == '\r' || c == '\n' && last != '\r':
-			line++
-		}
-		last = c
-	}
+// label returns the name of an encoding in the form in which names are compared.
+func label(name string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 }
 
 // newDecoder returns a strict decoder of an encoding, by its name in web standards or a common alias.
 func newDecoder(name string) (transform.Transformer, error) {
+	aliases := map[string]string{
+		"utf16": "utf-16le", "ucs2": "utf-16le", "unicode": "utf-16le", "utf16le": "utf-16le", "utf16be": "utf-16be", "cp1252": "windows-1252",
+		"cp932": "shift_jis", "ms932": "shift_jis", "windows932": "shift_jis", "shiftjis": "shift_jis", "cp936": "gbk", "cp949": "euc-kr",
+		"macroman": "macintosh", "ascii": "us-ascii",
+	}
 	var e encoding.Encoding
-	alias, controls := label(name), false
-	switch alias {
+	var err error
+	controls := false
+	switch alias := label(name); alias {
 	case "utf8", "utf8sig", "utf8bom", "unicode11utf8":
 		return encoding.UTF8Validator, nil
 	case "utf32le", "utf32":
@@ -159,36 +126,21 @@ func newDecoder(name string) (transform.Transformer, error) {
 	case "iso88591", "latin1", "l1": // Windows-1252 in web standards
 		e, controls = charmap.Windows1252, true
 	default:
-		var ok bool
-		if alias, ok = aliases()[alias]; !ok {
-			alias = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
+		standard, ok := aliases[alias]
+		if !ok {
+			standard = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
 		}
-		var err error
-		if e, err = htmlindex.Get(alias); err != nil || alias == "us-ascii" {
-			e, err = ianaindex.IANA.Encoding(alias)
+		if e, err = htmlindex.Get(standard); err != nil || standard == "us-ascii" {
+			e, err = ianaindex.IANA.Encoding(standard)
 		}
-		if err != nil || e == nil || e == encoding.Replacement {
-			return nil, herb.Invalidf("unknown encoding %q; use its name in web standards, such as utf-8, utf-16le, windows-1252, "+
-				"iso-8859-15, shift_jis or gb18030", name)
-		}
+	}
+	if err != nil || e == nil || e == encoding.Replacement {
+		return nil, herb.Invalidf("unknown encoding %q; use its name in web standards, such as utf-8, utf-16le, windows-1252, "+
+			"iso-8859-15, shift_jis or gb18030", name)
 	}
 	written, _ := e.NewEncoder().String(substitute) // empty: the encoding has no such character
 	return &strictDecoder{Transformer: e.NewDecoder(), written: written, controls: controls,
 		stateful: e == japanese.ISO2022JP || e == simplifiedchinese.HZGB2312}, nil
-}
-
-// aliases returns names in web standards by the labels of other names.
-func aliases() map[string]string {
-	return map[string]string{
-		"utf16": "utf-16le", "ucs2": "utf-16le", "unicode": "utf-16le", "utf16le": "utf-16le", "utf16be": "utf-16be", "cp1252": "windows-1252",
-		"cp932": "shift_jis", "ms932": "shift_jis", "windows932": "shift_jis", "shiftjis": "shift_jis", "cp936": "gbk", "cp949": "euc-kr",
-		"macroman": "macintosh", "ascii": "us-ascii",
-	}
-}
-
-// label returns the name of an encoding in the form in which names are compared.
-func label(name string) string {
-	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 }
 
 const substitute = "\uFFFD"

@@ -17,19 +17,16 @@ const (
 	sampleRecords   = 200
 )
 
-// sniffer reads a sample in several dialects and selects the most consistent one.
-type sniffer struct {
-	sample     []byte
-	all        bool // the sample is the rest of the text
-	line       int  // of its first byte
-	fixed      bool // the header is the first record
-	noNames    bool // the first record does not have all names
-	autoQuote  bool // quotes are detected
-	autoEscape bool // escapes are detected
-	tabular    bool // the file name promises delimited text, not text aligned by blanks
+// sample is the part of a text in which the dialect is detected.
+type sample struct {
+	text    []byte
+	all     bool         // it is the rest of the text
+	line    int          // of its first byte
+	options rows.Options // as given
+	tabular bool         // the file name promises delimited text, not text aligned by blanks
 }
 
-// reading is the sample as read in one dialect.
+// reading is a sample as read in one dialect.
 type reading struct {
 	dialect      dialect
 	records      []layout.Row
@@ -38,8 +35,8 @@ type reading struct {
 	header       int  // values of the header
 	total        int  // records after the header
 	fitting      int  // those with as many values as the header
-	exceeding    int  // those with more
-	even         int  // those with as many as the first of them
+	exceeds      bool // some have more
+	even         bool // all have as many as the first of them
 	quoted       int  // values in quotes
 	quotedHeader bool // all values of the first record are in quotes
 	quotedNames  int  // records after the first whose first value is in quotes
@@ -59,9 +56,9 @@ type reading struct {
 //   - Otherwise each line is one value.
 //   - Quotes are single if no value begins with a double quote, all values that begin with a single quote end with it, and
 //     all names are quoted or quotes enclose a delimiter or a line end.
-func (s sniffer) detect(d dialect) reading {
+func (s sample) detect(d dialect) reading {
 	double := s.bestDelimiter(d)
-	if !s.autoQuote || double.quoted > 0 || bytes.IndexByte(s.sample, '\'') < 0 {
+	if s.options.Quote != 0 || s.options.NoQuote || double.quoted > 0 || bytes.IndexByte(s.text, '\'') < 0 {
 		return double
 	}
 	d.Quote = '\''
@@ -72,57 +69,50 @@ func (s sniffer) detect(d dialect) reading {
 	return double
 }
 
-// The delimiters that are tried, in order of preference. Those after the usual ones must split all records evenly.
-const (
-	delimiters = ",;\t|^~\x01\x1f "
-	usual      = len(",;\t|")
-)
-
 // bestDelimiter returns the best reading with a quote.
-func (s sniffer) bestDelimiter(d dialect) reading {
+func (s sample) bestDelimiter(d dialect) reading {
 	if d.Delimiter != 0 {
 		return s.read(d)
 	}
-	var tried []reading
+	with := func(delimiter byte) reading {
+		d.Delimiter, d.blanks = delimiter, delimiter == ' '
+		return s.read(d)
+	}
+	var usual []reading
 	best := -1
-	for i, delimiter := range []byte(delimiters) {
-		if i >= usual && best >= 0 {
-			break
-		}
-		with := d
-		with.Delimiter, with.blanks = delimiter, delimiter == ' '
-		r := s.read(with)
-		tried = append(tried, r)
-		possible := r.header > 1 && (r.exceeding == 0 || 2*r.fitting >= r.total)
-		if i >= usual {
-			possible = r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken && (!with.blanks || s.isAligned(r))
-		}
-		if possible && (best < 0 || r.betterThan(tried[best])) {
+	for i, delimiter := range []byte(",;\t|") {
+		r := with(delimiter)
+		usual = append(usual, r)
+		if r.header > 1 && (!r.exceeds || 2*r.fitting >= r.total) && (best < 0 || r.isBetter(usual[best])) {
 			best = i
 		}
 	}
 	if best >= 0 {
-		return tried[best]
+		return usual[best]
 	}
-	for _, r := range tried[:usual] {
-		if r.total > 0 && len(r.records[r.start+1].Cells) > 1 && r.even == r.total && !s.isProse(r.dialect) {
-			return r // the header is wrong
-		}
-		if r.header > 1 && r.protects && !r.broken && r.total > 0 {
-			return r // records of different length
+	for _, delimiter := range []byte("^~\x01\x1f ") {
+		r := with(delimiter)
+		if r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken && (delimiter != ' ' || s.isAligned(r)) {
+			return r
 		}
 	}
-	if len(tried[0].records) == 0 {
-		return tried[0]
+	for _, r := range usual {
+		hasWrongHeader := r.total > 0 && len(r.records[r.start+1].Cells) > 1 && r.even && !s.isProse(r.dialect)
+		if hasWrongHeader || r.header > 1 && r.protects && !r.broken && r.total > 0 {
+			return r
+		}
 	}
-	return s.read(d)
+	if len(usual[0].records) == 0 {
+		return usual[0]
+	}
+	return with(0)
 }
 
-func (r reading) betterThan(other reading) bool {
-	if r.broken != other.broken {
-		return other.broken
+func (r reading) isBetter(than reading) bool {
+	if r.broken != than.broken {
+		return than.broken
 	}
-	return r.score() > other.score()
+	return r.score() > than.score()
 }
 
 // score measures how well the records fit the header. Without records, a comma is preferred.
@@ -138,12 +128,12 @@ func (r reading) score() float64 {
 
 // isAligned reports whether all records of a reading with blanks have the same number of values and some column has numbers
 // or dates only. Single blanks in a file that promises delimited text may be part of values.
-func (s sniffer) isAligned(r reading) bool {
-	if r.total < 2 || r.even != r.total {
+func (s sample) isAligned(r reading) bool {
+	if r.total < 2 || !r.even {
 		return false
 	}
 	others := r.records[1:]
-	if s.tabular && !bytes.Contains(s.sample, []byte("  ")) {
+	if s.tabular && !bytes.Contains(s.text, []byte("  ")) {
 		return s.areNumbers(others)
 	}
 	for i := range others[0].Cells {
@@ -156,7 +146,7 @@ func (s sniffer) isAligned(r reading) bool {
 
 // areNumbers reports whether records that were split at blanks are nothing but numbers: several of them rather than one with
 // blanks between thousands or between the parts of a phone number.
-func (s sniffer) areNumbers(records []layout.Row) bool {
+func (s sample) areNumbers(records []layout.Row) bool {
 	thousands := true
 	for _, r := range records {
 		for i, c := range r.Cells {
@@ -167,39 +157,37 @@ func (s sniffer) areNumbers(records []layout.Row) bool {
 			thousands = thousands && (i == 0 || len(digits) == 3)
 		}
 	}
-	return !thousands && (len(records[0].Cells) > 2 || bytes.IndexByte(s.sample, '.') >= 0)
+	return !thousands && (len(records[0].Cells) > 2 || bytes.IndexByte(s.text, '.') >= 0)
 }
 
 // isProse reports whether the delimiter is a comma that a blank always follows, as in sentences and addresses.
-func (s sniffer) isProse(d dialect) bool {
-	return d.Delimiter == ',' && bytes.Count(s.sample, []byte(",")) == bytes.Count(s.sample, []byte(", "))
+func (s sample) isProse(d dialect) bool {
+	return d.Delimiter == ',' && bytes.Count(s.text, []byte(",")) == bytes.Count(s.text, []byte(", "))
 }
 
 // read reads the sample in a dialect. It uses backslash escapes if the sample is consistent only with them.
-func (s sniffer) read(d dialect) reading {
-	d.literal = s.autoQuote && (d.Delimiter == '\t' || d.Delimiter == '|')
+func (s sample) read(d dialect) reading {
+	d.literal = s.options.Quote == 0 && !s.options.NoQuote && (d.Delimiter == '\t' || d.Delimiter == '|')
 	r := s.split(d)
-	if !s.autoEscape || !r.broken && r.exceeding == 0 {
-		return r
-	}
-	if !bytes.Contains(s.sample, []byte{'\\', d.Quote}) && !bytes.Contains(s.sample, []byte{'\\', d.Delimiter}) {
+	isEscaped := func(c byte) bool { return bytes.Contains(s.text, []byte{'\\', c}) }
+	if d.Escape != 0 || s.options.NoQuote || !r.broken && !r.exceeds || !isEscaped(d.Quote) && !isEscaped(d.Delimiter) {
 		return r
 	}
 	d.Escape, d.lenient = '\\', true
-	if e := s.split(d); !e.broken && e.exceeding == 0 && e.header > 1 {
+	if e := s.split(d); !e.broken && !e.exceeds && e.header > 1 {
 		return e
 	}
 	return r
 }
 
 // split splits the sample into records and locates the header.
-func (s sniffer) split(d dialect) reading {
+func (s sample) split(d dialect) reading {
 	r := reading{dialect: d}
-	c := &scanner{win: charset.SampleWindow(s.sample), next: s.line}
+	c := &scanner{text: charset.Sample(s.text), next: s.line}
 	c.setDialect(d)
 	for len(r.records) < sampleRecords {
-		_, err := c.record()
-		rest := c.win.Bytes()
+		err := c.readRecord()
+		rest := c.text.Bytes()
 		if err != nil {
 			r.broken = len(rest) > 0 && (s.all || !c.openEnded)
 			break
@@ -210,15 +198,17 @@ func (s sniffer) split(d dialect) reading {
 		r.add(c)
 		c.columns = len(r.records[0].Cells)
 	}
-	if len(r.records) == 0 || d.Delimiter == 0 {
-		r.measure(0)
+	if len(r.records) == 0 {
 		return r
 	}
-	width := r.commonWidth()
-	switch r.measure(0); {
-	case !s.noNames && r.hasRowNames():
-		r.rowNames, r.header, r.fitting, r.exceeding = true, width, r.total, 0
-	case !s.fixed && !s.isProse(d) && !d.blanks && width > 1:
+	r.measure(0)
+	o := s.options
+	isGiven := o.Skip > 0 || len(o.HeaderRows) > 0 || o.Header == rows.HeaderNone
+	switch width := r.commonWidth(); {
+	case d.Delimiter == 0:
+	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && r.hasRowNames():
+		r.rowNames, r.header, r.fitting, r.exceeds = true, width, r.total, false
+	case !isGiven && !s.isProse(d) && !d.blanks && width > 1:
 		r.measure(r.titles(width))
 	}
 	return r
@@ -226,7 +216,7 @@ func (s sniffer) split(d dialect) reading {
 
 // add appends the current record of a scanner.
 func (r *reading) add(c *scanner) {
-	raw, quoted := c.win.Bytes(), 0
+	raw, quoted := c.text.Bytes(), 0
 	for _, v := range c.spans {
 		if v.quoted {
 			quoted++
@@ -239,36 +229,28 @@ func (r *reading) add(c *scanner) {
 		r.quotedNames++
 	}
 	r.quoted += quoted
-	row := c.row()
-	row.Cells = slices.Clone(c.cells)
+	row := c.record
+	row.Cells = slices.Clone(row.Cells)
 	r.records = append(r.records, row)
 }
 
 // measure compares the records with the header at an index.
 func (r *reading) measure(start int) {
-	r.start, r.header, r.total, r.fitting, r.exceeding, r.even = start, 0, 0, 0, 0, 0
-	for i, rec := range r.records[start:] {
-		if i == 0 {
-			r.header = len(rec.Cells)
-			continue
-		}
-		r.total++
-		if len(rec.Cells) == len(r.records[start+1].Cells) {
-			r.even++
-		}
-		switch {
-		case rec.Width() > r.header:
-			r.exceeding++
-		case len(rec.Cells) >= r.header:
+	r.start, r.header, r.total = start, len(r.records[start].Cells), len(r.records)-start-1
+	r.fitting, r.exceeds, r.even = 0, false, true
+	for _, rec := range r.records[start+1:] {
+		r.even = r.even && len(rec.Cells) == len(r.records[start+1].Cells)
+		if rec.Width() > r.header {
+			r.exceeds = true
+		} else if len(rec.Cells) >= r.header {
 			r.fitting++
 		}
 	}
 }
 
 // commonWidth returns the most common number of values of a record.
-func (r *reading) commonWidth() int {
+func (r *reading) commonWidth() (best int) {
 	count := map[int]int{}
-	best := 0
 	for _, rec := range r.records {
 		width := len(rec.Cells)
 		count[width]++
@@ -284,7 +266,7 @@ func (r *reading) commonWidth() int {
 // consecutive numbers, or at least be unique in text with several columns and another delimiter.
 func (r *reading) hasRowNames() bool {
 	width := r.header + 1
-	if r.total < 2 || r.even != r.total || len(r.records[1].Cells) != width {
+	if r.total < 2 || !r.even || len(r.records[1].Cells) != width {
 		return false
 	}
 	sequence, last := true, false
@@ -313,7 +295,7 @@ func (r *reading) titles(width int) int {
 	table := layout.WithoutNotes(r.records[n:])
 	header, others, numbers := table[0], table[1:], 0
 	for _, rec := range r.records[:n] {
-		if rec.Filled() == 1 && slices.ContainsFunc(rec.Cells, func(c []byte) bool { return layout.KindOf(c) == layout.Number }) {
+		if rec.Filled() == 1 && hasKind(rec, layout.Number) {
 			numbers++
 		}
 	}
@@ -331,14 +313,18 @@ func (r *reading) titles(width int) int {
 	}
 	above := r.records[n-1]
 	separate := above.Filled() == 0 || header.Line > above.Line+1
-	v := detectHeader(header.Cells, others)
 	// A spreadsheet writes a title above complete records with the delimiters of all columns.
 	full := width > 2 && len(others) > 1 && len(above.Cells) == width && !slices.ContainsFunc(table, func(rec layout.Row) bool { return rec.Filled() < width })
-	text := !slices.ContainsFunc(header.Cells, func(c []byte) bool { return layout.KindOf(c)&(layout.Number|layout.Date) != 0 })
-	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && (separate || full) && text) {
+	v := detectHeader(header.Cells, others)
+	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && (separate || full) && !hasKind(header, layout.Number|layout.Date)) {
 		return n
 	}
 	return 0
+}
+
+// hasKind reports whether a value of a record is of one of some kinds.
+func hasKind(rec layout.Row, k layout.Kind) bool {
+	return slices.ContainsFunc(rec.Cells, func(c []byte) bool { return layout.KindOf(c)&k != 0 })
 }
 
 // isTitle reports whether a record is text above a table with a number of columns: one value, a label with a value, or a
@@ -351,23 +337,4 @@ func isTitle(rec layout.Row, width int) bool {
 		return len(rec.Cells) < width || bytes.HasSuffix(bytes.TrimSpace(rec.Cells[0]), []byte(":"))
 	}
 	return len(rec.Cells) != width && !slices.ContainsFunc(rec.Cells[1:], func(c []byte) bool { return !bytes.HasPrefix(c, []byte(" ")) })
-}
-
-// commentLines returns the prefix of the comment lines at the start of a sample, their size and the last of them. The
-// prefix is empty if there are none, or nothing else.
-func commentLines(sample []byte) (prefix string, size int, last []byte) {
-	for rest := sample; len(rest) > 0; {
-		line, after, found := cutLine(rest)
-		switch {
-		case !found:
-			return "", 0, nil
-		case len(line) == 0:
-		case prefix == "" && (line[0] == '#' || line[0] == '%') || prefix != "" && line[0] == prefix[0]:
-			prefix, size, last = string(line[:1]), len(sample)-len(after), line
-		default:
-			return prefix, size, last
-		}
-		rest = after
-	}
-	return "", 0, nil
 }

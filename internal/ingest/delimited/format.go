@@ -32,18 +32,15 @@ func TSV() rows.Format {
 }
 
 func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-	text, err := charset.NewReader(ctx, f, o.Encoding)
+	text, err := charset.Open(ctx, f, o.Encoding, b.MaxRecord())
 	if err != nil {
 		return nil, err
 	}
-	d := dialect{Options: o, skip: map[int]bool{}}
-	if d.Quote = cmp.Or(o.Quote, '"'); o.NoQuote {
-		d.Quote = 0
+	r := &reader{scanner: scanner{text: text, d: dialect{Options: o}, next: 1}, budget: b, options: o}
+	if r.d.Quote = cmp.Or(o.Quote, '"'); o.NoQuote {
+		r.d.Quote = 0
 	}
-	for _, n := range o.CommentRows {
-		d.skip[n] = true
-	}
-	r := &reader{scanner: scanner{win: charset.NewWindow(text, b.MaxRecord()), d: d, next: 1}, text: text, budget: b, options: o}
+	r.d.CommentRows = slices.Sorted(slices.Values(o.CommentRows))
 	if err := r.start(strings.ToLower(path.Ext(f.Name()))); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
@@ -53,16 +50,14 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 // reader implements rows.Rows.
 type reader struct {
 	scanner
-	text    *charset.Reader
 	budget  *rows.Budget
 	options rows.Options
 	header  []rows.Column
 	notes   []string
 
-	named      bool  // the text names the columns
 	rowNames   bool  // the first column has no name in the text
-	pending    bool  // readRecord returns the current record
-	headerLine int   // last line of the header
+	pending    bool  // readRow returns the current record
+	headerLine int   // last line of the header; 0: the text does not name the columns
 	headerRows []int // lines of the header, if it is below titles or has several; nil: it is the first record
 	body       layout.Body
 	position   int     // line of the record returned last
@@ -86,6 +81,9 @@ func (r *reader) Columns() []rows.Column { return r.header }
 // Position implements rows.Rows.
 func (r *reader) Position() rows.Position { return rows.Position{Line: r.position} }
 
+// Close implements rows.Rows.
+func (r *reader) Close() error { return r.text.Close() }
+
 // Options returns the given options, completed by what was detected and can be given.
 func (r *reader) Options() rows.Options {
 	o := r.options
@@ -95,7 +93,7 @@ func (r *reader) Options() rows.Options {
 	if r.d.Quote == '\'' {
 		o.Quote = r.d.Quote
 	}
-	if o.Header = rows.HeaderPresent; !r.named {
+	if o.Header = rows.HeaderPresent; r.headerLine == 0 {
 		o.Header = rows.HeaderNone
 	}
 	if r.headerRows != nil {
@@ -104,9 +102,6 @@ func (r *reader) Options() rows.Options {
 	o.CommentRows = slices.Concat(o.CommentRows, r.body.Lines())
 	return o
 }
-
-// Close implements rows.Rows.
-func (r *reader) Close() error { return r.text.Close() }
 
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string {
@@ -136,33 +131,33 @@ func (r *reader) Next() ([][]byte, error) {
 func (r *reader) readRow() (layout.Row, error) {
 	for {
 		if !r.pending {
-			if _, err := r.record(); err != nil {
+			if err := r.readRecord(); err != nil {
 				return layout.Row{}, err
 			}
 		}
 		r.pending = false
-		row := r.row()
-		switch columns := len(r.header); {
-		case r.width == columns:
-		case r.comment != "" && r.win.Bytes()[0] == r.comment[0]:
+		row := r.record
+		switch {
+		case r.width == r.columns:
+		case r.comment != "" && r.text.Bytes()[0] == r.comment[0]:
 			if r.width == 1 {
-				r.comments.add(r.line)
+				r.comments.add(row.Line)
 				if err := r.budget.Step(); err != nil {
-					return layout.Row{}, err
+					return row, err
 				}
 				continue
 			}
 			row.Invalid = herb.Invalidf("line %d: the line begins with %s like the comments above the header, but has %d values and the header %d; "+
-				"use --comment %s if it is a comment, or --skip N to skip only the lines above the header", r.line, r.comment, r.width, columns, r.comment)
-		case r.width < columns && r.rowNames:
+				"use --comment %s if it is a comment, or --skip N to skip only the lines above the header", row.Line, r.comment, r.width, r.columns, r.comment)
+		case r.width < r.columns && r.rowNames:
 			row.Invalid = herb.Invalidf("line %d: there are %d values but %d columns, the first of which is for row names; "+
-				"add the missing value, or name all columns in the header", r.line, r.width, columns)
-		case r.width < columns:
-		case r.filled() > columns:
+				"add the missing value, or name all columns in the header", row.Line, r.width, r.columns)
+		case r.width < r.columns:
+		case r.width > len(row.Cells) || row.Width() > r.columns:
 			row.Invalid = r.tooMany()
 		default:
-			r.surplus.add(r.line)
-			row.Cells = row.Cells[:columns]
+			r.surplus.add(row.Line)
+			row.Cells = row.Cells[:r.columns]
 		}
 		return row, nil
 	}
@@ -170,16 +165,15 @@ func (r *reader) readRow() (layout.Row, error) {
 
 // tooMany returns the error about a record with more values than columns.
 func (r *reader) tooMany() error {
-	subject := "the header names"
-	if !r.named {
+	subject, remedy := "the header names", ""
+	if r.headerLine == 0 {
 		subject = "the first record has"
 	}
-	remedy := ""
 	if r.d.Delimiter != 0 && !r.d.blanks {
 		remedy = fmt.Sprintf("; put quotes around a value that contains %q", string(rune(r.d.Delimiter)))
 	}
-	if r.named && len(r.options.HeaderRows) == 0 {
+	if r.headerLine > 0 && len(r.options.HeaderRows) == 0 {
 		remedy += ", or use --header N or --skip N if another line names the columns, --header none if no line does, --delimiter if values are split wrongly"
 	}
-	return herb.Invalidf("line %d: there are %d values but %s %d columns%s", r.line, r.width, subject, len(r.header), remedy)
+	return herb.Invalidf("line %d: there are %d values but %s %d columns%s", r.record.Line, r.width, subject, r.columns, remedy)
 }

@@ -2,6 +2,7 @@ package delimited
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"regexp"
 	"slices"
@@ -29,24 +30,31 @@ func (r *reader) start(extension string) error {
 	} else if err != nil {
 		return err
 	}
-	sample, all := r.win.Sample(sampleBytes)
-	if !all && charset.CountLines(sample) < 10 {
-		sample, all = r.win.Sample(longSampleBytes)
+	text, all := r.text.Peek(sampleBytes)
+	if !all && charset.CountLines(text) < 10 {
+		text, all = r.text.Peek(longSampleBytes)
 	}
-	best := r.detectLayout(sniffer{sample: sample, all: all, line: r.next, fixed: o.Skip > 0 || len(o.HeaderRows) > 0,
-		noNames: o.Header == rows.HeaderNone || len(o.HeaderRows) > 1, autoQuote: o.Quote == 0 && !o.NoQuote,
-		autoEscape: o.Escape == 0 && !o.NoQuote, tabular: extension == ".csv" || extension == ".tsv" || extension == ".tab"})
+	best := r.detectLayout(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
 	r.setDialect(best.dialect)
+	switch {
+	case r.d.blanks:
+		r.note("values are separated by runs of blanks")
+	case r.d.lenient:
+		r.note(`a backslash before a quote or delimiter makes it part of the value`)
+	}
 	if err := r.readHeader(best); err != nil {
 		return err
 	}
 	r.columns = len(r.header)
-	return r.budget.Columns(r.columns)
+	if err := r.budget.Columns(r.columns); err != nil {
+		return herb.Invalidf("line %d: %s", cmp.Or(r.headerLine, r.record.Line), err)
+	}
+	return nil
 }
 
 // separatorLine reads a line such as sep=; that spreadsheets write above the header.
 func (r *reader) separatorLine() error {
-	head, _ := r.win.Sample(len(`"sep=;"` + "\r\n"))
+	head, _ := r.text.Peek(len(`"sep=;"` + "\r\n"))
 	match := regexp.MustCompile(`^"?(?i:sep)=([^"\r\n[:^ascii:]])"?(?:[\r\n]|$)`).FindSubmatch(head)
 	if match == nil || r.d.Delimiter != 0 && r.d.Delimiter != match[1][0] {
 		return nil
@@ -56,23 +64,21 @@ func (r *reader) separatorLine() error {
 }
 
 // detectLayout detects the dialect and what is above the header, and skips that.
-func (r *reader) detectLayout(s sniffer) reading {
-	var lines int
-	var last []byte
-	if !s.fixed && r.d.Comment == "" {
+func (r *reader) detectLayout(s sample) reading {
+	from, lines, last := r.next, 0, []byte(nil)
+	if r.d.Comment == "" && s.options.Skip == 0 && len(s.options.HeaderRows) == 0 {
 		var size int
-		r.comment, size, last = commentLines(s.sample)
-		lines = charset.CountLines(s.sample[:size])
-		s.sample, s.line = s.sample[size:], s.line+lines
+		r.comment, size, last = commentLines(s.text)
+		lines = charset.CountLines(s.text[:size])
+		s.text, s.line = s.text[size:], s.line+lines
 	}
-	s.fixed = s.fixed || r.options.Header == rows.HeaderNone
-	best := s.detect(r.d)
-	from, why := r.next, "they begin with "+r.comment
+	best, why := s.detect(r.d), "they begin with "+r.comment
 	switch {
 	case best.start > 0:
 		why = "they are above the table"
-		if lines = best.records[best.start].Line - from; r.comment == "" {
-			r.headerRows = []int{from + lines}
+		header := best.records[best.start].Line
+		if lines = header - from; r.comment == "" {
+			r.headerRows = []int{header}
 		}
 	case r.comment != "" && isHeader(last, best):
 		if lines--; lines == 0 {
@@ -87,12 +93,30 @@ func (r *reader) detectLayout(s sniffer) reading {
 	return best
 }
 
+// commentLines returns the prefix of the comment lines at the start of a text, their size and the last of them. The
+// prefix is empty if there are none, or nothing else.
+func commentLines(text []byte) (prefix string, size int, last []byte) {
+	for rest := text; ; {
+		line, after, found := cutLine(rest)
+		switch {
+		case !found:
+			return "", 0, nil
+		case len(line) == 0:
+		case prefix == "" && (line[0] == '#' || line[0] == '%') || prefix != "" && line[0] == prefix[0]:
+			prefix, size, last = string(line[:1]), len(text)-len(after), line
+		default:
+			return prefix, size, last
+		}
+		rest = after
+	}
+}
+
 // isHeader reports whether a comment line names the columns of the table below it.
 func isHeader(line []byte, table reading) bool {
 	if len(table.records) < 2 {
 		return false
 	}
-	s := sniffer{sample: line, all: true, line: 1, fixed: true}
+	s := sample{text: line, all: true, line: 1}
 	names := s.split(table.dialect)
 	switch width := len(table.records[0].Cells); {
 	case len(names.records) != 1 || names.header != width:
@@ -107,41 +131,27 @@ func isHeader(line []byte, table reading) bool {
 // readHeader sets the columns.
 func (r *reader) readHeader(best reading) error {
 	o := r.options
-	switch {
-	case r.d.blanks:
-		r.note("values are separated by runs of blanks")
-	case r.d.lenient:
-		r.note(`a backslash before a quote or delimiter makes it part of the value`)
+	isDetected := o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0
+	table := layout.WithoutNotes(best.records[best.start:]) // the sample; the header is first
+	if isDetected && o.Skip == 0 && !best.rowNames && len(table) > 0 && detectHeader(table[0].Cells, table[1:]) == headerNo {
+		r.note("no header: line %d has values like the lines below it; use --header %d if it names the columns", table[0].Line, table[0].Line)
+		o.Header = rows.HeaderNone
 	}
 	if o.Header == rows.HeaderNone {
 		return r.nameColumns(best)
 	}
-	isDetected := o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0
-	var table []layout.Row // the sample; the header is first
-	if len(best.records) > 0 {
-		table = layout.WithoutNotes(best.records[best.start:])
-	}
-	if isDetected && o.Skip == 0 && !best.rowNames && len(table) > 0 {
-		if detectHeader(table[0].Cells, table[1:]) == headerNo {
-			r.note("no header: line %d has values like the lines below it; use --header %d if it names the columns", table[0].Line, table[0].Line)
-			return r.nameColumns(best)
-		}
-	}
-	r.named = true
-	lines := o.HeaderRows
-	if len(lines) == 0 {
-		lines = []int{0} // the first record
-	}
-	size, names := 1, []string(nil)
+	lines, size, names := o.HeaderRows, 1, []string(nil)
 	if !best.rowNames {
-		size, names = groupNames(table, o)
+		size, names = groupNames(table, o, isDetected)
 	}
 	if names != nil && isDetected {
-		lines = nil
 		for _, h := range table[:size] {
 			lines = append(lines, h.Line)
 		}
 		r.headerRows = lines
+	}
+	if len(lines) == 0 {
+		lines = []int{0} // the first record
 	}
 	for _, line := range lines {
 		if err := r.headerRecord(line); err != nil {
@@ -157,28 +167,24 @@ func (r *reader) readHeader(best reading) error {
 	if r.rowNames = best.rowNames; r.rowNames {
 		r.addRowNames()
 	}
-	if len(table) == 0 {
-		return nil
-	}
-	if len(lines) == 1 || names != nil {
+	if len(table) > 0 && (len(lines) == 1 || names != nil) {
 		r.body.Header = layout.UniqueHeader(table[:size], table[size:])
 	}
-	if isDetected && r.body.Detect(r.header, table[size:]) {
-		return r.boundedRecord() // skips the units
+	if len(table) > 0 && isDetected && r.body.Detect(r.header, table[size:]) {
+		return r.readRecord() // skips the units
 	}
 	return nil
 }
 
 // groupNames returns the number of records that name the columns together, and the names. Without such records, the number
-// is 1. They must be those of the options, if these name some.
-func groupNames(table []layout.Row, o rows.Options) (size int, names []string) {
-	isDetected := o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0
+// is 1. They must be those of the options, unless they are detected.
+func groupNames(table []layout.Row, o rows.Options, isDetected bool) (size int, names []string) {
+	isGiven := func(line int, h layout.Row) bool { return line == h.Line }
 	for n := min(layout.MaxHeader, len(table)-1); n > 1; n-- {
-		if !isDetected && !slices.EqualFunc(o.HeaderRows, table[:n], func(line int, h layout.Row) bool { return line == h.Line }) {
-			continue
-		}
-		if names := layout.Groups(table[:n], table[n:], nil, o.HeaderJoin); names != nil {
-			return n, names
+		if isDetected || slices.EqualFunc(o.HeaderRows, table[:n], isGiven) {
+			if names := layout.Groups(table[:n], table[n:], nil, o.HeaderJoin); names != nil {
+				return n, names
+			}
 		}
 	}
 	return 1, nil
@@ -188,33 +194,22 @@ func groupNames(table []layout.Row, o rows.Options) (size int, names []string) {
 func (r *reader) headerRecord(line int) error {
 	err := r.skipTo(line)
 	if err == nil {
-		err = r.boundedRecord()
+		err = r.readRecord()
 	}
 	switch {
 	case err == io.EOF && line == 0:
 		return herb.Invalidf("the file is empty; its first line must name the columns")
-	case err == io.EOF || err == nil && line > 0 && r.line != line:
+	case err == io.EOF || err == nil && line > 0 && r.record.Line != line:
 		return herb.Invalidf("line %d, which names the columns, is blank, a comment, or within a record", line)
 	case err != nil:
 		return err
 	}
-	r.headerLine = r.line
-	for i, cell := range r.cells {
+	r.headerLine = r.record.Line
+	for i, cell := range r.record.Cells {
 		if i == len(r.header) {
 			r.header = append(r.header, rows.Column{})
 		}
 		r.header[i].Name = layout.JoinName(r.header[i].Name, strings.TrimSpace(string(cell)), r.options.HeaderJoin)
-	}
-	return nil
-}
-
-// boundedRecord reads the next record, which must not have more values than a table may have columns.
-func (r *reader) boundedRecord() error {
-	if _, err := r.record(); err != nil {
-		return err
-	}
-	if err := r.budget.Columns(r.width); err != nil {
-		return herb.Invalidf("line %d: %s", r.line, err)
 	}
 	return nil
 }
@@ -233,13 +228,13 @@ func (r *reader) addRowNames() {
 // their number.
 func (r *reader) nameColumns(best reading) error {
 	names, width := r.options.Names, 0
-	err := r.boundedRecord()
+	err := r.readRecord()
 	if err != nil && err != io.EOF {
 		return err
 	}
 	if r.pending = err == nil; r.pending {
-		width = r.width
-		if best.header > 1 && best.exceeding == 0 {
+		width = len(r.record.Cells)
+		if !best.exceeds {
 			width = max(width, best.header)
 		}
 	}
@@ -266,11 +261,11 @@ const (
 
 // detectHeader decides whether the first record names the columns of the others.
 func detectHeader(first [][]byte, others []layout.Row) verdict {
-	var typed []int // columns of numbers or dates, also in the first record
+	typed := make([]bool, len(first)) // columns of numbers or dates, also in the first record
 	texts, recurring := 0, 0
 	different := slices.DeleteFunc(slices.Clone(others), func(r layout.Row) bool { return slices.EqualFunc(first, r.Cells, bytes.Equal) })
 	below := others
-	if len(different) > 0 && slices.ContainsFunc(first, func(c []byte) bool { return layout.KindOf(c) == layout.Text }) {
+	if len(different) > 0 && hasKind(layout.Row{Cells: first}, layout.Text) {
 		below = layout.WithoutUnits(different) // the header may be repeated
 	}
 	for i, name := range first {
@@ -284,13 +279,13 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 			}
 		case k == layout.Text:
 		case k == nameKind:
-			typed = append(typed, i)
+			typed[i] = true
 		default:
 			return headerYes
 		}
 	}
 	isNull := func(c []byte) bool { return string(c) == `\N` } // of MySQL and PostgreSQL, which is no name
-	if len(others) > 1 && (len(typed) > 0 && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts || slices.ContainsFunc(first, isNull)) {
+	if len(others) > 1 && (slices.Contains(typed, true) && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts || slices.ContainsFunc(first, isNull)) {
 		return headerNo
 	}
 	return headerUnclear
@@ -298,12 +293,8 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 
 // areNames reports whether the numbers and dates in some columns of the first record may be names: years, or numbers that
 // increase from column to column.
-func areNames(first [][]byte, others []layout.Row, columns []int) bool {
-	var every []int
-	for i := range first {
-		every = append(every, i)
-	}
-	if all, _ := integers(first, every); len(all) > 2 && isProgression(all) && all[1] == all[0]+1 {
+func areNames(first [][]byte, others []layout.Row, columns []bool) bool {
+	if all, _ := integers(first, nil); len(all) > 2 && isProgression(all) && all[1] == all[0]+1 {
 		return true
 	}
 	names, ok := integers(first, columns)
@@ -323,19 +314,19 @@ func areNames(first [][]byte, others []layout.Row, columns []int) bool {
 	return isIncreasing(names) && (years && !below(areYears) || len(names) > 2 && !below(isIncreasing))
 }
 
-// integers returns the integers in some columns of a record, and whether all values are such.
-func integers(record [][]byte, columns []int) (numbers []int, ok bool) {
+// integers returns the integers in some columns of a record, nil for all, and whether all values are such.
+func integers(record [][]byte, columns []bool) (numbers []int, ok bool) {
 	ok = true
-	for _, i := range columns {
-		if i >= len(record) {
-			break
-		}
-		n, err := strconv.Atoi(string(bytes.TrimSpace(record[i])))
-		if err != nil || n < 0 {
-			ok = false
+	for i, cell := range record {
+		if columns != nil && (i >= len(columns) || !columns[i]) {
 			continue
 		}
-		numbers = append(numbers, n)
+		n, err := strconv.Atoi(string(bytes.TrimSpace(cell)))
+		if err == nil && n >= 0 {
+			numbers = append(numbers, n)
+		} else {
+			ok = false
+		}
 	}
 	return numbers, ok
 }

@@ -2,7 +2,9 @@ package delimited
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
@@ -12,29 +14,26 @@ import (
 
 // dialect is the way in which records are written. Quote is 0 if quotes are data, Delimiter if each line is one value.
 type dialect struct {
-	rows.Options
-	blanks  bool         // runs of blanks and tabs separate values
-	literal bool         // quotes that do not enclose a value are data
-	lenient bool         // an escape before an ordinary character is data
-	skip    map[int]bool // CommentRows
+	rows.Options      // CommentRows are sorted
+	blanks       bool // runs of blanks and tabs separate values
+	literal      bool // quotes that do not enclose a value are data
+	lenient      bool // an escape before an ordinary character is data
 }
 
 // scanner splits a text into records. It differs from encoding/csv: quoted values keep their line ends byte for byte, a
 // lone carriage return ends a record, and errors name a remedy.
 type scanner struct {
-	win     *charset.Window
+	text    *charset.Text
 	d       dialect
-	special [256]bool // bytes that end a value without quotes
-	line    int       // of the current record
-	next    int       // line of the next record
-	gap     bool      // a blank line is above the current record
-	size    int       // bytes of the current record
-	width   int       // values of the current record
-	spans   []span    // the first of those values
-	cells   [][]byte
-	columns int // of the table; 0: not known yet
+	special [256]bool  // bytes that end a value without quotes
+	record  layout.Row // the current one
+	next    int        // line of the next record
+	size    int        // bytes of the current record
+	width   int        // values of the current record
+	spans   []span     // the first of those values
+	columns int        // of the table; 0: not known yet
 
-	short     bool // the window ends within the record
+	last      bool // the window holds the rest of the text
 	openEnded bool // the text ended within quotes
 	unpaired  bool // no quote in the rest of the text closes a value
 }
@@ -45,6 +44,9 @@ type span struct {
 	quoted, escaped bool
 }
 
+// errShort means that a record may continue after the window.
+var errShort = errors.New("the window ends within the record")
+
 func (s *scanner) setDialect(d dialect) {
 	s.d, s.special = d, [256]bool{'\r': true, '\n': true, ' ': d.blanks, '\t': d.blanks}
 	for _, c := range []byte{d.Delimiter, d.Escape} {
@@ -52,54 +54,48 @@ func (s *scanner) setDialect(d dialect) {
 	}
 }
 
-// record returns the values of the next record, without blank lines and comments. They are valid until the next call.
-func (s *scanner) record() ([][]byte, error) {
-	for s.gap = false; ; {
+// readRecord reads the next record, without blank lines and comments. Its values are valid until the next call.
+func (s *scanner) readRecord() error {
+	for s.record.Gap = false; ; {
 		s.advance()
-		if head, _ := s.win.Sample(len(s.d.Comment)); s.d.skip[s.line] || s.d.Comment != "" && bytes.HasPrefix(head, []byte(s.d.Comment)) {
+		head, _ := s.text.Peek(len(s.d.Comment))
+		_, isComment := slices.BinarySearch(s.d.CommentRows, s.record.Line)
+		if isComment || s.d.Comment != "" && bytes.HasPrefix(head, []byte(s.d.Comment)) {
 			if err := s.skipLine(); err != nil {
-				return nil, err
+				return err
 			}
 			continue
 		}
-		if err := s.split(s.scan); err != nil {
-			return nil, err
+		if err := s.measure(s.scan); err != nil {
+			return err
 		}
-		raw := s.win.Bytes()[:s.size]
-		s.next = s.line + charset.CountLines(raw)
+		raw := s.text.Bytes()[:s.size]
+		s.next = s.record.Line + charset.CountLines(raw)
 		if len(s.spans) == 0 || len(s.spans) == 1 && s.spans[0] == (span{}) {
-			s.gap = true // a blank line
+			s.record.Gap = true // a blank line
 			continue
 		}
-		s.cells = s.cells[:0]
+		s.record.End, s.record.Cells = s.next-1, s.record.Cells[:0]
 		for _, v := range s.spans {
 			cell := raw[v.start:v.end]
 			if v.escaped || s.d.Null != "" {
 				cell = s.value(cell, v)
 			}
-			s.cells = append(s.cells, cell)
+			s.record.Cells = append(s.record.Cells, cell)
 		}
-		return s.cells, nil
+		return nil
 	}
-}
-
-// row returns the current record.
-func (s *scanner) row() layout.Row {
-	return layout.Row{Line: s.line, End: s.next - 1, Gap: s.gap, Cells: s.cells}
 }
 
 // advance moves to the next record.
 func (s *scanner) advance() {
-	s.win.Advance(s.size)
-	s.line, s.size = s.next, 0
+	s.text.Advance(s.size)
+	s.record.Line, s.size = s.next, 0
 }
 
 // skipLine skips a line regardless of quotes.
 func (s *scanner) skipLine() error {
-	err := s.split(func(buf []byte, last bool) (int, error) {
-		line, _, _ := cutLine(buf)
-		return s.endRecord(buf, len(line), last)
-	})
+	err := s.measure(func(buf []byte) (int, error) { return s.endRecord(buf, 0) })
 	if err == nil {
 		s.next++
 	}
@@ -108,8 +104,11 @@ func (s *scanner) skipLine() error {
 
 // cutLine returns the first line of b, and what follows its end if there is one.
 func cutLine(b []byte) (line, rest []byte, found bool) {
-	i := bytes.IndexAny(b, "\r\n")
-	if i < 0 {
+	i := 0
+	for i < len(b) && b[i] != '\r' && b[i] != '\n' {
+		i++
+	}
+	if i == len(b) {
 		return b, nil, false
 	}
 	if rest = b[i+1:]; b[i] == '\r' {
@@ -130,38 +129,32 @@ func (s *scanner) skipTo(line int) error {
 	return nil
 }
 
-// split sets the size of the record at the start of the window with a function that sets s.short if the record may continue
-// after buf. Then the window is made longer and the record is scanned again, so that scanning need not deal with that. last
-// reports that there is no more text.
-func (s *scanner) split(scan func(buf []byte, last bool) (size int, err error)) (err error) {
-	for last := false; ; last = !s.win.More() {
-		s.short = false
-		if s.size, err = scan(s.win.Bytes(), last); !s.short {
+// measure sets the size of the record at the start of the window. If scan returns errShort, the window is made longer and the
+// record scanned again, so that scan need not resume.
+func (s *scanner) measure(scan func(buf []byte) (size int, err error)) (err error) {
+	for s.last = false; ; s.last = !s.text.More() {
+		if s.size, err = scan(s.text.Bytes()); err != errShort {
 			return err
 		}
 	}
 }
 
-// endRecord returns the position after the line end at pos, which may be the end of the text.
-func (s *scanner) endRecord(buf []byte, pos int, last bool) (size int, err error) {
-	s.short = !last && (pos == len(buf) || buf[pos] == '\r' && pos+1 == len(buf))
+// endRecord returns the position after the line that has pos, which may be the last of the text.
+func (s *scanner) endRecord(buf []byte, pos int) (size int, err error) {
+	_, rest, found := cutLine(buf[pos:])
 	switch {
-	case s.short:
-		return 0, nil
-	case pos == len(buf) && s.win.Err() != nil:
+	case !s.last && (!found || len(rest) == 0 && buf[len(buf)-1] == '\r'):
+		return 0, errShort
+	case !found && s.text.Err() != nil:
 		return 0, s.failure(-1)
-	case pos == len(buf) && pos == 0:
+	case len(buf) == 0:
 		return 0, io.EOF
-	case pos == len(buf):
-		return pos, nil
-	case buf[pos] == '\r' && pos+1 < len(buf) && buf[pos+1] == '\n':
-		return pos + 2, nil
 	}
-	return pos + 1, nil
+	return len(buf) - len(rest), nil
 }
 
 // scan locates the values of the record at the start of buf, and the end of its line.
-func (s *scanner) scan(buf []byte, last bool) (size int, err error) {
+func (s *scanner) scan(buf []byte) (size int, err error) {
 	s.spans, s.width = s.spans[:0], 0
 	for pos := 0; ; pos++ { // a delimiter
 		if s.d.SkipInitialSpace || s.d.blanks {
@@ -171,7 +164,7 @@ func (s *scanner) scan(buf []byte, last bool) (size int, err error) {
 		}
 		switch {
 		case pos < len(buf) && buf[pos] == s.d.Quote && s.d.Quote != 0:
-			if pos, err = s.quotedValue(buf, pos, last); err != nil || s.short {
+			if pos, err = s.quotedValue(buf, pos); err != nil {
 				return 0, err
 			}
 		case s.d.blanks && (pos == len(buf) || buf[pos] == '\n' || buf[pos] == '\r'): // blanks at the end of a line
@@ -179,7 +172,7 @@ func (s *scanner) scan(buf []byte, last bool) (size int, err error) {
 			pos = s.plainValue(buf, pos)
 		}
 		if pos == len(buf) || buf[pos] == '\n' || buf[pos] == '\r' {
-			return s.endRecord(buf, pos, last)
+			return s.endRecord(buf, pos)
 		}
 	}
 }
@@ -203,83 +196,74 @@ func (s *scanner) plainValue(buf []byte, pos int) int {
 }
 
 // quotedValue locates the value whose opening quote is at pos and returns the position after its closing quote.
-func (s *scanner) quotedValue(buf []byte, open int, last bool) (end int, err error) {
+func (s *scanner) quotedValue(buf []byte, open int) (end int, err error) {
 	v := span{start: open + 1, quoted: true}
 	pos := open + 1
-	for checked := !s.d.literal; ; {
+	for checked := !s.d.literal; ; pos = min(pos+1, len(buf)) { // an escaped byte
 		i := s.indexEscape(buf[pos:], true)
 		if !checked && (i < 0 || bytes.ContainsAny(buf[pos:pos+i], "\r\n")) {
-			if checked = true; s.isLiteral(buf, open, last) {
-				return s.plainValue(buf, open), nil
+			checked = true
+			if isLiteral, err := s.isLiteral(buf, open); isLiteral || err != nil {
+				return s.plainValue(buf, open), err
 			}
 		}
-		if s.short = s.short || !last && (i < 0 || pos+i+1 == len(buf)); s.short {
-			return 0, nil
-		}
-		if i < 0 {
-			if !s.d.literal || s.win.Err() != nil {
-				return 0, s.failure(open)
-			}
+		switch {
+		case !s.last && (i < 0 || pos+i+1 == len(buf)):
+			return 0, errShort
+		case i < 0 && (!s.d.literal || s.text.Err() != nil):
+			return 0, s.failure(open)
+		case i < 0:
 			s.unpaired = true
 			return s.plainValue(buf, open), nil
 		}
 		pos += i + 1
-		isQuote := buf[pos-1] == s.d.Quote
-		if isQuote && (pos == len(buf) || buf[pos] != s.d.Quote || s.d.NoDoubleQuote) {
+		if buf[pos-1] == s.d.Quote && (pos == len(buf) || buf[pos] != s.d.Quote || s.d.NoDoubleQuote) {
 			break
 		}
 		v.escaped = true
-		pos = min(pos+1, len(buf))
 	}
-	v.end = pos - 1
-	if pos < len(buf) && (!s.special[buf[pos]] || buf[pos] == s.d.Escape) {
-		if s.d.literal {
-			return s.plainValue(buf, open), nil
-		}
-		q := string(rune(s.d.Quote))
-		return 0, herb.Invalidf("line %d: text follows the closing quote of a value; write a quote inside a value twice (%s)",
-			s.line+charset.CountLines(buf[:pos]), q+q)
+	switch v.end = pos - 1; {
+	case pos == len(buf) || s.special[buf[pos]] && buf[pos] != s.d.Escape:
+		s.add(v)
+		return pos, nil
+	case s.d.literal:
+		return s.plainValue(buf, open), nil
 	}
-	s.add(v)
-	return pos, nil
+	q := string(rune(s.d.Quote))
+	return 0, herb.Invalidf("line %d: text follows the closing quote of a value; write a quote inside a value twice (%s)",
+		s.record.Line+charset.CountLines(buf[:pos]), q+q)
 }
-
-// literalLines is the number of lines that isLiteral examines.
-const literalLines = 100
 
 // isLiteral reports whether the quote at open, which is not closed in its line, is data. It is if every line up to the one
-// with the next quote has as many values as the table has columns.
-func (s *scanner) isLiteral(buf []byte, open int, last bool) bool {
+// with the next quote, of at most 100, has as many values as the table has columns.
+func (s *scanner) isLiteral(buf []byte, open int) (bool, error) {
 	if s.columns == 0 || s.unpaired {
-		return s.unpaired
+		return s.unpaired, nil
 	}
-	rest := buf[1+bytes.LastIndexAny(buf[:open], "\r\n"):]
-	before := open - (len(buf) - len(rest)) // bytes of the line before the quote
-	for n := range literalLines {
+	start := 1 + bytes.LastIndexAny(buf[:open], "\r\n")
+	rest, before := buf[start:], open+1-start // bytes of the line up to the quote
+	for n := range 100 {
 		line, after, found := cutLine(rest)
-		if s.short = !found && !last; s.short || !found && s.win.Err() != nil {
-			return false
+		switch {
+		case !found && !s.last:
+			return false, errShort
+		case !found && s.text.Err() != nil:
+			return false, nil
+		case 1+bytes.Count(line, []byte{s.d.Delimiter}) != s.columns:
+			return n > 0 && len(rest) == 0, nil // the end of the text
+		case bytes.IndexByte(line[before:], s.d.Quote) >= 0:
+			return n > 0, nil
+		case !found:
+			return true, nil
 		}
-		if 1+bytes.Count(line, []byte{s.d.Delimiter}) != s.columns {
-			return n > 0 && len(rest) == 0 // the end of the text
-		}
-		if n == 0 {
-			line = line[before+1:]
-		}
-		if bytes.IndexByte(line, s.d.Quote) >= 0 {
-			return n > 0
-		}
-		if !found {
-			return true
-		}
-		rest = after
+		rest, before = after, 0
 	}
-	return true
+	return true, nil
 }
 
-// add appends a value to the record. Values beyond the largest possible table are only counted.
+// add appends a value to the record. Values beyond the first that the largest possible table lacks are only counted.
 func (s *scanner) add(v span) {
-	if s.width++; s.width <= rows.MaxColumns {
+	if s.width++; s.width <= rows.MaxColumns+1 {
 		s.spans = append(s.spans, v)
 	}
 }
@@ -316,24 +300,16 @@ func (s *scanner) indexEscape(b []byte, quoted bool) int {
 	return bytes.IndexAny(b, string([]byte{s.d.Quote, s.d.Escape}))
 }
 
-// filled returns the number of values of the current record up to the last that is not empty.
-func (s *scanner) filled() int {
-	if s.width > len(s.cells) {
-		return s.width
-	}
-	return s.row().Width()
-}
-
 // failure returns the reason why the window did not grow although the record has no end. open is the position of an
 // unclosed quote, -1 if there is none.
 func (s *scanner) failure(open int) error {
-	buf := s.win.Bytes()
-	quoteLine := s.line + charset.CountLines(buf[:max(open, 0)])
-	switch err := s.win.Err(); {
+	buf, line := s.text.Bytes(), s.record.Line
+	quoteLine := line + charset.CountLines(buf[:max(open, 0)])
+	switch err := s.text.Err(); {
 	case err == charset.ErrTooLong && open >= 0:
-		return herb.Invalidf("line %d: the record is longer than %d bytes; is the quote opened in line %d never closed?", s.line, len(buf), quoteLine)
+		return herb.Invalidf("line %d: the record is longer than %d bytes; is the quote opened in line %d never closed?", line, len(buf), quoteLine)
 	case err == charset.ErrTooLong:
-		return herb.Invalidf("line %d: the record is longer than %d bytes, the maximum", s.line, len(buf))
+		return herb.Invalidf("line %d: the record is longer than %d bytes, the maximum", line, len(buf))
 	case err != nil:
 		return err
 	}

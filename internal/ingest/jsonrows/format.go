@@ -5,11 +5,11 @@ package jsonrows
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
-	"path"
 	"regexp"
-	"strings"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/rows"
 )
@@ -24,35 +24,23 @@ func matches(head []byte) bool {
 	return regexp.MustCompile(`^\s*(\[\s*\[|(\[\s*)?\{\s*"[^"]*"\s*:)`).Match(charset.ASCII(head))
 }
 
-// isLines reports whether the name of a file promises one record per line.
-func isLines(f rows.File) bool {
-	extension := strings.ToLower(path.Ext(f.Name()))
-	return extension == ".ndjson" || extension == ".jsonl"
-}
-
 // tables lists the tables within a document by the paths of their members. It lists none if the document is one table.
 func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (found []rows.Table, err error) {
-	if isLines(f) {
-		return nil, nil
-	}
 	l, err := detectLayout(ctx, f, o, b)
-	if err != nil {
-		return nil, err
-	}
 	for _, name := range l.tables {
 		found = append(found, rows.Table{Name: name})
 	}
-	return found, nil
+	return found, err
 }
 
 func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-	p, err := openParser(ctx, f, o, b)
+	text, err := charset.Open(ctx, f, o.Encoding, b.MaxRecord())
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{parser: p, options: o, index: map[string]int{}}
+	r := &reader{parser: parser{text: text, budget: b, line: 1}, options: o, index: map[string]*member{}}
 	if err := r.start(ctx, f); err != nil {
-		return nil, errors.Join(err, p.source.Close())
+		return nil, errors.Join(err, text.Close())
 	}
 	r.nextRow, r.endWalk = iter.Pull(r.walk)
 	return r, nil
@@ -60,51 +48,50 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 
 // start determines how the records are arranged.
 func (r *reader) start(ctx context.Context, f rows.File) error {
-	table := r.options.Table
+	o := &r.options
 	c, ok := r.peekToken()
 	switch {
 	case !ok:
 		r.fail("the file is empty; write an array of objects, or one object per line")
-	case table != "" && c != '{':
-		r.fail("the file begins with %s and has no table %q; leave out the name of the table", describe(c), table)
+	case o.Table != "" && c != '{':
+		r.fail("the file begins with %s and has no table %q; leave out the name of the table", describe(c), o.Table)
 	case c == '[':
 		r.sequence = r.isSequence()
 	case c != '{':
 		r.fail("the file begins with %s; write an array of objects ([…]), or one object per line ({…})", describe(c))
-	case table == "" && isLines(f):
-		r.sequence = true
-	case table == "":
-		l, err := detectLayout(ctx, f, r.options, r.budget)
+	case o.Table == "":
+		l, err := detectLayout(ctx, f, *o, r.budget)
 		if err != nil {
 			return err
 		}
-		var note string
-		if r.options.Table, note, err = l.only(); note != "" {
-			r.notes = append(r.notes, note)
+		if o.ItemKeys == nil {
+			o.ItemKeys = l.keys
 		}
-		if r.options.ItemKeys == nil {
-			r.options.ItemKeys = l.keys
+		if r.sequence = !l.keyed && len(l.tables) == 0; len(l.tables) == 0 {
+			break
 		}
-		r.sequence = !l.keyed && r.options.Table == ""
-		return err
+		if o.Table = l.tables[0]; len(l.tables) > 1 {
+			return herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(l.tables), listNames(l.tables), o.Table)
+		}
+		if len(l.members) > 0 {
+			r.notes = append(r.notes, fmt.Sprintf("the records are in %q; other members are not published: %s", o.Table, listNames(l.members)))
+		}
 	}
 	return r.err
 }
 
 // isSequence reports whether the array at the current position is a record that others follow, as in NDJSON of arrays.
 func (r *reader) isSequence() bool {
-	sample, _ := r.win.Sample(sampleBytes)
+	sample, _ := r.text.Peek(64 << 10)
 	r.rec = sample
-	p := &parser{win: charset.SampleWindow(sample[r.pos:]), budget: r.budget}
+	p := &parser{text: charset.Sample(sample[r.pos:]), budget: r.budget}
 	p.begin()
 	p.pos++
 	if c, ok := p.peekToken(); !ok || c == '{' {
 		return false
 	}
 	p.pos = 0
-	p.skip(1)
+	p.skip()
 	c, _ := p.peekToken()
 	return p.err == nil && c == '['
 }
-
-const sampleBytes = 64 << 10

@@ -228,6 +228,7 @@ func TestOpen_Rejects(t *testing.T) {
 		{"unknown escape", `[{"a":"\x41"}]`, `record 1, line 1: unknown escape \x;`},
 		{"control character", "[{\"a\":\"x\ty\"}]", `record 1, line 1: control character 0x09`},
 		{"line end in text", "{\"a\":\"x\n\"}", `line 1: control character 0x0A`},
+		{"line end after a backslash", "[{\"a\":\"x\\\n\"}]", `record 1, line 1: control character 0x0A`},
 		{"trailing text", "[{\"a\":1}]\n{}", "record 1, line 2: text follows the end"},
 		{"comma between lines", "{\"a\":1},\n{\"a\":2}", "record 2, line 1: ',' instead of a record"},
 		{"no comma between objects", "[{\"a\":1}\n{\"a\":2}]", "record 1, line 2: an object follows an element of an array; write a comma"},
@@ -457,8 +458,8 @@ func FuzzOpen(f *testing.F) {
 				}
 				continue
 			}
-			for path, n := range r.index {
-				column := r.members[n].column
+			for path, m := range r.index {
+				column := m.column
 				if column == 0 {
 					continue
 				}

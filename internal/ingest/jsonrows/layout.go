@@ -5,11 +5,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // layout is the result of scanning a document for tables.
 type layout struct {
-	*parser
+	parser
 	tables  []string // dotted paths of arrays of objects, and of keyed objects
 	keyed   bool     // the document is a keyed object
 	members []string // dotted paths of some other members
@@ -30,30 +31,24 @@ type layout struct {
 	keys    []string
 }
 
-// shape summarizes the members of an object.
-type shape struct {
-	members int
-	objects int            // members that are objects and not empty
-	fields  int            // members of those objects
-	names   map[string]int // how many of those objects have a member of a name
-}
-
-// detectLayout scans the document, unless it does not begin with an object. A document followed by others is a sequence of
-// records, without tables.
-func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (*layout, error) {
-	p, err := openParser(ctx, f, o, b)
+// detectLayout scans the document, unless its name promises one record per line or it does not begin with an object. A
+// document followed by others is a sequence of records, without tables.
+func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (l layout, err error) {
+	if slices.Contains([]string{".ndjson", ".jsonl"}, strings.ToLower(path.Ext(f.Name()))) {
+		return l, nil
+	}
+	text, err := charset.Open(ctx, f, o.Encoding, b.MaxRecord())
 	if err != nil {
-		return nil, err
+		return l, err
 	}
-	defer p.source.Close()
-	l := &layout{parser: p}
-	if c, _ := p.peekToken(); c != '{' {
-		return l, p.err
+	defer text.Close()
+	l.parser = parser{text: text, budget: b, line: 1, forget: true}
+	if c, _ := l.peekToken(); c != '{' {
+		return l, l.err
 	}
-	p.forget = true
-	s := l.scanObject(nil, 0)
-	if _, more := p.peekToken(); more || p.err != nil {
-		return &layout{}, p.err
+	s := l.scanObject(nil)
+	if _, more := l.peekToken(); more || l.err != nil {
+		return layout{}, l.err
 	}
 	if l.keyed = s.isKeyed(2, len(l.tables) > 0); l.keyed {
 		l.tables = nil
@@ -67,89 +62,95 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	}
 	for i, name := range l.tables {
 		if slices.Contains(l.tables[:i], name) {
-			return nil, herb.Invalidf("the member %q occurs twice; give each member once", rows.Clip(name))
+			return layout{}, herb.Invalidf("the member %q occurs twice; give each member once", rows.Clip(name))
 		}
 	}
 	if len(l.tables) > maxTables {
-		return nil, herb.Invalidf("the document has more than %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
+		return layout{}, herb.Invalidf("the document has more than %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
 			maxTables, listNames(l.tables), maxTables, l.tables[0])
 	}
 	return l, nil
 }
 
-// scanObject scans the object at the current position, whose path is p.path. It adds its members to the shape of the object
+// scanObject scans the object at the current position, whose path is l.path. It adds its members to the shape of the object
 // around it.
-func (l *layout) scanObject(around *shape, depth int) (s shape) {
+func (l *layout) scanObject(around *shape) (s shape) {
 	size := len(l.path)
-	if depth > 0 {
+	if l.depth > 0 {
 		l.path = append(l.path, pathSeparator)
 	}
 	prefix := len(l.path)
-	l.object(depth, l.text, func(name span) {
+	l.object(false, func(name span) {
 		if around != nil {
 			if s.members == 0 {
 				around.objects++
 			}
-			around.addField(l.rec[name.start:name.end])
+			around.addField(l.content(name))
 		}
 		s.members++
-		l.path = append(l.path[:prefix], l.rec[name.start:name.end]...)
-		l.scanMember(&s, depth+1)
+		l.path = append(l.path[:prefix], l.content(name)...)
+		l.scanMember(&s)
 	})
 	l.path = l.path[:size]
 	return s
 }
 
 // scanMember scans the value of a member of an object with a shape.
-func (l *layout) scanMember(s *shape, depth int) {
+func (l *layout) scanMember(s *shape) {
 	c, _ := l.peekToken()
 	switch {
-	case c == '{' && depth <= wrapperDepth:
-		before, members := len(l.tables), len(l.members)
-		inner := l.scanObject(s, depth)
-		if depth < wrapperDepth && inner.isKeyed(3, len(l.tables) > before) {
-			l.tables, l.members = l.tables[:before], l.members[:members]
+	case c == '{' && l.depth <= wrapperDepth:
+		tables, members := len(l.tables), len(l.members)
+		inner := l.scanObject(s)
+		if l.depth < wrapperDepth && inner.isKeyed(3, len(l.tables) > tables) {
+			l.tables, l.members = l.tables[:tables], l.members[:members]
 			l.addTable(true)
 		}
-		return
-	case c != '[' || depth > wrapperDepth:
+	case c == '[' && l.depth <= wrapperDepth:
+		l.scanArray()
+	default:
 		l.addTable(false)
-		l.skip(depth)
-		return
+		l.skip()
 	}
-	l.begin()
+}
+
+// scanArray scans the value of a member that is an array.
+func (l *layout) scanArray() {
+	name := strings.ToLower(string(l.path[1+bytes.LastIndexByte(l.path, pathSeparator):]))
+	isHeader := slices.Contains([]string{"columns", "fields", "headers", "header"}, name)
+	// isUsual: the name is usual for an array of records, so that an empty array is a table.
+	isUsual := slices.Contains([]string{"records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list"}, name)
 	names, count, width := []string(nil), 0, 0
-	named := endsWith(l.path, "columns", "fields", "headers", "header")
 	l.array(func() {
 		c, _ := l.peekToken()
 		if count++; count == 1 {
 			l.addTable(c == '{')
 		}
 		switch {
-		case named && count <= rows.MaxColumns:
-			names = append(names, l.columnName(depth+1))
+		case isHeader && count <= rows.MaxColumns:
+			names = append(names, l.columnName())
 		case c == '[' && count == 1:
-			l.array(func() { width++; l.skip(depth + 2) })
+			l.array(func() { width++; l.skip() })
 		default:
-			l.skip(depth + 1)
+			l.skip()
 		}
 	})
 	switch {
 	case count == 0:
-		l.addTable(isUsual(l.path))
-		l.empty = l.dotted()
-	case named && count == len(names) && !slices.Contains(names, ""):
+		l.addTable(isUsual)
+		l.empty = l.memberName()
+	case isHeader && count == len(names) && !slices.Contains(names, ""):
 		l.header = names
-	case width > 0 && width == len(l.header) && isUsual(l.path):
-		l.grids, l.keys = append(l.grids, l.dotted()), l.header
+	case width > 0 && width == len(l.header) && isUsual:
+		l.grids, l.keys = append(l.grids, l.memberName()), l.header
 	}
 }
 
 // columnName reads the value at the current position and returns the name of a column: a text, or a member of an object.
-func (l *layout) columnName(depth int) string {
+func (l *layout) columnName() string {
 	l.begin()
 	l.forget = false
-	l.skip(depth)
+	l.skip()
 	l.forget = true
 	raw := l.rec[:l.pos]
 	var column struct{ Name, ID string }
@@ -169,8 +170,16 @@ func (l *layout) addTable(isTable bool) {
 		list = &l.tables
 	}
 	if len(*list) <= maxTables {
-		*list = append(*list, l.dotted())
+		*list = append(*list, l.memberName())
 	}
+}
+
+// shape summarizes the members of an object.
+type shape struct {
+	members int
+	objects int            // members that are objects and not empty
+	fields  int            // members of those objects
+	names   map[string]int // how many of those objects have a member of a name
 }
 
 // addField counts a member of a member.
@@ -206,28 +215,4 @@ func (s *shape) isKeyed(least int, hasTables bool) bool {
 		}
 	}
 	return false
-}
-
-// isUsual reports whether a path ends with a usual name of an array of records, so that an empty array is a table.
-func isUsual(path []byte) bool {
-	return endsWith(path, "records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list")
-}
-
-// endsWith reports whether the last name of a path is one of some, in any case.
-func endsWith(path []byte, names ...string) bool {
-	return slices.Contains(names, strings.ToLower(string(path[1+bytes.LastIndexByte(path, pathSeparator):])))
-}
-
-// only returns the only table of the document, "" if the document itself is one, with a note on what is not read beside it.
-func (l *layout) only() (table, note string, err error) {
-	if len(l.tables) == 0 {
-		return "", "", nil
-	}
-	if table = l.tables[0]; len(l.tables) > 1 {
-		err = herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(l.tables), listNames(l.tables), table)
-	}
-	if len(l.members) > 0 {
-		note = fmt.Sprintf("the records are in %q; other members are not published: %s", table, listNames(l.members))
-	}
-	return table, note, err
 }

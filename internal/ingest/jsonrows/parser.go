@@ -3,11 +3,12 @@ package jsonrows
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
@@ -19,17 +20,17 @@ import (
 //
 // err is the first error. After it, every method behaves as at the end of the text, so callers check err once per record.
 type parser struct {
-	source *charset.Reader
-	win    *charset.Window
+	text   *charset.Text
 	budget *rows.Budget
-	rec    []byte // content of the window
+	rec    []byte // the window of the text
 	pos    int    // in rec
 	line   int
 	record int    // number of the current record, from 1
-	forget bool   // the window need not keep what has been read, so that values can have any size
+	depth  int    // of arrays and objects around the current position
+	forget bool   // the window need not keep the elements that have been read, so that there can be any number of them
 	path   []byte // names of the members that lead to the current value, with pathSeparator between them
 	hidden []byte // prefix of paths that is not displayed
-	buf    []byte // reused by rawText and readList
+	buf    []byte // reused for unescaped text and for lists
 	err    error
 }
 
@@ -39,28 +40,24 @@ type span struct{ start, end int }
 // pathSeparator distinguishes the member b of a from a member a.b. It cannot occur in JSON, because it is not UTF-8.
 const pathSeparator = 0xFF
 
-// openParser opens the text of a file.
-func openParser(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (*parser, error) {
-	source, err := charset.NewReader(ctx, f, o.Encoding)
-	if err != nil {
-		return nil, err
-	}
-	return &parser{source: source, win: charset.NewWindow(source, b.MaxRecord()), budget: b, line: 1}, nil
-}
+// content returns the text of a span.
+func (p *parser) content(s span) []byte { return p.rec[s.start:s.end] }
 
-// dotted returns the path as it is displayed.
-func (p *parser) dotted() string {
+// memberName returns the path of the current member as it is displayed.
+func (p *parser) memberName() string {
 	return string(bytes.ReplaceAll(bytes.TrimPrefix(p.path, p.hidden), []byte{pathSeparator}, []byte(".")))
 }
-
-// memberName returns the name of the current member for messages.
-func (p *parser) memberName() string { return rows.Clip(p.dotted()) }
 
 // Position locates the current record. It is part of rows.Rows.
 func (p *parser) Position() rows.Position { return rows.Position{Row: p.record, Line: p.line} }
 
-// fail records an error at the current position.
+// fail records an error at the current position. Text among the arguments is clipped.
 func (p *parser) fail(format string, args ...any) {
+	for i, a := range args {
+		if s, ok := a.(string); ok {
+			args[i] = rows.Clip(s)
+		}
+	}
 	p.stop(herb.Invalidf("%s: %s", p.Position(), fmt.Sprintf(format, args...)))
 }
 
@@ -72,8 +69,8 @@ func (p *parser) stop(err error) {
 
 // begin lets the window start at the current position.
 func (p *parser) begin() {
-	p.win.Advance(p.pos)
-	p.rec, p.pos = p.win.Bytes(), 0
+	p.text.Advance(p.pos)
+	p.rec, p.pos = p.text.Bytes(), 0
 }
 
 // peek returns the next byte, false at the end of the text.
@@ -89,9 +86,9 @@ func (p *parser) grow() bool {
 	if p.err != nil {
 		return false
 	}
-	more := p.win.More()
-	p.rec = p.win.Bytes()
-	switch err := p.win.Err(); {
+	more := p.text.More()
+	p.rec = p.text.Bytes()
+	switch err := p.text.Err(); {
 	case more || err == nil:
 	case err == charset.ErrTooLong:
 		p.fail("the record is longer than %d bytes, the maximum", len(p.rec))
@@ -105,107 +102,84 @@ func (p *parser) grow() bool {
 func (p *parser) peekToken() (byte, bool) {
 	for {
 		c, ok := p.peek()
-		switch {
-		case ok && c == '\n':
+		if c == '\n' {
 			p.line++
-		case ok && (c == ' ' || c == '\t' || c == '\r'):
-		default:
+		} else if c != ' ' && c != '\t' && c != '\r' {
 			return c, ok
 		}
 		p.pos++
 	}
 }
 
-// elements reads the object or array at the current position. It calls element for each member or element, which element
-// reads.
-func (p *parser) elements(closing byte, element func()) {
+// elements reads the array or object at the current position. It calls read for each element or member, which read reads.
+func (p *parser) elements(closing byte, read func()) {
+	p.depth++
+	if err := p.budget.Depth(p.depth); err != nil {
+		p.fail("%s; write the inner ones as text", err)
+		return
+	}
 	p.pos++ // the opening bracket
-	if c, _ := p.peekToken(); c == closing {
-		p.pos++
-		return
-	}
-	for more := true; more; {
-		element()
-		c, ok := p.peekToken()
-		more = c == ','
-		switch {
-		case c == ',' || c == closing:
-			p.pos++
-		case !ok && closing == '}':
-			p.fail("the object is not closed; end it with }")
-		case !ok:
-			p.fail("an array is not closed; end it with ]")
-		case closing == '}':
-			p.fail("%s follows the value of %q; write a comma between members and } after the last", describe(c), p.memberName())
-		default:
-			p.fail("%s follows an element of an array; write a comma between elements and ] after the last", describe(c))
-		}
-	}
-}
-
-// object reads the object at the current position. It calls member for each name, which read reads. member reads the value.
-func (p *parser) object(depth int, read func() span, member func(name span)) {
-	if !p.checkDepth(depth) {
-		return
-	}
-	p.elements('}', func() {
+	c, ok := p.peekToken()
+	for more := c != closing; more; {
 		if p.forget {
 			p.begin()
 		}
-		if name := p.name(read); p.err == nil {
-			member(name)
+		read()
+		c, ok = p.peekToken()
+		if more = c == ','; more {
+			p.pos++
 		}
-	})
+	}
+	switch {
+	case c == closing:
+		p.pos++
+		p.depth--
+	case closing == '}' && ok:
+		p.fail("%s follows the value of %q; write a comma between members and } after the last", describe(c), p.memberName())
+	case closing == '}':
+		p.fail("the object is not closed; end it with }")
+	case ok:
+		p.fail("%s follows an element of an array; write a comma between elements and ] after the last", describe(c))
+	default:
+		p.fail("an array is not closed; end it with ]")
+	}
 }
 
 // array reads the array at the current position. It calls element for each value, which element reads.
 func (p *parser) array(element func()) { p.elements(']', element) }
 
-// name reads the name of a member and the colon after it.
-func (p *parser) name(read func() span) span {
-	c, ok := p.peekToken()
-	if c != '"' {
-		if ok {
-			p.fail("%s instead of the name of a member; write it in quotes", describe(c))
+// object reads the object at the current position. It calls member for each name, whose escapes are kept if raw is set.
+// member reads the value.
+func (p *parser) object(raw bool, member func(name span)) {
+	p.elements('}', func() {
+		if c, ok := p.peekToken(); c != '"' {
+			if ok {
+				p.fail("%s instead of the name of a member; write it in quotes", describe(c))
+			}
+			return
 		}
-		p.fail("the object is not closed; end it with }")
-		return span{}
-	}
-	s := read()
-	if c, _ = p.peekToken(); c != ':' {
-		p.fail("no colon after the name %q", rows.Clip(string(p.rec[s.start:s.end])))
-		return span{}
-	}
-	p.pos++
-	return s
-}
-
-// checkDepth fails if values are nested too deep.
-func (p *parser) checkDepth(depth int) bool {
-	if err := p.budget.Step(); err != nil {
-		p.stop(err)
-	}
-	if err := p.budget.Depth(depth); err != nil {
-		p.fail("%s; write the inner ones as text", err)
-	}
-	return p.err == nil
+		name := p.quotedText(raw)
+		if c, _ := p.peekToken(); c != ':' {
+			p.fail("no colon after the name %q", string(p.content(name)))
+			return
+		}
+		p.pos++
+		member(name)
+	})
 }
 
 // skip validates the value at the current position.
-func (p *parser) skip(depth int) {
-	if !p.checkDepth(depth) {
-		return
-	}
+func (p *parser) skip() {
 	if p.forget {
 		p.begin()
 	}
 	switch c, _ := p.peekToken(); c {
 	case '"':
-		p.rawText()
+		p.quotedText(true)
 	case '{':
-		p.object(depth, p.rawText, func(span) { p.skip(depth + 1) })
+		p.object(true, func(span) { p.skip() })
 	case '[':
-		p.array(func() { p.skip(depth + 1) })
+		p.array(p.skip)
 	default:
 		p.literal()
 	}
@@ -220,11 +194,11 @@ func (p *parser) literal() span {
 		c, ok = p.peek()
 	}
 	s.end = p.pos
-	switch b := p.rec[s.start:s.end]; {
+	switch b := p.content(s); {
 	case json.Valid(b):
 		return s
 	case len(b) > 0:
-		p.fail("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50", rows.Clip(string(b)), p.memberName())
+		p.fail("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50", string(b), p.memberName())
 	case ok:
 		p.fail("%s instead of the value of %q", describe(c), p.memberName())
 	default:
@@ -236,6 +210,84 @@ func (p *parser) literal() span {
 // isLiteral reports whether c can be part of a number or of true, false and null.
 func isLiteral(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '+' || c == '.' || c == '_'
+}
+
+// quotedText reads the string at the current position. Its escapes are replaced in place, unless raw is set.
+func (p *parser) quotedText(raw bool) span {
+	p.pos++
+	s, escaped := span{start: p.pos}, false
+	for {
+		c, ok := p.peek()
+		if ok && c == '\\' {
+			escaped = true
+			p.pos++ // the escaped byte is not a closing quote
+			c, ok = p.peek()
+		} else if ok && c == '"' {
+			break
+		}
+		switch {
+		case !ok:
+			p.fail("a quote is not closed")
+			return span{}
+		case c < ' ':
+			p.fail("control character 0x%02X in a text; write it as \\u%04x", c, c)
+			return span{}
+		}
+		rec, pos := p.rec, p.pos+1
+		for pos < len(rec) && rec[pos] >= ' ' && rec[pos] != '"' && rec[pos] != '\\' {
+			pos++
+		}
+		p.pos = pos
+	}
+	s.end = p.pos
+	p.pos++
+	if escaped {
+		p.buf = p.unescape(p.buf[:0], p.content(s))
+	}
+	if escaped && !raw {
+		s.end = s.start + copy(p.content(s), p.buf) // no escape is shorter than what it means
+	}
+	return s
+}
+
+// unescape appends a string without its escapes.
+func (p *parser) unescape(out, b []byte) []byte {
+	for {
+		before, escape, found := bytes.Cut(b, []byte{'\\'})
+		if out = append(out, before...); !found {
+			return out
+		}
+		r, size := rune(-1), 1
+		if i := strings.IndexByte(`"\/bfnrt`, escape[0]); i >= 0 {
+			r = rune("\"\\/\b\f\n\r\t"[i])
+		} else if escape[0] != 'u' {
+			_, n := utf8.DecodeRune(escape)
+			p.fail(`unknown escape \%s; write a backslash as \\`, escape[:n])
+			return out
+		} else if r, size = hexRune(escape[1:]), 5; utf16.IsSurrogate(r) {
+			low := rune(-1)
+			if bytes.HasPrefix(escape[5:], []byte(`\u`)) {
+				low = hexRune(escape[7:])
+			}
+			if r, size = utf16.DecodeRune(r, low), 11; r == utf8.RuneError {
+				p.fail(`\u%s is half of a surrogate pair; write both halves`, escape[1:5])
+				return out
+			}
+		} else if r < 0 {
+			p.fail(`\u is not followed by four hexadecimal digits`)
+			return out
+		}
+		out, b = utf8.AppendRune(out, r), escape[size:]
+	}
+}
+
+// hexRune reads four hexadecimal digits. It returns -1 if there are none.
+func hexRune(b []byte) rune {
+	n, err := strconv.ParseUint(string(b[:min(4, len(b))]), 16, 16)
+	if err != nil || len(b) < 4 {
+		return -1
+	}
+	return rune(n)
 }
 
 // describe names what begins with a byte, for messages.
@@ -257,11 +309,11 @@ func describe(c byte) string {
 func listNames(names []string) string {
 	const limit = 10
 	var quoted []string
-	for i, n := range names {
-		if i == limit {
-			return strings.Join(quoted, ", ") + ", …"
-		}
+	for _, n := range names[:min(len(names), limit)] {
 		quoted = append(quoted, strconv.Quote(rows.Clip(n)))
+	}
+	if len(names) > limit {
+		quoted = append(quoted, "…")
 	}
 	return strings.Join(quoted, ", ")
 }

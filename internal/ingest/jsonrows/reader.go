@@ -14,7 +14,7 @@ import (
 
 // reader implements rows.Rows. The types of the columns are declared after the last record.
 type reader struct {
-	*parser
+	parser
 	options rows.Options
 	notes   []string
 	nextRow func() ([][]byte, bool) // resumes walk
@@ -28,10 +28,10 @@ type reader struct {
 	feature  bool // the records are GeoJSON features
 
 	columns   []rows.Column
-	members   []member
-	index     map[string]int // members by path
-	nameBytes int            // of the paths
-	key       span           // of the current record
+	fields    []*member          // of the columns
+	index     map[string]*member // by path
+	nameBytes int                // of the paths
+	key       span               // of the current record
 	cells     [][]byte
 }
 
@@ -42,19 +42,19 @@ var errClosed = errors.New("the rows are closed")
 func (r *reader) Columns() []rows.Column { return r.columns }
 
 // Notes implements rows.Rows.
-func (r *reader) Notes() []string { return append(r.source.Notes(), r.notes...) }
+func (r *reader) Notes() []string { return append(r.text.Notes(), r.notes...) }
 
 // Options returns the given options, completed by what was detected.
 func (r *reader) Options() rows.Options {
 	o := r.options
-	o.Encoding = r.source.Encoding()
+	o.Encoding = r.text.Encoding()
 	return o
 }
 
 // Close implements rows.Rows.
 func (r *reader) Close() error {
 	r.endWalk()
-	return r.source.Close()
+	return r.text.Close()
 }
 
 // Next implements rows.Rows.
@@ -69,12 +69,12 @@ func (r *reader) Next() ([][]byte, error) {
 
 // walk reads the document and yields the cells of each record.
 func (r *reader) walk(yield func([][]byte) bool) {
-	var others []string
 	r.yield, r.forget = yield, true
 	c, ok := r.peekToken()
 	switch {
 	case r.options.Table != "":
-		if !r.readTable("", 1, &others) {
+		var others []string
+		if !r.readTable("", &others) {
 			r.stop(herb.Invalidf("no table %q; members: %s", rows.Clip(r.options.Table), listNames(others)))
 		}
 	case !r.sequence:
@@ -91,10 +91,10 @@ func (r *reader) walk(yield func([][]byte) bool) {
 }
 
 // readTable reads the table in the object at the current position and skips the other members, whose paths it collects.
-func (r *reader) readTable(prefix string, depth int, others *[]string) (found bool) {
+func (r *reader) readTable(prefix string, others *[]string) (found bool) {
 	table := r.options.Table
-	r.object(depth, r.text, func(s span) {
-		name := prefix + string(r.rec[s.start:s.end])
+	r.object(false, func(s span) {
+		name := prefix + string(r.content(s))
 		r.path = append(r.path[:0], name...)
 		c, _ := r.peekToken()
 		switch {
@@ -102,42 +102,38 @@ func (r *reader) readTable(prefix string, depth int, others *[]string) (found bo
 			found = true
 			r.readRecords(c)
 		case name == table && !found:
-			r.fail("the table %q is %s; it must be an array, or an object of objects", rows.Clip(table), describe(c))
+			r.fail("the table %q is %s; it must be an array, or an object of objects", table, describe(c))
 		case c == '{' && !found && strings.HasPrefix(table, name+"."):
-			found = r.readTable(name+".", depth+1, others)
+			found = r.readTable(name+".", others)
 		default:
-			if len(*others) < maxTables {
-				*others = append(*others, name)
-			}
-			r.skip(depth + 1)
+			r.skipOther(others)
 		}
 	})
 	return found
 }
 
+// skipOther skips a member that is not published, and collects its path.
+func (r *reader) skipOther(others *[]string) {
+	if len(*others) < maxTables {
+		*others = append(*others, r.memberName())
+	}
+	r.skip()
+}
+
 // readRecords reads the records in the array or keyed object at the current position.
 func (r *reader) readRecords(c byte) {
 	if r.keyed = c == '{'; !r.keyed {
-		r.array(func() {
-			r.begin()
-			r.readRecord()
-		})
+		r.array(r.readRecord)
 		return
 	}
 	var others []string // members that are no records
-	r.object(1, r.text, func(key span) {
-		r.path = append(r.path[:0], r.rec[key.start:key.end]...)
+	r.object(false, func(key span) {
+		r.path = append(r.path[:0], r.content(key)...)
 		if c, _ := r.peekToken(); c != '{' {
-			if len(others) < maxTables {
-				others = append(others, r.dotted())
-			}
-			r.skip(2)
+			r.skipOther(&others)
 			return
 		}
 		r.key, r.forget = key, false
-		if len(r.columns) == 0 {
-			r.addColumn(r.addMember(), r.keyName())
-		}
 		r.readRecord()
 	})
 	switch {
@@ -150,80 +146,75 @@ func (r *reader) readRecords(c byte) {
 
 // readRecord reads the record at the current position and yields its cells.
 func (r *reader) readRecord() {
-	header := false
 	r.record++
 	r.forget = false
-	if r.keyed {
-		r.set(0, r.key, 0) // keys are always strings
-	}
-	if !r.readKind() {
+	if r.checkKind(); r.err != nil {
 		return
 	}
+	if r.keyed {
+		r.set(r.fields[0], r.key, 0) // keys are always strings
+	}
+	around, isHeader := r.depth, false
+	r.depth = 0
 	switch r.kind {
 	case '{':
-		r.readObject(0, 1)
+		r.readObject(0)
 	case '[':
-		header = r.readArray()
+		isHeader = r.readArray()
 	default:
 		r.path = append(r.path[:0], "value"...)
-		r.readMember(1)
+		r.readMember()
 	}
-	if !header && r.err == nil && !r.yield(r.row()) {
+	if !isHeader && r.err == nil && !r.yield(r.row()) {
 		r.stop(errClosed)
 	}
-	r.forget = true
+	r.depth, r.forget = around, true
 	r.begin()
 }
 
-// readKind checks that the record at the current position is written like the first.
-func (r *reader) readKind() bool {
+// checkKind fails unless the record at the current position is written like the first.
+func (r *reader) checkKind() {
 	c, ok := r.peekToken()
-	kind := byte(0)
-	if c == '{' || c == '[' {
-		kind = c
+	kind := c
+	if c != '{' && c != '[' {
+		kind = 0
 	}
 	switch {
 	case !ok:
 		r.fail("the text ends where a record should begin; is the file cut off?")
 	case c == ',' || c == ']' || c == '}':
 		r.fail("%s instead of a record", describe(c))
-	case r.record == 1 && r.sequence && kind == 0, r.record > 1 && kind != r.kind:
-		what := describe(r.kind)
-		if r.kind == 0 {
-			what = "a plain value"
-		}
-		r.fail("%s instead of %s; all records must be written in the same way", describe(c), what)
 	case r.record == 1:
 		r.kind = kind
-		if r.feature = r.isFeature(); r.feature {
-			r.hidden = append([]byte("properties"), pathSeparator)
+		r.inspectFirst()
+	case kind != r.kind:
+		what := "a plain value"
+		if r.kind != 0 {
+			what = describe(r.kind)
 		}
+		r.fail("%s instead of %s; all records must be written in the same way", describe(c), what)
 	}
-	return r.err == nil
 }
 
-// keyName returns a name for the column of the keys that the first record does not have.
-func (r *reader) keyName() string {
-	name, first := "key", r.peekObject()
-	for n := 1; first[name] != nil; n++ {
-		name = "key_" + strconv.Itoa(n)
+// inspectFirst reads ahead in the first record to recognize GeoJSON features, and to find a name for the column of the keys
+// that the record does not have.
+func (r *reader) inspectFirst() {
+	var members map[string]json.RawMessage
+	before := r.parser
+	if r.skip(); r.err == nil {
+		_ = json.Unmarshal(r.rec[before.pos:r.pos], &members) // fails if it is not an object
 	}
-	return name
-}
-
-// peekObject returns the members of the object at the current position, nil if it is not a valid object.
-func (r *reader) peekObject() (members map[string]json.RawMessage) {
-	pos, line, err := r.pos, r.line, r.err
-	if r.skip(1); r.err == nil {
-		_ = json.Unmarshal(r.rec[pos:r.pos], &members) // fails if it is another value
+	r.pos, r.line, r.depth, r.err = before.pos, before.line, before.depth, before.err
+	properties := string(members["properties"])
+	r.feature = string(members["type"]) == `"Feature"` && members["geometry"] != nil && (properties == "null" || strings.HasPrefix(properties, "{"))
+	if r.feature {
+		r.hidden = append([]byte("properties"), pathSeparator)
 	}
-	r.pos, r.line, r.err = pos, line, err
-	return members
-}
-
-// isFeature reports whether the record at the current position is a GeoJSON feature.
-func (r *reader) isFeature() bool {
-	m := r.peekObject()
-	properties := string(m["properties"])
-	return string(m["type"]) == `"Feature"` && m["geometry"] != nil && (properties == "null" || strings.HasPrefix(properties, "{"))
+	if r.keyed {
+		name := "key"
+		for n := 1; members[name] != nil; n++ {
+			name = "key_" + strconv.Itoa(n)
+		}
+		r.addColumn(&member{}, name)
+	}
 }
