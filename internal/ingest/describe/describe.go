@@ -3,10 +3,8 @@
 package describe
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +14,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
@@ -34,7 +34,7 @@ const (
 // Description is a descriptor.
 type Description struct {
 	Notes []string // remarks about the files for the publisher
-	root  dataPackage
+	root  *yaml.Node
 }
 
 // Path describes a file, or all files in a folder. Paths in the description are relative to the folder, or to that of the
@@ -63,11 +63,12 @@ func describe(ctx context.Context, path, folder string, set source.Set, opts ing
 	if err != nil {
 		return nil, errors.Join(set.Err(), err)
 	}
-	d := &Description{root: dataPackage{Schema: "https://datapackage.org/profiles/2.0/datapackage.json", Name: namespace}}
+	d := &Description{}
 	for _, s := range set.Skipped {
 		d.Notes = append(d.Notes, s.String())
 	}
 	names := map[string]bool{}
+	var resources []*yaml.Node
 	for _, s := range set.Sources {
 		name := s.Ref.Name
 		if s.Ref.Namespace != namespace {
@@ -83,12 +84,13 @@ func describe(ctx context.Context, path, folder string, set source.Set, opts ing
 		} else if err != nil {
 			set.Fail(err)
 		} else {
-			d.root.Resources = append(d.root.Resources, r)
+			resources = append(resources, r)
 		}
 	}
-	if len(d.root.Resources) == 0 {
+	if resources == nil {
 		return nil, cmp.Or(set.Err(), error(herb.Invalidf("nothing in %s can be published", path)))
 	}
+	d.root = object([]member{{"$schema", "https://datapackage.org/profiles/2.0/datapackage.json"}, {"name", namespace}, {"resources", resources}})
 	return d, set.Err()
 }
 
@@ -110,7 +112,7 @@ func namespaceOf(folder string, sources []source.Source) (string, error) {
 }
 
 // resource describes one source.
-func (d *Description) resource(ctx context.Context, s source.Source, name, folder string, opts ingest.Options) (*resource, error) {
+func (d *Description) resource(ctx context.Context, s source.Source, name, folder string, opts ingest.Options) (*yaml.Node, error) {
 	t, err := ingest.Inspect(ctx, s, opts)
 	if err != nil {
 		return nil, err
@@ -128,35 +130,34 @@ func (d *Description) resource(ctx context.Context, s source.Source, name, folde
 		detected.Path = filepath.Join(folder, name+"."+detected.Format)
 		d.Notes = append(d.Notes, fmt.Sprintf("to publish the descriptor, save the described data next to it as %s", filepath.Base(detected.Path)))
 	}
-	r := &resource{
-		Name: name, Type: "table", Title: cmp.Or(s.Title, titleOf(source.Stem(detected.Path))), Description: s.Description,
-		Format: detected.Format, Encoding: detected.Dialect.Encoding, Dialect: newDialect(detected), Herbarium: newSettings(detected),
-		Schema: schema{Fields: newFields(t, samples), MissingValues: withEmpty(detected.Missing), PrimaryKey: t.Dataset().PrimaryKey},
-	}
-	return r, r.locate(detected, folder)
+	path, data, format, err := locate(detected, folder)
+	return object([]member{
+		{"name", name}, {"type", "table"}, {"title", cmp.Or(s.Title, titleOf(source.Stem(detected.Path)))}, {"description", s.Description},
+		{"path", path}, {"data", data}, {"format", format}, {"encoding", detected.Dialect.Encoding}, {"dialect", dialectOf(detected)},
+		{"schema", schemaOf(t, samples)}, {"herbarium", settingsOf(detected)},
+	}), err
 }
 
-// locate sets where the records are.
-func (r *resource) locate(s source.Source, folder string) error {
+// locate returns where the records are: a path, several paths, or the records themselves.
+func locate(s source.Source, folder string) (path any, data, format string, err error) {
 	if s.Inline != nil {
-		r.Data = string(s.InlineContent())
-		return nil
+		return nil, string(s.InlineContent()), s.Format, nil
 	}
-	var paths []string
+	var paths []*yaml.Node
 	for _, p := range s.Files() {
 		rel, err := filepath.Rel(folder, p)
 		if err != nil {
-			return err
+			return nil, "", "", err
 		}
-		paths = append(paths, filepath.ToSlash(rel))
+		paths = append(paths, encode(filepath.ToSlash(rel)))
 	}
-	if r.Path = paths[0]; len(paths) > 1 {
-		r.Path = paths
+	if path = paths; len(paths) == 1 {
+		path = paths[0]
 	}
 	if f, ok := file.ByPath(ingest.Formats(), s.Path); ok && f.Name == s.Format {
-		r.Format = strings.TrimPrefix(strings.ToLower(filepath.Ext(file.Uncompressed(s.Path))), ".")
+		s.Format = strings.TrimPrefix(strings.ToLower(filepath.Ext(file.Uncompressed(s.Path))), ".")
 	}
-	return nil
+	return path, "", s.Format, nil
 }
 
 // sampleValues returns some distinct values of each field, from the start of the records.
@@ -204,14 +205,4 @@ func titleOf(name string) string {
 	title := strings.Join(words, " ")
 	first, size := utf8.DecodeRuneInString(title)
 	return string(unicode.ToUpper(first)) + title[size:]
-}
-
-// JSON returns the description as datapackage.json.
-func (d *Description) JSON() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(d.root)
-	return b.Bytes(), err
 }
