@@ -44,14 +44,14 @@ func (f *fixedRows) Next() ([][]byte, error) {
 func readFixed(t *testing.T, src Source, names []string, content [][]string) (*pass, error) {
 	t.Helper()
 	src.Inline = json.RawMessage(`"x"`)
-	src, err := src.Normalize(Formats())
-	if err != nil {
-		t.Fatal(err)
-	}
 	format := rows.Format{Name: "csv", Open: func(context.Context, rows.File, rows.Options, *rows.Budget) (rows.Rows, error) {
 		return &fixedRows{names: names, rows: content}, nil
 	}}
-	return read(t.Context(), src, Options{}, []rows.Format{format})
+	p, err := newPass(src, Options{}, []rows.Format{format})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, p.readFiles(t.Context())
 }
 
 // respill replaces the rows of the spill file.
@@ -86,8 +86,8 @@ func TestReconcile_faults(t *testing.T) {
 		{"the spill file loses a row", Source{}, respill(content[0], content[2]), nil, "but the listing has 6"},
 		{"the spill file loses a row, narrowed", include, respill(content[1], content[2]), nil, "but the listing has 2"},
 		{"the spill file swaps two values", Source{}, respill([]string{"3", "x", "p"}, content[1], []string{"1", "z", "NA"}), nil, `field "a" does not hold`},
-		{"the narrower empties another cell", include, func(p *pass) { p.view.narrower.removed[1].Filled++ }, nil, "changed column 2"},
-		{"the narrower keeps a cell in the wrong column", include, func(p *pass) {
+		{"the view empties another cell", include, func(p *pass) { p.view.removed[1].Filled++ }, nil, "changed column 2"},
+		{"the view keeps a cell in the wrong column", include, func(p *pass) {
 			p.view.kept[0], p.view.kept[1] = p.view.kept[1], p.view.kept[0]
 		}, nil, "changed column 1"},
 	} {

@@ -5,12 +5,6 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// columnKey identifies a column by its name and the number of columns before it that have the same name.
-type columnKey struct {
-	name string
-	nth  int
-}
-
 // columnNames returns the names of columns.
 func columnNames(columns []rows.Column) []string {
 	names := make([]string, len(columns))
@@ -49,18 +43,17 @@ func trimUnnamed(names []string) []string {
 func (p *pass) align(columns []rows.Column) error {
 	for k := len(p.index); k < len(columns); k++ {
 		name, at := columns[k].Name, k
-		key := columnKey{name, p.namesakes[name]}
-		p.namesakes[name]++
 		if p.format.Keyed {
-			var ok bool
-			if at, ok = p.known[key]; !ok {
-				at = len(p.columns)
+			at = len(p.columns)
+			if nth := p.namesakes[name]; nth < len(p.known[name]) {
+				at = p.known[name][nth]
 			}
+			p.namesakes[name]++
 		}
 		if at == len(p.columns) {
 			p.columns = append(p.columns, columns[k])
 			p.raw = append(p.raw, herb.ColumnCells{})
-			p.known[key] = at
+			p.known[name] = append(p.known[name], at)
 		}
 		p.index = append(p.index, at)
 	}

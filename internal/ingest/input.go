@@ -27,11 +27,11 @@ func Spool(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src So
 	}()
 	defer context.AfterFunc(ctx, func() { pw.CloseWithError(context.Cause(ctx)) })() // a terminal may block for hours
 	counted := &progressReader{r: pr, report: opts.Progress}
-	f, err := file.TempCopy(ctx, opts.Temp, counted)
+	f, err := file.TempCopy(opts.Temp, counted)
 	if err != nil {
 		return Source{}, nil, source.Located(standardInput, err)
 	}
-	return Source{Ref: ref, Path: standardInput, Called: standardInput, Input: &source.Input{Content: f, Size: counted.read}}, f.Close, nil
+	return Source{Ref: ref, Path: standardInput, Called: standardInput, Input: io.NewSectionReader(f, 0, counted.read)}, f.Close, nil
 }
 
 // progressReader reports how much was read.

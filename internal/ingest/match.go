@@ -91,8 +91,7 @@ func checkUnmatched(fields []FieldSetting, columns []string, pick []int, taken [
 			continue
 		}
 		if none || !f.Optional {
-			return nil, herb.Invalidf("field %q: there is no column %q%s columns: %s", f.Name, f.Column(),
-				text.Suggestion(f.Column(), columns), rows.JoinNames(columns))
+			return nil, noSuch(fmt.Sprintf("field %q", f.Name), "column", f.Column(), columns)
 		}
 		absent = append(absent, f.Name)
 	}
@@ -119,4 +118,10 @@ func similarColumns(absent, hidden []string) (hint string) {
 		}
 	}
 	return hint
+}
+
+// noSuch returns an error about a setting that names a column or field that does not exist, or is of another kind.
+func noSuch(setting, kind, name string, names []string) error {
+	name = rows.Clip(name)
+	return herb.Invalidf("%s: there is no %s %q%s %ss: %s", setting, kind, name, text.Suggestion(name, names), kind, rows.JoinNames(names))
 }

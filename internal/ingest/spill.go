@@ -50,44 +50,51 @@ func (s *spill) add(stored []byte) (err error) {
 	return err
 }
 
-// chunks yields all chunks, each valid until the next one. progress is called with the bytes read and in total; nil
-// disables it.
-func (s *spill) chunks(ctx context.Context, progress func(read, size int64)) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+// rows yields the cells of all rows, each valid until the next one. progress is called with the bytes read and in total; nil
+// disables it. Nothing follows an error.
+func (s *spill) rows(ctx context.Context, progress func(read, size int64)) iter.Seq2[[][]byte, error] {
+	return func(yield func([][]byte, error) bool) {
 		in := io.NewSectionReader(s.file, 0, s.size)
 		var buf []byte
+		var cells [][]byte
 		read := int64(0)
 		for i := range len(s.sizes) + 1 {
-			chunk, err := s.last, context.Cause(ctx)
-			if err == nil && i < len(s.sizes) {
+			chunk, err := s.last, error(nil)
+			if i < len(s.sizes) {
 				buf = slices.Grow(buf[:0], s.sizes[i])[:s.sizes[i]]
 				chunk = buf
 				_, err = io.ReadFull(in, chunk)
 			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if read += int64(len(chunk)); progress != nil {
+			if read += int64(len(chunk)); progress != nil && err == nil {
 				progress(read, s.size)
 			}
-			if !yield(chunk, nil) {
+			for err == nil && len(chunk) > 0 {
+				if err = context.Cause(ctx); err != nil {
+					break
+				}
+				cells, chunk = cutRow(cells[:0], chunk)
+				if !yield(cells, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
 				return
 			}
 		}
 	}
 }
 
-// cutRow appends the cells of the first row of a chunk and returns them and the rest of the chunk.
-func cutRow(cells [][]byte, chunk []byte) (row [][]byte, rest []byte) {
-	count, size := binary.Uvarint(chunk)
-	chunk = chunk[size:]
+// cutRow appends the cells of the first of some rows and returns them and the other rows.
+func cutRow(cells [][]byte, stored []byte) (row [][]byte, rest []byte) {
+	count, size := binary.Uvarint(stored)
+	stored = stored[size:]
 	for range count {
-		length, size := binary.Uvarint(chunk)
+		length, size := binary.Uvarint(stored)
 		end := size + int(length)
-		cells, chunk = append(cells, chunk[size:end:end]), chunk[end:]
+		cells, stored = append(cells, stored[size:end:end]), stored[end:]
 	}
-	return cells, chunk
+	return cells, stored
 }
 
 // Close releases the temporary file.
@@ -97,4 +104,24 @@ func (s *spill) Close() error {
 		return nil
 	}
 	return s.file.Close()
+}
+
+// rowBatch is a number of rows of one file.
+type rowBatch struct {
+	file      int
+	rows      []byte // see appendRow
+	positions []rows.Position
+	cells     [][]byte
+}
+
+// maxBatch is the maximum number of rows in a batch.
+const maxBatch = 4096
+
+// empty returns a batch for reuse, or a new one if it had to grow for a long row.
+func (b *rowBatch) empty() *rowBatch {
+	if cap(b.rows) > 4*spillChunk {
+		return &rowBatch{}
+	}
+	b.rows, b.positions = b.rows[:0], b.positions[:0]
+	return b
 }

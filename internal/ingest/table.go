@@ -1,15 +1,46 @@
+// Package ingest reads sources, which may be several files, as tables of typed records.
+//
+// # One pass
+//
+// Inspect reads every file once. A row passes from rows.Rows, limited by its rows.Budget, through the certificate (a
+// fingerprint per column) to the view (settings, type inference) and to the spill file. Table.Records reads the spill file.
+// The stored bytes are hashed on the way; a file that changes meanwhile is rejected.
+//
+// # Certificate
+//
+// The fingerprints cover what the format yields, before settings exclude rows or values. What the settings remove has
+// fingerprints too, so that both parts must add up to the source. The publisher compares the listing with the rest.
+//
+// # Values
+//
+// A record has the values of the file byte for byte, without quoting and escapes. Inference decides how values compare and
+// never changes one. Values that are not text in their file, such as dates of a workbook, are written by exact rules.
+//
+// # Packages
+//
+// rows is the contract of file formats, file opens and detects them, registry.go lists them. source describes what is
+// published, discover and datapackage find it.
 package ingest
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
+)
+
+// Names of package source, for callers that read files.
+type (
+	Source       = source.Source
+	FieldSetting = source.FieldSetting
+	Include      = source.Include
 )
 
 // Options configure how files are read. The zero value is valid.
@@ -31,77 +62,111 @@ type Options struct {
 
 // Table is a source that has been read. The caller closes it.
 type Table struct {
-	src      Source
-	opts     Options
+	src      Source // with the format and the options that were detected
 	dataset  herb.Dataset
-	format   rows.Format
-	detected rows.Options // of the first file
-	columns  []string
+	view     *view
 	pick     []int // the column of each field
 	spill    *spill
+	progress func(read, size int64)
 }
 
 // Inspect reads all files of a source. An error of herb.CodeInvalid describes what is wrong in the files or the settings.
 func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
-	src, err := src.Normalize(Formats())
-	if err != nil {
-		return nil, source.Located(src.Name(0), err)
-	}
-	p, err := read(ctx, src, opts, Formats())
+	p, err := newPass(src, opts, Formats())
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTable(ctx, p)
+	defer p.dir.Close()
+	t, err := p.inspect(ctx)
 	if err != nil {
-		return nil, errors.Join(source.Located(src.Name(0), err), p.spill.Close())
+		return nil, errors.Join(err, p.spill.Close())
 	}
 	return t, nil
 }
 
 // newTable makes a table of what a pass read.
 func newTable(ctx context.Context, p *pass) (*Table, error) {
-	src := p.src
-	hash, err := src.Hash(p.hash())
+	hash, err := p.sourceHash()
 	if err != nil {
 		return nil, err
 	}
-	p.src.Dialect.Header = cmp.Or(p.detected.Header, src.Dialect.Header)
 	v, err := p.finishView(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e := v.exposure
-	fields, reports, err := e.fields(p.columns)
+	fields, reports, err := v.describe(p.columns)
 	if err != nil {
 		return nil, err
 	}
-	about, err := details(src, e, fields)
+	about, err := v.details(p.src, fields)
 	if err != nil {
 		return nil, err
 	}
-	for k := range reports {
-		if at := e.pick[k]; at < len(v.listed) {
-			reports[k].Source = v.listed[at]
-		}
-	}
-	cells, hidden := e.account(p.raw, v.listed, v.narrower)
+	cells, hidden := v.account(p.raw)
 	about.Report = &herb.Report{
 		Format: describeFormat(p.format.Name, p.detected), Bytes: p.size, Rows: p.count, Excluded: p.count - v.survey.Rows(),
-		Columns: reports, Hidden: hidden, Notes: append(e.notes, p.notes...), SourceCells: &cells,
+		Columns: reports, Hidden: hidden, Notes: append(v.notes, p.notes...), SourceCells: &cells,
 	}
-	return &Table{
-		src: p.src, opts: p.opts, format: p.format, detected: p.detected, columns: e.columns, pick: e.pick, spill: p.spill,
-		dataset: herb.Dataset{
-			Ref:         src.Ref,
-			Title:       src.Title,
-			Description: src.Description,
-			Access:      src.Access,
-			Fields:      fields,
-			Records:     v.survey.Rows(),
-			Source:      hash,
-			Details:     about,
-		},
-	}, nil
+	d := herb.Dataset{
+		Ref: p.src.Ref, Title: p.src.Title, Description: p.src.Description, Access: p.src.Access,
+		Fields: fields, Records: v.survey.Rows(), Source: hash, Details: about,
+	}
+	p.src.Format, p.src.Dialect = p.format.Name, p.detected
+	t := &Table{src: p.src, dataset: d, view: v, spill: p.spill, progress: p.opts.Progress}
+	for _, f := range v.fields {
+		t.pick = append(t.pick, f.column)
+	}
+	return t, nil
+}
+
+// describeFormat describes how a file is written.
+func describeFormat(name string, o rows.Options) string {
+	if o.Delimiter != 0 {
+		named := map[byte]string{',': "comma", ';': "semicolon", '\t': "tab"}
+		name = "csv, " + cmp.Or(named[o.Delimiter], strconv.Quote(string(rune(o.Delimiter)))) + " between values"
+	}
+	if o.Encoding != "" {
+		name += ", " + o.Encoding
+	}
+	return name
+}
+
+// details checks what is said of a dataset against the fields that it has. A primary key that names others is dropped
+// with a note, because descriptors that were written for other programs have such; an order is ours, so it is refused.
+func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
+	d := herb.Details{Order: src.Order, Descriptor: src.Descriptor}
+	for _, name := range src.PrimaryKey {
+		i := slices.IndexFunc(v.fields, func(f exposedField) bool { return f.Name == name })
+		if i < 0 { // a schema may call a field by the name of its column
+			i = slices.IndexFunc(v.fields, func(f exposedField) bool { return f.Column() == name })
+		}
+		if i < 0 {
+			v.notes = append(v.notes, fmt.Sprintf("the primary key is not used, because there is no field %q", rows.Clip(name)))
+			d.PrimaryKey = nil
+			break
+		}
+		d.PrimaryKey = append(d.PrimaryKey, fields[i].Name)
+	}
+	isNumber := func(f herb.Field) bool { return f.Type == herb.TypeNumber && f.Filterable }
+	return d, cmp.Or(
+		requireField(fields, src.Map.Latitude, "map", "filterable number field", isNumber),
+		requireField(fields, src.Map.Longitude, "map", "filterable number field", isNumber),
+		requireField(fields, src.Order.Field, "order", "sortable field", func(f herb.Field) bool { return f.Sortable }),
+	)
+}
+
+// requireField fails if a setting names a field that does not exist or is of another kind.
+func requireField(fields []herb.Field, name, setting, kind string, isKind func(herb.Field) bool) error {
+	var names []string
+	for _, f := range fields {
+		if isKind(f) {
+			names = append(names, f.Name)
+		}
+	}
+	if name == "" || slices.Contains(names, name) {
+		return nil
+	}
+	return noSuch(setting, kind, name, names)
 }
 
 // Dataset describes the table. Version and Published are for the publisher to set.
@@ -115,11 +180,7 @@ func (t *Table) Dataset() herb.Dataset {
 func (t *Table) Warnings() []string { return slices.Clone(t.dataset.Report.Notes) }
 
 // Source returns the source with the format and the options that were detected.
-func (t *Table) Source() Source {
-	s := t.src
-	s.Format, s.Dialect = t.format.Name, t.detected
-	return s
-}
+func (t *Table) Source() Source { return t.src }
 
 // Close releases the rows.
 func (t *Table) Close() error { return t.spill.Close() }
@@ -128,32 +189,20 @@ func (t *Table) Close() error { return t.spill.Close() }
 // error.
 func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
-		n, err := newNarrower(t.src, t.columns, t.format.Keyed)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		var cells [][]byte
+		var row [][]byte
 		var buf []byte
-		for chunk, err := range t.spill.chunks(ctx, t.opts.Progress) {
+		for cells, err := range t.spill.rows(ctx, t.progress) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for len(chunk) > 0 {
-				cells, chunk = cutRow(cells[:0], chunk)
-				row, ok := n.apply(cells)
-				if !ok {
-					continue
-				}
-				if ctx.Err() != nil {
-					yield(nil, context.Cause(ctx))
-					return
-				}
-				var record herb.Record
-				if record, buf = t.recordOf(row, buf[:0]); !yield(record, nil) {
-					return
-				}
+			var ok bool
+			if row, ok = t.view.narrow(row[:0], cells); !ok {
+				continue
+			}
+			var record herb.Record
+			if record, buf = t.recordOf(row, buf[:0]); !yield(record, nil) {
+				return
 			}
 		}
 	}

@@ -2,61 +2,231 @@ package ingest
 
 import (
 	"fmt"
+	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
 )
 
-// view applies the settings of a source to its rows and profiles the records that remain.
+// view applies the settings of a source to its rows: fields expose columns, conditions exclude rows, and values that are
+// declared missing are emptied. It profiles the records that remain. Every cell that it removes is counted, so that the
+// certificate can prove that nothing else was removed.
 type view struct {
-	survey   *profile.Survey
-	exposure *exposure // nil: every column, those that are not known yet too
-	narrower *narrower // nil: every row is a record
+	survey  *profile.Survey
+	columns []string // unique names; nil: not resolved yet, every column is exposed
+	fields  []exposedField
+	notes   []string
 
-	row    int                // rows of the source
-	kept   []herb.ColumnCells // what the narrower kept, with the numbers of source rows
-	listed []herb.ColumnCells // the same with the numbers of records; without a narrower, that is the source itself
+	include []condition
+	missing []map[string]bool // values by column; nil: the settings remove nothing
+	record  [][]byte
+	row     int // of the source
+	// What was kept and removed, with the numbers of source rows, and what was kept with the numbers of records. Empty if the
+	// settings remove nothing.
+	kept, removed, listed       []herb.ColumnCells
+	excludedCells, missingCells int
 }
 
-// newView resolves the settings of a source against its columns.
-func newView(src Source, columns []string, keyed bool) (v *view, err error) {
-	v = &view{survey: profile.New(), kept: make([]herb.ColumnCells, len(columns)), listed: make([]herb.ColumnCells, len(columns))}
-	if v.exposure, err = newExposure(src, columns, keyed, v.survey); err != nil {
-		return nil, err
+// exposedField is a field and the column that it exposes.
+type exposedField struct {
+	FieldSetting
+	column  int // may exceed the columns of a table without records, in which nothing says what the columns are
+	profile *profile.Field
+}
+
+// condition is an Include with its column.
+type condition struct {
+	column int
+	values map[string]bool
+}
+
+// newView returns a view that is resolved against the columns of a source.
+func newView(src Source, columns []string, keyed bool) (*view, error) {
+	v := &view{survey: profile.New()}
+	return v, v.resolve(src, columns, keyed)
+}
+
+// resolve assigns the columns of a source to its settings. A field whose type is declared is checked from then on.
+func (v *view) resolve(src Source, columns []string, keyed bool) error {
+	v.columns, v.notes = columns, slices.Clone(src.Notes)
+	if len(src.Fields) == 0 {
+		for _, name := range columns {
+			src.Fields = append(src.Fields, FieldSetting{Name: name, From: name})
+		}
 	}
-	if v.narrower, err = newNarrower(src, columns, keyed); err != nil {
-		return nil, err
+	pick, notes, err := match(src, columns, keyed)
+	if err != nil {
+		return err
 	}
-	return v, nil
+	v.notes = append(v.notes, notes...)
+	for k, f := range src.Fields {
+		column := pick[k]
+		if column < 0 && len(columns) > 0 {
+			continue
+		} else if column < 0 {
+			column = k
+		}
+		p, err := v.survey.Field(column, f.Schema)
+		if err != nil {
+			return fieldError(f, err)
+		}
+		v.fields = append(v.fields, exposedField{f, column, p})
+	}
+	if !src.Narrows() || len(columns) == 0 {
+		return nil
+	}
+	v.missing = slices.Repeat([]map[string]bool{setOf(src.Missing)}, len(columns))
+	cells := make([]herb.ColumnCells, 3*len(columns))
+	v.kept, v.removed, v.listed = cells[:len(columns)], cells[len(columns):2*len(columns)], cells[2*len(columns):]
+	for _, f := range v.fields {
+		if f.Missing != nil {
+			v.missing[f.column] = setOf(f.Missing)
+		}
+	}
+	for _, c := range src.Include {
+		at := slices.Index(columns, c.Column)
+		for _, f := range v.fields { // it may have the name of its field
+			if at < 0 && f.Name == c.Column {
+				at = f.column
+			}
+		}
+		if at < 0 {
+			return noSuch("include", "column", c.Column, columns)
+		}
+		v.include = append(v.include, condition{at, setOf(c.Values)})
+	}
+	return nil
+}
+
+// fieldError adds the name of a field to an error.
+func fieldError(f FieldSetting, err error) error {
+	return source.Located(fmt.Sprintf("field %q", f.Name), err)
+}
+
+func setOf(values []string) map[string]bool {
+	set := make(map[string]bool, len(values))
+	for _, v := range values {
+		set[v] = true
+	}
+	return set
 }
 
 // add adds a row of the source.
 func (v *view) add(cells [][]byte, where func() string) {
-	row := v.row
-	v.row++
-	cells, ok := v.narrower.apply(cells)
-	if !ok {
-		return
-	}
-	if v.narrower != nil {
+	record, ok := v.narrow(v.record[:0], cells)
+	if v.missing != nil {
 		for i, c := range cells {
-			v.kept[i].Add(row, c)
-			v.listed[i].Add(v.survey.Rows(), c)
+			switch {
+			case len(c) == 0:
+			case !ok:
+				v.excludedCells++
+				v.removed[i].Add(v.row, c)
+			case len(record[i]) == 0:
+				v.missingCells++
+				v.removed[i].Add(v.row, c)
+			default:
+				v.kept[i].Add(v.row, record[i])
+				v.listed[i].Add(v.survey.Rows(), record[i])
+			}
+		}
+		v.record = record
+	}
+	v.row++
+	if ok {
+		v.survey.Observe(record, where)
+	}
+}
+
+// narrow returns what the settings leave of a row, in buf if they remove anything. ok is false if the row is excluded. A
+// value that is declared missing meets conditions as itself and as empty.
+func (v *view) narrow(buf, cells [][]byte) (record [][]byte, ok bool) {
+	if v.missing == nil {
+		return cells, true
+	}
+	for _, c := range v.include {
+		var value []byte
+		if c.column < len(cells) {
+			value = cells[c.column]
+		}
+		if !c.values[string(value)] && !(v.missing[c.column][string(value)] && c.values[""]) {
+			return buf, false
 		}
 	}
-	v.survey.Observe(cells, where)
+	for i, c := range cells {
+		if len(c) > 0 && v.missing[i][string(c)] {
+			c = nil
+		}
+		buf = append(buf, c)
+	}
+	return buf, true
 }
 
 // certify compares the records with what the formats yielded: only cells that the settings exclude may be missing.
 func (v *view) certify(source []herb.ColumnCells) error {
-	if v.narrower == nil {
+	if v.missing == nil {
 		v.listed = source
 		return nil
 	}
 	for i, c := range source {
-		if v.kept[i].Plus(v.narrower.removed[i]) != c {
+		if v.kept[i].Plus(v.removed[i]) != c {
 			return fmt.Errorf("applying include and missing values changed column %d", i+1)
 		}
 	}
 	return nil
+}
+
+// describe returns the fields and the reports of their columns, after the last row. columns are those of the files.
+func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []herb.ColumnReport, err error) {
+	for _, s := range v.fields {
+		name, stated, cells := s.Column(), rows.Column{}, herb.ColumnCells{}
+		if s.column < len(v.columns) {
+			name, stated, cells = v.columns[s.column], columns[s.column], v.listed[s.column]
+		}
+		r, err := s.profile.Result(name, stated.Type)
+		if err != nil {
+			return nil, nil, fieldError(s.FieldSetting, err)
+		}
+		f := herb.Field{
+			Name: s.Name, Type: r.Type, Notation: r.Notation, Title: s.Title, Description: s.Description,
+			Searchable: isSet(s.Searchable, r.Searchable), Filterable: isSet(s.Filterable, true), Sortable: isSet(s.Sortable, true), Weight: s.Weight,
+		}
+		if f.Description == "" && stated.Unit != "" {
+			f.Description = "Unit: " + stated.Unit
+		}
+		if f.Weight > 0 && !f.Searchable {
+			v.notes = append(v.notes, fmt.Sprintf("field %q has a weight that has no effect, because it is not searchable", f.Name))
+		}
+		r.Report.Field, r.Report.Column, r.Report.Source = f.Name, name, cells
+		fields, reports = append(fields, f), append(reports, r.Report)
+	}
+	return fields, reports, nil
+}
+
+// isSet returns a flag, or its default if it is not set.
+func isSet(flag *bool, otherwise bool) bool {
+	if flag == nil {
+		return otherwise
+	}
+	return *flag
+}
+
+// account assigns the non-empty cells of the source to what became of them, and returns the columns that no field exposes.
+func (v *view) account(source []herb.ColumnCells) (a herb.SourceCells, hidden []string) {
+	a.Excluded, a.Missing = v.excludedCells, v.missingCells
+	fields := map[int]int{} // number of fields that expose each column
+	for _, f := range v.fields {
+		fields[f.column]++
+	}
+	for i, c := range source {
+		a.Total += c.Filled
+		if n := fields[i]; n > 0 {
+			a.Repeated += (n - 1) * v.listed[i].Filled
+		} else {
+			a.Hidden += v.listed[i].Filled
+			hidden = append(hidden, v.columns[i])
+		}
+	}
+	return a, hidden
 }

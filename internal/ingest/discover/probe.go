@@ -166,11 +166,11 @@ func (s *search) examine(dir file.Dir, path string) (p probe) {
 	if byPath, ok := file.ByPath(s.opts.Formats, f.Name()); ok && name == "" {
 		name = byPath.Name
 	}
-	format, _, err := f.Detect(s.opts.Formats, name)
+	format, _, err := f.Detect(name)
 	if err != nil {
 		return probe{err: err, reason: err.Error()}
 	}
-	byContent, _, err := f.Detect(s.opts.Formats, "")
+	byContent, _, err := f.Detect("")
 	p = probe{format: format.Name, matches: err == nil && byContent.Name == format.Name, multiple: format.Tables != nil}
 	if p.multiple {
 		if p.tables, err = format.Tables(s.ctx, f, s.opts.Dialect, rows.NewBudget(s.ctx, f.Size(), rows.Limits{})); err != nil {

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/bzip2"
 	"errors"
 	"io"
@@ -77,7 +78,7 @@ type decompressor struct {
 
 // decompress returns the content of a file from its start.
 func (f *File) decompress() (io.ReadCloser, error) {
-	d := &decompressor{file: f, stored: &storedReader{f: f}}
+	d := &decompressor{file: f, stored: f.reader(0)}
 	in := bufio.NewReaderSize(d.stored, bufferBytes)
 	var src io.Reader
 	var err error
@@ -163,12 +164,9 @@ const maxEntries = 1000
 // openArchive selects the only table of a zip archive: the only entry, else the only one with the extension of a format, else
 // the only text if no other entry is larger. An archive that is a document itself, such as a workbook, is not unpacked.
 func (f *File) openArchive() error {
-	archive, err := zip.NewReader(&storedReader{f: f}, f.stored.Size())
+	archive, err := zip.NewReader(f.reader(0), f.stored.Size())
 	if err != nil {
-		if f.failed != nil {
-			return f.failed
-		}
-		return herb.Wrap(herb.CodeInvalid, err, "the zip archive is damaged or cut off; copy the file again")
+		return cmp.Or(f.failed, herb.Wrap(herb.CodeInvalid, err, "the zip archive is damaged or cut off; copy the file again"))
 	}
 	var files, tables, texts []*zip.File
 	for _, e := range archive.File {
@@ -205,10 +203,7 @@ func (f *File) openArchive() error {
 		for _, e := range tables {
 			names = append(names, e.Name)
 		}
-		list := ""
-		if len(names) > 0 {
-			list = " (" + rows.JoinNames(names) + ")"
-		}
+		list := strings.TrimSuffix(" ("+rows.JoinNames(names)+")", " ()")
 		return herb.Invalidf("the zip archive contains %d tables%s; unpack it and publish them, or keep exactly one", len(tables), list)
 	}
 	if f.entry = tables[0]; f.entry.Flags&1 != 0 {

@@ -84,6 +84,11 @@ func write(t *testing.T, path, content string) string {
 	return path
 }
 
+// section returns content without a path.
+func section(s string) *io.SectionReader {
+	return io.NewSectionReader(strings.NewReader(s), 0, int64(len(s)))
+}
+
 var formats = []rows.Format{{Extensions: []string{".csv"}, Generic: []string{".txt"}}}
 
 // TestFile_content reads every kind of compression in every way, and hashes the stored bytes.
@@ -161,7 +166,7 @@ func TestFile_hashOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	content := strings.Repeat("0123456789", 20_000)
 	for range 20 {
-		f, err := file.New(t.Context(), "x", strings.NewReader(content), int64(len(content)), file.Options{})
+		f, err := file.Open(t.Context(), "x", file.Options{Content: section(content)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +206,7 @@ func TestFile_rejected(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			f, err := file.New(t.Context(), "x", strings.NewReader(c.stored), int64(len(c.stored)), file.Options{Formats: formats})
+			f, err := file.Open(t.Context(), "x", file.Options{Content: section(c.stored), Formats: formats})
 			if err == nil {
 				_, _, err = f.Random()
 			}
@@ -216,7 +221,7 @@ func TestFile_rejected(t *testing.T) {
 func TestFile_bomb(t *testing.T) {
 	t.Parallel()
 	stored := strings.Repeat(compress(t, "zst", strings.Repeat("0", 1<<20)), 200)
-	f, err := file.New(t.Context(), "x", strings.NewReader(stored), int64(len(stored)), file.Options{})
+	f, err := file.Open(t.Context(), "x", file.Options{Content: section(stored)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,20 +320,20 @@ func TestFile_copies(t *testing.T) {
 func TestFile_failures(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	f, err := file.New(ctx, "x", strings.NewReader("abc"), 3, file.Options{})
+	f, err := file.Open(ctx, "x", file.Options{Content: section("abc")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	if _, err := f.Sum(); !errors.Is(err, context.Canceled) || !errors.Is(f.Err(), context.Canceled) {
-		t.Errorf("got %v and %v", err, f.Err())
+	if _, err := f.Sum(); !errors.Is(err, context.Canceled) || !errors.Is(f.Cause(io.EOF), context.Canceled) {
+		t.Errorf("got %v and %v", err, f.Cause(io.EOF))
 	}
 	for range 2 { // a partial copy is not returned the second time
 		if path, err := f.Path(); !errors.Is(err, context.Canceled) || path != "" {
 			t.Errorf("got copy %q, error %v", path, err)
 		}
 	}
-	if _, err := file.TempCopy(t.Context(), t.TempDir(), iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
+	if _, err := file.TempCopy(t.TempDir(), iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := file.Open(t.Context(), t.TempDir(), file.Options{}); !errors.Is(err, file.ErrNotRegular) {
@@ -362,11 +367,11 @@ func TestFile_detect(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			f, err := file.New(t.Context(), "x", strings.NewReader(c.content), int64(len(c.content)), file.Options{})
+			f, err := file.Open(t.Context(), "x", file.Options{Content: section(c.content), Formats: formats})
 			if err != nil {
 				t.Fatal(err)
 			}
-			format, note, err := f.Detect(formats, c.said)
+			format, note, err := f.Detect(c.said)
 			if format.Name != c.format || c.format == "" && herb.CodeOf(err) != herb.CodeInvalid {
 				t.Errorf("got format %q, error %v", format.Name, err)
 			}

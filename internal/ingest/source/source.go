@@ -36,7 +36,7 @@ type Source struct {
 	Format       string             // name of a format; empty: detected by extension and content
 	Parts        []string           // further files with the same columns, whose rows follow
 	Inline       json.RawMessage    // the records, or a JSON string of a text in Format; Path then names the descriptor
-	Input        *Input             `json:"-"` // content without a path; nil: Path is read
+	Input        *io.SectionReader  `json:"-"` // content without a path, such as a copy of standard input; nil: Path is read
 	Dialect      rows.Options       // how the files are written
 	Missing      []string           // values that mean a missing value, in addition to the empty one
 	Include      []Include          // conditions for a row to become a record; all must hold
@@ -51,12 +51,6 @@ type Source struct {
 
 // MapFields are the fields with the coordinates of the records.
 type MapFields struct{ Latitude, Longitude string }
-
-// Input is content without a path, such as a copy of standard input.
-type Input struct {
-	Content io.ReaderAt
-	Size    int64
-}
 
 // Include is a condition for a row to become a record: the column has one of the values.
 type Include struct {
