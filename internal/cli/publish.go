@@ -14,7 +14,6 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/library"
 	"herbarium/internal/publish"
@@ -117,7 +116,7 @@ func (f publishFlags) apply(sources []source.Source) error {
 }
 
 // discover returns the sources at the paths, and a function that removes temporary files of theirs.
-func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []string, given publishFlags) (set source.Set, remove func() error, err error) {
+func (r *runner) discover(ctx context.Context, finder *source.Finder, paths []string, given publishFlags) (set source.Set, remove func() error, err error) {
 	remove = func() error { return nil }
 	if given.as == "" {
 		if slices.Contains(paths, stdinPath) {

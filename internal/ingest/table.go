@@ -19,7 +19,7 @@
 // # Packages
 //
 // rows is the contract of file formats, file opens and detects them, registry.go lists them. source describes what is
-// published, discover and datapackage find it.
+// published and finds it.
 package ingest
 
 import (

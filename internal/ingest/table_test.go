@@ -35,7 +35,7 @@ func TestGolden(t *testing.T) {
 		t.Fatalf("got files %q, error %v", files, err)
 	}
 	for _, f := range files {
-		ref, err := source.FileRef(f, "")
+		ref, err := source.NewRef(f, "odd", source.Stem(f))
 		if err != nil {
 			t.Fatal(err)
 		}

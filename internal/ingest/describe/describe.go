@@ -19,7 +19,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/source"
 )
@@ -39,7 +38,7 @@ type Description struct {
 
 // Path describes a file, or all files in a folder. Paths in the description are relative to the folder, or to that of the
 // file. The files that can be read are described even if there is an error about others.
-func Path(ctx context.Context, path string, finder *discover.Finder, opts ingest.Options) (*Description, error) {
+func Path(ctx context.Context, path string, finder *source.Finder, opts ingest.Options) (*Description, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, file.CannotRead(path, err)
@@ -82,7 +81,7 @@ func describe(ctx context.Context, path, folder string, set source.Set, opts ing
 		if err != nil && ctx.Err() != nil {
 			return nil, err
 		} else if err != nil {
-			set.Fail(err)
+			set.Errors = append(set.Errors, err)
 		} else {
 			resources = append(resources, r)
 		}

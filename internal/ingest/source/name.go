@@ -42,16 +42,6 @@ func CheckReserved(path string, ref herb.Ref) error {
 	return nil
 }
 
-// FileRef returns the reference of a dataset that is named after a file, or after a table of it, and the folder of the
-// file. A relative path is made absolute first.
-func FileRef(path, table string) (herb.Ref, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return herb.Ref{}, file.CannotRead(path, err)
-	}
-	return NewRef(path, filepath.Base(filepath.Dir(abs)), cmp.Or(table, Stem(abs)))
-}
-
 // Stem returns the name of a file without its extensions.
 func Stem(path string) string {
 	base := filepath.Base(file.Uncompressed(path))

@@ -1,4 +1,5 @@
-// Package source defines what a dataset is published from: the files and the settings of a descriptor or of flags.
+// Package source defines what a dataset is published from, the files and the settings of a descriptor or of flags, and finds
+// it in files, folders and descriptors.
 package source
 
 import (
@@ -203,4 +204,26 @@ func (s Source) Hash(content [sha256.Size]byte) (string, error) {
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// FormatNames returns the names and extensions by which users refer to formats.
+func FormatNames(formats []rows.Format) []string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.Name)
+		for _, ext := range f.Extensions {
+			if name := ext[1:]; name != f.Name {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// ParseFormat returns the name of the format that has a name or an extension.
+func ParseFormat(formats []rows.Format, name string) (string, error) {
+	if f, ok := file.ByName(formats, name); ok {
+		return f.Name, nil
+	}
+	return "", herb.Invalidf("unknown format %.60q; choose from %s", name, strings.Join(FormatNames(formats), ", "))
 }

@@ -16,13 +16,13 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-func formats() []rows.Format {
+func textFormats() []rows.Format {
 	return []rows.Format{{Name: "csv", Extensions: []string{".csv"}}, {Name: "tsv", Extensions: []string{".tsv", ".tab"}}}
 }
 
 func TestNormalize(t *testing.T) {
 	t.Parallel()
-	got, err := source.Source{Path: "a.TAB.gz", Fields: []source.FieldSetting{{Name: "a"}, {Name: "b", From: "c"}}}.Normalize(formats())
+	got, err := source.Source{Path: "a.TAB.gz", Fields: []source.FieldSetting{{Name: "a"}, {Name: "b", From: "c"}}}.Normalize(textFormats())
 	if err != nil || got.Format != "tsv" || got.Access != herb.AccessOpen || got.Fields[0].From != "a" || got.Fields[1].From != "c" {
 		t.Errorf("got %+v, error %v", got, err)
 	}
@@ -41,7 +41,7 @@ func TestNormalize(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := tt.src.Normalize(formats()); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
+			if _, err := tt.src.Normalize(textFormats()); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got error %v, want one with %s", err, tt.want)
 			}
 		})

@@ -1,4 +1,4 @@
-package datapackage
+package source
 
 import (
 	"cmp"
@@ -11,11 +11,10 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // readLocation reads where the records of a resource are, their format and encoding.
-func (p *reader) readLocation(s *source.Source, n node) {
+func (p *descriptor) readLocation(s *Source, n node) {
 	if data := n.member("data"); data.value != nil && n.member("path").value == nil {
 		p.readInline(s, n, data)
 		return
@@ -51,7 +50,7 @@ func (p *reader) readLocation(s *source.Source, n node) {
 }
 
 // readInline reads records in the descriptor: a list or an object as JSON, or a text in the format of the resource.
-func (p *reader) readInline(s *source.Source, n, data node) {
+func (p *descriptor) readInline(s *Source, n, data node) {
 	s.Path, s.Format = p.path, "json"
 	switch data.value.(type) {
 	case string:
@@ -66,7 +65,7 @@ func (p *reader) readInline(s *source.Source, n, data node) {
 }
 
 // localPath returns the path of a file that is written relative to the descriptor and does not lead out of its folder.
-func (p *reader) localPath(n node) string {
+func (p *descriptor) localPath(n node) string {
 	written, _ := n.scalar()
 	u, urlErr := url.Parse(written)
 	switch {
@@ -83,7 +82,7 @@ func (p *reader) localPath(n node) string {
 }
 
 // findFile returns the path of a file in the folder of the descriptor or, if it is not there, in the folder data in it.
-func (p *reader) findFile(n node) string {
+func (p *descriptor) findFile(n node) string {
 	local := p.localPath(n)
 	if p.err != nil {
 		return ""
@@ -109,18 +108,18 @@ func (p *reader) findFile(n node) string {
 
 // format returns the format of a resource: that of its member "format", of its media type or of its extension, in this
 // order.
-func (p *reader) format(s *source.Source, n node, path string) string {
+func (p *descriptor) format(s *Source, n node, path string) string {
 	var declared, media, compression string
 	bind(n.member, []binding{{"format", &declared}, {"mediatype", &media}, {"compression", &compression}})
 	checkCompression(n, compression, path)
-	known := strings.Join(source.FormatNames(p.formats), ", ")
+	known := strings.Join(FormatNames(p.opts.Formats), ", ")
 	candidates := []string{declared, media, strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")}
 	tabular := n.member("type").value == "table" || n.member("profile").value == "tabular-data-resource" || n.member("schema").value != nil
 	if formatName(declared) == "topojson" { // the extension is that of JSON, but shapes refer to each other
 		candidates, tabular = nil, false
 	}
 	for i, name := range candidates {
-		f, ok := file.ByName(p.formats, formatName(name))
+		f, ok := file.ByName(p.opts.Formats, formatName(name))
 		if !ok {
 			continue
 		}
@@ -136,7 +135,7 @@ func (p *reader) format(s *source.Source, n node, path string) string {
 	case declared != "":
 		n.member("format").fail("is %q; choose from %s", rows.Clip(declared), known)
 	}
-	return p.formats[0].Name
+	return p.opts.Formats[0].Name
 }
 
 // checkCompression rejects compressions and archives that cannot be read.

@@ -1,4 +1,4 @@
-package discover_test
+package source_test
 
 import (
 	"bytes"
@@ -13,14 +13,13 @@ import (
 	_ "modernc.org/sqlite"
 
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 )
 
 // find discovers the sources at paths with all formats.
 func find(t *testing.T, paths ...string) source.Set {
 	t.Helper()
-	return discover.New(discover.Options{Formats: ingest.Formats()}).Discover(t.Context(), paths)
+	return source.NewFinder(source.FinderOptions{Formats: ingest.Formats()}).Discover(t.Context(), paths)
 }
 
 // writeFile writes a file and returns its path.

@@ -1,12 +1,10 @@
-// Package datapackage parses Data Package descriptors (https://datapackage.org) of versions 1 and 2. Herbarium's own
-// settings are members of "herbarium" in the package, a resource or a field. Other unknown members are kept, because
-// everyone may add some.
-package datapackage
+package source
 
 import (
 	"bytes"
 	"cmp"
 	"io"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -15,8 +13,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
-	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // Limits of the size of a descriptor. Parsing YAML needs many times its size.
@@ -25,15 +21,20 @@ const (
 	maxYAMLSize = 1 << 20
 )
 
-// IsDescriptor reports whether a path has the name of a descriptor.
-func IsDescriptor(path string) bool {
+// isDescriptor reports whether a path has the name of a descriptor.
+func isDescriptor(path string) bool {
 	return slices.Contains([]string{"datapackage.json", "datapackage.yaml", "datapackage.yml"}, filepath.Base(path))
 }
 
-// Detect reports whether a regular file that the user named is a descriptor, by its name or its content.
-func Detect(path string, size int64) bool {
+func isEmptyDescriptor(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return isDescriptor(e.Name()) && err == nil && info.Mode().IsRegular() && info.Size() == 0
+}
+
+// detectDescriptor reports whether a regular file that the user named is a descriptor, by its name or its content.
+func detectDescriptor(path string, size int64) bool {
 	switch {
-	case IsDescriptor(path), isYAML(path):
+	case isDescriptor(path), isYAML(path):
 		return true
 	case !strings.EqualFold(filepath.Ext(path), ".json") || size > maxSize:
 		return false
@@ -81,29 +82,12 @@ func parseFile(dir file.Dir, path string) (any, error) {
 	return parse(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")))
 }
 
-// Options configure how a descriptor is read.
-type Options struct {
-	Dir     file.Dir      // folder that the user named and that contains the descriptor; zero: the user named the descriptor
-	Formats []rows.Format // that resources may have
-}
-
-// Read reads a descriptor and returns a source for each resource. The paths in it must not lead out of its folder.
-func Read(path string, o Options) (set source.Set) {
-	p := reader{path: path, folder: filepath.Dir(path), formats: o.Formats}
-	if err := p.readPackage(o.Dir, &set); err != nil {
-		set.Fail(err)
-	}
-	for i, err := range set.Errors {
-		set.Errors[i] = source.Located(path, err)
-	}
-	return set
-}
-
-// reader reads the resources of a package.
-type reader struct {
+// descriptor reads a Data Package descriptor (https://datapackage.org) of version 1 or 2. Herbarium's own settings are members
+// of "herbarium" in the package, a resource or a field. Other unknown members are kept, because everyone may add some.
+type descriptor struct {
+	*search
 	path      string
 	folder    string
-	formats   []rows.Format
 	dir       file.Dir // the folder
 	root      string   // Source.Root of the resources
 	base      string   // Source.Base of the resources
@@ -117,8 +101,17 @@ type reader struct {
 // skipError is the reason why a resource is not published although nothing is wrong with it: it is not a table.
 type skipError struct{ error }
 
-// readPackage reads a descriptor in a folder.
-func (p *reader) readPackage(in file.Dir, set *source.Set) error {
+// descriptor adds a source for each resource of a descriptor. in is the folder that the user named; zero: the user named the
+// descriptor. The paths in it must not lead out of its folder.
+func (s *search) descriptor(in file.Dir, path string) {
+	p := &descriptor{search: s, path: path, folder: filepath.Dir(path)}
+	if err := p.read(in); err != nil {
+		p.fail(Located(path, err))
+	}
+}
+
+// read reads the package and its resources.
+func (p *descriptor) read(in file.Dir) error {
 	value, err := parseFile(in, p.path)
 	if err != nil {
 		return err
@@ -147,24 +140,23 @@ func (p *reader) readPackage(in file.Dir, set *source.Set) error {
 	for i, n := range resources {
 		p.err = nil
 		s := p.resource(n, i)
-		if skip, ok := p.err.(*skipError); ok {
-			set.Skip(p.path, skip.Error())
-		} else if p.err != nil {
-			set.Fail(p.err)
-		} else {
-			set.Sources = append(set.Sources, s)
+		if len(resources) == 1 { // the package describes its only dataset
+			s.Title = cmp.Or(s.Title, root.annotation("title"))
+			s.Description = cmp.Or(s.Description, root.annotation("description"))
 		}
-	}
-	if len(resources) == 1 && len(set.Sources) == 1 { // the package describes its only dataset
-		s := &set.Sources[0]
-		s.Title = cmp.Or(s.Title, root.annotation("title"))
-		s.Description = cmp.Or(s.Description, root.annotation("description"))
+		if skip, ok := p.err.(*skipError); ok {
+			p.skip(p.path, skip.Error())
+		} else if p.err != nil {
+			p.fail(Located(p.path, p.err))
+		} else {
+			p.Sources = append(p.Sources, s)
+		}
 	}
 	return nil
 }
 
 // readHeader reads the members of the package.
-func (p *reader) readHeader(root node) {
+func (p *descriptor) readHeader(root node) {
 	root.member("name").assign(&p.namespace)
 	if p.namespace == "" {
 		abs, err := filepath.Abs(p.folder)
@@ -172,32 +164,32 @@ func (p *reader) readHeader(root node) {
 		p.namespace = filepath.Base(abs)
 	}
 	p.notes = root.typos("package")
-	root.checkPlacement("herbarium")
-	root.member("herbarium").bindAll([]binding{{"access", func(n node) { p.access = readAccess(n) }}})
-	p.members = without(root, "resources")
+	root.checkPlacement(own)
+	root.member(own).bindAll([]binding{{"access", func(n node) { p.access = readAccess(n) }}})
+	p.members = root.without("resources")
 }
 
 // resource reads the resource at a position.
-func (p *reader) resource(n node, position int) source.Source {
-	s := source.Source{Root: p.root, Base: p.base}
+func (p *descriptor) resource(n node, position int) Source {
+	s := Source{Root: p.root, Base: p.base}
 	if !n.isObject() {
 		return s
 	}
 	s.Notes = slices.Concat(p.notes, n.typos("resource"))
-	name := ""
-	for _, read := range []func(*source.Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
+	for _, read := range []func(*Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
 		if read(&s, n); p.err != nil {
 			return s
 		}
 	}
 	s.Title, s.Description = n.annotation("title"), n.annotation("description")
+	name := ""
 	n.member("name").assign(&name)
 	if name == "" && s.Inline == nil {
-		name = source.Stem(s.Path)
+		name = Stem(s.Path)
 	}
 	var err error
 	if p.err == nil {
-		s.Ref, err = source.NewRef(n.where, p.namespace, cmp.Or(name, "resource-"+strconv.Itoa(position+1)))
+		s.Ref, err = NewRef(n.where, p.namespace, cmp.Or(name, "resource-"+strconv.Itoa(position+1)))
 		n.record(err)
 	}
 	s.Descriptor, err = p.asWritten(n)
@@ -207,10 +199,10 @@ func (p *reader) resource(n node, position int) source.Source {
 
 // asWritten returns what the descriptor says about a resource and its package, without what is about records: inline
 // records, conditions for rows, and expectations.
-func (p *reader) asWritten(n node) ([]byte, error) {
-	resource := without(n, "data")
-	if own := n.member("herbarium"); own.value != nil {
-		resource["herbarium"] = without(own, "include", "goldens")
+func (p *descriptor) asWritten(n node) ([]byte, error) {
+	resource := n.without("data")
+	if settings := n.member(own); settings.value != nil {
+		resource[own] = settings.without("include", "goldens")
 	}
 	return marshal(struct {
 		Package  object `json:"package"`
@@ -219,7 +211,7 @@ func (p *reader) asWritten(n node) ([]byte, error) {
 }
 
 // without returns a copy of an object that lacks some members.
-func without(n node, names ...string) object {
+func (n node) without(names ...string) object {
 	o, _ := n.value.(object)
 	out := maps.Clone(o)
 	for _, name := range names {

@@ -1,4 +1,4 @@
-package datapackage
+package source
 
 import (
 	"cmp"
@@ -6,13 +6,12 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // readSettings reads Herbarium's own settings of a resource.
-func (p *reader) readSettings(s *source.Source, n node) {
+func (p *descriptor) readSettings(s *Source, n node) {
 	n.checkPlacement(n.where + ".herbarium")
-	n.member("herbarium").bindAll([]binding{
+	n.member(own).bindAll([]binding{
 		{"access", func(n node) { s.Access = readAccess(n) }},
 		{"order", func(n node) { s.Order = readOrder(n) }},
 		{"map", func(n node) { s.Map = readMap(n) }},
@@ -58,7 +57,7 @@ func readOrder(n node) (o herb.Order) {
 }
 
 // readMap reads the fields with the coordinates of the records.
-func readMap(n node) (m source.MapFields) {
+func readMap(n node) (m MapFields) {
 	n.isObject()
 	n.bindAll([]binding{{"latitude", &m.Latitude}, {"longitude", &m.Longitude}})
 	if m.Latitude == "" || m.Longitude == "" {
@@ -68,7 +67,7 @@ func readMap(n node) (m source.MapFields) {
 }
 
 // readInclude reads the conditions for rows: one value or a list of values by column.
-func readInclude(n node) (out []source.Include) {
+func readInclude(n node) (out []Include) {
 	n.isObject()
 	for _, name := range n.names() {
 		m := n.member(name)
@@ -76,7 +75,7 @@ func readInclude(n node) (out []source.Include) {
 		if len(values) == 0 {
 			m.fail("lists no value; list the values of rows to include, \"\" for an empty one")
 		}
-		out = append(out, source.Include{Column: name, Values: values})
+		out = append(out, Include{Column: name, Values: values})
 	}
 	return out
 }

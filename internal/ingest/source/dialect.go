@@ -1,4 +1,4 @@
-package datapackage
+package source
 
 import (
 	"cmp"
@@ -7,11 +7,10 @@ import (
 	"strconv"
 
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // readDialect reads the dialect of a resource, which is an object or the path of a file.
-func (p *reader) readDialect(s *source.Source, n node) {
+func (p *descriptor) readDialect(s *Source, n node) {
 	dialect := p.dereference(n.member("dialect"))
 	dialect.checkPlacement(n.where + ".herbarium")
 	s.Notes = append(s.Notes, dialect.typos("dialect")...)
@@ -36,7 +35,7 @@ func readOptions(o *rows.Options, find func(name string) node) {
 	doubleQuote, header := true, true
 	bind(find, []binding{
 		{"delimiter", func(n node) {
-			if o.Delimiter = n.char(); o.Delimiter != 0 && !source.ValidDelimiter(o.Delimiter) {
+			if o.Delimiter = n.char(); o.Delimiter != 0 && !ValidDelimiter(o.Delimiter) {
 				n.fail("is %q; it must not be a quote", string(rune(o.Delimiter)))
 			}
 		}},
@@ -93,7 +92,7 @@ func readSkipped(o *rows.Options, n node) {
 }
 
 // dereference returns an object, or the object in the file that is named instead.
-func (p *reader) dereference(n node) node {
+func (p *descriptor) dereference(n node) node {
 	if n.value == nil {
 		return n
 	}
@@ -104,7 +103,7 @@ func (p *reader) dereference(n node) node {
 		}
 		value, err := parseFile(p.dir, path)
 		if err != nil {
-			n.record(source.Located(path, err))
+			n.record(Located(path, err))
 		}
 		n = node{n.where + " (" + filepath.Base(path) + ")", value, n.err}
 	}

@@ -1,4 +1,4 @@
-package datapackage_test
+package source_test
 
 import (
 	"encoding/json"
@@ -52,7 +52,7 @@ func TestSchema(t *testing.T) {
 		"packageSettings": `{"herbarium":{"?":1}}`, "resourceSettings": own(`"?":1`), "fieldSettings": field(`"?":1`),
 		"order": own(`"order":{"?":1}`), "map": own(`"map":{"?":1}`), "golden": own(`"goldens":[{"?":1}]`),
 	} {
-		err := read(t, layout(t, "a.csv", "datapackage.json="+descriptor), "datapackage.json").Err()
+		err := read(t, layout(t, "a.csv", "datapackage.json="+descriptor)).Err()
 		if err == nil {
 			t.Fatalf("%s: no error", descriptor)
 		}
@@ -104,7 +104,7 @@ func TestSchema(t *testing.T) {
 		{field(`"column":"b"`), false},
 	} {
 		dir := layout(t, "a.csv=a,b\n1,2\n", "datapackage.json="+tt.descriptor)
-		if err := read(t, dir, "datapackage.json").Err(); (err == nil) != tt.right {
+		if err := read(t, dir).Err(); (err == nil) != tt.right {
 			t.Errorf("%s\nread: %v", tt.descriptor, err)
 		}
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(tt.descriptor))

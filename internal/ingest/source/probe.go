@@ -1,4 +1,4 @@
-package discover
+package source
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 const (
@@ -22,46 +21,41 @@ const (
 )
 
 // namedFile adds a file that the user named, or one table of it.
-func (s *search) namedFile(path, table string) {
+func (s *search) namedFile(path, table string) error {
 	p := s.probe(file.Dir{}, path)
 	switch {
 	case p.err != nil:
-		s.Fail(source.Located(path, p.err))
+		return Located(path, p.err)
 	case table != "" && !p.multiple:
-		s.Fail(herb.Invalidf("%s has the format %s, which has no tables; remove #%s", path, p.format, rows.Clip(table)))
+		return herb.Invalidf("%s has the format %s, which has no tables; remove #%s", path, p.format, rows.Clip(table))
 	case table != "":
-		s.add(source.Source{Path: path, Dialect: rows.Options{Table: table}}, p.datasetName(path, table))
+		return s.add(Source{Path: path}, p, table)
 	case s.single:
-		s.add(source.Source{Path: path}, "")
+		return s.add(Source{Path: path}, p, "")
 	default:
-		s.tables(source.Source{Path: path}, p)
+		return s.tables(Source{Path: path}, p)
 	}
 }
 
 // folderFile adds a file in a folder, or skips it.
-func (s *search) folderFile(dir file.Dir, path string) {
+func (s *search) folderFile(dir file.Dir, path string) error {
 	format, known := file.ByPath(s.opts.Formats, path)
-	src := source.Source{Path: path, Root: dir.Path()}
-	switch {
-	case s.mayBeTable(path):
-		if p := s.probe(dir, path); p.reason != "" {
-			s.Skip(path, p.reason)
-		} else {
-			s.tables(src, p)
-		}
-	case !known:
-		s.Skip(path, fmt.Sprintf("%q is not the extension of a supported format",
-			cmp.Or(filepath.Ext(file.Uncompressed(path)), filepath.Ext(path))))
-	case format.Tables == nil:
-		s.add(src, "")
-	default:
-		p := s.probe(dir, path)
-		if format.Name == "sqlite" && p.err == nil && !p.matches { // many programs use the extension .db
-			s.Skip(path, "not a SQLite database")
-			return
-		}
-		s.tables(src, p) // an error is reported when the file is published
+	mayBeTable := s.mayBeTable(path)
+	var p probe
+	if mayBeTable || known && format.Tables != nil {
+		p = s.probe(dir, path)
 	}
+	switch {
+	case mayBeTable && p.reason != "":
+		s.skip(path, p.reason)
+	case !mayBeTable && !known:
+		s.skip(path, fmt.Sprintf("%q is not the extension of a supported format", cmp.Or(filepath.Ext(file.Uncompressed(path)), filepath.Ext(path))))
+	case format.Name == "sqlite" && p.err == nil && !p.matches: // many programs use the extension .db
+		s.skip(path, "not a SQLite database")
+	default:
+		return s.tables(Source{Path: path, Root: dir.Path()}, p) // an error is reported when the file is published
+	}
+	return nil
 }
 
 // mayBeTable reports whether only the content shows that a file is a table.
@@ -77,39 +71,44 @@ func (s *search) mayBeTable(path string) bool {
 }
 
 // tables adds a dataset for each table of a file. A single table has the name of the file.
-func (s *search) tables(src source.Source, p probe) {
+func (s *search) tables(src Source, p probe) error {
 	switch published := rows.Published(p.tables); {
 	case len(published) > maxTables:
-		s.Fail(herb.Invalidf("%s has %d tables; at most %d are published together; name each table to publish, like %s#%s",
-			src.Path, len(published), maxTables, src.Path, rows.Clip(published[0])))
-		return
+		return herb.Invalidf("%s has %d tables; at most %d are published together; name each table to publish, like %s#%s",
+			src.Path, len(published), maxTables, src.Path, rows.Clip(published[0]))
 	case len(published) < 2: // the report lists the others
-		s.add(src, "")
-		return
+		return s.add(src, p, "")
 	}
 	for _, t := range p.tables {
 		if t.Skipped != "" {
-			s.Skip(src.Path+"#"+t.Name, t.Skipped)
-			continue
+			s.skip(src.Path+"#"+t.Name, t.Skipped)
+		} else {
+			s.fail(s.add(src, p, t.Name))
 		}
-		src.Dialect.Table = t.Name
-		s.add(src, p.datasetName(src.Path, t.Name))
 	}
+	return nil
 }
 
-// add adds a source that is named after its file, or otherwise.
-func (s *search) add(src source.Source, name string) {
-	var err error
-	if src.Ref, err = source.FileRef(src.Path, name); err != nil && !s.single {
-		s.Fail(err)
-		return
+// add adds a source for a file or one table of it. It is named after the file and its folder; a table of a database has its
+// own name, that of another file is appended to the name of the file.
+func (s *search) add(src Source, p probe, table string) error {
+	abs, err := filepath.Abs(src.Path)
+	if err != nil {
+		return file.CannotRead(src.Path, err)
 	}
-	table := src.Dialect.Table
+	name := Stem(abs)
 	src.Format, src.Dialect = s.opts.Format, s.opts.Dialect
 	if table != "" {
 		src.Dialect.Table = table
+		if name += "-" + table; p.format == "sqlite" {
+			name = table
+		}
+	}
+	if src.Ref, err = NewRef(src.Path, filepath.Base(filepath.Dir(abs)), name); err != nil && !s.single {
+		return err
 	}
 	s.Sources = append(s.Sources, src)
+	return nil
 }
 
 // probe is what the content of a file shows.
@@ -123,14 +122,6 @@ type probe struct {
 	stamp    string // of the file, to recognize changes
 }
 
-// datasetName returns the name of the dataset for a table of a file.
-func (p probe) datasetName(path, table string) string {
-	if p.format == "sqlite" {
-		return table
-	}
-	return source.Stem(path) + "-" + table
-}
-
 // probe examines a file, or returns the result of the previous search if the file has not changed.
 func (s *search) probe(dir file.Dir, path string) probe {
 	before, err := dir.Stat(path)
@@ -138,15 +129,15 @@ func (s *search) probe(dir file.Dir, path string) probe {
 		return probe{err: err}
 	}
 	stamp := stampOf(dir, path, before)
-	if p, ok := s.previous[path]; ok && p.stamp == stamp {
-		s.probes[path] = p
-		return p
-	}
-	p := s.examine(dir, path)
-	if after, err := dir.Stat(path); err == nil && stampOf(dir, path, after) == stamp && context.Cause(s.ctx) == nil {
+	p, known := s.previous[path]
+	if !known || p.stamp != stamp {
+		p = s.examine(dir, path)
 		p.stamp = stamp
-		s.probes[path] = p
+		if after, err := dir.Stat(path); err != nil || stampOf(dir, path, after) != stamp || context.Cause(s.ctx) != nil {
+			return p // it may be wrong the next time
+		}
 	}
+	s.probes[path] = p
 	return p
 }
 
@@ -172,28 +163,23 @@ func (s *search) examine(dir file.Dir, path string) (p probe) {
 	}
 	byContent, _, err := f.Detect("")
 	p = probe{format: format.Name, matches: err == nil && byContent.Name == format.Name, multiple: format.Tables != nil}
+	budget := rows.NewBudget(s.ctx, f.Size(), rows.Limits{})
 	if p.multiple {
-		if p.tables, err = format.Tables(s.ctx, f, s.opts.Dialect, rows.NewBudget(s.ctx, f.Size(), rows.Limits{})); err != nil {
-			p.reason = err.Error()
-		}
+		p.tables, err = format.Tables(s.ctx, f, s.opts.Dialect, budget)
 	} else if s.mayBeTable(path) {
-		p.reason = s.sample(f, format)
+		err = s.sample(f, format, budget)
+	}
+	if err != nil {
+		p.reason = err.Error()
 	}
 	return p
 }
 
-// isTable reports whether a file is a table by its extension.
-func (s *search) isTable(name string) bool {
-	_, ok := file.ByPath(s.opts.Formats, name)
-	return ok
-}
-
-// sample reads the first rows of a text and returns why they are not a table, or "".
-func (s *search) sample(f *file.File, format rows.Format) string {
-	budget := rows.NewBudget(s.ctx, f.Size(), rows.Limits{})
+// sample reads the first rows of a text. It fails if they are not a table.
+func (s *search) sample(f *file.File, format rows.Format, budget *rows.Budget) error {
 	r, err := format.Open(s.ctx, f, s.opts.Dialect, budget)
 	if err != nil {
-		return err.Error()
+		return err
 	}
 	defer r.Close()
 	limited, count, wide := rows.Limit(r, budget), 0, 0
@@ -202,7 +188,7 @@ func (s *search) sample(f *file.File, format rows.Format) string {
 		if err == io.EOF {
 			break
 		} else if err != nil {
-			return err.Error()
+			return err
 		}
 		count++
 		if first := slices.IndexFunc(cells, isFilled); first >= 0 && slices.ContainsFunc(cells[first+1:], isFilled) {
@@ -210,9 +196,9 @@ func (s *search) sample(f *file.File, format rows.Format) string {
 		}
 	}
 	if count < 2 || 10*wide < 9*count { // prose has few commas
-		return "not a table: too few rows have more than one value"
+		return herb.Invalidf("not a table: too few rows have more than one value")
 	}
-	return ""
+	return nil
 }
 
 func isFilled(cell []byte) bool { return len(cell) > 0 }

@@ -1,4 +1,4 @@
-package datapackage
+package source
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package discover_test
+package source_test
 
 import (
 	"os"
@@ -10,7 +10,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 )
 
@@ -222,7 +221,7 @@ func TestAs(t *testing.T) {
 	dir := layout(t, "植物.csv", "x.txt", "x.pdf=%PDF-1.7", `many.json={"a":[{"x":1}],"b":[{"x":1}]}`,
 		`one/datapackage.json={"resources":[{"path":"a.csv","title":"A"}]}`, "one/a.csv", "two/a.csv", "two/b.csv")
 	ref := herb.Ref{Namespace: "my", Name: "own"}
-	f := discover.New(discover.Options{Formats: ingest.Formats()})
+	f := source.NewFinder(source.FinderOptions{Formats: ingest.Formats()})
 	for _, tt := range []struct {
 		path, want, problem string
 		ref                 herb.Ref

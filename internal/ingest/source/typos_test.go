@@ -1,4 +1,4 @@
-package datapackage_test
+package source_test
 
 import (
 	"strings"
@@ -32,7 +32,7 @@ func TestRead_typos(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			set := read(t, layout(t, "a.csv", `datapackage.json={`+tt.content+`}`), "datapackage.json")
+			set := read(t, layout(t, "a.csv", `datapackage.json={`+tt.content+`}`))
 			var got []string
 			for _, err := range set.Errors {
 				got = append(got, err.Error())

@@ -1,8 +1,6 @@
-package datapackage_test
+package source_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,8 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/datapackage"
-	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
@@ -25,35 +21,10 @@ func formats() []rows.Format {
 	}
 }
 
-// layout writes files, given as name or name=content, and returns their folder.
-func layout(t *testing.T, files ...string) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "root")
-	for _, f := range files {
-		name, content, ok := strings.Cut(f, "=")
-		if !ok {
-			content = "a\n1\n"
-		}
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 // read reads the descriptor in a folder.
-func read(t *testing.T, dir, name string) source.Set {
+func read(t *testing.T, dir string) source.Set {
 	t.Helper()
-	d, err := file.OpenDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	return datapackage.Read(filepath.Join(dir, name), datapackage.Options{Dir: d, Formats: formats()})
+	return source.NewFinder(source.FinderOptions{Formats: formats()}).Discover(t.Context(), []string{dir})
 }
 
 func TestRead(t *testing.T) {
@@ -109,7 +80,7 @@ resources:
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := layout(t, name+"="+content, "data/beds.txt", "plants.ndjson")
-			set := read(t, dir, name)
+			set := read(t, dir)
 			if err := set.Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +117,7 @@ resources:
 func TestRead_TitleOfPackage(t *testing.T) {
 	t.Parallel()
 	dir := layout(t, `datapackage.json={"title":"T","description":"D","resources":[{"path":"a.csv","description":"Own"}]}`, "a.csv")
-	set := read(t, dir, "datapackage.json")
+	set := read(t, dir)
 	if err := set.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +216,7 @@ func TestRead_Invalid(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := layout(t, "a.csv", "a.xls", "sub.csv/x.csv", "datapackage.json="+tt.descriptor)
-			checkInvalid(t, dir, read(t, dir, "datapackage.json"), tt.culprit, tt.hint)
+			checkInvalid(t, dir, read(t, dir), tt.culprit, tt.hint)
 		})
 	}
 }
@@ -281,7 +252,7 @@ func TestRead_InvalidYAML(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := layout(t, "a.csv", "datapackage.yaml="+tt.descriptor)
-			checkInvalid(t, dir, read(t, dir, "datapackage.yaml"), tt.culprit, tt.hint)
+			checkInvalid(t, dir, read(t, dir), tt.culprit, tt.hint)
 		})
 	}
 }
@@ -292,7 +263,7 @@ func TestRead_Skipped(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			dir := layout(t, path, "a.csv", `datapackage.json={"resources":[{"path":"`+path+`"},{"path":"a.csv"}]}`)
-			set := read(t, dir, "datapackage.json")
+			set := read(t, dir)
 			if len(set.Sources) != 1 || len(set.Errors) != 0 || len(set.Skipped) != 1 || !strings.Contains(set.Skipped[0].Reason, path) {
 				t.Errorf("got %+v", set)
 			}
@@ -304,7 +275,7 @@ func TestRead_Skipped(t *testing.T) {
 func TestRead_Partial(t *testing.T) {
 	t.Parallel()
 	dir := layout(t, `datapackage.json={"name":"n","resources":[{"path":"none.csv"},{"path":"a.csv"},{"path":"../b.csv"}]}`, "a.csv")
-	set := read(t, dir, "datapackage.json")
+	set := read(t, dir)
 	if len(set.Sources) != 1 || set.Sources[0].Ref.String() != "n/a" || len(set.Errors) != 2 {
 		t.Errorf("got %+v", set)
 	}
@@ -335,7 +306,7 @@ func TestRead_Dialect(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := layout(t, "a.csv", "dialect.yaml=delimiter: ;", `datapackage.json={"resources":[{"path":"a.csv","dialect":`+tt.dialect+`}]}`)
-			set := read(t, dir, "datapackage.json")
+			set := read(t, dir)
 			if err := set.Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -366,7 +337,7 @@ func TestRead_Types(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := layout(t, "a.csv", `datapackage.json={"resources":[{"path":"a.csv","schema":{"fields":[{"name":"a",`+tt.field+`}]}}]}`)
-			set := read(t, dir, "datapackage.json")
+			set := read(t, dir)
 			if err := set.Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -394,7 +365,7 @@ resources:
     herbarium: {access: open, include: {a: "1"}, goldens: [{query: "", total: 1}]}
 `
 	dir := layout(t, "a.csv", yaml)
-	set := read(t, dir, "datapackage.yaml")
+	set := read(t, dir)
 	if err := set.Err(); err != nil {
 		t.Fatal(err)
 	}

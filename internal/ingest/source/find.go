@@ -1,0 +1,314 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/rows"
+)
+
+// FinderOptions configure a Finder.
+type FinderOptions struct {
+	Formats []rows.Format
+	Data    string // data folder of the program, which is never published; empty: none
+	// Format and Dialect apply to files without a descriptor. Empty: detected.
+	Format  string
+	Dialect rows.Options
+	// SkipEmptyDescriptors ignores descriptors of size zero, which a shell creates for the output of describe.
+	SkipEmptyDescriptors bool
+}
+
+// Finder finds the sources in files, folders and descriptors. It remembers the tables of unchanged files from the previous
+// search. It is used by one goroutine.
+//
+//   - A file X/Y.csv becomes the dataset x/y.
+//   - A database X/Y.db with several tables becomes a dataset x/table for each, a workbook or JSON document with several
+//     tables a dataset x/y-table for each. X/Y.db#table, X/Y.xlsx#sheet and X/Y.json#member select one of them.
+//   - A folder stands for the files in it; each subfolder is a namespace. Files with the extension of a format are
+//     published, text and archives only if they contain a table; everything else is skipped.
+//   - A folder with a descriptor (datapackage.json, .yaml or .yml) stands for the resources of the descriptor.
+//
+// Files in a folder and paths in a descriptor must not lead out of the folder. A path that the user named may be a link.
+type Finder struct {
+	opts     FinderOptions
+	previous map[string]probe // by path
+}
+
+// NewFinder returns a Finder.
+func NewFinder(o FinderOptions) *Finder { return &Finder{opts: o} }
+
+// Set is the result of a search for sources.
+type Set struct {
+	Sources []Source
+	Skipped []Skipped
+	Errors  []error // one for each path that cannot be published
+}
+
+// Skipped is a file or resource that is not published because it is not a table.
+type Skipped struct{ Path, Reason string }
+
+// String returns the path and the reason.
+func (s Skipped) String() string { return s.Path + ": " + s.Reason }
+
+// Err joins the errors.
+func (s Set) Err() error { return errors.Join(s.Errors...) }
+
+func (s *Set) skip(path, reason string) { s.Skipped = append(s.Skipped, Skipped{path, reason}) }
+
+// fail adds an error, unless it is nil.
+func (s *Set) fail(err error) {
+	if err != nil {
+		s.Errors = append(s.Errors, err)
+	}
+}
+
+// Discover finds the sources at paths, sorted by the names of their datasets. If two sources have the same name, neither
+// is returned.
+func (f *Finder) Discover(ctx context.Context, paths []string) Set {
+	s := f.newSearch(ctx)
+	for _, p := range paths {
+		s.try(p, func() error { return s.path(p) })
+	}
+	s.rejectData()
+	s.rejectClashes()
+	f.previous = s.probes
+	return s.Set
+}
+
+// As finds the only dataset in a file, a folder or a descriptor, and names it.
+func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (Source, error) {
+	path = filepath.Clean(path)
+	if err := CheckReserved(path, ref); err != nil {
+		return Source{}, err
+	}
+	s := f.newSearch(ctx)
+	s.single = true
+	s.fail(s.path(path))
+	s.rejectData()
+	switch {
+	case len(s.Errors) > 0:
+		return Source{}, s.Err()
+	case len(s.Sources) != 1:
+		return Source{}, herb.Invalidf("%s contains %d datasets, but only one can be named %s; name a single file", path, len(s.Sources), ref)
+	}
+	s.Sources[0].Ref = ref
+	return s.Sources[0], nil
+}
+
+// search is one search.
+type search struct {
+	*Finder
+	Set
+	ctx     context.Context
+	data    fs.FileInfo // data folder of the program; nil: there is none
+	visited map[visit]bool
+	probes  map[string]probe // by path
+	single  bool             // a file is one dataset, regardless of its name and tables
+}
+
+// visit is a folder under one of its names. Links can give it several; each is visited once.
+type visit struct{ real, namespace string }
+
+func (f *Finder) newSearch(ctx context.Context) *search {
+	s := &search{Finder: f, ctx: ctx, visited: map[visit]bool{}, probes: map[string]probe{}}
+	if info, err := os.Stat(f.opts.Data); err == nil {
+		s.data = info
+	}
+	return s
+}
+
+// try calls do and records its error, or a panic as an error about a path, so that neither affects other paths.
+func (s *search) try(path string, do func() error) {
+	var bug error
+	func() {
+		defer herb.Recover(&bug)
+		s.fail(do())
+	}()
+	if bug != nil {
+		s.fail(fmt.Errorf("%s: %w", path, bug))
+	}
+}
+
+// path adds the sources at a path that the user named.
+func (s *search) path(path string) error {
+	if path == "" {
+		return herb.Invalidf("a path is empty; name a file or a folder")
+	}
+	path, table := SplitLabel(filepath.Clean(path))
+	info, err := os.Stat(path)
+	switch {
+	case s.inData(path):
+		return errDataFolder(path)
+	case err != nil:
+		return file.CannotRead(path, err)
+	case info.IsDir() && table != "":
+		return herb.Invalidf("%s is a folder and has no table %q; name a file, such as %s", path, rows.Clip(table), filepath.Join(path, "file.db#table"))
+	case info.IsDir():
+		dir, err := file.OpenDir(path)
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		return s.folder(dir, path, nil)
+	case isTemporary(path):
+		return herb.Invalidf("%s is a hidden or temporary file; rename it to publish it", path)
+	case !info.Mode().IsRegular():
+		return file.CannotRead(path, file.ErrNotRegular)
+	case table == "" && detectDescriptor(path, info.Size()):
+		s.descriptor(file.Dir{}, path)
+		return nil
+	default:
+		return s.namedFile(path, table)
+	}
+}
+
+// folder adds the content of a folder that the user named, or that is below one. above are the real paths of the folders
+// through which it was reached.
+func (s *search) folder(dir file.Dir, path string, above []string) error {
+	abs, err := filepath.Abs(path)
+	real, realErr := realPath(path)
+	if err := errors.Join(err, realErr); err != nil {
+		return file.CannotRead(path, err)
+	}
+	v := visit{real, filepath.Base(abs)}
+	if s.visited[v] || slices.Contains(above, real) {
+		return nil
+	}
+	s.visited[v] = true
+	entries, err := dir.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	if s.opts.SkipEmptyDescriptors {
+		entries = slices.DeleteFunc(entries, isEmptyDescriptor)
+	}
+	var descriptors []string
+	for _, e := range entries {
+		if isDescriptor(e.Name()) {
+			descriptors = append(descriptors, e.Name())
+		}
+	}
+	switch len(descriptors) {
+	case 0:
+		above = append(slices.Clip(above), real)
+		for _, e := range entries {
+			p := filepath.Join(path, e.Name())
+			s.try(p, func() error { return s.entry(dir, p, above) })
+		}
+	case 1:
+		s.descriptor(dir, filepath.Join(path, descriptors[0]))
+	default:
+		return herb.Invalidf("%s has more than one descriptor (%s); keep one", path, strings.Join(descriptors, ", "))
+	}
+	return nil
+}
+
+// entry adds an entry of a folder.
+func (s *search) entry(dir file.Dir, path string, above []string) error {
+	if isTemporary(path) {
+		return nil
+	}
+	info, err := dir.Stat(path)
+	_, isTable := file.ByPath(s.opts.Formats, path)
+	switch {
+	case errors.Is(err, file.ErrEscapes), err != nil && isTable:
+		return err
+	case err != nil:
+		s.skip(path, "broken link")
+	case info.IsDir() && s.isData(info):
+		s.skip(path, "data folder of the program (--data), which is never published")
+	case info.IsDir():
+		return s.folder(dir, path, above)
+	case !info.Mode().IsRegular():
+		s.skip(path, file.ErrNotRegular.Error())
+	case s.inData(path): // through a link
+		return errDataFolder(path)
+	default:
+		return s.folderFile(dir, path)
+	}
+	return nil
+}
+
+// rejectData removes sources in the data folder, to which links in a descriptor may lead.
+func (s *search) rejectData() {
+	s.Sources = slices.DeleteFunc(s.Sources, func(src Source) bool {
+		i := slices.IndexFunc(src.Files(), s.inData)
+		if i >= 0 {
+			s.fail(errDataFolder(src.Files()[i]))
+		}
+		return i >= 0
+	})
+}
+
+// rejectClashes sorts the sources, removes duplicates, and removes sources that have the same name.
+func (s *search) rejectClashes() {
+	slices.SortStableFunc(s.Sources, func(a, b Source) int { return a.Ref.Compare(b.Ref) })
+	all := slices.CompactFunc(s.Sources, isSame)
+	s.Sources = nil
+	for i := 0; i < len(all); {
+		end := i + 1
+		for end < len(all) && all[end].Ref == all[i].Ref {
+			s.fail(herb.Invalidf("%s and %s would both be published as %s; rename one, or publish it with --as namespace/dataset",
+				all[i].Label(), all[end].Label(), all[i].Ref))
+			end++
+		}
+		if end == i+1 {
+			s.Sources = append(s.Sources, all[i])
+		}
+		i = end
+	}
+}
+
+// isSame reports whether two sources are one that was reached in two ways.
+func isSame(a, b Source) bool {
+	infoA, errA := os.Stat(a.Path)
+	infoB, errB := os.Stat(b.Path)
+	b.Path, b.Root, b.Base = a.Path, a.Root, a.Base
+	return reflect.DeepEqual(a, b) && errors.Join(errA, errB) == nil && os.SameFile(infoA, infoB)
+}
+
+// isTemporary reports whether a file is hidden or was left behind by an editor.
+func isTemporary(path string) bool {
+	base := filepath.Base(path)
+	return slices.Contains([]string{".tmp", ".swp"}, filepath.Ext(base)) || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "~") || strings.HasSuffix(base, "~")
+}
+
+// isData reports whether a folder is the one in which the program keeps its own data. It must never be published: its
+// database has the hashes of keys. Folders are compared by identity, so that neither links nor another spelling hide it.
+func (s *search) isData(info fs.FileInfo) bool { return s.data != nil && os.SameFile(s.data, info) }
+
+// inData reports whether a path leads to the data folder or to something in it.
+func (s *search) inData(path string) bool {
+	if s.data == nil {
+		return false
+	}
+	folder, err := realPath(path)
+	for last := ""; err == nil && folder != last; last, folder = folder, filepath.Dir(folder) {
+		if info, err := os.Stat(folder); err == nil && s.isData(info) {
+			return true
+		}
+	}
+	return false
+}
+
+// realPath returns the absolute path to which a path leads.
+func realPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+func errDataFolder(path string) error {
+	return herb.Invalidf("%s is in the data folder of the program (--data), which is never published; name another file or folder", path)
+}
