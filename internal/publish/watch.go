@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -78,7 +77,7 @@ func (p *Publisher) Watch(finder *source.Finder, paths []string, found source.Se
 	for _, err := range found.Errors { // recorded by PublishFound
 		w.errors[err.Error()] = true
 	}
-	for _, s := range w.discover() {
+	for _, s := range w.discover().Sources {
 		f := fingerprintOf(s)
 		w.sources[keyOf(s)] = &watchedSource{Source: s, current: f, published: f}
 	}
@@ -116,15 +115,15 @@ func (w *Watcher) Run(ctx context.Context) error {
 func (w *Watcher) scan(ctx context.Context, n *notifier) time.Duration {
 	began := time.Now()
 	found := w.discover()
-	n.setDirectories(foldersOf(w.paths, found))
+	n.setDirectories(foldersOf(found))
 	next := max(w.intervals.poll, 20*time.Since(began)) // thousands of files must not occupy a processor
 	if n.incomplete() {
 		next = min(next, w.intervals.settle) // without notifications, poll
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	current := make(map[sourceKey]bool, len(found))
-	for _, s := range found {
+	current := make(map[sourceKey]bool, len(found.Sources))
+	for _, s := range found.Sources {
 		key := keyOf(s)
 		current[key] = true
 		known := w.sources[key]
@@ -194,8 +193,8 @@ func (w *Watcher) check(ctx context.Context, n *notifier, s *watchedSource) (wai
 	return 0, false
 }
 
-// discover returns the current sources. It records new errors of the discovery, each once, and clears resolved ones.
-func (w *Watcher) discover() []ingest.Source {
+// discover finds the current sources. It records new errors of the discovery, each once, and clears resolved ones.
+func (w *Watcher) discover() source.Set {
 	set := w.finder.Discover(context.Background(), w.paths)
 	now := make(map[string]bool, len(set.Errors))
 	for _, err := range set.Errors {
@@ -210,7 +209,7 @@ func (w *Watcher) discover() []ingest.Source {
 		}
 	}
 	w.errors = now
-	return set.Sources
+	return set
 }
 
 // fingerprint identifies a state of a source by its settings and the metadata of its files, without reading them.
@@ -247,13 +246,11 @@ func isUnchanged(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
 }
 
-// foldersOf returns the folders in which changes may add, change or remove sources: those of paths and below, and those of the
+// foldersOf returns the folders in which changes may add, change or remove sources: those that were searched, and those of the
 // files of sources and of the targets of symbolic links.
-func foldersOf(paths []string, sources []ingest.Source) (folders []string) {
-	for _, p := range paths {
-		folders = append(folders, foldersBelow(p)...)
-	}
-	for _, s := range sources {
+func foldersOf(set source.Set) []string {
+	folders := set.Folders
+	for _, s := range set.Sources {
 		for _, f := range s.Files() {
 			folders = append(folders, filepath.Dir(f))
 			if real, err := filepath.EvalSymlinks(f); err == nil && real != filepath.Clean(f) {
@@ -263,23 +260,4 @@ func foldersOf(paths []string, sources []ingest.Source) (folders []string) {
 	}
 	slices.Sort(folders)
 	return slices.Compact(folders)
-}
-
-// foldersBelow returns a folder and its subfolders, except hidden ones. For a file it returns its folder.
-func foldersBelow(path string) (folders []string) {
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		return []string{filepath.Dir(path)}
-	}
-	_ = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil || !e.IsDir(): // unreadable folders are skipped
-			return nil
-		case p != path && strings.HasPrefix(e.Name(), "."):
-			return fs.SkipDir
-		}
-		folders = append(folders, p)
-		return nil
-	})
-	return folders
 }

@@ -50,7 +50,8 @@ func NewFinder(o FinderOptions) *Finder { return &Finder{opts: o} }
 type Set struct {
 	Sources []Source
 	Skipped []Skipped
-	Errors  []error // one for each path that cannot be published
+	Errors  []error  // one for each path that cannot be published
+	Folders []string // in which changes may lead to another result, besides those of the sources; may repeat
 }
 
 // Skipped is a file or resource that is not published because it is not a table.
@@ -145,6 +146,9 @@ func (s *search) path(path string) error {
 	}
 	path, table := SplitLabel(filepath.Clean(path))
 	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		s.Folders = append(s.Folders, filepath.Dir(path))
+	}
 	switch {
 	case s.inData(path):
 		return errDataFolder(path)
@@ -174,9 +178,8 @@ func (s *search) path(path string) error {
 // folder adds the content of a folder that the user named, or that is below one. above are the real paths of the folders
 // through which it was reached.
 func (s *search) folder(dir file.Dir, path string, above []string) error {
-	abs, err := filepath.Abs(path)
-	real, realErr := realPath(path)
-	if err := errors.Join(err, realErr); err != nil {
+	abs, real, err := realPath(path)
+	if err != nil {
 		return file.CannotRead(path, err)
 	}
 	v := visit{real, filepath.Base(abs)}
@@ -184,6 +187,7 @@ func (s *search) folder(dir file.Dir, path string, above []string) error {
 		return nil
 	}
 	s.visited[v] = true
+	s.Folders = append(s.Folders, path)
 	entries, err := dir.ReadDir(path)
 	if err != nil {
 		return err
@@ -291,7 +295,7 @@ func (s *search) inData(path string) bool {
 	if s.data == nil {
 		return false
 	}
-	folder, err := realPath(path)
+	_, folder, err := realPath(path)
 	for last := ""; err == nil && folder != last; last, folder = folder, filepath.Dir(folder) {
 		if info, err := os.Stat(folder); err == nil && s.isData(info) {
 			return true
@@ -300,13 +304,12 @@ func (s *search) inData(path string) bool {
 	return false
 }
 
-// realPath returns the absolute path to which a path leads.
-func realPath(path string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+// realPath returns a path as an absolute one, and the absolute path to which it leads.
+func realPath(path string) (abs, real string, err error) {
+	if abs, err = filepath.Abs(path); err == nil {
+		real, err = filepath.EvalSymlinks(abs)
 	}
-	return filepath.EvalSymlinks(abs)
+	return abs, real, err
 }
 
 func errDataFolder(path string) error {

@@ -95,6 +95,9 @@ func (p *descriptor) findFile(n node) string {
 			full, info, err = below, inData, nil
 		}
 	}
+	if _, err := p.dir.Stat(filepath.Dir(full)); err == nil {
+		p.Folders = append(p.Folders, filepath.Dir(full))
+	}
 	switch {
 	case errors.Is(err, file.ErrEscapes):
 		n.fail("is %q, a link that leads out of the folder of the descriptor; put the file itself there", rows.Clip(local))
