@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/describe"
+	"herbarium/internal/ingest/source"
 )
 
 func newDescribe(r *runner) *cobra.Command {
@@ -47,7 +48,7 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 			if args[0] == stdinPath {
 				d, err = r.describeInput(cmd.Context(), as, given, opts)
 			} else {
-				d, err = describe.Path(cmd.Context(), args[0], finder, opts)
+				d, err = describe.Sources(cmd.Context(), args[0], finder.Discover(cmd.Context(), args), opts)
 			}
 			shown.end()
 			if d == nil {
@@ -83,5 +84,5 @@ func (r *runner) describeInput(ctx context.Context, as string, given readFlags, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	return describe.Source(ctx, src, opts)
+	return describe.Sources(ctx, src.Path, source.Set{Sources: []source.Source{src}}, opts)
 }

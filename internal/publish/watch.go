@@ -59,12 +59,11 @@ type sourceKey struct {
 // watchedSource is the state of a source.
 type watchedSource struct {
 	ingest.Source
-	current      fingerprint // at the last scan
-	currentSince time.Time   // time at which current was first observed
-	published    fingerprint // at the last publish
-	busy         bool        // it is being published
-	retryAt      time.Time   // zero if no retry is due
-	backoff      time.Duration
+	current fingerprint // at the last scan
+	changed time.Time   // time at which current was first observed
+	due     time.Time   // time of the next publish; zero: current is published
+	backoff time.Duration
+	busy    bool // it is being published
 }
 
 // Watch returns a watcher of the sources in files and folders. Their current state counts as published: call Watch before found,
@@ -78,8 +77,7 @@ func (p *Publisher) Watch(finder *source.Finder, paths []string, found source.Se
 		w.errors[err.Error()] = true
 	}
 	for _, s := range w.discover().Sources {
-		f := fingerprintOf(s)
-		w.sources[keyOf(s)] = &watchedSource{Source: s, current: f, published: f}
+		w.sources[keyOf(s)] = &watchedSource{Source: s, current: fingerprintOf(s)}
 	}
 	return w
 }
@@ -155,38 +153,31 @@ func (w *Watcher) scan(ctx context.Context, n *notifier) time.Duration {
 func (w *Watcher) check(ctx context.Context, n *notifier, s *watchedSource) (wait time.Duration, pending bool) {
 	now, f := time.Now(), fingerprintOf(s.Source)
 	if !f.equal(s.current) {
-		s.current, s.currentSince, s.retryAt, s.backoff = f, now, time.Time{}, 0
+		s.current, s.changed, s.due, s.backoff = f, now, now.Add(w.intervals.settle), 0
 	}
-	if f.equal(s.published) {
-		if s.retryAt.IsZero() {
-			return 0, false
-		}
-		if wait := s.retryAt.Sub(now); wait > 0 {
-			return wait, true
-		}
+	isWriting := func() bool {
+		return now.Sub(s.changed) < w.intervals.writingSettle && slices.ContainsFunc(s.Files(), isOpenForWriting)
 	}
-	settle := w.intervals.settle
-	if now.Sub(s.currentSince) >= settle && slices.ContainsFunc(s.Files(), isOpenForWriting) {
-		settle = max(settle, w.intervals.writingSettle)
-	}
-	if left := settle - now.Sub(s.currentSince); left > 0 {
-		return min(left, w.intervals.settle), true
-	}
-	if w.running == maxConcurrent {
+	switch left := s.due.Sub(now); {
+	case s.due.IsZero():
+		return 0, false
+	case left > 0:
+		return left, true
+	case w.running == maxConcurrent, isWriting():
 		return w.intervals.settle, true
 	}
 	w.running++
-	s.busy = true
+	s.busy, s.due = true, time.Time{}
 	changed := s.Source
 	w.work.Go(func() {
 		retry := w.publish(ctx, changed)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.running--
-		s.busy, s.published, s.retryAt = false, f, time.Time{}
+		s.busy = false
 		if retry {
 			s.backoff = min(max(2*s.backoff, w.intervals.retry), maxRetry)
-			s.retryAt = time.Now().Add(s.backoff)
+			s.due = time.Now().Add(s.backoff)
 		}
 		n.signal()
 	})

@@ -5,7 +5,6 @@ package describe
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,32 +35,15 @@ type Description struct {
 	root  *yaml.Node
 }
 
-// Path describes a file, or all files in a folder. Paths in the description are relative to the folder, or to that of the
-// file. The files that can be read are described even if there is an error about others.
-func Path(ctx context.Context, path string, finder *source.Finder, opts ingest.Options) (*Description, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, file.CannotRead(path, err)
-	}
+// Sources describes the sources that were found at a path. Paths in the description are relative to the folder, or to that of
+// the file. A source without a path, such as standard input, is described as a file that the publisher has to create. The
+// sources that can be read are described even if there is an error about others.
+func Sources(ctx context.Context, path string, set source.Set, opts ingest.Options) (*Description, error) {
 	folder := filepath.Clean(path)
-	if !info.IsDir() {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		folder = filepath.Dir(folder)
 	}
-	set := finder.Discover(ctx, []string{path})
-	return describe(ctx, path, folder, set, opts)
-}
-
-// Source describes a source without a path, such as standard input. The path in the description is that of a file that
-// the publisher has to create.
-func Source(ctx context.Context, src source.Source, opts ingest.Options) (*Description, error) {
-	return describe(ctx, src.Name(0), ".", source.Set{Sources: []source.Source{src}}, opts)
-}
-
-func describe(ctx context.Context, path, folder string, set source.Set, opts ingest.Options) (*Description, error) {
-	namespace, err := namespaceOf(folder, set.Sources)
-	if err != nil {
-		return nil, errors.Join(set.Err(), err)
-	}
+	namespace := namespaceOf(folder, set.Sources)
 	d := &Description{}
 	for _, s := range set.Skipped {
 		d.Notes = append(d.Notes, s.String())
@@ -94,20 +76,17 @@ func describe(ctx context.Context, path, folder string, set source.Set, opts ing
 }
 
 // namespaceOf returns the namespace of all sources, or the name of their folder if they have several.
-func namespaceOf(folder string, sources []source.Source) (string, error) {
+func namespaceOf(folder string, sources []source.Source) string {
 	other := func(s source.Source) bool { return s.Ref.Namespace != sources[0].Ref.Namespace }
 	if len(sources) > 0 && !slices.ContainsFunc(sources, other) {
-		return sources[0].Ref.Namespace, nil
+		return sources[0].Ref.Namespace
 	}
-	abs, err := filepath.Abs(folder)
-	if err != nil {
-		return "", err
+	if abs, err := filepath.Abs(folder); err == nil {
+		if ref, err := source.NewRef(folder, filepath.Base(abs), "x"); err == nil {
+			return ref.Namespace
+		}
 	}
-	ref, err := source.NewRef(folder, filepath.Base(abs), "x")
-	if err != nil {
-		return "data", nil
-	}
-	return ref.Namespace, nil
+	return "data"
 }
 
 // resource describes one source.

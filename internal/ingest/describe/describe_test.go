@@ -27,7 +27,7 @@ func newFinder() *source.Finder {
 
 func describePath(t *testing.T, path string) (*describe.Description, error) {
 	t.Helper()
-	return describe.Path(t.Context(), path, newFinder(), ingest.Options{})
+	return describe.Sources(t.Context(), path, newFinder().Discover(t.Context(), []string{path}), ingest.Options{})
 }
 
 // find returns the sources at a path.
@@ -181,6 +181,11 @@ func TestDescribe_Content(t *testing.T) {
 		if _, err := describePath(t, filepath.Join(dir, path)); herb.CodeOf(err) != herb.CodeNotFound {
 			t.Errorf("%s: got %v", path, err)
 		}
+	}
+	if d, err := describePath(t, layout(t, `many.json={"a":[{"x":1}],"b":[{"y":1}]}`)+"/many.json#b"); err != nil || d == nil {
+		t.Errorf("one of several tables: got error %v", err)
+	} else if got, err := d.JSON(); err != nil || !bytes.Contains(got, []byte(`"property": "b"`)) || bytes.Contains(got, []byte(`"property": "a"`)) {
+		t.Errorf("one of several tables: got %s, error %v", got, err)
 	}
 	if _, err := describePath(t, layout(t, "readme.md")); err == nil {
 		t.Error("nothing is described")

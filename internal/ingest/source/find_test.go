@@ -3,6 +3,7 @@ package source_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -247,5 +248,20 @@ func TestAs(t *testing.T) {
 	}
 	if _, err := f.As(t.Context(), dir+"/none", ref); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("a path that does not exist: got %#v", err)
+	}
+}
+
+// TestDiscover_Folders lists the folders in which changes may lead to other sources: not the data folder, but those of the
+// files that a descriptor refers to, even if the file is missing.
+func TestDiscover_Folders(t *testing.T) {
+	t.Parallel()
+	dir := layout(t, "a.csv", "sub/b.csv", "herbarium-data/x.csv", ".git/x.csv", "pkg/data/x.csv", "pkg/other/y.csv", "pkg/schemas/s.json={}",
+		`pkg/datapackage.json={"resources":[{"path":"data/none.csv"},{"path":"data/x.csv","schema":"schemas/s.json"},{"path":"none/x.csv"}]}`)
+	f := source.NewFinder(source.FinderOptions{Formats: ingest.Formats(), Data: dir + "/herbarium-data"})
+	set := f.Discover(t.Context(), []string{dir, dir + "/none.csv"})
+	slices.Sort(set.Folders)
+	want := []string{dir, dir + "/pkg", dir + "/pkg/data", dir + "/pkg/schemas", dir + "/sub"}
+	if diff := cmp.Diff(want, slices.Compact(set.Folders)); diff != "" {
+		t.Errorf("folders (-want +got):\n%s", diff)
 	}
 }
