@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,27 +161,24 @@ func sampleValues(ctx context.Context, t *ingest.Table) ([][]string, error) {
 
 // titleOf makes a title from a name: unit_price and unitPrice become Unit price.
 func titleOf(name string) string {
-	var b strings.Builder
-	var last rune
-	for _, r := range name {
-		switch {
-		case r == '_' || r == '-' || unicode.IsSpace(r):
-			r = ' '
-		case unicode.IsUpper(r) && unicode.IsLower(last):
-			b.WriteByte(' ')
-			r = unicode.ToLower(r)
+	name = camelCase.ReplaceAllStringFunc(name, func(s string) string {
+		_, size := utf8.DecodeRuneInString(s)
+		word := s[size:]
+		if utf8.RuneCountInString(word) == 1 { // more than one is an acronym
+			word = strings.ToLower(word)
 		}
-		b.WriteRune(r)
-		last = r
-	}
-	words := strings.Fields(b.String())
+		return s[:size] + " " + word
+	})
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || unicode.IsSpace(r) })
 	for i, w := range words {
-		switch strings.ToLower(w) {
-		case "id", "url", "uri", "isbn", "issn", "doi", "iso":
+		if slices.Contains([]string{"id", "url", "uri", "isbn", "issn", "doi", "iso"}, strings.ToLower(w)) {
 			words[i] = strings.ToUpper(w)
 		}
 	}
 	title := strings.Join(words, " ")
-	first, size := utf8.DecodeRuneInString(title)
-	return string(unicode.ToUpper(first)) + title[size:]
+	_, size := utf8.DecodeRuneInString(title)
+	return strings.ToUpper(title[:size]) + title[size:]
 }
+
+// camelCase matches where a word begins within a name.
+var camelCase = regexp.MustCompile(`\p{Ll}\p{Lu}+`)

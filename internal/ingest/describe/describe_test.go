@@ -192,6 +192,32 @@ func TestDescribe_Content(t *testing.T) {
 	}
 }
 
+// TestDescribe_Titles makes titles from the names of columns.
+func TestDescribe_Titles(t *testing.T) {
+	t.Parallel()
+	d, err := describePath(t, layout(t, "x.csv=itemID,unit_price,unitPrice,netPriceEUR,Net Price,isbn,--,été\n1,2,3,4,5,6,7,8\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := d.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Resources []struct{ Schema struct{ Fields []struct{ Title string } } }
+	}
+	if err := json.Unmarshal(content, &got); err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, f := range got.Resources[0].Schema.Fields {
+		titles = append(titles, f.Title)
+	}
+	if diff := cmp.Diff([]string{"Item ID", "Unit price", "Unit price", "Net price EUR", "", "ISBN", "", "Été"}, titles); diff != "" {
+		t.Errorf("titles (-want +got):\n%s", diff)
+	}
+}
+
 // TestDescribe_Descriptor describes what a descriptor says and compares what is read from both.
 func TestDescribe_Descriptor(t *testing.T) {
 	t.Parallel()
