@@ -204,7 +204,9 @@ func TestDescribe_Titles(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got struct {
-		Resources []struct{ Schema struct{ Fields []struct{ Title string } } }
+		Resources []struct {
+			Schema struct{ Fields []struct{ Title string } }
+		}
 	}
 	if err := json.Unmarshal(content, &got); err != nil {
 		t.Fatal(err)
