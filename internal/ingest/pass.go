@@ -104,18 +104,6 @@ func (p *pass) sourceHash() (string, error) {
 	return p.src.Hash([sha256.Size]byte(h.Sum(nil)))
 }
 
-// inspect reads all files.
-func (p *pass) inspect(ctx context.Context) (*Table, error) {
-	if err := p.readFiles(ctx); err != nil {
-		return nil, err
-	}
-	t, err := newTable(ctx, p)
-	if err != nil {
-		return nil, source.Located(p.src.Name(0), err)
-	}
-	return t, nil
-}
-
 // readFiles reads all files while another goroutine profiles and spills their rows.
 func (p *pass) readFiles(ctx context.Context) (err error) {
 	full, free := make(chan *rowBatch, 1), make(chan *rowBatch, 3)

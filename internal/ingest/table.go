@@ -79,9 +79,12 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 		return nil, err
 	}
 	defer p.dir.Close()
-	t, err := p.inspect(ctx)
-	if err != nil {
+	if err := p.readFiles(ctx); err != nil {
 		return nil, errors.Join(err, p.spill.Close())
+	}
+	t, err := newTable(ctx, p)
+	if err != nil {
+		return nil, errors.Join(source.Located(p.src.Name(0), err), p.spill.Close())
 	}
 	return t, nil
 }
@@ -243,26 +246,21 @@ func Spool(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src So
 		pw.CloseWithError(err)
 	}()
 	defer context.AfterFunc(ctx, func() { pw.CloseWithError(context.Cause(ctx)) })() // a terminal may block for hours
-	counted := &progressReader{r: pr, report: opts.Progress}
-	f, err := file.TempCopy(opts.Temp, counted)
+	read := int64(0)
+	f, err := file.TempCopy(opts.Temp, readerFunc(func(b []byte) (int, error) {
+		n, err := pr.Read(b)
+		if read += int64(n); opts.Progress != nil && n > 0 {
+			opts.Progress(read, 0)
+		}
+		return n, err
+	}))
 	if err != nil {
 		return Source{}, nil, source.Located(standardInput, err)
 	}
-	return Source{Ref: ref, Path: standardInput, Called: standardInput, Input: io.NewSectionReader(f, 0, counted.read)}, f.Close, nil
+	return Source{Ref: ref, Path: standardInput, Called: standardInput, Input: io.NewSectionReader(f, 0, read)}, f.Close, nil
 }
 
-// progressReader reports how much was read.
-type progressReader struct {
-	r      io.Reader
-	read   int64
-	report func(read, size int64) // nil disables it
-}
+type readerFunc func([]byte) (int, error)
 
 // Read implements io.Reader.
-func (p *progressReader) Read(b []byte) (int, error) {
-	n, err := p.r.Read(b)
-	if p.read += int64(n); p.report != nil && n > 0 {
-		p.report(p.read, 0)
-	}
-	return n, err
-}
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
