@@ -65,21 +65,22 @@ func (s *spill) rows(ctx context.Context, progress func(read, size int64)) iter.
 				chunk = buf
 				_, err = io.ReadFull(in, chunk)
 			}
-			if read += int64(len(chunk)); progress != nil && err == nil {
-				progress(read, s.size)
-			}
-			for err == nil && len(chunk) > 0 {
-				if err = context.Cause(ctx); err != nil {
-					break
-				}
-				cells, chunk = cutRow(cells[:0], chunk)
-				if !yield(cells, nil) {
-					return
-				}
-			}
 			if err != nil {
 				yield(nil, err)
 				return
+			}
+			if read += int64(len(chunk)); progress != nil {
+				progress(read, s.size)
+			}
+			for len(chunk) > 0 {
+				cells, chunk = cutRow(cells[:0], chunk)
+				if err := context.Cause(ctx); err != nil {
+					yield(nil, err)
+					return
+				}
+				if !yield(cells, nil) {
+					return
+				}
 			}
 		}
 	}
