@@ -74,8 +74,8 @@ func (s *spill) rows(ctx context.Context, progress func(read, size int64)) iter.
 			}
 			for len(chunk) > 0 {
 				cells, chunk = cutRow(cells[:0], chunk)
-				if err := context.Cause(ctx); err != nil {
-					yield(nil, err)
+				if ctx.Err() != nil {
+					yield(nil, context.Cause(ctx))
 					return
 				}
 				if !yield(cells, nil) {
