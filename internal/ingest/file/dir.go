@@ -22,27 +22,15 @@ type Dir struct {
 }
 
 // OpenDir opens a folder that the user named. The caller closes it.
-func OpenDir(path string) (Dir, error) {
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return Dir{}, CannotRead(path, err)
-	}
-	return Dir{root, path}, nil
-}
+func OpenDir(path string) (Dir, error) { return Dir{}.Sub(path) }
 
 // Path returns the folder, or "" for the zero value.
 func (d Dir) Path() string { return d.path }
 
 // Sub opens a folder below. The caller closes it.
 func (d Dir) Sub(path string) (Dir, error) {
-	if d.root == nil {
-		return OpenDir(path)
-	}
-	root, err := resolve(d, path, nil, d.root.OpenRoot)
-	if err != nil {
-		return Dir{}, err
-	}
-	return Dir{root, path}, nil
+	root, err := resolve(d, path, os.OpenRoot, d.root.OpenRoot)
+	return Dir{root, path}, err
 }
 
 // Rel returns a path relative to the folder. It fails if the path is outside.
@@ -66,15 +54,14 @@ func (d Dir) Stat(path string) (fs.FileInfo, error) {
 
 // resolve calls anywhere with a path, or within with the path relative to the folder if there is one.
 func resolve[T any](d Dir, path string, anywhere, within func(string) (T, error)) (result T, err error) {
-	if d.root == nil {
-		result, err = anywhere(path)
-		return result, d.failure(path, err)
+	target, open := path, anywhere
+	if d.root != nil {
+		open = within
+		if target, err = d.Rel(path); err != nil {
+			return result, err
+		}
 	}
-	rel, err := d.Rel(path)
-	if err != nil {
-		return result, err
-	}
-	result, err = within(rel)
+	result, err = open(target)
 	return result, d.failure(path, err)
 }
 
