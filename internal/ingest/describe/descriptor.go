@@ -115,7 +115,9 @@ func schemaOf(t *ingest.Table, samples [][]string) *yaml.Node {
 		if len(samples[i]) > 0 {
 			example = samples[i][0]
 		}
-		own := object([]member{{"from", s.From}, {"searchable", &f.Searchable}, {"filterable", &f.Filterable}, {"sortable", &f.Sortable}, {"weight", f.Weight}})
+		own := object([]member{
+			{"from", s.From}, {"searchable", &f.Searchable}, {"filterable", &f.Filterable}, {"sortable", &f.Sortable}, {"weight", f.Weight},
+		})
 		own.Style = yaml.FlowStyle
 		field := object([]member{
 			{"name", f.Name}, {"title", cmp.Or(f.Title, title)}, {"description", f.Description}, {"type", string(f.Type)},
