@@ -356,7 +356,7 @@ func TestDecoders(t *testing.T) {
 		if b, err = (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, levels); err != nil {
 			t.Fatal(err)
 		}
-		h := bitReader{src: b, width: width}
+		h := runReader{src: b, width: width}
 		for i, want := range levels {
 			if got, err := h.next(); got != uint64(want) || err != nil {
 				t.Fatalf("width %d, level %d: got %d, error %v, want %d", width, i, got, err, want)
@@ -387,7 +387,7 @@ func TestDecoders_Invalid(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := newValueReader(&c.leaf, c.encoding, c.body)
+			r, err := newValueReader(&c.leaf, nil, c.encoding, c.body)
 			if err == nil {
 				_, err = r()
 			}
@@ -400,7 +400,7 @@ func TestDecoders_Invalid(t *testing.T) {
 
 func TestDictionaryReader_Width(t *testing.T) {
 	t.Parallel()
-	if _, err := newDictionaryReader(&dictionary{data: []byte{1}, width: 1}, []byte{33, 2, 0}); err == nil {
+	if _, err := newDictionaryReader(func(int) []byte { return []byte{1} }, []byte{33, 2, 0}); err == nil {
 		t.Error("no error about indexes of 33 bits")
 	}
 }

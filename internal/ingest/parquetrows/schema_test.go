@@ -31,6 +31,12 @@ func annotated(e meta.SchemaElement, t deprecated.ConvertedType) meta.SchemaElem
 	return e
 }
 
+// value is a value of a leaf with its levels. data is nil for null.
+type value struct {
+	rep, def int
+	data     []byte
+}
+
 // newValue returns a value as a page has it.
 func newValue(v any, rep, def int) value {
 	data, err := binary.Append(nil, binary.LittleEndian, v)
@@ -47,7 +53,7 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.columns) != 1 || s.columns[0].column != "v" {
+	if len(s.columns) != 1 || s.columns[0].name != "v" {
 		t.Fatalf("got columns %v", s.columns)
 	}
 	c := columnReader{column: s.columns[0], budget: testBudget(t)}
@@ -65,10 +71,12 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 			data = data[1:]
 			return v, nil
 		}
-		c.cursors = append(c.cursors, &cursor{
+		cursor := &cursor{
 			leaf: s.leaves[i], chunk: new(columnMetadata), left: int64(len(values)),
-			rep: newLevelReader(rep, s.leaves[i].rep), def: newLevelReader(def, s.leaves[i].def), values: next,
-		})
+			repLevels: newLevelReader(rep, s.leaves[i].rep), defLevels: newLevelReader(def, s.leaves[i].def), values: next,
+		}
+		cursor.advance()
+		c.cursors = append(c.cursors, cursor)
 	}
 	b, err := c.appendCell(nil)
 	return string(b), err
