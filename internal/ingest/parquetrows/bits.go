@@ -37,21 +37,12 @@ type runReader struct {
 	repeated uint64
 }
 
-// newLevelReader reads levels up to a limit. If that is 0, they are not stored.
-func newLevelReader(runs []byte, limit int) *runReader {
+// newLevelReader reads levels up to a limit. If that is 0, they are ignored, because some writers store them nevertheless.
+func newLevelReader(runs []byte, limit uint64) *runReader {
 	if limit == 0 {
 		return &runReader{left: math.MaxUint64}
 	}
-	return &runReader{src: runs, width: bits.Len(uint(limit))}
-}
-
-// nextLevel reads a level up to a limit.
-func (r *runReader) nextLevel(limit int) (int, error) {
-	v, err := r.next()
-	if err == nil && v > uint64(limit) {
-		err = errLevels
-	}
-	return int(v), err
+	return &runReader{src: runs, width: bits.Len64(limit)}
 }
 
 func (r *runReader) next() (uint64, error) {

@@ -79,7 +79,7 @@ func (c *columnReader) finish() error {
 
 // isPresent reports whether the next values reach a definition level; otherwise it consumes the nulls. All leaves below a node
 // agree, so the first one decides.
-func (c *columnReader) isPresent(n *node, def int) bool {
+func (c *columnReader) isPresent(n *node, def uint64) bool {
 	leaves := c.leaves(n)
 	if leaves[0].def >= def {
 		return true

@@ -23,7 +23,7 @@ var (
 
 // cursor is positioned at a value of a column chunk. It holds one page and does not trust the sizes that a file claims.
 type cursor struct {
-	rep, def int
+	rep, def uint64 // levels
 	data     []byte // nil for null
 	err      error  // the first one; io.EOF after the last value. Then the value is null
 
@@ -63,15 +63,18 @@ func (c *cursor) advance() {
 	}
 }
 
-func (c *cursor) read() (rep, def int, data []byte, err error) {
+func (c *cursor) read() (rep, def uint64, data []byte, err error) {
 	for c.left == 0 {
 		if err := c.nextPage(); err != nil {
 			return 0, 0, nil, err
 		}
 	}
 	c.left--
-	if rep, err = c.repLevels.nextLevel(c.leaf.rep); err == nil {
-		def, err = c.defLevels.nextLevel(c.leaf.def)
+	if rep, err = c.repLevels.next(); err == nil {
+		def, err = c.defLevels.next()
+	}
+	if err == nil && (rep > c.leaf.rep || def > c.leaf.def) {
+		err = errLevels
 	}
 	if err == nil && def == c.leaf.def {
 		data, err = c.values()
@@ -205,35 +208,31 @@ func (c *cursor) startPage(header *meta.PageHeader) error {
 	}
 	c.left = pageValues(header)
 	c.seen += c.left
+	var rep, def []byte
 	v1, v2 := &header.DataPageHeader.V, &header.DataPageHeaderV2.V
 	encoding := v1.Encoding
 	if header.Type == meta.DataPageV2 {
-		// Some writers store levels of leaves that have none.
-		c.repLevels = newLevelReader(levels[:v2.RepetitionLevelsByteLength], c.leaf.rep)
-		c.defLevels = newLevelReader(levels[v2.RepetitionLevelsByteLength:], c.leaf.def)
 		encoding = v2.Encoding
-	} else {
-		if c.repLevels, body, err = cutLevels(v1.RepetitionLevelEncoding, body, c.leaf.rep); err != nil {
-			return err
-		}
-		if c.defLevels, body, err = cutLevels(v1.DefinitionLevelEncoding, body, c.leaf.def); err != nil {
-			return err
-		}
+		rep, def = levels[:v2.RepetitionLevelsByteLength], levels[v2.RepetitionLevelsByteLength:]
+	} else if rep, body, err = cutLevels(v1.RepetitionLevelEncoding, body, c.leaf.rep); err != nil {
+		return err
+	} else if def, body, err = cutLevels(v1.DefinitionLevelEncoding, body, c.leaf.def); err != nil {
+		return err
 	}
+	c.repLevels, c.defLevels = newLevelReader(rep, c.leaf.rep), newLevelReader(def, c.leaf.def)
 	c.values, err = newValueReader(&c.leaf.leaf, c.dictionary, encoding, body)
 	return err
 }
 
-// cutLevels returns a decoder for the levels at the start of a page of version 1, and what follows them.
-func cutLevels(encoding meta.Encoding, body []byte, limit int) (*runReader, []byte, error) {
+// cutLevels splits off the levels at the start of a page of version 1.
+func cutLevels(encoding meta.Encoding, body []byte, limit uint64) (runs, rest []byte, err error) {
 	if limit == 0 {
-		return newLevelReader(nil, 0), body, nil
+		return nil, body, nil
 	}
 	if encoding == meta.BitPacked { // deprecated since 2013
 		return nil, nil, fmt.Errorf("unsupported encoding %s of levels", encoding)
 	}
-	runs, rest, err := cutByteArray(body)
-	return newLevelReader(runs, limit), rest, err
+	return cutByteArray(body)
 }
 
 // noEOF replaces io.EOF, which means the end of a column chunk, inside a page or a row.

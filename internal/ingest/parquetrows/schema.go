@@ -16,7 +16,7 @@ type node struct {
 	leaf          leafType
 	children      []*node // of a group: its fields; of a list: the element; of a map: key and value
 	first, leaves int     // range of the leaves below, in the order of the file
-	def, rep      int     // levels of a value for which this node is present; an item of a list or map has one more of each
+	def, rep      uint64  // levels of a value for which this node is present; an item of a list or map has one more of each
 	isRepeated    bool    // a list because the field is repeated, without an annotation
 	isVariant     bool    // bytes below are never text
 }

@@ -33,12 +33,12 @@ func annotated(e meta.SchemaElement, t deprecated.ConvertedType) meta.SchemaElem
 
 // value is a value of a leaf with its levels. data is nil for null.
 type value struct {
-	rep, def int
+	rep, def uint64
 	data     []byte
 }
 
 // newValue returns a value as a page has it.
-func newValue(v any, rep, def int) value {
+func newValue(v any, rep, def uint64) value {
 	data, err := binary.Append(nil, binary.LittleEndian, v)
 	if err != nil {
 		panic(err)
@@ -85,7 +85,7 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 // TestSchema_Legacy reads lists and maps in the ways of older writers.
 func TestSchema_Legacy(t *testing.T) {
 	t.Parallel()
-	null := func(rep, def int) value { return value{rep: rep, def: def} }
+	null := func(rep, def uint64) value { return value{rep: rep, def: def} }
 	list := annotated(group("v", meta.Optional, 1), deprecated.List)
 	for _, c := range []struct {
 		name     string

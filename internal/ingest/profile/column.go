@@ -80,13 +80,9 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 		f.check(value, where)
 	}
 	c.notURL = c.notURL || !isURL(value)
-	v := trimSpace(value)
-	if len(v) == 0 {
-		c.missing++
-		return
-	}
+	v := text.TrimBlanks(value)
 	isOpen := c.notNumber == "" || c.notTime == "" || c.notBoolean == "" || len(c.checks) > 0
-	if isOpen && c.isMissing(v) {
+	if len(v) == 0 || isOpen && c.isMissing(v) {
 		c.missing++
 		return
 	}
@@ -149,14 +145,6 @@ func isMarker(v []byte) (marker, infinity bool) {
 
 // hasBlankEnd reports whether a value begins or ends with white space.
 func hasBlankEnd(v []byte) bool { return len(bytes.TrimSpace(v)) < len(v) }
-
-// trimSpace removes the surrounding white space that text.Canonical ignores.
-func trimSpace(v []byte) []byte {
-	if !hasBlankEnd(v) {
-		return v
-	}
-	return bytes.Trim(v, " \t\r\n\u00a0\u202f\u2009")
-}
 
 // booleans recognizes columns of one pair of words.
 type booleans struct {

@@ -87,7 +87,7 @@ func (n *numbers) cutAffix(v []byte) (number []byte, ok bool) {
 		n.affix = string(affix)
 	}
 	n.affixed++
-	return trimSpace(number), n.affix == string(affix)
+	return text.TrimBlanks(number), n.affix == string(affix)
 }
 
 // notation returns the only notation in which all values are numbers. why is not empty if there is none.
