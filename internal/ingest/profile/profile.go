@@ -82,7 +82,7 @@ func (f *Field) check(value []byte, where func() string) {
 	}
 	var status text.Status
 	f.buf, status = text.AppendCanonical(f.buf[:0], &f.declared, value)
-	if marker, _ := isMarker(text.TrimBlanks(value)); status == text.Invalid && !marker {
+	if status == text.Invalid && !isMarker(text.TrimBlanks(value)) {
 		f.misfit = quote(value, where)
 	}
 }

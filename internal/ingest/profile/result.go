@@ -36,7 +36,10 @@ func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
 		origin = ", as declared by the file"
 	}
 	if t.IsScalar() {
-		n.Missing = c.missingMarkers(t == herb.TypeNumber && (declared != "" || fileType == herb.TypeNumber))
+		n.Missing = slices.Sorted(slices.Values(c.markers))
+		if t != herb.TypeNumber || declared == "" && fileType != herb.TypeNumber {
+			n.Missing = slices.DeleteFunc(n.Missing, isInfinity)
+		}
 	}
 	r := Result{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs()}
 	r.Report = herb.ColumnReport{
@@ -67,17 +70,6 @@ func (f *Field) mismatch() error {
 
 func (c *column) isURLs() bool { return !c.notURL && c.filled > 0 }
 
-// missingMarkers returns the markers of missing values that occur, with or without infinities.
-func (c *column) missingMarkers(infinities bool) (markers []string) {
-	for marker, isInfinity := range c.markers {
-		if infinities || !isInfinity {
-			markers = append(markers, marker)
-		}
-	}
-	slices.Sort(markers)
-	return markers
-}
-
 // infer returns the type of the column and its notation. why is the reason why it is text although its values resemble
 // another type.
 func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Notation, why string) {
@@ -87,7 +79,7 @@ func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Not
 	isOpen := fileType != herb.TypeText // a file would have declared numbers and booleans
 	switch {
 	case c.filled == c.missing:
-	case c.notNumber == "" && isOpen && len(c.missingMarkers(false)) == len(c.markers):
+	case c.notNumber == "" && isOpen && !slices.ContainsFunc(c.markers, isInfinity):
 		t = herb.TypeNumber
 		n, why = c.numbers.notation()
 	case c.notTime == "":
