@@ -1,6 +1,7 @@
 package parquetrows
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -82,34 +83,30 @@ func decodeThrift(b []byte, v any) (n int, err error) {
 
 // readFooter reads and checks the metadata at the end of a file.
 func readFooter(in *rows.Input) (*fileMetadata, error) {
-	var head [4]byte
-	var tail [8]byte
-	size := in.Size()
-	if size < int64(len(head)+len(tail)) {
-		return nil, herb.Invalidf("the file is not a Parquet file, or it is truncated: it has only %d bytes", size)
+	head, tail := make([]byte, 4), make([]byte, 8)
+	most := in.Size() - int64(len(head)+len(tail)) // bytes of metadata
+	if most < 0 {
+		return nil, herb.Invalidf("the file is not a Parquet file, or it is truncated: it has only %d bytes", in.Size())
 	}
-	if err := readFull(in, head[:], 0); err != nil {
+	if err := cmp.Or(readFull(in, head, 0), readFull(in, tail, in.Size()-int64(len(tail)))); err != nil {
 		return nil, err
 	}
-	if err := readFull(in, tail[:], size-int64(len(tail))); err != nil {
-		return nil, err
-	}
-	length := int64(binary.LittleEndian.Uint32(tail[:4]))
-	switch {
-	case string(head[:]) == "PARE" || string(tail[4:]) == "PARE":
+	length := int64(binary.LittleEndian.Uint32(tail))
+	switch begin, end := string(head), string(tail[4:]); {
+	case begin == "PARE" || end == "PARE":
 		return nil, errEncrypted()
-	case string(head[:]) != "PAR1":
+	case begin != "PAR1":
 		return nil, herb.Invalidf("the file is not a Parquet file: it does not begin with PAR1")
-	case string(tail[4:]) != "PAR1":
+	case end != "PAR1":
 		return nil, herb.Invalidf("the Parquet file is truncated: it does not end with PAR1; copy it again")
-	case length > size-int64(len(head)+len(tail)):
+	case length > most:
 		return nil, herb.Invalidf("the Parquet file is damaged: its metadata would begin before the file; copy it again")
 	case length > maxFooter:
 		return nil, herb.Invalidf("the metadata of the Parquet file has %d bytes; at most %d are possible; "+
 			"write it with fewer, larger row groups", length, maxFooter)
 	}
 	b := make([]byte, length)
-	if err := readFull(in, b, size-length-int64(len(tail))); err != nil {
+	if err := readFull(in, b, in.Size()-length-int64(len(tail))); err != nil {
 		return nil, err
 	}
 	m := new(fileMetadata)
