@@ -54,7 +54,7 @@ func (c *columnReader) appendCell(b []byte) ([]byte, error) {
 		return b, c.err
 	}
 	if !c.isPresent(n, n.def+1) {
-		return b, nil
+		return b, c.err
 	}
 	start := len(b)
 	c.list, c.isList = c.list[:0], n.isScalarList()
@@ -77,17 +77,19 @@ func (c *columnReader) finish() error {
 	return nil
 }
 
-// isPresent reports whether the next values reach a definition level; otherwise it consumes the nulls. All leaves below a node
-// agree, so the first one decides.
+// isPresent reports whether the next values below a node reach a definition level; otherwise it consumes the nulls.
 func (c *columnReader) isPresent(n *node, def uint64) bool {
 	leaves := c.leaves(n)
-	if leaves[0].def >= def {
-		return true
-	}
+	isPresent := leaves[0].def >= def
 	for _, cursor := range leaves {
-		cursor.advance()
+		if isPresent != (cursor.def >= def) {
+			c.err = cmp.Or(c.err, errLevels)
+		}
+		if !isPresent {
+			cursor.advance()
+		}
 	}
-	return false
+	return isPresent
 }
 
 // appendText appends a value that is not null.

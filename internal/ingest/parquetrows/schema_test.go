@@ -171,6 +171,9 @@ func TestSchema_Damaged(t *testing.T) {
 		"leaves of different lengths": {{first, second}, {first}},
 		"a longer second leaf":        {{first}, {first, second}},
 		"a row that begins inside":    {{second}, {first}},
+		"a leaf without its list":     {{first}, {{def: 1}}},
+		"a list without its leaf":     {{{def: 1}}, {first}},
+		"a leaf without its element":  {{first, second}, {first, {rep: 1, def: 1}}},
 	} {
 		if _, err := nestedCell(t, pairs, leaves); err != errLevels {
 			t.Errorf("%s: got error %v", name, err)
