@@ -68,7 +68,8 @@ func craft(t testing.TB, count int64, leaves []meta.SchemaElement, pages ...craf
 	file := []byte("PAR1")
 	values := int64(0)
 	for _, p := range pages {
-		p.header.CompressedPageSize, p.header.UncompressedPageSize = int32(len(p.body)), int32(len(p.body))
+		p.header.CompressedPageSize = int32(len(p.body))
+		p.header.UncompressedPageSize = max(p.header.UncompressedPageSize, int32(len(p.body)))
 		file = append(append(file, marshal(&p.header)...), p.body...)
 		if p.header.Type != meta.DictionaryPage {
 			values += pageValues(&p.header)
@@ -92,6 +93,19 @@ func craft(t testing.TB, count int64, leaves []meta.SchemaElement, pages ...craf
 
 func required(t meta.Type) []meta.SchemaElement {
 	return []meta.SchemaElement{leaf("v", meta.Required, t)}
+}
+
+func TestReader_PageLimit(t *testing.T) {
+	t.Parallel()
+	page := dataPage(1, meta.Plain, []byte{1, 0, 0, 0, 'a'})
+	for size, ok := range map[int32]bool{0: true, maxPage/2 - 100: true, maxPage / 2: false} {
+		page.header.UncompressedPageSize = size
+		_, err := readFile(craft(t, 1, required(meta.ByteArray), page))
+		isLimit := herb.CodeOf(err) == herb.CodeInvalid && strings.Contains(err.Error(), `column "v"`) && strings.Contains(err.Error(), "smaller pages")
+		if ok && err != nil || !ok && !isLimit {
+			t.Errorf("a page of %d bytes: %v", size, err)
+		}
+	}
 }
 
 // TestReader_LargeDictionary reads one row with a dictionary of eight values, as Arrow writes categories, and key-value

@@ -153,9 +153,9 @@ func (c *cursor) checkHeader(header *meta.PageHeader) error {
 	} else {
 		need += c.dictBytes
 	}
-	if need > c.of.largest {
+	if need > maxPage {
 		return herb.Invalidf("a page of %d values needs %d bytes of memory; at most %d are possible; write the file with smaller pages",
-			values, need, c.of.largest)
+			values, need, maxPage)
 	}
 	return nil
 }

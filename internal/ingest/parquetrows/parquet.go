@@ -46,7 +46,6 @@ type reader struct {
 	in      *rows.Input
 	groups  []rowGroup
 	zstd    *zstd.Decoder
-	largest int64 // bytes of memory that the pages of one column may need
 	group   int   // number of the next row group, from 0
 	left    int64 // rows of the current one that have not been read
 	row     int64 // number of the row read last, from 1
@@ -64,7 +63,7 @@ func newReader(in *rows.Input, b *rows.Budget) (rows.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{in: in, groups: footer.RowGroups, largest: maxPage, out: bufio.NewWriterSize(nil, 64<<10)}
+	r := &reader{in: in, groups: footer.RowGroups, out: bufio.NewWriterSize(nil, 64<<10)}
 	if r.schema, err = readSchema(footer.Schema, b); err != nil {
 		return nil, err
 	}
