@@ -20,24 +20,27 @@ const plainDictionary meta.Encoding = 2
 
 // newValueReader returns a decoder for the values of a data page.
 func newValueReader(l *leafType, d dictionary, encoding meta.Encoding, src []byte) (valueReader, error) {
-	isBytes := l.stored == meta.ByteArray
+	isBytes, isBoolean := l.stored == meta.ByteArray, l.stored == meta.Boolean
 	switch {
 	case len(src) == 0:
 		return fixedReader(nil, 1), nil // all values are null
 	case encoding == plainDictionary || encoding == meta.RLEDictionary:
-		return newDictionaryReader(d, src)
+		if d == nil || src[0] > 32 {
+			return nil, fmt.Errorf("a page refers to a dictionary that is missing, or with %d bits", src[0])
+		}
+		return d.reader(&runReader{src: src[1:], width: int(src[0])}), nil
 	case encoding == meta.Plain && isBytes:
 		return func() (v []byte, err error) {
 			v, src, err = cutByteArray(src)
 			return v, err
 		}, nil
-	case encoding == meta.Plain && l.stored == meta.Boolean:
-		return booleanReader(&runReader{left: math.MaxUint64, packed: packedReader{src: src, width: 1}}), nil
+	case encoding == meta.Plain && isBoolean:
+		return fixedDictionary([]byte{0, 1}, 1).reader(&runReader{left: math.MaxUint64, packed: packedReader{src: src, width: 1}}), nil
 	case encoding == meta.Plain:
 		return fixedReader(src, l.width), nil
-	case encoding == meta.RLE && l.stored == meta.Boolean:
+	case encoding == meta.RLE && isBoolean:
 		runs, _, err := cutByteArray(src)
-		return booleanReader(&runReader{src: runs, width: 1}), err
+		return fixedDictionary([]byte{0, 1}, 1).reader(&runReader{src: runs, width: 1}), err
 	case encoding == meta.ByteStreamSplit && l.width > 0:
 		values, err := new(bytestreamsplit.Encoding).DecodeFixedLenByteArray(make([]byte, len(src)), src, l.width)
 		return fixedReader(values, l.width), err
@@ -81,15 +84,6 @@ func fixedReader(src []byte, width int) valueReader {
 	}
 }
 
-func booleanReader(bits *runReader) valueReader {
-	buf := make([]byte, 1)
-	return func() ([]byte, error) {
-		v, err := bits.next()
-		buf[0] = byte(v & 1)
-		return buf, err
-	}
-}
-
 // newDeltaBytesReader reads byte arrays that may share a prefix with the array before. Only the last one is in memory.
 func newDeltaBytesReader(src []byte, prefixed bool) (valueReader, error) {
 	prefixes := &deltaReader{left: math.MaxInt, miniLeft: math.MaxInt} // zeros
@@ -121,13 +115,8 @@ type dictionary func(i int) []byte
 
 // newDictionary reads a dictionary page of at most n values.
 func newDictionary(l *leafType, data []byte, n int64) (dictionary, error) {
-	if width := l.width; width > 0 {
-		return func(i int) []byte {
-			if end := (i + 1) * width; end <= len(data) {
-				return data[i*width : end : end]
-			}
-			return nil
-		}, nil
+	if l.width > 0 {
+		return fixedDictionary(data, l.width), nil
 	}
 	if l.stored == meta.Boolean {
 		return nil, errors.New("booleans have a dictionary")
@@ -148,15 +137,18 @@ func newDictionary(l *leafType, data []byte, n int64) (dictionary, error) {
 	}, nil
 }
 
-// newDictionaryReader reads values by their indexes, which follow their width in bits.
-func newDictionaryReader(d dictionary, src []byte) (valueReader, error) {
-	if d == nil {
-		return nil, errors.New("a page refers to a dictionary that is missing")
+// fixedDictionary has values of equal width.
+func fixedDictionary(data []byte, width int) dictionary {
+	return func(i int) []byte {
+		if end := (i + 1) * width; end <= len(data) {
+			return data[i*width : end : end]
+		}
+		return nil
 	}
-	if src[0] > 32 {
-		return nil, fmt.Errorf("unsupported width of %d bits", src[0])
-	}
-	indexes := runReader{src: src[1:], width: int(src[0])}
+}
+
+// reader reads values by their indexes.
+func (d dictionary) reader(indexes *runReader) valueReader {
 	return func() ([]byte, error) {
 		i, err := indexes.next()
 		if err != nil {
@@ -167,5 +159,5 @@ func newDictionaryReader(d dictionary, src []byte) (valueReader, error) {
 			err = errors.New("an index is outside the dictionary")
 		}
 		return v, err
-	}, nil
+	}
 }

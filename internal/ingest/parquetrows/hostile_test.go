@@ -414,7 +414,8 @@ func TestDecoders_Invalid(t *testing.T) {
 
 func TestDictionaryReader_Width(t *testing.T) {
 	t.Parallel()
-	if _, err := newDictionaryReader(func(int) []byte { return []byte{1} }, []byte{33, 2, 0}); err == nil {
+	number := leafType{stored: meta.Int32, width: 4}
+	if _, err := newValueReader(&number, fixedDictionary(make([]byte, 4), 4), meta.RLEDictionary, []byte{33, 2, 0}); err == nil {
 		t.Error("no error about indexes of 33 bits")
 	}
 }

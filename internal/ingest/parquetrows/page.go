@@ -160,16 +160,9 @@ func (c *cursor) checkHeader(header *meta.PageHeader) error {
 	return nil
 }
 
-// pageValues returns the number of values of a page, with nulls. The headers of other kinds are zero.
+// pageValues returns the number of values of a page, with nulls. A page has one of these headers, and the others are zero.
 func pageValues(h *meta.PageHeader) int64 {
-	switch h.Type {
-	case meta.DataPage:
-		return int64(h.DataPageHeader.V.NumValues)
-	case meta.DataPageV2:
-		return int64(h.DataPageHeaderV2.V.NumValues)
-	default:
-		return int64(h.DictionaryPageHeader.V.NumValues)
-	}
+	return int64(h.DataPageHeader.V.NumValues) + int64(h.DataPageHeaderV2.V.NumValues) + int64(h.DictionaryPageHeader.V.NumValues)
 }
 
 // readPage reads the page after its header. It returns the levels of a page of version 2, which are not compressed, and the
