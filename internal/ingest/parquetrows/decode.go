@@ -21,13 +21,15 @@ const plainDictionary meta.Encoding = 2
 // newValueReader returns a decoder for the values of a data page.
 func newValueReader(l *leafType, d dictionary, encoding meta.Encoding, src []byte) (valueReader, error) {
 	isBytes, isBoolean := l.stored == meta.ByteArray, l.stored == meta.Boolean
+	isIndex := encoding == plainDictionary || encoding == meta.RLEDictionary
 	switch {
 	case len(src) == 0:
 		return fixedReader(nil, 1), nil // all values are null
-	case encoding == plainDictionary || encoding == meta.RLEDictionary:
-		if d == nil || src[0] > 32 {
-			return nil, fmt.Errorf("a page refers to a dictionary that is missing, or with %d bits", src[0])
-		}
+	case isIndex && d == nil:
+		return nil, errors.New("a page refers to a dictionary that is missing")
+	case isIndex && src[0] > 32:
+		return nil, fmt.Errorf("unsupported width of %d bits", src[0])
+	case isIndex: // after its width in bits
 		return d.reader(&runReader{src: src[1:], width: int(src[0])}), nil
 	case encoding == meta.Plain && isBytes:
 		return func() (v []byte, err error) {
