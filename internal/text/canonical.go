@@ -52,7 +52,7 @@ func appendScalar(dst []byte, t herb.Type, n *herb.Notation, value []byte) ([]by
 	case herb.TypeBoolean:
 		return appendBoolean(dst, n, value)
 	}
-	m, ok := parseMoment(n.Layout, trimBlanks(value))
+	m, ok := parseMoment(n.Layout, TrimBlanks(value))
 	switch {
 	case !ok:
 		return dst, false
@@ -72,7 +72,7 @@ func MissingRank[T string | []byte](f *herb.Field, value T) int {
 	if !f.Type.IsScalar() {
 		return -1
 	}
-	trimmed := trimBlanks([]byte(value))
+	trimmed := TrimBlanks([]byte(value))
 	if len(trimmed) == 0 {
 		return len(f.Notation.Missing)
 	}
@@ -105,7 +105,7 @@ const (
 )
 
 func appendBoolean(dst []byte, n *herb.Notation, value []byte) ([]byte, bool) {
-	value = trimBlanks(value)
+	value = TrimBlanks(value)
 	is, pair := BooleanWord(value)
 	if len(n.True)+len(n.False) > 0 {
 		is, pair = slices.Contains(n.True, string(value)), 1
@@ -132,15 +132,14 @@ func BooleanWord(value []byte) (is bool, pair int) {
 	return false, 0
 }
 
-// blanks are the white space characters around values.
-const blanks = " \t\r\n\u00a0\u202f\u2009"
-
-// trimBlanks removes surrounding white space.
-func trimBlanks(v []byte) []byte {
+// TrimBlanks removes surrounding white space.
+func TrimBlanks(v []byte) []byte {
 	if len(v) > 0 && isInner(v[0]) && isInner(v[len(v)-1]) {
 		return v
 	}
-	return bytes.Trim(v, blanks)
+	return bytes.TrimFunc(v, func(r rune) bool {
+		return r == ' ' || r == '\t' || r == '\r' || r == '\n' || r == '\u00a0' || r == '\u202f' || r == '\u2009'
+	})
 }
 
 // isInner reports whether a byte is neither white space nor part of a longer character.

@@ -20,7 +20,7 @@ func AppendDecimal(dst []byte, n *herb.Notation, value []byte) (decimal []byte, 
 	if n.Decimal == "" && IsNumber(value) {
 		return append(dst, value...), true
 	}
-	v, minus := cutSign(trimBlanks(value))
+	v, minus := cutSign(TrimBlanks(value))
 	if n.Affix != "" {
 		v = cutAffix(v, n.Affix)
 		if !minus {
@@ -143,5 +143,5 @@ func cutAffix(v []byte, affix string) []byte {
 	if !ok {
 		return v
 	}
-	return trimBlanks(rest)
+	return TrimBlanks(rest)
 }

@@ -8,7 +8,8 @@ import (
 	"math/bits"
 )
 
-// packedReader reads bit-packed values of at most 64 bits, least significant bit first.
+// packedReader reads bit-packed values of at most 64 bits, least significant bit first. All decoders of this package decode one
+// value at a time, so that memory depends on the bytes of a page and not on the number of values that it claims.
 type packedReader struct {
 	src       []byte
 	width, at int // in bits
@@ -26,74 +27,58 @@ func (r *packedReader) next() (uint64, error) {
 	return v & (1<<r.width - 1), nil
 }
 
-// bitReader decodes small integers: levels, dictionary indexes, booleans. They are stored in runs, each of a repeated value
-// or of bit-packed values of at most 32 bits. All decoders of this package decode one value at a time, so that memory
-// depends on the bytes of a page and not on the number of values that it claims.
-type bitReader struct {
+// runReader reads small integers (levels, dictionary indexes, booleans), which are stored in runs of a repeated value or of
+// bit-packed values of at most 32 bits.
+type runReader struct {
 	src      []byte
 	width    int
-	left     uint64 // values of the current run
-	isPacked bool
-	packed   packedReader
+	left     uint64       // values of the current run
+	packed   packedReader // of values of no bits in a run of a repeated value
 	repeated uint64
 }
 
-// newPackedReader reads values in one bit-packed run without a header.
-func newPackedReader(src []byte, width int) *bitReader {
-	return &bitReader{left: math.MaxUint64, isPacked: true, packed: packedReader{src: src, width: width}}
-}
-
-// newLevelReader reads levels up to a limit. If that is 0, they are not stored.
-func newLevelReader(runs []byte, limit int) *bitReader {
+// newLevelReader reads levels up to a limit. If that is 0, they are ignored, because some writers store them nevertheless.
+func newLevelReader(runs []byte, limit uint64) *runReader {
 	if limit == 0 {
-		return &bitReader{left: math.MaxUint64}
+		return &runReader{left: math.MaxUint64}
 	}
-	return &bitReader{src: runs, width: bits.Len(uint(limit))}
+	return &runReader{src: runs, width: bits.Len64(limit)}
 }
 
-// nextLevel reads a level up to a limit.
-func (r *bitReader) nextLevel(limit int) (int, error) {
-	v, err := r.next()
-	if err == nil && v > uint64(limit) {
-		err = errLevels
-	}
-	return int(v), err
-}
-
-func (r *bitReader) next() (uint64, error) {
+func (r *runReader) next() (uint64, error) {
 	for r.left == 0 {
 		if err := r.nextRun(); err != nil {
 			return 0, err
 		}
 	}
 	r.left--
-	if r.isPacked {
-		return r.packed.next()
+	if r.packed.width == 0 {
+		return r.repeated, nil
 	}
-	return r.repeated, nil
+	return r.packed.next()
 }
 
-func (r *bitReader) nextRun() (err error) {
+func (r *runReader) nextRun() error {
 	header, n := binary.Uvarint(r.src)
 	if n <= 0 {
 		return io.ErrUnexpectedEOF
 	}
 	r.src = r.src[n:]
+	r.left, r.repeated, r.packed = min(header>>1, 1<<50), 0, packedReader{}
 	size := (r.width + 7) / 8
-	r.left, r.isPacked = header>>1, header&1 != 0
-	if r.isPacked { // groups of eight values
-		groups := min(r.left, uint64(len(r.src))+1)
-		size = min(int(groups)*r.width, len(r.src))
-		r.left = min(r.left, 1<<60) * 8
+	if header&1 != 0 { // groups of eight values
+		size = int(min(r.left*uint64(r.width), uint64(len(r.src))))
+		r.left *= 8
 		r.packed = packedReader{src: r.src[:size], width: r.width}
 	} else if size > len(r.src) {
 		return io.ErrUnexpectedEOF
 	} else {
-		value := packedReader{src: r.src[:size], width: 8 * size}
-		r.repeated, err = value.next()
+		for i, b := range r.src[:size] {
+			r.repeated |= uint64(b) << (8 * i)
+		}
 	}
 	r.src = r.src[size:]
-	return err
+	return nil
 }
 
 var errDelta = errors.New("a delta-encoded page has an invalid header")

@@ -15,21 +15,34 @@ import (
 // is never nil and valid until the next call. Reading more values than the page has is an error.
 type valueReader func() ([]byte, error)
 
-// newValueReader returns a decoder for a page that is not encoded with a dictionary.
-func newValueReader(l *leafType, encoding meta.Encoding, src []byte) (valueReader, error) {
-	switch isBytes := l.stored == meta.ByteArray; {
+// plainDictionary is what older writers call RLE_DICTIONARY in data pages. The library marks its own constant as deprecated.
+const plainDictionary meta.Encoding = 2
+
+// newValueReader returns a decoder for the values of a data page.
+func newValueReader(l *leafType, d dictionary, encoding meta.Encoding, src []byte) (valueReader, error) {
+	isBytes, isBoolean := l.stored == meta.ByteArray, l.stored == meta.Boolean
+	isIndex := encoding == plainDictionary || encoding == meta.RLEDictionary
+	switch {
+	case len(src) == 0:
+		return fixedReader(nil, 1), nil // all values are null
+	case isIndex && d == nil:
+		return nil, errors.New("a page refers to a dictionary that is missing")
+	case isIndex && src[0] > 32:
+		return nil, fmt.Errorf("unsupported width of %d bits", src[0])
+	case isIndex: // after its width in bits
+		return d.reader(&runReader{src: src[1:], width: int(src[0])}), nil
 	case encoding == meta.Plain && isBytes:
 		return func() (v []byte, err error) {
 			v, src, err = cutByteArray(src)
 			return v, err
 		}, nil
-	case encoding == meta.Plain && l.stored == meta.Boolean:
-		return booleanReader(newPackedReader(src, 1)), nil
+	case encoding == meta.Plain && isBoolean:
+		return fixedDictionary([]byte{0, 1}, 1).reader(&runReader{left: math.MaxUint64, packed: packedReader{src: src, width: 1}}), nil
 	case encoding == meta.Plain:
 		return fixedReader(src, l.width), nil
-	case encoding == meta.RLE && l.stored == meta.Boolean:
+	case encoding == meta.RLE && isBoolean:
 		runs, _, err := cutByteArray(src)
-		return booleanReader(&bitReader{src: runs, width: 1}), err
+		return fixedDictionary([]byte{0, 1}, 1).reader(&runReader{src: runs, width: 1}), err
 	case encoding == meta.ByteStreamSplit && l.width > 0:
 		values, err := new(bytestreamsplit.Encoding).DecodeFixedLenByteArray(make([]byte, len(src)), src, l.width)
 		return fixedReader(values, l.width), err
@@ -73,28 +86,16 @@ func fixedReader(src []byte, width int) valueReader {
 	}
 }
 
-func booleanReader(bits *bitReader) valueReader {
-	buf := make([]byte, 1)
-	return func() ([]byte, error) {
-		v, err := bits.next()
-		buf[0] = byte(v & 1)
-		return buf, err
-	}
-}
-
 // newDeltaBytesReader reads byte arrays that may share a prefix with the array before. Only the last one is in memory.
 func newDeltaBytesReader(src []byte, prefixed bool) (valueReader, error) {
 	prefixes := &deltaReader{left: math.MaxInt, miniLeft: math.MaxInt} // zeros
-	var lengths *deltaReader
 	var err error
 	if prefixed {
 		if prefixes, src, err = cutDeltas(src); err != nil {
 			return nil, err
 		}
 	}
-	if lengths, src, err = cutDeltas(src); err != nil {
-		return nil, err
-	}
+	lengths, src, err := cutDeltas(src)
 	last := make([]byte, 0, 64)
 	return func() ([]byte, error) {
 		prefix, err := prefixes.next()
@@ -102,75 +103,63 @@ func newDeltaBytesReader(src []byte, prefixed bool) (valueReader, error) {
 			return nil, err
 		}
 		n, err := lengths.next()
-		if err != nil {
-			return nil, err
-		}
-		if prefix < 0 || prefix > int64(len(last)) || n < 0 || n > int64(len(src)) {
+		if err != nil || prefix < 0 || prefix > int64(len(last)) || n < 0 || n > int64(len(src)) {
 			return nil, io.ErrUnexpectedEOF
 		}
 		last = append(last[:prefix], src[:n]...)
 		src = src[n:]
 		return last, nil
-	}, nil
+	}, err
 }
 
-// dictionary holds the distinct values of a column chunk.
-type dictionary struct {
-	data  []byte
-	width int      // of each value; 0 for byte arrays
-	ends  []uint32 // 0, then the end of each byte array, which follows its length of four bytes
-}
+// dictionary returns a distinct value of a column chunk by its index, nil if there is none.
+type dictionary func(i int) []byte
 
 // newDictionary reads a dictionary page of at most n values.
-func newDictionary(l *leafType, data []byte, n int64) (*dictionary, error) {
-	d := &dictionary{data: data, width: l.width, ends: []uint32{0}}
+func newDictionary(l *leafType, data []byte, n int64) (dictionary, error) {
+	if l.width > 0 {
+		return fixedDictionary(data, l.width), nil
+	}
 	if l.stored == meta.Boolean {
 		return nil, errors.New("booleans have a dictionary")
 	}
-	for rest := data; d.width == 0 && int64(len(d.ends)) <= n && len(rest) > 0; {
+	var starts []uint32
+	for rest := data; int64(len(starts)) < n && len(rest) > 0; {
+		starts = append(starts, uint32(len(data)-len(rest)))
 		var err error
 		if _, rest, err = cutByteArray(rest); err != nil {
 			return nil, err
 		}
-		d.ends = append(d.ends, uint32(len(data)-len(rest)))
 	}
-	return d, nil
+	return func(i int) (v []byte) {
+		if i < len(starts) {
+			v, _, _ = cutByteArray(data[starts[i]:])
+		}
+		return v
+	}, nil
 }
 
-// at returns a value, nil if the dictionary does not have it.
-func (d *dictionary) at(i int) []byte {
-	start, end := i*d.width, (i+1)*d.width
-	if d.width == 0 {
-		if i+1 >= len(d.ends) {
-			return nil
+// fixedDictionary has values of equal width.
+func fixedDictionary(data []byte, width int) dictionary {
+	return func(i int) []byte {
+		if end := (i + 1) * width; end <= len(data) {
+			return data[i*width : end : end]
 		}
-		start, end = int(d.ends[i])+4, int(d.ends[i+1])
-	}
-	if end > len(d.data) {
 		return nil
 	}
-	return d.data[start:end:end]
 }
 
-func newDictionaryReader(d *dictionary, src []byte) (valueReader, error) {
-	switch {
-	case d == nil:
-		return nil, errors.New("a page refers to a dictionary that is missing")
-	case len(src) == 0:
-		return fixedReader(nil, 1), nil // no values
-	case src[0] > 32:
-		return nil, fmt.Errorf("unsupported width of %d bits", src[0])
-	}
-	indexes := bitReader{src: src[1:], width: int(src[0])}
+// reader reads values by their indexes.
+func (d dictionary) reader(indexes *runReader) valueReader {
 	return func() ([]byte, error) {
 		i, err := indexes.next()
 		if err != nil {
 			return nil, err
 		}
-		v := d.at(int(i))
+		v := d(int(i))
 		if v == nil {
 			err = errors.New("an index is outside the dictionary")
 		}
 		return v, err
-	}, nil
+	}
 }

@@ -1,10 +1,10 @@
 package parquetrows
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -23,14 +23,14 @@ const (
 // fileMetadata is the part of the footer that is used. The library's own type requires values that writers leave out,
 // such as the value of key-value metadata.
 type fileMetadata struct {
-	Schema    list[meta.SchemaElement] `thrift:"2,required"`
-	NumRows   int64                    `thrift:"3,required"`
-	RowGroups list[rowGroup]           `thrift:"4,required"`
+	Schema    []meta.SchemaElement `thrift:"2,required"`
+	NumRows   int64                `thrift:"3,required"`
+	RowGroups []rowGroup           `thrift:"4,required"`
 }
 
 type rowGroup struct {
-	Columns list[columnChunk] `thrift:"1,required"`
-	NumRows int64             `thrift:"3,required"`
+	Columns []columnChunk `thrift:"1,required"`
+	NumRows int64         `thrift:"3,required"`
 }
 
 type columnChunk struct {
@@ -41,7 +41,7 @@ type columnChunk struct {
 }
 
 type columnMetadata struct {
-	Path                 list[string]          `thrift:"3,required"`
+	Path                 []string              `thrift:"3,required"`
 	Codec                meta.CompressionCodec `thrift:"4,required"`
 	NumValues            int64                 `thrift:"5,required"`
 	TotalCompressedSize  int64                 `thrift:"7,required"`
@@ -49,38 +49,31 @@ type columnMetadata struct {
 	DictionaryPageOffset int64                 `thrift:"11,optional"`
 }
 
-// list is a thrift list that grows as its elements are decoded. The library allocates as many elements as the file
-// claims.
-type list[T any] struct{ thrift.Slice[T] }
+// metadataReader rejects lists that claim more elements than bytes follow, because the library allocates all of them first.
+type metadataReader struct {
+	thrift.BytesReader
+	size int
+}
 
-// DecodeFunc implements thrift.Value.
-func (list[T]) DecodeFunc(cache thrift.DecodeFuncCache) thrift.DecodeFunc {
-	decode, kind := thrift.DecodeFuncFor[T](cache), thrift.TypeOf(reflect.TypeFor[T]())
-	return func(r thrift.Reader, v reflect.Value, flags thrift.Flags) error {
-		header, err := r.ReadList()
-		if err != nil {
-			return err
-		}
-		if header.Type != kind || header.Size < 0 || header.Size > maxList {
-			return errors.New("a list has elements of the wrong type, or too many")
-		}
-		items := v.Addr().Interface().(*list[T])
-		for range header.Size {
-			var item T
-			if err := decode(r, reflect.ValueOf(&item).Elem(), flags); err != nil {
-				return err
-			}
-			items.Slice = append(items.Slice, item)
-		}
-		return nil
+// ReadList implements thrift.Reader.
+func (r metadataReader) ReadList() (thrift.List, error) {
+	l, err := r.BytesReader.ReadList()
+	if n := int(l.Size); err == nil && (n < 0 || n > min(maxList, r.size-r.BytesRead())) {
+		err = errors.New("a list has too many elements")
 	}
+	return l, err
+}
+
+// Discard implements an interface by which the library skips bytes.
+func (r metadataReader) Discard(n int) (int, error) {
+	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
 }
 
 // decodeThrift decodes a value and returns the number of bytes that it has.
 func decodeThrift(b []byte, v any) (n int, err error) {
 	err = rows.Guard("the metadata of the Parquet file", func() error {
 		protocol := thrift.CompactProtocol{}
-		r := protocol.NewReaderFromBytes(b)
+		r := metadataReader{protocol.NewReaderFromBytes(b), len(b)}
 		err := thrift.NewDecoder(r).Decode(v)
 		n = r.BytesRead()
 		return err
@@ -90,34 +83,30 @@ func decodeThrift(b []byte, v any) (n int, err error) {
 
 // readFooter reads and checks the metadata at the end of a file.
 func readFooter(in *rows.Input) (*fileMetadata, error) {
-	var head [4]byte
-	var tail [8]byte
-	size := in.Size()
-	if size < int64(len(head)+len(tail)) {
-		return nil, herb.Invalidf("the file is not a Parquet file, or it is truncated: it has only %d bytes", size)
+	head, tail := make([]byte, 4), make([]byte, 8)
+	most := in.Size() - int64(len(head)+len(tail)) // bytes of metadata
+	if most < 0 {
+		return nil, herb.Invalidf("the file is not a Parquet file, or it is truncated: it has only %d bytes", in.Size())
 	}
-	if err := readFull(in, head[:], 0); err != nil {
+	if err := cmp.Or(readFull(in, head, 0), readFull(in, tail, in.Size()-int64(len(tail)))); err != nil {
 		return nil, err
 	}
-	if err := readFull(in, tail[:], size-int64(len(tail))); err != nil {
-		return nil, err
-	}
-	length := int64(binary.LittleEndian.Uint32(tail[:4]))
-	switch {
-	case string(head[:]) == "PARE" || string(tail[4:]) == "PARE":
+	length := int64(binary.LittleEndian.Uint32(tail))
+	switch begin, end := string(head), string(tail[4:]); {
+	case begin == "PARE" || end == "PARE":
 		return nil, errEncrypted()
-	case string(head[:]) != "PAR1":
+	case begin != "PAR1":
 		return nil, herb.Invalidf("the file is not a Parquet file: it does not begin with PAR1")
-	case string(tail[4:]) != "PAR1":
+	case end != "PAR1":
 		return nil, herb.Invalidf("the Parquet file is truncated: it does not end with PAR1; copy it again")
-	case length > size-int64(len(head)+len(tail)):
+	case length > most:
 		return nil, herb.Invalidf("the Parquet file is damaged: its metadata would begin before the file; copy it again")
 	case length > maxFooter:
 		return nil, herb.Invalidf("the metadata of the Parquet file has %d bytes; at most %d are possible; "+
 			"write it with fewer, larger row groups", length, maxFooter)
 	}
 	b := make([]byte, length)
-	if err := readFull(in, b, size-length-int64(len(tail))); err != nil {
+	if err := readFull(in, b, in.Size()-length-int64(len(tail))); err != nil {
 		return nil, err
 	}
 	m := new(fileMetadata)
@@ -144,9 +133,9 @@ func errEncrypted() error {
 func (m *fileMetadata) check(leaves int) error {
 	readable := []meta.CompressionCodec{meta.Uncompressed, meta.Snappy, meta.Gzip, meta.Brotli, meta.Zstd, meta.Lz4, meta.Lz4Raw}
 	total := int64(0)
-	for g, group := range m.RowGroups.Slice {
+	for g, group := range m.RowGroups {
 		total += group.NumRows
-		switch n := len(group.Columns.Slice); {
+		switch n := len(group.Columns); {
 		case group.NumRows < 0 || total < 0:
 			return herb.Invalidf("the Parquet file is damaged: row group %d has %d rows; copy it again", g+1, group.NumRows)
 		case n != leaves:
@@ -154,8 +143,8 @@ func (m *fileMetadata) check(leaves int) error {
 		case leaves == 0 && group.NumRows > 0:
 			return herb.Invalidf("the Parquet file has %d rows without any column; write it with at least one", group.NumRows)
 		}
-		for _, chunk := range group.Columns.Slice {
-			name := rows.Clip(strings.Join(chunk.Metadata.Path.Slice, "."))
+		for _, chunk := range group.Columns {
+			name := rows.Clip(strings.Join(chunk.Metadata.Path, "."))
 			switch {
 			case chunk.CryptoMetadata.Value != nil || len(chunk.Encrypted) > 0:
 				return errEncrypted()

@@ -68,7 +68,8 @@ func craft(t testing.TB, count int64, leaves []meta.SchemaElement, pages ...craf
 	file := []byte("PAR1")
 	values := int64(0)
 	for _, p := range pages {
-		p.header.CompressedPageSize, p.header.UncompressedPageSize = int32(len(p.body)), int32(len(p.body))
+		p.header.CompressedPageSize = int32(len(p.body))
+		p.header.UncompressedPageSize = max(p.header.UncompressedPageSize, int32(len(p.body)))
 		file = append(append(file, marshal(&p.header)...), p.body...)
 		if p.header.Type != meta.DictionaryPage {
 			values += pageValues(&p.header)
@@ -92,6 +93,19 @@ func craft(t testing.TB, count int64, leaves []meta.SchemaElement, pages ...craf
 
 func required(t meta.Type) []meta.SchemaElement {
 	return []meta.SchemaElement{leaf("v", meta.Required, t)}
+}
+
+func TestReader_PageLimit(t *testing.T) {
+	t.Parallel()
+	page := dataPage(1, meta.Plain, []byte{1, 0, 0, 0, 'a'})
+	for size, ok := range map[int32]bool{0: true, maxPage/2 - 100: true, maxPage / 2: false} {
+		page.header.UncompressedPageSize = size
+		_, err := readFile(craft(t, 1, required(meta.ByteArray), page))
+		isLimit := herb.CodeOf(err) == herb.CodeInvalid && strings.Contains(err.Error(), `column "v"`) && strings.Contains(err.Error(), "smaller pages")
+		if ok && err != nil || !ok && !isLimit {
+			t.Errorf("a page of %d bytes: %v", size, err)
+		}
+	}
 }
 
 // TestReader_LargeDictionary reads one row with a dictionary of eight values, as Arrow writes categories, and key-value
@@ -356,7 +370,7 @@ func TestDecoders(t *testing.T) {
 		if b, err = (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, levels); err != nil {
 			t.Fatal(err)
 		}
-		h := bitReader{src: b, width: width}
+		h := runReader{src: b, width: width}
 		for i, want := range levels {
 			if got, err := h.next(); got != uint64(want) || err != nil {
 				t.Fatalf("width %d, level %d: got %d, error %v, want %d", width, i, got, err, want)
@@ -387,7 +401,7 @@ func TestDecoders_Invalid(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := newValueReader(&c.leaf, c.encoding, c.body)
+			r, err := newValueReader(&c.leaf, nil, c.encoding, c.body)
 			if err == nil {
 				_, err = r()
 			}
@@ -400,7 +414,8 @@ func TestDecoders_Invalid(t *testing.T) {
 
 func TestDictionaryReader_Width(t *testing.T) {
 	t.Parallel()
-	if _, err := newDictionaryReader(&dictionary{data: []byte{1}, width: 1}, []byte{33, 2, 0}); err == nil {
+	number := leafType{stored: meta.Int32, width: 4}
+	if _, err := newValueReader(&number, fixedDictionary(make([]byte, 4), 4), meta.RLEDictionary, []byte{33, 2, 0}); err == nil {
 		t.Error("no error about indexes of 33 bits")
 	}
 }

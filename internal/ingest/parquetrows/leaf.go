@@ -1,8 +1,6 @@
 package parquetrows
 
 import (
-	"time"
-
 	"github.com/parquet-go/parquet-go/deprecated"
 	meta "github.com/parquet-go/parquet-go/format"
 
@@ -48,7 +46,7 @@ func newLeafType(e *meta.SchemaElement) (leafType, error) {
 // annotate changes a stored type to the annotated one, unless values of that type cannot be stored this way.
 func (l *leafType) annotate(annotation any) {
 	set := func(isValid bool, declared herb.Type, render appendFunc) {
-		if isValid {
+		if isValid && render != nil {
 			l.declared, l.render = declared, render
 		}
 	}
@@ -67,15 +65,14 @@ func (l *leafType) annotate(annotation any) {
 	case deprecated.ConvertedType: // Interval, which has no newer annotation
 		set(isFixed(12), herb.TypeText, appendInterval)
 	case *meta.DecimalType:
-		set((isInt || isBytes) && t.Scale >= 0 && t.Scale <= 10_000, herb.TypeNumber, decimal{int(t.Scale), isInt}.append)
+		set((isInt || isBytes) && t.Scale >= 0 && t.Scale <= 10_000, herb.TypeNumber, appendDecimal(int(t.Scale), isInt))
 	case *meta.DateType:
 		set(l.stored == meta.Int32, herb.TypeDate, appendDate)
 	case *meta.TimeType:
-		c := newClock(t.Unit, t.IsAdjustedToUTC)
-		set(l.stored == meta.Int64 && c.unit > 0 || l.stored == meta.Int32 && c.unit == time.Millisecond, herb.TypeText, c.appendTime)
+		_, isMillis := t.Unit.Value.(*meta.MilliSeconds)
+		set(l.stored == meta.Int64 || l.stored == meta.Int32 && isMillis, herb.TypeText, appendTime(t.Unit, t.IsAdjustedToUTC, false))
 	case *meta.TimestampType:
-		c := newClock(t.Unit, t.IsAdjustedToUTC)
-		set(l.stored == meta.Int64 && c.unit > 0, herb.TypeDateTime, c.appendTimestamp)
+		set(l.stored == meta.Int64, herb.TypeDateTime, appendTime(t.Unit, t.IsAdjustedToUTC, true))
 	case *meta.IntType:
 		set(isInt && !t.IsSigned, herb.TypeNumber, appendUint)
 	}

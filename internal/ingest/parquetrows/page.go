@@ -18,46 +18,71 @@ const maxPage = 192 << 20
 var (
 	errOutside = errors.New("a page lies outside the part of the file that belongs to its column")
 	errLevels  = errors.New("the values of a nested column do not fit together")
+	errValues  = errors.New("a column has more values than its row group has rows")
 )
 
-// value is one value of a leaf with its levels. data is nil for null.
-type value struct {
-	rep, def int
-	data     []byte
-}
-
-// cursor reads the values of one column chunk. It holds one page and does not trust the sizes that a file claims.
+// cursor is positioned at a value of a column chunk. It holds one page and does not trust the sizes that a file claims.
 type cursor struct {
-	of         *reader
-	leaf       *node
-	chunk      *columnMetadata
-	at, end    int64 // of the next page, and of the last one
-	seen       int64 // values of the data pages so far
-	dictionary *dictionary
-	dictBytes  int64 // of memory that the dictionary needs
-	packed     []byte
-	plain      []byte // decompressed
+	rep, def uint64 // levels
+	data     []byte // nil for null
+	err      error  // the first one; io.EOF after the last value. Then the value is null
 
-	left     int64 // values of the current page
-	rep, def *bitReader
-	values   valueReader
-	current  value
-	isPeeked bool  // current has not been consumed
-	err      error // the first one; io.EOF after the last value
+	of                   *reader
+	leaf                 *node
+	chunk                *columnMetadata
+	at, end              int64 // of the next page, and of the last one
+	seen                 int64 // values of the data pages so far
+	dictionary           dictionary
+	dictBytes            int64 // of memory that the dictionary needs
+	packed, plain        []byte
+	left                 int64 // values of the current page
+	repLevels, defLevels *runReader
+	values               valueReader
 }
 
-func (r *reader) newCursor(group, leaf int) (*cursor, error) {
-	chunk := &r.groups[group].Columns.Slice[leaf].Metadata
-	at := chunk.DataPageOffset
-	if d := chunk.DictionaryPageOffset; d > 0 && d < at {
-		at = d
-	}
-	if at < 0 || chunk.TotalCompressedSize < 0 || at > r.in.Size()-chunk.TotalCompressedSize {
-		return nil, errOutside
+// newCursor returns a cursor at the first value of a column chunk.
+func (r *reader) newCursor(group, leaf int) *cursor {
+	chunk := &r.groups[group].Columns[leaf].Metadata
+	c := &cursor{of: r, leaf: r.leaves[leaf], chunk: chunk, at: chunk.DataPageOffset}
+	if d := chunk.DictionaryPageOffset; d > 0 && d < c.at {
+		c.at = d
 	}
 	const uncounted = 100 // bytes of a header that an old writer left out of the size
-	end := min(at+chunk.TotalCompressedSize+uncounted, r.in.Size())
-	return &cursor{of: r, leaf: r.leaves[leaf], chunk: chunk, at: at, end: end}, nil
+	c.end = min(c.at+chunk.TotalCompressedSize+uncounted, r.in.Size())
+	if c.at < 0 || chunk.TotalCompressedSize < 0 || c.at > r.in.Size()-chunk.TotalCompressedSize {
+		c.err = errOutside
+	}
+	c.advance()
+	return c
+}
+
+// advance moves to the next value.
+func (c *cursor) advance() {
+	if c.err == nil {
+		c.rep, c.def, c.data, c.err = c.read()
+	}
+}
+
+func (c *cursor) read() (rep, def uint64, data []byte, err error) {
+	for c.left == 0 {
+		if err := c.nextPage(); err != nil {
+			return 0, 0, nil, err
+		}
+	}
+	c.left--
+	if rep, err = c.repLevels.next(); err == nil {
+		def, err = c.defLevels.next()
+	}
+	if err == nil && (rep > c.leaf.rep || def > c.leaf.def) {
+		err = errLevels
+	}
+	if err == nil && def == c.leaf.def {
+		data, err = c.values()
+	}
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	return rep, def, data, nil
 }
 
 // nextPage starts the next data page and reads the dictionary before it. The error is io.EOF after the last.
@@ -93,8 +118,7 @@ func (c *cursor) nextPage() error {
 func (c *cursor) readHeader() (*meta.PageHeader, error) {
 	for size := int64(4 << 10); ; size *= 8 {
 		n := min(size, c.end-c.at)
-		c.packed = slices.Grow(c.packed[:0], int(n))[:n]
-		if err := readFull(c.of.in, c.packed, c.at); err != nil {
+		if err := c.readPacked(n); err != nil {
 			return nil, err
 		}
 		header := new(meta.PageHeader)
@@ -107,6 +131,12 @@ func (c *cursor) readHeader() (*meta.PageHeader, error) {
 			return nil, noEOF(err)
 		}
 	}
+}
+
+// readPacked reads the next n bytes of the file into packed.
+func (c *cursor) readPacked(n int64) error {
+	c.packed = slices.Grow(c.packed[:0], int(n))[:n]
+	return readFull(c.of.in, c.packed, c.at)
 }
 
 // checkHeader fails if a page cannot be what its header claims, or needs too much memory.
@@ -123,48 +153,30 @@ func (c *cursor) checkHeader(header *meta.PageHeader) error {
 	} else {
 		need += c.dictBytes
 	}
-	if need > c.of.largest {
+	if need > maxPage {
 		return herb.Invalidf("a page of %d values needs %d bytes of memory; at most %d are possible; write the file with smaller pages",
-			values, need, c.of.largest)
+			values, need, maxPage)
 	}
 	return nil
 }
 
-// noEOF replaces io.EOF, which means the end of a column chunk, inside a page or a row.
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// pageValues returns the number of values of a page, with nulls.
+// pageValues returns the number of values of a page, with nulls. A page has one of these headers, and the others are zero.
 func pageValues(h *meta.PageHeader) int64 {
-	switch h.Type {
-	case meta.DataPage:
-		return int64(h.DataPageHeader.V.NumValues)
-	case meta.DataPageV2:
-		return int64(h.DataPageHeaderV2.V.NumValues)
-	default:
-		return int64(h.DictionaryPageHeader.V.NumValues)
-	}
+	return int64(h.DataPageHeader.V.NumValues) + int64(h.DataPageHeaderV2.V.NumValues) + int64(h.DictionaryPageHeader.V.NumValues)
 }
 
 // readPage reads the page after its header. It returns the levels of a page of version 2, which are not compressed, and the
 // decompressed rest.
 func (c *cursor) readPage(header *meta.PageHeader) (levels, body []byte, err error) {
-	n := int(header.CompressedPageSize)
-	c.packed = slices.Grow(c.packed[:0], n)[:n]
-	if err := readFull(c.of.in, c.packed, c.at); err != nil {
+	if err := c.readPacked(int64(header.CompressedPageSize)); err != nil {
 		return nil, nil, err
 	}
-	c.at += int64(n)
+	c.at += int64(len(c.packed))
 	if header.CRC != 0 && uint32(header.CRC) != crc32.ChecksumIEEE(c.packed) {
 		return nil, nil, errors.New("the checksum of a page is wrong")
 	}
 	body, codec := c.packed, c.chunk.Codec
-	if header.Type == meta.DataPageV2 {
-		v2 := &header.DataPageHeaderV2.V
+	if v2 := &header.DataPageHeaderV2.V; header.Type == meta.DataPageV2 {
 		rep, def := int64(v2.RepetitionLevelsByteLength), int64(v2.DefinitionLevelsByteLength)
 		if rep < 0 || def < 0 || rep+def > int64(len(body)) {
 			return nil, nil, errOutside
@@ -189,83 +201,37 @@ func (c *cursor) startPage(header *meta.PageHeader) error {
 	}
 	c.left = pageValues(header)
 	c.seen += c.left
+	var rep, def []byte
+	v1, v2 := &header.DataPageHeader.V, &header.DataPageHeaderV2.V
+	encoding := v1.Encoding
 	if header.Type == meta.DataPageV2 {
-		v2 := &header.DataPageHeaderV2.V
-		// Some writers store levels of leaves that have none.
-		c.rep = newLevelReader(levels[:v2.RepetitionLevelsByteLength], c.leaf.rep)
-		c.def = newLevelReader(levels[v2.RepetitionLevelsByteLength:], c.leaf.def)
-		return c.startValues(v2.Encoding, body)
-	}
-	v1 := &header.DataPageHeader.V
-	if c.rep, body, err = cutLevels(v1.RepetitionLevelEncoding, body, c.leaf.rep); err != nil {
+		encoding = v2.Encoding
+		rep, def = levels[:v2.RepetitionLevelsByteLength], levels[v2.RepetitionLevelsByteLength:]
+	} else if rep, body, err = cutLevels(v1.RepetitionLevelEncoding, body, c.leaf.rep); err != nil {
+		return err
+	} else if def, body, err = cutLevels(v1.DefinitionLevelEncoding, body, c.leaf.def); err != nil {
 		return err
 	}
-	if c.def, body, err = cutLevels(v1.DefinitionLevelEncoding, body, c.leaf.def); err != nil {
-		return err
-	}
-	return c.startValues(v1.Encoding, body)
+	c.repLevels, c.defLevels = newLevelReader(rep, c.leaf.rep), newLevelReader(def, c.leaf.def)
+	c.values, err = newValueReader(&c.leaf.leaf, c.dictionary, encoding, body)
+	return err
 }
 
-// cutLevels returns a decoder for the levels at the start of a page of version 1, and what follows them.
-func cutLevels(encoding meta.Encoding, body []byte, limit int) (*bitReader, []byte, error) {
+// cutLevels splits off the levels at the start of a page of version 1.
+func cutLevels(encoding meta.Encoding, body []byte, limit uint64) (runs, rest []byte, err error) {
 	if limit == 0 {
-		return newLevelReader(nil, 0), body, nil
+		return nil, body, nil
 	}
 	if encoding == meta.BitPacked { // deprecated since 2013
 		return nil, nil, fmt.Errorf("unsupported encoding %s of levels", encoding)
 	}
-	runs, rest, err := cutByteArray(body)
-	return newLevelReader(runs, limit), rest, err
+	return cutByteArray(body)
 }
 
-// plainDictionary is what older writers call RLE_DICTIONARY in data pages. The library marks its own constant as deprecated.
-const plainDictionary meta.Encoding = 2
-
-func (c *cursor) startValues(encoding meta.Encoding, body []byte) (err error) {
-	if encoding == plainDictionary || encoding == meta.RLEDictionary {
-		c.values, err = newDictionaryReader(c.dictionary, body)
-	} else if len(body) == 0 {
-		c.values = fixedReader(nil, 1) // all values are null
-	} else {
-		c.values, err = newValueReader(&c.leaf.leaf, encoding, body)
+// noEOF replaces io.EOF, which means the end of a column chunk, inside a page or a row.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
 	}
 	return err
-}
-
-// peek returns the next value without consuming it. After the last value, and after an error, it returns null; then err is
-// set.
-func (c *cursor) peek() value {
-	if !c.isPeeked && c.err == nil {
-		c.current, c.err = c.read()
-		c.isPeeked = c.err == nil
-	}
-	return c.current
-}
-
-// next consumes the next value and returns its data, nil for null. It is valid until the next call.
-func (c *cursor) next() []byte {
-	data := c.peek().data
-	c.isPeeked = false
-	c.err = noEOF(c.err)
-	return data
-}
-
-func (c *cursor) read() (v value, err error) {
-	for c.left == 0 {
-		if err := c.nextPage(); err != nil {
-			return value{}, err
-		}
-	}
-	c.left--
-	v.rep, err = c.rep.nextLevel(c.leaf.rep)
-	if err == nil {
-		v.def, err = c.def.nextLevel(c.leaf.def)
-	}
-	if err == nil && v.def == c.leaf.def {
-		v.data, err = c.values()
-	}
-	if err != nil {
-		return value{}, err
-	}
-	return v, nil
 }

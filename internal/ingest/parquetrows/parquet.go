@@ -42,13 +42,10 @@ const readBuffers = 16 << 20
 // reader implements rows.Rows. It reads one row group after the other: column by column into a temporary file, so that
 // only one page is in memory, and then row by row from there.
 type reader struct {
-	schema
+	*schema
 	in      *rows.Input
-	budget  *rows.Budget
 	groups  []rowGroup
-	listed  []rows.Column
 	zstd    *zstd.Decoder
-	largest int64 // bytes of memory that the pages of one column may need
 	group   int   // number of the next row group, from 0
 	left    int64 // rows of the current one that have not been read
 	row     int64 // number of the row read last, from 1
@@ -60,15 +57,14 @@ type reader struct {
 	cells   [][]byte
 }
 
-// newReader reads the metadata of a file. It also decides for each column of bytes without an annotation whether it holds
-// text, which requires a pass over its values.
+// newReader reads the metadata of a file.
 func newReader(in *rows.Input, b *rows.Budget) (rows.Rows, error) {
 	footer, err := readFooter(in)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{in: in, budget: b, groups: footer.RowGroups.Slice, largest: maxPage, out: bufio.NewWriterSize(nil, 64<<10)}
-	if r.schema, err = readSchema(footer.Schema.Slice, b); err != nil {
+	r := &reader{in: in, groups: footer.RowGroups, out: bufio.NewWriterSize(nil, 64<<10)}
+	if r.schema, err = readSchema(footer.Schema, b); err != nil {
 		return nil, err
 	}
 	if err := footer.check(len(r.leaves)); err != nil {
@@ -77,7 +73,6 @@ func newReader(in *rows.Input, b *rows.Budget) (rows.Rows, error) {
 	for range r.columns {
 		r.spilled = append(r.spilled, bufio.NewReaderSize(nil, min(readBuffers/len(r.columns), 32<<10)))
 	}
-	r.listed = make([]rows.Column, len(r.columns))
 	if r.zstd, err = newZstd(); err != nil {
 		return nil, err
 	}
@@ -87,17 +82,16 @@ func newReader(in *rows.Input, b *rows.Budget) (rows.Rows, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	r.setTypes()
 	return r, nil
 }
 
-// detectText decides for each column of bytes without an annotation whether it holds text.
+// detectText decides for each leaf of bytes without an annotation whether it holds text, which requires a pass over its values.
 func (r *reader) detectText() error {
-	for _, n := range r.leaves {
+	for i, n := range r.leaves {
 		if n.leaf.render != nil {
 			continue
 		}
-		isText, err := r.holdsText(n.first)
+		isText, err := r.holdsText(i)
 		if err != nil {
 			return r.in.Locate(err, "column %q", rows.Clip(n.name))
 		}
@@ -108,27 +102,31 @@ func (r *reader) detectText() error {
 	return nil
 }
 
-// setTypes declares the columns. A list becomes text if one of its cells had to be written as JSON.
-func (r *reader) setTypes() {
-	for i, n := range r.columns {
-		r.listed[i] = rows.Column{Name: n.column, Type: columnType(n)}
+// holdsText reports whether all values of a leaf are UTF-8 without control characters other than line ends and tabs.
+func (r *reader) holdsText(leaf int) (bool, error) {
+	isControl := func(c rune) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7F }
+	for g, group := range r.groups {
+		if group.NumRows == 0 {
+			continue
+		}
+		c := r.newCursor(g, leaf)
+		for ; c.err == nil; c.advance() {
+			if !utf8.Valid(c.data) || bytes.ContainsFunc(c.data, isControl) {
+				return false, nil
+			}
+			if err := r.budget.Row(nil, 0); err != nil { // a few bytes can claim any number of values
+				return false, err
+			}
+		}
+		if c.err != io.EOF {
+			return false, c.err
+		}
 	}
+	return true, nil
 }
 
 // Columns implements rows.Rows.
 func (r *reader) Columns() []rows.Column { return r.listed }
-
-// columnType returns the type that a file declares for a column.
-func columnType(n *node) herb.Type {
-	switch {
-	case n.scalarElement() != nil && !n.asJSON:
-		return herb.TypeList
-	case n.shape != shapeLeaf || n.repeated:
-		return herb.TypeText
-	default:
-		return n.leaf.declared
-	}
-}
 
 // Options implements rows.Rows. Nothing about a Parquet file is optional.
 func (r *reader) Options() rows.Options { return rows.Options{} }
@@ -168,41 +166,36 @@ func (r *reader) Next() ([][]byte, error) {
 // nextGroup writes the columns of the next row group to the temporary file, one after the other.
 func (r *reader) nextGroup() error {
 	if r.group == len(r.groups) {
-		r.setTypes()
 		return io.EOF
 	}
-	group := r.group
-	r.group++
-	if r.left = r.groups[group].NumRows; r.left == 0 {
-		return nil
-	}
-	budget := *r.budget // a copy, because the rows are charged when they are read
-	start := int64(0)
-	for i, n := range r.columns {
-		end, err := r.spillColumn(group, n, &budget, start)
-		if err != nil {
-			return err
+	if r.left = r.groups[r.group].NumRows; r.left > 0 {
+		budget := *r.budget // a copy, because the rows are charged when they are read
+		end := int64(0)
+		for i := range r.columns {
+			start := end
+			var err error
+			if end, err = r.spillColumn(i, &budget, start); err != nil {
+				return err
+			}
+			r.spilled[i].Reset(io.NewSectionReader(r.spill, start, end-start))
 		}
-		r.spilled[i].Reset(io.NewSectionReader(r.spill, start, end-start))
-		start = end
 	}
+	r.group++
 	return nil
 }
 
-// spillColumn writes the cells of a column of a row group, each after its length, to an offset of the temporary file. It
+// spillColumn writes the cells of a column of the row group, each after its length, to an offset of the temporary file. It
 // returns the offset after them.
-func (r *reader) spillColumn(group int, n *node, budget *rows.Budget, at int64) (end int64, err error) {
-	row := r.row + 1
-	locate := func(err error) error { return r.in.Locate(err, "row %d, column %q", row, rows.Clip(n.column)) }
-	c, err := r.newColumnReader(group, n)
-	if err != nil {
-		return at, locate(err)
+func (r *reader) spillColumn(column int, budget *rows.Budget, at int64) (end int64, err error) {
+	c := r.newColumnReader(r.group, r.columns[column])
+	locate := func(err error, row int64) error {
+		return r.in.Locate(err, "row %d, column %q", row, rows.Clip(c.column.name))
 	}
 	r.out.Reset(io.NewOffsetWriter(r.spill, at))
 	var cell []byte
-	for ; row <= r.row+r.left; row++ {
+	for row := r.row + 1; row <= r.row+r.left; row++ {
 		if cell, err = c.appendCell(cell[:0]); err != nil {
-			return at, locate(err)
+			return at, locate(err, row)
 		}
 		if err := budget.Row([][]byte{cell}, 1); err != nil {
 			return at, err
@@ -212,9 +205,11 @@ func (r *reader) spillColumn(group int, n *node, budget *rows.Budget, at int64) 
 		r.out.Write(cell)
 		at += int64(len(length) + len(cell))
 	}
-	row--
-	if err := c.done(); err != nil {
-		return at, locate(err)
+	if err := c.finish(); err != nil {
+		return at, locate(err, r.row+r.left)
+	}
+	if c.asJSON {
+		r.listed[column].Type = herb.TypeText
 	}
 	return at, r.out.Flush()
 }
@@ -223,39 +218,4 @@ func (r *reader) spillColumn(group int, n *node, budget *rows.Budget, at int64) 
 func (r *reader) Close() error {
 	r.zstd.Close()
 	return r.spill.Close()
-}
-
-// holdsText reports whether all values of a leaf of bytes are printable text.
-func (r *reader) holdsText(leaf int) (bool, error) {
-	for g, group := range r.groups {
-		if group.NumRows == 0 {
-			continue
-		}
-		c, err := r.newCursor(g, leaf)
-		if err != nil {
-			return false, err
-		}
-		for c.peek(); c.err == nil; c.peek() {
-			if !isPrintable(c.next()) {
-				return false, nil
-			}
-			if err := r.budget.Row(nil, 0); err != nil { // a few bytes can claim any number of values
-				return false, err
-			}
-		}
-		if c.err != io.EOF {
-			return false, c.err
-		}
-	}
-	return true, nil
-}
-
-// isPrintable reports whether bytes are UTF-8 without control characters other than line ends and tabs.
-func isPrintable(b []byte) bool {
-	for _, c := range b {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7F {
-			return false
-		}
-	}
-	return utf8.Valid(b)
 }

@@ -361,20 +361,6 @@ func TestReader_Rejected(t *testing.T) {
 	}
 }
 
-func TestReader_PageLimit(t *testing.T) {
-	t.Parallel()
-	b := mustWriteColumn(t, parquet.String(), []any{strings.Repeat("x", 1000)})
-	p, err := openReader(t, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	p.largest = 2000
-	if _, err := p.Next(); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), `column "v"`) {
-		t.Errorf("got error %v", err)
-	}
-}
-
 // TestDecompress checks that no codec decompresses more than the declared size of a page.
 func TestDecompress(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,7 @@
 package parquetrows
 
 import (
-	"errors"
+	"cmp"
 
 	meta "github.com/parquet-go/parquet-go/format"
 
@@ -9,158 +9,149 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// node is a node of the schema of a Parquet file.
+// node is a value of a record. Repeated fields and all ways in which writers nest lists become the same kinds of nodes.
 type node struct {
-	name               string
-	column             string // name of the column, if the node is one
-	optional, repeated bool
-	shape              nodeShape
-	leaf               leafType // of a leaf
-	children           []*node
-	first, leaves      int  // range of the leaves below, in the order of the file
-	def, rep           int  // levels of a value for which this node is present
-	isVariant          bool // bytes below are never text
-	asJSON             bool // some list of this column was written as JSON
+	name          string // of a column: with the names of the groups around it
+	kind          nodeKind
+	leaf          leafType
+	children      []*node // of a group: its fields; of a list: the element; of a map: key and value
+	first, leaves int     // range of the leaves below, in the order of the file
+	def, rep      uint64  // levels of a value for which this node is present; an item of a list or map has one more of each
+	isRepeated    bool    // a list because the field is repeated, without an annotation
+	isVariant     bool    // bytes below are never text
 }
 
-// nodeShape is what a node represents.
-type nodeShape int
+type nodeKind int
 
 const (
-	shapeLeaf  nodeShape = iota
-	shapeGroup           // named fields
-	shapeList            // elements, which its only child repeats
-	shapeMap             // pairs, which its only child repeats
+	kindLeaf nodeKind = iota
+	kindGroup
+	kindList
+	kindMap
 )
 
-// schema is the schema of a file.
-type schema struct {
-	leaves  []*node // in the order of the column chunks of a row group
-	columns []*node // of the resulting table
-}
+// isScalarList reports whether a node is a list of scalars.
+func (n *node) isScalarList() bool { return n.kind == kindList && n.children[0].kind == kindLeaf }
 
-// schemaReader builds a tree from the list of its nodes in depth-first order.
-type schemaReader struct {
-	schema
+// schema builds the tree of nodes of a file from their list in depth-first order.
+type schema struct {
 	elements []meta.SchemaElement // that have not been read
 	budget   *rows.Budget
+	leaves   []*node // in the order of the column chunks of a row group
+	columns  []*node // of the resulting table
+	listed   []rows.Column
 }
 
-func readSchema(elements []meta.SchemaElement, b *rows.Budget) (schema, error) {
-	r := schemaReader{elements: elements, budget: b}
-	root, err := r.readNode(new(node), 0)
+func readSchema(elements []meta.SchemaElement, b *rows.Budget) (*schema, error) {
+	s := &schema{elements: elements, budget: b}
+	root, err := s.readNode(new(node), 0)
 	if err == nil {
-		err = r.addColumns(root, "")
+		err = s.addColumns(root, "")
 	}
-	return r.schema, err
+	return s, err
 }
 
-func (r *schemaReader) readNode(parent *node, depth int) (*node, error) {
-	if err := r.budget.Depth(depth); err != nil {
+func (s *schema) readNode(parent *node, depth int) (*node, error) {
+	if err := s.budget.Depth(depth); err != nil {
 		return nil, err
 	}
-	if len(r.elements) == 0 {
+	if len(s.elements) == 0 {
 		return nil, herb.Invalidf("the schema of the file is damaged: elements are missing; write the file again")
 	}
-	e := &r.elements[0]
-	r.elements = r.elements[1:]
-	n := &node{name: e.Name, first: len(r.leaves), def: parent.def, rep: parent.rep, isVariant: parent.isVariant}
-	if t := e.RepetitionType; t.Valid && depth > 0 {
-		n.optional, n.repeated = t.V == meta.Optional, t.V == meta.Repeated
+	e := s.elements[0]
+	s.elements = s.elements[1:]
+	if depth == 0 {
+		e = meta.SchemaElement{NumChildren: e.NumChildren} // nothing else about the root matters
 	}
-	if n.optional || n.repeated {
+	n := &node{name: e.Name, first: len(s.leaves), def: parent.def, rep: parent.rep, isVariant: parent.isVariant}
+	content := n
+	switch e.RepetitionType.V {
+	case meta.Optional:
 		n.def++
+	case meta.Repeated:
+		item := *n
+		item.def++
+		item.rep++
+		content = &item
+		n.kind, n.isRepeated, n.children = kindList, true, []*node{content}
 	}
-	if n.repeated {
-		n.rep++
-	}
+	err := s.readContent(content, &e, depth)
+	content.leaves = len(s.leaves) - n.first
+	n.leaves = content.leaves
+	return n, err
+}
+
+// readContent reads what a node is apart from its repetition: a leaf, or a group of the nodes that follow.
+func (s *schema) readContent(n *node, e *meta.SchemaElement, depth int) (err error) {
 	if e.Type.Valid {
-		r.leaves = append(r.leaves, n)
-		n.leaves = 1
-		var err error
+		s.leaves = append(s.leaves, n)
 		if n.leaf, err = newLeafType(e); n.isVariant && n.leaf.render == nil {
 			n.leaf.render = appendBase64
 		}
-		return n, errors.Join(err, r.budget.Columns(len(r.leaves)))
+		return cmp.Or(err, s.budget.Columns(len(s.leaves)))
 	}
-	n.shape = shapeGroup
+	n.kind = kindGroup
 	if _, ok := e.LogicalType.Value.(*meta.VariantType); ok {
 		n.isVariant = true
 	}
 	for range e.NumChildren.V {
-		c, err := r.readNode(n, depth+1)
+		child, err := s.readNode(n, depth+1)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		n.children = append(n.children, c)
+		if child.leaves > 0 { // others have no values
+			n.children = append(n.children, child)
+		}
 	}
-	n.leaves = len(r.leaves) - n.first
-	n.shape = shapeOfGroup(e, n)
-	return n, nil
+	n.annotate(annotation(e))
+	return nil
 }
 
-// shapeOfGroup distinguishes lists and maps from other groups. One that lacks the structure that its annotation requires
-// is a group.
-func shapeOfGroup(e *meta.SchemaElement, n *node) nodeShape {
-	if n.leaves == 0 || len(n.children) != 1 || !n.children[0].repeated {
-		return shapeGroup
+// annotate turns a group that is annotated as a list or map into one. It remains a group if it does not repeat its only child.
+func (n *node) annotate(annotation any) {
+	if len(n.children) != 1 || !n.children[0].isRepeated {
+		return
 	}
-	pairs := n.children[0]
-	isMap := pairs.shape == shapeGroup && len(pairs.children) == 2 && pairs.children[0].leaves > 0 && pairs.children[1].leaves > 0
-	switch annotation(e).(type) {
+	item := n.children[0].children[0]
+	isGroup := item.kind == kindGroup
+	switch annotation.(type) {
 	case *meta.MapType:
-		if isMap {
-			return shapeMap
+		if isGroup && len(item.children) == 2 {
+			n.kind, n.children = kindMap, item.children
+			return
 		}
-		return shapeList
 	case *meta.ListType:
-		return shapeList
 	default:
-		return shapeGroup
+		return
 	}
-}
-
-// element returns the element of a list. Writers put one or two levels between the two; the rules are those of the
-// format specification.
-func (n *node) element() *node {
-	r := n.children[0]
-	if r.shape != shapeGroup || len(r.children) != 1 || r.children[0].repeated ||
-		r.name == "array" || r.name == n.name+"_tuple" {
-		return r
+	n.kind, n.children = kindList, []*node{item}
+	// Writers put one or two levels between a list and its element; the rules are those of the format specification.
+	if isGroup && len(item.children) == 1 && !item.children[0].isRepeated && item.name != "array" && item.name != n.name+"_tuple" {
+		n.children = item.children
 	}
-	return r.children[0]
-}
-
-// scalarElement returns the element of a list whose elements are scalars, and nil for other nodes.
-func (n *node) scalarElement() *node {
-	element := n
-	if !n.repeated && n.shape == shapeList {
-		element = n.element()
-	} else if !n.repeated {
-		return nil
-	}
-	if element.shape != shapeLeaf {
-		return nil
-	}
-	return element
 }
 
 // addColumns adds a column for every child of a node. The fields of a group become columns of their own.
-func (r *schemaReader) addColumns(parent *node, prefix string) error {
+func (s *schema) addColumns(parent *node, prefix string) error {
 	for _, n := range parent.children {
-		if n.leaves == 0 {
-			continue // has no values
-		}
 		name := prefix + n.name
 		if len(name) > rows.MaxName {
 			return herb.Invalidf("the name of column %q has more than %d bytes", rows.Clip(n.name), rows.MaxName)
 		}
-		if n.shape != shapeGroup || n.repeated {
-			n.column = name
-			r.columns = append(r.columns, n)
-		} else if err := r.addColumns(n, name+"."); err != nil {
-			return err
+		if n.kind == kindGroup {
+			if err := s.addColumns(n, name+"."); err != nil {
+				return err
+			}
+			continue
 		}
+		n.name = name
+		column := rows.Column{Name: name, Type: herb.TypeText}
+		if n.kind == kindLeaf {
+			column.Type = n.leaf.declared
+		} else if n.isScalarList() {
+			column.Type = herb.TypeList // until a cell has to be written as JSON
+		}
+		s.columns, s.listed = append(s.columns, n), append(s.listed, column)
 	}
 	return nil
 }

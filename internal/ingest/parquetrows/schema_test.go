@@ -31,8 +31,14 @@ func annotated(e meta.SchemaElement, t deprecated.ConvertedType) meta.SchemaElem
 	return e
 }
 
+// value is a value of a leaf with its levels. data is nil for null.
+type value struct {
+	rep, def uint64
+	data     []byte
+}
+
 // newValue returns a value as a page has it.
-func newValue(v any, rep, def int) value {
+func newValue(v any, rep, def uint64) value {
 	data, err := binary.Append(nil, binary.LittleEndian, v)
 	if err != nil {
 		panic(err)
@@ -47,7 +53,7 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.columns) != 1 || s.columns[0].column != "v" {
+	if len(s.columns) != 1 || s.columns[0].name != "v" {
 		t.Fatalf("got columns %v", s.columns)
 	}
 	c := columnReader{column: s.columns[0], budget: testBudget(t)}
@@ -65,10 +71,12 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 			data = data[1:]
 			return v, nil
 		}
-		c.cursors = append(c.cursors, &cursor{
+		cursor := &cursor{
 			leaf: s.leaves[i], chunk: new(columnMetadata), left: int64(len(values)),
-			rep: newLevelReader(rep, s.leaves[i].rep), def: newLevelReader(def, s.leaves[i].def), values: next,
-		})
+			repLevels: newLevelReader(rep, s.leaves[i].rep), defLevels: newLevelReader(def, s.leaves[i].def), values: next,
+		}
+		cursor.advance()
+		c.cursors = append(c.cursors, cursor)
 	}
 	b, err := c.appendCell(nil)
 	return string(b), err
@@ -77,7 +85,7 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 // TestSchema_Legacy reads lists and maps in the ways of older writers.
 func TestSchema_Legacy(t *testing.T) {
 	t.Parallel()
-	null := func(rep, def int) value { return value{rep: rep, def: def} }
+	null := func(rep, def uint64) value { return value{rep: rep, def: def} }
 	list := annotated(group("v", meta.Optional, 1), deprecated.List)
 	for _, c := range []struct {
 		name     string
@@ -163,6 +171,9 @@ func TestSchema_Damaged(t *testing.T) {
 		"leaves of different lengths": {{first, second}, {first}},
 		"a longer second leaf":        {{first}, {first, second}},
 		"a row that begins inside":    {{second}, {first}},
+		"a leaf without its list":     {{first}, {{def: 1}}},
+		"a list without its leaf":     {{{def: 1}}, {first}},
+		"a leaf without its element":  {{first, second}, {first, {rep: 1, def: 1}}},
 	} {
 		if _, err := nestedCell(t, pairs, leaves); err != errLevels {
 			t.Errorf("%s: got error %v", name, err)

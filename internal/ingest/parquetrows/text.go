@@ -74,37 +74,34 @@ func appendFloat16(b, data []byte) ([]byte, error) {
 	return rows.AppendFloat(b, math.Copysign(float64(f), float64(int16(h))), 32), nil
 }
 
-// decimal appends integers with a decimal point before their last digits. One that is stored as bytes has the most
-// significant byte first.
-type decimal struct {
-	scale int
-	isInt bool
-}
-
-func (d decimal) append(b, data []byte) ([]byte, error) {
-	start := len(b)
-	switch {
-	case d.isInt:
-		b = strconv.AppendInt(b, signed(data), 10)
-	case len(data) > maxDecimal:
-		return b, fmt.Errorf("a decimal has %d bytes", len(data))
-	default:
-		n := new(big.Int).SetBytes(data)
-		if len(data) > 0 && data[0] >= 0x80 { // two's complement
-			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(data))))
+// appendDecimal returns a function that appends integers with a decimal point before their last digits. Integers that are
+// stored as bytes have the most significant byte first.
+func appendDecimal(scale int, isInt bool) appendFunc {
+	return func(b, data []byte) ([]byte, error) {
+		start := len(b)
+		switch {
+		case isInt:
+			b = strconv.AppendInt(b, signed(data), 10)
+		case len(data) > maxDecimal:
+			return b, fmt.Errorf("a decimal has %d bytes", len(data))
+		default:
+			n := new(big.Int).SetBytes(data)
+			if len(data) > 0 && data[0] >= 0x80 { // two's complement
+				n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(data))))
+			}
+			b = n.Append(b, 10)
 		}
-		b = n.Append(b, 10)
+		if scale == 0 {
+			return b, nil
+		}
+		if b[start] == '-' {
+			start++
+		}
+		if missing := scale + 1 - (len(b) - start); missing > 0 {
+			b = slices.Insert(b, start, bytes.Repeat([]byte{'0'}, missing)...)
+		}
+		return slices.Insert(b, len(b)-scale, '.'), nil
 	}
-	if d.scale == 0 {
-		return b, nil
-	}
-	if b[start] == '-' {
-		start++
-	}
-	if missing := d.scale + 1 - (len(b) - start); missing > 0 {
-		b = slices.Insert(b, start, bytes.Repeat([]byte{'0'}, missing)...)
-	}
-	return slices.Insert(b, len(b)-d.scale, '.'), nil
 }
 
 func appendUTF8(b, data []byte) ([]byte, error) {
@@ -153,40 +150,25 @@ func appendInt96(b, data []byte) ([]byte, error) {
 	return t.AppendFormat(rows.AppendDate(b, t), "T15:04:05.000000000"), nil
 }
 
-// clock appends times with all the digits of their unit.
-type clock struct {
-	unit   time.Duration // 0 if it is unknown
-	layout string        // of the time of day
-}
-
-func newClock(unit meta.TimeUnit, utc bool) clock {
+// appendTime returns a function that appends times with all the digits of their unit, or nil if the unit is unknown.
+func appendTime(unit meta.TimeUnit, isUTC, hasDate bool) appendFunc {
 	if unit.Value == nil {
-		return clock{}
+		return nil
 	}
-	digits := 3 * int(unit.Value.FieldID()) // milliseconds, microseconds, nanoseconds
-	c := clock{unit.Value.Duration(), "15:04:05." + strings.Repeat("0", digits)}
-	if utc {
-		c.layout += "Z"
+	layout := "15:04:05." + strings.Repeat("000", int(unit.Value.FieldID())) // milliseconds, microseconds, nanoseconds
+	if isUTC {
+		layout += "Z"
 	}
-	return c
-}
-
-// time returns the time a number of units after the start of 1970.
-func (c clock) time(data []byte) time.Time {
-	perSecond := int64(time.Second / c.unit)
-	v := signed(data)
-	return time.Unix(v/perSecond, v%perSecond*int64(c.unit)).UTC()
-}
-
-func (c clock) appendTime(b, data []byte) ([]byte, error) {
-	t := c.time(data)
-	if s := t.Unix(); s < 0 || s >= secondsPerDay {
-		return b, errors.New("a time of day is outside the day")
+	duration := int64(unit.Value.Duration())
+	perSecond := int64(time.Second) / duration
+	return func(b, data []byte) ([]byte, error) {
+		v := signed(data)
+		t := time.Unix(v/perSecond, v%perSecond*duration).UTC()
+		if hasDate {
+			b = append(rows.AppendDate(b, t), 'T')
+		} else if s := t.Unix(); s < 0 || s >= secondsPerDay {
+			return b, errors.New("a time of day is outside the day")
+		}
+		return t.AppendFormat(b, layout), nil
 	}
-	return t.AppendFormat(b, c.layout), nil
-}
-
-func (c clock) appendTimestamp(b, data []byte) ([]byte, error) {
-	t := c.time(data)
-	return t.AppendFormat(append(rows.AppendDate(b, t), 'T'), c.layout), nil
 }

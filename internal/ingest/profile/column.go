@@ -3,6 +3,8 @@ package profile
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,18 +23,17 @@ type column struct {
 	list               elements
 	notNumber, notTime string // the first value that does not fit; empty: all fit
 	notBoolean         string
-	numeric, dated     int             // values that are numbers, which may have leading zeros, or dates by themselves
-	markers            map[string]bool // of missing values; the value is true for infinities
-	notURL             bool            // some value is not a URL
-	json               bool            // some value is JSON text
-	blanks             int             // values with white space at the beginning or end
-	blank, padded      string          // the first value with white space and the first with leading zeros
+	numeric, dated     int      // values that are numbers, which may have leading zeros, or dates by themselves
+	markers            []string // of missing values that occur
+	notURL             bool     // some value is not a URL
+	json               bool     // some value is JSON text
+	blanks             int      // values with white space at the beginning or end
+	blank, padded      string   // the first value with white space and the first with leading zeros
 	checks             []*Field
 }
 
 func newColumn() *column {
-	return &column{markers: map[string]bool{}, numbers: numbers{styles: styles()}, times: times{layouts: layouts()},
-		list: elements{distinct: map[string]struct{}{}}}
+	return &column{numbers: numbers{styles: styles()}, times: times{layouts: layouts()}, list: elements{distinct: map[string]struct{}{}}}
 }
 
 // isURL reports whether a value is a URL with a scheme or without one, or an absolute path. A regular expression for it would
@@ -80,13 +81,9 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 		f.check(value, where)
 	}
 	c.notURL = c.notURL || !isURL(value)
-	v := trimSpace(value)
-	if len(v) == 0 {
-		c.missing++
-		return
-	}
+	v := text.TrimBlanks(value)
 	isOpen := c.notNumber == "" || c.notTime == "" || c.notBoolean == "" || len(c.checks) > 0
-	if isOpen && c.isMissing(v) {
+	if len(v) == 0 || isOpen && c.isMissing(v) {
 		c.missing++
 		return
 	}
@@ -118,13 +115,13 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 
 // isMissing reports whether a value is a marker, and records it.
 func (c *column) isMissing(v []byte) bool {
-	marker, infinity := isMarker(v)
-	if marker {
-		if _, known := c.markers[string(v)]; !known {
-			c.markers[string(v)] = infinity
-		}
+	if !isMarker(v) {
+		return false
 	}
-	return marker
+	if !slices.Contains(c.markers, string(v)) {
+		c.markers = append(c.markers, string(v))
+	}
+	return true
 }
 
 // quote quotes a value with its position for a message.
@@ -135,28 +132,21 @@ func quote(value []byte, where func() string) string {
 // clip truncates a value for use in a message.
 func clip(s string) string { return herb.Clip(s, 60) }
 
-// isMarker reports whether a value means a missing one in columns of scalar types. Infinities do so only in declared number
-// columns, because floating-point columns have them.
-func isMarker(v []byte) (marker, infinity bool) {
+// isMarker reports whether a value means a missing one in columns of scalar types.
+func isMarker(v []byte) bool {
 	switch string(v) {
-	case "#N/A", "--", "..", "?", "N/A", "NA", "NULL", "NaN", "None", `\N`, "null":
-		return true, false
-	case "+Inf", "-INF", "-Inf", "-Infinity", "-inf", "INF", "Inf", "Infinity", "inf":
-		return true, true
+	case "#N/A", "--", "..", "?", "N/A", "NA", "NULL", "NaN", "None", `\N`, "null",
+		"+Inf", "-INF", "-Inf", "-Infinity", "-inf", "INF", "Inf", "Infinity", "inf":
+		return true
 	}
-	return false, false
+	return false
 }
+
+// isInfinity reports whether a marker is one in declared number columns only, because floating-point columns have it.
+func isInfinity(marker string) bool { return strings.Contains(strings.ToLower(marker), "inf") }
 
 // hasBlankEnd reports whether a value begins or ends with white space.
 func hasBlankEnd(v []byte) bool { return len(bytes.TrimSpace(v)) < len(v) }
-
-// trimSpace removes the surrounding white space that text.Canonical ignores.
-func trimSpace(v []byte) []byte {
-	if !hasBlankEnd(v) {
-		return v
-	}
-	return bytes.Trim(v, " \t\r\n\u00a0\u202f\u2009")
-}
 
 // booleans recognizes columns of one pair of words.
 type booleans struct {

@@ -3,7 +3,6 @@ package profile
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,28 +13,20 @@ import (
 // separators are how a number is written.
 type separators struct{ group, decimal string }
 
-// styles returns the separators that are inferred, those that are preferred first.
-func styles() []separators {
-	return []separators{
-		{}, // 1234.5
-		decimalComma,
-		{group: " "}, // 1 234.5
-		groupComma,
-		{".", ","}, // 1.234,5
-		{" ", ","}, // 1 234,5
-		{group: "'"},
-	}
-}
-
 var (
 	decimalComma = separators{decimal: ","} // 1234,5
 	groupComma   = separators{group: ","}   // 1,234.5
 )
 
-// accepts reports whether v is a number with these separators.
-func (s separators) accepts(v []byte) bool {
+// styles returns the separators that are inferred, those that are preferred first.
+func styles() []separators {
+	return []separators{{}, decimalComma, {group: " "}, groupComma, {".", ","}, {" ", ","}, {group: "'"}}
+}
+
+// isNumber reports whether v is a number in a notation.
+func isNumber(v []byte, n *herb.Notation) bool {
 	var buf [64]byte
-	_, ok := text.AppendDecimal(buf[:0], &herb.Notation{Group: s.group, Decimal: s.decimal}, v)
+	_, ok := text.AppendDecimal(buf[:0], n, v)
 	return ok
 }
 
@@ -70,7 +61,9 @@ func (n *numbers) observe(v []byte, plain bool) bool {
 		n.marked = bytes.ContainsAny(v, ".,+-")
 		n.exponent = n.exponent || bytes.ContainsAny(v, "eE")
 	}
-	n.styles = slices.DeleteFunc(n.styles, func(s separators) bool { return !(plain && s.decimal == "") && !s.accepts(v) })
+	n.styles = slices.DeleteFunc(n.styles, func(s separators) bool {
+		return !(plain && s.decimal == "") && !isNumber(v, &herb.Notation{Group: s.group, Decimal: s.decimal})
+	})
 	return len(n.styles) > 0
 }
 
@@ -94,7 +87,7 @@ func (n *numbers) cutAffix(v []byte) (number []byte, ok bool) {
 		n.affix = string(affix)
 	}
 	n.affixed++
-	return trimSpace(number), n.affix == string(affix)
+	return text.TrimBlanks(number), n.affix == string(affix)
 }
 
 // notation returns the only notation in which all values are numbers. why is not empty if there is none.
@@ -125,16 +118,10 @@ func isNumeric(v []byte) (padded, ok bool) {
 	if len(number) == 0 || !isDigit(number[0]) {
 		return false, false
 	}
-	if i := bytes.IndexAny(number, "eE"); i > 0 {
-		if _, err := strconv.Atoi(string(number[i+1:])); err != nil {
-			return false, false
-		}
-		number = number[:i]
-	}
 	for len(number) > 1 && number[0] == '0' && isDigit(number[1]) {
 		number, padded = number[1:], true
 	}
-	return padded, text.IsNumber(number)
+	return padded, text.IsNumber(number) || bytes.ContainsAny(number, "eE") && isNumber(number, &herb.Notation{})
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

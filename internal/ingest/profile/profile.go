@@ -56,7 +56,7 @@ type Field struct {
 	survey   *Survey
 	column   *column
 	declared herb.Field // type and notation that the descriptor declares; without a type: inferred
-	any      bool       // the notation is inferred
+	isAny    bool       // the notation is inferred
 	misfit   string     // first value that does not fit the declared type, if that is scalar
 	buf      []byte
 }
@@ -66,7 +66,7 @@ func (s *Survey) Field(column int, schema Schema) (*Field, error) {
 	s.grow(column + 1)
 	f := &Field{survey: s, column: s.columns[column]}
 	var err error
-	if f.declared.Type, f.declared.Notation, f.any, err = schema.parse(); err != nil {
+	if f.declared.Type, f.declared.Notation, f.isAny, err = schema.parse(); err != nil {
 		return nil, err
 	}
 	if t := f.declared.Type; t.IsScalar() && t != "" {
@@ -82,7 +82,7 @@ func (f *Field) check(value []byte, where func() string) {
 	}
 	var status text.Status
 	f.buf, status = text.AppendCanonical(f.buf[:0], &f.declared, value)
-	if marker, _ := isMarker(trimSpace(value)); status == text.Invalid && !marker {
+	if status == text.Invalid && !isMarker(text.TrimBlanks(value)) {
 		f.misfit = quote(value, where)
 	}
 }

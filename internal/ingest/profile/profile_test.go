@@ -191,6 +191,8 @@ func TestDeclared(t *testing.T) {
 		culprit      string // of the error
 	}{
 		{"text", "1|2", profile.Schema{Type: "string"}, herb.TypeText, herb.Notation{}, ""},
+		{"separators in text", "1,234|5", profile.Schema{Type: "string"}, herb.TypeText, herb.Notation{}, ""},
+		{"separators in lists", "1,234|5", profile.Schema{Type: "list"}, herb.TypeList, herb.Notation{}, ""},
 		{"any", "1|2", profile.Schema{Type: "any"}, herb.TypeNumber, herb.Notation{}, ""},
 		{"padded integers", "01001|01003", profile.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{Padded: true}, ""},
 		{"plain integers", "1|2", profile.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{}, ""},

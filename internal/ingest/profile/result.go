@@ -2,7 +2,6 @@ package profile
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -25,19 +24,22 @@ func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
 	c, declared := f.column, f.declared.Type
 	t, n, why := c.infer(name, fileType)
 	origin := ""
-	switch {
-	case declared.IsScalar() && declared != "" && (f.misfit != "" || f.any) && t != declared:
+	switch isFitting := f.misfit == "" && !f.isAny; {
+	case declared != "" && declared.IsScalar() && !isFitting && t != declared:
 		return Result{}, f.mismatch()
 	case declared != "":
 		origin = ", as declared"
-		if t = declared; t.IsScalar() && f.misfit == "" && !f.any {
+		if t = declared; isFitting {
 			n = f.notation()
 		}
 	case fileType != "" && t == fileType:
 		origin = ", as declared by the file"
 	}
 	if t.IsScalar() {
-		n.Missing = c.missingMarkers(t == herb.TypeNumber && (declared != "" || fileType == herb.TypeNumber))
+		n.Missing = slices.Sorted(slices.Values(c.markers))
+		if t != herb.TypeNumber || declared == "" && fileType != herb.TypeNumber {
+			n.Missing = slices.DeleteFunc(n.Missing, isInfinity)
+		}
 	}
 	r := Result{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs()}
 	r.Report = herb.ColumnReport{
@@ -51,7 +53,7 @@ func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
 func (f *Field) notation() herb.Notation {
 	n := f.declared.Notation
 	n.Padded = n.Padded && f.column.padded != ""
-	if f.declared.Type == herb.TypeBoolean && f.column.notBoolean == "" {
+	if f.column.notBoolean == "" {
 		n.True, n.False = nil, nil // all are standard words
 	}
 	return n
@@ -68,48 +70,46 @@ func (f *Field) mismatch() error {
 
 func (c *column) isURLs() bool { return !c.notURL && c.filled > 0 }
 
-// missingMarkers returns the markers of missing values that occur, with or without infinities.
-func (c *column) missingMarkers(infinities bool) []string {
-	markers := maps.Clone(c.markers)
-	maps.DeleteFunc(markers, func(_ string, infinity bool) bool { return infinity && !infinities })
-	return slices.Sorted(maps.Keys(markers))
-}
-
 // infer returns the type of the column and its notation. why is the reason why it is text although its values resemble
 // another type.
 func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Notation, why string) {
-	values := c.filled - c.missing
-	if t, n, ok := c.inferDeclared(fileType, values); ok {
-		return t, n, ""
+	if n, ok := c.fits(fileType); ok {
+		return fileType, n, ""
+	}
+	isOpen := fileType != herb.TypeText // a file would have declared numbers and booleans
+	switch {
+	case c.filled == c.missing:
+	case c.notNumber == "" && isOpen && !slices.ContainsFunc(c.markers, isInfinity):
+		t = herb.TypeNumber
+		n, why = c.numbers.notation()
+	case c.notTime == "":
+		t = herb.TypeDate
+		if c.times.hasClock() {
+			t = herb.TypeDateTime
+		}
+		n.Layout, why = c.times.layout()
+	case c.notBoolean == "" && isOpen && c.booleans.hold():
+		t = herb.TypeBoolean
 	}
 	switch {
-	case values == 0:
-	case c.notNumber == "" && fileType != herb.TypeText && !slices.Contains(slices.Collect(maps.Values(c.markers)), true):
-		if n, why = c.numbers.notation(); why == "" {
-			return herb.TypeNumber, n, ""
-		}
-	case c.notTime == "":
-		if n.Layout, why = c.times.layout(); why == "" && c.times.hasClock() {
-			return herb.TypeDateTime, n, ""
-		} else if why == "" {
-			return herb.TypeDate, n, ""
-		}
-	case c.notBoolean == "" && fileType != herb.TypeText && c.booleans.hold():
-		return herb.TypeBoolean, n, ""
+	case why != "":
+		return herb.TypeText, herb.Notation{}, why
+	case t != "":
+		return t, n, ""
+	case !c.json && (isListName(name) || !c.isURLs() && c.list.hold()) && c.filled > 0:
+		return herb.TypeList, n, ""
+	default:
+		return herb.TypeText, n, ""
 	}
-	if !c.json && (isListName(name) || !c.isURLs() && c.list.hold()) && c.filled > 0 && why == "" {
-		return herb.TypeList, herb.Notation{}, ""
-	}
-	return herb.TypeText, herb.Notation{}, why
 }
 
-// inferDeclared returns the type that the file declares if the values fit it.
-func (c *column) inferDeclared(fileType herb.Type, values int) (t herb.Type, n herb.Notation, ok bool) {
+// fits reports whether the values fit the type that the file declares.
+func (c *column) fits(fileType herb.Type) (n herb.Notation, ok bool) {
 	switch fileType {
 	case herb.TypeNumber:
 		ok = c.notNumber == "" && c.numbers.isPlain()
 	case herb.TypeDate:
-		ok = c.notTime == "" && c.times.dates == values
+		ok = c.notTime == "" && c.times.dates == c.filled-c.missing
 	case herb.TypeDateTime:
 		ok = c.notTime == "" && !c.times.notISO
 	case herb.TypeBoolean:
@@ -120,46 +120,42 @@ func (c *column) inferDeclared(fileType herb.Type, values int) (t herb.Type, n h
 	case herb.TypeList:
 		ok = true
 	}
-	return fileType, n, ok
+	return n, ok
 }
 
 // evidence says why the column has its type.
 func (c *column) evidence(t herb.Type, n herb.Notation, why string, rows int) string {
-	count := herb.Count(c.filled) + " of " + herb.Count(rows)
-	if empty := rows - c.filled; empty > 0 {
-		count += "; " + herb.Count(empty) + " empty"
-	}
-	switch {
-	case c.filled == 0:
+	if c.filled == 0 {
 		return "no values"
-	case t.IsScalar():
-		if c.missing > 0 {
-			count += "; " + herb.Count(c.missing) + " missing"
-			if len(n.Missing) > 0 {
-				count += " (" + strings.Join(n.Missing, ", ") + ")"
-			}
-		}
-		if d := describe(n); d != "" {
-			count += "; " + d
-		}
-		return count
-	case t == herb.TypeList && c.list.hold():
-		return fmt.Sprintf("%s values with several elements, %s distinct elements; %s", herb.Count(c.list.lists), herb.Count(len(c.list.distinct)), count)
-	case why != "":
-		return why + "; " + count
-	case t == herb.TypeText && c.isURLs():
-		return "all are URLs; " + count
-	case t == herb.TypeText:
-		if misfit := c.misfit(); misfit != "" {
-			return misfit + "; " + count
-		}
 	}
-	return count
+	parts := []string{c.reason(t, why), herb.Count(c.filled) + " of " + herb.Count(rows)}
+	if empty := rows - c.filled; empty > 0 {
+		parts = append(parts, herb.Count(empty)+" empty")
+	}
+	if t.IsScalar() && c.missing > 0 {
+		missing := herb.Count(c.missing) + " missing"
+		if len(n.Missing) > 0 {
+			missing += " (" + strings.Join(n.Missing, ", ") + ")"
+		}
+		parts = append(parts, missing)
+	}
+	parts = append(parts, describe(n))
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
 
-// misfit describes the first value that rules out the type of most values.
-func (c *column) misfit() string {
+// reason says why the column is a list or text; a value that rules out a type is mentioned if most values have that type.
+func (c *column) reason(t herb.Type, why string) string {
 	switch {
+	case t == herb.TypeList && c.list.hold():
+		return fmt.Sprintf("%s values with several elements, %s distinct elements", herb.Count(c.list.lists), herb.Count(len(c.list.distinct)))
+	case t.IsScalar():
+		return ""
+	case why != "":
+		return why
+	case t == herb.TypeList:
+		return ""
+	case c.isURLs():
+		return "all are URLs"
 	case c.notNumber != "" && 2*max(c.numeric, c.numbers.count-1) >= c.filled:
 		return c.notNumber + " is not a number"
 	case c.notTime != "" && 2*max(c.dated, c.times.zoned+c.times.unzoned) >= c.filled:

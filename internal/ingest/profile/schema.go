@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -18,23 +20,29 @@ type Schema struct {
 	TrueValues, FalseValues []string
 }
 
-// parse returns the declared type and notation. any means that the notation is inferred.
-func (s Schema) parse() (t herb.Type, n herb.Notation, any bool, err error) {
+// parse returns the declared type and notation. isAny means that the notation is inferred.
+func (s Schema) parse() (t herb.Type, n herb.Notation, isAny bool, err error) {
 	switch t = Type(s.Type); t {
 	case herb.TypeNumber:
+		isAny = s.NotBare
 		n, err = s.number()
-		any = s.NotBare
 	case herb.TypeDate, herb.TypeDateTime:
-		any = s.Format == "any"
+		isAny = s.Format == "any"
 		n.Layout, err = s.layout(t)
-	case herb.TypeBoolean:
-		n = s.boolean()
+	case herb.TypeBoolean: // the default words are those of Table Schema
+		n.True, n.False = s.TrueValues, s.FalseValues
+		if len(n.True) == 0 {
+			n.True = []string{"true", "True", "TRUE", "1"}
+		}
+		if len(n.False) == 0 {
+			n.False = []string{"false", "False", "FALSE", "0"}
+		}
 	case herb.TypeList:
 		if s.Delimiter != "" && s.Delimiter != "," {
 			err = herb.Invalidf("delimiter %q is not supported; elements of lists must be separated by a comma", clip(s.Delimiter))
 		}
 	}
-	return t, n, any, err
+	return t, n, isAny, err
 }
 
 // Type maps a type of Table Schema, of any edition, to a type of fields. It is empty if the type is to be inferred.
@@ -57,37 +65,24 @@ func Type(written string) herb.Type {
 	}
 }
 
-func (s Schema) number() (n herb.Notation, err error) {
-	decimal := s.DecimalChar
-	switch decimal {
-	case "", ".":
-		decimal = "."
-	case ",":
-		n.Decimal = decimal
-	default:
+func (s Schema) number() (herb.Notation, error) {
+	n := herb.Notation{Decimal: strings.TrimPrefix(s.DecimalChar, "."), Group: s.GroupChar, Padded: true}
+	switch decimal := cmp.Or(s.DecimalChar, "."); {
+	case decimal != "." && decimal != ",":
 		return n, herb.Invalidf("decimalChar %q is not supported; use a point or a comma", clip(decimal))
-	}
-	switch s.GroupChar {
-	case decimal:
+	case n.Group == decimal:
 		return n, herb.Invalidf("groupChar and decimalChar are both %q; they must differ", decimal)
-	case "", ",", ".", " ", "'", "_":
-		n.Group = s.GroupChar
-	case "\u00a0", "\u202f", "\u2009":
+	case slices.Contains([]string{"\u00a0", "\u202f", "\u2009"}, n.Group):
 		n.Group = " "
-	default:
-		return n, herb.Invalidf("groupChar %q is not supported; use a comma, a point, a space, an apostrophe or an underscore", clip(s.GroupChar))
+	case !slices.Contains([]string{"", ",", ".", " ", "'", "_"}, n.Group):
+		return n, herb.Invalidf("groupChar %q is not supported; use a comma, a point, a space, an apostrophe or an underscore", clip(n.Group))
 	}
-	n.Padded = true // until no value is
 	return n, nil
 }
 
 // layout returns the layout of dates or datetimes: strptime directives, or letters such as YYYY-MM-DD.
 func (s Schema) layout(t herb.Type) (string, error) {
 	format := strings.TrimPrefix(s.Format, "fmt:")
-	switch format {
-	case "", "default", "any", "%Y-%m-%d", "%F", "%Y-%m-%dT%H:%M:%SZ":
-		return "", nil
-	}
 	if !strings.Contains(format, "%") {
 		minutes := "%M"
 		if t == herb.TypeDate {
@@ -95,25 +90,14 @@ func (s Schema) layout(t herb.Type) (string, error) {
 		}
 		format = strings.NewReplacer("YYYY", "%Y", "yyyy", "%Y", "MM", "%m", "DD", "%d", "dd", "%d", "HH", "%H", "hh", "%H", "mm", minutes,
 			"SS", "%S", "ss", "%S").Replace(format)
-		if format == "%Y-%m-%d" {
-			return "", nil
-		}
+	}
+	switch format {
+	case "", "default", "any", "%Y-%m-%d", "%F", "%Y-%m-%dT%H:%M:%SZ":
+		return "", nil
 	}
 	layout, err := text.ParseLayout(t, format)
 	if err != nil {
 		return "", herb.Invalidf("format %q is not supported for a %s; use strptime directives such as %%d/%%m/%%Y", clip(s.Format), t)
 	}
 	return layout, nil
-}
-
-// boolean returns the notation with the declared words, or else with those that Table Schema defines.
-func (s Schema) boolean() (n herb.Notation) {
-	n.True, n.False = s.TrueValues, s.FalseValues
-	if len(n.True) == 0 {
-		n.True = []string{"true", "True", "TRUE", "1"}
-	}
-	if len(n.False) == 0 {
-		n.False = []string{"false", "False", "FALSE", "0"}
-	}
-	return n
 }

@@ -41,13 +41,12 @@ func Clip(s string) string { return herb.Clip(s, 60) }
 
 // JoinNames lists names for a message, at most 50 of them.
 func JoinNames(names []string) string {
-	const limit = 50
-	shown := make([]string, min(len(names), limit))
-	for i := range shown {
-		shown[i] = Clip(names[i])
+	var shown []string
+	for _, n := range names[:min(len(names), 50)] {
+		shown = append(shown, Clip(n))
 	}
 	list := strings.Join(shown, ", ")
-	if more := len(names) - limit; more > 0 {
+	if more := len(names) - len(shown); more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	return list
@@ -79,8 +78,6 @@ func SplitCells(cells [][]byte, buf []byte, ends []int) [][]byte {
 // AppendFloat appends a number in the shortest plain decimal notation that reads back as the same number.
 func AppendFloat(b []byte, f float64, bits int) []byte {
 	switch {
-	case math.IsNaN(f):
-		return append(b, "NaN"...)
 	case math.IsInf(f, 1):
 		return append(b, "Infinity"...)
 	case math.IsInf(f, -1):
