@@ -66,6 +66,26 @@ func FindTable(kind, name string, names []string) (int, error) {
 	return 0, herb.Invalidf("no such %s %q%s %ss: %s", kind, Clip(name), text.Suggestion(Clip(name), names), kind, JoinNames(names))
 }
 
+// SelectionNotes returns a note about the tables of a file that are not published beside the selected one, if there are any.
+// kind is what the format calls the selected table.
+func SelectionNotes(kind string, tables []Table, selected int) []string {
+	var others []string
+	for i, t := range tables {
+		other := strconv.Quote(t.Name)
+		if t.Skipped != "" {
+			other += " (" + t.Skipped + ")"
+		}
+		if i != selected {
+			others = append(others, other)
+		}
+	}
+	if others == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("only the %s %q is published; add # and a name to the file to publish another: %s",
+		kind, tables[selected].Name, JoinNames(others))}
+}
+
 // SplitCells appends the cells that are concatenated in buf, by the end of each.
 func SplitCells(cells [][]byte, buf []byte, ends []int) [][]byte {
 	start := 0

@@ -87,26 +87,24 @@ func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, l
 		return b, 0
 	}
 	millis := int64(math.Round(days * dayMillis))
-	day, clock := millis/dayMillis, millis%dayMillis
-	if s.elapsed && !s.date {
+	if !s.date && (s.elapsed || millis < dayMillis) {
 		return appendMillis(b, millis), layout.Other
 	}
-	if !s.date && day == 0 {
-		return appendMillis(b, clock), layout.Other
-	}
-	k := layout.Date
+	day, clock, k := int(millis/dayMillis), millis%dayMillis, layout.Date
 	if s.time || clock != 0 {
 		k = layout.Datetime
 	}
-	switch epoch := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC); {
+	epoch := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
+	switch {
 	case date1904:
-		b = rows.AppendDate(b, epoch.AddDate(4, 0, 2+int(day)))
-	case day == 60: // a date that did not exist: Lotus 1-2-3 took 1900 for a leap year, and others followed
-		b, k = append(b, "1900-02-29"...), layout.Other
+		epoch = epoch.AddDate(4, 0, 2)
 	case day < 60:
-		b = rows.AppendDate(b, epoch.AddDate(0, 0, 1+int(day)))
-	default:
-		b = rows.AppendDate(b, epoch.AddDate(0, 0, int(day)))
+		epoch = epoch.AddDate(0, 0, 1)
+	}
+	if day == 60 && !date1904 { // a date that did not exist: Lotus 1-2-3 took 1900 for a leap year, and others followed
+		b, k = append(b, "1900-02-29"...), layout.Other
+	} else {
+		b = rows.AppendDate(b, epoch.AddDate(0, 0, day))
 	}
 	if s.time || clock != 0 {
 		b = appendMillis(append(b, 'T'), clock)
