@@ -123,7 +123,7 @@ func (k *book) relations(of string) (parts, worksheets map[string]string) {
 	parts, worksheets = map[string]string{}, map[string]string{}
 	dir, base := path.Split(of)
 	k.visit(dir+"_rels/"+base+".rels", maxPart, func(x *part) {
-		if !x.is(tokenStart, "/Relationships/Relationship") || x.attr("TargetMode") == "External" {
+		if string(x.path) != "/Relationships/Relationship" || x.attr("TargetMode") == "External" {
 			return
 		}
 		target := strings.ReplaceAll(x.attr("Target"), `\`, "/")
@@ -142,10 +142,10 @@ func (k *book) relations(of string) (parts, worksheets map[string]string) {
 // readSheets reads the list of sheets.
 func (k *book) readSheets(main string, worksheets map[string]string) {
 	k.visit(main, maxPart, func(x *part) {
-		switch {
-		case x.is(tokenStart, "/workbook/workbookPr"):
+		switch string(x.path) {
+		case "/workbook/workbookPr":
 			k.date1904 = slices.Contains([]string{"1", "true", "on"}, x.attr("date1904"))
-		case x.is(tokenStart, "/workbook/sheets/sheet"):
+		case "/workbook/sheets/sheet":
 			// The two editions of the standard have namespaces that differ in their beginning.
 			i := slices.IndexFunc(x.attrs, func(a xml.Attr) bool {
 				return a.Name.Local == "id" && strings.HasSuffix(a.Name.Space, "/relationships")
@@ -162,10 +162,13 @@ func (k *book) readSheets(main string, worksheets map[string]string) {
 func (k *book) readStyles(name string) {
 	formats := map[int]style{}
 	k.visit(name, maxPart, func(x *part) {
-		switch id, err := strconv.Atoi(x.attr("numFmtId")); {
-		case x.is(tokenStart, "/styleSheet/numFmts/numFmt") && err == nil:
-			formats[id] = parseStyle(x.attr("formatCode"))
-		case x.is(tokenStart, "/styleSheet/cellXfs/xf"):
+		id, err := strconv.Atoi(x.attr("numFmtId"))
+		switch string(x.path) {
+		case "/styleSheet/numFmts/numFmt":
+			if err == nil {
+				formats[id] = parseStyle(x.attr("formatCode"))
+			}
+		case "/styleSheet/cellXfs/xf":
 			s, ok := formats[id]
 			if !ok {
 				s = builtinStyle(id)

@@ -149,7 +149,7 @@ func (r *sheetReader) readMerges() []layout.Merge {
 	const maxLine = 1_000 // headers are above
 	merges := []layout.Merge{}
 	r.book.visit(r.name, maxSheet, func(x *part) {
-		if x.is(tokenStart, "/worksheet/mergeCells/mergeCell") {
+		if string(x.path) == "/worksheet/mergeCells/mergeCell" {
 			var m layout.Merge
 			from, to, _ := strings.Cut(x.attr("ref"), ":")
 			m.Left, m.Top = parseCell(from)

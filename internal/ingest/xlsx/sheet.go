@@ -43,26 +43,28 @@ func (k *book) openSheet(s sheet) (*sheetReader, error) {
 
 // readRow returns the next row with a value, valid until the next call. The error is io.EOF after the last.
 func (r *sheetReader) readRow() (layout.Row, error) {
-	const rowPath = "/worksheet/sheetData/row"
+	const row = "/worksheet/sheetData/row"
 	for r.next() {
-		switch {
-		case r.is(tokenStart, rowPath):
+		switch string(r.path) {
+		case row:
 			r.startRow()
-		case r.is(tokenStart, rowPath+"/c"):
+		case row + "/c":
 			r.startCell()
-		case r.is(tokenStart, rowPath+"/c/f"):
+		case row + "/c/f":
 			r.cell.formula = true
-		case r.is(tokenText, rowPath+"/c/v"):
+		case row + "/c/v/text()":
 			r.cell.value = append(r.cell.value, r.text...)
 			r.err = r.book.budget.Record(len(r.cell.value))
-		case r.is(tokenText, rowPath+"/c/is/t") || r.is(tokenText, rowPath+"/c/is/r/t"):
+		case row + "/c/is/t/text()", row + "/c/is/r/t/text()":
 			r.cell.text = append(r.cell.text, r.text...)
 			r.err = r.book.budget.Record(len(r.cell.text))
-		case r.is(tokenEnd, rowPath+"/c"):
+		case row + "/c/end()":
 			r.err = r.endCell()
-		case r.is(tokenEnd, rowPath) && len(r.row.Cells) > 0:
-			r.row.Gap, r.last = r.last > 0 && r.line > r.last+1, r.line
-			return r.row, nil
+		case row + "/end()":
+			if len(r.row.Cells) > 0 {
+				r.row.Gap, r.last = r.last > 0 && r.line > r.last+1, r.line
+				return r.row, nil
+			}
 		}
 	}
 	if herb.CodeOf(r.err) != herb.CodeInvalid {

@@ -31,13 +31,13 @@ func (k *book) readStrings(name string) {
 	t.ends = []int64{0}
 	var text []byte
 	k.visit(name, maxSheet, func(x *part) {
-		switch {
-		case x.is(tokenText, "/sst/si/t") || x.is(tokenText, "/sst/si/r/t"): // phonetic hints are in rPh
+		switch string(x.path) {
+		case "/sst/si/t/text()", "/sst/si/r/t/text()": // phonetic hints are in rPh
 			text = append(text, x.text...)
 			if err := k.budget.Record(len(text)); err != nil {
 				x.err = x.locate(err)
 			}
-		case x.is(tokenEnd, "/sst/si"):
+		case "/sst/si/end()":
 			value := unescapeControls(text)
 			t.ends = append(t.ends, t.ends[len(t.ends)-1]+int64(len(value)))
 			t.memory, text = append(t.memory, value...), text[:0]

@@ -37,21 +37,13 @@ type part struct {
 	root    string // namespace of the root element
 
 	// The current token, valid until the next one.
-	kind  tokenKind
-	path  []byte // of the element, such as /worksheet/sheetData/row
+	path  []byte // of its element, such as /worksheet/sheetData/row, followed by /text() or /end() unless it is a start tag
+	open  int    // bytes of the path of the innermost open element
 	attrs []xml.Attr
 	text  []byte
 
 	err error // why there is no next token; io.EOF after the last one
 }
-
-type tokenKind int
-
-const (
-	tokenStart tokenKind = iota
-	tokenEnd
-	tokenText
-)
 
 // open opens a part; it returns nil if it is missing. limit is its maximum size.
 func (k *book) open(name string, limit int64) (*part, error) {
@@ -110,32 +102,31 @@ func (x *part) Read(p []byte) (int, error) {
 // Parts have extensions whose elements have the local names of the standard ones (x15:workbookPr), so only elements in the
 // namespace of the root element have a name in the path.
 func (x *part) next() bool {
-	if x.kind == tokenEnd && x.err == nil {
-		x.path = x.path[:bytes.LastIndexByte(x.path, '/')]
-	}
 	for x.err == nil {
-		x.pending, x.equals = 0, 0
+		x.pending, x.equals, x.path = 0, 0, x.path[:x.open]
 		token, err := x.decoder.Token()
 		if err == nil {
 			err = x.book.budget.Step()
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			if len(x.path) == 0 {
+			if x.open == 0 {
 				x.root = t.Name.Space
 			}
-			x.kind, x.attrs, x.path = tokenStart, t.Attr, append(x.path, '/')
+			x.attrs, x.path = t.Attr, append(x.path, '/')
 			if t.Name.Space == x.root && len(t.Name.Local) <= maxName {
 				x.path = append(x.path, t.Name.Local...)
 			}
+			x.open = len(x.path)
 			if len(t.Attr) > maxAttributes {
 				err = herb.Invalidf("a tag has more than %d attributes", maxAttributes)
 			}
 			err = cmp.Or(err, x.book.budget.Depth(bytes.Count(x.path, []byte("/"))))
 		case xml.EndElement:
-			x.kind = tokenEnd
+			x.path = append(x.path, "/end()"...)
+			x.open = bytes.LastIndexByte(x.path[:x.open], '/')
 		case xml.CharData:
-			x.kind, x.text = tokenText, t
+			x.text, x.path = t, append(x.path, "/text()"...)
 		case xml.Directive:
 			err = errors.New("document types are not supported")
 		case xml.Comment, xml.ProcInst:
@@ -150,9 +141,6 @@ func (x *part) next() bool {
 	}
 	return false
 }
-
-// is reports whether the current token has a kind and a path.
-func (x *part) is(kind tokenKind, path string) bool { return x.kind == kind && string(x.path) == path }
 
 // attr returns an attribute of the element without a namespace, empty if it is missing.
 func (x *part) attr(name string) string {
