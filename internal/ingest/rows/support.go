@@ -55,7 +55,8 @@ func JoinNames(names []string) string {
 
 // FindTable returns the index of a table by its name. The case is ignored if no name is equal. kind is what the format
 // calls a table, for the message.
-func FindTable(kind, name string, names []string) (int, error) {
+func FindTable(kind, name string, tables []Table) (int, error) {
+	names := Names(tables)
 	i := slices.Index(names, name)
 	if i < 0 {
 		i = slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) })

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,24 +88,20 @@ func (d *database) listTables() (tables []rows.Table, sources []source, err erro
 
 // selectTable returns the index of a table by its name. An empty name selects the only one that is published.
 func selectTable(tables []rows.Table, name string) (int, error) {
-	var all []string
-	for _, t := range tables {
-		all = append(all, t.Name)
-	}
 	published := rows.Published(tables)
 	switch {
-	case len(all) == 0:
+	case len(tables) == 0:
 		return 0, herb.Invalidf("the database has no tables")
-	case name != "":
-		return rows.FindTable("table", name, all)
-	case len(published) == 0:
+	case name == "" && len(published) == 0:
 		return 0, herb.Invalidf("the database has only virtual tables, which are published only by name, like file.db#%s; tables: %s",
-			all[0], rows.JoinNames(all))
-	case len(published) > 1:
+			tables[0].Name, rows.JoinNames(rows.Names(tables)))
+	case name == "" && len(published) > 1:
 		return 0, herb.Invalidf("the database has %d tables; name one, like file.db#%s; tables: %s",
 			len(published), published[0], rows.JoinNames(published))
+	case name == "":
+		name = published[0]
 	}
-	return slices.Index(all, published[0]), nil
+	return rows.FindTable("table", name, tables)
 }
 
 // reader implements rows.Rows.

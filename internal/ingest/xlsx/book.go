@@ -28,20 +28,15 @@ const (
 
 // book is an open workbook: the list of its sheets and what their cells refer to.
 type book struct {
-	in       *rows.Input
-	budget   *rows.Budget
-	parts    map[string]*zip.File // by name in lower case, because names are compared that way
-	sheets   []sheet
-	date1904 bool
-	styles   []style
-	strings  sharedStrings
-	err      error // why a part could not be read
-}
-
-// sheet is a sheet with cells.
-type sheet struct {
-	name, part string
-	hidden     bool
+	in         *rows.Input
+	budget     *rows.Budget
+	parts      map[string]*zip.File // by name in lower case, because names are compared that way
+	sheets     []rows.Table         // those with cells
+	sheetParts []string             // their names
+	date1904   bool
+	styles     []style
+	strings    sharedStrings
+	err        error // why a part could not be read
 }
 
 // openBook reads everything but the sheets.
@@ -150,10 +145,14 @@ func (k *book) readSheets(main string, worksheets map[string]string) {
 			i := slices.IndexFunc(x.attrs, func(a xml.Attr) bool {
 				return a.Name.Local == "id" && strings.HasSuffix(a.Name.Space, "/relationships")
 			})
-			if i >= 0 && worksheets[x.attrs[i].Value] != "" {
-				isHidden := slices.Contains([]string{"hidden", "veryHidden"}, x.attr("state"))
-				k.sheets = append(k.sheets, sheet{x.attr("name"), worksheets[x.attrs[i].Value], isHidden})
+			if i < 0 || worksheets[x.attrs[i].Value] == "" {
+				return
 			}
+			sheet := rows.Table{Name: x.attr("name")}
+			if state := x.attr("state"); state == "hidden" || state == "veryHidden" {
+				sheet.Skipped = "hidden"
+			}
+			k.sheets, k.sheetParts = append(k.sheets, sheet), append(k.sheetParts, worksheets[x.attrs[i].Value])
 		}
 	})
 }

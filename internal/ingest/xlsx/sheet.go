@@ -28,17 +28,17 @@ type cell struct {
 	column  int // from 0
 	stored  string
 	style   style
-	value   []byte
-	text    []byte // concatenated runs, without phonetic hints
+	content []byte // without phonetic hints
 	formula bool
 }
 
-func (k *book) openSheet(s sheet) (*sheetReader, error) {
-	p, err := k.open(s.part, maxSheet)
+// openSheet opens a sheet by its index.
+func (k *book) openSheet(i int) (*sheetReader, error) {
+	p, err := k.open(k.sheetParts[i], maxSheet)
 	if p == nil && err == nil {
-		err = herb.Invalidf("the workbook has no part %s; save it again", rows.Clip(s.part))
+		err = herb.Invalidf("the workbook has no part %s; save it again", rows.Clip(k.sheetParts[i]))
 	}
-	return &sheetReader{part: p, title: s.name}, err
+	return &sheetReader{part: p, title: k.sheets[i].Name}, err
 }
 
 // readRow returns the next row with a value, valid until the next call. The error is io.EOF after the last.
@@ -52,12 +52,11 @@ func (r *sheetReader) readRow() (layout.Row, error) {
 			r.startCell()
 		case row + "/c/f":
 			r.cell.formula = true
-		case row + "/c/v/text()":
-			r.cell.value = append(r.cell.value, r.text...)
-			r.err = r.book.budget.Record(len(r.cell.value))
-		case row + "/c/is/t/text()", row + "/c/is/r/t/text()":
-			r.cell.text = append(r.cell.text, r.text...)
-			r.err = r.book.budget.Record(len(r.cell.text))
+		case row + "/c/is":
+			r.cell.stored = "inlineStr" // some writers leave it out
+		case row + "/c/v/text()", row + "/c/is/t/text()", row + "/c/is/r/t/text()":
+			r.cell.content = append(r.cell.content, r.text...)
+			r.err = r.book.budget.Record(len(r.cell.content))
 		case row + "/c/end()":
 			r.err = r.endCell()
 		case row + "/end()":
@@ -89,7 +88,7 @@ func (r *sheetReader) startRow() {
 }
 
 func (r *sheetReader) startCell() {
-	r.cell = cell{column: r.cell.column + 1, stored: r.attr("t"), value: r.cell.value[:0], text: r.cell.text[:0]}
+	r.cell = cell{column: r.cell.column + 1, stored: r.attr("t"), content: r.cell.content[:0]}
 	if name := r.attr("r"); name != "" {
 		if r.cell.column, _ = parseCell(name); r.cell.column < 0 {
 			r.err = herb.Invalidf("invalid cell %q; save the workbook again", rows.Clip(name))
@@ -122,18 +121,13 @@ func (r *sheetReader) endCell() error {
 
 // appendValue appends the value of the cell to the buffer.
 func (r *sheetReader) appendValue() (k layout.Kind, err error) {
-	c, k := &r.cell, layout.Text
-	raw, text := unescapeControls(c.value), unescapeControls(c.text)
+	c, raw, k := &r.cell, unescapeControls(r.cell.content), layout.Text
 	if c.formula && len(raw) == 0 && c.stored != "str" {
 		r.formulas++
 	}
 	switch {
-	case c.stored == "inlineStr" || c.stored == "str" || len(raw) == 0:
-		// Some writers put inline text into <v>, or leave out the type.
-		if len(text) == 0 {
-			text = raw
-		}
-		r.buf = append(r.buf, text...)
+	case c.stored == "inlineStr" || c.stored == "str" || len(raw) == 0: // some writers put inline text into <v>
+		r.buf = append(r.buf, raw...)
 	case c.stored == "s":
 		r.buf, err = r.book.strings.appendString(r.buf, raw)
 	case c.stored == "b" && (string(raw) == "1" || string(raw) == "0"):

@@ -54,45 +54,36 @@ const notTable = "not a table"
 
 // tables lists the sheets. Those that are visible and tables are published; if there is none, the first visible sheet with
 // a value.
-func (k *book) tables() (listed []rows.Table, err error) {
-	reasons := map[string]string{} // by part; sheets may share one
-	for _, s := range k.sheets {
-		reason, isKnown := reasons[s.part]
-		switch {
-		case s.hidden:
-			reason = "hidden"
-		case !isKnown:
-			if reason, err = k.skipReason(s); err != nil {
+func (k *book) tables() ([]rows.Table, error) {
+	reasons := map[string]string{} // why sheets are skipped, by part; sheets may share one
+	for i, part := range k.sheetParts {
+		if k.sheets[i].Skipped != "" {
+			continue
+		}
+		reason, isKnown := reasons[part]
+		if !isKnown {
+			in, err := k.openSheet(i)
+			if err != nil {
 				return nil, err
 			}
-			reasons[s.part] = reason
+			sampled, err := sample(in.readRow)
+			if err := errors.Join(err, in.file.Close()); err != nil {
+				return nil, err
+			}
+			if len(sampled) == 0 {
+				reason = "empty"
+			} else if !isTable(sampled) {
+				reason = notTable
+			}
+			reasons[part] = reason
 		}
-		listed = append(listed, rows.Table{Name: s.name, Skipped: reason})
+		k.sheets[i].Skipped = reason
 	}
-	i := slices.IndexFunc(listed, func(t rows.Table) bool { return t.Skipped == notTable })
-	if i >= 0 && len(rows.Published(listed)) == 0 {
-		listed[i].Skipped = ""
+	i := slices.IndexFunc(k.sheets, func(t rows.Table) bool { return t.Skipped == notTable })
+	if i >= 0 && len(rows.Published(k.sheets)) == 0 {
+		k.sheets[i].Skipped = ""
 	}
-	return listed, nil
-}
-
-// skipReason returns why a visible sheet is not published, empty if it is.
-func (k *book) skipReason(s sheet) (string, error) {
-	in, err := k.openSheet(s)
-	if err != nil {
-		return "", err
-	}
-	sampled, err := sample(in.readRow)
-	if err := errors.Join(err, in.file.Close()); err != nil {
-		return "", err
-	}
-	switch {
-	case len(sampled) == 0:
-		return "empty", nil
-	case !isTable(sampled):
-		return notTable, nil
-	}
-	return "", nil
+	return k.sheets, nil
 }
 
 // reader implements rows.Rows.
@@ -118,7 +109,7 @@ func (r *reader) start() error {
 	if err != nil {
 		return err
 	}
-	in, err := r.book.openSheet(r.book.sheets[i])
+	in, err := r.book.openSheet(i)
 	if err != nil {
 		return err
 	}
@@ -128,30 +119,26 @@ func (r *reader) start() error {
 
 // selectSheet returns the index of the sheet that is published.
 func (r *reader) selectSheet() (int, error) {
-	var names []string
-	for _, s := range r.book.sheets {
-		names = append(names, s.name)
-	}
+	sheets := r.book.sheets
 	switch number := r.options.TableNo; {
-	case len(names) == 0:
+	case len(sheets) == 0:
 		return 0, herb.Invalidf("the workbook has no sheet with cells")
 	case r.options.Table != "":
-		return rows.FindTable("sheet", r.options.Table, names)
-	case number < 0 || number > len(names):
-		return 0, herb.Invalidf("no such sheet number %d; sheets: %s", number, rows.JoinNames(names))
+		return rows.FindTable("sheet", r.options.Table, sheets)
+	case number < 0 || number > len(sheets):
+		return 0, herb.Invalidf("no such sheet number %d; sheets: %s", number, rows.JoinNames(rows.Names(sheets)))
 	case number > 0:
 		return number - 1, nil
 	}
-	tables, err := r.book.tables()
-	if err != nil {
+	if _, err := r.book.tables(); err != nil {
 		return 0, err
 	}
-	selected := slices.IndexFunc(tables, func(t rows.Table) bool { return t.Skipped == "" })
+	selected := slices.IndexFunc(sheets, func(t rows.Table) bool { return t.Skipped == "" })
 	if selected < 0 {
 		return 0, herb.Invalidf("no visible sheet of the workbook has a value; name the sheet to publish, like file.xlsx#%s; sheets: %s",
-			names[0], rows.JoinNames(names))
+			sheets[0].Name, rows.JoinNames(rows.Names(sheets)))
 	}
-	r.notes = rows.SelectionNotes("sheet", tables, selected)
+	r.notes = rows.SelectionNotes("sheet", sheets, selected)
 	return selected, nil
 }
 

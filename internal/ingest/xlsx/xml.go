@@ -31,7 +31,6 @@ type part struct {
 	name    string // in the zip file
 	file    io.ReadCloser
 	decoder *xml.Decoder
-	left    int64  // bytes that the part may still have
 	pending int    // bytes that were read for the current token
 	equals  int    // equals signs among them
 	root    string // namespace of the root element
@@ -45,7 +44,8 @@ type part struct {
 	err error // why there is no next token; io.EOF after the last one
 }
 
-// open opens a part; it returns nil if it is missing. limit is its maximum size.
+// open opens a part; it returns nil if it is missing. limit is its maximum size. The zip file declares the size, and reading
+// more than that fails.
 func (k *book) open(name string, limit int64) (*part, error) {
 	f := k.parts[partKey(name)]
 	if f == nil {
@@ -60,7 +60,7 @@ func (k *book) open(name string, limit int64) (*part, error) {
 		return nil, herb.Invalidf("the part %s of the workbook expands %d-fold to %d bytes, as a zip bomb does; save the data as CSV",
 			rows.Clip(name), size/packed, size)
 	}
-	x := &part{book: k, name: name, left: limit}
+	x := &part{book: k, name: name}
 	var err error
 	if x.file, err = f.Open(); err != nil {
 		return nil, x.locate(err)
@@ -83,12 +83,9 @@ func (k *book) open(name string, limit int64) (*part, error) {
 // Read implements io.Reader for the decoder.
 func (x *part) Read(p []byte) (int, error) {
 	n, err := x.file.Read(p)
-	x.left -= int64(n)
 	x.pending += n
 	x.equals += bytes.Count(p[:n], []byte("="))
 	switch limit := 4 * x.book.budget.MaxRecord(); {
-	case x.left < 0:
-		return 0, herb.Invalidf("it is larger than declared, as a zip bomb is; save the data as CSV")
 	case x.pending > limit:
 		return 0, herb.Invalidf("a value or tag has more than %d bytes", limit)
 	case x.equals > maxEquals:
