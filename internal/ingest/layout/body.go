@@ -181,8 +181,8 @@ func (r Row) isSplitText() bool {
 
 // isThousands reports whether a number was split between two values.
 func isThousands(before, after []byte) bool {
-	digits := func(b []byte) int { return len(b) - len(bytes.TrimLeft(b, "0123456789")) }
-	return len(before) > 0 && digits(before[len(before)-1:]) > 0 && digits(after) == 3
+	isDigit := func(b []byte, i int) bool { return i >= 0 && i < len(b) && b[i] >= '0' && b[i] <= '9' }
+	return isDigit(before, len(before)-1) && isDigit(after, 0) && isDigit(after, 1) && isDigit(after, 2) && !isDigit(after, 3)
 }
 
 // isSpaced reports whether a blank follows a delimiter.
