@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
+
+const damaged = "the database is damaged or truncated; restore it, or copy it again with .backup"
 
 // database is one connection to a database that is only read.
 type database struct {
@@ -77,7 +80,7 @@ func (d *database) connect(path string) (err error) {
 		return err
 	}
 	if info.Size()%page != 0 {
-		return errDamaged(nil)
+		return herb.Invalidf(damaged)
 	}
 	if encoding != "UTF-8" {
 		limit *= 2 // ASCII has twice as many bytes in UTF-16
@@ -117,22 +120,20 @@ func (d *database) guard(call func() error) error {
 	if !ok {
 		return err
 	}
+	cause := ""
 	switch e.Code() & 0xFF {
-	case 11: // SQLITE_CORRUPT
-		return errDamaged(err)
-	case 26: // SQLITE_NOTADB
-		return herb.Wrap(herb.CodeInvalid, err, "the file is not a SQLite database, or it is encrypted; save one that opens without a password")
-	case 18: // SQLITE_TOOBIG
-		return herb.Invalidf("a row has more than %d bytes; at most %d are possible", d.budget.MaxRecord(), d.budget.MaxRecord())
-	case 5, 8, 14: // SQLITE_BUSY, SQLITE_READONLY, SQLITE_CANTOPEN
-		return herb.Wrap(herb.CodeInvalid, err, "the database is being written, or its writer was interrupted; "+
-			"close the program that uses it, or publish a copy made with .backup")
 	case 1: // SQLITE_ERROR: an invalid view, a missing module
-		return herb.Wrap(herb.CodeInvalid, err, "the table cannot be read")
+		cause = "the table cannot be read"
+	case 5, 8, 14: // SQLITE_BUSY, SQLITE_READONLY, SQLITE_CANTOPEN
+		cause = "the database is being written, or its writer was interrupted; close the program that uses it, or publish a copy made with .backup"
+	case 11: // SQLITE_CORRUPT
+		cause = damaged
+	case 18: // SQLITE_TOOBIG
+		return d.budget.Record(math.MaxInt)
+	case 26: // SQLITE_NOTADB
+		cause = "the file is not a SQLite database, or it is encrypted; save one that opens without a password"
+	default:
+		return err
 	}
-	return err
-}
-
-func errDamaged(cause error) error {
-	return herb.Wrap(herb.CodeInvalid, cause, "the database is damaged or truncated; restore it, or copy it again with .backup")
+	return herb.Wrap(herb.CodeInvalid, err, "%s", cause)
 }

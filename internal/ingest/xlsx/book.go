@@ -159,7 +159,7 @@ func (k *book) readSheets(main string, worksheets map[string]string) {
 
 // readStyles reads the number formats of cells.
 func (k *book) readStyles(name string) {
-	formats := map[int]style{}
+	formats := builtinStyles()
 	k.visit(name, maxPart, func(x *part) {
 		id, err := strconv.Atoi(x.attr("numFmtId"))
 		switch string(x.path) {
@@ -168,11 +168,7 @@ func (k *book) readStyles(name string) {
 				formats[id] = parseStyle(x.attr("formatCode"))
 			}
 		case "/styleSheet/cellXfs/xf":
-			s, ok := formats[id]
-			if !ok {
-				s = builtinStyle(id)
-			}
-			k.styles = append(k.styles, s)
+			k.styles = append(k.styles, formats[id])
 		}
 	})
 }

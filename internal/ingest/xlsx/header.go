@@ -19,7 +19,7 @@ func (r *reader) readHeader() error {
 		r.setColumns(o.Names)
 		return nil
 	}
-	sampled, err := sample(r.readBelow(o.HeaderRows))
+	sampled, err := sample(r.read, o.HeaderRows)
 	if err != nil {
 		return err
 	}
@@ -35,37 +35,31 @@ func (r *reader) readHeader() error {
 			last = len(sampled) - 1
 		}
 		names = r.groupNames(sampled[:last+1], sampled[last+1:])
-	case isDetected:
-		if o.Skip == 0 {
-			first = detectHeader(sampled)
-		}
-		if first < 0 {
-			r.note("no header: row %d has values like the rows below it; use --header %d if it names the columns", sampled[0].Line, sampled[0].Line)
-			o.Header, r.pending = rows.HeaderNone, sampled
-			return nil
-		}
+	case isDetected && o.Skip == 0:
+		first = detectHeader(sampled)
+	}
+	if first < 0 {
+		r.note("no header: row %d has values like the rows below it; use --header %d if it names the columns", sampled[0].Line, sampled[0].Line)
+		o.Header, r.pending = rows.HeaderNone, sampled
+		return nil
+	}
+	if isDetected {
 		first, last, names = r.detectGroups(sampled, first)
 	}
 	header, below := sampled[first:last+1], sampled[last+1:]
-	if !isGiven {
-		r.header = sampled[last].Line
-	}
 	if first > 0 {
 		r.note("row %d is the header; rows above it are not published: %s", sampled[first].Line, layout.List(sampled[:first]))
-	}
-	if names == nil {
-		r.setColumns(joinNames(header, o.HeaderJoin))
-	} else {
-		r.setColumns(names)
-	}
-	if names != nil && isDetected {
-		r.note("%s", layout.GroupNote("row", header, r.columns))
 	}
 	if names != nil || len(header) == 1 {
 		r.body.Header = layout.UniqueHeader(header, below)
 	}
+	if names == nil {
+		r.setColumns(joinNames(header, o.HeaderJoin))
+	} else if r.setColumns(names); isDetected {
+		r.note("%s", layout.GroupNote("row", header, r.columns))
+	}
 	for _, h := range header {
-		if !isGiven && r.header > 1 {
+		if r.header = h.Line; !isGiven && sampled[last].Line > 1 {
 			o.HeaderRows = append(o.HeaderRows, h.Line)
 		}
 	}
@@ -74,20 +68,6 @@ func (r *reader) readHeader() error {
 	}
 	r.pending = below
 	return r.book.err
-}
-
-// readBelow returns a function that reads the given rows of a header and the rows below them.
-func (r *reader) readBelow(header []int) func() (layout.Row, error) {
-	isAbove := len(header) > 0
-	return func() (layout.Row, error) {
-		for {
-			next, err := r.read()
-			isAbove = isAbove && next.Line <= slices.Max(header)
-			if err != nil || !isAbove || slices.Contains(header, next.Line) {
-				return next, err
-			}
-		}
-	}
 }
 
 func (r *reader) setColumns(names []string) {
@@ -162,9 +142,11 @@ func (r *sheetReader) readMerges() []layout.Merge {
 	return merges
 }
 
-// sample reads the rows at the start of a sheet from which its layout is detected.
-func sample(next func() (layout.Row, error)) (sampled []layout.Row, err error) {
+// sample reads the rows at the start of a sheet from which its layout is detected. Of the rows down to the header, only those
+// that are given are read.
+func sample(next func() (layout.Row, error), header []int) (sampled []layout.Row, err error) {
 	const maxRows, maxBytes = 50, 1 << 20
+	isAbove := len(header) > 0
 	for size := 0; len(sampled) < maxRows && size < maxBytes; {
 		r, err := next()
 		if err == io.EOF {
@@ -173,8 +155,10 @@ func sample(next func() (layout.Row, error)) (sampled []layout.Row, err error) {
 		if err != nil {
 			return nil, err
 		}
-		size += r.Size()
-		sampled = append(sampled, r.Clone())
+		if isAbove = isAbove && r.Line <= slices.Max(header); !isAbove || slices.Contains(header, r.Line) {
+			size += r.Size()
+			sampled = append(sampled, r.Clone())
+		}
 	}
 	return sampled, nil
 }

@@ -21,21 +21,21 @@ type style struct {
 	zeros      int  // digits of a zero-padded code; 0: not a code
 }
 
-// builtinStyle returns a format that has a number instead of a code. Those from 27 to 36 and from 50 to 58 are dates in
-// East Asia and unused elsewhere.
-func builtinStyle(id int) style {
-	switch {
-	case id >= 14 && id <= 17, id >= 27 && id <= 31, id == 36, id >= 50 && id <= 58:
-		return style{date: true}
-	case id >= 18 && id <= 21, id == 32, id == 33, id == 45, id == 47:
-		return style{time: true}
-	case id == 22:
-		return style{date: true, time: true}
-	case id == 46:
-		return style{time: true, elapsed: true}
-	default:
-		return style{}
+// builtinStyles returns the formats that have a number instead of a code and show dates or times. Those from 27 to 36 and from
+// 50 to 58 are dates in East Asia and unused elsewhere.
+func builtinStyles() map[int]style {
+	styles := map[int]style{}
+	for code, ids := range map[string][]int{
+		"d":   {14, 15, 16, 17, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58},
+		"h":   {18, 19, 20, 21, 32, 33, 45, 47},
+		"d h": {22},
+		"[h]": {46},
+	} {
+		for _, id := range ids {
+			styles[id] = parseStyle(code)
+		}
 	}
+	return styles
 }
 
 // literal matches what is no unit in a format code: quoted and escaped characters, paddings, colors, conditions, languages,
@@ -94,16 +94,14 @@ func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, l
 	if s.time || clock != 0 {
 		k = layout.Datetime
 	}
-	epoch := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
-	switch {
+	switch epoch := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC); {
 	case date1904:
-		epoch = epoch.AddDate(4, 0, 2)
-	case day < 60:
-		epoch = epoch.AddDate(0, 0, 1)
-	}
-	if day == 60 && !date1904 { // a date that did not exist: Lotus 1-2-3 took 1900 for a leap year, and others followed
+		b = rows.AppendDate(b, epoch.AddDate(4, 0, 2+day))
+	case day == 60: // a date that did not exist: Lotus 1-2-3 took 1900 for a leap year, and others followed
 		b, k = append(b, "1900-02-29"...), layout.Other
-	} else {
+	case day < 60:
+		b = rows.AppendDate(b, epoch.AddDate(0, 0, 1+day))
+	default:
 		b = rows.AppendDate(b, epoch.AddDate(0, 0, day))
 	}
 	if s.time || clock != 0 {

@@ -66,7 +66,7 @@ func (k *book) tables() ([]rows.Table, error) {
 			if err != nil {
 				return nil, err
 			}
-			sampled, err := sample(in.readRow)
+			sampled, err := sample(in.readRow, nil)
 			if err := errors.Join(err, in.file.Close()); err != nil {
 				return nil, err
 			}
