@@ -61,8 +61,13 @@ func isRecord(sampled []layout.Row) bool {
 func isHeader(sampled []layout.Row, i int, strict bool) bool {
 	const maxBelow = 20 // rows that a header is compared with
 	header, below := sampled[i], sampled[i+1:min(i+1+maxBelow, len(sampled))]
-	filled := header.Filled()
-	if len(below) == 0 || filled < 2 || 5*filled < 3*medianFilled(below) {
+	filled, wider := header.Filled(), 0 // wider rows below have 5 values for 3 of the header, or more
+	for _, r := range below {
+		if 3*r.Filled() > 5*filled {
+			wider++
+		}
+	}
+	if filled < 2 || 2*wider >= len(below) {
 		return false
 	}
 	names, distinct := countNames(header)
@@ -142,16 +147,16 @@ func periods(r layout.Row) (found layout.Kind) {
 			numbers = append(numbers, string(r.Cells[c]))
 		}
 	}
-	if len(dates) >= 3 && slices.IsSorted(dates) && len(slices.Compact(slices.Clone(dates))) == len(dates) {
+	if n := len(dates); n >= 3 && slices.IsSorted(dates) && len(slices.Compact(dates)) == n {
 		found |= days
 	}
-	if len(numbers) >= 5 && isConsecutive(numbers) {
+	if len(numbers) >= 5 && areConsecutive(numbers) {
 		found |= layout.Number
 	}
 	return found
 }
 
-func isConsecutive(numbers []string) bool {
+func areConsecutive(numbers []string) bool {
 	first, err := strconv.Atoi(numbers[0])
 	for i, n := range numbers {
 		if err != nil || n != strconv.Itoa(first+i) {
@@ -159,13 +164,4 @@ func isConsecutive(numbers []string) bool {
 		}
 	}
 	return true
-}
-
-func medianFilled(sampled []layout.Row) int {
-	var counts []int
-	for _, r := range sampled {
-		counts = append(counts, r.Filled())
-	}
-	slices.Sort(counts)
-	return counts[len(counts)/2]
 }

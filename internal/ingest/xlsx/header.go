@@ -30,9 +30,8 @@ func (r *reader) readHeader() error {
 	case len(sampled) == 0:
 		return herb.Invalidf("sheet %q is empty; write the names of the columns in its first row", r.in.title)
 	case isGiven:
-		isBelow := func(row layout.Row) bool { return row.Line > slices.Max(o.HeaderRows) }
-		if last = slices.IndexFunc(sampled, isBelow) - 1; last < -1 {
-			last = len(sampled) - 1
+		for last = -1; last+1 < len(sampled) && sampled[last+1].Line <= slices.Max(o.HeaderRows); {
+			last++
 		}
 		names = r.groupNames(sampled[:last+1], sampled[last+1:])
 	case isDetected && o.Skip == 0:
@@ -74,7 +73,7 @@ func (r *reader) setColumns(names []string) {
 	for _, name := range names {
 		r.columns = append(r.columns, rows.Column{Name: name})
 	}
-	r.named = len(names)
+	r.named, r.kinds = len(names), make([]layout.Kind, len(names))
 }
 
 // joinNames joins the values that the rows of a header have for each column.

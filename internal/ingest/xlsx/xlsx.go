@@ -186,10 +186,7 @@ func (r *reader) Next() ([][]byte, error) {
 	}
 	for i, k := range next.Kinds {
 		if i == len(r.columns) {
-			r.columns = append(r.columns, rows.Column{})
-		}
-		if i == len(r.kinds) {
-			r.kinds = append(r.kinds, 0)
+			r.columns, r.kinds = append(r.columns, rows.Column{}), append(r.kinds, 0)
 		}
 		r.kinds[i] |= k
 	}
