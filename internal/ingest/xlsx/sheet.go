@@ -35,10 +35,13 @@ type cell struct {
 // openSheet opens a sheet by its index.
 func (k *book) openSheet(i int) (*sheetReader, error) {
 	p, err := k.open(k.sheetParts[i], maxSheet)
-	if p == nil && err == nil {
-		err = herb.Invalidf("the workbook has no part %s; save it again", rows.Clip(k.sheetParts[i]))
+	switch {
+	case err != nil:
+		return nil, err
+	case p == nil:
+		return nil, herb.Invalidf("the workbook has no part %s; save it again", rows.Clip(k.sheetParts[i]))
 	}
-	return &sheetReader{part: p, title: k.sheets[i].Name}, err
+	return &sheetReader{part: p, title: k.sheets[i].Name}, nil
 }
 
 // readRow returns the next row with a value, valid until the next call. The error is io.EOF after the last.
@@ -52,8 +55,8 @@ func (r *sheetReader) readRow() (layout.Row, error) {
 			r.startCell()
 		case row + "/c/f":
 			r.cell.formula = true
-		case row + "/c/is":
-			r.cell.stored = "inlineStr" // some writers leave it out
+		case row + "/c/is": // some writers leave out the type, and others write a value too
+			r.cell.stored, r.cell.content = "inlineStr", r.cell.content[:0]
 		case row + "/c/v/text()", row + "/c/is/t/text()", row + "/c/is/r/t/text()":
 			r.cell.content = append(r.cell.content, r.text...)
 			r.err = r.book.budget.Record(len(r.cell.content))

@@ -106,14 +106,12 @@ type reader struct {
 // start selects a sheet and reads its header.
 func (r *reader) start() error {
 	i, err := r.selectSheet()
+	if err == nil {
+		r.in, err = r.book.openSheet(i)
+	}
 	if err != nil {
 		return err
 	}
-	in, err := r.book.openSheet(i)
-	if err != nil {
-		return err
-	}
-	r.in = in
 	return r.readHeader()
 }
 
