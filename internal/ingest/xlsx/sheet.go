@@ -109,7 +109,7 @@ func (r *sheetReader) endCell() error {
 	if err != nil || len(r.buf) == start {
 		return err
 	}
-	if err := cmp.Or(r.book.budget.Columns(column+1), r.book.budget.Record(len(r.buf))); err != nil {
+	if err := r.book.budget.Columns(column + 1); err != nil {
 		return err
 	}
 	for len(r.row.Cells) <= column {
@@ -143,7 +143,7 @@ func (r *sheetReader) appendValue() (k layout.Kind, err error) {
 	default:
 		r.buf, k = c.style.appendNumber(r.buf, raw, r.book.date1904)
 	}
-	return k, err
+	return k, cmp.Or(err, r.book.budget.Record(len(r.buf)))
 }
 
 // cellName returns the name of a cell, such as BC17, by its column from 0 and its row from 1.
