@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/xml"
 	"errors"
 	"io"
 	"math"
@@ -141,18 +140,15 @@ func (k *book) readSheets(main string, worksheets map[string]string) {
 		case "/workbook/workbookPr":
 			k.date1904 = slices.Contains([]string{"1", "true", "on"}, x.attr("date1904"))
 		case "/workbook/sheets/sheet":
-			// The two editions of the standard have namespaces that differ in their beginning.
-			i := slices.IndexFunc(x.attrs, func(a xml.Attr) bool {
-				return a.Name.Local == "id" && strings.HasSuffix(a.Name.Space, "/relationships")
-			})
-			if i < 0 || worksheets[x.attrs[i].Value] == "" {
-				return
+			name := worksheets[x.attr("id")]
+			if name == "" {
+				return // a chart
 			}
 			sheet := rows.Table{Name: x.attr("name")}
 			if state := x.attr("state"); state == "hidden" || state == "veryHidden" {
 				sheet.Skipped = "hidden"
 			}
-			k.sheets, k.sheetParts = append(k.sheets, sheet), append(k.sheetParts, worksheets[x.attrs[i].Value])
+			k.sheets, k.sheetParts = append(k.sheets, sheet), append(k.sheetParts, name)
 		}
 	})
 }

@@ -139,10 +139,11 @@ func (x *part) next() bool {
 	return false
 }
 
-// attr returns an attribute of the element without a namespace, empty if it is missing.
+// attr returns an attribute of the element, empty if it is missing. It has no namespace or that of relationships, which
+// begins differently in the two editions of the standard.
 func (x *part) attr(name string) string {
 	for i := range x.attrs {
-		if a := &x.attrs[i]; a.Name.Local == name && a.Name.Space == "" {
+		if a := &x.attrs[i]; a.Name.Local == name && (a.Name.Space == "" || strings.HasSuffix(a.Name.Space, "/relationships")) {
 			return a.Value
 		}
 	}
