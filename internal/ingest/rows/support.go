@@ -41,13 +41,17 @@ func Clip(s string) string { return herb.Clip(s, 60) }
 
 // JoinNames lists names for a message, at most 50 of them.
 func JoinNames(names []string) string {
-	const limit = 50
-	shown := make([]string, min(len(names), limit))
-	for i := range shown {
-		shown[i] = Clip(names[i])
+	clipped := make([]string, len(names))
+	for i, name := range names {
+		clipped[i] = Clip(name)
 	}
-	list := strings.Join(shown, ", ")
-	if more := len(names) - limit; more > 0 {
+	return joinSome(clipped)
+}
+
+func joinSome(items []string) string {
+	const limit = 50
+	list := strings.Join(items[:min(len(items), limit)], ", ")
+	if more := len(items) - limit; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	return list
@@ -72,7 +76,7 @@ func FindTable(kind, name string, tables []Table) (int, error) {
 func SelectionNotes(kind string, tables []Table, selected int) []string {
 	var others []string
 	for i, t := range tables {
-		other := strconv.Quote(t.Name)
+		other := strconv.Quote(Clip(t.Name))
 		if t.Skipped != "" {
 			other += " (" + t.Skipped + ")"
 		}
@@ -84,7 +88,7 @@ func SelectionNotes(kind string, tables []Table, selected int) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("only the %s %q is published; add # and a name to the file to publish another: %s",
-		kind, tables[selected].Name, JoinNames(others))}
+		kind, tables[selected].Name, joinSome(others))}
 }
 
 // SplitCells appends the cells that are concatenated in buf, by the end of each.
