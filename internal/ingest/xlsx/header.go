@@ -144,9 +144,9 @@ func (r *sheetReader) readMerges() []layout.Merge {
 // sample reads the rows at the start of a sheet from which its layout is detected. Of the rows down to the header, only those
 // that are given are read.
 func sample(next func() (layout.Row, error), header []int) (sampled []layout.Row, err error) {
-	const maxRows, maxBytes = 50, 1 << 20
+	const maxRows, maxBytes = 50, 1 << 20 // below the given rows
 	isAbove := len(header) > 0
-	for size := 0; len(sampled) < maxRows && size < maxBytes; {
+	for size := 0; len(sampled) < maxRows+len(header) && size < maxBytes; {
 		r, err := next()
 		if err == io.EOF {
 			break
@@ -154,8 +154,10 @@ func sample(next func() (layout.Row, error), header []int) (sampled []layout.Row
 		if err != nil {
 			return nil, err
 		}
-		if isAbove = isAbove && r.Line <= slices.Max(header); !isAbove || slices.Contains(header, r.Line) {
+		if isAbove = isAbove && r.Line <= slices.Max(header); !isAbove {
 			size += r.Size()
+		}
+		if !isAbove || slices.Contains(header, r.Line) {
 			sampled = append(sampled, r.Clone())
 		}
 	}
