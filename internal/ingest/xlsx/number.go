@@ -31,8 +31,9 @@ func builtinStyles() map[int]style {
 		"d h": {22},
 		"[h]": {46},
 	} {
+		s := parseStyle(code)
 		for _, id := range ids {
-			styles[id] = parseStyle(code)
+			styles[id] = s
 		}
 	}
 	return styles
