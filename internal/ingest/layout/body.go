@@ -6,7 +6,6 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strings"
 
 	"herbarium/internal/ingest/rows"
 )
@@ -41,7 +40,8 @@ type Body struct {
 // Detect examines the start of the rows below the header. It reports whether the first one is no record but states the
 // units of the columns, which it sets. From then on, the body recognizes footnotes below a table of several columns.
 func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
-	if records := WithoutUnits(sample); len(records) < len(sample) {
+	records := slices.Clone(WithoutUnits(sample))
+	if len(records) < len(sample) {
 		b.units = sample[:1]
 		for i, unit := range Units(sample[0], records) {
 			if i < len(columns) && unit != "" {
@@ -49,13 +49,12 @@ func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
 				b.stated = append(b.stated, columns[i].Name+" in "+unit)
 			}
 		}
-		sample = records
 	}
 	isFilled := func(r Row) bool { return len(r.cell(b.first)) > 0 }
-	for b.first < len(columns) && !slices.ContainsFunc(sample, isFilled) {
+	for b.first < len(columns) && !slices.ContainsFunc(records, isFilled) {
 		b.first++
 	}
-	records := slices.DeleteFunc(slices.Clone(sample), func(r Row) bool { return r.Filled() < 2 })
+	records = slices.DeleteFunc(records, func(r Row) bool { return r.Filled() < 2 })
 	k, n := ColumnKind(records, b.first)
 	b.footnotes, b.numeric = b.first+1 < len(columns), n > 0 && k != Text
 	b.prose = slices.ContainsFunc(records, func(r Row) bool { return labeled.Match(r.cell(b.first)) || isSentence(r.cell(b.first)) })
@@ -65,12 +64,7 @@ func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
 
 // Next returns the next record that read yields.
 func (b *Body) Next(read func() (Row, error)) (Row, error) {
-	for {
-		if len(b.ready) > 0 {
-			next := b.ready[0]
-			b.ready = b.ready[1:]
-			return next, next.Invalid
-		}
+	for len(b.ready) == 0 {
 		if b.end != nil {
 			return Row{}, b.end
 		}
@@ -80,12 +74,15 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 			b.finish()
 		case err != nil:
 			return Row{}, err
-		case b.isRepeated(row):
+		case row.isOneOf(b.Header):
 			if b.repeats++; b.repeats == 1 {
 				b.repeated = row.Line
 			}
 		case b.mayBeFootnote(row):
-			b.hold(row)
+			if b.held = append(b.held, row.Clone()); len(b.held) > maxHeld {
+				b.footnotes = false
+				b.release()
+			}
 		case len(b.held) == 0:
 			b.records++
 			return row, row.Invalid
@@ -95,22 +92,49 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 			b.ready = append(b.ready, row) // returned before the next row is read
 		}
 	}
+	next := b.ready[0]
+	b.ready = b.ready[1:]
+	return next, next.Invalid
+}
+
+// release makes records of the rows that are held.
+func (b *Body) release() {
+	b.sparse = b.sparse || slices.ContainsFunc(b.held, func(r Row) bool { return r.Filled() > 0 })
+	b.spaced = b.spaced || slices.ContainsFunc(b.held, Row.isSpaced)
+	b.ready, b.held = b.held, nil
+}
+
+// finish separates the footnotes at the end of the table from records.
+func (b *Body) finish() {
+	start, isGap := 0, false // start of the footnotes and the blank rows above them
+	for i, r := range b.held {
+		if r.Filled() == 0 {
+			isGap = true
+			continue
+		}
+		if b.isFootnote(r, isGap || r.Gap) {
+			if len(b.held)-i <= b.records { // more notes than records are no footnotes
+				b.held, b.dropped = b.held[:start], b.held[start:]
+			}
+			break
+		}
+		isGap, start = false, i+1
+	}
+	b.ready, b.held, b.end = b.held, nil, io.EOF
 }
 
 // UniqueHeader returns the rows of a header that no record can be equal to. Such a row has several names, and one is above
 // numbers or dates; or it has three names or occurs three times, and no other row has one of the names.
 func UniqueHeader(header, below []Row) (unique []Row) {
-	b := Body{Header: header}
-	others := slices.DeleteFunc(slices.Clone(below), b.isRepeated)
+	others := slices.DeleteFunc(slices.Clone(below), func(r Row) bool { return r.isOneOf(header) })
 	for _, h := range header {
 		names, contrast := map[string]bool{}, false
 		for i, name := range h.Cells {
-			if KindOf(name) != Text {
-				continue
+			if KindOf(name) == Text {
+				names[string(name)] = true
+				k, n := ColumnKind(others, i)
+				contrast = contrast || n > 0 && k != Text
 			}
-			names[string(name)] = true
-			k, n := ColumnKind(others, i)
-			contrast = contrast || n > 0 && k != Text
 		}
 		isName := func(c []byte) bool { return names[string(c)] }
 		recurs := slices.ContainsFunc(others, func(r Row) bool { return slices.ContainsFunc(r.Cells, isName) })
@@ -121,11 +145,11 @@ func UniqueHeader(header, below []Row) (unique []Row) {
 	return unique
 }
 
-// isRepeated reports whether a row is one of the header again.
-func (b *Body) isRepeated(row Row) bool {
-	n := row.Width()
-	return slices.ContainsFunc(b.Header, func(h Row) bool {
-		return h.Width() == n && slices.EqualFunc(h.Cells[:n], row.Cells[:n], bytes.Equal)
+// isOneOf reports whether a row has the values of one of the rows of a header.
+func (r Row) isOneOf(header []Row) bool {
+	n := r.Width()
+	return slices.ContainsFunc(header, func(h Row) bool {
+		return h.Width() == n && slices.EqualFunc(h.Cells[:n], r.Cells[:n], bytes.Equal)
 	})
 }
 
@@ -157,14 +181,9 @@ func (r Row) isSplitText() bool {
 
 // isThousands reports whether a number was split between two values.
 func isThousands(before, after []byte) bool {
-	if len(before) == 0 || !isDigit(before[len(before)-1]) {
-		return false
-	}
-	digits := slices.IndexFunc(after, func(c byte) bool { return !isDigit(c) })
-	return digits == 3 || digits < 0 && len(after) == 3
+	isDigit := func(b []byte, i int) bool { return i >= 0 && i < len(b) && b[i] >= '0' && b[i] <= '9' }
+	return isDigit(before, len(before)-1) && isDigit(after, 0) && isDigit(after, 1) && isDigit(after, 2) && !isDigit(after, 3)
 }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // isSpaced reports whether a blank follows a delimiter.
 func (r Row) isSpaced() bool {
@@ -184,44 +203,6 @@ func WithoutNotes(table []Row) []Row {
 		return table // footnotes are below several records, and not like these
 	}
 	return table[:end]
-}
-
-// hold keeps a row until it is known whether a record follows.
-func (b *Body) hold(row Row) {
-	b.held = append(b.held, row.Clone())
-	if len(b.held) > maxHeld {
-		b.footnotes = false
-		b.release()
-	}
-}
-
-// release makes records of the rows that are held.
-func (b *Body) release() {
-	b.sparse = b.sparse || slices.ContainsFunc(b.held, func(r Row) bool { return r.Filled() > 0 })
-	b.spaced = b.spaced || slices.ContainsFunc(b.held, Row.isSpaced)
-	b.ready, b.held = b.held, nil
-}
-
-// finish separates the footnotes at the end of the table from records.
-func (b *Body) finish() {
-	b.end = io.EOF
-	isGap := false
-	first, start := -1, 0 // the first footnote, and the blank rows above it
-	for i, r := range b.held {
-		if r.Filled() == 0 {
-			isGap = true
-			continue
-		}
-		if b.isFootnote(r, isGap || r.Gap) {
-			first = i
-			break
-		}
-		isGap, start = false, i+1
-	}
-	if first < 0 || len(b.held)-first > b.records {
-		start = len(b.held) // more notes than records are no footnotes
-	}
-	b.ready, b.dropped, b.held = b.held[:start], b.held[start:], nil
 }
 
 var (
@@ -276,20 +257,4 @@ func (b *Body) Notes(unit string, header int) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s below the table and not published: %s; use --header %d to publish all rows", where, List(b.dropped), header))
 	}
 	return notes
-}
-
-// List lists the rows that have values for a message.
-func List(skipped []Row) string {
-	const limit = 50
-	var texts []string
-	for _, r := range skipped {
-		if len(texts) == limit {
-			texts = append(texts, "…")
-			break
-		}
-		if r.Filled() > 0 {
-			texts = append(texts, r.String())
-		}
-	}
-	return strings.Join(texts, ", ")
 }

@@ -32,34 +32,38 @@ const MaxHeader = 3
 //
 // The two rows of a survey need no further evidence: questions, and the options or "Response" below each.
 func Groups(header, below []Row, merges []Merge, separator string) []string {
-	if len(header) == 2 && isSurvey(header[1], below) {
-		names, _, _ := joinRows(header[0], withoutResponses(header[1]), nil, separator)
-		return uniqueNames(names)
-	}
-	below = slices.Clone(WithoutUnits(below))
-	below = slices.DeleteFunc(below[:min(len(below), sampledBelow)], (&Body{Header: header}).isRepeated)
 	last := len(header) - 1
 	joined := header[last]
-	for i, required := last-1, 1; i >= 0; i, required = i-1, 2 {
-		cells, several := joinGroups(header[i], joined, below, merges, separator)
-		if several < required {
-			return nil
+	if last == 1 && isSurvey(joined, below) {
+		joined = joined.Clone()
+		for i, c := range joined.Cells {
+			if isResponse(c) {
+				joined.Cells[i] = nil
+			}
 		}
-		joined.Cells = cells
+		joined.Cells, _, _ = joinRows(header[0], joined, nil, separator)
+	} else {
+		below = slices.Clone(WithoutUnits(below))
+		below = slices.DeleteFunc(below[:min(len(below), sampledBelow)], func(r Row) bool { return r.isOneOf(header) })
+		for i, required := last-1, 1; i >= 0; i, required = i-1, 2 {
+			several := 0
+			if joined.Cells, several = joinGroups(header[i], joined, below, merges, separator); several < required {
+				return nil
+			}
+		}
 	}
-	return uniqueNames(joined.Cells)
-}
-
-// uniqueNames returns the names of columns, nil unless every column has one of its own.
-func uniqueNames(cells [][]byte) []string {
 	var names []string
-	for _, name := range cells {
+	for _, name := range joined.Cells {
 		names = append(names, string(name))
 	}
-	if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) < len(names) || slices.Contains(names, "") {
+	if hasDuplicate(names) || slices.Contains(names, "") {
 		return nil
 	}
 	return names
+}
+
+func hasDuplicate(names []string) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names)
 }
 
 // joinGroups returns the names in a row with those of their groups in the row above it, and the number of groups of several
@@ -68,16 +72,28 @@ func joinGroups(upper, lower Row, below []Row, merges []Merge, separator string)
 	if !MayGroup(upper, lower) {
 		return nil, 0
 	}
-	names, columns, merged := joinRows(upper, lower, merges, separator)
+	names, groups, isMerged := joinRows(upper, lower, merges, separator)
 	contrasts := 0 // names above numbers or dates
 	for i := range names {
 		if k, n := ColumnKind(below, i); KindOf(lower.cell(i)) == Text && n > 0 && k != Text {
 			contrasts++
 		}
 	}
-	several, alike, recurs := compareGroups(columns)
+	var inGroups, first []string
+	isAlike := true // groups of several columns have the same ones
+	for _, group := range groups {
+		inGroups = append(inGroups, group...)
+		if len(group) < 2 {
+			continue
+		}
+		if several++; several == 1 {
+			first = group
+		}
+		isAlike = isAlike && slices.Equal(first, group)
+	}
+	recurs := hasDuplicate(slices.DeleteFunc(inGroups, func(name string) bool { return name == "" }))
 	covers := len(upper.cell(0)) > 0 && upper.Filled() <= len(names)/2 && lower.Filled() == len(names) && contrasts > len(names)/2
-	if !merged && !(several > 1 && (alike && recurs || covers)) || contrasts == 0 && !recurs {
+	if !isMerged && !(several > 1 && (isAlike && recurs || covers)) || contrasts == 0 && !recurs {
 		return nil, 0
 	}
 	return names, several
@@ -86,70 +102,47 @@ func joinGroups(upper, lower Row, below []Row, merges []Merge, separator string)
 // joinRows returns the names in a row with those of their groups in the row above it, nil if some value cannot be a name. A
 // column without a name in both rows has an empty one. It also returns the names in each group, by the column in which it
 // begins, and whether cells are merged.
-func joinRows(upper, lower Row, merges []Merge, separator string) (names [][]byte, columns map[int][]string, merged bool) {
+func joinRows(upper, lower Row, merges []Merge, separator string) (names [][]byte, groups map[int][]string, isMerged bool) {
 	width := max(len(upper.Cells), len(lower.Cells))
-	starts, merged := groupStarts(upper, lower, merges, width)
-	columns = map[int][]string{}
-	for i := range width {
-		name, start := bytes.TrimSpace(lower.cell(i)), starts[i]
+	starts, isMerged := groupStarts(upper, lower, merges, width)
+	groups = map[int][]string{}
+	for i, start := range starts {
+		name := bytes.TrimSpace(lower.cell(i))
 		if len(name) == 0 && start >= 0 && start != i || len(name) > 0 && !isName(name) || start >= 0 && !isName(upper.cell(start)) {
 			return nil, nil, false
 		}
 		if start >= 0 {
-			columns[start] = append(columns[start], string(name))
+			groups[start] = append(groups[start], string(name))
 			name = []byte(JoinName(string(bytes.TrimSpace(upper.cell(start))), string(name), separator))
 		}
 		names = append(names, name)
 	}
-	return names, columns, merged
+	return names, groups, isMerged
 }
 
-// isSurvey reports whether a row has the labels that survey programs write below questions: several of them, but no record,
-// are "Response".
-func isSurvey(labels Row, below []Row) bool {
-	n := 0
-	for i, c := range labels.Cells {
-		if isResponse(c) {
-			n++
-		}
-		if isResponse(c) && slices.ContainsFunc(below, func(r Row) bool { return isResponse(r.cell(i)) }) {
-			return false
+// groupStarts returns the column in which the group of each column begins, -1 if it has none. A group that is not merged
+// extends over the empty cells right of its name.
+func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, isMerged bool) {
+	starts = make([]int, width)
+	for i := range starts {
+		if starts[i] = -1; len(upper.cell(i)) > 0 {
+			starts[i] = i
 		}
 	}
-	return n > 1 && len(below) > 1
-}
-
-// withoutResponses returns labels without those that say nothing.
-func withoutResponses(labels Row) Row {
-	labels = labels.Clone()
-	for i, c := range labels.Cells {
-		if isResponse(c) {
-			labels.Cells[i] = nil
+	for _, m := range merges {
+		if m.Top == upper.Line && m.Bottom < lower.Line && m.Right > m.Left && len(upper.cell(m.Left)) > 0 {
+			isMerged = true
+			for i := m.Left; i <= min(m.Right, width-1); i++ {
+				starts[i] = m.Left
+			}
 		}
 	}
-	return labels
-}
-
-func isResponse(cell []byte) bool {
-	return string(cell) == "Response" || string(cell) == "Open-Ended Response"
-}
-
-// GroupNote describes columns that several rows name together. unit is what the format calls a row.
-func GroupNote(unit string, header []Row, columns []rows.Column) string {
-	last := header[len(header)-1]
-	isJoined := func(i int) bool {
-		return len(last.cell(i)) > 0 && !isResponse(last.cell(i)) && columns[i].Name != string(bytes.TrimSpace(last.cell(i)))
+	for i := 1; i < width && !isMerged; i++ {
+		if starts[i] < 0 && len(lower.cell(i)) > 0 {
+			starts[i] = starts[i-1]
+		}
 	}
-	example := 0
-	for example+1 < len(columns) && !isJoined(example) {
-		example++
-	}
-	var others []string
-	for _, r := range header[:len(header)-1] {
-		others = append(others, strconv.Itoa(r.Line))
-	}
-	return fmt.Sprintf("%ss %s and %d name the columns together, such as %q; use --header %d if only the last one does",
-		unit, strings.Join(others, ", "), last.Line, rows.Clip(columns[example].Name), last.Line)
+	return starts, isMerged
 }
 
 // MayGroup reports whether a row has an empty cell right of a value and above a value, so that the value may name a group.
@@ -167,51 +160,23 @@ func MayGroup(upper, lower Row) bool {
 	return false
 }
 
-// groupStarts returns the column in which the group of each column begins, -1 if it has none. A group that is not merged
-// extends over the empty cells right of its name.
-func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, merged bool) {
-	starts = make([]int, width)
-	for i := range starts {
-		if starts[i] = -1; len(upper.cell(i)) > 0 {
-			starts[i] = i
-		}
-	}
-	for _, m := range merges {
-		if m.Top == upper.Line && m.Bottom < lower.Line && m.Right > m.Left && len(upper.cell(m.Left)) > 0 {
-			merged = true
-			for i := m.Left; i <= min(m.Right, width-1); i++ {
-				starts[i] = m.Left
-			}
-		}
-	}
-	for i := 1; i < width && !merged; i++ {
-		if starts[i] < 0 && len(lower.cell(i)) > 0 {
-			starts[i] = starts[i-1]
-		}
-	}
-	return starts, merged
-}
-
-// compareGroups returns the number of groups of several columns, whether all of these have the same columns, and whether
-// the name of some column recurs in another group.
-func compareGroups(columns map[int][]string) (several int, alike, recurs bool) {
-	var first []string
-	groups := map[string]int{} // that have a column of a name
-	alike = true
-	for _, names := range columns {
-		for _, name := range names {
-			groups[name]++
-			recurs = recurs || name != "" && groups[name] > 1
-		}
-		if len(names) < 2 {
+// isSurvey reports whether a row has the labels that survey programs write below questions: several of them, but no record,
+// are "Response".
+func isSurvey(labels Row, below []Row) bool {
+	n := 0
+	for i, c := range labels.Cells {
+		if !isResponse(c) {
 			continue
 		}
-		if several++; several == 1 {
-			first = names
+		if n++; slices.ContainsFunc(below, func(r Row) bool { return isResponse(r.cell(i)) }) {
+			return false
 		}
-		alike = alike && slices.Equal(first, names)
 	}
-	return several, alike, recurs
+	return n > 1 && len(below) > 1
+}
+
+func isResponse(cell []byte) bool {
+	return string(cell) == "Response" || string(cell) == "Open-Ended Response"
 }
 
 // JoinName joins the parts of a name from several rows. An empty separator is a blank.
@@ -220,4 +185,23 @@ func JoinName(above, name, separator string) string {
 		return above + name
 	}
 	return above + cmp.Or(separator, " ") + name
+}
+
+// GroupNote describes columns that several rows name together. unit is what the format calls a row.
+func GroupNote(unit string, header []Row, columns []rows.Column) string {
+	last := header[len(header)-1]
+	var others []string
+	for _, r := range header[:len(header)-1] {
+		others = append(others, strconv.Itoa(r.Line))
+	}
+	example := 0
+	for example+1 < len(columns) {
+		name := last.cell(example)
+		if len(name) > 0 && !isResponse(name) && columns[example].Name != string(bytes.TrimSpace(name)) {
+			break
+		}
+		example++
+	}
+	return fmt.Sprintf("%ss %s and %d name the columns together, such as %q; use --header %d if only the last one does",
+		unit, strings.Join(others, ", "), last.Line, rows.Clip(columns[example].Name), last.Line)
 }

@@ -68,15 +68,25 @@ func (r Row) Size() (n int) {
 	return n
 }
 
-// String returns the values for a message.
-func (r Row) String() string {
-	var values []string
-	for _, c := range r.Cells {
-		if c = bytes.TrimSpace(c); len(c) > 0 {
-			values = append(values, string(c))
+// List lists the rows that have values for a message.
+func List(skipped []Row) string {
+	const limit = 50
+	var texts []string
+	for _, r := range skipped {
+		var values []string
+		for _, c := range r.Cells {
+			if c = bytes.TrimSpace(c); len(c) > 0 {
+				values = append(values, string(c))
+			}
+		}
+		if r.Filled() > 0 {
+			texts = append(texts, fmt.Sprintf("%d (%s)", r.Line, rows.Clip(strings.Join(values, " | "))))
 		}
 	}
-	return fmt.Sprintf("%d (%s)", r.Line, rows.Clip(strings.Join(values, " | ")))
+	if len(texts) > limit {
+		texts = append(texts[:limit], "…")
+	}
+	return strings.Join(texts, ", ")
 }
 
 // Kind is a set of kinds of values.
@@ -94,33 +104,24 @@ const (
 	Missing // no value, or a marker of one
 )
 
-// KindOf returns what a value appears to be, in a wide sense: only the layout depends on it. Datetimes are dates.
+// KindOf returns what a value appears to be, in a wide sense: only the layout depends on it. A date has at least three
+// numbers, such as a year, a month and a day. Datetimes are dates.
 func KindOf(v []byte) Kind {
+	const separators = "-/:. T"
 	v = bytes.TrimSpace(v)
 	switch string(v) {
 	case "", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "NaN", "nan", "?", "-", ".", "..", "--", `\N`, "#N/A":
 		return Missing
 	}
-	if isNumber(v) {
+	digits := strings.ReplaceAll(strings.Trim(string(v), "+-$€£¥% "), ",", "")
+	if _, err := strconv.ParseFloat(digits, 64); err == nil && digits[len(digits)-1] <= '9' { // not infinity
 		return Number
 	}
-	if isDate(v) {
+	isSeparator := func(r rune) bool { return strings.ContainsRune(separators, r) }
+	if len(bytes.Trim(v, "0123456789Z+"+separators)) == 0 && len(bytes.FieldsFunc(v, isSeparator)) >= 3 {
 		return Date
 	}
 	return Text
-}
-
-func isNumber(v []byte) bool {
-	digits := strings.ReplaceAll(strings.Trim(string(v), "+-$€£¥% "), ",", "")
-	_, err := strconv.ParseFloat(digits, 64)
-	return err == nil && digits[len(digits)-1] <= '9' // not infinity
-}
-
-// isDate reports whether a value has at least three numbers, such as a year, a month and a day.
-func isDate(v []byte) bool {
-	const separators = "-/:. T"
-	numbers := bytes.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(separators, r) })
-	return len(numbers) >= 3 && len(bytes.Trim(v, "0123456789Z+"+separators)) == 0
 }
 
 // ColumnKind returns the kind that all n values of a column have, Text if they differ.

@@ -17,7 +17,7 @@ import (
 
 const (
 	maxFooter = 32 << 20 // bytes of the metadata of a file
-	maxList   = 1 << 20  // elements of one list in it
+	maxList   = 1 << 17  // elements of one list in it, which are allocated before they are read
 )
 
 // fileMetadata is the part of the footer that is used. The library's own type requires values that writers leave out,

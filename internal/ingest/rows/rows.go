@@ -89,6 +89,14 @@ type Table struct {
 	Skipped string // why it is published only if a user names it, such as "hidden"; empty: it is published
 }
 
+// Names returns the names of tables.
+func Names(tables []Table) (names []string) {
+	for _, t := range tables {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
 // Published returns the names of the tables that are published.
 func Published(tables []Table) (names []string) {
 	for _, t := range tables {

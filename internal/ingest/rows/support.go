@@ -41,12 +41,17 @@ func Clip(s string) string { return herb.Clip(s, 60) }
 
 // JoinNames lists names for a message, at most 50 of them.
 func JoinNames(names []string) string {
-	var shown []string
-	for _, n := range names[:min(len(names), 50)] {
-		shown = append(shown, Clip(n))
+	clipped := make([]string, len(names))
+	for i, name := range names {
+		clipped[i] = Clip(name)
 	}
-	list := strings.Join(shown, ", ")
-	if more := len(names) - len(shown); more > 0 {
+	return joinSome(clipped)
+}
+
+func joinSome(items []string) string {
+	const limit = 50
+	list := strings.Join(items[:min(len(items), limit)], ", ")
+	if more := len(items) - limit; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	return list
@@ -54,7 +59,8 @@ func JoinNames(names []string) string {
 
 // FindTable returns the index of a table by its name. The case is ignored if no name is equal. kind is what the format
 // calls a table, for the message.
-func FindTable(kind, name string, names []string) (int, error) {
+func FindTable(kind, name string, tables []Table) (int, error) {
+	names := Names(tables)
 	i := slices.Index(names, name)
 	if i < 0 {
 		i = slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
@@ -63,6 +69,26 @@ func FindTable(kind, name string, names []string) (int, error) {
 		return i, nil
 	}
 	return 0, herb.Invalidf("no such %s %q%s %ss: %s", kind, Clip(name), text.Suggestion(Clip(name), names), kind, JoinNames(names))
+}
+
+// SelectionNotes returns a note about the tables of a file that are not published beside the selected one, if there are any.
+// kind is what the format calls the selected table.
+func SelectionNotes(kind string, tables []Table, selected int) []string {
+	var others []string
+	for i, t := range tables {
+		other := strconv.Quote(Clip(t.Name))
+		if t.Skipped != "" {
+			other += " (" + t.Skipped + ")"
+		}
+		if i != selected {
+			others = append(others, other)
+		}
+	}
+	if others == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("only the %s %q is published; add # and a name to the file to publish another: %s",
+		kind, tables[selected].Name, joinSome(others))}
 }
 
 // SplitCells appends the cells that are concatenated in buf, by the end of each.

@@ -16,19 +16,14 @@ import (
 // File is a rows.File in memory. Stream is one that is read from the start.
 type File []byte
 
-// Name implements rows.File.
 func (f File) Name() string { return "test" }
 
-// Open implements rows.File.
 func (f File) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f)), nil }
 
-// Random implements rows.File.
 func (f File) Random() (io.ReaderAt, int64, error) { return bytes.NewReader(f), int64(len(f)), nil }
 
-// Path implements rows.File.
 func (f File) Path() (string, error) { return "", errors.ErrUnsupported }
 
-// Size implements rows.File.
 func (f File) Size() int64 { return int64(len(f)) }
 
 // Stream is a rows.File in memory that can only be read from the start.
@@ -38,13 +33,10 @@ type Stream struct {
 	Wrap          func(io.Reader) io.Reader // nil: the content is read at once
 }
 
-// Name implements rows.File.
 func (s Stream) Name() string { return s.Base }
 
-// Size implements rows.File.
 func (s Stream) Size() int64 { return int64(len(s.Content)) }
 
-// Open implements rows.File.
 func (s Stream) Open() (io.ReadCloser, error) {
 	var r io.Reader = strings.NewReader(s.Content)
 	if s.Wrap != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
+
+const damaged = "the database is damaged or truncated; restore it, or copy it again with .backup"
 
 // database is one connection to a database that is only read.
 type database struct {
@@ -29,10 +32,10 @@ type database struct {
 // log, which SQLite reads with the help of a shared-memory file.
 func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, error) {
 	path, err := f.Path()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		path, err = filepath.Abs(path)
 	}
-	if path, err = filepath.Abs(path); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	q := url.Values{"mode": {"ro"}, "_pragma": {"trusted_schema(0)", "busy_timeout(2000)"}}
@@ -47,23 +50,26 @@ func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, 
 	d.watchdog = time.AfterFunc(b.MaxWait(), func() {
 		d.cancel(herb.Invalidf("the database yields no row within %v; publish the result of the view as a table", b.MaxWait()))
 	})
-	err = rows.Guard("the database", func() error {
-		if d.conn, err = d.db.Conn(d.ctx); err != nil {
-			return err
-		}
-		return d.configure(path)
-	})
-	if err != nil {
-		return nil, errors.Join(d.mapError(err), d.Close())
+	if err := d.guard(func() error { return d.connect(path) }); err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-// configure makes SQLite reject a record before it is copied, if it has more bytes than a row may have. It also rejects a
+// hasContent reports whether a file exists and is not empty.
+func hasContent(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() > 0
+}
+
+// connect makes SQLite reject a record before it is copied, if it has more bytes than a row may have. It also rejects a
 // database whose last page is incomplete, which SQLite would complete with zeros.
-func (d *database) configure(path string) error {
+func (d *database) connect(path string) (err error) {
 	const limitLength = 0        // SQLITE_LIMIT_LENGTH
 	const recordHeader = 100_000 // bytes of the header of a record with many columns
+	if d.conn, err = d.db.Conn(d.ctx); err != nil {
+		return err
+	}
 	encoding, page, limit := "", int64(0), d.budget.MaxRecord()
 	const q = "SELECT encoding, page_size FROM pragma_schema_version, pragma_encoding, pragma_page_size" // the first one reads the file
 	if err := d.conn.QueryRowContext(d.ctx, q).Scan(&encoding, &page); err != nil {
@@ -74,7 +80,7 @@ func (d *database) configure(path string) error {
 		return err
 	}
 	if info.Size()%page != 0 {
-		return errDamaged(nil)
+		return herb.Invalidf(damaged)
 	}
 	if encoding != "UTF-8" {
 		limit *= 2 // ASCII has twice as many bytes in UTF-16
@@ -85,27 +91,10 @@ func (d *database) configure(path string) error {
 
 // query runs a query. SQLite interrupts it when the context ends.
 func (d *database) query(q string, args ...any) (found *sql.Rows, err error) {
-	err = rows.Guard("the database", func() error {
+	return found, d.guard(func() error {
 		found, err = d.conn.QueryContext(d.ctx, q, args...)
 		return err
 	})
-	return found, d.mapError(err)
-}
-
-// each runs a query and calls visit for every row, whose values are in into.
-func (d *database) each(q string, args, into []any, visit func()) error {
-	found, err := d.query(q, args...)
-	if err != nil {
-		return err
-	}
-	defer found.Close()
-	for found.Next() {
-		if err := found.Scan(into...); err != nil {
-			return err
-		}
-		visit()
-	}
-	return d.mapError(found.Err())
 }
 
 // Close closes the connection.
@@ -118,90 +107,33 @@ func (d *database) Close() error {
 	return errors.Join(d.conn.Close(), d.db.Close())
 }
 
-func errDamaged(cause error) error {
-	return herb.Wrap(herb.CodeInvalid, cause, "the database is damaged or truncated; restore it, or copy it again with .backup")
-}
-
-// hasContent reports whether a file exists and is not empty.
-func hasContent(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Size() > 0
-}
-
-// mapError maps an error of SQLite to one that describes the file, or to the reason why the context has ended.
-func (d *database) mapError(err error) error {
-	if ended := context.Cause(d.ctx); err != nil && ended != nil {
+// guard calls SQLite. It maps an error to one that describes the file, or to the reason why the context has ended.
+func (d *database) guard(call func() error) error {
+	err := rows.Guard("the database", call)
+	if err == nil {
+		return nil
+	}
+	if ended := context.Cause(d.ctx); ended != nil {
 		return ended
 	}
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
 		return err
 	}
+	cause := ""
 	switch e.Code() & 0xFF {
-	case 11: // SQLITE_CORRUPT
-		return errDamaged(err)
-	case 26: // SQLITE_NOTADB
-		return herb.Wrap(herb.CodeInvalid, err, "the file is not a SQLite database, or it is encrypted; save one that opens without a password")
-	case 18: // SQLITE_TOOBIG
-		return herb.Invalidf("a row has more than %d bytes; at most %d are possible", d.budget.MaxRecord(), d.budget.MaxRecord())
-	case 5, 8, 14: // SQLITE_BUSY, SQLITE_READONLY, SQLITE_CANTOPEN
-		return herb.Wrap(herb.CodeInvalid, err, "the database is being written, or its writer was interrupted; "+
-			"close the program that uses it, or publish a copy made with .backup")
 	case 1: // SQLITE_ERROR: an invalid view, a missing module
-		return herb.Wrap(herb.CodeInvalid, err, "the table cannot be read")
+		cause = "the table cannot be read"
+	case 5, 8, 14: // SQLITE_BUSY, SQLITE_READONLY, SQLITE_CANTOPEN
+		cause = "the database is being written, or its writer was interrupted; close the program that uses it, or publish a copy made with .backup"
+	case 11: // SQLITE_CORRUPT
+		cause = damaged
+	case 18: // SQLITE_TOOBIG
+		return d.budget.Record(math.MaxInt)
+	case 26: // SQLITE_NOTADB
+		cause = "the file is not a SQLite database, or it is encrypted; save one that opens without a password"
 	default:
 		return err
 	}
-}
-
-// table is a table, view or virtual table.
-type table struct {
-	rows.Table
-	kind         string // table, view, virtual table
-	withoutRowID bool
-}
-
-// listTables lists the tables by name, without those that SQLite uses internally. Views are published if there are no
-// tables.
-func (d *database) listTables() (tables []table, err error) {
-	var t table
-	published := "view"
-	err = d.each(`SELECT name, iif(type = 'virtual', 'virtual table', type), wr FROM pragma_table_list
-		WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`, nil,
-		[]any{&t.Name, &t.kind, &t.withoutRowID}, func() {
-			tables = append(tables, t)
-			if t.kind == "table" {
-				published = t.kind
-			}
-		})
-	for i, t := range tables {
-		if t.kind != published {
-			tables[i].Skipped = "a " + t.kind + ", which is published only by name"
-		}
-	}
-	return tables, err
-}
-
-// selectTable returns a table by its name. An empty name selects the only one that is published.
-func selectTable(tables []table, name string) (table, error) {
-	var all, choices []string
-	for _, t := range tables {
-		if all = append(all, t.Name); t.Skipped == "" {
-			choices = append(choices, t.Name)
-		}
-	}
-	switch {
-	case len(tables) == 0:
-		return table{}, herb.Invalidf("the database has no tables")
-	case name == "" && len(choices) == 0:
-		return table{}, herb.Invalidf("the database has only virtual tables, which are published only by name, like file.db#%s; tables: %s",
-			all[0], rows.JoinNames(all))
-	case name == "" && len(choices) > 1:
-		return table{}, herb.Invalidf("the database has %d tables; name one, like file.db#%s; tables: %s",
-			len(choices), choices[0], rows.JoinNames(choices))
-	case name == "":
-		name = choices[0]
-	}
-	i, err := rows.FindTable("table", name, all)
-	return tables[i], err
+	return herb.Wrap(herb.CodeInvalid, err, "%s", cause)
 }

@@ -3,14 +3,13 @@ package sqliterows
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,35 +30,89 @@ func Format() rows.Format {
 			if err != nil {
 				return nil, err
 			}
-			r, err := newReader(db, o.Table)
-			if err != nil {
+			r := &reader{database: db}
+			if err := r.start(o.Table); err != nil {
 				return nil, errors.Join(err, db.Close())
 			}
 			return r, nil
 		},
-		Tables: func(ctx context.Context, f rows.File, _ rows.Options, b *rows.Budget) (listed []rows.Table, err error) {
+		Tables: func(ctx context.Context, f rows.File, _ rows.Options, b *rows.Budget) ([]rows.Table, error) {
 			db, err := openDatabase(ctx, f, b)
 			if err != nil {
 				return nil, err
 			}
-			tables, err := db.listTables()
-			for _, t := range tables {
-				listed = append(listed, t.Table)
-			}
-			return listed, errors.Join(err, db.Close())
+			tables, _, err := db.listTables()
+			return tables, errors.Join(err, db.Close())
 		},
 	}
 }
 
+// source is what a table is read from.
+type source struct {
+	kind  string // table, view, virtual table
+	order string // clause for the order of the rows in the file; empty: a view has its own
+}
+
+// listTables lists the tables by name, without those that SQLite uses internally. Views are published if there are no
+// tables.
+func (d *database) listTables() (tables []rows.Table, sources []source, err error) {
+	found, err := d.query(`SELECT name, iif(type = 'virtual', 'virtual table', type),
+		CASE WHEN type <> 'table' THEN ''
+			WHEN wr THEN ' ORDER BY ' || (SELECT group_concat(format('"%w"', name), ', ' ORDER BY pk) FROM pragma_table_xinfo(l.name) WHERE pk > 0)
+			ELSE ' NOT INDEXED' END
+		FROM pragma_table_list AS l
+		WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer found.Close()
+	published := "view"
+	for found.Next() {
+		var name string
+		var s source
+		if err := found.Scan(&name, &s.kind, &s.order); err != nil {
+			return nil, nil, err
+		}
+		tables, sources = append(tables, rows.Table{Name: name}), append(sources, s)
+		if s.kind == "table" {
+			published = s.kind
+		}
+	}
+	for i, s := range sources {
+		if s.kind != published {
+			tables[i].Skipped = "a " + s.kind + ", which is published only by name"
+		}
+	}
+	return tables, sources, d.guard(found.Err)
+}
+
+// selectTable returns the index of a table by its name. An empty name selects the only one that is published.
+func selectTable(tables []rows.Table, name string) (int, error) {
+	published := rows.Published(tables)
+	switch {
+	case len(tables) == 0:
+		return 0, herb.Invalidf("the database has no tables")
+	case name == "" && len(published) == 0:
+		return 0, herb.Invalidf("the database has only virtual tables, which are published only by name, like file.db#%s; tables: %s",
+			tables[0].Name, rows.JoinNames(rows.Names(tables)))
+	case name == "" && len(published) > 1:
+		return 0, herb.Invalidf("the database has %d tables; name one, like file.db#%s; tables: %s",
+			len(published), published[0], rows.JoinNames(published))
+	case name == "":
+		name = published[0]
+	}
+	return rows.FindTable("table", name, tables)
+}
+
 // reader implements rows.Rows.
 type reader struct {
-	db      *database
+	*database
 	rows    *sql.Rows
 	table   string
 	columns []rows.Column
 	stored  []column
 	notes   []string
-	row     int64
+	row     int
 	values  []any // of the row
 	into    []any // pointers to values
 	buf     []byte
@@ -67,30 +120,25 @@ type reader struct {
 	cells   [][]byte
 }
 
-// newReader starts to read a table. An empty name selects the only one.
-func newReader(db *database, name string) (*reader, error) {
-	tables, err := db.listTables()
+// start starts to read a table. An empty name selects the only one.
+func (r *reader) start(name string) error {
+	tables, sources, err := r.listTables()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t, err := selectTable(tables, name)
+	i, err := selectTable(tables, name)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &reader{db: db, table: t.Name}
-	if name == "" && len(tables) > 1 {
-		var others []string
-		for _, o := range tables {
-			if o != t {
-				others = append(others, o.Name)
-			}
-		}
-		r.notes = []string{fmt.Sprintf("only the %s %q is published; add # and a name to the file to publish another: %s",
-			t.kind, t.Name, rows.JoinNames(others))}
+	r.table = tables[i].Name
+	if name == "" {
+		r.notes = rows.SelectionNotes(sources[i].kind, tables, i)
 	}
-	order, err := r.describe(t)
-	if err != nil {
-		return nil, err
+	if err := r.readColumns(); err != nil {
+		return err
+	}
+	if len(r.columns) == 0 {
+		return herb.Invalidf("%s %q has no columns", sources[i].kind, r.table)
 	}
 	list := make([]string, len(r.columns))
 	r.values, r.into = make([]any, len(list)), make([]any, len(list))
@@ -98,65 +146,42 @@ func newReader(db *database, name string) (*reader, error) {
 		list[i] = "+" + quote(c.Name) // the sign keeps the driver from converting the value to the declared type
 		r.into[i] = &r.values[i]
 	}
-	r.rows, err = db.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(t.Name) + order)
-	return r, err
-}
-
-// describe reads the columns of a table and returns the ORDER BY clause: a table has the order of its rows in the file, a
-// view its own.
-func (r *reader) describe(t table) (order string, err error) {
-	var names []string
-	var primary []string // columns of the primary key, by position
-	var name, declared string
-	var position int
-	err = r.db.each("SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", []any{t.Name},
-		[]any{&name, &declared, &position}, func() {
-			names = append(names, strings.ToLower(name))
-			r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, column{affinity: affinityOf(declared)})
-			primary = append(primary, make([]string, max(0, position-len(primary)))...)
-			if position > 0 {
-				primary[position-1] = quote(name)
-			}
-		})
-	if err != nil {
-		return "", err
-	}
-	if len(names) == 0 {
-		return "", herb.Invalidf("%s %q has no columns", t.kind, t.Name)
-	}
-	if err := r.db.budget.Columns(len(names)); err != nil || t.kind != "table" {
-		return "", err
-	}
-	if t.withoutRowID {
-		return " ORDER BY " + strings.Join(primary, ", "), nil
-	}
-	for _, alias := range []string{"rowid", "_rowid_", "oid"} {
-		if !slices.Contains(names, alias) {
-			return " ORDER BY " + alias, nil
-		}
-	}
-	return "", nil
+	r.rows, err = r.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(r.table) + sources[i].order)
+	return err
 }
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Columns implements rows.Rows. Types are known after the last row.
-func (r *reader) Columns() []rows.Column { return r.columns }
+// readColumns reads the names of the columns and their affinities. These follow the rules of SQLite, except that dates and
+// booleans have none: SQLite stores them as text or as numbers.
+func (r *reader) readColumns() error {
+	found, err := r.query(`SELECT name, CASE
+			WHEN type LIKE '%INT%' THEN 'number'
+			WHEN type LIKE '%CHAR%' OR type LIKE '%CLOB%' OR type LIKE '%TEXT%' THEN 'text'
+			WHEN type LIKE '%BLOB%' THEN ''
+			WHEN type LIKE '%REAL%' OR type LIKE '%FLOA%' OR type LIKE '%DOUB%' OR type LIKE '%NUM%' OR type LIKE '%DEC%' THEN 'number'
+			ELSE '' END
+		FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid`, r.table)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		var name string
+		var c column
+		if err := found.Scan(&name, &c.affinity); err != nil {
+			return err
+		}
+		r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, c)
+	}
+	return cmp.Or(r.guard(found.Err), r.budget.Columns(len(r.columns)))
+}
 
-// Options implements rows.Rows.
-func (r *reader) Options() rows.Options { return rows.Options{Table: r.table} }
-
-// Position implements rows.Rows.
-func (r *reader) Position() rows.Position { return rows.Position{Table: r.table, Row: int(r.row)} }
-
-// Notes implements rows.Rows.
-func (r *reader) Notes() []string { return r.notes }
-
-// Next implements rows.Rows.
+// Next implements rows.Rows. The types of columns are known after the last row.
 func (r *reader) Next() ([][]byte, error) {
 	more := false
-	r.db.watchdog.Reset(r.db.budget.MaxWait())
-	err := rows.Guard("the database", func() error {
+	r.watchdog.Reset(r.budget.MaxWait())
+	err := r.guard(func() error {
 		if more = r.rows.Next(); !more {
 			return r.rows.Err()
 		}
@@ -164,7 +189,7 @@ func (r *reader) Next() ([][]byte, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, r.db.mapError(err)
+		return nil, err
 	case !more:
 		for i := range r.stored {
 			r.columns[i].Type = r.stored[i].declaredType()
@@ -174,10 +199,10 @@ func (r *reader) Next() ([][]byte, error) {
 	r.row++
 	r.buf, r.ends = r.buf[:0], r.ends[:0]
 	for i, v := range r.values {
-		if err := r.appendValue(&r.stored[i], v); err != nil {
+		if r.buf, err = r.stored[i].appendValue(r.buf, v); err != nil {
 			return nil, rows.Damaged(err, fmt.Sprintf("%s, column %q", r.Position(), rows.Clip(r.columns[i].Name)))
 		}
-		if err := r.db.budget.Record(len(r.buf)); err != nil {
+		if err := r.budget.Record(len(r.buf)); err != nil {
 			return nil, err
 		}
 		r.ends = append(r.ends, len(r.buf))
@@ -186,33 +211,15 @@ func (r *reader) Next() ([][]byte, error) {
 	return r.cells, nil
 }
 
-func (r *reader) appendValue(c *column, v any) error {
-	switch v := v.(type) {
-	case nil:
-	case int64:
-		c.isOther = true
-		r.buf = strconv.AppendInt(r.buf, v, 10)
-	case float64:
-		c.isOther = true
-		r.buf = rows.AppendFloat(r.buf, v, 64)
-	case string:
-		if !utf8.ValidString(v) {
-			return herb.Invalidf("the text is not valid UTF-8; store it as UTF-8, or as a BLOB")
-		}
-		c.isText = true
-		c.isOther = c.isOther || v != "" && !startsWithDate(v)
-		r.buf = append(r.buf, v...)
-	case []byte:
-		c.isText, c.isOther = true, true
-		r.buf = base64.StdEncoding.AppendEncode(r.buf, v)
-	default:
-		return fmt.Errorf("the driver returned a %T", v)
-	}
-	return nil
-}
+func (r *reader) Columns() []rows.Column { return r.columns }
 
-// Close implements rows.Rows.
-func (r *reader) Close() error { return errors.Join(r.rows.Close(), r.db.Close()) }
+func (r *reader) Options() rows.Options { return rows.Options{Table: r.table} }
+
+func (r *reader) Position() rows.Position { return rows.Position{Table: r.table, Row: r.row} }
+
+func (r *reader) Notes() []string { return r.notes }
+
+func (r *reader) Close() error { return errors.Join(r.rows.Close(), r.database.Close()) }
 
 // column describes the values of a column so far.
 type column struct {
@@ -221,23 +228,28 @@ type column struct {
 	isOther  bool      // some value is not text that looks like a date
 }
 
-// affinityOf follows the rules of SQLite, except that dates and booleans have no affinity: SQLite stores them as text or
-// as numbers.
-func affinityOf(declared string) herb.Type {
-	for _, rule := range []struct {
-		affinity herb.Type
-		parts    string
-	}{
-		{herb.TypeNumber, "INT"},
-		{herb.TypeText, "CHAR|CLOB|TEXT"},
-		{"", "BLOB"},
-		{herb.TypeNumber, "REAL|FLOA|DOUB|NUM|DEC"},
-	} {
-		if regexp.MustCompile("(?i)" + rule.parts).MatchString(declared) {
-			return rule.affinity
+// appendValue appends a value of the column.
+func (c *column) appendValue(b []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return b, nil
+	case int64:
+		c.isOther = true
+		return strconv.AppendInt(b, v, 10), nil
+	case float64:
+		c.isOther = true
+		return rows.AppendFloat(b, v, 64), nil
+	case string:
+		if !utf8.ValidString(v) {
+			return b, herb.Invalidf("the text is not valid UTF-8; store it as UTF-8, or as a BLOB")
 		}
+		c.isText, c.isOther = true, c.isOther || v != "" && !startsWithDate(v)
+		return append(b, v...), nil
+	case []byte:
+		c.isText, c.isOther = true, true
+		return base64.StdEncoding.AppendEncode(b, v), nil
 	}
-	return ""
+	return b, fmt.Errorf("the driver returned a %T", v)
 }
 
 // declaredType returns the type of a column once all values have been read. SQLite enforces no types: numbers are declared

@@ -3,8 +3,8 @@ package xlsx
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/xml"
 	"errors"
 	"io"
 	"math"
@@ -27,19 +27,15 @@ const (
 
 // book is an open workbook: the list of its sheets and what their cells refer to.
 type book struct {
-	in       *rows.Input
-	budget   *rows.Budget
-	parts    map[string]*zip.File // by name in lower case, because names are compared that way
-	sheets   []sheet
-	date1904 bool
-	styles   []style
-	strings  *sharedStrings
-}
-
-// sheet is a sheet with cells.
-type sheet struct {
-	name, part string
-	hidden     bool
+	in         *rows.Input
+	budget     *rows.Budget
+	parts      map[string]*zip.File // by name in lower case, because names are compared that way
+	sheets     []rows.Table         // those with cells
+	sheetParts []string             // their names
+	date1904   bool
+	styles     []style
+	strings    sharedStrings
+	err        error // why a part could not be read
 }
 
 // openBook reads everything but the sheets.
@@ -66,57 +62,10 @@ func openBook(ctx context.Context, f rows.File, b *rows.Budget) (*book, error) {
 	for _, f := range z.File {
 		k.parts[partKey(f.Name)] = f
 	}
-	if err := k.read(); err != nil {
-		return nil, errors.Join(err, k.Close())
+	if k.read(); k.err != nil {
+		return nil, errors.Join(k.err, k.Close())
 	}
 	return k, nil
-}
-
-// partKey returns the key of a part. Some writers use backslashes.
-func partKey(name string) string {
-	return strings.ToLower(strings.TrimPrefix(strings.ReplaceAll(name, `\`, "/"), "/"))
-}
-
-// Close releases the shared strings.
-func (k *book) Close() error { return k.strings.Close() }
-
-// read reads the parts that describe the sheets.
-func (k *book) read() error {
-	root, err := k.relations("")
-	if err != nil {
-		return err
-	}
-	main := "xl/workbook.xml"
-	for _, r := range root {
-		if r.kind == "officeDocument" {
-			main = r.part
-		}
-	}
-	switch {
-	case strings.HasSuffix(main, ".bin"):
-		return herb.Invalidf("the file is a binary workbook (.xlsb); save it as .xlsx or CSV")
-	case k.parts[partKey(main)] == nil:
-		return herb.Invalidf("the file is not a workbook: it has no part %s; save it as .xlsx or CSV", rows.Clip(main))
-	}
-	relations, err := k.relations(main)
-	if err != nil {
-		return err
-	}
-	if err := k.readSheets(main, relations); err != nil {
-		return err
-	}
-	for _, r := range relations {
-		switch r.kind {
-		case "styles":
-			err = k.readStyles(r.part)
-		case "sharedStrings":
-			err = k.readStrings(r.part)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // limitedReaderAt reads a limited number of bytes.
@@ -125,7 +74,6 @@ type limitedReaderAt struct {
 	left int64
 }
 
-// ReadAt implements io.ReaderAt.
 func (l *limitedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	if l.left -= int64(len(p)); l.left < 0 {
 		return 0, io.ErrUnexpectedEOF
@@ -133,70 +81,90 @@ func (l *limitedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return l.Input.ReadAt(p, off)
 }
 
-// relation is a reference from one part to another.
-type relation struct{ id, kind, part string }
+// partKey returns the key of a part. Some writers use backslashes.
+func partKey(name string) string {
+	return strings.ToLower(strings.TrimPrefix(strings.ReplaceAll(name, `\`, "/"), "/"))
+}
 
-// relations reads the references of a part; an empty name means those of the workbook file.
-func (k *book) relations(of string) (found []relation, err error) {
+// Close releases the shared strings.
+func (k *book) Close() error {
+	if k.strings.file == nil {
+		return nil
+	}
+	return k.strings.file.Close()
+}
+
+// read reads the parts that describe the sheets.
+func (k *book) read() {
+	root, _ := k.relations("")
+	main := cmp.Or(root["officeDocument"], "xl/workbook.xml")
+	parts, worksheets := k.relations(main)
+	switch {
+	case k.err != nil:
+	case strings.HasSuffix(main, ".bin"):
+		k.err = herb.Invalidf("the file is a binary workbook (.xlsb); save it as .xlsx or CSV")
+	case k.parts[partKey(main)] == nil:
+		k.err = herb.Invalidf("the file is not a workbook: it has no part %s; save it as .xlsx or CSV", rows.Clip(main))
+	}
+	k.readSheets(main, worksheets)
+	k.readStyles(parts["styles"])
+	k.readStrings(parts["sharedStrings"])
+}
+
+// relations reads the references of a part to others, by type, and those to worksheets by ID. An empty name means the references
+// of the workbook file.
+func (k *book) relations(of string) (parts, worksheets map[string]string) {
+	parts, worksheets = map[string]string{}, map[string]string{}
 	dir, base := path.Split(of)
-	err = k.visit(dir+"_rels/"+base+".rels", maxPart, func(x *part, _ string) error {
-		if x.depth != 2 || x.name != "Relationship" || x.attr("TargetMode") == "External" {
-			return nil
+	k.visit(dir+"_rels/"+base+".rels", maxPart, func(x *part) {
+		if string(x.path) != "/Relationships/Relationship" || x.attr("TargetMode") == "External" {
+			return
 		}
 		target := strings.ReplaceAll(x.attr("Target"), `\`, "/")
 		if !strings.HasPrefix(target, "/") {
 			target = path.Join("/", dir, target)
 		}
-		found = append(found, relation{x.attr("Id"), path.Base(x.attr("Type")), strings.TrimPrefix(path.Clean(target), "/")})
-		return nil
+		kind := path.Base(x.attr("Type"))
+		parts[kind] = strings.TrimPrefix(path.Clean(target), "/")
+		if kind == "worksheet" {
+			worksheets[x.attr("Id")] = parts[kind]
+		}
 	})
-	return found, err
+	return parts, worksheets
 }
 
 // readSheets reads the list of sheets.
-func (k *book) readSheets(main string, relations []relation) error {
-	worksheets := map[string]string{} // parts by relation
-	for _, r := range relations {
-		if r.kind == "worksheet" {
-			worksheets[r.id] = r.part
-		}
-	}
-	return k.visit(main, maxPart, func(x *part, section string) error {
-		switch {
-		case x.depth == 2 && x.name == "workbookPr":
+func (k *book) readSheets(main string, worksheets map[string]string) {
+	k.visit(main, maxPart, func(x *part) {
+		switch string(x.path) {
+		case "/workbook/workbookPr":
 			k.date1904 = slices.Contains([]string{"1", "true", "on"}, x.attr("date1904"))
-		case x.depth == 3 && section == "sheets" && x.name == "sheet":
-			// The two editions of the standard have namespaces that differ in their beginning.
-			i := slices.IndexFunc(x.attrs, func(a xml.Attr) bool {
-				return a.Name.Local == "id" && strings.HasSuffix(a.Name.Space, "/relationships")
-			})
-			if i < 0 || worksheets[x.attrs[i].Value] == "" {
-				return nil
+		case "/workbook/sheets/sheet":
+			name := worksheets[x.attr("id")]
+			if name == "" {
+				return // a chart
 			}
-			state := x.attr("state")
-			k.sheets = append(k.sheets, sheet{x.attr("name"), worksheets[x.attrs[i].Value], state == "hidden" || state == "veryHidden"})
+			sheet := rows.Table{Name: x.attr("name")}
+			if state := x.attr("state"); state == "hidden" || state == "veryHidden" {
+				sheet.Skipped = "hidden"
+			}
+			k.sheets, k.sheetParts = append(k.sheets, sheet), append(k.sheetParts, name)
 		}
-		return nil
 	})
 }
 
 // readStyles reads the number formats of cells.
-func (k *book) readStyles(name string) error {
-	formats := map[int]style{}
-	// Named styles (cellStyleXfs) and conditional formats (dxfs) have elements of the same names.
-	return k.visit(name, maxPart, func(x *part, section string) error {
+func (k *book) readStyles(name string) {
+	formats := builtinStyles()
+	k.visit(name, maxPart, func(x *part) {
 		id, err := strconv.Atoi(x.attr("numFmtId"))
-		switch {
-		case x.depth != 3:
-		case section == "numFmts" && x.name == "numFmt" && err == nil:
-			formats[id] = parseStyle(x.attr("formatCode"))
-		case section == "cellXfs" && x.name == "xf":
-			s, ok := formats[id]
-			if !ok {
-				s = builtinStyle(id)
+		switch string(x.path) {
+		case "/styleSheet/numFmts/numFmt":
+			if err == nil {
+				formats[id] = parseStyle(x.attr("formatCode"))
 			}
-			k.styles = append(k.styles, s)
+		case "/styleSheet/cellXfs/xf":
+			k.styles = append(k.styles, formats[id])
 		}
-		return nil
 	})
 }

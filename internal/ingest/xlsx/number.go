@@ -21,21 +21,22 @@ type style struct {
 	zeros      int  // digits of a zero-padded code; 0: not a code
 }
 
-// builtinStyle returns a format that has a number instead of a code. Those from 27 to 36 and from 50 to 58 are dates in
-// East Asia and unused elsewhere.
-func builtinStyle(id int) style {
-	switch {
-	case id >= 14 && id <= 17, id >= 27 && id <= 31, id == 36, id >= 50 && id <= 58:
-		return style{date: true}
-	case id >= 18 && id <= 21, id == 32, id == 33, id == 45, id == 47:
-		return style{time: true}
-	case id == 22:
-		return style{date: true, time: true}
-	case id == 46:
-		return style{time: true, elapsed: true}
-	default:
-		return style{}
+// builtinStyles returns the formats that have a number instead of a code and show dates or times. Those from 27 to 36 and from
+// 50 to 58 are dates in East Asia and unused elsewhere.
+func builtinStyles() map[int]style {
+	styles := map[int]style{}
+	for code, ids := range map[string][]int{
+		"d":   {14, 15, 16, 17, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58},
+		"h":   {18, 19, 20, 21, 32, 33, 45, 47},
+		"d h": {22},
+		"[h]": {46},
+	} {
+		s := parseStyle(code)
+		for _, id := range ids {
+			styles[id] = s
+		}
 	}
+	return styles
 }
 
 // literal matches what is no unit in a format code: quoted and escaped characters, paddings, colors, conditions, languages,
@@ -87,26 +88,22 @@ func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, l
 		return b, 0
 	}
 	millis := int64(math.Round(days * dayMillis))
-	day, clock := millis/dayMillis, millis%dayMillis
-	if s.elapsed && !s.date {
+	if !s.date && (s.elapsed || millis < dayMillis) {
 		return appendMillis(b, millis), layout.Other
 	}
-	if !s.date && day == 0 {
-		return appendMillis(b, clock), layout.Other
-	}
-	k := layout.Date
+	day, clock, k := int(millis/dayMillis), millis%dayMillis, layout.Date
 	if s.time || clock != 0 {
 		k = layout.Datetime
 	}
 	switch epoch := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC); {
 	case date1904:
-		b = rows.AppendDate(b, epoch.AddDate(4, 0, 2+int(day)))
+		b = rows.AppendDate(b, epoch.AddDate(4, 0, 2+day))
 	case day == 60: // a date that did not exist: Lotus 1-2-3 took 1900 for a leap year, and others followed
 		b, k = append(b, "1900-02-29"...), layout.Other
 	case day < 60:
-		b = rows.AppendDate(b, epoch.AddDate(0, 0, 1+int(day)))
+		b = rows.AppendDate(b, epoch.AddDate(0, 0, 1+day))
 	default:
-		b = rows.AppendDate(b, epoch.AddDate(0, 0, int(day)))
+		b = rows.AppendDate(b, epoch.AddDate(0, 0, day))
 	}
 	if s.time || clock != 0 {
 		b = appendMillis(append(b, 'T'), clock)

@@ -1,6 +1,7 @@
 package xlsx
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,104 +13,103 @@ import (
 
 // sheetReader reads the rows of a sheet.
 type sheetReader struct {
-	book     *book
-	sheet    sheet
-	part     *part
-	line     int // number of the row read last
-	last     int // number of the last row with a value
-	formulas int // without a stored result
+	*part
+	title    string // of the sheet
+	line     int    // number of the row read last
+	last     int    // number of the last row with a value
+	formulas int    // without a stored result
 	row      layout.Row
-	size     int // bytes of its cells
-	content  content
-	buf      []byte // values of the row that are not shared strings
+	buf      []byte // values of the row
+	cell     cell
 }
 
-func (k *book) openSheet(s sheet) (*sheetReader, error) {
-	p, err := k.open(s.part, maxSheet)
-	if err != nil {
+// cell is a cell as far as it has been read.
+type cell struct {
+	column  int // from 0
+	stored  string
+	style   style
+	content []byte // without phonetic hints
+	formula bool
+}
+
+// openSheet opens a sheet by its index.
+func (k *book) openSheet(i int) (*sheetReader, error) {
+	p, err := k.open(k.sheetParts[i], maxSheet)
+	switch {
+	case err != nil:
 		return nil, err
+	case p == nil:
+		return nil, herb.Invalidf("the workbook has no part %s; save it again", rows.Clip(k.sheetParts[i]))
 	}
-	if p == nil {
-		return nil, herb.Invalidf("the workbook has no part %s; save it again", rows.Clip(s.part))
-	}
-	return &sheetReader{book: k, sheet: s, part: p}, nil
+	return &sheetReader{part: p, title: k.sheets[i].Name}, nil
 }
 
-// position locates the row read last.
-func (r *sheetReader) position() string { return fmt.Sprintf("sheet %q, row %d", r.sheet.name, r.line) }
-
-// next returns the next row with a value, valid until the next call. The error is io.EOF after the last.
-func (r *sheetReader) next() (layout.Row, error) {
-	for {
-		if err := r.part.next(); err != nil {
-			return layout.Row{}, err
-		}
-		if r.part.kind != tokenStart || r.part.depth != 3 || r.part.name != "row" {
-			continue // a row of cells is worksheet/sheetData/row; anchors of controls have rows too
-		}
-		r.line++
-		if n := r.part.attr("r"); n != "" {
-			line, err := strconv.Atoi(n)
-			if err != nil {
-				return layout.Row{}, herb.Invalidf("sheet %q: invalid row number %q; save the workbook again", r.sheet.name, rows.Clip(n))
-			}
-			r.line = line
-		}
-		if err := r.readCells(); err != nil {
-			return layout.Row{}, err
-		}
-		if len(r.row.Cells) > 0 {
-			r.row.Gap, r.last = r.last > 0 && r.line > r.last+1, r.line
-			return r.row, nil
-		}
-	}
-}
-
-// readCells reads the cells of a row.
-func (r *sheetReader) readCells() error {
-	r.buf, r.size, r.row = r.buf[:0], 0, layout.Row{Line: r.line, Cells: r.row.Cells[:0], Kinds: r.row.Kinds[:0]}
-	column := -1
-	for depth := r.part.depth; r.part.depth >= depth; {
-		if err := r.part.next(); err != nil {
-			return err
-		}
-		if r.part.kind != tokenStart || r.part.name != "c" {
-			continue
-		}
-		column++
-		if name := r.part.attr("r"); name != "" {
-			if column = columnOf(name); column < 0 {
-				return herb.Invalidf("%s: invalid cell %q; save the workbook again", r.position(), rows.Clip(name))
+// readRow returns the next row with a value, valid until the next call. The error is io.EOF after the last.
+func (r *sheetReader) readRow() (layout.Row, error) {
+	const row = "/worksheet/sheetData/row"
+	for r.next() {
+		switch string(r.path) {
+		case row:
+			r.startRow()
+		case row + "/c":
+			r.startCell()
+		case row + "/c/f":
+			r.cell.formula = true
+		case row + "/c/is": // some writers leave out the type, and others write a value too
+			r.cell.stored, r.cell.content = "inlineStr", r.cell.content[:0]
+		case row + "/c/v/text()", row + "/c/is/t/text()", row + "/c/is/r/t/text()":
+			r.cell.content = append(r.cell.content, r.text...)
+			r.err = r.book.budget.Record(len(r.cell.content))
+		case row + "/c/end()":
+			r.err = r.endCell()
+		case row + "/end()":
+			if len(r.row.Cells) > 0 {
+				r.row.Gap, r.last = r.last > 0 && r.line > r.last+1, r.line
+				return r.row, nil
 			}
 		}
-		value, k, err := r.readCell()
-		if err == nil {
-			err = r.setCell(column, value, k)
-		}
-		if err != nil {
-			return r.locate(err)
-		}
 	}
-	return nil
+	if herb.CodeOf(r.err) != herb.CodeInvalid {
+		return layout.Row{}, r.err
+	}
+	where := fmt.Sprintf("sheet %q", r.title)
+	if r.line > 0 {
+		where += fmt.Sprintf(", row %d", r.line)
+	}
+	return layout.Row{}, rows.Damaged(r.err, where)
 }
 
-// locate adds the position to an error about the file.
-func (r *sheetReader) locate(err error) error {
-	if herb.CodeOf(err) != herb.CodeInvalid {
+func (r *sheetReader) startRow() {
+	r.line++
+	if n := r.attr("r"); n != "" {
+		if r.line, r.err = strconv.Atoi(n); r.err != nil {
+			r.err = herb.Invalidf("invalid row number %q; save the workbook again", rows.Clip(n))
+		}
+	}
+	r.buf, r.row = r.buf[:0], layout.Row{Line: r.line, Cells: r.row.Cells[:0], Kinds: r.row.Kinds[:0]}
+	r.cell.column = -1
+}
+
+func (r *sheetReader) startCell() {
+	r.cell = cell{column: r.cell.column + 1, stored: r.attr("t"), content: r.cell.content[:0]}
+	if name := r.attr("r"); name != "" {
+		if r.cell.column, _ = parseCell(name); r.cell.column < 0 {
+			r.err = herb.Invalidf("invalid cell %q; save the workbook again", rows.Clip(name))
+		}
+	}
+	if i, err := strconv.Atoi(r.attr("s")); err == nil && i >= 0 && i < len(r.book.styles) {
+		r.cell.style = r.book.styles[i]
+	}
+}
+
+// endCell adds the cell to the row, unless it is empty.
+func (r *sheetReader) endCell() error {
+	start, column := len(r.buf), r.cell.column
+	k, err := r.appendValue()
+	if err != nil || len(r.buf) == start {
 		return err
-	}
-	return rows.Damaged(err, r.position())
-}
-
-func (r *sheetReader) setCell(column int, value []byte, k layout.Kind) error {
-	if len(value) == 0 {
-		return nil
 	}
 	if err := r.book.budget.Columns(column + 1); err != nil {
-		return err
-	}
-	r.size += len(value)
-	if err := r.book.budget.Record(r.size); err != nil {
 		return err
 	}
 	for len(r.row.Cells) <= column {
@@ -118,46 +118,32 @@ func (r *sheetReader) setCell(column int, value []byte, k layout.Kind) error {
 	if r.row.Kinds[column] != 0 {
 		return herb.Invalidf("the cell %s occurs twice; save the workbook again", cellName(column, r.line))
 	}
-	r.row.Cells[column], r.row.Kinds[column] = value, k
+	r.row.Cells[column], r.row.Kinds[column] = r.buf[start:len(r.buf):len(r.buf)], k
 	return nil
 }
 
-// readCell reads a cell. Its value is valid until the next row.
-func (r *sheetReader) readCell() ([]byte, layout.Kind, error) {
-	stored, s := r.part.attr("t"), style{}
-	if i, err := strconv.Atoi(r.part.attr("s")); err == nil && i >= 0 && i < len(r.book.styles) {
-		s = r.book.styles[i]
-	}
-	if err := r.content.read(r.part); err != nil {
-		return nil, 0, err
-	}
-	raw, start, k := r.content.value, len(r.buf), layout.Text
-	if r.content.formula && len(raw) == 0 && stored != "str" {
+// appendValue appends the value of the cell to the buffer.
+func (r *sheetReader) appendValue() (k layout.Kind, err error) {
+	c, raw, k := &r.cell, unescapeControls(r.cell.content), layout.Text
+	if c.formula && len(raw) == 0 && c.stored != "str" {
 		r.formulas++
 	}
 	switch {
-	case stored == "inlineStr" || stored == "str" || len(raw) == 0:
-		// Some writers put inline text into <v>, or leave out the type.
-		if r.buf = append(r.buf, r.content.text...); len(r.buf) == start {
-			r.buf = append(r.buf, raw...)
-		}
-	case stored == "s":
-		text, err := r.book.strings.get(raw)
-		if err != nil || r.book.strings.file == nil {
-			return text, layout.Text, err // cells share the memory of the table
-		}
-		r.buf = append(r.buf, text...)
-	case stored == "b" && (string(raw) == "1" || string(raw) == "0"):
+	case c.stored == "inlineStr" || c.stored == "str" || len(raw) == 0: // some writers put inline text into <v>
+		r.buf = append(r.buf, raw...)
+	case c.stored == "s":
+		r.buf, err = r.book.strings.appendString(r.buf, raw)
+	case c.stored == "b" && (string(raw) == "1" || string(raw) == "0"):
 		r.buf, k = strconv.AppendBool(r.buf, raw[0] == '1'), layout.Boolean
-	case stored == "b" || stored == "e" || stored == "d":
+	case c.stored == "b" || c.stored == "e" || c.stored == "d":
 		if k = layout.Other; string(raw) == "#N/A" {
 			k = layout.Missing
 		}
 		r.buf = append(r.buf, raw...)
 	default:
-		r.buf, k = s.appendNumber(r.buf, raw, r.book.date1904)
+		r.buf, k = c.style.appendNumber(r.buf, raw, r.book.date1904)
 	}
-	return r.buf[start:len(r.buf):len(r.buf)], k, nil
+	return k, cmp.Or(err, r.book.budget.Record(len(r.buf)))
 }
 
 // cellName returns the name of a cell, such as BC17, by its column from 0 and its row from 1.
@@ -170,17 +156,14 @@ func cellName(column, line int) string {
 	return string(letters) + strconv.Itoa(line)
 }
 
-// columnOf parses the letters of a cell such as BC17, from 0. It is negative if there are none.
-func columnOf(cell string) int {
-	n := 0
-	for i := 0; i < len(cell); i++ {
-		c := cell[i] &^ 0x20
-		if c < 'A' || c > 'Z' {
-			break
-		}
-		if n = n*26 + int(c-'A') + 1; n > 1<<20 {
-			return -1
+// parseCell parses the name of a cell, such as BC17. The column is negative if there is none, the line 0.
+func parseCell(name string) (column, line int) {
+	i := 0
+	for ; i < len(name) && name[i]|0x20 >= 'a' && name[i]|0x20 <= 'z'; i++ {
+		if column = column*26 + int(name[i]|0x20-'a') + 1; column > 1<<20 {
+			return -1, 0
 		}
 	}
-	return n - 1
+	line, _ = strconv.Atoi(name[i:])
+	return column - 1, line
 }

@@ -20,44 +20,41 @@ const (
 
 // sharedStrings is the table of strings that cells refer to by number. A large table is in a temporary file.
 type sharedStrings struct {
-	memory []byte // what is not in the file
-	file   *os.File
 	ends   []int64 // of each string, after a zero
-	buf    []byte  // string read from file
+	memory []byte  // what is not in the file
+	file   *os.File
 }
 
 // readStrings reads the shared strings.
-func (k *book) readStrings(name string) error {
-	if err := k.strings.Close(); err != nil { // of a second table
-		return err
-	}
-	t := &sharedStrings{ends: []int64{0}}
-	k.strings = t
-	var item content
-	err := k.visit(name, maxSheet, func(x *part, _ string) error {
-		if x.depth != 2 || x.name != "si" {
-			return nil
+func (k *book) readStrings(name string) {
+	t := &k.strings
+	t.ends = []int64{0}
+	var text []byte
+	k.visit(name, maxSheet, func(x *part) {
+		switch string(x.path) {
+		case "/sst/si/t/text()", "/sst/si/r/t/text()": // phonetic hints are in rPh
+			text = append(text, x.text...)
+			if err := k.budget.Record(len(text)); err != nil {
+				x.err = x.locate(err)
+			}
+		case "/sst/si/end()":
+			value := unescapeControls(text)
+			t.ends = append(t.ends, t.ends[len(t.ends)-1]+int64(len(value)))
+			t.memory, text = append(t.memory, value...), text[:0]
+			if len(t.ends) > maxStrings+1 {
+				x.err = herb.Invalidf("the workbook has more than %d texts; save the data as CSV", maxStrings)
+			} else if len(t.memory) >= maxMemory {
+				x.err = t.spill(k.budget)
+			}
 		}
-		if err := item.read(x); err != nil {
-			return err
-		}
-		if len(t.ends) > maxStrings {
-			return herb.Invalidf("the workbook has more than %d texts; save the data as CSV", maxStrings)
-		}
-		t.ends = append(t.ends, t.ends[len(t.ends)-1]+int64(len(item.text)))
-		if t.memory = append(t.memory, item.text...); len(t.memory) < maxMemory {
-			return nil
-		}
-		return t.flush(k.budget)
 	})
-	if err != nil || t.file == nil {
-		return err
+	if k.err == nil && t.file != nil {
+		k.err = t.spill(k.budget)
 	}
-	return t.flush(k.budget)
 }
 
-// flush moves strings to the temporary file.
-func (t *sharedStrings) flush(b *rows.Budget) (err error) {
+// spill moves strings to the temporary file.
+func (t *sharedStrings) spill(b *rows.Budget) (err error) {
 	if t.file == nil {
 		if t.file, err = b.TempFile(); err != nil {
 			return err
@@ -68,67 +65,20 @@ func (t *sharedStrings) flush(b *rows.Budget) (err error) {
 	return err
 }
 
-// get returns a string by its number. One from the temporary file is valid until the next call.
-func (t *sharedStrings) get(number []byte) ([]byte, error) {
+// appendString appends a string by its number.
+func (t *sharedStrings) appendString(b, number []byte) ([]byte, error) {
 	i, err := strconv.Atoi(string(number))
-	if err != nil || t == nil || i < 0 || i+1 >= len(t.ends) {
+	if err != nil || i < 0 || i+1 >= len(t.ends) {
 		return nil, herb.Invalidf("a cell refers to a shared string that is missing; save the workbook again")
 	}
 	start, end := t.ends[i], t.ends[i+1]
 	if t.file == nil {
-		return t.memory[start:end:end], nil
+		return append(b, t.memory[start:end]...), nil
 	}
-	t.buf = slices.Grow(t.buf[:0], int(end-start))[:end-start]
-	_, err = t.file.ReadAt(t.buf, start)
-	return t.buf, err
-}
-
-// Close implements io.Closer.
-func (t *sharedStrings) Close() error {
-	if t == nil || t.file == nil {
-		return nil
-	}
-	return t.file.Close()
-}
-
-// content is the content of a cell or a shared string.
-type content struct {
-	value   []byte // of a cell
-	text    []byte // concatenated runs, without phonetic hints
-	formula bool
-}
-
-// read reads up to the end of the current element.
-func (c *content) read(x *part) error {
-	*c = content{value: c.value[:0], text: c.text[:0]}
-	var into *[]byte // gets the characters that follow; nil: none
-	phonetic := false
-	for depth := x.depth; x.depth >= depth; {
-		if err := x.next(); err != nil {
-			return err
-		}
-		isStart := x.kind == tokenStart
-		switch {
-		case x.kind == tokenText && into == nil:
-		case x.kind == tokenText:
-			*into = append(*into, x.text...)
-			if err := x.book.budget.Record(len(*into)); err != nil {
-				return x.locate(err)
-			}
-		case isStart && x.name == "v":
-			into = &c.value
-		case isStart && x.name == "t" && !phonetic:
-			into = &c.text
-		default:
-			into = nil
-			if x.name == "rPh" {
-				phonetic = isStart
-			}
-			c.formula = c.formula || x.name == "f"
-		}
-	}
-	c.value, c.text = unescapeControls(c.value), unescapeControls(c.text)
-	return nil
+	n := len(b)
+	b = slices.Grow(b, int(end-start))[:n+int(end-start)]
+	_, err = t.file.ReadAt(b[n:], start)
+	return b, err
 }
 
 // controlEscape matches the escape of a UTF-16 code unit, or those of a surrogate pair.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/layout"
@@ -27,9 +26,9 @@ func Format() rows.Format {
 			if err != nil {
 				return nil, err
 			}
-			r, err := newReader(k, o)
-			if err != nil {
-				return nil, errors.Join(err, k.Close())
+			r := &reader{book: k, options: o}
+			if err := r.start(); err != nil {
+				return nil, errors.Join(err, r.Close())
 			}
 			return r, nil
 		},
@@ -51,50 +50,45 @@ func isWorkbook(head []byte) bool {
 		regexp.MustCompile(`^(\[Content_Types\]\.xml|(_rels|xl|docProps|customXml)[/\\])`).Match(head[fixedHeader:])
 }
 
+const notTable = "not a table"
+
 // tables lists the sheets. Those that are visible and tables are published; if there is none, the first visible sheet with
 // a value.
 func (k *book) tables() ([]rows.Table, error) {
-	const notTable = "not a table"
-	var listed []rows.Table
-	known := map[string]string{} // reasons by part; sheets may share one
-	for _, s := range k.sheets {
-		reason, ok := known[s.part]
-		if s.hidden {
-			reason = "hidden"
-		} else if !ok {
-			in, err := k.openSheet(s)
+	reasons := map[string]string{} // why sheets are skipped, by part; sheets may share one
+	for i, part := range k.sheetParts {
+		if k.sheets[i].Skipped != "" {
+			continue
+		}
+		reason, isKnown := reasons[part]
+		if !isKnown {
+			in, err := k.openSheet(i)
 			if err != nil {
 				return nil, err
 			}
-			sampled, err := sample(in.next)
-			if err := errors.Join(err, in.part.Close()); err != nil {
+			sampled, err := sample(in.readRow, nil)
+			if err := errors.Join(err, in.file.Close()); err != nil {
 				return nil, err
 			}
-			switch {
-			case len(sampled) == 0:
+			if len(sampled) == 0 {
 				reason = "empty"
-			case !isTable(sampled):
+			} else if !isTable(sampled) {
 				reason = notTable
 			}
-			known[s.part] = reason
+			reasons[part] = reason
 		}
-		listed = append(listed, rows.Table{Name: s.name, Skipped: reason})
+		k.sheets[i].Skipped = reason
 	}
-	if firstPublished(listed) < 0 {
-		if i := slices.IndexFunc(listed, func(t rows.Table) bool { return t.Skipped == notTable }); i >= 0 {
-			listed[i].Skipped = ""
-		}
+	i := slices.IndexFunc(k.sheets, func(t rows.Table) bool { return t.Skipped == notTable })
+	if i >= 0 && len(rows.Published(k.sheets)) == 0 {
+		k.sheets[i].Skipped = ""
 	}
-	return listed, nil
-}
-
-// firstPublished returns the index of the first table that is published, or -1.
-func firstPublished(tables []rows.Table) int {
-	return slices.IndexFunc(tables, func(t rows.Table) bool { return t.Skipped == "" })
+	return k.sheets, nil
 }
 
 // reader implements rows.Rows.
 type reader struct {
+	book    *book
 	in      *sheetReader
 	options rows.Options
 	pending []layout.Row // sampled rows that Next has not returned
@@ -109,82 +103,54 @@ type reader struct {
 	notes   []string
 }
 
-// newReader selects a sheet and reads its header.
-func newReader(k *book, o rows.Options) (*reader, error) {
-	r := &reader{options: o}
-	s, err := r.selectSheet(k)
+// start selects a sheet and reads its header.
+func (r *reader) start() error {
+	i, err := r.selectSheet()
+	if err == nil {
+		r.in, err = r.book.openSheet(i)
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if r.in, err = k.openSheet(s); err != nil {
-		return nil, err
-	}
-	if err := r.readHeader(); err != nil {
-		return nil, errors.Join(err, r.in.part.Close())
-	}
-	r.named = len(r.columns)
-	return r, nil
+	return r.readHeader()
 }
 
-func (r *reader) selectSheet(k *book) (sheet, error) {
-	var names []string
-	for _, s := range k.sheets {
-		names = append(names, s.name)
-	}
-	number := r.options.TableNo
-	switch {
-	case len(names) == 0:
-		return sheet{}, herb.Invalidf("the workbook has no sheet with cells")
+// selectSheet returns the index of the sheet that is published.
+func (r *reader) selectSheet() (int, error) {
+	sheets := r.book.sheets
+	switch number := r.options.TableNo; {
+	case len(sheets) == 0:
+		return 0, herb.Invalidf("the workbook has no sheet with cells")
 	case r.options.Table != "":
-		i, err := rows.FindTable("sheet", r.options.Table, names)
-		return k.sheets[i], err
-	case number < 0 || number > len(names):
-		return sheet{}, herb.Invalidf("no such sheet number %d; sheets: %s", number, rows.JoinNames(names))
+		return rows.FindTable("sheet", r.options.Table, sheets)
+	case number < 0 || number > len(sheets):
+		return 0, herb.Invalidf("no such sheet number %d; sheets: %s", number, rows.JoinNames(rows.Names(sheets)))
 	case number > 0:
-		return k.sheets[number-1], nil
+		return number - 1, nil
 	}
-	tables, err := k.tables()
-	if err != nil {
-		return sheet{}, err
+	if _, err := r.book.tables(); err != nil {
+		return 0, err
 	}
-	selected := firstPublished(tables)
+	selected := slices.IndexFunc(sheets, func(t rows.Table) bool { return t.Skipped == "" })
 	if selected < 0 {
-		return sheet{}, herb.Invalidf("no visible sheet of the workbook has a value; name the sheet to publish, like file.xlsx#%s; sheets: %s",
-			names[0], rows.JoinNames(names))
+		return 0, herb.Invalidf("no visible sheet of the workbook has a value; name the sheet to publish, like file.xlsx#%s; sheets: %s",
+			sheets[0].Name, rows.JoinNames(rows.Names(sheets)))
 	}
-	var others []string
-	for i, t := range tables {
-		if i == selected {
-			continue
-		}
-		other := strconv.Quote(t.Name)
-		if t.Skipped != "" {
-			other += " (" + t.Skipped + ")"
-		}
-		others = append(others, other)
-	}
-	if len(others) > 0 {
-		r.notes = append(r.notes, fmt.Sprintf("only the sheet %q is published; add # and a name to the file to publish another: %s",
-			names[selected], rows.JoinNames(others)))
-	}
-	return k.sheets[selected], nil
+	r.notes = rows.SelectionNotes("sheet", sheets, selected)
+	return selected, nil
 }
 
-// Options implements rows.Rows.
+// Options adds the selected sheet, the rows of the header, and the rows that are no records.
 func (r *reader) Options() rows.Options {
 	o := r.options
-	o.Table, o.TableNo = r.in.sheet.name, 0
+	o.Table, o.TableNo = r.in.title, 0
 	o.CommentRows = slices.Concat(o.CommentRows, r.body.Lines())
 	return o
 }
 
 // note adds a note about the sheet.
 func (r *reader) note(format string, args ...any) {
-	r.notes = append(r.notes, fmt.Sprintf("sheet %q: ", r.in.sheet.name)+fmt.Sprintf(format, args...))
-}
-
-func (r *reader) addColumn(name string) {
-	r.columns, r.kinds = append(r.columns, rows.Column{Name: name}), append(r.kinds, 0)
+	r.notes = append(r.notes, fmt.Sprintf("sheet %q: ", r.in.title)+fmt.Sprintf(format, args...))
 }
 
 // read returns the next row that the options do not exclude.
@@ -194,19 +160,19 @@ func (r *reader) read() (next layout.Row, err error) {
 		return next, nil
 	}
 	for {
-		next, err = r.in.next()
+		next, err = r.in.readRow()
 		if err != nil || next.Line > r.options.Skip && !slices.Contains(r.options.CommentRows, next.Line) {
 			return next, err
 		}
 	}
 }
 
-// Next implements rows.Rows.
+// Next adds columns without a name for cells right of the header. The types of columns are known after the last row.
 func (r *reader) Next() ([][]byte, error) {
 	next, err := r.body.Next(r.read)
 	if err == io.EOF {
-		for i := range r.columns {
-			r.columns[i].Type = columnType(r.kinds[i])
+		for i, k := range r.kinds {
+			r.columns[i].Type = columnType(k)
 		}
 	}
 	if err != nil {
@@ -218,15 +184,12 @@ func (r *reader) Next() ([][]byte, error) {
 	}
 	for i, k := range next.Kinds {
 		if i == len(r.columns) {
-			r.addColumn("")
+			r.columns, r.kinds = append(r.columns, rows.Column{}), append(r.kinds, 0)
 		}
 		r.kinds[i] |= k
 	}
 	return next.Cells, nil
 }
-
-// Columns implements rows.Rows. Cells right of the header add columns without a name. Types are known after the last row.
-func (r *reader) Columns() []rows.Column { return r.columns }
 
 // columnType returns the type that the cells of a column declare. Text declares none, because spreadsheets often store
 // numbers and dates as text, and neither do mixed cells.
@@ -237,25 +200,29 @@ func columnType(kinds layout.Kind) herb.Type {
 	}[kinds&^layout.Missing]
 }
 
-// Position implements rows.Rows.
-func (r *reader) Position() rows.Position { return rows.Position{Row: r.line, Sheet: r.in.sheet.name} }
+func (r *reader) Columns() []rows.Column { return r.columns }
 
-// Notes implements rows.Rows.
+func (r *reader) Position() rows.Position { return rows.Position{Row: r.line, Sheet: r.in.title} }
+
 func (r *reader) Notes() []string {
-	notes := slices.Clone(r.notes)
+	all := reader{in: r.in, notes: slices.Clone(r.notes)}
 	for _, note := range r.body.Notes("row", r.header) {
-		notes = append(notes, fmt.Sprintf("sheet %q: %s", r.in.sheet.name, note))
+		all.note("%s", note)
 	}
 	if r.beyond != "" {
-		notes = append(notes, fmt.Sprintf("sheet %q: values right of the header, the first in %s; columns without a name "+
-			"are named by their position, such as column_%d", r.in.sheet.name, r.beyond, r.named+1))
+		all.note("values right of the header, the first in %s; columns without a name are named by their position, such as column_%d",
+			r.beyond, r.named+1)
 	}
 	if r.in.formulas > 0 {
-		notes = append(notes, fmt.Sprintf("sheet %q: %d formulas have no stored result and are published as empty; "+
-			"open the workbook in a spreadsheet program and save it", r.in.sheet.name, r.in.formulas))
+		all.note("%d formulas have no stored result and are published as empty; open the workbook in a spreadsheet program and save it",
+			r.in.formulas)
 	}
-	return notes
+	return all.notes
 }
 
-// Close implements rows.Rows.
-func (r *reader) Close() error { return errors.Join(r.in.part.Close(), r.in.book.Close()) }
+func (r *reader) Close() error {
+	if r.in == nil {
+		return r.book.Close()
+	}
+	return errors.Join(r.in.file.Close(), r.book.Close())
+}

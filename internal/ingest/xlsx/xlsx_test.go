@@ -337,6 +337,8 @@ func TestReader_Refused(t *testing.T) {
 		{"cut off", string(makeBook(t, header, nil)[:300]), "the workbook is damaged"},
 		{"no workbook", string(makeBook(t, "", map[string]string{"_rels/.rels": `<Relationships><Relationship Type="x/officeDocument" Target="a.xml"/></Relationships>`})), "a.xml"},
 		{"binary workbook", string(makeBook(t, "", map[string]string{"_rels/.rels": `<Relationships><Relationship Type="x/officeDocument" Target="xl/workbook.bin"/></Relationships>`})), ".xlsb"},
+		{"no such sheet", string(makeBook(t, "", map[string]string{"xl/workbook.xml": `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">` +
+			`<sheets><sheet name="Two" r:id="rId2"/></sheets></workbook>`})), "no part xl/worksheets/sheet2.xml"},
 		{"no such text", bad(`<row r="2"><c t="s"><v>1</v></c></row>`), `sheet "One", row 2: a cell refers to a shared string`},
 		{"no such cell", bad(`<row r="2"><c r="2"/></row>`), `sheet "One", row 2: invalid cell "2"`},
 		{"no such row", bad(`<row r="two"/>`), `sheet "One": invalid row number "two"`},

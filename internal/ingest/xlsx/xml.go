@@ -3,6 +3,7 @@ package xlsx
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -21,35 +22,30 @@ import (
 const (
 	maxAttributes = 1_000
 	maxEquals     = 1 << 18
+	maxName       = 32 // bytes; elements with longer names are none of ours
 )
 
-// part is a part of a workbook that is read as XML. Its fields describe the current token and are valid until the next one.
+// part is a part of a workbook that is read as XML.
 type part struct {
 	book    *book
-	path    string // in the zip file
+	name    string // in the zip file
 	file    io.ReadCloser
 	decoder *xml.Decoder
-	left    int64  // bytes that the part may still have
 	pending int    // bytes that were read for the current token
 	equals  int    // equals signs among them
 	root    string // namespace of the root element
 
-	kind  tokenKind
-	name  string // local name of an element; empty if it is not in the namespace of the root element
+	// The current token, valid until the next one.
+	path  []byte // of its element, such as /worksheet/sheetData/row, followed by /text() or /end() unless it is a start tag
+	open  int    // bytes of the path of the innermost open element
 	attrs []xml.Attr
 	text  []byte
-	depth int // of open elements
+
+	err error // why there is no next token; io.EOF after the last one
 }
 
-type tokenKind int
-
-const (
-	tokenStart tokenKind = iota
-	tokenEnd
-	tokenText
-)
-
-// open opens a part; it returns nil if it is missing. limit is its maximum size.
+// open opens a part; it returns nil if it is missing. limit is its maximum size. The zip file declares the size, and reading
+// more than that fails.
 func (k *book) open(name string, limit int64) (*part, error) {
 	f := k.parts[partKey(name)]
 	if f == nil {
@@ -64,7 +60,7 @@ func (k *book) open(name string, limit int64) (*part, error) {
 		return nil, herb.Invalidf("the part %s of the workbook expands %d-fold to %d bytes, as a zip bomb does; save the data as CSV",
 			rows.Clip(name), size/packed, size)
 	}
-	x := &part{book: k, path: name, left: limit}
+	x := &part{book: k, name: name}
 	var err error
 	if x.file, err = f.Open(); err != nil {
 		return nil, x.locate(err)
@@ -87,12 +83,9 @@ func (k *book) open(name string, limit int64) (*part, error) {
 // Read implements io.Reader for the decoder.
 func (x *part) Read(p []byte) (int, error) {
 	n, err := x.file.Read(p)
-	x.left -= int64(n)
 	x.pending += n
 	x.equals += bytes.Count(p[:n], []byte("="))
 	switch limit := 4 * x.book.budget.MaxRecord(); {
-	case x.left < 0:
-		return 0, herb.Invalidf("it is larger than declared, as a zip bomb is; save the data as CSV")
 	case x.pending > limit:
 		return 0, herb.Invalidf("a value or tag has more than %d bytes", limit)
 	case x.equals > maxEquals:
@@ -101,97 +94,81 @@ func (x *part) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next reads the next token. The error is io.EOF at the end of the part, which must be complete.
-func (x *part) next() error {
-	for {
-		x.pending, x.equals = 0, 0
+// next reads the next token, unless there is an error. The end of the part is one if elements are open.
+//
+// Parts have extensions whose elements have the local names of the standard ones (x15:workbookPr), so only elements in the
+// namespace of the root element have a name in the path.
+func (x *part) next() bool {
+	for x.err == nil {
+		x.pending, x.equals, x.path = 0, 0, x.path[:x.open]
 		token, err := x.decoder.Token()
-		if err == io.EOF {
-			return io.EOF
-		}
 		if err == nil {
 			err = x.book.budget.Step()
 		}
-		if err != nil {
-			return x.locate(err)
-		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			if x.depth++; x.depth == 1 {
+			if x.open == 0 {
 				x.root = t.Name.Space
 			}
-			x.kind, x.attrs = tokenStart, t.Attr
-			x.setName(t.Name)
+			x.attrs, x.path = t.Attr, append(x.path, '/')
+			if t.Name.Space == x.root && len(t.Name.Local) <= maxName {
+				x.path = append(x.path, t.Name.Local...)
+			}
+			x.open = len(x.path)
 			if len(t.Attr) > maxAttributes {
-				return x.locate(herb.Invalidf("a tag has more than %d attributes", maxAttributes))
+				err = herb.Invalidf("a tag has more than %d attributes", maxAttributes)
 			}
-			if err := x.book.budget.Depth(x.depth); err != nil {
-				return x.locate(err)
-			}
-			return nil
+			err = cmp.Or(err, x.book.budget.Depth(bytes.Count(x.path, []byte("/"))))
 		case xml.EndElement:
-			x.depth--
-			x.kind, x.attrs = tokenEnd, nil
-			x.setName(t.Name)
-			return nil
+			x.path = append(x.path, "/end()"...)
+			x.open = bytes.LastIndexByte(x.path[:x.open], '/')
 		case xml.CharData:
-			x.kind, x.text = tokenText, t
-			return nil
+			x.text, x.path = t, append(x.path, "/text()"...)
 		case xml.Directive:
-			return x.locate(errors.New("document types are not supported"))
+			err = errors.New("document types are not supported")
+		case xml.Comment, xml.ProcInst:
+			continue
+		}
+		if err == nil {
+			return true
+		}
+		if x.err = err; err != io.EOF {
+			x.err = x.locate(err)
 		}
 	}
+	return false
 }
 
-// setName sets the name of the current element. Parts of a workbook have extensions whose elements have the local names of
-// the standard ones (x15:workbookPr), so an element counts only in the namespace of the root element.
-func (x *part) setName(name xml.Name) {
-	if x.name = name.Local; name.Space != x.root {
-		x.name = ""
-	}
-}
-
-// locate adds the part to an error.
-func (x *part) locate(err error) error {
-	return x.book.in.Locate(err, "the part %s of the workbook", rows.Clip(x.path))
-}
-
-// attr returns an attribute of the element without a namespace, empty if it is missing.
+// attr returns an attribute of the element, empty if it is missing. It has no namespace or that of relationships, which
+// begins differently in the two editions of the standard.
 func (x *part) attr(name string) string {
 	for i := range x.attrs {
-		if a := &x.attrs[i]; a.Name.Local == name && a.Name.Space == "" {
+		if a := &x.attrs[i]; a.Name.Local == name && (a.Name.Space == "" || strings.HasSuffix(a.Name.Space, "/relationships")) {
 			return a.Value
 		}
 	}
 	return ""
 }
 
-// visit reads a part and calls f at the start of every element. section is the name of the element at depth 2 that contains
-// it. A missing part has no elements.
-func (k *book) visit(name string, limit int64, f func(x *part, section string) error) error {
-	x, err := k.open(name, limit)
-	if x == nil || err != nil {
-		return err
-	}
-	defer x.Close()
-	section := ""
-	for {
-		if err := x.next(); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if x.kind != tokenStart {
-			continue
-		}
-		if x.depth == 2 {
-			section = x.name
-		}
-		if err := f(x, section); err != nil {
-			return err
-		}
-	}
+// locate adds the part to an error.
+func (x *part) locate(err error) error {
+	return x.book.in.Locate(err, "the part %s of the workbook", rows.Clip(x.name))
 }
 
-// Close implements io.Closer.
-func (x *part) Close() error { return x.file.Close() }
+// visit reads a part and calls f for every token, unless a part could not be read before. A missing part has no tokens.
+func (k *book) visit(name string, limit int64, f func(x *part)) {
+	if k.err != nil {
+		return
+	}
+	x, err := k.open(name, limit)
+	if x == nil || err != nil {
+		k.err = err
+		return
+	}
+	for x.next() {
+		f(x)
+	}
+	if k.err = x.file.Close(); x.err != io.EOF {
+		k.err = x.err
+	}
+}
