@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/text"
 )
 
 // Limits of a facet request. Exceeding one is an error that names it.
@@ -156,13 +155,11 @@ func isFilterable(f herb.Field) bool { return f.Filterable }
 
 // addField adds one value of "field".
 func (f *FacetRequest) addField(name string, fields []herb.Field) error {
-	choices := names(fields, isFilterable)
-	i := herb.FieldIndex(fields, name)
+	use := fieldUse{isFilterable, "field %q", "is not filterable, so its values are not counted", "filterable fields"}
+	i, err := findField(fields, name, use)
 	switch {
-	case i < 0:
-		return herb.Invalidf("unknown field %q%s filterable fields: %s", clip(name), text.Suggestion(clip(name), choices), list(choices))
-	case !fields[i].Filterable:
-		return herb.Invalidf("field %q is not filterable, so its values are not counted; filterable fields: %s", name, list(choices))
+	case err != nil:
+		return err
 	case slices.Contains(f.Fields, i):
 		return herb.Invalidf("field %q is asked for more than once; ask for it once", name)
 	case len(f.Fields) == MaxFacetFields:
@@ -177,19 +174,13 @@ func (f *FacetRequest) setReserved(p Param, fields []herb.Field) (err error) {
 	case ParamField:
 		err = f.addField(p.Value, fields)
 	case ParamTop:
-		if f.Top, err = parseUpTo(p.Value, 1, MaxTop); err != nil {
-			return herb.Invalidf("top is %q; it must be a whole number from 0 (no values) to %d", clip(p.Value), MaxTop)
-		}
+		f.Top, err = parseWhole(p, 0, MaxTop, "a whole number from 0 (no values) to %d")
 	case ParamBuckets:
-		if f.Buckets, err = parseUpTo(p.Value, MinBuckets, MaxBuckets); err != nil {
-			return herb.Invalidf("buckets is %q; it must be 0 (no histogram) or a whole number from %d to %d",
-				clip(p.Value), MinBuckets, MaxBuckets)
+		if f.Buckets = 0; strings.Trim(p.Value, "0") != "" {
+			f.Buckets, err = parseWhole(p, MinBuckets, MaxBuckets, "0 (no histogram) or a whole number from 2 to %d")
 		}
 	case ParamOffset:
-		if f.Offset, err = parseUpTo(p.Value, 1, MaxValueOffset); err != nil {
-			return herb.Invalidf("%s is %q; it must be a whole number from 0 to %d; to find other values, use %s",
-				ParamOffset, clip(p.Value), MaxValueOffset, ParamValues)
-		}
+		f.Offset, err = parseWhole(p, 0, MaxValueOffset, "a whole number from 0 to %d; to find other values, use "+ParamValues)
 	case ParamValues:
 		f.Containing = p.Value
 	case ParamScale:
@@ -218,15 +209,6 @@ func setChoice[T ~string](dst *T, p Param, choices ...T) error {
 	}
 	*dst = T(p.Value)
 	return nil
-}
-
-// parseUpTo parses 0, or an integer from least to most.
-func parseUpTo(s string, least, most int) (int, error) {
-	n, err := strconv.Atoi(s)
-	if err == nil && (!onlyDigits(s) || n != 0 && n < least || n > most) {
-		err = strconv.ErrRange
-	}
-	return n, err
 }
 
 // String returns the request in canonical form: a query string that parses to the same request.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -12,12 +13,10 @@ import (
 
 // parseFields parses the value of ParamFields. Positions are nil if all fields are selected in their order.
 func parseFields(value string, fields []herb.Field) (selected []int, err error) {
-	all := func(herb.Field) bool { return true }
 	for _, name := range splitNames(value, fields) {
-		i := herb.FieldIndex(fields, name)
-		if i < 0 {
-			return nil, herb.Invalidf("unknown field %q in %q%s fields: %s", clip(name), ParamFields,
-				text.Suggestion(clip(name), names(fields, all)), list(names(fields, all)))
+		i, err := findField(fields, name, fieldUse{unknown: "field %q in " + strconv.Quote(ParamFields), choices: "fields"})
+		if err != nil {
+			return nil, err
 		}
 		if slices.Contains(selected, i) {
 			return nil, herb.Invalidf("field %q is given more than once in %q; give it once", name, ParamFields)
@@ -28,6 +27,27 @@ func parseFields(value string, fields []herb.Field) (selected []int, err error) 
 		return nil, nil
 	}
 	return selected, nil
+}
+
+// fieldUse is what a parameter uses a field for, in the words of its errors.
+type fieldUse struct {
+	allows   func(herb.Field) bool // nil if it allows all fields
+	unknown  string                // names a field that does not exist; contains %q
+	disallow string                // follows a field that is not allowed
+	choices  string                // names the fields that are allowed
+}
+
+// findField returns the position of the field with a name, which its use must allow.
+func findField(fields []herb.Field, name string, use fieldUse) (int, error) {
+	i := herb.FieldIndex(fields, name)
+	if i >= 0 && (use.allows == nil || use.allows(fields[i])) {
+		return i, nil
+	}
+	choices := names(fields, use.allows)
+	if i >= 0 {
+		return 0, herb.Invalidf("field %q %s; %s: %s", name, use.disallow, use.choices, list(choices))
+	}
+	return 0, herb.Invalidf("unknown "+use.unknown+"%s %s: %s", clip(name), text.Suggestion(clip(name), choices), use.choices, list(choices))
 }
 
 // splitNames splits a comma-separated list of field names. A field whose name contains a comma can only be given alone.
@@ -54,12 +74,12 @@ func (r *Request) Fields() []herb.Field {
 func (r *Request) AppendSelected(dst, record []byte) ([]byte, error) {
 	members := make([][]byte, 0, len(r.fields))
 	for rest := record; len(rest) > 1; {
-		n := memberLen(rest[1:]) // after { or ,
-		if n < 0 {
+		end := stringEnd(rest, stringEnd(rest, 1)+1) // the name after { or , and the value after :
+		if end <= 0 {
 			return nil, errors.New("a record is not a flat object of strings")
 		}
-		members = append(members, rest[1:1+n])
-		rest = rest[1+n:]
+		members = append(members, rest[1:end])
+		rest = rest[end:]
 	}
 	if len(members) != len(r.fields) {
 		return nil, errors.New("a record has other members than its fields")
@@ -74,22 +94,12 @@ func (r *Request) AppendSelected(dst, record []byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// memberLen returns the length of the member of strings at the start of b, or -1.
-func memberLen(b []byte) int {
-	name := stringLen(b)
-	if name < 0 || name >= len(b) || b[name] != ':' {
+// stringEnd returns the index after the JSON string that begins at an index of b, or -1.
+func stringEnd(b []byte, at int) int {
+	if at <= 0 || at >= len(b) || b[at] != '"' {
 		return -1
 	}
-	value := stringLen(b[name+1:])
-	if value < 0 {
-		return -1
-	}
-	return name + 1 + value
-}
-
-// stringLen returns the length of the JSON string at the start of b, or -1.
-func stringLen(b []byte) int {
-	for at := 1; at < len(b); {
+	for at++; at < len(b); at += 2 { // skips what a backslash escapes
 		i := bytes.IndexAny(b[at:], `"\`)
 		if i < 0 {
 			return -1
@@ -97,7 +107,6 @@ func stringLen(b []byte) int {
 		if at += i; b[at] == '"' {
 			return at + 1
 		}
-		at += 2
 	}
 	return -1
 }

@@ -125,13 +125,12 @@ func (fp *filterParser) add(p Param) error {
 // resolve returns the field and the operator of a parameter.
 func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 	if field, op, ok := resolveFilter(param, fp.fields); ok {
-		switch f := fp.fields[field]; {
-		case op == OpMatch && !f.Searchable:
-			return 0, "", herb.Invalidf("field %q is not searchable; searchable fields: %s", f.Name, list(names(fp.fields, isSearchable)))
-		case op != OpMatch && !f.Filterable:
-			return 0, "", herb.Invalidf("field %q is not filterable; filterable fields: %s", f.Name, list(names(fp.fields, isFilterable)))
+		use := fieldUse{allows: isFilterable, disallow: "is not filterable", choices: "filterable fields"}
+		if op == OpMatch {
+			use = fieldUse{allows: isSearchable, disallow: "is not searchable", choices: "searchable fields"}
 		}
-		return field, op, nil
+		_, err := findField(fp.fields, fp.fields[field].Name, use)
+		return field, op, err
 	}
 	name, written := splitOperator(param)
 	if known := slices.Contains(Ops(), written); !known && herb.FieldIndex(fp.fields, name) >= 0 {

@@ -77,9 +77,9 @@ func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
 		case ParamY:
 			g.Y, err = parseAxis(p, fields)
 		case ParamColumns:
-			g.Columns, err = parseSide(p)
+			g.Columns, err = parseWhole(p, 1, MaxGridSide, "a whole number from 1 to %d")
 		case ParamRows:
-			g.Rows, err = parseSide(p)
+			g.Rows, err = parseWhole(p, 1, MaxGridSide, "a whole number from 1 to %d")
 		case ParamBounds:
 			bounds = p.Value
 			g.Bounds, err = parseBounds(p.Value)
@@ -103,23 +103,8 @@ func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
 func isAxis(f herb.Field) bool { return f.Filterable && f.Type == herb.TypeNumber }
 
 func parseAxis(p Param, fields []herb.Field) (int, error) {
-	choices := names(fields, isAxis)
-	i := herb.FieldIndex(fields, p.Value)
-	switch {
-	case i < 0:
-		return 0, herb.Invalidf("unknown field %q in %q%s number fields: %s", clip(p.Value), p.Name, text.Suggestion(clip(p.Value), choices), list(choices))
-	case !isAxis(fields[i]):
-		return 0, herb.Invalidf("field %q in %q is not a filterable number field; number fields: %s", p.Value, p.Name, list(choices))
-	}
-	return i, nil
-}
-
-func parseSide(p Param) (int, error) {
-	n, err := parseUpTo(p.Value, 1, MaxGridSide)
-	if err != nil || n == 0 {
-		return 0, herb.Invalidf("%s is %q; it must be a whole number from 1 to %d", p.Name, clip(p.Value), MaxGridSide)
-	}
-	return n, nil
+	in := " in " + strconv.Quote(p.Name)
+	return findField(fields, p.Value, fieldUse{isAxis, "field %q" + in, "in " + strconv.Quote(p.Name) + " is not a filterable number field", "number fields"})
 }
 
 func parseBounds(value string) (b Bounds, err error) {

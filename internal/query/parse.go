@@ -16,7 +16,7 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 	err := r.parse(raw, "listings", Reserved(), func(p Param) (err error) {
 		switch p.Name {
 		case ParamPage:
-			r.Page, err = parsePage(p.Value)
+			r.Page, err = parseWhole(p, 1, MaxPage, "a whole number from 1 to %d")
 		case ParamPerPage:
 			r.PerPage, err = parsePerPage(p.Value)
 		case ParamSort:
@@ -108,10 +108,11 @@ func ParseOrdered(raw string, fields []herb.Field, order herb.Order) (*Request, 
 	return r, nil
 }
 
-func parsePage(s string) (int, error) {
-	n, err := parseUpTo(s, 1, MaxPage)
-	if err != nil || n == 0 {
-		return 0, herb.Invalidf("page is %q; it must be a whole number from 1 to %d", clip(s), MaxPage)
+// parseWhole parses a whole number from least to most. valid says so in the error, with %d for most.
+func parseWhole(p Param, least, most int, valid string) (int, error) {
+	n, err := strconv.Atoi(p.Value)
+	if err != nil || !onlyDigits(p.Value) || n < least || n > most {
+		return 0, herb.Invalidf("%s is %q; it must be "+valid, p.Name, clip(p.Value), most)
 	}
 	return n, nil
 }
@@ -132,11 +133,11 @@ func onlyDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// names returns the names of the fields for which include returns true, in alphabetical order.
+// names returns the names of the fields for which include returns true, or of all if it is nil, in alphabetical order.
 func names(fields []herb.Field, include func(herb.Field) bool) []string {
 	var out []string
 	for _, f := range fields {
-		if include(f) {
+		if include == nil || include(f) {
 			out = append(out, f.Name)
 		}
 	}

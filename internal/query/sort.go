@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/text"
 )
 
 // SortField is a field by which records are sorted. Missing values are last in both directions.
@@ -66,14 +65,11 @@ func parseSortFields(value string, fields []herb.Field) ([]SortField, error) {
 
 // appendSortField appends the field with a name.
 func appendSortField(sort []SortField, name string, desc bool, fields []herb.Field) ([]SortField, error) {
-	sortable := func(f herb.Field) bool { return f.Sortable }
-	i := herb.FieldIndex(fields, name)
+	use := fieldUse{func(f herb.Field) bool { return f.Sortable }, "sort field %q", "is not sortable", "sortable fields"}
+	i, err := findField(fields, name, use)
 	switch {
-	case i < 0:
-		return nil, herb.Invalidf("unknown sort field %q%s sortable fields: %s", clip(name),
-			text.Suggestion(clip(name), names(fields, sortable)), list(names(fields, sortable)))
-	case !fields[i].Sortable:
-		return nil, herb.Invalidf("field %q is not sortable; sortable fields: %s", name, list(names(fields, sortable)))
+	case err != nil:
+		return nil, err
 	case slices.ContainsFunc(sort, func(f SortField) bool { return f.Field == i }):
 		return nil, herb.Invalidf("field %q is given more than once in %q; give it once", name, ParamSort)
 	}
