@@ -1,6 +1,7 @@
 package query
 
 import (
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -32,59 +33,48 @@ func Buckets(f herb.Field, least, greatest string, most int) []Bucket {
 }
 
 // newBuckets returns the empty buckets between borders.
-func newBuckets(f *herb.Field, borders []string) []Bucket {
-	if len(borders) == 0 {
-		return nil
-	}
-	buckets := make([]Bucket, len(borders)-1)
-	for i := range buckets {
-		buckets[i].From, buckets[i].To = text.Localize(f, borders[i]), text.Localize(f, borders[i+1])
+func newBuckets(f *herb.Field, borders []string) (buckets []Bucket) {
+	for i := 1; i < len(borders); i++ {
+		buckets = append(buckets, Bucket{From: text.Localize(f, borders[i-1]), To: text.Localize(f, borders[i])})
 	}
 	return buckets
 }
 
-func numberBorders(f *herb.Field, least, greatest string, most int) []string {
+func numberBorders(f *herb.Field, least, greatest string, most int) (borders []string) {
 	low, okLow := parseDecimal(f, least)
 	high, okHigh := parseDecimal(f, greatest)
 	if !okLow || !okHigh {
 		return nil
 	}
 	places := max(low.places, high.places)
-	from := new(big.Int).Mul(low.Int, powerOfTen(places-low.places))
-	to := new(big.Int).Mul(high.Int, powerOfTen(places-high.places))
+	from, to := low.units(places), high.units(places)
 	if from.Cmp(to) > 0 {
 		return nil
 	}
+	limit := big.NewInt(int64(most))
 	// Every step below the power of ten of this width needs too many buckets, so the search starts there.
 	width := new(big.Int).Sub(to, from)
-	width.Div(width, big.NewInt(int64(most)))
-	power := powerOfTen(len(width.String()) - 1)
-	for {
+	power := powerOfTen(len(width.Div(width, limit).String()) - 1)
+	for ; ; power.Mul(power, big.NewInt(10)) {
 		for _, factor := range []int64{1, 2, 5} {
 			step := new(big.Int).Mul(power, big.NewInt(factor))
-			first, last := new(big.Int), new(big.Int)
-			first.Div(from, step) // rounds toward negative infinity
-			last.Div(to, step)
+			first, last := new(big.Int).Div(from, step), new(big.Int).Div(to, step) // rounded toward negative infinity
 			count := new(big.Int).Sub(last, first)
-			if count.Cmp(big.NewInt(int64(most))) >= 0 {
+			if count.Cmp(limit) >= 0 {
 				continue
 			}
-			borders := make([]string, count.Int64()+2)
-			at := first.Mul(first, step)
-			for i := range borders {
-				borders[i] = formatDecimal(at, places)
-				at.Add(at, step)
+			for border := first.Mul(first, step); len(borders) < int(count.Int64())+2; border.Add(border, step) {
+				borders = append(borders, decimal{border, places}.String())
 			}
 			return borders
 		}
-		power.Mul(power, big.NewInt(10))
 	}
 }
 
-// decimal is the number Int * 10^-places.
+// decimal is the number unscaled * 10^-places.
 type decimal struct {
-	*big.Int
-	places int
+	unscaled *big.Int
+	places   int // may be negative
 }
 
 // parseDecimal parses a number as written. ok is false if it is invalid or has more than MaxBorderDigits digits.
@@ -101,13 +91,18 @@ func parseDecimal(f *herb.Field, value string) (d decimal, ok bool) {
 
 func powerOfTen(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// formatDecimal formats n * 10^-places.
-func formatDecimal(n *big.Int, places int) string {
-	s := new(big.Rat).SetFrac(n, powerOfTen(places)).FloatString(places)
-	if places > 0 {
-		s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+// units returns the number in units of a decimal place, which is not before its last one.
+func (d decimal) units(places int) *big.Int {
+	return new(big.Int).Mul(d.unscaled, powerOfTen(places-d.places))
+}
+
+// String returns the number in plain decimal notation, without zeros at the end of its fraction.
+func (d decimal) String() string {
+	if d.places <= 0 {
+		return d.units(0).String()
 	}
-	return s
+	s := new(big.Rat).SetFrac(d.unscaled, powerOfTen(d.places)).FloatString(d.places)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
 // timeStep divides time into numbered intervals.
@@ -137,7 +132,7 @@ func byMonths(n int) timeStep {
 }
 
 // timeBorders returns the borders between two times as written. Those of dates are dates.
-func timeBorders(f *herb.Field, layout, least, greatest string, most int) []string {
+func timeBorders(f *herb.Field, layout, least, greatest string, most int) (borders []string) {
 	low, _ := text.Canonical(f, least) // invalid values have an empty canonical form, which is no time
 	high, _ := text.Canonical(f, greatest)
 	from, err := time.Parse(layout, low)
@@ -160,13 +155,12 @@ func timeBorders(f *herb.Field, layout, least, greatest string, most int) []stri
 		if last-first >= most {
 			continue
 		}
-		borders := make([]string, 0, last-first+2)
 		for i := first; i <= last+1; i++ {
 			borders = append(borders, formatBorder(layout, s.begin(i)))
 		}
-		return borders
+		break
 	}
-	return nil
+	return borders
 }
 
 // formatBorder formats a time. Years outside 0000 to 9999 are not valid in requests, so such times are clamped to the
@@ -201,7 +195,7 @@ func LogBuckets(f herb.Field, r Range, most int) []Bucket {
 	negative, hasNegative := parseDecimal(&f, r.GreatestNegative)
 	positive, hasPositive := parseDecimal(&f, r.LeastPositive)
 	if most == 0 || !okLeast || !okGreatest || !hasNegative && !hasPositive ||
-		hasNegative != (least.Sign() < 0) || hasPositive != (greatest.Sign() > 0) {
+		hasNegative != (least.unscaled.Sign() < 0) || hasPositive != (greatest.unscaled.Sign() > 0) {
 		return nil
 	}
 	for _, s := range logSequences() {
@@ -211,14 +205,14 @@ func LogBuckets(f herb.Field, r Range, most int) []Bucket {
 			if last-end > most {
 				continue
 			}
-			if greatest.Sign() < 0 { // the last bucket includes its end
+			if greatest.unscaled.Sign() < 0 { // the last bucket includes its end
 				end--
 			}
 			for i := last; i >= end; i-- {
 				borders = append(borders, "-"+s.number(i))
 			}
 		}
-		if least.Sign() <= 0 && greatest.Sign() >= 0 {
+		if least.unscaled.Sign() <= 0 && greatest.unscaled.Sign() >= 0 {
 			borders = append(borders, "0")
 		}
 		if hasPositive {
@@ -254,7 +248,7 @@ func logSequences() []logSequence {
 
 // floor returns the index of the greatest number that is not greater than the absolute value of d, which is not zero.
 func (s logSequence) floor(d decimal) int {
-	digits := strings.TrimPrefix(d.String(), "-")
+	digits := strings.TrimPrefix(d.unscaled.String(), "-")
 	exponent := len(digits) - 1 - d.places
 	if s.decades > 1 {
 		return floorDiv(exponent, s.decades)
@@ -270,24 +264,12 @@ func (s logSequence) floor(d decimal) int {
 func (s logSequence) number(i int) string {
 	exponent := floorDiv(i, len(s.steps))
 	digits := s.steps[i-exponent*len(s.steps)]
-	exponent *= s.decades
-	switch {
-	case exponent < 0:
-		return "0." + strings.Repeat("0", -exponent-1) + digits
-	case len(digits) <= exponent+1:
-		return digits + strings.Repeat("0", exponent+1-len(digits))
-	}
-	return digits[:exponent+1] + "." + digits[exponent+1:]
+	unscaled, _ := new(big.Int).SetString(digits, 10)
+	return decimal{unscaled, len(digits) - 1 - exponent*s.decades}.String()
 }
 
 // floorDiv returns a divided by b, rounded toward negative infinity.
-func floorDiv(a, b int) int {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
-}
+func floorDiv(a, b int) int { return int(math.Floor(float64(a) / float64(b))) }
 
 // IsSkewed reports whether one bucket of a histogram has more than three quarters of the counted records.
 func IsSkewed(buckets []Bucket) bool {
