@@ -130,7 +130,7 @@ func (d *RecordDecoder) string() (s []byte, err error) {
 			}
 			return plain, nil
 		case d.skip('\\'):
-			r, size := unescape(d.rest)
+			r, size := Unescape(d.rest)
 			if size == 0 {
 				return nil, errEscape
 			}
@@ -142,9 +142,9 @@ func (d *RecordDecoder) string() (s []byte, err error) {
 	}
 }
 
-// unescape returns the character of the escape at the start of b, after the backslash, and its length; 0 if it is invalid.
+// Unescape returns the character of the JSON escape at the start of b, after the backslash, and its length; 0 if it is invalid.
 // A lone surrogate is invalid, because it does not encode a character.
-func unescape(b []byte) (r rune, size int) {
+func Unescape(b []byte) (r rune, size int) {
 	if len(b) == 0 {
 		return 0, 0
 	}

@@ -152,7 +152,7 @@ func containsText(s, part string) bool {
 
 // weights returns the primary weights of a text. Those whose first byte has its high bit set are three bytes long, others two.
 func weights(s string) (all []string) {
-	for key := text.PrimaryKey(s); key != ""; {
+	for key := text.CollationKey(s); key[:2] != "\x00\x00"; {
 		n := 2 + int(key[0]>>7)
 		all, key = append(all, key[:n]), key[n:]
 	}

@@ -43,7 +43,8 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 		case op == query.OpPrefix && f.Type == herb.TypeDateTime:
 			return strings.HasPrefix(parseValue(f, part).time.Format("2006-01-02T15:04:05.000000000Z"), operand)
 		case op == query.OpPrefix:
-			return strings.HasPrefix(text.PrimaryKey(part), text.PrimaryKey(operand))
+			all, prefix := weights(part), weights(operand)
+			return len(all) >= len(prefix) && slices.Equal(all[:len(prefix)], prefix)
 		}
 		order := parseValue(f, part).compare(parseValue(f, operand))
 		switch op {

@@ -166,11 +166,11 @@ func (x *Index) buildParts(ctx context.Context, idle bool) error {
 // mayMerge reports whether enough plants are not in the first segment to write all plants again.
 func (s *Snapshot) mayMerge(sealAt int) bool {
 	n := s.union.Len()
-	rest := n
+	first := 0
 	if len(s.union.Segments) > 0 {
-		rest -= s.union.Segments[0].Len()
+		first = s.union.Segments[0].Len()
 	}
-	return rest >= max(n/16, sealAt/8)
+	return n-first >= max(n/16, sealAt/8)
 }
 
 // seal writes the plants after the segments of a snapshot, up to a number of them, to a segment, together with all

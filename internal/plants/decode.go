@@ -5,10 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
@@ -32,31 +32,28 @@ const example = `a JSON object such as {"id":1,"name":"Fern","tag":"shade"}`
 // Decode parses a new plant from the body of a request. It is strict about JSON: one object and nothing after it, no
 // duplicate member at any depth, valid Unicode. Unknown members are ignored. Every error has herb.CodeInvalid and names what
 // is valid.
-func Decode(body []byte) (herb.NewPlant, error) {
+func Decode(body []byte) (p herb.NewPlant, err error) {
 	members, err := decodeObject(body)
 	if err != nil {
-		return herb.NewPlant{}, err
+		return p, err
 	}
-	var p herb.NewPlant
 	if p.ID, err = decodeID(members); err != nil {
-		return herb.NewPlant{}, err
+		return p, err
 	}
 	name, ok := members["name"]
 	if !ok {
-		return herb.NewPlant{}, herb.Invalidf(`"name" is missing; it must be a string of 1 to %d characters`, MaxName)
+		return p, herb.Invalidf(`"name" is missing; it must be a string of 1 to %d characters`, MaxName)
 	}
 	if p.Name, err = decodeText("name", name, MaxName); err != nil {
-		return herb.NewPlant{}, err
+		return p, err
 	}
 	if !strings.ContainsFunc(p.Name, isVisible) {
-		return herb.NewPlant{}, herb.Invalidf(`"name" has no visible character; it must have at least one`)
+		return p, herb.Invalidf(`"name" has no visible character; it must have at least one`)
 	}
 	if tag, ok := members["tag"]; ok {
 		text, err := decodeText("tag", tag, MaxTag)
-		if err != nil {
-			return herb.NewPlant{}, err
-		}
 		p.Tag = &text
+		return p, err
 	}
 	return p, nil
 }
@@ -123,12 +120,17 @@ func kind(value any) string {
 	}
 }
 
+// hugeExponent is larger than the number of digits that a body can have.
+const hugeExponent = 1 << 40
+
 // parseInteger parses a JSON number exactly. integer reports whether its value is an integer, in any notation (1.0, 1e3,
 // 12300e-2), and fits whether it fits in 64 bits. Large exponents cost nothing.
 func parseInteger(s string) (n int64, integer, fits bool) {
 	mantissa, exponent := s, int64(0)
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		mantissa, exponent = s[:i], parseExponent(s[i+1:])
+		mantissa = s[:i]
+		exponent, _ = strconv.ParseInt(s[i+1:], 10, 64) // the nearest number if it is out of range
+		exponent = min(max(exponent, -hugeExponent), hugeExponent)
 	}
 	digits, negative := strings.CutPrefix(mantissa, "-")
 	digits, fraction, _ := strings.Cut(digits, ".")
@@ -154,21 +156,6 @@ func parseInteger(s string) (n int64, integer, fits bool) {
 	return n, true, err == nil
 }
 
-// parseExponent parses the exponent of a JSON number. One that overflows becomes larger than the number of digits that a
-// body can have.
-func parseExponent(s string) int64 {
-	const huge = 1 << 40
-	n, err := strconv.ParseInt(s, 10, 64)
-	switch {
-	case err == nil:
-		return min(max(n, -huge), huge)
-	case strings.HasPrefix(s, "-"):
-		return -huge
-	default:
-		return huge
-	}
-}
-
 // decodeObject returns the members of the object in body: strings, json.Numbers, booleans and nil, and for an object or an
 // array its opening json.Delim. It rejects what encoding/json would silently fix.
 func decodeObject(body []byte) (map[string]any, error) {
@@ -180,111 +167,65 @@ func decodeObject(body []byte) (map[string]any, error) {
 	case !utf8.Valid(body):
 		return nil, herb.Invalidf("the body is not valid UTF-8; send %s in UTF-8", example)
 	}
-	if err := checkSyntax(body); err != nil {
-		return nil, err
+	var value json.RawMessage
+	if err := json.Unmarshal(body, &value); err != nil {
+		at := ""
+		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+			at = fmt.Sprintf(" at byte %d", e.Offset)
+		}
+		return nil, herb.Invalidf("the body is not valid JSON%s: %s; send %s", at, err, example)
 	}
-	if loneSurrogate(body) {
+	if hasLoneSurrogate(body) {
 		return nil, herb.Invalidf(`the body has half of a \u surrogate pair; write both halves, or the character itself`)
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
-	if first, err := d.Token(); err != nil || first != json.Delim('{') {
+	first, err := d.Token()
+	if err != nil || first != json.Delim('{') {
 		return nil, herb.Invalidf("the body is %s; send %s", kind(first), example)
 	}
-	return readMembers(d)
+	return readValue(d, first)
 }
 
-// checkSyntax rejects what is not exactly one JSON value.
-func checkSyntax(body []byte) error {
-	var value json.RawMessage
-	err := json.Unmarshal(body, &value)
-	if err == nil {
-		return nil
+// readValue reads the rest of a value with valid syntax that begins with a token, and returns the members of an object. It
+// discards nested values, but rejects duplicate members in them.
+func readValue(d *json.Decoder, begin json.Token) (members map[string]any, err error) {
+	if _, nested := begin.(json.Delim); !nested {
+		return nil, nil
 	}
-	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return herb.Invalidf("the body is not valid JSON at byte %d: %s; send %s", e.Offset, e, example)
-	}
-	return herb.Invalidf("the body is not valid JSON; send %s", example)
-}
-
-// readMembers reads the rest of an object with valid syntax. It discards nested values, but rejects duplicate members in
-// them.
-func readMembers(d *json.Decoder) (map[string]any, error) {
-	members := map[string]any{}
+	members = map[string]any{}
 	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		key, _ := name.(string)
-		if _, twice := members[key]; twice {
-			return nil, herb.Invalidf("duplicate member %q", herb.Clip(key, maxShown))
-		}
 		value, err := d.Token()
-		if err != nil {
-			return nil, err
+		if name, _ := value.(string); begin == json.Delim('{') && err == nil {
+			if _, twice := members[name]; twice {
+				return nil, herb.Invalidf("duplicate member %q", herb.Clip(name, maxShown))
+			}
+			value, err = d.Token()
+			members[name] = value
 		}
-		members[key] = value
-		if err := skipValue(d, value); err != nil {
+		if err == nil {
+			_, err = readValue(d, value)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	_, err := d.Token() // the closing bracket
+	_, err = d.Token() // the closing bracket
 	return members, err
 }
 
-// skipValue reads the rest of a value that begins with a token.
-func skipValue(d *json.Decoder, begin json.Token) error {
-	switch begin {
-	case json.Delim('{'):
-		_, err := readMembers(d)
-		return err
-	case json.Delim('['):
-		for d.More() {
-			element, err := d.Token()
-			if err != nil {
-				return err
-			}
-			if err := skipValue(d, element); err != nil {
-				return err
-			}
-		}
-		_, err := d.Token()
-		return err
-	}
-	return nil
-}
-
-// loneSurrogate reports whether valid JSON contains an escaped lone surrogate. A backslash occurs only in strings there,
+// hasLoneSurrogate reports whether valid JSON contains an escaped lone surrogate. A backslash occurs only in strings there,
 // followed by what it escapes.
-func loneSurrogate(body []byte) bool {
-	for i := 0; i < len(body); i++ {
-		if body[i] != '\\' {
-			continue
+func hasLoneSurrogate(body []byte) bool {
+	for {
+		_, escape, found := bytes.Cut(body, []byte{'\\'})
+		if !found {
+			return false
 		}
-		i++
-		r, ok := escaped(body[i:])
-		if !ok || !utf16.IsSurrogate(r) {
-			continue
-		}
-		next := body[i+5:] // after uXXXX
-		if next[0] != '\\' {
+		_, size := herb.Unescape(escape)
+		if size == 0 {
 			return true
 		}
-		low, ok := escaped(next[1:])
-		if !ok || utf16.DecodeRune(r, low) == utf8.RuneError {
-			return true
-		}
-		i += 10 // the last digit of the second escape
+		body = escape[size:]
 	}
-	return false
-}
-
-// escaped parses the uXXXX of an escape.
-func escaped(b []byte) (rune, bool) {
-	if b[0] != 'u' {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(b[1:5]), 16, 32)
-	return rune(n), err == nil
 }

@@ -245,8 +245,13 @@ func (x *Index) refresh(ctx context.Context) error {
 		now := x.position()
 		switch {
 		case far:
-			if err := x.wait(ctx, x.build(false)); err != nil {
-				return err
+			select {
+			case built := <-x.build(false):
+				if built.Err != nil {
+					return built.Err
+				}
+			case <-ctx.Done():
+				return herb.Wrap(herb.CodeUnavailable, ctx.Err(), "the index of plants is being built; try again")
 			}
 		case now.resets != at.resets:
 			want = -1
@@ -259,16 +264,6 @@ func (x *Index) refresh(ctx context.Context) error {
 // overlap returns the number of plants before the last one. The last one is read again: if its batch is another one, the log
 // is not the one that the index was built from, for example because the database was restored from a backup.
 func (p position) overlap() int { return max(p.plants-1, 0) }
-
-// wait waits for a build.
-func (x *Index) wait(ctx context.Context, build <-chan singleflight.Result) error {
-	select {
-	case r := <-build:
-		return r.Err
-	case <-ctx.Done():
-		return herb.Wrap(herb.CodeUnavailable, ctx.Err(), "the index of plants is being built; try again")
-	}
-}
 
 // add adds a page of the log, which was read when the index ended at a position. It adds nothing if the log is so far ahead
 // that a build must read it.

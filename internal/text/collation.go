@@ -2,7 +2,6 @@ package text
 
 import (
 	"bytes"
-	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -21,27 +20,27 @@ var collators = sync.Pool{New: func() any {
 	return &collator{Collator: collate.New(language.Und)}
 }}
 
-// CollationKey returns the sort key of a text by the Unicode root collation, in which accents and case only break ties.
+// CollationKey returns the key of a text by the Unicode root collation, in which accents and case only break ties. It defines
+// the order of text; sort keys have the same order.
 //
 // A key consists of the primary weights of the characters, two zero bytes, their secondary weights, two zero bytes, and
 // their tertiary weights.
-func CollationKey(s string) string { return string(appendCollationKey(make([]byte, 0, 5*len(s)+4), s)) }
-
-// PrimaryKey returns the primary weights of a text, which ignore case and accents: the part of its collation key before
-// the first two zero bytes. It is empty if no character has a primary weight.
-func PrimaryKey(s string) string { return string(primaryWeights([]byte(CollationKey(s)))) }
-
-// primaryWeights returns the part of a collation key that contains the primary weights.
-func primaryWeights(key []byte) []byte {
-	i := 0
-	for !endsLevel(key, i) {
-		i += weightLen(key[i])
-	}
-	return key[:i]
+func CollationKey(s string) string {
+	c := collators.Get().(*collator)
+	defer collators.Put(c)
+	c.buf.Reset()
+	return string(c.KeyFromString(&c.buf, s))
 }
 
-// endsLevel reports whether a level of a collation key ends at i.
-func endsLevel[T string | []byte](key T, i int) bool { return key[i] == 0 && key[i+1] == 0 }
+// PrimaryKey returns the codes of the primary weights of a text, which ignore case and accents: the part of its sort key
+// before the first two zero bytes. It is empty if no character has a primary weight.
+func PrimaryKey(s string) string {
+	key, end := appendTextSortKey(nil, []byte(s)), 0
+	for key[end] != 0 {
+		end += codeLen(key, end)
+	}
+	return string(key[:end])
+}
 
 // weightLen returns the length of the primary weight with this first byte.
 func weightLen(first byte) int {
@@ -59,13 +58,7 @@ type Substring struct {
 }
 
 // NewSubstring returns a substring to find. A text without primary weights is in all others.
-func NewSubstring(s string) *Substring {
-	key, end := appendTextSortKey(nil, []byte(s)), 0
-	for key[end] != 0 {
-		end += codeLen(key, end)
-	}
-	return &Substring{codes: key[:end]}
-}
+func NewSubstring(s string) *Substring { return &Substring{codes: []byte(PrimaryKey(s))} }
 
 // In reports whether a text contains the substring.
 func (s *Substring) In(text []byte) bool {
@@ -134,20 +127,6 @@ func KeyAfterPrefix(prefix string) (key string, ok bool) {
 	return string(b), true
 }
 
-func appendCollationKey[T string | []byte](dst []byte, s T) []byte {
-	if key, ok := appendASCIIKey(dst, s); ok {
-		return key
-	}
-	return appendUnicodeKey(dst, []byte(s))
-}
-
-func appendUnicodeKey(dst, s []byte) []byte {
-	c := collators.Get().(*collator)
-	defer collators.Put(c)
-	c.buf.Reset()
-	return append(dst, c.Key(&c.buf, s)...)
-}
-
 // appendTextSortKey appends a key with the order of collation keys and a third of their length, because most of the work of a
 // sort is moving keys. Primary weights are replaced by the codes of asciiWeights. The common weights at the end of the
 // secondary and tertiary level are omitted: texts with the same primary weights have the same number of them.
@@ -159,7 +138,7 @@ func appendTextSortKey(dst, value []byte) []byte {
 	defer collators.Put(c)
 	c.buf.Reset()
 	key, w, i := c.Key(&c.buf, value), ascii(), 0
-	for !endsLevel(key, i) {
+	for key[i] != 0 || key[i+1] != 0 {
 		weight := key[i : i+weightLen(key[i])]
 		if dst = append(dst, w.code(weight)); dst[len(dst)-1]%2 == 1 {
 			dst = append(dst, weight...)
@@ -206,10 +185,9 @@ func appendASCIISortKey(dst, value []byte) (_ []byte, ok bool) {
 // asciiWeights holds the collation weights of the ASCII characters. In the root collation these do not depend on
 // adjacent characters, and all have the same secondary weight. Control characters have none.
 type asciiWeights struct {
-	primary  [256]uint16 // 0 for bytes without weights
 	tertiary [256]byte
 	codes    [256]byte // of the primary weights; 0 for bytes without weights
-	sorted   []uint16  // the primary weights
+	sorted   []string  // the primary weights
 }
 
 // code returns the code of a primary weight in sort keys: an even number from 2 for the weight of an ASCII character, and the
@@ -218,7 +196,7 @@ func (w *asciiWeights) code(weight []byte) byte {
 	if len(weight) > 2 {
 		return byte(2*len(w.sorted) + 1) // after all shorter weights
 	}
-	i, isASCII := slices.BinarySearch(w.sorted, binary.BigEndian.Uint16(weight))
+	i, isASCII := slices.BinarySearch(w.sorted, string(weight))
 	if isASCII {
 		return byte(2*i + 2)
 	}
@@ -235,40 +213,19 @@ const (
 // ascii returns the weights of the ASCII characters, read from the collator once.
 var ascii = sync.OnceValue(func() *asciiWeights {
 	w := &asciiWeights{}
+	var primary [128]string
 	for c := range 128 {
-		if key := appendUnicodeKey(nil, []byte{byte(c)}); len(key) == 9 {
-			w.primary[c], w.tertiary[c] = binary.BigEndian.Uint16(key), key[8]
-			w.sorted = append(w.sorted, w.primary[c])
+		if key := CollationKey(string(rune(c))); len(key) == 9 {
+			primary[c], w.tertiary[c] = key[:2], key[8]
+			w.sorted = append(w.sorted, primary[c])
 		}
 	}
 	slices.Sort(w.sorted)
 	w.sorted = slices.Compact(w.sorted)
-	for c, weight := range w.primary {
-		if weight != 0 {
-			w.codes[c] = w.code(binary.BigEndian.AppendUint16(nil, weight))
+	for c, weight := range primary {
+		if weight != "" {
+			w.codes[c] = w.code([]byte(weight))
 		}
 	}
 	return w
 })
-
-// appendASCIIKey is the fast path of appendCollationKey for ASCII. ok is false for other text.
-func appendASCIIKey[T string | []byte](dst []byte, s T) (_ []byte, ok bool) {
-	w := ascii()
-	for i := range len(s) {
-		if w.primary[s[i]] == 0 {
-			return dst, false
-		}
-	}
-	size := 5*len(s) + 4
-	dst = slices.Grow(dst, size)
-	key := dst[len(dst) : len(dst)+size]
-	clear(key)
-	secondary, tertiary := key[2*len(s)+2:], key[4*len(s)+4:]
-	for i := range len(s) {
-		c := s[i]
-		binary.BigEndian.PutUint16(key[2*i:], w.primary[c])
-		secondary[2*i+1] = commonSecondary
-		tertiary[i] = w.tertiary[c]
-	}
-	return dst[:len(dst)+size], true
-}

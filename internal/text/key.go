@@ -22,7 +22,7 @@ func Key(t herb.Type, value string) (key string, ok bool) {
 	case herb.TypeBoolean:
 		return value, value == False || value == True
 	default:
-		return CollationKey(value), true
+		return string(appendTextSortKey(nil, []byte(value))), true
 	}
 }
 
@@ -47,10 +47,7 @@ func AppendScalarSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok 
 
 // FieldKey returns the sort key of a value as written in the notation of its field. status is Valid if it has one.
 func FieldKey(f *herb.Field, value string) (key string, status Status) {
-	if !f.Type.IsScalar() && value != "" {
-		return CollationKey(value), Valid
-	}
-	if f.Notation.Decimal+f.Notation.Layout == "" {
+	if value != "" && f.Notation.Decimal+f.Notation.Layout == "" {
 		if key, ok := Key(f.Type, value); ok { // most values are in canonical form
 			return key, Valid
 		}

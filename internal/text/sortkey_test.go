@@ -18,6 +18,12 @@ func compareSortKeys(t *testing.T, typ herb.Type, a, b string) {
 	t.Helper()
 	ka, oka := text.Key(typ, a)
 	kb, okb := text.Key(typ, b)
+	if !typ.IsScalar() {
+		if (ka < kb) != (text.CollationKey(a) < text.CollationKey(b)) {
+			t.Errorf("the keys of %q and %q do not have the order of the collation", a, b)
+		}
+		ka, kb = text.CollationKey(a), text.CollationKey(b)
+	}
 	sa, okSortA := text.AppendSortKey([]byte("before"), typ, []byte(a))
 	sb, okSortB := text.AppendSortKey([]byte("before"), typ, []byte(b))
 	if oka != okSortA || okb != okSortB {

@@ -101,7 +101,8 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 func ElementOrder(elements []string) file.U32s {
 	keys, order := make([]string, len(elements)), make([]uint32, len(elements))
 	for i, e := range elements {
-		keys[i], order[i] = text.CollationKey(e), uint32(i)
+		keys[i], _ = text.Key(herb.TypeText, e)
+		order[i] = uint32(i)
 	}
 	slices.SortStableFunc(order, func(a, b uint32) int { return strings.Compare(keys[a], keys[b]) })
 	encoded := make(file.U32s, 0, 4*len(order))
@@ -198,7 +199,7 @@ func (c *Column) firstRun(key string) int {
 func (c *Column) firstElement(key string) int {
 	order := c.elementOrder()
 	return sort.Search(order.Len(), func(i int) bool {
-		return text.CollationKey(string(c.elements.At(int(order.At(i))))) >= key
+		return sortKey(&c.Field, string(c.elements.At(int(order.At(i))))) >= key
 	})
 }
 
