@@ -36,6 +36,9 @@ type errorBody struct {
 	Message string `json:"message"`
 }
 
+// errSent is the error of a handler that has sent a response already.
+var errSent = errors.New("response sent")
+
 // fail responds with an Error body. The caller sets headers that help the client, such as Allow, before.
 func (a *API) fail(w *response, r *http.Request, err error) {
 	w.err = err

@@ -11,6 +11,7 @@ import (
 
 	"herbarium/internal/admission"
 	"herbarium/internal/export"
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
@@ -34,17 +35,17 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 			raw = ps.Without(query.ParamPage, query.ParamPerPage).Encode()
 		}
 	}
-	view, req, err := a.openListing(w, r, raw)
+	view, req, err := openRequest(a, w, r, raw, format.MediaType(), func(raw string, d herb.Dataset) (*query.Request, error) {
+		req, err := w.parseListing(raw, d)
+		if err == nil {
+			err = query.RefusePages(raw)
+		}
+		return req, err
+	})
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	if err := query.RefusePages(raw); err != nil {
-		return err
-	}
-	if w.notModified(r, a.entityTag(view.Ref.Namespace, view.Ref.Name, view.Version, format.MediaType(), req.String())) {
-		return nil
-	}
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
 		return err
 	}

@@ -1,11 +1,9 @@
 package httpapi
 
 import (
-	"fmt"
 	"net/http"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
 
@@ -38,39 +36,18 @@ type facetRange struct {
 
 // facets handles facet requests.
 func (a *API) facets(w *response, r *http.Request) error {
-	return sendCounts(a, w, r, facetsPattern, query.ParseFacets, func(view library.View, req *query.FacetRequest) (any, error) {
-		found, err := view.Facets(r.Context(), req)
-		return renderFacets(found, req), err
+	view, req, err := openRequest(a, w, r, r.URL.RawQuery, facetsPattern, func(raw string, d herb.Dataset) (*query.FacetRequest, error) {
+		return query.ParseFacets(raw, d.Fields)
 	})
-}
-
-// sendCounts sends counts of the records that a request selects, as JSON. pattern is the route.
-func sendCounts[R fmt.Stringer](
-	a *API, w *response, r *http.Request, pattern string,
-	parse func(raw string, fields []herb.Field) (R, error), count func(library.View, R) (any, error),
-) error {
-	view, raw, err := a.openDataset(w, r, r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	req, err := parse(raw, view.Fields)
+	found, err := view.Facets(r.Context(), req)
 	if err != nil {
 		return err
 	}
-	if w.notModified(r, a.entityTag(view.Ref.Namespace, view.Ref.Name, view.Version, pattern, req.String())) {
-		return nil
-	}
-	counts, err := count(view, req)
-	if err != nil {
-		return err
-	}
-	body, err := encodeJSON(counts)
-	if err != nil {
-		return err
-	}
-	w.send(r, http.StatusOK, contentJSON, body)
-	return nil
+	return w.sendJSON(r, renderFacets(found, req))
 }
 
 func renderFacets(found query.Facets, req *query.FacetRequest) facetsBody {

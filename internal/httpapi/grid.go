@@ -3,7 +3,7 @@ package httpapi
 import (
 	"net/http"
 
-	"herbarium/internal/library"
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
@@ -25,16 +25,24 @@ type gridMeta struct {
 
 // grid handles grid requests.
 func (a *API) grid(w *response, r *http.Request) error {
-	return sendCounts(a, w, r, gridPattern, query.ParseGrid, func(view library.View, req *query.GridRequest) (any, error) {
-		found, err := view.Grid(r.Context(), req)
-		b := req.Bounds
-		body := gridBody{
-			Data: make([][3]int, len(found.Cells)),
-			Meta: gridMeta{found.Total, found.Inside, req.Columns, req.Rows, [4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}},
-		}
-		for i, c := range found.Cells {
-			body.Data[i] = [3]int{c.Column, c.Row, c.Count}
-		}
-		return body, err
+	view, req, err := openRequest(a, w, r, r.URL.RawQuery, gridPattern, func(raw string, d herb.Dataset) (*query.GridRequest, error) {
+		return query.ParseGrid(raw, d.Fields)
 	})
+	if err != nil {
+		return err
+	}
+	defer view.Release()
+	found, err := view.Grid(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	b := req.Bounds
+	body := gridBody{
+		Data: make([][3]int, len(found.Cells)),
+		Meta: gridMeta{found.Total, found.Inside, req.Columns, req.Rows, [4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}},
+	}
+	for i, c := range found.Cells {
+		body.Data[i] = [3]int{c.Column, c.Row, c.Count}
+	}
+	return w.sendJSON(r, body)
 }

@@ -1,10 +1,10 @@
 package httpapi
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,14 +19,11 @@ func (a *API) list(w *response, r *http.Request) error {
 	if format, ok := wantsExport(r.Header["Accept"]); ok {
 		return a.export(w, r, format)
 	}
-	view, req, err := a.openListing(w, r, r.URL.RawQuery)
+	view, req, err := openRequest(a, w, r, r.URL.RawQuery, "", w.parseListing)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	if w.notModified(r, a.entityTag(view.Ref.Namespace, view.Ref.Name, view.Version, req.String())) {
-		return nil
-	}
 	page, err := view.List(r.Context(), req)
 	if err != nil {
 		return err
@@ -46,11 +43,10 @@ func (a *API) list(w *response, r *http.Request) error {
 	buf := a.buffers.get()
 	defer a.buffers.put(buf)
 	buf.Grow(body.size)
-	content := buf.AvailableBuffer()
-	for piece := range body.pieces {
-		content = append(content, piece...)
+	if err := body.write(buf); err != nil {
+		return err
 	}
-	w.send(r, http.StatusOK, contentJSON, content)
+	w.send(r, http.StatusOK, contentJSON, buf.Bytes())
 	return nil
 }
 
@@ -82,30 +78,24 @@ func newListing(records [][]byte, m query.Meta) listing {
 	return listing{records, end, size}
 }
 
-// pieces yields the parts of the body.
-func (l listing) pieces(yield func([]byte) bool) {
-	if !yield([]byte(listingStart)) {
-		return
-	}
-	comma := []byte{','}
-	for i, rec := range l.records {
-		if i > 0 && !yield(comma) || !yield(rec) {
-			return
-		}
-	}
-	yield(l.end)
-}
-
 // write writes the body in chunks, because an encoder may buffer its input until it has compressed all of it.
-func (l listing) write(out io.Writer) error {
-	for piece := range l.pieces {
-		for chunk := range slices.Chunk(piece, streamChunk) {
-			if _, err := out.Write(chunk); err != nil {
-				return err
-			}
+func (l listing) write(out io.Writer) (err error) {
+	write := func(piece []byte) {
+		for len(piece) > 0 && err == nil {
+			n := min(len(piece), streamChunk)
+			_, err = out.Write(piece[:n])
+			piece = piece[n:]
 		}
 	}
-	return nil
+	write([]byte(listingStart))
+	for i, rec := range l.records {
+		if i > 0 {
+			write([]byte{','})
+		}
+		write(rec)
+	}
+	write(l.end)
+	return err
 }
 
 // maxBufferedPage is the maximum size of a page that is buffered in memory. A page of 100 records is rarely larger than
@@ -126,17 +116,27 @@ func (a *API) streamListing(w *response, r *http.Request, l listing) error {
 	}).send(r, l.write)
 }
 
-// openListing opens the dataset of the path, authorizes the client and parses the raw query, in this order. The caller
-// must release the view.
-func (a *API) openListing(w *response, r *http.Request, raw string) (library.View, *query.Request, error) {
-	view, raw, err := a.openDataset(w, r, raw)
-	if err != nil {
-		return view, nil, err
-	}
+// parseListing parses a listing request. The response depends on the accepted formats, whether or not it requires a key.
+func (w *response) parseListing(raw string, d herb.Dataset) (*query.Request, error) {
 	if w.Header()["Vary"] == nil {
 		w.set("Vary", varyAccept)
 	}
-	req, err := query.ParseOrdered(raw, view.Fields, view.Order)
+	return query.ParseOrdered(raw, d.Fields, d.Order)
+}
+
+// openRequest opens the dataset of the path, authorizes the client, parses the raw query and sets the entity tag, in this
+// order. The tag identifies the request and its representation; if the client has it, the error is errSent. The caller must
+// release the view.
+func openRequest[R fmt.Stringer](
+	a *API, w *response, r *http.Request, raw, representation string, parse func(raw string, d herb.Dataset) (R, error),
+) (view library.View, req R, err error) {
+	if view, raw, err = a.openDataset(w, r, raw); err != nil {
+		return view, req, err
+	}
+	if req, err = parse(raw, view.Dataset); err == nil &&
+		w.notModified(r, a.entityTag(view.Ref.Namespace, view.Ref.Name, view.Version, representation, req.String())) {
+		err = errSent
+	}
 	if err != nil {
 		view.Release()
 	}

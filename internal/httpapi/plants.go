@@ -48,17 +48,11 @@ func (a *API) createPlant(w *response, r *http.Request) error {
 	if err := errors.Join(err, out.Err); err != nil {
 		return err
 	}
-	answer, err := encodeJSON(out.Plant)
-	if err != nil {
-		return err
-	}
-	h := w.Header()
-	h.Set("Cache-Control", "no-store")
+	w.set("Cache-Control", "no-store")
 	if out.Replayed {
-		h.Set("Idempotency-Replayed", "true")
+		w.set("Idempotency-Replayed", "true")
 	}
-	w.send(r, http.StatusOK, contentJSON, answer)
-	return nil
+	return w.sendJSON(r, out.Plant)
 }
 
 // checkPlantHeaders rejects bodies that are not plain JSON.

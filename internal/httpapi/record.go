@@ -16,50 +16,32 @@ func (a *API) record(w *response, r *http.Request) error {
 	if r.PathValue("key") == "" {
 		return a.noSuchPath(r)
 	}
-	view, raw, err := a.openDataset(w, r, r.URL.RawQuery)
+	shown := herb.Clip(r.PathValue("key"), maxShown)
+	view, req, err := openRequest(a, w, r, r.URL.RawQuery, "record", func(raw string, d herb.Dataset) (*query.Request, error) {
+		key, err := keyFilter(r.URL, d)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := query.Parse(key.Encode(), d.Fields); err != nil { // a value of another type, or a field that is not filterable
+			return nil, herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", d.Ref, shown, herb.MessageOf(err))
+		}
+		params, err := query.ParseParams(raw)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range params.Without(query.ParamAPIKey) {
+			if p.Name != query.ParamFields {
+				return nil, herb.Invalidf("unknown parameter %q; a record has the parameters %s, %s and %s",
+					herb.Clip(p.Name, maxShown), query.ParamAPIKey, query.ParamFields, query.ParamVersion)
+			}
+			key = key.With(p)
+		}
+		return query.Parse(key.Encode(), d.Fields)
+	})
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	if len(view.PrimaryKey) == 0 {
-		return herb.Errorf(herb.CodeNotFound, "dataset %s has no primary key, so its records have no address; "+
-			"use a filter, as in %s/data?id=1", view.Ref, view.Ref)
-	}
-	segments := strings.Split(r.URL.EscapedPath(), "/")[len(strings.Split(recordPattern, "/"))-1:]
-	if len(segments) != len(view.PrimaryKey) {
-		return herb.Errorf(herb.CodeNotFound, "the key has %d values; the primary key of %s is %s",
-			len(segments), view.Ref, strings.Join(view.PrimaryKey, "/"))
-	}
-	shown := herb.Clip(r.PathValue("key"), maxShown)
-	var params query.Params
-	for i, s := range segments {
-		value, err := url.PathUnescape(s)
-		if err != nil {
-			return herb.Invalidf("malformed key: %s", herb.Clip(s, maxShown))
-		}
-		params = params.With(query.Param{Name: query.FilterParam(view.PrimaryKey[i], query.OpEq), Value: value})
-	}
-	if _, err := query.Parse(params.Encode(), view.Fields); err != nil { // a value of another type, or a field that is not filterable
-		return herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", view.Ref, shown, herb.MessageOf(err))
-	}
-	fields, err := query.ParseParams(raw)
-	if err != nil {
-		return err
-	}
-	for _, p := range fields.Without(query.ParamAPIKey) {
-		if p.Name != query.ParamFields {
-			return herb.Invalidf("unknown parameter %q; a record has the parameters %s, %s and %s",
-				herb.Clip(p.Name, maxShown), query.ParamAPIKey, query.ParamFields, query.ParamVersion)
-		}
-		params = params.With(p)
-	}
-	req, err := query.Parse(params.Encode(), view.Fields)
-	if err != nil {
-		return err
-	}
-	if w.notModified(r, a.entityTag(view.Ref.Namespace, view.Ref.Name, view.Version, "record", req.String())) {
-		return nil
-	}
 	page, err := view.List(r.Context(), req)
 	if err == nil && page.Total == 0 {
 		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q", view.Ref, shown)
@@ -73,4 +55,25 @@ func (a *API) record(w *response, r *http.Request) error {
 	}
 	w.send(r, http.StatusOK, contentJSON, records[0])
 	return nil
+}
+
+// keyFilter returns the filter for the record with the key in a path.
+func keyFilter(u *url.URL, d herb.Dataset) (filter query.Params, err error) {
+	if len(d.PrimaryKey) == 0 {
+		return nil, herb.Errorf(herb.CodeNotFound, "dataset %s has no primary key, so its records have no address; "+
+			"use a filter, as in %s/data?id=1", d.Ref, d.Ref)
+	}
+	segments := strings.Split(u.EscapedPath(), "/")[strings.Count(recordPattern, "/"):]
+	if len(segments) != len(d.PrimaryKey) {
+		return nil, herb.Errorf(herb.CodeNotFound, "the key has %d values; the primary key of %s is %s",
+			len(segments), d.Ref, strings.Join(d.PrimaryKey, "/"))
+	}
+	for i, s := range segments {
+		value, err := url.PathUnescape(s)
+		if err != nil {
+			return nil, herb.Invalidf("malformed key: %s", herb.Clip(s, maxShown))
+		}
+		filter = filter.With(query.Param{Name: query.FilterParam(d.PrimaryKey[i], query.OpEq), Value: value})
+	}
+	return filter, nil
 }

@@ -97,6 +97,16 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 	}
 }
 
+// sendJSON sends a value as JSON.
+func (w *response) sendJSON(r *http.Request, v any) error {
+	body, err := encodeJSON(v)
+	if err != nil {
+		return err
+	}
+	w.send(r, http.StatusOK, contentJSON, body)
+	return nil
+}
+
 // compress returns a compressed body: from the cache, if the key has a tag, or written to buf.
 func (w *response) compress(buf *bytes.Buffer, key bodyKey, body []byte) ([]byte, error) {
 	if key.tag != "" {

@@ -116,7 +116,7 @@ func (a *API) serve(rt *route) http.Handler {
 		if err == nil {
 			err = rt.handle(w, r)
 		}
-		if err != nil {
+		if err != nil && err != errSent {
 			a.fail(w, r, err)
 		}
 	})

@@ -24,8 +24,7 @@ type state struct {
 // health reports liveness.
 func (a *API) health(w *response, r *http.Request) error {
 	w.set("Cache-Control", "no-store")
-	w.send(r, http.StatusOK, contentJSON, mustJSON(state{Status: "ok"}))
-	return nil
+	return w.sendJSON(r, state{Status: "ok"})
 }
 
 // ready reports readiness. The service is ready as long as it can serve some requests: if a proxy removed every node
@@ -46,6 +45,5 @@ func (a *API) ready(w *response, r *http.Request) error {
 		}
 	}
 	w.set("Cache-Control", "no-store")
-	w.send(r, http.StatusOK, contentJSON, mustJSON(s))
-	return nil
+	return w.sendJSON(r, s)
 }
