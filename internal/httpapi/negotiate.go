@@ -40,47 +40,35 @@ func parseWeight(s string) int {
 	return int(q * 1000)
 }
 
-// unweighted is the weight of an item that a header does not contain.
-const unweighted = -1
-
 // wantsExport reports whether Accept requests a file, and in which format. As files may be large, the format must be
 // named explicitly and preferred: JSON with a higher weight, or named with the same weight, takes precedence.
 // Unsupported types are ignored.
 func wantsExport(headers []string) (format export.Format, ok bool) {
-	json, application, all := unweighted, unweighted, unweighted
-	formats := export.Formats()
-	weights := make([]int, len(formats))
+	if len(headers) == 0 {
+		return "", false
+	}
+	weights := make(map[string]int, 8)
 	for name, weight := range weightedItems(headers) {
-		switch name {
-		case contentJSON:
-			json = weight
-		case "application/*":
-			application = weight
-		case "*/*":
-			all = weight
-		}
-		for i, f := range formats {
-			if name == f.MediaType() {
-				weights[i] = weight
-			}
-		}
+		weights[name] = weight
 	}
-	least := json + 1 // minimum weight of a file format
-	switch {
-	case json != unweighted:
-	case application != unweighted:
-		least = application
-	default:
-		least = all
+	best, isNamed := weights[contentJSON]
+	if !isNamed {
+		any, ok := weights["application/*"]
+		if !ok {
+			any = weights["*/*"]
+		}
+		best = max(any-1, 0) // a file with the same weight takes precedence
 	}
-	best := max(least-1, 0)
-	for i, f := range formats {
-		if weights[i] > best {
-			format, best, ok = f, weights[i], true
+	for _, f := range export.Formats() {
+		if weight := weights[f.MediaType()]; weight > best {
+			format, best, ok = f, weight, true
 		}
 	}
 	return format, ok
 }
+
+// unweighted is the weight of a coding that a header does not contain.
+const unweighted = -1
 
 // chooseCoding returns the coding with the highest weight in Accept-Encoding, and zstd before gzip if the weights are
 // equal. Identity is always acceptable unless excluded, but never preferred by default.
