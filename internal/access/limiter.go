@@ -32,8 +32,8 @@ func (l *limiter) fail(client string, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := clientKey(client)
-	bucket, ok := l.clients[key]
-	if !ok {
+	bucket := l.clients[key]
+	if bucket == nil {
 		if len(l.clients) == maxClients {
 			clear(l.clients)
 		}
@@ -51,12 +51,11 @@ func (l *limiter) fail(client string, now time.Time) time.Duration {
 // of an IPv6 address, because one client usually owns all of it. Any other string is its own identity.
 func clientKey(client string) string {
 	addr, err := netip.ParseAddr(client)
+	if withPort, e := netip.ParseAddrPort(client); e == nil {
+		addr, err = withPort.Addr(), nil
+	}
 	if err != nil {
-		ap, err := netip.ParseAddrPort(client)
-		if err != nil {
-			return client
-		}
-		addr = ap.Addr()
+		return client
 	}
 	addr = addr.Unmap().WithZone("")
 	if addr.Is4() {

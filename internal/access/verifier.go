@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -61,8 +62,9 @@ type Verifier struct {
 	reading  sync.Mutex         // held during a read
 	lastRead time.Time          // when the last read began
 
+	set atomic.Pointer[keyset] // nil until the first read
+
 	mu   sync.Mutex
-	set  *keyset // nil until the first read
 	used map[string]time.Time
 }
 
@@ -100,7 +102,7 @@ func (v *Verifier) Verify(ctx context.Context, secret, client string) (herb.Prin
 			"this is not a key of this service, or it is mistyped; keys begin with %s", Prefix))
 	}
 	now := v.opts.Now()
-	set := v.current()
+	set := v.set.Load()
 	key, err := v.match(set, id, sum, now)
 	if err == nil && now.Sub(set.read) < RevocationDelay {
 		return v.accept(key, now), nil
@@ -119,7 +121,7 @@ func (v *Verifier) Verify(ctx context.Context, secret, client string) (herb.Prin
 		}
 		return herb.Principal{}, failed
 	}
-	if key, err = v.match(v.current(), id, sum, now); err != nil {
+	if key, err = v.match(v.set.Load(), id, sum, now); err != nil {
 		return herb.Principal{}, v.reject(client, err)
 	}
 	return v.accept(key, now), nil
@@ -219,12 +221,6 @@ type keyset struct {
 	read           time.Time // by the clock of the verifier
 }
 
-func (v *Verifier) current() *keyset {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.set
-}
-
 // refresh returns after a read of the keys that began after the call, so that it includes every key that existed then. All
 // calls that wait at once share one read.
 func (v *Verifier) refresh(ctx context.Context) error {
@@ -247,13 +243,10 @@ func (v *Verifier) reload() (any, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), refreshTimeout)
 	defer cancel()
 	set, err := v.loadKeys(ctx)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		v.set.Store(set)
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.set = set
-	return nil, nil
+	return nil, err
 }
 
 // loadKeys returns the stored keys. Keys are only ever added and revoked, so as long as the counts of both are those of the
@@ -264,7 +257,7 @@ func (v *Verifier) loadKeys(ctx context.Context) (*keyset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if previous := v.current(); previous != nil && previous.total == total && previous.revoked == revoked {
+	if previous := v.set.Load(); previous != nil && previous.total == total && previous.revoked == revoked {
 		return &keyset{keys: previous.keys, total: total, revoked: revoked, read: read}, nil
 	}
 	all, err := v.keys.Keys(ctx)

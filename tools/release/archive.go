@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"herbarium/internal/cli"
 	"herbarium/internal/cli/reference"
@@ -30,92 +28,84 @@ type file struct {
 	owner   int // user and group
 }
 
-// readDocuments returns the files that accompany each binary: license, documents, manual pages and shell completions.
-func readDocuments(ctx context.Context, o Options) (files []file, err error) {
+// documents returns the files that accompany each binary: license, documents, manual pages and shell completions.
+func (r *release) documents(ctx context.Context) (files []file) {
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
-		content, err := os.ReadFile(filepath.Join(o.Repository, name))
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file{path: name, mode: 0o644, content: content})
+		files = append(files, file{path: name, mode: 0o644, content: r.read(filepath.Join(r.Repository, name))})
 	}
-	pages := reference.Man(cli.NewRoot(), o.Version)
+	pages := reference.Man(cli.NewRoot(), r.Version)
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
 		files = append(files, file{path: "man/" + name, mode: 0o644, content: []byte(pages[name])})
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		var script bytes.Buffer
 		if cli.Run(ctx, []string{"completion", shell}, cli.Terminal{Out: &script, Err: os.Stderr, Env: os.LookupEnv}) != 0 {
-			return nil, fmt.Errorf("cannot write completions for %s", shell)
+			r.fail(fmt.Errorf("cannot write completions for %s", shell))
 		}
 		files = append(files, file{path: "completions/herbarium." + shell, mode: 0o644, content: script.Bytes()})
 	}
-	return files, nil
+	return files
 }
 
 // writeArchive writes the archive of a platform: zip for Windows, tar.gz for others. All files are in one folder.
-func writeArchive(o Options, b binary, documents []file) error {
-	content, err := os.ReadFile(b.path)
-	if err != nil {
-		return err
-	}
-	files := append([]file{{path: b.program(), mode: 0o755, content: content}}, documents...)
-	folder := o.fileName("_" + b.OS + "_" + b.Arch)
+func (r *release) writeArchive(b binary, documents []file) {
+	files := append([]file{{path: b.program(), mode: 0o755, content: r.read(b.path)}}, documents...)
+	suffix := "_" + b.OS + "_" + b.Arch
 	for i := range files {
-		files[i].path = path.Join(folder, files[i].path)
-	}
-	suffix := ".tar.gz"
-	if b.OS == "windows" {
-		suffix = ".zip"
-	}
-	f, err := os.Create(filepath.Join(o.Out, folder+suffix))
-	if err != nil {
-		return err
+		files[i].path = path.Join(r.name()+suffix, files[i].path)
 	}
 	if b.OS == "windows" {
-		return errors.Join(writeZip(f, files, o.Date), f.Close())
+		r.write(suffix+".zip", r.zip(files))
+	} else {
+		r.write(suffix+".tar.gz", r.gzip(r.tar(files)))
 	}
-	compressed, err := gzip.NewWriterLevel(f, o.Compression)
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	return errors.Join(writeTar(compressed, files, o.Date), compressed.Close(), f.Close())
 }
 
-// writeTar writes files as a tar archive.
-func writeTar(w io.Writer, files []file, date time.Time) error {
-	t := tar.NewWriter(w)
+// tar returns a tar archive of files.
+func (r *release) tar(files []file) []byte {
+	var archive bytes.Buffer
+	t := tar.NewWriter(&archive)
 	for _, f := range files {
 		h := &tar.Header{
 			Typeflag: tar.TypeReg, Name: f.path, Mode: int64(f.mode), Size: int64(len(f.content)), Uid: f.owner, Gid: f.owner,
-			ModTime: date, Format: tar.FormatUSTAR,
+			ModTime: r.Date, Format: tar.FormatUSTAR,
 		}
 		if strings.HasSuffix(f.path, "/") {
 			h.Typeflag = tar.TypeDir
 		}
-		if err := t.WriteHeader(h); err != nil {
-			return err
-		}
-		if _, err := t.Write(f.content); err != nil {
-			return err
-		}
+		r.fail(t.WriteHeader(h))
+		_, err := t.Write(f.content)
+		r.fail(err)
 	}
-	return t.Close()
+	r.fail(t.Close())
+	return archive.Bytes()
 }
 
-// writeZip writes files as a zip archive.
-func writeZip(w io.Writer, files []file, date time.Time) error {
-	z := zip.NewWriter(w)
+// gzip returns content compressed.
+func (r *release) gzip(content []byte) []byte {
+	var compressed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&compressed, r.Compression)
+	if r.fail(err); r.err != nil {
+		return nil
+	}
+	_, err = z.Write(content)
+	r.fail(errors.Join(err, z.Close()))
+	return compressed.Bytes()
+}
+
+// zip returns a zip archive of files.
+func (r *release) zip(files []file) []byte {
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
 	for _, f := range files {
-		h := &zip.FileHeader{Name: f.path, Method: zip.Deflate, Modified: date}
+		h := &zip.FileHeader{Name: f.path, Method: zip.Deflate, Modified: r.Date}
 		h.SetMode(f.mode)
 		member, err := z.CreateHeader(h)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = member.Write(f.content)
 		}
-		if _, err := member.Write(f.content); err != nil {
-			return err
-		}
+		r.fail(err)
 	}
-	return z.Close()
+	r.fail(z.Close())
+	return archive.Bytes()
 }

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -44,7 +41,10 @@ type descriptor struct {
 }
 
 // layout collects the files of an OCI image layout.
-type layout struct{ files []file }
+type layout struct {
+	*release
+	files []file
+}
 
 // add adds a blob.
 func (l *layout) add(mediaType string, content []byte) descriptor {
@@ -53,121 +53,77 @@ func (l *layout) add(mediaType string, content []byte) descriptor {
 	return descriptor{MediaType: mediaType, Digest: "sha256:" + sum, Size: len(content)}
 }
 
-func (l *layout) addJSON(mediaType string, value any) (descriptor, error) {
-	content, err := json.Marshal(value)
-	return l.add(mediaType, content), err
+// addJSON adds a value as a blob.
+func (l *layout) addJSON(mediaType string, value any) descriptor {
+	return l.add(mediaType, l.encode(value))
 }
 
 // writeImage writes an image for the Linux platforms as an archive of an OCI image layout, which `podman load` and `skopeo`
 // read. It has the same content as the image that deploy/container/Containerfile describes.
-func writeImage(o Options, binaries []binary) error {
-	containerfile, err := os.ReadFile(filepath.Join(o.Repository, "deploy/container/Containerfile"))
-	if err != nil {
-		return err
-	}
-	config, err := parseContainerfile(string(containerfile))
-	if err != nil {
-		return err
+func (r *release) writeImage(binaries []binary) {
+	config, err := parseContainerfile(string(r.read(filepath.Join(r.Repository, "deploy/container/Containerfile"))))
+	if r.fail(err); r.err != nil {
+		return
 	}
 	config.Labels = map[string]string{
-		"org.opencontainers.image.title": "herbarium", "org.opencontainers.image.version": o.Version,
-		"org.opencontainers.image.revision": o.Commit, "org.opencontainers.image.licenses": "Apache-2.0",
+		"org.opencontainers.image.title": "herbarium", "org.opencontainers.image.version": r.Version,
+		"org.opencontainers.image.revision": r.Commit, "org.opencontainers.image.licenses": "Apache-2.0",
 	}
-	var l layout
+	l := layout{release: r}
 	var images []descriptor
 	for _, b := range binaries {
-		if b.OS != "linux" {
-			continue
+		if b.OS == "linux" {
+			images = append(images, l.addImage(b, config))
 		}
-		image, err := l.addImage(o, b, config)
-		if err != nil {
-			return err
-		}
-		images = append(images, image)
 	}
 	if len(images) == 0 {
-		return nil
+		return
 	}
-	all, err := l.addJSON(indexType, map[string]any{"schemaVersion": 2, "mediaType": indexType, "manifests": images})
-	if err != nil {
-		return err
-	}
-	all.Annotations = map[string]string{"org.opencontainers.image.ref.name": strings.TrimPrefix(o.Version, "v")}
-	index, err := json.Marshal(map[string]any{"schemaVersion": 2, "mediaType": indexType, "manifests": []descriptor{all}})
-	if err != nil {
-		return err
-	}
-	files := append([]file{
+	all := l.addJSON(indexType, imageIndex(images...))
+	all.Annotations = map[string]string{"org.opencontainers.image.ref.name": strings.TrimPrefix(r.Version, "v")}
+	r.write("_oci.tar", r.tar(append([]file{
 		{path: "oci-layout", mode: 0o644, content: []byte(`{"imageLayoutVersion":"1.0.0"}`)},
-		{path: "index.json", mode: 0o644, content: index},
-	}, l.files...)
-	f, err := os.Create(filepath.Join(o.Out, o.fileName("_oci.tar")))
-	if err != nil {
-		return err
-	}
-	return errors.Join(writeTar(f, files, o.Date), f.Close())
+		{path: "index.json", mode: 0o644, content: r.encode(imageIndex(all))},
+	}, l.files...)))
+}
+
+func imageIndex(manifests ...descriptor) map[string]any {
+	return map[string]any{"schemaVersion": 2, "mediaType": indexType, "manifests": manifests}
 }
 
 // addImage adds the image of one platform.
-func (l *layout) addImage(o Options, b binary, config imageConfig) (descriptor, error) {
-	plain, err := layer(o, b, config)
-	if err != nil {
-		return descriptor{}, err
-	}
-	var compressed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&compressed, o.Compression)
-	if err != nil {
-		return descriptor{}, err
-	}
-	if _, err := z.Write(plain); err != nil {
-		return descriptor{}, err
-	}
-	if err := z.Close(); err != nil {
-		return descriptor{}, err
-	}
-	content := l.add(layerType, compressed.Bytes())
-	created := o.Date.Format(time.RFC3339)
-	configured, err := l.addJSON(configType, map[string]any{
+func (l *layout) addImage(b binary, config imageConfig) descriptor {
+	plain := l.tar(l.layer(b, config))
+	content := l.add(layerType, l.gzip(plain))
+	created := l.Date.Format(time.RFC3339)
+	configured := l.addJSON(configType, map[string]any{
 		"created": created, "architecture": b.Arch, "os": b.OS, "config": config,
 		"rootfs":  map[string]any{"type": "layers", "diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(plain))}},
 		"history": []map[string]string{{"created": created, "created_by": "tools/release"}},
 	})
-	if err != nil {
-		return descriptor{}, err
-	}
-	d, err := l.addJSON(manifestType, map[string]any{
+	d := l.addJSON(manifestType, map[string]any{
 		"schemaVersion": 2, "mediaType": manifestType, "config": configured, "layers": []descriptor{content},
 	})
 	d.Platform = map[string]string{"os": b.OS, "architecture": b.Arch}
-	return d, err
+	return d
 }
 
 // layer returns the files of an image: the program, CA certificates, and folders that the user of the image owns.
-func layer(o Options, b binary, config imageConfig) ([]byte, error) {
-	program, err := os.ReadFile(b.path)
-	if err != nil {
-		return nil, err
-	}
-	certificates, err := os.ReadFile(o.Certificates)
-	if err != nil {
-		return nil, err
-	}
+func (l *layout) layer(b binary, config imageConfig) []file {
 	var user, group int
 	if _, err := fmt.Sscanf(config.User, "%d:%d", &user, &group); err != nil || user != group {
-		return nil, fmt.Errorf("USER %s: want the same number for user and group", config.User)
+		l.fail(fmt.Errorf("USER %s: want the same number for user and group", config.User))
 	}
 	const root = 0
 	folder := func(path string, mode fs.FileMode, owner int) file { return file{path: path, mode: mode, owner: owner} }
-	var out bytes.Buffer
-	err = writeTar(&out, []file{
+	return []file{
 		folder("etc/", 0o755, root), folder("etc/ssl/", 0o755, root), folder("etc/ssl/certs/", 0o755, root),
-		{path: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, content: certificates},
+		{path: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, content: l.read(l.Certificates)},
 		folder("tmp/", 0o755, user),
 		folder("usr/", 0o755, root), folder("usr/local/", 0o755, root), folder("usr/local/bin/", 0o755, root),
-		{path: strings.TrimPrefix(config.Entrypoint[0], "/"), mode: 0o755, content: program},
+		{path: strings.TrimPrefix(config.Entrypoint[0], "/"), mode: 0o755, content: l.read(b.path)},
 		folder("var/", 0o755, root), folder("var/lib/", 0o755, root), folder("var/lib/herbarium/", 0o700, user),
-	}, o.Date)
-	return out.Bytes(), err
+	}
 }
 
 // parseContainerfile returns the settings of the last stage of a Containerfile.

@@ -5,9 +5,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -90,48 +92,72 @@ func describeCommit(ctx context.Context, o *Options) error {
 	return nil
 }
 
+// release is a release in progress. After its first error, its methods do nothing.
+type release struct {
+	Options
+	err error
+}
+
 // Release builds a release.
 func Release(ctx context.Context, o Options) error {
 	if err := checkChangelog(o); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(o.Out); err != nil {
-		return err
-	}
-	work, err := filepath.Abs(filepath.Join(o.Out, "build"))
+	work, err := os.MkdirTemp("", "herbarium-release-")
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(work, 0o755); err != nil {
+	defer os.RemoveAll(work)
+	if err := errors.Join(os.RemoveAll(o.Out), os.MkdirAll(o.Out, 0o755)); err != nil {
 		return err
 	}
-	documents, err := readDocuments(ctx, o)
-	if err != nil {
-		return err
-	}
+	r := &release{Options: o}
+	documents := r.documents(ctx)
 	var binaries []binary
 	for _, p := range o.Platforms {
+		if r.err != nil {
+			return r.err
+		}
 		o.Log("building for %s", p)
 		b := binary{p, filepath.Join(work, p.OS+"-"+p.Arch)}
 		if err := o.Build(ctx, o, p, b.path); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
 		binaries = append(binaries, b)
-		if err := writeArchive(o, b, documents); err != nil {
-			return err
-		}
+		r.writeArchive(b, documents)
 	}
-	if err := writeSBOM(o, binaries); err != nil {
-		return err
-	}
-	if err := writeImage(o, binaries); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(work); err != nil {
-		return err
-	}
-	return writeChecksums(o.Out)
+	r.writeSBOM(binaries)
+	r.writeImage(binaries)
+	r.writeChecksums()
+	return r.err
 }
+
+// fail keeps the first error.
+func (r *release) fail(err error) { r.err = cmp.Or(r.err, err) }
+
+// read returns the content of a file.
+func (r *release) read(path string) []byte {
+	content, err := os.ReadFile(path)
+	r.fail(err)
+	return content
+}
+
+// write writes a file of the release, whose name ends in a suffix.
+func (r *release) write(suffix string, content []byte) {
+	if r.err == nil {
+		r.err = os.WriteFile(filepath.Join(r.Out, r.name()+suffix), content, 0o644)
+	}
+}
+
+// encode returns a value as JSON.
+func (r *release) encode(value any) []byte {
+	content, err := json.MarshalIndent(value, "", "  ")
+	r.fail(err)
+	return content
+}
+
+// name returns what the names of all files begin with.
+func (o Options) name() string { return "herbarium_" + strings.TrimPrefix(o.Version, "v") }
 
 // checkChangelog fails if the change log does not describe a version that is released.
 func checkChangelog(o Options) error {
@@ -144,11 +170,6 @@ func checkChangelog(o Options) error {
 		return fmt.Errorf("CHANGELOG.md has no section for %s", version)
 	}
 	return nil
-}
-
-// fileName returns the name of a file of the release.
-func (o Options) fileName(suffix string) string {
-	return "herbarium_" + strings.TrimPrefix(o.Version, "v") + suffix
 }
 
 // binary is the program for a platform.
@@ -177,18 +198,14 @@ func compile(ctx context.Context, o Options, p Platform, path string) error {
 func host() Platform { return Platform{runtime.GOOS, runtime.GOARCH} }
 
 // writeChecksums writes the SHA-256 hashes of all files in the format of sha256sum.
-func writeChecksums(folder string) error {
-	files, err := os.ReadDir(folder) // sorted
-	if err != nil {
-		return err
-	}
+func (r *release) writeChecksums() {
+	files, err := os.ReadDir(r.Out) // sorted
+	r.fail(err)
 	var sums bytes.Buffer
 	for _, f := range files {
-		content, err := os.ReadFile(filepath.Join(folder, f.Name()))
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), f.Name())
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(r.read(filepath.Join(r.Out, f.Name()))), f.Name())
 	}
-	return os.WriteFile(filepath.Join(folder, "SHA256SUMS"), sums.Bytes(), 0o644)
+	if r.err == nil {
+		r.err = os.WriteFile(filepath.Join(r.Out, "SHA256SUMS"), sums.Bytes(), 0o644)
+	}
 }

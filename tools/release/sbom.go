@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"debug/buildinfo"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +21,7 @@ type component struct {
 }
 
 // writeSBOM writes a bill of materials: the modules that the linker recorded in the binaries.
-func writeSBOM(o Options, binaries []binary) error {
+func (r *release) writeSBOM(binaries []binary) {
 	found := map[string]component{}
 	add := func(path, version string) {
 		ref := fmt.Sprintf("pkg:golang/%s@%s", strings.ToLower(path), version)
@@ -32,8 +29,8 @@ func writeSBOM(o Options, binaries []binary) error {
 	}
 	for _, b := range binaries {
 		info, err := buildinfo.ReadFile(b.path)
-		if err != nil {
-			return err
+		if r.fail(err); r.err != nil {
+			return
 		}
 		add("stdlib", strings.TrimPrefix(info.GoVersion, "go"))
 		for _, m := range info.Deps {
@@ -46,22 +43,18 @@ func writeSBOM(o Options, binaries []binary) error {
 	for _, ref := range refs {
 		components = append(components, found[ref])
 	}
-	program := "pkg:generic/herbarium@" + o.Version
+	program := "pkg:generic/herbarium@" + r.Version
 	d := map[string]any{
 		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
-		"serialNumber": "urn:uuid:" + contentUUID(fmt.Sprint(o.Version, o.Commit, refs)),
+		"serialNumber": "urn:uuid:" + contentUUID(fmt.Sprint(r.Version, r.Commit, refs)),
 		"metadata": map[string]any{
-			"timestamp": o.Date.Format(time.RFC3339),
-			"component": component{"application", program, "herbarium", o.Version, program},
+			"timestamp": r.Date.Format(time.RFC3339),
+			"component": component{"application", program, "herbarium", r.Version, program},
 		},
 		"components":   components,
 		"dependencies": []any{map[string]any{"ref": program, "dependsOn": refs}},
 	}
-	content, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(o.Out, o.fileName(".cdx.json")), append(content, '\n'), 0o644)
+	r.write(".cdx.json", append(r.encode(d), '\n'))
 }
 
 // contentUUID returns a UUID of version 8 (RFC 9562) that depends only on a text.
