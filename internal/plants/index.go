@@ -225,7 +225,7 @@ func (x *Index) position() position {
 
 // refresh reads the plants that the index does not have. Afterwards it has all that the log had when refresh was called.
 func (x *Index) refresh(ctx context.Context) error {
-	for want := -1; ; {
+	for {
 		at := x.position()
 		limit := readLimit
 		if at.resets == 0 { // find out which plants are in segments first
@@ -235,15 +235,11 @@ func (x *Index) refresh(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if want < 0 {
-			want = page.Total
-		}
 		far, err := x.add(page, at)
 		if err != nil {
 			return err
 		}
-		now := x.position()
-		switch {
+		switch now := x.position(); {
 		case far:
 			select {
 			case built := <-x.build(false):
@@ -253,9 +249,7 @@ func (x *Index) refresh(ctx context.Context) error {
 			case <-ctx.Done():
 				return herb.Wrap(herb.CodeUnavailable, ctx.Err(), "the index of plants is being built; try again")
 			}
-		case now.resets != at.resets:
-			want = -1
-		case now.plants >= want:
+		case now.resets == at.resets && now.plants >= page.Total:
 			return nil
 		}
 	}

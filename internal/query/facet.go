@@ -184,31 +184,25 @@ func (f *FacetRequest) setReserved(p Param, fields []herb.Field) (err error) {
 	case ParamValues:
 		f.Containing = p.Value
 	case ParamScale:
-		err = setChoice(&f.Scale, p, ScaleLinear, ScaleLog, ScaleAuto)
+		f.Scale = Scale(p.Value)
+		err = checkChoice(p, string(ScaleLinear), string(ScaleLog), string(ScaleAuto))
 	case ParamEdges:
-		edges := edgesMatching
-		err = setChoice(&edges, p, edgesMatching, edgesAll)
-		f.AllEdges = edges == edgesAll
+		f.AllEdges = p.Value == edgesAll
+		err = checkChoice(p, edgesMatching, edgesAll)
 	case ParamOwnFilter:
-		filter := ownFilterApply
-		err = setChoice(&filter, p, ownFilterApply, ownFilterIgnore)
-		f.IgnoreOwnFilter = filter == ownFilterIgnore
+		f.IgnoreOwnFilter = p.Value == ownFilterIgnore
+		err = checkChoice(p, ownFilterApply, ownFilterIgnore)
 	}
 	return err
 }
 
-// setChoice sets dst to the value of a parameter, which must be one of the choices.
-func setChoice[T ~string](dst *T, p Param, choices ...T) error {
-	if !slices.Contains(choices, T(p.Value)) {
-		shown := make([]string, len(choices))
-		for i, c := range choices {
-			shown[i] = string(c)
-		}
-		last := len(shown) - 1
-		return herb.Invalidf("%s is %q; it must be %s or %s", p.Name, clip(p.Value), strings.Join(shown[:last], ", "), shown[last])
+// checkChoice checks that the value of a parameter is one of the choices.
+func checkChoice(p Param, choices ...string) error {
+	if slices.Contains(choices, p.Value) {
+		return nil
 	}
-	*dst = T(p.Value)
-	return nil
+	last := len(choices) - 1
+	return herb.Invalidf("%s is %q; it must be %s or %s", p.Name, clip(p.Value), strings.Join(choices[:last], ", "), choices[last])
 }
 
 // String returns the request in canonical form: a query string that parses to the same request.
