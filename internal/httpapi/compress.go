@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -90,3 +91,54 @@ func (s *pooledStream) Close() error {
 type uncompressed struct{ io.Writer }
 
 func (uncompressed) Close() error { return nil }
+
+// bodyCacheSize is the maximum size of all cached bodies. A compressed page of 25 records has about 3 KiB.
+const bodyCacheSize = 16 << 20
+
+// bodyKey identifies a compressed body.
+type bodyKey struct {
+	tag    string // entity tag that determines the content
+	coding coding
+}
+
+// bodyCache caches compressed bodies in two generations: when the recent one is full, it becomes the old one, whose bodies
+// are evicted with it unless they are used. It is safe for concurrent use.
+type bodyCache struct {
+	limit int // of both generations, in bytes
+
+	mu          sync.Mutex
+	recent, old map[bodyKey][]byte
+	size        int // of recent, in bytes
+}
+
+// get returns a cached body, or nil if there is none. The caller must not modify it.
+func (c *bodyCache) get(key bodyKey) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	body, ok := c.recent[key]
+	if !ok {
+		if body, ok = c.old[key]; ok {
+			c.insert(key, body)
+		}
+	}
+	return body
+}
+
+// add adds a copy of a body that get has not returned, unless it is too large.
+func (c *bodyCache) add(key bodyKey, body []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, cached := c.recent[key] // by another request
+	if !cached && len(body) <= c.limit/16 {
+		c.insert(key, slices.Clone(body))
+	}
+}
+
+// insert adds a body to the recent generation. The lock must be held.
+func (c *bodyCache) insert(key bodyKey, body []byte) {
+	entry := len(body) + 256 // with its key and the elements of the maps
+	if c.size += entry; c.recent == nil || c.size > c.limit/2 {
+		c.old, c.recent, c.size = c.recent, map[bodyKey][]byte{}, entry
+	}
+	c.recent[key] = body
+}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"herbarium/internal/admission"
@@ -30,10 +31,10 @@ var statuses = map[herb.Code]int{
 	herb.CodeInternal:        http.StatusInternalServerError,
 }
 
-// errorBody is the Error schema of the specification.
-type errorBody struct {
-	Error   int32  `json:"error"`
-	Message string `json:"message"`
+// errorBody returns a body with the Error schema of the specification.
+func errorBody(status int, message string) []byte {
+	body := fmt.Appendf(nil, `{"error":%d,"message":`, status)
+	return append(herb.AppendJSONString(body, strings.ToValidUTF8(message, "\uFFFD")), '}')
 }
 
 // errSent is the error of a handler that has sent a response already.
@@ -79,7 +80,7 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 			return
 		}
 	}
-	w.send(r, status, contentJSON, mustJSON(errorBody{Error: int32(status), Message: message}))
+	w.send(r, status, contentJSON, errorBody(status, message))
 }
 
 // statusAndMessage returns the status of an error and the message for the client.
@@ -108,13 +109,4 @@ func encodeJSON(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
-}
-
-// mustJSON encodes values that cannot fail to encode: strings and numbers.
-func mustJSON(v any) []byte {
-	b, err := encodeJSON(v)
-	if err != nil {
-		panic(err)
-	}
-	return b
 }

@@ -154,7 +154,6 @@ const maxKeptBuffer = 1 << 20
 // get returns an empty buffer.
 func (b *buffers) get() *bytes.Buffer {
 	if buf, ok := b.pool.Get().(*bytes.Buffer); ok {
-		buf.Reset()
 		return buf
 	}
 	return bytes.NewBuffer(make([]byte, 0, 16<<10))
@@ -163,6 +162,7 @@ func (b *buffers) get() *bytes.Buffer {
 // put returns a buffer to the pool.
 func (b *buffers) put(buf *bytes.Buffer) {
 	if buf.Cap() <= maxKeptBuffer {
+		buf.Reset()
 		b.pool.Put(buf)
 	}
 }

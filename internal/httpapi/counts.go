@@ -36,9 +36,7 @@ type facetRange struct {
 
 // facets handles facet requests.
 func (a *API) facets(w *response, r *http.Request) error {
-	view, req, err := openRequest(a, w, r, r.URL.RawQuery, facetsPattern, func(raw string, d herb.Dataset) (*query.FacetRequest, error) {
-		return query.ParseFacets(raw, d.Fields)
-	})
+	view, req, err := openRequest(a, w, r, r.URL.RawQuery, facetsPattern, byFields(query.ParseFacets))
 	if err != nil {
 		return err
 	}
@@ -48,6 +46,11 @@ func (a *API) facets(w *response, r *http.Request) error {
 		return err
 	}
 	return w.sendJSON(r, renderFacets(found, req))
+}
+
+// byFields adapts a parser that needs only the fields of a dataset.
+func byFields[R any](parse func(string, []herb.Field) (R, error)) func(string, herb.Dataset) (R, error) {
+	return func(raw string, d herb.Dataset) (R, error) { return parse(raw, d.Fields) }
 }
 
 func renderFacets(found query.Facets, req *query.FacetRequest) facetsBody {
@@ -71,4 +74,42 @@ func orEmpty[T any](list []T) []T {
 		return []T{}
 	}
 	return list
+}
+
+const gridPattern = "/api/v1/{namespace}/{dataset}/grid"
+
+// gridBody is the response to a grid request.
+type gridBody struct {
+	Data [][3]int `json:"data"` // column, row and count of each cell that is not empty
+	Meta gridMeta `json:"meta"`
+}
+
+type gridMeta struct {
+	Total   int        `json:"total"`
+	Inside  int        `json:"inside"`
+	Columns int        `json:"columns"`
+	Rows    int        `json:"rows"`
+	Bounds  [4]float64 `json:"bounds"`
+}
+
+// grid handles grid requests.
+func (a *API) grid(w *response, r *http.Request) error {
+	view, req, err := openRequest(a, w, r, r.URL.RawQuery, gridPattern, byFields(query.ParseGrid))
+	if err != nil {
+		return err
+	}
+	defer view.Release()
+	found, err := view.Grid(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	b := req.Bounds
+	body := gridBody{
+		Data: make([][3]int, len(found.Cells)),
+		Meta: gridMeta{found.Total, found.Inside, req.Columns, req.Rows, [4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}},
+	}
+	for i, c := range found.Cells {
+		body.Data[i] = [3]int{c.Column, c.Row, c.Count}
+	}
+	return w.sendJSON(r, body)
 }
