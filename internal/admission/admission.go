@@ -74,15 +74,6 @@ const (
 	ReasonDeadline Reason = "deadline" // the deadline of the request passed first
 )
 
-// Rejection is the error of a request that got no slot. It has herb.CodeUnavailable.
-type Rejection struct {
-	Lane       Lane
-	Reason     Reason
-	RetryAfter time.Duration
-}
-
-func (r *Rejection) Error() string { return fmt.Sprintf("admission: lane %s: %s", r.Lane, r.Reason) }
-
 // Options of a Controller.
 type Options struct {
 	Limits   Limits
@@ -123,7 +114,7 @@ func (c *Controller) InFlight(l Lane) int { return len(c.lanes[l].slots) }
 // Slots returns the size of a lane.
 func (c *Controller) Slots(l Lane) int { return c.lanes[l].Slots }
 
-// Acquire takes a slot of a lane, or fails with a *Rejection, or with the error of ctx if the client has left. The caller
+// Acquire takes a slot of a lane, or fails with herb.CodeUnavailable, or with the error of ctx if the client has left. The caller
 // calls release when its work is done.
 func (c *Controller) Acquire(ctx context.Context, l Lane) (release func(), err error) {
 	if err := c.enter(ctx, l); err != nil {
@@ -178,9 +169,11 @@ func (c *Controller) reject(l Lane, why Reason) error {
 	if c.rejected != nil {
 		c.rejected(l, why)
 	}
-	r := &Rejection{l, why, c.lanes[l].RetryAfter}
-	return herb.Wrap(herb.CodeUnavailable, r, "the server is at its limit of %d %s at once; try again in %d s",
-		c.lanes[l].Slots, l.requests(), int(r.RetryAfter.Seconds()))
+	limit := c.lanes[l].Limit
+	return &herb.Error{
+		Code: herb.CodeUnavailable, Err: fmt.Errorf("admission: lane %s: %s", l, why), RetryAfter: limit.RetryAfter,
+		Message: fmt.Sprintf("the server is at its limit of %d %s at once; try again in %d s", limit.Slots, l.requests(), int(limit.RetryAfter.Seconds())),
+	}
 }
 
 // requests names the requests of a lane in an error message.

@@ -130,8 +130,7 @@ func TestAcquire_rejections(t *testing.T) {
 					}
 					return
 				}
-				rejection, ok := errors.AsType[*admission.Rejection](err)
-				if !ok || rejection.Reason != tt.reason || rejection.RetryAfter != 3*time.Second ||
+				if !strings.HasSuffix(err.Error(), "lane expensive: "+string(tt.reason)) || herb.RetryAfterOf(err) != 3*time.Second ||
 					herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(herb.MessageOf(err), "lane expensive") {
 					t.Errorf("got %v", err)
 				}

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 )
 
@@ -63,11 +62,8 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 	}
 	h.Set("Cache-Control", "no-store")
 	wait := herb.RetryAfterOf(err)
-	if status == http.StatusServiceUnavailable && wait == 0 {
-		wait = time.Second
-		if rejection, ok := errors.AsType[*admission.Rejection](err); ok {
-			wait = rejection.RetryAfter
-		}
+	if status == http.StatusServiceUnavailable {
+		wait = cmp.Or(wait, time.Second)
 	}
 	if wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))

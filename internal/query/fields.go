@@ -13,7 +13,11 @@ import (
 
 // parseFields parses the value of ParamFields. Positions are nil if all fields are selected in their order.
 func parseFields(value string, fields []herb.Field) (selected []int, err error) {
-	for _, name := range splitNames(value, fields) {
+	parts := []string{value} // a field whose name contains a comma can only be given alone
+	if herb.FieldIndex(fields, value) < 0 {
+		parts = strings.Split(value, ",")
+	}
+	for _, name := range parts {
 		i, err := findField(fields, name, fieldUse{unknown: "field %q in " + strconv.Quote(ParamFields), choices: "fields"})
 		if err != nil {
 			return nil, err
@@ -48,14 +52,6 @@ func findField(fields []herb.Field, name string, use fieldUse) (int, error) {
 		return 0, herb.Invalidf("field %q %s; %s: %s", name, use.disallow, use.choices, list(choices))
 	}
 	return 0, herb.Invalidf("unknown "+use.unknown+"%s %s: %s", clip(name), text.Suggestion(clip(name), choices), use.choices, list(choices))
-}
-
-// splitNames splits a comma-separated list of field names. A field whose name contains a comma can only be given alone.
-func splitNames(value string, fields []herb.Field) []string {
-	if herb.FieldIndex(fields, value) >= 0 {
-		return []string{value}
-	}
-	return strings.Split(value, ",")
 }
 
 // Fields returns the fields of the records that the request returns, in order.

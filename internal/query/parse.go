@@ -1,7 +1,6 @@
 package query
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,8 +69,14 @@ func (r *Request) parse(raw, kind string, reserved []string, set func(Param) err
 			if p.Name != ParamField {
 				seen = append(seen, p.Name)
 			}
-			if p.Value != "" {
-				err = r.setReserved(p, &filters, set)
+			switch {
+			case p.Value == "":
+			case p.Name == ParamSearch:
+				r.Search, err = filters.search(p.Value)
+			case p.Name == ParamVersion:
+				err = herb.Invalidf("%q applies to listings, exports, records, facets and grids of the API only; leave it out", ParamVersion)
+			default:
+				err = set(p)
 			}
 		}
 		if err != nil {
@@ -80,18 +85,6 @@ func (r *Request) parse(raw, kind string, reserved []string, set func(Param) err
 	}
 	r.Conditions = filters.conditions()
 	return nil
-}
-
-// setReserved sets a reserved parameter.
-func (r *Request) setReserved(p Param, filters *filterParser, set func(Param) error) (err error) {
-	switch p.Name {
-	case ParamSearch:
-		r.Search, err = filters.search(p.Value)
-		return err
-	case ParamVersion:
-		return herb.Invalidf("%q applies to listings, exports, records, facets and grids of the API only; leave it out", ParamVersion)
-	}
-	return set(p)
 }
 
 // ParseOrdered parses a request like Parse, for a dataset with a default order. The default order applies if the
@@ -118,10 +111,7 @@ func parseWhole(p Param, least, most int, valid string) (int, error) {
 }
 
 func parsePerPage(s string) (int, error) {
-	n, err := strconv.Atoi(s)
-	if errors.Is(err, strconv.ErrRange) {
-		n = MaxPerPage
-	}
+	n, _ := strconv.Atoi(s) // the greatest integer if it is out of range
 	if !onlyDigits(s) || n == 0 {
 		return 0, herb.Invalidf("per_page is %q; it must be a whole number from 1 (over %d is served as %d)",
 			clip(s), MaxPerPage, MaxPerPage)
