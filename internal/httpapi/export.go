@@ -28,7 +28,7 @@ const (
 // failure aborts the connection, so that a partial export does not look complete.
 //
 // The first byte must be sent within Options.RequestTimeout. After that, the export takes as long as the client needs.
-func (a *API) export(w *response, r *http.Request, format export.Format) error {
+func (a *API) export(w *response, r *http.Request, format export.Format) (err error) {
 	raw := r.URL.RawQuery
 	if w.route.page { // the link of a page
 		if ps, err := query.ParseParams(raw); err == nil {
@@ -53,19 +53,18 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 	defer cancel(nil)
 	firstByte := time.AfterFunc(a.opts.RequestTimeout, func() { cancel(context.DeadlineExceeded) })
 	defer firstByte.Stop()
-	inTime := func(err error) error {
+	defer func() {
 		if err != nil && w.status == 0 && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-			return context.DeadlineExceeded
+			err = context.DeadlineExceeded
 		}
-		return err
-	}
+	}()
 	records, err := view.Stream(ctx, req)
 	if err != nil {
-		return inTime(err)
+		return err
 	}
 	if format == export.XLSX {
 		if err := export.CheckLimits(req.Fields(), req.SelectStream(records)); err != nil {
-			return inTime(err)
+			return err
 		}
 	}
 	trailers := r.ProtoAtLeast(1, 1)
@@ -90,7 +89,7 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 		return err
 	})
 	if err != nil || r.Method == http.MethodHead {
-		return inTime(err)
+		return err
 	}
 	if h := w.Header(); trailers {
 		h.Set(trailerDigest, sum.Digest)

@@ -130,21 +130,18 @@ func CutVersion(raw string) (version, rest string, err error) {
 	if !strings.Contains(raw, ParamVersion) && !strings.Contains(raw, "%") {
 		return "", raw, nil // the common case
 	}
-	var others []string
-	found := false
-	for piece := range strings.SplitSeq(raw, "&") {
+	found := 0
+	others := slices.DeleteFunc(strings.Split(raw, "&"), func(piece string) bool {
 		ps, err := ParseParams(piece)
 		if err != nil || len(ps) == 0 || ps[0].Name != ParamVersion {
-			others = append(others, piece)
-			continue
+			return false
 		}
-		if found {
-			return "", "", herb.Invalidf("%q is given more than once; give it once", ParamVersion)
-		}
-		version, found = ps[0].Value, true
-	}
-	if !found {
-		return "", raw, nil
+		version = ps[0].Value
+		found++
+		return true
+	})
+	if found > 1 {
+		return "", "", herb.Invalidf("%q is given more than once; give it once", ParamVersion)
 	}
 	return version, strings.Join(others, "&"), nil
 }

@@ -54,23 +54,17 @@ func (s *Search) String() string {
 // begins a phrase that ends at the next quotation mark. Anything else is punctuation that separates words.
 func parseSearch(s string) (search *Search, words int) {
 	s = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`).Replace(s)
+	if strings.TrimSpace(s) == "" {
+		return nil, 0
+	}
 	search = &Search{}
-	blank := true
-	for {
-		s = strings.TrimLeftFunc(s, unicode.IsSpace)
-		if s == "" {
-			break
-		}
-		blank = false
+	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
 		var c Clause
 		c, s = cutClause(s)
 		words += len(c.Words)
 		if len(c.Words) > 0 {
 			search.Clauses = append(search.Clauses, c)
 		}
-	}
-	if blank {
-		return nil, 0
 	}
 	slices.SortFunc(search.Clauses, func(a, b Clause) int { return strings.Compare(a.String(), b.String()) })
 	search.Clauses = slices.CompactFunc(search.Clauses, func(a, b Clause) bool { return a.String() == b.String() })
