@@ -92,7 +92,7 @@ type API struct {
 	compressor compressor
 	bodies     bodyCache
 
-	openAPIDocument atomic.Pointer[openAPIDocument]
+	openAPIDocument atomic.Pointer[document]
 }
 
 // New returns an API.

@@ -83,7 +83,6 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 	return a.sendDescription(w, r, body, herb.AccessOpen)
 }
 
-// describe handles the description of a dataset.
 func (a *API) describe(w *response, r *http.Request) error {
 	view, err := a.acquire(r)
 	if err != nil {
@@ -126,7 +125,7 @@ func (a *API) sendDescription(w *response, r *http.Request, v any, access herb.A
 	if err != nil {
 		return err
 	}
-	w.sendDocument(r, access, document{contentJSON, body, a.entityTag(string(body))})
+	w.sendDocument(r, access, a.newDocument(contentJSON, body))
 	return nil
 }
 
@@ -135,6 +134,11 @@ type document struct {
 	contentType string
 	body        []byte
 	tag         string
+	fingerprint string // changes whenever the document may change; only if it is kept
+}
+
+func (a *API) newDocument(contentType string, body []byte) document {
+	return document{contentType: contentType, body: body, tag: a.entityTag(string(body))}
 }
 
 // sendDocument sends a document, or 304.

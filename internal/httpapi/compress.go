@@ -63,7 +63,6 @@ func newStreamEncoder(to coding) (streamEncoder, error) {
 	return gzip.NewWriterLevel(nil, gzip.BestSpeed)
 }
 
-// encode writes a compressed body to w.
 func (c *compressor) encode(w io.Writer, to coding, body []byte) error {
 	out, err := c.stream(to, w)
 	if err != nil {

@@ -34,7 +34,6 @@ type facetRange struct {
 	Histogram []query.Bucket `json:"histogram"`
 }
 
-// facets handles facet requests.
 func (a *API) facets(w *response, r *http.Request) error {
 	view, req, err := openRequest(a, w, r, r.URL.RawQuery, facetsPattern, byFields(query.ParseFacets))
 	if err != nil {
@@ -92,7 +91,6 @@ type gridMeta struct {
 	Bounds  [4]float64 `json:"bounds"`
 }
 
-// grid handles grid requests.
 func (a *API) grid(w *response, r *http.Request) error {
 	view, req, err := openRequest(a, w, r, r.URL.RawQuery, gridPattern, byFields(query.ParseGrid))
 	if err != nil {

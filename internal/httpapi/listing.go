@@ -195,7 +195,6 @@ func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error 
 	return err
 }
 
-// acquire opens the dataset of the path.
 func (a *API) acquire(r *http.Request) (library.View, error) {
 	ref := herb.Ref{Namespace: herb.Clip(r.PathValue("namespace"), maxShown), Name: herb.Clip(r.PathValue("dataset"), maxShown)}
 	view, err := a.opts.Library.Acquire(r.Context(), ref)
@@ -205,7 +204,6 @@ func (a *API) acquire(r *http.Request) (library.View, error) {
 	return view, err
 }
 
-// setLinks sets the Link header.
 func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 	first, err := query.WithPage(u.RawQuery, 1)
 	if err != nil {

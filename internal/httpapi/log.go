@@ -57,7 +57,6 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	_ = a.opts.Log.Handler().Handle(r.Context(), record) // as slog.Logger does: there is nowhere to report a failure
 }
 
-// logPanic logs the stack of a panic.
 func (a *API) logPanic(w *response, r *http.Request, p any) {
 	a.opts.Log.LogAttrs(r.Context(), slog.LevelError, "panic",
 		slog.String("request_id", w.id),

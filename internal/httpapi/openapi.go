@@ -12,12 +12,6 @@ import (
 	"herbarium/internal/query"
 )
 
-// openAPIDocument is the OpenAPI document for one set of datasets.
-type openAPIDocument struct {
-	document
-	fingerprint string // changes whenever the document may change
-}
-
 // openAPI handles the OpenAPI document, of all datasets or of one.
 func (a *API) openAPI(w *response, r *http.Request) error {
 	params, err := query.ParseParams(r.URL.RawQuery)
@@ -37,7 +31,6 @@ func (a *API) openAPI(w *response, r *http.Request) error {
 	return nil
 }
 
-// datasetDocument returns the document for one dataset.
 func (a *API) datasetDocument(ctx context.Context, name string) (document, error) {
 	ref, err := herb.ParseRef(name)
 	if err != nil {
@@ -49,7 +42,7 @@ func (a *API) datasetDocument(ctx context.Context, name string) (document, error
 	}
 	defer view.Release()
 	body, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{view.Dataset}, 1)
-	return document{contentJSON, body, a.entityTag(string(body))}, err
+	return a.newDocument(contentJSON, body), err
 }
 
 // fullDocument returns the document for all datasets. It is generated when they change.
@@ -60,7 +53,7 @@ func (a *API) fullDocument(ctx context.Context) (document, error) {
 	}
 	key := fingerprintOf(live)
 	if d := a.openAPIDocument.Load(); d != nil && d.fingerprint == key {
-		return d.document, nil
+		return *d, nil
 	}
 	var datasets []herb.Dataset
 	if len(live) <= openapi.MaxDatasets {
@@ -72,9 +65,10 @@ func (a *API) fullDocument(ctx context.Context) (document, error) {
 	if err != nil {
 		return document{}, err
 	}
-	d := &openAPIDocument{document{contentJSON, body, a.entityTag(string(body))}, key}
-	a.openAPIDocument.Store(d)
-	return d.document, nil
+	d := a.newDocument(contentJSON, body)
+	d.fingerprint = key
+	a.openAPIDocument.Store(&d)
+	return d, nil
 }
 
 // fingerprintOf identifies the versions that a document describes. One for too many datasets only has their number. The
@@ -99,6 +93,6 @@ const contentSchema = "application/schema+json"
 
 // descriptorSchema handles the JSON Schema of our members in a Data Package.
 func (a *API) descriptorSchema(w *response, r *http.Request) error {
-	w.sendDocument(r, herb.AccessOpen, document{contentSchema, []byte(published.DataPackage), a.entityTag(published.DataPackage)})
+	w.sendDocument(r, herb.AccessOpen, a.newDocument(contentSchema, []byte(published.DataPackage)))
 	return nil
 }

@@ -129,7 +129,6 @@ type page struct {
 func (p *page) Header() http.Header    { return p.header }
 func (p *page) WriteHeader(status int) { p.status = status }
 
-// sendTo sends the page.
 func (p *page) sendTo(w *response, r *http.Request) {
 	maps.Copy(w.Header(), p.header)
 	if p.status == http.StatusNotModified {

@@ -77,7 +77,6 @@ func checkPlantHeaders(h http.Header) error {
 	return nil
 }
 
-// readPlant reads the body of a creation.
 func readPlant(w *response, r *http.Request) ([]byte, error) {
 	if r.ContentLength <= plants.MaxBody {
 		if body, err := readBody(w, r, plants.MaxBody+1); err != nil || len(body) <= plants.MaxBody {

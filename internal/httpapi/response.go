@@ -97,7 +97,6 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 	}
 }
 
-// sendJSON sends a value as JSON.
 func (w *response) sendJSON(r *http.Request, v any) error {
 	body, err := encodeJSON(v)
 	if err != nil {
@@ -123,7 +122,6 @@ func (w *response) compress(buf *bytes.Buffer, key bodyKey, body []byte) ([]byte
 	return buf.Bytes(), nil
 }
 
-// options responds to OPTIONS.
 func (w *response) options(allow string) {
 	w.set("Allow", allow)
 	w.WriteHeader(http.StatusNoContent)
@@ -151,7 +149,6 @@ type buffers struct{ pool sync.Pool }
 // maxKeptBuffer is the maximum size of a pooled buffer, so that one huge response does not occupy memory forever.
 const maxKeptBuffer = 1 << 20
 
-// get returns an empty buffer.
 func (b *buffers) get() *bytes.Buffer {
 	if buf, ok := b.pool.Get().(*bytes.Buffer); ok {
 		return buf
@@ -159,7 +156,6 @@ func (b *buffers) get() *bytes.Buffer {
 	return bytes.NewBuffer(make([]byte, 0, 16<<10))
 }
 
-// put returns a buffer to the pool.
 func (b *buffers) put(buf *bytes.Buffer) {
 	if buf.Cap() <= maxKeptBuffer {
 		buf.Reset()

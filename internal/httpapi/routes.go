@@ -23,7 +23,6 @@ type route struct {
 	handle  func(*response, *http.Request) error
 }
 
-// routeTable returns all operations.
 func (a *API) routeTable() []route {
 	routes := []route{
 		{method: http.MethodPost, pattern: "/plants", handle: a.createPlant},

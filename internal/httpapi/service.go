@@ -21,7 +21,6 @@ type state struct {
 	Parts  map[string]string `json:"parts,omitempty"`
 }
 
-// health reports liveness.
 func (a *API) health(w *response, r *http.Request) error {
 	w.set("Cache-Control", "no-store")
 	return w.sendJSON(r, state{Status: "ok"})

@@ -99,7 +99,6 @@ func isVisible(r rune) bool {
 		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// kind returns the name of the type of a JSON value.
 func kind(value any) string {
 	switch value.(type) {
 	case nil:

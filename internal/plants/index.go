@@ -292,7 +292,6 @@ func (x *Index) add(page store.PlantPage, at position) (far bool, err error) {
 	return false, nil
 }
 
-// recordOf returns the record of a plant.
 func recordOf(p herb.NewPlant) herb.Record {
 	tag, _ := store.TagColumns(p.Plant)
 	return herb.Record{strconv.FormatInt(p.ID, 10), p.Name, tag}

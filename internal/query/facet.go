@@ -153,7 +153,6 @@ func exampleField(fields []herb.Field) string {
 
 func isFilterable(f herb.Field) bool { return f.Filterable }
 
-// addField adds one value of "field".
 func (f *FacetRequest) addField(name string, fields []herb.Field) error {
 	use := fieldUse{isFilterable, "field %q", "is not filterable, so its values are not counted", "filterable fields"}
 	i, err := findField(fields, name, use)

@@ -63,7 +63,6 @@ func parseSortFields(value string, fields []herb.Field) ([]SortField, error) {
 	return sort, nil
 }
 
-// appendSortField appends the field with a name.
 func appendSortField(sort []SortField, name string, desc bool, fields []herb.Field) ([]SortField, error) {
 	use := fieldUse{func(f herb.Field) bool { return f.Sortable }, "sort field %q", "is not sortable", "sortable fields"}
 	i, err := findField(fields, name, use)
@@ -76,7 +75,6 @@ func appendSortField(sort []SortField, name string, desc bool, fields []herb.Fie
 	return append(sort, SortField{i, desc}), nil
 }
 
-// writeSort writes the parameters of the order.
 func (r *Request) writeSort(b *strings.Builder) {
 	switch len(r.Sort) {
 	case 0:

@@ -78,7 +78,6 @@ type response struct {
 	Content     map[string]map[string]any `json:"content,omitempty"` // schema and example by media type
 }
 
-// schemaRef returns a reference to a schema of the document.
 func schemaRef(name string) map[string]any {
 	return map[string]any{"$ref": "#/components/schemas/" + name}
 }
