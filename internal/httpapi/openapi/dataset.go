@@ -25,13 +25,15 @@ func (doc *document) addDataset(d *herb.Dataset, name string, level detail) {
 	title, url := cmp.Or(d.Title, d.Ref.String()), "/api/v1/"+d.Ref.String()
 	doc.Components.Schemas["Record_"+name] = doc.recordSchema(d, level)
 	list := doc.Paths[listPath]["get"].forDataset(d, "list_"+name, "List "+title)
-	list.Responses["200"] = list.Responses["200"].withSchema(map[string]any{
+	ok := list.Responses["200"]
+	ok.Content = map[string]map[string]any{"application/json": {"schema": map[string]any{
 		"type": "object", "description": "A page of records.", "required": []string{"data", "meta"},
 		"properties": map[string]any{
 			"data": map[string]any{"type": "array", "items": schemaRef("Record_" + name)},
 			"meta": schemaRef("Meta"),
 		},
-	})
+	}}}
+	list.Responses["200"] = ok
 	facets := doc.Paths[facetsPath]["get"].forDataset(d, "facets_"+name, "Count the values of "+title)
 	filterable := fieldNames(d, func(f herb.Field) bool { return f.Filterable })
 	doc.restrictItems(&facets, "countedField", filterable)
@@ -64,12 +66,6 @@ func (op *operation) shorten(d *herb.Dataset) {
 	ok := op.Responses["200"]
 	ok.Headers = nil
 	op.Responses["200"] = ok
-}
-
-// withSchema returns the response with another schema of its content.
-func (r response) withSchema(schema map[string]any) response {
-	r.Content = map[string]map[string]any{"application/json": {"schema": schema}}
-	return r
 }
 
 // fieldNames returns the names of the fields that meet a condition.
@@ -136,7 +132,7 @@ func enumSchema(values []string) map[string]any {
 // additional ones, so that clients can read them.
 func (doc *document) recordSchema(d *herb.Dataset, level detail) map[string]any {
 	record := map[string]any{"type": "object", "description": "A record of " + d.Ref.String() + ".", "additionalProperties": false}
-	members, required := properties{schema: ownSchema}, []string{}
+	members, required := properties{level: level}, []string{}
 	for _, f := range d.Fields {
 		if isPortable(f.Name) {
 			members.fields, required = append(members.fields, f), append(required, f.Name)
@@ -145,7 +141,6 @@ func (doc *document) recordSchema(d *herb.Dataset, level detail) map[string]any 
 		}
 	}
 	if level == compact {
-		members.schema = sharedSchema
 		record["minProperties"] = len(d.Fields)
 		for _, f := range d.Fields {
 			doc.Components.Schemas[typeSchema(f.Type)] = map[string]any{"type": "string", "description": describeField(herb.Field{Type: f.Type})}
@@ -158,10 +153,11 @@ func (doc *document) recordSchema(d *herb.Dataset, level detail) map[string]any 
 	return record
 }
 
-// properties encodes fields as the properties of a schema, in the order of the fields.
+// properties encodes fields as the properties of a schema, in the order of the fields. Those of compact documents refer to the
+// schema of their type; the document of the dataset has their title, description and notation.
 type properties struct {
 	fields []herb.Field
-	schema func(f herb.Field, goName string) any
+	level  detail
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -169,40 +165,32 @@ func (p properties) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
 	goNames := uniqueNames{"AdditionalProperties": true, "Get": true, "Set": true} // of records with additional members
 	for i, f := range p.fields {
-		schema, err := json.Marshal(p.schema(f, goNames.goName(f.Name)))
+		schema := struct {
+			Ref         string `json:"$ref,omitempty"`
+			Type        string `json:"type,omitempty"`
+			Title       string `json:"title,omitempty"`
+			Description string `json:"description,omitempty"`
+			GoName      string `json:"x-go-name,omitempty"`
+		}{GoName: goNames.goName(f.Name)}
+		if p.level == compact {
+			schema.Ref = schemaPath + typeSchema(f.Type)
+		} else {
+			schema.Type, schema.Title, schema.Description = "string", f.Title, describeField(f)
+		}
+		encoded, err := json.Marshal(schema)
 		if err != nil {
 			return nil, err
 		}
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(herb.AppendJSONString(b, f.Name), ':')
-		b = append(b, schema...)
+		b = append(append(herb.AppendJSONString(b, f.Name), ':'), encoded...)
 	}
 	return append(b, '}'), nil
 }
 
-// ownSchema returns the schema of a field with its title and description.
-func ownSchema(f herb.Field, goName string) any {
-	return struct {
-		Type        string `json:"type"`
-		Title       string `json:"title,omitempty"`
-		Description string `json:"description"`
-		GoName      string `json:"x-go-name,omitempty"`
-	}{"string", f.Title, describeField(f), goName}
-}
-
 // typeSchema returns the name of the schema of a type's values, such as Text.
 func typeSchema(t herb.Type) string { return strings.ToUpper(string(t[:1])) + string(t[1:]) }
-
-// sharedSchema returns the schema of a field's type. The document of its dataset has its title, description and notation.
-func sharedSchema(f herb.Field, goName string) any {
-	schema := schemaRef(typeSchema(f.Type))
-	if goName != "" {
-		schema["x-go-name"] = goName
-	}
-	return schema
-}
 
 // describeField returns the description of a field, followed by that of its type and its notation.
 func describeField(f herb.Field) string {

@@ -78,9 +78,10 @@ type response struct {
 	Content     map[string]map[string]any `json:"content,omitempty"` // schema and example by media type
 }
 
-func schemaRef(name string) map[string]any {
-	return map[string]any{"$ref": "#/components/schemas/" + name}
-}
+// schemaPath is the start of a reference to a schema of the document.
+const schemaPath = "#/components/schemas/"
+
+func schemaRef(name string) map[string]any { return map[string]any{"$ref": schemaPath + name} }
 
 // Limits of a document with the operations of all datasets. Viewers and client generators do not support larger ones.
 const (
