@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -35,7 +36,7 @@ func CollationKey(s string) string {
 // PrimaryKey returns the codes of the primary weights of a text, which ignore case and accents: the part of its sort key
 // before the first two zero bytes. It is empty if no character has a primary weight.
 func PrimaryKey(s string) string {
-	key, end := appendTextSortKey(nil, []byte(s)), 0
+	key, end := appendTextSortKey(make([]byte, 0, 128), s), 0
 	for key[end] != 0 {
 		end += codeLen(key, end)
 	}
@@ -130,14 +131,14 @@ func KeyAfterPrefix(prefix string) (key string, ok bool) {
 // appendTextSortKey appends a key with the order of collation keys and a third of their length, because most of the work of a
 // sort is moving keys. Primary weights are replaced by the codes of asciiWeights. The common weights at the end of the
 // secondary and tertiary level are omitted: texts with the same primary weights have the same number of them.
-func appendTextSortKey(dst, value []byte) []byte {
+func appendTextSortKey[T string | []byte](dst []byte, value T) []byte {
 	if key, ok := appendASCIISortKey(dst, value); ok {
 		return key
 	}
 	c := collators.Get().(*collator)
 	defer collators.Put(c)
 	c.buf.Reset()
-	key, w, i := c.Key(&c.buf, value), ascii(), 0
+	key, w, i := c.Key(&c.buf, []byte(value)), ascii(), 0
 	for key[i] != 0 || key[i+1] != 0 {
 		weight := key[i : i+weightLen(key[i])]
 		if dst = append(dst, w.code(weight)); dst[len(dst)-1]%2 == 1 {
@@ -164,14 +165,15 @@ func codeLen(key []byte, i int) int {
 
 // appendASCIISortKey is the fast path of appendTextSortKey for ASCII, whose secondary weights are all common. ok is false
 // for other text.
-func appendASCIISortKey(dst, value []byte) (_ []byte, ok bool) {
+func appendASCIISortKey[T string | []byte](dst []byte, value T) (_ []byte, ok bool) {
 	const separators = "\x00\x00\x00\x00" // of the levels
 	w, start, n := ascii(), len(dst), len(value)
 	dst = slices.Grow(dst, 2*n+len(separators))
 	key := dst[start : start+2*n+len(separators)]
 	tertiary, end := key[n+len(separators):], 0
 	copy(key[n:], separators)
-	for i, c := range value {
+	for i := range n {
+		c := value[i]
 		if key[i] = w.codes[c]; key[i] == 0 {
 			return dst, false
 		}
@@ -186,21 +188,18 @@ func appendASCIISortKey(dst, value []byte) (_ []byte, ok bool) {
 // adjacent characters, and all have the same secondary weight. Control characters have none.
 type asciiWeights struct {
 	tertiary [256]byte
-	codes    [256]byte // of the primary weights; 0 for bytes without weights
-	sorted   []string  // the primary weights
+	codes    [256]byte       // of the primary weights; 0 for bytes without weights
+	byWeight [0x80 << 8]byte // the codes of all primary weights of two bytes
+	longCode byte            // of all longer ones, which are greater
 }
 
 // code returns the code of a primary weight in sort keys: an even number from 2 for the weight of an ASCII character, and the
 // odd number before the next one for other weights, which follow their code.
 func (w *asciiWeights) code(weight []byte) byte {
 	if len(weight) > 2 {
-		return byte(2*len(w.sorted) + 1) // after all shorter weights
+		return w.longCode
 	}
-	i, isASCII := slices.BinarySearch(w.sorted, string(weight))
-	if isASCII {
-		return byte(2*i + 2)
-	}
-	return byte(2*i + 1)
+	return w.byWeight[binary.BigEndian.Uint16(weight)]
 }
 
 // The weights of most characters, which are the smallest of their level. Each primary weight comes with exactly one common
@@ -212,16 +211,18 @@ const (
 
 // ascii returns the weights of the ASCII characters, read from the collator once.
 var ascii = sync.OnceValue(func() *asciiWeights {
-	w := &asciiWeights{}
+	w := &asciiWeights{longCode: 1}
 	var primary [128]string
-	for c := range 128 {
+	for c := range primary {
 		if key := CollationKey(string(rune(c))); len(key) == 9 {
 			primary[c], w.tertiary[c] = key[:2], key[8]
-			w.sorted = append(w.sorted, primary[c])
+			w.byWeight[binary.BigEndian.Uint16([]byte(primary[c]))] = 1
 		}
 	}
-	slices.Sort(w.sorted)
-	w.sorted = slices.Compact(w.sorted)
+	for weight, isASCII := range w.byWeight {
+		w.byWeight[weight] = w.longCode + isASCII
+		w.longCode += 2 * isASCII
+	}
 	for c, weight := range primary {
 		if weight != "" {
 			w.codes[c] = w.code([]byte(weight))

@@ -22,7 +22,7 @@ func Key(t herb.Type, value string) (key string, ok bool) {
 	case herb.TypeBoolean:
 		return value, value == False || value == True
 	default:
-		return string(appendTextSortKey(nil, []byte(value))), true
+		return string(appendTextSortKey(make([]byte, 0, 128), value)), true
 	}
 }
 
