@@ -88,9 +88,10 @@ func (l listing) write(out io.Writer) (err error) {
 		}
 	}
 	write([]byte(listingStart))
+	comma := []byte{','} // allocated once
 	for i, rec := range l.records {
 		if i > 0 {
-			write([]byte{','})
+			write(comma)
 		}
 		write(rec)
 	}
