@@ -176,7 +176,7 @@ func (f *FacetRequest) setReserved(p Param, fields []herb.Field) (err error) {
 		f.Top, err = parseWhole(p, 0, MaxTop, "a whole number from 0 (no values) to %d")
 	case ParamBuckets:
 		if f.Buckets = 0; strings.Trim(p.Value, "0") != "" {
-			f.Buckets, err = parseWhole(p, MinBuckets, MaxBuckets, "0 (no histogram) or a whole number from 2 to %d")
+			f.Buckets, err = parseWhole(p, MinBuckets, MaxBuckets, "0 (no histogram) or a whole number from "+strconv.Itoa(MinBuckets)+" to %d")
 		}
 	case ParamOffset:
 		f.Offset, err = parseWhole(p, 0, MaxValueOffset, "a whole number from 0 to %d; to find other values, use "+ParamValues)

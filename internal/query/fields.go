@@ -35,10 +35,10 @@ func parseFields(value string, fields []herb.Field) (selected []int, err error) 
 
 // fieldUse is what a parameter uses a field for, in the words of its errors.
 type fieldUse struct {
-	allows   func(herb.Field) bool // nil if it allows all fields
-	unknown  string                // names a field that does not exist; contains %q
-	disallow string                // follows a field that is not allowed
-	choices  string                // names the fields that are allowed
+	allows     func(herb.Field) bool // nil if it allows all fields
+	unknown    string                // names a field that does not exist; contains %q
+	disallowed string                // follows a field that is not allowed
+	choices    string                // names the fields that are allowed
 }
 
 // findField returns the position of the field with a name, which its use must allow.
@@ -49,7 +49,7 @@ func findField(fields []herb.Field, name string, use fieldUse) (int, error) {
 	}
 	choices := names(fields, use.allows)
 	if i >= 0 {
-		return 0, herb.Invalidf("field %q %s; %s: %s", name, use.disallow, use.choices, list(choices))
+		return 0, herb.Invalidf("field %q %s; %s: %s", name, use.disallowed, use.choices, list(choices))
 	}
 	return 0, herb.Invalidf("unknown "+use.unknown+"%s %s: %s", clip(name), text.Suggestion(clip(name), choices), use.choices, list(choices))
 }

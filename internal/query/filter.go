@@ -125,9 +125,9 @@ func (fp *filterParser) add(p Param) error {
 // resolve returns the field and the operator of a parameter.
 func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 	if field, op, ok := resolveFilter(param, fp.fields); ok {
-		use := fieldUse{allows: isFilterable, disallow: "is not filterable", choices: "filterable fields"}
+		use := fieldUse{allows: isFilterable, disallowed: "is not filterable", choices: "filterable fields"}
 		if op == OpMatch {
-			use = fieldUse{allows: isSearchable, disallow: "is not searchable", choices: "searchable fields"}
+			use = fieldUse{allows: isSearchable, disallowed: "is not searchable", choices: "searchable fields"}
 		}
 		_, err := findField(fp.fields, fp.fields[field].Name, use)
 		return field, op, err

@@ -103,8 +103,8 @@ func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
 func isAxis(f herb.Field) bool { return f.Filterable && f.Type == herb.TypeNumber }
 
 func parseAxis(p Param, fields []herb.Field) (int, error) {
-	in := " in " + strconv.Quote(p.Name)
-	return findField(fields, p.Value, fieldUse{isAxis, "field %q" + in, "in " + strconv.Quote(p.Name) + " is not a filterable number field", "number fields"})
+	in := "in " + strconv.Quote(p.Name)
+	return findField(fields, p.Value, fieldUse{isAxis, "field %q " + in, in + " is not a filterable number field", "number fields"})
 }
 
 func parseBounds(value string) (b Bounds, err error) {

@@ -151,7 +151,7 @@ func (r *release) write(suffix string, content []byte) {
 
 // encode returns a value as JSON.
 func (r *release) encode(value any) []byte {
-	content, err := json.MarshalIndent(value, "", "  ")
+	content, err := json.Marshal(value)
 	r.fail(err)
 	return content
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"debug/buildinfo"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,7 +55,9 @@ func (r *release) writeSBOM(binaries []binary) {
 		"components":   components,
 		"dependencies": []any{map[string]any{"ref": program, "dependsOn": refs}},
 	}
-	r.write(".cdx.json", append(r.encode(d), '\n'))
+	content, err := json.MarshalIndent(d, "", "  ")
+	r.fail(err)
+	r.write(".cdx.json", append(content, '\n'))
 }
 
 // contentUUID returns a UUID of version 8 (RFC 9562) that depends only on a text.
