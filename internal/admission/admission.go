@@ -173,7 +173,8 @@ func (c *Controller) reject(l Lane, why Reason) error {
 	limit := c.lanes[l].Limit
 	return &herb.Error{
 		Code: herb.CodeUnavailable, Err: fmt.Errorf("admission: lane %s: %s", l, why), RetryAfter: limit.RetryAfter,
-		Message: fmt.Sprintf("the server is at its limit of %d %s at once; try again in %d s", limit.Slots, l.requests(), int(limit.RetryAfter.Seconds())),
+		Message: fmt.Sprintf("the server is at its limit of %d %s at once; try again in %d s",
+			limit.Slots, l.requests(), int(limit.RetryAfter.Seconds())),
 	}
 }
 

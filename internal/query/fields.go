@@ -51,7 +51,8 @@ func findField(fields []herb.Field, name string, use fieldUse) (int, error) {
 	if i >= 0 {
 		return 0, herb.Invalidf("field %q %s; %s: %s", name, use.disallowed, use.choices, list(choices))
 	}
-	return 0, herb.Invalidf("unknown "+use.unknown+"%s %s: %s", clip(name), text.Suggestion(clip(name), choices), use.choices, list(choices))
+	return 0, herb.Invalidf("unknown "+use.unknown+"%s %s: %s", clip(name),
+		text.Suggestion(clip(name), choices), use.choices, list(choices))
 }
 
 // Fields returns the fields of the records that the request returns, in order.
