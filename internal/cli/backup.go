@@ -29,7 +29,7 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
   herbarium backup /backup/herbarium/
   herbarium backup cluster.tar --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
 		Args:              expectArgs(0, 1, "a file, a folder or -"),
-		ValidArgsFunction: completeArgs(completePaths),
+		ValidArgsFunction: completeArgs(offerPaths()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			to := "herbarium-" + time.Now().UTC().Format("20060102T150405Z") + ".tar"
 			if len(args) == 1 {
@@ -38,16 +38,14 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
 			return r.backUp(cmd, to)
 		},
 	}
-	r.jsonFlag(cmd, "; with -, on standard error")
-	return cmd
+	return r.jsonFlag(cmd, "; with -, on standard error")
 }
 
 func (r *runner) backUp(cmd *cobra.Command, to string) error {
-	c, origins, err := r.config(cmd)
+	c, err := r.placedConfig(cmd)
 	if err != nil {
 		return err
 	}
-	r.place = place(c, origins)
 	printTo := r.Out
 	if to == migrate.StandardStream {
 		if telemetry.IsTerminal(r.Out) {

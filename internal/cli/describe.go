@@ -68,7 +68,7 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 	}
 	cmd.Flags().BoolVar(&asYAML, "yaml", false, "write YAML, with comments")
 	cmd.Flags().StringVar(&as, "as", "", "`namespace/dataset` of standard input")
-	cmd.ValidArgsFunction = completePaths
+	cmd.ValidArgsFunction = offerPaths()
 	given.add(cmd)
 	return cmd
 }

@@ -26,16 +26,15 @@ that.`,
   herbarium doctor --json | jq 'select(.status != "ok")'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, origins, err := r.config(cmd)
+			c, err := r.config(cmd)
 			if err != nil {
 				return err
 			}
-			return r.doctor(cmd.Context(), doctor.Options{Config: c, Origins: origins, Program: Version()})
+			return r.doctor(cmd.Context(), doctor.Options{Config: c, Program: Version()})
 		},
 	}
-	r.jsonFlag(cmd, ", one finding per line")
 	addSettings(cmd.Flags(), serverSettings()...)
-	return cmd
+	return r.jsonFlag(cmd, ", one finding per line")
 }
 
 // doctor runs the checks and prints the findings.

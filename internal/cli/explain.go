@@ -30,8 +30,7 @@ running or not.`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error { return r.explain(ctx, d, ref, asked) })
 	cmd.Args = expectArgs(2, 2, "one namespace/dataset and a query")
 	cmd.ValidArgsFunction = completeArgs(r.completeDataset(), r.completeQuery())
-	r.jsonFlag(cmd, "")
-	return cmd
+	return r.jsonFlag(cmd, "")
 }
 
 // explain prints the steps of a listing.

@@ -40,8 +40,8 @@ servers on the source, because plants that they create later are not copied. The
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.migrate(cmd, given) },
 	}
-	stringFlag(cmd, &given.from, "from", "`place` to copy from: a data folder or a postgres:// URL", completeFolders)
-	stringFlag(cmd, &given.to, "to", "`place` to copy to; a folder is created if it does not exist", completeFolders)
+	stringFlag(cmd, &given.from, "from", "`place` to copy from: a data folder or a postgres:// URL", offerFolders())
+	stringFlag(cmd, &given.to, "to", "`place` to copy to; a folder is created if it does not exist", offerFolders())
 	cmd.Flags().StringVar(&given.fromBlobs, "from-blobs", "", "`URL` of the object store of --from, if both are databases")
 	cmd.Flags().StringVar(&given.toBlobs, "to-blobs", "", "`URL` of the object store of --to, if both are databases")
 	cmd.Flags().BoolVar(&given.check, "check", false, "compare only")
@@ -77,7 +77,7 @@ func (f migrateFlags) places(c app.Config, blobsGiven bool) (from, to migrate.Pl
 }
 
 func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
-	c, _, err := r.config(cmd)
+	c, err := r.config(cmd)
 	if err != nil {
 		return err
 	}
@@ -112,9 +112,6 @@ func (r *runner) runMigration(
 	began := time.Now()
 	m, err := run(migrate.Options{Progress: shown.update})
 	shown.end()
-	if herb.CodeOf(err) == herb.CodeRefused {
-		return &exitError{err, exitRefused}
-	}
 	if err != nil {
 		return err
 	}

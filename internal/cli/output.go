@@ -16,17 +16,30 @@ import (
 )
 
 // jsonFlag adds the flag --json. more completes its description.
-func (r *runner) jsonFlag(cmd *cobra.Command, more string) {
+func (r *runner) jsonFlag(cmd *cobra.Command, more string) *cobra.Command {
 	cmd.Flags().BoolVar(&r.asJSON, "json", false, "print JSON"+more)
+	return cmd
 }
 
 // writeJSON writes a value as a line of JSON.
 func writeJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
 
-// writeEach writes a line of JSON for each item, with the value that line returns.
-func writeEach[T, V any](w io.Writer, items []T, line func(T) V) error {
+// print writes a result: a value as JSON with --json, else a line of text.
+func (r *runner) print(v any, format string, args ...any) error {
+	if r.asJSON {
+		return writeJSON(r.Out, v)
+	}
+	_, err := fmt.Fprintf(r.Out, format+"\n", args...)
+	return err
+}
+
+// printList writes items: a line of JSON each with --json, else a table.
+func printList[T, V any](r *runner, items []T, value func(T) V, header string, row func(T) []any) error {
+	if !r.asJSON {
+		return writeTable(r.Out, header, items, row)
+	}
 	for _, item := range items {
-		if err := writeJSON(w, line(item)); err != nil {
+		if err := writeJSON(r.Out, value(item)); err != nil {
 			return err
 		}
 	}
@@ -50,11 +63,6 @@ func printable(s string) string {
 		return strconv.Quote(s)
 	}
 	return s
-}
-
-// yesFlag adds the flag --yes of a command that asks for confirmation.
-func yesFlag(cmd *cobra.Command, to *bool) {
-	cmd.Flags().BoolVarP(to, "yes", "y", false, "do not ask for confirmation; required if standard input is not a terminal")
 }
 
 // confirm asks a question if the user is at a terminal, and fails if the answer is not yes.

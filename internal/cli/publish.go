@@ -58,7 +58,7 @@ refused or failed), version, changes and report.`,
 		RunE: func(cmd *cobra.Command, paths []string) (err error) {
 			// Large records produce much garbage; a memory limit bounds the heap for files of any size.
 			app.LimitMemory(app.PublishMemory)
-			c, _, err := r.config(cmd)
+			c, err := r.config(cmd)
 			if err != nil {
 				return err
 			}
@@ -85,7 +85,7 @@ refused or failed), version, changes and report.`,
 	}
 	stringFlag(cmd, &given.as, "as", "publish one file under this `namespace/dataset`", r.completeDataset())
 	stringFlag(cmd, &given.access, "access", "`access` to the records: open or key (default: as in the descriptor, else open)", offer(string(herb.AccessOpen), string(herb.AccessKey)))
-	cmd.ValidArgsFunction = completePaths
+	cmd.ValidArgsFunction = offerPaths()
 	given.add(cmd)
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")

@@ -27,13 +27,12 @@ backup does not, nothing is changed, the first difference is printed and the exi
   zstdcat /backup/herbarium.tar.zst | herbarium restore -
   herbarium restore /backup/herbarium/ --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
 		Args:              expectArgs(1, 1, "a backup: a file, a folder or -"),
-		ValidArgsFunction: completeArgs(completePaths),
+		ValidArgsFunction: completeArgs(offerPaths()),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, origins, err := r.config(cmd)
+			c, err := r.placedConfig(cmd)
 			if err != nil {
 				return err
 			}
-			r.place = place(c, origins)
 			to := migrate.NewPlace(c.Data, c.Database, c.Blobs)
 			if replace && to.Database != "" {
 				return usagef("--replace is for a data folder; restore into an empty database")
@@ -57,6 +56,5 @@ backup does not, nothing is changed, the first difference is printed and the exi
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "verify the backup only")
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace the data in the data folder")
-	r.jsonFlag(cmd, "")
-	return cmd
+	return r.jsonFlag(cmd, "")
 }

@@ -47,11 +47,10 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 					err = nil
 				}
 			}()
-			c, origins, err := r.config(cmd)
+			c, err := r.placedConfig(cmd)
 			if err != nil {
 				return err
 			}
-			r.place = place(c, origins)
 			log, err := telemetry.NewLog(r.Err, telemetry.LogOptions{Level: c.LogLevel, Format: c.LogFormat})
 			if err != nil {
 				return err
@@ -88,7 +87,7 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 		},
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "publish files again when they change")
-	cmd.ValidArgsFunction = completePaths
+	cmd.ValidArgsFunction = offerPaths()
 	given.add(cmd)
 	addSettings(cmd.Flags(), serverSettings()...)
 	return cmd

@@ -32,7 +32,6 @@ type Result struct {
 // Options configure the checks.
 type Options struct {
 	Config  app.Config
-	Origins app.Origins
 	Program string // version of the program
 }
 

@@ -29,7 +29,7 @@ func (d *doctor) checkSettings(context.Context) {
 		{c.AdminAddr != "" && !isLoopback(c.AdminAddr), "use 127.0.0.1, or restrict access with a firewall",
 			fmt.Sprintf("admin_addr %s serves metrics and profiles without authentication to other machines", c.AdminAddr)},
 		// String redacts a secret.
-		{c.Database.String() != string(c.Database) && strings.HasPrefix(d.Origins["database"], "--"),
+		{c.Database.String() != string(c.Database) && strings.HasPrefix(c.Origins["database"], "--"),
 			"set it in PGPASSWORD or a passfile, or set " + env,
 			"the password of the database is on the command line, where all users of the machine can read it"},
 		{c.Keep == 1, "set keep to 2 or more", "keep is 1: no earlier version is stored, so a rollback is impossible"},
