@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,23 +45,20 @@ func (r *runner) backUp(cmd *cobra.Command, to string) error {
 	if err != nil {
 		return err
 	}
-	printTo := r.Out
+	archive := r.Out
 	if to == migrate.StandardStream {
-		if telemetry.IsTerminal(r.Out) {
+		if telemetry.IsTerminal(archive) {
 			return usagef("standard output is a terminal; write the backup to a file or pipe it to a command")
 		}
-		printTo = r.Err
+		r.Out = r.Err
 	}
-	from := migrate.NewPlace(c.Data, c.Database, c.Blobs)
-	return r.runMigration("backup", func(o migrate.Options) (migrate.Result, error) {
-		return migrate.Backup(cmd.Context(), from, to, r.Out, Version(), o)
-	}, func(m migrate.Result, _ time.Duration) error {
-		if r.asJSON {
-			return writeJSON(printTo, backupResult{to, m})
-		}
-		_, err := fmt.Fprintf(printTo, "backed up %s\n  to %s\n", contents(m), to)
-		return err
+	m, err := r.runMigration("backup", func(o migrate.Options) (migrate.Result, error) {
+		return migrate.Backup(cmd.Context(), migrate.NewPlace(c.Data, c.Database, c.Blobs), to, archive, Version(), o)
 	})
+	if err != nil {
+		return err
+	}
+	return r.print(backupResult{to, m}, "backed up %s\n  to %s", contents(m), to)
 }
 
 // backupResult is the JSON of a backup or restore.

@@ -47,6 +47,9 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 	root := newRoot(r)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	if r.removeInput != nil {
+		err = errors.Join(err, r.removeInput())
+	}
 	if err == nil {
 		return 0
 	}
@@ -99,6 +102,8 @@ type runner struct {
 	configFile string
 	asJSON     bool   // --json is set
 	place      string // the data in use, printed after an error
+	// removeInput removes the copy of standard input when the command has ended; nil if there is none.
+	removeInput func() error
 }
 
 // Groups of commands in the help.
@@ -133,7 +138,8 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 	flags := root.PersistentFlags()
 	flags.StringVar(&r.configFile, "config", "",
 		"configuration `file` (environment: "+app.ConfigEnv+"; default: "+app.DefaultConfigFile+" if it exists)")
-	addSettings(flags, "data", "database", "blobs", "log.level", "log.format")
+	setGroup(flags, groupGlobal, "config")
+	addSettings(flags, groupGlobal, "data", "database", "blobs", "log.level", "log.format")
 	addGrouped := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = group
@@ -148,15 +154,12 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 	return root
 }
 
-// addSettings adds the flags of the given settings. Their values are read by config.
-func addSettings(flags *pflag.FlagSet, keys ...string) {
+// addSettings adds the flags of the given settings to a group of the help. Their values are read by config.
+func addSettings(flags *pflag.FlagSet, group string, keys ...string) {
 	defaults := app.DefaultConfig()
 	for _, s := range defaults.Settings() {
-		if !slices.Contains(keys, s.Key) {
-			continue
-		}
-		flags.String(s.Flag(), s.Value(), s.Usage+" (environment: "+s.Env()+")")
-		if group := settingGroup(s.Key); group != "" {
+		if slices.Contains(keys, s.Key) {
+			flags.String(s.Flag(), s.Value(), s.Usage+" (environment: "+s.Env()+")")
 			setGroup(flags, group, s.Flag())
 		}
 	}

@@ -39,6 +39,6 @@ or the default, in this order of precedence. Secrets are not shown.`,
 			return writeJSON(r.Out, setting{"token", c.Token.String(), app.TokenEnv})
 		},
 	}
-	addSettings(cmd.Flags(), serverSettings()...)
+	addServerSettings(cmd.Flags())
 	return r.jsonFlag(cmd, ", one setting per line")
 }

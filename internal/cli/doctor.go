@@ -33,7 +33,7 @@ that.`,
 			return r.doctor(cmd.Context(), doctor.Options{Config: c, Program: Version()})
 		},
 	}
-	addSettings(cmd.Flags(), serverSettings()...)
+	addServerSettings(cmd.Flags())
 	return r.jsonFlag(cmd, ", one finding per line")
 }
 

@@ -42,12 +42,13 @@ func writeFile(path string, write func(io.Writer) error) error {
 // stdinPath is the path that denotes standard input.
 const stdinPath = "-"
 
-// copyInput copies standard input to a temporary file. The caller must call remove unless err is set.
-func (r *runner) copyInput(ctx context.Context, ref herb.Ref, given readFlags) (src ingest.Source, remove func() error, err error) {
+// copyInput copies standard input to a temporary file, which is removed when the command has ended.
+func (r *runner) copyInput(ctx context.Context, ref herb.Ref, given readFlags) (src ingest.Source, err error) {
 	shown := r.newProgress(ref.String())
 	defer shown.end()
-	if src, remove, err = ingest.Spool(ctx, r.In, ref, ingest.Options{Progress: shown.bytes("receiving standard input")}); err != nil {
-		return src, nil, err
+	if src, r.removeInput, err = ingest.Spool(ctx, r.In, ref, ingest.Options{Progress: shown.bytes("receiving standard input")}); err != nil {
+		return src, err
 	}
-	return src, remove, given.apply(&src)
+	src.Format, src.Dialect, err = given.options()
+	return src, err
 }

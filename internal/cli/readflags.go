@@ -81,12 +81,6 @@ func (f readFlags) check(sources []source.Source) error {
 	return nil
 }
 
-// apply sets how a source without a path is read.
-func (f readFlags) apply(s *source.Source) (err error) {
-	s.Format, s.Dialect, err = f.options()
-	return err
-}
-
 // printSkipped prints why files were skipped.
 func (r *runner) printSkipped(skipped []source.Skipped) {
 	var notes []string

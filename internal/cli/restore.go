@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,21 +36,18 @@ backup does not, nothing is changed, the first difference is printed and the exi
 			if replace && to.Database != "" {
 				return usagef("--replace is for a data folder; restore into an empty database")
 			}
-			return r.runMigration("restore", func(o migrate.Options) (migrate.Result, error) {
+			began := time.Now()
+			m, err := r.runMigration("restore", func(o migrate.Options) (migrate.Result, error) {
 				o.Check, o.Replace = check, replace
 				return migrate.Restore(cmd.Context(), args[0], r.In, to, o)
-			}, func(m migrate.Result, took time.Duration) error {
-				switch {
-				case r.asJSON:
-					return writeJSON(r.Out, backupResult{args[0], m})
-				case check:
-					_, err := fmt.Fprintf(r.Out, "the backup is complete: %s\n", contents(m))
-					return err
-				}
-				fmt.Fprintf(r.Out, "restored %s\n", contents(m))
-				r.printNew(m, took)
-				return nil
 			})
+			switch {
+			case err != nil:
+				return err
+			case check:
+				return r.print(backupResult{args[0], m}, "the backup is complete: %s", contents(m))
+			}
+			return r.print(backupResult{args[0], m}, "restored %s\n%s", contents(m), additions(m, began))
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "verify the backup only")
