@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -108,7 +109,8 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := catalogue{
 		Base: p.base, Search: params.Get(query.ParamSearch), Namespace: params.Get(paramNamespace), Keyword: params.Get(paramKeyword), Sort: params.Get(query.ParamSort),
-		Reset: p.base + pathCatalogue, Total: len(live), HasKey: p.Key(r) != "", Rejected: sortRejections(rejected),
+		Reset: p.base + pathCatalogue, Total: len(live), HasKey: p.Key(r) != "",
+		Rejected: slices.SortedFunc(maps.Values(rejected), func(a, b herb.SourceError) int { return a.Ref.Compare(b.Ref) }),
 	}
 	if c.Sort != sortRows && c.Sort != sortUpdated {
 		c.Sort = sortName
