@@ -32,12 +32,14 @@ func (c Config) memory() int64 {
 // machineMemory returns the memory that the process may use: that of the machine, or the limit of its control group where
 // that is lower. root is the root of the file system.
 func machineMemory(root fs.FS) int64 {
-	memory := physicalMemory(root)
+	memory := int64(fallbackMemory)
+	content, _ := fs.ReadFile(root, "proc/meminfo") // there is none on other systems
+	var kib int64
+	if _, err := fmt.Sscanf(string(content), "MemTotal: %d kB", &kib); err == nil && kib > 0 {
+		memory = kib << 10
+	}
 	for _, file := range cgroupLimits(root) {
-		content, err := fs.ReadFile(root, file)
-		if err != nil {
-			continue
-		}
+		content, _ := fs.ReadFile(root, file) // most do not exist
 		// "max", which means no limit, is not a number.
 		if limit, err := strconv.ParseInt(strings.TrimSpace(string(content)), 10, 64); err == nil && limit > 0 {
 			memory = min(memory, limit)
@@ -46,25 +48,12 @@ func machineMemory(root fs.FS) int64 {
 	return memory
 }
 
-// physicalMemory reads the first line of /proc/meminfo.
-func physicalMemory(root fs.FS) int64 {
-	content, _ := fs.ReadFile(root, "proc/meminfo") // there is none on other systems
-	var kib int64
-	if _, err := fmt.Sscanf(string(content), "MemTotal: %d kB", &kib); err != nil || kib <= 0 {
-		return fallbackMemory
-	}
-	return kib << 10
-}
-
 // cgroupLimits lists the files that may hold a memory limit of the process's control group or of a parent, for versions 1
 // and 2 of control groups.
 func cgroupLimits(root fs.FS) []string {
 	const v1, v2 = "sys/fs/cgroup/memory", "sys/fs/cgroup"
 	files := []string{path.Join(v1, "memory.limit_in_bytes"), path.Join(v2, "memory.max")}
-	content, err := fs.ReadFile(root, "proc/self/cgroup")
-	if err != nil {
-		return files
-	}
+	content, _ := fs.ReadFile(root, "proc/self/cgroup") // there is none on other systems
 	for line := range strings.Lines(string(content)) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) != 3 {

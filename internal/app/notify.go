@@ -8,12 +8,6 @@ import (
 // NotifyEnv is the environment variable with the socket of the service manager, as in the systemd protocol.
 const NotifyEnv = "NOTIFY_SOCKET"
 
-// Messages to the service manager.
-const (
-	notifyReady    = "READY=1"
-	notifyStopping = "STOPPING=1"
-)
-
 // notify sends the state of the server to the service manager, if there is one. A name that begins with @ is in the abstract
 // namespace of Linux, which Go writes alike. Failures are only logged: the service manager decides what to do without the
 // message.

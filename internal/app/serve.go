@@ -1,3 +1,4 @@
+// Package app assembles the program: from a configuration to a running server.
 package app
 
 import (
@@ -50,10 +51,10 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, data.Close()) }()
 	if !exists {
 		opts.Log.Info("created data folder", "path", c.Data)
 	}
-	defer func() { err = errors.Join(err, data.Close()) }()
 	if err := data.tolerateUnavailable(data.migrate(ctx), opts.Log); err != nil {
 		return err
 	}
@@ -180,14 +181,14 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		}
 		opts.Ready(ctx, listener.Addr(), datasets, total)
 	}
-	notify(ctx, opts, notifyReady)
+	notify(ctx, opts, "READY=1")
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serving: %w", err)
 	case <-ctx.Done():
 	}
 	opts.Log.Info("stopping; finishing accepted requests", "cause", context.Cause(ctx))
-	notify(context.WithoutCancel(ctx), opts, notifyStopping)
+	notify(context.WithoutCancel(ctx), opts, "STOPPING=1")
 	health.stop()
 	select {
 	case err := <-failed:

@@ -66,3 +66,50 @@ type backupResult struct {
 	Path string `json:"path"`
 	migrate.Result
 }
+
+func newRestore(r *runner) *cobra.Command {
+	var check, replace bool
+	cmd := &cobra.Command{
+		Use:   "restore FILE|FOLDER|-",
+		Short: "Restore everything from a backup",
+		Long: `Restore a backup written by 'herbarium backup' into an empty data folder. Everything is restored beside the content of the
+folder first, compared with the backup, and takes effect at the end in one step: a restore that fails or is killed changes
+nothing. If the data folder has data, the command changes nothing and exits with code 3; --replace replaces that data, and
+requires that servers on it are stopped. Use --check to verify the backup only.
+
+With --database and --blobs, the backup is restored into an empty database, or into one with an earlier state of the
+backup. If such a restore is interrupted, run the same command again to continue. If the target contains anything that the
+backup does not, nothing is changed, the first difference is printed and the exit code is 3. Stop its servers first.`,
+		Example: `  herbarium restore herbarium.tar --data ./herbarium-data
+  herbarium restore --check herbarium.tar
+  zstdcat /backup/herbarium.tar.zst | herbarium restore -
+  herbarium restore /backup/herbarium/ --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
+		Args:              expectArgs(1, 1, "a backup: a file, a folder or -"),
+		ValidArgsFunction: completeArgs(offerPaths()),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := r.placedConfig(cmd)
+			if err != nil {
+				return err
+			}
+			to := migrate.NewPlace(c.Data, c.Database, c.Blobs)
+			if replace && to.Database != "" {
+				return usagef("--replace is for a data folder; restore into an empty database")
+			}
+			began := time.Now()
+			m, err := r.runMigration("restore", func(o migrate.Options) (migrate.Result, error) {
+				o.Check, o.Replace = check, replace
+				return migrate.Restore(cmd.Context(), args[0], r.In, to, o)
+			})
+			switch {
+			case err != nil:
+				return err
+			case check:
+				return r.print(backupResult{args[0], m}, "the backup is complete: %s", contents(m))
+			}
+			return r.print(backupResult{args[0], m}, "restored %s\n%s", contents(m), additions(m, began))
+		},
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "verify the backup only")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace the data in the data folder")
+	return r.jsonFlag(cmd, "")
+}
