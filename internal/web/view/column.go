@@ -176,25 +176,20 @@ func (s *State) columnParams() query.Params {
 		return nil
 	}
 	var names []string
-	separate := false
-	for _, i := range s.Columns {
-		names = append(names, s.fields[i].Name)
-		separate = separate || len(s.Columns) > 1 && strings.Contains(s.fields[i].Name, ",")
-	}
-	if !separate {
-		return query.Params{{Name: query.ParamFields, Value: strings.Join(names, ",")}}
-	}
 	var ps query.Params
-	for _, n := range names {
-		ps = append(ps, query.Param{Name: ParamColumn, Value: n})
+	for _, i := range s.Columns {
+		names, ps = append(names, s.fields[i].Name), append(ps, query.Param{Name: ParamColumn, Value: s.fields[i].Name})
 	}
-	return ps
+	joined := strings.Join(names, ",")
+	if len(names) > 1 && strings.Count(joined, ",") >= len(names) {
+		return ps
+	}
+	return query.Params{{Name: query.ParamFields, Value: joined}}
 }
 
 // changeColumns applies a parameter that hides or moves a column.
 func (s *State) changeColumns(p query.Param) {
-	steps := map[string]int{ParamHide: 0, ParamLeft: -1, ParamRight: 1}
-	step, ok := steps[p.Name]
+	step, ok := map[string]int{ParamHide: 0, ParamLeft: -1, ParamRight: 1}[p.Name]
 	if !ok {
 		return
 	}
@@ -232,12 +227,12 @@ func defaultColumns(d *herb.Dataset) []int {
 		return nil
 	}
 	columns := []int{NamingColumn(d)}
-	for i := 0; i < len(d.Fields) && len(columns) < maxDefaultColumns; i++ {
+	for i := range d.Fields[:min(len(d.Fields), maxDefaultColumns)] {
 		if i != columns[0] {
 			columns = append(columns, i)
 		}
 	}
-	return columns
+	return columns[:min(len(columns), maxDefaultColumns)]
 }
 
 // NamingColumn returns the position of the field whose values name the records for a reader: a title or name, else the
@@ -302,60 +297,53 @@ type FieldItem struct {
 	Shown         bool
 }
 
+// newMenu returns a menu of fields with one of the names of menus.
+func (s *State) newMenu(name string, hidden query.Params) FieldMenu {
+	return FieldMenu{Find: s.Find, Open: s.Menu == name, Hidden: hidden, Total: len(s.fields), Complete: true}
+}
+
 // NewColumnMenu returns the menu that selects columns. It lists the shown ones first. The form carries along those that do
 // not contain the text to find.
 func NewColumnMenu(s *State) FieldMenu {
 	other, shown := *s, s.ShownColumns()
 	other.Columns = nil
-	m := FieldMenu{Find: s.Find, Open: s.Menu == MenuColumns, Hidden: other.Hidden(), Shown: len(shown)}
-	if s.Columns != nil {
+	m := s.newMenu(MenuColumns, other.Hidden())
+	if m.Shown = len(shown); s.Columns != nil {
 		m.Reset = other.Href(s.Listing)
 	}
 	for _, i := range shown {
-		if !s.isFound(i) {
+		if !m.add(s, i, true) {
 			m.Hidden = m.Hidden.WithValue(ParamColumn, s.fields[i].Name)
 		}
 	}
-	var rest []int
 	for i := range s.fields {
 		if !slices.Contains(shown, i) {
-			rest = append(rest, i)
+			m.add(s, i, false)
 		}
 	}
-	m.add(s, shown, true)
-	m.add(s, rest, false)
 	return m
 }
 
 // NewFilterMenu returns the menu that adds a filter.
 func NewFilterMenu(s *State) FieldMenu {
-	m := FieldMenu{Find: s.Find, Open: s.Menu == MenuFilters, Hidden: s.Hidden()}
-	var fields []int
+	m := s.newMenu(MenuFilters, s.Hidden())
 	for i, f := range s.fields {
 		if f.Filterable {
-			fields = append(fields, i)
+			m.add(s, i, false)
 		}
 	}
-	m.add(s, fields, false)
 	return m
 }
 
-// add adds those of the fields that contain the text to find. Shown ones are not limited, because their checkboxes keep them
+// add adds a field if its name contains the text to find. Shown ones are not limited, because their checkboxes keep them
 // shown.
-func (m *FieldMenu) add(s *State, fields []int, shown bool) {
-	m.Complete = m.Total == 0 || m.Complete
-	m.Total = len(s.fields)
-	for _, i := range fields {
-		if !s.isFound(i) || !shown && len(m.Items) >= maxOffered {
-			m.Complete = false
-			continue
-		}
-		f := s.fields[i]
-		m.Items = append(m.Items, FieldItem{Name: f.Name, Heading: Heading(f), Type: f.Type, Shown: shown})
+func (m *FieldMenu) add(s *State, field int, shown bool) bool {
+	f := s.fields[field]
+	found := strings.Contains(text.Fold(f.Name+" "+f.Title), text.Fold(s.Find))
+	if !found || !shown && len(m.Items) >= maxOffered {
+		m.Complete = false
+		return false
 	}
-}
-
-// isFound reports whether the name of a field contains the text to find.
-func (s *State) isFound(field int) bool {
-	return strings.Contains(text.Fold(s.fields[field].Name+" "+s.fields[field].Title), text.Fold(s.Find))
+	m.Items = append(m.Items, FieldItem{Name: f.Name, Heading: Heading(f), Type: f.Type, Shown: shown})
+	return true
 }

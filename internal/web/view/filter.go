@@ -59,7 +59,7 @@ func NewFilter(s *State, field int) Filter {
 			kept = append(kept, c.Param)
 		}
 	}
-	f.Hidden = s.withOwn(s.WithoutFilter(field)).With(kept...)
+	f.Hidden = s.withOwn(s.withoutFilters(field)).With(kept...)
 	return f
 }
 
@@ -153,16 +153,15 @@ func (f *Filter) SetCounts(s *State, facet query.Facet) {
 	for _, v := range facet.Values {
 		highest = max(highest, v.Count)
 	}
-	isSelected := func(value string) bool {
-		return slices.ContainsFunc(f.Selected, func(v FacetValue) bool { return v.Value == value })
+	index := func(values []FacetValue, value string) int {
+		return slices.IndexFunc(values, func(v FacetValue) bool { return v.Value == value })
 	}
 	for _, v := range facet.Values {
-		f.Counts.Values = append(f.Counts.Values, FacetValue{
-			Value: v.Value, Count: v.Count, Share: min(100*v.Count/highest, 100), Active: isSelected(v.Value),
-		})
+		active := index(f.Selected, v.Value) >= 0
+		f.Counts.Values = append(f.Counts.Values, FacetValue{v.Value, v.Count, min(100*v.Count/highest, 100), active})
 	}
 	for _, v := range f.Selected {
-		if !slices.ContainsFunc(f.Counts.Values, func(o FacetValue) bool { return o.Value == v.Value }) {
+		if index(f.Counts.Values, v.Value) < 0 {
 			f.Counts.Values = append(f.Counts.Values, v)
 		}
 	}
@@ -225,7 +224,7 @@ func (s *State) newChip(field int, used []condition) Chip {
 	form := NewFilter(s, field)
 	return Chip{
 		Name: form.Name, Heading: form.Heading, Conditions: describe(&form.Field, used), Form: &form,
-		Remove: s.Href(s.WithoutFilter(field)), Open: slices.Contains(s.Facets, form.Name),
+		Remove: s.Href(s.withoutFilters(field)), Open: slices.Contains(s.Facets, form.Name),
 	}
 }
 
