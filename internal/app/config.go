@@ -81,17 +81,12 @@ func DefaultConfig() Config {
 	return c
 }
 
-// ConfigSources are the sources of a configuration, lowest precedence first.
-type ConfigSources struct {
-	File  string // path given by the user; empty: ConfigEnv, else DefaultConfigFile if it exists
-	Env   func(string) (string, bool)
-	Flags map[string]string // by flag name, only those given
-}
-
-// LoadConfig merges flags over environment over file over defaults. It reports all errors at once.
-func LoadConfig(from ConfigSources) (Config, error) {
+// LoadConfig merges flags, by name, over environment over file over defaults. file is the path that the user gave; empty:
+// ConfigEnv, else DefaultConfigFile if it exists. It reports all errors at once.
+func LoadConfig(file string, env func(string) (string, bool), flags map[string]string) (Config, error) {
 	c := DefaultConfig()
-	file, values, err := readConfigFile(from)
+	inEnv, _ := env(ConfigEnv)
+	file, values, err := readConfigFile(cmp.Or(file, inEnv))
 	errs := []error{err}
 	apply := func(s Setting, value, origin string) {
 		if err := s.set(value); err != nil {
@@ -103,10 +98,10 @@ func LoadConfig(from ConfigSources) (Config, error) {
 		if v, ok := values[s.Key]; ok {
 			apply(s, v, file)
 		}
-		if v, ok := from.Env(s.Env()); ok && v != "" {
+		if v, ok := env(s.Env()); ok && v != "" {
 			apply(s, v, s.Env())
 		}
-		if v, ok := from.Flags[s.Flag()]; ok {
+		if v, ok := flags[s.Flag()]; ok {
 			apply(s, v, "--"+s.Flag())
 		}
 	}
@@ -116,7 +111,7 @@ func LoadConfig(from ConfigSources) (Config, error) {
 			errs = append(errs, herb.Invalidf("%s: unknown key %q%s keys: %s", file, key, text.Suggestion(key, known), strings.Join(known, ", ")))
 		}
 	}
-	if v, ok := from.Env(TokenEnv); ok {
+	if v, ok := env(TokenEnv); ok {
 		c.Token = Secret(v)
 		if err := access.CheckToken(v); v != "" && err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", TokenEnv, err))
@@ -130,11 +125,10 @@ func LoadConfig(from ConfigSources) (Config, error) {
 }
 
 // readConfigFile returns the path of the file that was read, if any, and its values by dotted key.
-func readConfigFile(from ConfigSources) (name string, values map[string]string, err error) {
-	inEnv, _ := from.Env(ConfigEnv)
-	name = cmp.Or(from.File, inEnv, DefaultConfigFile)
+func readConfigFile(given string) (name string, values map[string]string, err error) {
+	name = cmp.Or(given, DefaultConfigFile)
 	content, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) && from.File+inEnv == "" {
+	if errors.Is(err, fs.ErrNotExist) && given == "" {
 		return "", nil, nil
 	}
 	if err != nil {

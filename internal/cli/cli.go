@@ -169,7 +169,7 @@ func addSettings(flags *pflag.FlagSet, group string, keys ...string) {
 func (r *runner) config(cmd *cobra.Command) (app.Config, error) {
 	given := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = f.Value.String() })
-	c, err := app.LoadConfig(app.ConfigSources{File: r.configFile, Env: r.Env, Flags: given})
+	c, err := app.LoadConfig(r.configFile, r.Env, given)
 	return c, usage(err)
 }
 
@@ -189,7 +189,7 @@ func (r *runner) log(c app.Config) (*slog.Logger, error) {
 	if c.LogLevel < slog.LevelInfo {
 		level = c.LogLevel
 	}
-	return telemetry.NewLog(r.Err, telemetry.LogOptions{Level: level, Format: c.LogFormat})
+	return telemetry.NewLog(r.Err, level, c.LogFormat)
 }
 
 // withData opens existing data and calls f with it.

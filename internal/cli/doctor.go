@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"herbarium/internal/app"
 	"herbarium/internal/doctor"
 )
 
@@ -30,7 +31,7 @@ that.`,
 			if err != nil {
 				return err
 			}
-			return r.doctor(cmd.Context(), doctor.Options{Config: c, Program: Version()})
+			return r.doctor(cmd.Context(), c)
 		},
 	}
 	addServerSettings(cmd.Flags())
@@ -38,11 +39,11 @@ that.`,
 }
 
 // doctor runs the checks and prints the findings.
-func (r *runner) doctor(ctx context.Context, o doctor.Options) error {
+func (r *runner) doctor(ctx context.Context, c app.Config) error {
 	counts := map[doctor.Status]int{}
 	color := map[doctor.Status]string{doctor.OK: green, doctor.Warn: yellow, doctor.Fail: red}
 	var failed error
-	doctor.Run(ctx, o, func(f doctor.Result) {
+	doctor.Run(ctx, c, Version(), func(f doctor.Result) {
 		counts[f.Status]++
 		if r.asJSON {
 			failed = writeJSON(r.Out, f)

@@ -46,7 +46,7 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 			if err != nil {
 				return err
 			}
-			log, err := telemetry.NewLog(r.Err, telemetry.LogOptions{Level: c.LogLevel, Format: c.LogFormat})
+			log, err := telemetry.NewLog(r.Err, c.LogLevel, c.LogFormat)
 			if err != nil {
 				return err
 			}

@@ -37,18 +37,13 @@ type Result struct {
 	Remedy string `json:"remedy,omitempty"` // what to do; empty if nothing
 }
 
-// Options configure the checks.
-type Options struct {
-	Config  app.Config
-	Program string // version of the program
-}
-
 // timeout limits each check, so that a service that does not answer does not block the others.
 const timeout = 30 * time.Second
 
 // doctor runs the checks.
 type doctor struct {
-	Options
+	app.Config
+	program string // its version
 	host
 	report  func(Result)
 	check   string // the current one
@@ -65,9 +60,9 @@ type host struct {
 	memMaps   func() int // limit; 0: unknown
 }
 
-// Run runs all checks and calls report with each finding, as soon as it is known.
-func Run(ctx context.Context, o Options, report func(Result)) {
-	d := &doctor{Options: o, report: report, host: host{time.Now, diskSpace, app.MaxDescriptors, maxMapCount}}
+// Run runs all checks and calls report with each finding, as soon as it is known. program is the version of the program.
+func Run(ctx context.Context, c app.Config, program string, report func(Result)) {
+	d := &doctor{Config: c, program: program, report: report, host: host{time.Now, diskSpace, app.MaxDescriptors, maxMapCount}}
 	for _, c := range []struct {
 		name string
 		run  func(context.Context)

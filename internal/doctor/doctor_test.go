@@ -26,7 +26,7 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 func newDoctor(change func(*doctor)) (*doctor, func() []string) {
 	var found []string
 	d := &doctor{
-		Options: Options{Config: app.DefaultConfig(), Program: "v1"},
+		Config: app.DefaultConfig(), program: "v1",
 		host: host{
 			now:       func() time.Time { return noon },
 			diskSpace: func(string) (free, total uint64, ok bool) { return 10 << 30, 20 << 30, true },
@@ -284,7 +284,7 @@ func TestRun_canceled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	found := 0
-	Run(ctx, Options{Config: app.DefaultConfig()}, func(Result) {
+	Run(ctx, app.DefaultConfig(), "", func(Result) {
 		found++
 		cancel()
 	})
