@@ -41,7 +41,7 @@ func datasetJSONLD(origin string, d *herb.Dataset) node {
 		n["keywords"] = about.Keywords
 	}
 	if l := about.License(); l != nil {
-		n["license"] = l.Name
+		n["license"] = l.Label
 		n.put("license", l.Href)
 	}
 	n.put("sameAs", about.Homepage)

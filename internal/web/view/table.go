@@ -233,16 +233,9 @@ type Pager struct {
 	query.Meta
 	From, To   int
 	Prev, Next string // empty: there is none
-	Sizes      []PageLink
+	Sizes      []Link
 	Path       string // of the form that goes to any page
 	Hidden     query.Params
-}
-
-// PageLink is a link to the listing with another number of rows per page.
-type PageLink struct {
-	Number  int
-	Href    string
-	Current bool
 }
 
 // NewPager returns the links of a page with this many rows.
@@ -256,7 +249,7 @@ func NewPager(s *State, m query.Meta, rows int) *Pager {
 	}
 	listing := s.AnyPage().Without(query.ParamPerPage)
 	for _, n := range []int{query.DefaultPerPage, pageRows, query.MaxPerPage} {
-		link := PageLink{Number: n, Href: s.Href(listing), Current: n == m.PerPage}
+		link := Link{Label: strconv.Itoa(n), Href: s.Href(listing), Current: n == m.PerPage}
 		if n != pageRows {
 			link.Href = s.hrefWith(listing, query.ParamPerPage, strconv.Itoa(n))
 		}
