@@ -1,4 +1,4 @@
-// Package cli implements the command line, one file per command.
+// Package cli implements the command line.
 package cli
 
 import (

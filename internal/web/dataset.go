@@ -112,26 +112,26 @@ func setPrivate(w http.ResponseWriter) {
 	w.Header().Set("Vary", "Cookie, Accept, Accept-Encoding")
 }
 
-// maxFile is the size of the largest image that is served, in bytes.
-const maxFile = 4 << 20
-
 // file serves an image from the folder of the dataset's source file. Other files are not served: they may be private.
 func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	const maxSize = 4 << 20
 	if v.denied != nil {
 		return v.denied
 	}
 	folder, name := p.opts.Folder(v.Ref), r.PathValue("path")
+	missing := herb.Errorf(herb.CodeNotFound, "no such image %q; images are served from the folder of the dataset's source file, up to %d MiB",
+		name, maxSize>>20)
 	if folder == "" || !view.IsImagePath(name) {
-		return errNoFile(name)
+		return missing
 	}
 	root, err := os.OpenRoot(folder) // symbolic links cannot lead out of the folder
 	if err != nil {
-		return errNoFile(name)
+		return missing
 	}
 	defer root.Close()
 	info, err := root.Stat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
-		return errNoFile(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSize {
+		return missing
 	}
 	setCaching(w, &v.Dataset)
 	h := w.Header()
@@ -139,8 +139,4 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) erro
 	h.Set("X-Content-Type-Options", "nosniff")
 	http.ServeFileFS(w, r, root.FS(), name)
 	return nil
-}
-
-func errNoFile(name string) error {
-	return herb.Errorf(herb.CodeNotFound, "no such image %q; images are served from the folder of the dataset's source file, up to %d MiB", name, maxFile>>20)
 }
