@@ -2,9 +2,14 @@ package cli
 
 import (
 	"bufio"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -12,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/telemetry"
 )
 
@@ -86,4 +92,29 @@ func ask(in io.Reader, out io.Writer, question string) error {
 		return nil
 	}
 	return fmt.Errorf("canceled; nothing has changed")
+}
+
+// writeFile writes a temporary file and renames it to path when it is complete. An existing file is replaced, or kept if
+// writing fails. A path that is not a regular file, such as a pipe or a terminal, is written directly.
+func writeFile(path string, write func(io.Writer) error) error {
+	info, err := os.Stat(path) // follows links
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case info.IsDir():
+		return usagef("%s is a folder; expected a file", path)
+	case !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	default:
+		if path, err = filepath.EvalSymlinks(path); err != nil { // replace the file, not the link to it
+			return err
+		}
+	}
+	part := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()+".part")
+	return filesystem.WriteFile(filesystem.OS{}, part, path, 0o666, write)
 }
