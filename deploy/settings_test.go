@@ -47,10 +47,10 @@ func TestSettings_names(t *testing.T) {
 // load reads settings as the program does.
 func load(t *testing.T, env map[string]string) app.Config {
 	t.Helper()
-	c, _, err := app.LoadConfig(app.ConfigSources{Env: func(name string) (string, bool) {
+	c, err := app.LoadConfig("", func(name string) (string, bool) {
 		v, ok := env[name]
 		return v, ok
-	}})
+	}, nil)
 	if err != nil {
 		t.Error(err)
 	}

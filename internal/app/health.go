@@ -74,7 +74,10 @@ func (m *monitor) check(ctx context.Context, p *part) {
 	}
 	var now *string
 	if err != nil {
-		now = new(describeFault(limited, err))
+		now = new(herb.MessageOf(err))
+		if limited.Err() != nil || herb.CodeOf(err) == herb.CodeInternal { // details are not for everybody
+			now = new("it does not answer")
+		}
 	}
 	before := p.fault.Swap(now)
 	switch {
@@ -86,14 +89,6 @@ func (m *monitor) check(ctx context.Context, p *part) {
 	if m.report != nil {
 		m.report(p.name, now == nil)
 	}
-}
-
-// describeFault returns a message that is safe to show to anybody.
-func describeFault(ctx context.Context, err error) string {
-	if ctx.Err() != nil || herb.CodeOf(err) == herb.CodeInternal {
-		return "it does not answer"
-	}
-	return herb.MessageOf(err)
 }
 
 // stop makes the server not ready.

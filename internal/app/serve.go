@@ -1,3 +1,4 @@
+// Package app assembles the program: from a configuration to a running server.
 package app
 
 import (
@@ -50,10 +51,10 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, data.Close()) }()
 	if !exists {
 		opts.Log.Info("created data folder", "path", c.Data)
 	}
-	defer func() { err = errors.Join(err, data.Close()) }()
 	if err := data.tolerateUnavailable(data.migrate(ctx), opts.Log); err != nil {
 		return err
 	}
@@ -180,14 +181,14 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		}
 		opts.Ready(ctx, listener.Addr(), datasets, total)
 	}
-	notify(ctx, opts, notifyReady)
+	notify(ctx, opts, "READY=1")
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serving: %w", err)
 	case <-ctx.Done():
 	}
 	opts.Log.Info("stopping; finishing accepted requests", "cause", context.Cause(ctx))
-	notify(context.WithoutCancel(ctx), opts, notifyStopping)
+	notify(context.WithoutCancel(ctx), opts, "STOPPING=1")
 	health.stop()
 	select {
 	case err := <-failed:
@@ -238,4 +239,24 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 		return nil, herb.Wrap(herb.CodeUnavailable, err, "cannot listen on %s", addr)
 	}
 	return l, nil
+}
+
+// NotifyEnv is the environment variable with the socket of the service manager, as in the systemd protocol.
+const NotifyEnv = "NOTIFY_SOCKET"
+
+// notify sends the state of the server to the service manager, if there is one. A name that begins with @ is in the abstract
+// namespace of Linux, which Go writes alike. Failures are only logged: the service manager decides what to do without the
+// message.
+func notify(ctx context.Context, opts ServeOptions, state string) {
+	if opts.NotifySocket == "" {
+		return
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "unixgram", opts.NotifySocket)
+	if err == nil {
+		defer conn.Close()
+		_, err = conn.Write([]byte(state))
+	}
+	if err != nil {
+		opts.Log.Warn("cannot notify service manager", "state", state, "err", err)
+	}
 }

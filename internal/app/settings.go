@@ -12,9 +12,71 @@ import (
 	"strings"
 	"time"
 
+	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+	"herbarium/internal/library"
 	"herbarium/internal/telemetry"
 )
+
+// Setting is one setting of a Config, with the same name in all sources.
+type Setting struct {
+	Key      string // in the file; the flag is the same with '-' for '.' and '_'
+	Usage    string
+	fallback string // the default
+	value
+}
+
+// value reads and writes one setting.
+type value struct {
+	get func() string
+	set func(string) error
+}
+
+// Value returns the value of the setting.
+func (s Setting) Value() string { return s.get() }
+
+// Flag returns the name of the flag of the setting.
+func (s Setting) Flag() string { return strings.NewReplacer(".", "-", "_", "-").Replace(s.Key) }
+
+// Env returns the name of the environment variable of the setting.
+func (s Setting) Env() string {
+	return "HERBARIUM_" + strings.ToUpper(strings.ReplaceAll(s.Key, ".", "_"))
+}
+
+// Settings returns all settings that can be set in the file, the environment and by flags, with their defaults.
+func (c *Config) Settings() []Setting {
+	const minRetention = 10 * time.Minute // for nodes to fetch a version they have just seen, and to notice a newer one
+	const minMemory = 64 << 20            // for a usable server
+	return []Setting{
+		{"data", "`folder` that holds plants, keys and published datasets", "herbarium-data", stringValue(&c.Data, notEmpty)},
+		{"database", "`URL` of a PostgreSQL database that all nodes share; empty: SQLite in the data folder", "",
+			stringValue(&c.Database, optional(databaseAddress))},
+		{"blobs", "`URL` of the object store for published files: s3:// or file://; empty: the data folder", "",
+			stringValue(&c.Blobs, optional(blobs.Check))},
+		{"cache_size", "`size` that files fetched from the object store may take in the data folder, such as 20GiB; 0: any", "20GiB",
+			sizeValue(&c.CacheSize, 0)},
+		{"retention", "`time` that unreferenced files are kept in the object store", "24h", durationValue(&c.Retention, minRetention)},
+		{"addr", "`host:port` to listen on", "127.0.0.1:8080", stringValue(&c.Addr, hostPort)},
+		{"admin_addr", "private `host:port` for metrics and profiles; empty disables it", "", stringValue(&c.AdminAddr, optional(hostPort))},
+		{"public_url", "external `URL` of the server, such as https://example.org/data; empty: taken from each request", "",
+			stringValue(&c.PublicURL, optional(publicURL))},
+		{"log.level", "minimum log `level`: debug, info, warn or error", "info", levelValue(&c.LogLevel)},
+		{"log.format", "`format` of the log: human, json, or auto (human on a terminal)", telemetry.FormatAuto,
+			stringValue(&c.LogFormat, logFormat)},
+		{"max_in_flight", "maximum `number` of concurrent cheap requests; others get 503", "1024", intValue(&c.MaxInFlight, 1)},
+		{"max_expensive", "maximum `number` of concurrent expensive queries; 0: number of CPUs minus 1", "0", intValue(&c.MaxExpensive, 0)},
+		{"max_exports", "maximum `number` of concurrent exports; 0: 32 per CPU, fewer if memory is short", "0", intValue(&c.MaxExports, 0)},
+		{"max_writes", "maximum `number` of concurrent writes; 0: 256", "0", intValue(&c.MaxWrites, 0)},
+		{"request_timeout", "`time` limit of a request; an export must have started by then", httpapi.DefaultRequestTimeout.String(),
+			durationValue(&c.RequestTimeout, 1)},
+		{"memory", "soft memory limit as a `size`, such as 2GiB; 0: half of the memory of the machine", "0", sizeValue(&c.Memory, minMemory)},
+		{"keep", "`number` of versions to keep of each dataset, including the live one", strconv.Itoa(library.DefaultKeep),
+			intValue(&c.Keep, 1)},
+		{"drain", "`time` that a stopping server reports not ready before it stops accepting requests", "0s", durationValue(&c.Drain, 0)},
+		{"shutdown", "`time` limit for accepted requests to finish when the server stops", "15s", durationValue(&c.Shutdown, 1)},
+	}
+}
 
 // setting reads and writes a value with a format.
 func setting[T any](at *T, format func(T) string, parse func(string) (T, error)) value {
@@ -67,26 +129,21 @@ var sizeUnits = []struct {
 // sizeValue is a setting that is a number of bytes, with or without a unit: 0, or at least least.
 func sizeValue(at *int64, least int64) value {
 	return setting(at, formatSize, func(s string) (int64, error) {
-		n, err := parseSize(s)
-		if err == nil && n != 0 && n < least {
-			err = fmt.Errorf("choose %s or more, or 0", formatSize(least))
+		number, unit := s, int64(1)
+		for _, u := range sizeUnits {
+			if n, ok := strings.CutSuffix(s, u.name); ok {
+				number, unit = strings.TrimSpace(n), u.bytes
+			}
 		}
-		return n, err
+		n, err := strconv.ParseInt(number, 10, 64)
+		switch {
+		case err != nil || n < 0 || n > math.MaxInt64/unit:
+			return 0, errors.New("write a size, such as 20GiB or 500MiB")
+		case n != 0 && n*unit < least:
+			return n * unit, fmt.Errorf("choose %s or more, or 0", formatSize(least))
+		}
+		return n * unit, nil
 	})
-}
-
-func parseSize(s string) (int64, error) {
-	number, unit := s, int64(1)
-	for _, u := range sizeUnits {
-		if n, ok := strings.CutSuffix(s, u.name); ok {
-			number, unit = strings.TrimSpace(n), u.bytes
-		}
-	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64/unit {
-		return 0, errors.New("write a size, such as 20GiB or 500MiB")
-	}
-	return n * unit, nil
 }
 
 // formatSize formats a size in the largest unit that divides it.

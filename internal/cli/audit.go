@@ -62,8 +62,7 @@ Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remo
 	stringFlag(cmd, &since, "since", "only entries since this `time`: a duration such as 7d or 12h, or a date such as 2026-01-31", offer("1h", "1d", "7d", "30d"))
 	stringFlag(cmd, &dataset, "dataset", "only entries of this `namespace/dataset`", r.completeDataset())
 	cmd.Flags().IntVar(&limit, "limit", 100, "print at most this `number` of the newest entries; 0 prints all")
-	r.jsonFlag(cmd, ", one entry per line")
-	return cmd
+	return r.jsonFlag(cmd, ", one entry per line")
 }
 
 func (r *runner) printAudit(ctx context.Context, d *app.Data, q herb.AuditQuery) error {
@@ -71,10 +70,8 @@ func (r *runner) printAudit(ctx context.Context, d *app.Data, q herb.AuditQuery)
 	if err != nil {
 		return err
 	}
-	if r.asJSON {
-		return writeEach(r.Out, entries, func(e herb.AuditEntry) herb.AuditEntry { return e })
-	}
-	return writeTable(r.Out, "TIME\tACTION\tSUBJECT\tRESULT\tACTOR\tORIGIN\tDETAIL", entries, func(e herb.AuditEntry) []any {
+	const header = "TIME\tACTION\tSUBJECT\tRESULT\tACTOR\tORIGIN\tDETAIL"
+	return printList(r, entries, func(e herb.AuditEntry) any { return e }, header, func(e herb.AuditEntry) []any {
 		return []any{e.Time.Format(time.RFC3339), e.Action, printable(e.Subject), e.Result, printable(e.Actor), printable(e.Origin),
 			printable(e.Detail)}
 	})

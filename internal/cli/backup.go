@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +28,7 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
   herbarium backup /backup/herbarium/
   herbarium backup cluster.tar --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
 		Args:              expectArgs(0, 1, "a file, a folder or -"),
-		ValidArgsFunction: completeArgs(completePaths),
+		ValidArgsFunction: completeArgs(offerPaths()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			to := "herbarium-" + time.Now().UTC().Format("20060102T150405Z") + ".tar"
 			if len(args) == 1 {
@@ -38,37 +37,79 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
 			return r.backUp(cmd, to)
 		},
 	}
-	r.jsonFlag(cmd, "; with -, on standard error")
-	return cmd
+	return r.jsonFlag(cmd, "; with -, on standard error")
 }
 
 func (r *runner) backUp(cmd *cobra.Command, to string) error {
-	c, origins, err := r.config(cmd)
+	c, err := r.placedConfig(cmd)
 	if err != nil {
 		return err
 	}
-	r.place = place(c, origins)
-	printTo := r.Out
+	archive := r.Out
 	if to == migrate.StandardStream {
-		if telemetry.IsTerminal(r.Out) {
+		if telemetry.IsTerminal(archive) {
 			return usagef("standard output is a terminal; write the backup to a file or pipe it to a command")
 		}
-		printTo = r.Err
+		r.Out = r.Err
 	}
-	from := migrate.NewPlace(c.Data, c.Database, c.Blobs)
-	return r.runMigration("backup", func(o migrate.Options) (migrate.Result, error) {
-		return migrate.Backup(cmd.Context(), from, to, r.Out, Version(), o)
-	}, func(m migrate.Result, _ time.Duration) error {
-		if r.asJSON {
-			return writeJSON(printTo, backupResult{to, m})
-		}
-		_, err := fmt.Fprintf(printTo, "backed up %s\n  to %s\n", contents(m), to)
-		return err
+	m, err := r.runMigration("backup", func(o migrate.Options) (migrate.Result, error) {
+		return migrate.Backup(cmd.Context(), migrate.NewPlace(c.Data, c.Database, c.Blobs), to, archive, Version(), o)
 	})
+	if err != nil {
+		return err
+	}
+	return r.print(backupResult{to, m}, "backed up %s\n  to %s", contents(m), to)
 }
 
 // backupResult is the JSON of a backup or restore.
 type backupResult struct {
 	Path string `json:"path"`
 	migrate.Result
+}
+
+func newRestore(r *runner) *cobra.Command {
+	var check, replace bool
+	cmd := &cobra.Command{
+		Use:   "restore FILE|FOLDER|-",
+		Short: "Restore everything from a backup",
+		Long: `Restore a backup written by 'herbarium backup' into an empty data folder. Everything is restored beside the content of the
+folder first, compared with the backup, and takes effect at the end in one step: a restore that fails or is killed changes
+nothing. If the data folder has data, the command changes nothing and exits with code 3; --replace replaces that data, and
+requires that servers on it are stopped. Use --check to verify the backup only.
+
+With --database and --blobs, the backup is restored into an empty database, or into one with an earlier state of the
+backup. If such a restore is interrupted, run the same command again to continue. If the target contains anything that the
+backup does not, nothing is changed, the first difference is printed and the exit code is 3. Stop its servers first.`,
+		Example: `  herbarium restore herbarium.tar --data ./herbarium-data
+  herbarium restore --check herbarium.tar
+  zstdcat /backup/herbarium.tar.zst | herbarium restore -
+  herbarium restore /backup/herbarium/ --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
+		Args:              expectArgs(1, 1, "a backup: a file, a folder or -"),
+		ValidArgsFunction: completeArgs(offerPaths()),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := r.placedConfig(cmd)
+			if err != nil {
+				return err
+			}
+			to := migrate.NewPlace(c.Data, c.Database, c.Blobs)
+			if replace && to.Database != "" {
+				return usagef("--replace is for a data folder; restore into an empty database")
+			}
+			began := time.Now()
+			m, err := r.runMigration("restore", func(o migrate.Options) (migrate.Result, error) {
+				o.Check, o.Replace = check, replace
+				return migrate.Restore(cmd.Context(), args[0], r.In, to, o)
+			})
+			switch {
+			case err != nil:
+				return err
+			case check:
+				return r.print(backupResult{args[0], m}, "the backup is complete: %s", contents(m))
+			}
+			return r.print(backupResult{args[0], m}, "restored %s\n%s", contents(m), additions(m, began))
+		},
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "verify the backup only")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace the data in the data folder")
+	return r.jsonFlag(cmd, "")
 }

@@ -1,4 +1,4 @@
-// Package cli implements the command line, one file per command.
+// Package cli implements the command line.
 package cli
 
 import (
@@ -47,6 +47,9 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 	root := newRoot(r)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	if r.removeInput != nil {
+		err = errors.Join(err, r.removeInput())
+	}
 	if err == nil {
 		return 0
 	}
@@ -56,6 +59,8 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 	code := exitFailure
 	if e, ok := errors.AsType[*exitError](err); ok {
 		code = e.code
+	} else if herb.CodeOf(err) == herb.CodeRefused {
+		code = exitRefused
 	}
 	if code == exitUsage {
 		fmt.Fprintf(t.Err, "See '%s --help'.\n", cmd.CommandPath())
@@ -79,8 +84,13 @@ type exitError struct {
 // Unwrap returns the cause.
 func (e *exitError) Unwrap() error { return e.error }
 
-// usage marks the error of an invalid command line.
-func usage(err error) error { return &exitError{err, exitUsage} }
+// usage marks the error of an invalid command line; nil stays nil.
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{err, exitUsage}
+}
 
 func usagef(format string, args ...any) error {
 	return usage(fmt.Errorf(format, args...))
@@ -92,6 +102,8 @@ type runner struct {
 	configFile string
 	asJSON     bool   // --json is set
 	place      string // the data in use, printed after an error
+	// removeInput removes the copy of standard input when the command has ended; nil if there is none.
+	removeInput func() error
 }
 
 // Groups of commands in the help.
@@ -113,9 +125,8 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       Version(),
-		Args:          noCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	setParent(root)
 	root.SetOut(r.Out)
 	root.SetErr(r.Err)
 	root.SetVersionTemplate(versionLine() + "\n")
@@ -127,12 +138,13 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 	flags := root.PersistentFlags()
 	flags.StringVar(&r.configFile, "config", "",
 		"configuration `file` (environment: "+app.ConfigEnv+"; default: "+app.DefaultConfigFile+" if it exists)")
-	addSettings(flags, "data", "database", "blobs", "log.level", "log.format")
+	setGroup(flags, groupGlobal, "config")
+	addSettings(flags, groupGlobal, "data", "database", "blobs", "log.level", "log.format")
 	addGrouped := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = group
-			root.AddCommand(c)
 		}
+		root.AddCommand(commands...)
 	}
 	addGrouped(groupServe, newServe(r), newPublish(r), newDescribe(r), newDatasets(r), newKeys(r))
 	addGrouped(groupInspect, newExport(r), newExplain(r), newSegment(r))
@@ -142,29 +154,32 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 	return root
 }
 
-// addSettings adds the flags of the given settings. Their values are read by config.
-func addSettings(flags *pflag.FlagSet, keys ...string) {
+// addSettings adds the flags of the given settings to a group of the help. Their values are read by config.
+func addSettings(flags *pflag.FlagSet, group string, keys ...string) {
 	defaults := app.DefaultConfig()
 	for _, s := range defaults.Settings() {
-		if !slices.Contains(keys, s.Key) {
-			continue
-		}
-		flags.String(s.Flag(), s.Value(), s.Usage+" (environment: "+s.Env()+")")
-		if group := settingGroup(s.Key); group != "" {
+		if slices.Contains(keys, s.Key) {
+			flags.String(s.Flag(), s.Value(), s.Usage+" (environment: "+s.Env()+")")
 			setGroup(flags, group, s.Flag())
 		}
 	}
 }
 
 // config loads the configuration of a command.
-func (r *runner) config(cmd *cobra.Command) (app.Config, app.Origins, error) {
+func (r *runner) config(cmd *cobra.Command) (app.Config, error) {
 	given := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = f.Value.String() })
-	c, origins, err := app.LoadConfig(app.ConfigSources{File: r.configFile, Env: r.Env, Flags: given})
-	if err != nil {
-		return c, origins, usage(err)
+	c, err := app.LoadConfig(r.configFile, r.Env, given)
+	return c, usage(err)
+}
+
+// placedConfig loads the configuration of a command that uses the data, and names the data in its errors.
+func (r *runner) placedConfig(cmd *cobra.Command) (app.Config, error) {
+	c, err := r.config(cmd)
+	if r.place = fmt.Sprintf("Data folder: %s (%s)", absolute(c.Data), c.Origins["data"]); c.Database != "" {
+		r.place = fmt.Sprintf("Database: %s (%s)", c.Database, c.Origins["database"])
 	}
-	return c, origins, nil
+	return c, err
 }
 
 // log returns the logger of a command that is not a server. It logs warnings and errors only, unless the configured level is
@@ -174,7 +189,7 @@ func (r *runner) log(c app.Config) (*slog.Logger, error) {
 	if c.LogLevel < slog.LevelInfo {
 		level = c.LogLevel
 	}
-	return telemetry.NewLog(r.Err, telemetry.LogOptions{Level: level, Format: c.LogFormat})
+	return telemetry.NewLog(r.Err, level, c.LogFormat)
 }
 
 // withData opens existing data and calls f with it.
@@ -184,7 +199,7 @@ func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app
 
 // openData opens the data and calls f with it. With create, it creates the data folder if necessary.
 func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Context, d *app.Data) error) (err error) {
-	c, origins, err := r.config(cmd)
+	c, err := r.placedConfig(cmd)
 	if err != nil {
 		return err
 	}
@@ -192,7 +207,6 @@ func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Co
 	if err != nil {
 		return err
 	}
-	r.place = place(c, origins)
 	exists, err := c.HasData()
 	if err != nil {
 		return err
@@ -221,20 +235,19 @@ func missingData(c app.Config) error {
 	return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s; %s", c.Data, store.DatabaseFile, remedy)
 }
 
-// place describes the data in use and the settings that select it.
-func place(c app.Config, origins app.Origins) string {
-	if c.Database != "" {
-		return fmt.Sprintf("Database: %s (%s)", c.Database, origins["database"])
-	}
-	return fmt.Sprintf("Data folder: %s (%s)", absolute(c.Data), origins["data"])
-}
-
 // absolute returns the absolute path, or path itself if the working directory is unknown.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
 	}
 	return path
+}
+
+// setParent makes a command that only has subcommands show its help.
+func setParent(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	cmd.Args, cmd.RunE = noCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(commands...)
+	return cmd
 }
 
 // noCommand rejects arguments of a command that only has subcommands.

@@ -10,6 +10,7 @@ import (
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 )
 
 // completion is a function that returns what a shell offers for a flag or an argument.
@@ -36,26 +37,21 @@ func offer(values ...string) completion {
 func (r *runner) addCompletions(root *cobra.Command) {
 	completeFlag(root, "log-level", offer("debug", "info", "warn", "error"))
 	completeFlag(root, "log-format", offer("auto", "human", "json"))
-	completeFlag(root, "config", completeFiles("yaml", "yml"))
-	completeFlag(root, "data", completeFolders)
+	completeFlag(root, "config", offerFiles("yaml", "yml"))
+	completeFlag(root, "data", offerFolders())
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 }
 
-// completeFolders offers folders.
-func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
+func offerFolders() completion {
+	return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 }
 
-// completePaths offers all files and folders.
-func completePaths(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveDefault
-}
+// offerPaths offers all files and folders.
+func offerPaths() completion { return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault) }
 
-// completeFiles offers files with the given extensions, and folders.
-func completeFiles(extensions ...string) completion {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return extensions, cobra.ShellCompDirectiveFilterFileExt
-	}
+// offerFiles offers files with the given extensions, and folders.
+func offerFiles(extensions ...string) completion {
+	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
 // completeArgs completes each argument with one of the functions, in their order.
@@ -68,23 +64,29 @@ func completeArgs(each ...completion) completion {
 	}
 }
 
-// completeData returns a completion that reads the data folder.
-func (r *runner) completeData(list func(ctx context.Context, d *app.Data, args []string, typed string) ([]string, error)) completion {
+// completeData returns a completion that reads the data folder. list gets the dataset that is the first argument, if it is one.
+func (r *runner) completeData(
+	directive cobra.ShellCompDirective, list func(ctx context.Context, d *app.Data, ref herb.Ref, typed string) ([]string, error),
+) completion {
 	return func(cmd *cobra.Command, args []string, typed string) (values []string, _ cobra.ShellCompDirective) {
 		err := r.withData(cmd, func(ctx context.Context, d *app.Data) (err error) {
-			values, err = list(ctx, d, args, typed)
+			var ref herb.Ref
+			if len(args) > 0 {
+				ref, _ = herb.ParseRef(args[0]) // list finds no such dataset
+			}
+			values, err = list(ctx, d, ref, typed)
 			return err
 		})
 		if err != nil { // cobra shows nothing; the command itself reports the reason
-			return nil, cobra.ShellCompDirectiveError
+			return nil, cobra.ShellCompDirectiveError | directive
 		}
-		return values, cobra.ShellCompDirectiveNoFileComp
+		return values, cobra.ShellCompDirectiveNoFileComp | directive
 	}
 }
 
 // completeDataset offers the names of datasets.
 func (r *runner) completeDataset() completion {
-	return r.completeData(func(ctx context.Context, d *app.Data, _ []string, _ string) ([]string, error) {
+	return r.completeData(0, func(ctx context.Context, d *app.Data, _ herb.Ref, _ string) ([]string, error) {
 		return datasetNames(ctx, d)
 	})
 }
@@ -97,13 +99,9 @@ func datasetNames(ctx context.Context, d *app.Data) (names []string, err error) 
 	return names, err
 }
 
-// completeVersion offers the stored versions of the dataset that is the first argument.
+// completeVersion offers the stored versions of the dataset.
 func (r *runner) completeVersion() completion {
-	return r.completeData(func(ctx context.Context, d *app.Data, args []string, _ string) (values []string, err error) {
-		ref, err := firstRef(args)
-		if err != nil {
-			return nil, err
-		}
+	return r.completeData(0, func(ctx context.Context, d *app.Data, ref herb.Ref, _ string) (values []string, err error) {
 		versions, err := d.Library.History(ctx, ref)
 		for _, v := range versions {
 			values = append(values, v.Version+"\t"+herb.Count(v.Records)+" records")
@@ -112,29 +110,12 @@ func (r *runner) completeVersion() completion {
 	})
 }
 
-// firstRef parses the first argument as a dataset.
-func firstRef(args []string) (herb.Ref, error) {
-	if len(args) == 0 {
-		return herb.Ref{}, usagef("expected a dataset")
-	}
-	return herb.ParseRef(args[0])
-}
-
-// completeQuery offers the parameters of a listing of the dataset that is the first argument, for the last parameter of a
-// query.
+// completeQuery offers the parameters of a listing of the dataset, for the last parameter of a query.
 func (r *runner) completeQuery() completion {
-	list := r.completeData(func(ctx context.Context, d *app.Data, args []string, typed string) ([]string, error) {
-		ref, err := firstRef(args)
-		if err != nil {
-			return nil, err
-		}
+	return r.completeData(cobra.ShellCompDirectiveNoSpace, func(ctx context.Context, d *app.Data, ref herb.Ref, typed string) ([]string, error) {
 		ds, err := d.Library.Describe(ctx, ref)
 		return queryParameters(ds, typed), err
 	})
-	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		values, directive := list(cmd, args, typed)
-		return values, directive | cobra.ShellCompDirectiveNoSpace
-	}
 }
 
 // queryParameters returns continuations of a query: the names of parameters, or the fields to sort by.
@@ -177,7 +158,7 @@ func (r *runner) completeScope() completion {
 
 // completeKey offers the IDs of the keys in use, with their names.
 func (r *runner) completeKey() completion {
-	return r.completeData(func(ctx context.Context, d *app.Data, _ []string, _ string) (values []string, err error) {
+	return r.completeData(0, func(ctx context.Context, d *app.Data, _ herb.Ref, _ string) (values []string, err error) {
 		keys, err := d.Store.Keys(ctx)
 		for _, k := range keys {
 			if k.Revoked.IsZero() {
@@ -186,4 +167,42 @@ func (r *runner) completeKey() completion {
 		}
 		return values, err
 	})
+}
+
+func newCompletion(r *runner) *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Print a script that enables completion in a shell",
+		Long: `Print a script for bash, zsh, fish or powershell that completes commands, flags, datasets, versions, fields, scopes and keys.
+Load it in the current shell, or save it to be loaded by every new one:
+
+  bash        source <(herbarium completion bash)
+              herbarium completion bash > /etc/bash_completion.d/herbarium
+  zsh         source <(herbarium completion zsh)
+              herbarium completion zsh > "${fpath[1]}/_herbarium"
+  fish        herbarium completion fish | source
+              herbarium completion fish > ~/.config/fish/completions/herbarium.fish
+  powershell  herbarium completion powershell | Out-String | Invoke-Expression
+              add the same line to $PROFILE
+
+bash needs the package bash-completion. In zsh, run 'autoload -U compinit; compinit' first if completion is not enabled.`,
+		Example:   "  source <(herbarium completion bash)",
+		ValidArgs: shells,
+		Args:      expectArgs(1, 1, "one of "+strings.Join(shells, ", ")),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			const descriptions = true
+			switch root := cmd.Root(); args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(r.Out, descriptions)
+			case "zsh":
+				return root.GenZshCompletion(r.Out)
+			case "fish":
+				return root.GenFishCompletion(r.Out, descriptions)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(r.Out)
+			}
+			return usagef("unknown shell %q%s shells: %s", args[0], text.Suggestion(args[0], shells), strings.Join(shells, ", "))
+		},
+	}
 }

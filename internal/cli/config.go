@@ -18,32 +18,27 @@ or the default, in this order of precedence. Secrets are not shown.`,
   HERBARIUM_ADDR=:9000 herbarium config > herbarium.yaml`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, origins, err := r.config(cmd)
+			c, err := r.config(cmd)
 			if err != nil {
 				return err
 			}
-			if r.asJSON {
-				return r.printSettings(c, origins)
+			if !r.asJSON {
+				_, err = io.WriteString(r.Out, c.YAML())
+				return err
 			}
-			_, err = io.WriteString(r.Out, c.YAML(origins))
-			return err
+			type setting struct {
+				Key    string `json:"key"`
+				Value  string `json:"value"`
+				Origin string `json:"origin"`
+			}
+			for _, s := range c.Settings() {
+				if err := writeJSON(r.Out, setting{s.Key, s.Value(), c.Origins[s.Key]}); err != nil {
+					return err
+				}
+			}
+			return writeJSON(r.Out, setting{"token", c.Token.String(), app.TokenEnv})
 		},
 	}
-	addSettings(cmd.Flags(), serverSettings()...)
-	r.jsonFlag(cmd, ", one setting per line")
-	return cmd
-}
-
-func (r *runner) printSettings(c app.Config, origins app.Origins) error {
-	type setting struct {
-		Key    string `json:"key"`
-		Value  string `json:"value"`
-		Origin string `json:"origin"`
-	}
-	if err := writeEach(r.Out, c.Settings(), func(s app.Setting) setting {
-		return setting{s.Key, s.Value(), origins[s.Key]}
-	}); err != nil {
-		return err
-	}
-	return writeJSON(r.Out, setting{"token", c.Token.String(), app.TokenEnv})
+	addServerSettings(cmd.Flags())
+	return r.jsonFlag(cmd, ", one setting per line")
 }

@@ -40,8 +40,7 @@ reason.`,
 // datasetsLister makes a command list the datasets.
 func datasetsLister(r *runner, cmd *cobra.Command) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return r.withData(cmd, r.listDatasets) }
-	r.jsonFlag(cmd, ", one dataset per line")
-	return cmd
+	return r.jsonFlag(cmd, ", one dataset per line")
 }
 
 func (r *runner) listDatasets(ctx context.Context, d *app.Data) error {
@@ -53,12 +52,11 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data) error {
 	if err != nil {
 		return err
 	}
-	if r.asJSON {
-		return writeEach(r.Out, datasets, describedDataset)
-	}
-	if err := writeTable(r.Out, "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tVERSION", datasets, func(ds herb.Dataset) []any {
+	const header = "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tVERSION"
+	err = printList(r, datasets, describedDataset, header, func(ds herb.Dataset) []any {
 		return []any{ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access, minute(ds.Published, "mutable"), ds.Version}
-	}); err != nil {
+	})
+	if err != nil || r.asJSON {
 		return err
 	}
 	return r.listSourceErrors(ctx, d)
@@ -131,7 +129,7 @@ func checkDataset(ctx context.Context, d *app.Data, ref herb.Ref, err error) err
 }
 
 func newDatasetsShow(r *runner) *cobra.Command {
-	cmd := datasetCommand(r, &cobra.Command{
+	return r.jsonFlag(datasetCommand(r, &cobra.Command{
 		Use:   "show NAMESPACE/DATASET",
 		Short: "Show a dataset and its fields",
 		Example: `  herbarium datasets show garden/catalog
@@ -144,24 +142,18 @@ func newDatasetsShow(r *runner) *cobra.Command {
 		if r.asJSON {
 			return writeJSON(r.Out, describedDataset(ds))
 		}
-		return r.showDataset(ds)
-	})
-	r.jsonFlag(cmd, "")
-	return cmd
-}
-
-func (r *runner) showDataset(ds herb.Dataset) error {
-	fmt.Fprintf(r.Out, "%s: %s records, access %s, version %s\n", ds.Ref, herb.Count(ds.Records), ds.Access, ds.Version)
-	for _, line := range []string{ds.Title, ds.Description} {
-		if line != "" {
-			fmt.Fprintln(r.Out, line)
+		fmt.Fprintf(r.Out, "%s: %s records, access %s, version %s\n", ds.Ref, herb.Count(ds.Records), ds.Access, ds.Version)
+		for _, line := range []string{ds.Title, ds.Description} {
+			if line != "" {
+				fmt.Fprintln(r.Out, line)
+			}
 		}
-	}
-	fmt.Fprintln(r.Out)
-	yes := map[bool]string{true: "yes", false: "-"}
-	return writeTable(r.Out, "FIELD\tTYPE\tSEARCH\tFILTER\tSORT\tDESCRIPTION", ds.Fields, func(f herb.Field) []any {
-		return []any{f.Name, f.Type, yes[f.Searchable], yes[f.Filterable], yes[f.Sortable], f.Description}
-	})
+		fmt.Fprintln(r.Out)
+		yes := map[bool]string{true: "yes", false: "-"}
+		return writeTable(r.Out, "FIELD\tTYPE\tSEARCH\tFILTER\tSORT\tDESCRIPTION", ds.Fields, func(f herb.Field) []any {
+			return []any{f.Name, f.Type, yes[f.Searchable], yes[f.Filterable], yes[f.Sortable], f.Description}
+		})
+	}), "")
 }
 
 func newDatasetsReport(r *runner) *cobra.Command {
@@ -190,8 +182,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 		return nil
 	})
 	stringFlag(cmd, &version, "version", "`version` to show (default: the live one)", r.completeVersion())
-	r.jsonFlag(cmd, "")
-	return cmd
+	return r.jsonFlag(cmd, "")
 }
 
 func newDatasetsHistory(r *runner) *cobra.Command {
@@ -205,24 +196,21 @@ func newDatasetsHistory(r *runner) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if r.asJSON {
-			return writeEach(r.Out, versions, func(v store.Version) any {
-				return struct {
-					herb.Ref
-					Version   string    `json:"version"`
-					Published time.Time `json:"published_at"`
-					Records   int       `json:"records"`
-					Live      bool      `json:"live"`
-				}{ref, v.Version, v.Published, v.Records, v.Live}
-			})
+		type version struct {
+			herb.Ref
+			Version   string    `json:"version"`
+			Published time.Time `json:"published_at"`
+			Records   int       `json:"records"`
+			Live      bool      `json:"live"`
 		}
 		live := map[bool]string{true: "live"}
-		return writeTable(r.Out, "VERSION\tPUBLISHED\tRECORDS\tLIVE", versions, func(v store.Version) []any {
+		return printList(r, versions, func(v store.Version) version {
+			return version{ref, v.Version, v.Published, v.Records, v.Live}
+		}, "VERSION\tPUBLISHED\tRECORDS\tLIVE", func(v store.Version) []any {
 			return []any{v.Version, v.Published.Format(time.DateTime), herb.Count(v.Records), live[v.Live]}
 		})
 	})
-	r.jsonFlag(cmd, ", one version per line")
-	return cmd
+	return r.jsonFlag(cmd, ", one version per line")
 }
 
 func newDatasetsRollback(r *runner) *cobra.Command {
@@ -237,24 +225,17 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 		version, err := d.Library.Rollback(ctx, ref, to, allowBreaking)
 		if err != nil {
 			d.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
-			if herb.CodeOf(err) == herb.CodeRefused {
-				return &exitError{err, exitRefused}
-			}
 			return err
 		}
-		if r.asJSON {
-			return writeJSON(r.Out, struct {
-				herb.Ref
-				Version string `json:"version"`
-			}{ref, version})
+		type restored struct {
+			herb.Ref
+			Version string `json:"version"`
 		}
-		fmt.Fprintf(r.Out, "%s: version %s is live\n", ref, version)
-		return nil
+		return r.print(restored{ref, version}, "%s: version %s is live", ref, version)
 	})
 	stringFlag(cmd, &to, "to", "`version` to restore (default: the one before the live one)", r.completeVersion())
 	cmd.Flags().BoolVar(&allowBreaking, "allow-breaking", false, "roll back even if a dataset that requires a key becomes open")
-	r.jsonFlag(cmd, "")
-	return cmd
+	return r.jsonFlag(cmd, "")
 }
 
 func newDatasetsRemove(r *runner) *cobra.Command {
@@ -280,16 +261,12 @@ question and is required if standard input is not a terminal.`,
 			d.AuditFailure(ctx, herb.AuditRemoved, ref, err)
 			return err
 		}
-		if r.asJSON {
-			return writeJSON(r.Out, struct {
-				herb.Ref
-				Removed bool `json:"removed"`
-			}{ref, true})
+		type removed struct {
+			herb.Ref
+			Removed bool `json:"removed"`
 		}
-		fmt.Fprintf(r.Out, "removed %s\n", ref)
-		return nil
+		return r.print(removed{ref, true}, "removed %s", ref)
 	})
-	yesFlag(cmd, &yes)
-	r.jsonFlag(cmd, "")
-	return cmd
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation; required if standard input is not a terminal")
+	return r.jsonFlag(cmd, "")
 }

@@ -68,21 +68,20 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 	}
 	cmd.Flags().BoolVar(&asYAML, "yaml", false, "write YAML, with comments")
 	cmd.Flags().StringVar(&as, "as", "", "`namespace/dataset` of standard input")
-	cmd.ValidArgsFunction = completePaths
+	cmd.ValidArgsFunction = offerPaths()
 	given.add(cmd)
 	return cmd
 }
 
 // describeInput describes standard input.
-func (r *runner) describeInput(ctx context.Context, as string, given readFlags, opts ingest.Options) (d *describe.Description, err error) {
+func (r *runner) describeInput(ctx context.Context, as string, given readFlags, opts ingest.Options) (*describe.Description, error) {
 	ref, err := herb.ParseRef(cmp.Or(as, "data/records"))
 	if err != nil {
 		return nil, usage(err)
 	}
-	src, remove, err := r.copyInput(ctx, ref, given)
+	src, err := r.copyInput(ctx, ref, given)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, remove()) }()
 	return describe.Sources(ctx, src.Path, source.Set{Sources: []source.Source{src}}, opts)
 }

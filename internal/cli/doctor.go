@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"herbarium/internal/app"
 	"herbarium/internal/doctor"
 )
 
@@ -26,24 +27,23 @@ that.`,
   herbarium doctor --json | jq 'select(.status != "ok")'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, origins, err := r.config(cmd)
+			c, err := r.config(cmd)
 			if err != nil {
 				return err
 			}
-			return r.doctor(cmd.Context(), doctor.Options{Config: c, Origins: origins, Program: Version()})
+			return r.doctor(cmd.Context(), c)
 		},
 	}
-	r.jsonFlag(cmd, ", one finding per line")
-	addSettings(cmd.Flags(), serverSettings()...)
-	return cmd
+	addServerSettings(cmd.Flags())
+	return r.jsonFlag(cmd, ", one finding per line")
 }
 
 // doctor runs the checks and prints the findings.
-func (r *runner) doctor(ctx context.Context, o doctor.Options) error {
+func (r *runner) doctor(ctx context.Context, c app.Config) error {
 	counts := map[doctor.Status]int{}
 	color := map[doctor.Status]string{doctor.OK: green, doctor.Warn: yellow, doctor.Fail: red}
 	var failed error
-	doctor.Run(ctx, o, func(f doctor.Result) {
+	doctor.Run(ctx, c, Version(), func(f doctor.Result) {
 		counts[f.Status]++
 		if r.asJSON {
 			failed = writeJSON(r.Out, f)

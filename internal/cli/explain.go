@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"strings"
 	"time"
 
@@ -30,8 +29,7 @@ running or not.`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error { return r.explain(ctx, d, ref, asked) })
 	cmd.Args = expectArgs(2, 2, "one namespace/dataset and a query")
 	cmd.ValidArgsFunction = completeArgs(r.completeDataset(), r.completeQuery())
-	r.jsonFlag(cmd, "")
-	return cmd
+	return r.jsonFlag(cmd, "")
 }
 
 // explain prints the steps of a listing.
@@ -46,7 +44,20 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked s
 		return err
 	}
 	if r.asJSON {
-		return writeExplanation(r.Out, e)
+		type step struct {
+			Step         string `json:"step"`
+			Method       string `json:"method"`
+			Records      int    `json:"records"`
+			Microseconds int64  `json:"microseconds"`
+		}
+		out := struct {
+			Total int    `json:"total"`
+			Steps []step `json:"steps"`
+		}{Total: e.Total}
+		for _, s := range e.Steps {
+			out.Steps = append(out.Steps, step{s.Name, s.Method, s.Records, s.Time.Microseconds()})
+		}
+		return writeJSON(r.Out, out)
 	}
 	total := segment.Step{Name: "total", Records: e.Total}
 	for _, s := range e.Steps {
@@ -77,22 +88,4 @@ func openListing(ctx context.Context, d *app.Data, ref herb.Ref, asked string) (
 		return view, nil, usage(err)
 	}
 	return view, req, nil
-}
-
-// writeExplanation writes the output of explain with --json.
-func writeExplanation(w io.Writer, e segment.Explanation) error {
-	type step struct {
-		Step         string `json:"step"`
-		Method       string `json:"method"`
-		Records      int    `json:"records"`
-		Microseconds int64  `json:"microseconds"`
-	}
-	var steps []step
-	for _, s := range e.Steps {
-		steps = append(steps, step{s.Name, s.Method, s.Records, s.Time.Microseconds()})
-	}
-	return writeJSON(w, struct {
-		Total int    `json:"total"`
-		Steps []step `json:"steps"`
-	}{e.Total, steps})
 }

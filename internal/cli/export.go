@@ -37,15 +37,13 @@ With --output, the file is created only when it is complete, and not at all if t
 		return writeFile(file, func(w io.Writer) error { return r.export(ctx, d, ref, asked, chosen, w) })
 	})
 	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
-		if chosen, err = exportFormat(format, file); err != nil {
-			return usage(err)
-		}
-		return nil
+		chosen, err = exportFormat(format, file)
+		return usage(err)
 	}
 	stringFlag(cmd, &format, "format", "`format`: csv, ndjson or xlsx (default: by the extension of the output file, else csv)", offer("csv", "ndjson", "xlsx"))
 	stringFlag(cmd, &asked, "query", "filters, search and order: query `parameters` as in a listing URL", r.completeQuery())
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` (default: standard output)")
-	completeFlag(cmd, "output", completePaths)
+	completeFlag(cmd, "output", offerPaths())
 	return cmd
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 func newKeys(r *runner) *cobra.Command {
-	cmd := &cobra.Command{
+	return setParent(&cobra.Command{
 		Use:   "keys",
 		Short: "Create, list and revoke keys",
 		Long: `Clients send a key as bearer token with POST /plants, and as API key with datasets that require one. Running servers accept
@@ -24,11 +24,7 @@ a new key and reject a revoked key as soon as the command has finished. A key is
 		Example: `  TOKEN=$(herbarium keys create --name nursery --scope plants:write)
   herbarium keys list
   herbarium keys revoke nursery`,
-		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newKeysCreate(r), newKeysList(r), newKeysRevoke(r))
-	return cmd
+	}, newKeysCreate(r), newKeysList(r), newKeysRevoke(r))
 }
 
 func newKeysCreate(r *runner) *cobra.Command {
@@ -54,8 +50,7 @@ Scopes:
 	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "`scope` that the key grants; can be repeated")
 	stringFlag(cmd, &expires, "expires", "expiry `time`: a duration such as 90d or 12h, or a date such as 2030-01-31 (default: never)", offer("12h", "30d", "90d", "52w"))
 	completeFlag(cmd, "scope", r.completeScope())
-	r.jsonFlag(cmd, ", with the key")
-	return cmd
+	return r.jsonFlag(cmd, ", with the key")
 }
 
 func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, expires string) error {
@@ -91,14 +86,11 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 		}
 		fmt.Fprintf(r.Err, "Created key %s (%s) with scope %s; it %s.\nThe key cannot be shown again; store it safely.\n",
 			key.ID, key.Name, herb.JoinScopes(key.Scopes, ","), expiry)
-		if r.asJSON {
-			return writeJSON(r.Out, struct {
-				Secret string `json:"key"`
-				keyJSON
-			}{secret, newKeyJSON(key)})
+		type created struct {
+			Secret string `json:"key"`
+			keyJSON
 		}
-		_, err := fmt.Fprintln(r.Out, secret)
-		return err
+		return r.print(created{secret, newKeyJSON(key)}, "%s", secret)
 	})
 }
 
@@ -136,7 +128,7 @@ func parsePeriod(s string) (_ time.Duration, ok bool) {
 }
 
 func newKeysList(r *runner) *cobra.Command {
-	cmd := &cobra.Command{
+	return r.jsonFlag(&cobra.Command{
 		Use:   "list",
 		Short: "List the keys",
 		Long:  "List all keys, including expired and revoked ones. The keys themselves are not stored and cannot be shown.",
@@ -144,23 +136,18 @@ func newKeysList(r *runner) *cobra.Command {
   herbarium keys list --json | jq -r 'select(.status == "active").name'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.withData(cmd, r.listKeys) },
-	}
-	r.jsonFlag(cmd, ", one key per line")
-	return cmd
+	}, ", one key per line")
 }
 
 func (r *runner) listKeys(ctx context.Context, d *app.Data) error {
 	keys, err := d.Store.Keys(ctx)
-	switch {
-	case err != nil:
-		return err
-	case r.asJSON:
-		return writeEach(r.Out, keys, newKeyJSON)
-	case len(keys) == 0:
+	if err == nil && len(keys) == 0 && !r.asJSON {
 		fmt.Fprintln(r.Err, "No keys. Create one with: herbarium keys create --name NAME --scope SCOPE")
-		return nil
 	}
-	return writeTable(r.Out, "ID\tNAME\tSTATUS\tSCOPES\tCREATED\tEXPIRES\tLAST USED", keys, func(k herb.Key) []any {
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	return printList(r, keys, newKeyJSON, "ID\tNAME\tSTATUS\tSCOPES\tCREATED\tEXPIRES\tLAST USED", func(k herb.Key) []any {
 		return []any{k.ID, k.Name, k.Status(time.Now()), herb.JoinScopes(k.Scopes, ","), minute(k.Created, ""), minute(k.Expires, "never"),
 			minute(k.LastUsed, "never")}
 	})

@@ -40,8 +40,8 @@ servers on the source, because plants that they create later are not copied. The
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.migrate(cmd, given) },
 	}
-	stringFlag(cmd, &given.from, "from", "`place` to copy from: a data folder or a postgres:// URL", completeFolders)
-	stringFlag(cmd, &given.to, "to", "`place` to copy to; a folder is created if it does not exist", completeFolders)
+	stringFlag(cmd, &given.from, "from", "`place` to copy from: a data folder or a postgres:// URL", offerFolders())
+	stringFlag(cmd, &given.to, "to", "`place` to copy to; a folder is created if it does not exist", offerFolders())
 	cmd.Flags().StringVar(&given.fromBlobs, "from-blobs", "", "`URL` of the object store of --from, if both are databases")
 	cmd.Flags().StringVar(&given.toBlobs, "to-blobs", "", "`URL` of the object store of --to, if both are databases")
 	cmd.Flags().BoolVar(&given.check, "check", false, "compare only")
@@ -77,7 +77,7 @@ func (f migrateFlags) places(c app.Config, blobsGiven bool) (from, to migrate.Pl
 }
 
 func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
-	c, _, err := r.config(cmd)
+	c, err := r.config(cmd)
 	if err != nil {
 		return err
 	}
@@ -85,40 +85,32 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 	if err != nil {
 		return err
 	}
-	return r.runMigration("migrate", func(o migrate.Options) (migrate.Result, error) {
+	began := time.Now()
+	m, err := r.runMigration("migrate", func(o migrate.Options) (migrate.Result, error) {
 		o.Check = given.check
 		return migrate.Migrate(cmd.Context(), from, to, o)
-	}, func(m migrate.Result, took time.Duration) error {
-		if given.check {
-			fmt.Fprintf(r.Out, "source and target are equal: %s\n", contents(m))
-		} else {
-			fmt.Fprintf(r.Out, "migrated %s\n", contents(m))
-			r.printNew(m, took)
-		}
-		fmt.Fprintf(r.Out, "  hash of source and target: %s\n", m.Hash)
-		if len(m.Changed) > 0 {
-			fmt.Fprintf(r.Err, "The source has changed during the migration (%s). Stop its servers and run this command again.\n",
-				strings.Join(m.Changed, ", "))
-		}
-		return nil
 	})
-}
-
-// runMigration runs a migration, a backup or a restore with its progress shown, and prints the result.
-func (r *runner) runMigration(
-	name string, run func(migrate.Options) (migrate.Result, error), print func(migrate.Result, time.Duration) error,
-) error {
-	shown := r.newProgress(name)
-	began := time.Now()
-	m, err := run(migrate.Options{Progress: shown.update})
-	shown.end()
-	if herb.CodeOf(err) == herb.CodeRefused {
-		return &exitError{err, exitRefused}
-	}
 	if err != nil {
 		return err
 	}
-	return print(m, time.Since(began))
+	if given.check {
+		fmt.Fprintf(r.Out, "source and target are equal: %s\n", contents(m))
+	} else {
+		fmt.Fprintf(r.Out, "migrated %s\n%s\n", contents(m), additions(m, began))
+	}
+	fmt.Fprintf(r.Out, "  hash of source and target: %s\n", m.Hash)
+	if len(m.Changed) > 0 {
+		fmt.Fprintf(r.Err, "The source has changed during the migration (%s). Stop its servers and run this command again.\n",
+			strings.Join(m.Changed, ", "))
+	}
+	return nil
+}
+
+// runMigration runs a migration, a backup or a restore with its progress shown.
+func (r *runner) runMigration(name string, run func(migrate.Options) (migrate.Result, error)) (migrate.Result, error) {
+	shown := r.newProgress(name)
+	defer shown.end()
+	return run(migrate.Options{Progress: shown.update})
 }
 
 // contents summarizes what was copied or compared.
@@ -127,9 +119,10 @@ func contents(m migrate.Result) string {
 		count(m.Datasets, "dataset"), count(m.Versions, "version"), byteCount(m.Bytes))
 }
 
-func (r *runner) printNew(m migrate.Result, took time.Duration) {
-	fmt.Fprintf(r.Out, "  new: %s plants, %s, %s, in %s\n", herb.Count(m.NewPlants), count(m.NewKeys, "key"),
-		count(m.NewFiles, "file"), took.Round(100*time.Millisecond))
+// additions summarizes what was new in the target.
+func additions(m migrate.Result, began time.Time) string {
+	return fmt.Sprintf("  new: %s plants, %s, %s, in %s", herb.Count(m.NewPlants), count(m.NewKeys, "key"),
+		count(m.NewFiles, "file"), time.Since(began).Round(100*time.Millisecond))
 }
 
 // count formats a number with a noun.

@@ -2,9 +2,14 @@ package cli
 
 import (
 	"bufio"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -12,21 +17,35 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/telemetry"
 )
 
 // jsonFlag adds the flag --json. more completes its description.
-func (r *runner) jsonFlag(cmd *cobra.Command, more string) {
+func (r *runner) jsonFlag(cmd *cobra.Command, more string) *cobra.Command {
 	cmd.Flags().BoolVar(&r.asJSON, "json", false, "print JSON"+more)
+	return cmd
 }
 
 // writeJSON writes a value as a line of JSON.
 func writeJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
 
-// writeEach writes a line of JSON for each item, with the value that line returns.
-func writeEach[T, V any](w io.Writer, items []T, line func(T) V) error {
+// print writes a result: a value as JSON with --json, else a line of text.
+func (r *runner) print(v any, format string, args ...any) error {
+	if r.asJSON {
+		return writeJSON(r.Out, v)
+	}
+	_, err := fmt.Fprintf(r.Out, format+"\n", args...)
+	return err
+}
+
+// printList writes items: a line of JSON each with --json, else a table.
+func printList[T, V any](r *runner, items []T, value func(T) V, header string, row func(T) []any) error {
+	if !r.asJSON {
+		return writeTable(r.Out, header, items, row)
+	}
 	for _, item := range items {
-		if err := writeJSON(w, line(item)); err != nil {
+		if err := writeJSON(r.Out, value(item)); err != nil {
 			return err
 		}
 	}
@@ -52,11 +71,6 @@ func printable(s string) string {
 	return s
 }
 
-// yesFlag adds the flag --yes of a command that asks for confirmation.
-func yesFlag(cmd *cobra.Command, to *bool) {
-	cmd.Flags().BoolVarP(to, "yes", "y", false, "do not ask for confirmation; required if standard input is not a terminal")
-}
-
 // confirm asks a question if the user is at a terminal, and fails if the answer is not yes.
 func (r *runner) confirm(question string) error {
 	in, ok := r.In.(io.Writer) // a terminal is a file, which can be written
@@ -78,4 +92,29 @@ func ask(in io.Reader, out io.Writer, question string) error {
 		return nil
 	}
 	return fmt.Errorf("canceled; nothing has changed")
+}
+
+// writeFile writes a temporary file and renames it to path when it is complete. An existing file is replaced, or kept if
+// writing fails. A path that is not a regular file, such as a pipe or a terminal, is written directly.
+func writeFile(path string, write func(io.Writer) error) error {
+	info, err := os.Stat(path) // follows links
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case info.IsDir():
+		return usagef("%s is a folder; expected a file", path)
+	case !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	default:
+		if path, err = filepath.EvalSymlinks(path); err != nil { // replace the file, not the link to it
+			return err
+		}
+	}
+	part := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()+".part")
+	return filesystem.WriteFile(filesystem.OS{}, part, path, 0o666, write)
 }

@@ -55,10 +55,10 @@ refused or failed), version, changes and report.`,
   herbarium publish export.csv --skip 3 --delimiter ';' --encoding windows-1252
   curl -s https://example.org/export | herbarium publish - --as shop/export --format csv`,
 		Args: expectArgs(1, math.MaxInt, "at least one file or folder to publish"),
-		RunE: func(cmd *cobra.Command, paths []string) (err error) {
+		RunE: func(cmd *cobra.Command, paths []string) error {
 			// Large records produce much garbage; a memory limit bounds the heap for files of any size.
 			app.LimitMemory(app.PublishMemory)
-			c, _, err := r.config(cmd)
+			c, err := r.config(cmd)
 			if err != nil {
 				return err
 			}
@@ -66,8 +66,7 @@ refused or failed), version, changes and report.`,
 			if err != nil {
 				return err
 			}
-			set, remove, err := r.discover(cmd.Context(), finder, paths, given)
-			defer func() { err = errors.Join(err, remove()) }()
+			set, err := r.discover(cmd.Context(), finder, paths, given)
 			if err != nil {
 				return err
 			}
@@ -85,14 +84,13 @@ refused or failed), version, changes and report.`,
 	}
 	stringFlag(cmd, &given.as, "as", "publish one file under this `namespace/dataset`", r.completeDataset())
 	stringFlag(cmd, &given.access, "access", "`access` to the records: open or key (default: as in the descriptor, else open)", offer(string(herb.AccessOpen), string(herb.AccessKey)))
-	cmd.ValidArgsFunction = completePaths
+	cmd.ValidArgsFunction = offerPaths()
 	given.add(cmd)
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
-	r.jsonFlag(cmd, " only, one dataset per line")
-	addSettings(cmd.Flags(), "keep", "cache_size", "retention")
-	return cmd
+	addSettings(cmd.Flags(), groupFiles, "keep", "cache_size", "retention")
+	return r.jsonFlag(cmd, " only, one dataset per line")
 }
 
 // publishFlags are the flags that override settings of the files.
@@ -115,35 +113,31 @@ func (f publishFlags) apply(sources []source.Source) error {
 	return f.check(sources)
 }
 
-// discover returns the sources at the paths, and a function that removes temporary files of theirs.
-func (r *runner) discover(ctx context.Context, finder *source.Finder, paths []string, given publishFlags) (set source.Set, remove func() error, err error) {
-	remove = func() error { return nil }
+// discover returns the sources at the paths.
+func (r *runner) discover(ctx context.Context, finder *source.Finder, paths []string, given publishFlags) (set source.Set, err error) {
 	if given.as == "" {
 		if slices.Contains(paths, stdinPath) {
-			return set, remove, usagef("standard input has no name; set one with --as namespace/dataset")
+			return set, usagef("standard input has no name; set one with --as namespace/dataset")
 		}
-		return finder.Discover(ctx, paths), remove, nil
+		return finder.Discover(ctx, paths), nil
 	}
 	ref, err := herb.ParseRef(given.as)
 	if err != nil {
-		return set, remove, usage(err)
+		return set, usage(err)
 	}
 	if len(paths) != 1 {
-		return set, remove, usagef("--as names one dataset; expected one file")
+		return set, usagef("--as names one dataset; expected one file")
 	}
-	if err := given.apply(make([]source.Source, 1)); err != nil { // validates the flags before reading a long input
-		return set, remove, err
+	set.Sources = make([]source.Source, 1)
+	if err := given.apply(set.Sources); err != nil { // validates the flags before reading a long input
+		return set, err
 	}
-	var s source.Source
-	if paths[0] != stdinPath {
-		s, err = finder.As(ctx, paths[0], ref)
-	} else if s, remove, err = r.copyInput(ctx, ref, given.readFlags); err != nil {
-		remove = func() error { return nil }
+	if paths[0] == stdinPath {
+		set.Sources[0], err = r.copyInput(ctx, ref, given.readFlags)
+	} else {
+		set.Sources[0], err = finder.As(ctx, paths[0], ref)
 	}
-	if err == nil {
-		set.Sources = []source.Source{s}
-	}
-	return set, remove, err
+	return set, err
 }
 
 // publishOptions are the options of a publish and of its output.

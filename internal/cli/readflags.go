@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
@@ -81,12 +83,6 @@ func (f readFlags) check(sources []source.Source) error {
 	return nil
 }
 
-// apply sets how a source without a path is read.
-func (f readFlags) apply(s *source.Source) (err error) {
-	s.Format, s.Dialect, err = f.options()
-	return err
-}
-
 // printSkipped prints why files were skipped.
 func (r *runner) printSkipped(skipped []source.Skipped) {
 	var notes []string
@@ -94,4 +90,18 @@ func (r *runner) printSkipped(skipped []source.Skipped) {
 		notes = append(notes, "skipped "+s.String())
 	}
 	writeNotes(r.Err, firstOf(notes, 20, " files skipped"))
+}
+
+// stdinPath is the path that denotes standard input.
+const stdinPath = "-"
+
+// copyInput copies standard input to a temporary file, which is removed when the command has ended.
+func (r *runner) copyInput(ctx context.Context, ref herb.Ref, given readFlags) (src ingest.Source, err error) {
+	shown := r.newProgress(ref.String())
+	defer shown.end()
+	if src, r.removeInput, err = ingest.Spool(ctx, r.In, ref, ingest.Options{Progress: shown.bytes("receiving standard input")}); err != nil {
+		return src, err
+	}
+	src.Format, src.Dialect, err = given.options()
+	return src, err
 }

@@ -12,24 +12,20 @@ import (
 )
 
 func newSegment(r *runner) *cobra.Command {
-	cmd := &cobra.Command{
+	return setParent(&cobra.Command{
 		Use:   "segment",
 		Short: "Inspect the file of a published version",
 		Long: `Inspect a segment, the file of one version of a dataset. The commands only read that file: they do not open the data folder
 and change nothing, and a server can use the file at the same time.`,
 		Example: `  herbarium segment verify data/versions/20260314T092653Z-k7q2mzx4ab.segment
   herbarium segment stat data/versions/20260314T092653Z-k7q2mzx4ab.segment`,
-		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newSegmentVerify(r), newSegmentDump(r), newSegmentStat(r))
-	return cmd
+	}, newSegmentVerify(r), newSegmentDump(r), newSegmentStat(r))
 }
 
 // segmentCommand returns a command with one argument, a segment file.
 func segmentCommand(cmd *cobra.Command, run func(s *segment.Reader) error) *cobra.Command {
 	cmd.Args = expectArgs(1, 1, "one segment file")
-	cmd.ValidArgsFunction = completeArgs(completeFiles("segment"))
+	cmd.ValidArgsFunction = completeArgs(offerFiles("segment"))
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
 		s, err := segment.Open(args[0])
 		if err != nil {
@@ -71,7 +67,7 @@ length and checksum. Checksums are printed, not verified; use 'herbarium segment
 }
 
 func newSegmentStat(r *runner) *cobra.Command {
-	cmd := segmentCommand(&cobra.Command{
+	return r.jsonFlag(segmentCommand(&cobra.Command{
 		Use:   "stat FILE",
 		Short: "Print the size of each kind of section",
 		Example: `  herbarium segment stat backup.segment
@@ -81,9 +77,7 @@ func newSegmentStat(r *runner) *cobra.Command {
 			return writeJSON(r.Out, s.Stat())
 		}
 		return r.showStat(s.Stat())
-	})
-	r.jsonFlag(cmd, "")
-	return cmd
+	}), "")
 }
 
 func (r *runner) showStat(s segment.Stat) error {

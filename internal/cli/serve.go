@@ -15,11 +15,6 @@ import (
 	"herbarium/internal/telemetry"
 )
 
-// serverSettings returns the keys of the settings that only a server has.
-func serverSettings() []string {
-	return []string{"addr", "admin_addr", "public_url", "max_in_flight", "max_expensive", "max_exports", "max_writes", "request_timeout", "memory", "keep", "cache_size", "retention", "drain", "shutdown"}
-}
-
 func newServe(r *runner) *cobra.Command {
 	var watch bool
 	var given readFlags
@@ -47,12 +42,11 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 					err = nil
 				}
 			}()
-			c, origins, err := r.config(cmd)
+			c, err := r.placedConfig(cmd)
 			if err != nil {
 				return err
 			}
-			r.place = place(c, origins)
-			log, err := telemetry.NewLog(r.Err, telemetry.LogOptions{Level: c.LogLevel, Format: c.LogFormat})
+			log, err := telemetry.NewLog(r.Err, c.LogLevel, c.LogFormat)
 			if err != nil {
 				return err
 			}
@@ -88,9 +82,9 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 		},
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "publish files again when they change")
-	cmd.ValidArgsFunction = completePaths
+	cmd.ValidArgsFunction = offerPaths()
 	given.add(cmd)
-	addSettings(cmd.Flags(), serverSettings()...)
+	addServerSettings(cmd.Flags())
 	return cmd
 }
 

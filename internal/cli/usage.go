@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -23,19 +24,12 @@ const (
 	groupGlobal  = "Global flags"
 )
 
-// settingGroup returns the group of the flag of a setting; empty for settings that all commands have.
-func settingGroup(key string) string {
-	switch key {
-	case "addr", "admin_addr", "public_url":
-		return groupAddress
-	case "max_in_flight", "max_expensive", "max_exports", "max_writes", "request_timeout", "memory":
-		return groupLimits
-	case "keep", "cache_size", "retention":
-		return groupFiles
-	case "drain", "shutdown":
-		return groupStop
-	}
-	return ""
+// addServerSettings adds the flags of the settings that only a server has.
+func addServerSettings(flags *pflag.FlagSet) {
+	addSettings(flags, groupAddress, "addr", "admin_addr", "public_url")
+	addSettings(flags, groupLimits, "max_in_flight", "max_expensive", "max_exports", "max_writes", "request_timeout", "memory")
+	addSettings(flags, groupFiles, "keep", "cache_size", "retention")
+	addSettings(flags, groupStop, "drain", "shutdown")
 }
 
 // setGroup assigns flags to a group of the help.
@@ -53,29 +47,16 @@ type FlagGroup struct {
 
 // FlagGroups returns the visible flags of a command by group.
 func FlagGroups(cmd *cobra.Command) (groups []FlagGroup) {
-	byTitle := map[string]*pflag.FlagSet{}
-	add := func(title string, f *pflag.Flag) {
-		if f.Hidden {
-			return
-		}
-		if byTitle[title] == nil {
-			byTitle[title] = pflag.NewFlagSet(title, pflag.ContinueOnError)
-		}
-		byTitle[title].AddFlag(f)
-	}
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		title := groupOwn
-		if group := f.Annotations[groupAnnotation]; len(group) > 0 {
-			title = group[0]
-		} else if cmd.PersistentFlags().Lookup(f.Name) != nil {
-			title = groupGlobal
-		}
-		add(title, f)
-	})
-	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { add(groupGlobal, f) })
+	_ = cmd.InheritedFlags() // adds them to those of the command
 	for _, title := range []string{groupOwn, groupReading, groupAddress, groupLimits, groupFiles, groupStop, groupGlobal} {
-		if flags := byTitle[title]; flags != nil {
-			groups = append(groups, FlagGroup{title, flags})
+		g := FlagGroup{title, pflag.NewFlagSet(title, pflag.ContinueOnError)}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if cmp.Or(strings.Join(f.Annotations[groupAnnotation], ""), groupOwn) == title && !f.Hidden {
+				g.Flags.AddFlag(f)
+			}
+		})
+		if g.Flags.HasFlags() {
+			groups = append(groups, g)
 		}
 	}
 	return groups

@@ -9,27 +9,22 @@ import (
 )
 
 func newVersion(r *runner) *cobra.Command {
-	cmd := &cobra.Command{
+	return r.jsonFlag(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the program",
 		Example: `  herbarium version
   herbarium version --json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if r.asJSON {
-				return writeJSON(r.Out, struct {
-					Version string `json:"version"`
-					Go      string `json:"go"`
-					OS      string `json:"os"`
-					Arch    string `json:"arch"`
-				}{Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			type build struct {
+				Version string `json:"version"`
+				Go      string `json:"go"`
+				OS      string `json:"os"`
+				Arch    string `json:"arch"`
 			}
-			_, err := fmt.Fprintln(r.Out, versionLine())
-			return err
+			return r.print(build{Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH}, "%s", versionLine())
 		},
-	}
-	r.jsonFlag(cmd, "")
-	return cmd
+	}, "")
 }
 
 // versionLine describes the program in one line.

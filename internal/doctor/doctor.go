@@ -4,7 +4,15 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"herbarium/internal/app"
@@ -29,19 +37,13 @@ type Result struct {
 	Remedy string `json:"remedy,omitempty"` // what to do; empty if nothing
 }
 
-// Options configure the checks.
-type Options struct {
-	Config  app.Config
-	Origins app.Origins
-	Program string // version of the program
-}
-
 // timeout limits each check, so that a service that does not answer does not block the others.
 const timeout = 30 * time.Second
 
 // doctor runs the checks.
 type doctor struct {
-	Options
+	app.Config
+	program string // its version
 	host
 	report  func(Result)
 	check   string // the current one
@@ -58,9 +60,9 @@ type host struct {
 	memMaps   func() int // limit; 0: unknown
 }
 
-// Run runs all checks and calls report with each finding, as soon as it is known.
-func Run(ctx context.Context, o Options, report func(Result)) {
-	d := &doctor{Options: o, report: report, host: host{time.Now, diskSpace, app.MaxDescriptors, maxMapCount}}
+// Run runs all checks and calls report with each finding, as soon as it is known. program is the version of the program.
+func Run(ctx context.Context, c app.Config, program string, report func(Result)) {
+	d := &doctor{Config: c, program: program, report: report, host: host{time.Now, diskSpace, app.MaxDescriptors, maxMapCount}}
 	for _, c := range []struct {
 		name string
 		run  func(context.Context)
@@ -99,4 +101,102 @@ func (d *doctor) warn(remedy, format string, args ...any) {
 
 func (d *doctor) fail(remedy, format string, args ...any) {
 	d.report(Result{Fail, d.check, fmt.Sprintf(format, args...), remedy})
+}
+
+// checkSettings reports settings that are valid but unsafe. Invalid ones fail before.
+func (d *doctor) checkSettings(context.Context) {
+	c := d.Config
+	settings := c.Settings()
+	env := settings[slices.IndexFunc(settings, func(s app.Setting) bool { return s.Key == "database" })].Env()
+	safe := true
+	for _, s := range []struct {
+		unsafe         bool
+		remedy, detail string
+	}{
+		{c.AdminAddr != "" && !isLoopback(c.AdminAddr), "use 127.0.0.1, or restrict access with a firewall",
+			fmt.Sprintf("admin_addr %s serves metrics and profiles without authentication to other machines", c.AdminAddr)},
+		// String redacts a secret.
+		{c.Database.String() != string(c.Database) && strings.HasPrefix(c.Origins["database"], "--"),
+			"set it in PGPASSWORD or a passfile, or set " + env,
+			"the password of the database is on the command line, where all users of the machine can read it"},
+		{c.Keep == 1, "set keep to 2 or more", "keep is 1: no earlier version is stored, so a rollback is impossible"},
+		{strings.HasPrefix(c.PublicURL, "http://"), "serve HTTPS with a proxy and set https://",
+			fmt.Sprintf("public_url %s is not encrypted; keys can be intercepted", c.PublicURL)},
+		{insecureStore(c.Blobs), "use an endpoint with https://", fmt.Sprintf("the connection to the object store %s is not encrypted", c.Blobs)},
+	} {
+		if s.unsafe {
+			safe = false
+			d.warn(s.remedy, "%s", s.detail)
+		}
+	}
+	if safe {
+		d.ok("%d settings, none of them unsafe", len(settings))
+	}
+}
+
+// isLoopback reports whether only this machine reaches an address.
+func isLoopback(hostPort string) bool {
+	host, _, err := net.SplitHostPort(hostPort)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// insecureStore reports whether an object store on another machine is addressed without TLS.
+func insecureStore(a herb.Address) bool {
+	u, err := url.Parse(string(a))
+	if err != nil {
+		return false
+	}
+	endpoint, err := url.Parse(u.Query().Get("endpoint"))
+	if err != nil || endpoint.Host == "" {
+		return slices.Contains([]string{"true", "1"}, u.Query().Get("disable_https"))
+	}
+	return endpoint.Scheme == "http" && !isLoopback(net.JoinHostPort(endpoint.Hostname(), "0"))
+}
+
+// noData says what to do if the data folder is another folder.
+const noData = "set --data to the folder of the server; 'herbarium serve' and 'herbarium publish' create one"
+
+// checkFolder checks that the data folder exists, is private and can be written.
+func (d *doctor) checkFolder(context.Context) {
+	folder, err := filepath.Abs(d.Config.Data)
+	if err != nil { // the working directory is gone
+		folder = d.Config.Data
+	}
+	info, err := os.Stat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && d.Config.Database != "":
+		d.warn("set --data to the folder of the node", "%s does not exist; it is the cache of a node, which creates it", folder)
+		return
+	case errors.Is(err, fs.ErrNotExist):
+		d.fail(noData, "%s does not exist", folder)
+		return
+	case err != nil:
+		d.fail("check the permissions of the folders above it", "%v", err)
+		return
+	case !info.IsDir():
+		d.fail("set --data to the folder of the server", "%s is not a folder", folder)
+		return
+	}
+	if exists, err := d.Config.HasData(); err != nil || !exists {
+		d.fail(noData, "%s is not a data folder", folder)
+		return
+	}
+	probe, err := os.CreateTemp(folder, "doctor-*.tmp")
+	if err == nil {
+		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	}
+	uid, known := owner(info)
+	mode := info.Mode().Perm()
+	switch {
+	case err != nil:
+		d.fail("run the command as the user of the server, or fix owner and permissions", "cannot write to it: %v", err)
+	case known && uid != os.Geteuid():
+		d.warn("run commands as the user of the server",
+			"%s belongs to user %d and this command runs as %d: files that it creates may not be readable for the server", folder, uid, os.Geteuid())
+	case mode&0o077 != 0 && filepath.Separator == '/': // other systems have no such permissions
+		d.warn("chmod 700 "+folder, "%s has mode %04o: other users of the machine can access it", folder, mode)
+	default:
+		d.ok("%s exists, is private and can be written", folder)
+	}
 }

@@ -26,7 +26,7 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 func newDoctor(change func(*doctor)) (*doctor, func() []string) {
 	var found []string
 	d := &doctor{
-		Options: Options{Config: app.DefaultConfig(), Origins: app.Origins{}, Program: "v1"},
+		Config: app.DefaultConfig(), program: "v1",
 		host: host{
 			now:       func() time.Time { return noon },
 			diskSpace: func(string) (free, total uint64, ok bool) { return 10 << 30, 20 << 30, true },
@@ -84,7 +84,7 @@ func TestCheckSettings(t *testing.T) {
 		"password in the environment": {settings(func(c *app.Config) { c.Database = "postgres://a:secret@db/x" }),
 			[]string{"ok 19 settings, none of them unsafe"}},
 		"password on the command line": {func(d *doctor) {
-			d.Config.Database, d.Origins["database"] = "postgres://a:secret@db/x", "--database"
+			d.Config.Database, d.Config.Origins["database"] = "postgres://a:secret@db/x", "--database"
 		}, []string{"warn the password of the database is on the command line, where all users of the machine can read it"}},
 		"one version":   {settings(func(c *app.Config) { c.Keep = 1 }), []string{"warn keep is 1: …"}},
 		"http":          {settings(func(c *app.Config) { c.PublicURL = "http://example.org" }), []string{"warn public_url http://example.org …"}},
@@ -284,7 +284,7 @@ func TestRun_canceled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	found := 0
-	Run(ctx, Options{Config: app.DefaultConfig()}, func(Result) {
+	Run(ctx, app.DefaultConfig(), "", func(Result) {
 		found++
 		cancel()
 	})

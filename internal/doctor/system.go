@@ -184,5 +184,5 @@ func maxMapCount() int {
 
 // checkVersion reports the versions of the program and of the formats that it reads.
 func (d *doctor) checkVersion(context.Context) {
-	d.ok("herbarium %s, %s, segment format %d", d.Program, runtime.Version(), segment.FormatVersion)
+	d.ok("herbarium %s, %s, segment format %d", d.program, runtime.Version(), segment.FormatVersion)
 }

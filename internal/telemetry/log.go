@@ -20,26 +20,15 @@ const (
 	FormatJSON  = "json"
 )
 
-// LogOptions configures a log.
-type LogOptions struct {
-	Level  slog.Level
-	Format string // empty means FormatAuto
-}
-
-// NewLog returns a log that writes to w.
-func NewLog(w io.Writer, opts LogOptions) (*slog.Logger, error) {
-	json := opts.Format == FormatJSON
-	switch opts.Format {
-	case FormatHuman, FormatJSON:
-	case FormatAuto, "":
-		json = !IsTerminal(w)
-	default:
-		return nil, herb.Invalidf("unknown log format %q; choose auto, human or json", opts.Format)
+// NewLog returns a log that writes to w in one of the formats. It omits records below a level.
+func NewLog(w io.Writer, level slog.Level, format string) (*slog.Logger, error) {
+	switch {
+	case format == FormatHuman, format == FormatAuto && IsTerminal(w):
+		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: formatHuman})), nil
+	case format == FormatJSON, format == FormatAuto:
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})), nil
 	}
-	if json {
-		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: opts.Level})), nil
-	}
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: opts.Level, ReplaceAttr: formatHuman})), nil
+	return nil, herb.Invalidf("unknown log format %q; choose auto, human or json", format)
 }
 
 // formatHuman removes the date of a record. It escapes the only control character that the text handler does not, so that

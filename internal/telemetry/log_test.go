@@ -14,7 +14,7 @@ import (
 func TestNewLog_human(t *testing.T) {
 	t.Parallel()
 	var buf bytes.Buffer
-	log, err := telemetry.NewLog(&buf, telemetry.LogOptions{Format: telemetry.FormatHuman})
+	log, err := telemetry.NewLog(&buf, slog.LevelInfo, telemetry.FormatHuman)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestNewLog_controlCharacters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var buf bytes.Buffer
-			log, err := telemetry.NewLog(&buf, telemetry.LogOptions{Format: telemetry.FormatHuman})
+			log, err := telemetry.NewLog(&buf, slog.LevelInfo, telemetry.FormatHuman)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +53,7 @@ func TestNewLog_controlCharacters(t *testing.T) {
 func TestNewLog_jsonWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	var buf bytes.Buffer
-	log, err := telemetry.NewLog(&buf, telemetry.LogOptions{Level: slog.LevelDebug})
+	log, err := telemetry.NewLog(&buf, slog.LevelDebug, telemetry.FormatAuto)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestNewLog_jsonWithoutTerminal(t *testing.T) {
 
 func TestNewLog_unknownFormat(t *testing.T) {
 	t.Parallel()
-	if _, err := telemetry.NewLog(&bytes.Buffer{}, telemetry.LogOptions{Format: "xml"}); err == nil || !strings.Contains(err.Error(), "human") {
+	if _, err := telemetry.NewLog(&bytes.Buffer{}, slog.LevelInfo, "xml"); err == nil || !strings.Contains(err.Error(), "human") {
 		t.Errorf("got %v; want an error that names the choices", err)
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
 	"regexp"
@@ -31,15 +33,15 @@ type assets struct {
 	folder      string           // URL path
 	files       map[string]asset // as embedded
 	fingerprint string           // of all assets and templates
-	// served returns the files as they are served: scripts bundled, style sheets stripped, all compressed. The first request
-	// prepares them: this would take a third of the processor time of a start.
+	// served returns the files as they are served: scripts bundled, style sheets stripped, all compressed. The first request for
+	// a file prepares them, so that the first page does not wait for it.
 	served func() (map[string]asset, error)
 }
 
 type asset struct {
 	contentType string
-	content     []byte // nil: it is kept only compressed
-	compressed  []byte // with gzip; nil: it would not be smaller
+	content     []byte
+	compressed  bool // with gzip
 }
 
 func newAssets(base string) (*assets, error) {
@@ -57,13 +59,9 @@ func newAssets(base string) (*assets, error) {
 			return err
 		}
 		all.Write(content)
-		name, isCompressed := strings.CutSuffix(path.Base(file), ".gz")
-		f := asset{contentType: types[path.Ext(name)], content: content}
-		if isCompressed {
-			f.content, f.compressed = nil, content
-		}
-		if f.contentType != "" { // templates and licenses of third-party files are not served
-			a.files[name] = f
+		name, compressed := strings.CutSuffix(path.Base(file), ".gz")
+		if contentType := types[path.Ext(name)]; contentType != "" { // templates and licenses of third-party files are not served
+			a.files[name] = asset{contentType, content, compressed}
 			served.Write(content)
 		}
 		return nil
@@ -71,31 +69,17 @@ func newAssets(base string) (*assets, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read assets: %w", err)
 	}
-	a.folder = base + "/assets/" + hex.EncodeToString(served.Sum(nil)[:5])
-	a.fingerprint = hex.EncodeToString(all.Sum(nil))
-	a.served = sync.OnceValues(a.prepare)
+	a.folder, a.fingerprint = base+"/assets/"+hex.EncodeToString(served.Sum(nil)[:5]), hex.EncodeToString(all.Sum(nil))
+	a.served = sync.OnceValues(func() (map[string]asset, error) {
+		prepared, err := bundle(a.files, "app.js")
+		for name, f := range prepared {
+			var failed error
+			prepared[name], failed = f.compress()
+			err = errors.Join(err, failed)
+		}
+		return prepared, err
+	})
 	return a, nil
-}
-
-// prepare returns the files as they are served.
-func (a *assets) prepare() (map[string]asset, error) {
-	prepared, err := bundle(a.files, "app.js")
-	if err != nil {
-		return nil, err
-	}
-	for name, f := range prepared {
-		if f.content == nil {
-			continue
-		}
-		if path.Ext(name) == ".css" {
-			f.content = stripCSS(f.content)
-		}
-		if f.compressed, err = compress(f.content); err != nil {
-			return nil, err
-		}
-		prepared[name] = f
-	}
-	return prepared, nil
 }
 
 // stripCSS removes comments, indentation and line breaks.
@@ -106,19 +90,23 @@ func stripCSS(content []byte) []byte {
 }
 
 // compress compresses a file once, as small as possible; the server compresses responses as fast as possible.
-func compress(content []byte) ([]byte, error) {
+func (f asset) compress() (asset, error) {
+	if f.compressed {
+		return f, nil
+	}
+	if strings.HasPrefix(f.contentType, "text/css") {
+		f.content = stripCSS(f.content)
+	}
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	if _, err := z.Write(content); err != nil {
-		return nil, err
+	_, err = z.Write(f.content)
+	if err := errors.Join(err, z.Close()); err != nil || b.Len() >= len(f.content) {
+		return f, err
 	}
-	if err := z.Close(); err != nil || b.Len() >= len(content) {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	return asset{f.contentType, b.Bytes(), true}, nil
 }
 
 // path returns the URL path of an asset.
@@ -143,23 +131,19 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 	if !ok || path.Base(a.folder) != r.PathValue("fingerprint") {
 		return herb.Errorf(herb.CodeNotFound, "no such file; reload the page that refers to it")
 	}
-	w.Header().Set("Content-Type", f.contentType)
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-	content := f.content
-	switch acceptsGzip := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip"); {
-	case acceptsGzip && f.compressed != nil:
-		w.Header().Set("Content-Encoding", "gzip")
-		content = f.compressed
-	case content == nil:
-		plain, err := gzip.NewReader(bytes.NewReader(f.compressed))
-		if err != nil {
+	h := w.Header()
+	h.Set("Content-Type", f.contentType)
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	var content io.Reader = bytes.NewReader(f.content)
+	if f.compressed && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+	} else if f.compressed {
+		if content, err = gzip.NewReader(content); err != nil {
 			return err
 		}
-		_, err = io.Copy(w, plain)
-		return err
 	}
-	_, err = w.Write(content)
+	_, err = io.Copy(w, content)
 	return err
 }
 
@@ -188,4 +172,49 @@ func parseTemplates(a *assets) (map[string]*template.Template, error) {
 		out[strings.TrimSuffix(path.Base(file), ".html")] = t
 	}
 	return out, nil
+}
+
+// bundle returns a copy of files in which a module and the modules that it imports, directly or not, are one module without comments
+// and indentation. A page with a module per component would wait for a request per module.
+//
+// The modules share one scope, so their top-level names are unique: browsers reject a script that declares a name twice.
+// Imports are declarations of one line. Only the exports of the entry remain.
+func bundle(files map[string]asset, entry string) (map[string]asset, error) {
+	imports := regexp.MustCompile(`(?m)^import (?:\{.*\} from )?"\./(.*)";\n`)
+	comments := regexp.MustCompile("(?m)^\\s*//.*\n|\\s+// [^\"'`\n]*$") // a string would end with a quote
+	indentation, exports := regexp.MustCompile(`(?m)^\s+`), regexp.MustCompile(`(?m)^export `)
+	var out bytes.Buffer
+	bundled := maps.Clone(files)
+	joined := map[string]bool{}
+	var join func(name string) error
+	join = func(name string) error {
+		module, ok := files[name]
+		switch {
+		case joined[name]:
+			return nil
+		case !ok:
+			return fmt.Errorf("join scripts: no such module %q", name)
+		}
+		joined[name] = true
+		for _, imported := range imports.FindAllSubmatch(module.content, -1) {
+			if err := join(string(imported[1])); err != nil {
+				return err
+			}
+		}
+		code := indentation.ReplaceAll(comments.ReplaceAll(imports.ReplaceAll(module.content, nil), nil), nil)
+		if unsupported := regexp.MustCompile(`(?m)^import .*`).Find(code); unsupported != nil {
+			return fmt.Errorf("join scripts: %s: unsupported import: %s", name, unsupported)
+		}
+		if name != entry {
+			code = exports.ReplaceAll(code, nil)
+			delete(bundled, name)
+		}
+		out.Write(code)
+		return nil
+	}
+	if err := join(entry); err != nil {
+		return nil, err
+	}
+	bundled[entry] = asset{contentType: files[entry].contentType, content: out.Bytes()}
+	return bundled, nil
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -23,7 +24,7 @@ type catalogue struct {
 	Namespace string // empty: all
 	Keyword   string // empty: any
 	Sort      string
-	Sorts     []sortLink
+	Sorts     []view.Link
 	Reset     string // link to all datasets
 	Total     int    // datasets
 	Found     int    // datasets that match
@@ -38,12 +39,6 @@ type catalogue struct {
 	Rejected  []herb.SourceError // that the visitor may see
 }
 
-// sortLink is an order of the catalogue.
-type sortLink struct {
-	Label, Href string
-	Current     bool
-}
-
 // group is adjacent datasets of the same namespace.
 type group struct {
 	Namespace string // empty: the list is not grouped
@@ -55,27 +50,18 @@ type group struct {
 type entry struct {
 	view.Head
 	Summary      string
-	Keywords     []keyword
-	MoreKeywords int    // that are not shown
-	Spark        string // URL of its chart; empty: none
+	Keywords     []view.Link // to all datasets that have them
+	MoreKeywords int         // that are not shown
+	Spark        string      // URL of its chart; empty: none
 	Age          string
 	Failed       bool // its newest file was rejected, and the visitor may see that
 }
 
-// keyword is a keyword of a dataset with the link to all datasets that have it.
-type keyword struct{ Name, Href string }
-
 // rowMatches are the rows of all datasets that match a search.
 type rowMatches struct {
 	library.RecordMatches
-	Links []matchLink
-	More  int // datasets that are not shown
-}
-
-// matchLink is a dataset with matching rows.
-type matchLink struct {
-	Title, Href string
-	Total       int
+	Links []view.Link // to datasets with matching rows, with their number
+	More  int         // datasets that are not shown
 }
 
 const datasetsPerPage = 50
@@ -108,7 +94,8 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := catalogue{
 		Base: p.base, Search: params.Get(query.ParamSearch), Namespace: params.Get(paramNamespace), Keyword: params.Get(paramKeyword), Sort: params.Get(query.ParamSort),
-		Reset: p.base + pathCatalogue, Total: len(live), HasKey: p.Key(r) != "", Rejected: sortRejections(rejected),
+		Reset: p.base + pathCatalogue, Total: len(live), HasKey: p.Key(r) != "",
+		Rejected: slices.SortedFunc(maps.Values(rejected), func(a, b herb.SourceError) int { return a.Ref.Compare(b.Ref) }),
 	}
 	if c.Sort != sortRows && c.Sort != sortUpdated {
 		c.Sort = sortName
@@ -150,7 +137,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 // selectAndSort returns the datasets of the namespace in the order of the page, and sets the links to other orders.
 func (c *catalogue) selectAndSort(live []herb.LiveVersion) []herb.LiveVersion {
 	for _, s := range []struct{ label, sort string }{{"Name", sortName}, {"Rows", sortRows}, {"Updated", sortUpdated}} {
-		c.Sorts = append(c.Sorts, sortLink{Label: s.label, Href: c.href(s.sort, 1), Current: c.Sort == s.sort})
+		c.Sorts = append(c.Sorts, view.Link{Label: s.label, Href: c.href(s.sort, 1), Current: c.Sort == s.sort})
 	}
 	if c.Namespace != "" {
 		live = slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return v.Namespace != c.Namespace })
@@ -225,7 +212,7 @@ func (p *Pages) entry(d *herb.Dataset, failed bool) entry {
 	e := entry{Head: view.NewHead(d, p.base, p.datasetPath(d.Ref), "", ""), Summary: herb.Clip(view.MarkdownText(d.Description), maxSummary), Failed: failed}
 	keywords := view.ReadDescriptor(d).Keywords
 	for _, k := range keywords[:min(len(keywords), maxKeywords)] {
-		e.Keywords = append(e.Keywords, keyword{herb.Clip(k, maxKeyword), catalogueHref(p.base, paramKeyword, k)})
+		e.Keywords = append(e.Keywords, view.Link{Label: herb.Clip(k, maxKeyword), Href: catalogueHref(p.base, paramKeyword, k)})
 	}
 	e.MoreKeywords = len(keywords) - len(e.Keywords)
 	switch {
@@ -260,8 +247,8 @@ func (p *Pages) searchRows(r *http.Request, search string) (*rowMatches, error) 
 	m := &rowMatches{RecordMatches: found, More: max(len(found.Datasets)-shown, 0)}
 	for _, d := range found.Datasets[:min(len(found.Datasets), shown)] {
 		dataset := herb.Dataset{Ref: d.Ref, Title: d.Title}
-		m.Links = append(m.Links, matchLink{
-			Title: view.Title(&dataset), Total: d.Total, Href: view.Join(p.datasetPath(d.Ref), query.Params{{Name: query.ParamSearch, Value: search}}.Encode()),
+		m.Links = append(m.Links, view.Link{
+			Label: view.Title(&dataset), Detail: herb.Count(d.Total), Href: view.Join(p.datasetPath(d.Ref), query.Params{{Name: query.ParamSearch, Value: search}}.Encode()),
 		})
 	}
 	return m, nil

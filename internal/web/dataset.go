@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"os"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -109,4 +110,33 @@ func setCaching(w http.ResponseWriter, d *herb.Dataset) {
 func setPrivate(w http.ResponseWriter) {
 	w.Header().Set("Cache-Control", "private, no-cache")
 	w.Header().Set("Vary", "Cookie, Accept, Accept-Encoding")
+}
+
+// file serves an image from the folder of the dataset's source file. Other files are not served: they may be private.
+func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	const maxSize = 4 << 20
+	if v.denied != nil {
+		return v.denied
+	}
+	folder, name := p.opts.Folder(v.Ref), r.PathValue("path")
+	missing := herb.Errorf(herb.CodeNotFound, "no such image %q; images are served from the folder of the dataset's source file, up to %d MiB",
+		name, maxSize>>20)
+	if folder == "" || !view.IsImagePath(name) {
+		return missing
+	}
+	root, err := os.OpenRoot(folder) // symbolic links cannot lead out of the folder
+	if err != nil {
+		return missing
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSize {
+		return missing
+	}
+	setCaching(w, &v.Dataset)
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox") // an SVG image cannot run scripts
+	h.Set("X-Content-Type-Options", "nosniff")
+	http.ServeFileFS(w, r, root.FS(), name)
+	return nil
 }

@@ -129,12 +129,11 @@ func countColumns(ctx context.Context, s *view.State, v datasetView, columns []i
 	charts := make([]view.Chart, min(len(columns), query.MaxFacetFields))
 	var counted, fields []int // positions in charts, and their fields
 	for k := range charts {
-		kind, note := view.ChartKind(&v.Dataset, columns[k])
-		if kind == "note" {
+		if note, ok := view.ChartNote(&v.Dataset, columns[k]); ok {
 			charts[k] = view.NewNote(&v.Dataset, columns[k], note)
-			continue
+		} else {
+			counted, fields = append(counted, k), append(fields, columns[k])
 		}
-		counted, fields = append(counted, k), append(fields, columns[k])
 	}
 	if len(counted) == 0 {
 		return charts, nil
@@ -189,13 +188,13 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 	if v.denied != nil {
 		return keyRequired(v.Ref)
 	}
-	var s view.Spark
+	var c view.Chart
 	if column := view.SparkColumn(&v.Dataset); column >= 0 {
 		facets, err := countAll(r.Context(), v, []int{column})
 		if err != nil {
 			return err
 		}
-		s = view.NewSpark(facets[0])
+		c = view.NewSpark(facets[0])
 	}
 	setCaching(w, &v.Dataset)
 	h := w.Header()
@@ -204,5 +203,5 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 	}
 	h.Set("Content-Type", "image/svg+xml")
 	h.Set("Content-Security-Policy", "default-src 'none'")
-	return p.execute(w, "catalogue", "spark", s)
+	return p.execute(w, "catalogue", "spark", c)
 }

@@ -2,6 +2,8 @@
 package reference
 
 import (
+	_ "embed"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,15 +12,159 @@ import (
 	"herbarium/internal/cli"
 )
 
+// intro is the text before the commands.
+//
+//go:embed intro.md
+var intro string
+
+// Markdown returns docs/cli.md.
+func Markdown(root *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString(intro)
+	for _, cmd := range commands(root) {
+		text := convert(description(cmd), "```text\n", "```\n", "\n", func(line string, code bool) string {
+			if code {
+				return line
+			}
+			return escapeMarkdown(line)
+		})
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", cmd.CommandPath(), strings.TrimRight(text, "\n"))
+		if cmd.HasParent() && cmd.Runnable() {
+			fmt.Fprintf(&b, "\n```text\n%s\n```\n", cmd.UseLine())
+		}
+		if cmd.HasExample() {
+			fmt.Fprintf(&b, "\n```sh\n%s\n```\n", example(cmd))
+		}
+		for _, g := range optionGroups(cmd) {
+			fmt.Fprintf(&b, "\n| %s | default | |\n|---|---|---|\n", strings.ToLower(g.title))
+			for _, o := range g.options {
+				fallback := o.fallback
+				if fallback != "" {
+					fallback = "`" + fallback + "`"
+				}
+				fmt.Fprintf(&b, "| `%s` | %s | %s |\n", o.syntax, fallback, strings.ReplaceAll(escapeMarkdown(o.usage), "|", "\\|"))
+			}
+		}
+	}
+	return b.String()
+}
+
+// escapeMarkdown escapes what Markdown would interpret.
+func escapeMarkdown(s string) string {
+	return strings.NewReplacer("<", "\\<", "*", "\\*", "_", "\\_").Replace(s)
+}
+
+// Man returns the man pages of section 1 by file name. version is that of the program.
+func Man(root *cobra.Command, version string) map[string]string {
+	pages := map[string]string{}
+	for _, cmd := range commands(root) {
+		pages[pageName(cmd)+".1"] = manPage(cmd, version)
+	}
+	return pages
+}
+
+// pageName returns the name of the man page of a command, such as herbarium-keys-create.
+func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+
+func manPage(cmd *cobra.Command, version string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"Herbarium\"\n", strings.ToUpper(pageName(cmd)), "herbarium "+version)
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(pageName(cmd)), roff(strings.ToLower(cmd.Short[:1])+cmd.Short[1:]))
+	b.WriteString(".SH SYNOPSIS\n")
+	if cmd.HasParent() && cmd.Runnable() {
+		fmt.Fprintf(&b, ".B %s\n.br\n", roff(cmd.UseLine()))
+	}
+	children := visible(cmd)
+	if len(children) > 0 {
+		fmt.Fprintf(&b, ".B %s\n.I COMMAND\n[flags]\n", roff(cmd.CommandPath()))
+	}
+	text := convert(description(cmd), ".nf\n", ".fi\n", ".PP\n", func(line string, _ bool) string { return roff(line) })
+	fmt.Fprintf(&b, ".SH DESCRIPTION\n%s", text)
+	if len(children) > 0 {
+		b.WriteString(".SH COMMANDS\n")
+	}
+	for _, c := range children {
+		fmt.Fprintf(&b, ".TP\n.BR %s (1)\n%s\n", roff(pageName(c)), roff(c.Short))
+	}
+	for _, g := range optionGroups(cmd) {
+		fmt.Fprintf(&b, ".SH %q\n", strings.ToUpper(g.title))
+		for _, o := range g.options {
+			fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(o.syntax), roff(o.usage))
+			if o.fallback != "" {
+				fmt.Fprintf(&b, "Default: %s\n", roff(o.fallback))
+			}
+		}
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(example(cmd)))
+	}
+	if parent := cmd.Parent(); parent != nil {
+		fmt.Fprintf(&b, ".SH \"SEE ALSO\"\n.BR %s (1)", roff(pageName(parent)))
+		for _, c := range visible(parent) {
+			if c != cmd && parent.HasParent() {
+				fmt.Fprintf(&b, ",\n.BR %s (1)", roff(pageName(c)))
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// roff escapes a text for roff.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...").Replace(s)
+	return strings.TrimPrefix(strings.NewReplacer("\n.", "\n\\&.", "\n'", "\n\\&'").Replace("\n"+s), "\n")
+}
+
+// convert converts the lines of a text, with the indented ones, which are tables or lists, between begin and end.
+func convert(s, begin, end, blank string, convertLine func(line string, code bool) string) string {
+	var b strings.Builder
+	lines := append(strings.Split(s, "\n"), "")
+	code := false
+	for i, line := range lines[:len(lines)-1] {
+		next := line // a blank line is one of a table if an indented one follows
+		if line == "" {
+			next = lines[i+1]
+		}
+		if indented := strings.HasPrefix(next, "  "); indented != code && (line != "" || code) {
+			b.WriteString(map[bool]string{true: begin, false: end}[indented])
+			code = indented
+		}
+		if line == "" {
+			b.WriteString(blank)
+		} else {
+			b.WriteString(convertLine(line, code) + "\n")
+		}
+	}
+	if code {
+		b.WriteString(end)
+	}
+	return b.String()
+}
+
 // commands returns a command and all visible commands below it, in the order of their paths.
 func commands(root *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{root}
-	for _, c := range root.Commands() {
+	for _, c := range visible(root) {
+		all = append(all, commands(c)...)
+	}
+	return all
+}
+
+// visible returns the visible commands of a command.
+func visible(cmd *cobra.Command) (all []*cobra.Command) {
+	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() && c.Name() != "help" {
-			all = append(all, commands(c)...)
+			all = append(all, c)
 		}
 	}
 	return all
+}
+
+// optionGroup is a group of flags as it is documented.
+type optionGroup struct {
+	title   string
+	options []option
 }
 
 // option is a flag as it is documented.
@@ -26,12 +172,6 @@ type option struct {
 	syntax   string // such as "-o, --output file"
 	usage    string
 	fallback string // default value; empty if there is none
-}
-
-// optionGroup is a group of flags as it is documented.
-type optionGroup struct {
-	title   string
-	options []option
 }
 
 // optionGroups returns the flags of a command without --help. Flags of all commands belong to the root.
@@ -42,7 +182,15 @@ func optionGroups(cmd *cobra.Command) (groups []optionGroup) {
 			if f.Name == "help" || cmd.HasParent() && cmd.InheritedFlags().Lookup(f.Name) != nil {
 				return
 			}
-			group.options = append(group.options, newOption(f))
+			value, usage := pflag.UnquoteUsage(f)
+			o := option{syntax: strings.TrimSpace("--" + f.Name + " " + value), usage: usage, fallback: f.DefValue}
+			if f.Shorthand != "" {
+				o.syntax = "-" + f.Shorthand + ", " + o.syntax
+			}
+			if f.DefValue == "false" || f.DefValue == "[]" || f.DefValue == "0" && value == "lines" {
+				o.fallback = ""
+			}
+			group.options = append(group.options, o)
 		})
 		if len(group.options) > 0 {
 			groups = append(groups, group)
@@ -51,25 +199,9 @@ func optionGroups(cmd *cobra.Command) (groups []optionGroup) {
 	return groups
 }
 
-func newOption(f *pflag.Flag) option {
-	value, usage := pflag.UnquoteUsage(f)
-	o := option{syntax: strings.TrimSpace("--" + f.Name + " " + value), usage: usage, fallback: f.DefValue}
-	if f.Shorthand != "" {
-		o.syntax = "-" + f.Shorthand + ", " + o.syntax
-	}
-	if f.DefValue == "false" || f.DefValue == "[]" || f.DefValue == "0" && value == "lines" {
-		o.fallback = ""
-	}
-	return o
-}
-
 // example returns the examples of a command without indentation.
 func example(cmd *cobra.Command) string {
-	var lines []string
-	for line := range strings.Lines(cmd.Example) {
-		lines = append(lines, strings.TrimPrefix(strings.TrimRight(line, "\n"), "  "))
-	}
-	return strings.Join(lines, "\n")
+	return strings.TrimSpace(strings.ReplaceAll("\n"+cmd.Example, "\n  ", "\n"))
 }
 
 // description returns the long description of a command, or else the short one.

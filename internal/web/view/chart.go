@@ -62,26 +62,25 @@ type Part struct {
 	Active   bool   // the field is filtered by the value
 }
 
-// ChartKind returns the kind of the chart of a field, with the note for columns of which no chart is drawn: their values are
-// unique, or nearly so. These need no counts.
-func ChartKind(d *herb.Dataset, i int) (kind, note string) {
-	f, c := d.Fields[i], ColumnReport(d, i)
+// ChartNote returns the note for a column of which no chart is drawn: its values are unique, or nearly so. Such a column needs
+// no counts.
+func ChartNote(d *herb.Dataset, i int) (note string, ok bool) {
+	f, c, kind := d.Fields[i], ColumnReport(d, i), KindOf(d, i)
 	isUnique := c != nil && c.Distinct == c.Filled && c.Filled > ChartBuckets
+	isImage := c != nil && kind == KindImage
 	switch {
 	case !f.Filterable:
-		return "note", ""
-	case query.HasRange(f.Type) && !(isUnique && KindOf(d, i) == KindCode):
-		return "hist", ""
+		return "", true
+	case query.HasRange(f.Type) && !(isUnique && kind == KindCode):
+		return "", false
 	case isUnique:
-		return "note", "unique"
-	case c != nil && KindOf(d, i) == KindImage:
-		return "note", Plural(c.Distinct, "value", "values")
-	case modeOf(d, i) == ModeValues:
-		return "cat", ""
-	case c.Longest > longText:
-		return "note", "free text"
+		return "unique", true
+	case !isImage && modeOf(d, i) == ModeValues:
+		return "", false
+	case !isImage && c.Longest > longText:
+		return "free text", true
 	}
-	return "note", Plural(c.Distinct, "value", "values")
+	return Plural(c.Distinct, "value", "values"), true
 }
 
 // NewNote returns the chart of a column without counts.
@@ -89,28 +88,34 @@ func NewNote(d *herb.Dataset, i int, note string) Chart {
 	c := Chart{Index: i, Kind: "note", Note: note, Total: d.Records}
 	if r := ColumnReport(d, i); r != nil {
 		c.Missing, c.Values, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxCell), herb.Clip(r.Max, maxCell)
-		c.setEmpty()
+		c.Empty = emptyShare(c.Missing, c.Total)
 	}
 	return c
 }
 
 // NewChart returns the chart of a column. all is the facet of all rows; nil if the listing contains all rows.
 func NewChart(s *State, i int, facet query.Facet, all *query.Facet) Chart {
-	c := Chart{Index: i, Total: facet.Total, Missing: facet.Empty, Values: facet.Distinct, Min: facet.Min, Max: facet.Max}
-	c.setEmpty()
-	if query.HasRange(s.fields[i].Type) {
+	c := Chart{
+		Index: i, Total: facet.Total, Missing: facet.Empty, Values: facet.Distinct, Min: facet.Min, Max: facet.Max,
+		Empty: emptyShare(facet.Empty, facet.Total),
+	}
+	switch {
+	case len(facet.Histogram)+len(facet.Values) == 0:
+		c.Kind, c.Note = "note", "no values"
+	case query.HasRange(s.fields[i].Type):
 		c.setHistogram(s, facet, all)
-	} else {
+	default:
 		c.setParts(s, facet, all)
 	}
 	return c
 }
 
-// setEmpty sets the share of empty values in words.
-func (c *Chart) setEmpty() {
-	if c.Missing > 0 && c.Total > 0 {
-		c.Empty = Percent(c.Missing, c.Total) + " empty"
+// emptyShare returns the share of empty values in words; empty if there are none.
+func emptyShare(missing, total int) string {
+	if missing == 0 || total == 0 {
+		return ""
 	}
+	return Percent(missing, total) + " empty"
 }
 
 // Percent formats a share. Only nothing is 0% and only everything is 100%.
@@ -131,10 +136,6 @@ func Percent(n, total int) string {
 func (c *Chart) setHistogram(s *State, facet query.Facet, all *query.Facet) {
 	f := &s.fields[c.Index]
 	c.Kind, c.Width = "hist", len(facet.Histogram)
-	if len(facet.Histogram) == 0 {
-		c.Kind, c.Note = "note", "no values"
-		return
-	}
 	first, last := facet.Histogram[0].From, facet.Histogram[len(facet.Histogram)-1].To
 	c.Left, c.Right = shortOperand(f, first), shortOperand(f, last)
 	for range 2 { // the ends of whole months and years
@@ -173,7 +174,7 @@ func (s *State) bucketHref(field int, b query.Bucket, last bool) string {
 		upper = query.OpLte
 	}
 	name := s.fields[field].Name
-	return s.Href(s.withoutOps(field, query.OpGte, query.OpGt, query.OpLte, query.OpLt).With(
+	return s.Href(s.withoutFilters(field, query.OpGte, query.OpGt, query.OpLte, query.OpLt).With(
 		query.Param{Name: query.FilterParam(name, query.OpGte), Value: b.From},
 		query.Param{Name: query.FilterParam(name, upper), Value: b.To}))
 }
@@ -210,12 +211,7 @@ func (f *Filter) key(operand string) (string, bool) {
 }
 
 func (c *Chart) setParts(s *State, facet query.Facet, all *query.Facet) {
-	c.Kind = "cat"
-	if len(facet.Values) == 0 {
-		c.Kind, c.Note = "note", "no values"
-		return
-	}
-	c.Parts = s.parts(c.Index, facet)
+	c.Kind, c.Parts = "cat", s.parts(c.Index, facet)
 	c.Chosen = slices.ContainsFunc(s.conditions()[c.Index], func(c condition) bool { return c.op == query.OpEq })
 	if all != nil {
 		c.Ghosts = s.parts(c.Index, *all)
@@ -281,56 +277,41 @@ func shortNumber(f *herb.Field, value string) string {
 	return strconv.FormatFloat(n, 'g', 4, 64) + suffixes[size]
 }
 
-// Spark is a small chart of a dataset in the catalogue.
-type Spark struct {
-	Width int
-	Bars  []Bar
-}
-
 // SparkColumn returns the position of the field whose distribution says most about a dataset: a date, else a number, those
 // with repeated values first, else a field with few values; -1 if there is none.
 func SparkColumn(d *herb.Dataset) int {
-	best, bestScore := -1, 0
-	for i, f := range d.Fields {
-		if score := sparkScore(d, i, f); score > bestScore {
-			best, bestScore = i, score
+	return bestColumn(d, func(i int) int {
+		_, noted := ChartNote(d, i)
+		c := ColumnReport(d, i)
+		if noted || c == nil || c.Distinct < 2 || 2*c.Filled < d.Records {
+			return 0
 		}
-	}
-	return best
+		isUnique := c.Distinct == c.Filled // such as the days of a time series
+		switch isNumber := d.Fields[i].Type == herb.TypeNumber; {
+		case !query.HasRange(d.Fields[i].Type):
+			return 1
+		case isUnique && !isNumber:
+			return 2
+		case isUnique:
+			return 3
+		case isNumber:
+			return 4
+		}
+		return 5
+	})
 }
 
-// sparkScore rates the distribution of a field; 0 if it has none.
-func sparkScore(d *herb.Dataset, i int, f herb.Field) int {
-	kind, _ := ChartKind(d, i)
-	c := ColumnReport(d, i)
-	if kind == "note" || c == nil || c.Distinct < 2 || 2*c.Filled < d.Records {
-		return 0
-	}
-	unique := c.Distinct == c.Filled // such as the days of a time series
-	switch {
-	case kind == "cat":
-		return 1
-	case unique && f.Type != herb.TypeNumber:
-		return 2
-	case unique:
-		return 3
-	case f.Type == herb.TypeNumber:
-		return 4
-	}
-	return 5
-}
-
-// NewSpark returns the chart of a facet.
-func NewSpark(facet query.Facet) Spark {
+// NewSpark returns a small chart of a facet, for the catalogue.
+func NewSpark(facet query.Facet) Chart {
 	buckets := facet.Histogram
 	if !query.HasRange(facet.Type) {
 		for _, v := range facet.Values {
 			buckets = append(buckets, query.Bucket{Count: v.Count})
 		}
 	}
-	s := Spark{Width: len(buckets)}
+	c := Chart{Width: len(buckets)}
 	for i, h := range barHeights(buckets) {
-		s.Bars = append(s.Bars, Bar{X: i, Y: chartHeight - h, Height: h})
+		c.Bars = append(c.Bars, Bar{X: i, Y: chartHeight - h, Height: h})
 	}
-	return s
+	return c
 }

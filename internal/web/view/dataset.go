@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -19,8 +20,8 @@ type Head struct {
 	Unlocked bool   // the browser has a valid key
 	Mutable  bool   // rows are added one by one
 	Tab      string // the current view: "table", "map", "about", "api" or "versions"
-	License  *License
-	Views    []ViewLink
+	License  *Link
+	Views    []Link
 	Download *Download         // nil: not offered
 	Rejected *herb.SourceError // of the newest source; nil: it was not rejected, or the visitor may not see it
 	Older    *OlderVersion     // nil: the page shows the live version
@@ -30,21 +31,18 @@ type Head struct {
 // OlderVersion is the position of a version that is not live among those that are kept, from 1 for the oldest one.
 type OlderVersion struct{ Number, Total int }
 
-// ViewLink is a link to a view of the dataset.
-type ViewLink struct {
-	Tab, Label, Href string
-	Current          bool
+// Link is a link, or only a label if it has no address.
+type Link struct {
+	Label, Detail, Href string
+	Current             bool // it leads to what the page shows
 }
 
 // Download is the menu of files with the rows and columns of a view.
 type Download struct {
 	Rows    int
 	Columns string // in words
-	Files   []File
+	Files   []Link
 }
-
-// File is a file to download.
-type File struct{ Label, Hint, Href string }
 
 // NewHead returns the head of a page of a dataset. path is that of its table; version is the one that the URL of the page
 // names, or empty.
@@ -56,19 +54,18 @@ func NewHead(d *herb.Dataset, base, path, version, tab string) Head {
 	if PlainText(d.Title) == "" { // the namespace is beside it
 		h.Title = d.Ref.Name
 	}
-	h.Views = []ViewLink{{Tab: "table", Label: "Table", Href: path}}
-	if len(MapPairs(d)) > 0 {
-		h.Views = append(h.Views, ViewLink{Tab: "map", Label: "Map", Href: path + "/map"})
-	}
-	h.Views = append(h.Views, ViewLink{Tab: "about", Label: "About", Href: path + "/about"},
-		ViewLink{Tab: "api", Label: "API", Href: path + "/api"}, ViewLink{Tab: "versions", Label: "Versions", Href: path + "/versions"})
 	versioned := query.Params{}.WithValue(query.ParamVersion, version).Encode()
-	for i := range h.Views {
-		v := &h.Views[i]
-		if v.Current = v.Tab == tab; v.Current {
-			h.Newest = v.Href
+	for _, v := range []Link{{Label: "Table"}, {Label: "Map"}, {Label: "About"}, {Label: "API"}, {Label: "Versions"}} {
+		if v.Label == "Map" && len(MapPairs(d)) == 0 {
+			continue
 		}
-		v.Href = Join(v.Href, versioned)
+		name := strings.ToLower(v.Label)
+		href := strings.TrimSuffix(path+"/"+name, "/table")
+		if v.Current = name == tab; v.Current {
+			h.Newest = href
+		}
+		v.Href = Join(href, versioned)
+		h.Views = append(h.Views, v)
 	}
 	if !h.Locked {
 		h.Download = newDownload(path, versioned, d.Records, len(d.Fields))
@@ -83,7 +80,7 @@ func (h *Head) SetListing(s *State, rows int) {
 		columns = len(s.Columns)
 	}
 	for i, v := range h.Views {
-		if v.Tab == "table" || v.Tab == "map" {
+		if v.Label == "Table" || v.Label == "Map" {
 			path, _, _ := strings.Cut(v.Href, "?")
 			h.Views[i].Href = Join(path, s.withOwn(s.AnyPage()).Encode())
 		}
@@ -97,9 +94,8 @@ func (h *Head) SetListing(s *State, rows int) {
 // newDownload returns the menu of files for a query.
 func newDownload(path, rawQuery string, rows, columns int) *Download {
 	d := &Download{Rows: rows, Columns: Plural(columns, "column", "columns")}
-	for _, f := range []File{{"CSV", "for spreadsheets and scripts", ".csv"}, {"NDJSON", "one JSON object per line", ".ndjson"}, {"XLSX", "for Excel", ".xlsx"}} {
-		f.Href = Join(path+"/data"+f.Href, rawQuery)
-		d.Files = append(d.Files, f)
+	for _, f := range [][2]string{{"CSV", "for spreadsheets and scripts"}, {"NDJSON", "one JSON object per line"}, {"XLSX", "for Excel"}} {
+		d.Files = append(d.Files, Link{Label: f[0], Detail: f[1], Href: Join(path+"/data."+strings.ToLower(f[0]), rawQuery)})
 	}
 	return d
 }
@@ -165,4 +161,90 @@ func NewQuality(d *herb.Dataset) *Quality {
 	}
 	q.Notes = q.Notes[:min(len(q.Notes), maxNotes)]
 	return &q
+}
+
+// Descriptor contains the members of a Data Package descriptor that pages show.
+type Descriptor struct {
+	Keywords     []string
+	Homepage     string // a web address, or empty
+	Licenses     []Link
+	Sources      []Link // their details are roles, as are those of contributors
+	Contributors []Link
+}
+
+// descriptorEntry is an entry of the lists in a descriptor, as written by the publisher.
+type descriptorEntry struct {
+	Name, Title, Path, Organization, Role string
+	Roles                                 []string
+}
+
+// ReadDescriptor reads the public descriptor of a dataset. That of a dataset that requires a key is not read, because it may
+// quote values.
+func ReadDescriptor(d *herb.Dataset) Descriptor {
+	if d.Access == herb.AccessKey {
+		return Descriptor{}
+	}
+	return ParseDescriptor(d.Descriptor)
+}
+
+// ParseDescriptor parses a descriptor. Members of the resource override those of the package; malformed ones are ignored.
+func ParseDescriptor(descriptor []byte) Descriptor {
+	var out Descriptor
+	var parts struct{ Package, Resource map[string]json.RawMessage }
+	if json.Unmarshal(descriptor, &parts) != nil {
+		return out
+	}
+	var licenses, sources, contributors []descriptorEntry
+	for _, members := range []map[string]json.RawMessage{parts.Package, parts.Resource} {
+		// One by one, so that a malformed member does not hide the others.
+		_ = json.Unmarshal(members["keywords"], &out.Keywords)
+		_ = json.Unmarshal(members["homepage"], &out.Homepage)
+		_ = json.Unmarshal(members["licenses"], &licenses)
+		_ = json.Unmarshal(members["sources"], &sources)
+		_ = json.Unmarshal(members["contributors"], &contributors)
+	}
+	out.Keywords = slices.DeleteFunc(out.Keywords, func(s string) bool { return strings.TrimSpace(s) == "" })
+	out.Homepage = webAddress(out.Homepage)
+	for _, l := range licenses {
+		if name := cmp.Or(l.Title, l.Name, l.Path); name != "" {
+			out.Licenses = append(out.Licenses, Link{Label: name, Href: webAddress(l.Path)})
+		}
+	}
+	out.Sources, out.Contributors = credits(sources), credits(contributors)
+	return out
+}
+
+func credits(entries []descriptorEntry) (all []Link) {
+	const most = 100
+	for _, e := range entries[:min(len(entries), most)] {
+		c := Link{Label: cmp.Or(e.Title, e.Name, e.Organization, e.Path), Href: webAddress(e.Path)}
+		if c.Label == "" {
+			continue
+		}
+		if e.Role != "" {
+			e.Roles = append([]string{e.Role}, e.Roles...)
+		}
+		if e.Organization != "" && e.Organization != c.Label {
+			e.Roles = append(e.Roles, e.Organization)
+		}
+		c.Detail = strings.Join(e.Roles, ", ")
+		all = append(all, c)
+	}
+	return all
+}
+
+// webAddress returns a web address, or an empty string for anything else.
+func webAddress(s string) string {
+	if IsWebAddress(s) {
+		return s
+	}
+	return ""
+}
+
+// License returns the first license; nil if there is none.
+func (d Descriptor) License() *Link {
+	if len(d.Licenses) == 0 {
+		return nil
+	}
+	return &d.Licenses[0]
 }

@@ -5,7 +5,6 @@
 package view
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,7 +93,8 @@ func ParseState(path, raw string, d *herb.Dataset) (s State, canonical bool, err
 	for _, p := range ps {
 		s.changeColumns(p)
 	}
-	return s, sameParams(ps, s.params()), nil
+	sorted := func(ps query.Params) []string { return slices.Sorted(strings.SplitSeq(ps.Encode(), "&")) }
+	return s, slices.Equal(sorted(ps), sorted(s.params())), nil
 }
 
 // setOwn sets the part of the state that a parameter of the page describes. It returns false for other parameters.
@@ -197,16 +197,6 @@ func hasNoEffect(p query.Param, fields []herb.Field) bool {
 	}
 	_, op, ok := query.ResolveFilter(p.Name, fields)
 	return ok && !op.AcceptsEmpty()
-}
-
-// sameParams reports whether two lists contain the same parameters, in any order.
-func sameParams(a, b query.Params) bool {
-	sorted := func(ps query.Params) query.Params {
-		return slices.SortedFunc(slices.Values(ps), func(a, b query.Param) int {
-			return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
-		})
-	}
-	return slices.Equal(sorted(a), sorted(b))
 }
 
 // Request parses the listing.
@@ -352,15 +342,10 @@ func (s *State) toggle(field int, value string) (ps query.Params, active bool) {
 	return ps.With(query.Param{Name: name, Value: value}), false
 }
 
-// WithoutFilter returns the parameters without those that filter a field.
-func (s *State) WithoutFilter(field int) query.Params {
-	return s.withoutOps(field, query.Ops()...)
-}
-
-// withoutOps returns the parameters without those that filter a field with one of the operators.
-func (s *State) withoutOps(field int, ops ...query.Op) query.Params {
+// withoutFilters returns the parameters without those that filter a field with one of the operators; none: with any.
+func (s *State) withoutFilters(field int, ops ...query.Op) query.Params {
 	return slices.DeleteFunc(s.AnyPage(), func(p query.Param) bool {
 		i, op, ok := query.ResolveFilter(p.Name, s.fields)
-		return ok && i == field && slices.Contains(ops, op)
+		return ok && i == field && (len(ops) == 0 || slices.Contains(ops, op))
 	})
 }

@@ -95,7 +95,7 @@ func TestState_toggle(t *testing.T) {
 			t.Errorf("field %d, value %q: %s, %t; want %s, %t", tt.field, tt.value, ps.Encode(), active, tt.want, tt.active)
 		}
 	}
-	if got := s.WithoutFilter(1).Encode(); got != "price%5Beq%5D=1" {
+	if got := s.withoutFilters(1).Encode(); got != "price%5Beq%5D=1" {
 		t.Errorf("without the filter of a field: %s", got)
 	}
 }

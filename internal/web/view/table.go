@@ -233,16 +233,9 @@ type Pager struct {
 	query.Meta
 	From, To   int
 	Prev, Next string // empty: there is none
-	Sizes      []PageLink
+	Sizes      []Link
 	Path       string // of the form that goes to any page
 	Hidden     query.Params
-}
-
-// PageLink is a link to the listing with another number of rows per page.
-type PageLink struct {
-	Number  int
-	Href    string
-	Current bool
 }
 
 // NewPager returns the links of a page with this many rows.
@@ -256,11 +249,79 @@ func NewPager(s *State, m query.Meta, rows int) *Pager {
 	}
 	listing := s.AnyPage().Without(query.ParamPerPage)
 	for _, n := range []int{query.DefaultPerPage, pageRows, query.MaxPerPage} {
-		link := PageLink{Number: n, Href: s.Href(listing), Current: n == m.PerPage}
+		link := Link{Label: strconv.Itoa(n), Href: s.Href(listing), Current: n == m.PerPage}
 		if n != pageRows {
 			link.Href = s.hrefWith(listing, query.ParamPerPage, strconv.Itoa(n))
 		}
 		p.Sizes = append(p.Sizes, link)
 	}
 	return p
+}
+
+// Order is the menu of the order of the rows.
+type Order struct {
+	Label    string // in words
+	Keys     []OrderKey
+	Choices  []FieldItem
+	Hidden   query.Params
+	Original string // link; empty: the rows are in that order
+}
+
+// OrderKey is a field that the rows are sorted by.
+type OrderKey struct {
+	Heading      string
+	Desc         bool
+	Flip, Remove string
+}
+
+// sortParams returns the parameters of the listing with another order.
+func (s *State) sortParams(keys ...query.SortField) query.Params {
+	ps := s.AnyPage().Without(query.ParamSort, query.ParamOrder)
+	var names []string
+	for _, k := range keys {
+		name := s.fields[k.Field].Name
+		switch {
+		case len(keys) == 1 && k.Desc: // for fields with any name
+			return ps.WithValue(query.ParamSort, name).WithValue(query.ParamOrder, "desc")
+		case k.Desc:
+			name = "-" + name
+		}
+		names = append(names, name)
+	}
+	return ps.WithValue(query.ParamSort, strings.Join(names, ","))
+}
+
+// NewOrder returns the menu of the order. It offers the sortable ones of the shown columns.
+func NewOrder(s *State, req *query.Request, columns []Column) Order {
+	keys := req.Sort
+	o := Order{Label: "Original order", Hidden: s.Hidden(query.ParamSort, query.ParamOrder)}
+	if req.ByRelevance() {
+		o.Label = "Best matches"
+	}
+	if s.Listing.Get(query.ParamSort) != "" {
+		o.Original = s.Href(s.sortParams())
+	}
+	var labels []string
+	for i, k := range keys {
+		flipped := slices.Clone(keys)
+		flipped[i].Desc = !k.Desc
+		key := OrderKey{Heading: Heading(s.fields[k.Field]), Desc: k.Desc, Flip: s.Href(s.sortParams(flipped...))}
+		if o.Original != "" {
+			key.Remove = s.Href(s.sortParams(slices.Delete(slices.Clone(keys), i, i+1)...))
+		}
+		arrow := " ↑"
+		if k.Desc {
+			arrow = " ↓"
+		}
+		o.Keys, labels = append(o.Keys, key), append(labels, key.Heading+arrow)
+	}
+	if len(labels) > 0 {
+		o.Label = "Sorted by " + strings.Join(labels, ", ")
+	}
+	for _, c := range columns {
+		if c.Sortable && !slices.ContainsFunc(keys, func(k query.SortField) bool { return k.Field == c.Index }) {
+			o.Choices = append(o.Choices, FieldItem{Name: c.Name, Heading: c.Heading, Type: c.Type})
+		}
+	}
+	return o
 }
