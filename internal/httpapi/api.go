@@ -90,7 +90,7 @@ type API struct {
 	mux        *http.ServeMux
 	buffers    buffers
 	compressor compressor
-	bodies     bodyCache
+	bodies     *bodyCache
 
 	openAPIDocument atomic.Pointer[document]
 }
@@ -120,7 +120,7 @@ func New(opts Options) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
 	}
-	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), bodies: bodyCache{limit: bodyCacheSize}}
+	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), bodies: newBodyCache(bodyCacheSize)}
 	a.routes = a.routeTable()
 	a.mux = a.newMux(a.routes)
 	return a, nil

@@ -8,7 +8,7 @@ import (
 
 func TestBodyCache_limit(t *testing.T) {
 	t.Parallel()
-	c := bodyCache{limit: 16 << 10}
+	c := newBodyCache(16 << 10)
 	key := func(i int) bodyKey { return bodyKey{strconv.Itoa(i), codingGzip} }
 	body := bytes.Repeat([]byte("x"), 1000)
 	for i := range 100 {
@@ -16,14 +16,12 @@ func TestBodyCache_limit(t *testing.T) {
 		if c.get(key(0)) == nil { // keeps it the most recently used
 			t.Fatalf("body 0 was evicted after %d others", i)
 		}
-		if n := (len(c.recent) + len(c.old)) * len(body); n > c.limit {
-			t.Fatalf("%d bodies have %d bytes", i+1, n)
+		if n := c.bodies.Len() * cachedSize(body); n > c.limit || n != c.size {
+			t.Fatalf("%d bodies have %d bytes, %d are counted", i+1, n, c.size)
 		}
 	}
-	if n := len(c.recent) + len(c.old); n < c.limit/2/(len(body)+256) {
-		t.Errorf("%d bodies are cached, less than half of what the limit allows", n)
-	}
-	if c.get(key(1)) != nil || !bytes.Equal(c.get(key(99)), body) {
+	last := 100 - c.limit/cachedSize(body) + 1 // the least recently used one that is cached, besides body 0
+	if c.get(key(last-1)) != nil || !bytes.Equal(c.get(key(last)), body) {
 		t.Error("the cached bodies are not the most recently used ones")
 	}
 	body[0] = 'y'

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/golang/groupcache/lru"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -100,44 +101,42 @@ type bodyKey struct {
 	coding coding
 }
 
-// bodyCache caches compressed bodies in two generations: when the recent one is full, it becomes the old one, whose bodies
-// are evicted with it unless they are used. It is safe for concurrent use.
+// bodyCache caches the compressed bodies that were used last, up to a number of bytes. It is safe for concurrent use.
 type bodyCache struct {
-	limit int // of both generations, in bytes
+	limit int // in bytes
 
-	mu          sync.Mutex
-	recent, old map[bodyKey][]byte
-	size        int // of recent, in bytes
+	mu     sync.Mutex
+	bodies *lru.Cache
+	size   int // in bytes
 }
+
+func newBodyCache(limit int) *bodyCache {
+	c := &bodyCache{limit: limit, bodies: lru.New(0)} // eviction is by bytes, not by number
+	c.bodies.OnEvicted = func(_ lru.Key, body any) { c.size -= cachedSize(body.([]byte)) }
+	return c
+}
+
+// cachedSize returns the size of a cached body with its key and its elements of the list and the map.
+func cachedSize(body []byte) int { return len(body) + 256 }
 
 // get returns a cached body, or nil if there is none. The caller must not modify it.
 func (c *bodyCache) get(key bodyKey) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	body, ok := c.recent[key]
-	if !ok {
-		if body, ok = c.old[key]; ok {
-			c.insert(key, body)
-		}
-	}
-	return body
+	body, _ := c.bodies.Get(key)
+	cached, _ := body.([]byte)
+	return cached
 }
 
-// add adds a copy of a body that get has not returned, unless it is too large.
+// add adds a copy of a body, unless it is too large.
 func (c *bodyCache) add(key bodyKey, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, cached := c.recent[key] // by another request
-	if !cached && len(body) <= c.limit/16 {
-		c.insert(key, slices.Clone(body))
+	if _, ok := c.bodies.Get(key); ok || len(body) > c.limit/16 { // another request has added it
+		return
 	}
-}
-
-// insert adds a body to the recent generation. The lock must be held.
-func (c *bodyCache) insert(key bodyKey, body []byte) {
-	entry := len(body) + 256 // with its key and the elements of the maps
-	if c.size += entry; c.recent == nil || c.size > c.limit/2 {
-		c.old, c.recent, c.size = c.recent, map[bodyKey][]byte{}, entry
+	c.bodies.Add(key, slices.Clone(body))
+	for c.size += cachedSize(body); c.size > c.limit; {
+		c.bodies.RemoveOldest()
 	}
-	c.recent[key] = body
 }
