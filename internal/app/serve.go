@@ -15,6 +15,7 @@ import (
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/plants"
 	"herbarium/internal/telemetry"
@@ -23,9 +24,9 @@ import (
 
 // ServeOptions configure a server in addition to Config.
 type ServeOptions struct {
-	Found   source.Set     // published before serving
-	Finder  *source.Finder // finds the sources in Watch
-	Watch   []string       // files and folders to publish whenever they change
+	Found   source.Set       // published before serving
+	Finder  *discover.Finder // finds the sources in Watch
+	Watch   []string         // files and folders to publish whenever they change
 	Log     *slog.Logger
 	Version string // of the program
 	// Ready is called once the server answers requests, with some datasets and the number of all. nil disables it.

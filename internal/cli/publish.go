@@ -14,6 +14,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/library"
 	"herbarium/internal/publish"
@@ -114,7 +115,7 @@ func (f publishFlags) apply(sources []source.Source) error {
 }
 
 // discover returns the sources at the paths.
-func (r *runner) discover(ctx context.Context, finder *source.Finder, paths []string, given publishFlags) (set source.Set, err error) {
+func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []string, given publishFlags) (set source.Set, err error) {
 	if given.as == "" {
 		if slices.Contains(paths, stdinPath) {
 			return set, usagef("standard input has no name; set one with --as namespace/dataset")

@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 )
@@ -65,12 +66,12 @@ func (f readFlags) options() (format string, o rows.Options, err error) {
 }
 
 // finder returns a finder that applies the flags to files without a descriptor.
-func (f readFlags) finder(data string) (*source.Finder, error) {
+func (f readFlags) finder(data string) (*discover.Finder, error) {
 	format, dialect, err := f.options()
 	if err != nil {
 		return nil, err
 	}
-	return source.NewFinder(source.FinderOptions{Formats: ingest.Formats(), Data: data, Format: format, Dialect: dialect, SkipEmptyDescriptors: data == ""}), nil
+	return discover.New(discover.Options{Formats: ingest.Formats(), Data: data, Format: format, Dialect: dialect, SkipEmptyDescriptors: data == ""}), nil
 }
 
 // check rejects the flags for sources that have a descriptor, which says how files are read.

@@ -12,6 +12,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 )
 
@@ -24,7 +25,7 @@ import (
 type Watcher struct {
 	publisher *Publisher
 	publish   func(context.Context, ingest.Source) (retry bool)
-	finder    *source.Finder
+	finder    *discover.Finder
 	paths     []string
 	intervals intervals
 	errors    map[string]bool // messages of the last discovery
@@ -68,7 +69,7 @@ type watchedSource struct {
 
 // Watch returns a watcher of the sources in files and folders. Their current state counts as published: call Watch before found,
 // the result of the first discovery, is published, and Run afterwards.
-func (p *Publisher) Watch(finder *source.Finder, paths []string, found source.Set) *Watcher {
+func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.Set) *Watcher {
 	w := &Watcher{
 		publisher: p, publish: p.republish, finder: finder, paths: paths, errors: map[string]bool{}, sources: map[sourceKey]*watchedSource{},
 		intervals: intervals{settle: 300 * time.Millisecond, writingSettle: 10 * time.Second, poll: 2 * time.Second, retry: time.Second},

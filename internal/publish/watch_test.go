@@ -12,6 +12,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 )
 
@@ -49,7 +50,7 @@ func start(t *testing.T, files map[string]string, adjust func(*fixture, *Watcher
 		s.write(t, name, content)
 	}
 	p := &Publisher{Store: quietStore{cleared: s.gone}, Log: slog.New(slog.DiscardHandler)}
-	w := p.Watch(source.NewFinder(source.FinderOptions{Formats: ingest.Formats()}), []string{s.dir}, source.Set{})
+	w := p.Watch(discover.New(discover.Options{Formats: ingest.Formats()}), []string{s.dir}, source.Set{})
 	w.intervals = intervals{
 		settle: 30 * time.Millisecond, writingSettle: time.Hour, poll: time.Hour /* rely on notifications */, retry: time.Millisecond,
 	}

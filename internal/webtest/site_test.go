@@ -19,7 +19,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/discover"
 	"herbarium/internal/plants"
 	"herbarium/internal/publish"
 	"herbarium/internal/web"
@@ -137,7 +137,7 @@ func (l *library) publishFiles(ctx context.Context, files map[string]string) err
 
 // publishFolder publishes the sources in a folder.
 func (l *library) publishFolder(ctx context.Context, folder string) error {
-	set := source.NewFinder(source.FinderOptions{Formats: ingest.Formats()}).Discover(ctx, []string{folder})
+	set := discover.New(discover.Options{Formats: ingest.Formats()}).Discover(ctx, []string{folder})
 	if err := set.Err(); err != nil {
 		return err
 	}

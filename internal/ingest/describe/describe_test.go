@@ -18,11 +18,12 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/describe"
+	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 )
 
-func newFinder() *source.Finder {
-	return source.NewFinder(source.FinderOptions{Formats: ingest.Formats(), SkipEmptyDescriptors: true})
+func newFinder() *discover.Finder {
+	return discover.New(discover.Options{Formats: ingest.Formats(), SkipEmptyDescriptors: true})
 }
 
 func describePath(t *testing.T, path string) (*describe.Description, error) {

@@ -1,7 +1,6 @@
 package parquetrows
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -88,7 +87,10 @@ func readFooter(in *rows.Input) (*fileMetadata, error) {
 	if most < 0 {
 		return nil, herb.Invalidf("the file is not a Parquet file, or it is truncated: it has only %d bytes", in.Size())
 	}
-	if err := cmp.Or(readFull(in, head, 0), readFull(in, tail, in.Size()-int64(len(tail)))); err != nil {
+	if err := readFull(in, head, 0); err != nil {
+		return nil, err
+	}
+	if err := readFull(in, tail, in.Size()-int64(len(tail))); err != nil {
 		return nil, err
 	}
 	length := int64(binary.LittleEndian.Uint32(tail))

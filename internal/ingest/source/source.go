@@ -1,5 +1,4 @@
-// Package source defines what a dataset is published from, the files and the settings of a descriptor or of flags, and finds
-// it in files, folders and descriptors.
+// Package source defines what a dataset is published from: files, and the settings of a descriptor or of flags.
 package source
 
 import (

@@ -1,4 +1,4 @@
-package source
+package datapackage
 
 import (
 	"cmp"
@@ -9,10 +9,11 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
 )
 
 // readSchema reads the fields of a resource. A schema without fields exposes every column.
-func (p *descriptor) readSchema(s *Source, n node) {
+func (p *descriptor) readSchema(s *source.Source, n node) {
 	m := n.member("schema")
 	if address, ok := m.value.(string); ok && strings.Contains(address, "://") {
 		s.Notes = append(s.Notes, fmt.Sprintf("the schema at %.500s is not fetched: every column is exposed, with its inferred type; "+
@@ -47,7 +48,7 @@ func (p *descriptor) readSchema(s *Source, n node) {
 	readFields(s, list)
 }
 
-func readFields(s *Source, list []node) {
+func readFields(s *source.Source, list []node) {
 	names := make([]string, len(list))
 	first := map[string]int{} // position of the first field of each name
 	for i, n := range list {
@@ -60,12 +61,12 @@ func readFields(s *Source, list []node) {
 		names[i] = f.Name
 		s.Fields = append(s.Fields, f)
 	}
-	for i, name := range UniqueNames(names) { // as the columns of a file are named
+	for i, name := range source.UniqueNames(names) { // as the columns of a file are named
 		s.Fields[i].Name = name
 	}
 }
 
-func readField(s *Source, n node) (f FieldSetting) {
+func readField(s *source.Source, n node) (f source.FieldSetting) {
 	n.isObject()
 	s.Notes = append(s.Notes, n.typos("field")...)
 	settings := n.member(own)
@@ -116,7 +117,7 @@ func types() []string {
 
 // readType reads the type of a field and the members that describe its notation. A member that does not apply to the type
 // is an error, because it would be ignored.
-func readType(s *Source, n node, name string) (d profile.Schema) {
+func readType(s *source.Source, n node, name string) (d profile.Schema) {
 	format, bare := "", true
 	bind(n.member, []binding{
 		{"type", &d.Type}, {"format", &format}, {"decimalChar", &d.DecimalChar}, {"groupChar", &d.GroupChar}, {"bareNumber", &bare},
@@ -146,7 +147,7 @@ func readType(s *Source, n node, name string) (d profile.Schema) {
 
 // readFormat reads the format of a field: the notation of dates and datetimes. It says nothing else about how values
 // compare.
-func readFormat(s *Source, n node, format, name string, d *profile.Schema) {
+func readFormat(s *source.Source, n node, format, name string, d *profile.Schema) {
 	t := profile.Type(d.Type)
 	switch {
 	case format == "" || format == "default" || t == "" && format == "any":

@@ -1,4 +1,4 @@
-package source_test
+package discover_test
 
 import (
 	"bytes"
@@ -13,13 +13,14 @@ import (
 	_ "modernc.org/sqlite"
 
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 )
 
 // find discovers the sources at paths with all formats.
 func find(t *testing.T, paths ...string) source.Set {
 	t.Helper()
-	return source.NewFinder(source.FinderOptions{Formats: ingest.Formats()}).Discover(t.Context(), paths)
+	return discover.New(discover.Options{Formats: ingest.Formats()}).Discover(t.Context(), paths)
 }
 
 // writeFile writes a file and returns its path.

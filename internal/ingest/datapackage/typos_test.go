@@ -1,4 +1,4 @@
-package source_test
+package datapackage_test
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package source_test
+package discover_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/discover"
 )
 
 func link(t *testing.T, target, path string) {
@@ -143,7 +143,7 @@ func TestFinder_DataFolder(t *testing.T) {
 	link(t, "../herbarium-data/herbarium.csv", filepath.Join(dir, "pub/stolen.csv"))
 	outer := filepath.Join(t.TempDir(), "elsewhere")
 	link(t, data, outer)
-	f := source.NewFinder(source.FinderOptions{Formats: ingest.Formats(), Data: outer})
+	f := discover.New(discover.Options{Formats: ingest.Formats(), Data: outer})
 	set := f.Discover(t.Context(), []string{dir})
 	if diff := cmp.Diff([]string{"pub/x pub/x.csv"}, refs(dir, set.Sources)); diff != "" {
 		t.Errorf("sources (-want +got):\n%s", diff)

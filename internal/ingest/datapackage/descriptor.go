@@ -1,4 +1,5 @@
-package source
+// Package datapackage reads sources from Data Package descriptors.
+package datapackage
 
 import (
 	"bytes"
@@ -13,6 +14,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
 )
 
 // Limits of the size of a descriptor. Parsing YAML needs many times its size.
@@ -21,20 +24,21 @@ const (
 	maxYAMLSize = 1 << 20
 )
 
-// isDescriptor reports whether a path has the name of a descriptor.
-func isDescriptor(path string) bool {
+// IsDescriptor reports whether a path has the name of a descriptor.
+func IsDescriptor(path string) bool {
 	return slices.Contains([]string{"datapackage.json", "datapackage.yaml", "datapackage.yml"}, filepath.Base(path))
 }
 
-func isEmptyDescriptor(e fs.DirEntry) bool {
+// IsEmpty reports whether an entry of a folder is an empty descriptor.
+func IsEmpty(e fs.DirEntry) bool {
 	info, err := e.Info()
-	return isDescriptor(e.Name()) && err == nil && info.Mode().IsRegular() && info.Size() == 0
+	return IsDescriptor(e.Name()) && err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 
-// detectDescriptor reports whether a regular file that the user named is a descriptor, by its name or its content.
-func detectDescriptor(path string, size int64) bool {
+// Detect reports whether a regular file that the user named is a descriptor, by its name or its content.
+func Detect(path string, size int64) bool {
 	switch {
-	case isDescriptor(path), isYAML(path):
+	case IsDescriptor(path), isYAML(path):
 		return true
 	case !strings.EqualFold(filepath.Ext(path), ".json") || size > maxSize:
 		return false
@@ -85,7 +89,8 @@ func parseFile(dir file.Dir, path string) (any, error) {
 // descriptor reads a Data Package descriptor (https://datapackage.org) of version 1 or 2. Herbarium's own settings are members
 // of "herbarium" in the package, a resource or a field. Other unknown members are kept, because everyone may add some.
 type descriptor struct {
-	*search
+	source.Set
+	formats   []rows.Format
 	path      string
 	folder    string
 	dir       file.Dir // the folder
@@ -101,13 +106,14 @@ type descriptor struct {
 // skipError is the reason why a resource is not published although nothing is wrong with it: it is not a table.
 type skipError struct{ error }
 
-// descriptor adds a source for each resource of a descriptor. in is the folder that the user named; zero: the user named the
+// Read returns a source for each resource of a descriptor. in is the folder that the user named; zero: the user named the
 // descriptor. The paths in it must not lead out of its folder.
-func (s *search) descriptor(in file.Dir, path string) {
-	p := &descriptor{search: s, path: path, folder: filepath.Dir(path)}
+func Read(in file.Dir, path string, formats []rows.Format) source.Set {
+	p := &descriptor{formats: formats, path: path, folder: filepath.Dir(path)}
 	if err := p.read(in); err != nil {
-		p.fail(Located(path, err))
+		p.Fail(source.Located(path, err))
 	}
+	return p.Set
 }
 
 // read reads the package and its resources.
@@ -145,9 +151,9 @@ func (p *descriptor) read(in file.Dir) error {
 			s.Description = cmp.Or(s.Description, root.annotation("description"))
 		}
 		if skip, ok := p.err.(*skipError); ok {
-			p.skip(p.path, skip.Error())
+			p.Skip(p.path, skip.Error())
 		} else if p.err != nil {
-			p.fail(Located(p.path, p.err))
+			p.Fail(source.Located(p.path, p.err))
 		} else {
 			p.Sources = append(p.Sources, s)
 		}
@@ -170,13 +176,13 @@ func (p *descriptor) readHeader(root node) {
 }
 
 // resource reads the resource at a position.
-func (p *descriptor) resource(n node, position int) Source {
-	s := Source{Root: p.root, Base: p.base}
+func (p *descriptor) resource(n node, position int) source.Source {
+	s := source.Source{Root: p.root, Base: p.base}
 	if !n.isObject() {
 		return s
 	}
 	s.Notes = slices.Concat(p.notes, n.typos("resource"))
-	for _, read := range []func(*Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
+	for _, read := range []func(*source.Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
 		if read(&s, n); p.err != nil {
 			return s
 		}
@@ -185,11 +191,11 @@ func (p *descriptor) resource(n node, position int) Source {
 	name := ""
 	n.member("name").assign(&name)
 	if name == "" && s.Inline == nil {
-		name = Stem(s.Path)
+		name = source.Stem(s.Path)
 	}
 	var err error
 	if p.err == nil {
-		s.Ref, err = NewRef(n.where, p.namespace, cmp.Or(name, "resource-"+strconv.Itoa(position+1)))
+		s.Ref, err = source.NewRef(n.where, p.namespace, cmp.Or(name, "resource-"+strconv.Itoa(position+1)))
 		n.record(err)
 	}
 	s.Descriptor, err = p.asWritten(n)

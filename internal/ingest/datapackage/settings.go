@@ -1,4 +1,4 @@
-package source
+package datapackage
 
 import (
 	"cmp"
@@ -9,10 +9,11 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
 )
 
 // readSettings reads Herbarium's own settings of a resource.
-func (p *descriptor) readSettings(s *Source, n node) {
+func (p *descriptor) readSettings(s *source.Source, n node) {
 	n.checkPlacement(n.where + ".herbarium")
 	n.member(own).bindAll([]binding{
 		{"access", func(n node) { s.Access = readAccess(n) }},
@@ -60,7 +61,7 @@ func readOrder(n node) (o herb.Order) {
 }
 
 // readMap reads the fields with the coordinates of the records.
-func readMap(n node) (m MapFields) {
+func readMap(n node) (m source.MapFields) {
 	n.isObject()
 	n.bindAll([]binding{{"latitude", &m.Latitude}, {"longitude", &m.Longitude}})
 	if m.Latitude == "" || m.Longitude == "" {
@@ -70,7 +71,7 @@ func readMap(n node) (m MapFields) {
 }
 
 // readInclude reads the conditions for rows: one value or a list of values by column.
-func readInclude(n node) (out []Include) {
+func readInclude(n node) (out []source.Include) {
 	n.isObject()
 	for _, name := range n.names() {
 		m := n.member(name)
@@ -78,7 +79,7 @@ func readInclude(n node) (out []Include) {
 		if len(values) == 0 {
 			m.fail("lists no value; list the values of rows to include, \"\" for an empty one")
 		}
-		out = append(out, Include{Column: name, Values: values})
+		out = append(out, source.Include{Column: name, Values: values})
 	}
 	return out
 }
@@ -115,7 +116,7 @@ func readExpectation(n node) (e herb.Expectation) {
 }
 
 // readDialect reads the dialect of a resource, which is an object or the path of a file.
-func (p *descriptor) readDialect(s *Source, n node) {
+func (p *descriptor) readDialect(s *source.Source, n node) {
 	dialect := p.dereference(n.member("dialect"))
 	dialect.checkPlacement(n.where + ".herbarium")
 	s.Notes = append(s.Notes, dialect.typos("dialect")...)
@@ -140,7 +141,7 @@ func readOptions(o *rows.Options, find func(name string) node) {
 	doubleQuote, header := true, true
 	bind(find, []binding{
 		{"delimiter", func(n node) {
-			if o.Delimiter = n.char(); o.Delimiter != 0 && !ValidDelimiter(o.Delimiter) {
+			if o.Delimiter = n.char(); o.Delimiter != 0 && !source.ValidDelimiter(o.Delimiter) {
 				n.fail("is %q; it must not be a quote", string(rune(o.Delimiter)))
 			}
 		}},
@@ -208,7 +209,7 @@ func (p *descriptor) dereference(n node) node {
 		}
 		value, err := parseFile(p.dir, path)
 		if err != nil {
-			n.record(Located(path, err))
+			n.record(source.Located(path, err))
 		}
 		n = node{n.where + " (" + filepath.Base(path) + ")", value, n.err}
 	}

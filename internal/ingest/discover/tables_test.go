@@ -1,4 +1,4 @@
-package source_test
+package discover_test
 
 import (
 	"archive/zip"
@@ -13,8 +13,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // zipped returns a zip archive of files given as name, content, name, content, ….
@@ -124,7 +124,7 @@ func TestDiscover_Tables(t *testing.T) {
 			}
 		})
 	}
-	src, err := source.NewFinder(source.FinderOptions{Formats: ingest.Formats()}).As(t.Context(), dir+"/many.db#beds", herb.Ref{Namespace: "n", Name: "d"})
+	src, err := discover.New(discover.Options{Formats: ingest.Formats()}).As(t.Context(), dir+"/many.db#beds", herb.Ref{Namespace: "n", Name: "d"})
 	if err != nil || src.Dialect.Table != "beds" || src.Path != dir+"/many.db" || src.Ref.Name != "d" {
 		t.Errorf("got %+v, error %v", src, err)
 	}
@@ -177,7 +177,7 @@ func TestDiscover_Content(t *testing.T) {
 func TestDiscover_Options(t *testing.T) {
 	t.Parallel()
 	dir := layout(t, "a.csv=1;2\n3;4\n", `pkg/datapackage.json={"resources":[{"path":"b.csv"}]}`, "pkg/b.csv=x\n1\n")
-	f := source.NewFinder(source.FinderOptions{Formats: ingest.Formats(), Format: "csv", Dialect: rows.Options{Header: rows.HeaderNone}})
+	f := discover.New(discover.Options{Formats: ingest.Formats(), Format: "csv", Dialect: rows.Options{Header: rows.HeaderNone}})
 	set := f.Discover(t.Context(), []string{dir})
 	if set.Err() != nil || len(set.Sources) != 2 {
 		t.Fatalf("got %+v", set)
@@ -206,7 +206,7 @@ func TestDiscover_Cache(t *testing.T) {
 		}
 		return found, err
 	}
-	f := source.NewFinder(source.FinderOptions{Formats: []rows.Format{{Name: "x", Extensions: []string{".x"}, Tables: tables}}})
+	f := discover.New(discover.Options{Formats: []rows.Format{{Name: "x", Extensions: []string{".x"}, Tables: tables}}})
 	check := func(wantCalls int, want ...string) {
 		t.Helper()
 		set := f.Discover(t.Context(), []string{dir})

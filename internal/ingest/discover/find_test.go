@@ -1,4 +1,4 @@
-package source_test
+package discover_test
 
 import (
 	"os"
@@ -11,6 +11,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 )
 
@@ -222,7 +223,7 @@ func TestAs(t *testing.T) {
 	dir := layout(t, "植物.csv", "x.txt", "x.pdf=%PDF-1.7", `many.json={"a":[{"x":1}],"b":[{"x":1}]}`,
 		`one/datapackage.json={"resources":[{"path":"a.csv","title":"A"}]}`, "one/a.csv", "two/a.csv", "two/b.csv")
 	ref := herb.Ref{Namespace: "my", Name: "own"}
-	f := source.NewFinder(source.FinderOptions{Formats: ingest.Formats()})
+	f := discover.New(discover.Options{Formats: ingest.Formats()})
 	for _, tt := range []struct {
 		path, want, problem string
 		ref                 herb.Ref
@@ -257,7 +258,7 @@ func TestDiscover_Folders(t *testing.T) {
 	t.Parallel()
 	dir := layout(t, "a.csv", "sub/b.csv", "herbarium-data/x.csv", ".git/x.csv", "pkg/data/x.csv", "pkg/other/y.csv", "pkg/schemas/s.json={}",
 		`pkg/datapackage.json={"resources":[{"path":"data/none.csv"},{"path":"data/x.csv","schema":"schemas/s.json"},{"path":"none/x.csv"}]}`)
-	f := source.NewFinder(source.FinderOptions{Formats: ingest.Formats(), Data: dir + "/herbarium-data"})
+	f := discover.New(discover.Options{Formats: ingest.Formats(), Data: dir + "/herbarium-data"})
 	set := f.Discover(t.Context(), []string{dir, dir + "/none.csv"})
 	slices.Sort(set.Folders)
 	want := []string{dir, dir + "/pkg", dir + "/pkg/data", dir + "/pkg/schemas", dir + "/sub"}

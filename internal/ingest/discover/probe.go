@@ -1,4 +1,4 @@
-package source
+package discover
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
 )
 
 const (
@@ -25,15 +26,15 @@ func (s *search) namedFile(path, table string) error {
 	p := s.probe(file.Dir{}, path)
 	switch {
 	case p.err != nil:
-		return Located(path, p.err)
+		return source.Located(path, p.err)
 	case table != "" && !p.multiple:
 		return herb.Invalidf("%s has the format %s, which has no tables; remove #%s", path, p.format, rows.Clip(table))
 	case table != "":
-		return s.add(Source{Path: path}, p, table)
+		return s.add(source.Source{Path: path}, p, table)
 	case s.single:
-		return s.add(Source{Path: path}, p, "")
+		return s.add(source.Source{Path: path}, p, "")
 	default:
-		return s.tables(Source{Path: path}, p)
+		return s.tables(source.Source{Path: path}, p)
 	}
 }
 
@@ -47,13 +48,13 @@ func (s *search) folderFile(dir file.Dir, path string) error {
 	}
 	switch {
 	case mayBeTable && p.reason != "":
-		s.skip(path, p.reason)
+		s.Skip(path, p.reason)
 	case !mayBeTable && !known:
-		s.skip(path, fmt.Sprintf("%q is not the extension of a supported format", cmp.Or(filepath.Ext(file.Uncompressed(path)), filepath.Ext(path))))
+		s.Skip(path, fmt.Sprintf("%q is not the extension of a supported format", cmp.Or(filepath.Ext(file.Uncompressed(path)), filepath.Ext(path))))
 	case format.Name == "sqlite" && p.err == nil && !p.matches: // many programs use the extension .db
-		s.skip(path, "not a SQLite database")
+		s.Skip(path, "not a SQLite database")
 	default:
-		return s.tables(Source{Path: path, Root: dir.Path()}, p) // an error is reported when the file is published
+		return s.tables(source.Source{Path: path, Root: dir.Path()}, p) // an error is reported when the file is published
 	}
 	return nil
 }
@@ -71,7 +72,7 @@ func (s *search) mayBeTable(path string) bool {
 }
 
 // tables adds a dataset for each table of a file. A single table has the name of the file.
-func (s *search) tables(src Source, p probe) error {
+func (s *search) tables(src source.Source, p probe) error {
 	switch published := rows.Published(p.tables); {
 	case len(published) > maxTables:
 		return herb.Invalidf("%s has %d tables; at most %d are published together; name each table to publish, like %s#%s",
@@ -81,9 +82,9 @@ func (s *search) tables(src Source, p probe) error {
 	}
 	for _, t := range p.tables {
 		if t.Skipped != "" {
-			s.skip(src.Path+"#"+t.Name, t.Skipped)
+			s.Skip(src.Path+"#"+t.Name, t.Skipped)
 		} else {
-			s.fail(s.add(src, p, t.Name))
+			s.Fail(s.add(src, p, t.Name))
 		}
 	}
 	return nil
@@ -91,12 +92,12 @@ func (s *search) tables(src Source, p probe) error {
 
 // add adds a source for a file or one table of it. It is named after the file and its folder; a table of a database has its
 // own name, that of another file is appended to the name of the file.
-func (s *search) add(src Source, p probe, table string) error {
+func (s *search) add(src source.Source, p probe, table string) error {
 	abs, err := filepath.Abs(src.Path)
 	if err != nil {
 		return file.CannotRead(src.Path, err)
 	}
-	name := Stem(abs)
+	name := source.Stem(abs)
 	src.Format, src.Dialect = s.opts.Format, s.opts.Dialect
 	if table != "" {
 		src.Dialect.Table = table
@@ -104,7 +105,7 @@ func (s *search) add(src Source, p probe, table string) error {
 			name = table
 		}
 	}
-	if src.Ref, err = NewRef(src.Path, filepath.Base(filepath.Dir(abs)), name); err != nil && !s.single {
+	if src.Ref, err = source.NewRef(src.Path, filepath.Base(filepath.Dir(abs)), name); err != nil && !s.single {
 		return err
 	}
 	s.Sources = append(s.Sources, src)

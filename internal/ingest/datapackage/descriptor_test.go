@@ -1,6 +1,9 @@
-package source_test
+package datapackage_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -8,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
@@ -21,10 +25,27 @@ func formats() []rows.Format {
 	}
 }
 
+// layout writes files, given as name or name=content, and returns their folder. The default content is a table.
+func layout(t *testing.T, files ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "root")
+	for _, f := range files {
+		name, content, ok := strings.Cut(f, "=")
+		if !ok {
+			content = "a\n1\n"
+		}
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // read reads the descriptor in a folder.
 func read(t *testing.T, dir string) source.Set {
 	t.Helper()
-	return source.NewFinder(source.FinderOptions{Formats: formats()}).Discover(t.Context(), []string{dir})
+	return discover.New(discover.Options{Formats: formats()}).Discover(t.Context(), []string{dir})
 }
 
 func TestRead(t *testing.T) {

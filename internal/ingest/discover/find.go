@@ -1,4 +1,5 @@
-package source
+// Package discover finds sources in files, folders and descriptors.
+package discover
 
 import (
 	"context"
@@ -12,12 +13,14 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/datapackage"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
 )
 
-// FinderOptions configure a Finder.
-type FinderOptions struct {
+// Options configure a Finder.
+type Options struct {
 	Formats []rows.Format
 	Data    string // data folder of the program, which is never published; empty: none
 	// Format and Dialect apply to files without a descriptor. Empty: detected.
@@ -39,42 +42,16 @@ type FinderOptions struct {
 //
 // Files in a folder and paths in a descriptor must not lead out of the folder. A path that the user named may be a link.
 type Finder struct {
-	opts     FinderOptions
+	opts     Options
 	previous map[string]probe // by path
 }
 
-// NewFinder returns a Finder.
-func NewFinder(o FinderOptions) *Finder { return &Finder{opts: o} }
-
-// Set is the result of a search for sources.
-type Set struct {
-	Sources []Source
-	Skipped []Skipped
-	Errors  []error  // one for each path that cannot be published
-	Folders []string // in which changes may lead to another result, besides those of the sources; may repeat
-}
-
-// Skipped is a file or resource that is not published because it is not a table.
-type Skipped struct{ Path, Reason string }
-
-// String returns the path and the reason.
-func (s Skipped) String() string { return s.Path + ": " + s.Reason }
-
-// Err joins the errors.
-func (s Set) Err() error { return errors.Join(s.Errors...) }
-
-func (s *Set) skip(path, reason string) { s.Skipped = append(s.Skipped, Skipped{path, reason}) }
-
-// fail adds an error, unless it is nil.
-func (s *Set) fail(err error) {
-	if err != nil {
-		s.Errors = append(s.Errors, err)
-	}
-}
+// New returns a Finder.
+func New(o Options) *Finder { return &Finder{opts: o} }
 
 // Discover finds the sources at paths, sorted by the names of their datasets. If two sources have the same name, neither
 // is returned.
-func (f *Finder) Discover(ctx context.Context, paths []string) Set {
+func (f *Finder) Discover(ctx context.Context, paths []string) source.Set {
 	s := f.newSearch(ctx)
 	for _, p := range paths {
 		s.try(p, func() error { return s.path(p) })
@@ -86,20 +63,20 @@ func (f *Finder) Discover(ctx context.Context, paths []string) Set {
 }
 
 // As finds the only dataset in a file, a folder or a descriptor, and names it.
-func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (Source, error) {
+func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (source.Source, error) {
 	path = filepath.Clean(path)
-	if err := CheckReserved(path, ref); err != nil {
-		return Source{}, err
+	if err := source.CheckReserved(path, ref); err != nil {
+		return source.Source{}, err
 	}
 	s := f.newSearch(ctx)
 	s.single = true
-	s.fail(s.path(path))
+	s.Fail(s.path(path))
 	s.rejectData()
 	switch {
 	case len(s.Errors) > 0:
-		return Source{}, s.Err()
+		return source.Source{}, s.Err()
 	case len(s.Sources) != 1:
-		return Source{}, herb.Invalidf("%s contains %d datasets, but only one can be named %s; name a single file", path, len(s.Sources), ref)
+		return source.Source{}, herb.Invalidf("%s contains %d datasets, but only one can be named %s; name a single file", path, len(s.Sources), ref)
 	}
 	s.Sources[0].Ref = ref
 	return s.Sources[0], nil
@@ -108,7 +85,7 @@ func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (Source, err
 // search is one search.
 type search struct {
 	*Finder
-	Set
+	source.Set
 	ctx     context.Context
 	data    fs.FileInfo // data folder of the program; nil: there is none
 	visited map[visit]bool
@@ -132,10 +109,10 @@ func (s *search) try(path string, do func() error) {
 	var bug error
 	func() {
 		defer herb.Recover(&bug)
-		s.fail(do())
+		s.Fail(do())
 	}()
 	if bug != nil {
-		s.fail(fmt.Errorf("%s: %w", path, bug))
+		s.Fail(fmt.Errorf("%s: %w", path, bug))
 	}
 }
 
@@ -144,7 +121,7 @@ func (s *search) path(path string) error {
 	if path == "" {
 		return herb.Invalidf("a path is empty; name a file or a folder")
 	}
-	path, table := SplitLabel(filepath.Clean(path))
+	path, table := source.SplitLabel(filepath.Clean(path))
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		s.Folders = append(s.Folders, filepath.Dir(path))
@@ -167,12 +144,19 @@ func (s *search) path(path string) error {
 		return herb.Invalidf("%s is a hidden or temporary file; rename it to publish it", path)
 	case !info.Mode().IsRegular():
 		return file.CannotRead(path, file.ErrNotRegular)
-	case table == "" && detectDescriptor(path, info.Size()):
+	case table == "" && datapackage.Detect(path, info.Size()):
 		s.descriptor(file.Dir{}, path)
 		return nil
 	default:
 		return s.namedFile(path, table)
 	}
+}
+
+// descriptor adds the resources of a descriptor in a folder that the user named; zero: the user named the descriptor.
+func (s *search) descriptor(in file.Dir, path string) {
+	set := datapackage.Read(in, path, s.opts.Formats)
+	s.Sources, s.Skipped = append(s.Sources, set.Sources...), append(s.Skipped, set.Skipped...)
+	s.Errors, s.Folders = append(s.Errors, set.Errors...), append(s.Folders, set.Folders...)
 }
 
 // folder adds the content of a folder that the user named, or that is below one. above are the real paths of the folders
@@ -193,11 +177,11 @@ func (s *search) folder(dir file.Dir, path string, above []string) error {
 		return err
 	}
 	if s.opts.SkipEmptyDescriptors {
-		entries = slices.DeleteFunc(entries, isEmptyDescriptor)
+		entries = slices.DeleteFunc(entries, datapackage.IsEmpty)
 	}
 	var descriptors []string
 	for _, e := range entries {
-		if isDescriptor(e.Name()) {
+		if datapackage.IsDescriptor(e.Name()) {
 			descriptors = append(descriptors, e.Name())
 		}
 	}
@@ -227,13 +211,13 @@ func (s *search) entry(dir file.Dir, path string, above []string) error {
 	case errors.Is(err, file.ErrEscapes), err != nil && isTable:
 		return err
 	case err != nil:
-		s.skip(path, "broken link")
+		s.Skip(path, "broken link")
 	case info.IsDir() && s.isData(info):
-		s.skip(path, "data folder of the program (--data), which is never published")
+		s.Skip(path, "data folder of the program (--data), which is never published")
 	case info.IsDir():
 		return s.folder(dir, path, above)
 	case !info.Mode().IsRegular():
-		s.skip(path, file.ErrNotRegular.Error())
+		s.Skip(path, file.ErrNotRegular.Error())
 	case s.inData(path): // through a link
 		return errDataFolder(path)
 	default:
@@ -244,10 +228,10 @@ func (s *search) entry(dir file.Dir, path string, above []string) error {
 
 // rejectData removes sources in the data folder, to which links in a descriptor may lead.
 func (s *search) rejectData() {
-	s.Sources = slices.DeleteFunc(s.Sources, func(src Source) bool {
+	s.Sources = slices.DeleteFunc(s.Sources, func(src source.Source) bool {
 		i := slices.IndexFunc(src.Files(), s.inData)
 		if i >= 0 {
-			s.fail(errDataFolder(src.Files()[i]))
+			s.Fail(errDataFolder(src.Files()[i]))
 		}
 		return i >= 0
 	})
@@ -255,13 +239,13 @@ func (s *search) rejectData() {
 
 // rejectClashes sorts the sources, removes duplicates, and removes sources that have the same name.
 func (s *search) rejectClashes() {
-	slices.SortStableFunc(s.Sources, func(a, b Source) int { return a.Ref.Compare(b.Ref) })
+	slices.SortStableFunc(s.Sources, func(a, b source.Source) int { return a.Ref.Compare(b.Ref) })
 	all := slices.CompactFunc(s.Sources, isSame)
 	s.Sources = nil
 	for i := 0; i < len(all); {
 		end := i + 1
 		for end < len(all) && all[end].Ref == all[i].Ref {
-			s.fail(herb.Invalidf("%s and %s would both be published as %s; rename one, or publish it with --as namespace/dataset",
+			s.Fail(herb.Invalidf("%s and %s would both be published as %s; rename one, or publish it with --as namespace/dataset",
 				all[i].Label(), all[end].Label(), all[i].Ref))
 			end++
 		}
@@ -273,7 +257,7 @@ func (s *search) rejectClashes() {
 }
 
 // isSame reports whether two sources are one that was reached in two ways.
-func isSame(a, b Source) bool {
+func isSame(a, b source.Source) bool {
 	infoA, errA := os.Stat(a.Path)
 	infoB, errB := os.Stat(b.Path)
 	b.Path, b.Root, b.Base = a.Path, a.Root, a.Base

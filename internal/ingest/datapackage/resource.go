@@ -1,4 +1,4 @@
-package source
+package datapackage
 
 import (
 	"cmp"
@@ -11,10 +11,11 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
 )
 
 // readLocation reads where the records of a resource are, their format and encoding.
-func (p *descriptor) readLocation(s *Source, n node) {
+func (p *descriptor) readLocation(s *source.Source, n node) {
 	if data := n.member("data"); data.value != nil && n.member("path").value == nil {
 		p.readInline(s, n, data)
 		return
@@ -50,7 +51,7 @@ func (p *descriptor) readLocation(s *Source, n node) {
 }
 
 // readInline reads records in the descriptor: a list or an object as JSON, or a text in the format of the resource.
-func (p *descriptor) readInline(s *Source, n, data node) {
+func (p *descriptor) readInline(s *source.Source, n, data node) {
 	s.Path, s.Format = p.path, "json"
 	switch data.value.(type) {
 	case string:
@@ -111,18 +112,18 @@ func (p *descriptor) findFile(n node) string {
 
 // format returns the format of a resource: that of its member "format", of its media type or of its extension, in this
 // order.
-func (p *descriptor) format(s *Source, n node, path string) string {
+func (p *descriptor) format(s *source.Source, n node, path string) string {
 	var declared, media, compression string
 	bind(n.member, []binding{{"format", &declared}, {"mediatype", &media}, {"compression", &compression}})
 	checkCompression(n, compression, path)
-	known := strings.Join(FormatNames(p.opts.Formats), ", ")
+	known := strings.Join(source.FormatNames(p.formats), ", ")
 	candidates := []string{declared, media, strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")}
 	tabular := n.member("type").value == "table" || n.member("profile").value == "tabular-data-resource" || n.member("schema").value != nil
 	if formatName(declared) == "topojson" { // the extension is that of JSON, but shapes refer to each other
 		candidates, tabular = nil, false
 	}
 	for i, name := range candidates {
-		f, ok := file.ByName(p.opts.Formats, formatName(name))
+		f, ok := file.ByName(p.formats, formatName(name))
 		if !ok {
 			continue
 		}
@@ -138,7 +139,7 @@ func (p *descriptor) format(s *Source, n node, path string) string {
 	case declared != "":
 		n.member("format").fail("is %q; choose from %s", rows.Clip(declared), known)
 	}
-	return p.opts.Formats[0].Name
+	return p.formats[0].Name
 }
 
 // checkCompression rejects compressions and archives that cannot be read.
