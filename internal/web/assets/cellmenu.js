@@ -49,7 +49,9 @@ function openFor(cell, rect = cell.getBoundingClientRect()) {
 on("contextmenu", bodyCell, (event, cell) => {
   if (event.shiftKey || event.target.closest("a, img") || !getSelection().isCollapsed) return; // the menu of the browser
   event.preventDefault();
-  openFor(cell, event.clientX ? new DOMRect(event.clientX, event.clientY, 0, 0) : undefined);
+  const open = () => openFor(cell, event.clientX ? new DOMRect(event.clientX, event.clientY, 0, 0) : undefined);
+  if (event.buttons) addEventListener("pointerup", () => setTimeout(open), { once: true }); // the release would close it again
+  else open();
 });
 
 document.addEventListener("keydown", (event) => {
