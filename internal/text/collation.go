@@ -67,8 +67,8 @@ func (s *Substring) In(text []byte) bool {
 	return s.IndexKey(s.key, 0) >= 0
 }
 
-// IndexKey returns the end of the first occurrence of the substring in the text with a sort key, or with only its codes, or -1. The search begins at an index
-// of the key, which need not be that of a code.
+// IndexKey returns the end of the first occurrence of the substring in the text with a sort key, or with only its codes, or
+// -1. The search begins at an index of the key, which need not be that of a code.
 func (s *Substring) IndexKey(key []byte, from int) (end int) {
 	for at := 0; ; from++ {
 		next := bytes.Index(key[from:], s.codes)

@@ -138,18 +138,18 @@ func (b *columnBuilder) sort(ctx context.Context, s *sorter) (err error) {
 	return err
 }
 
-// beginSort configures a sorter. Its payload shows which values of a run are written differently: their writings if they are part of
-// the stored keys, or else a hash of them. A scalar value that is stored is not its key, so it is a payload too.
+// beginSort configures a sorter. Its payload distinguishes values with the same key: their text if it is stored with the key, or
+// else a hash of it. Of scalars, the value is stored instead of the key, so it is the payload too.
 func (b *columnBuilder) beginSort(s *sorter) {
 	if b.storesRunValues() {
 		b.runValues = b.tmp.newSpillFile()
 	}
 	seed, storesKeys := maphash.MakeSeed(), column.ValuesTag(b.field.Type) == file.TagKeys
 	payload := func(dst, value []byte) []byte {
-		switch hasWriting := column.HasWriting(b.field.Type, value); {
-		case b.runValues != nil && (hasWriting || !storesKeys):
+		switch isAmbiguous := column.KeyIsAmbiguous(b.field.Type, value); {
+		case b.runValues != nil && (isAmbiguous || !storesKeys):
 			return append(dst, value...)
-		case hasWriting:
+		case isAmbiguous:
 			return binary.LittleEndian.AppendUint64(dst, maphash.Bytes(seed, value))
 		}
 		return dst

@@ -33,7 +33,7 @@ func TestRunValues(t *testing.T) {
 	want = slices.Compact(want)
 	for i, value := range want {
 		key, _ := text.AppendSortKey(nil, herb.TypeText, []byte(value))
-		if column.HasWriting(herb.TypeText, []byte(value)) {
+		if column.KeyIsAmbiguous(herb.TypeText, []byte(value)) {
 			key = append(key, value...)
 		}
 		want[i] = string(key)

@@ -229,7 +229,8 @@ func (s *valueStream) written() string {
 func (m *valueMerger) compare(s, other *valueStream) int {
 	a, b := s.value, other.value
 	if m.asWritten {
-		if n := min(len(a), len(b)); len(a) != len(b) && a[n-1] == b[n-1] && bytes.Equal(a[:n], b[:n]) { // only one key is followed by a writing
+		n := min(len(a), len(b))
+		if len(a) != len(b) && a[n-1] == b[n-1] && bytes.Equal(a[:n], b[:n]) { // only one sort key is followed by its text
 			return cmp.Compare(s.written(), other.written())
 		}
 		return bytes.Compare(a, b)

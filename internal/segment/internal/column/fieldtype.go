@@ -52,8 +52,8 @@ func AppendIdentity(dst []byte, f *herb.Field, raw []byte) []byte {
 	return append(dst, raw...)
 }
 
-// HasWriting reports whether another value can have the same sort key and not be equal. Values are then told apart as written.
-func HasWriting(t herb.Type, value []byte) bool {
+// KeyIsAmbiguous reports whether a value that is not equal can have the same sort key.
+func KeyIsAmbiguous(t herb.Type, value []byte) bool {
 	return !EqualByKey(t) && !text.IsPrintableASCII(value)
 }
 
@@ -65,10 +65,10 @@ func ValuesTag(t herb.Type) file.Tag {
 	return file.TagValues
 }
 
-// appendValueKey appends the value key of a text: its sort key, followed by the text if it has a writing.
+// appendValueKey appends the value key of a text: its sort key, followed by the text if the key is ambiguous.
 func appendValueKey(dst, value []byte) []byte {
 	dst, _ = text.AppendSortKey(dst, herb.TypeText, value)
-	if HasWriting(herb.TypeText, value) {
+	if KeyIsAmbiguous(herb.TypeText, value) {
 		dst = append(dst, value...)
 	}
 	return dst
