@@ -180,7 +180,17 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 	}
 	before := runs.countBelow(int(runs.runs.At(start)))
 	single := runs.countBelow(int(runs.runs.At(end))) - before
-	for run, n, ok := runs.count(end, least); ok; run, n, ok = runs.count(end, least) {
+	for {
+		if m.find != nil && runs.set == nil { // most values need not be counted
+			skipped := runs.next
+			runs.next = s.values.skip(skipped, end, m.find)
+			m.distinct += runs.next - skipped
+			single -= int(runs.runs.At(runs.next) - runs.runs.At(skipped))
+		}
+		run, n, ok := runs.count(end, least)
+		if !ok {
+			break
+		}
 		single -= n
 		if !m.asWritten || !runs.isNonUniform(run) {
 			if m.countFound(m.find == nil || s.values.contains(run, m.find)) {

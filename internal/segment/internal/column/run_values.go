@@ -89,3 +89,12 @@ func (v *runValues) contains(run int, find *text.Substring) bool {
 	v.found, v.known = max(find.IndexKey(searched, max(v.known-find.Len()+1, 0)), 0), len(searched)
 	return v.found > 0
 }
+
+// skip returns the first run in [run, end) whose value contains a substring or which is not uniform, or end.
+func (v *runValues) skip(run, end int, find *text.Substring) int {
+	for run < end && !v.c.isNonUniform(run) && !v.contains(run, find) {
+		v.steps.Add(1)
+		run++
+	}
+	return run
+}
