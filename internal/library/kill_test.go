@@ -125,7 +125,7 @@ func killWhilePublishing(t *testing.T, dir, objects string, after time.Duration)
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestPublish_endlessly$")
-	cmd.Env = append(os.Environ(), killedDir+"="+dir, killedBucket+"="+objects)
+	cmd.Env = append(os.Environ(), killedDir+"="+dir, killedBucket+"="+objects, "TMPDIR="+t.TempDir()) // it cannot remove its own
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
