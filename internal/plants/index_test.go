@@ -71,7 +71,7 @@ func (l *memoryLog) ReadPlants(ctx context.Context, n, limit int) (store.PlantPa
 	l.read += len(page)
 	result := store.PlantPage{Epoch: l.epoch, Total: len(l.plants), Plants: page}
 	if len(page) > 0 {
-		result.First, result.Last = l.batch[n], l.batch[n+len(page)-1]
+		result.FirstBatch, result.LastBatch = l.batch[n], l.batch[n+len(page)-1]
 	}
 	return result, ctx.Err()
 }

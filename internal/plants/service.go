@@ -34,7 +34,8 @@ type Service struct {
 	maxBatch  int
 	queue     chan *request
 
-	// closed is set when nothing is queued any more. mu is read-locked around every send, so that Run sees the last one.
+	// closed means that the queue accepts no more requests. mu is read-locked around every send, so that Run receives all
+	// requests that were sent before it closes the queue.
 	mu     sync.RWMutex
 	closed bool
 }
@@ -42,7 +43,7 @@ type Service struct {
 // request is a creation that waits for its commit.
 type request struct {
 	creation store.Creation
-	result   chan result // buffered, so that a caller that left does not block the commit
+	result   chan result // buffered, so that the commit does not block if the caller has returned
 }
 
 type result struct {
@@ -137,7 +138,7 @@ func (s *Service) collectBatch(first *request) []*request {
 	return batch
 }
 
-// commit creates the plants of a batch and answers its requests.
+// commit creates the plants of a batch and sends each request its result.
 func (s *Service) commit(ctx context.Context, batch []*request) {
 	creations := make([]store.Creation, len(batch))
 	for i, r := range batch {
