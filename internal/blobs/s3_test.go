@@ -57,8 +57,8 @@ func TestS3_abort(t *testing.T) {
 	}
 }
 
-// TestS3_refused has credentials that are not right. They come from the environment, so it does not run beside others.
-func TestS3_refused(t *testing.T) {
+// TestS3_rejected has credentials that are not right. They come from the environment, so it does not run beside others.
+func TestS3_rejected(t *testing.T) {
 	server := s3test.New(t)
 	address := server.URL(t, "bucket")
 	right := open(t, address, blobs.Options{})

@@ -238,7 +238,7 @@ func TestPublish_input(t *testing.T) {
 		{"nothing", "", []string{"publish", "-", "--as", "s/bad"}, 1, "standard input: the file is empty"},
 		{"no name", "a\n", []string{"publish", "-"}, 2, "set one with --as namespace/dataset"},
 		{"and a file", "a\n", []string{"publish", "-", "x.csv", "--as", "s/two"}, 2, "expected one file"},
-		{"an unknown format", "a\n", []string{"publish", "-", "--as", "s/x", "--format", "xml"}, 2, `unknown format "xml"; choose from csv, `},
+		{"an unknown format", "a\n", []string{"publish", "-", "--as", "s/x", "--format", "xml"}, 2, `unknown format "xml"; valid formats: csv, `},
 		{"the name of the plants", "a\n", []string{"publish", "-", "--as", "store/plants"}, 1, "store/plants is reserved"},
 		{"described", "a|b\n1|2\n", []string{"describe", "-"}, 0, `"path": "records.csv"`},
 		{"described under a name", "[{\"a\":1}]", []string{"describe", "-", "--as", "shop/prices"}, 0, "save the described data next to it as prices.json"},

@@ -156,8 +156,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestCorpus_Refuses has files that cannot be read without guessing or losing something.
-func TestCorpus_Refuses(t *testing.T) {
+// TestCorpus_rejected has files that cannot be read without guessing or losing something.
+func TestCorpus_rejected(t *testing.T) {
 	t.Parallel()
 	late := strings.Repeat("0123456789,abcdefghij\n", 40_000) // 880,000 bytes
 	gz, zst := gzipped(noise(100_000)), zstded(noise(100_000))

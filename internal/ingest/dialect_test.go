@@ -66,7 +66,7 @@ func TestDialect(t *testing.T) {
 	}
 }
 
-func TestDialect_Refuses(t *testing.T) {
+func TestDialect_invalid(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, file, in string

@@ -165,8 +165,8 @@ func TestMigrate_sourceGrows(t *testing.T) {
 	g.works(t, to)
 }
 
-// TestMigrate_refused changes a target in various ways: nothing may be written, and the error must name the difference.
-func TestMigrate_refused(t *testing.T) {
+// TestMigrate_rejected changes a target in various ways: nothing may be written, and the error must name the difference.
+func TestMigrate_rejected(t *testing.T) {
 	t.Parallel()
 	version := func(t *testing.T, d *app.Data, ref herb.Ref) herb.Dataset {
 		v, err := d.Library.Version(t.Context(), ref, "")

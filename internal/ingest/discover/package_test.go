@@ -114,7 +114,7 @@ func TestPackage(t *testing.T) {
 				{"path": "b.csv"}]}`,
 			files:    []string{"a.csv=a,b\n1,2\n", "b.csv"},
 			want:     []string{`n/b [a number] ["1"]`},
-			problems: []string{`a.csv: field "x": there is no column "x"; columns: a, b`},
+			problems: []string{`a.csv: field "x": no such column "x"; columns: a, b`},
 		}, {
 			name:       "JSON has no places",
 			descriptor: `{"name": "n", "resources": [{"path": "a.json", "schema": {"fields": [{"name": "a"}, {"name": "x"}]}}]}`,

@@ -224,5 +224,5 @@ func ParseFormat(formats []rows.Format, name string) (string, error) {
 	if f, ok := file.ByName(formats, name); ok {
 		return f.Name, nil
 	}
-	return "", herb.Invalidf("unknown format %.60q; choose from %s", name, strings.Join(FormatNames(formats), ", "))
+	return "", herb.Invalidf("unknown format %.60q; valid formats: %s", name, strings.Join(FormatNames(formats), ", "))
 }

@@ -325,7 +325,7 @@ func endless(t *testing.T, megabytes int) []byte {
 	return b.Bytes()
 }
 
-func TestReader_Refused(t *testing.T) {
+func TestReader_rejected(t *testing.T) {
 	t.Parallel()
 	bad := func(sheet string) string { return string(makeBook(t, header+sheet, nil)) }
 	damagedSheet := makeBook(t, header, nil)
