@@ -77,7 +77,7 @@ func TestServe_watch(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "a removed file is errOut of", func() bool { return strings.Contains(s.log.String(), "is gone") })
+	until(t, "a removed file is logged", func() bool { return strings.Contains(s.log.String(), "is gone") })
 	if !totals("prices", 3)() {
 		t.Error("a dataset went with its file")
 	}

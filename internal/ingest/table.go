@@ -89,7 +89,7 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 	return t, nil
 }
 
-// newTable makes a table of what a pass read.
+// newTable builds the table from a finished pass.
 func newTable(ctx context.Context, p *pass) (*Table, error) {
 	hash, err := p.sourceHash()
 	if err != nil {
@@ -136,8 +136,9 @@ func describeFormat(name string, o rows.Options) string {
 	return name
 }
 
-// details checks what is said of a dataset against the fields that it has. A primary key that names others is dropped
-// with a note, because descriptors that were written for other programs have such; an order is ours, so it is refused.
+// details validates the settings of a dataset against its fields. A primary key with unknown fields is dropped with a note,
+// because descriptors written for other programs have such keys. An order or map with unknown fields is an error, because only
+// descriptors for Herbarium have them.
 func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
 	d := herb.Details{Order: src.Order, Descriptor: src.Descriptor}
 	for _, name := range src.PrimaryKey {

@@ -224,7 +224,7 @@ func (l *Library) evictionOrder() (users map[string]*entry, order []string) {
 			continue
 		}
 		// An older version that is listed instead of the live one may be the only one.
-		if v.Holders() > 1 || !e.isOpen() {
+		if v.References() > 1 || !e.isOpen() {
 			pinned[v.dataset.Version] = true
 		}
 		if last == nil || v.lastUsed.Load() > last.lastUsed.Load() {

@@ -27,7 +27,7 @@ type part struct {
 
 const (
 	partSuffix  = ".segment"
-	buildMemory = 32 << 20 // for sorting in a build
+	buildMemory = 32 << 20  // for sorting in a build
 	keepUnused  = time.Hour // minimum age of an unknown file to be removed; another process may be writing a newer one
 	// mergeRatio is the minimum ratio of the size of a segment to the number of plants after it; a smaller segment is merged
 	// with them. The number of segments, and of times that a plant is written, is therefore logarithmic in the number of

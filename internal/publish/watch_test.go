@@ -279,14 +279,14 @@ func TestWatch_settings(t *testing.T) {
 	want(t, s.published, "b.csv: 22")
 }
 
-// TestNotifier_added checks that a directory is scanned again once it is watched.
+// TestNotifier_added checks that a folder is scanned again once it is watched.
 func TestNotifier_added(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	n := newNotifier(slog.New(slog.DiscardHandler))
 	t.Cleanup(n.close)
 	for i, folders := range [][]string{{dir}, {dir}, {dir, filepath.Dir(dir)}, {dir, filepath.Dir(dir)}} {
-		n.setDirectories(folders)
+		n.setFolders(folders)
 		if woken, added := len(n.wake) > 0, i%2 == 0; woken != added {
 			t.Errorf("call %d: woken %t; want %t", i, woken, added)
 		}
