@@ -233,10 +233,10 @@ func (t *Table) recordOf(row [][]byte, buf []byte) (herb.Record, []byte) {
 // standardInput is the name of standard input in messages.
 const standardInput = "standard input"
 
-// Spool copies a reader, such as standard input, to an unnamed temporary file and returns it as a source. Its format is
+// CopyInput copies a reader, such as standard input, to an unnamed temporary file and returns it as a source. Its format is
 // detected by its content if the caller does not set one. remove releases the file; after an error there is none. When
-// ctx ends, Spool returns without waiting for the reader. opts.Progress is called without a size.
-func Spool(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src Source, remove func() error, err error) {
+// ctx ends, CopyInput returns without waiting for the reader. opts.Progress is called without a size.
+func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src Source, remove func() error, err error) {
 	if err := source.CheckReserved(standardInput, ref); err != nil {
 		return Source{}, nil, err
 	}
@@ -258,7 +258,7 @@ func Spool(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src So
 	if err != nil {
 		return Source{}, nil, source.Located(standardInput, err)
 	}
-	return Source{Ref: ref, Path: standardInput, Called: standardInput, Input: io.NewSectionReader(f, 0, read)}, f.Close, nil
+	return Source{Ref: ref, Path: standardInput, DisplayName: standardInput, Input: io.NewSectionReader(f, 0, read)}, f.Close, nil
 }
 
 type readerFunc func([]byte) (int, error)

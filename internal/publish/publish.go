@@ -143,7 +143,7 @@ func reportBuild(steps *progress.Reporter, b segment.Progress) {
 
 // originsOf returns the files that a source reads. Inline records and standard input have none.
 func originsOf(s ingest.Source) (origins []herb.Origin) {
-	if s.Inline != nil || s.Called != "" {
+	if s.Inline != nil || s.DisplayName != "" {
 		return nil
 	}
 	for _, path := range s.Files() {
