@@ -170,7 +170,7 @@ func (b *tab) wait(what string, met func() bool) {
 	for deadline := time.Now().Add(patience); !met(); {
 		if time.Now().After(deadline) || b.ctx.Err() != nil {
 			where, _ := chromedp.Run(b.ctx, chromedp.Location()) // the message is useful without it
-			b.Fatalf("this never came true at %s: %s", where, what)
+			b.Fatalf("timeout at %s: %s", where, what)
 		}
 		select {
 		case <-time.After(10 * time.Millisecond):
