@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// holds checks that a document says what the code does.
+// holds checks that a document contains the values of the code.
 func holds(t *testing.T, doc string, wants ...string) {
 	t.Helper()
 	content, err := os.ReadFile("../docs/" + doc)

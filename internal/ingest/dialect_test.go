@@ -124,7 +124,7 @@ func TestEncoding(t *testing.T) {
 		{"iso-2022-jp", "\x1B$B?\"\x1B(Bx", "植x", ""},
 		{"iso-2022-jp", "x\xFF", "", "line 2: byte 3 cannot be read as iso-2022-jp"},
 		{"klingon", "x", "", `unknown encoding "klingon"`},
-		{"windows-1252", "\xEF\xBB\xBFé", "é", ""}, // the mark is stronger
+		{"windows-1252", "\xEF\xBB\xBFé", "é", ""}, // the byte order mark takes precedence
 	}
 	for i, tt := range tests {
 		t.Run(fmt.Sprint(i, tt.encoding), func(t *testing.T) {

@@ -223,8 +223,8 @@ func logSequences() []logSequence {
 	return sequences
 }
 
-// around returns the numbers of the sequence from the greatest that is not above least to the least above greatest. It stops
-// early if they are too many.
+// around returns the numbers of the sequence that enclose a range: from the largest that is not above its minimum to the
+// smallest above its maximum. It stops early if there are too many.
 func (s logSequence) around(least, greatest *big.Rat, most int) (borders []string) {
 	step := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(s.decades)), nil))
 	power := big.NewRat(1, 1)
