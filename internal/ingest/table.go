@@ -45,7 +45,7 @@ type (
 	Include      = source.Include
 )
 
-// Options configure how files are read. The zero value is valid.
+// Options configures how files are read. The zero value is valid.
 type Options struct {
 	// Progress is called with the bytes that were read and their total: by Inspect for the files, by Table.Records for the
 	// spilled rows. It is called about four times per megabyte by the goroutine that reads. nil disables reporting.
@@ -235,7 +235,7 @@ const standardInput = "standard input"
 
 // CopyInput copies a reader, such as standard input, to an unnamed temporary file and returns it as a source. Its format is
 // detected by its content if the caller does not set one. remove releases the file; after an error there is none. When
-// ctx ends, CopyInput returns without waiting for the reader. opts.Progress is called without a size.
+// ctx is done, CopyInput returns without waiting for the reader. opts.Progress is called without a size.
 func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src Source, remove func() error, err error) {
 	if err := source.CheckReserved(standardInput, ref); err != nil {
 		return Source{}, nil, err

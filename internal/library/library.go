@@ -257,7 +257,7 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 }
 
 // Run polls the catalogue for changes without a notification, retries failed fetches, maintains the cache and collects
-// garbage, until ctx ends.
+// garbage, until ctx is done.
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { every(ctx, time.Second, func() { _ = l.poll(ctx, false) }) }) // it logs errors, and Health reports them
@@ -269,7 +269,7 @@ func (l *Library) Run(ctx context.Context) error {
 	return nil
 }
 
-// every calls do at an interval until ctx ends.
+// every calls do at an interval until ctx is done.
 func every(ctx context.Context, d time.Duration, do func()) {
 	tick := time.NewTicker(d)
 	defer tick.Stop()

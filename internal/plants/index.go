@@ -25,7 +25,7 @@ type Log interface {
 	ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error)
 }
 
-// IndexOptions configure an Index.
+// IndexOptions configures an Index.
 type IndexOptions struct {
 	// Dir is the folder of the segments. It is created when the first is written. Several indexes of one log may share it.
 	Dir string

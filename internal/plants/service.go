@@ -15,7 +15,7 @@ type Store interface {
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
 }
 
-// Options configure a Service.
+// Options configures a Service.
 type Options struct {
 	// MaxBatch is the largest number of plants in one commit. Zero means 1000.
 	MaxBatch int
@@ -59,7 +59,7 @@ func New(s Store, o Options) *Service {
 	return &Service{store: s, available: o.Available, maxBatch: cmp.Or(o.MaxBatch, 1000), queue: make(chan *request, cmp.Or(o.Queue, 10_000))}
 }
 
-// Create creates a plant and returns when it is durable. If ctx ends earlier, Create returns, but an accepted creation is
+// Create creates a plant and returns when it is durable. If ctx is done earlier, Create returns, but an accepted creation is
 // still carried out.
 func (s *Service) Create(ctx context.Context, c store.Creation) (store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
@@ -100,7 +100,7 @@ func (s *Service) enqueue(r *request) error {
 	}
 }
 
-// Run commits creations until ctx ends. Then it rejects new ones, finishes those that were accepted, and returns. It must be
+// Run commits creations until ctx is done. Then it rejects new ones, finishes those that were accepted, and returns. It must be
 // called once.
 func (s *Service) Run(ctx context.Context) error {
 	work := context.WithoutCancel(ctx) // accepted requests are finished
