@@ -399,11 +399,11 @@ func TestPublish_comparedAgain(t *testing.T) {
 	t.Parallel()
 	id, name := field("id", herb.TypeNumber), field("name", herb.TypeText)
 	for what, tt := range map[string]struct {
-		fields  []herb.Field // of the version that comes in between
-		refused bool
+		fields   []herb.Field // of the version that comes in between
+		rejected bool
 	}{
 		"with less":  {fields: []herb.Field{id}},
-		"with more":  {fields: []herb.Field{id, name, field("more", herb.TypeText)}, refused: true},
+		"with more":  {fields: []herb.Field{id, name, field("more", herb.TypeText)}, rejected: true},
 		"with alike": {fields: []herb.Field{id, name}},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -427,11 +427,11 @@ func TestPublish_comparedAgain(t *testing.T) {
 			out, err := l.Publish(t.Context(), library.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{id, name}}, Records: filled(2, 2),
 			})
-			if out.Replaces != between.Dataset.Version || (herb.CodeOf(err) == herb.CodeRefused) != tt.refused || err != nil && !tt.refused {
+			if out.Replaces != between.Dataset.Version || (herb.CodeOf(err) == herb.CodeRefused) != tt.rejected || err != nil && !tt.rejected {
 				t.Errorf("it was compared with %q: %v", out.Replaces, err)
 			}
 			want := out.Dataset.Version
-			if tt.refused {
+			if tt.rejected {
 				want = between.Dataset.Version
 			}
 			if live := acquire(t, other).Version; live != want {

@@ -16,7 +16,7 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// fixture is a watched directory.
+// fixture is a watched folder.
 type fixture struct {
 	dir       string
 	published chan string // name and content of a file
@@ -39,7 +39,7 @@ func (s quietStore) ClearSourceError(_ context.Context, path string) error {
 // SetSourceError implements Store.
 func (quietStore) SetSourceError(context.Context, herb.SourceError) error { return nil }
 
-// start watches a directory with some files in it.
+// start watches a folder with some files in it.
 func start(t *testing.T, files map[string]string, adjust func(*fixture, *Watcher)) *fixture {
 	t.Helper()
 	s := &fixture{dir: filepath.Join(t.TempDir(), "garden"), published: make(chan string, 100), gone: make(chan string, 100)}
@@ -251,8 +251,8 @@ func TestWatch_slowSource(t *testing.T) {
 	want(t, s.published, "slow.csv: x")
 }
 
-// TestWatch_recreatedDirectory removes and recreates the directory.
-func TestWatch_recreatedDirectory(t *testing.T) {
+// TestWatch_recreatedFolder removes and recreates the folder.
+func TestWatch_recreatedFolder(t *testing.T) {
 	t.Parallel()
 	s := start(t, map[string]string{"a.csv": "1"}, func(_ *fixture, w *Watcher) { w.intervals.poll = 20 * time.Millisecond })
 	if err := os.RemoveAll(s.dir); err != nil {

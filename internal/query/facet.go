@@ -10,14 +10,14 @@ import (
 
 // Limits of a facet request. Exceeding one is an error that names it.
 const (
-	DefaultTop      = 10
-	MaxTop          = 100
-	DefaultBuckets  = 20
-	MinBuckets      = 2 // values on both sides of zero never fit into one bucket
-	MaxBuckets      = 100
-	MaxFacetFields  = 32
-	MaxValueOffset  = 10_000
-	MaxBorderDigits = 1000 // numbers with more digits get no histogram
+	DefaultTop     = 10
+	MaxTop         = 100
+	DefaultBuckets = 20
+	MinBuckets     = 2 // values on both sides of zero never fit into one bucket
+	MaxBuckets     = 100
+	MaxFacetFields = 32
+	MaxValueOffset = 10_000
+	MaxEdgeDigits  = 1000 // numbers with more digits get no histogram
 )
 
 // Parameters of facet requests in addition to those of a listing.
