@@ -16,7 +16,7 @@ import (
 func TestPeerAgrees(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// Few records, of a seed that has the rare word and the phrase among them all the same.
+	// The seed is chosen so that the rare word and the phrase occur although there are few records.
 	path, err := gen.File(t.Context(), dir, 2, 3000)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestPeerAgrees(t *testing.T) {
 	for _, shape := range resolve(t, l, fields) {
 		t.Run(shape.Name, func(t *testing.T) {
 			if shape.Total == 0 {
-				t.Error("no record meets it")
+				t.Error("no record matches")
 			}
 			r, err := query.Parse(shape.Raw, fields)
 			if err != nil {

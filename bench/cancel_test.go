@@ -12,7 +12,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// checkedContext measures the CPU time between checks of a context: after a cancellation, so much work is still done.
+// checkedContext measures the CPU time between checks of a context, which is the work that is still done after a cancellation.
 type checkedContext struct {
 	context.Context
 	b       *testing.B

@@ -63,8 +63,8 @@ func resolve(tb testing.TB, l *segment.Reader, fields []herb.Field) (requests []
 	return requests
 }
 
-// BenchmarkList lists a page of every shape at every size. The environment variable HERBARIUM_BENCH_SIZES says which
-// sizes; a million records are 400 MB of file.
+// BenchmarkList lists a page of every shape at every size. HERBARIUM_BENCH_SIZES sets the sizes; a file with a million records
+// has 400 MB.
 func BenchmarkList(b *testing.B) {
 	for _, n := range sizes(b) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {

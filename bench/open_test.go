@@ -30,7 +30,7 @@ func open(tb testing.TB, path string) (*segment.Reader, []herb.Field) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	runtime.GC() // what the build left is not the listing's to collect
+	runtime.GC() // so that garbage of the build does not count
 	before := debug.SetGCPercent(servingGC)
 	tb.Cleanup(func() {
 		debug.SetGCPercent(before)

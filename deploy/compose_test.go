@@ -150,6 +150,6 @@ func TestCompose_cluster(t *testing.T) {
 	}
 	found := haproxyTime(t, "inter") * time.Duration(haproxyNumber(t, "fall"))
 	if c.Drain < 2*found {
-		t.Errorf("a node drains for %s; that it is not ready is found after %s", c.Drain, found)
+		t.Errorf("a node drains for %s; the proxy notices that it is not ready after %s", c.Drain, found)
 	}
 }

@@ -70,9 +70,9 @@ func words(t *testing.T, stage []instruction, name string) []string {
 	return out
 }
 
-// TestContainer builds what the Containerfile builds, with its commands, and runs it as an engine would: in a root that
-// has nothing else, as the user of the image and with its environment. Where the test does not run as root, it runs as
-// whoever that is and sees the whole file system.
+// TestContainer runs the build commands of the Containerfile and then the program as a container engine would: with a root
+// folder that contains nothing else, as the user of the image and with its environment. Unless the test runs as root, the
+// program runs as the current user and can access the whole file system.
 func TestContainer(t *testing.T) {
 	t.Parallel()
 	stages := readStages(t)
@@ -102,7 +102,7 @@ func TestContainer(t *testing.T) {
 		c.env = append(c.env, "HERBARIUM_DATA="+filepath.Join(root, data), "TMPDIR="+filepath.Join(root, "tmp"))
 	}
 	if !slices.Contains(values(image, "VOLUME"), data) {
-		t.Errorf("the data are in %s, which is no volume", data)
+		t.Errorf("the data folder is %s, which is not a volume", data)
 	}
 	_, port, _ := strings.Cut(c.lookup("HERBARIUM_ADDR"), ":")
 	if !slices.Contains(values(image, "EXPOSE"), port) {
@@ -128,12 +128,12 @@ func TestContainer(t *testing.T) {
 	}
 }
 
-// build runs the commands of the stage that builds, for another root.
+// build runs the commands of the build stage with another root folder.
 func build(t *testing.T, stage []instruction, root string) {
 	t.Helper()
 	for _, command := range values(stage, "RUN") {
 		if command == "go mod download" {
-			continue // they are here already, or are fetched
+			continue // go build fetches missing modules
 		}
 		if os.Getuid() != 0 {
 			command = regexp.MustCompile(`chown \S+`).ReplaceAllString(command, "touch -c")
@@ -161,12 +161,12 @@ func checkStatic(t *testing.T, binary string) {
 	}
 }
 
-// container is what an engine would make of the image.
+// container runs the program like a container engine.
 type container struct {
 	root, binary string
-	launcher     string // starts the binary, which is its first argument; empty: nothing does
+	launcher     string // starts the binary, which is its first argument; empty if there is none
 	env          []string
-	attr         *syscall.SysProcAttr // nil: no other root and no other user
+	attr         *syscall.SysProcAttr // sets root folder and user; nil keeps those of the test
 }
 
 // lookup returns a variable of the image.
@@ -192,7 +192,7 @@ func (c container) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// serve starts the server and returns its address. When the test ends it is told to stop, and must do so well.
+// serve starts the server and returns its address. When the test ends, the server gets SIGTERM and must exit with code 0.
 func (c container) serve(t *testing.T, args []string) string {
 	t.Helper()
 	cmd := c.command(context.Background(), args...)
@@ -212,7 +212,7 @@ func (c container) serve(t *testing.T, args []string) string {
 		_, url, _ = strings.Cut(lines.Text(), "listens on ")
 	}
 	if url == "" {
-		t.Fatalf("the server says nothing of where it listens, and ends: %v\n%s", cmd.Wait(), &log)
+		t.Fatalf("the server ended without printing its address: %v\n%s", cmd.Wait(), &log)
 	}
 	t.Cleanup(func() {
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -225,7 +225,7 @@ func (c container) serve(t *testing.T, args []string) string {
 	return url
 }
 
-// publish publishes standard input beside the server; it has to be put aside to be read twice.
+// publish publishes standard input while the server runs. This needs a temporary file.
 func (c container) publish(t *testing.T, data string) {
 	t.Helper()
 	cmd := c.command(t.Context(), "publish", "-", "--as", "garden/catalog")
@@ -238,7 +238,7 @@ func (c container) publish(t *testing.T, data string) {
 	}
 }
 
-// files lists the root without the folder of data.
+// files lists the files of the root folder outside the data folder.
 func (c container) files(t *testing.T, data string) []string {
 	t.Helper()
 	var out []string

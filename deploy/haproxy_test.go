@@ -47,12 +47,12 @@ func TestHAProxy_configuration(t *testing.T) {
 	}
 }
 
-// node stands in for a node behind the proxy.
+// node is a fake node behind the proxy.
 type node struct {
 	name     string
 	addr     string
-	away     atomic.Bool // /readyz says 503
-	dies     atomic.Bool // a request is read, and the connection closed without an answer
+	away     atomic.Bool // /readyz responds with 503
+	dies     atomic.Bool // requests are read and the connection is closed without a response
 	requests atomic.Int64
 	last     atomic.Pointer[http.Header]
 }
@@ -92,7 +92,7 @@ type proxy struct {
 	log    *logBuffer
 }
 
-// logBuffer is written by a process while a test reads.
+// logBuffer is a buffer that a process writes to while a test reads it.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -110,14 +110,14 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// startProxy runs HAProxy before nodes.
+// startProxy runs HAProxy in front of nodes.
 func startProxy(t *testing.T, nodes ...string) *proxy {
 	t.Helper()
 	return startProxyWith(t, haproxyConfig, nodes...)
 }
 
-// startProxyWith runs HAProxy with another configuration. It is given a listener that is open already, so it has no port
-// to lose.
+// startProxyWith runs HAProxy with another configuration. HAProxy inherits an open listener, so that no other process can take
+// its port.
 func startProxyWith(t *testing.T, config string, nodes ...string) *proxy {
 	t.Helper()
 	haproxy := program(t, "haproxy")
@@ -177,7 +177,7 @@ func (p *proxy) do(t *testing.T, method, path string, headers ...string) (*http.
 	return resp, string(content)
 }
 
-// until sends requests until the answer is as wanted.
+// until sends requests until the response is the expected one.
 func (p *proxy) until(
 	t *testing.T, what string, wanted func(resp *http.Response, body string) bool,
 ) (*http.Response, string) {
@@ -199,7 +199,7 @@ func TestHAProxy_health(t *testing.T) {
 	answeredBy := func(n *node) func(*http.Response, string) bool {
 		return func(_ *http.Response, body string) bool { return body == n.name }
 	}
-	// in sends so many requests in a row that each node that takes part gets some of them.
+	// in sends enough requests in a row for each active node to get some of them.
 	in := func(n *node) bool {
 		before := n.requests.Load()
 		for range 10 {
@@ -213,7 +213,7 @@ func TestHAProxy_health(t *testing.T) {
 	a.away.Store(true)
 	p.until(t, "a is left out", func(*http.Response, string) bool { return !in(a) })
 	if !in(b) {
-		t.Error("b gets no requests after a has gone")
+		t.Error("b gets no requests although a is not ready")
 	}
 
 	b.away.Store(true)
@@ -227,11 +227,11 @@ func TestHAProxy_health(t *testing.T) {
 	a.away.Store(false)
 	p.until(t, "a is back", answeredBy(a))
 	if in(b) {
-		t.Error("b gets requests and does not want any")
+		t.Error("b gets requests although it is not ready")
 	}
 }
 
-// checkError checks that an answer of the proxy's own looks like one of a node.
+// checkError checks that an error of the proxy itself looks like an error of a node.
 func checkError(t *testing.T, resp *http.Response, body string, status int) {
 	t.Helper()
 	var content struct {
@@ -266,12 +266,12 @@ func TestHAProxy_retries(t *testing.T) {
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		for range each {
 			if resp, body := p.do(t, method, "/api/v1"); resp.StatusCode != http.StatusOK {
-				t.Fatalf("%s is not tried again on the other node: %d %s", method, resp.StatusCode, body)
+				t.Fatalf("%s is not retried on the other node: %d %s", method, resp.StatusCode, body)
 			}
 		}
 	}
 	if a.requests.Load() == 0 {
-		t.Error("no request has gone to the node that dies: nothing was tried")
+		t.Error("no request was sent to the node that closes connections, so retries were not tested")
 	}
 
 	a.requests.Store(0)
@@ -289,13 +289,13 @@ func TestHAProxy_retries(t *testing.T) {
 	}
 }
 
-// TestHAProxy_notSent shows that what did not reach a node is sent to another, a creation as well.
+// TestHAProxy_notSent checks that a request that did not reach a node is sent to another one, even a creation.
 func TestHAProxy_notSent(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	b := newNode(t, "b")
-	p := startProxy(t, gone.Listener.Addr().String(), b.addr) // believed to be there until it was asked
+	p := startProxy(t, gone.Listener.Addr().String(), b.addr) // considered available until the first request
 	for i := range 10 {
 		if resp, body := p.do(t, http.MethodPost, "/plants"); resp.StatusCode != http.StatusOK {
 			t.Fatalf("creation %d: %d %s", i, resp.StatusCode, body)
@@ -313,7 +313,7 @@ func TestHAProxy_headers(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		headers []string
-		id      string // empty: any but those that were sent
+		id      string // empty means any except those that were sent
 	}{
 		{"none", nil, ""},
 		{"sane id", []string{"X-Request-Id", "abc-1.2_~"}, "abc-1.2_~"},
@@ -337,14 +337,15 @@ func TestHAProxy_headers(t *testing.T) {
 	}
 }
 
-// TestHAProxy_log shows that the log has one object a line, with the id that the client got and without the query.
+// TestHAProxy_log checks that the log has one JSON object per line, with the request ID that the client got and without the
+// query.
 func TestHAProxy_log(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, "a")
 	p := startProxy(t, n.addr)
 	p.do(t, http.MethodGet, `/api/v1/%22quoted%22?api_key=herb_secret`, "X-Request-Id", "the-id-of-it")
 	var line string
-	for deadline := time.Now().Add(time.Minute); ; { // it is written after the answer
+	for deadline := time.Now().Add(time.Minute); ; { // it is written after the response
 		if i := strings.Index(p.log.String(), `{"client"`); i >= 0 && strings.Contains(p.log.String()[i:], "\n") {
 			line, _, _ = strings.Cut(p.log.String()[i:], "\n")
 			break
@@ -369,16 +370,16 @@ func TestHAProxy_log(t *testing.T) {
 	}
 }
 
-// TestHAProxy_byDataset tries what docs/growing.md puts in the place of the line that spreads requests.
+// TestHAProxy_byDataset tests the lines of docs/growing.md that replace `balance leastconn`.
 func TestHAProxy_byDataset(t *testing.T) {
 	t.Parallel()
 	_, rest, _ := strings.Cut(read(t, "../docs/growing.md"), "```haproxy\n")
 	instead, _, ok := strings.Cut(rest, "```")
 	text := strings.Replace(read(t, haproxyConfig), "    balance leastconn\n", instead, 1)
 	if !ok || !strings.Contains(text, instead) {
-		t.Fatal("docs/growing.md has nothing to put in the place of `balance leastconn`, or that is gone")
+		t.Fatal("docs/growing.md has no replacement for `balance leastconn`, or haproxy.cfg does not contain it")
 	}
-	// How much of it is passed on to others depends on what is under way at the moment, so that is left out here.
+	// How many requests go to other nodes depends on the current load, so the limit is left out here.
 	placed := regexp.MustCompile(`(?m)^ *hash-balance-factor .*\n`).ReplaceAllString(text, "")
 	config := filepath.Join(t.TempDir(), "haproxy.cfg")
 	if err := os.WriteFile(config, []byte(placed), 0o600); err != nil {

@@ -20,7 +20,7 @@ import (
 	"herbarium/internal/testseed"
 )
 
-// manifest is what is compared of an object. The tool that prints it has checked its other members.
+// manifest has the members of an object that tests compare. The tool that prints it has validated the others.
 type manifest struct {
 	Kind     string
 	Metadata struct{ Name, Namespace string }
@@ -77,8 +77,8 @@ type probe struct {
 	PeriodSeconds, FailureThreshold int
 }
 
-// manifests returns what Kubernetes would get, by kind. Only soak runs build the tool that reads them, with kustomize and the
-// types of Kubernetes: it takes longer than all other tests of this package.
+// manifests returns the objects that would be applied, by kind. Only soak runs build the tool that reads them, with kustomize
+// and the types of Kubernetes: it takes longer than all other tests of this package.
 func manifests(t *testing.T) map[string]manifest {
 	t.Helper()
 	if !testseed.Soak() {
@@ -185,7 +185,7 @@ func TestKubernetes(t *testing.T) {
 		}
 		p := node.ReadinessProbe
 		if found := time.Duration(p.PeriodSeconds*p.FailureThreshold) * time.Second; c.Drain < 2*found {
-			t.Errorf("a node drains for %s; that it is not ready is found after %s", c.Drain, found)
+			t.Errorf("a node drains for %s; Kubernetes notices that it is not ready after %s", c.Drain, found)
 		}
 	})
 	t.Run("files", func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestKubernetes(t *testing.T) {
 			t.Errorf("the volumes are %v; the cache takes %d bytes of %s, and a publish needs /tmp", sizes, c.CacheSize, c.Data)
 		}
 		if !node.SecurityContext.ReadOnlyRootFilesystem {
-			t.Error("the root can be written to")
+			t.Error("the root file system is writable")
 		}
 		image := read(t, "container/Containerfile")
 		user := strconv.Itoa(pods.Spec.SecurityContext.RunAsUser)
@@ -223,7 +223,7 @@ func portOf(t *testing.T, addr string) string {
 	return port
 }
 
-// gibibytes reads a quantity of Kubernetes in the one unit that is used for volumes here.
+// gibibytes parses a quantity in Gi, the only unit that is used for volumes here.
 func gibibytes(t *testing.T, quantity string) int64 {
 	t.Helper()
 	number, ok := strings.CutSuffix(quantity, "Gi")

@@ -1,4 +1,4 @@
-// Package deploy_test tries what this folder has for those who run Herbarium, as far as one machine can.
+// Package deploy_test tests the deployment files in this folder, as far as that is possible on one machine.
 package deploy_test
 
 import (
@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// program returns the path of a program that a test needs. Where it is missing the test is skipped, or fails if
-// HERBARIUM_TEST_REQUIRE asks for it.
+// program returns the path of a program that a test needs. If it is missing, the test is skipped, or fails if
+// HERBARIUM_TEST_REQUIRE names it.
 func program(t *testing.T, name string) string {
 	t.Helper()
-	for _, candidate := range []string{name, "/usr/sbin/" + name} { // a user's path may lack the folder of servers
+	for _, candidate := range []string{name, "/usr/sbin/" + name} { // PATH of a user may not contain /usr/sbin
 		if path, err := exec.LookPath(candidate); err == nil {
 			return path
 		}

@@ -27,15 +27,15 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// sandboxEnv names the file with the rules of a sandbox. It makes this program a launcher: it locks itself in and then
-// becomes the program that its arguments name.
+// sandboxEnv names the file with the rules of a sandbox. If it is set, this program is a launcher: it restricts itself and then
+// executes the program that its arguments name.
 const sandboxEnv = "DEPLOY_TEST_SANDBOX"
 
-// rules are what a unit allows.
+// rules are the restrictions of a unit.
 type rules struct {
 	Calls    []uint32 // numbers of system calls
 	Families []uint32 // of addresses
-	User     int      // to become; 0: none
+	User     int      // to switch to; 0 keeps the current one
 }
 
 func TestMain(m *testing.M) {
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lockIn does to this process what systemd does to a service, and then executes a program. It returns only if that fails.
+// lockIn restricts this process as systemd restricts a service, and then executes a program. It returns only after an error.
 func lockIn(file string, args []string) error {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -56,7 +56,7 @@ func lockIn(file string, args []string) error {
 	if err := json.Unmarshal(content, &r); err != nil {
 		return err
 	}
-	runtime.LockOSThread() // a filter is one of a thread, and the program takes over that of this one
+	runtime.LockOSThread() // filters belong to a thread, and the program inherits those of this one
 	if r.User != 0 {
 		if err := syscall.Setgroups(nil); err != nil {
 			return err
@@ -64,7 +64,7 @@ func lockIn(file string, args []string) error {
 		if err := syscall.Setgid(r.User); err != nil {
 			return err
 		}
-		if err := syscall.Setuid(r.User); err != nil { // capabilities go with it
+		if err := syscall.Setuid(r.User); err != nil { // this drops the capabilities
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func lockIn(file string, args []string) error {
 		return err
 	}
 	guarded := unix.Prctl(unix.PR_SET_MDWE, unix.PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0)
-	if guarded != nil && guarded != unix.EINVAL { // an older kernel does not know it
+	if guarded != nil && guarded != unix.EINVAL { // older kernels do not support it
 		return guarded
 	}
 	filter := r.filter()
@@ -80,7 +80,7 @@ func lockIn(file string, args []string) error {
 	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0); err != nil {
 		return err
 	}
-	// A sandbox that holds nobody back would let the test pass for nothing.
+	// Without these checks, the test would pass in a sandbox that restricts nothing.
 	var processors unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &processors); err != nil {
 		return err
@@ -98,14 +98,14 @@ func lockIn(file string, args []string) error {
 	return syscall.Exec(args[0], args, os.Environ())
 }
 
-// filter returns the rules as a program for the kernel.
+// filter returns the rules as a seccomp filter program.
 func (r rules) filter() []unix.SockFilter {
 	const (
 		load   = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
 		equals = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
 		answer = unix.BPF_RET | unix.BPF_K
 	)
-	const number, arch, firstArgument = 0, 4, 16 // places in struct seccomp_data
+	const number, arch, firstArgument = 0, 4, 16 // offsets in struct seccomp_data
 	allow := unix.SockFilter{Code: answer, K: unix.SECCOMP_RET_ALLOW}
 	refuse := func(err unix.Errno) unix.SockFilter {
 		return unix.SockFilter{Code: answer, K: unix.SECCOMP_RET_ERRNO | uint32(err)}
@@ -126,12 +126,12 @@ func (r rules) filter() []unix.SockFilter {
 	return append(out, refuse(unix.EPERM))
 }
 
-// unitRules reads the rules of the unit, as systemd understands them.
+// unitRules reads the rules of the unit as systemd interprets them.
 func unitRules(t *testing.T) rules {
 	t.Helper()
 	u := unit(t)
 	allowed := map[string]bool{}
-	expand(t, "@default", allowed, true) // is allowed with any list
+	expand(t, "@default", allowed, true) // always allowed
 	for _, line := range u["SystemCallFilter"] {
 		line, deny := strings.CutPrefix(line, "~")
 		for _, group := range strings.Fields(line) {
@@ -141,12 +141,12 @@ func unitRules(t *testing.T) rules {
 	numbers := systemCalls(t)
 	r := rules{User: 65532}
 	for _, name := range slices.Sorted(maps.Keys(allowed)) {
-		if n, ok := numbers[name]; ok { // others are of other machines
+		if n, ok := numbers[name]; ok { // others belong to other architectures
 			r.Calls = append(r.Calls, n)
 		}
 	}
 	if len(r.Calls) < 100 {
-		t.Fatalf("the unit allows %d system calls: is it read rightly?", len(r.Calls))
+		t.Fatalf("the unit allows %d system calls; is it parsed correctly?", len(r.Calls))
 	}
 	families := map[string]uint32{"AF_UNIX": unix.AF_UNIX, "AF_INET": unix.AF_INET, "AF_INET6": unix.AF_INET6}
 	for _, name := range strings.Fields(u["RestrictAddressFamilies"][0]) {
@@ -161,7 +161,7 @@ func unitRules(t *testing.T) rules {
 	return r
 }
 
-// expand puts the system calls of a group, and of the groups in it, into a set or takes them out.
+// expand adds the system calls of a group, and of the groups in it, to a set, or removes them.
 func expand(t *testing.T, group string, into map[string]bool, in bool) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), program(t, "systemd-analyze"), "syscall-filter", group).Output()
@@ -214,12 +214,12 @@ func systemCalls(t *testing.T) map[string]uint32 {
 	return out
 }
 
-// TestSystemd_sandbox has the program serve, create, publish and stop under the filters of the unit.
+// TestSystemd_sandbox serves, creates a plant, publishes and stops under the filters of the unit.
 func TestSystemd_sandbox(t *testing.T) {
 	t.Parallel()
 	r := unitRules(t)
 	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // the user has to get there
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // the user must have access
 		t.Fatal(err)
 	}
 	data := filepath.Join(dir, "data")
@@ -269,7 +269,7 @@ func TestSystemd_sandbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, _ := io.ReadAll(resp.Body) // what there is of it goes into the message
+	body, _ := io.ReadAll(resp.Body) // for the message only
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("POST /plants: %d %s", resp.StatusCode, body)

@@ -11,7 +11,7 @@ import (
 	"herbarium/internal/app"
 )
 
-// TestSettings_names checks that every variable of ours that is named in this folder, or in a Compose file, exists.
+// TestSettings_names checks that every HERBARIUM_ variable in this folder and in the Compose files is a setting.
 func TestSettings_names(t *testing.T) {
 	t.Parallel()
 	known := []string{app.ConfigEnv, app.TokenEnv, "HERBARIUM_TEST_REQUIRE"}
@@ -24,7 +24,7 @@ func TestSettings_names(t *testing.T) {
 		for _, n := range name.FindAllString(read(t, path), -1) {
 			found++
 			if !slices.Contains(known, n) {
-				t.Errorf("%s names %s, which is no setting", path, n)
+				t.Errorf("%s names %s, which is not a setting", path, n)
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func TestSettings_names(t *testing.T) {
 	check("../compose.yaml")
 	check("../compose.cluster.yaml")
 	if found < 20 {
-		t.Errorf("only %d variables are named; is this still the folder?", found)
+		t.Errorf("found only %d variables; has the folder moved?", found)
 	}
 }
 
@@ -57,8 +57,8 @@ func load(t *testing.T, env map[string]string) app.Config {
 	return c
 }
 
-// assignments returns what a text assigns to variables, in any of the notations of this folder. What is commented out, to
-// be used by those who need it, counts.
+// assignments returns the variables that a text assigns, in any of the notations of this folder. It includes assignments that
+// are commented out for users who need them.
 func assignments(text string) map[string]string {
 	out := map[string]string{}
 	assignment := regexp.MustCompile(`(?m)^(?:Environment=|ENV |#)?([A-Z][A-Z0-9_]*)=(.*)$`)

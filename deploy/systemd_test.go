@@ -11,8 +11,8 @@ import (
 
 const unitFile = "systemd/herbarium.service"
 
-// maxExposure is how exposed systemd may call the service, of 10. What is left to it is the network, a socket
-// of PostgreSQL, and the parts of /proc that metrics are read from.
+// maxExposure is the maximum exposure level, of 10, that systemd-analyze may report. The service needs the network, the
+// socket of PostgreSQL, and the parts of /proc that metrics are read from.
 const maxExposure = "1.2"
 
 // unit returns the values of the unit's keys.
@@ -34,7 +34,7 @@ func TestSystemd_verify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The program that the unit starts has to be there; this one stands in for it.
+	// The program that the unit starts must exist, so the path of this test is used.
 	text := strings.Replace(read(t, unitFile), "/usr/local/bin/herbarium", self, 1)
 	file := filepath.Join(t.TempDir(), filepath.Base(unitFile))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -49,7 +49,7 @@ func TestSystemd_verify(t *testing.T) {
 func TestSystemd_security(t *testing.T) {
 	t.Parallel()
 	analyze := program(t, "systemd-analyze")
-	exposure := strings.Replace(maxExposure, ".", "", 1) // systemd wants tenths as a whole number
+	exposure := strings.Replace(maxExposure, ".", "", 1) // systemd expects tenths as a whole number
 	cmd := exec.CommandContext(t.Context(), analyze,
 		"security", "--offline=true", "--no-pager", "--threshold="+exposure, unitFile)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -69,6 +69,6 @@ func TestSystemd_stopping(t *testing.T) {
 		t.Errorf("systemd kills after %s; a stop may take %s and %s", limit, c.Drain, c.Shutdown)
 	}
 	if want := filepath.Join("/var/lib", u["StateDirectory"][0]); c.Data != want {
-		t.Errorf("the data are in %s; only %s can be written to", c.Data, want)
+		t.Errorf("the data folder is %s; only %s is writable", c.Data, want)
 	}
 }

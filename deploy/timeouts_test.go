@@ -10,12 +10,12 @@ import (
 	"herbarium/internal/httpapi"
 )
 
-// haproxyValue returns what stands after some words in the configuration of the proxy.
+// haproxyValue returns the value of a keyword in the configuration of the proxy.
 func haproxyValue(t *testing.T, words string) string {
 	t.Helper()
 	m := regexp.MustCompile(`(?m)^    (?:[^#\n]* )?` + words + ` (\S+)`).FindStringSubmatch(read(t, "haproxy/haproxy.cfg"))
 	if m == nil {
-		t.Fatalf("haproxy.cfg does not say %q", words)
+		t.Fatalf("haproxy.cfg does not set %q", words)
 	}
 	return m[1]
 }
@@ -38,7 +38,7 @@ func haproxyNumber(t *testing.T, words string) int {
 	return n
 }
 
-// TestTimeouts checks that the proxy and the nodes agree on who gives up first.
+// TestTimeouts checks that the timeouts of the proxy are longer than those of the nodes, so that nodes give up first.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	node := httpapi.NewServer(nil, nil)
@@ -59,13 +59,13 @@ func TestTimeouts(t *testing.T) {
 	}
 	defaults := app.DefaultConfig()
 	if got := haproxyNumber(t, "maxconn"); got >= defaults.MaxInFlight {
-		t.Errorf("the proxy sends a node %d requests at once; it refuses more than %d", got, defaults.MaxInFlight)
+		t.Errorf("the proxy sends a node %d requests at once; it rejects more than %d", got, defaults.MaxInFlight)
 	}
-	// A node that stops is found out while it still answers.
-	found := haproxyTime(t, "inter") * time.Duration(haproxyNumber(t, "fall"))
+	// The proxy must notice that a node is stopping while the node still serves requests.
+	noticed := haproxyTime(t, "inter") * time.Duration(haproxyNumber(t, "fall"))
 	stopping := load(t, assignments(read(t, unitFile)))
-	if stopping.Drain < 2*found {
-		t.Errorf("a node drains for %s; that it is not ready is found after %s", stopping.Drain, found)
+	if stopping.Drain < 2*noticed {
+		t.Errorf("a node drains for %s; the proxy notices that it is not ready after %s", stopping.Drain, noticed)
 	}
 	if got := haproxyTime(t, "hard-stop-after"); got < stopping.Shutdown {
 		t.Errorf("the proxy gives accepted requests %s to finish; a node %s", got, stopping.Shutdown)

@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// holds checks that a document says what the code does.
+// holds checks that a document contains the values of the code.
 func holds(t *testing.T, doc string, wants ...string) {
 	t.Helper()
 	content, err := os.ReadFile("../docs/" + doc)
@@ -41,7 +41,7 @@ func TestDocs_limits(t *testing.T) {
 		fmt.Sprintf("| `top` | %d | how many values to return, from 0 to %d |", query.DefaultTop, query.MaxTop),
 		fmt.Sprintf("| `buckets` | %d | how many buckets a histogram may have, from %d to %d;",
 			query.DefaultBuckets, query.MinBuckets, query.MaxBuckets),
-		fmt.Sprintf("Numbers of more than %d digits have no histogram", query.MaxBorderDigits),
+		fmt.Sprintf("Numbers of more than %d digits have no histogram", query.MaxEdgeDigits),
 		fmt.Sprintf("is larger than %d MiB", plants.MaxBody>>20),
 		fmt.Sprintf("1 to %d characters, at least one of them visible", plants.MaxName),
 		fmt.Sprintf("up to %d characters, no control characters", plants.MaxTag),

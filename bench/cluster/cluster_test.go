@@ -1,7 +1,7 @@
 //go:build linux
 
 // Package cluster measures several nodes on one PostgreSQL server and one S3 server. `make bench-cluster` runs it and writes
-// bench/CLUSTER.md and the tables of the documents; go test runs all of it once, with next to nothing in it.
+// bench/CLUSTER.md and the tables of the documentation; soak runs measure everything once, with little data.
 package cluster
 
 import (
@@ -32,16 +32,17 @@ var (
 	seconds = flag.Float64("seconds", 2, "`time` for each figure, unless it is a small run")
 )
 
-// maxNodes is how many nodes there are. Those that are not asked do nothing but look at the catalogue.
+// maxNodes is the number of nodes. Nodes without requests only poll the catalogue.
 const maxNodes = 3
 
-// turns is how often each way is taken for one figure, a slice of time each, so that what disturbs one disturbs all.
+// turns is the number of times that each variant is measured for one figure, in turns, so that a disturbance affects all
+// variants.
 const turns = 3
 
-// settings are how much is measured.
+// settings determine how much is measured.
 type settings struct {
 	records   int
-	small     int // records of the dataset that is there to be published fast
+	small     int // records of the dataset whose publishing takes little time
 	seconds   float64
 	idle      time.Duration
 	publishes int
@@ -49,7 +50,7 @@ type settings struct {
 	callers   []int
 }
 
-// cluster is what is measured.
+// cluster is the cluster that is measured.
 type cluster struct {
 	settings
 	program string
@@ -58,7 +59,7 @@ type cluster struct {
 	key     string
 	db      *pgtest.Cluster
 	address string    // of the database
-	watcher *pgx.Conn // looks at the server, from another database
+	watcher *pgx.Conn // reads statistics of the server, connected to another database
 	s3      *s3test.Server
 	nodes   []*node
 	garden  garden
@@ -158,10 +159,10 @@ func start(t *testing.T, s settings) *cluster {
 	return c
 }
 
-// bucket is where the object store is.
+// bucket is the bucket of the object store.
 const bucket = "herbarium"
 
-// addrs are the addresses of the first nodes.
+// addrs returns the addresses of the first nodes.
 func (c *cluster) addrs(nodes int) (addrs []string) {
 	for _, n := range c.nodes[:nodes] {
 		addrs = append(addrs, n.addr)
@@ -169,7 +170,7 @@ func (c *cluster) addrs(nodes int) (addrs []string) {
 	return addrs
 }
 
-// nodeCPU is the processor time that all nodes have used.
+// nodeCPU returns the processor time that all nodes have used.
 func (c *cluster) nodeCPU(t testing.TB) (sum time.Duration) {
 	t.Helper()
 	for _, n := range c.nodes {
@@ -180,7 +181,7 @@ func (c *cluster) nodeCPU(t testing.TB) (sum time.Duration) {
 	return sum
 }
 
-// backendCPU is the processor time that the connections of the nodes have used in the database, to the nanosecond.
+// backendCPU returns the processor time that the connections of the nodes have used in the database, to the nanosecond.
 func (c *cluster) backendCPU(t testing.TB) (sum time.Duration) {
 	t.Helper()
 	rows, err := c.watcher.Query(t.Context(),
@@ -210,7 +211,7 @@ func fineCPU(pid int) (time.Duration, error) {
 	return time.Duration(n), err
 }
 
-// transactions is how many the database has ended.
+// transactions returns the number of transactions that the database has completed.
 func (c *cluster) transactions(t testing.TB) (n int) {
 	t.Helper()
 	check(t, c.watcher.QueryRow(t.Context(),
@@ -218,7 +219,7 @@ func (c *cluster) transactions(t testing.TB) (n int) {
 	return n
 }
 
-// database is the name of the database.
+// database returns the name of the database.
 func (c *cluster) database(t testing.TB) string {
 	t.Helper()
 	u, err := url.Parse(c.address)

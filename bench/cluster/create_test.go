@@ -18,13 +18,13 @@ import (
 	"herbarium/internal/store/pgtest"
 )
 
-// plant is what is created, each time another one.
+// plant is a plant to be created.
 type plant struct {
 	id        int64
 	name, tag string
 }
 
-// garden makes plants up.
+// garden generates plants with consecutive IDs.
 type garden struct{ last atomic.Int64 }
 
 func (g *garden) next() plant {
@@ -36,7 +36,7 @@ func (p plant) json() []byte {
 	return fmt.Appendf(nil, `{"id":%d,"name":%q,"tag":%q}`, p.id, p.name, p.tag)
 }
 
-// measureCreations creates plants through so many nodes and by INSERT, in turns.
+// measureCreations creates plants through each number of nodes and by plain INSERT statements, in turns.
 func (c *cluster) measureCreations(t *testing.T, into *figures, nodes []int, standby *pgtest.Standby) {
 	floors := c.floors(t, nodes)
 	for _, callers := range c.callers {
@@ -70,19 +70,19 @@ func (c *cluster) measureCreations(t *testing.T, into *figures, nodes []int, sta
 	}
 }
 
-// create adds what a way of creating takes.
-func (c *cluster) create(t *testing.T, s *sample, standby *pgtest.Standby, way func() (*load.Result, error)) {
+// create runs one measurement and adds its latencies and processor times to a sample.
+func (c *cluster) create(t *testing.T, s *sample, standby *pgtest.Standby, run func() (*load.Result, error)) {
 	t.Helper()
 	s.database -= c.serverCPU(t, standby)
 	s.cpu -= c.nodeCPU(t)
-	r, err := way()
+	r, err := run()
 	check(t, err)
 	s.cpu += c.nodeCPU(t)
 	s.database += c.serverCPU(t, standby)
 	s.Merge(r)
 }
 
-// serverCPU is the processor time of all processes of the database, and of those of its standby.
+// serverCPU returns the processor time of all processes of the database and of its standby.
 func (c *cluster) serverCPU(t *testing.T, standby *pgtest.Standby) time.Duration {
 	t.Helper()
 	d, err := c.db.CPU()
@@ -95,7 +95,8 @@ func (c *cluster) serverCPU(t *testing.T, standby *pgtest.Standby) time.Duration
 	return d
 }
 
-// floors returns pools with as many connections as the nodes have together, for a table that has nothing but plants.
+// floors returns, for each number of nodes, a pool with as many connections as the nodes have together, and creates a table
+// that contains nothing but plants. Inserting into it is the floor that creations through nodes are compared with.
 func (c *cluster) floors(t *testing.T, nodes []int) (pools []*pgxpool.Pool) {
 	t.Helper()
 	for _, n := range nodes {
@@ -104,7 +105,7 @@ func (c *cluster) floors(t *testing.T, nodes []int) (pools []*pgxpool.Pool) {
 		u, err := url.Parse(c.address)
 		check(t, err)
 		q := u.Query()
-		q.Set("pool_max_conns", strconv.Itoa(n*int(one.MaxConns))) // a node takes what pgx does by itself
+		q.Set("pool_max_conns", strconv.Itoa(n*int(one.MaxConns))) // nodes use the default of pgx
 		u.RawQuery = q.Encode()
 		pool, err := pgxpool.New(t.Context(), u.String())
 		check(t, err)
@@ -116,12 +117,12 @@ func (c *cluster) floors(t *testing.T, nodes []int) (pools []*pgxpool.Pool) {
 	return pools
 }
 
-// insert creates plants with a statement each, by so many callers.
+// insert inserts plants with one statement each from concurrent callers.
 func insert(ctx context.Context, pool *pgxpool.Pool, g *garden, callers int, d time.Duration) (*load.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	results := make([]load.Result, callers)
-	began := time.Now()
+	started := time.Now()
 	var inserting sync.WaitGroup
 	for i := range results {
 		inserting.Go(func() {
@@ -134,7 +135,7 @@ func insert(ctx context.Context, pool *pgxpool.Pool, g *garden, callers int, d t
 				}
 				end := time.Now()
 				results[i].Latency = append(results[i].Latency, end.Sub(start))
-				if end.Sub(began) >= d {
+				if end.Sub(started) >= d {
 					return
 				}
 			}
@@ -145,6 +146,6 @@ func insert(ctx context.Context, pool *pgxpool.Pool, g *garden, callers int, d t
 	for i := range results {
 		total.Merge(&results[i])
 	}
-	total.Elapsed = time.Since(began)
+	total.Elapsed = time.Since(started)
 	return total, context.Cause(ctx)
 }

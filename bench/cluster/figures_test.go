@@ -9,21 +9,21 @@ import (
 	"herbarium/bench/internal/report"
 )
 
-// figures is what was measured of several nodes.
+// figures are the measurements of several nodes.
 type figures struct {
 	Records   int
 	Bytes     int64 // of the segment
 	Listings  []nodesListing
 	Memory    []nodeMemory // of each node
-	Listing   polls        // while listings were answered
-	Idle      polls        // while nothing was asked
+	Listing   polls        // while listings were served
+	Idle      polls        // while there were no requests
 	Creations []nodesCreation
 	Switches  []versionSwitch
-	Fetches   []objectFetch   // by nodes that had nothing
+	Fetches   []objectFetch   // by nodes with an empty cache
 	Plain     []time.Duration // the same object, read by a client that writes it to a file
 }
 
-// nodesListing is how a kind of query was answered by so many nodes.
+// nodesListing is the measurement of a kind of query with a number of nodes.
 type nodesListing struct {
 	Name     string
 	Title    string
@@ -35,14 +35,14 @@ type nodesListing struct {
 	Database time.Duration // CPU for one request
 }
 
-// nodeMemory is what a node holds.
+// nodeMemory is the memory of a node.
 type nodeMemory struct {
-	Start int64 // of its own, before it was asked for anything
-	Own   int64 // after listings and creations
+	Start int64 // anonymous memory, before the first request
+	Own   int64 // anonymous memory, after listings and creations
 	File  int64 // pages of mapped files, at the same time
 }
 
-// polls is what the database did for nodes in some time.
+// polls is the load of the nodes on the database in a period.
 type polls struct {
 	Nodes        int
 	Took         time.Duration
@@ -52,7 +52,7 @@ type polls struct {
 	NodeCPU      time.Duration // of all nodes
 }
 
-// nodesCreation is how plants were created, through so many nodes, and by INSERT over as many connections to the database.
+// nodesCreation compares the creation of plants through a number of nodes with INSERT over as many connections to the database.
 type nodesCreation struct {
 	Callers       int
 	Nodes         int
@@ -64,7 +64,7 @@ type nodesCreation struct {
 	FloorDatabase time.Duration
 }
 
-// versionSwitch is how nodes followed publishes of a size.
+// versionSwitch is the time until nodes list a published version of a size.
 type versionSwitch struct {
 	Records int
 	Bytes   int64
@@ -73,14 +73,14 @@ type versionSwitch struct {
 	All     []time.Duration // until all did
 }
 
-// objectFetch is how a node got a segment that it did not have.
+// objectFetch is the fetch of a segment that a node did not have.
 type objectFetch struct {
 	Bytes int64
 	Took  time.Duration // from the first request to its answer
 	CPU   time.Duration // of the node
 }
 
-// measurement is how requests were answered.
+// measurement is the result of a series of requests.
 type measurement struct {
 	Requests int
 	P50, P99 time.Duration

@@ -20,7 +20,7 @@ var listed = []string{"first", "category-sort", "two-words"}
 // manyConns is the number of connections that keep the nodes busy.
 const manyConns = 16
 
-// sample is what was measured of one way so far.
+// sample collects the measurements of one variant.
 type sample struct {
 	load.Result
 	cpu      time.Duration
@@ -34,7 +34,7 @@ func (s *sample) measure() measurement {
 	}
 }
 
-// perRequest is the time of the database for one request.
+// perRequest returns the processor time of the database for one request.
 func (s *sample) perRequest() time.Duration { return s.database / time.Duration(max(1, s.Requests())) }
 
 // open opens connections and uses each of them.
@@ -46,12 +46,12 @@ func open(t testing.TB, o load.Options) *load.Client {
 	return client
 }
 
-// slice is how long one way is taken at a time.
+// slice returns how long one variant is measured at a time.
 func (s settings) slice() time.Duration {
 	return time.Duration(s.seconds / turns * float64(time.Second))
 }
 
-// measureListings asks one, two and three nodes in turns.
+// measureListings lists from one, two and three nodes in turns.
 func (c *cluster) measureListings(t *testing.T, into *figures) {
 	polls := c.watch(t)
 	for _, shape := range shapes.All() {
@@ -98,7 +98,7 @@ func (c *cluster) measureIdle(t *testing.T, into *figures) {
 	into.Idle = polls.end(t)
 }
 
-// watch begins to look at what the database does for the nodes.
+// watch starts measuring the load of the nodes on the database.
 func (c *cluster) watch(t *testing.T) *watched {
 	return &watched{c: c, began: time.Now(), transactions: c.transactions(t), database: c.backendCPU(t), nodes: c.nodeCPU(t)}
 }
@@ -118,7 +118,7 @@ func (w *watched) end(t *testing.T) polls {
 	}
 }
 
-// total is how many records of the dataset a node finds.
+// total returns the number of records of the dataset that a node finds.
 func (c *cluster) total(t *testing.T, n *node, raw string) (total int) {
 	t.Helper()
 	check(t, n.await(t.Context(), listPath+"?"+raw, func(r *http.Response) bool {
@@ -129,7 +129,7 @@ func (c *cluster) total(t *testing.T, n *node, raw string) (total int) {
 	return total
 }
 
-// totalOf reads the total of a listing, if it is one.
+// totalOf returns the total of a listing; ok is false if the response is not a listing.
 func totalOf(r *http.Response) (int, bool) {
 	var listing struct{ Meta query.Meta }
 	err := json.NewDecoder(r.Body).Decode(&listing)

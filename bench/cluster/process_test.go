@@ -35,12 +35,12 @@ func (c *cluster) startNode(t testing.TB) *node {
 	return n
 }
 
-// await repeats a request until the response is good.
-func (n *node) await(ctx context.Context, target string, good func(*http.Response) bool) error {
-	return n.Wait(ctx, func(ctx context.Context) error { return n.ask(ctx, target, good) })
+// await repeats a request until accept returns true for the response.
+func (n *node) await(ctx context.Context, target string, accept func(*http.Response) bool) error {
+	return n.Wait(ctx, func(ctx context.Context) error { return n.ask(ctx, target, accept) })
 }
 
-func (n *node) ask(ctx context.Context, target string, good func(*http.Response) bool) error {
+func (n *node) ask(ctx context.Context, target string, accept func(*http.Response) bool) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.addr+target, nil)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (n *node) ask(ctx context.Context, target string, good func(*http.Response)
 		return err
 	}
 	defer resp.Body.Close()
-	if !good(resp) {
+	if !accept(resp) {
 		return errors.New(resp.Status)
 	}
 	return nil

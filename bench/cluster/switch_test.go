@@ -25,12 +25,12 @@ const (
 	listPath = "/api/v1/" + dataset + "/data"
 )
 
-// measureSwitches publishes a small dataset and a large one, several times. The large one is what is then listed.
+// measureSwitches publishes a small dataset and a large one several times. The large one is listed by later measurements.
 func (c *cluster) measureSwitches(t *testing.T, into *figures) {
 	for _, records := range []int{c.small, c.records} {
 		t.Logf("publishing %d records", records)
 		s := versionSwitch{Records: records, Nodes: len(c.nodes)}
-		c.publish(t, records+c.publishes) // not measured: the first version of all is fetched when it is asked for
+		c.publish(t, records+c.publishes) // not measured: the very first version is fetched on demand
 		for i := range c.publishes {
 			// Each version has a different number of records, which identifies it in a listing.
 			first, all := c.publish(t, records+c.publishes-i-1)
@@ -86,7 +86,8 @@ func (c *cluster) newest(t *testing.T) (last object) {
 	return last
 }
 
-// measureFetches starts nodes that have nothing and asks them for the dataset; and reads the file as any client does.
+// measureFetches starts nodes with an empty cache and requests the dataset from them. For comparison, it reads the file with a
+// plain S3 client.
 func (c *cluster) measureFetches(t *testing.T, into *figures) {
 	for range c.fetches {
 		t.Log("fetching")
@@ -119,7 +120,7 @@ func (c *cluster) read(t *testing.T, o object) time.Duration {
 	check(t, f.Close())
 	check(t, got.Close())
 	if n != o.size {
-		t.Fatalf("the object has %d bytes and %d came", o.size, n)
+		t.Fatalf("the object has %d bytes; received %d", o.size, n)
 	}
 	return took
 }

@@ -89,7 +89,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestDistribution holds the data against their description.
+// TestDistribution compares the data with their description.
 func TestDistribution(t *testing.T) {
 	t.Parallel()
 	const n = 25_000

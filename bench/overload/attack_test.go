@@ -20,7 +20,7 @@ import (
 // maxClients limits the clients of a kind: they share the machine with the server.
 const maxClients = 128
 
-// rejectedPause is how long a client waits that was rejected. Retry-After asks for longer; these clients are impatient.
+// rejectedPause is how long a rejected client waits. It is shorter than Retry-After, which these clients ignore.
 const rejectedPause = 200 * time.Millisecond
 
 // attack starts the clients of every kind. They end with the context.
@@ -46,7 +46,7 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 			return s.export(ctx, 100*time.Millisecond)
 		}},
 		{"half-open connections", 4 * maxClients, rejectedPause, s.halfOpen},
-		{"writes", s.overload, 50 * time.Millisecond, s.write}, // to be searched for at the end, not to be a load
+		{"writes", s.overload, 50 * time.Millisecond, s.write}, // few, because they are only created to be searched for at the end
 		{"publishes", 1, 30 * time.Second, s.publishAgain},
 	} {
 		s.clients[load.kind] = load.clients

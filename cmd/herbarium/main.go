@@ -1,4 +1,4 @@
-// Command herbarium turns datasets into listing APIs and keeps a plant store beside them.
+// Command herbarium serves dataset files as listing APIs and includes a plant store.
 package main
 
 import (

@@ -67,7 +67,7 @@ func TestMigrationGuide(t *testing.T) {
 		}
 	}
 	if before, after := run("herbarium datasets"), run("herbarium datasets --data herbarium-back"); !strings.Contains(after, "shop/a") || version(before) != version(after) {
-		t.Errorf("there was\n%s\nand came back\n%s", before, after)
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 }
 

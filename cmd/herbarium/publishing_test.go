@@ -12,7 +12,7 @@ import (
 )
 
 // TestPublishingGuide runs the commands of the first part of docs/publishing.md, one after the other in an empty folder,
-// and compares what they print with what the guide shows. A version is shown as …, because it is another each time.
+// and compares their output with the guide. Version names are shown as …, because they differ each time.
 func TestPublishingGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/publishing.md")
@@ -48,6 +48,6 @@ func TestPublishingGuide(t *testing.T) {
 		}
 	}
 	if ran < 6 {
-		t.Errorf("the guide has %d commands; is it still the guide?", ran)
+		t.Errorf("the guide has only %d commands; has its format changed?", ran)
 	}
 }

@@ -22,7 +22,7 @@ const (
 	marker  = "--- end of block ---"
 )
 
-// block is a piece of the README between two fences.
+// block is a fenced code block of the README.
 type block struct{ language, text string }
 
 func readBlocks(t *testing.T) (content string, blocks []block) {
@@ -37,8 +37,8 @@ func readBlocks(t *testing.T) (content string, blocks []block) {
 	return string(b), blocks
 }
 
-// TestReadme runs the commands of the README as they stand there, in one shell beside a server, and compares what they
-// print with what the README shows. Only the address differs, because the port may be taken, and the data folder.
+// TestReadme runs the commands of the README unchanged in one shell, next to a server, and compares their output with the
+// README. Only the address and the data folder are replaced.
 func TestReadme(t *testing.T) {
 	for _, tool := range []string{"sh", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -98,7 +98,7 @@ func TestReadme_build(t *testing.T) {
 		script = strings.ReplaceAll(script, "./herbarium ", dir+"/herbarium ")
 		out := runShell(t, "set -e\n"+script, append(os.Environ(), "HERBARIUM_DATA="+filepath.Join(dir, "data")))
 		if !strings.Contains(out, "nursery/stock") {
-			t.Errorf("the dataset is not there:\n%s", out)
+			t.Errorf("the dataset was not published:\n%s", out)
 		}
 		return
 	}
@@ -133,7 +133,7 @@ func startServer(t *testing.T, command string, env []string) string {
 			return string(m[1])
 		}
 		if err != nil {
-			t.Fatalf("%s\nsaid nothing of where it listens\n%s%s", command, banner, &log)
+			t.Fatalf("%s\ndid not print its address\n%s%s", command, banner, &log)
 		}
 	}
 }

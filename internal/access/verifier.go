@@ -23,9 +23,9 @@ type Keys interface {
 	TouchKeys(ctx context.Context, lastUsed map[string]time.Time) error
 }
 
-// Options configure a Verifier.
+// Options configures a Verifier.
 type Options struct {
-	Token string           // a secret beside the stored keys, with every scope; empty disables it
+	Token string           // an additional secret with every scope; empty disables it
 	Now   func() time.Time // nil means time.Now
 	Log   *slog.Logger     // nil disables logging
 }
@@ -166,7 +166,7 @@ func tooManyFailures(wait time.Duration) error {
 	}
 }
 
-// Run writes when keys were last used, every touchEvery and once more when ctx ends. It batches, so that requests do not
+// Run writes when keys were last used, every touchEvery and once more when ctx is done. It batches, so that requests do not
 // cause writes.
 func (v *Verifier) Run(ctx context.Context) error {
 	if err := v.refresh(ctx); err != nil && ctx.Err() == nil {

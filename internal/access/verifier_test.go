@@ -248,7 +248,7 @@ func TestVerify_withoutDatabase(t *testing.T) {
 		keys.err = herb.Errorf(herb.CodeUnavailable, "the database does not answer")
 		time.Sleep(14 * time.Minute)
 		if _, err := v.Verify(t.Context(), secret, client); err != nil {
-			t.Errorf("a key that was read a while ago is refused without the database: %v", err)
+			t.Errorf("a key that was read a while ago is rejected without the database: %v", err)
 		}
 		unread, _ := access.Mint("b", []herb.Scope{herb.ScopeDataRead}, time.Now(), time.Time{})
 		if _, err := v.Verify(t.Context(), unread, client); herb.CodeOf(err) != herb.CodeUnavailable {

@@ -115,7 +115,7 @@ func (c *Controller) InFlight(l Lane) int { return len(c.lanes[l].slots) }
 // Slots returns the size of a lane.
 func (c *Controller) Slots(l Lane) int { return c.lanes[l].Slots }
 
-// Acquire takes a slot of a lane, or fails with herb.CodeUnavailable, or with the error of ctx if the client has left. The caller
+// Acquire takes a slot of a lane, or fails with herb.CodeUnavailable, or with the error of ctx if it was canceled. The caller
 // calls release when its work is done.
 func (c *Controller) Acquire(ctx context.Context, l Lane) (release func(), err error) {
 	if err := c.enter(ctx, l); err != nil {
@@ -124,7 +124,7 @@ func (c *Controller) Acquire(ctx context.Context, l Lane) (release func(), err e
 	return func() { c.leave(l) }, nil
 }
 
-// Wait takes a slot of a lane like Acquire and waits for it until ctx ends. It is for work in small steps, such as the chunks
+// Wait takes a slot of a lane like Acquire and waits for it until ctx is done. It is for work in small steps, such as the chunks
 // of an export, which was admitted before: requests that wait for slots and such steps take turns.
 func (c *Controller) Wait(ctx context.Context, l Lane) (release func(), err error) {
 	select {

@@ -81,8 +81,9 @@ func DefaultConfig() Config {
 	return c
 }
 
-// LoadConfig merges flags, by name, over environment over file over defaults. file is the path that the user gave; empty:
-// ConfigEnv, else DefaultConfigFile if it exists. It reports all errors at once.
+// LoadConfig merges the settings: flags, by name, take precedence over the environment, the file and the defaults, in this
+// order. file is the path that the user gave; if it is empty, ConfigEnv names the file, else DefaultConfigFile is read if it
+// exists. It reports all errors at once.
 func LoadConfig(file string, env func(string) (string, bool), flags map[string]string) (Config, error) {
 	c := DefaultConfig()
 	inEnv, _ := env(ConfigEnv)
@@ -108,7 +109,7 @@ func LoadConfig(file string, env func(string) (string, bool), flags map[string]s
 	for key := range values {
 		if _, ok := c.Origins[key]; !ok {
 			known := slices.Sorted(maps.Keys(c.Origins))
-			errs = append(errs, herb.Invalidf("%s: unknown key %q%s keys: %s", file, key, text.Suggestion(key, known), strings.Join(known, ", ")))
+			errs = append(errs, herb.Invalidf("%s: unknown key %q%s valid keys: %s", file, key, text.Suggestion(key, known), strings.Join(known, ", ")))
 		}
 	}
 	if v, ok := env(TokenEnv); ok {

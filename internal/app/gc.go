@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Limits of the garbage collector of a server. Its heap is so small that at the default percentage of 100 it is collected after every
-// few hundred requests, which takes a fifth of the processor time. Instead, some memory may be allocated before the next
+// Limits of the garbage collector of a server. Its heap is so small that at the default percentage of 100 it is collected after
+// every few hundred requests, which takes a fifth of the processor time. Instead, some memory may be allocated before the next
 // collection: minHeadroom, and up to maxHeadroom while many requests arrive.
 const (
 	startPercent = 800 // until the first collection: a start allocates much and ends soon

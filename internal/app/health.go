@@ -45,7 +45,7 @@ func (d *Data) monitor(log *slog.Logger, report func(name string, up bool)) *mon
 	return m
 }
 
-// Run checks all dependencies until ctx ends.
+// Run checks all dependencies until ctx is done.
 func (m *monitor) Run(ctx context.Context) error {
 	var checking sync.WaitGroup
 	for _, p := range m.parts {
@@ -75,7 +75,7 @@ func (m *monitor) check(ctx context.Context, p *part) {
 	var now *string
 	if err != nil {
 		now = new(herb.MessageOf(err))
-		if limited.Err() != nil || herb.CodeOf(err) == herb.CodeInternal { // details are not for everybody
+		if limited.Err() != nil || herb.CodeOf(err) == herb.CodeInternal { // the endpoint is public, so it shows no details
 			now = new("it does not answer")
 		}
 	}

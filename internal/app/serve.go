@@ -22,7 +22,7 @@ import (
 	"herbarium/internal/web"
 )
 
-// ServeOptions configure a server in addition to Config.
+// ServeOptions configures a server in addition to Config.
 type ServeOptions struct {
 	Found   source.Set       // published before serving
 	Finder  *discover.Finder // finds the sources in Watch
@@ -35,7 +35,7 @@ type ServeOptions struct {
 	NotifySocket string
 }
 
-// Serve runs a server until ctx ends and then finishes accepted requests.
+// Serve runs a server until ctx is done and then finishes accepted requests.
 func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	// Bind first, so that a port in use is reported before a long publish, not after it.
 	listener, err := listen(ctx, c.Addr)
@@ -100,7 +100,7 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 	return err
 }
 
-// serve answers requests on a listener until ctx ends. Background tasks are stopped after the last request.
+// serve answers requests on a listener until ctx is done. Background tasks are stopped after the last request.
 func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, gc *collector, follow func(context.Context) error) error {
 	creation := plants.Options{}
 	if d.shared != nil {

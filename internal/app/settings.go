@@ -95,26 +95,26 @@ func stringValue[T ~string](at *T, check func(string) error) value {
 		func(s string) (T, error) { return T(s), check(s) })
 }
 
-// intValue is a setting that is a whole number of at least least.
-func intValue(at *int, least int) value {
+// intValue is a setting that is a whole number, at least minimum.
+func intValue(at *int, minimum int) value {
 	return setting(at, strconv.Itoa, func(s string) (int, error) {
 		n, err := strconv.Atoi(s)
-		if err != nil || n < least {
-			return n, fmt.Errorf("write a whole number from %d", least)
+		if err != nil || n < minimum {
+			return n, fmt.Errorf("write a whole number from %d", minimum)
 		}
 		return n, nil
 	})
 }
 
-// durationValue is a setting that is a duration of at least least.
-func durationValue(at *time.Duration, least time.Duration) value {
+// durationValue is a setting that is a duration, at least minimum.
+func durationValue(at *time.Duration, minimum time.Duration) value {
 	return setting(at, time.Duration.String, func(s string) (time.Duration, error) {
 		d, err := time.ParseDuration(s)
 		switch {
-		case err != nil || d < min(least, 1):
+		case err != nil || d < min(minimum, 1):
 			return d, errors.New("write a duration, such as 10s or 1m30s")
-		case d < least:
-			return d, fmt.Errorf("choose %s or more", least)
+		case d < minimum:
+			return d, fmt.Errorf("choose %s or more", minimum)
 		}
 		return d, nil
 	})
@@ -126,8 +126,8 @@ var sizeUnits = []struct {
 	bytes int64
 }{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
 
-// sizeValue is a setting that is a number of bytes, with or without a unit: 0, or at least least.
-func sizeValue(at *int64, least int64) value {
+// sizeValue is a setting that is a number of bytes, with or without a unit: 0, or at least minimum.
+func sizeValue(at *int64, minimum int64) value {
 	return setting(at, formatSize, func(s string) (int64, error) {
 		number, unit := s, int64(1)
 		for _, u := range sizeUnits {
@@ -139,8 +139,8 @@ func sizeValue(at *int64, least int64) value {
 		switch {
 		case err != nil || n < 0 || n > math.MaxInt64/unit:
 			return 0, errors.New("write a size, such as 20GiB or 500MiB")
-		case n != 0 && n*unit < least:
-			return n * unit, fmt.Errorf("choose %s or more, or 0", formatSize(least))
+		case n != 0 && n*unit < minimum:
+			return n * unit, fmt.Errorf("choose %s or more, or 0", formatSize(minimum))
 		}
 		return n * unit, nil
 	})
@@ -203,7 +203,7 @@ func publicURL(s string) error {
 func logFormat(s string) error {
 	formats := []string{telemetry.FormatAuto, telemetry.FormatHuman, telemetry.FormatJSON}
 	if !slices.Contains(formats, s) {
-		return fmt.Errorf("choose from %s", strings.Join(formats, ", "))
+		return fmt.Errorf("valid formats: %s", strings.Join(formats, ", "))
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	err := errors.Join(
 		s3test.Setenv(),
-		// Most of the time is spent waiting, for a disk or until a store is asked again; one test a processor would do so in turn.
+		// Tests spend most of their time waiting for a disk or between retries, so more of them than processors run in parallel.
 		flag.Set("test.parallel", "6"),
 	)
 	if err != nil {
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// open opens a store that is closed with the test.
+// open opens a store that is closed when the test ends.
 func open(t *testing.T, address string, opts blobs.Options) *blobs.Bucket {
 	t.Helper()
 	b, err := blobs.Open(t.Context(), address, opts)
@@ -54,7 +54,7 @@ func open(t *testing.T, address string, opts blobs.Options) *blobs.Bucket {
 	return b
 }
 
-// content returns bytes that no two sizes have in common.
+// content returns pseudo-random bytes that differ for each size.
 func content(size int) []byte {
 	b := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{byte(size), byte(size >> 8), byte(size >> 16)}).Read(b) // never fails
@@ -87,7 +87,7 @@ func get(t *testing.T, b *blobs.Bucket, name string) []byte {
 	return got.Bytes()
 }
 
-// names returns the names and sizes of all that is stored.
+// names returns the names and sizes of all objects.
 func names(t *testing.T, b *blobs.Bucket) []string {
 	t.Helper()
 	var got []string
@@ -110,11 +110,11 @@ func wantCode(t *testing.T, err error, want herb.Code) {
 		t.Fatalf("the error is %v (%s), want %s", err, herb.CodeOf(err), want)
 	}
 	if strings.Contains(err.Error(), s3test.SecretKey) {
-		t.Errorf("the error has the secret: %v", err)
+		t.Errorf("the error contains the secret: %v", err)
 	}
 }
 
-// TestBucket holds every kind of store to the same behaviour.
+// TestBucket runs the same conformance tests with every kind of store.
 func TestBucket(t *testing.T) {
 	t.Parallel()
 	t.Run("folder", func(t *testing.T) {
@@ -139,14 +139,14 @@ func conform(t *testing.T, place func(t *testing.T) string) {
 		{"not found", notFound},
 		{"delete", deletes},
 		{"many", many},
-		{"cancelled put", cancelledPut},
+		{"canceled put", canceledPut},
 		{"source that fails", failingSource},
 		{"writer that fails", failingWriter},
 		{"names", wrongNames},
 		{"abort leaves what is whole", abortLeavesObjects},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			// Not in parallel: each of them may have parts of a large file in memory.
+			// Not in parallel, because each of them may hold parts of a large file in memory.
 			c.run(t, place(t))
 		})
 	}
@@ -176,7 +176,7 @@ func roundTrip(t *testing.T, address string) {
 			t.Errorf("the last progress is %d of %d, want %d", last, total, size)
 		}
 		if !bytes.Equal(get(t, b, name), what) {
-			t.Errorf("what is read of %d bytes is not what was stored", size)
+			t.Errorf("the object of %d bytes differs from what was stored", size)
 		}
 	}
 	slices.Sort(want)
@@ -207,7 +207,7 @@ func deletes(t *testing.T, address string) {
 	b := open(t, address, blobs.Options{})
 	put(t, b, "a.segment", []byte("a"))
 	put(t, b, "b.segment", []byte("b"))
-	for range 2 { // the second time there is nothing
+	for range 2 { // the second time, the object does not exist
 		if err := b.Delete(t.Context(), "a.segment"); err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func deletes(t *testing.T, address string) {
 	}
 }
 
-// many stores more than a page of a listing has, and things beside it that are none of its business.
+// many stores more objects than a page of a listing has, and others outside the prefix.
 func many(t *testing.T, address string) {
 	const n = 1001
 	beside := open(t, address, blobs.Options{})
@@ -249,12 +249,12 @@ func many(t *testing.T, address string) {
 	if diff := cmp.Diff([]string{"insider.segment 1"}, names(t, beside)); diff != "" {
 		t.Errorf("listed above the prefix (-want +got):\n%s", diff)
 	}
-	for range b.List(t.Context()) { // a consumer may stop
+	for range b.List(t.Context()) { // a consumer may stop early
 		break
 	}
 }
 
-func cancelledPut(t *testing.T, address string) {
+func canceledPut(t *testing.T, address string) {
 	b := open(t, address, blobs.Options{})
 	path := file(t, content(40<<20))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -264,10 +264,10 @@ func cancelledPut(t *testing.T, address string) {
 		}
 	})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("the error is %v, want one of being cancelled", err)
+		t.Errorf("the error is %v, want context.Canceled", err)
 	}
 	if got := names(t, b); len(got) > 0 {
-		t.Errorf("a cancelled Put has left %q", got)
+		t.Errorf("a canceled Put has left %q", got)
 	}
 	wantCode(t, b.Get(t.Context(), "a.segment", io.Discard), herb.CodeNotFound)
 	put(t, b, "a.segment", []byte("again"))
@@ -279,7 +279,7 @@ func cancelledPut(t *testing.T, address string) {
 func failingSource(t *testing.T, address string) {
 	b := open(t, address, blobs.Options{})
 	if err := b.Put(t.Context(), "a.segment", filepath.Join(t.TempDir(), "absent"), nil); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the error of a file that is absent is %v", err)
+		t.Errorf("the error of a missing file is %v", err)
 	}
 	for _, size := range []int{1 << 20, 40 << 20} { // in one request and in several
 		path := file(t, content(size))

@@ -20,8 +20,8 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// TestLibrary publishes at one node what another one lists, which has nothing but the catalogue and the store, and has the
-// store forget what is not needed any more.
+// TestLibrary publishes on one node and lists on another one that shares only the catalogue and the store, and collects
+// garbage in the store.
 func TestLibrary(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
@@ -56,7 +56,7 @@ func TestLibrary(t *testing.T) {
 
 	first := publishNotes(t, publisher, 20)
 	wantNote(t, reader, first, 20, 7)
-	second := publishNotes(t, publisher, 2200) // more than one request takes
+	second := publishNotes(t, publisher, 2200) // more than fits in one request
 	if err := reader.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestLibrary(t *testing.T) {
 		}
 		left = append(left, blob.Name)
 		if blob.Size <= 8<<20 {
-			t.Errorf("%s has %d bytes, which go in one request", blob.Name, blob.Size)
+			t.Errorf("%s has %d bytes, which fit in one request", blob.Name, blob.Size)
 		}
 	}
 	if diff := cmp.Diff([]string{second + ".segment"}, left); diff != "" {
@@ -96,10 +96,10 @@ func TestLibrary(t *testing.T) {
 
 var notes = herb.Ref{Namespace: "herbarium", Name: "notes"}
 
-// note returns what is noted under a number: 4000 characters, of which no two have many in common.
+// note returns note number n: 4000 characters that hardly compress together with those of other notes.
 func note(n int) string { return fmt.Sprintf("%x", content(2000+n))[:4000] }
 
-// publishNotes publishes so many notes and returns the version.
+// publishNotes publishes n notes and returns the version.
 func publishNotes(t *testing.T, l *library.Library, n int) string {
 	t.Helper()
 	out, err := l.Publish(t.Context(), library.Publication{
@@ -121,7 +121,8 @@ func publishNotes(t *testing.T, l *library.Library, n int) string {
 	return out.Dataset.Version
 }
 
-// wantNote checks how many notes a node lists, and one of them. It lists the version before while it fetches this one.
+// wantNote waits until a node lists a version, and checks the number of notes and one of them. While the node fetches the
+// version, it lists the previous one.
 func wantNote(t *testing.T, l *library.Library, version string, total, n int) {
 	t.Helper()
 	s, err := l.Acquire(t.Context(), notes)

@@ -61,7 +61,7 @@ func TestOpen_invalid(t *testing.T) {
 				t.Errorf("the error is %q, want %q in it", err, c.want)
 			}
 			if c.name != "a path" && strings.Contains(err.Error(), secret) {
-				t.Errorf("the error has the secret: %q", err)
+				t.Errorf("the error contains the secret: %q", err)
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestFolder_gone shows that a folder that is not there any more is not taken for an empty one.
+// TestFolder_gone checks that a removed folder is not mistaken for an empty one.
 func TestFolder_gone(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "store")

@@ -14,15 +14,15 @@ import (
 	"testing"
 )
 
-// proxy stands between a store and the server, and cuts connections in the middle of an answer.
+// proxy forwards connections to an S3 server and cuts them in the middle of a response.
 type proxy struct {
 	server string
-	after  int64        // bytes of answers that one connection passes on
-	cuts   atomic.Int64 // that are still to come; negative when more were asked for
+	after  int64        // bytes of responses that a connection forwards before it is cut
+	cuts   atomic.Int64 // remaining cuts; negative after more attempts
 }
 
-// interpose returns the endpoint of a proxy that ends with the test. The first connections that answer more than a number
-// of bytes are cut.
+// interpose returns a proxy that ends with the test, and its endpoint. It cuts the first connections that return more than a
+// number of bytes.
 func interpose(t *testing.T, server string, after, cuts int64) (*proxy, string) {
 	t.Helper()
 	p := &proxy{server: server, after: after}
@@ -92,8 +92,8 @@ func (p *proxy) serve(t *testing.T, client, server net.Conn) {
 	_, _ = io.Copy(client, server) // ends with the connection
 }
 
-// intercept returns the endpoint of a proxy that ends with the test. What the server is to be asked for is shown to before
-// first, which may change it, or answer it and return false.
+// intercept returns the endpoint of a proxy that ends with the test. It calls before for each request, which may change the
+// request, or respond and return false.
 func intercept(t *testing.T, server string, before func(w http.ResponseWriter, r *http.Request) bool) string {
 	t.Helper()
 	forward := &httputil.ReverseProxy{

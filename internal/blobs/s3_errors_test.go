@@ -23,7 +23,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// TestS3_responses uses a server that does not answer as it should.
+// TestS3_responses uses a server with invalid responses.
 func TestS3_responses(t *testing.T) {
 	t.Parallel()
 	const secret = "string-to-sign"
@@ -147,7 +147,7 @@ func TestS3_credentials(t *testing.T) {
 	for _, c := range []struct {
 		name, params string
 		env          map[string]string
-		want         string // empty: the store can be used
+		want         string // empty if the store can be used
 	}{
 		{name: "shared file", env: map[string]string{"AWS_SHARED_CREDENTIALS_FILE": shared}},
 		{name: "profile of the environment", env: map[string]string{"AWS_SHARED_CREDENTIALS_FILE": shared, "AWS_PROFILE": "other"}},

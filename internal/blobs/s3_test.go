@@ -16,7 +16,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// TestS3_abort leaves an upload as a process does that is killed.
+// TestS3_abort leaves an unfinished upload, as a killed process does.
 func TestS3_abort(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
@@ -57,8 +57,8 @@ func TestS3_abort(t *testing.T) {
 	}
 }
 
-// TestS3_refused has credentials that are not right. They come from the environment, so it does not run beside others.
-func TestS3_refused(t *testing.T) {
+// TestS3_rejected uses wrong credentials. They come from the environment, so the test does not run in parallel with others.
+func TestS3_rejected(t *testing.T) {
 	server := s3test.New(t)
 	address := server.URL(t, "bucket")
 	right := open(t, address, blobs.Options{})

@@ -78,7 +78,7 @@ func (b *Bucket) Put(ctx context.Context, name, path string, progress func(done,
 	return b.mapError(ctx, b.driver.put(ctx, name, src, src.size), "write "+name+" to")
 }
 
-// source is the file of a Put. A file that becomes shorter meanwhile is an error.
+// source is the file of a Put. It is an error if the file is truncated during the upload.
 type source struct {
 	ctx      context.Context
 	f        *os.File
@@ -125,7 +125,7 @@ func (b *Bucket) Probe(ctx context.Context) (err error) {
 		return err
 	}
 	if !bytes.Equal(got.Bytes(), content) {
-		return herb.Errorf(herb.CodeUnavailable, "the object store %s returned another content than was written", b.name)
+		return herb.Errorf(herb.CodeUnavailable, "the object store %s returned other content than was written", b.name)
 	}
 	return b.Ping(ctx)
 }

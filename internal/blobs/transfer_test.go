@@ -20,7 +20,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// TestBusy has a store that rejects every request the first time because it is busy.
+// TestBusy checks that requests are retried if the store is busy: it rejects every request the first time.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
@@ -30,20 +30,20 @@ func TestBusy(t *testing.T) {
 	endpoint := intercept(t, server.Address(), func(w http.ResponseWriter, r *http.Request) bool {
 		mu.Lock()
 		defer mu.Unlock()
-		what := fmt.Sprint(r.Method, r.URL.Path, r.URL.Query()["comp"], r.ContentLength == 0)
-		if seen[what] {
+		request := fmt.Sprint(r.Method, r.URL.Path, r.URL.Query()["comp"], r.ContentLength == 0)
+		if seen[request] {
 			return true
 		}
-		seen[what] = true
-		_, _ = io.Copy(io.Discard, r.Body) // the client has said it or not
+		seen[request] = true
+		_, _ = io.Copy(io.Discard, r.Body) // an error of the client does not matter here
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return false
 	})
 	b := open(t, server.Through("bucket", endpoint), blobs.Options{})
-	what := content(9 << 20)
-	put(t, b, "a.segment", what)
-	if !bytes.Equal(get(t, b, "a.segment"), what) {
-		t.Error("what is read is not what was stored")
+	stored := content(9 << 20)
+	put(t, b, "a.segment", stored)
+	if !bytes.Equal(get(t, b, "a.segment"), stored) {
+		t.Error("the object differs from what was stored")
 	}
 	if err := b.Delete(t.Context(), "a.segment"); err != nil {
 		t.Error(err)
@@ -53,8 +53,8 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestSpoiled changes what is stored on its way. The store notices, and keeps nothing.
-func TestSpoiled(t *testing.T) {
+// TestPut_corruptedInTransit changes the body of an upload on its way. The store detects it and stores nothing.
+func TestPut_corruptedInTransit(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
 	direct := open(t, server.URL(t, "bucket"), blobs.Options{})
@@ -79,7 +79,7 @@ func TestSpoiled(t *testing.T) {
 	put(t, b, "a.segment", []byte("something else"))
 }
 
-// TestChecksums shows that every request body has a checksum that the store can verify.
+// TestChecksums checks that every request body has a checksum that the store can verify.
 func TestChecksums(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)

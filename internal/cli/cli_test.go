@@ -20,7 +20,7 @@ import (
 // garden is the sample dataset.
 const garden = "../../examples/garden"
 
-// buffer is written by one goroutine while another reads.
+// buffer is a buffer that one goroutine writes while another one reads it.
 type buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -151,7 +151,7 @@ func (s *server) create(t *testing.T, token, body string) (status int, answer st
 	return status, answer
 }
 
-// write makes a file in a fresh folder.
+// write writes a file in a new folder.
 func write(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

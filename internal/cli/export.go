@@ -66,7 +66,7 @@ func exportFormat(format, file string) (export.Format, error) {
 
 // export writes the result of a query.
 func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked string, f export.Format, w io.Writer) error {
-	if err := query.RefusePages(strings.TrimPrefix(asked, "?")); err != nil {
+	if err := query.RejectPagination(strings.TrimPrefix(asked, "?")); err != nil {
 		return usage(err)
 	}
 	view, req, err := openListing(ctx, d, ref, asked)

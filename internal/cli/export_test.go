@@ -17,7 +17,7 @@ import (
 	"herbarium/internal/cli"
 )
 
-// oddFiles are CSV files that are easily damaged on the way through a program.
+// oddFiles returns CSV files whose values programs easily alter.
 func oddFiles() map[string]string {
 	wide := make([]string, 300)
 	for i := range wide {
@@ -61,7 +61,7 @@ func oddFiles() map[string]string {
 	}
 }
 
-// cellsOf reads CSV exactly: what stands in quotes keeps every byte. Short lines are filled up.
+// cellsOf parses CSV exactly: quoted values keep every byte. It pads short lines.
 func cellsOf(t *testing.T, file string, comma byte) (rows [][]string) {
 	t.Helper()
 	file = strings.TrimPrefix(file, "\uFEFF")

@@ -18,20 +18,20 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// hostileFile is a file that was cut, damaged or made to harm.
+// hostileFile is a truncated, damaged or malicious file.
 type hostileFile struct {
 	name string
 	file string
 	make func(t *testing.T, path string)
-	want string // part of the error; empty: it is published
-	n    int    // then, the number of its records
+	want string // part of the error; empty if the file is published
+	n    int    // number of records if the file is published
 }
 
 func containing(content string) func(*testing.T, string) {
 	return func(t *testing.T, path string) { rewrite(t, path, content) }
 }
 
-// hostileFiles are the cases that take little time. Each has what an honest reader expects of it.
+// hostileFiles returns the cases that take little time, each with its expected result.
 func hostileFiles(t *testing.T) []hostileFile {
 	columns := func(n int) string {
 		names := make([]string, n)
@@ -84,8 +84,8 @@ func hostileFiles(t *testing.T) []hostileFile {
 	}
 }
 
-// TestPublish_hostile publishes each file over a dataset that a server lists. What cannot be read leaves the listing and
-// the data folder as they were, and is reported in one error.
+// TestPublish_hostile publishes each file over a dataset that a server lists. A file that cannot be read changes neither the
+// listing nor the data folder, and is reported in one error.
 func TestPublish_hostile(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -122,7 +122,7 @@ func TestPublish_hostile(t *testing.T) {
 	}
 }
 
-// TestPublish_dataFolder names the data folder, and has it in a folder that is published and served.
+// TestPublish_dataFolder publishes and serves the data folder, and a folder that contains it.
 func TestPublish_dataFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Dir(filepath.Dir(write(t, "shop/prices.csv", "code,price\n007,1.50\n")))
@@ -147,7 +147,7 @@ func TestPublish_dataFolder(t *testing.T) {
 	}
 }
 
-// TestPublish_superseded publishes a file that is replaced all the time. What is listed is one of its contents.
+// TestPublish_superseded publishes a file that is replaced continuously. The listing has one of its contents.
 func TestPublish_superseded(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -197,7 +197,7 @@ func makePipe(t *testing.T, path string) {
 	}
 }
 
-// makeZipBomb makes a workbook whose sheet is said to be far larger than what it is unpacked from.
+// makeZipBomb creates a workbook with a sheet whose declared size is far larger than its compressed content.
 func makeZipBomb(t *testing.T, path string) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -223,7 +223,7 @@ func makeZipBomb(t *testing.T, path string) {
 	rewrite(t, path, b.String())
 }
 
-// makeVirtualTables makes a database without a single ordinary table.
+// makeVirtualTables creates a database that has only virtual tables.
 func makeVirtualTables(t *testing.T, path string) {
 	db, err := sql.Open("sqlite", path)
 	must(t, err)
@@ -232,7 +232,7 @@ func makeVirtualTables(t *testing.T, path string) {
 	must(t, err)
 }
 
-// parquetOf is a Parquet file of some records.
+// parquetOf returns a Parquet file with some records.
 func parquetOf(t *testing.T) string {
 	type row struct {
 		ID   int64
@@ -247,7 +247,7 @@ func parquetOf(t *testing.T) string {
 	return b.String()
 }
 
-// absurdParquet is a Parquet file that is said to hold more than there is on earth.
+// absurdParquet returns a Parquet file that declares an absurd number of rows.
 func absurdParquet(t *testing.T, file string) string {
 	t.Helper()
 	return changedParquet(t, file, func(meta *format.FileMetaData) {
@@ -263,7 +263,7 @@ func absurdParquet(t *testing.T, file string) string {
 	})
 }
 
-// emptyParquet is a Parquet file that is said to hold rows of no columns.
+// emptyParquet returns a Parquet file that declares rows without columns.
 func emptyParquet(t *testing.T, file string) string {
 	t.Helper()
 	return changedParquet(t, file, func(meta *format.FileMetaData) {
@@ -274,7 +274,7 @@ func emptyParquet(t *testing.T, file string) string {
 	})
 }
 
-// changedParquet changes what a Parquet file says of itself.
+// changedParquet changes the metadata of a Parquet file.
 func changedParquet(t *testing.T, file string, change func(*format.FileMetaData)) string {
 	t.Helper()
 	end := len(file) - 8

@@ -23,7 +23,7 @@ type publishedJSON struct {
 	Report                                    *herb.Report
 }
 
-// parseLines reads what --json printed, which must be nothing but JSON.
+// parseLines parses the output of --json, which must be nothing but JSON.
 func parseLines(t *testing.T, out string) []publishedJSON {
 	t.Helper()
 	var all []publishedJSON
@@ -212,15 +212,15 @@ func (e environment) feed(ctx context.Context, in io.Reader, args ...string) (co
 	return code, o.String(), eo.String()
 }
 
-// spooled counts the files that keep standard input.
-func spooled(t *testing.T) int {
+// inputCopies counts the temporary copies of standard input.
+func inputCopies(t *testing.T) int {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(os.TempDir(), "herbarium-*"))
 	must(t, err)
 	return len(files)
 }
 
-// TestPublish_input is not run beside other tests, because it looks at the temporary files of all.
+// TestPublish_input does not run in parallel with other tests, because it counts the temporary files of all of them.
 func TestPublish_input(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	e := newEnvironment(t)
@@ -228,7 +228,7 @@ func TestPublish_input(t *testing.T) {
 		name, in string
 		args     []string
 		code     int
-		want     string // part of what is said
+		want     string // part of the output
 	}{
 		{"CSV", "code;price\n007;1.50\n", []string{"publish", "-", "--as", "s/csv"}, 0, "published s/csv: 1 records"},
 		{"the same again", "code;price\n007;1.50\n", []string{"publish", "-", "--as", "s/csv"}, 0, "unchanged s/csv"},
@@ -238,7 +238,7 @@ func TestPublish_input(t *testing.T) {
 		{"nothing", "", []string{"publish", "-", "--as", "s/bad"}, 1, "standard input: the file is empty"},
 		{"no name", "a\n", []string{"publish", "-"}, 2, "set one with --as namespace/dataset"},
 		{"and a file", "a\n", []string{"publish", "-", "x.csv", "--as", "s/two"}, 2, "expected one file"},
-		{"an unknown format", "a\n", []string{"publish", "-", "--as", "s/x", "--format", "xml"}, 2, `unknown format "xml"; choose from csv, `},
+		{"an unknown format", "a\n", []string{"publish", "-", "--as", "s/x", "--format", "xml"}, 2, `unknown format "xml"; valid formats: csv, `},
 		{"the name of the plants", "a\n", []string{"publish", "-", "--as", "store/plants"}, 1, "store/plants is reserved"},
 		{"described", "a|b\n1|2\n", []string{"describe", "-"}, 0, `"path": "records.csv"`},
 		{"described under a name", "[{\"a\":1}]", []string{"describe", "-", "--as", "shop/prices"}, 0, "save the described data next to it as prices.json"},
@@ -253,7 +253,7 @@ func TestPublish_input(t *testing.T) {
 		if code != tt.code || !strings.Contains(out+errOut, tt.want) {
 			t.Errorf("%s: exit code %d, want %d and %q\n%s%s", tt.name, code, tt.code, tt.want, out, errOut)
 		}
-		if n := spooled(t); n > 0 {
+		if n := inputCopies(t); n > 0 {
 			t.Errorf("%s: %d temporary files are left", tt.name, n)
 		}
 	}
@@ -269,11 +269,11 @@ func TestPublish_inputStopped(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		pr, pw := io.Pipe()
 		go func() {
-			_, _ = io.WriteString(pw, "a\n1\n") // it has begun to read when this returns
+			_, _ = io.WriteString(pw, "a\n1\n") // when this returns, the command is reading
 			cancel()
 		}()
-		if code, _, errOut := newEnvironment(t).feed(ctx, pr, args...); code != 1 || spooled(t) > 0 {
-			t.Errorf("%v: exit code %d, %d temporary files\n%s", args, code, spooled(t), errOut)
+		if code, _, errOut := newEnvironment(t).feed(ctx, pr, args...); code != 1 || inputCopies(t) > 0 {
+			t.Errorf("%v: exit code %d, %d temporary files\n%s", args, code, inputCopies(t), errOut)
 		}
 	}
 }

@@ -100,7 +100,7 @@ const stdinPath = "-"
 func (r *runner) copyInput(ctx context.Context, ref herb.Ref, given readFlags) (src ingest.Source, err error) {
 	shown := r.newProgress(ref.String())
 	defer shown.end()
-	if src, r.removeInput, err = ingest.Spool(ctx, r.In, ref, ingest.Options{Progress: shown.bytes("receiving standard input")}); err != nil {
+	if src, r.removeInput, err = ingest.CopyInput(ctx, r.In, ref, ingest.Options{Progress: shown.bytes("receiving standard input")}); err != nil {
 		return src, err
 	}
 	src.Format, src.Dialect, err = given.options()

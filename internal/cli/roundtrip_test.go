@@ -18,7 +18,7 @@ import (
 	_ "modernc.org/sqlite" // writes the databases of the corpus
 )
 
-// formatCase is a file, and the cells that anybody would read in it.
+// formatCase is a file and the cells that it contains.
 type formatCase struct {
 	name, file string
 	make       func(t *testing.T, path string)
@@ -34,7 +34,7 @@ func utf16Of(order binary.AppendByteOrder, s string) string {
 	return string(b)
 }
 
-// formatCases are files of every format. Their cells are written out here, not read by anything of ours.
+// formatCases returns files of every format. The expected cells are literals, not read by our code.
 func formatCases(t *testing.T) []formatCase {
 	type rows = [][]string
 	plants := rows{{"id", "name", "note"}, {"007", "Rosé", "a,b"}, {"8", "植物", "x\ny"}, {"", "Fern \"wild\"", ""}}

@@ -10,7 +10,7 @@ import (
 	"herbarium/internal/segment"
 )
 
-// threeRecords is a segment that is kept for good.
+// threeRecords is a frozen segment file.
 const threeRecords = "../segment/testdata/v1/three.seg"
 
 // damaged returns a copy of the segment with one byte changed.
@@ -38,7 +38,7 @@ func TestSegment(t *testing.T) {
 		name     string
 		args     []string
 		code     int
-		out, err string // parts of what is written
+		out, err string // parts of the output
 	}{
 		{"verify", []string{"verify", threeRecords}, 0, "intact: 3 records, 3,384 bytes\n", ""},
 		{"verify damaged record", []string{"verify", damaged(t, 20)}, 1, "", "damaged.seg: the segment is damaged: section RECS"},
@@ -83,7 +83,7 @@ func TestSegmentStat_json(t *testing.T) {
 	}
 }
 
-// TestSegment_published looks into what a publish has made.
+// TestSegment_published inspects the segment of a published dataset.
 func TestSegment_published(t *testing.T) {
 	t.Parallel()
 	env := newEnvironment(t)

@@ -374,7 +374,7 @@ func TestServe_admin(t *testing.T) {
 		t.Errorf("metrics on the public address: %d; want 404", status)
 	}
 	var m []string
-	for address := regexp.MustCompile(`"url":"(http://[^"]+)/metrics"`); m == nil; runtime.Gosched() { // lines wait for others a little
+	for address := regexp.MustCompile(`"url":"(http://[^"]+)/metrics"`); m == nil; runtime.Gosched() { // the log is buffered for a short time
 		m = address.FindStringSubmatch(s.log.String())
 	}
 	admin := &server{url: m[1]}
@@ -385,8 +385,8 @@ func TestServe_admin(t *testing.T) {
 	}
 }
 
-// TestServe_rolledBack restarts a server on a file whose version was rolled back. The version stays rolled back until the
-// file changes, also to what it was before; a command publishes it all the same.
+// TestServe_rolledBack restarts a server with a file whose version was rolled back. The server does not publish the file again
+// until it changes, even to earlier content; the publish command does.
 func TestServe_rolledBack(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

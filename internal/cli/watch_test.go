@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// until asks again and again until the answer is right.
-func until(t *testing.T, what string, right func() bool) {
+// until polls until a condition holds.
+func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !right(); {
+	for deadline := time.Now().Add(30 * time.Second); !holds(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: not after 30 seconds", what)
 		}
@@ -49,13 +49,13 @@ func TestServe_watch(t *testing.T) {
 	until(t, "a new file", totals("stock", 3))
 
 	put(t, file, "code,price\n1,2,3\n") // one value too many
-	until(t, "a bad file is errOut of in the log", func() bool { return strings.Contains(s.log.String(), "line 2") })
-	until(t, "a bad file is errOut of by datasets", func() bool {
+	until(t, "a bad file is logged", func() bool { return strings.Contains(s.log.String(), "line 2") })
+	until(t, "a bad file is reported by the datasets command", func() bool {
 		_, _, errOut := e.run(t, "datasets")
 		return strings.Contains(errOut, "shop/prices: not published since") && strings.Contains(errOut, "line 2")
 	})
 	if _, page := s.get(t, "/"); strings.Contains(page, "rejected") || strings.Contains(page, "line 2") {
-		t.Errorf("the front page tells the public about the rejected file:\n%s", page)
+		t.Errorf("the front page shows the rejected file to the public:\n%s", page)
 	}
 	if !totals("prices", 2)() {
 		t.Error("a bad file changed what is listed")
@@ -77,13 +77,13 @@ func TestServe_watch(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "a removed file is errOut of", func() bool { return strings.Contains(s.log.String(), "is gone") })
+	until(t, "a removed file is logged", func() bool { return strings.Contains(s.log.String(), "is gone") })
 	if !totals("prices", 3)() {
-		t.Error("a dataset went with its file")
+		t.Error("the dataset was removed with its file")
 	}
 
 	put(t, filepath.Join(folder, "datapackage.json"), "{")
-	until(t, "a bad descriptor is errOut of", func() bool {
+	until(t, "a bad descriptor is reported", func() bool {
 		_, _, errOut := e.run(t, "datasets")
 		return strings.Contains(errOut, "datapackage.json")
 	})

@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// client is that of all tests. It waits for longer than any answer may take.
+// client is the HTTP client of all tests. Its timeout is longer than any response may take.
 var client = &http.Client{Timeout: 70 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
-// answer is what came back.
+// answer is a response, read completely.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// get asks for something, with headers as names and values, and fails if the answer is not 200.
+// get sends a GET request with headers, given as names and values, and fails unless the status is 200.
 func get(ctx context.Context, url string, headers ...string) (answer, error) {
 	a, err := do(ctx, http.MethodGet, url, "", headers...)
 	if err == nil && a.status != http.StatusOK {
@@ -63,7 +63,7 @@ type page struct {
 	Meta struct{ Total int }
 }
 
-// list asks for a page of a dataset; base is a node or the proxy.
+// list requests a page of a dataset; base is the URL of a node or of the proxy.
 func list(ctx context.Context, base, dataset, query string) (p page, err error) {
 	a, err := get(ctx, base+"/api/v1/"+dataset+"/data?"+query)
 	if err != nil {
@@ -72,7 +72,7 @@ func list(ctx context.Context, base, dataset, query string) (p page, err error) 
 	return p, json.Unmarshal([]byte(a.body), &p)
 }
 
-// listsPrices reports whether prices are listed as they were published last.
+// listsPrices fails unless a number of records with a price is listed.
 func listsPrices(ctx context.Context, base string, records, price int) error {
 	p, err := list(ctx, base, dataset, "per_page=100")
 	if err != nil {
@@ -84,8 +84,8 @@ func listsPrices(ctx context.Context, base string, records, price int) error {
 	return nil
 }
 
-// readers list prices through the proxy until they are stopped. Every answer must be good, and of one version: the number
-// of records is a function of their price.
+// readers list prices through the proxy until they are stopped. Every listing must succeed and show one version: the number of
+// records is a function of their price.
 type readers struct {
 	stop  context.CancelFunc
 	done  sync.WaitGroup
@@ -117,7 +117,7 @@ func (c *cluster) read(t *testing.T, recordsAt func(price string) int) *readers 
 	return r
 }
 
-// end stops the readers and checks that they were at work.
+// end stops the readers and checks that they have listed something.
 func (r *readers) end(t *testing.T) {
 	t.Helper()
 	r.stop()
@@ -128,16 +128,16 @@ func (r *readers) end(t *testing.T) {
 	t.Logf("%d listings meanwhile, none failed", r.count.Load())
 }
 
-// creators create plants through the proxy until they are stopped, each plant again and again until it is acknowledged.
+// creators create plants through the proxy until they are stopped. Each request is repeated until it is acknowledged.
 type creators struct {
 	stop         context.CancelFunc
 	done         sync.WaitGroup
 	acknowledged sync.Map // id → true
 	count        atomic.Int64
-	refused      atomic.Int64 // answers that were not 200
+	rejected     atomic.Int64 // responses other than 200
 }
 
-// ids are given to plants of all tests.
+// ids is the last plant ID that a test has used.
 var ids atomic.Int64
 
 func (c *cluster) create(t *testing.T) *creators {
@@ -158,7 +158,7 @@ func (c *cluster) create(t *testing.T) *creators {
 	return w
 }
 
-// createOne creates a plant, and reports whether that was acknowledged before the end.
+// createOne creates a plant, and reports whether it was acknowledged before ctx was done.
 func (w *creators) createOne(t *testing.T, ctx context.Context, c *cluster, id int64) bool {
 	body := fmt.Sprintf(`{"id":%d,"name":"plant %d","tag":"load"}`, id, id)
 	for {
@@ -173,7 +173,7 @@ func (w *creators) createOne(t *testing.T, ctx context.Context, c *cluster, id i
 			t.Errorf("creating plant %d: %d %s", id, a.status, a.body)
 			return false
 		}
-		w.refused.Add(1)
+		w.rejected.Add(1)
 		select {
 		case <-ctx.Done():
 			return false
@@ -182,7 +182,7 @@ func (w *creators) createOne(t *testing.T, ctx context.Context, c *cluster, id i
 	}
 }
 
-// waitFor waits until so many more plants were acknowledged.
+// waitFor waits until a number of further plants were acknowledged.
 func (w *creators) waitFor(t *testing.T, more int64) {
 	t.Helper()
 	until := w.count.Load() + more
@@ -194,7 +194,7 @@ func (w *creators) waitFor(t *testing.T, more int64) {
 	})
 }
 
-// end stops the creators, and checks that every node lists each plant that was acknowledged once.
+// end stops the creators, and checks that every node lists each acknowledged plant exactly once.
 func (w *creators) end(t *testing.T, c *cluster) {
 	t.Helper()
 	w.stop()
@@ -212,10 +212,10 @@ func (w *creators) end(t *testing.T, c *cluster) {
 			return true
 		})
 	}
-	t.Logf("%d plants acknowledged, %d answers were refusals or broke", w.count.Load(), w.refused.Load())
+	t.Logf("%d plants acknowledged, %d requests rejected or interrupted", w.count.Load(), w.rejected.Load())
 }
 
-// plants returns how often each id is listed.
+// plants returns how many times each ID is listed.
 func plants(ctx context.Context, base string) (map[string]int, error) {
 	a, err := get(ctx, base+"/api/v1/store/plants/data", "Accept", "application/x-ndjson")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TestCluster goes through what happens to a cluster in its life, one thing after the other: starting one takes a while.
+// TestCluster runs all scenarios one after the other in one cluster, because starting a cluster takes a while.
 func TestCluster(t *testing.T) {
 	c := newCluster(t)
 	for _, scenario := range []struct {
@@ -34,7 +34,7 @@ func TestCluster(t *testing.T) {
 		{"the primary is killed and the standby promoted", failover},
 	} {
 		if !t.Run(scenario.name, func(t *testing.T) { scenario.play(t, c) }) {
-			return // what follows would fail for the same reason
+			return // later scenarios would fail for the same reason
 		}
 	}
 }
@@ -71,7 +71,7 @@ func keys(t *testing.T, c *cluster) {
 		return a.status
 	}
 	for _, n := range c.nodes {
-		if got := status(n); got != http.StatusBadRequest { // it came past the key
+		if got := status(n); got != http.StatusBadRequest { // the key was accepted, the body was not
 			t.Errorf("%s answers %d to a new key", n.Addr(), got)
 		}
 	}
@@ -83,10 +83,10 @@ func keys(t *testing.T, c *cluster) {
 	}
 }
 
-// at is how many records there are at a price, in whatever tests publish while others read.
+// at returns the number of records that tests publish with a price.
 func at(price string) int {
 	var p int
-	_, _ = fmt.Sscan(price, &p) // what is not a price is no number of records
+	_, _ = fmt.Sscan(price, &p) // zero if it is not a number
 	return 100 * p
 }
 
@@ -172,7 +172,7 @@ func twoPublishers(t *testing.T, c *cluster) {
 			t.Errorf("the history lacks a version of %s records:\n%s", records, history)
 		}
 	}
-	c.publish(t, at("8"), 8) // so that those who follow know what is live
+	c.publish(t, at("8"), 8) // so that the following scenarios know the live version
 	for _, n := range c.nodes {
 		eventually(t, "the next version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, at("8"), 8) })
 	}
@@ -209,18 +209,18 @@ func rollingRestart(t *testing.T, c *cluster) {
 		w.waitFor(t, 20)
 		stopNode(t, c.nodes[i])
 		c.restart(i)
-		eventually(t, "the node lists again", func(ctx context.Context) error { // before the next one leaves
+		eventually(t, "the node lists again", func(ctx context.Context) error { // before the next node is stopped
 			return listsPrices(ctx, c.nodes[i].URL, at("8"), 8)
 		})
 	}
 	r.end(t)
 	w.end(t, c)
-	if n := w.refused.Load(); n > 0 {
-		t.Errorf("%d creations failed although no node was ever missing without notice", n)
+	if n := w.rejected.Load(); n > 0 {
+		t.Errorf("%d creations failed although every node was drained before it stopped", n)
 	}
 }
 
-// parts returns what a node says of itself.
+// parts returns the status of a node and its unavailable dependencies.
 func parts(ctx context.Context, n *node) (status string, faults map[string]string, err error) {
 	a, err := get(ctx, n.URL+"/readyz")
 	if err != nil {
@@ -241,7 +241,7 @@ func parts(ctx context.Context, n *node) (status string, faults map[string]strin
 	return state.Status, state.Parts, nil
 }
 
-// waitLost waits until all nodes miss a part, and are ready nevertheless.
+// waitLost waits until all nodes report that a dependency is unavailable, and are still ready.
 func (c *cluster) waitLost(t *testing.T, part string) {
 	t.Helper()
 	for _, n := range c.nodes {
@@ -255,7 +255,7 @@ func (c *cluster) waitLost(t *testing.T, part string) {
 	}
 }
 
-// waitWell waits until all nodes have all they need.
+// waitWell waits until all nodes report that all dependencies are available.
 func (c *cluster) waitWell(t *testing.T) {
 	t.Helper()
 	for _, n := range c.nodes {
@@ -299,7 +299,7 @@ func freezeDatabase(t *testing.T, c *cluster) {
 	if err != nil || a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
 		t.Errorf("creating without the database: %v %d %v %s", err, a.status, a.header, a.body)
 	}
-	t.Logf("a creation is refused after %s", time.Since(began).Round(time.Millisecond))
+	t.Logf("a creation is rejected after %s", time.Since(began).Round(time.Millisecond))
 	for _, path := range []string{"/api/v1", "/", "/openapi.json", "/api/v1/" + dataset, "/healthz"} {
 		if _, err := get(t.Context(), c.proxy+path); err != nil {
 			t.Errorf("without the database: %v", err)

@@ -56,8 +56,8 @@ type doctor struct {
 type host struct {
 	now       func() time.Time
 	diskSpace func(folder string) (free, total uint64, ok bool)
-	openFiles func() int // limit; 0: unknown
-	memMaps   func() int // limit; 0: unknown
+	openFiles func() int // limit; 0 if unknown
+	memMaps   func() int // limit; 0 if unknown
 }
 
 // Run runs all checks and calls report with each finding, as soon as it is known. program is the version of the program.

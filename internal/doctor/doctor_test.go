@@ -47,7 +47,7 @@ func newDoctor(change func(*doctor)) (*doctor, func() []string) {
 	return d, func() []string { return found }
 }
 
-// testCase is a check of a machine and its findings. A finding that ends in … is a beginning.
+// testCase is a check of a machine and its findings. A finding that ends in … is a prefix.
 type testCase struct {
 	change func(*doctor)
 	want   []string
@@ -195,7 +195,7 @@ func TestCheckDatabase(t *testing.T) {
 	})
 }
 
-// TestCheckFiles has live versions without a file, in a data folder and in the cache of a node.
+// TestCheckFiles checks live versions without a file, in a data folder and in the cache of a node.
 func TestCheckFiles(t *testing.T) {
 	t.Parallel()
 	dir, blobs := t.TempDir(), t.TempDir()

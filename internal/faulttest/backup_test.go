@@ -28,7 +28,7 @@ func run(t *testing.T, data string, args ...string) string {
 }
 
 // TestBackup backs up a server while clients create plants and another process publishes, and restores the backups: each has
-// everything that was acknowledged before it began.
+// everything that was acknowledged before it started.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -85,7 +85,7 @@ func TestBackup(t *testing.T) {
 	writers.Wait()
 }
 
-// TestBackup_fullDisk backs up to a full disk, and restores to one: limits on the size of files stand in for it.
+// TestBackup_fullDisk backs up to a full disk, and restores to one. It simulates the full disk by a limit on the size of files.
 func TestBackup_fullDisk(t *testing.T) {
 	t.Parallel()
 	data, file := t.TempDir(), filepath.Join(t.TempDir(), "backup.tar")

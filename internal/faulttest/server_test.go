@@ -76,7 +76,7 @@ func send(ctx context.Context, client *http.Client, method, address, body string
 	return resp.StatusCode, string(b), err
 }
 
-// lists checks that a listing has so many records.
+// lists checks that a listing has a number of records.
 func lists(ctx context.Context, client *http.Client, s *programtest.Server, records int) error {
 	status, body, err := send(ctx, client, http.MethodGet, s.URL+"/api/v1/garden/numbers/data", "")
 	if err == nil && (status != http.StatusOK || !strings.Contains(body, fmt.Sprintf(`"total":%d,`, records))) {
@@ -85,8 +85,8 @@ func lists(ctx context.Context, client *http.Client, s *programtest.Server, reco
 	return err
 }
 
-// TestSlowDisk_plants holds the write lock of the database, as a disk that does not finish a write does. Datasets are listed all
-// the same; a creation waits or is rejected, and succeeds afterwards.
+// TestSlowDisk_plants holds the write lock of the database to simulate a disk that does not finish a write. Datasets are still
+// listed; a creation waits or is rejected, and succeeds afterwards.
 func TestSlowDisk_plants(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

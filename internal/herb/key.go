@@ -71,7 +71,7 @@ func ParseScope(s string) (Scope, error) {
 			return Scope(s), nil
 		}
 	}
-	return "", Invalidf("unknown scope %q; choose from plants:write, data:read, "+
+	return "", Invalidf("unknown scope %q; valid scopes: plants:write, data:read, "+
 		"data:read:<namespace>/<dataset>, data:read:<namespace>/*", s)
 }
 

@@ -31,7 +31,7 @@ func TestParseScope(t *testing.T) {
 		}
 	}
 	_, err := herb.ParseScope("data:write")
-	want := `unknown scope "data:write"; choose from plants:write, data:read, ` +
+	want := `unknown scope "data:write"; valid scopes: plants:write, data:read, ` +
 		`data:read:<namespace>/<dataset>, data:read:<namespace>/*`
 	if herb.MessageOf(err) != want {
 		t.Errorf("the message is %q, want %q", herb.MessageOf(err), want)

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// patience limits every request. It is far longer than any takes, for machines that are busy.
-const patience = time.Minute
+// requestTimeout limits every request. It is far longer than any request takes, for busy machines.
+const requestTimeout = time.Minute
 
 // response is an answer, read completely.
 type response struct {
@@ -25,7 +25,7 @@ type response struct {
 
 // request sends a request over a connection of its own.
 func (n *node) request(method, path, body string, header ...string) (response, error) {
-	ctx, cancel := context.WithTimeout(n.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(n.t.Context(), requestTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, n.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -77,12 +77,12 @@ func (n *node) plant(id int) (response, error) {
 
 // dial opens a connection and sends bytes on it. It is closed when the test ends.
 func (n *node) dial(send string) (net.Conn, error) {
-	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(n.URL, "http://"), patience)
+	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(n.URL, "http://"), requestTimeout)
 	if err != nil {
 		return nil, err
 	}
 	n.t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(requestTimeout)); err != nil {
 		return nil, err
 	}
 	_, err = io.WriteString(conn, send)

@@ -68,7 +68,7 @@ func TestSymlinks(t *testing.T) {
 	}
 }
 
-// TestDataFolderAsSource publishes what the server itself keeps.
+// TestDataFolderAsSource tries to publish files of the data folder.
 func TestDataFolderAsSource(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -135,7 +135,7 @@ func TestRemovedDescriptor(t *testing.T) {
 	start(t, config{data: n.data, args: []string{dir}}).expect(http.StatusUnauthorized, "/api/v1/vault/people/data")
 }
 
-// TestProtectedValuesStayPrivate has publishes of a protected dataset fail, and looks for its values on public pages.
+// TestProtectedValuesStayPrivate checks that public pages show no value of a protected dataset whose publish has failed.
 func TestProtectedValuesStayPrivate(t *testing.T) {
 	t.Parallel()
 	const duplicate = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv",

@@ -29,8 +29,8 @@ type node struct {
 
 // config is how a server is started.
 type config struct {
-	data     string   // empty: a new folder
-	args     []string // behind "serve"
+	data     string   // empty means a new folder
+	args     []string // after "serve"
 	settings []string // of the environment
 	shell    string   // see programtest.Options
 }
@@ -101,7 +101,7 @@ func write(t *testing.T, content string, path ...string) string {
 	return name
 }
 
-// eventually waits until something is so.
+// eventually waits until f returns nil.
 func eventually(t *testing.T, what string, f func(context.Context) error) {
 	t.Helper()
 	if err := programtest.Eventually(t.Context(), f); err != nil {

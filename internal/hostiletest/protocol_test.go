@@ -107,7 +107,7 @@ func TestFailedKeys(t *testing.T) {
 	}
 	n.expect(http.StatusOK, "/api/v1/garden/open/data")
 	// Another address is not affected.
-	client := http.Client{Timeout: patience, Transport: &http.Transport{
+	client := http.Client{Timeout: requestTimeout, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext(ctx, network, addr)

@@ -37,7 +37,7 @@ func TestHalfSentForms(t *testing.T) {
 	n.expect(http.StatusOK, "/readyz")
 }
 
-// TestSlowExports has twice as many clients as there are slots begin an export and read nothing of it.
+// TestSlowExports starts twice as many exports as there are slots, and reads nothing of them.
 func TestSlowExports(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -73,7 +73,7 @@ func TestSlowExports(t *testing.T) {
 	n.listRepeatedly("/api/v1/garden/long/data?per_page=1")
 }
 
-// TestDisconnectedQueries sends the most expensive filters and hangs up.
+// TestDisconnectedQueries sends the most expensive filters and disconnects.
 func TestDisconnectedQueries(t *testing.T) {
 	t.Parallel()
 	const records, clients = 100_000, 200
@@ -182,7 +182,7 @@ func TestLargePages(t *testing.T) {
 	}
 }
 
-// TestUnknownDatasets asks for many names that do not exist, while another client lists.
+// TestUnknownDatasets requests many datasets that do not exist, while another client lists.
 func TestUnknownDatasets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

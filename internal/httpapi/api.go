@@ -24,9 +24,9 @@ type Library interface {
 	library.RecordSource
 	// AcquireVersion returns a version of a dataset. It fails with herb.CodeGone if it is not kept.
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
-	// Search returns those of Live whose metadata matches a search, unless it is blank, and which have a keyword, unless it is empty.
+	// Search returns the live versions whose metadata matches the search and the keyword. An empty one matches all.
 	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
-	// Datasets describes some of them, without details unless they are requested.
+	// Datasets describes versions that Live or Search returned, with or without details.
 	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 }
 
@@ -70,7 +70,7 @@ const (
 	defaultMemory         = 1 << 30
 )
 
-// listingHeaders is the number of headers of a listing.
+// listingHeaders is the number of headers of a listing, for which a response has room without another allocation.
 const listingHeaders = 12
 
 // Observation describes a request for metrics. It contains nothing that a client chooses freely.

@@ -10,6 +10,7 @@ import (
 	"herbarium/internal/query"
 )
 
+// challenge is the value of WWW-Authenticate in responses to requests without a key.
 const challenge = `Bearer realm="herbarium"`
 
 // bearerToken returns the token of an Authorization header, or "" if there is none or the scheme differs.
@@ -21,7 +22,7 @@ func bearerToken(h http.Header) string {
 	return strings.Trim(token, " ")
 }
 
-// apiKey returns the key of a listing request, from the first of the three ways that is used.
+// apiKey returns the key of a listing request: from X-API-Key, else from Authorization, else from the query.
 func apiKey(r *http.Request) string {
 	key, _ := keyInQuery(r.URL.RawQuery)
 	return cmp.Or(strings.Trim(r.Header.Get("X-Api-Key"), " "), bearerToken(r.Header), key)
@@ -43,8 +44,8 @@ func keyInQuery(raw string) (secret string, found bool) {
 	return secret, found
 }
 
-// authorize authenticates a request and checks that it has one of the scopes. A rejection includes a challenge as
-// specified by RFC 6750. Without a key, howTo is the message.
+// authorize authenticates a request and checks that its key has one of the scopes. A rejection includes a challenge as
+// specified by RFC 6750. howTo is the message if there is no key.
 func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyOf ...herb.Scope) (herb.Principal, error) {
 	if secret == "" {
 		w.set("Www-Authenticate", challenge)

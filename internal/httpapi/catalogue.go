@@ -105,8 +105,8 @@ func (a *API) describe(w *response, r *http.Request) error {
 	return a.sendDescription(w, r, body, access)
 }
 
-// mayRead returns a function that reports whether the key of a request permits reading a dataset. It is nil without a valid key:
-// an invalid one is ignored, because what is requested is public in part.
+// mayRead returns a function that reports whether the key of a request permits reading a dataset, or nil if there is no valid
+// key. An invalid key is not an error, because part of the response is public.
 func (a *API) mayRead(r *http.Request) func(herb.Ref) bool {
 	secret := apiKey(r)
 	if secret == "" {
@@ -134,7 +134,7 @@ type document struct {
 	contentType string
 	body        []byte
 	tag         string
-	fingerprint string // changes whenever the document may change; only if it is kept
+	fingerprint string // of the datasets that it describes; set if the document is cached
 }
 
 func (a *API) newDocument(contentType string, body []byte) document {

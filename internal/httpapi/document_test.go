@@ -51,7 +51,7 @@ func newAPIDocument(t testing.TB, body []byte) *apiDocument {
 	return d
 }
 
-// operationAt is the handler of an operation; it only tells where the document describes it.
+// operationAt is the handler of an operation: the JSON pointer to its description.
 type operationAt struct{ path, method string }
 
 func (operationAt) ServeHTTP(http.ResponseWriter, *http.Request) {}

@@ -39,7 +39,8 @@ func errorBody(status int, message string) []byte {
 // errSent is the error of a handler that has sent a response already.
 var errSent = errors.New("response sent")
 
-// fail responds with an Error body. The caller sets headers that help the client, such as Allow, before.
+// fail responds with an Error body, or aborts the connection if the response has started or the client has disconnected.
+// Headers that help the client, such as Allow, must be set before the call.
 func (a *API) fail(w *response, r *http.Request, err error) {
 	w.err = err
 	if w.status != 0 {

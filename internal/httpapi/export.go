@@ -38,7 +38,7 @@ func (a *API) export(w *response, r *http.Request, format export.Format) (err er
 	view, req, err := openRequest(a, w, r, raw, format.MediaType(), func(raw string, d herb.Dataset) (*query.Request, error) {
 		req, err := w.parseListing(raw, d)
 		if err == nil {
-			err = query.RefusePages(raw)
+			err = query.RejectPagination(raw)
 		}
 		return req, err
 	})

@@ -88,7 +88,7 @@ func TestFacets_invalid(t *testing.T) {
 		{"page", facetsPath + "?field=id&page=2", 400, `"page" is given`},
 		{"sort", facetsPath + "?field=id&sort=id", 400, `"sort" is given`},
 		{"too many buckets", facetsPath + "?field=id&buckets=101", 400, "from 2 to 100"},
-		{"unknown parameter", facetsPath + "?field=id&bucket=5", 400, `did you mean "buckets"? parameters: field, top, _offset, _values, buckets, `},
+		{"unknown parameter", facetsPath + "?field=id&bucket=5", 400, `did you mean "buckets"? valid parameters: field, top, _offset, _values, buckets, `},
 		{"scale", facetsPath + "?field=id&_scale=square", 400, `_scale is "square"; it must be linear, log or auto`},
 		{"edges", facetsPath + "?field=id&_edges=none", 400, `_edges is "none"; it must be matching or all`},
 		{"own filter", facetsPath + "?field=id&_own_filter=no", 400, `_own_filter is "no"; it must be apply or ignore`},

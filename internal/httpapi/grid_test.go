@@ -95,7 +95,7 @@ func TestGrid_invalid(t *testing.T) {
 		{gridPath + "&_bounds=0,0,1,1&_columns=1024", "the grid has 1024 × 128 cells; at most 65536 are allowed"},
 		{gridPath + "&_bounds=0,0,1,1&_x=latitude", `"_x" is given more than once; give it once`},
 		{gridPath + "&_bounds=0,0,1,1&page=2", `"page" is given, but grids count all records`},
-		{gridPath + "&_bounds=0,0,1,1&nam=x", `unknown parameter "nam"; did you mean "name"? parameters: _x, _y, _bounds, _columns, _rows, search, api_key, _filter, _version; fields`},
+		{gridPath + "&_bounds=0,0,1,1&nam=x", `unknown parameter "nam"; did you mean "name"? valid parameters: _x, _y, _bounds, _columns, _rows, search, api_key, _filter, _version; filterable fields`},
 	} {
 		if a := s.get(t, tt.target); a.status != 400 || !strings.Contains(a.message(t), tt.message) {
 			t.Errorf("%s: got %d %s\nwant %s", tt.target, a.status, a.body, tt.message)

@@ -204,7 +204,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
 		"Access-Control-Allow-Origin: *\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n",
 		status, http.StatusText(status), len(body), id)
-	c.listener.log.LogAttrs(context.Background(), slog.LevelInfo, "refused",
+	c.listener.log.LogAttrs(context.Background(), slog.LevelInfo, "malformed request",
 		slog.Int("status", status), slog.Int("bytes", len(body)), slog.String("request_id", id))
 	if _, err := c.Conn.Write(append([]byte(head), body...)); err != nil {
 		return 0, err

@@ -14,7 +14,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// list sends a page of records, or a file of all records if the client requests one.
+// list sends a page of records, or an export of all records if Accept requests one.
 func (a *API) list(w *response, r *http.Request) error {
 	if format, ok := wantsExport(r.Header["Accept"]); ok {
 		return a.export(w, r, format)
@@ -103,8 +103,8 @@ func (l listing) write(out io.Writer) (err error) {
 // 64 KiB, but a record can have megabytes.
 const maxBufferedPage = 256 << 10
 
-// streamListing sends a page that is too large to buffer. Its records are memory-mapped and sent from there. It runs in
-// the lane of exports, because it takes as long.
+// streamListing sends a page that is too large to buffer, directly from the memory map of the segment. It runs in the lane of
+// exports, because sending it can take as long as an export.
 func (a *API) streamListing(w *response, r *http.Request, l listing) error {
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
 		return err
@@ -117,7 +117,8 @@ func (a *API) streamListing(w *response, r *http.Request, l listing) error {
 	}).send(r, l.write)
 }
 
-// parseListing parses a listing request. The response depends on the accepted formats, whether or not it requires a key.
+// parseListing parses a listing request. It also sets Vary, because the response depends on Accept, unless authorizeRead has set
+// it.
 func (w *response) parseListing(raw string, d herb.Dataset) (*query.Request, error) {
 	if w.Header()["Vary"] == nil {
 		w.set("Vary", varyAccept)
@@ -126,8 +127,8 @@ func (w *response) parseListing(raw string, d herb.Dataset) (*query.Request, err
 }
 
 // openRequest opens the dataset of the path, authorizes the client, parses the raw query and sets the entity tag, in this
-// order. The tag identifies the request and its representation; if the client has it, the error is errSent. The caller must
-// release the view.
+// order: an unauthorized client must not learn the fields from a parse error. The tag identifies the request and its
+// representation. If the client has it, openRequest sends 304 and the error is errSent. The caller must release the view.
 func openRequest[R fmt.Stringer](
 	a *API, w *response, r *http.Request, raw, representation string, parse func(raw string, d herb.Dataset) (R, error),
 ) (view library.View, req R, err error) {
@@ -196,6 +197,7 @@ func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error 
 	return err
 }
 
+// acquire opens the live version of the dataset of the path. Its queries are subject to admission control.
 func (a *API) acquire(r *http.Request) (library.View, error) {
 	ref := herb.Ref{Namespace: herb.Clip(r.PathValue("namespace"), maxShown), Name: herb.Clip(r.PathValue("dataset"), maxShown)}
 	view, err := a.opts.Library.Acquire(r.Context(), ref)
@@ -205,12 +207,13 @@ func (a *API) acquire(r *http.Request) (library.View, error) {
 	return view, err
 }
 
+// setLinks sets the Link header to the first, previous, next and last page of a listing.
 func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 	first, err := query.WithPage(u.RawQuery, 1)
 	if err != nil {
 		return err
 	}
-	target := a.base + u.EscapedPath() + "?" + strings.TrimSuffix(first, "1") // the page is the last parameter
+	target := a.base + u.EscapedPath() + "?" + strings.TrimSuffix(first, "1") // ends in page=, the last parameter
 	var b strings.Builder
 	b.Grow(4 * (len(target) + len(`<1000000>; rel="first", `)))
 	for _, link := range []struct {

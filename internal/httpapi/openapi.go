@@ -45,7 +45,7 @@ func (a *API) datasetDocument(ctx context.Context, name string) (document, error
 	return a.newDocument(contentJSON, body), err
 }
 
-// fullDocument returns the document for all datasets. It is generated when they change.
+// fullDocument returns the document for all datasets. It is cached until they change.
 func (a *API) fullDocument(ctx context.Context) (document, error) {
 	live, err := a.opts.Library.Live(ctx)
 	if err != nil {
@@ -71,8 +71,8 @@ func (a *API) fullDocument(ctx context.Context) (document, error) {
 	return d, nil
 }
 
-// fingerprintOf identifies the versions that a document describes. One for too many datasets only has their number. The
-// fields of the plants never change.
+// fingerprintOf returns a fingerprint of the versions that a document describes. With more than openapi.MaxDatasets, the
+// document contains only their number. The version of the plants is left out, because their fields never change.
 func fingerprintOf(live []herb.LiveVersion) string {
 	if len(live) > openapi.MaxDatasets {
 		return strconv.Itoa(len(live))

@@ -14,7 +14,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// response is the http.ResponseWriter of all handlers. It records what is logged.
+// response is the http.ResponseWriter of all handlers. It also records what the request log and metrics need.
 type response struct {
 	http.ResponseWriter
 	api        *API
@@ -30,8 +30,8 @@ type response struct {
 	clientGone bool  // the client disconnected
 	immutable  bool  // the entity tag determines the body, so that its compressed forms may be cached
 
-	values  []string               // of the headers, in storage or, if there are many, elsewhere
-	storage [listingHeaders]string // allocated with the response
+	values  []string               // of the headers; backed by storage until there are more than fit
+	storage [listingHeaders]string // allocated together with the response
 }
 
 // set sets a header. Its name must be in canonical form. Unlike http.Header.Set, it allocates the values of a response at once.
@@ -78,7 +78,7 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 		buf := w.api.buffers.get()
 		defer w.api.buffers.put(buf)
 		key := bodyKey{coding: c}
-		if w.immutable { // errors have no tag
+		if w.immutable { // errors have no tag, so they are not cached
 			key.tag = h.Get("Etag")
 		}
 		if compressed, err := w.compress(buf, key, body); err == nil && len(compressed) < len(body) {

@@ -55,11 +55,11 @@ func (a *API) exportRoutes(listing string, page bool) (routes []route) {
 
 const facetsPattern = "/api/v1/{namespace}/{dataset}/facets"
 
-// allMethods is the methods of all resources.
+// allMethods lists the methods of all resources.
 const allMethods = "GET, HEAD, POST, OPTIONS"
 
-// newMux returns a mux for the routes whose errors are all our own: each path also handles OPTIONS and rejects other
-// methods, and all other paths are not found.
+// newMux returns a mux for the routes. Each path also handles OPTIONS and rejects other methods, and all other paths are not
+// found, so that every error has an Error body instead of the plain text of http.ServeMux.
 func (a *API) newMux(routes []route) *http.ServeMux {
 	mux := http.NewServeMux()
 	methods := map[string][]string{}
@@ -95,7 +95,7 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 }
 
 // serve returns the handler of a route. Probes run immediately. Other requests have a deadline and wait for a slot.
-// Requests with a body take it after reading the body, so that slow senders occupy none.
+// Handlers of requests with a body wait for the slot after they have read the body, so that slow senders occupy none.
 func (a *API) serve(rt *route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response)

@@ -9,10 +9,10 @@ import (
 
 // Health is the state of the dependencies of requests.
 type Health struct {
-	// Away is the reason why requests should be sent elsewhere, safe to show to clients. Empty if the service is ready.
+	// Away is the reason why requests should be sent to another node, safe to show to clients; empty if this one is ready.
 	Away string
-	// Parts are the dependencies of some requests, such as the database, by name. The value describes the failure, safe to
-	// show to clients; empty if it is available.
+	// Parts maps the name of a dependency, such as the database, to its failure, safe to show to clients, or to "" if it is
+	// available.
 	Parts map[string]string
 }
 

@@ -193,5 +193,5 @@ func similarColumns(absent, hidden []string) (hint string) {
 // noSuch returns an error about a setting that names a column or field that does not exist, or is of another kind.
 func noSuch(setting, kind, name string, names []string) error {
 	name = rows.Clip(name)
-	return herb.Invalidf("%s: there is no %s %q%s %ss: %s", setting, kind, name, text.Suggestion(name, names), kind, rows.JoinNames(names))
+	return herb.Invalidf("%s: no such %s %q%s %ss: %s", setting, kind, name, text.Suggestion(name, names), kind, rows.JoinNames(names))
 }

@@ -43,7 +43,7 @@ func zstded(s string) string {
 	return string(w.EncodeAll([]byte(s), nil))
 }
 
-// noise is text that does not compress, so that what it becomes can be cut.
+// noise returns text that does not compress, so that its compressed form can be truncated.
 func noise(n int) string {
 	var b strings.Builder
 	for x := uint32(1); b.Len() < n; x = x*1664525 + 1013904223 {
@@ -77,7 +77,7 @@ func read(t *testing.T, src ingest.Source) (rows [][]string, warnings []string, 
 	return rows, table.Warnings(), nil
 }
 
-// TestCorpus reads odd files: bytes in, header and cells out.
+// TestCorpus reads unusual files and compares header and cells.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	type rows = [][]string
@@ -87,7 +87,7 @@ func TestCorpus(t *testing.T) {
 	tests := []struct {
 		name, file, in string
 		want           rows
-		warning        string // part of the only one; empty: there is none
+		warning        string // part of the only one; empty if there is none
 	}{
 		{"utf-16 little-endian with a mark", "a.csv", "\xFF\xFE" + utf16Of(binary.LittleEndian, odd), oddRows, ""},
 		{"utf-16 big-endian with a mark", "a.csv", "\xFE\xFF" + utf16Of(binary.BigEndian, odd), oddRows, ""},
@@ -156,8 +156,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestCorpus_Refuses has files that cannot be read without guessing or losing something.
-func TestCorpus_Refuses(t *testing.T) {
+// TestCorpus_rejected reads files that cannot be read without guessing or losing data.
+func TestCorpus_rejected(t *testing.T) {
 	t.Parallel()
 	late := strings.Repeat("0123456789,abcdefghij\n", 40_000) // 880,000 bytes
 	gz, zst := gzipped(noise(100_000)), zstded(noise(100_000))

@@ -66,7 +66,7 @@ func TestDialect(t *testing.T) {
 	}
 }
 
-func TestDialect_Refuses(t *testing.T) {
+func TestDialect_invalid(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, file, in string
@@ -124,7 +124,7 @@ func TestEncoding(t *testing.T) {
 		{"iso-2022-jp", "\x1B$B?\"\x1B(Bx", "植x", ""},
 		{"iso-2022-jp", "x\xFF", "", "line 2: byte 3 cannot be read as iso-2022-jp"},
 		{"klingon", "x", "", `unknown encoding "klingon"`},
-		{"windows-1252", "\xEF\xBB\xBFé", "é", ""}, // the mark is stronger
+		{"windows-1252", "\xEF\xBB\xBFé", "é", ""}, // the byte order mark takes precedence
 	}
 	for i, tt := range tests {
 		t.Run(fmt.Sprint(i, tt.encoding), func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-func TestSpool(t *testing.T) {
+func TestCopyInput(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	left := func() int {
@@ -231,7 +231,7 @@ func TestSpool(t *testing.T) {
 		"a,b\n1,2\n":           {{"a", "b"}, {"1", "2"}},
 		gzipped("{\"a\":1}\n"): {{"a"}, {"1"}},
 	} {
-		src, remove, err := ingest.Spool(t.Context(), iotest.OneByteReader(strings.NewReader(in)), ref, ingest.Options{})
+		src, remove, err := ingest.CopyInput(t.Context(), iotest.OneByteReader(strings.NewReader(in)), ref, ingest.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +243,7 @@ func TestSpool(t *testing.T) {
 			t.Errorf("%d files are left, error %v", left(), err)
 		}
 	}
-	src, remove, err := ingest.Spool(t.Context(), strings.NewReader("a,b\n1,2,3\n"), ref, ingest.Options{})
+	src, remove, err := ingest.CopyInput(t.Context(), strings.NewReader("a,b\n1,2,3\n"), ref, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,16 +253,16 @@ func TestSpool(t *testing.T) {
 	if err := remove(); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := ingest.Spool(t.Context(), iotest.ErrReader(io.ErrClosedPipe), ref, ingest.Options{}); !errors.Is(err, io.ErrClosedPipe) || left() > 0 {
+	if _, _, err := ingest.CopyInput(t.Context(), iotest.ErrReader(io.ErrClosedPipe), ref, ingest.Options{}); !errors.Is(err, io.ErrClosedPipe) || left() > 0 {
 		t.Errorf("a reader that fails: %d files are left, error %v", left(), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	silent, _ := io.Pipe()
-	if _, _, err := ingest.Spool(ctx, silent, ref, ingest.Options{}); !errors.Is(err, context.Canceled) || left() > 0 {
+	if _, _, err := ingest.CopyInput(ctx, silent, ref, ingest.Options{}); !errors.Is(err, context.Canceled) || left() > 0 {
 		t.Errorf("a reader that says nothing: %v, and %d files are left", err, left())
 	}
-	if _, _, err := ingest.Spool(ctx, strings.NewReader("x"), ref, ingest.Options{}); !errors.Is(err, context.Canceled) || left() > 0 {
+	if _, _, err := ingest.CopyInput(ctx, strings.NewReader("x"), ref, ingest.Options{}); !errors.Is(err, context.Canceled) || left() > 0 {
 		t.Errorf("stopped: %d files are left, error %v", left(), err)
 	}
 }

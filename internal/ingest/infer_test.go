@@ -110,7 +110,7 @@ func TestFieldSettings(t *testing.T) {
 	}
 }
 
-func TestFieldSettings_Refused(t *testing.T) {
+func TestFieldSettings_invalid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	csv := writeFile(t, dir, "x.csv", "id,price\n1,2\n")
@@ -120,15 +120,15 @@ func TestFieldSettings_Refused(t *testing.T) {
 		want string
 	}{
 		{"no such column", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "cost", From: "prise"}}},
-			`: field "cost": there is no column "prise"; did you mean "price"? columns: id, price`},
+			`: field "cost": no such column "prise"; did you mean "price"? columns: id, price`},
 		{"nothing like it", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "weather"}}},
-			`: field "weather": there is no column "weather"; columns: id, price`},
+			`: field "weather": no such column "weather"; columns: id, price`},
 		{"the same name twice", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id"}, {Name: "id", From: "price"}}},
 			`: two fields are named "id"; give each field a name of its own`},
 		{"no name", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{From: "id"}}}, `: field 1 has no name; give each field a name`},
 		{"a value that is not of its type", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id", Schema: profile.Schema{Type: "date"}}}}, `: field "id": "1" (line 2) is not a date`},
 		{"access", ingest.Source{Path: csv, Access: "secret"}, `: unknown access "secret"; choose open or key`},
-		{"format", ingest.Source{Path: csv, Format: "xml"}, `: unknown format "xml"; choose from csv, `},
+		{"format", ingest.Source{Path: csv, Format: "xml"}, `: unknown format "xml"; valid formats: csv, `},
 		{"delimiter", ingest.Source{Path: csv, Dialect: dialect{Delimiter: '"'}},
 			`: "\"" cannot separate values; choose one ASCII character that is no quote and no line end`},
 	}

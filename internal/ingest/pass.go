@@ -34,10 +34,10 @@ type pass struct {
 	columns   []rows.Column
 	known     map[string][]int // positions of the columns, by name
 	index     []int            // position of each column of the current file
-	namesakes map[string]int   // how many of these have a name
+	namesakes map[string]int   // number of columns of the current file with a name, so far
 	cells     [][]byte
 	batch     *rowBatch
-	send      func() error       // passes the batch on and begins another one
+	send      func() error       // sends the batch to the profiling goroutine and starts another one
 	count     int                // rows
 	raw       []herb.ColumnCells // what the format yielded, with the numbers of rows
 	notes     []string

@@ -65,13 +65,13 @@ func TestNarrowed(t *testing.T) {
 			[]string{"3||NA"}, "number text text", ""},
 		{"no row is left", csv, ingest.Source{Include: []ingest.Include{include("status", "none")}}, nil, "text text text", ""},
 		{"no such column", csv, ingest.Source{Include: []ingest.Include{include("statsu", "x")}}, nil, "",
-			`include: there is no column "statsu"; did you mean "status"? columns: id, status, n`},
+			`include: no such column "statsu"; did you mean "status"? columns: id, status, n`},
 		{"JSON", json, ingest.Source{Missing: []string{"NA", "-"}, Include: []ingest.Include{include("status", "published", "")}},
 			[]string{"1|published||", "2|||", "3|||x", "4||7|"}, "number text number text", ""},
 		{"JSON whose column comes late", json, ingest.Source{Include: []ingest.Include{include("late", "x")}},
 			[]string{"3|-|NA|x"}, "number text text text", ""},
 		{"JSON whose column never comes", json, ingest.Source{Include: []ingest.Include{include("later", "x")}}, nil, "",
-			`include: there is no column "later"; did you mean "late"? columns: id, status, n, late`},
+			`include: no such column "later"; did you mean "late"? columns: id, status, n, late`},
 		{"JSON with missing values of a field", json, ingest.Source{Missing: []string{"7"}, Fields: []ingest.FieldSetting{
 			{Name: "id"}, {Name: "amount", From: "n", Missing: []string{"NA"}}, {Name: "status", Missing: []string{"-"}}}},
 			[]string{"1||published", "2||", "3||", "4|7|"}, "number number text", ""},
@@ -125,11 +125,11 @@ func TestDetails(t *testing.T) {
 		{"key that is not exposed", ingest.Source{PrimaryKey: []string{"number", "secret"}}, herb.Details{},
 			[]string{`the primary key is not used, because there is no field "secret"`}, ""},
 		{"map without numbers", ingest.Source{Map: source.MapFields{Latitude: "number", Longitude: "day"}}, herb.Details{}, nil,
-			`map: there is no filterable number field "day"; filterable number fields: number`},
+			`map: no such filterable number field "day"; filterable number fields: number`},
 		{"order that is not sortable", ingest.Source{Order: herb.Order{Field: "name"}}, herb.Details{}, nil,
-			`order: there is no sortable field "name"; sortable fields: number, day`},
+			`order: no such sortable field "name"; sortable fields: number, day`},
 		{"order that is not exposed", ingest.Source{Order: herb.Order{Field: "dya"}}, herb.Details{}, nil,
-			`order: there is no sortable field "dya"; did you mean "day"? sortable fields: number, day`},
+			`order: no such sortable field "dya"; did you mean "day"? sortable fields: number, day`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

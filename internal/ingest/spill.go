@@ -17,7 +17,7 @@ const spillChunk = 256 << 10
 // spill stores the rows of a source until they are published: in memory while they are small, then in an unnamed
 // temporary file. A row is the number of its cells and, for each, its length and its bytes; numbers are varints.
 type spill struct {
-	dir   string // of the temporary file; empty: that of the system
+	dir   string // of the temporary file; empty means that of the system
 	last  []byte // the last chunk, which is not in the file
 	sizes []int  // of the chunks in the file
 	file  *os.File
@@ -86,7 +86,7 @@ func (s *spill) rows(ctx context.Context, progress func(read, size int64)) iter.
 	}
 }
 
-// cutRow appends the cells of the first of some rows and returns them and the other rows.
+// cutRow decodes the first of the stored rows: it appends its cells and returns them and the rest.
 func cutRow(cells [][]byte, stored []byte) (row [][]byte, rest []byte) {
 	count, size := binary.Uvarint(stored)
 	stored = stored[size:]

@@ -13,14 +13,14 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// database makes a database of statements and closes it.
+// database creates a database with statements and closes it.
 func database(t testing.TB, name string, statements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "garden", name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	plain := filepath.Join(t.TempDir(), "plain.db") // a name without a meaning in the address of a database
+	plain := filepath.Join(t.TempDir(), "plain.db") // a path without characters that are special in a database URL
 	db, err := sql.Open("sqlite", plain)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func listing(t testing.TB, src ingest.Source) (rows [][]string, err error) {
 	return rows, nil
 }
 
-// TestSQLite_Log reads what was committed and stands in the write-ahead log alone, and hashes it.
+// TestSQLite_Log reads rows that are only in the write-ahead log, and includes the log in the hash.
 func TestSQLite_Log(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"named", "found in a folder"} {
@@ -119,7 +119,7 @@ func TestBinary_Progress(t *testing.T) {
 	}
 }
 
-// TestBinary_Formats sees that the formats are known by their extensions.
+// TestBinary_Formats checks that the formats are detected by their extensions.
 func TestBinary_Formats(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

@@ -45,7 +45,7 @@ type (
 	Include      = source.Include
 )
 
-// Options configure how files are read. The zero value is valid.
+// Options configures how files are read. The zero value is valid.
 type Options struct {
 	// Progress is called with the bytes that were read and their total: by Inspect for the files, by Table.Records for the
 	// spilled rows. It is called about four times per megabyte by the goroutine that reads. nil disables reporting.
@@ -89,7 +89,7 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 	return t, nil
 }
 
-// newTable makes a table of what a pass read.
+// newTable builds the table from a finished pass.
 func newTable(ctx context.Context, p *pass) (*Table, error) {
 	hash, err := p.sourceHash()
 	if err != nil {
@@ -136,8 +136,9 @@ func describeFormat(name string, o rows.Options) string {
 	return name
 }
 
-// details checks what is said of a dataset against the fields that it has. A primary key that names others is dropped
-// with a note, because descriptors that were written for other programs have such; an order is ours, so it is refused.
+// details validates the settings of a dataset against its fields. A primary key with unknown fields is dropped with a note,
+// because descriptors written for other programs have such keys. An order or map with unknown fields is an error, because only
+// descriptors for Herbarium have them.
 func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
 	d := herb.Details{Order: src.Order, Descriptor: src.Descriptor}
 	for _, name := range src.PrimaryKey {
@@ -232,10 +233,10 @@ func (t *Table) recordOf(row [][]byte, buf []byte) (herb.Record, []byte) {
 // standardInput is the name of standard input in messages.
 const standardInput = "standard input"
 
-// Spool copies a reader, such as standard input, to an unnamed temporary file and returns it as a source. Its format is
+// CopyInput copies a reader, such as standard input, to an unnamed temporary file and returns it as a source. Its format is
 // detected by its content if the caller does not set one. remove releases the file; after an error there is none. When
-// ctx ends, Spool returns without waiting for the reader. opts.Progress is called without a size.
-func Spool(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src Source, remove func() error, err error) {
+// ctx is done, CopyInput returns without waiting for the reader. opts.Progress is called without a size.
+func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src Source, remove func() error, err error) {
 	if err := source.CheckReserved(standardInput, ref); err != nil {
 		return Source{}, nil, err
 	}
@@ -257,7 +258,7 @@ func Spool(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src So
 	if err != nil {
 		return Source{}, nil, source.Located(standardInput, err)
 	}
-	return Source{Ref: ref, Path: standardInput, Called: standardInput, Input: io.NewSectionReader(f, 0, read)}, f.Close, nil
+	return Source{Ref: ref, Path: standardInput, DisplayName: standardInput, Input: io.NewSectionReader(f, 0, read)}, f.Close, nil
 }
 
 type readerFunc func([]byte) (int, error)

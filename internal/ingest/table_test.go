@@ -220,7 +220,7 @@ func appendTo(path, s string) error {
 	return errors.Join(err, f.Close())
 }
 
-// TestRecords_ReadOnce lists a source that is gone: the records were read by Inspect.
+// TestRecords_ReadOnce lists a source whose file was removed: Inspect has read the records.
 func TestRecords_ReadOnce(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []int{3, 200_000} { // kept in memory, and in a temporary file
@@ -350,7 +350,7 @@ func TestProgress_inferring(t *testing.T) {
 	}
 }
 
-// TestMemory reads a file of 12 MB whose records are small. What is allocated at any time must not grow with the file.
+// TestMemory reads a file of 12 MB whose records are small. Memory must not grow with the file.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "x.csv"))

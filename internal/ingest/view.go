@@ -190,7 +190,7 @@ func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []h
 		}
 		f := herb.Field{
 			Name: s.Name, Type: r.Type, Notation: r.Notation, Title: s.Title, Description: s.Description,
-			Searchable: isSet(s.Searchable, r.Searchable), Filterable: isSet(s.Filterable, true), Sortable: isSet(s.Sortable, true), Weight: s.Weight,
+			Searchable: flagOr(s.Searchable, r.Searchable), Filterable: flagOr(s.Filterable, true), Sortable: flagOr(s.Sortable, true), Weight: s.Weight,
 		}
 		if f.Description == "" && stated.Unit != "" {
 			f.Description = "Unit: " + stated.Unit
@@ -204,15 +204,15 @@ func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []h
 	return fields, reports, nil
 }
 
-// isSet returns a flag, or its default if it is not set.
-func isSet(flag *bool, otherwise bool) bool {
+// flagOr returns a flag, or its default if it is not set.
+func flagOr(flag *bool, byDefault bool) bool {
 	if flag == nil {
-		return otherwise
+		return byDefault
 	}
 	return *flag
 }
 
-// account assigns the non-empty cells of the source to what became of them, and returns the columns that no field exposes.
+// account counts the non-empty cells of the source by what became of them, and returns the columns that no field exposes.
 func (v *view) account(source []herb.ColumnCells) (a herb.SourceCells, hidden []string) {
 	a.Excluded, a.Missing = v.excludedCells, v.missingCells
 	fields := map[int]int{} // number of fields that expose each column

@@ -17,7 +17,7 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// tableOf returns what a source lists: the names of the fields, then the records.
+// tableOf returns the names of the fields of a source, then its records.
 func tableOf(t *testing.T, src Source) ([][]string, *herb.Report) {
 	t.Helper()
 	table, err := Inspect(t.Context(), src, Options{})
@@ -117,7 +117,7 @@ func TestXLSX_PartsOfDifferentWidth(t *testing.T) {
 	}
 }
 
-// book is a workbook by hand: the content of its first sheet, and parts in place of or beside the usual ones.
+// book returns a handwritten workbook: the content of its first sheet, and parts that replace or extend the usual ones.
 func book(t testing.TB, sheet string, parts map[string]string) []byte {
 	t.Helper()
 	all := map[string]string{

@@ -110,7 +110,7 @@ func (l *Library) scanCache() error {
 // calls it: a command that shares the folder of a server does not know which versions that server uses.
 func (l *Library) maintainCache(ctx context.Context) {
 	if l.shared() {
-		l.learnSizes(ctx)
+		l.loadSizes(ctx)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,9 +147,9 @@ func (l *Library) prefetch(e *entry, used int64) bool {
 	return fits && l.startFetch(e)
 }
 
-// learnSizes reads the descriptions of versions whose size is unknown. As a result, this node has copies of all descriptions
+// loadSizes reads the descriptions of versions whose size is unknown. As a result, this node has copies of all descriptions
 // and can fetch any version while the catalogue is down.
-func (l *Library) learnSizes(ctx context.Context) {
+func (l *Library) loadSizes(ctx context.Context) {
 	var unknown []herb.LiveVersion
 	l.mu.RLock()
 	for _, e := range l.sorted {
@@ -224,7 +224,7 @@ func (l *Library) evictionOrder() (users map[string]*entry, order []string) {
 			continue
 		}
 		// An older version that is listed instead of the live one may be the only one.
-		if v.Holders() > 1 || !e.isOpen() {
+		if v.References() > 1 || !e.isOpen() {
 			pinned[v.dataset.Version] = true
 		}
 		if last == nil || v.lastUsed.Load() > last.lastUsed.Load() {

@@ -45,7 +45,7 @@ func wantFiles(t *testing.T, n *node, want ...herb.Dataset) {
 	}
 }
 
-// fill publishes datasets of about the same size and returns them with a size that has room for so many of them.
+// fill publishes datasets of about the same size, and returns them and the cache size that holds a number of them.
 func fill(t *testing.T, c *cluster, datasets, room int) (ds []herb.Dataset, size int64) {
 	t.Helper()
 	publisher := c.node(t, nil)

@@ -93,8 +93,8 @@ func (l *Library) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// readCatalogue applies what changed in the catalogue since the last time, or all of it, and records and logs the result
-// unless the caller left. l.refresh is held.
+// readCatalogue reads and applies the changes of the catalogue since the last read, or all of it, and records and logs the
+// result unless ctx was canceled. l.refresh is held.
 func (l *Library) readCatalogue(ctx context.Context, limit time.Duration, complete bool) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"herbarium/internal/library"
 )
 
-// TestCellsDoc publishes the example of docs/format/cells.md and compares what it says of it.
+// TestCellsDoc publishes the example of docs/format/cells.md and compares the documented bytes and hash.
 func TestCellsDoc(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile("../../docs/format/cells.md")

@@ -187,7 +187,7 @@ func TestPublish_sourceCells(t *testing.T) {
 		name   string
 		cells  herb.SourceCells
 		column herb.ColumnCells
-		want   string // part of the error; empty: it is published
+		want   string // part of the error; empty if it is published
 	}{
 		{"all of them", herb.SourceCells{Total: 2}, column("1", "2"), ""},
 		{"those that settings left out are known", herb.SourceCells{Total: 9, Hidden: 4, Excluded: 2, Missing: 1}, column("1", "2"), ""},

@@ -57,7 +57,7 @@ type node struct {
 	catalogue *unsteady
 	opts      library.Options
 	log       *logBook
-	stop      func() // what run has started
+	stop      func() // stops Run, if run has started it
 }
 
 // node opens a library in a new folder. change adjusts its options; it may be nil.

@@ -94,7 +94,7 @@ func (l *Library) objects(ctx context.Context) (map[string]herb.Blob, error) {
 	return objects, nil
 }
 
-// cleanUp collects garbage locally and in Blobs until ctx ends. If Dir has all files, it does not start with it: reading the names
+// cleanUp collects garbage locally and in Blobs until ctx is done. If Dir has all files, it does not start with it: reading the names
 // of thousands of files would double the processor time of a start. It logs when it starts to fail, not each time.
 func (l *Library) cleanUp(ctx context.Context) {
 	failing := false

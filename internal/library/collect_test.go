@@ -57,7 +57,7 @@ func TestCollect_retention(t *testing.T) {
 		collect(t, n)
 		c.wantObjects(t, versions[1], versions[2], other)
 
-		if _, err := n.Rollback(t.Context(), ref, "", false); err != nil { // what is rolled back is not lost
+		if _, err := n.Rollback(t.Context(), ref, "", false); err != nil { // versions that were rolled back are kept
 			t.Error(err)
 		}
 		pass(100 * time.Hour)

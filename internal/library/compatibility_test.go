@@ -49,7 +49,7 @@ func TestPublish_gate(t *testing.T) {
 		name    string
 		change  func(*herb.Dataset)
 		records int
-		want    []string // "-" before what breaks
+		want    []string // breaking changes begin with "-"
 	}{
 		{name: "nothing", records: 10},
 		{
@@ -188,7 +188,7 @@ func TestPublish_primaryKey(t *testing.T) {
 		name    string
 		key     []string
 		records []herb.Record
-		want    string // in the refusal; empty: it is published
+		want    string // part of the rejection; empty if it is published
 	}{
 		{name: "unique", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"", "b"}, {"", "c"}}},
 		{
@@ -250,7 +250,7 @@ func TestPublish_expectations(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		expectations []herb.Expectation
-		want         []string // in the refusal; none: it is published
+		want         []string // parts of the rejection; none if it is published
 	}{
 		{name: "all hold", expectations: []herb.Expectation{
 			{Query: "", Total: total(3)},
@@ -292,7 +292,7 @@ func TestPublish_expectations(t *testing.T) {
 				Records:      sequence(herb.Record{"1", "fern"}, herb.Record{"2", "moss"}, herb.Record{"3", "ivy"}),
 				Expectations: tt.expectations,
 			}
-			for _, p.AllowBreaking = range []bool{false, true} { // it does not cover expectations
+			for _, p.AllowBreaking = range []bool{false, true} { // it does not apply to expectations
 				_, err := l.Publish(t.Context(), p)
 				if len(tt.want) == 0 {
 					if err != nil {
@@ -394,16 +394,16 @@ func (c *interrupted) AddVersion(ctx context.Context, d herb.Dataset, live strin
 	return c.Catalogue.AddVersion(ctx, d, live)
 }
 
-// TestPublish_comparedAnew has another version go live between the comparison and the commit.
-func TestPublish_comparedAnew(t *testing.T) {
+// TestPublish_comparedAgain makes another version live between the comparison and the commit.
+func TestPublish_comparedAgain(t *testing.T) {
 	t.Parallel()
 	id, name := field("id", herb.TypeNumber), field("name", herb.TypeText)
 	for what, tt := range map[string]struct {
-		fields  []herb.Field // of the version that comes in between
-		refused bool
+		fields   []herb.Field // of the version that comes in between
+		rejected bool
 	}{
 		"with less":  {fields: []herb.Field{id}},
-		"with more":  {fields: []herb.Field{id, name, field("more", herb.TypeText)}, refused: true},
+		"with more":  {fields: []herb.Field{id, name, field("more", herb.TypeText)}, rejected: true},
 		"with alike": {fields: []herb.Field{id, name}},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -427,11 +427,11 @@ func TestPublish_comparedAnew(t *testing.T) {
 			out, err := l.Publish(t.Context(), library.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{id, name}}, Records: filled(2, 2),
 			})
-			if out.Replaces != between.Dataset.Version || (herb.CodeOf(err) == herb.CodeRefused) != tt.refused || err != nil && !tt.refused {
+			if out.Replaces != between.Dataset.Version || (herb.CodeOf(err) == herb.CodeRefused) != tt.rejected || err != nil && !tt.rejected {
 				t.Errorf("it was compared with %q: %v", out.Replaces, err)
 			}
 			want := out.Dataset.Version
-			if tt.refused {
+			if tt.rejected {
 				want = between.Dataset.Version
 			}
 			if live := acquire(t, other).Version; live != want {

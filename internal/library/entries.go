@@ -13,21 +13,22 @@ import (
 // versionKey identifies an entry: a dataset, or a version of it that requests have named.
 type versionKey struct {
 	ref     herb.Ref
-	version string // empty: the live one
+	version string // empty means the live one
 }
 
-// entry is a dataset of the catalogue, or a version that requests have named: then LiveVersion is that version, and switches
-// are those of its dataset when the catalogue was asked for the version. Its fields are guarded by Library.mu.
+// entry is a dataset of the catalogue, or a named version: one that requests have named with _version. LiveVersion is then the
+// named version, and switches is that of its dataset when the catalogue last confirmed the version. Its fields are guarded by
+// Library.mu.
 type entry struct {
 	herb.LiveVersion              // according to the catalogue
-	switches         int          // changes of the live version seen
+	switches         int          // number of changes of the live version that this process has seen
 	open             *openVersion // the version that is listed, possibly an older one; nil if none is
 	fetch            *fetch       // running; nil if there is none
 	failed           *failure     // of the last fetch of the live version; nil if there is none
-	named            bool         // it is a version that requests have named
+	named            bool         // a named version
 	described        bool         // size is known
-	size             int64        // of the live version's file in the object store; 0: it has none there
-	checkAt          time.Time    // of a named version: when to ask the catalogue for it again
+	size             int64        // of the live version's file in the object store; 0 if it is not stored there
+	checkAt          time.Time    // of a named version: when to look it up in the catalogue again
 
 	words store.SearchWords // of the live version; empty until a search needs them
 }
@@ -50,8 +51,8 @@ type openVersion struct {
 	lastUsed atomic.Int64 // cache.epoch of the last use
 }
 
-// view returns a view for a caller that holds a reference, and records the use. It is on the path of every request and mostly
-// finds that recorded.
+// view returns a view for a caller that holds a reference, and records the use. Every request calls it, so it writes the shared
+// variable only if it changes.
 func (l *Library) view(v *openVersion) View {
 	if now := l.cache.epoch.Load(); v.lastUsed.Load() != now {
 		v.lastUsed.Store(now)
@@ -80,7 +81,7 @@ func (l *Library) listed(e *entry) *openVersion {
 func (l *Library) setOpen(e *entry, v *openVersion) {
 	if e.open != nil {
 		l.openSize -= e.open.memory()
-		_ = e.open.Release() // unmapping fails only for what is not mapped
+		_ = e.open.Release() // unmapping a mapped file does not fail
 	}
 	if e.open = v; v != nil {
 		l.openSize += v.memory()
@@ -98,7 +99,7 @@ func (l *Library) closeUnused() {
 	}
 	var unused []*entry
 	for _, e := range l.entries {
-		if e.isOpen() && e.open.Holders() == 1 {
+		if e.isOpen() && e.open.References() == 1 {
 			unused = append(unused, e)
 		}
 	}

@@ -245,7 +245,7 @@ func (x *trial) failAt(t *testing.T, kind fault, at int) error {
 	}
 	switch {
 	case fired[0].path == "changed" || fired[0].kind == "remove" && fired[0].path == live+".segment":
-		// The switch is made: what is left is the notification, and the removal of the previous version.
+		// The new version is live; only the notification and the removal of the previous version remain.
 		if failed != nil {
 			return wrap(errors.New("it should not have failed: the new version was live"))
 		}

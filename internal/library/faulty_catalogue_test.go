@@ -54,7 +54,7 @@ func TestPublish_catalogueFails(t *testing.T) {
 	tests := map[string]struct {
 		fault    faultyCatalogue
 		reported bool
-		live     bool // the new version is, although it was reported that it failed
+		live     bool // the new version is live although an error was reported
 	}{
 		"the version is not added":               {fault: faultyCatalogue{add: before}, reported: true},
 		"error after the version was added":      {fault: faultyCatalogue{add: after}},

@@ -13,12 +13,12 @@ import (
 // fault is a way in which a file operation fails.
 type fault struct {
 	name  string
-	only  string // the kind of operation that can go wrong in this way; empty: every kind
-	path  string // the last element of the only path that it befalls; empty: any
+	only  string // the kind of operation that can fail in this way; empty means every kind
+	path  string // the last element of the only path that is affected; empty means any
 	does  func(do func() error) error
 	write func(f filesystem.File, p []byte) (int, error) // nil: as does
 	after bool                                           // the operation runs despite the error
-	ever  bool                                           // all operations that follow go wrong as well
+	ever  bool                                           // all later operations fail as well
 }
 
 // mayLeave reports whether a publish that fails in this way cannot remove its files.
@@ -36,7 +36,7 @@ const (
 func faults() []fault {
 	before := func(func() error) error { return errDisk }
 	after := func(do func() error) error {
-		_ = do() // as when a network file system loses the answer
+		_ = do() // as if a network file system lost the response
 		return errDisk
 	}
 	return []fault{
@@ -85,7 +85,7 @@ type faultyFS struct {
 	filesystem.OS
 	mu      sync.Mutex
 	fault   fault
-	at      int // the number of the operation, of those that the fault can befall, that goes wrong; negative: none
+	at      int // number of the operation that fails, among those that the fault can affect; negative if none does
 	counted int // such operations
 	all     []operation
 	fired   []operation

@@ -10,8 +10,8 @@
 //
 // # Many datasets
 //
-// A library knows the live version of every dataset, but holds descriptions and maps files of the recently used ones only.
-// It opens the others on demand. After a change of the catalogue it reads the datasets that changed.
+// A library keeps the name of the live version of every dataset in memory, but the description and the mapped file of recently
+// used ones only. It opens the others on demand. After a change of the catalogue it reads only the datasets that changed.
 //
 // # Many nodes
 //
@@ -100,23 +100,24 @@ type Snapshot interface {
 	Release()
 }
 
-// Options configure a library.
+// Options configures a library.
 type Options struct {
 	Dir    string           // folder of the segment files; it must exist
-	Plants Mutable          // the dataset herb.PlantsRef; nil: there is none
-	Keep   int              // versions to keep per dataset; 0: DefaultKeep
-	Now    func() time.Time // nil: time.Now
+	Plants Mutable          // the dataset herb.PlantsRef; nil if there is none
+	Keep   int              // versions to keep per dataset; 0 means DefaultKeep
+	Now    func() time.Time // nil means time.Now
 	Log    *slog.Logger     // nil disables logging
-	Memory int              // memory for sorting in a publish before it spills to disk, in bytes; 0: the default of segment.Options
-	FS     filesystem.FS    // file operations; nil: filesystem.OS
+	Memory int              // bytes for sorting in a publish before it spills to disk; 0 means the default of segment.Options
+	FS     filesystem.FS    // file operations; nil means filesystem.OS
 
-	Blobs Blobs // stores the files for all nodes; nil: Dir is the store
-	// CacheSize limits the bytes of files in Dir if there are Blobs; 0: no limit. Files being fetched are not counted, and one
-	// dataset is kept regardless of its size.
+	Blobs Blobs // object store of the files, shared by all nodes; nil if Dir is the only store
+	// CacheSize limits the bytes of files in Dir if there are Blobs; 0 means unlimited. Files being fetched are not counted, and
+	// one dataset is kept regardless of its size.
 	CacheSize int64
-	// Retention is how long the file of a version is kept after it left the catalogue, for other nodes; 0: DefaultRetention.
+	// Retention is how long the file of a version is kept for other nodes after it left the catalogue; 0 means DefaultRetention.
 	Retention time.Duration
-	// Wait is how long a request waits for a version that is being opened; 0: DefaultWait; negative: until its context ends.
+	// Wait is how long a request waits for a version that is being opened; 0 means DefaultWait, and a negative duration means
+	// until its context is done.
 	Wait time.Duration
 }
 
@@ -164,7 +165,7 @@ func (v View) Explain(ctx context.Context, q *query.Request) (segment.Explanatio
 func (v View) Release() {
 	switch s := v.Source.(type) {
 	case *segment.Reader:
-		_ = s.Release() // unmapping fails only for what is not mapped
+		_ = s.Release() // unmapping a mapped file does not fail
 	case Snapshot:
 		s.Release()
 	}
@@ -256,7 +257,7 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 }
 
 // Run polls the catalogue for changes without a notification, retries failed fetches, maintains the cache and collects
-// garbage, until ctx ends.
+// garbage, until ctx is done.
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { every(ctx, time.Second, func() { _ = l.poll(ctx, false) }) }) // it logs errors, and Health reports them
@@ -268,7 +269,7 @@ func (l *Library) Run(ctx context.Context) error {
 	return nil
 }
 
-// every calls do at an interval until ctx ends.
+// every calls do at an interval until ctx is done.
 func every(ctx context.Context, d time.Duration, do func()) {
 	tick := time.NewTicker(d)
 	defer tick.Stop()
@@ -284,7 +285,7 @@ func every(ctx context.Context, d time.Duration, do func()) {
 
 // Health is the state of a library. Each dataset of the catalogue is counted once, as Open, Fetching, Failed or Cold.
 type Health struct {
-	Read     time.Time // last successful read of the catalogue; zero: never
+	Read     time.Time // last successful read of the catalogue; zero if there was none
 	Err      error     // error of the last read; nil if it succeeded or there was none
 	Restored bool      // the live set is the copy saved by an earlier run; the catalogue was not read yet
 
@@ -292,7 +293,7 @@ type Health struct {
 	Fetching int // the live version is being fetched or opened
 	Failed   int // the live version could not be fetched or opened; the log has the reason
 	Cold     int // the live version is fetched on demand
-	Behind   int // those not Open of which an older version is open
+	Behind   int // an older version is open instead of the live one; also counted as Fetching, Failed or Cold
 }
 
 // CanList reports whether the library has a live set and can list at least one dataset of it, or the live set is empty.

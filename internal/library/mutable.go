@@ -22,8 +22,8 @@ const (
 	describePause   = 5 * time.Second
 )
 
-// describePlants describes the mutable dataset. If it does not answer, its last description is used, marked unavailable. After a
-// failure, one caller at a time asks, so that a list of all datasets does not wait for it repeatedly.
+// describePlants describes the mutable dataset. If the database fails, it returns the last description, marked unavailable.
+// After a failure, one caller at a time retries, so that lists of all datasets do not wait for it repeatedly.
 func (l *Library) describePlants(ctx context.Context) (herb.Dataset, error) {
 	k := &l.plants
 	k.mu.Lock()
@@ -41,7 +41,7 @@ func (l *Library) describePlants(ctx context.Context) (herb.Dataset, error) {
 	defer cancel()
 	d, err := l.opts.Plants.Describe(limited)
 	if err != nil && ctx.Err() != nil {
-		return herb.Dataset{}, err // the caller left; the dataset did not fail
+		return herb.Dataset{}, err // canceled by the caller; the dataset did not fail
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

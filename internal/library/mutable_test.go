@@ -57,7 +57,7 @@ func TestDatasets_mutableFails(t *testing.T) {
 					}
 					return ds[1]
 				}
-				for range 3 { // each time as it is now
+				for range 3 { // the current description each time
 					if d := describe(); d.Unavailable || d.Records != int(f.asked.Load()) {
 						t.Errorf("described as %+v", d)
 					}
@@ -132,7 +132,7 @@ func TestDatasets_mutableRestored(t *testing.T) {
 		}
 		refused := func(context.Context) error { return errCatalogue }
 		f.fails.Store(&refused)
-		check("") // it never said anything
+		check("") // there never was a description
 		f.fails.Store(nil)
 		pass(6 * time.Second)
 		if _, err := describeAll(t.Context(), n.Library); err != nil {

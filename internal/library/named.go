@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// namedCheck is the interval at which the catalogue is asked whether it still has a version that requests name.
+	// namedCheck is the interval at which a named version is looked up in the catalogue again.
 	namedCheck = 10 * time.Second
-	// namedIdle is after how many ticks of cache.epoch without a request such a version is closed. The file of a version that
-	// left the catalogue occupies the disk as long as it is open.
+	// namedIdle is the number of ticks of cache.epoch without a request after which a named version is closed. The file of a
+	// version that left the catalogue occupies the disk as long as it is open.
 	namedIdle = 60
 )
 
@@ -54,8 +54,8 @@ func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version stri
 	return l.awaitFetch(ctx, key)
 }
 
-// checkNamed asks the catalogue for a version and adds it to the named ones, or removes it. While the catalogue is down, a node
-// uses the version if it has its description.
+// checkNamed looks up a version in the catalogue and adds it to the entries, or removes it. While the catalogue is down, a node
+// uses its copy of the description, if it has one.
 func (l *Library) checkNamed(ctx context.Context, key versionKey) error {
 	switches := 0
 	l.mu.Lock()
@@ -102,7 +102,7 @@ func (l *Library) closeIdle() {
 		return // there are none
 	}
 	for key, e := range l.entries {
-		idle := e.open == nil || e.open.Holders() == 1 && l.cache.epoch.Load()-e.open.lastUsed.Load() > namedIdle
+		idle := e.open == nil || e.open.References() == 1 && l.cache.epoch.Load()-e.open.lastUsed.Load() > namedIdle
 		if e.named && idle && e.fetch == nil && !l.opts.Now().Before(e.checkAt) {
 			l.removeEntry(key)
 		}

@@ -19,8 +19,8 @@ import (
 // gatedFiles controls when versions are opened.
 type gatedFiles struct {
 	mu    sync.Mutex
-	err   map[string]error // by the name of the file; of all: ""
-	hold  chan struct{}    // nil: nothing is held
+	err   map[string]error // by file name; "" means all files
+	hold  chan struct{}    // nil if nothing is held
 	began chan string      // names of files that are held
 	tries int
 }

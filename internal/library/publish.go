@@ -20,10 +20,10 @@ type Publication struct {
 	Dataset       herb.Dataset                  // Publish sets version, count and time, and completes the report
 	Records       iter.Seq2[herb.Record, error] // read once, with values in field order
 	Expectations  []herb.Expectation            // checked before the version goes live
-	AccessSet     bool                          // Dataset.Access is stated; a protected dataset does not become open by default
+	AccessSet     bool                          // Dataset.Access was set explicitly; only then may a protected dataset become open
 	Origins       []herb.Origin                 // source files, if they have paths
 	AllowBreaking bool                          // accept breaking changes and a primary key that is not unique
-	Check         bool                          // do everything except making the version live
+	Check         bool                          // dry run: do everything except making the version live
 	Progress      func(segment.Progress)        // of segment.Create and of Phases; nil disables it
 }
 
@@ -104,9 +104,10 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 	return out, nil
 }
 
-// activate verifies a version whose file is complete, completes its report, and makes it live unless it is rejected.
+// activate verifies a version whose file is complete, completes its report, and makes it live unless it is rejected. If another
+// version went live in the meantime, it compares with that one and tries again.
 func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, cells *cellHash) (out Outcome, err error) {
-	wrong, err := l.checkVersion(ctx, p, &d, cells)
+	problems, err := l.checkVersion(ctx, p, &d, cells)
 	if err != nil {
 		return Outcome{Dataset: d}, err
 	}
@@ -117,10 +118,10 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 	}()
 	for {
 		live, err := l.catalogue.Version(ctx, d.Ref, "")
-		out = Outcome{Dataset: d, Changes: wrong}
+		out = Outcome{Dataset: d, Changes: problems}
 		switch {
 		case err == nil:
-			out.Replaces, out.Changes = live.Version, slices.Concat(compare(live, d, p.AccessSet), wrong)
+			out.Replaces, out.Changes = live.Version, slices.Concat(compare(live, d, p.AccessSet), problems)
 		case herb.CodeOf(err) != herb.CodeNotFound:
 			return out, err
 		}
@@ -145,9 +146,9 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 	}
 }
 
-// checkVersion opens a version that is not live yet, verifies that it holds what was read, and returns its problems
-// independent of the live version.
-func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Dataset, cells *cellHash) (wrong []Change, err error) {
+// checkVersion opens a version that is not live yet, verifies that its content is that of the source, and returns the problems
+// that do not depend on the live version.
+func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Dataset, cells *cellHash) (problems []Change, err error) {
 	defer herb.Recover(&err) // so that the file is removed, as after any other error
 	progress := func(records int) {
 		if p.Progress != nil {
@@ -167,18 +168,18 @@ func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Datas
 		return nil, err
 	}
 	dropInvalidKey(d)
-	wrong, err = findDuplicates(ctx, r, *d)
+	problems, err = findDuplicates(ctx, r, *d)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range wrong { // if allowed, they are only visible in the report
+	for _, c := range problems { // if allowed, they are only visible in the report
 		d.Report.Notes = append(d.Report.Notes, c.Message)
 	}
 	failed, err := checkExpectations(ctx, r, *d, p.Expectations)
-	return append(wrong, failed...), err
+	return append(problems, failed...), err
 }
 
-// errUncertain reports that it is unknown whether a version is in the catalogue. Its file must stay until Sweep has decided.
+// errUncertain reports that it is unknown whether a version is in the catalogue. Its file must not be removed; Sweep decides.
 var errUncertain = errors.New("unknown whether the version was published")
 
 // addVersion adds a version, whose file is complete, to the catalogue in place of the version replaces.

@@ -20,9 +20,10 @@ const searchBatch = 200
 
 // SearchOptions configures a search across datasets.
 type SearchOptions struct {
-	MayRead func(herb.Ref) bool // permits datasets that require a key; nil: none
-	Budget  time.Duration       // 0: one second
-	// Admit waits until a search of many datasets may use the processor, and returns a function to call afterwards. nil: at once.
+	MayRead func(herb.Ref) bool // permits datasets that require a key; nil permits none
+	Budget  time.Duration       // 0 means one second
+	// Admit waits until a search of many datasets may use the processor, and returns a function to call afterwards. nil disables
+	// waiting.
 	Admit func(context.Context) (release func(), err error)
 }
 
@@ -140,7 +141,7 @@ func (l *Library) MayMatch(v herb.LiveVersion, s *query.Search) bool {
 	return may || err != nil
 }
 
-// searchDatasets adds the matching records of datasets until ctx ends.
+// searchDatasets adds the matching records of datasets until ctx is done.
 func (m *RecordMatches) searchDatasets(ctx context.Context, source RecordSource, batch []herb.LiveVersion, rawQuery string, opts SearchOptions) error {
 	for _, v := range batch {
 		if ctx.Err() != nil {

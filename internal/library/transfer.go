@@ -157,7 +157,7 @@ func openSegment(path string, maxVerified int) (*segment.Reader, error) {
 	return r, err
 }
 
-// intact reports whether a file that failed to open is nevertheless what was published.
+// intact reports whether a file that failed to open is identical to what was published.
 func (l *Library) intact(ctx context.Context, d herb.Dataset, failed error) bool {
 	if d.File == nil {
 		return !isDamaged(failed)

@@ -75,7 +75,7 @@ func completeReport(report *herb.Report, r *segment.Reader, d herb.Dataset, cell
 	const step = 500
 	for i, f := range d.Fields {
 		if i%step == step-1 { // reading a few values of many columns maps the complete file into memory
-			r.Forget()
+			r.DropPages()
 		}
 		s, err := r.Column(i)
 		if err != nil {

@@ -144,7 +144,7 @@ func facetFaults() map[string]facetFault {
 		"one bucket short": withFacet(func(f *query.Facet) {
 			f.Histogram = f.Histogram[:max(0, len(f.Histogram)-1)]
 		}),
-		"borders count twice": withFacet(func(f *query.Facet) {
+		"edges count twice": withFacet(func(f *query.Facet) {
 			for i, b := range f.Histogram {
 				for _, v := range f.Values {
 					if i > 0 && v.Value == b.From {

@@ -34,7 +34,7 @@ func missingRank(f herb.Field, value string) (rank int, ok bool) {
 	return rank, f.Type.IsScalar() && rank >= 0
 }
 
-// parseValue parses a value of a field, in its notation or in that of operands and borders. It panics on a value that is
+// parseValue parses a value of a field, in its notation or in that of operands and edges. It panics on a value that is
 // not valid for the type, which is an error in the test.
 func parseValue(f herb.Field, value string) (p parsedValue) {
 	if rank, ok := missingRank(f, value); ok {

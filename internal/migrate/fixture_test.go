@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// garden is a place with something of everything in it.
+// garden is a place with data of every kind.
 type garden struct {
 	Place
 	active, revoked string // secrets of keys
@@ -46,7 +46,7 @@ var (
 	herbs = herb.Ref{Namespace: "kitchen", Name: "herbs"}
 )
 
-// newGarden makes a data folder with plants, three in four of them odd.
+// newGarden creates a data folder with plants; three of four have unusual names or tags.
 func newGarden(t *testing.T, plants int) *garden {
 	t.Helper()
 	g := &garden{Place: Place{Folder: t.TempDir()}}
@@ -80,7 +80,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// use opens a place as a server would, for as long as do takes.
+// use opens a place as a server does, calls do, and closes it.
 func (p Place) use(t *testing.T, do func(d *app.Data)) {
 	t.Helper()
 	c := app.Config{Data: p.Folder, Database: p.Database, Blobs: p.Blobs, Keep: 3}
@@ -93,12 +93,12 @@ func (p Place) use(t *testing.T, do func(d *app.Data)) {
 	do(d)
 }
 
-// newCluster is an empty database and an empty object store.
+// newCluster returns an empty database and an empty object store.
 func newCluster(t *testing.T) Place {
 	return Place{Database: herb.Address(cluster.Database(t)), Blobs: herb.Address("file://" + t.TempDir())}
 }
 
-// publish publishes a version with so many records.
+// publish publishes a version with a number of records.
 func publish(t *testing.T, d *app.Data, ref herb.Ref, records int) {
 	t.Helper()
 	_, err := d.Library.Publish(t.Context(), library.Publication{
@@ -121,7 +121,7 @@ func publish(t *testing.T, d *app.Data, ref herb.Ref, records int) {
 	must(t, err)
 }
 
-// create creates plants, every third with a idempotency key.
+// create creates plants, every third with an idempotency key.
 func (g *garden) create(t *testing.T, d *app.Data, count int) {
 	t.Helper()
 	odd := []string{"Ñame", "植物園", "e\u0301tude", "AB-12/7", "🌿", "'; --", "\u202eabc", "İstanbul", "\ufffd", "\U0010ffff", "ﬁg"}
@@ -148,7 +148,7 @@ func (g *garden) create(t *testing.T, d *app.Data, count int) {
 	}
 }
 
-// listing is all that a server on a place lists of everything, in several orders.
+// listing returns everything that a server with this place lists, in several orders.
 func (p Place) listing(t *testing.T) (all []string) {
 	t.Helper()
 	p.use(t, func(d *app.Data) {
@@ -184,7 +184,7 @@ func (p Place) listing(t *testing.T) (all []string) {
 	return all
 }
 
-// works checks what cannot be listed: keys, and that repeated requests get their first answer.
+// works checks what listings do not show: that keys are valid and that repeated requests are replayed.
 func (g *garden) works(t *testing.T, p Place) {
 	t.Helper()
 	p.use(t, func(d *app.Data) {

@@ -29,7 +29,7 @@ func mustMigrate(t *testing.T, from, to Place, o Options) Result {
 	return m
 }
 
-// wantAlike checks that two places list the same.
+// wantAlike checks that listings of two places are equal.
 func wantAlike(t *testing.T, a, b Place) {
 	t.Helper()
 	if diff := cmp.Diff(a.listing(t), b.listing(t)); diff != "" {
@@ -165,8 +165,8 @@ func TestMigrate_sourceGrows(t *testing.T) {
 	g.works(t, to)
 }
 
-// TestMigrate_refused changes a target in various ways: nothing may be written, and the error must name the difference.
-func TestMigrate_refused(t *testing.T) {
+// TestMigrate_rejected changes a target in various ways: nothing may be written, and the error must name the difference.
+func TestMigrate_rejected(t *testing.T) {
 	t.Parallel()
 	version := func(t *testing.T, d *app.Data, ref herb.Ref) herb.Dataset {
 		v, err := d.Library.Version(t.Context(), ref, "")
@@ -220,7 +220,7 @@ func TestMigrate_refused(t *testing.T) {
 	}
 }
 
-// content is what a place has, without what there is much of.
+// content summarizes the data of a place.
 type content struct {
 	plants   int
 	keys     []herb.Key
@@ -244,7 +244,7 @@ func contentOf(t *testing.T, p Place) (c content) {
 
 func (c content) isEmpty() bool { return c.plants+len(c.keys)+len(c.datasets) == 0 }
 
-// TestMigrate_check compares with a target that is not there, and one that is empty, and makes nothing.
+// TestMigrate_check compares with a target that does not exist, and with an empty one, and creates nothing.
 func TestMigrate_check(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 3), Place{Folder: filepath.Join(t.TempDir(), "data")}
@@ -266,7 +266,7 @@ func TestMigrate_check(t *testing.T) {
 	}
 }
 
-// TestMigrate_damaged has a source whose files are not as they were.
+// TestMigrate_damaged migrates from a source with damaged files.
 func TestMigrate_damaged(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -18,8 +18,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// part is a segment of plants. Its file name consists of the epoch of the log, the numbers of plants before and through the
-// segment, the batch number of its last plant, and a random text, so that several processes can share a folder.
+// part is a segment with a range of the plants. Its file name consists of the epoch of the log, the start and the end of the
+// range, the batch number of its last plant, and a random suffix, so that several processes can share a folder.
 type part struct {
 	reader *segment.Reader
 	path   string
@@ -27,10 +27,11 @@ type part struct {
 
 const (
 	partSuffix  = ".segment"
-	buildMemory = 32 << 20 // for sorting in a build
-	keepUnused  = time.Hour
-	// mergeRatio is how many times as large as the plants after it a segment is, at least. Otherwise it is merged with them.
-	// So the number of segments, and how often each plant is written, is logarithmic in the number of plants.
+	buildMemory = 32 << 20  // for sorting in a build
+	keepUnused  = time.Hour // minimum age of an unknown file to be removed; another process may be writing a newer one
+	// mergeRatio is the minimum ratio of the size of a segment to the number of plants after it; a smaller segment is merged
+	// with them. The number of segments, and of times that a plant is written, is therefore logarithmic in the number of
+	// plants.
 	mergeRatio = 2
 )
 
@@ -39,7 +40,7 @@ func partPath(dir, epoch string, start int, end position) string {
 	return filepath.Join(dir, name)
 }
 
-// parsePart returns the range of plants in a file of an epoch.
+// parsePart parses the name of a file and returns its range of plants. ok is false if it is not a segment of the epoch.
 func parsePart(name, epoch string) (start int, end position, ok bool) {
 	numbers, ok := strings.CutPrefix(name, epoch+"_")
 	_, err := fmt.Sscanf(numbers, "%d_%d_%d_", &start, &end.plants, &end.batch)
@@ -61,8 +62,8 @@ func (p *part) discard() error {
 	return errors.Join(os.RemoveAll(p.path), p.reader.Release())
 }
 
-// open starts with the log of an epoch and the segments of an earlier process, if there are any. It removes all other files
-// unless they are so new that another process may be writing them. mu is held.
+// open resets the index to the log of an epoch and opens the segments that earlier processes have built from it. It removes
+// all other files unless they are so new that another process may be writing them. mu is held.
 func (x *Index) open(epoch string) error {
 	if err := x.reset(); err != nil {
 		return err
@@ -109,7 +110,7 @@ func (x *Index) open(epoch string) error {
 	return nil
 }
 
-// openPart opens a file, which must be intact.
+// openPart opens and verifies a segment that must contain that many plants.
 func openPart(path string, plants int) (*part, error) {
 	r, err := segment.Open(path)
 	if err != nil {
@@ -125,8 +126,8 @@ func openPart(path string, plants int) (*part, error) {
 	return &part{r, path}, nil
 }
 
-// build writes plants to segments until few are in memory and the log is not far ahead, in the background. If idle, it also
-// merges all segments, unless nearly all plants are in the first one. There is one build at a time.
+// build starts writing plants to segments in the background, until fewer than SealAt are in memory and the log is not far
+// ahead. If idle, it also merges all segments, unless nearly all plants are in the first one. There is one build at a time.
 func (x *Index) build(idle bool) <-chan singleflight.Result {
 	return x.building.DoChan("", func() (any, error) {
 		err := x.buildParts(x.closed, idle)
@@ -146,16 +147,16 @@ func (x *Index) buildParts(ctx context.Context, idle bool) error {
 		x.mu.Lock()
 		s, epoch, end := x.snapshot(), x.epoch, x.end
 		x.mu.Unlock()
-		far := page.Total-end.plants > farBehind*x.opts.SealAt
-		if far {
+		behind := page.Total-end.plants > farBehind*x.opts.SealAt
+		if behind {
 			end.plants = page.Total
 		}
-		all := idle && s.mayMerge(x.opts.SealAt)
-		if epoch != page.Epoch || !far && !all && s.union.Tail.Len() < x.opts.SealAt {
+		mergeAll := idle && s.worthMerging(x.opts.SealAt)
+		if epoch != page.Epoch || !behind && !mergeAll && s.union.Tail.Len() < x.opts.SealAt {
 			s.Release()
 			return nil
 		}
-		err = x.seal(ctx, s, epoch, end, all)
+		err = x.seal(ctx, s, epoch, end, mergeAll)
 		s.Release()
 		if err != nil {
 			return err
@@ -163,8 +164,8 @@ func (x *Index) buildParts(ctx context.Context, idle bool) error {
 	}
 }
 
-// mayMerge reports whether enough plants are not in the first segment to write all plants again.
-func (s *Snapshot) mayMerge(sealAt int) bool {
+// worthMerging reports whether enough plants are outside the first segment to justify writing all plants again.
+func (s *Snapshot) worthMerging(sealAt int) bool {
 	n := s.union.Len()
 	first := 0
 	if len(s.union.Segments) > 0 {
@@ -173,23 +174,23 @@ func (s *Snapshot) mayMerge(sealAt int) bool {
 	return n-first >= max(n/16, sealAt/8)
 }
 
-// seal writes the plants after the segments of a snapshot, up to a number of them, to a segment, together with all
-// segments, or those that are not much larger.
-func (x *Index) seal(ctx context.Context, s *Snapshot, epoch string, end position, all bool) error {
+// seal writes a segment with all plants up to end that are not in a segment of the snapshot yet. It merges the last segments
+// into it, as far as mergeRatio requires, or all segments.
+func (x *Index) seal(ctx context.Context, s *Snapshot, epoch string, end position, mergeAll bool) error {
 	page, err := x.log.ReadPlants(ctx, end.plants-1, 1)
 	if err != nil {
 		return err
 	}
-	end.batch = page.Last
+	end.batch = page.LastBatch
 	if err := os.MkdirAll(x.opts.Dir, 0o700); err != nil {
 		return err
 	}
 	start, first := s.union.Len()-s.union.Tail.Len(), len(s.union.Segments)
-	for first > 0 && (all || s.union.Segments[first-1].Len() < mergeRatio*(end.plants-start)) {
+	for first > 0 && (mergeAll || s.union.Segments[first-1].Len() < mergeRatio*(end.plants-start)) {
 		first--
 		start -= s.union.Segments[first].Len()
 	}
-	began := time.Now()
+	started := time.Now()
 	path := partPath(x.opts.Dir, epoch, start, end)
 	opts := segment.Options{Memory: buildMemory}
 	if _, err := segment.Create(ctx, path, herb.PlantFields(), x.records(ctx, s, first, end.plants), opts); err != nil {
@@ -199,11 +200,12 @@ func (x *Index) seal(ctx context.Context, s *Snapshot, epoch string, end positio
 	if err != nil {
 		return err
 	}
-	x.opts.Logger.Info("indexed plants", "plants", end.plants-start, "total", end.plants, "took", time.Since(began))
+	x.opts.Logger.Info("indexed plants", "plants", end.plants-start, "total", end.plants, "took", time.Since(started))
 	return x.replace(first, p, end)
 }
 
-// records yields the plants from a segment of a snapshot on, up to a number of plants in all.
+// records yields the plants of a snapshot from its segment number first on, and those that follow it in the log, up to plant
+// number end.
 func (x *Index) records(ctx context.Context, s *Snapshot, first, end int) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		for _, r := range s.union.Segments[first:] {
@@ -234,7 +236,8 @@ func (x *Index) records(ctx context.Context, s *Snapshot, first, end int) iter.S
 	}
 }
 
-// replace replaces the segments from a position on, and the plants in memory that are in it, by a part.
+// replace replaces the segments from number first on, and the plants in memory up to end, by the part that contains them.
+// It discards the part if the index was reset while the part was built.
 func (x *Index) replace(first int, p *part, end position) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -1,4 +1,5 @@
-// Package plants is the write path of the plant store: it parses and validates requests and commits many creations together.
+// Package plants implements the plant store: strict decoding of new plants, a Service that commits many creations
+// together, and an Index that lists the plants.
 package plants
 
 import (
@@ -144,8 +145,8 @@ func parseInteger(s string) (n int64, integer, fits bool) {
 	if exponent < 0 {
 		return 0, false, false
 	}
-	const most = 19 // digits of a 64-bit integer
-	if int64(len(significant))+exponent > most {
+	const maxDigits = 19 // of a 64-bit integer
+	if int64(len(significant))+exponent > maxDigits {
 		return 0, true, false
 	}
 	if negative {
@@ -188,15 +189,15 @@ func decodeObject(body []byte) (map[string]any, error) {
 
 // readValue reads the rest of a value with valid syntax that begins with a token, and returns the members of an object. It
 // discards nested values, but rejects duplicate members in them.
-func readValue(d *json.Decoder, begin json.Token) (members map[string]any, err error) {
-	if _, nested := begin.(json.Delim); !nested {
+func readValue(d *json.Decoder, start json.Token) (members map[string]any, err error) {
+	if _, nested := start.(json.Delim); !nested {
 		return nil, nil
 	}
 	members = map[string]any{}
 	for d.More() {
 		value, err := d.Token()
-		if name, _ := value.(string); begin == json.Delim('{') && err == nil {
-			if _, twice := members[name]; twice {
+		if name, _ := value.(string); start == json.Delim('{') && err == nil {
+			if _, duplicate := members[name]; duplicate {
 				return nil, herb.Invalidf("duplicate member %q", herb.Clip(name, maxShown))
 			}
 			value, err = d.Token()

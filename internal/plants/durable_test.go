@@ -17,7 +17,7 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// victimVariable holds the path of the database in the environment of a process that is there to be killed.
+// victimVariable names the environment variable with the path of the database for the process that is killed.
 const victimVariable = "HERBARIUM_TEST_VICTIM"
 
 // TestVictim is that process: it creates plants until it is killed and prints the ID of each created one.
@@ -48,7 +48,7 @@ func TestVictim(t *testing.T) {
 	wg.Wait()
 }
 
-// A process is killed while it creates plants. Every one that it has acknowledged must be there.
+// TestService_survivesKill kills a process while it creates plants. Every acknowledged plant must exist.
 func TestService_survivesKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "herbarium.db")

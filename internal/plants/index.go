@@ -25,11 +25,11 @@ type Log interface {
 	ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error)
 }
 
-// IndexOptions configure an Index.
+// IndexOptions configures an Index.
 type IndexOptions struct {
 	// Dir is the folder of the segments. It is created when the first is written. Several indexes of one log may share it.
 	Dir string
-	// SealAt is the number of plants in memory from which on they are written to a segment. Zero means 8,192.
+	// SealAt is the number of plants in memory that triggers writing them to a segment. Zero means 8,192.
 	SealAt int
 	// Logger reports builds. Nil disables logging.
 	Logger *slog.Logger
@@ -38,20 +38,20 @@ type IndexOptions struct {
 // Limits of an index.
 const (
 	readLimit    = 4096 // plants read at once
-	farBehind    = 4    // times SealAt: a log that is ahead by more is written to a segment without loading it into memory
-	maxTail      = 8    // times SealAt: listings fail if more plants are in memory because segments cannot be written
+	farBehind    = 4    // times SealAt: if the log is ahead by more, it is written to a segment without loading it into memory
+	maxTail      = 8    // times SealAt: with more plants in memory, listings wait for a build, and fail if it fails
 	pollInterval = time.Second
 	idleInterval = 5 * time.Second // while no plants are created
 )
 
-// Index lists the plants of a log. Most of them are in segments, files that are derived from the log and that any process can
-// build again; the newest are in memory. A listing first reads the plants that were created since the last one, by this or
-// another process, so it has all plants that were acknowledged before it began.
+// Index lists the plants of a log. Most of them are in segments, which are derived from the log and can be rebuilt by any
+// process; the newest are in memory. A listing first reads the plants that were created since the previous one, by this or
+// another process, so it contains all plants that were acknowledged before it started.
 type Index struct {
 	log  Log
 	opts IndexOptions
 
-	mu    sync.Mutex // guards the following
+	mu    sync.Mutex // guards the fields below up to end
 	epoch string     // of the log; empty before the first read
 	parts []*part    // in creation order
 	tail  segment.Tail
@@ -62,7 +62,7 @@ type Index struct {
 	close    context.CancelFunc
 }
 
-// NewIndex returns the index of a log. It reads nothing before it is used.
+// NewIndex returns the index of a log. The first use reads the log.
 func NewIndex(log Log, o IndexOptions) *Index {
 	o.SealAt = cmp.Or(o.SealAt, 8192)
 	if o.Logger == nil {
@@ -87,7 +87,7 @@ func (x *Index) Close() error {
 	return errors.Join(errs...)
 }
 
-// Run keeps the index up to date until ctx ends, so that a listing has few plants to read.
+// Run updates the index until ctx is done, so that a listing has few plants to read.
 func (x *Index) Run(ctx context.Context) error {
 	for failed, idle := false, false; ; {
 		before := x.position()
@@ -142,7 +142,8 @@ type Snapshot struct {
 // Description describes the plants of the snapshot as a dataset.
 func (s *Snapshot) Description() herb.Dataset { return s.dataset }
 
-// Acquire returns the plants of now; the caller must release them. While the index of a large log is built, it waits.
+// Acquire returns a snapshot of the current plants, which the caller must release. It waits while the index of a large log
+// is being built.
 func (x *Index) Acquire(ctx context.Context) (*Snapshot, error) {
 	if err := x.refresh(ctx); err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func (x *Index) Acquire(ctx context.Context) (*Snapshot, error) {
 	return x.snapshot(), nil
 }
 
-// snapshot is Acquire with mu held.
+// snapshot returns a snapshot of the index as it is. mu is held.
 func (x *Index) snapshot() *Snapshot {
 	s := &Snapshot{index: x, resets: x.end.resets, union: segment.Union{Tail: x.tail}}
 	for _, p := range x.parts {
@@ -163,10 +164,10 @@ func (x *Index) snapshot() *Snapshot {
 	return s
 }
 
-// Release invalidates everything listed from the snapshot.
+// Release releases the segments. Records that were listed from the snapshot are invalid afterwards.
 func (s *Snapshot) Release() {
 	for _, r := range s.union.Segments {
-		_ = r.Release() // unmapping fails only for what is not mapped
+		_ = r.Release() // unmapping a mapped file does not fail
 	}
 }
 
@@ -194,7 +195,8 @@ func (s *Snapshot) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, 
 	return g, s.check(err)
 }
 
-// check discards the segments if one of them is damaged. The next listing builds them again.
+// check returns err. If a damaged segment caused it, check also resets the index, so that the next listing rebuilds the
+// segments.
 func (s *Snapshot) check(err error) error {
 	if !errors.Is(err, segment.ErrCorrupt) && !errors.Is(err, segment.ErrUnexpected) ||
 		!slices.ContainsFunc(s.union.Segments, func(r *segment.Reader) bool { return r.Verify() != nil }) {
@@ -212,7 +214,7 @@ func (s *Snapshot) check(err error) error {
 
 // position is the end of the plants that an index has.
 type position struct {
-	resets int   // number of times that the index was discarded
+	resets int   // number of times that the index was reset
 	plants int   // number of plants
 	batch  int64 // batch number of the last of them
 }
@@ -223,24 +225,25 @@ func (x *Index) position() position {
 	return x.end
 }
 
-// refresh reads the plants that the index does not have. Afterwards it has all that the log had when refresh was called.
+// refresh reads the plants that the index does not have. When it returns, the index has at least all plants that the log had
+// when refresh was called.
 func (x *Index) refresh(ctx context.Context) error {
 	for {
 		at := x.position()
 		limit := readLimit
-		if at.resets == 0 { // find out which plants are in segments first
+		if at.resets == 0 { // open the existing segments first
 			limit = 0
 		}
 		page, err := x.log.ReadPlants(ctx, at.overlap(), limit)
 		if err != nil {
 			return err
 		}
-		far, err := x.add(page, at)
+		needsBuild, err := x.add(page, at)
 		if err != nil {
 			return err
 		}
 		switch now := x.position(); {
-		case far:
+		case needsBuild:
 			select {
 			case built := <-x.build(false):
 				if built.Err != nil {
@@ -259,9 +262,9 @@ func (x *Index) refresh(ctx context.Context) error {
 // is not the one that the index was built from, for example because the database was restored from a backup.
 func (p position) overlap() int { return max(p.plants-1, 0) }
 
-// add adds a page of the log, which was read when the index ended at a position. It adds nothing if the log is so far ahead
-// that a build must read it.
-func (x *Index) add(page store.PlantPage, at position) (far bool, err error) {
+// add adds a page of the log that was read when the index ended at a position. If the log is too far ahead, or too many plants
+// are in memory, it adds nothing and reports that the index needs a build.
+func (x *Index) add(page store.PlantPage, at position) (needsBuild bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch {
@@ -269,7 +272,7 @@ func (x *Index) add(page store.PlantPage, at position) (far bool, err error) {
 		return false, nil
 	case page.Epoch != x.epoch:
 		return false, x.open(page.Epoch)
-	case at.plants > 0 && (len(page.Plants) == 0 || page.First != at.batch):
+	case at.plants > 0 && (len(page.Plants) == 0 || page.FirstBatch != at.batch):
 		x.opts.Logger.Warn("the log of plants has changed; building its index again", "plants", page.Total, "indexed", at.plants)
 		return false, x.reset()
 	case page.Total-x.end.plants > farBehind*x.opts.SealAt, x.tail.Len() > maxTail*x.opts.SealAt:
@@ -285,7 +288,7 @@ func (x *Index) add(page store.PlantPage, at position) (far bool, err error) {
 		}
 		x.end.plants++
 	}
-	x.end.batch = page.Last
+	x.end.batch = page.LastBatch
 	if x.tail.Len() >= x.opts.SealAt {
 		x.build(false)
 	}

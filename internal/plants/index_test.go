@@ -71,7 +71,7 @@ func (l *memoryLog) ReadPlants(ctx context.Context, n, limit int) (store.PlantPa
 	l.read += len(page)
 	result := store.PlantPage{Epoch: l.epoch, Total: len(l.plants), Plants: page}
 	if len(page) > 0 {
-		result.First, result.Last = l.batch[n], l.batch[n+len(page)-1]
+		result.FirstBatch, result.LastBatch = l.batch[n], l.batch[n+len(page)-1]
 	}
 	return result, ctx.Err()
 }
@@ -91,7 +91,7 @@ func closeIndex(t testing.TB, x *plants.Index) {
 	}
 }
 
-// acquire returns the plants of now until the test ends.
+// acquire returns a snapshot of the current plants, which is released when the test ends.
 func acquire(t *testing.T, x *plants.Index) *plants.Snapshot {
 	t.Helper()
 	s, err := x.Acquire(t.Context())
@@ -350,8 +350,8 @@ func (f firstPage) ReadPlants(ctx context.Context, n, limit int) (store.PlantPag
 	return f.Log.ReadPlants(ctx, n, limit)
 }
 
-// TestIndex_concurrent lists and counts while plants are created: a listing has all plants that were there when it began, and
-// a snapshot never changes.
+// TestIndex_concurrent lists and counts while plants are created: a listing has all plants that existed when it started, and a
+// snapshot never changes.
 func TestIndex_concurrent(t *testing.T) {
 	t.Parallel()
 	log := newMemoryLog(1)

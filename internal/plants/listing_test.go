@@ -55,7 +55,7 @@ func plantOf(t testing.TB, r herb.Record) herb.NewPlant {
 	return plant(id, r[1])
 }
 
-// with calls do with the plants of now.
+// with calls do with a snapshot of the current plants.
 func with(x *plants.Index, ctx context.Context, do func(*plants.Snapshot) error) error {
 	s, err := x.Acquire(ctx)
 	if err != nil {

@@ -15,7 +15,7 @@ type Store interface {
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
 }
 
-// Options configure a Service.
+// Options configures a Service.
 type Options struct {
 	// MaxBatch is the largest number of plants in one commit. Zero means 1000.
 	MaxBatch int
@@ -34,7 +34,8 @@ type Service struct {
 	maxBatch  int
 	queue     chan *request
 
-	// closed is set when nothing is queued any more. mu is read-locked around every send, so that Run sees the last one.
+	// closed means that the queue accepts no more requests. mu is read-locked around every send, so that Run receives all
+	// requests that were sent before it closes the queue.
 	mu     sync.RWMutex
 	closed bool
 }
@@ -42,7 +43,7 @@ type Service struct {
 // request is a creation that waits for its commit.
 type request struct {
 	creation store.Creation
-	result   chan result // buffered, so that a caller that left does not block the commit
+	result   chan result // buffered, so that the commit does not block if the caller has returned
 }
 
 type result struct {
@@ -58,7 +59,7 @@ func New(s Store, o Options) *Service {
 	return &Service{store: s, available: o.Available, maxBatch: cmp.Or(o.MaxBatch, 1000), queue: make(chan *request, cmp.Or(o.Queue, 10_000))}
 }
 
-// Create creates a plant and returns when it is durable. If ctx ends earlier, Create returns, but an accepted creation is
+// Create creates a plant and returns when it is durable. If ctx is done earlier, Create returns, but an accepted creation is
 // still carried out.
 func (s *Service) Create(ctx context.Context, c store.Creation) (store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
@@ -99,7 +100,7 @@ func (s *Service) enqueue(r *request) error {
 	}
 }
 
-// Run commits creations until ctx ends. Then it rejects new ones, finishes those that were accepted, and returns. It must be
+// Run commits creations until ctx is done. Then it rejects new ones, finishes those that were accepted, and returns. It must be
 // called once.
 func (s *Service) Run(ctx context.Context) error {
 	work := context.WithoutCancel(ctx) // accepted requests are finished
@@ -137,7 +138,7 @@ func (s *Service) collectBatch(first *request) []*request {
 	return batch
 }
 
-// commit creates the plants of a batch and answers its requests.
+// commit creates the plants of a batch and sends each request its result.
 func (s *Service) commit(ctx context.Context, batch []*request) {
 	creations := make([]store.Creation, len(batch))
 	for i, r := range batch {

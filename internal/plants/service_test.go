@@ -16,7 +16,7 @@ import (
 	"herbarium/internal/store"
 )
 
-// fakeStore commits a batch whenever it is given a word, and remembers what it was asked to commit.
+// fakeStore commits a batch for each value that it receives, and records the batches.
 type fakeStore struct {
 	next chan error // one for each batch: nil commits it
 
@@ -26,7 +26,7 @@ type fakeStore struct {
 
 func newFakeStore() *fakeStore { return &fakeStore{next: make(chan error)} }
 
-// CreatePlants refuses plants with an id of 13 alone.
+// CreatePlants rejects only plants with the ID 13.
 func (s *fakeStore) CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error) {
 	var ids []int64
 	outcomes := make([]store.Outcome, len(creations))
@@ -41,17 +41,17 @@ func (s *fakeStore) CreatePlants(ctx context.Context, creations []store.Creation
 	slices.Sort(ids)
 	s.batches = append(s.batches, ids)
 	s.mu.Unlock()
-	// An error comes with outcomes that must not be believed.
+	// The outcomes that accompany an error must be ignored.
 	return outcomes, cmp.Or(<-s.next, ctx.Err())
 }
 
-// result is what a call of Create came to.
+// result is the result of a call of Create.
 type result struct {
 	outcome store.Outcome
 	err     error
 }
 
-// create calls Create on its own.
+// create calls Create in a goroutine.
 func create(ctx context.Context, s *plants.Service, id int64) <-chan result {
 	done := make(chan result, 1)
 	go func() {

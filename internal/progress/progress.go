@@ -10,12 +10,12 @@ import (
 // Progress is the progress of a long operation.
 type Progress struct {
 	Phase   string        // name of the phase
-	Step    int           // number of the phase, from 1; 0: a phase that is not always necessary
+	Step    int           // number of the phase, from 1; 0 for a phase that is not always necessary
 	Steps   int           // number of phases
 	Done    int64         // in bytes, or in the unit of the phase
-	Total   int64         // 0: unknown
+	Total   int64         // 0 if unknown
 	Bytes   bool          // Done and Total are bytes
-	Records int           // records read in this phase; 0: none
+	Records int           // records read in this phase
 	Elapsed time.Duration // since the phase began
 }
 

@@ -7,14 +7,14 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// notifier wakes a Watcher on file system events in a directory. The Watcher then scans to find what changed, so a lost
-// event only causes a delay.
+// notifier wakes a Watcher on file system events in the watched folders. The Watcher then scans for changes, so a lost event
+// only causes a delay.
 type notifier struct {
 	log     *slog.Logger
 	watcher *fsnotify.Watcher // nil if the system provides no notifications
-	wake    chan struct{}     // has an element after events
+	wake    chan struct{}     // receives an element after events
 	folders []string          // to be watched
-	failed  map[string]bool   // those that cannot be watched
+	failed  map[string]bool   // folders that cannot be watched
 }
 
 func newNotifier(log *slog.Logger) *notifier {
@@ -55,13 +55,13 @@ func (n *notifier) signal() {
 	}
 }
 
-// setDirectories sets the watched directories. It wakes the watcher after adding one, because something may have changed there
-// since it was scanned.
-func (n *notifier) setDirectories(folders []string) {
+// setFolders sets the watched folders. It wakes the Watcher after adding one, because files may have changed there since the
+// scan.
+func (n *notifier) setFolders(folders []string) {
 	if n.watcher == nil {
 		return
 	}
-	watched := n.watcher.WatchList() // excludes directories that were removed and recreated
+	watched := n.watcher.WatchList() // excludes folders that were removed and recreated
 	failed := map[string]bool{}
 	for _, f := range folders {
 		if slices.Contains(watched, f) {
@@ -69,7 +69,7 @@ func (n *notifier) setDirectories(folders []string) {
 		}
 		if err := n.watcher.Add(f); err != nil {
 			if failed[f] = true; !n.failed[f] {
-				n.log.Warn("cannot watch directory; polling", "folder", f, "err", err)
+				n.log.Warn("cannot watch folder; polling", "folder", f, "err", err)
 			}
 		} else if !slices.Contains(n.folders, f) {
 			n.signal()
@@ -78,7 +78,7 @@ func (n *notifier) setDirectories(folders []string) {
 	n.folders, n.failed = folders, failed
 	for _, f := range watched {
 		if !slices.Contains(folders, f) {
-			_ = n.watcher.Remove(f) // fails if the directory and thus its watch is gone
+			_ = n.watcher.Remove(f) // fails if the folder, and with it the watch, is gone
 		}
 	}
 }

@@ -34,8 +34,8 @@ func openLibrary(t *testing.T, c library.Catalogue) *library.Library {
 	return l
 }
 
-// TestPublishSource_panic has a publish panic as a server does it, at its start and when a file has changed: the stack is in
-// the log, and the error is where errors of sources are.
+// TestPublishSource_panic checks a publish that panics in a server, at its start and after a file has changed: the stack is
+// logged, and the error is recorded as a source error.
 func TestPublishSource_panic(t *testing.T) {
 	t.Parallel()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})

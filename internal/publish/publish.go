@@ -34,11 +34,11 @@ type Store interface {
 	SourceErrors(ctx context.Context) ([]herb.SourceError, error)
 }
 
-// Options configure a publish. The zero value rejects breaking changes.
+// Options configures a publish. The zero value rejects breaking changes.
 type Options struct {
 	AllowBreaking bool // accept breaking changes
-	Check         bool // do everything except making the version live
-	// KeepRolledBack skips a source that was published last and rolled back, until it changes.
+	Check         bool // dry run: do everything except making the version live
+	// KeepRolledBack skips a source whose newest version was rolled back, until the source changes.
 	KeepRolledBack bool
 	// Progress is called by one goroutine at a time. nil disables it.
 	Progress func(progress.Progress)
@@ -50,7 +50,7 @@ type Result struct {
 	Unchanged bool // the live version, or RolledBack, was built from the same content and settings; Dataset is the live one
 	// RolledBack is the version that was built from the same content and settings and rolled back; empty if there is none.
 	RolledBack string
-	Warnings   []string
+	Warnings   []string // notes about the source that do not prevent publishing
 }
 
 // Phases of a publish before segment.PhaseSorting.
@@ -82,11 +82,11 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
 		return Result{}, err
 	}
-	before := library.Outcome{Dataset: live}
+	unchanged := library.Outcome{Dataset: live}
 	// Servers compare all sources at each start, so a source of the same size is hashed before its rows are read.
 	if live.Report != nil {
 		if hash, err := ingest.Hash(ctx, s, live.Report.Bytes, read); err != nil || hash == live.Source {
-			return Result{Outcome: before, Unchanged: err == nil}, err
+			return Result{Outcome: unchanged, Unchanged: err == nil}, err
 		}
 	}
 	t, err := ingest.Inspect(ctx, s, read)
@@ -96,11 +96,11 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	defer t.Close()
 	hash := t.Dataset().Source
 	if hash == live.Source {
-		return Result{Outcome: before, Unchanged: true}, nil
+		return Result{Outcome: unchanged, Unchanged: true}, nil
 	}
 	if opts.KeepRolledBack {
 		if version, err := p.rolledBack(ctx, live, hash); err != nil || version != "" {
-			return Result{Outcome: before, Unchanged: err == nil, RolledBack: version}, err
+			return Result{Outcome: unchanged, Unchanged: err == nil, RolledBack: version}, err
 		}
 	}
 	reading = steps.Bytes(phaseIndex)
@@ -117,7 +117,8 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	return Result{Outcome: out, Warnings: t.Warnings()}, err
 }
 
-// rolledBack returns the version of a dataset that was built from a source and rolled back; empty if there is none.
+// rolledBack returns the newest version of a dataset if it was built from the source with a hash, or "". As it is not the live
+// version, it was rolled back.
 func (p *Publisher) rolledBack(ctx context.Context, live herb.Dataset, hash string) (string, error) {
 	if live.Version == "" {
 		return "", nil
@@ -142,7 +143,7 @@ func reportBuild(steps *progress.Reporter, b segment.Progress) {
 
 // originsOf returns the files that a source reads. Inline records and standard input have none.
 func originsOf(s ingest.Source) (origins []herb.Origin) {
-	if s.Inline != nil || s.Called != "" {
+	if s.Inline != nil || s.DisplayName != "" {
 		return nil
 	}
 	for _, path := range s.Files() {
@@ -161,9 +162,9 @@ func originsOf(s ingest.Source) (origins []herb.Origin) {
 // auditTimeout limits the time for recording a failure.
 const auditTimeout = 5 * time.Second
 
-// AuditFailure records that a change of a dataset was rejected or failed; it does nothing if err is nil, because a
-// successful change is recorded in its transaction. The entry contains the code of the error, never its message, which may
-// quote values. If the failure cannot be recorded, for example because the database is down, the caller still gets err.
+// AuditFailure records that a change of a dataset was rejected or failed. It does nothing if err is nil, because the
+// transaction of a successful change records it. The entry contains the code of the error, never its message, which may quote
+// values. A failure to record the entry, for example because the database is down, is ignored: the caller reports err anyway.
 func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, ref herb.Ref, err error) {
 	if err == nil {
 		return

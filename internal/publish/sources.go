@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/progress"
 )
 
-// PublishFound publishes sources for a server, records errors of the discovery and logs a summary.
+// PublishFound publishes discovered sources for a server, records the errors of the discovery and logs a summary.
 func (p *Publisher) PublishFound(ctx context.Context, set source.Set) error {
 	for _, s := range set.Skipped {
 		p.Log.Info("file skipped", "file", s.Path, "reason", s.Reason)
@@ -66,7 +66,7 @@ func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source) (Result,
 		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
 			log.Error("panic in a publish", "err", bug, "stack", string(bug.Stack))
 		}
-		log.Error("not published", "err", err)
+		log.Error("cannot publish source", "err", err)
 		p.setSourceError(ctx, herb.SourceError{Path: s.Label(), Ref: s.Ref, Message: err.Error()})
 		return r, err
 	case r.RolledBack != "":

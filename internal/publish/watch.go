@@ -31,7 +31,7 @@ type Watcher struct {
 	errors    map[string]bool // messages of the last discovery
 	work      sync.WaitGroup  // publishes
 
-	mu      sync.Mutex // guards the following
+	mu      sync.Mutex // guards the fields below
 	sources map[sourceKey]*watchedSource
 	running int // publishes
 }
@@ -46,8 +46,8 @@ type intervals struct {
 
 const (
 	maxRetry = time.Minute
-	// maxConcurrent is the number of concurrent publishes: a source that takes minutes does not block the others, and few
-	// enough run that none is slowed down.
+	// maxConcurrent is the number of concurrent publishes: more than one, so that a source that takes minutes does not block the
+	// others, and few, so that they do not slow each other down.
 	maxConcurrent = 2
 )
 
@@ -62,13 +62,13 @@ type watchedSource struct {
 	ingest.Source
 	current fingerprint // at the last scan
 	changed time.Time   // time at which current was first observed
-	due     time.Time   // time of the next publish; zero: current is published
+	due     time.Time   // time of the next publish; zero if current is published
 	backoff time.Duration
 	busy    bool // it is being published
 }
 
-// Watch returns a watcher of the sources in files and folders. Their current state counts as published: call Watch before found,
-// the result of the first discovery, is published, and Run afterwards.
+// Watch returns a watcher of the sources in files and folders. It takes their current state as published, so call it before you
+// publish found, the result of the first discovery, and call Run afterwards: changes in between are then noticed.
 func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.Set) *Watcher {
 	w := &Watcher{
 		publisher: p, publish: p.republish, finder: finder, paths: paths, errors: map[string]bool{}, sources: map[sourceKey]*watchedSource{},
@@ -112,10 +112,10 @@ func (w *Watcher) Run(ctx context.Context) error {
 // scan compares the current sources with the known ones, publishes those that have settled, and returns the time until the
 // next scan.
 func (w *Watcher) scan(ctx context.Context, n *notifier) time.Duration {
-	began := time.Now()
+	start := time.Now()
 	found := w.discover()
-	n.setDirectories(foldersOf(found))
-	next := max(w.intervals.poll, 20*time.Since(began)) // thousands of files must not occupy a processor
+	n.setFolders(foldersOf(found))
+	next := max(w.intervals.poll, 20*time.Since(start)) // scanning thousands of files takes at most 5 % of a processor
 	if n.incomplete() {
 		next = min(next, w.intervals.settle) // without notifications, poll
 	}
@@ -207,7 +207,7 @@ func (w *Watcher) discover() source.Set {
 // fingerprint identifies a state of a source by its settings and the metadata of its files, without reading them.
 type fingerprint struct {
 	settings string
-	files    []fs.FileInfo // nil: the file cannot be read
+	files    []fs.FileInfo // an element is nil if the file cannot be read
 }
 
 func fingerprintOf(s ingest.Source) (f fingerprint) {
@@ -230,7 +230,7 @@ func (f fingerprint) equal(g fingerprint) bool {
 	return f.settings == g.settings && slices.EqualFunc(f.files, g.files, isUnchanged)
 }
 
-// isUnchanged reports whether a file is the same and was not written. A file may be replaced by one of the same size and time.
+// isUnchanged reports whether a file was neither written nor replaced. A replacement may have the same size and time.
 func isUnchanged(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil

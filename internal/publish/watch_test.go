@@ -16,7 +16,7 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// fixture is a watched directory.
+// fixture is a watched folder.
 type fixture struct {
 	dir       string
 	published chan string // name and content of a file
@@ -39,7 +39,7 @@ func (s quietStore) ClearSourceError(_ context.Context, path string) error {
 // SetSourceError implements Store.
 func (quietStore) SetSourceError(context.Context, herb.SourceError) error { return nil }
 
-// start watches a directory with some files in it.
+// start watches a folder with some files in it.
 func start(t *testing.T, files map[string]string, adjust func(*fixture, *Watcher)) *fixture {
 	t.Helper()
 	s := &fixture{dir: filepath.Join(t.TempDir(), "garden"), published: make(chan string, 100), gone: make(chan string, 100)}
@@ -251,8 +251,8 @@ func TestWatch_slowSource(t *testing.T) {
 	want(t, s.published, "slow.csv: x")
 }
 
-// TestWatch_recreatedDirectory removes and recreates the directory.
-func TestWatch_recreatedDirectory(t *testing.T) {
+// TestWatch_recreatedFolder removes and recreates the folder.
+func TestWatch_recreatedFolder(t *testing.T) {
 	t.Parallel()
 	s := start(t, map[string]string{"a.csv": "1"}, func(_ *fixture, w *Watcher) { w.intervals.poll = 20 * time.Millisecond })
 	if err := os.RemoveAll(s.dir); err != nil {
@@ -279,14 +279,14 @@ func TestWatch_settings(t *testing.T) {
 	want(t, s.published, "b.csv: 22")
 }
 
-// TestNotifier_added checks that a directory is scanned again once it is watched.
+// TestNotifier_added checks that a folder is scanned again once it is watched.
 func TestNotifier_added(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	n := newNotifier(slog.New(slog.DiscardHandler))
 	t.Cleanup(n.close)
 	for i, folders := range [][]string{{dir}, {dir}, {dir, filepath.Dir(dir)}, {dir, filepath.Dir(dir)}} {
-		n.setDirectories(folders)
+		n.setFolders(folders)
 		if woken, added := len(n.wake) > 0, i%2 == 0; woken != added {
 			t.Errorf("call %d: woken %t; want %t", i, woken, added)
 		}

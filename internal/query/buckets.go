@@ -11,38 +11,38 @@ import (
 	"herbarium/internal/text"
 )
 
-// Buckets returns the empty buckets of a histogram over the values of a field from least to greatest, as written: at most
-// that many, adjacent, with round borders in canonical notation as text.Localize writes it. It returns none if most is 0,
-// if a number has more than MaxBorderDigits digits, or if the values are not valid for the type.
+// Buckets returns the empty buckets of a histogram over the values of a field between a minimum and a maximum, as written:
+// at most maxBuckets, adjacent, with round edges in canonical notation as text.Localize writes it. It returns none if
+// maxBuckets is 0, if a number has more than MaxEdgeDigits digits, or if the values are not valid for the type.
 //
-// Borders are multiples of a step, the smallest that needs no more than most buckets. For numbers it is 1, 2 or 5 times
-// a power of ten, and at least one unit of the last significant decimal place of least or greatest. For dates it is a
+// Edges are multiples of a step, the smallest that needs at most maxBuckets. For numbers it is 1, 2 or 5 times
+// a power of ten, and at least one unit of the last significant decimal place of the minimum or the maximum. For dates it is a
 // day, a week starting on Monday, a month, a quarter, or 1, 2 or 5 times a power of ten years; for datetimes also 1, 5,
 // 15 or 30 minutes, or 1, 3, 6 or 12 hours.
-func Buckets(f herb.Field, least, greatest string, most int) []Bucket {
-	if most == 0 || least == "" {
+func Buckets(f herb.Field, minimum, maximum string, maxBuckets int) []Bucket {
+	if maxBuckets == 0 || minimum == "" {
 		return nil
 	}
 	switch f.Type {
 	case herb.TypeDate:
-		return newBuckets(&f, timeBorders(&f, time.DateOnly, least, greatest, most))
+		return newBuckets(&f, timeEdges(&f, time.DateOnly, minimum, maximum, maxBuckets))
 	case herb.TypeDateTime:
-		return newBuckets(&f, timeBorders(&f, time.RFC3339Nano, least, greatest, most))
+		return newBuckets(&f, timeEdges(&f, time.RFC3339Nano, minimum, maximum, maxBuckets))
 	}
-	return newBuckets(&f, numberBorders(&f, least, greatest, most))
+	return newBuckets(&f, numberEdges(&f, minimum, maximum, maxBuckets))
 }
 
-// newBuckets returns the empty buckets between borders.
-func newBuckets(f *herb.Field, borders []string) (buckets []Bucket) {
-	for i := 1; i < len(borders); i++ {
-		buckets = append(buckets, Bucket{From: text.Localize(f, borders[i-1]), To: text.Localize(f, borders[i])})
+// newBuckets returns the empty buckets between edges.
+func newBuckets(f *herb.Field, edges []string) (buckets []Bucket) {
+	for i := 1; i < len(edges); i++ {
+		buckets = append(buckets, Bucket{From: text.Localize(f, edges[i-1]), To: text.Localize(f, edges[i])})
 	}
 	return buckets
 }
 
-func numberBorders(f *herb.Field, least, greatest string, most int) (borders []string) {
-	low, okLow := parseDecimal(f, least)
-	high, okHigh := parseDecimal(f, greatest)
+func numberEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges []string) {
+	low, okLow := parseDecimal(f, minimum)
+	high, okHigh := parseDecimal(f, maximum)
 	if !okLow || !okHigh {
 		return nil
 	}
@@ -51,7 +51,7 @@ func numberBorders(f *herb.Field, least, greatest string, most int) (borders []s
 	if from.Cmp(to) > 0 {
 		return nil
 	}
-	limit := big.NewInt(int64(most))
+	limit := big.NewInt(int64(maxBuckets))
 	// Every step below the power of ten of this width needs too many buckets, so the search starts there.
 	width := new(big.Int).Sub(to, from)
 	power := powerOfTen(len(width.Div(width, limit).String()) - 1)
@@ -63,10 +63,10 @@ func numberBorders(f *herb.Field, least, greatest string, most int) (borders []s
 			if count.Cmp(limit) >= 0 {
 				continue
 			}
-			for border := first.Mul(first, step); len(borders) < int(count.Int64())+2; border.Add(border, step) {
-				borders = append(borders, decimal{border, places}.String())
+			for edge := first.Mul(first, step); len(edges) < int(count.Int64())+2; edge.Add(edge, step) {
+				edges = append(edges, decimal{edge, places}.String())
 			}
-			return borders
+			return edges
 		}
 	}
 }
@@ -77,12 +77,12 @@ type decimal struct {
 	places   int // may be negative
 }
 
-// parseDecimal parses a number as written. ok is false if it is invalid or has more than MaxBorderDigits digits.
+// parseDecimal parses a number as written. ok is false if it is invalid or has more than MaxEdgeDigits digits.
 func parseDecimal(f *herb.Field, value string) (d decimal, ok bool) {
 	canonical, status := text.Canonical(f, value)
 	whole, fraction, _ := strings.Cut(canonical, ".")
 	fraction = strings.TrimRight(fraction, "0")
-	if status != text.Valid || !text.IsNumber([]byte(canonical)) || len(strings.TrimPrefix(whole, "-"))+len(fraction) > MaxBorderDigits {
+	if status != text.Valid || !text.IsNumber([]byte(canonical)) || len(strings.TrimPrefix(whole, "-"))+len(fraction) > MaxEdgeDigits {
 		return d, false
 	}
 	n, ok := new(big.Int).SetString(whole+fraction, 10)
@@ -91,7 +91,7 @@ func parseDecimal(f *herb.Field, value string) (d decimal, ok bool) {
 
 func powerOfTen(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// units returns the number in units of a decimal place, which is not before its last one.
+// units returns the number in units of a decimal place, which must not be before its last one.
 func (d decimal) units(places int) *big.Int {
 	return new(big.Int).Mul(d.unscaled, powerOfTen(places-d.places))
 }
@@ -131,10 +131,10 @@ func byMonths(n int) timeStep {
 	}
 }
 
-// timeBorders returns the borders between two times as written. Those of dates are dates.
-func timeBorders(f *herb.Field, layout, least, greatest string, most int) (borders []string) {
-	low, _ := text.Canonical(f, least) // invalid values have an empty canonical form, which is no time
-	high, _ := text.Canonical(f, greatest)
+// timeEdges returns the edges between two times as written. Those of dates are dates.
+func timeEdges(f *herb.Field, layout, minimum, maximum string, maxBuckets int) (edges []string) {
+	low, _ := text.Canonical(f, minimum) // invalid values have an empty canonical form, which is no time
+	high, _ := text.Canonical(f, maximum)
 	from, err := time.Parse(layout, low)
 	to, err2 := time.Parse(layout, high)
 	if err != nil || err2 != nil || from.After(to) {
@@ -152,20 +152,20 @@ func timeBorders(f *herb.Field, layout, least, greatest string, most int) (borde
 	}
 	for _, s := range steps {
 		first, last := s.number(from), s.number(to)
-		if last-first >= most {
+		if last-first >= maxBuckets {
 			continue
 		}
 		for i := first; i <= last+1; i++ {
-			borders = append(borders, formatBorder(layout, s.begin(i)))
+			edges = append(edges, formatEdge(layout, s.begin(i)))
 		}
 		break
 	}
-	return borders
+	return edges
 }
 
-// formatBorder formats a time. Years outside 0000 to 9999 are not valid in requests, so such times are clamped to the
+// formatEdge formats a time. Years outside 0000 to 9999 are not valid in requests, so such times are clamped to the
 // first or the last valid one.
-func formatBorder(layout string, t time.Time) string {
+func formatEdge(layout string, t time.Time) string {
 	switch {
 	case t.Year() < 0:
 		t = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -182,50 +182,50 @@ type Range struct {
 	LeastPositive    string
 }
 
-// LogBuckets returns the empty buckets of a logarithmic histogram over numbers: at most that many, adjacent, with round
-// borders in canonical notation as text.Localize writes it. It returns none if the numbers do not fit into so few buckets,
-// if all of them are zero, or if one is not valid or has more than MaxBorderDigits digits.
+// LogBuckets returns the empty buckets of a logarithmic histogram over numbers: at most maxBuckets, adjacent, with round
+// edges in canonical notation as text.Localize writes it. It returns none if the numbers need more buckets, if all of
+// them are zero, or if one is not valid or has more than MaxEdgeDigits digits.
 //
-// The borders on either side of zero are the numbers of the finest sequence that needs no more than most buckets: 1, 1.5,
+// The edges on either side of zero are the numbers of the finest sequence that needs at most maxBuckets: 1, 1.5,
 // 2, 3, 5 and 7 times the powers of ten; 1, 2 and 5 times the powers of ten; the powers of ten, of a hundred, of a thousand
-// and so on. If there are numbers that are not positive and others that are, zero is a border, too.
-func LogBuckets(f herb.Field, r Range, most int) []Bucket {
-	least, okLeast := parseDecimal(&f, r.Min)
-	greatest, okGreatest := parseDecimal(&f, r.Max)
+// and so on. If there are numbers that are not positive and others that are, zero is an edge, too.
+func LogBuckets(f herb.Field, r Range, maxBuckets int) []Bucket {
+	minimum, okMin := parseDecimal(&f, r.Min)
+	maximum, okMax := parseDecimal(&f, r.Max)
 	negative, hasNegative := parseDecimal(&f, r.GreatestNegative)
 	positive, hasPositive := parseDecimal(&f, r.LeastPositive)
-	if most == 0 || !okLeast || !okGreatest || !hasNegative && !hasPositive ||
-		hasNegative != (least.unscaled.Sign() < 0) || hasPositive != (greatest.unscaled.Sign() > 0) {
+	if maxBuckets == 0 || !okMin || !okMax || !hasNegative && !hasPositive ||
+		hasNegative != (minimum.unscaled.Sign() < 0) || hasPositive != (maximum.unscaled.Sign() > 0) {
 		return nil
 	}
 	for _, s := range logSequences() {
-		var borders []string
+		var edges []string
 		if hasNegative {
-			end, last := s.floor(negative)+1, s.floor(least)+1
-			if last-end > most {
+			end, last := s.floor(negative)+1, s.floor(minimum)+1
+			if last-end > maxBuckets {
 				continue
 			}
-			if greatest.unscaled.Sign() < 0 { // the last bucket includes its end
+			if maximum.unscaled.Sign() < 0 { // the last bucket includes its end
 				end--
 			}
 			for i := last; i >= end; i-- {
-				borders = append(borders, "-"+s.number(i))
+				edges = append(edges, "-"+s.number(i))
 			}
 		}
-		if least.unscaled.Sign() <= 0 && greatest.unscaled.Sign() >= 0 {
-			borders = append(borders, "0")
+		if minimum.unscaled.Sign() <= 0 && maximum.unscaled.Sign() >= 0 {
+			edges = append(edges, "0")
 		}
 		if hasPositive {
-			first, end := s.floor(positive), s.floor(greatest)+1
-			if end-first > most {
+			first, end := s.floor(positive), s.floor(maximum)+1
+			if end-first > maxBuckets {
 				continue
 			}
 			for i := first; i <= end; i++ {
-				borders = append(borders, s.number(i))
+				edges = append(edges, s.number(i))
 			}
 		}
-		if len(borders)-1 <= most {
-			return newBuckets(&f, borders)
+		if len(edges)-1 <= maxBuckets {
+			return newBuckets(&f, edges)
 		}
 	}
 	return nil
@@ -234,7 +234,7 @@ func LogBuckets(f herb.Field, r Range, most int) []Bucket {
 // logSequence is an ascending sequence of positive numbers, one for every integer.
 type logSequence struct {
 	steps   []string // digits of the numbers from 1 to below ten, without the point after the first
-	decades int      // only every so many powers of ten; more than 1 requires one step
+	decades int      // powers of ten from one number to the next; if more than 1, there is one step
 }
 
 // logSequences returns the sequences, finest first.

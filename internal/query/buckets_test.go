@@ -10,7 +10,7 @@ import (
 
 func TestBuckets(t *testing.T) {
 	t.Parallel()
-	nines := strings.Repeat("9", query.MaxBorderDigits)
+	nines := strings.Repeat("9", query.MaxEdgeDigits)
 	for _, tt := range []struct {
 		name            string
 		typ             herb.Type
@@ -25,7 +25,7 @@ func TestBuckets(t *testing.T) {
 		{"nothing is lost in decimals", herb.TypeNumber, "0.1", "0.5", 20, "0.1 0.2 0.3 0.4 0.5 0.6"},
 		{"hundredths", herb.TypeNumber, "0.07", "0.1", 4, "0.07 0.08 0.09 0.1 0.11"},
 		{"fives", herb.TypeNumber, "3", "27", 6, "0 5 10 15 20 25 30"},
-		{"the greatest on a border", herb.TypeNumber, "0", "100", 10, "0 20 40 60 80 100 120"},
+		{"the greatest on an edge", herb.TypeNumber, "0", "100", 10, "0 20 40 60 80 100 120"},
 		{"below zero", herb.TypeNumber, "-7", "-1", 4, "-8 -6 -4 -2 0"},
 		{"both sides of zero", herb.TypeNumber, "-1", "999", 2, "-1000 0 1000"},
 		{"zero", herb.TypeNumber, "-0", "0.0", 5, "0 1"},
@@ -33,8 +33,8 @@ func TestBuckets(t *testing.T) {
 			"9007199254740993 9007199254740994 9007199254740995 9007199254740996"},
 		{"far apart", herb.TypeNumber, "0.000000000000000000001", "1000000000000000000000", 2,
 			"0 1000000000000000000000 2000000000000000000000"},
-		{"as many digits as there may be", herb.TypeNumber, "0", nines, 2, "0 5" + strings.Repeat("0", query.MaxBorderDigits-1) +
-			" 1" + strings.Repeat("0", query.MaxBorderDigits)},
+		{"as many digits as there may be", herb.TypeNumber, "0", nines, 2, "0 5" + strings.Repeat("0", query.MaxEdgeDigits-1) +
+			" 1" + strings.Repeat("0", query.MaxEdgeDigits)},
 		{"too many digits", herb.TypeNumber, "0", nines + "9", 2, ""},
 		{"no buckets", herb.TypeNumber, "0", "1", 0, ""},
 		{"no number", herb.TypeNumber, "1", "1x5", 20, ""},
@@ -65,32 +65,32 @@ func TestBuckets(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			buckets := query.Buckets(herb.Field{Type: tt.typ}, tt.least, tt.greatest, tt.most)
-			if got := bordersOf(t, buckets); got != tt.want || len(buckets) > tt.most {
+			if got := edgesOf(t, buckets); got != tt.want || len(buckets) > tt.most {
 				t.Errorf("%d buckets: %s\nwant %s", len(buckets), got, tt.want)
 			}
 		})
 	}
 }
 
-// bordersOf returns the borders of adjacent buckets.
-func bordersOf(t *testing.T, buckets []query.Bucket) string {
+// edgesOf returns the edges of adjacent buckets.
+func edgesOf(t *testing.T, buckets []query.Bucket) string {
 	t.Helper()
-	var borders []string
+	var edges []string
 	for i, b := range buckets {
 		if i > 0 && b.From != buckets[i-1].To {
 			t.Errorf("bucket %d begins at %s, and the one before ends at %s", i, b.From, buckets[i-1].To)
 		}
-		borders = append(borders, b.From)
+		edges = append(edges, b.From)
 	}
 	if len(buckets) > 0 {
-		borders = append(borders, buckets[len(buckets)-1].To)
+		edges = append(edges, buckets[len(buckets)-1].To)
 	}
-	return strings.Join(borders, " ")
+	return strings.Join(edges, " ")
 }
 
 func TestLogBuckets(t *testing.T) {
 	t.Parallel()
-	nines := strings.Repeat("9", query.MaxBorderDigits)
+	nines := strings.Repeat("9", query.MaxEdgeDigits)
 	for _, tt := range []struct {
 		name string
 		r    query.Range
@@ -102,7 +102,7 @@ func TestLogBuckets(t *testing.T) {
 		{"powers of ten", query.Range{Min: "3", Max: "30000", LeastPositive: "3"}, 5, "1 10 100 1000 10000 100000"},
 		{"powers of a hundred", query.Range{Min: "3", Max: "30000", LeastPositive: "3"}, 4, "1 100 10000 1000000"},
 		{"fractions", query.Range{Min: "0.00030", Max: "0.02", LeastPositive: "0.00030"}, 7, "0.0002 0.0005 0.001 0.002 0.005 0.01 0.02 0.05"},
-		{"the greatest on a border", query.Range{Min: "10", Max: "20", LeastPositive: "10"}, 3, "10 15 20 30"},
+		{"the greatest on an edge", query.Range{Min: "10", Max: "20", LeastPositive: "10"}, 3, "10 15 20 30"},
 		{"one value", query.Range{Min: "150", Max: "150.0", LeastPositive: "150"}, 9, "150 200"},
 		{"with zero", query.Range{Min: "0.0", Max: "55", LeastPositive: "8"}, 6, "0 5 10 20 50 100"},
 		{"both sides of zero", query.Range{Min: "-40", Max: "800", GreatestNegative: "-3", LeastPositive: "50"}, 5, "-100 -10 0 10 100 1000"},
@@ -122,7 +122,7 @@ func TestLogBuckets(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			buckets := query.LogBuckets(herb.Field{Type: herb.TypeNumber}, tt.r, tt.most)
-			if got := bordersOf(t, buckets); got != tt.want || len(buckets) > tt.most {
+			if got := edgesOf(t, buckets); got != tt.want || len(buckets) > tt.most {
 				t.Errorf("%d buckets: %s\nwant %s", len(buckets), got, tt.want)
 			}
 		})

@@ -10,14 +10,14 @@ import (
 
 // Limits of a facet request. Exceeding one is an error that names it.
 const (
-	DefaultTop      = 10
-	MaxTop          = 100
-	DefaultBuckets  = 20
-	MinBuckets      = 2 // values on both sides of zero never fit into one bucket
-	MaxBuckets      = 100
-	MaxFacetFields  = 32
-	MaxValueOffset  = 10_000
-	MaxBorderDigits = 1000 // numbers with more digits get no histogram
+	DefaultTop     = 10
+	MaxTop         = 100
+	DefaultBuckets = 20
+	MinBuckets     = 2 // values on both sides of zero never fit into one bucket
+	MaxBuckets     = 100
+	MaxFacetFields = 32
+	MaxValueOffset = 10_000
+	MaxEdgeDigits  = 1000 // numbers with more digits get no histogram
 )
 
 // Parameters of facet requests in addition to those of a listing.
@@ -71,9 +71,9 @@ type FacetRequest struct {
 	IgnoreOwnFilter bool
 }
 
-// Without returns the request for the records of a field's facet: without the conditions on that field if its own filter
-// is ignored.
-func (f *FacetRequest) Without(field int) *Request {
+// RequestOf returns the request whose records the facet of a field counts: without the conditions on that field if
+// IgnoreOwnFilter is set.
+func (f *FacetRequest) RequestOf(field int) *Request {
 	own := func(c Condition) bool { return c.Field == field }
 	if !f.IgnoreOwnFilter || !slices.ContainsFunc(f.Request.Conditions, own) {
 		return f.Request
@@ -138,7 +138,7 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 	}
 	if len(f.Fields) == 0 {
 		return nil, herb.Invalidf("no %q is given; name the fields to count the values of, as in field=%s; "+
-			"filterable fields: %s", ParamField, exampleField(fields), list(names(fields, isFilterable)))
+			"filterable fields: %s", ParamField, exampleField(fields), joinNames(fieldNames(fields, isFilterable)))
 	}
 	return f, nil
 }
@@ -160,9 +160,9 @@ func (f *FacetRequest) addField(name string, fields []herb.Field) error {
 	case err != nil:
 		return err
 	case slices.Contains(f.Fields, i):
-		return herb.Invalidf("field %q is asked for more than once; ask for it once", name)
+		return herb.Invalidf("field %q is given more than once; give it once", name)
 	case len(f.Fields) == MaxFacetFields:
-		return herb.Invalidf("more than %d fields are asked for; ask for at most %d at once", MaxFacetFields, MaxFacetFields)
+		return herb.Invalidf("more than %d fields are given; give at most %d", MaxFacetFields, MaxFacetFields)
 	}
 	f.Fields = append(f.Fields, i)
 	return nil

@@ -37,7 +37,7 @@ func TestParseFacets(t *testing.T) {
 	}
 }
 
-func TestParseFacets_refusals(t *testing.T) {
+func TestParseFacets_invalid(t *testing.T) {
 	t.Parallel()
 	many := make([]herb.Field, query.MaxFacetFields+1)
 	var all []string
@@ -54,8 +54,8 @@ func TestParseFacets_refusals(t *testing.T) {
 		{"field=", nil, `no "field" is given; name the fields to count the values of, as in field=category; filterable fields: none`},
 		{"field=titel", catalog(), `unknown field "titel"; did you mean "title"? filterable fields: ` + filterableNames},
 		{"field=notes", catalog(), `field "notes" is not filterable, so its values are not counted; filterable fields: ` + filterableNames},
-		{"field=id&field=id", catalog(), `field "id" is asked for more than once; ask for it once`},
-		{strings.Join(all, "&"), many, "more than 32 fields are asked for; ask for at most 32 at once"},
+		{"field=id&field=id", catalog(), `field "id" is given more than once; give it once`},
+		{strings.Join(all, "&"), many, "more than 32 fields are given; give at most 32"},
 		{"field=id&top=101", catalog(), `top is "101"; it must be a whole number from 0 (no values) to 100`},
 		{"field=id&top=-1", catalog(), `top is "-1"; it must be a whole number from 0 (no values) to 100`},
 		{"field=id&top=+5", catalog(), `top is " 5"; it must be a whole number from 0 (no values) to 100`},
@@ -70,9 +70,9 @@ func TestParseFacets_refusals(t *testing.T) {
 		{"field=id&page=1", catalog(), `"page" is given, but facets count all records that meet the filters and the search, in no order ` +
 			`and without pages; leave "page" out`},
 		{"field=id&top=999999999999999999999", catalog(), `top is "999999999999999999999"; it must be a whole number from 0 (no values) to 100`},
-		{"field=id&feild=2", catalog(), `unknown parameter "feild"; did you mean "field"? parameters: field, top, _offset, _values, buckets, _scale, ` +
+		{"field=id&feild=2", catalog(), `unknown parameter "feild"; did you mean "field"? valid parameters: field, top, _offset, _values, buckets, _scale, ` +
 			`_edges, _own_filter, search, api_key, _filter, _version; ` +
-			`fields to filter by: ` + filterableNames},
+			`filterable fields: ` + filterableNames},
 		{"field=id&price=cheap", catalog(), "price is a number field and \"cheap\" is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"},
 		{"field=%zz", catalog(), "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"},
 		{"field=" + strings.Repeat("x", query.MaxQueryBytes), catalog(), "the query string has 8198 bytes; at most 8192 are read"},

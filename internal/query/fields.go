@@ -33,12 +33,12 @@ func parseFields(value string, fields []herb.Field) (selected []int, err error) 
 	return selected, nil
 }
 
-// fieldUse is what a parameter uses a field for, in the words of its errors.
+// fieldUse describes which fields a parameter allows, and how errors name them.
 type fieldUse struct {
 	allows     func(herb.Field) bool // nil if it allows all fields
-	unknown    string                // names a field that does not exist; contains %q
-	disallowed string                // follows a field that is not allowed
-	choices    string                // names the fields that are allowed
+	unknown    string                // follows "unknown" in an error; contains %q for the name
+	disallowed string                // follows the name of a field that is not allowed, as in "is not sortable"
+	choices    string                // precedes the list of allowed fields, as in "sortable fields"
 }
 
 // findField returns the position of the field with a name, which its use must allow.
@@ -47,12 +47,12 @@ func findField(fields []herb.Field, name string, use fieldUse) (int, error) {
 	if i >= 0 && (use.allows == nil || use.allows(fields[i])) {
 		return i, nil
 	}
-	choices := names(fields, use.allows)
+	choices := fieldNames(fields, use.allows)
 	if i >= 0 {
-		return 0, herb.Invalidf("field %q %s; %s: %s", name, use.disallowed, use.choices, list(choices))
+		return 0, herb.Invalidf("field %q %s; %s: %s", name, use.disallowed, use.choices, joinNames(choices))
 	}
 	return 0, herb.Invalidf("unknown "+use.unknown+"%s %s: %s", clip(name),
-		text.Suggestion(clip(name), choices), use.choices, list(choices))
+		text.Suggestion(clip(name), choices), use.choices, joinNames(choices))
 }
 
 // Fields returns the fields of the records that the request returns, in order.
@@ -73,13 +73,13 @@ func (r *Request) AppendSelected(dst, record []byte) ([]byte, error) {
 	for rest := record; len(rest) > 1; {
 		end := stringEnd(rest, stringEnd(rest, 1)+1) // the name after { or , and the value after :
 		if end <= 0 {
-			return nil, errors.New("a record is not a flat object of strings")
+			return nil, errors.New("record is not a flat object of strings")
 		}
 		members = append(members, rest[1:end])
 		rest = rest[end:]
 	}
 	if len(members) != len(r.fields) {
-		return nil, errors.New("a record has other members than its fields")
+		return nil, errors.New("members of a record differ from its fields")
 	}
 	dst = append(dst, '{')
 	for i, position := range r.Selected {

@@ -138,12 +138,12 @@ func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 		for i, o := range Ops() {
 			choices[i] = string(o)
 		}
-		return 0, "", herb.Invalidf("unknown operator %q in %q%s operators: %s", clip(string(written)), clip(param),
+		return 0, "", herb.Invalidf("unknown operator %q in %q%s valid operators: %s", clip(string(written)), clip(param),
 			text.Suggestion(clip(string(written)), choices), strings.Join(choices, ", "))
 	}
-	choices := names(fp.fields, isFilterable)
-	return 0, "", herb.Invalidf("unknown parameter %q%s parameters: %s; fields to filter by: %s", clip(param),
-		text.Suggestion(clip(name), slices.Concat(fp.reserved, choices)), strings.Join(fp.reserved, ", "), list(choices))
+	choices := fieldNames(fp.fields, isFilterable)
+	return 0, "", herb.Invalidf("unknown parameter %q%s valid parameters: %s; filterable fields: %s", clip(param),
+		text.Suggestion(clip(name), slices.Concat(fp.reserved, choices)), strings.Join(fp.reserved, ", "), joinNames(choices))
 }
 
 func isSearchable(f herb.Field) bool { return f.Searchable }

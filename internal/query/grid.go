@@ -91,7 +91,7 @@ func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
 		return nil, err
 	case g.X == noAxis || g.Y == noAxis:
 		return nil, herb.Invalidf("%q and %q name the fields of the axes, as in _x=longitude&_y=latitude; give both; number fields: %s",
-			ParamX, ParamY, list(names(fields, isAxis)))
+			ParamX, ParamY, joinNames(fieldNames(fields, isAxis)))
 	case bounds == "":
 		return nil, herb.Invalidf("no %q is given; give the bounds of the grid as min x,min y,max x,max y, as in _bounds=-180,-90,180,90", ParamBounds)
 	case g.Columns*g.Rows > MaxGridCells:

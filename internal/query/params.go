@@ -104,8 +104,8 @@ func resolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool
 	return i, OpEq, i >= 0
 }
 
-// ExpandFilter returns the filter parameter that a value of ParamFilter stands for, such as price[gte]=10, with an operator
-// if it is a filter on these fields. ok is false if the value contains no =.
+// ExpandFilter converts a value of ParamFilter, such as price[gte]=10, to the filter parameter that it contains, with an
+// explicit operator if it is a filter on these fields. ok is false if the value contains no =.
 func ExpandFilter(value string, fields []herb.Field) (p Param, ok bool) {
 	p.Name, p.Value, ok = strings.Cut(value, "=")
 	if field, op, found := resolveFilter(p.Name, fields); found {

@@ -41,8 +41,8 @@ func newRequest(fields []herb.Field) *Request {
 }
 
 // parse parses the filters and the search of a request, and calls set for each of its other parameters that has a value. Only
-// filters and ParamField may be repeated. reserved are the parameters of this kind of request; those that only listings have
-// are rejected.
+// filters and ParamField may be repeated. kind is the kind of request in messages, and reserved are its parameters; parameters
+// that only listings have are rejected.
 func (r *Request) parse(raw, kind string, reserved []string, set func(Param) error) error {
 	if len(raw) > MaxQueryBytes {
 		return herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
@@ -101,17 +101,17 @@ func ParseOrdered(raw string, fields []herb.Field, order herb.Order) (*Request, 
 	return r, nil
 }
 
-// parseWhole parses a whole number from least to most. valid says so in the error, with %d for most.
-func parseWhole(p Param, least, most int, valid string) (int, error) {
+// parseWhole parses a whole number between two limits. valid describes them in the error; its %d is the upper limit.
+func parseWhole(p Param, low, high int, valid string) (int, error) {
 	n, err := strconv.Atoi(p.Value)
-	if err != nil || !onlyDigits(p.Value) || n < least || n > most {
-		return 0, herb.Invalidf("%s is %q; it must be "+valid, p.Name, clip(p.Value), most)
+	if err != nil || !onlyDigits(p.Value) || n < low || n > high {
+		return 0, herb.Invalidf("%s is %q; it must be "+valid, p.Name, clip(p.Value), high)
 	}
 	return n, nil
 }
 
 func parsePerPage(s string) (int, error) {
-	n, _ := strconv.Atoi(s) // the greatest integer if it is out of range
+	n, _ := strconv.Atoi(s) // the maximum integer if it is out of range
 	if !onlyDigits(s) || n == 0 {
 		return 0, herb.Invalidf("per_page is %q; it must be a whole number from 1 (over %d is served as %d)",
 			clip(s), MaxPerPage, MaxPerPage)
@@ -123,8 +123,8 @@ func onlyDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// names returns the names of the fields for which include returns true, or of all if it is nil, in alphabetical order.
-func names(fields []herb.Field, include func(herb.Field) bool) []string {
+// fieldNames returns the names of the fields for which include returns true, or of all if it is nil, in alphabetical order.
+func fieldNames(fields []herb.Field, include func(herb.Field) bool) []string {
 	var out []string
 	for _, f := range fields {
 		if include == nil || include(f) {
@@ -135,14 +135,14 @@ func names(fields []herb.Field, include func(herb.Field) bool) []string {
 	return out
 }
 
-// list joins names for a message, truncated: a dataset may have ten thousand columns.
-func list(names []string) string {
-	const most = 40
+// joinNames joins names for a message, truncated: a dataset may have ten thousand columns.
+func joinNames(names []string) string {
+	const limit = 40
 	if len(names) == 0 {
 		return "none"
 	}
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(len(names)-most) + " more"
+	if len(names) > limit {
+		return strings.Join(names[:limit], ", ") + " and " + strconv.Itoa(len(names)-limit) + " more"
 	}
 	return strings.Join(names, ", ")
 }

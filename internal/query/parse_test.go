@@ -30,8 +30,8 @@ func catalog() []herb.Field {
 // Common endings of messages.
 const (
 	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
-	operators       = "operators: eq, ne, gt, gte, lt, lte, in, prefix, match, empty"
-	parameters      = "parameters: page, per_page, sort, order, search, api_key, _fields, _filter, _version; fields to filter by: " + filterableNames
+	operators       = "valid operators: eq, ne, gt, gte, lt, lte, in, prefix, match, empty"
+	parameters      = "valid parameters: page, per_page, sort, order, search, api_key, _fields, _filter, _version; filterable fields: " + filterableNames
 	pageRule        = "; it must be a whole number from 1 to 9007199254740991"
 	perPageRule     = "; it must be a whole number from 1 (over 100 is served as 100)"
 	orderRule       = `"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=`
@@ -41,7 +41,7 @@ const (
 	percentRule     = "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"
 )
 
-func TestParseRefuses(t *testing.T) {
+func TestParse_invalid(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 61)
 	clipped := strings.Repeat("é", 60) + "…"
@@ -138,8 +138,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestParseRefusesBriefly checks that neither ten thousand columns nor a query of 8 KiB make the message long.
-func TestParseRefusesBriefly(t *testing.T) {
+// TestParse_invalidBriefly checks that neither ten thousand columns nor a query of 8 KiB make the message long.
+func TestParse_invalidBriefly(t *testing.T) {
 	t.Parallel()
 	fields := make([]herb.Field, 10_000)
 	for i := range fields {

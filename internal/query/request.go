@@ -6,7 +6,7 @@
 // Engines see fewer operators than users: "in" becomes several values of "eq", and "empty" becomes "eq" or "ne" with
 // the empty string. A condition holds if any of its values matches, one with OpNe if none does. A record must meet all
 // conditions. Only OpEq and OpNe match empty values of a record: these have no position in an order and no prefix.
-// OpMatch considers the words of a value, of which an empty one has none.
+// OpMatch compares words, and an empty value has none.
 package query
 
 import (
@@ -154,9 +154,9 @@ type Stream struct {
 	Records iter.Seq2[[]byte, error]
 }
 
-// RefusePages returns an error if a raw query contains pagination parameters, for endpoints that return the complete
+// RejectPagination returns an error if a raw query contains pagination parameters, for endpoints that return the complete
 // result. As in a listing, an empty value counts as absent.
-func RefusePages(raw string) error {
+func RejectPagination(raw string) error {
 	ps, err := ParseParams(raw)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"herbarium/internal/query"
 )
 
-func TestRefusePages(t *testing.T) {
+func TestRejectPagination(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ raw, culprit string }{
 		{"", ""},
@@ -23,7 +23,7 @@ func TestRefusePages(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.raw, func(t *testing.T) {
 			t.Parallel()
-			err := query.RefusePages(tt.raw)
+			err := query.RejectPagination(tt.raw)
 			if tt.culprit == "" {
 				if err != nil {
 					t.Error(err)
@@ -35,7 +35,7 @@ func TestRefusePages(t *testing.T) {
 			}
 		})
 	}
-	if err := query.RefusePages("%zz"); herb.CodeOf(err) != herb.CodeInvalid {
+	if err := query.RejectPagination("%zz"); herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("a malformed query: %v", err)
 	}
 }

@@ -60,8 +60,8 @@ func (r *Reader) eachIn(ctx context.Context, from, to int, f func(record []byte)
 	})
 }
 
-// partEnd returns the end of a part of the records that starts with number from: its records have up to size bytes
-// together, or it has one record.
+// partEnd returns the end of the part of the records that starts at number from: the records fit into size bytes, or there is
+// only one.
 func (r *Reader) partEnd(from, size int) (to int, err error) {
 	err = r.file.Guard(func() error {
 		end := r.records.Starts.At(from) + uint64(size)

@@ -11,14 +11,14 @@ import (
 // Step is a step in which a listing is computed.
 type Step = plan.Step
 
-// Explanation is how a listing is computed.
+// Explanation describes how a listing was computed.
 type Explanation struct {
 	Total int // matching records
 	Steps []Step
 }
 
-// Explain computes a listing and returns the steps in which it did. It computes it twice and measures the second time, so
-// that times do not include reading the file from the disk.
+// Explain computes a listing and returns the steps. It computes the listing twice and measures the second time, so that times
+// do not include reading the file from disk.
 func (r *Reader) Explain(ctx context.Context, q *query.Request) (e Explanation, err error) {
 	if _, err := r.List(ctx, q); err != nil {
 		return e, err

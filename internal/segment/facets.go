@@ -32,7 +32,7 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 		for _, i := range q.Fields {
 			st.Check()
 			own := m
-			if request := q.Without(i); request != q.Request {
+			if request := q.RequestOf(i); request != q.Request {
 				own = u.matchForFacets(st, request)
 			}
 			facet, err := u.facet(st, own, i, q)

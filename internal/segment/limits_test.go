@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/segment"
 )
 
-// limitVariable tells a child process of TestOpen_limits which resource to exhaust.
+// limitVariable names the environment variable with the resource that a child process of TestOpen_limits exhausts.
 const limitVariable = "HERBARIUM_TEST_SEGMENT_LIMIT"
 
 // TestOpen_limits opens a file in a child process that is out of file descriptors or of address space.

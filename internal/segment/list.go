@@ -60,14 +60,14 @@ func (r *Reader) findPage(st *guard.Steps, q *query.Request, trace plan.Trace) (
 	if trace == nil {
 		return r.locate(st, q, res, from, to), total
 	}
-	trace.Timed(fmt.Sprintf("records %d to %d", from+1, to), r.order(q, res), func() int {
+	trace.Timed(fmt.Sprintf("records %d to %d", from+1, to), r.describeOrder(q, res), func() int {
 		numbers = r.locate(st, q, res, from, to)
 		return len(numbers)
 	})
 	return numbers, total
 }
 
-// locate returns the records of a result at positions [from, to) in the order of the request.
+// locate returns the numbers of the records at positions [from, to) of a result, in the order of the request.
 func (r *Reader) locate(st *guard.Steps, q *query.Request, res result, from, to int) []uint32 {
 	switch {
 	case len(q.Sort) > 0:
@@ -101,8 +101,8 @@ func (res result) total(r *Reader) int {
 	return res.set.Len()
 }
 
-// order describes the order of the records of a request.
-func (r *Reader) order(q *query.Request, res result) string {
+// describeOrder describes the order of the records of a request, for Explain.
+func (r *Reader) describeOrder(q *query.Request, res result) string {
 	switch {
 	case len(q.Sort) > 0:
 		names := make([]string, len(q.Sort))

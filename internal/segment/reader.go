@@ -24,12 +24,12 @@ var (
 // Reader is a read-only, memory-mapped view of one dataset version. It is safe for concurrent use. Release unmaps the
 // file after the last reader.
 type Reader struct {
-	file    *file.File
-	records *column.Records
-	columns []column.Column
-	words   *fulltext.Index
-	pool    bitmap.Pool
-	holders atomic.Int64
+	file       *file.File
+	records    *column.Records
+	columns    []column.Column
+	words      *fulltext.Index
+	pool       bitmap.Pool
+	references atomic.Int64
 }
 
 // Open maps a segment and validates its frame, in time independent of its size. The caller holds a reference until
@@ -41,12 +41,12 @@ func Open(path string) (*Reader, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	r := &Reader{file: f, pool: bitmap.Pool{Records: f.Meta.Records}}
-	r.holders.Store(1)
+	r.references.Store(1)
 	if err := f.Guard(r.open); err != nil {
 		_ = f.Close() // return the first error
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r.Forget() // reading the headers of thousands of sections loads most of a file
+	r.DropPages() // reading the headers of thousands of sections loads most of a file
 	return r, nil
 }
 
@@ -68,8 +68,8 @@ func (r *Reader) open() (err error) {
 // Verify reads the entire file and verifies its checksums.
 func (r *Reader) Verify() error { return r.file.Verify() }
 
-// Forget releases the pages of the file from memory. They are read again on demand.
-func (r *Reader) Forget() { file.DropPages(r.file.Data) }
+// DropPages releases the pages of the file from memory. They are read again on demand.
+func (r *Reader) DropPages() { file.DropPages(r.file.Data) }
 
 // Fields returns the fields of the records.
 func (r *Reader) Fields() []herb.Field { return r.file.Meta.Fields }
@@ -83,11 +83,11 @@ func (r *Reader) Len() int { return r.file.Meta.Records }
 // Acquire adds a reference. It returns false if the last one has been released; the reader must then not be used.
 func (r *Reader) Acquire() bool {
 	for {
-		n := r.holders.Load()
+		n := r.references.Load()
 		if n == 0 {
 			return false
 		}
-		if r.holders.CompareAndSwap(n, n+1) {
+		if r.references.CompareAndSwap(n, n+1) {
 			return true
 		}
 	}
@@ -95,11 +95,11 @@ func (r *Reader) Acquire() bool {
 
 // Release releases a reference. The last one unmaps the file.
 func (r *Reader) Release() error {
-	if r.holders.Add(-1) > 0 {
+	if r.references.Add(-1) > 0 {
 		return nil
 	}
 	return r.file.Close()
 }
 
-// Holders returns the current number of references.
-func (r *Reader) Holders() int { return int(r.holders.Load()) }
+// References returns the current number of references.
+func (r *Reader) References() int { return int(r.references.Load()) }

@@ -15,8 +15,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// Tail is a number of records in memory, which a Union lists after those of its segments. A request examines all of them,
-// so they should be few. It is an immutable value.
+// Tail holds records in memory, which a Union lists after those of its segments. A request examines all of them, so they
+// should be few. A Tail is immutable; Append and After return a new one.
 type Tail struct {
 	fields []herb.Field
 	rows   []*tailRow
@@ -81,7 +81,7 @@ func (t Tail) Append(records ...herb.Record) (Tail, error) {
 	return t, nil
 }
 
-// statistics returns what scores of a request depend on.
+// statistics returns the collection statistics that the scores of a request depend on.
 func (t Tail) statistics(q *query.Request) fulltext.Statistics {
 	stats := fulltext.Statistics{Records: t.Len(), Words: t.words}
 	if !q.ByRelevance() {
@@ -209,15 +209,15 @@ func (row *tailRow) count(c query.Clause) (n int) {
 func (row *tailRow) countIn(field int, c query.Clause) (n int) {
 	words := row.words[field]
 	for start := range len(words) - len(c.Words) + 1 {
-		if begins(words[start:], c) {
+		if startsWith(words[start:], c) {
 			n++
 		}
 	}
 	return n
 }
 
-// begins reports whether words, which are at least as many as those of a clause, begin with the clause.
-func begins(words []string, c query.Clause) bool {
+// startsWith reports whether words, which are at least as many as those of a clause, start with the clause.
+func startsWith(words []string, c query.Clause) bool {
 	for i, want := range c.Words {
 		if words[i] != want && !(c.Prefix && i == len(c.Words)-1 && strings.HasPrefix(words[i], want)) {
 			return false

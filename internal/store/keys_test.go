@@ -8,7 +8,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// key returns a key that was created so many minutes after day.
+// key returns a key that was created a number of minutes after day.
 func key(id string, minutes int) herb.Key {
 	return herb.Key{
 		ID:      id,

@@ -13,20 +13,21 @@ import (
 	"herbarium/internal/herb"
 )
 
-// PlantPage is a range of the plants, read from one state of the database.
+// PlantPage is a range of the log of plants, read from one state of the database.
 type PlantPage struct {
 	Epoch  string // identifies the database
 	Total  int    // number of all plants
 	Plants []herb.NewPlant
-	// First and Last are the batch numbers of the first and the last plant, which are random for each transaction that creates
-	// plants. If a plant has the batch number that it had before, it and all plants before it are the same as before.
-	First, Last int64
+	// FirstBatch and LastBatch are the batch numbers of the first and the last plant of the page. Each transaction that creates
+	// plants stores a random number with them. If a plant still has the same batch number, it and all plants before it are
+	// unchanged.
+	FirstBatch, LastBatch int64
 }
 
-// ReadPlants returns up to limit plants that follow the first n in creation order. It takes one statement, so it needs no
+// ReadPlants returns up to limit plants that follow the first n in creation order. It runs one statement, so it needs no
 // transaction.
 func ReadPlants(ctx context.Context, q querier, n, limit int) (page PlantPage, err error) {
-	// Plants are numbered without gaps, so a range of numbers is as good as a limit, and no database sorts all of the rest.
+	// Plants are numbered without gaps, so a range of numbers replaces LIMIT. With LIMIT, a database may sort all later plants.
 	rows, err := q.QueryContext(ctx, "SELECT t.epoch, t.plants, p.seq, p.id, p.name, p.tag, p.tag_given, p.batch "+
 		"FROM totals t LEFT JOIN plants p ON p.seq > ? AND p.seq <= ? ORDER BY p.seq", n, n+limit)
 	if err != nil {
@@ -51,9 +52,9 @@ func ReadPlants(ctx context.Context, q querier, n, limit int) (page PlantPage, e
 			p.Tag = new(tag.V)
 		}
 		if len(page.Plants) == 0 {
-			page.First = batch.V
+			page.FirstBatch = batch.V
 		}
-		page.Plants, page.Last = append(page.Plants, p), batch.V
+		page.Plants, page.LastBatch = append(page.Plants, p), batch.V
 	}
 	if err := rows.Err(); err != nil {
 		return page, err
@@ -69,14 +70,14 @@ func ReadPlants(ctx context.Context, q querier, n, limit int) (page PlantPage, e
 
 // Batch is the result of CreatePlants.
 type Batch struct {
-	Outcomes []Outcome // of each creation, in order
+	Outcomes []Outcome // one for each creation, in order
 	Created  int       // number of new plants
-	last     int64     // number of the last plant
-	number   int64     // random, stored with each plant
+	last     int64     // sequence number of the last plant
+	number   int64     // random batch number, stored with each plant
 }
 
-// Committed reports whether the transaction that created the plants was committed. It waits for the end of that transaction,
-// which has the lock; see CreatePlants.
+// Committed reports whether the transaction that created the plants was committed, for callers whose commit returned an
+// ambiguous error. The lock makes it wait until that transaction has ended; see CreatePlants.
 func (b Batch) Committed(ctx context.Context, tx Tx, lock string) (yes bool, err error) {
 	if _, err := countPlants(ctx, tx, lock); err != nil {
 		return false, err
@@ -92,8 +93,8 @@ func countPlants(ctx context.Context, tx Tx, lock string) (n int64, err error) {
 }
 
 // CreatePlants creates plants in a transaction. A plant that cannot be created has an error in its outcome and does not affect
-// the others. lock is the clause that locks the number of plants, so that batches are serialized: "FOR UPDATE", or empty if
-// all write transactions are.
+// the others. lock is the SQL clause that locks the row with the number of plants, so that batches are serialized: "FOR UPDATE",
+// or empty if the database serializes all write transactions.
 func CreatePlants(ctx context.Context, tx Tx, creations []Creation, now time.Time, lock string) (b Batch, err error) {
 	b.number = rand.Int64()
 	if b.last, err = countPlants(ctx, tx, lock); err != nil {
@@ -142,7 +143,7 @@ func CreatePlants(ctx context.Context, tx Tx, creations []Creation, now time.Tim
 	return b, exec(ctx, tx, "UPDATE totals SET plants = ?", b.last)
 }
 
-// TagColumns returns the columns for the tag of a plant: the tag, which is also empty if none was given, and whether it was.
+// TagColumns returns the values of the columns tag and tag_given: an empty tag may have been given or not.
 func TagColumns(p herb.Plant) (tag string, given bool) {
 	if p.Tag == nil {
 		return "", false
@@ -150,7 +151,7 @@ func TagColumns(p herb.Plant) (tag string, given bool) {
 	return *p.Tag, true
 }
 
-// takenIDs returns the IDs of creations that exist.
+// takenIDs returns those IDs of the creations that exist already.
 func takenIDs(ctx context.Context, tx Tx, creations []Creation) (map[int64]bool, error) {
 	taken := map[int64]bool{}
 	for chunk := range slices.Chunk(creations, rowsPerStatement) {
@@ -174,7 +175,7 @@ type keyName struct{ credential, key string }
 
 func (k *IdempotencyKey) name() keyName { return keyName{k.Credential, k.Key} }
 
-// replay is the plant that was created with an idempotency key, and the hash of the request body.
+// replay is the plant that was created with an idempotency key, and the hash of the request body that created it.
 type replay struct {
 	body  []byte
 	plant herb.Plant
@@ -189,10 +190,11 @@ func (r replay) outcome(k *IdempotencyKey) Outcome {
 	return Outcome{Plant: r.plant, Replayed: true}
 }
 
-// maxExpired is how many expired idempotency keys one batch deletes. Usually there are none, which one index lookup shows.
+// maxExpired is the maximum number of expired idempotency keys that one batch deletes. Usually there are none, and finding
+// that out takes one index lookup.
 const maxExpired = 1000
 
-// readReplays returns the idempotency keys of creations that were used before. It deletes expired ones first.
+// readReplays deletes expired idempotency keys, and returns those of the creations that were used before.
 func readReplays(ctx context.Context, tx Tx, creations []Creation, now time.Time) (map[keyName]replay, error) {
 	replays := map[keyName]replay{}
 	keyed := slices.DeleteFunc(slices.Clone(creations), func(c Creation) bool { return c.IdempotencyKey == nil })

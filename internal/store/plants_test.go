@@ -160,7 +160,7 @@ func (suite) PlantsReopen(t *testing.T, db Database) {
 	}
 }
 
-// PlantsConcurrent has writers in two stores on the same data, which race for every id.
+// PlantsConcurrent creates plants through two stores on the same data, which compete for every ID.
 func (suite) PlantsConcurrent(t *testing.T, db Database) {
 	const plants = 40
 	stores := []Store{open(t, db), open(t, db)}
@@ -204,7 +204,7 @@ func (suite) PlantsConcurrent(t *testing.T, db Database) {
 	}
 }
 
-// PlantsOneState reads while plants are created: a page and its total must be of one moment.
+// PlantsOneState reads while plants are created: a page and its total must be consistent.
 func (suite) PlantsOneState(t *testing.T, db Database) {
 	writer, reader := open(t, db), open(t, db)
 	done := make(chan struct{})

@@ -22,14 +22,14 @@ import (
 const (
 	DatabaseFile = "herbarium.db" // if there is no other database
 	VersionsDir  = "versions"     // segment files of published versions
-	ChangedFile  = "changed"      // in VersionsDir: change notification; see LockVersions
+	ChangedFile  = "changed"      // in VersionsDir: change notification and lock; see LockVersions
 	PlantsDir    = "plants"       // segment files derived from the plants in the database; they can be deleted
 )
 
 // Creation is a plant to be created.
 type Creation struct {
 	Plant          herb.NewPlant
-	IdempotencyKey *IdempotencyKey // nil: a repeated request creates a second plant
+	IdempotencyKey *IdempotencyKey // nil if the request has none, so that a repetition is another creation
 }
 
 // IdempotencyKey identifies repetitions of a request.
@@ -78,8 +78,8 @@ type Tx interface {
 }
 
 // Transact runs do in a transaction, commits if do returns nil, and maps driver errors to a herb.Code. what names the
-// operation, as in "reading keys". do may be retried in another transaction where that is safe, so it must start from
-// scratch each time. The context is that of the transaction.
+// operation in errors, as in "reading keys". do may be retried in another transaction, so it must not depend on state of an
+// earlier attempt. It must use the context it is called with.
 type Transact func(ctx context.Context, what string, do func(context.Context, Tx) error) error
 
 // Tables stores keys, the catalogue, source errors and the audit log with portable SQL over the tables keys, catalogue,
@@ -91,7 +91,7 @@ type Tables struct{ read, write Transact }
 // serialized.
 func NewTables(read, write Transact) Tables { return Tables{read, write} }
 
-// ProbeWrite writes and removes a row. Databases call it after a write has failed because of the disk.
+// ProbeWrite writes and removes a row. Databases call it after a disk error, to detect when writes succeed again.
 func (s Tables) ProbeWrite(ctx context.Context) error {
 	const size = 64 << 10 // more than is left on a nearly full disk
 	const what = "probing the database"

@@ -16,7 +16,7 @@ import (
 // begins with keywordMark, which is in no word.
 type SearchWords string
 
-// keywordMark marks a keyword. Alone, it marks words with all keywords; those that earlier releases stored have none.
+// keywordMark marks a keyword. A line with only the mark means that all keywords are included; earlier releases stored none.
 const keywordMark = "#"
 
 // NewSearchWords returns the words of a dataset: those of its names, its title, its description, its keywords and its fields. The
@@ -57,12 +57,12 @@ func oneLine(keyword string) string {
 
 // SearchFilter selects datasets by their words.
 type SearchFilter struct {
-	lines   []string // beginnings of lines that the words must contain
-	keyword string   // line that they must contain; empty: any
+	lines   []string // prefixes of lines that the words must contain
+	keyword string   // line that they must contain; empty if none
 }
 
-// NewSearchFilter returns a filter of datasets of which every word of a search is a prefix of a word, and which have a keyword, unless
-// it is empty.
+// NewSearchFilter returns a filter for datasets that have a word with each word of the search as its prefix and, unless it is
+// empty, the keyword.
 func NewSearchFilter(search, keyword string) SearchFilter {
 	var f SearchFilter
 	for _, word := range text.AppendWords(text.AppendWords(nil, search), keyword) {
@@ -74,7 +74,7 @@ func NewSearchFilter(search, keyword string) SearchFilter {
 	return f
 }
 
-// Match reports whether words match. It is unknown for words that an earlier release stored without keywords.
+// Match reports whether the words of a dataset match. known is false if an earlier release stored them without keywords.
 func (f SearchFilter) Match(w SearchWords) (matches, known bool) {
 	for _, line := range f.lines {
 		if !strings.Contains(string(w), line) {
@@ -92,8 +92,8 @@ type VersionWords struct {
 	Words   SearchWords
 }
 
-// Words returns the words of the live versions that changed since a generation; of all if it is negative. It leaves out those whose
-// words are not stored.
+// Words returns the words of the live versions that changed after a generation, or of all if it is negative. It omits versions
+// whose words are not stored.
 func (s Tables) Words(ctx context.Context, since int64) ([]VersionWords, error) {
 	query, args := "SELECT namespace, name, version, words FROM live_versions JOIN version_words USING (namespace, name, version)", []any(nil)
 	if since >= 0 {

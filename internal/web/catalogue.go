@@ -238,7 +238,7 @@ func (p *Pages) searchRows(r *http.Request, search string) (*rowMatches, error) 
 	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, library.SearchOptions{
 		MayRead: p.mayRead(r), Budget: p.opts.SearchBudget, Admit: p.opts.AdmitSearch,
 	})
-	if herb.CodeOf(err) == herb.CodeInvalid { // the datasets are searched all the same
+	if herb.CodeOf(err) == herb.CodeInvalid { // the names of datasets are still searched
 		return nil, nil
 	}
 	if err != nil {

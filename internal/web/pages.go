@@ -24,9 +24,9 @@ type Library interface {
 	library.RecordSource
 	// AcquireVersion returns a version of a dataset, or herb.CodeGone if it is not kept.
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
-	// Datasets describes some of the live versions, without details unless they are requested.
+	// Datasets describes versions that Live or Search returned, with or without details.
 	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
-	// Search returns those of Live whose metadata matches a search, and which have a keyword.
+	// Search returns the live versions whose metadata matches the search and the keyword. An empty one matches all.
 	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
 	// DescribeVersions lists the versions of a dataset, newest first.
 	DescribeVersions(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)

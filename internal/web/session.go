@@ -64,15 +64,15 @@ func (p *Pages) mayRead(r *http.Request) func(herb.Ref) bool {
 }
 
 // requestKey responds with the form for the key of a dataset. It returns errors that are not about the key.
-func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v datasetView, back string, refused error) error {
+func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v datasetView, back string, rejection error) error {
 	status, ok := map[herb.Code]int{
 		herb.CodeUnauthenticated: http.StatusUnauthorized, herb.CodeForbidden: http.StatusForbidden, herb.CodeRateLimited: http.StatusTooManyRequests,
-	}[herb.CodeOf(refused)]
+	}[herb.CodeOf(rejection)]
 	if !ok {
-		return refused
+		return rejection
 	}
 	h := w.Header()
-	if wait := herb.RetryAfterOf(refused); wait > 0 {
+	if wait := herb.RetryAfterOf(rejection); wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
 	}
 	h.Set("WWW-Authenticate", `Bearer realm="herbarium"`)
@@ -82,7 +82,7 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v datasetView
 	return p.render(w, "key", status, l, struct {
 		Head          view.Head
 		Message, Back string
-	}{view.NewHead(&v.Dataset, p.base, p.datasetPath(v.Ref), "", "table"), herb.MessageOf(refused), back})
+	}{view.NewHead(&v.Dataset, p.base, p.datasetPath(v.Ref), "", "table"), herb.MessageOf(rejection), back})
 }
 
 // saveKey verifies the key that was entered into the form of a dataset and stores it in a cookie.

@@ -91,10 +91,10 @@ func TestSearch(t *testing.T) {
 			b.until(`location.search === "?search=rose*"`)
 			b.settled()
 			if !eval[bool](b, "window.same") || eval[string](b, "document.activeElement.id") != "search" {
-				b.Error("typing has loaded another page, or taken the search box away")
+				b.Error("typing has loaded another page, or replaced the search box")
 			}
 			if said := b.text("#status"); !strings.HasPrefix(said, b.texts(".found strong")[0]) {
-				b.Errorf("those who listen are told %q", said)
+				b.Errorf("screen readers announce %q", said)
 			}
 		} else {
 			b.next(func() { b.fill("#search", "rose"+kb.Enter) })
@@ -131,7 +131,7 @@ func TestSort(t *testing.T) {
 	})
 }
 
-// apply chooses in an open form. Without a script the form has to be submitted.
+// apply changes an open form and, without a script, submits it.
 func (b *tab) apply(form string, choose func()) {
 	b.Helper()
 	if b.noScript {

@@ -39,7 +39,7 @@ type browserProcess struct {
 }
 
 // errMissing reports that no browser is installed.
-var errMissing = errors.New("there is no Chromium; `make parts` or `apt-get install chromium` installs it")
+var errMissing = errors.New("no Chromium is installed; run `make parts` or `apt-get install chromium`")
 
 // in returns the context of the running browser. Without a browser it skips the test, or fails it if a browser is required.
 func (b *browserProcess) in(t testing.TB) context.Context {

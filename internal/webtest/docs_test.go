@@ -23,11 +23,11 @@ func TestDocs(t *testing.T) {
 	b.click("#swagger .btn.execute")
 	b.until(`document.querySelector("#swagger .live-responses-table .response")?.textContent.includes("ok")`)
 	if light := b.lightnessOf("#swagger"); light < 200 {
-		t.Errorf("the viewer has a ground of %d", light)
+		t.Errorf("the background of the viewer has lightness %d", light)
 	}
 	b.click("[data-theme-toggle]")
 	if light := b.lightnessOf("#swagger"); light > 60 {
-		t.Errorf("in dark, the viewer has a ground of %d", light)
+		t.Errorf("in the dark theme, the background of the viewer has lightness %d", light)
 	}
 	b.click("[data-theme-toggle]")
 	b.visit(catalog + "/api")
@@ -55,14 +55,14 @@ func TestLargeDocs(t *testing.T) {
 	b.visit("/docs")
 	b.until("document.querySelector('#swagger .opblock') && document.getElementById('pick').checkVisibility()")
 	if got := b.text("#swagger"); !strings.Contains(got, "/{namespace}/{dataset}/data") || strings.Contains(got, "garden") {
-		t.Errorf("without a choice there are %q", got)
+		t.Errorf("without a selected dataset, the viewer shows %q", got)
 	}
 	b.do(chromedp.SetValue(chromedp.CSS("#pick-dataset"), "copy7/catalog"))
 	b.click("#pick button")
 	b.until("location.search === '?dataset=copy7%2Fcatalog' && document.querySelector('#operations-Data-list_copy7_catalog')")
 	got := b.texts("#swagger .opblock-summary-path")
 	if own := strings.Count(strings.Join(got, " "), "/catalog/"); own != 2 {
-		t.Errorf("of the chosen dataset there are %d operations: %q", own, got)
+		t.Errorf("the selected dataset has %d operations: %q", own, got)
 	}
 	if got := eval[string](b, "document.getElementById('pick-dataset').value"); got != "copy7/catalog" {
 		t.Errorf("the choice is shown as %q", got)

@@ -29,7 +29,7 @@ type events struct {
 	ended     map[network.RequestID]int64 // bytes received
 }
 
-// listen records the events of a tab until ctx ends.
+// listen records the events of a tab until ctx is done.
 func listen(ctx context.Context, site, also string) *events {
 	e := &events{site: site, also: also, started: map[network.RequestID]string{}, ended: map[network.RequestID]int64{}}
 	e.listeners.Go(func() {

@@ -236,7 +236,7 @@ func TestRecordByKeyboard(t *testing.T) {
 			}
 		}
 		if !strings.Contains(strings.Join(seen, ""), `data-record="next"`) {
-			t.Errorf("%s: the way leads over %q", screen.name, seen)
+			t.Errorf("%s: the tab order is %q", screen.name, seen)
 		}
 		eval[bool](b, `(document.querySelector("[data-record=next]").focus(), true)`)
 		b.next(func() { b.press(kb.Escape) })

@@ -30,18 +30,18 @@ func TestTheme(t *testing.T) {
 			call(b, network.ClearBrowserCookies, cdp.Empty{})
 			b.visit("/")
 			if got := b.lightness(); got < 100 != dark {
-				t.Errorf("dark %v, without scripts %v: the ground is %d light", dark, noScript, got)
+				t.Errorf("dark %v, without scripts %v: the background has lightness %d", dark, noScript, got)
 			}
 			if noScript {
 				continue
 			}
 			b.click("[data-theme-toggle]")
 			if got := b.lightness(); got < 100 == dark {
-				t.Errorf("the other theme after %v: the ground is %d light", dark, got)
+				t.Errorf("the other theme after %v: the background has lightness %d", dark, got)
 			}
 			b.visit(catalog)
 			if got := b.lightness(); got < 100 == dark {
-				t.Errorf("the theme is forgotten: the ground is %d light", got)
+				t.Errorf("the theme is not saved: the background has lightness %d", got)
 			}
 		}
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// patience is the timeout of every wait, long enough for a busy machine.
-const patience = time.Minute
+// waitTimeout is the timeout of every wait, long enough for a busy machine.
+const waitTimeout = time.Minute
 
 // tabOptions configures a tab. The zero value is a large screen with the light theme and scripts.
 type tabOptions struct {
@@ -107,7 +107,7 @@ func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 // do runs actions in the tab.
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.Fatal(err)
@@ -122,7 +122,7 @@ func (b *tab) visit(path string) int64 {
 
 func (b *tab) visitAddress(address string) int64 {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
 	response, err := chromedp.Run(ctx, chromedp.NavigateResponse(address))
 	if err != nil {
@@ -134,7 +134,7 @@ func (b *tab) visitAddress(address string) int64 {
 // eval evaluates a JavaScript expression in the page.
 func eval[V any](b *tab, js string) V {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[V](js, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -167,10 +167,10 @@ func (b *tab) until(js string) {
 // wait waits for a condition and fails the test with its description after the timeout.
 func (b *tab) wait(what string, met func() bool) {
 	b.Helper()
-	for deadline := time.Now().Add(patience); !met(); {
+	for deadline := time.Now().Add(waitTimeout); !met(); {
 		if time.Now().After(deadline) || b.ctx.Err() != nil {
 			where, _ := chromedp.Run(b.ctx, chromedp.Location()) // the message is useful without it
-			b.Fatalf("this never came true at %s: %s", where, what)
+			b.Fatalf("timeout at %s: %s", where, what)
 		}
 		select {
 		case <-time.After(10 * time.Millisecond):
@@ -223,7 +223,7 @@ func (b *tab) handled() {
 	if b.noScript {
 		return
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
 	// Fails if the input leads to another page, for which tests wait themselves.
 	_ = chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void]("new Promise((done) => setTimeout(() => setTimeout(done)))", chromedp.EvalAwaitPromise))

@@ -1,6 +1,5 @@
-// Command kubernetes puts manifests together as `kubectl apply -k` does, reads each as strictly as an API server with
-// field validation, and prints what it has understood: one JSON object a line. It is given the folder of a kustomization,
-// and further manifests.
+// Command kubernetes builds manifests as `kubectl apply -k` does, decodes each as strictly as an API server with field
+// validation, and prints the result: one JSON object per line. Arguments: the folder of a kustomization, and further manifests.
 package main
 
 import (
@@ -61,7 +60,7 @@ func run(args []string, out io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// decode reads a manifest into the type that it says it is. A member that the type does not have is an error.
+// decode decodes a manifest to the type that it declares. Unknown members are errors.
 func decode(manifest []byte) (any, error) {
 	var kind struct{ APIVersion, Kind string }
 	if err := yaml.Unmarshal(manifest, &kind); err != nil {

@@ -44,7 +44,7 @@ func (c *conn) prepare() {
 	}
 }
 
-// roundTrip sends the request and reads the answer. It returns the size of the body.
+// roundTrip sends the request and reads the response. It returns the size of the body.
 func (c *conn) roundTrip() (size int64, err error) {
 	if _, err := c.Write(c.request); err != nil {
 		return 0, err
@@ -72,10 +72,10 @@ func (c *conn) roundTrip() (size int64, err error) {
 	}
 	switch {
 	case size < 0:
-		return 0, errors.New("the answer has no Content-Length")
+		return 0, errors.New("the response has no Content-Length")
 	case status != "":
 		body, err := io.ReadAll(io.LimitReader(c.answer, min(size, 1000)))
-		return 0, errors.Join(fmt.Errorf("the answer is %s: %s", status, body), err)
+		return 0, errors.Join(fmt.Errorf("the response is %s: %s", status, body), err)
 	}
 	_, err = c.answer.Discard(int(size))
 	return size, err

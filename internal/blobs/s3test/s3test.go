@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package s3test runs an S3 server for tests. It is imported by tests alone.
+// Package s3test runs an S3 server for tests. Only tests import it.
 package s3test
 
 import (

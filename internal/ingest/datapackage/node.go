@@ -98,11 +98,11 @@ func (n node) annotation(name string) string {
 }
 
 // integer returns a value that is an integer.
-func (n node) integer(least, most int) int {
+func (n node) integer(low, high int) int {
 	number, _ := n.value.(json.Number)
 	i, err := strconv.Atoi(number.String())
-	if err != nil || i < least || i > most {
-		n.fail("must be an integer from %d to %d", least, most)
+	if err != nil || i < low || i > high {
+		n.fail("must be an integer from %d to %d", low, high)
 	}
 	return i
 }
@@ -172,7 +172,7 @@ func (n node) bindAll(bindings []binding) {
 	}
 	for _, name := range n.names() {
 		if !slices.Contains(known, name) {
-			n.fail("has an unknown member %s", suggestion(name, known))
+			n.fail("has an unknown member %s", suggestion(name, "members", known))
 		}
 	}
 	bind(n.member, bindings)
@@ -222,10 +222,10 @@ func (n node) checkPlacement(right string) {
 	}
 }
 
-// suggestion quotes an unknown name, followed by the most similar known one and all known ones.
-func suggestion(name string, known []string) string {
+// suggestion quotes an unknown name, followed by the most similar valid one and all valid ones. kind is their plural noun.
+func suggestion(name, kind string, valid []string) string {
 	name = rows.Clip(name)
-	return fmt.Sprintf("%q%s known: %s", name, text.Suggestion(name, known), strings.Join(known, ", "))
+	return fmt.Sprintf("%q%s valid %s: %s", name, text.Suggestion(name, valid), kind, strings.Join(valid, ", "))
 }
 
 // members are members of an object that have an effect, and others of the standard that have none.
@@ -252,8 +252,8 @@ func knownMembers(of string) members {
 // own is the member with Herbarium's own settings.
 const own = "herbarium"
 
-// typos returns notes about members of an object, see knownMembers, that are probably misspelled. A misspelled member with Herbarium's own settings is an
-// error: without it, a dataset that should require a key would be open.
+// typos returns notes about members of an object that are probably misspelled; see knownMembers. A misspelled member with
+// Herbarium's own settings is an error: without it, a dataset that should require a key would be open.
 func (n node) typos(of string) (notes []string) {
 	known := knownMembers(of)
 	for _, name := range n.names() {

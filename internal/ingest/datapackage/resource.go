@@ -137,7 +137,7 @@ func (p *descriptor) format(s *source.Source, n node, path string) string {
 		n.record(&skipError{n.errorf("(%s) is not published: neither its format nor its extension is that of a table; "+
 			"if it is one, set \"format\" to one of %s", rows.Clip(path), known)})
 	case declared != "":
-		n.member("format").fail("is %q; choose from %s", rows.Clip(declared), known)
+		n.member("format").fail("is %q; valid formats: %s", rows.Clip(declared), known)
 	}
 	return p.formats[0].Name
 }

@@ -124,7 +124,7 @@ func readType(s *source.Source, n node, name string) (d profile.Schema) {
 		{"delimiter", &d.Delimiter}, {"trueValues", &d.TrueValues}, {"falseValues", &d.FalseValues},
 	})
 	if d.Type = strings.ToLower(d.Type); d.Type != "" && !slices.Contains(types(), d.Type) {
-		n.member("type").fail("is unknown: %s", suggestion(d.Type, types()))
+		n.member("type").fail("is unknown: %s", suggestion(d.Type, "types", types()))
 	}
 	d.NotBare = !bare
 	t := profile.Type(d.Type)

@@ -56,7 +56,7 @@ func TestSchema(t *testing.T) {
 		if err == nil {
 			t.Fatalf("%s: no error", descriptor)
 		}
-		_, known, _ := strings.Cut(err.Error(), "known: ")
+		_, known, _ := strings.Cut(err.Error(), "valid members: ")
 		names := strings.Split(known, ", ")
 		slices.Sort(names)
 		def := schema.Defs[name]

@@ -112,7 +112,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestOpen_Layout has what real files have beside RFC 4180. note is part of the notes, empty if there are none.
+// TestOpen_Layout reads files with features beyond RFC 4180. note is part of the notes, empty if there are none.
 func TestOpen_Layout(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -105,7 +105,7 @@ func (d *Description) resource(ctx context.Context, s source.Source, name, folde
 		return nil, err
 	}
 	detected := t.Source()
-	if s.Called != "" {
+	if s.DisplayName != "" {
 		detected.Path = filepath.Join(folder, name+"."+detected.Format)
 		d.Notes = append(d.Notes, fmt.Sprintf("to publish the descriptor, save the described data next to it as %s", filepath.Base(detected.Path)))
 	}

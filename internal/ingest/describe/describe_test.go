@@ -60,7 +60,7 @@ func layout(t *testing.T, files ...string) string {
 	return dir
 }
 
-// listings reads everything there is to publish at a path: per dataset its fields, without titles, and its records.
+// listings reads all sources at a path: for each dataset its fields, without titles, and its records.
 func listings(t *testing.T, path string) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -240,7 +240,7 @@ func TestDescribe_Descriptor(t *testing.T) {
 	want := find(t, dir)
 	writeFile(t, dir, "again.yaml", string(content))
 	got := find(t, dir+"/again.yaml")
-	// What was left to the values is written down, and the order in full.
+	// Inferred types are written explicitly, and the order completely.
 	want[0].Fields[0].Title, want[0].Fields[1].Title = "No", "When"
 	for i := range want[0].Fields {
 		f := &want[0].Fields[i]
@@ -270,7 +270,7 @@ func compiled(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// valid holds a descriptor against the schema.
+// valid validates a descriptor against the schema.
 func valid(t *testing.T, descriptor []byte) {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(descriptor))

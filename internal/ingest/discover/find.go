@@ -19,7 +19,7 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// Options configure a Finder.
+// Options configures a Finder.
 type Options struct {
 	Formats []rows.Format
 	Data    string // data folder of the program, which is never published; empty: none

@@ -10,7 +10,7 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// TestHostile reads descriptors that are meant to harm. Each is refused in a few words, or read.
+// TestHostile reads malicious descriptors. Each is rejected with a short message, or read.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
@@ -93,7 +93,7 @@ func TestHostile_WrongTypes(t *testing.T) {
 		writeFile(t, dir, "datapackage.json", descriptor)
 		set := find(t, dir)
 		for _, s := range set.Sources {
-			if s.Parts != nil || s.Inline != nil { // what the reader makes of the records is not of interest here
+			if s.Parts != nil || s.Inline != nil { // the records are not tested here
 				continue
 			}
 			s.Dialect = rows.Options{}

@@ -15,8 +15,7 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// TestPackage reads packages written in the manner of those that are published, of all editions of the standard, and
-// compares what is listed.
+// TestPackage reads packages like those that are published, of all versions of the standard, and compares the listings.
 func TestPackage(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -114,7 +113,7 @@ func TestPackage(t *testing.T) {
 				{"path": "b.csv"}]}`,
 			files:    []string{"a.csv=a,b\n1,2\n", "b.csv"},
 			want:     []string{`n/b [a number] ["1"]`},
-			problems: []string{`a.csv: field "x": there is no column "x"; columns: a, b`},
+			problems: []string{`a.csv: field "x": no such column "x"; columns: a, b`},
 		}, {
 			name:       "JSON has no places",
 			descriptor: `{"name": "n", "resources": [{"path": "a.json", "schema": {"fields": [{"name": "a"}, {"name": "x"}]}}]}`,
@@ -198,7 +197,7 @@ func TestPackage(t *testing.T) {
 	}
 }
 
-// sketch tells in a line what a table holds: its name, fields and first record.
+// sketch describes a table in one line: its name, fields and first record.
 func sketch(t *testing.T, table *ingest.Table) string {
 	t.Helper()
 	d := table.Dataset()
@@ -318,7 +317,7 @@ func TestPackage_LinksOut(t *testing.T) {
 	}, messages(dir, set.Errors))
 }
 
-// TestPackage_Records keeps records in a member called resources from being read as a descriptor.
+// TestPackage_Records checks that a JSON file with records in a member called resources is not read as a descriptor.
 func TestPackage_Records(t *testing.T) {
 	t.Parallel()
 	dir := layout(t, `x.json={"resources":[{"id":1,"name":"a"}]}`, `y.json=[{"resources":1}]`)

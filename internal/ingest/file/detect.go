@@ -22,7 +22,7 @@ func ByName(formats []rows.Format, name string) (rows.Format, bool) {
 	return formats[i], true
 }
 
-// ByPath returns the format that the extension of a path says, that of the content if the file is compressed.
+// ByPath returns the format by the extension of a path, without the extension of a compression.
 func ByPath(formats []rows.Format, path string) (rows.Format, bool) {
 	ext := filepath.Ext(Uncompressed(path))
 	if ext == "" {

@@ -26,7 +26,7 @@ const (
 	headBytes = 64 << 10
 )
 
-// Options configure how a file is opened.
+// Options configures how a file is opened.
 type Options struct {
 	Dir      Dir               // folder of the file; the zero value: the user named the file itself
 	Content  *io.SectionReader // content that has no path: inline data, standard input; nil: that of the path

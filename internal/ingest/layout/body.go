@@ -21,7 +21,7 @@ type Body struct {
 	Header []Row // rows of the header that may be repeated
 
 	units     []Row    // the row of units, if there is one
-	stated    []string // what it says about each column
+	stated    []string // the units that it states, by column
 	footnotes bool     // footnotes are recognized
 	first     int      // the first column with a value
 	numeric   bool     // it has numbers or dates only, as far as is known
@@ -206,7 +206,7 @@ func WithoutNotes(table []Row) []Row {
 }
 
 var (
-	// labeled matches a note that says what it is.
+	// labeled matches a note that begins with a label, such as "Source:".
 	labeled = regexp.MustCompile(`^(?i)\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:`)
 	// marked matches a note that begins with the mark of a footnote.
 	marked = regexp.MustCompile(`^(\*|†|‡|§|©|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)

@@ -20,7 +20,7 @@ const (
 	maxWait         = 5 * time.Minute
 	cellsPerByte    = 250     // of the stored file
 	bytesPerByte    = 2_000   // of cells, for each byte of the stored file
-	freeCells       = 1 << 20 // that small files may have nevertheless
+	freeCells       = 1 << 20 // that every file may have, however small
 	freeBytes       = 64 << 20
 	stepsPerContext = 4_096
 )

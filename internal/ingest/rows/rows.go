@@ -16,10 +16,10 @@ type Format struct {
 	Name string
 	// Extensions lists file extensions in lower case with their dot. The first one is offered in messages.
 	Extensions []string
-	// Generic lists extensions that files of this format may have, but files that are no tables too.
+	// Generic lists extensions that files of this format share with files that are not tables, such as ".txt".
 	Generic []string
-	// Matches reports whether a file that begins with head has this format. nil: the content does not tell, as with
-	// delimited text.
+	// Matches reports whether a file that begins with head has this format. It is nil if the content does not identify the
+	// format, as with delimited text.
 	Matches func(head []byte) bool
 	// Open starts to read one table of a file. Errors of herb.CodeInvalid describe what is wrong in the file and where,
 	// without its path.

@@ -25,27 +25,27 @@ import (
 type Source struct {
 	Ref          herb.Ref
 	Path         string
-	Root         string `json:"-"` // folder that Path and Parts must not lead out of; empty: the user named the file itself
-	Base         string `json:"-"` // folder below Root that they must not lead out of either; empty: Root
-	Called       string // name of the file in messages; empty: Path
+	Root         string `json:"-"`      // folder that Path and Parts are confined to; empty if the user named the file itself
+	Base         string `json:"-"`      // folder below Root that they are confined to as well; empty means Root
+	DisplayName  string `json:"Called"` // of the file in messages; empty means Path; the JSON name is part of source hashes
 	Title        string
 	Description  string
-	Access       herb.Access        // empty: open
-	AccessSet    bool               // a descriptor or a flag stated Access; false: it is the default
-	Fields       []FieldSetting     // empty: every column is exposed
-	Format       string             // name of a format; empty: detected by extension and content
+	Access       herb.Access        // empty means open
+	AccessSet    bool               // a descriptor or a flag sets Access
+	Fields       []FieldSetting     // empty if every column is exposed
+	Format       string             // name of a format; empty if it is detected by extension and content
 	Parts        []string           // further files with the same columns, whose rows follow
 	Inline       json.RawMessage    // the records, or a JSON string of a text in Format; Path then names the descriptor
-	Input        *io.SectionReader  `json:"-"` // content without a path, such as a copy of standard input; nil: Path is read
+	Input        *io.SectionReader  `json:"-"` // content without a path, such as a copy of standard input; nil to read Path
 	Dialect      rows.Options       // how the files are written
 	Missing      []string           // values that mean a missing value, in addition to the empty one
 	Include      []Include          // conditions for a row to become a record; all must hold
 	Order        herb.Order         // default order of a listing
-	Map          MapFields          `json:",omitzero"` // coordinates that the map shows; zero: detected
+	Map          MapFields          `json:",omitzero"` // coordinates that the map shows; zero if they are detected
 	PrimaryKey   []string           // fields that together identify a record
 	Expectations []herb.Expectation `json:"Goldens"` // the JSON name is part of source hashes
 	ByPosition   bool               // fields are in the order of the columns, so that the position decides if no name matches
-	Descriptor   json.RawMessage    // members of the descriptor about the dataset; nil: no descriptor
+	Descriptor   json.RawMessage    // members of the descriptor about the dataset; nil if there is no descriptor
 	Notes        []string           // remarks about the settings for the publisher
 }
 
@@ -61,15 +61,15 @@ type Include struct {
 // FieldSetting configures one exposed field.
 type FieldSetting struct {
 	Name        string
-	From        string         // the column; empty: Name
-	Schema      profile.Schema // declared by a descriptor; zero: inferred
+	From        string         // the column; empty means Name
+	Schema      profile.Schema // declared by a descriptor; zero if it is inferred
 	Title       string
 	Description string
-	Searchable  *bool // nil: the default of the type, as with Filterable and Sortable
+	Searchable  *bool // nil means the default of the type, as with Filterable and Sortable
 	Filterable  *bool
 	Sortable    *bool
 	Weight      int      // weight of words in this field in search scores; 0 means 1
-	Missing     []string // replaces Source.Missing; nil: Source.Missing applies
+	Missing     []string // replaces Source.Missing unless nil
 	Optional    bool     // left out, with a note, if no column matches
 }
 
@@ -81,8 +81,8 @@ func (s Source) Files() []string { return append([]string{s.Path}, s.Parts...) }
 
 // Name returns the name of a file of the source in messages.
 func (s Source) Name(i int) string {
-	if i == 0 && s.Called != "" {
-		return s.Called
+	if i == 0 && s.DisplayName != "" {
+		return s.DisplayName
 	}
 	return s.Files()[i]
 }
@@ -114,7 +114,7 @@ func SplitLabel(label string) (path, table string) {
 	return label[:last], label[last+1:]
 }
 
-// OpenDir opens the folder that the files must not lead out of. The caller closes it.
+// OpenDir opens the folder that the files are confined to. The caller closes it.
 func (s Source) OpenDir() (file.Dir, error) {
 	if s.Root == "" {
 		return file.Dir{}, nil
@@ -192,7 +192,7 @@ const hashFormat = "herbarium source 5"
 // Hash returns the hash of the content of the files and of the settings that shape the result. It does not depend on the
 // name of the dataset and the paths.
 func (s Source) Hash(content [sha256.Size]byte) (string, error) {
-	s.Ref, s.Path, s.Called, s.Parts, s.Inline, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
+	s.Ref, s.Path, s.DisplayName, s.Parts, s.Inline, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
 	b, err := json.Marshal(struct {
 		Format  string
 		Content []byte
@@ -224,5 +224,5 @@ func ParseFormat(formats []rows.Format, name string) (string, error) {
 	if f, ok := file.ByName(formats, name); ok {
 		return f.Name, nil
 	}
-	return "", herb.Invalidf("unknown format %.60q; choose from %s", name, strings.Join(FormatNames(formats), ", "))
+	return "", herb.Invalidf("unknown format %.60q; valid formats: %s", name, strings.Join(FormatNames(formats), ", "))
 }

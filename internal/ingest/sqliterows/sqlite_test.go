@@ -38,7 +38,7 @@ func (f diskFile) Size() int64 {
 // createDatabase runs statements in a new database and closes it.
 func createDatabase(t testing.TB, name string, statements ...string) string {
 	t.Helper()
-	plain := filepath.Join(t.TempDir(), "plain.db") // a name without a meaning in the address of a database
+	plain := filepath.Join(t.TempDir(), "plain.db") // a path without characters that are special in a database URL
 	db, err := sql.Open("sqlite", plain)
 	if err != nil {
 		t.Fatal(err)

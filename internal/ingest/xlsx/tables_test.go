@@ -111,7 +111,7 @@ func TestDetectHeader(t *testing.T) {
 	}
 }
 
-// TestReader_Layout reads sheets as people write them, and again with the options that were detected.
+// TestReader_Layout reads sheets with typical layouts, and again with the detected options.
 func TestReader_Layout(t *testing.T) {
 	t.Parallel()
 	s := func(cells ...string) []string { return cells }

@@ -32,7 +32,7 @@ func mustSave(t testing.TB, f *excelize.File) []byte {
 	return b.Bytes()
 }
 
-// TestReader_Excelize reads what a library has written.
+// TestReader_Excelize reads a workbook that another library has written.
 func TestReader_Excelize(t *testing.T) {
 	t.Parallel()
 	f := excelize.NewFile()
@@ -272,7 +272,7 @@ func TestReader_Sheets(t *testing.T) {
 	}
 }
 
-// packed is a workbook with a sheet that is compressed already, of which the size is told.
+// packed returns a workbook with an already compressed sheet and its declared size.
 func packed(t *testing.T, sheet []byte, size uint64) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -304,7 +304,7 @@ func packed(t *testing.T, sheet []byte, size uint64) string {
 	return b.String()
 }
 
-// endless is a compressed sheet with one cell of some megabytes.
+// endless returns a compressed sheet with one cell of some megabytes.
 func endless(t *testing.T, megabytes int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -325,7 +325,7 @@ func endless(t *testing.T, megabytes int) []byte {
 	return b.Bytes()
 }
 
-func TestReader_Refused(t *testing.T) {
+func TestReader_rejected(t *testing.T) {
 	t.Parallel()
 	bad := func(sheet string) string { return string(makeBook(t, header+sheet, nil)) }
 	damagedSheet := makeBook(t, header, nil)
@@ -420,7 +420,7 @@ func TestReader_Damaged(t *testing.T) {
 	}
 }
 
-// smallBook has a bit of everything.
+// smallBook returns a small workbook with cells of all kinds.
 func smallBook(t testing.TB) []byte {
 	return makeBook(t, header+`<row><c t="s"><v>0</v></c><c s="1"><v>45351.5</v></c></row><row><c><v>1E-3</v></c><c t="b"><v>1</v></c></row>`, map[string]string{
 		"xl/sharedStrings.xml": `<sst><si><r><t>a</t></r><r><t>_x000D_</t></r></si></sst>`,

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package pgtest runs PostgreSQL servers for tests. It is imported by tests alone.
+// Package pgtest runs PostgreSQL servers for tests. Only tests import it.
 package pgtest
 
 import (

@@ -19,8 +19,8 @@ import (
 // creator creates a plant and returns once it is on disk.
 type creator func(context.Context, herb.NewPlant) error
 
-// BenchmarkCreate measures creation with group commit on a server that syncs, by one node and by two, and compares it with
-// an INSERT for each plant over as many connections.
+// BenchmarkCreate measures creation with group commit on a server with fsync, by one node and by two, and compares it with one
+// INSERT per plant over as many connections.
 func BenchmarkCreate(b *testing.B) {
 	server := &pgtest.Cluster{Durable: true}
 	stopAfter(b, server)
@@ -40,11 +40,11 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
-// measure creates plants by so many callers.
+// measure creates plants from a number of concurrent callers.
 func measure(b *testing.B, server *pgtest.Cluster, callers int, create creator) {
 	var wg sync.WaitGroup
 	var last atomic.Int64
-	before, _ := server.CPU() // where it is not known, there is no figure
+	before, _ := server.CPU() // not reported where it is unknown
 	b.ResetTimer()
 	for range callers {
 		wg.Go(func() {
@@ -66,7 +66,7 @@ func measure(b *testing.B, server *pgtest.Cluster, callers int, create creator) 
 	}
 }
 
-// serve starts nodes, which are asked in turn.
+// serve starts nodes, which are used in turn.
 func serve(b *testing.B, address string, nodes int) creator {
 	ctx, cancel := context.WithCancel(context.Background())
 	var background sync.WaitGroup

@@ -81,7 +81,7 @@ func TestRetry(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		runs int
-		code herb.Code // when it fails forever
+		code herb.Code // if every attempt fails
 	}{
 		{reported(serializationFailure), 2, herb.CodeUnavailable},
 		{reported(deadlockDetected), 2, herb.CodeUnavailable},
@@ -125,7 +125,7 @@ func TestCommitError(t *testing.T) {
 		{nil, false},
 		{reported(serializationFailure), false},
 		{reported(uniqueViolation), false},
-		{reported("57P01"), true}, // also said after a commit that waited for a standby
+		{reported("57P01"), true}, // also reported after a commit that waited for a standby
 		{reported(queryCanceled), true},
 		{io.EOF, true},
 		{context.DeadlineExceeded, true},

@@ -27,8 +27,8 @@ func newLazyMigration(migrate func(context.Context) error) *lazyMigration {
 
 var errClosed = errors.New("the database is closed")
 
-// wait returns once the schema is up to date, the running attempt has failed or the context has ended. An attempt continues
-// when its callers leave: a migration may take longer than one request may wait.
+// wait returns once the schema is up to date, the running attempt has failed or ctx is done. The attempt continues after its
+// callers have returned: a migration may take longer than one request may wait.
 func (p *lazyMigration) wait(ctx context.Context) error {
 	if p.done.Load() {
 		return nil

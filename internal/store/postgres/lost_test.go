@@ -56,7 +56,7 @@ func TestCreatePlants_lost(t *testing.T) {
 	}
 }
 
-// TestWrite_lost does the same to a change of the catalogue, which is not repeated: it might have been made.
+// TestWrite_lost does the same with a change of the catalogue, which is not repeated, because it may have been committed.
 func TestWrite_lost(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -83,7 +83,7 @@ func TestWrite_lost(t *testing.T) {
 	}
 }
 
-// TestFrozenServer has the server stop responding: calls fail in time, and report that the outcome is unknown.
+// TestFrozenServer suspends the server: calls fail in time and report that the outcome is unknown.
 func TestFrozenServer(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -94,11 +94,11 @@ func TestFrozenServer(t *testing.T) {
 	if herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(herb.MessageOf(err), "may or may not") || outcomes != nil {
 		t.Errorf("got %+v, %v", outcomes, err)
 	}
-	stop() // closing would wait for an answer to that too
+	stop() // closing would wait for a response as well
 	wantTotal(t, direct, 0)
 }
 
-// TestTerminated ends all connections from outside: the next calls make new ones.
+// TestTerminated terminates all connections on the server: the next calls open new ones.
 func TestTerminated(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -129,7 +129,7 @@ func connect(t testing.TB, address string) *pgx.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) }) // the database goes with it
+	t.Cleanup(func() { _ = conn.Close(context.Background()) }) // the database is dropped anyway
 	return conn
 }
 

@@ -12,8 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// migrations upgrade the schema. The n-th file, in name order, upgrades to version n; a released file is never changed. Nodes of the previous release keep working after an
-// upgrade if a migration only adds. If it removes what an older program needs, minimum is raised to its version.
+// migrations upgrade the schema. The n-th file, in name order, upgrades to version n; a released file is never changed. Nodes of
+// the previous release keep working after an upgrade if a migration only adds. If it removes what an older program needs,
+// minimum is raised to its version.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS

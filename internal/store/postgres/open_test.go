@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/store/postgres"
 )
 
-// TestOpen_concurrent has many nodes start on a new database concurrently: one of them creates the tables, all can use them.
+// TestOpen_concurrent starts many nodes on a new database concurrently: one of them creates the tables, and all can use them.
 func TestOpen_concurrent(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -40,7 +40,7 @@ func TestOpen_concurrent(t *testing.T) {
 	wantTotal(t, open(t, address, postgres.Options{}), 8)
 }
 
-// TestOpen_waits has a node wait for another one that is bringing the tables up to date, up to a limit.
+// TestOpen_waits checks that a node waits while another one migrates the schema, up to a limit.
 func TestOpen_waits(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -62,7 +62,7 @@ func TestOpen_waits(t *testing.T) {
 	wantTotal(t, open(t, address, postgres.Options{}), 0)
 }
 
-// TestOpen_unavailable opens a database that is not there yet. Calls fail until it is, and then the same store works.
+// TestOpen_unavailable opens a database that does not exist yet. Calls fail until it exists; then the same store works.
 func TestOpen_unavailable(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse(cluster.Database(t))
@@ -85,8 +85,7 @@ func TestOpen_unavailable(t *testing.T) {
 	wantTotal(t, s, 1)
 }
 
-// TestPool checks that no more connections are made than allowed, however many calls there are at once, and that reads leave
-// one of them to a write.
+// TestPool checks that concurrent calls do not open more connections than allowed, and that reads leave one of them to writes.
 func TestPool(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -128,8 +127,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestOpen_newer opens databases that a newer program has brought up to date: one to which it only added, and one from
-// which it took something away.
+// TestOpen_newer opens databases that a newer program has migrated: with an additive change of the schema and with an
+// incompatible one.
 func TestOpen_newer(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -142,7 +141,7 @@ func TestOpen_newer(t *testing.T) {
 	}
 	run(t, address, "UPDATE migrations_lock SET needs = 98")
 	old := openLater(t, address, postgres.Options{})
-	for range 2 { // it stays refused
+	for range 2 { // it is rejected every time
 		for call, tt := range map[string]struct {
 			err  error
 			code herb.Code

@@ -24,19 +24,19 @@ const connectTimeout = 5 * time.Second
 // minIdleTimeout keeps a busy machine from losing its transactions if locks have a short timeout.
 const minIdleTimeout = 5 * time.Second
 
-// Options configure a Store. The zero value suits a server. Timeouts in the address of the database take precedence. The address
+// Options configures a Store. The zero value suits a server. Timeouts in the address of the database take precedence. The address
 // also sets the number of connections, pool_max_conns: by default 4, or the number of processors if that is higher.
 type Options struct {
-	StatementTimeout time.Duration // of one statement; 0: 10 seconds
+	StatementTimeout time.Duration // of one statement; 0 means 10 seconds
 	// LockTimeout limits the wait for the transaction of another node, and how long a node that hangs in a transaction can
-	// block others; 0: 5 seconds.
+	// block others; 0 means 5 seconds.
 	LockTimeout time.Duration
-	RetryBudget time.Duration // how long transient failures are retried; 0: 2 seconds
+	RetryBudget time.Duration // how long transient failures are retried; 0 means 2 seconds
 	// Timeout limits a whole call, even if the database does not respond; a commit that has begun gets the same time again.
-	// 0: 15 seconds.
+	// 0 means 15 seconds.
 	Timeout          time.Duration
-	MigrationTimeout time.Duration    // of schema migrations, including the wait for another node that applies them; 0: 10 minutes
-	Now              func() time.Time // nil: time.Now
+	MigrationTimeout time.Duration    // of schema migrations, including the wait for another node that applies them; 0 means 10 minutes
+	Now              func() time.Time // nil means time.Now
 }
 
 func (o Options) withDefaults() Options {

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// stopAfter stops a server of its own when a test ends.
+// stopAfter stops a server when the test ends.
 func stopAfter(t testing.TB, server *pgtest.Cluster) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -32,7 +32,7 @@ func stopAfter(t testing.TB, server *pgtest.Cluster) {
 	})
 }
 
-// open opens a database with a store that is closed with the test, and brings its tables up to date.
+// open opens a store that is closed when the test ends, and migrates its schema.
 func open(t testing.TB, address string, o postgres.Options) *postgres.Store {
 	t.Helper()
 	s := openLater(t, address, o)
@@ -42,7 +42,7 @@ func open(t testing.TB, address string, o postgres.Options) *postgres.Store {
 	return s
 }
 
-// openLater opens a database with a store that is closed with the test. Its first use connects to it.
+// openLater opens a store that is closed when the test ends. It connects on first use.
 func openLater(t testing.TB, address string, o postgres.Options) *postgres.Store {
 	t.Helper()
 	s, err := postgres.Open(context.Background(), address, o)

@@ -11,24 +11,24 @@ import (
 	"testing"
 )
 
-// proxy stands between a store and the server, and interferes with their first commit.
+// proxy forwards connections between a store and the server, and interferes with the first commit.
 type proxy struct {
 	server string // socket
 	mode   proxyMode
 	once   sync.Once
 }
 
-// proxyMode is what happens to the first commit.
+// proxyMode is what the proxy does with the first commit.
 type proxyMode int
 
 const (
-	cutBefore proxyMode = iota // the server never hears of it
+	cutBefore proxyMode = iota // the server does not receive it
 	cutAfter                   // the server executes it, but the response is lost
-	silence                    // from then on nothing is passed on, and nothing is closed
+	silence                    // from then on, nothing is forwarded and nothing is closed
 )
 
-// interfere returns the address of a database through a proxy, which ends with the test if it is not stopped before. Its
-// store should be opened on a database that is up to date, so that the first commit is that of the test.
+// interfere returns the address of a database through a proxy, which is stopped when the test ends or earlier. The schema must
+// have been migrated before, so that the first commit is that of the test.
 func interfere(t *testing.T, address string, mode proxyMode) (through string, stop func()) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -36,7 +36,7 @@ func interfere(t *testing.T, address string, mode proxyMode) (through string, st
 		t.Fatal(err)
 	}
 	query := u.Query()
-	folder, err := os.MkdirTemp("", "proxy") // that of the test is too long for a socket
+	folder, err := os.MkdirTemp("", "proxy") // the path of t.TempDir is too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func interfere(t *testing.T, address string, mode proxyMode) (through string, st
 	})
 	t.Cleanup(stop)
 	query.Set("host", folder)
-	query.Set("default_query_exec_mode", "exec") // a commit is then sent as such, and not by the number of a prepared statement
+	query.Set("default_query_exec_mode", "exec") // sends COMMIT as text, not as a prepared statement
 	u.RawQuery = query.Encode()
 	return u.String(), stop
 }
@@ -83,7 +83,7 @@ func (p *proxy) serve(t *testing.T, client net.Conn, done <-chan struct{}) {
 		return
 	}
 	var wg sync.WaitGroup
-	var interfering atomic.Bool // a client that commits has had all other answers
+	var interfering atomic.Bool // before a commit, the client has received all other responses
 	ended := make(chan struct{})
 	end := sync.OnceFunc(func() {
 		close(ended)

@@ -19,7 +19,7 @@ import (
 
 // step is a statement of a recorded program.
 type step struct {
-	Other   string      `json:"other,omitempty"` // sent by the other program that was there, and in which of its tasks
+	Other   string      `json:"other,omitempty"` // task of the concurrent program that sent it; empty for the recorded program
 	SQL     string      `json:"sql"`
 	Args    []arg       `json:"args,omitempty"`
 	Columns []string    `json:"columns,omitempty"` // the name and the type of each
@@ -77,9 +77,9 @@ func (a arg) value() (any, error) {
 	return v.Elem().Interface(), err
 }
 
-// tape notes what a program sends.
+// tape records the statements of a program.
 type tape struct {
-	other string // set while it is another program that sends
+	other string // task of the concurrent program, while it sends
 	on    bool
 	steps []step
 	err   error
@@ -93,7 +93,7 @@ func (r *tape) add(statement string, args []any) {
 	for _, v := range args {
 		switch v.(type) {
 		case pgx.QueryResultFormatsByOID, pgx.QueryExecMode:
-			continue // how statements are sent and results are encoded is between driver and server
+			continue // query options of the driver are not recorded
 		}
 		a, err := newArg(v)
 		r.err = errors.Join(r.err, err)
@@ -173,8 +173,8 @@ func joined(row []*string) string {
 	return b.String()
 }
 
-// replay plays steps and compares their results with what was recorded. What the other program did is left to others,
-// unless that is nil.
+// replay runs steps and compares their results with the recording. It calls others for the tasks of the concurrent program, or
+// runs their steps if others is nil.
 func replay(t *testing.T, address string, steps []step, others func(task string)) {
 	t.Helper()
 	conn := connect(t, address)

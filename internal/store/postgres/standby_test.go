@@ -14,8 +14,7 @@ import (
 	"herbarium/internal/store/postgres"
 )
 
-// TestStandby puts a store in front of a primary and a synchronous standby, and lets misfortunes happen to them, the worst
-// last.
+// TestStandby uses a store with a primary and a synchronous standby, and injects faults, the worst last.
 func TestStandby(t *testing.T) {
 	t.Parallel()
 	primary := new(pgtest.Cluster)
@@ -71,15 +70,15 @@ func testFrozen(t *testing.T, primary *pgtest.Cluster, s *postgres.Store, addres
 	check(t, s.Ping(ctx)) // as a server does periodically; until then other calls fail fast
 	check(t, s.Available())
 	for name, call := range calls {
-		if err := call(); err != nil && herb.CodeOf(err) != herb.CodeInvalid { // what was there before may have been done
+		if err := call(); err != nil && herb.CodeOf(err) != herb.CodeInvalid { // CodeInvalid: an earlier attempt succeeded
 			t.Errorf("%s, afterwards: %v", name, err)
 		}
 	}
 	wantTotal(t, s, 2)
 }
 
-// testKilled kills the primary while plants are created and makes the standby the primary. Creation goes on by itself;
-// nothing that was acknowledged is missing, and nothing that was said to have failed is there.
+// testKilled kills the primary while plants are created and promotes the standby. Creation resumes by itself; no acknowledged
+// plant is missing, and no plant exists whose creation was reported as failed.
 func testKilled(t *testing.T, primary *pgtest.Cluster, standby *pgtest.Standby, s *postgres.Store, alone string) {
 	const creators, before, after = 4, 30, 10
 	var wg, started sync.WaitGroup
@@ -129,8 +128,8 @@ func testKilled(t *testing.T, primary *pgtest.Cluster, standby *pgtest.Standby, 
 	}
 }
 
-// createOnce creates a plant, again and again until that succeeds, as a client does. It reports whether all answers on the
-// way were true.
+// createOnce repeats the creation of a plant until it succeeds, as a client does. It reports whether all responses were
+// correct.
 func createOnce(t *testing.T, s *postgres.Store, c store.Creation) bool {
 	uncertain := false
 	for {

@@ -55,7 +55,7 @@ func (a *authority) server(t *testing.T) (certificate, key []byte) {
 	return certificate, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// sign makes a certificate with a new key, signed by an authority or, without one, by itself.
+// sign creates a certificate with a new key, signed by an authority or self-signed.
 func sign(t *testing.T, template *x509.Certificate, by *authority) (*x509.Certificate, *ecdsa.PrivateKey, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -85,7 +85,7 @@ func TestMigrate_rejected(t *testing.T) {
 	check(t, err)
 	for name, tt := range map[string]struct {
 		change map[string]string
-		code   herb.Code // empty: it works
+		code   herb.Code // empty if it works
 		says   []string
 	}{
 		"nothing wrong":     {},

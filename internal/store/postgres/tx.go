@@ -60,7 +60,7 @@ func (s *Store) call(ctx context.Context, what string, do func(context.Context) 
 			return err
 		})
 	}
-	if err != nil && ctx.Err() != nil { // the caller left; the database did not fail
+	if err != nil && ctx.Err() != nil { // canceled by the caller; the database did not fail
 		return errors.Join(ctx.Err(), err)
 	}
 	return mapError(what, err)

@@ -25,13 +25,13 @@ import (
 var record = flag.Int64("record", 0, "record what the program does with the tables of this version")
 
 const (
-	oldest     = 1 // version of the tables from which the program upgrades
-	compatible = 5 // version of the tables whose programs must be able to work beside those of today
+	oldest     = 1 // oldest schema version that the program upgrades
+	compatible = 5 // oldest schema version whose programs must work next to the current one
 )
 
 func recording(version int64) string { return fmt.Sprintf("testdata/version%d.jsonl", version) }
 
-// noon is when everything recorded was done.
+// noon is the time of all recorded operations.
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
 // TestUpgrade_sideBySide runs an old program, represented by its recorded statements, and a current store on one database
@@ -103,8 +103,7 @@ func TestUpgrade_inPlace(t *testing.T) {
 	}
 }
 
-// TestExecModes does everything without prepared statements, as a proxy needs it that gives each transaction another
-// connection.
+// TestExecModes runs the scenario without prepared statements, as proxies with transaction pooling require.
 func TestExecModes(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"exec", "simple_protocol", "cache_describe"} {
@@ -174,7 +173,7 @@ func dataset(name, version string) herb.Dataset {
 	}
 }
 
-// otherTasks are what another program does while the recorded one is at work.
+// otherTasks returns the tasks of a program that runs next to the recorded one.
 func otherTasks(t *testing.T, s *postgres.Store) map[string]func() {
 	ctx := t.Context()
 	return map[string]func(){
@@ -189,7 +188,7 @@ func otherTasks(t *testing.T, s *postgres.Store) map[string]func() {
 	}
 }
 
-// check ends the test if something failed.
+// check ends the test if err is not nil.
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -207,7 +206,7 @@ func created(outcomes []store.Outcome, err error) error {
 	return err
 }
 
-// scenario does everything that can be done with a store.
+// scenario calls every operation of a store.
 func scenario(t *testing.T, s *postgres.Store, other func(task string)) {
 	ctx := t.Context()
 	check(t, s.Ping(ctx))
@@ -275,7 +274,7 @@ func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
 	check(t, err)
 }
 
-// checkScenario checks what the scenario of both programs has stored.
+// checkScenario checks the data that the scenarios of both programs have stored.
 func checkScenario(t *testing.T, s *postgres.Store) {
 	t.Helper()
 	want := []string{
@@ -314,7 +313,7 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 	}
 }
 
-// sameWords compares texts without regard to commas.
+// sameWords compares texts, ignoring commas.
 func sameWords(a, b string) bool {
 	return strings.ReplaceAll(a, ",", "") == strings.ReplaceAll(b, ",", "")
 }

@@ -8,7 +8,7 @@ import (
 	"herbarium/internal/store"
 )
 
-// TestRead_canceled checks that a statement which would run for ever ends with its context.
+// TestRead_canceled checks that an endless statement ends when its context is canceled.
 func TestRead_canceled(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)

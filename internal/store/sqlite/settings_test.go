@@ -20,7 +20,7 @@ func openNew(t *testing.T) *Store {
 	return s
 }
 
-// TestSettings looks into the connections for what durability and safety rest on.
+// TestSettings checks the settings of connections that durability and safety depend on.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)

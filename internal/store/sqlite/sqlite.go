@@ -21,10 +21,10 @@ import (
 	"herbarium/internal/store"
 )
 
-// Options configure a Store. The zero value suits a server.
+// Options configures a Store. The zero value suits a server.
 type Options struct {
-	BusyTimeout time.Duration    // how long to wait for a write lock of another process; 0: busyTimeout
-	Now         func() time.Time // nil: time.Now
+	BusyTimeout time.Duration    // how long to wait for a write lock of another process; 0 means busyTimeout
+	Now         func() time.Time // nil means time.Now
 }
 
 const busyTimeout = 5 * time.Second

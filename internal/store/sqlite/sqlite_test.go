@@ -38,7 +38,7 @@ func fern(id int64) []store.Creation {
 
 func TestOpen_files(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "50% off?#&.db") // what means something in a URL
+	path := filepath.Join(t.TempDir(), "50% off?#&.db") // characters that are special in a URL
 	s := openFile(t, path)
 	if _, err := s.CreatePlants(t.Context(), fern(1)); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestOpen_notADatabase(t *testing.T) {
 	}
 }
 
-// TestOpen_concurrent has many stores open a new database concurrently: one of them creates the tables, all can use them.
+// TestOpen_concurrent opens a new database concurrently: one store creates the tables, and all can use them.
 func TestOpen_concurrent(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "herbarium.db")
@@ -182,7 +182,7 @@ func TestPing_closed(t *testing.T) {
 	}
 }
 
-// openFile opens a database that is closed with the test.
+// openFile opens a database that is closed when the test ends.
 func openFile(t testing.TB, path string) *sqlite.Store {
 	t.Helper()
 	s, err := sqlite.Open(context.Background(), path, sqlite.Options{})

@@ -69,7 +69,7 @@ document.addEventListener("keydown", (event) => {
 
 const turnPage = (rel) => $(`.pages a[rel=${rel}]`)?.click();
 
-// open opens the record of a cell, or the menu of a column.
+// openCell opens the record of a cell, or the menu of a column.
 function openCell(cell) {
   if (cell.closest("tbody")) return visit($("th a", cell.parentElement).href);
   const menu = $("details", cell);

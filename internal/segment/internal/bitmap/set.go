@@ -7,7 +7,7 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// listShare is the maximum share of all records, one in so many, of a set that is kept as a list.
+// listShare limits the sets that are kept as a list to 1/listShare of all records.
 const listShare = 64
 
 // Set is a set of records: a stored set, a sorted list if it is small, or bits. It must be released.

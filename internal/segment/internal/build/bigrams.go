@@ -12,7 +12,7 @@ import (
 
 // BigramRules determines which bigrams get postings.
 type BigramRules struct {
-	Share       int // both terms would occur in one in so many records or more if they were independent
+	Share       int // if both terms were independent, at least 1/Share of the records would contain both
 	MaxPerEight int // maximum number of bigrams per eight records
 }
 

@@ -16,7 +16,7 @@ import (
 
 // BlockCountRules determines the frequent values whose records are counted in blocks of the sorted rows.
 type BlockCountRules struct {
-	Share    int // a value is frequent if at least one in so many records has it
+	Share    int // a value is frequent if at least 1/Share of the records have it
 	Max      int // maximum number of values; the most frequent ones are selected
 	MaxPairs int // maximum number of pairs of a value and a sortable field, so that many fields do not take long to count
 }

@@ -9,7 +9,7 @@ import (
 
 // FieldRules determines which terms and prefixes get field postings.
 type FieldRules struct {
-	Share int // they cost at least as much as scanning one in so many of all records
+	Share int // minimum cost: that of scanning 1/Share of all records
 	Max   int // maximum number of sets; the most expensive terms and prefixes are selected
 }
 

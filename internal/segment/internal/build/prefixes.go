@@ -16,9 +16,9 @@ import (
 
 // PrefixRules determines which prefixes get postings.
 type PrefixRules struct {
-	Share int // a prefix qualifies if its union costs at least as much as scanning one in so many of all records
+	Share int // minimum cost of the union of a prefix: that of scanning 1/Share of all records
 	Max   int // maximum number of prefixes
-	Room  int // maximum expected size of their postings: one in so many bytes of the postings of terms
+	Room  int // maximum expected size of their postings: 1/Room of the postings of terms
 }
 
 // termPrefix is a prefix shared by exactly the terms in a range.
@@ -65,8 +65,8 @@ func sortRanges(all []termPrefix) {
 }
 
 // prefixesOf returns the prefixes shared by two or more of the sorted terms, given the cost of each term, that cost at
-// least so much. Of several prefixes of the same terms it returns one.
-func prefixesOf(common []uint16, work []uint32, least uint64) (all []termPrefix) {
+// least minCost. Of several prefixes of the same terms it returns one.
+func prefixesOf(common []uint16, work []uint32, minCost uint64) (all []termPrefix) {
 	type open struct {
 		length int // of the shared prefix
 		from   int
@@ -86,7 +86,7 @@ func prefixesOf(common []uint16, work []uint32, least uint64) (all []termPrefix)
 		for len(stack) > 0 && stack[len(stack)-1].length > length {
 			top := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			if cost := sum - top.before; cost >= least {
+			if cost := sum - top.before; cost >= minCost {
 				all = append(all, termPrefix{top.from, i, cost})
 			}
 			at.from, at.before = top.from, top.before

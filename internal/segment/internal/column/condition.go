@@ -169,8 +169,8 @@ func (r Ranks) And(other Ranks) Ranks {
 
 func (r Ranks) String() string { return r.name }
 
-// scannedShare is the maximum share of the records, one in so many, in a range of ranks whose records are added one by
-// one. For more, the difference of two prefix sets is faster.
+// scannedShare limits the ranges of ranks whose records are added one by one to 1/scannedShare of all records. For longer
+// ranges, the difference of two prefix sets is faster.
 const scannedShare = 16
 
 // Cost implements plan.Condition.

@@ -37,13 +37,13 @@ func Facet(st *guard.Steps, f *herb.Field, parts []Part, tail, all Values, q *qu
 	values := newValueCollector(q)
 	merger := valueMerger{valueCollector: values, field: f, asWritten: countsAsWritten(f.Type)}
 	isList := f.Type == herb.TypeList
-	least := 1 // records of the runs to examine
+	minRecords := 1 // of the runs to examine
 	if len(parts) == 1 && len(tail.All) == 0 && values.find == nil {
-		least = 2
+		minRecords = 2
 	}
 	var counted, edges []population
 	for _, p := range parts {
-		o := newSortedResult(st, p.Column, p.Set, !isList && !p.Column.countsBySets(st, p.Set, least))
+		o := newSortedResult(st, p.Column, p.Set, !isList && !p.Column.countsBySets(st, p.Set, minRecords))
 		defer o.release()
 		counted, edges = append(counted, &o), append(edges, new(newSortedResult(st, p.Column, nil, false)))
 		facet.Total += o.total

@@ -18,8 +18,8 @@ const (
 	costOfMarkedRun = 40  // locating the run of a mark
 )
 
-// countsBySets reports whether intersecting a set with each run that has at least so many records, one or two, is cheaper than
-// marking its records in the sorted rows.
+// countsBySets reports whether intersecting a set with each run is cheaper than marking its records in the sorted rows. Only runs
+// of at least least records, 1 or 2, are intersected.
 func (c *Column) countsBySets(st *guard.Steps, set *bitmap.Set, least int) bool {
 	if set == nil {
 		return false

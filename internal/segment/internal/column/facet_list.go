@@ -29,7 +29,7 @@ func openLists(starts file.U32s, encoded []byte, n, elements int) (lists, error)
 	return l, nil
 }
 
-// PositionSize returns the number of bytes of a position among so many elements.
+// PositionSize returns the number of bytes of a position among a number of elements.
 func PositionSize(elements int) int {
 	switch {
 	case elements <= 1<<8:

@@ -31,9 +31,9 @@ func sortKey(f *herb.Field, value string) string {
 	return key
 }
 
-// borderKey returns the sort key of a border of a histogram.
-func borderKey(f *herb.Field, border string) string {
-	canonical, _ := text.Operand(f, border)
+// edgeKey returns the sort key of an edge of a histogram bucket.
+func edgeKey(f *herb.Field, edge string) string {
+	canonical, _ := text.Operand(f, edge)
 	key, _ := text.Key(f.Type, canonical)
 	return key
 }

@@ -54,7 +54,7 @@ func addCounts(f *herb.Field, buckets []query.Bucket, populations []population) 
 		for i := len(buckets) - 1; i >= 0; i-- {
 			from := 0
 			if i > 0 {
-				from = p.countBelowKey(borderKey(f, buckets[i].From))
+				from = p.countBelowKey(edgeKey(f, buckets[i].From))
 			}
 			buckets[i].Count += end - from
 			end = from
@@ -85,7 +85,7 @@ func combine(f *herb.Field, populations []population, signs bool) (all extremes)
 		if !signs {
 			continue
 		}
-		zero := borderKey(f, "0")
+		zero := edgeKey(f, "0")
 		if below := p.countBelowKey(zero); below > 0 {
 			upper(&all.negative, p.at(below-1))
 		}

@@ -102,7 +102,7 @@ func (o *Order) groupAt(at int) group {
 	switch {
 	case rank < o.Values():
 		return o.newGroup(o.runRanks(o.runAt(0, rank)), false)
-	case len(o.sort) == 1: // different markers need not be told apart
+	case len(o.sort) == 1: // markers of missing values need not be distinguished
 		return o.newGroup(o.runRanks(o.Distinct()), true)
 	default:
 		return o.newGroup(o.missingRanks(text.MissingRank(&o.Field, o.value(o.sorted.At(rank)))), true)

@@ -12,7 +12,7 @@ import (
 // sortedResult locates the records of one result in the sorted rows of a field.
 //
 //   - A small result is marked in the sorted rows.
-//   - If the result is the records with one frequent value, stored counts tell how many of them are in each block of the
+//   - If the result is the records with one frequent value, stored counts give how many of them are in each block of the
 //     sorted rows. The block of a position is scanned.
 //   - For other results, intersections with the prefix sets count the records in parts of the sorted rows, which are then
 //     scanned.
@@ -32,8 +32,8 @@ type sortedResult struct {
 // position is a rank and the number of records of a result below it.
 type position struct{ rank, count int }
 
-// markedShare is the maximum share of the records, one in so many, for which every record of a result is marked. Below
-// it, this is faster than a few intersections with prefix sets.
+// markedShare limits the results whose records are marked one by one to 1/markedShare of all records. For them, this is faster
+// than a few intersections with prefix sets.
 const markedShare = 128
 
 // newSortedResult locates the records of a set; nil means all. If mark is set, even a large result is marked.
@@ -97,7 +97,7 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 
 // rank returns the rank of the i-th record of the result. It scans the sorted rows from a known position if one is near,
 // or else from a bound of the part that contains the rank.
 func (o *sortedResult) rank(i int) int {
-	const share = 512 // a position is near if one in so many records of the result is between; twice as many ranks are scanned
+	const share = 512 // a position is near if at most 1/share of the records of the result are between; twice as many ranks are scanned
 	if o.set == nil {
 		return i
 	}

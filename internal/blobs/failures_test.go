@@ -28,7 +28,7 @@ func TestCut(t *testing.T) {
 		p, endpoint := interpose(t, server.Address(), 3<<20, 3)
 		b := open(t, server.Through("bucket", endpoint), blobs.Options{})
 		if !bytes.Equal(get(t, b, "a.segment"), what) {
-			t.Error("what is read is not what was stored")
+			t.Error("the object differs from what was stored")
 		}
 		if left := p.cuts.Load(); left > 0 {
 			t.Errorf("%d connections should have been cut and were not", left)
@@ -54,13 +54,13 @@ func TestCut(t *testing.T) {
 	})
 	t.Run("given up", func(t *testing.T) {
 		t.Parallel()
-		_, endpoint := interpose(t, server.Address(), 100, 1<<30) // not even the head of an answer
+		_, endpoint := interpose(t, server.Address(), 100, 1<<30) // not even the header of a response
 		b := open(t, server.Through("bucket", endpoint), blobs.Options{})
 		wantCode(t, b.Get(t.Context(), "a.segment", io.Discard), herb.CodeUnavailable)
 	})
 }
 
-// TestFrozen suspends the server. Every call returns, and the store is usable again when the server is.
+// TestFrozen suspends the server. Every call fails in time, and the store works again after the server resumes.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
@@ -96,10 +96,10 @@ func TestFrozen(t *testing.T) {
 	}
 	server.Thaw(t)
 	if !bytes.Equal(get(t, patient, "a.segment"), what) {
-		t.Error("what is read after a thaw is not what was stored")
+		t.Error("after the server resumed, the object differs from what was stored")
 	}
 
-	// In the middle of an answer and of a file.
+	// In the middle of a download and of an upload.
 	first := true
 	err := b.Get(ctx, "a.segment", writerFunc(func(p []byte) (int, error) {
 		if first {
@@ -119,15 +119,15 @@ func TestFrozen(t *testing.T) {
 	})
 	wantCode(t, err, herb.CodeUnavailable)
 	server.Thaw(t)
-	// The small one was sent whole before it was given up, so the server may have stored it when it was back.
+	// The small file was sent completely before the call failed, so the server may have stored it after it resumed.
 	for _, got := range names(t, patient) {
 		if got != "a.segment 12582912" && got != "c.segment 5" {
-			t.Errorf("there is %q, which was not stored whole", got)
+			t.Errorf("%q is listed, which was not stored completely", got)
 		}
 	}
 }
 
-// TestStopped has a server that goes away and comes back. Nobody has to open the store again.
+// TestStopped stops and restarts the server. The store works again without being reopened.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
@@ -143,11 +143,11 @@ func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := b.Get(ctx, "a.segment", io.Discard); !errors.Is(err, context.Canceled) {
-		t.Errorf("the error of a cancelled Get is %v", err)
+		t.Errorf("the error of a canceled Get is %v", err)
 	}
 }
 
-// TestNoBucket shows that a bucket that does not exist is not taken for an empty one.
+// TestNoBucket checks that a missing bucket is not mistaken for an empty one.
 func TestNoBucket(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)

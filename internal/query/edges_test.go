@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/testseed"
 )
 
-// TestBuckets_reference compares the borders of random histograms with those of a simple implementation.
+// TestBuckets_reference compares the edges of random histograms with those of a simple implementation.
 func TestBuckets_reference(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(testseed.Seed(t), 0))
@@ -23,7 +23,7 @@ func TestBuckets_reference(t *testing.T) {
 		most := query.MinBuckets + r.IntN(30)
 		low, high := randomNumbers(r)
 		f := herb.Field{Type: herb.TypeNumber}
-		if got, want := bordersOf(t, query.Buckets(f, low, high, most)), numberBorders(rat(low), rat(high), most); got != strings.Join(want, " ") {
+		if got, want := edgesOf(t, query.Buckets(f, low, high, most)), numberEdges(rat(low), rat(high), most); got != strings.Join(want, " ") {
 			t.Fatalf("numbers from %s to %s in %d buckets: %s\nwant %v", low, high, most, got, want)
 		}
 		from := time.Unix(r.Int64N(4e9)-2e9, int64(r.IntN(2))).UTC()
@@ -35,15 +35,15 @@ func TestBuckets_reference(t *testing.T) {
 			if err != nil || err2 != nil {
 				t.Fatal(err, err2)
 			}
-			want := strings.Join(timeBorders(typ, least, greatest, most), " ")
-			if got := bordersOf(t, query.Buckets(herb.Field{Type: typ}, low, high, most)); got != want {
+			want := strings.Join(timeEdges(typ, least, greatest, most), " ")
+			if got := edgesOf(t, query.Buckets(herb.Field{Type: typ}, low, high, most)); got != want {
 				t.Fatalf("%s from %s to %s in %d buckets: %s\nwant %s", typ, low, high, most, got, want)
 			}
 		}
 	}
 }
 
-// TestLogBuckets_reference compares the borders of random logarithmic histograms with those of a simple implementation.
+// TestLogBuckets_reference compares the edges of random logarithmic histograms with those of a simple implementation.
 func TestLogBuckets_reference(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(testseed.Seed(t), 0))
@@ -71,8 +71,8 @@ func TestLogBuckets_reference(t *testing.T) {
 				span.LeastPositive = v
 			}
 		}
-		want := strings.Join(logBorders(numbers, most), " ")
-		if got := bordersOf(t, query.LogBuckets(herb.Field{Type: herb.TypeNumber}, span, most)); got != want {
+		want := strings.Join(logEdges(numbers, most), " ")
+		if got := edgesOf(t, query.LogBuckets(herb.Field{Type: herb.TypeNumber}, span, most)); got != want {
 			t.Fatalf("%+v in %d buckets: %s\nwant %s", span, most, got, want)
 		}
 	}
@@ -111,12 +111,12 @@ func rat(s string) *big.Rat {
 	return n
 }
 
-// numberBorders tries steps of 1, 2, 5, 10 and so on, in units of the last significant decimal place.
-func numberBorders(least, greatest *big.Rat, most int) []string {
+// numberEdges tries steps of 1, 2, 5, 10 and so on, in units of the last significant decimal place.
+func numberEdges(least, greatest *big.Rat, most int) []string {
 	places := 0
 	for _, v := range []*big.Rat{least, greatest} {
 		p, digits := precision(v)
-		if digits > query.MaxBorderDigits {
+		if digits > query.MaxEdgeDigits {
 			return nil
 		}
 		places = max(places, p)
@@ -133,11 +133,11 @@ func numberBorders(least, greatest *big.Rat, most int) []string {
 			if count.Cmp(big.NewInt(int64(most))) >= 0 {
 				continue
 			}
-			var borders []string
+			var edges []string
 			for i := first; i.Cmp(last) <= 0; i.Add(i, big.NewInt(1)) {
-				borders = append(borders, plain(step, i, places))
+				edges = append(edges, plain(step, i, places))
 			}
-			return append(borders, plain(step, last.Add(last, big.NewInt(1)), places))
+			return append(edges, plain(step, last.Add(last, big.NewInt(1)), places))
 		}
 	}
 }
@@ -150,8 +150,8 @@ func precision(v *big.Rat) (places, digits int) {
 	return places, len(strings.NewReplacer("-", "", ".", "").Replace(v.FloatString(places)))
 }
 
-// logBorders tries the sequences of round numbers on both sides of zero, finest first. Values are in ascending order.
-func logBorders(values []*big.Rat, most int) []string {
+// logEdges tries the sequences of round numbers on both sides of zero, finest first. Values are in ascending order.
+func logEdges(values []*big.Rat, most int) []string {
 	var negative, positive []*big.Rat // magnitudes
 	zero := false
 	for _, v := range values {
@@ -171,7 +171,7 @@ func logBorders(values []*big.Rat, most int) []string {
 		}
 	}
 	for _, v := range extremes {
-		if _, digits := precision(v); digits > query.MaxBorderDigits {
+		if _, digits := precision(v); digits > query.MaxEdgeDigits {
 			return nil
 		}
 	}
@@ -180,25 +180,25 @@ func logBorders(values []*big.Rat, most int) []string {
 	}
 	slices.SortFunc(negative, (*big.Rat).Cmp)
 	for _, s := range logSequences() {
-		// The borders are those of the values nearest to and farthest from zero: not above the one, above the other.
-		var borders []string
+		// The edges are those of the values nearest to and farthest from zero: not above the one, above the other.
+		var edges []string
 		if len(negative) > 0 {
 			around := s.around(negative[0], negative[len(negative)-1], most)
 			if zero || len(positive) > 0 {
 				around = around[1:] // the bucket next to zero ends there
 			}
 			for _, b := range slices.Backward(around) {
-				borders = append(borders, "-"+b)
+				edges = append(edges, "-"+b)
 			}
 		}
 		if zero || len(negative) > 0 && len(positive) > 0 {
-			borders = append(borders, "0")
+			edges = append(edges, "0")
 		}
 		if len(positive) > 0 {
-			borders = append(borders, s.around(positive[0], positive[len(positive)-1], most)...)
+			edges = append(edges, s.around(positive[0], positive[len(positive)-1], most)...)
 		}
-		if len(borders)-1 <= most {
-			return borders
+		if len(edges)-1 <= most {
+			return edges
 		}
 	}
 	return nil
@@ -223,9 +223,9 @@ func logSequences() []logSequence {
 	return sequences
 }
 
-// around returns the numbers of the sequence from the greatest that is not above least to the least above greatest. It stops
-// early if they are too many.
-func (s logSequence) around(least, greatest *big.Rat, most int) (borders []string) {
+// around returns the numbers of the sequence that enclose a range: from the largest that is not above its minimum to the
+// smallest above its maximum. It stops early if there are too many.
+func (s logSequence) around(least, greatest *big.Rat, most int) (edges []string) {
 	step := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(s.decades)), nil))
 	power := big.NewRat(1, 1)
 	for power.Cmp(least) > 0 {
@@ -238,11 +238,11 @@ func (s logSequence) around(least, greatest *big.Rat, most int) (borders []strin
 		for _, n := range s.numbers {
 			v := new(big.Rat).Mul(power, n)
 			if v.Cmp(least) <= 0 {
-				borders = nil
+				edges = nil
 			}
 			places, _ := precision(v)
-			if borders = append(borders, v.FloatString(places)); v.Cmp(greatest) > 0 || len(borders) > most+2 {
-				return borders
+			if edges = append(edges, v.FloatString(places)); v.Cmp(greatest) > 0 || len(edges) > most+2 {
+				return edges
 			}
 		}
 	}
@@ -263,8 +263,8 @@ func plain(step *big.Rat, times *big.Int, places int) string {
 	return s
 }
 
-// timeBorders tries a day, a week, a month, a quarter, and years; for datetimes first minutes and hours.
-func timeBorders(t herb.Type, least, greatest time.Time, most int) []string {
+// timeEdges tries a day, a week, a month, a quarter, and years; for datetimes first minutes and hours.
+func timeEdges(t herb.Type, least, greatest time.Time, most int) []string {
 	type step struct {
 		clock               time.Duration
 		days, months, years int
@@ -299,20 +299,20 @@ func timeBorders(t herb.Type, least, greatest time.Time, most int) []string {
 				begin = begin.AddDate(-1, 0, 0)
 			}
 		}
-		borders := []string{border(t, begin)}
-		for at := begin; !at.After(greatest) && len(borders) <= most+1; {
+		edges := []string{edge(t, begin)}
+		for at := begin; !at.After(greatest) && len(edges) <= most+1; {
 			at = at.AddDate(s.years, s.months, s.days).Add(s.clock)
-			borders = append(borders, border(t, at))
+			edges = append(edges, edge(t, at))
 		}
-		if len(borders) <= most+1 {
-			return borders
+		if len(edges) <= most+1 {
+			return edges
 		}
 	}
 	panic("no step for times")
 }
 
-// border formats a time, clamped to the valid range.
-func border(t herb.Type, at time.Time) string {
+// edge formats a time, clamped to the valid range.
+func edge(t herb.Type, at time.Time) string {
 	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 	at = slices.MinFunc([]time.Time{last, slices.MaxFunc([]time.Time{first, at}, time.Time.Compare)}, time.Time.Compare)
 	if t == herb.TypeDate {
