@@ -51,7 +51,7 @@ type Catalogue interface {
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
 	RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) ([]string, error)
-	History(ctx context.Context, ref herb.Ref) ([]store.Version, error)
+	History(ctx context.Context, ref herb.Ref) (store.DatasetVersions, error)
 	PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) ([]string, error)
 	Versions(ctx context.Context) ([]string, error)
 	RetireVersion(ctx context.Context, version string, at time.Time) (bool, error)

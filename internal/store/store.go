@@ -53,12 +53,6 @@ type Outcome struct {
 // ErrSuperseded reports that a version did not go live because another one went live first.
 var ErrSuperseded = errors.New("another version went live in the meantime")
 
-// Version is a version of a dataset in the catalogue.
-type Version struct {
-	herb.Dataset
-	Live bool
-}
-
 // Retired is a version that is not in the catalogue and can never enter it again.
 type Retired struct {
 	Version string

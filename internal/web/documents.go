@@ -121,7 +121,7 @@ type version struct {
 
 // versions serves the versions of a dataset.
 func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) error {
-	versions, err := p.opts.Library.DescribeVersions(r.Context(), v.Ref)
+	versions, err := p.opts.Library.History(r.Context(), v.Ref)
 	if err != nil {
 		return err
 	}

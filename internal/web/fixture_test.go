@@ -135,7 +135,7 @@ func (l *fakeLibrary) keep(d herb.Dataset, version string, records []herb.Record
 	l.versions[d.Ref] = append(l.versions[d.Ref], library.VersionInfo{Dataset: d, First: true})
 }
 
-func (l *fakeLibrary) DescribeVersions(_ context.Context, ref herb.Ref) ([]library.VersionInfo, error) {
+func (l *fakeLibrary) History(_ context.Context, ref herb.Ref) ([]library.VersionInfo, error) {
 	return l.versions[ref], nil
 }
 

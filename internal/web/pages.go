@@ -28,8 +28,8 @@ type Library interface {
 	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 	// Search returns those of Live whose metadata matches a search, and which have a keyword.
 	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
-	// DescribeVersions lists the versions of a dataset, newest first.
-	DescribeVersions(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
+	// History returns the kept versions of a dataset, newest first.
+	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 }
 
 // Keys verifies keys.
