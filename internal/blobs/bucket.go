@@ -119,8 +119,8 @@ func (b *Bucket) Abort(ctx context.Context, olderThan time.Duration) error {
 
 // checkName rejects names that not every store can hold, or that List would skip.
 func checkName(name string) error {
-	if !fs.ValidPath(name) || name == "." || strings.Contains(name, "/") || strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".attrs") {
-		return herb.Invalidf("invalid object name %q; write a name without slashes that does not end in .tmp or .attrs", name)
+	if !fs.ValidPath(name) || name == "." || strings.Contains(name, "/") || strings.HasSuffix(name, ".tmp") {
+		return herb.Invalidf("invalid object name %q; write a name without slashes that does not end in .tmp", name)
 	}
 	return nil
 }

@@ -255,7 +255,7 @@ question and is required if standard input is not a terminal.`,
 			if err != nil {
 				return err
 			}
-			if err := r.confirm(fmt.Sprintf("Remove %s with %s? This cannot be undone.", ref, count(len(versions), "version"))); err != nil {
+			if err := r.confirm(fmt.Sprintf("Remove %s with %s? This cannot be undone.", ref, herb.Plural(len(versions), "version", "versions"))); err != nil {
 				return err
 			}
 		}

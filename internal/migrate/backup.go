@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
+	"herbarium/internal/store"
 )
 
 // The files of a backup, in a folder or in an archive.
@@ -120,7 +121,7 @@ func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Write
 	}
 	return r.save(ctx, from, destination{
 		addSegment: func(s *Segment) error {
-			got, err := from.Files.hash(ctx, segmentName(s.Version), file(s.path(), s.Size, o.steps.Bytes(PhaseSegments)))
+			got, err := from.Files.hash(ctx, store.SegmentFile(s.Version), file(s.path(), s.Size, o.steps.Bytes(PhaseSegments)))
 			if err != nil {
 				return err
 			}

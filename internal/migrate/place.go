@@ -22,7 +22,7 @@ import (
 
 // Place is where an installation keeps its data: in a data folder, or in a database and an object store.
 type Place struct {
-	Folder   string       // has the database and the segment files, unless there are addresses for them
+	Folder   string       // has the database and the segment files, unless there are addresses for them; else it is not used
 	Database herb.Address // PostgreSQL
 	Blobs    herb.Address // object store
 }
@@ -42,14 +42,6 @@ func ParsePlace(s string, blobs herb.Address) (Place, error) {
 	default:
 		return Place{Folder: filepath.Clean(s)}, nil
 	}
-}
-
-// NewPlace returns the place that a configuration names.
-func NewPlace(folder string, database, blobs herb.Address) Place {
-	if database != "" {
-		folder = ""
-	}
-	return Place{Folder: folder, Database: database, Blobs: blobs}
 }
 
 // Migrate copies everything from one place to another; see load for its guarantees.

@@ -141,7 +141,7 @@ func checkFormats(entries iter.Seq2[Entry, error], dir string) error {
 			return err // segments come first
 		}
 		opens := func(*segment.Reader) error { return nil }
-		if err := openSegment(filepath.Join(dir, segmentName(s.Version)), opens); err != nil {
+		if err := openSegment(filepath.Join(dir, store.SegmentFile(s.Version)), opens); err != nil {
 			return herb.Errorf(herb.CodeInvalid, "%s: %v", s, err)
 		}
 	}
@@ -160,7 +160,7 @@ func activate(staging, data string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	files, err := filepath.Glob(filepath.Join(from, segmentName("*")))
+	files, err := filepath.Glob(filepath.Join(from, store.SegmentFile("*")))
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,12 @@ const (
 	VersionsDir  = "versions"     // segment files of published versions
 	ChangedFile  = "changed"      // in VersionsDir: change notification; see LockVersions
 	PlantsDir    = "plants"       // segment files derived from the plants in the database; they can be deleted
+
+	SegmentSuffix = ".segment"
 )
+
+// SegmentFile returns the name of the file of a version, in a folder or an object store.
+func SegmentFile(version string) string { return version + SegmentSuffix }
 
 // Creation is a plant to be created.
 type Creation struct {

@@ -16,7 +16,7 @@ import (
 // begins with keywordMark, which is in no word.
 type SearchWords string
 
-// keywordMark marks a keyword. Alone, it marks words with all keywords; those that earlier releases stored have none.
+// keywordMark marks a keyword.
 const keywordMark = "#"
 
 // NewSearchWords returns the words of a dataset: those of its names, its title, its description, its keywords and its fields. The
@@ -34,7 +34,7 @@ func NewSearchWords(d herb.Dataset) SearchWords {
 	for _, f := range d.Fields {
 		texts = append(texts, f.Name, f.Title)
 	}
-	words := []string{keywordMark}
+	var words []string
 	for _, k := range keywords {
 		words = append(words, keywordMark+oneLine(k))
 	}
@@ -74,15 +74,14 @@ func NewSearchFilter(search, keyword string) SearchFilter {
 	return f
 }
 
-// Match reports whether words match. It is unknown for words that an earlier release stored without keywords.
-func (f SearchFilter) Match(w SearchWords) (matches, known bool) {
+// Match reports whether words match.
+func (f SearchFilter) Match(w SearchWords) bool {
 	for _, line := range f.lines {
 		if !strings.Contains(string(w), line) {
-			return false, true
+			return false
 		}
 	}
-	known = f.keyword == "" || strings.Contains(string(w), "\n"+keywordMark+"\n")
-	return strings.Contains(string(w), f.keyword), known
+	return strings.Contains(string(w), f.keyword)
 }
 
 // VersionWords are the words of a version.
