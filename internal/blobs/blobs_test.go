@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 // open opens a store that is closed with the test.
 func open(t *testing.T, address string, opts blobs.Options) *blobs.Bucket {
 	t.Helper()
-	b, err := blobs.Open(t.Context(), address, opts)
+	b, err := blobs.Open(address, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

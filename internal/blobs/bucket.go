@@ -53,7 +53,7 @@ type Bucket struct {
 
 // Open opens the object store at an address. It does not contact the store, which may be unavailable now and back later;
 // use Ping to check it.
-func Open(_ context.Context, at string, opts Options) (*Bucket, error) {
+func Open(at string, opts Options) (*Bucket, error) {
 	a, err := parse(at)
 	if err != nil {
 		return nil, err
@@ -68,6 +68,14 @@ func Open(_ context.Context, at string, opts Options) (*Bucket, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// OpenFolder opens a folder, and creates it if it does not exist.
+func OpenFolder(dir string) (*Bucket, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return &Bucket{driver: &folder{root: dir}, name: dir}, nil
 }
 
 // Close closes idle connections. The Bucket must not be used afterwards.

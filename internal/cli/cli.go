@@ -224,11 +224,10 @@ func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Co
 
 // missingData returns the error for a data folder that does not exist or is a different folder.
 func missingData(c app.Config) error {
-	const remedy = "set --data to the folder of the server; 'herbarium serve' and 'herbarium publish' create one"
 	if _, err := os.Stat(c.Data); errors.Is(err, fs.ErrNotExist) {
-		return herb.Errorf(herb.CodeNotFound, "no such data folder %q; %s", c.Data, remedy)
+		return herb.Errorf(herb.CodeNotFound, "no such data folder %q; %s", c.Data, app.NoDataRemedy)
 	}
-	return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s; %s", c.Data, store.DatabaseFile, remedy)
+	return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s; %s", c.Data, store.DatabaseFile, app.NoDataRemedy)
 }
 
 // absolute returns the absolute path, or path itself if the working directory is unknown.

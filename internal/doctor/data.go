@@ -155,7 +155,7 @@ func (d *doctor) checkObjectStore(ctx context.Context) {
 		d.ok("not used; published files are in the data folder")
 		return
 	}
-	bucket, err := blobs.Open(ctx, string(d.Config.Blobs), blobs.Options{})
+	bucket, err := blobs.Open(string(d.Config.Blobs), blobs.Options{})
 	if err != nil {
 		d.fail("correct the address", "%v", err)
 		return

@@ -47,7 +47,7 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 	case path == StandardStream:
 		err = r.saveArchive(ctx, source, stdout, h, o)
 	case isFolder(path) || strings.HasSuffix(filepath.ToSlash(path), "/"):
-		if err := files.openFiles(ctx, "", filepath.Join(path, segmentsDir)); err != nil {
+		if err := files.openFiles("", filepath.Join(path, segmentsDir)); err != nil {
 			return r, err
 		}
 		err = r.save(ctx, source, destination{

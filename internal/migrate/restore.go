@@ -124,7 +124,7 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	if err := checkFormats(source.Entries(ctx, time.Time{}), segments); err != nil {
 		return r, err
 	}
-	if err := files.openFiles(ctx, "", segments); err != nil {
+	if err := files.openFiles("", segments); err != nil {
 		return r, err
 	}
 	if err := target.openPlace(ctx, to, false); err != nil {
