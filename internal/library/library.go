@@ -175,14 +175,10 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	opts.Retention = cmp.Or(opts.Retention, DefaultRetention)
 	opts.Wait = cmp.Or(opts.Wait, DefaultWait)
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
+	opts.FS = cmp.Or[filesystem.FS](opts.FS, filesystem.OS{})
 	if opts.Now == nil {
 		opts.Now = time.Now
-	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	if opts.FS == nil {
-		opts.FS = filesystem.OS{}
 	}
 	n, err := openNotifier(opts.FS, filepath.Join(opts.Dir, store.ChangedFile))
 	if err != nil {
