@@ -31,15 +31,8 @@ type result struct {
 
 // newResult decodes records and checks their format: JSON objects with the fields in order, all values strings.
 func newResult(fields []herb.Field, meta query.Meta, records [][]byte) (result, error) {
-	res, decoder := result{Meta: meta}, herb.NewRecordDecoder(fields)
-	for i, b := range records {
-		rec := make(herb.Record, 0, len(fields))
-		if err := decoder.Decode(b, func(value []byte) { rec = append(rec, string(value)) }); err != nil {
-			return result{}, fmt.Errorf("record %d: %w in %q", i, err, b)
-		}
-		res.Records = append(res.Records, rec)
-	}
-	return res, nil
+	decoded, err := herb.DecodeRecords(fields, records)
+	return result{meta, decoded}, err
 }
 
 // list executes a request and decodes the page.

@@ -89,7 +89,7 @@ func addExamples(ctx context.Context, v datasetView, columns []columnDoc) error 
 	if err != nil {
 		return err
 	}
-	rows, err := view.DecodeRows(found.Records, v.Fields)
+	rows, err := herb.DecodeRecords(v.Fields, found.Records)
 	if err != nil {
 		return err
 	}
