@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -73,9 +74,7 @@ func NewVerifier(keys Keys, opts Options) *Verifier {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	return &Verifier{
 		keys:     keys,
 		opts:     opts,

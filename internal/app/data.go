@@ -61,6 +61,9 @@ func (c Config) HasData() (bool, error) {
 	return err == nil, err
 }
 
+// NoDataRemedy says what to do if the data folder is another folder.
+const NoDataRemedy = "set --data to the folder of the server; 'herbarium serve' and 'herbarium publish' create one"
+
 // OpenData opens the data folder, and creates it if it does not exist, and what it shares with other machines. Only its
 // owner can access the folder.
 func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
@@ -89,7 +92,7 @@ func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duratio
 	}()
 	opts := library.Options{Dir: versions, Keep: c.Keep, Log: log, CacheSize: c.CacheSize, Retention: c.Retention, Wait: wait}
 	if c.Blobs != "" {
-		if d.blobs, err = blobs.Open(ctx, string(c.Blobs), blobs.Options{}); err != nil {
+		if d.blobs, err = blobs.Open(string(c.Blobs), blobs.Options{}); err != nil {
 			return nil, err
 		}
 		opts.Blobs, d.closers = d.blobs, append(d.closers, d.blobs)

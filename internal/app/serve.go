@@ -30,7 +30,7 @@ type ServeOptions struct {
 	Log     *slog.Logger
 	Version string // of the program
 	// Ready is called once the server answers requests, with some datasets and the number of all. nil disables it.
-	Ready func(ctx context.Context, addr net.Addr, datasets []herb.Dataset, total int)
+	Ready func(addr net.Addr, datasets []herb.Dataset, total int)
 	// NotifySocket is the socket of the service manager for readiness and shutdown. Empty disables it.
 	NotifySocket string
 }
@@ -180,7 +180,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		if err := d.tolerateUnavailable(err, opts.Log); err != nil {
 			return errors.Join(err, server.Close())
 		}
-		opts.Ready(ctx, listener.Addr(), datasets, total)
+		opts.Ready(listener.Addr(), datasets, total)
 	}
 	notify(ctx, opts, "READY=1")
 	select {
@@ -240,6 +240,18 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 		return nil, herb.Wrap(herb.CodeUnavailable, err, "cannot listen on %s", addr)
 	}
 	return l, nil
+}
+
+// Reachable returns the host and port of an address to listen on for use in a URL. An unspecified host becomes localhost.
+func Reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // NotifyEnv is the environment variable with the socket of the service manager, as in the systemd protocol.

@@ -53,7 +53,7 @@ type Bucket struct {
 
 // Open opens the object store at an address. It does not contact the store, which may be unavailable now and back later;
 // use Ping to check it.
-func Open(_ context.Context, at string, opts Options) (*Bucket, error) {
+func Open(at string, opts Options) (*Bucket, error) {
 	a, err := parse(at)
 	if err != nil {
 		return nil, err
@@ -68,6 +68,14 @@ func Open(_ context.Context, at string, opts Options) (*Bucket, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// OpenFolder opens a folder, and creates it if it does not exist.
+func OpenFolder(dir string) (*Bucket, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return &Bucket{driver: &folder{root: dir}, name: dir}, nil
 }
 
 // Close closes idle connections. The Bucket must not be used afterwards.
@@ -119,8 +127,8 @@ func (b *Bucket) Abort(ctx context.Context, olderThan time.Duration) error {
 
 // checkName rejects names that not every store can hold, or that List would skip.
 func checkName(name string) error {
-	if !fs.ValidPath(name) || name == "." || strings.Contains(name, "/") || strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".attrs") {
-		return herb.Invalidf("invalid object name %q; write a name without slashes that does not end in .tmp or .attrs", name)
+	if !fs.ValidPath(name) || name == "." || strings.Contains(name, "/") || strings.HasSuffix(name, ".tmp") {
+		return herb.Invalidf("invalid object name %q; write a name without slashes that does not end in .tmp", name)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func TestOpen_invalid(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := blobs.Open(t.Context(), c.address, blobs.Options{})
+			_, err := blobs.Open(c.address, blobs.Options{})
 			wantCode(t, err, herb.CodeInvalid)
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %q, want %q in it", err, c.want)

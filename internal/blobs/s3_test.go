@@ -91,7 +91,7 @@ func TestS3_region(t *testing.T) {
 	if err := b.Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
-	_, err := blobs.Open(t.Context(), "s3://bucket", blobs.Options{})
+	_, err := blobs.Open("s3://bucket", blobs.Options{})
 	wantCode(t, err, herb.CodeInvalid)
 	if !strings.Contains(err.Error(), "add ?region=… or set AWS_REGION") {
 		t.Errorf("the error is %v", err)

@@ -53,7 +53,7 @@ func (r *runner) backUp(cmd *cobra.Command, to string) error {
 		r.Out = r.Err
 	}
 	m, err := r.runMigration("backup", func(o migrate.Options) (migrate.Result, error) {
-		return migrate.Backup(cmd.Context(), migrate.NewPlace(c.Data, c.Database, c.Blobs), to, archive, Version(), o)
+		return migrate.Backup(cmd.Context(), migrate.Place{Folder: c.Data, Database: c.Database, Blobs: c.Blobs}, to, archive, Version(), o)
 	})
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ backup does not, nothing is changed, the first difference is printed and the exi
 			if err != nil {
 				return err
 			}
-			to := migrate.NewPlace(c.Data, c.Database, c.Blobs)
+			to := migrate.Place{Folder: c.Data, Database: c.Database, Blobs: c.Blobs}
 			if replace && to.Database != "" {
 				return usagef("--replace is for a data folder; restore into an empty database")
 			}

@@ -184,7 +184,7 @@ func (r *runner) placedConfig(cmd *cobra.Command) (app.Config, error) {
 
 // log returns the logger of a command that is not a server. It logs warnings and errors only, unless the configured level is
 // debug.
-func (r *runner) log(c app.Config) (*slog.Logger, error) {
+func (r *runner) log(c app.Config) *slog.Logger {
 	level := max(c.LogLevel, slog.LevelWarn)
 	if c.LogLevel < slog.LevelInfo {
 		level = c.LogLevel
@@ -203,10 +203,6 @@ func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Co
 	if err != nil {
 		return err
 	}
-	log, err := r.log(c)
-	if err != nil {
-		return err
-	}
 	exists, err := c.HasData()
 	if err != nil {
 		return err
@@ -215,7 +211,7 @@ func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Co
 	if !exists && !create && c.Database == "" {
 		return missingData(c)
 	}
-	d, err := app.OpenData(cmd.Context(), c, log)
+	d, err := app.OpenData(cmd.Context(), c, r.log(c))
 	if err != nil {
 		return err
 	}
@@ -228,11 +224,10 @@ func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Co
 
 // missingData returns the error for a data folder that does not exist or is a different folder.
 func missingData(c app.Config) error {
-	const remedy = "set --data to the folder of the server; 'herbarium serve' and 'herbarium publish' create one"
 	if _, err := os.Stat(c.Data); errors.Is(err, fs.ErrNotExist) {
-		return herb.Errorf(herb.CodeNotFound, "no such data folder %q; %s", c.Data, remedy)
+		return herb.Errorf(herb.CodeNotFound, "no such data folder %q; %s", c.Data, app.NoDataRemedy)
 	}
-	return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s; %s", c.Data, store.DatabaseFile, remedy)
+	return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s; %s", c.Data, store.DatabaseFile, app.NoDataRemedy)
 }
 
 // absolute returns the absolute path, or path itself if the working directory is unknown.

@@ -10,7 +10,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
-	"herbarium/internal/store"
+	"herbarium/internal/library"
 	"herbarium/internal/text"
 )
 
@@ -63,11 +63,13 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data) error {
 }
 
 // minute formats a time to the minute; none is the text for the zero time.
-func minute(t time.Time, none string) string {
+func minute(t time.Time, none string) string { return formatTime(t, "2006-01-02 15:04", none) }
+
+func formatTime(t time.Time, layout, none string) string {
 	if t.IsZero() {
 		return none
 	}
-	return t.Format("2006-01-02 15:04")
+	return t.Format(layout)
 }
 
 // listSourceErrors prints the sources that could not be published, and why.
@@ -199,15 +201,15 @@ func newDatasetsHistory(r *runner) *cobra.Command {
 		type version struct {
 			herb.Ref
 			Version   string    `json:"version"`
-			Published time.Time `json:"published_at"`
+			Published time.Time `json:"published_at,omitzero"`
 			Records   int       `json:"records"`
 			Live      bool      `json:"live"`
 		}
 		live := map[bool]string{true: "live"}
-		return printList(r, versions, func(v store.Version) version {
+		return printList(r, versions, func(v library.VersionInfo) version {
 			return version{ref, v.Version, v.Published, v.Records, v.Live}
-		}, "VERSION\tPUBLISHED\tRECORDS\tLIVE", func(v store.Version) []any {
-			return []any{v.Version, v.Published.Format(time.DateTime), herb.Count(v.Records), live[v.Live]}
+		}, "VERSION\tPUBLISHED\tRECORDS\tLIVE", func(v library.VersionInfo) []any {
+			return []any{v.Version, formatTime(v.Published, time.DateTime, "mutable"), herb.Count(v.Records), live[v.Live]}
 		})
 	})
 	return r.jsonFlag(cmd, ", one version per line")
@@ -253,7 +255,7 @@ question and is required if standard input is not a terminal.`,
 			if err != nil {
 				return err
 			}
-			if err := r.confirm(fmt.Sprintf("Remove %s with %s? This cannot be undone.", ref, count(len(versions), "version"))); err != nil {
+			if err := r.confirm(fmt.Sprintf("Remove %s with %s? This cannot be undone.", ref, herb.Plural(len(versions), "version", "versions"))); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/doctor"
+	"herbarium/internal/herb"
 )
 
 func newDoctor(r *runner) *cobra.Command {
@@ -59,7 +60,7 @@ func (r *runner) doctor(ctx context.Context, c app.Config) error {
 		return cmp.Or(failed, ctx.Err())
 	}
 	if n := counts[doctor.Fail]; n > 0 {
-		return fmt.Errorf("%s failed", count(n, "check"))
+		return fmt.Errorf("%s failed", herb.Plural(n, "check", "checks"))
 	}
 	return nil
 }

@@ -115,20 +115,12 @@ func (r *runner) runMigration(name string, run func(migrate.Options) (migrate.Re
 
 // contents summarizes what was copied or compared.
 func contents(m migrate.Result) string {
-	return fmt.Sprintf("%s plants, %s, %s with %s (%s)", herb.Count(m.Plants), count(m.Keys, "key"),
-		count(m.Datasets, "dataset"), count(m.Versions, "version"), byteCount(m.Bytes))
+	return fmt.Sprintf("%s plants, %s, %s with %s (%s)", herb.Count(m.Plants), herb.Plural(m.Keys, "key", "keys"),
+		herb.Plural(m.Datasets, "dataset", "datasets"), herb.Plural(m.Versions, "version", "versions"), byteCount(m.Bytes))
 }
 
 // additions summarizes what was new in the target.
 func additions(m migrate.Result, began time.Time) string {
-	return fmt.Sprintf("  new: %s plants, %s, %s, in %s", herb.Count(m.NewPlants), count(m.NewKeys, "key"),
-		count(m.NewFiles, "file"), time.Since(began).Round(100*time.Millisecond))
-}
-
-// count formats a number with a noun.
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return herb.Count(n) + " " + what
+	return fmt.Sprintf("  new: %s plants, %s, %s, in %s", herb.Count(m.NewPlants), herb.Plural(m.NewKeys, "key", "keys"),
+		herb.Plural(m.NewFiles, "file", "files"), time.Since(began).Round(100*time.Millisecond))
 }

@@ -145,9 +145,7 @@ func truncate(s string, columns int) string {
 
 // bytes returns a callback that shows the progress of reading files.
 func (p *progressDisplay) bytes(phase string) func(read, size int64) {
-	return func(read, size int64) {
-		p.update(progress.Progress{Phase: phase, Done: read, Total: size, Bytes: true, Elapsed: p.now().Sub(p.began)})
-	}
+	return progress.New(p.update, phase).Bytes(phase)
 }
 
 // records returns s with progress shown as its records are read.

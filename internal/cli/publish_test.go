@@ -186,6 +186,9 @@ func TestPublish_report(t *testing.T) {
 	if code != 3 {
 		t.Errorf("refused check: exit code %d; want 3", code)
 	}
+	if out := e.must(t, "datasets", "history", "store/plants"); !strings.Contains(out, "mutable") {
+		t.Errorf("the history of the plants is\n%s", out)
+	}
 	if code, _, errOut := e.run(t, "datasets", "report", "store/plants"); code != 1 || !strings.Contains(errOut, "no report") {
 		t.Errorf("the report of the plants: exit code %d\n%s", code, errOut)
 	}

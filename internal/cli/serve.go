@@ -46,10 +46,6 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 			if err != nil {
 				return err
 			}
-			log, err := telemetry.NewLog(r.Err, c.LogLevel, c.LogFormat)
-			if err != nil {
-				return err
-			}
 			var watched []string
 			if watch {
 				if watched = paths; len(paths) == 0 {
@@ -72,9 +68,9 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 				Found:   found,
 				Finder:  finder,
 				Watch:   watched,
-				Log:     log,
+				Log:     telemetry.NewLog(r.Err, c.LogLevel, c.LogFormat),
 				Version: Version(),
-				Ready: func(_ context.Context, addr net.Addr, datasets []herb.Dataset, total int) {
+				Ready: func(addr net.Addr, datasets []herb.Dataset, total int) {
 					r.banner(addr, c, datasets, total, found)
 				},
 				NotifySocket: notify,
@@ -95,7 +91,7 @@ func isCancellation(ctx context.Context, err error) bool {
 
 // banner prints the addresses of the server, sample requests and the files that are not served.
 func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, total int, found source.Set) {
-	base := "http://" + reachable(addr)
+	base := "http://" + app.Reachable(addr.String())
 	var b strings.Builder
 	fmt.Fprintf(&b, "Herbarium listens on %s\n\n", base)
 	if c.PublicURL != "" {
@@ -134,16 +130,4 @@ func writeSkipped(b *strings.Builder, found source.Set) {
 	for _, reason := range firstOf(reasons, 5, "; the log lists them") {
 		fmt.Fprintf(b, "  %s\n", printable(reason))
 	}
-}
-
-// reachable returns the host and port of an address for use in a URL. An unspecified address becomes localhost.
-func reachable(addr net.Addr) string {
-	host, port, err := net.SplitHostPort(addr.String())
-	if err != nil {
-		return addr.String()
-	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	return net.JoinHostPort(host, port)
 }

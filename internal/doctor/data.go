@@ -121,7 +121,7 @@ func (d *doctor) checkFiles(ctx context.Context) {
 	intact, absent := 0, 0
 	var damaged []string
 	for _, v := range d.live {
-		r, err := segment.Open(filepath.Join(d.Config.Data, store.VersionsDir, v.Version+".segment"))
+		r, err := segment.Open(filepath.Join(d.Config.Data, store.VersionsDir, store.SegmentFile(v.Version)))
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && d.Config.Blobs != "": // it is fetched when it is needed
 			absent++
@@ -155,7 +155,7 @@ func (d *doctor) checkObjectStore(ctx context.Context) {
 		d.ok("not used; published files are in the data folder")
 		return
 	}
-	bucket, err := blobs.Open(ctx, string(d.Config.Blobs), blobs.Options{})
+	bucket, err := blobs.Open(string(d.Config.Blobs), blobs.Options{})
 	if err != nil {
 		d.fail("correct the address", "%v", err)
 		return
@@ -176,7 +176,7 @@ func (d *doctor) checkObjectStore(ctx context.Context) {
 	}
 	var missing []string
 	for _, v := range d.live {
-		if !stored[v.Version+".segment"] {
+		if !stored[store.SegmentFile(v.Version)] {
 			missing = append(missing, v.Ref.String())
 		}
 	}

@@ -154,9 +154,6 @@ func insecureStore(a herb.Address) bool {
 	return endpoint.Scheme == "http" && !isLoopback(net.JoinHostPort(endpoint.Hostname(), "0"))
 }
 
-// noData says what to do if the data folder is another folder.
-const noData = "set --data to the folder of the server; 'herbarium serve' and 'herbarium publish' create one"
-
 // checkFolder checks that the data folder exists, is private and can be written.
 func (d *doctor) checkFolder(context.Context) {
 	folder, err := filepath.Abs(d.Config.Data)
@@ -169,7 +166,7 @@ func (d *doctor) checkFolder(context.Context) {
 		d.warn("set --data to the folder of the node", "%s does not exist; it is the cache of a node, which creates it", folder)
 		return
 	case errors.Is(err, fs.ErrNotExist):
-		d.fail(noData, "%s does not exist", folder)
+		d.fail(app.NoDataRemedy, "%s does not exist", folder)
 		return
 	case err != nil:
 		d.fail("check the permissions of the folders above it", "%v", err)
@@ -179,7 +176,7 @@ func (d *doctor) checkFolder(context.Context) {
 		return
 	}
 	if exists, err := d.Config.HasData(); err != nil || !exists {
-		d.fail(noData, "%s is not a data folder", folder)
+		d.fail(app.NoDataRemedy, "%s is not a data folder", folder)
 		return
 	}
 	probe, err := os.CreateTemp(folder, "doctor-*.tmp")

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
@@ -109,16 +110,9 @@ func (d *doctor) listen(ctx context.Context, addr string) (inUse, ok bool) {
 
 // readiness returns the status that the server at an address reports; empty if it is not Herbarium.
 func readiness(ctx context.Context, addr string) string {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return ""
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+app.Reachable(addr)+"/readyz", nil)
 	if err != nil {
 		return ""
 	}

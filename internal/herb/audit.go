@@ -38,18 +38,6 @@ const (
 	AuditFailed   AuditResult = "failed"
 )
 
-// AuditResultOf returns the result for an error.
-func AuditResultOf(err error) AuditResult {
-	switch {
-	case err == nil:
-		return AuditOK
-	case CodeOf(err) == CodeRefused:
-		return AuditRejected
-	default:
-		return AuditFailed
-	}
-}
-
 // AuditQuery selects entries of the audit log.
 type AuditQuery struct {
 	Since   time.Time // zero means no lower bound

@@ -9,10 +9,13 @@ import (
 )
 
 // decode reads a record with the fields a and b.
-func decode(record string) (values []string, err error) {
-	d := NewRecordDecoder([]Field{{Name: "a"}, {Name: "b"}})
-	err = d.Decode([]byte(record), func(v []byte) { values = append(values, string(v)) })
-	return values, err
+// decode decodes a record twice with the same decoder and returns the values of the second one.
+func decode(record string) ([]string, error) {
+	records, err := DecodeRecords([]Field{{Name: "a"}, {Name: "b"}}, [][]byte{[]byte(record), []byte(record)})
+	if err != nil {
+		return nil, err
+	}
+	return records[1], nil
 }
 
 func TestRecordDecoder(t *testing.T) {

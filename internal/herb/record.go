@@ -57,6 +57,18 @@ type RecordDecoder struct {
 // NewRecordDecoder returns a decoder of records with the given fields.
 func NewRecordDecoder(fields []Field) *RecordDecoder { return &RecordDecoder{fields: fields} }
 
+// DecodeRecords returns the values of records with the given fields.
+func DecodeRecords(fields []Field, records [][]byte) ([]Record, error) {
+	all, decoder := make([]Record, len(records)), NewRecordDecoder(fields)
+	for i, record := range records {
+		all[i] = make(Record, 0, len(fields))
+		if err := decoder.Decode(record, func(v []byte) { all[i] = append(all[i], string(v)) }); err != nil {
+			return nil, fmt.Errorf("record %d: %w", i+1, err)
+		}
+	}
+	return all, nil
+}
+
 var (
 	errRecord = errors.New("record is not a flat object of strings")
 	errString = errors.New("unterminated string, or control character in a string")

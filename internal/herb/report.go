@@ -58,6 +58,14 @@ type SourceError struct {
 // Count formats a number with commas, as in reports.
 func Count(n int) string { return GroupDigits(strconv.Itoa(n)) }
 
+// Plural formats a number with its noun.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(n) + " " + many
+}
+
 // GroupDigits inserts commas into an integer, which may have a sign.
 func GroupDigits(s string) string {
 	for i := len(s) - 3; i > 0 && '0' <= s[i-1] && s[i-1] <= '9'; i -= 3 {

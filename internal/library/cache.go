@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/store"
 )
 
 // cache is the state of a node's local files and fetches. Fields are guarded by Library.mu unless marked safe.
@@ -97,7 +98,7 @@ func (l *Library) scanCache() error {
 	}
 	clear(l.cache.files)
 	for _, e := range entries {
-		if version, ok := strings.CutSuffix(e.Name(), fileSuffix); ok {
+		if version, ok := strings.CutSuffix(e.Name(), store.SegmentSuffix); ok {
 			if info, err := e.Info(); err == nil { // otherwise it was removed meanwhile
 				l.cache.files[version] = info.Size()
 			}

@@ -13,6 +13,7 @@ import (
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
+	"herbarium/internal/store"
 )
 
 const (
@@ -54,7 +55,7 @@ func (l *Library) Collect(ctx context.Context) error {
 		known[r.Version] = true
 		switch _, stored := objects[r.Version]; {
 		case stored && now.Sub(r.Since) >= l.opts.Retention:
-			err := l.opts.Blobs.Delete(ctx, objectName(r.Version))
+			err := l.opts.Blobs.Delete(ctx, store.SegmentFile(r.Version))
 			if errs = append(errs, err); err == nil {
 				removed++
 			}
@@ -84,7 +85,7 @@ func (l *Library) objects(ctx context.Context) (map[string]herb.Blob, error) {
 		if err != nil {
 			return nil, err
 		}
-		if version, ok := strings.CutSuffix(b.Name, fileSuffix); ok && isVersion(version) {
+		if version, ok := strings.CutSuffix(b.Name, store.SegmentSuffix); ok && isVersion(version) {
 			objects[version], stored[version] = b, true
 		}
 	}
@@ -157,18 +158,15 @@ func (l *Library) Sweep(ctx context.Context) error {
 
 // sweepFile removes a file if it is a leftover, or retires its version. idle reports that no process writes files.
 func (l *Library) sweepFile(ctx context.Context, f fs.DirEntry, inCatalogue map[string]bool, idle bool) error {
-	const (
-		copySuffix = ".tmp"  // of files that blobs writes while a migration copies segments into the folder
-		lockSuffix = ".lock" // of files that earlier releases locked
-	)
+	const copySuffix = ".tmp" // of files that blobs writes while a migration copies segments into the folder
 	ext := filepath.Ext(f.Name())
 	stem := strings.TrimSuffix(f.Name(), ext)
 	switch ext {
-	case fileSuffix, descriptionSuffix:
+	case store.SegmentSuffix, descriptionSuffix:
 		if inCatalogue[stem] {
 			return nil
 		}
-	case segment.PartSuffix, copySuffix, lockSuffix:
+	case segment.PartSuffix, copySuffix:
 	default:
 		return nil // not ours
 	}
@@ -181,10 +179,10 @@ func (l *Library) sweepFile(ctx context.Context, f fs.DirEntry, inCatalogue map[
 	}
 	old := l.opts.Now().Sub(info.ModTime()) >= abandonedAge
 	switch {
-	case idle && ext == fileSuffix && !l.shared(): // with an object store, the file is not needed even if its version goes live
+	case idle && ext == store.SegmentSuffix && !l.shared(): // with an object store, the file is not needed even if its version goes live
 		// The last statement of a publish may still be in flight: retiring its version waits for it or makes it fail.
 		_, err = l.catalogue.RetireVersion(ctx, stem, l.opts.Now())
-	case old || idle && (ext == segment.PartSuffix || ext == fileSuffix):
+	case old || idle && (ext == segment.PartSuffix || ext == store.SegmentSuffix):
 		err = l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name()))
 	default:
 		return nil

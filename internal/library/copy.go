@@ -24,7 +24,7 @@ const catalogueFile = "catalogue.json"
 type catalogueCopy struct {
 	Generation int64              `json:"generation"`
 	Datasets   []herb.LiveVersion `json:"datasets"`
-	Mutable    []herb.Dataset     `json:"living,omitempty"` // last known descriptions
+	Plants     *herb.Dataset      `json:"plants,omitempty"` // last known description of the mutable dataset
 }
 
 // loadCatalogueCopy restores the entries from the copy that an earlier run saved, until the catalogue is read.
@@ -47,10 +47,8 @@ func (l *Library) loadCatalogueCopy() {
 		l.setEntry(v)
 	}
 	l.status.Store(&catalogueStatus{generation: max(copied.Generation, 0), restored: true})
-	for _, d := range copied.Mutable {
-		if l.isPlants(d.Ref) {
-			l.plants.dataset, l.plants.known = d, true
-		}
+	if copied.Plants != nil {
+		l.plants.dataset, l.plants.known = *copied.Plants, true
 	}
 	l.cache.savedCopy = content
 	l.opts.Log.Info("serving versions of the catalogue copy until the catalogue is read", "datasets", len(copied.Datasets))
@@ -65,7 +63,7 @@ func (l *Library) saveCatalogueCopy() {
 	copied := catalogueCopy{Generation: s.generation, Datasets: l.liveVersions()}
 	l.plants.mu.Lock()
 	if l.plants.known {
-		copied.Mutable = append(copied.Mutable, l.plants.dataset)
+		copied.Plants = new(l.plants.dataset)
 	}
 	l.plants.mu.Unlock()
 	content, err := json.Marshal(copied)

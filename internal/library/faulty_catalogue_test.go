@@ -79,7 +79,7 @@ func TestPublish_catalogueFails(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				x.published, failed = append(x.published, herb.Dataset{Ref: ref, Version: history[0].Version}), nil
+				x.published, failed = append(x.published, herb.Dataset{Ref: ref, Version: history.Live}), nil
 			}
 			if err := x.verify(t, failed); err != nil {
 				t.Error(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/store"
 )
 
 // fetch opens one version of a dataset in the background and, if necessary, transfers its file to this node first.
@@ -204,6 +205,6 @@ func (l *Library) recordFailure(e *entry, err error) {
 	e.failed = now
 	if before == nil || failureKind(before.err) != failureKind(err) {
 		l.opts.Log.Error("cannot open version; will retry", "dataset", e.Ref.String(),
-			"version", e.Version, "object", objectName(e.Version), "err", err)
+			"version", e.Version, "object", store.SegmentFile(e.Version), "err", err)
 	}
 }

@@ -224,10 +224,10 @@ func TestFetch_fails(t *testing.T) {
 		"fault":   {fault: only("get", func(call) error { return errors.New("some fault") }), logged: "some fault"},
 		"at end":  {fault: only("get", func(x call) error { return errors.Join(x.do(), errStore) }), logged: "the object store is down"},
 		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "; want 1"},
-		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "size is 0 bytes"},
+		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "it has 0 bytes"},
 		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "more than "},
-		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "SHA-256 is"},
-		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "SHA-256 is"},
+		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "with SHA-256"},
+		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "with SHA-256"},
 		"closed":  {fault: only("get", func(x call) error { time.Sleep(time.Second); return context.Canceled }), logged: "context canceled"},
 	}
 	for name, tt := range tests {

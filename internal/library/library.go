@@ -51,7 +51,7 @@ type Catalogue interface {
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
 	RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) ([]string, error)
-	History(ctx context.Context, ref herb.Ref) ([]store.Version, error)
+	History(ctx context.Context, ref herb.Ref) (store.DatasetVersions, error)
 	PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) ([]string, error)
 	Versions(ctx context.Context) ([]string, error)
 	RetireVersion(ctx context.Context, version string, at time.Time) (bool, error)
@@ -176,14 +176,10 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	opts.Retention = cmp.Or(opts.Retention, DefaultRetention)
 	opts.Wait = cmp.Or(opts.Wait, DefaultWait)
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
+	opts.FS = cmp.Or[filesystem.FS](opts.FS, filesystem.OS{})
 	if opts.Now == nil {
 		opts.Now = time.Now
-	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	if opts.FS == nil {
-		opts.FS = filesystem.OS{}
 	}
 	n, err := openNotifier(opts.FS, filepath.Join(opts.Dir, store.ChangedFile))
 	if err != nil {

@@ -70,19 +70,15 @@ func (l *Library) Search(ctx context.Context, search, keyword string) ([]herb.Li
 	var found, unknown []herb.LiveVersion
 	l.mu.RLock()
 	for _, v := range live {
-		matches, known := false, false
-		if e := l.entries[versionKey{ref: v.Ref}]; e != nil && e.Version == v.Version && e.words != "" {
-			matches, known = filter.Match(e.words)
-		}
-		switch {
-		case !known:
+		switch e := l.entries[versionKey{ref: v.Ref}]; {
+		case e == nil || e.Version != v.Version || e.words == "":
 			unknown = append(unknown, v)
-		case matches:
+		case filter.Match(e.words):
 			found = append(found, v)
 		}
 	}
 	l.mu.RUnlock()
-	// The catalogue has no words, or no keywords, of mutable datasets and of versions of earlier releases.
+	// The catalogue has no words of mutable datasets, and a node may not have read those of others.
 	for chunk := range slices.Chunk(unknown, 100) {
 		datasets, err := l.Datasets(ctx, chunk, true)
 		if err != nil {
@@ -90,7 +86,7 @@ func (l *Library) Search(ctx context.Context, search, keyword string) ([]herb.Li
 		}
 		for i, d := range datasets {
 			words := store.NewSearchWords(d)
-			if matches, _ := filter.Match(words); matches {
+			if filter.Match(words) {
 				found = append(found, chunk[i])
 			}
 			if !d.Unavailable && d.Version == chunk[i].Version {

@@ -2,7 +2,6 @@ package library_test
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -125,24 +124,6 @@ func TestSweep_during(t *testing.T) {
 	}
 	if n := total(t, acquire(t, l)); n != 3 {
 		t.Errorf("%d records are listed", n)
-	}
-}
-
-// TestSweep_lockFile sweeps the lock file that a killed publish of an earlier release has left beside a live version.
-func TestSweep_lockFile(t *testing.T) {
-	t.Parallel()
-	s := newSharedDir(t)
-	l := s.open(t)
-	path := filepath.Join(s.dir, publish(t, l, 3).Version+".lock")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
-	if err := l.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) || len(s.files(t)) != 1 || total(t, acquire(t, s.open(t))) != 3 {
-		t.Errorf("the lock file: %v; files %v are left", err, s.files(t))
 	}
 }
 

@@ -14,14 +14,12 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
+	"herbarium/internal/store"
 )
 
-const fileSuffix = ".segment"
-
-// objectName returns the name of a version's file in Blobs.
-func objectName(version string) string { return version + fileSuffix }
-
-func (l *Library) file(version string) string { return filepath.Join(l.opts.Dir, objectName(version)) }
+func (l *Library) file(version string) string {
+	return filepath.Join(l.opts.Dir, store.SegmentFile(version))
+}
 
 // cleanupTimeout limits the time a publish spends on garbage collection. Others do the rest later.
 const cleanupTimeout = 30 * time.Second
@@ -39,7 +37,7 @@ func (l *Library) upload(ctx context.Context, d herb.Dataset, progress func(segm
 		return nil, fmt.Errorf("hashing the segment file: %w", err)
 	}
 	report(0, file.Size)
-	if err := l.opts.Blobs.Put(ctx, objectName(d.Version), l.file(d.Version), report); err != nil {
+	if err := l.opts.Blobs.Put(ctx, store.SegmentFile(d.Version), l.file(d.Version), report); err != nil {
 		l.deleteUpload(ctx, d) // the object may exist despite the error
 		return nil, fmt.Errorf("uploading the segment file: %w", err)
 	}
@@ -54,26 +52,21 @@ func (l *Library) hashFile(ctx context.Context, version string) (file *herb.File
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	sum := herb.NewFileHash()
-	_, err = io.Copy(sum, readerFunc(func(p []byte) (int, error) {
+	_, err = io.Copy(writerFunc(func(p []byte) (int, error) {
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
-		return f.Read(p)
-	}))
+		return sum.Write(p)
+	}), f)
 	return new(sum.File()), err
 }
-
-// readerFunc is a function as an io.Reader.
-type readerFunc func(p []byte) (int, error)
-
-func (r readerFunc) Read(p []byte) (int, error) { return r(p) }
 
 // deleteUpload deletes the object of a version that will not enter the catalogue. If that fails, Collect does it later.
 func (l *Library) deleteUpload(ctx context.Context, d herb.Dataset) {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if err := l.opts.Blobs.Delete(limited, objectName(d.Version)); err != nil {
-		l.opts.Log.Warn("orphaned upload left for garbage collection", "object", objectName(d.Version), "err", err)
+	if err := l.opts.Blobs.Delete(limited, store.SegmentFile(d.Version)); err != nil {
+		l.opts.Log.Warn("orphaned upload left for garbage collection", "object", store.SegmentFile(d.Version), "err", err)
 	}
 }
 
@@ -109,10 +102,8 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 		f.size.Store(d.File.Size)
 	}
 	r, err := l.openFile(l.file(d.Version))
-	if err == nil {
-		if err = checkSize(d, int64(r.Size())); err != nil {
-			err = errors.Join(err, r.Release())
-		}
+	if err == nil && d.File != nil && int64(r.Size()) != d.File.Size {
+		err = errors.Join(fmt.Errorf("%w: size is %d bytes; want %d", errDamaged, r.Size(), d.File.Size), r.Release())
 	}
 	switch {
 	case err == nil:
@@ -123,7 +114,7 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 	case l.intact(ctx, d, err):
 		return nil, err // fetching again would not help, for example if only a newer program can read it
 	case d.File != nil:
-		l.opts.Log.Error("local file is damaged; fetching it again", "file", objectName(d.Version), "err", err)
+		l.opts.Log.Error("local file is damaged; fetching it again", "file", store.SegmentFile(d.Version), "err", err)
 		if err := l.removeFile(d.Version); err != nil {
 			return nil, err
 		}
@@ -166,14 +157,6 @@ func (l *Library) intact(ctx context.Context, d herb.Dataset, failed error) bool
 	return err == nil && *file == *d.File
 }
 
-// checkSize compares a size with that of the version's file, if known.
-func checkSize(d herb.Dataset, size int64) error {
-	if d.File == nil || size == d.File.Size {
-		return nil
-	}
-	return fmt.Errorf("%w: size is %d bytes; want %d", errDamaged, size, d.File.Size)
-}
-
 // download fetches the file of a version. The file gets its name only once it is complete and verified.
 func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error {
 	if err := l.saveFile(l.file(d.Version), func(file io.Writer) error { return l.receive(ctx, f, d, file) }); err != nil {
@@ -190,7 +173,7 @@ func (l *Library) receive(ctx context.Context, f *fetch, d herb.Dataset, to io.W
 	sum := herb.NewFileHash()
 	both := io.MultiWriter(to, sum)
 	f.received.Store(0)
-	if err := l.opts.Blobs.Get(ctx, objectName(d.Version), writerFunc(func(p []byte) (int, error) {
+	if err := l.opts.Blobs.Get(ctx, store.SegmentFile(d.Version), writerFunc(func(p []byte) (int, error) {
 		if d.File != nil && f.received.Load()+int64(len(p)) > d.File.Size {
 			return 0, fmt.Errorf("%w: more than %d bytes", errDamaged, d.File.Size)
 		}
@@ -200,12 +183,8 @@ func (l *Library) receive(ctx context.Context, f *fetch, d herb.Dataset, to io.W
 	})); err != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
-	got := sum.File()
-	if err := checkSize(d, got.Size); err != nil {
-		return err
-	}
-	if d.File != nil && got.SHA256 != d.File.SHA256 {
-		return fmt.Errorf("%w: SHA-256 is %s; want %s", errDamaged, got.SHA256, d.File.SHA256)
+	if got := sum.File(); d.File != nil && got != *d.File {
+		return fmt.Errorf("%w: it has %d bytes with SHA-256 %s; want %d bytes with %s", errDamaged, got.Size, got.SHA256, d.File.Size, d.File.SHA256)
 	}
 	return nil
 }

@@ -115,12 +115,8 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]C
 		return nil, err
 	}
 	var b strings.Builder
-	repeat := "records repeat"
-	if duplicates.Records == 1 {
-		repeat = "record repeats"
-	}
-	fmt.Fprintf(&b, "primary key (%s) is not unique: %s %s the key of an earlier one",
-		strings.Join(d.PrimaryKey, ", "), herb.Count(duplicates.Records), repeat)
+	fmt.Fprintf(&b, "primary key (%s) is not unique: %s the key of an earlier one",
+		strings.Join(d.PrimaryKey, ", "), herb.Plural(duplicates.Records, "record repeats", "records repeat"))
 	shown := 0
 	for _, dup := range duplicates.First {
 		values := make([]string, len(dup.Values))

@@ -18,26 +18,21 @@ type VersionInfo struct {
 	Changes []Change // since the previous version
 }
 
-// DescribeVersions returns the kept versions of a dataset, newest first. A mutable dataset has one.
-func (l *Library) DescribeVersions(ctx context.Context, ref herb.Ref) ([]VersionInfo, error) {
+// History returns the kept versions of a dataset, newest first. A mutable dataset has one.
+func (l *Library) History(ctx context.Context, ref herb.Ref) (history []VersionInfo, err error) {
 	if l.isPlants(ref) {
 		d, err := l.opts.Plants.Describe(ctx)
 		return []VersionInfo{{Dataset: d, Live: true, First: true}}, err
 	}
-	history, err := l.catalogue.History(ctx, ref)
-	infos := make([]VersionInfo, len(history))
-	for i, v := range history {
-		infos[i] = VersionInfo{Dataset: v.Dataset, Live: v.Live, First: i+1 == len(history)}
-		if !infos[i].First {
-			infos[i].Changes = compare(history[i+1].Dataset, v.Dataset, true)
+	kept, err := l.catalogue.History(ctx, ref)
+	for i, v := range slices.Backward(kept.Versions) {
+		info := VersionInfo{Dataset: v, Live: v.Version == kept.Live, First: i == 0}
+		if !info.First {
+			info.Changes = compare(kept.Versions[i-1], v, true)
 		}
+		history = append(history, info)
 	}
-	return infos, err
-}
-
-// History returns the versions of a dataset, newest first.
-func (l *Library) History(ctx context.Context, ref herb.Ref) ([]store.Version, error) {
-	return l.catalogue.History(ctx, ref)
+	return history, err
 }
 
 // Version describes a version of a dataset; an empty name means the live one.
@@ -62,27 +57,28 @@ func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, err
 // Rollback makes an earlier version live. An empty version means the one before the live one. The error has herb.CodeRefused
 // if the live version is protected and the other one is open, unless mayOpen, or if another version goes live concurrently.
 func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, mayOpen bool) (string, error) {
-	history, err := l.catalogue.History(ctx, ref)
+	kept, err := l.catalogue.History(ctx, ref)
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(history, func(v store.Version) bool { return v.Live })
-	if i < 0 {
-		return "", fmt.Errorf("the live version of %s is not in its history", ref)
+	named := func(version string) int {
+		return slices.IndexFunc(kept.Versions, func(v herb.Dataset) bool { return v.Version == version })
 	}
-	live := history[i].Dataset
+	i := named(kept.Live)
 	switch {
-	case version == "" && i+1 == len(history):
+	case i < 0:
+		return "", fmt.Errorf("the live version of %s is not in its history", ref)
+	case version == "" && i == 0:
 		return "", herb.Invalidf("%s has no version before the live one", ref)
 	case version == "":
-		version = history[i+1].Version
+		version = kept.Versions[i-1].Version
 	}
-	next := slices.IndexFunc(history, func(v store.Version) bool { return v.Version == version })
-	if !mayOpen && next >= 0 && accessOf(live) == herb.AccessKey && accessOf(history[next].Dataset) != herb.AccessKey {
+	next := named(version)
+	if !mayOpen && next >= 0 && accessOf(kept.Versions[i]) == herb.AccessKey && accessOf(kept.Versions[next]) != herb.AccessKey {
 		return "", herb.Errorf(herb.CodeRefused, "%s needs a key and version %s does not: rolling back would make it public; "+
 			"if this is intended, use --allow-breaking", ref, version)
 	}
-	err = l.catalogue.SetLive(ctx, ref, version, live.Version)
+	err = l.catalogue.SetLive(ctx, ref, version, kept.Live)
 	if errors.Is(err, store.ErrSuperseded) {
 		return "", herb.Wrap(herb.CodeRefused, err, "%s was not rolled back because it was changed concurrently; "+
 			"run 'herbarium datasets history %s' and try again", ref, ref)

@@ -8,13 +8,13 @@ import (
 	"herbarium/internal/library"
 )
 
-func TestDescribeVersions(t *testing.T) {
+func TestHistory_changes(t *testing.T) {
 	t.Parallel()
 	l := newSharedDir(t).open(t)
 	for _, n := range []int{3, 3, 5} {
 		publish(t, l, n)
 	}
-	infos, err := l.DescribeVersions(t.Context(), ref)
+	infos, err := l.History(t.Context(), ref)
 	if err != nil || len(infos) != 3 {
 		t.Fatalf("%d versions, %v", len(infos), err)
 	}
@@ -33,10 +33,10 @@ func TestDescribeVersions(t *testing.T) {
 	if !infos[2].First || infos[2].Records != 3 {
 		t.Errorf("the oldest version: %+v", infos[2])
 	}
-	if mutable, err := l.DescribeVersions(t.Context(), herb.PlantsRef); err != nil || len(mutable) != 1 || !mutable[0].Live {
+	if mutable, err := l.History(t.Context(), herb.PlantsRef); err != nil || len(mutable) != 1 || !mutable[0].Live {
 		t.Errorf("a mutable dataset: %+v, %v", mutable, err)
 	}
-	if _, err := l.DescribeVersions(t.Context(), herb.Ref{Namespace: "no", Name: "thing"}); herb.CodeOf(err) != herb.CodeNotFound {
+	if _, err := l.History(t.Context(), herb.Ref{Namespace: "no", Name: "thing"}); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("an unknown dataset: %v", err)
 	}
 }

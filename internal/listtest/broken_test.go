@@ -66,7 +66,7 @@ func (o *Oracle) page(r *query.Request, found []int) query.Page {
 	page := query.Page{Total: len(found)}
 	for i, n := range found {
 		if i/r.PerPage == r.Page-1 {
-			page.Records = append(page.Records, render(o.fields, o.records[n]))
+			page.Records = append(page.Records, o.records[n].AppendJSON(nil, o.fields))
 		}
 	}
 	return page

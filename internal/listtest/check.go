@@ -1,15 +1,12 @@
 package listtest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -32,17 +29,10 @@ type result struct {
 	Records []herb.Record
 }
 
-// newResult decodes records.
+// newResult decodes records and checks their format: JSON objects with the fields in order, all values strings.
 func newResult(fields []herb.Field, meta query.Meta, records [][]byte) (result, error) {
-	res := result{Meta: meta}
-	for i, b := range records {
-		rec, err := decode(fields, b)
-		if err != nil {
-			return result{}, fmt.Errorf("record %d: %w in %q", i, err, b)
-		}
-		res.Records = append(res.Records, rec)
-	}
-	return res, nil
+	decoded, err := herb.DecodeRecords(fields, records)
+	return result{meta, decoded}, err
 }
 
 // list executes a request and decodes the page.
@@ -134,47 +124,6 @@ func (a result) differs(got result) error {
 		diff = strings.ToValidUTF8(diff[:most], "") + "…"
 	}
 	return fmt.Errorf("the answer differs (-want +got):\n%s", diff)
-}
-
-// decode parses a record and checks its format: a JSON object with the fields in order, all values strings, and no
-// trailing data.
-func decode(fields []herb.Field, b []byte) (herb.Record, error) {
-	if !utf8.Valid(b) {
-		return nil, errors.New("invalid UTF-8")
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	expect := func(want json.Token) error {
-		got, err := d.Token()
-		if err == nil && got != want {
-			err = fmt.Errorf("got %v, want %v", got, want)
-		}
-		return err
-	}
-	if err := expect(json.Delim('{')); err != nil {
-		return nil, err
-	}
-	rec := make(herb.Record, len(fields))
-	for i, f := range fields {
-		if err := expect(f.Name); err != nil {
-			return nil, err
-		}
-		value, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		s, ok := value.(string)
-		if !ok {
-			return nil, fmt.Errorf("the value of %q is not a string", f.Name)
-		}
-		rec[i] = s
-	}
-	if err := expect(json.Delim('}')); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("trailing data after the object")
-	}
-	return rec, nil
 }
 
 // describe formats a dataset for a failure message: its fields, then one line per record.

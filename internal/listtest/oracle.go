@@ -3,8 +3,6 @@ package listtest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -86,7 +84,7 @@ func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 	records, total := o.Find(r)
 	page := query.Page{Total: total}
 	for _, rec := range records {
-		page.Records = append(page.Records, render(o.fields, rec))
+		page.Records = append(page.Records, rec.AppendJSON(nil, o.fields))
 	}
 	return page, nil
 }
@@ -96,7 +94,7 @@ func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, er
 	all := o.matches(r)
 	return query.Stream{Total: len(all), Records: func(yield func([]byte, error) bool) {
 		for _, rec := range all {
-			if err := ctx.Err(); !yield(render(o.fields, rec), err) || err != nil {
+			if err := ctx.Err(); !yield(rec.AppendJSON(nil, o.fields), err) || err != nil {
 				return
 			}
 		}
@@ -171,18 +169,6 @@ func (o *Oracle) count(fields [][]string) int {
 		n += o.weights[i] * len(words)
 	}
 	return n
-}
-
-// render formats a record as a JSON object with the fields in order.
-func render(fields []herb.Field, rec herb.Record) []byte {
-	b := []byte{'{'}
-	for i, f := range fields {
-		name, _ := json.Marshal(f.Name) // a string cannot fail
-		value, _ := json.Marshal(rec[i])
-		b = fmt.Appendf(b, "%s:%s,", name, value)
-	}
-	b[len(b)-1] = '}'
-	return b
 }
 
 // metaOf returns the pagination metadata, computed naively.

@@ -5,8 +5,6 @@ package listtest
 import (
 	"cmp"
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
 
@@ -33,10 +31,7 @@ type Engine struct {
 	Large bool
 }
 
-// SeedVariable is the environment variable that makes Run use only the random dataset of one seed.
-const SeedVariable = "LISTTEST_SEED"
-
-// Run runs the conformance suite of listings.
+// Run runs the conformance suite of listings. The random datasets have consecutive seeds; run the subtest of a seed to repeat it.
 func Run(t *testing.T, e Engine) {
 	t.Run("named", func(t *testing.T) {
 		t.Parallel()
@@ -54,28 +49,28 @@ func Run(t *testing.T, e Engine) {
 	})
 	t.Run("random", func(t *testing.T) {
 		t.Parallel()
-		asked, run, all := 0, 0, seeds(t, e.datasets())
-		for _, seed := range all {
+		asked, run, first := 0, 0, testseed.Seed(t)
+		for i := range e.datasets() {
+			seed := first + uint64(i)
 			t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 				run++
 				n, err := checkRandom(t, e, seed, false)
 				if asked += n; err != nil {
-					t.Fatalf("%v\nto reproduce: %s=%d", err, SeedVariable, seed)
+					t.Fatal(err)
 				}
 			})
 		}
 		t.Logf("compared %d results on %d random datasets", asked, run)
-		if repeated := len(all) < e.datasets() || run < len(all); !repeated && !t.Failed() && asked < e.Comparisons {
+		if run == e.datasets() && !t.Failed() && asked < e.Comparisons {
 			t.Errorf("compared %d results; want at least %d", asked, e.Comparisons)
 		}
 	})
 	if e.Large {
 		t.Run("large", func(t *testing.T) {
 			t.Parallel()
-			seed := seeds(t, 1)[0]
-			n, err := checkRandom(t, e, seed, true)
+			n, err := checkRandom(t, e, testseed.Seed(t), true)
 			if err != nil {
-				t.Fatalf("%v\nto reproduce: %s=%d", err, SeedVariable, seed)
+				t.Fatal(err)
 			}
 			t.Logf("compared %d results on a large dataset", n)
 		})
@@ -90,26 +85,6 @@ func Run(t *testing.T, e Engine) {
 			}
 		})
 	}
-}
-
-// seeds returns the seeds of n random datasets: the same in every run, unless this is a soak run or one seed is
-// requested.
-func seeds(t *testing.T, n int) []uint64 {
-	if s := os.Getenv(SeedVariable); s != "" {
-		seed, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("%s: %v", SeedVariable, err)
-		}
-		return []uint64{seed}
-	}
-	out := make([]uint64, n)
-	for i := range out {
-		out[i] = uint64(i + 1)
-		if testseed.Soak() {
-			out[i] = uint64(rand.Uint32()) // short enough to type
-		}
-	}
-	return out
 }
 
 // soakFactor is the factor by which a soak run has more random datasets.

@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
+	"herbarium/internal/store"
 )
 
 // The files of a backup, in a folder or in an archive.
@@ -46,7 +47,7 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 	case path == StandardStream:
 		err = r.saveArchive(ctx, source, stdout, h, o)
 	case isFolder(path) || strings.HasSuffix(filepath.ToSlash(path), "/"):
-		if err := files.openFiles(ctx, "", filepath.Join(path, segmentsDir)); err != nil {
+		if err := files.openFiles("", filepath.Join(path, segmentsDir)); err != nil {
 			return r, err
 		}
 		err = r.save(ctx, source, destination{
@@ -120,7 +121,7 @@ func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Write
 	}
 	return r.save(ctx, from, destination{
 		addSegment: func(s *Segment) error {
-			got, err := from.Files.hash(ctx, segmentName(s.Version), file(s.path(), s.Size, o.steps.Bytes(PhaseSegments)))
+			got, err := from.Files.hash(ctx, store.SegmentFile(s.Version), file(s.path(), s.Size, o.steps.Bytes(PhaseSegments)))
 			if err != nil {
 				return err
 			}

@@ -265,7 +265,7 @@ func TestRestore_laterSegment(t *testing.T) {
 		for e, err := range entries.Entries(t.Context(), time.Time{}) {
 			if s, ok := e.(*Segment); ok {
 				content := []byte("a later format")
-				must(t, os.WriteFile(filepath.Join(dir, segmentsDir, segmentName(s.Version)), content, 0o600))
+				must(t, os.WriteFile(filepath.Join(dir, segmentsDir, store.SegmentFile(s.Version)), content, 0o600))
 				s.File = herb.File{Size: int64(len(content)), SHA256: fmt.Sprintf("%x", sha256.Sum256(content))}
 			}
 			if !yield(e, err) {

@@ -58,7 +58,7 @@ func (s *Segment) normalized() any         { return s }
 func (s *Segment) String() string          { return "segment " + s.Version }
 
 // path returns the path of the file in a backup.
-func (s *Segment) path() string { return segmentsDir + "/" + segmentName(s.Version) }
+func (s *Segment) path() string { return segmentsDir + "/" + store.SegmentFile(s.Version) }
 
 // Key is a key without its secret.
 type Key struct{ herb.Key }

@@ -10,6 +10,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
+	"herbarium/internal/store"
 )
 
 // Objects stores files by name.
@@ -25,8 +26,6 @@ type Files struct {
 	Dir string // the local folder that Objects stores them in; empty for an object store
 }
 
-func segmentName(version string) string { return version + ".segment" }
-
 // hash reads a file, copies it to a writer and returns its size and hash.
 func (f Files) hash(ctx context.Context, name string, to io.Writer) (herb.File, error) {
 	sum := herb.NewFileHash()
@@ -37,7 +36,7 @@ func (f Files) hash(ctx context.Context, name string, to io.Writer) (herb.File, 
 // identify reads the file of a version and returns its size and hash. It fails if they differ from those in the catalogue. Only
 // files that were never in an object store have none there; their checksums are verified.
 func (f Files) identify(ctx context.Context, v herb.Dataset) (herb.File, error) {
-	name := segmentName(v.Version)
+	name := store.SegmentFile(v.Version)
 	got, err := f.hash(ctx, name, io.Discard)
 	switch {
 	case err == nil && v.File != nil:
@@ -80,7 +79,7 @@ func segmentError(err error, version string) error {
 
 // ensureSegment copies a segment file, or compares the one that the target has.
 func ensureSegment(ctx context.Context, from, to Files, s *Segment, o Options, r *Result) error {
-	got, err := to.hash(ctx, segmentName(s.Version), io.Discard)
+	got, err := to.hash(ctx, store.SegmentFile(s.Version), io.Discard)
 	switch {
 	case err == nil:
 		err = compareFile(got, s.File, "the target has a different file")
@@ -93,7 +92,7 @@ func ensureSegment(ctx context.Context, from, to Files, s *Segment, o Options, r
 
 // copySegment copies a segment file and reads it back. It fails if the file of either side is not the expected one.
 func copySegment(ctx context.Context, from, to Files, s *Segment, progress func(done, total int64)) (err error) {
-	name := segmentName(s.Version)
+	name := store.SegmentFile(s.Version)
 	path, temp := filepath.Join(from.Dir, name), io.Discard
 	if from.Dir == "" {
 		f, failed := os.CreateTemp(to.Dir, name+".*"+segment.PartSuffix) // servers delete leftovers of this name

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"herbarium/internal/blobs"
@@ -22,7 +20,7 @@ import (
 
 // Place is where an installation keeps its data: in a data folder, or in a database and an object store.
 type Place struct {
-	Folder   string       // has the database and the segment files, unless there are addresses for them
+	Folder   string       // has the database and the segment files, unless there are addresses for them; else it is not used
 	Database herb.Address // PostgreSQL
 	Blobs    herb.Address // object store
 }
@@ -42,14 +40,6 @@ func ParsePlace(s string, blobs herb.Address) (Place, error) {
 	default:
 		return Place{Folder: filepath.Clean(s)}, nil
 	}
-}
-
-// NewPlace returns the place that a configuration names.
-func NewPlace(folder string, database, blobs herb.Address) Place {
-	if database != "" {
-		folder = ""
-	}
-	return Place{Folder: folder, Database: database, Blobs: blobs}
 }
 
 // Migrate copies everything from one place to another; see load for its guarantees.
@@ -101,7 +91,7 @@ func (in *Installation) openPlace(ctx context.Context, p Place, exists bool) err
 	if _, err := os.Stat(path); p.Database == "" && exists && errors.Is(err, fs.ErrNotExist) {
 		return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s", p.Folder, store.DatabaseFile)
 	}
-	if err := in.openFiles(ctx, p.Blobs, filepath.Join(p.Folder, store.VersionsDir)); err != nil {
+	if err := in.openFiles(p.Blobs, filepath.Join(p.Folder, store.VersionsDir)); err != nil {
 		return err
 	}
 	if p.Database != "" {
@@ -128,18 +118,13 @@ func (in *Installation) openPlace(ctx context.Context, p Place, exists bool) err
 }
 
 // openFiles opens the object store at an address. If there is none, it opens a folder, which it creates.
-func (in *Installation) openFiles(ctx context.Context, address herb.Address, dir string) (err error) {
-	if address == "" {
-		if in.Files.Dir, err = filepath.Abs(dir); err != nil {
-			return err
-		}
-		if err := os.MkdirAll(in.Files.Dir, 0o700); err != nil {
-			return err
-		}
-		folder := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(in.Files.Dir), "/")}
-		address = herb.Address(folder.String())
+func (in *Installation) openFiles(address herb.Address, dir string) (err error) {
+	var objects *blobs.Bucket
+	if address != "" {
+		objects, err = blobs.Open(string(address), blobs.Options{})
+	} else if in.Files.Dir, err = filepath.Abs(dir); err == nil {
+		objects, err = blobs.OpenFolder(in.Files.Dir)
 	}
-	objects, err := blobs.Open(ctx, string(address), blobs.Options{})
 	if err == nil {
 		in.Files.Objects, in.closers = objects, append(in.closers, objects)
 	}

@@ -124,7 +124,7 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	if err := checkFormats(source.Entries(ctx, time.Time{}), segments); err != nil {
 		return r, err
 	}
-	if err := files.openFiles(ctx, "", segments); err != nil {
+	if err := files.openFiles("", segments); err != nil {
 		return r, err
 	}
 	if err := target.openPlace(ctx, to, false); err != nil {
@@ -141,7 +141,7 @@ func checkFormats(entries iter.Seq2[Entry, error], dir string) error {
 			return err // segments come first
 		}
 		opens := func(*segment.Reader) error { return nil }
-		if err := openSegment(filepath.Join(dir, segmentName(s.Version)), opens); err != nil {
+		if err := openSegment(filepath.Join(dir, store.SegmentFile(s.Version)), opens); err != nil {
 			return herb.Errorf(herb.CodeInvalid, "%s: %v", s, err)
 		}
 	}
@@ -160,7 +160,7 @@ func activate(staging, data string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	files, err := filepath.Glob(filepath.Join(from, segmentName("*")))
+	files, err := filepath.Glob(filepath.Join(from, store.SegmentFile("*")))
 	if err != nil {
 		return err
 	}

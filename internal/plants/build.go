@@ -222,6 +222,9 @@ func (x *Index) records(ctx context.Context, s *Snapshot, first, end int) iter.S
 		}
 		for n := s.union.Len(); n < end; {
 			page, err := x.log.ReadPlants(ctx, n, min(readLimit, end-n))
+			if err == nil && len(page.Plants) == 0 {
+				err = fmt.Errorf("plant %d of %d is missing; the log of plants has become shorter", n+1, end)
+			}
 			if err != nil {
 				yield(nil, err)
 				return

@@ -65,9 +65,7 @@ type Index struct {
 // NewIndex returns the index of a log. The first use reads the log.
 func NewIndex(log Log, o IndexOptions) *Index {
 	o.SealAt = cmp.Or(o.SealAt, 8192)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	x := &Index{log: log, opts: o, tail: segment.NewTail(herb.PlantFields())}
 	x.closed, x.close = context.WithCancel(context.Background())
 	return x

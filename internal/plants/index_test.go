@@ -350,6 +350,41 @@ func (f firstPage) ReadPlants(ctx context.Context, n, limit int) (store.PlantPag
 	return f.Log.ReadPlants(ctx, n, limit)
 }
 
+// TestIndex_shorterLog loses the last plants while the index is built, as when another database takes over: the build fails instead
+// of waiting for them, and the next listing has those that are left.
+func TestIndex_shorterLog(t *testing.T) {
+	t.Parallel()
+	log := &losingLog{memoryLog: newMemoryLog(5000)}
+	x := openIndex(t, log, plants.IndexOptions{Dir: t.TempDir(), SealAt: 10})
+	if _, err := x.Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "plant 4097") {
+		t.Errorf("got %v", err)
+	}
+	wantPlants(t, x, log.memoryLog)
+}
+
+// losingLog is a log that loses plants after a build has read the first page.
+type losingLog struct {
+	*memoryLog
+	building bool // a build has read the last plant
+	lost     bool
+	missed   int // reads of plants that are lost
+}
+
+func (l *losingLog) ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error) {
+	page, err := l.memoryLog.ReadPlants(ctx, n, limit)
+	switch {
+	case l.lost && limit > 1 && len(page.Plants) == 0:
+		if l.missed++; l.missed > 1 {
+			return page, errors.New("plants that are lost are read again")
+		}
+	case l.building && limit > 1 && !l.lost:
+		l.lost = true
+		l.plants = l.plants[:len(page.Plants)]
+	}
+	l.building = l.building || limit == 1
+	return page, err
+}
+
 // TestIndex_concurrent lists and counts while plants are created: a listing has all plants that existed when it started, and a
 // snapshot never changes.
 func TestIndex_concurrent(t *testing.T) {

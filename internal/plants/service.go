@@ -111,10 +111,9 @@ func (s *Service) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			s.mu.Lock()
 			s.closed = true
-			close(s.queue)
 			s.mu.Unlock()
-			for r := range s.queue {
-				s.commit(work, s.collectBatch(r))
+			for len(s.queue) > 0 {
+				s.commit(work, s.collectBatch(<-s.queue))
 			}
 			return nil
 		}
@@ -126,10 +125,7 @@ func (s *Service) collectBatch(first *request) []*request {
 	batch := []*request{first}
 	for len(batch) < s.maxBatch {
 		select {
-		case r, ok := <-s.queue:
-			if !ok {
-				return batch
-			}
+		case r := <-s.queue:
 			batch = append(batch, r)
 		default:
 			return batch

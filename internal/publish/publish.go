@@ -169,13 +169,16 @@ func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, r
 	if err == nil {
 		return
 	}
-	reason := string(herb.CodeOf(err))
+	result, reason := herb.AuditFailed, string(herb.CodeOf(err))
+	if herb.CodeOf(err) == herb.CodeRefused {
+		result = herb.AuditRejected
+	}
 	if ctx.Err() != nil {
 		reason = "canceled"
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()
 	_ = p.Store.AddAuditEntry(limited, herb.AuditEntry{
-		Action: action, Subject: ref.String(), Result: herb.AuditResultOf(err), Detail: "reason: " + reason,
+		Action: action, Subject: ref.String(), Result: result, Detail: "reason: " + reason,
 	})
 }

@@ -215,23 +215,20 @@ func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d he
 	return d, err
 }
 
-// History returns the versions of a dataset, newest first.
-func (s Tables) History(ctx context.Context, ref herb.Ref) (history []Version, err error) {
+// History returns a dataset with all its versions.
+func (s Tables) History(ctx context.Context, ref herb.Ref) (d DatasetVersions, err error) {
 	err = s.read(ctx, "reading the history of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		history = nil
 		all, err := selectVersions(ctx, tx, "WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name)
-		if err == nil && len(all) == 0 {
-			err = herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
-		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case len(all) == 0:
+			return herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
 		}
-		for _, v := range slices.Backward(all[0].Versions) {
-			history = append(history, Version{v, v.Version == all[0].Live})
-		}
+		d = all[0]
 		return nil
 	})
-	return history, err
+	return d, err
 }
 
 // AddVersion stores a version of a dataset and makes it live, provided that live is the current live version; otherwise the

@@ -156,9 +156,9 @@ func (suite) CatalogueProtected(t *testing.T, db Database) {
 // wantHistory checks the numbers of a dataset's versions, newest first, and which of them is live.
 func wantHistory(t *testing.T, s Store, ref herb.Ref, live int, numbers ...int) {
 	t.Helper()
-	var want []store.Version
-	for _, n := range numbers {
-		want = append(want, store.Version{Dataset: dataset(ref, n), Live: n == live})
+	want := store.DatasetVersions{Ref: ref, Live: dataset(ref, live).Version}
+	for _, n := range slices.Backward(numbers) {
+		want.Versions = append(want.Versions, dataset(ref, n))
 	}
 	got, err := s.History(t.Context(), ref)
 	noError(t, err)

@@ -24,7 +24,12 @@ const (
 	VersionsDir  = "versions"     // segment files of published versions
 	ChangedFile  = "changed"      // in VersionsDir: change notification and lock; see LockVersions
 	PlantsDir    = "plants"       // segment files derived from the plants in the database; they can be deleted
+
+	SegmentSuffix = ".segment"
 )
+
+// SegmentFile returns the name of the file of a version, in a folder or an object store.
+func SegmentFile(version string) string { return version + SegmentSuffix }
 
 // Creation is a plant to be created.
 type Creation struct {
@@ -52,12 +57,6 @@ type Outcome struct {
 
 // ErrSuperseded reports that a version did not go live because another one went live first.
 var ErrSuperseded = errors.New("another version went live in the meantime")
-
-// Version is a version of a dataset in the catalogue.
-type Version struct {
-	herb.Dataset
-	Live bool
-}
 
 // Retired is a version that is not in the catalogue and can never enter it again.
 type Retired struct {

@@ -16,7 +16,7 @@ import (
 // begins with keywordMark, which is in no word.
 type SearchWords string
 
-// keywordMark marks a keyword. A line with only the mark means that all keywords are included; earlier releases stored none.
+// keywordMark marks a keyword.
 const keywordMark = "#"
 
 // NewSearchWords returns the words of a dataset: those of its names, its title, its description, its keywords and its fields. The
@@ -34,7 +34,7 @@ func NewSearchWords(d herb.Dataset) SearchWords {
 	for _, f := range d.Fields {
 		texts = append(texts, f.Name, f.Title)
 	}
-	words := []string{keywordMark}
+	var words []string
 	for _, k := range keywords {
 		words = append(words, keywordMark+oneLine(k))
 	}
@@ -74,15 +74,14 @@ func NewSearchFilter(search, keyword string) SearchFilter {
 	return f
 }
 
-// Match reports whether the words of a dataset match. known is false if an earlier release stored them without keywords.
-func (f SearchFilter) Match(w SearchWords) (matches, known bool) {
+// Match reports whether words match.
+func (f SearchFilter) Match(w SearchWords) bool {
 	for _, line := range f.lines {
 		if !strings.Contains(string(w), line) {
-			return false, true
+			return false
 		}
 	}
-	known = f.keyword == "" || strings.Contains(string(w), "\n"+keywordMark+"\n")
-	return strings.Contains(string(w), f.keyword), known
+	return strings.Contains(string(w), f.keyword)
 }
 
 // VersionWords are the words of a version.

@@ -21,14 +21,11 @@ const (
 )
 
 // NewLog returns a log that writes to w in one of the formats. It omits records below a level.
-func NewLog(w io.Writer, level slog.Level, format string) (*slog.Logger, error) {
-	switch {
-	case format == FormatHuman, format == FormatAuto && IsTerminal(w):
-		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: formatHuman})), nil
-	case format == FormatJSON, format == FormatAuto:
-		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})), nil
+func NewLog(w io.Writer, level slog.Level, format string) *slog.Logger {
+	if format == FormatHuman || format == FormatAuto && IsTerminal(w) {
+		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: formatHuman}))
 	}
-	return nil, herb.Invalidf("unknown log format %q; choose auto, human or json", format)
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 }
 
 // formatHuman removes the date of a record. It escapes the only control character that the text handler does not, so that

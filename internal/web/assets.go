@@ -150,7 +150,7 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 // parseTemplates parses one template set per page, each with the shared layout and partials.
 func parseTemplates(a *assets) (map[string]*template.Template, error) {
 	funcs := template.FuncMap{
-		"asset": a.path, "clip": herb.Clip, "count": herb.Count, "day": view.Day, "exact": view.EscapeExact, "moment": view.Moment, "percent": view.Percent, "plain": view.MarkdownText, "plural": view.Plural, "shortday": view.ShortDay, "timestamp": view.Timestamp,
+		"asset": a.path, "clip": herb.Clip, "count": herb.Count, "day": view.Day, "exact": view.EscapeExact, "moment": view.Moment, "percent": view.Percent, "plain": view.MarkdownText, "plural": herb.Plural, "shortday": view.ShortDay, "timestamp": view.Timestamp,
 	}
 	partials, err := template.New("partials").Funcs(funcs).ParseFS(files, "templates/partials/*.html")
 	if err != nil {

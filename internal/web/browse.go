@@ -172,7 +172,7 @@ func (page *rowsPage) list(ctx context.Context, s *view.State, v datasetView, re
 	if err != nil {
 		return err
 	}
-	rows, err := view.DecodeRows(found.Records, v.Fields)
+	rows, err := herb.DecodeRecords(v.Fields, found.Records)
 	if err != nil {
 		return err
 	}

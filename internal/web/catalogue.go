@@ -128,7 +128,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 		_, failed := rejected[datasets[i].Ref]
 		c.add(p.entry(&datasets[i], failed))
 	}
-	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", view.Plural(c.Total, "dataset", "datasets")))
+	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", herb.Plural(c.Total, "dataset", "datasets")))
 	l.Current, l.Canonical = "catalogue", p.origin(r)+pathCatalogue
 	l.JSONLD = catalogueJSONLD(p.origin(r), datasets)
 	return p.render(w, "catalogue", http.StatusOK, l, &c)

@@ -73,7 +73,7 @@ func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab 
 	h.Unlocked = h.Locked && v.denied == nil
 	setCaching(w, &v.Dataset)
 	if v.Version != v.live {
-		versions, err := p.opts.Library.DescribeVersions(r.Context(), v.Ref)
+		versions, err := p.opts.Library.History(r.Context(), v.Ref)
 		if err != nil {
 			return h, err
 		}

@@ -89,7 +89,7 @@ func addExamples(ctx context.Context, v datasetView, columns []columnDoc) error 
 	if err != nil {
 		return err
 	}
-	rows, err := view.DecodeRows(found.Records, v.Fields)
+	rows, err := herb.DecodeRecords(v.Fields, found.Records)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ type version struct {
 
 // versions serves the versions of a dataset.
 func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) error {
-	versions, err := p.opts.Library.DescribeVersions(r.Context(), v.Ref)
+	versions, err := p.opts.Library.History(r.Context(), v.Ref)
 	if err != nil {
 		return err
 	}

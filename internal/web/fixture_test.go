@@ -83,7 +83,7 @@ func (l *fakeLibrary) Search(ctx context.Context, search, keyword string) ([]her
 	words := text.AppendWords(nil, search)
 	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool {
 		i := slices.IndexFunc(l.datasets, func(d herb.Dataset) bool { return d.Ref == v.Ref })
-		matches, _ := store.NewSearchFilter(search, keyword).Match(store.NewSearchWords(l.datasets[i]))
+		matches := store.NewSearchFilter(search, keyword).Match(store.NewSearchWords(l.datasets[i]))
 		return !matches || strings.TrimSpace(search) != "" && len(words) == 0
 	}), err
 }
@@ -135,7 +135,7 @@ func (l *fakeLibrary) keep(d herb.Dataset, version string, records []herb.Record
 	l.versions[d.Ref] = append(l.versions[d.Ref], library.VersionInfo{Dataset: d, First: true})
 }
 
-func (l *fakeLibrary) DescribeVersions(_ context.Context, ref herb.Ref) ([]library.VersionInfo, error) {
+func (l *fakeLibrary) History(_ context.Context, ref herb.Ref) ([]library.VersionInfo, error) {
 	return l.versions[ref], nil
 }
 

@@ -28,8 +28,8 @@ type Library interface {
 	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 	// Search returns the live versions whose metadata matches the search and the keyword. An empty one matches all.
 	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
-	// DescribeVersions lists the versions of a dataset, newest first.
-	DescribeVersions(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
+	// History returns the kept versions of a dataset, newest first.
+	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 }
 
 // Keys verifies keys.

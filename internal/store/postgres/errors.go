@@ -135,19 +135,11 @@ func unavailable(err error) error {
 	return herb.Wrap(herb.CodeUnavailable, err, "%s", message)
 }
 
-// newerError reports that the schema requires a newer program.
-type newerError struct{ needs int64 }
-
-func (e *newerError) Error() string {
-	return fmt.Sprintf("the database needs a program that knows its version %d and this program knows versions up to %d; "+
-		"use a newer herbarium", e.needs, latest)
-}
-
 // migrationError is the error of a call that needed schema migrations which failed. The client cannot fix it, so the cause
 // is only logged.
 func migrationError(err error) error {
-	if e, ok := errors.AsType[*newerError](err); ok {
-		return herb.Wrap(herb.CodeUnavailable, err, "%s", e.Error())
+	if e, ok := errors.AsType[*herb.Error](err); ok { // the schema requires a newer program
+		return herb.Errorf(herb.CodeUnavailable, "%s", e.Message)
 	}
 	return unavailable(err)
 }
@@ -158,8 +150,8 @@ func setupError(config *pgx.ConnConfig, err error) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*newerError](err); ok {
-		return herb.Wrap(herb.CodeInvalid, err, "%s", e.Error())
+	if e, ok := errors.AsType[*herb.Error](err); ok {
+		return e
 	}
 	if reason := certificateError(err); reason != nil {
 		return herb.Errorf(herb.CodeInvalid, "the certificate of the database is not trusted: %v; sslrootcert in the "+

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"herbarium/internal/herb"
 )
 
 // migrations upgrade the schema. The n-th file, in name order, upgrades to version n; a released file is never changed. Nodes of
@@ -80,7 +82,8 @@ func schemaVersion(row interface{ Scan(into ...any) error }) (version, needs int
 		err = nil
 	}
 	if required.V > latest {
-		err = &newerError{needs: required.V}
+		err = herb.Invalidf("the database needs a program that knows its version %d and this program knows versions up to %d; "+
+			"use a newer herbarium", required.V, latest)
 	}
 	return applied.V, required.V, err
 }

@@ -302,7 +302,7 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 	for _, d := range catalogue.Datasets {
 		got = append(got, d.Name+" "+d.Version)
 	}
-	for _, v := range history {
+	for _, v := range slices.Backward(history.Versions) {
 		got = append(got, v.Version)
 	}
 	for _, t := range sourceErrors {

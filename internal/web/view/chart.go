@@ -80,7 +80,7 @@ func ChartNote(d *herb.Dataset, i int) (note string, ok bool) {
 	case !isImage && c.Longest > longText:
 		return "free text", true
 	}
-	return Plural(c.Distinct, "value", "values"), true
+	return herb.Plural(c.Distinct, "value", "values"), true
 }
 
 // NewNote returns the chart of a column without counts.
@@ -159,7 +159,7 @@ func (c *Chart) setHistogram(s *State, facet query.Facet, all *query.Facet) {
 		if ghosts != nil {
 			bar.GhostY, bar.GhostHeight = chartHeight-ghosts[k], ghosts[k]
 		}
-		bar.Label = formatOperand(f, b.From) + " – " + formatOperand(f, b.To) + ": " + Plural(b.Count, "row", "rows")
+		bar.Label = formatOperand(f, b.From) + " – " + formatOperand(f, b.To) + ": " + herb.Plural(b.Count, "row", "rows")
 		if s.Charts {
 			bar.Href = s.bucketHref(c.Index, b, k == len(facet.Histogram)-1)
 		}
@@ -217,7 +217,7 @@ func (c *Chart) setParts(s *State, facet query.Facet, all *query.Facet) {
 		c.Ghosts = s.parts(c.Index, *all)
 	}
 	top := facet.Values[0]
-	c.Left, c.Right = top.Value+" "+Percent(top.Count, max(c.Total, 1)), Plural(facet.Distinct, "value", "values")
+	c.Left, c.Right = top.Value+" "+Percent(top.Count, max(c.Total, 1)), herb.Plural(facet.Distinct, "value", "values")
 }
 
 // parts returns the most frequent values with widths in proportion to their counts, and all others as the last part.
@@ -240,10 +240,10 @@ func (s *State) parts(field int, facet query.Facet) (parts []Part) {
 	}
 	for _, v := range values {
 		ps, active := s.toggle(field, v.Value)
-		add(Part{Value: v.Value, Count: v.Count, Label: v.Value + ": " + Plural(v.Count, "row", "rows"), Href: s.Href(ps), Active: active})
+		add(Part{Value: v.Value, Count: v.Count, Label: v.Value + ": " + herb.Plural(v.Count, "row", "rows"), Href: s.Href(ps), Active: active})
 	}
 	if rest > 0 && facet.Distinct > len(values) {
-		add(Part{Count: rest, Label: Plural(facet.Distinct-len(values), "other value", "other values") + ": " + Plural(rest, "row", "rows")})
+		add(Part{Count: rest, Label: herb.Plural(facet.Distinct-len(values), "other value", "other values") + ": " + herb.Plural(rest, "row", "rows")})
 	}
 	return parts
 }

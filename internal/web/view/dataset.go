@@ -16,10 +16,9 @@ type Head struct {
 	Base     string // path of the public URL
 	Path     string // of the table
 	Title    string
-	Locked   bool   // the dataset requires a key
-	Unlocked bool   // the browser has a valid key
-	Mutable  bool   // rows are added one by one
-	Tab      string // the current view: "table", "map", "about", "api" or "versions"
+	Locked   bool // the dataset requires a key
+	Unlocked bool // the browser has a valid key
+	Mutable  bool // rows are added one by one
 	License  *Link
 	Views    []Link
 	Download *Download         // nil: not offered
@@ -45,11 +44,11 @@ type Download struct {
 }
 
 // NewHead returns the head of a page of a dataset. path is that of its table; version is the one that the URL of the page
-// names, or empty.
+// names, or empty; tab is the current view: "table", "map", "about", "api" or "versions".
 func NewHead(d *herb.Dataset, base, path, version, tab string) Head {
 	h := Head{
 		Dataset: d, Base: base, Path: path, Title: Title(d), Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef,
-		Tab: tab, License: ReadDescriptor(d).License(),
+		License: ReadDescriptor(d).License(),
 	}
 	if PlainText(d.Title) == "" { // the namespace is beside it
 		h.Title = d.Ref.Name
@@ -93,7 +92,7 @@ func (h *Head) SetListing(s *State, rows int) {
 
 // newDownload returns the menu of files for a query.
 func newDownload(path, rawQuery string, rows, columns int) *Download {
-	d := &Download{Rows: rows, Columns: Plural(columns, "column", "columns")}
+	d := &Download{Rows: rows, Columns: herb.Plural(columns, "column", "columns")}
 	for _, f := range [][2]string{{"CSV", "for spreadsheets and scripts"}, {"NDJSON", "one JSON object per line"}, {"XLSX", "for Excel"}} {
 		d.Files = append(d.Files, Link{Label: f[0], Detail: f[1], Href: Join(path+"/data."+strings.ToLower(f[0]), rawQuery)})
 	}
@@ -113,7 +112,7 @@ func Describe(d *herb.Dataset) string {
 	if s := MarkdownText(d.Description); s != "" {
 		return s
 	}
-	return Plural(d.Records, "row", "rows") + " with " + Plural(len(d.Fields), "column", "columns") +
+	return herb.Plural(d.Records, "row", "rows") + " with " + herb.Plural(len(d.Fields), "column", "columns") +
 		": browse, search and filter them, or read them through the API."
 }
 

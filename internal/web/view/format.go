@@ -30,7 +30,7 @@ func Age(now, t time.Time) string {
 		one, many string
 	}{{365 * day, "year", "years"}, {30 * day, "month", "months"}, {day, "day", "days"}, {time.Hour, "hour", "hours"}, {time.Minute, "minute", "minutes"}} {
 		if ago >= u.length {
-			return Plural(int(ago/u.length), u.one, u.many) + " ago"
+			return herb.Plural(int(ago/u.length), u.one, u.many) + " ago"
 		}
 	}
 	return "just now"
@@ -44,14 +44,6 @@ func formatTime(t time.Time, layout, none string) string {
 		return none
 	}
 	return t.UTC().Format(layout)
-}
-
-// Plural formats a number with its noun.
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return herb.Count(n) + " " + many
 }
 
 // PlainText returns text for places without markup, such as a window title: on one line, without control characters and

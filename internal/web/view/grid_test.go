@@ -67,13 +67,13 @@ func TestBringIntoView(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		rows [][]string
+		rows []herb.Record
 		want []int
 	}{
-		{"in view", [][]string{row(0), row(5, 15)}, columns},
-		{"none", [][]string{row(), row(19)}, columns},
-		{"not shown", [][]string{row(1), row(12, 15), row(15)}, []int{0, 15, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
-		{"shown further right", [][]string{row(8), row(9)}, []int{0, 8, 9, 1, 2, 3, 4, 5, 6, 7}},
+		{"in view", []herb.Record{row(0), row(5, 15)}, columns},
+		{"none", []herb.Record{row(), row(19)}, columns},
+		{"not shown", []herb.Record{row(1), row(12, 15), row(15)}, []int{0, 15, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
+		{"shown further right", []herb.Record{row(8), row(9)}, []int{0, 8, 9, 1, 2, 3, 4, 5, 6, 7}},
 	} {
 		req, err := query.Parse("search=rose", nil)
 		if err != nil {

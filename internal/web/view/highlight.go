@@ -122,7 +122,7 @@ func matchClause(c query.Clause, spans []text.Span) int {
 // bringIntoView returns columns such that the first ones contain a match of each row, as far as possible: columns with
 // matches in rows without a match among the first ones move to the place after the pinned one, those with the most rows first.
 // A reader then sees why a row was found.
-func bringIntoView(h *highlighter, columns []int, rows [][]string, fields []herb.Field) []int {
+func bringIntoView(h *highlighter, columns []int, rows []herb.Record, fields []herb.Field) []int {
 	const inView = 6
 	first := columns[:min(len(columns), inView)]
 	var open [][]int        // of each row without a match in view, the columns with a match

@@ -120,7 +120,6 @@ const MapPoints = 20_000
 // so that filters by a range of longitudes select the rows in that part of the map.
 type Map struct {
 	Pairs      []Pair
-	Pair       Pair
 	X, Y       string // names of the fields
 	Title      string // name of the field that names the rows
 	Total      int    // rows that match
@@ -190,7 +189,7 @@ func mapRange(f *herb.Field, facet query.Facet, low, high float64) [2]float64 {
 // NewMap returns the map of a listing with the cells of a grid. base is the path of the dataset's table.
 func NewMap(s *State, pairs []Pair, pair int, q *query.GridRequest, grid query.Grid, base string) *Map {
 	m := &Map{
-		Pairs: pairs, Pair: pairs[pair], X: s.fields[q.X].Name, Y: s.fields[q.Y].Name, Title: s.fields[NamingColumn(s.dataset)].Name,
+		Pairs: pairs, X: s.fields[q.X].Name, Y: s.fields[q.Y].Name, Title: s.fields[NamingColumn(s.dataset)].Name,
 		Total: grid.Total, Located: grid.Inside, West: -1800, Open: -1, PageLength: q.Request.PerPage, Levels: newLevels(grid.Cells),
 	}
 	for i := range pairs {

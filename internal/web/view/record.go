@@ -35,7 +35,7 @@ type Value struct {
 }
 
 // NewRecord builds the open record of a page of rows; nil if none is open.
-func NewRecord(s *State, req *query.Request, rows [][]string, records [][]byte, total int) *Record {
+func NewRecord(s *State, req *query.Request, rows []herb.Record, records [][]byte, total int) *Record {
 	i := s.Record - 1
 	if i < 0 || i >= len(rows) {
 		return nil
@@ -70,7 +70,7 @@ func NewRecord(s *State, req *query.Request, rows [][]string, records [][]byte, 
 const maxTitle = 120
 
 // title returns the name of a record for a reader.
-func title(d *herb.Dataset, row []string) string {
+func title(d *herb.Dataset, row herb.Record) string {
 	i := NamingColumn(d)
 	name := herb.Clip(PlainText(row[i]), maxTitle)
 	if d.Fields[i].Type != herb.TypeText && name != "" {
@@ -80,7 +80,7 @@ func title(d *herb.Dataset, row []string) string {
 }
 
 // permalink returns the link to a record by its primary key.
-func (s *State) permalink(row []string) string {
+func (s *State) permalink(row herb.Record) string {
 	var ps query.Params
 	for _, name := range s.dataset.PrimaryKey {
 		i := herb.FieldIndex(s.fields, name)

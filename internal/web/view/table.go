@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,7 +70,7 @@ const (
 )
 
 // NewTable builds the table of a page of rows, and returns its columns. A search may bring other columns into view.
-func NewTable(s *State, req *query.Request, rows [][]string, total int) (*Table, []Column) {
+func NewTable(s *State, req *query.Request, rows []herb.Record, total int) (*Table, []Column) {
 	t := &Table{From: req.Offset() + 1, To: req.Offset() + len(rows), Total: total, Path: s.Path, Hidden: s.Hidden()}
 	if withCharts := *s; !s.Charts {
 		withCharts.Charts = true
@@ -214,18 +213,6 @@ func (cell *Cell) addTags(value string, h *highlighter) {
 		}
 	}
 	cell.Raw = value
-}
-
-// DecodeRows returns the values of records in the order of the fields.
-func DecodeRows(records [][]byte, fields []herb.Field) ([][]string, error) {
-	rows, decoder := make([][]string, len(records)), herb.NewRecordDecoder(fields)
-	for i, record := range records {
-		rows[i] = make([]string, 0, len(fields))
-		if err := decoder.Decode(record, func(v []byte) { rows[i] = append(rows[i], string(v)) }); err != nil {
-			return nil, fmt.Errorf("decode record: %w", err)
-		}
-	}
-	return rows, nil
 }
 
 // Pager links to the other pages of a listing.

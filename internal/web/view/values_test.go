@@ -1,11 +1,9 @@
 package view
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"herbarium/internal/herb"
 )
@@ -115,24 +113,6 @@ func TestKindOf(t *testing.T) {
 			t.Errorf("%s (%s) is shown as %d, want %d", tt.name, tt.typ, got, tt.want)
 		}
 	}
-}
-
-// FuzzDecodeRows checks that records are decoded as encoding/json does, and that malformed input does not panic.
-func FuzzDecodeRows(f *testing.F) {
-	f.Add("a", "b", []byte(`{"x":"\ud83c\udf31\u0000","y":"`))
-	f.Add("\"\\\n\r\t\x00\x1f", "é\u2028", []byte(`{"x":"\`))
-	f.Fuzz(func(t *testing.T, a, b string, raw []byte) {
-		fields := []herb.Field{{Name: a}, {Name: b}}
-		_, _ = DecodeRows([][]byte{raw}, fields)
-		record := herb.Record{a, b}.AppendJSON(nil, fields)
-		if !utf8.ValidString(a) || !utf8.ValidString(b) {
-			return
-		}
-		rows, err := DecodeRows([][]byte{record, record}, fields)
-		if err != nil || len(rows) != 2 || !slices.Equal(rows[1], []string{a, b}) {
-			t.Errorf("%s decodes to %q, %v", record, rows, err)
-		}
-	})
 }
 
 func TestAge(t *testing.T) {
