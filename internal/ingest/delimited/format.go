@@ -2,6 +2,7 @@
 package delimited
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -26,12 +27,16 @@ func Format() rows.Format {
 func TSV() rows.Format {
 	return rows.Format{Name: "tsv", Extensions: []string{".tsv", ".tab"},
 		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-			o.Delimiter = cmp.Or(o.Delimiter, '\t')
-			return open(ctx, f, o, b)
+			return openWith(ctx, f, o, b, '\t')
 		}}
 }
 
 func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
+	return openWith(ctx, f, o, b, 0)
+}
+
+// openWith opens a text. Unless the options give a delimiter, it is the usual one if the text has it.
+func openWith(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget, usual byte) (rows.Rows, error) {
 	text, err := charset.Open(ctx, f, o.Encoding, b.MaxRecord())
 	if err != nil {
 		return nil, err
@@ -39,6 +44,9 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 	r := &reader{scanner: scanner{text: text, d: dialect{Options: o}, next: 1}, budget: b, options: o}
 	if r.d.Quote = cmp.Or(o.Quote, '"'); o.NoQuote {
 		r.d.Quote = 0
+	}
+	if head, _ := text.Peek(sampleBytes); o.Delimiter == 0 && bytes.IndexByte(head, usual) >= 0 {
+		r.d.Delimiter = usual
 	}
 	r.d.CommentRows = slices.Sorted(slices.Values(o.CommentRows))
 	if err := r.start(strings.ToLower(path.Ext(f.Name()))); err != nil {
@@ -90,7 +98,7 @@ func (r *reader) Options() rows.Options {
 	if o.Encoding = r.text.Encoding(); !r.d.blanks {
 		o.Delimiter = r.d.Delimiter
 	}
-	if r.d.Quote == '\'' {
+	if o.SkipInitialSpace = r.d.SkipInitialSpace; r.d.Quote == '\'' {
 		o.Quote = r.d.Quote
 	}
 	if o.Header = rows.HeaderPresent; r.headerLine == 0 {

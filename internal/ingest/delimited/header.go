@@ -37,8 +37,12 @@ func (r *reader) start(extension string) error {
 	best := r.detectLayout(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
 	r.setDialect(best.dialect)
 	switch {
+	case r.d.wide:
+		r.note("values are separated by at least two blanks")
 	case r.d.blanks:
 		r.note("values are separated by runs of blanks")
+	case r.d.SkipInitialSpace != o.SkipInitialSpace:
+		r.note("blanks after a delimiter are not part of the value, because quotes follow them")
 	case r.d.lenient:
 		r.note(`a backslash before a quote or delimiter makes it part of the value`)
 	}
@@ -262,7 +266,7 @@ const (
 // detectHeader decides whether the first record names the columns of the others.
 func detectHeader(first [][]byte, others []layout.Row) verdict {
 	typed := make([]bool, len(first)) // columns of numbers or dates, also in the first record
-	texts, recurring := 0, 0
+	texts, recurring, constant := 0, 0, false
 	different := slices.DeleteFunc(slices.Clone(others), func(r layout.Row) bool { return slices.EqualFunc(first, r.Cells, bytes.Equal) })
 	below := others
 	if len(different) > 0 && hasKind(layout.Row{Cells: first}, layout.Text) {
@@ -274,8 +278,10 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 		case n == 0 || nameKind == layout.Missing:
 		case k == layout.Text && nameKind == layout.Text:
 			texts++
-			if slices.ContainsFunc(different, func(r layout.Row) bool { return i < len(r.Cells) && bytes.Equal(r.Cells[i], name) }) {
+			isOther := func(r layout.Row) bool { return i >= len(r.Cells) || !bytes.Equal(r.Cells[i], name) }
+			if n := len(slices.DeleteFunc(slices.Clone(different), isOther)); n > 0 {
 				recurring++
+				constant = constant || n > 2 && n == len(different)
 			}
 		case k == layout.Text:
 		case k == nameKind:
@@ -285,7 +291,7 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 		}
 	}
 	isNull := func(c []byte) bool { return string(c) == `\N` } // of MySQL and PostgreSQL, which is no name
-	if len(others) > 1 && (slices.Contains(typed, true) && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts || slices.ContainsFunc(first, isNull)) {
+	if len(others) > 1 && (slices.Contains(typed, true) && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts || constant || slices.ContainsFunc(first, isNull)) {
 		return headerNo
 	}
 	return headerUnclear

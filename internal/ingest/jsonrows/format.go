@@ -1,5 +1,5 @@
 // Package jsonrows reads tables in JSON: arrays of records, records one after the other (NDJSON), arrays or keyed objects
-// within a document, and GeoJSON features.
+// within a document, columns, and GeoJSON features.
 package jsonrows
 
 import (
@@ -63,6 +63,9 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 		l, err := detectLayout(ctx, f, *o, r.budget)
 		if err != nil {
 			return err
+		}
+		if r.values = l.columns; r.values > 0 {
+			break
 		}
 		if o.ItemKeys == nil {
 			o.ItemKeys = l.keys

@@ -136,6 +136,15 @@ func TestOpen_Tables(t *testing.T) {
 		{"columns as in pandas", `{"columns":["id","n"],"index":["a","b"],"data":[[1,2],[3,4]]}`, []string{"data"}, rows.Options{}, table{{"id", "n"}, {"1", "2"}, {"3", "4"}}},
 		{"columns as in Socrata", `{"meta":{"view":{"columns":[{"id":1,"name":"a"},{"name":"b","x":{}}],"grants":[{"y":1}]}},"data":[["p",1],["q",2]]}`, []string{"data"}, rows.Options{}, table{{"a", "b"}, {"p", "1"}, {"q", "2"}}},
 		{"columns as in CKAN", `{"fields":[{"type":"int","id":"_id"},{"id":"t"}],"records":[[1,"x"]]}`, []string{"records"}, rows.Options{}, table{{"_id", "t"}, {"1", "x"}}},
+		{"columns by record number", `{"a":{"0":1,"1":null},"b":{"0":"x","1":"y, z"}}`, nil, rows.Options{}, table{{"a", "b"}, {"1", "x"}, {"", "y, z"}}},
+		{"columns as arrays", `{"a":[1.50,2,3],"b":["x","\u0041",""]}`, nil, rows.Options{}, table{{"a", "b"}, {"1.50", "x"}, {"2", "A"}, {"3", ""}}},
+		{"one array", `{"a":[1,2]}`, nil, rows.Options{}, table{{"a"}, {"1,2"}}},
+		{"arrays of different lengths", `{"a":[1,2],"b":["x"]}`, nil, rows.Options{}, table{{"a", "b"}, {"1,2", "x"}}},
+		{"records by number", `{"0":{"a":1,"b":2},"1":{"a":3,"b":4}}`, nil, rows.Options{}, table{{"key", "a", "b"}, {"0", "1", "2"}, {"1", "3", "4"}}},
+		{"list with a remark", `{"about":"x","ants":[1,2,3,4,5,6,7,8,9,10]}`, []string{"ants"}, rows.Options{},
+			table{{"value"}, {"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"8"}, {"9"}, {"10"}}},
+		{"record with a list", `{"name":"x","tags":["a","b","c"]}`, nil, rows.Options{}, table{{"name", "tags"}, {"x", "a,b,c"}}},
+		{"values as in Google Sheets", `{"range":"A1:B2","majorDimension":"ROWS","values":[["n","v"],["x",1]]}`, []string{"values"}, rows.Options{}, table{{"n", "v"}, {"x", "1"}}},
 		{"fewer columns than elements", `{"columns":["id"],"data":[[1,2]]}`, nil, rows.Options{}, table{{"columns", "data"}, {"id", "[[1,2]]"}}},
 		{"columns without names", `{"columns":["id",5],"data":[[1,2]]}`, nil, rows.Options{}, table{{"columns", "data"}, {"id,5", "[[1,2]]"}}},
 		{"columns of two tables", `{"a":{"columns":["id"],"data":[[1]]},"b":{"columns":["id"],"data":[[2]]}}`, nil, rows.Options{}, table{{"key", "columns", "data"}, {"a", "id", "[[1]]"}, {"b", "id", "[[2]]"}}},
@@ -218,6 +227,7 @@ func TestOpen_Rejects(t *testing.T) {
 		{"other text", "\n id,name\n", "line 2: the file begins with 'i'"},
 		{"text", `"x"`, "line 1: the file begins with text in quotes"},
 		{"line that is not an object", "{}\n5\n", "record 2, line 2: '5' instead of an object"},
+		{"column twice", `{"a":[1,2],"a":[3,4]}`, `record 1, line 1: the member "a" occurs twice`},
 		{"member twice", "[{\"a\":1,\n\"\\u0061\":2}]", `record 1, line 2: the member "a" occurs twice`},
 		{"first half of a pair", `[{"a":"\ud83c"}]`, `record 1, line 1: \ud83c is half`},
 		{"second half of a pair", `[{"a":"\uDF31x"}]`, `record 1, line 1: \uDF31 is half`},
@@ -319,6 +329,8 @@ func TestOpen_Limits(t *testing.T) {
 		`[{"a":1,"b":2,"c":3}]`:                       "more than 2 columns",
 		`[["a","b","c"]]`:                             "more than 2 columns",
 		`[{"a":[[[[1]]]]}]`:                           "more than 4 levels",
+		`{"a":[1,2],"b":[1,2],"c":[1,2]}`:             "more than 2 columns",
+		`{"a":["` + fits[6:98] + `",1],"b":[1,2]}`:    "record 1, line 1: the record is longer than 100 bytes",
 	} {
 		_, err := read(t, memory{Content: in}, rows.Options{}, rows.Limits{Record: 100, Columns: 2, Depth: 4})
 		if err == nil || !strings.Contains(err.Error(), want) || herb.CodeOf(err) != herb.CodeInvalid {

@@ -25,7 +25,7 @@ type Body struct {
 	footnotes bool     // footnotes are recognized
 	first     int      // the first column with a value
 	numeric   bool     // it has numbers or dates only, as far as is known
-	prose     bool     // it has text like that of footnotes
+	longest   int      // bytes of the longest text in it that is like that of footnotes, 0 if there is none
 	records   int      // with several values
 	sparse    bool     // some record has a value in the first column only, so that such a row is not evidently a footnote
 	spaced    bool     // blanks follow delimiters in some record, so that such a row is not evidently a footnote
@@ -57,7 +57,11 @@ func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
 	records = slices.DeleteFunc(records, func(r Row) bool { return r.Filled() < 2 })
 	k, n := ColumnKind(records, b.first)
 	b.footnotes, b.numeric = b.first+1 < len(columns), n > 0 && k != Text
-	b.prose = slices.ContainsFunc(records, func(r Row) bool { return labeled.Match(r.cell(b.first)) || isSentence(r.cell(b.first)) })
+	for _, r := range records {
+		if text := r.cell(b.first); labeled.Match(text) || isSentence(text) {
+			b.longest = max(b.longest, len(text))
+		}
+	}
 	b.spaced = b.first > 0 || slices.ContainsFunc(records, Row.isSpaced)
 	return b.units != nil
 }
@@ -216,9 +220,9 @@ var (
 func (b *Body) isFootnote(r Row, gap bool) bool {
 	text := bytes.TrimSpace(r.cell(b.first))
 	if labeled.Match(text) {
-		return gap || !b.prose
+		return gap || b.longest == 0
 	}
-	if !gap || b.prose || b.sparse {
+	if !gap || len(text) <= 2*b.longest || b.sparse {
 		return false
 	}
 	if r.Filled() > 1 { // numbers make it a record, such as a total
