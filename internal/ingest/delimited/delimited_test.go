@@ -215,6 +215,10 @@ func TestOpen_Layout(t *testing.T) {
 		{"no header: constant column", "a.csv", "db,ROLES\ndb,USERS\ndb,RIGHTS\ndb,LOCKS\n", table{{"column_1", "column_2"}, {"db", "ROLES"}, {"db", "USERS"}, {"db", "RIGHTS"}, {"db", "LOCKS"}}, "no header"},
 		{"footnote longer than names", "a.csv", "country,n\n\"Micronesia, Federated States of\",1\nChad,2\n\n\"International Monetary Fund, World Economic Outlook Database, 2016\"\n",
 			table{{"country", "n"}, {"Micronesia, Federated States of", "1"}, {"Chad", "2"}}, "line 5 is below the table"},
+		{"footnotes below a rule", "a.csv", "Tag;n\n31.12.1950;1\n31.12.1951;2\n31.12.1952;3\n__________\nAlle Angaben.\n© Amt, 2021\n",
+			table{{"Tag", "n"}, {"31.12.1950", "1"}, {"31.12.1951", "2"}, {"31.12.1952", "3"}}, "lines 5 to 7 are below the table"},
+		{"table of footnotes", "a.csv", "Country,Year,Value,Note\nChad,2010,27.5,1\nPeru,2010,3.2,\nMali,2011,36.1,1\n\nnoteID,Note\n1,Estimate\n",
+			table{{"Country", "Year", "Value", "Note"}, {"Chad", "2010", "27.5", "1"}, {"Peru", "2010", "3.2", ""}, {"Mali", "2011", "36.1", "1"}}, "lines 6 to 7 are below the table"},
 		{"words and numbers in CSV", "a.csv", "name number\nPlant 1\nPlant 2\n", table{{"name number"}, {"Plant 1"}, {"Plant 2"}}, ""},
 	}
 	for _, tt := range tests {

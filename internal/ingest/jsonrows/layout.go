@@ -71,6 +71,13 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 		l.members = slices.DeleteFunc(append(l.tables, l.members...), func(name string) bool { return name == l.grids[0] })
 		l.tables, l.keyed = l.grids, false
 	}
+	// Fields beside the records, as in CKAN, describe their columns.
+	if i := slices.IndexFunc(l.tables, func(name string) bool { return isHeader(path.Ext("." + name)[1:]) }); i >= 0 && len(l.tables) == 2 {
+		fields, records := l.tables[i], l.tables[1-i]
+		if strings.TrimSuffix(fields, path.Ext("."+fields)[1:]) == strings.TrimSuffix(records, path.Ext("."+records)[1:]) {
+			l.tables, l.members = []string{records}, append(l.members, fields)
+		}
+	}
 	if len(l.tables) == 0 && len(l.members) == 1 && l.members[0] == l.empty {
 		l.tables, l.members = l.members, nil
 	}
@@ -149,7 +156,7 @@ func (l *layout) checkColumn(values int, isColumn bool) {
 // scanArray scans the value of a member that is an array.
 func (l *layout) scanArray() {
 	name := strings.ToLower(string(l.path[1+bytes.LastIndexByte(l.path, pathSeparator):]))
-	isHeader := slices.Contains([]string{"columns", "fields", "headers", "header"}, name)
+	describesColumns := isHeader(name)
 	// isUsual: the name is usual for an array of records, so that an empty array is a table.
 	isUsual := slices.Contains([]string{"records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list"}, name)
 	names, count, width, plain := []string(nil), 0, 0, 0
@@ -162,7 +169,7 @@ func (l *layout) scanArray() {
 			l.addTable(c == '{')
 		}
 		switch {
-		case isHeader && count <= rows.MaxColumns:
+		case describesColumns && count <= rows.MaxColumns:
 			names = append(names, l.columnName())
 		case c == '[' && count == 1:
 			l.array(func() { width++; l.skip() })
@@ -179,11 +186,16 @@ func (l *layout) scanArray() {
 	case count == 0:
 		l.addTable(isUsual)
 		l.empty = l.memberName()
-	case isHeader && count == len(names) && !slices.Contains(names, ""):
+	case describesColumns && count == len(names) && !slices.Contains(names, ""):
 		l.header = names
 	case width > 0 && width == len(l.header) && isUsual:
 		l.grids, l.keys = append(l.grids, l.memberName()), l.header
 	}
+}
+
+// isHeader reports whether a member of this name describes columns rather than records.
+func isHeader(name string) bool {
+	return slices.Contains([]string{"columns", "fields", "headers", "header"}, strings.ToLower(name))
 }
 
 // columnName reads the value at the current position and returns the name of a column: a text, or a member of an object.

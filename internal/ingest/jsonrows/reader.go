@@ -22,6 +22,7 @@ type reader struct {
 	yield   func([][]byte) bool // suspends walk
 
 	sequence bool // the records follow each other, without an array or object around them
+	paged    bool // the records are in an array, after an object about them
 	keyed    bool // the records are members of an object
 	values   int  // values of each member of the document if these are columns
 	kind     byte // how records begin: {, [, or 0 for plain values; known from the first
@@ -80,6 +81,15 @@ func (r *reader) walk(yield func([][]byte) bool) {
 		}
 	case r.values > 0:
 		r.readColumns()
+	case r.paged:
+		r.array(func() {
+			if c, _ := r.peekToken(); c == '[' && r.record == 0 {
+				r.readRecords(c)
+			} else {
+				r.skip()
+			}
+		})
+		r.notes = append(r.notes, "the records are in the second element; the first, an object, is not published")
 	case !r.sequence:
 		r.readRecords(c)
 	default:

@@ -26,6 +26,7 @@ type Body struct {
 	first     int      // the first column with a value
 	numeric   bool     // it has numbers or dates only, as far as is known
 	longest   int      // bytes of the longest text in it that is like that of footnotes, 0 if there is none
+	width     int      // cells of every record, as far as is known; 0: they differ
 	records   int      // with several values
 	sparse    bool     // some record has a value in the first column only, so that such a row is not evidently a footnote
 	spaced    bool     // blanks follow delimiters in some record, so that such a row is not evidently a footnote
@@ -61,6 +62,10 @@ func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
 		if text := r.cell(b.first); labeled.Match(text) || isSentence(text) {
 			b.longest = max(b.longest, len(text))
 		}
+	}
+	b.width = len(columns)
+	if i := slices.IndexFunc(records, b.isNarrow); i >= 0 && !slices.ContainsFunc(records[:i+1], func(r Row) bool { return r.Gap }) {
+		b.width = 0
 	}
 	b.spaced = b.first > 0 || slices.ContainsFunc(records, Row.isSpaced)
 	return b.units != nil
@@ -112,11 +117,12 @@ func (b *Body) release() {
 func (b *Body) finish() {
 	start, isGap := 0, false // start of the footnotes and the blank rows above them
 	for i, r := range b.held {
-		if r.Filled() == 0 {
+		if r.Filled() == 0 || r.isRule() {
 			isGap = true
 			continue
 		}
-		if b.isFootnote(r, isGap || r.Gap) {
+		gap := isGap || r.Gap
+		if b.isFootnote(r, gap) || gap && b.isSecondTable(b.held[i:]) {
 			if len(b.held)-i <= b.records { // more notes than records are no footnotes
 				b.held, b.dropped = b.held[:start], b.held[start:]
 			}
@@ -125,6 +131,12 @@ func (b *Body) finish() {
 		isGap, start = false, i+1
 	}
 	b.ready, b.held, b.end = b.held, nil, io.EOF
+}
+
+// isRule reports whether a row is a line of underscores, hyphens or equals signs, as German statistical offices write it
+// above footnotes.
+func (r Row) isRule() bool {
+	return r.Filled() == 1 && len(r.Cells[0]) > 2 && len(bytes.Trim(r.Cells[0], "_-=")) == 0
 }
 
 // UniqueHeader returns the rows of a header that no record can be equal to. Such a row has several names, and one is above
@@ -166,11 +178,22 @@ func (b *Body) mayBeFootnote(row Row) bool {
 	switch n := row.Filled(); {
 	case n == 0:
 		return true
+	case b.isNarrow(row) && (row.Gap || len(b.held) > 0):
+		return row.Size() <= maxFootnote
 	case n > 1 && (b.spaced || !row.isSplitText()):
 		return false
 	}
 	return row.Size() <= maxFootnote && KindOf(row.cell(b.first)) == Text
 }
+
+// isSecondTable reports whether all rows at the end of a table are narrower than the records, such as a table of footnotes.
+// A single one may be a record without its last values.
+func (b *Body) isSecondTable(held []Row) bool {
+	return len(held) > 1 && !slices.ContainsFunc(held, func(r Row) bool { return r.Filled() > 0 && !b.isNarrow(r) })
+}
+
+// isNarrow reports whether a row has fewer cells than every record.
+func (b *Body) isNarrow(row Row) bool { return len(row.Cells) < b.width }
 
 // isSplitText reports whether a row is text that was split at delimiters in it, such as "Source: Eurostat, 2019": a blank
 // follows each of them, or they separate thousands of a number.
