@@ -212,7 +212,6 @@ func TestOpen_Layout(t *testing.T) {
 		{"years below titles", "a.csv", "Title,,\n,,\nname,1970,1971\nA,5.5,6\nB,7,8\n", table{{"name", "1970", "1971"}, {"A", "5.5", "6"}, {"B", "7", "8"}}, "above the table: 2, from line 1"},
 		{"title, two records and a footnote", "a.csv", "Umsatz\n\nRegion;Umsatz\nNord;1.234,50\nOst;2,60\n\nQuelle: Amt\n",
 			table{{"Region", "Umsatz"}, {"Nord", "1.234,50"}, {"Ost", "2,60"}}, "line 7 is below the table"},
-		{"no header: constant column", "a.csv", "db,ROLES\ndb,USERS\ndb,RIGHTS\ndb,LOCKS\n", table{{"column_1", "column_2"}, {"db", "ROLES"}, {"db", "USERS"}, {"db", "RIGHTS"}, {"db", "LOCKS"}}, "no header"},
 		{"footnote longer than names", "a.csv", "country,n\n\"Micronesia, Federated States of\",1\nChad,2\n\n\"International Monetary Fund, World Economic Outlook Database, 2016\"\n",
 			table{{"country", "n"}, {"Micronesia, Federated States of", "1"}, {"Chad", "2"}}, "line 5 is below the table"},
 		{"footnotes below a rule", "a.csv", "Tag;n\n31.12.1950;1\n31.12.1951;2\n31.12.1952;3\n__________\nAlle Angaben.\n© Amt, 2021\n",

@@ -266,7 +266,7 @@ const (
 // detectHeader decides whether the first record names the columns of the others.
 func detectHeader(first [][]byte, others []layout.Row) verdict {
 	typed := make([]bool, len(first)) // columns of numbers or dates, also in the first record
-	texts, recurring, constant := 0, 0, false
+	texts, recurring := 0, 0
 	different := slices.DeleteFunc(slices.Clone(others), func(r layout.Row) bool { return slices.EqualFunc(first, r.Cells, bytes.Equal) })
 	below := others
 	if len(different) > 0 && hasKind(layout.Row{Cells: first}, layout.Text) {
@@ -278,10 +278,8 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 		case n == 0 || nameKind == layout.Missing:
 		case k == layout.Text && nameKind == layout.Text:
 			texts++
-			isOther := func(r layout.Row) bool { return i >= len(r.Cells) || !bytes.Equal(r.Cells[i], name) }
-			if n := len(slices.DeleteFunc(slices.Clone(different), isOther)); n > 0 {
+			if slices.ContainsFunc(different, func(r layout.Row) bool { return i < len(r.Cells) && bytes.Equal(r.Cells[i], name) }) {
 				recurring++
-				constant = constant || n > 2 && n == len(different)
 			}
 		case k == layout.Text:
 		case k == nameKind:
@@ -291,7 +289,7 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 		}
 	}
 	isNull := func(c []byte) bool { return string(c) == `\N` } // of MySQL and PostgreSQL, which is no name
-	if len(others) > 1 && (slices.Contains(typed, true) && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts || constant || slices.ContainsFunc(first, isNull)) {
+	if len(others) > 1 && (slices.Contains(typed, true) && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts || slices.ContainsFunc(first, isNull)) {
 		return headerNo
 	}
 	return headerUnclear
@@ -300,7 +298,7 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 // areNames reports whether the numbers and dates in some columns of the first record may be names: years, or numbers that
 // increase from column to column.
 func areNames(first [][]byte, others []layout.Row, columns []bool) bool {
-	if all, _ := integers(first, nil); len(all) > 2 && isProgression(all) && all[1] == all[0]+1 {
+	if all, _ := integers(first, nil); len(all) > 2 && isConsecutive(all) {
 		return true
 	}
 	names, ok := integers(first, columns)
@@ -310,14 +308,10 @@ func areNames(first [][]byte, others []layout.Row, columns []bool) bool {
 	below := func(test func([]int) bool) bool {
 		return !slices.ContainsFunc(others, func(r layout.Row) bool { n, ok := integers(r.Cells, columns); return !ok || !test(n) })
 	}
-	years := areYears(names)
-	switch {
-	case len(names) == 1:
-		return years && !below(areYears)
-	case isProgression(names) && (years || names[0] <= 1 && names[1] == names[0]+1):
+	if len(names) > 1 && names[0] <= 1 && isConsecutive(names) {
 		return true
 	}
-	return isIncreasing(names) && (years && !below(areYears) || len(names) > 2 && !below(isIncreasing))
+	return isIncreasing(names) && (areYears(names) && !below(areYears) || len(names) > 2 && !below(isIncreasing))
 }
 
 // integers returns the integers in some columns of a record, nil for all, and whether all values are such.
@@ -345,11 +339,7 @@ func isIncreasing(numbers []int) bool {
 	return slices.IsSorted(numbers) && len(slices.Compact(slices.Clone(numbers))) == len(numbers)
 }
 
-func isProgression(numbers []int) bool {
-	for i := 1; i < len(numbers); i++ {
-		if step := numbers[1] - numbers[0]; step == 0 || numbers[i]-numbers[i-1] != step {
-			return false
-		}
-	}
-	return true
+func isConsecutive(numbers []int) bool {
+	last := len(numbers) - 1
+	return isIncreasing(numbers) && numbers[last] == numbers[0]+last
 }

@@ -74,7 +74,7 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	// Fields beside the records, as in CKAN, describe their columns.
 	if i := slices.IndexFunc(l.tables, func(name string) bool { return isHeader(path.Ext("." + name)[1:]) }); i >= 0 && len(l.tables) == 2 {
 		fields, records := l.tables[i], l.tables[1-i]
-		if strings.TrimSuffix(fields, path.Ext("."+fields)[1:]) == strings.TrimSuffix(records, path.Ext("."+records)[1:]) {
+		if strings.TrimSuffix(fields, path.Ext("." + fields)[1:]) == strings.TrimSuffix(records, path.Ext("." + records)[1:]) {
 			l.tables, l.members = []string{records}, append(l.members, fields)
 		}
 	}
