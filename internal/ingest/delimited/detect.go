@@ -140,7 +140,7 @@ func (s sample) isAligned(r reading) bool {
 	if r.quotedHeader {
 		return true
 	}
-	others := r.records[1:]
+	others := r.records[r.start+1:]
 	if s.tabular && !bytes.Contains(s.text, []byte("  ")) {
 		return s.areNumbers(others)
 	}
@@ -223,6 +223,8 @@ func (s sample) split(d dialect) reading {
 	case d.Delimiter == 0:
 	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && r.hasRowNames():
 		r.rowNames, r.header, r.fitting, r.exceeds = true, width, r.total, false
+	case !isGiven && d.blanks && r.fitting < r.total: // titles above a table that is aligned end with a blank line
+		r.measure(max(0, slices.IndexFunc(r.records, func(rec layout.Row) bool { return rec.Gap })))
 	case !isGiven && !s.isProse(d) && !d.blanks && width > 1:
 		r.measure(r.titles(width))
 	}

@@ -125,6 +125,8 @@ func isHeader(line []byte, table reading) bool {
 	switch width := len(table.records[0].Cells); {
 	case len(names.records) != 1 || names.header != width:
 		return false
+	case names.records[0].IsTags():
+		return true
 	case width == 1:
 		return len(line) > 1 && line[1] != ' ' && line[1] != line[0]
 	}

@@ -72,11 +72,9 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 		l.tables, l.keyed = l.grids, false
 	}
 	// Fields beside the records, as in CKAN, describe their columns.
-	if i := slices.IndexFunc(l.tables, func(name string) bool { return isHeader(path.Ext("." + name)[1:]) }); i >= 0 && len(l.tables) == 2 {
-		fields, records := l.tables[i], l.tables[1-i]
-		if strings.TrimSuffix(fields, path.Ext("." + fields)[1:]) == strings.TrimSuffix(records, path.Ext("." + records)[1:]) {
-			l.tables, l.members = []string{records}, append(l.members, fields)
-		}
+	isFields := func(name string) bool { return isHeader(path.Ext("." + name)[1:]) }
+	if i := slices.IndexFunc(l.tables, isFields); i >= 0 && len(l.tables) == 2 && isUsual(path.Ext("." + l.tables[1-i])[1:]) {
+		l.tables, l.members = l.tables[1-i:2-i], append(l.members, l.tables[i])
 	}
 	if len(l.tables) == 0 && len(l.members) == 1 && l.members[0] == l.empty {
 		l.tables, l.members = l.members, nil
@@ -155,10 +153,8 @@ func (l *layout) checkColumn(values int, isColumn bool) {
 
 // scanArray scans the value of a member that is an array.
 func (l *layout) scanArray() {
-	name := strings.ToLower(string(l.path[1+bytes.LastIndexByte(l.path, pathSeparator):]))
+	name := string(l.path[1+bytes.LastIndexByte(l.path, pathSeparator):])
 	describesColumns := isHeader(name)
-	// isUsual: the name is usual for an array of records, so that an empty array is a table.
-	isUsual := slices.Contains([]string{"records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list"}, name)
 	names, count, width, plain := []string(nil), 0, 0, 0
 	l.array(func() {
 		c, _ := l.peekToken()
@@ -180,17 +176,22 @@ func (l *layout) scanArray() {
 	l.checkColumn(count, plain == count)
 	if l.depth == 1 {
 		l.arrays = append(l.arrays, l.memberName())
-		l.isList = count >= minList && plain == count || count > 1 && width > 1 && isUsual
+		l.isList = count >= minList && plain == count || count > 1 && width > 1 && isUsual(name)
 	}
 	switch {
 	case count == 0:
-		l.addTable(isUsual)
+		l.addTable(isUsual(name))
 		l.empty = l.memberName()
 	case describesColumns && count == len(names) && !slices.Contains(names, ""):
 		l.header = names
-	case width > 0 && width == len(l.header) && isUsual:
+	case width > 0 && width == len(l.header) && isUsual(name):
 		l.grids, l.keys = append(l.grids, l.memberName()), l.header
 	}
+}
+
+// isUsual reports whether a name is usual for an array of records, so that an empty array is a table.
+func isUsual(name string) bool {
+	return slices.Contains([]string{"records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list"}, strings.ToLower(name))
 }
 
 // isHeader reports whether a member of this name describes columns rather than records.

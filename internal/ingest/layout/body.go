@@ -41,6 +41,9 @@ type Body struct {
 // Detect examines the start of the rows below the header. It reports whether the first one is no record but states the
 // units of the columns, which it sets. From then on, the body recognizes footnotes below a table of several columns.
 func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
+	if len(sample) > 1 && sample[0].IsTags() {
+		b.Header, sample = append(b.Header, sample[0]), sample[1:]
+	}
 	records := slices.Clone(WithoutUnits(sample))
 	if len(records) < len(sample) {
 		b.units = sample[:1]
@@ -131,6 +134,13 @@ func (b *Body) finish() {
 		isGap, start = false, i+1
 	}
 	b.ready, b.held, b.end = b.held, nil, io.EOF
+}
+
+// IsTags reports whether a row has the hashtags of the Humanitarian Exchange Language, such as #adm1+name, which repeat a
+// header for programs.
+func (r Row) IsTags() bool {
+	isOther := func(c []byte) bool { return len(c) > 0 && !hashtag.Match(c) }
+	return r.Filled() > 1 && !slices.ContainsFunc(r.Cells, isOther)
 }
 
 // isRule reports whether a row is a line of underscores, hyphens or equals signs, as German statistical offices write it
@@ -235,6 +245,8 @@ func WithoutNotes(table []Row) []Row {
 var (
 	// labeled matches a note that says what it is.
 	labeled = regexp.MustCompile(`^(?i)\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:`)
+	// hashtag matches a hashtag with its attributes.
+	hashtag = regexp.MustCompile(`^ *#[a-z][a-z0-9_]*( *\+[a-z0-9_]+)* *$`)
 	// marked matches a note that begins with the mark of a footnote.
 	marked = regexp.MustCompile(`^(\*|†|‡|§|©|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
 )
