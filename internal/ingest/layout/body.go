@@ -20,6 +20,7 @@ const (
 type Body struct {
 	Header []Row // rows of the header that may be repeated
 
+	tags      []Row    // the row of hashtags, if there is one
 	units     []Row    // the row of units, if there is one
 	stated    []string // what it says about each column
 	footnotes bool     // footnotes are recognized
@@ -42,7 +43,7 @@ type Body struct {
 // units of the columns, which it sets. From then on, the body recognizes footnotes below a table of several columns.
 func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
 	if len(sample) > 1 && sample[0].IsTags() {
-		b.Header, sample = append(b.Header, sample[0]), sample[1:]
+		b.tags, b.Header, sample = sample[:1], append(b.Header, sample[0]), sample[1:]
 	}
 	records := slices.Clone(WithoutUnits(sample))
 	if len(records) < len(sample) {
@@ -269,9 +270,9 @@ func (b *Body) isFootnote(r Row, gap bool) bool {
 
 func isSentence(text []byte) bool { return len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3 }
 
-// Lines returns the lines of units and footnotes.
+// Lines returns the lines of hashtags, units and footnotes.
 func (b *Body) Lines() (lines []int) {
-	for _, r := range slices.Concat(b.units, b.dropped) {
+	for _, r := range slices.Concat(b.tags, b.units, b.dropped) {
 		for line := r.Line; line <= max(r.Line, r.End); line++ {
 			lines = append(lines, line)
 		}
