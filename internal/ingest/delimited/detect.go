@@ -223,8 +223,11 @@ func (s sample) split(d dialect) reading {
 	case d.Delimiter == 0:
 	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && r.hasRowNames():
 		r.rowNames, r.header, r.fitting, r.exceeds = true, width, r.total, false
-	case !isGiven && d.blanks && r.fitting < r.total: // titles above a table that is aligned end with a blank line
-		r.measure(max(0, slices.IndexFunc(r.records, func(rec layout.Row) bool { return rec.Gap })))
+	case !isGiven && d.blanks && r.fitting < r.total:
+		// A blank line is between titles and an aligned table, and none of them has as many words as it has columns.
+		if n := slices.IndexFunc(r.records, func(rec layout.Row) bool { return len(rec.Cells) == width }); r.records[n].Gap {
+			r.measure(n)
+		}
 	case !isGiven && !s.isProse(d) && !d.blanks && width > 1:
 		r.measure(r.titles(width))
 	}

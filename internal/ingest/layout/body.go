@@ -112,7 +112,7 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 
 // release makes records of the rows that are held.
 func (b *Body) release() {
-	b.sparse = b.sparse || slices.ContainsFunc(b.held, func(r Row) bool { return r.Filled() > 0 })
+	b.sparse = b.sparse || slices.ContainsFunc(b.held, func(r Row) bool { return r.Filled() == 1 })
 	b.spaced = b.spaced || slices.ContainsFunc(b.held, Row.isSpaced)
 	b.ready, b.held = b.held, nil
 }
@@ -203,8 +203,8 @@ func (b *Body) isSecondTable(held []Row) bool {
 	return len(held) > 1 && !slices.ContainsFunc(held, func(r Row) bool { return r.Filled() > 0 && !b.isNarrow(r) })
 }
 
-// isNarrow reports whether a row has fewer cells than every record.
-func (b *Body) isNarrow(row Row) bool { return len(row.Cells) < b.width }
+// isNarrow reports whether a row of a text has fewer cells than every record. Rows of a sheet end with their last value.
+func (b *Body) isNarrow(row Row) bool { return row.Kinds == nil && len(row.Cells) < b.width }
 
 // isSplitText reports whether a row is text that was split at delimiters in it, such as "Source: Eurostat, 2019": a blank
 // follows each of them, or they separate thousands of a number.
