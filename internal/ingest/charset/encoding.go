@@ -82,7 +82,7 @@ func checkBinary(head []byte) error {
 			controls++
 		}
 	}
-	if len(head) < 32 || controls*10 <= len(head)*3 {
+	if controls*10 <= len(head)*3 {
 		return nil
 	}
 	first := slices.IndexFunc(head, isControl)

@@ -34,7 +34,6 @@ func (p *descriptor) readLocation(s *source.Source, n node) {
 	}
 	s.Format = p.format(s, n, written[0])
 	n.member("encoding").assign(&s.Dialect.Encoding)
-	s.Dialect.Encoding = encodingName(s.Dialect.Encoding)
 	seen := map[string]bool{}
 	for _, item := range path.items() {
 		full := p.findFile(item)
@@ -168,12 +167,5 @@ func formatName(s string) string {
 		"application/vnd.apache.parquet":                                    "parquet", "application/x-parquet": "parquet",
 		"application/vnd.sqlite3": "sqlite", "application/x-sqlite3": "sqlite",
 	}
-	return cmp.Or(names[s], s)
-}
-
-// encodingName returns the name of an encoding in web standards.
-func encodingName(s string) string {
-	s = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "_", "-")
-	names := map[string]string{"utf-8-sig": "utf-8", "utf8-sig": "utf-8", "utf8": "utf-8", "latin-1": "iso-8859-1", "cp-1252": "windows-1252"}
 	return cmp.Or(names[s], s)
 }

@@ -42,6 +42,7 @@ type reading struct {
 	quotedNames  int  // records after the first whose first value is in quotes
 	protects     bool // quotes enclose a delimiter or a line end
 	broken       bool // a quote is not closed properly
+	spacedQuotes bool // blanks are between a delimiter and the opening quote of a value
 }
 
 // detect returns the best reading:
@@ -52,7 +53,8 @@ type reading struct {
 //     ruled out: a column of addresses is not split at its commas. If all records have the same number of values, the
 //     header is wrong and reading reports it.
 //   - A delimiter that quotes protect is the right one, even if records have different lengths; reading reports these.
-//   - Other delimiters (^ ~ and the control characters 1 and 31), or runs of blanks, must split everything evenly.
+//   - Other delimiters (^ ~ and the control characters 1 and 31), runs of blanks, or runs of several blanks must split
+//     everything evenly.
 //   - Otherwise each line is one value.
 //   - Quotes are single if no value begins with a double quote, all values that begin with a single quote end with it, and
 //     all names are quoted or quotes enclose a delimiter or a line end.
@@ -90,7 +92,8 @@ func (s sample) bestDelimiter(d dialect) reading {
 	if best >= 0 {
 		return usual[best]
 	}
-	for _, delimiter := range []byte("^~\x01\x1f ") {
+	for i, delimiter := range []byte("^~\x01\x1f  ") {
+		d.wide = i > 4 && !s.tabular // the second time, values may have single blanks in them
 		r := with(delimiter)
 		if r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken && (delimiter != ' ' || s.isAligned(r)) {
 			return r
@@ -105,6 +108,7 @@ func (s sample) bestDelimiter(d dialect) reading {
 	if len(usual[0].records) == 0 {
 		return usual[0]
 	}
+	d.wide = false
 	return with(0)
 }
 
@@ -126,13 +130,17 @@ func (r reading) score() float64 {
 	return float64(r.header - 1)
 }
 
-// isAligned reports whether all records of a reading with blanks have the same number of values and some column has numbers
-// or dates only. Single blanks in a file that promises delimited text may be part of values.
+// isAligned reports whether all records of a reading with blanks have the same number of values and either all names are in
+// quotes, as R writes them, or some column has numbers or dates only. Single blanks in a file that promises delimited text
+// may be part of values.
 func (s sample) isAligned(r reading) bool {
 	if r.total < 2 || !r.even {
 		return false
 	}
-	others := r.records[1:]
+	if r.quotedHeader {
+		return true
+	}
+	others := r.records[r.start+1:]
 	if s.tabular && !bytes.Contains(s.text, []byte("  ")) {
 		return s.areNumbers(others)
 	}
@@ -169,6 +177,13 @@ func (s sample) isProse(d dialect) bool {
 func (s sample) read(d dialect) reading {
 	d.literal = s.options.Quote == 0 && !s.options.NoQuote && (d.Delimiter == '\t' || d.Delimiter == '|')
 	r := s.split(d)
+	if r.spacedQuotes && !d.SkipInitialSpace {
+		d.SkipInitialSpace = true
+		if e := s.read(d); !e.broken && (r.exceeds || !e.exceeds) && e.header >= r.header {
+			return e
+		}
+		d.SkipInitialSpace = false
+	}
 	isEscaped := func(c byte) bool { return bytes.Contains(s.text, []byte{'\\', c}) }
 	if d.Escape != 0 || s.options.NoQuote || !r.broken && !r.exceeds || !isEscaped(d.Quote) && !isEscaped(d.Delimiter) {
 		return r
@@ -208,6 +223,11 @@ func (s sample) split(d dialect) reading {
 	case d.Delimiter == 0:
 	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && r.hasRowNames():
 		r.rowNames, r.header, r.fitting, r.exceeds = true, width, r.total, false
+	case !isGiven && d.blanks && r.fitting < r.total:
+		// A blank line is between titles and an aligned table, and none of them has as many words as it has columns.
+		if n := slices.IndexFunc(r.records, func(rec layout.Row) bool { return len(rec.Cells) == width }); r.records[n].Gap {
+			r.measure(n)
+		}
 	case !isGiven && !s.isProse(d) && !d.blanks && width > 1:
 		r.measure(r.titles(width))
 	}
@@ -221,6 +241,8 @@ func (r *reading) add(c *scanner) {
 		if v.quoted {
 			quoted++
 			r.protects = r.protects || bytes.ContainsAny(raw[v.start:v.end], "\r\n"+string(rune(c.d.Delimiter)))
+		} else if value := bytes.TrimLeft(raw[v.start:v.end], " "); len(value) < v.end-v.start && len(value) > 0 && value[0] == c.d.Quote {
+			r.spacedQuotes = true
 		}
 	}
 	if len(r.records) == 0 {
@@ -299,12 +321,15 @@ func (r *reading) titles(width int) int {
 			numbers++
 		}
 	}
-	if numbers > 1 || len(header.Cells) != width || header.Width() < width || header.Filled() < max(2, width-1) {
+	if numbers > 1 || len(header.Cells) != width || header.Filled() < max(2, header.Width()-1) {
 		return 0
+	}
+	for len(others) > 2 && others[len(others)-1].Filled() < 2 {
+		others = others[:len(others)-1] // may be a footnote
 	}
 	even := 0
 	for _, rec := range others {
-		if rec.Width() > width {
+		if rec.Width() > header.Width() {
 			return 0
 		}
 		if len(rec.Cells) == width {
@@ -316,7 +341,8 @@ func (r *reading) titles(width int) int {
 	// A spreadsheet writes a title above complete records with the delimiters of all columns.
 	full := width > 2 && len(others) > 1 && len(above.Cells) == width && !slices.ContainsFunc(table, func(rec layout.Row) bool { return rec.Filled() < width })
 	v := detectHeader(header.Cells, others)
-	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && (separate || full) && !hasKind(header, layout.Number|layout.Date)) {
+	isValue := func(c []byte) bool { return layout.KindOf(c)&(layout.Number|layout.Date) != 0 && !layout.IsYear(c) }
+	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && (separate || full) && !slices.ContainsFunc(header.Cells, isValue)) {
 		return n
 	}
 	return 0

@@ -2,6 +2,7 @@
 package delimited
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -19,32 +20,34 @@ import (
 // Format returns the format of delimited text. What the options do not give is detected: the delimiter, quotes, backslash
 // escapes, lines above the header, and whether there is a header.
 func Format() rows.Format {
-	return rows.Format{Name: "csv", Extensions: []string{".csv", ".psv"}, Generic: []string{".txt", ".dat", ".data", ".asc"}, Open: open}
+	return rows.Format{Name: "csv", Extensions: []string{".csv", ".psv"}, Generic: []string{".txt", ".dat", ".data", ".asc"}, Open: opener(0)}
 }
 
 // TSV returns the format of tab-separated text.
 func TSV() rows.Format {
-	return rows.Format{Name: "tsv", Extensions: []string{".tsv", ".tab"},
-		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-			o.Delimiter = cmp.Or(o.Delimiter, '\t')
-			return open(ctx, f, o, b)
-		}}
+	return rows.Format{Name: "tsv", Extensions: []string{".tsv", ".tab"}, Open: opener('\t')}
 }
 
-func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-	text, err := charset.Open(ctx, f, o.Encoding, b.MaxRecord())
-	if err != nil {
-		return nil, err
+// opener returns a function that opens a text. Unless the options give a delimiter, it is the usual one if the text has it.
+func opener(usual byte) func(context.Context, rows.File, rows.Options, *rows.Budget) (rows.Rows, error) {
+	return func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
+		text, err := charset.Open(ctx, f, o.Encoding, b.MaxRecord())
+		if err != nil {
+			return nil, err
+		}
+		r := &reader{scanner: scanner{text: text, d: dialect{Options: o}, next: 1}, budget: b, options: o}
+		if r.d.Quote = cmp.Or(o.Quote, '"'); o.NoQuote {
+			r.d.Quote = 0
+		}
+		if head, _ := text.Peek(sampleBytes); o.Delimiter == 0 && bytes.IndexByte(head, usual) >= 0 {
+			r.d.Delimiter = usual
+		}
+		r.d.CommentRows = slices.Sorted(slices.Values(o.CommentRows))
+		if err := r.start(strings.ToLower(path.Ext(f.Name()))); err != nil {
+			return nil, errors.Join(err, text.Close())
+		}
+		return r, nil
 	}
-	r := &reader{scanner: scanner{text: text, d: dialect{Options: o}, next: 1}, budget: b, options: o}
-	if r.d.Quote = cmp.Or(o.Quote, '"'); o.NoQuote {
-		r.d.Quote = 0
-	}
-	r.d.CommentRows = slices.Sorted(slices.Values(o.CommentRows))
-	if err := r.start(strings.ToLower(path.Ext(f.Name()))); err != nil {
-		return nil, errors.Join(err, text.Close())
-	}
-	return r, nil
 }
 
 // reader implements rows.Rows.
@@ -90,7 +93,7 @@ func (r *reader) Options() rows.Options {
 	if o.Encoding = r.text.Encoding(); !r.d.blanks {
 		o.Delimiter = r.d.Delimiter
 	}
-	if r.d.Quote == '\'' {
+	if o.SkipInitialSpace = r.d.SkipInitialSpace; r.d.Quote == '\'' {
 		o.Quote = r.d.Quote
 	}
 	if o.Header = rows.HeaderPresent; r.headerLine == 0 {

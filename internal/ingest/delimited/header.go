@@ -37,8 +37,12 @@ func (r *reader) start(extension string) error {
 	best := r.detectLayout(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
 	r.setDialect(best.dialect)
 	switch {
+	case r.d.wide:
+		r.note("values are separated by at least two blanks")
 	case r.d.blanks:
 		r.note("values are separated by runs of blanks")
+	case r.d.SkipInitialSpace != o.SkipInitialSpace:
+		r.note("blanks after a delimiter are not part of the value, because quotes follow them")
 	case r.d.lenient:
 		r.note(`a backslash before a quote or delimiter makes it part of the value`)
 	}
@@ -121,6 +125,8 @@ func isHeader(line []byte, table reading) bool {
 	switch width := len(table.records[0].Cells); {
 	case len(names.records) != 1 || names.header != width:
 		return false
+	case names.records[0].IsTags():
+		return true
 	case width == 1:
 		return len(line) > 1 && line[1] != ' ' && line[1] != line[0]
 	}
@@ -294,7 +300,7 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 // areNames reports whether the numbers and dates in some columns of the first record may be names: years, or numbers that
 // increase from column to column.
 func areNames(first [][]byte, others []layout.Row, columns []bool) bool {
-	if all, _ := integers(first, nil); len(all) > 2 && isProgression(all) && all[1] == all[0]+1 {
+	if all, _ := integers(first, nil); len(all) > 2 && isConsecutive(all) {
 		return true
 	}
 	names, ok := integers(first, columns)
@@ -304,14 +310,10 @@ func areNames(first [][]byte, others []layout.Row, columns []bool) bool {
 	below := func(test func([]int) bool) bool {
 		return !slices.ContainsFunc(others, func(r layout.Row) bool { n, ok := integers(r.Cells, columns); return !ok || !test(n) })
 	}
-	years := areYears(names)
-	switch {
-	case len(names) == 1:
-		return years && !below(areYears)
-	case isProgression(names) && (years || names[0] <= 1 && names[1] == names[0]+1):
+	if len(names) > 1 && names[0] <= 1 && isConsecutive(names) {
 		return true
 	}
-	return isIncreasing(names) && (years && !below(areYears) || len(names) > 2 && !below(isIncreasing))
+	return isIncreasing(names) && (areYears(names) && !below(areYears) || len(names) > 2 && !below(isIncreasing))
 }
 
 // integers returns the integers in some columns of a record, nil for all, and whether all values are such.
@@ -339,11 +341,7 @@ func isIncreasing(numbers []int) bool {
 	return slices.IsSorted(numbers) && len(slices.Compact(slices.Clone(numbers))) == len(numbers)
 }
 
-func isProgression(numbers []int) bool {
-	for i := 1; i < len(numbers); i++ {
-		if step := numbers[1] - numbers[0]; step == 0 || numbers[i]-numbers[i-1] != step {
-			return false
-		}
-	}
-	return true
+func isConsecutive(numbers []int) bool {
+	last := len(numbers) - 1
+	return isIncreasing(numbers) && numbers[last] == numbers[0]+last
 }

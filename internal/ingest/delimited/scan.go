@@ -16,6 +16,7 @@ import (
 type dialect struct {
 	rows.Options      // CommentRows are sorted
 	blanks       bool // runs of blanks and tabs separate values
+	wide         bool // a single blank is part of a value
 	literal      bool // quotes that do not enclose a value are data
 	lenient      bool // an escape before an ordinary character is data
 }
@@ -183,6 +184,10 @@ func (s *scanner) plainValue(buf []byte, pos int) int {
 	for {
 		for pos < len(buf) && !s.special[buf[pos]] {
 			pos++
+		}
+		if s.d.wide && pos+1 < len(buf) && buf[pos] == ' ' && !s.special[buf[pos+1]] {
+			pos++
+			continue
 		}
 		if pos == len(buf) || s.d.Escape == 0 || buf[pos] != s.d.Escape {
 			break

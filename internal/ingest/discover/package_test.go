@@ -255,7 +255,7 @@ resources:
 			Ref: herb.Ref{Namespace: "n", Name: "r"}, Path: dir + "/a.csv", Root: dir, Parts: []string{dir + "/b.csv"},
 			Format: "csv",
 			Dialect: rows.Options{
-				Encoding:  "iso-8859-1",
+				Encoding:  "Latin-1",
 				Delimiter: ';', Quote: '\'', NoDoubleQuote: true, Escape: '\\', SkipInitialSpace: true, Comment: "#", CommentRows: []int{3},
 				Null: "NULL", HeaderRows: []int{1, 2}, HeaderJoin: "-", Table: "t", ItemKeys: []string{"a", "b"},
 				TableNo: 2,

@@ -1,5 +1,5 @@
 // Package jsonrows reads tables in JSON: arrays of records, records one after the other (NDJSON), arrays or keyed objects
-// within a document, and GeoJSON features.
+// within a document, columns, and GeoJSON features.
 package jsonrows
 
 import (
@@ -56,13 +56,16 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 	case o.Table != "" && c != '{':
 		r.fail("the file begins with %s and has no table %q; leave out the name of the table", describe(c), o.Table)
 	case c == '[':
-		r.sequence = r.isSequence()
+		r.inspectArray()
 	case c != '{':
 		r.fail("the file begins with %s; write an array of objects ([…]), or one object per line ({…})", describe(c))
 	case o.Table == "":
 		l, err := detectLayout(ctx, f, *o, r.budget)
 		if err != nil {
 			return err
+		}
+		if r.values = l.columns; r.values > 0 {
+			break
 		}
 		if o.ItemKeys == nil {
 			o.ItemKeys = l.keys
@@ -80,18 +83,26 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 	return r.err
 }
 
-// isSequence reports whether the array at the current position is a record that others follow, as in NDJSON of arrays.
-func (r *reader) isSequence() bool {
+// inspectArray reads ahead in the array at the current position. It may be a record that others follow, as in NDJSON of
+// arrays, or have two elements: an object about the records, and their array, as the API of the World Bank responds.
+func (r *reader) inspectArray() {
 	sample, _ := r.text.Peek(64 << 10)
 	r.rec = sample
 	p := &parser{text: charset.Sample(sample[r.pos:]), budget: r.budget}
 	p.begin()
 	p.pos++
-	if c, ok := p.peekToken(); !ok || c == '{' {
-		return false
+	if c, ok := p.peekToken(); ok && c == '{' {
+		p.skip()
+		c, _ = p.peekToken()
+		p.pos = min(p.pos+1, len(p.rec))
+		next, _ := p.peekToken()
+		p.pos = min(p.pos+1, len(p.rec))
+		first, _ := p.peekToken()
+		r.paged = c == ',' && next == '[' && first == '{'
+	} else if ok {
+		p.pos = 0
+		p.skip()
+		c, _ = p.peekToken()
+		r.sequence = p.err == nil && c == '['
 	}
-	p.pos = 0
-	p.skip()
-	c, _ := p.peekToken()
-	return p.err == nil && c == '['
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -17,6 +18,7 @@ import (
 const (
 	wrapperDepth = 3   // objects within which tables are detected
 	maxTables    = 100 // of one document
+	minList      = 10  // plain values of a list that is a table
 )
 
 // layout is the result of scanning a document for tables.
@@ -29,6 +31,9 @@ type layout struct {
 	header  []string // the last names of columns
 	grids   []string // dotted paths of arrays of arrays whose elements have the names in keys
 	keys    []string
+	columns int      // values of each member of the document, if all members are columns; negative: they are not
+	arrays  []string // members of the document that are arrays
+	isList  bool     // the last of them has several arrays, or minList plain values
 }
 
 // detectLayout scans the document, unless its name promises one record per line or it does not begin with an object. A
@@ -50,12 +55,26 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	if _, more := l.peekToken(); more || l.err != nil {
 		return layout{}, l.err
 	}
+	if l.columns > 0 && s.members > 1 {
+		return layout{columns: l.columns}, nil
+	}
+	l.columns = 0
 	if l.keyed = s.isKeyed(2, len(l.tables) > 0); l.keyed {
 		l.tables = nil
+	}
+	// A list with at most two remarks about it, such as {"description": "…", "animals": ["ant", …]}.
+	if l.isList && len(l.tables) == 0 && len(l.arrays) == 1 && s.members <= 3 && s.members == len(l.members) {
+		l.members = slices.DeleteFunc(l.members, func(name string) bool { return name == l.arrays[0] })
+		l.tables = l.arrays
 	}
 	if len(l.grids) == 1 {
 		l.members = slices.DeleteFunc(append(l.tables, l.members...), func(name string) bool { return name == l.grids[0] })
 		l.tables, l.keyed = l.grids, false
+	}
+	// Fields beside the records, as in CKAN, describe their columns.
+	isFields := func(name string) bool { return isHeader(path.Ext("." + name)[1:]) }
+	if i := slices.IndexFunc(l.tables, isFields); i >= 0 && len(l.tables) == 2 && isUsual(path.Ext("." + l.tables[1-i])[1:]) {
+		l.tables, l.members = l.tables[1-i:2-i], append(l.members, l.tables[i])
 	}
 	if len(l.tables) == 0 && len(l.members) == 1 && l.members[0] == l.empty {
 		l.tables, l.members = l.members, nil
@@ -87,6 +106,9 @@ func (l *layout) scanObject(around *shape) (s shape) {
 			}
 			around.addField(l.content(name))
 		}
+		if string(l.content(name)) == strconv.Itoa(s.members) {
+			s.numbered++
+		}
 		s.members++
 		l.path = append(l.path[:prefix], l.content(name)...)
 		l.scanMember(&s)
@@ -102,6 +124,7 @@ func (l *layout) scanMember(s *shape) {
 	case c == '{' && l.depth <= wrapperDepth:
 		tables, members := len(l.tables), len(l.members)
 		inner := l.scanObject(s)
+		l.checkColumn(inner.members, inner.numbered == inner.members && inner.plain == inner.members)
 		if l.depth < wrapperDepth && inner.isKeyed(3, len(l.tables) > tables) {
 			l.tables, l.members = l.tables[:tables], l.members[:members]
 			l.addTable(true)
@@ -109,25 +132,40 @@ func (l *layout) scanMember(s *shape) {
 	case c == '[' && l.depth <= wrapperDepth:
 		l.scanArray()
 	default:
+		s.plain++
+		l.checkColumn(0, false)
 		l.addTable(false)
 		l.skip()
 	}
 }
 
+// checkColumn records whether a member of the document is a column of at least two values, as many as the other columns.
+// pandas writes a column as an array or as an object whose members are the numbers of the records.
+func (l *layout) checkColumn(values int, isColumn bool) {
+	switch {
+	case l.depth > 1:
+	case isColumn && values > 1 && (l.columns == 0 || l.columns == values):
+		l.columns = values
+	default:
+		l.columns = -1
+	}
+}
+
 // scanArray scans the value of a member that is an array.
 func (l *layout) scanArray() {
-	name := strings.ToLower(string(l.path[1+bytes.LastIndexByte(l.path, pathSeparator):]))
-	isHeader := slices.Contains([]string{"columns", "fields", "headers", "header"}, name)
-	// isUsual: the name is usual for an array of records, so that an empty array is a table.
-	isUsual := slices.Contains([]string{"records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list"}, name)
-	names, count, width := []string(nil), 0, 0
+	name := string(l.path[1+bytes.LastIndexByte(l.path, pathSeparator):])
+	describesColumns := isHeader(name)
+	names, count, width, plain := []string(nil), 0, 0, 0
 	l.array(func() {
 		c, _ := l.peekToken()
+		if c != '[' && c != '{' {
+			plain++
+		}
 		if count++; count == 1 {
 			l.addTable(c == '{')
 		}
 		switch {
-		case isHeader && count <= rows.MaxColumns:
+		case describesColumns && count <= rows.MaxColumns:
 			names = append(names, l.columnName())
 		case c == '[' && count == 1:
 			l.array(func() { width++; l.skip() })
@@ -135,15 +173,30 @@ func (l *layout) scanArray() {
 			l.skip()
 		}
 	})
+	l.checkColumn(count, plain == count)
+	if l.depth == 1 {
+		l.arrays = append(l.arrays, l.memberName())
+		l.isList = count >= minList && plain == count || count > 1 && width > 1 && isUsual(name)
+	}
 	switch {
 	case count == 0:
-		l.addTable(isUsual)
+		l.addTable(isUsual(name))
 		l.empty = l.memberName()
-	case isHeader && count == len(names) && !slices.Contains(names, ""):
+	case describesColumns && count == len(names) && !slices.Contains(names, ""):
 		l.header = names
-	case width > 0 && width == len(l.header) && isUsual:
+	case width > 0 && width == len(l.header) && isUsual(name):
 		l.grids, l.keys = append(l.grids, l.memberName()), l.header
 	}
+}
+
+// isUsual reports whether a name is usual for an array of records, so that an empty array is a table.
+func isUsual(name string) bool {
+	return slices.Contains([]string{"records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list"}, strings.ToLower(name))
+}
+
+// isHeader reports whether a member of this name describes columns rather than records.
+func isHeader(name string) bool {
+	return slices.Contains([]string{"columns", "fields", "headers", "header"}, strings.ToLower(name))
 }
 
 // columnName reads the value at the current position and returns the name of a column: a text, or a member of an object.
@@ -176,10 +229,12 @@ func (l *layout) addTable(isTable bool) {
 
 // shape summarizes the members of an object.
 type shape struct {
-	members int
-	objects int            // members that are objects and not empty
-	fields  int            // members of those objects
-	names   map[string]int // how many of those objects have a member of a name
+	members  int
+	numbered int            // members whose names are their positions
+	plain    int            // members that are neither objects nor arrays
+	objects  int            // members that are objects and not empty
+	fields   int            // members of those objects
+	names    map[string]int // how many of those objects have a member of a name
 }
 
 // addField counts a member of a member.

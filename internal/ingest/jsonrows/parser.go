@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -195,7 +196,7 @@ func (p *parser) literal() span {
 	}
 	s.end = p.pos
 	switch b := p.content(s); {
-	case json.Valid(b):
+	case json.Valid(b) || slices.Contains([]string{"NaN", "Infinity", "-Infinity"}, string(b)): // as Python writes them
 		return s
 	case len(b) > 0:
 		p.fail("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50", string(b), p.memberName())

@@ -22,7 +22,9 @@ type reader struct {
 	yield   func([][]byte) bool // suspends walk
 
 	sequence bool // the records follow each other, without an array or object around them
+	paged    bool // the records are in an array, after an object about them
 	keyed    bool // the records are members of an object
+	values   int  // values of each member of the document if these are columns
 	kind     byte // how records begin: {, [, or 0 for plain values; known from the first
 	named    bool // columns of records that are arrays have names from options or the first array; else numbers
 	feature  bool // the records are GeoJSON features
@@ -77,6 +79,17 @@ func (r *reader) walk(yield func([][]byte) bool) {
 		if !r.readTable("", &others) {
 			r.stop(herb.Invalidf("no table %q; members: %s", rows.Clip(r.options.Table), listNames(others)))
 		}
+	case r.values > 0:
+		r.readColumns()
+	case r.paged:
+		r.array(func() {
+			if c, _ := r.peekToken(); c == '[' && r.record == 0 {
+				r.readRecords(c)
+			} else {
+				r.skip()
+			}
+		})
+		r.notes = append(r.notes, "the records are in the second element; the first, an object, is not published")
 	case !r.sequence:
 		r.readRecords(c)
 	default:
@@ -141,6 +154,43 @@ func (r *reader) readRecords(c byte) {
 		r.fail("no member is an object; name an array, or an object of objects")
 	case len(others) > 0:
 		r.notes = append(r.notes, "members that are not objects are not published: "+listNames(others))
+	}
+}
+
+// readColumns reads a document whose members are columns and yields its records. They are not complete before the end of
+// the document, so that the limit of a record is that of the document.
+func (r *reader) readColumns() {
+	var columns [][]span
+	r.notes = append(r.notes, "the members of the document are columns")
+	r.record, r.forget = 1, false
+	r.object(false, func(name span) {
+		r.path = append(r.path[:0], r.content(name)...)
+		m := r.enterMember()
+		if r.addColumn(m, r.memberName()); r.err != nil {
+			return
+		}
+		var column []span
+		readElement := func() {
+			s, k := r.readValue()
+			m.kinds |= k
+			column = append(column, s)
+		}
+		if c, _ := r.peekToken(); c == '[' {
+			r.array(readElement)
+		} else {
+			r.object(true, func(span) { readElement() })
+		}
+		if columns = append(columns, column); len(column) != r.values {
+			r.fail("the column %q has %d values instead of %d", r.memberName(), len(column), r.values)
+		}
+	})
+	for r.record = 1; r.err == nil && r.record <= r.values; r.record++ {
+		for i, m := range r.fields {
+			r.set(m, columns[i][r.record-1], 0)
+		}
+		if !r.yield(r.row()) {
+			r.stop(errClosed)
+		}
 	}
 }
 

@@ -20,12 +20,14 @@ const (
 type Body struct {
 	Header []Row // rows of the header that may be repeated
 
+	tags      []Row    // the row of hashtags, if there is one
 	units     []Row    // the row of units, if there is one
 	stated    []string // the units that it states, by column
 	footnotes bool     // footnotes are recognized
 	first     int      // the first column with a value
 	numeric   bool     // it has numbers or dates only, as far as is known
-	prose     bool     // it has text like that of footnotes
+	longest   int      // bytes of the longest text in it that is like that of footnotes, 0 if there is none
+	width     int      // cells of every record, as far as is known; 0: they differ
 	records   int      // with several values
 	sparse    bool     // some record has a value in the first column only, so that such a row is not evidently a footnote
 	spaced    bool     // blanks follow delimiters in some record, so that such a row is not evidently a footnote
@@ -40,6 +42,9 @@ type Body struct {
 // Detect examines the start of the rows below the header. It reports whether the first one is no record but states the
 // units of the columns, which it sets. From then on, the body recognizes footnotes below a table of several columns.
 func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
+	if len(sample) > 1 && sample[0].IsTags() {
+		b.tags, b.Header, sample = sample[:1], append(b.Header, sample[0]), sample[1:]
+	}
 	records := slices.Clone(WithoutUnits(sample))
 	if len(records) < len(sample) {
 		b.units = sample[:1]
@@ -57,7 +62,15 @@ func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
 	records = slices.DeleteFunc(records, func(r Row) bool { return r.Filled() < 2 })
 	k, n := ColumnKind(records, b.first)
 	b.footnotes, b.numeric = b.first+1 < len(columns), n > 0 && k != Text
-	b.prose = slices.ContainsFunc(records, func(r Row) bool { return labeled.Match(r.cell(b.first)) || isSentence(r.cell(b.first)) })
+	for _, r := range records {
+		if text := r.cell(b.first); labeled.Match(text) || isSentence(text) {
+			b.longest = max(b.longest, len(text))
+		}
+	}
+	b.width = len(columns)
+	if i := slices.IndexFunc(records, b.isNarrow); i >= 0 && !slices.ContainsFunc(records[:i+1], func(r Row) bool { return r.Gap }) {
+		b.width = 0
+	}
 	b.spaced = b.first > 0 || slices.ContainsFunc(records, Row.isSpaced)
 	return b.units != nil
 }
@@ -99,7 +112,7 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 
 // release makes records of the rows that are held.
 func (b *Body) release() {
-	b.sparse = b.sparse || slices.ContainsFunc(b.held, func(r Row) bool { return r.Filled() > 0 })
+	b.sparse = b.sparse || slices.ContainsFunc(b.held, func(r Row) bool { return r.Filled() == 1 })
 	b.spaced = b.spaced || slices.ContainsFunc(b.held, Row.isSpaced)
 	b.ready, b.held = b.held, nil
 }
@@ -108,11 +121,12 @@ func (b *Body) release() {
 func (b *Body) finish() {
 	start, isGap := 0, false // start of the footnotes and the blank rows above them
 	for i, r := range b.held {
-		if r.Filled() == 0 {
+		if r.Filled() == 0 || r.isRule() {
 			isGap = true
 			continue
 		}
-		if b.isFootnote(r, isGap || r.Gap) {
+		gap := isGap || r.Gap
+		if b.isFootnote(r, gap) || gap && b.isSecondTable(b.held[i:]) {
 			if len(b.held)-i <= b.records { // more notes than records are no footnotes
 				b.held, b.dropped = b.held[:start], b.held[start:]
 			}
@@ -121,6 +135,19 @@ func (b *Body) finish() {
 		isGap, start = false, i+1
 	}
 	b.ready, b.held, b.end = b.held, nil, io.EOF
+}
+
+// IsTags reports whether a row has the hashtags of the Humanitarian Exchange Language, such as #adm1+name, which repeat a
+// header for programs.
+func (r Row) IsTags() bool {
+	isOther := func(c []byte) bool { return len(c) > 0 && !hashtag.Match(c) }
+	return r.Filled() > 1 && !slices.ContainsFunc(r.Cells, isOther)
+}
+
+// isRule reports whether a row is a line of underscores, hyphens or equals signs, as German statistical offices write it
+// above footnotes.
+func (r Row) isRule() bool {
+	return r.Filled() == 1 && len(r.Cells[0]) > 2 && len(bytes.Trim(r.Cells[0], "_-=")) == 0
 }
 
 // UniqueHeader returns the rows of a header that no record can be equal to. Such a row has several names, and one is above
@@ -162,11 +189,22 @@ func (b *Body) mayBeFootnote(row Row) bool {
 	switch n := row.Filled(); {
 	case n == 0:
 		return true
+	case b.isNarrow(row) && (row.Gap || len(b.held) > 0):
+		return row.Size() <= maxFootnote
 	case n > 1 && (b.spaced || !row.isSplitText()):
 		return false
 	}
 	return row.Size() <= maxFootnote && KindOf(row.cell(b.first)) == Text
 }
+
+// isSecondTable reports whether all rows at the end of a table are narrower than the records, such as a table of footnotes.
+// A single one may be a record without its last values.
+func (b *Body) isSecondTable(held []Row) bool {
+	return len(held) > 1 && !slices.ContainsFunc(held, func(r Row) bool { return r.Filled() > 0 && !b.isNarrow(r) })
+}
+
+// isNarrow reports whether a row of a text has fewer cells than every record. Rows of a sheet end with their last value.
+func (b *Body) isNarrow(row Row) bool { return row.Kinds == nil && len(row.Cells) < b.width }
 
 // isSplitText reports whether a row is text that was split at delimiters in it, such as "Source: Eurostat, 2019": a blank
 // follows each of them, or they separate thousands of a number.
@@ -208,6 +246,8 @@ func WithoutNotes(table []Row) []Row {
 var (
 	// labeled matches a note that begins with a label, such as "Source:".
 	labeled = regexp.MustCompile(`^(?i)\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:`)
+	// hashtag matches a hashtag with its attributes.
+	hashtag = regexp.MustCompile(`^ *#[a-z][a-z0-9_]*( *\+[a-z0-9_]+)* *$`)
 	// marked matches a note that begins with the mark of a footnote.
 	marked = regexp.MustCompile(`^(\*|†|‡|§|©|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
 )
@@ -216,9 +256,9 @@ var (
 func (b *Body) isFootnote(r Row, gap bool) bool {
 	text := bytes.TrimSpace(r.cell(b.first))
 	if labeled.Match(text) {
-		return gap || !b.prose
+		return gap || b.longest == 0
 	}
-	if !gap || b.prose || b.sparse {
+	if !gap || len(text) <= 2*b.longest || b.sparse {
 		return false
 	}
 	if r.Filled() > 1 { // numbers make it a record, such as a total
@@ -230,9 +270,9 @@ func (b *Body) isFootnote(r Row, gap bool) bool {
 
 func isSentence(text []byte) bool { return len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3 }
 
-// Lines returns the lines of units and footnotes.
+// Lines returns the lines of hashtags, units and footnotes.
 func (b *Body) Lines() (lines []int) {
-	for _, r := range slices.Concat(b.units, b.dropped) {
+	for _, r := range slices.Concat(b.tags, b.units, b.dropped) {
 		for line := r.Line; line <= max(r.Line, r.End); line++ {
 			lines = append(lines, line)
 		}
