@@ -14,16 +14,13 @@ type ByteMap struct {
 	before  [bitmapWords]uint16 // by word, number of members in those before it
 	bytes   []byte              // of the members; empty if there are none
 
-	// The loaded block.
-	first uint32
-	block BlockBytes
+	block BlockBytes // the loaded block
 }
-
-const none = 1 // is neither the key of a container nor the first record of a block
 
 // NewByteMap returns the map that is stored as e.
 func NewByteMap(e Encoded) *ByteMap {
-	return &ByteMap{rest: openContainers(e), restBytes: e.trailer(), key: none, first: none}
+	const none = 1 // is not the key of a container
+	return &ByteMap{rest: openContainers(e), restBytes: e.trailer(), key: none}
 }
 
 // Load stores the bytes of records.
@@ -49,27 +46,12 @@ func (m *ByteMap) load(records []uint32, bytes []byte) {
 		}
 		return
 	}
-	if int(records[len(records)-1]-records[0]) < 4*len(records) {
-		m.loadDense(records, bytes)
-		return
-	}
 	for i, rec := range records {
 		at, bit := uint16(rec)/64, rec%64
 		word := m.members[at]
 		value := m.bytes[min(int(m.before[at])+bits.OnesCount64(word&(1<<bit-1)), last)]
 		isMember := byte(word >> bit & 1)
 		bytes[i] = (value-1)&-isMember + 1
-	}
-}
-
-// loadDense is load for records of which many are adjacent.
-func (m *ByteMap) loadDense(records []uint32, bytes []byte) {
-	for i := 0; i < len(records); {
-		first := records[i] / BlockRecords * BlockRecords
-		block := m.LoadBlock(first)
-		for ; i < len(records) && records[i]-first < BlockRecords; i++ {
-			bytes[i] = block[records[i]-first] + 1
-		}
 	}
 }
 
@@ -85,10 +67,6 @@ type BlockBytes [BlockRecords]byte
 // LoadBlock returns the bytes, less 1, of the records from first on, which is a multiple of their number. They are valid
 // until the next call. This takes half the time of locating the byte of each.
 func (m *ByteMap) LoadBlock(first uint32) *BlockBytes {
-	if first == m.first {
-		return &m.block
-	}
-	m.first = first
 	m.loadContainer(first >> 16 << 16)
 	clear(m.block[:])
 	if len(m.bytes) == 0 {

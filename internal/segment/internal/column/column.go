@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/bitmap"
@@ -32,22 +31,21 @@ type Column struct {
 	records  *Records
 	pool     *bitmap.Pool
 
-	sorted      file.U32s
-	ranks       file.U32s
-	runs        file.U32s // first rank of each run, and the rank after the last value
-	nonUniform  []byte
-	values      []byte // of the runs, or their keys; see runValues
-	prefix      bitmap.Table
-	frequent    file.U32s // frequent values of all fields
-	blockCounts file.U32s // by frequent value, its records before the end of each block of the sorted rows
-	longRuns    file.U32s
-	longRunSets bitmap.Table
-	elements    file.Strings
-	numbers     file.U32s    // by element
-	listed      bitmap.Table // postings of the elements, by number
-	lists       lists
-
-	elementOrder func() file.U32s // returns the elements in the order of their sort keys
+	sorted       file.U32s
+	ranks        file.U32s
+	runs         file.U32s // first rank of each run, and the rank after the last value
+	nonUniform   []byte
+	values       []byte // of the runs, or their keys; see runValues
+	prefix       bitmap.Table
+	frequent     file.U32s // frequent values of all fields
+	blockCounts  file.U32s // by frequent value, its records before the end of each block of the sorted rows
+	longRuns     file.U32s
+	longRunSets  bitmap.Table
+	elements     file.Strings
+	elementOrder file.U32s    // the elements in the order of their sort keys
+	numbers      file.U32s    // by element
+	listed       bitmap.Table // postings of the elements, by number
+	lists        lists
 }
 
 // Open returns the column of field i of a file.
@@ -58,7 +56,8 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 		Field: field, position: i, records: records, pool: pool,
 		sorted: section(file.TagSorted), ranks: section(file.TagRanks), runs: section(file.TagRuns),
 		nonUniform: section(file.TagNonUniform), values: section(ValuesTag(field.Type)), longRuns: section(file.TagLongRuns), numbers: section(file.TagNumbers),
-		frequent: f.Section(file.TagFrequent, file.NoField), blockCounts: section(file.TagBlockCounts),
+		elementOrder: section(file.TagElementOrder),
+		frequent:     f.Section(file.TagFrequent, file.NoField), blockCounts: section(file.TagBlockCounts),
 	}
 	if c.sorted.Len() != n || c.ranks.Len() != n || c.runs.Len() == 0 || len(c.nonUniform) != (c.runs.Len()+6)/8 {
 		return c, fmt.Errorf("%w: field %q", guard.ErrCorrupt, field.Name)
@@ -83,16 +82,12 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	if c.lists, err = openLists(section(file.TagListStarts), section(file.TagPositions), n, c.elements.Len()); err != nil {
 		return c, fmt.Errorf("%w: field %q", err, field.Name)
 	}
-	if order := file.U32s(section(file.TagElementOrder)); order.Len() == c.elements.Len() {
-		c.elementOrder = func() file.U32s { return order }
-	} else { // files of earlier programs
-		c.elementOrder = sync.OnceValue(func() file.U32s {
-			names := make([]string, c.elements.Len())
-			for i := range names {
-				names[i] = string(c.elements.At(i))
-			}
-			return ElementOrder(names)
-		})
+	if c.elementOrder.Len() != c.elements.Len() { // files of earlier programs
+		names := make([]string, c.elements.Len())
+		for i := range names {
+			names[i] = string(c.elements.At(i))
+		}
+		c.elementOrder = ElementOrder(names)
 	}
 	return c, nil
 }
@@ -197,10 +192,14 @@ func (c *Column) firstRun(key string) int {
 
 // firstElement returns the first element, in sort order, whose key is greater than or equal to key.
 func (c *Column) firstElement(key string) int {
-	order := c.elementOrder()
-	return sort.Search(order.Len(), func(i int) bool {
-		return sortKey(&c.Field, string(c.elements.At(int(order.At(i))))) >= key
+	return sort.Search(c.elements.Len(), func(i int) bool {
+		return sortKey(&c.Field, string(c.elementAt(i))) >= key
 	})
+}
+
+// elementAt returns an element, given by its position in sort order.
+func (c *Column) elementAt(position int) []byte {
+	return c.elements.At(int(c.elementOrder.At(position)))
 }
 
 func (c *Column) runKey(i int) string {

@@ -71,9 +71,9 @@ func (l *lists) at(i int) uint32 {
 	}
 }
 
-// count adds delta to the count of each element of the records of a set. It copies the elements of many records before it counts them,
+// count counts each element of the records of a set. It copies the elements of many records before it counts them,
 // which takes half the time of a loop for each record, whose length is hard to predict.
-func (l *lists) count(st *guard.Steps, set *bitmap.Set, counts []uint32, delta uint32) {
+func (l *lists) count(st *guard.Steps, set *bitmap.Set, counts []uint32) {
 	const word, atOnce = 8, 1 << 12
 	elements := make([]byte, 0, atOnce+word)
 	set.Each(st, func(records []uint32) {
@@ -86,74 +86,66 @@ func (l *lists) count(st *guard.Steps, set *bitmap.Set, counts []uint32, delta u
 			}
 			if len(elements) >= atOnce || i == len(records)-1 {
 				st.Add(len(elements))
-				l.addCounts(elements, counts, delta)
+				l.addCounts(elements, counts)
 				elements = elements[:0]
 			}
 		}
 	})
 }
 
-// addCounts adds delta to the count of each of some encoded elements.
-func (l *lists) addCounts(elements []byte, counts []uint32, delta uint32) {
+// addCounts counts each of some encoded elements.
+func (l *lists) addCounts(elements []byte, counts []uint32) {
 	switch l.size {
 	case 1:
 		for _, position := range elements {
-			counts[position] += delta
+			counts[position]++
 		}
 	case 2:
 		for ; len(elements) >= 2; elements = elements[2:] {
-			counts[binary.LittleEndian.Uint16(elements)] += delta
+			counts[binary.LittleEndian.Uint16(elements)]++
 		}
 	default:
 		for ; len(elements) >= 4; elements = elements[4:] {
-			counts[binary.LittleEndian.Uint32(elements)] += delta
+			counts[binary.LittleEndian.Uint32(elements)]++
 		}
 	}
 }
 
 // countElements counts the elements of a list field among the records of a set; nil means all records. It counts the elements of
-// these records, or those of all others, which it subtracts from the totals, or intersects the postings of each element with the
-// set.
+// each of these records, or intersects the postings of each element with the set.
 func (c *Column) countElements(st *guard.Steps, set *bitmap.Set, values *valueCollector) {
-	if set == nil {
-		set = bitmap.All(c.pool)
-		defer set.Release()
-	}
 	counts := make([]uint32, c.elements.Len())
-	countPostings := func(among bitmap.Bits) {
+	if set != nil && c.countsByRecord(set) {
+		c.lists.count(st, set, counts)
+	} else {
+		var among bitmap.Bits // nil means all records
+		if set != nil {
+			among = set.Dense(st)
+		}
 		for i := range counts {
 			counts[i] = uint32(c.postingsAt(i).CountIn(st, among))
 		}
 	}
-	matches := set.Len() * c.lists.len() / max(c.sorted.Len(), 1) // number of their elements, approximately
-	byMatches, byOthers := costOfElement*matches, costOfElement*(c.lists.len()-matches)+costOfRun*len(counts)
-	byPostings := int(costOfByte*float64(c.listed.Size())) + costOfRun*len(counts)
-	switch {
-	case c.lists.len() == 0 || byPostings < min(byMatches, byOthers):
-		countPostings(set.Dense(st))
-	case byMatches < byOthers:
-		c.lists.count(st, set, counts, 1)
-	default:
-		countPostings(nil)
-		others := bitmap.All(c.pool)
-		defer others.Release()
-		others.Subtract(st, set)
-		c.lists.count(st, others, counts, ^uint32(0))
-	}
-	order := c.elementOrder()
 	for i, n := range counts {
 		if st.Add(1); n == 0 {
 			continue
 		}
-		element := c.elements.At(int(order.At(i)))
+		element := c.elementAt(i)
 		if values.count(element) && values.qualifies(int(n), i) {
 			values.offer(valueCount{n: int(n), order: i, value: string(element)})
 		}
 	}
 }
 
+// countsByRecord reports whether counting the elements of each record of a set is cheaper than intersecting the set with the postings
+// of each element.
+func (c *Column) countsByRecord(set *bitmap.Set) bool {
+	elements := set.Len() * c.lists.len() / max(c.sorted.Len(), 1) // of the records, approximately
+	byPostings := costOfByte*float64(c.listed.Size()) + costOfRun*float64(c.elements.Len())
+	return c.lists.len() > 0 && costOfElement*float64(elements) < byPostings
+}
+
 // postingsAt returns the postings of an element, given by its position in sort order.
 func (c *Column) postingsAt(position int) bitmap.Encoded {
-	order := c.elementOrder()
-	return c.listed.Set(int(c.numbers.At(int(order.At(position)))))
+	return c.listed.Set(int(c.numbers.At(int(c.elementOrder.At(position)))))
 }

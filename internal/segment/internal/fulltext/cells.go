@@ -26,6 +26,8 @@ const (
 	// again.
 	cellParts = 16
 	maxCounts = 1 << 20
+	// recordsPerCount is the minimum number of records of the set for each count. With fewer, scoring all records is faster.
+	recordsPerCount = 8
 )
 
 // pageByCell returns the records of a set at positions [from, to) by descending score, ties by number. It returns false if
@@ -37,7 +39,7 @@ func (s *Scorer) pageByCell(set *bitmap.Set, from, to int) ([]uint32, bool) {
 	}
 	c := &cells{scorer: s, set: set, shortest: lengths.At(int(order.At(0)))}
 	n := int(lengths.At(int(order.At(order.Len()-1)))-c.shortest+1) * cellFrequencies
-	if n*cellParts > min(set.Len(), maxCounts) {
+	if n*cellParts > min(set.Len()/recordsPerCount, maxCounts) {
 		return nil, false
 	}
 	frequencies := c.frequencies()
