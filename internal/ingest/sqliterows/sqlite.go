@@ -180,7 +180,6 @@ func (r *reader) readColumns() error {
 // Next implements rows.Rows. The types of columns are known after the last row.
 func (r *reader) Next() ([][]byte, error) {
 	more := false
-	r.watchdog.Reset(r.budget.MaxWait())
 	err := r.guard(func() error {
 		if more = r.rows.Next(); !more {
 			return r.rows.Err()

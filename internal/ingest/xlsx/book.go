@@ -18,11 +18,9 @@ import (
 )
 
 const (
-	maxPart      = 64 << 20 // bytes of a part other than sheets and shared strings
-	maxSheet     = 16 << 30 // bytes of a sheet, and of the shared strings
-	maxDirectory = 32 << 20 // bytes of the zip directory
-	// A part that is larger than suspectPart and has more than suspectRatio times its compressed size is a zip bomb.
-	suspectPart, suspectRatio = 256 << 20, 200
+	maxDirectory = 32 << 20      // bytes of the zip directory
+	maxPart      = 32 << 20      // bytes of a part that is held in memory: sheets, styles, references to parts
+	maxSheet     = math.MaxInt64 // others are read piece by piece
 )
 
 // book is an open workbook: the list of its sheets and what their cells refer to.
@@ -30,6 +28,7 @@ type book struct {
 	in         *rows.Input
 	budget     *rows.Budget
 	parts      map[string]*zip.File // by name in lower case, because names are compared that way
+	charged    map[*zip.File]bool   // parts whose size was charged to the budget
 	sheets     []rows.Table         // those with cells
 	sheetParts []string             // their names
 	date1904   bool
@@ -58,7 +57,7 @@ func openBook(ctx context.Context, f rows.File, b *rows.Budget) (*book, error) {
 		return nil, in.Locate(err, "the workbook")
 	}
 	limited.left = math.MaxInt64 // parts have limits of their own
-	k := &book{in: in, budget: b, parts: make(map[string]*zip.File, len(z.File))}
+	k := &book{in: in, budget: b, parts: make(map[string]*zip.File, len(z.File)), charged: map[*zip.File]bool{}}
 	for _, f := range z.File {
 		k.parts[partKey(f.Name)] = f
 	}
