@@ -43,7 +43,7 @@ type Limits struct {
 
 // Usage counts what was made of a file, so that one with a thousand tables does not expand a thousand times. It is safe for
 // concurrent use.
-type Usage struct{ cells, bytes, waited atomic.Int64 }
+type Usage struct{ cells, bytes, elements, waited atomic.Int64 }
 
 // Budget enforces the limits of one file for all formats. Formats charge it for what they hold before a row is complete;
 // Limit charges it for every row. It is used by one goroutine.
@@ -52,7 +52,6 @@ type Budget struct {
 	limits   Limits // with a Usage
 	stored   int64
 	unpacked int64 // bytes
-	elements int64
 	steps    int
 }
 
@@ -90,8 +89,7 @@ func (b *Budget) Waited(d time.Duration) { b.limits.Usage.waited.Add(int64(d)) }
 
 // Element charges for an element of a format that is parsed and may not become a value, such as a tag. It includes Step.
 func (b *Budget) Element() error {
-	b.elements++
-	return cmp.Or(b.Step(), checkExpansion(b.elements, b.stored, freeCells, cellsPerByte, "elements"))
+	return cmp.Or(b.Step(), checkExpansion(b.limits.Usage.elements.Add(1), b.stored, freeCells, cellsPerByte, "elements"))
 }
 
 // Unpack charges for n bytes that are unpacked. It fails if they are more than a file of this size can reasonably hold.
