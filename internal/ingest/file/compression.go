@@ -158,9 +158,9 @@ const maxEntries = 1000
 // openArchive selects the only table of a zip archive: the only entry, else the only one with the extension of a format, else
 // the only text if no other entry is larger. An archive that is a document itself, such as a workbook, is not unpacked.
 func (f *File) openArchive() error {
-	archive, err := zip.NewReader(f.reader(0), f.stored.Size())
+	archive, err := rows.OpenZip(f.reader(0), f.stored.Size())
 	if err != nil {
-		return cmp.Or(f.failed, herb.Wrap(herb.CodeInvalid, err, "the zip archive is damaged or cut off; copy the file again"))
+		return cmp.Or(f.failed, rows.Damaged(err, "the zip archive"))
 	}
 	var files, tables, texts []*zip.File
 	for _, e := range archive.File {

@@ -18,129 +18,107 @@ const (
 // decodeThrift decodes a value and returns the number of bytes that it has. The library recurses for every level of nesting
 // and allocates the elements of a list before it reads them, so the structure is checked first.
 func decodeThrift(b []byte, v any) (n int, err error) {
-	check := thriftCheck{src: b}
-	if err := check.value(thrift.STRUCT, 0); err != nil {
-		return 0, err
+	c := thriftCheck{src: b}
+	if c.skip(thrift.STRUCT, 0); c.err != nil {
+		return 0, c.err
 	}
-	n = len(b) - len(check.src)
+	n = len(b) - len(c.src)
 	return n, rows.Guard("the metadata of the Parquet file", func() error {
 		protocol := thrift.CompactProtocol{}
 		return thrift.NewDecoder(protocol.NewReaderFromBytes(b[:n])).Decode(v)
 	})
 }
 
-// thriftCheck reads values in the compact protocol without decoding them.
+// thriftCheck skips values in the compact protocol.
 type thriftCheck struct {
 	src      []byte // what has not been read
 	elements uint64
+	err      error
 }
 
-func (c *thriftCheck) skip(n uint64) error {
+// next returns the next n bytes, or none and sets an error.
+func (c *thriftCheck) next(n uint64) (b []byte) {
 	if n > uint64(len(c.src)) {
-		return io.ErrUnexpectedEOF
+		c.err, c.src, n = io.ErrUnexpectedEOF, nil, 0
 	}
-	c.src = c.src[n:]
-	return nil
+	b, c.src = c.src[:n], c.src[n:]
+	return b
 }
 
-func (c *thriftCheck) varint() (uint64, error) {
+func (c *thriftCheck) varint() uint64 {
 	v, n := binary.Uvarint(c.src)
 	if n <= 0 {
-		return 0, io.ErrUnexpectedEOF
+		n = len(c.src) + 1
 	}
-	c.src = c.src[n:]
-	return v, nil
+	c.next(uint64(n))
+	return v
 }
 
-// types reads a byte with two numbers of four bits, which are types or small sizes.
-func (c *thriftCheck) types() (first, second thrift.Type, err error) {
-	if len(c.src) == 0 {
-		return 0, 0, io.ErrUnexpectedEOF
+// pair reads a byte of two numbers, which are types or small sizes.
+func (c *thriftCheck) pair() (first, second thrift.Type) {
+	if b := c.next(1); len(b) > 0 {
+		first, second = thrift.Type(b[0]>>4), thrift.Type(b[0]&15)
 	}
-	b := c.src[0]
-	c.src = c.src[1:]
-	return thrift.Type(b >> 4), thrift.Type(b & 15), nil
+	return first, second
 }
 
-// value reads a value of a type.
-func (c *thriftCheck) value(t thrift.Type, depth int) error {
+// skip skips a value of a type.
+func (c *thriftCheck) skip(t thrift.Type, depth int) {
 	if depth > maxMetadataDepth {
-		return errors.New("structures are nested too deeply")
+		c.err = errors.New("structures are nested too deeply")
+	}
+	if c.err != nil {
+		return
 	}
 	switch t {
 	case thrift.TRUE, thrift.FALSE, thrift.I8:
-		return c.skip(1)
+		c.next(1)
 	case thrift.I16, thrift.I32, thrift.I64:
-		_, err := c.varint()
-		return err
+		c.varint()
 	case thrift.DOUBLE:
-		return c.skip(8)
+		c.next(8)
 	case thrift.UUID:
-		return c.skip(16)
+		c.next(16)
 	case thrift.BINARY:
-		n, err := c.varint()
-		if err != nil {
-			return err
-		}
-		return c.skip(n)
+		c.next(c.varint())
 	case thrift.STRUCT:
-		return c.fields(depth)
+		for {
+			delta, field := c.pair()
+			if delta == 0 && field != thrift.STOP { // the number of the field follows
+				c.varint()
+			}
+			if c.err != nil || field == thrift.STOP {
+				return
+			}
+			if field != thrift.TRUE && field != thrift.FALSE { // which are values themselves
+				c.skip(field, depth+1)
+			}
+		}
 	case thrift.LIST, thrift.SET:
-		size, element, err := c.types()
+		size, element := c.pair()
 		n := uint64(size)
-		if n == 15 && err == nil {
-			n, err = c.varint()
+		if n == 15 {
+			n = c.varint()
 		}
-		if err != nil {
-			return err
-		}
-		return c.items(n, depth, element)
+		c.skipItems(n, depth, element)
 	case thrift.MAP:
-		n, err := c.varint()
-		if n == 0 || err != nil {
-			return err
+		if n := c.varint(); n > 0 {
+			key, element := c.pair()
+			c.skipItems(n, depth, key, element)
 		}
-		key, element, err := c.types()
-		if err != nil {
-			return err
-		}
-		return c.items(n, depth, key, element)
-	}
-	return errors.New("a value has an unknown type")
-}
-
-// fields reads the fields of a structure.
-func (c *thriftCheck) fields(depth int) error {
-	for {
-		delta, t, err := c.types()
-		if err != nil || t == thrift.STOP {
-			return err
-		}
-		if delta == 0 { // the number of the field follows
-			if _, err := c.varint(); err != nil {
-				return err
-			}
-		}
-		if t == thrift.TRUE || t == thrift.FALSE {
-			continue // the type is the value
-		}
-		if err := c.value(t, depth+1); err != nil {
-			return err
-		}
+	default:
+		c.err = errors.New("a value has an unknown type")
 	}
 }
 
-// items reads n items of a list, set or map.
-func (c *thriftCheck) items(n uint64, depth int, types ...thrift.Type) error {
+// skipItems skips n items of a list, set or map.
+func (c *thriftCheck) skipItems(n uint64, depth int, types ...thrift.Type) {
 	if c.elements += min(n, maxMetadataElements+1); c.elements > maxMetadataElements {
-		return errors.New("there are too many elements in lists")
+		c.err = errors.New("there are too many elements in lists")
 	}
-	for range n {
+	for i := uint64(0); i < n && c.err == nil; i++ {
 		for _, t := range types {
-			if err := c.value(t, depth+1); err != nil {
-				return err
-			}
+			c.skip(t, depth+1)
 		}
 	}
-	return nil
 }
