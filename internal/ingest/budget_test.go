@@ -34,11 +34,11 @@ func TestInspect_Expansion(t *testing.T) {
 		name, file, want string
 		make             func(t *testing.T, path string)
 	}{
-		{"rows in zstd", "x.csv.zst", "values; that many are not published", content(zstded("a\n" + strings.Repeat("x\n", 3<<20)))},
-		{"objects in zstd", "x.ndjson.zst", "values; that many are not published", content(zstded(strings.Repeat("{\"a\":1}\n", 3<<20)))},
-		{"text in zstd", "x.csv.zst", "that much is not published", content(zstded("a\n" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 100)))},
-		{"short rows of many columns", "x.csv", "values; that many are not published", content(strings.Repeat("c,", 5_000) + "c\n" + strings.Repeat("x\n", 5_000))},
-		{"a recursive view", "x.db", "values; that many are not published", func(t *testing.T, path string) {
+		{"rows in zstd", "x.csv.zst", "values, including missing ones", content(zstded("a\n" + strings.Repeat("x\n", 3<<20)))},
+		{"objects in zstd", "x.ndjson.zst", "values, including missing ones", content(zstded(strings.Repeat("{\"a\":1}\n", 3<<20)))},
+		{"text in zstd", "x.csv.zst", "unpacked bytes", content(zstded("a\n" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 100)))},
+		{"short rows of many columns", "x.csv", "values, including missing ones", content(strings.Repeat("c,", 5_000) + "c\n" + strings.Repeat("x\n", 5_000))},
+		{"a recursive view", "x.db", "values, including missing ones", func(t *testing.T, path string) {
 			db := database(t, "x.db", `CREATE VIEW v AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x FROM c`)
 			if err := os.Rename(db, path); err != nil {
 				t.Fatal(err)

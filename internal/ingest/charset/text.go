@@ -34,9 +34,9 @@ type Text struct {
 	err   error
 }
 
-// ErrTooLong is the error of a text whose window cannot grow because the record exceeds the limit. Parsers replace it by one
-// that names the line.
-var ErrTooLong = errors.New("the record is too long")
+// ErrTooLong is the error of a text whose window cannot grow because the record exceeds the limit. Parsers may replace it by
+// one that names the line.
+var ErrTooLong = herb.Invalidf("the record is too long")
 
 // Open opens a file whose records have at most limit bytes. encoding is the name of its encoding; empty: it is detected.
 func Open(ctx context.Context, f rows.File, encoding string, limit int) (*Text, error) {

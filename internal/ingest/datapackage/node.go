@@ -146,6 +146,15 @@ func (n node) items() []node {
 	return out
 }
 
+// isShort fails for a list of very many values that each value of a column would be compared with.
+func (n node) isShort() bool {
+	list, _ := n.value.([]any)
+	if len(list) > rows.MaxColumns {
+		n.fail("lists %d values; at most %d are possible", len(list), rows.MaxColumns)
+	}
+	return len(list) <= rows.MaxColumns
+}
+
 // binding assigns the value of a member to a variable: text to a *string, true or false to a *bool or **bool, one ASCII
 // character to a *byte, text or a list of text to a *[]string, a line number or a list of them to a *[]int. A func(node)
 // reads other values.
@@ -199,7 +208,9 @@ func (n node) assign(to any) {
 	case *byte:
 		*to = n.char()
 	case *[]string:
-		*to = n.texts()
+		if n.isShort() {
+			*to = n.texts()
+		}
 	case *[]int:
 		for _, item := range n.items() {
 			*to = append(*to, item.integer(1, maxLine))

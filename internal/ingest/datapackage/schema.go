@@ -92,7 +92,7 @@ func readField(s *source.Source, n node) (f source.FieldSetting) {
 
 // missingValues reads a list of values, each alone or with a label. The empty value is always missing.
 func missingValues(n node) []string {
-	if n.value == nil {
+	if n.value == nil || !n.isShort() {
 		return nil
 	}
 	out := []string{} // of a field: replaces those of the schema

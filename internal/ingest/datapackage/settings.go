@@ -146,7 +146,12 @@ func readOptions(o *rows.Options, find func(name string) node) {
 			}
 		}},
 		{"quoteChar", &o.Quote}, {"escapeChar", &o.Escape}, {"doubleQuote", &doubleQuote}, {"skipInitialSpace", &o.SkipInitialSpace},
-		{"nullSequence", &o.Null}, {"header", &header}, {"headerRows", &o.HeaderRows}, {"headerJoin", &o.HeaderJoin},
+		{"nullSequence", &o.Null}, {"header", &header}, {"headerJoin", &o.HeaderJoin},
+		{"headerRows", func(n node) {
+			if n.isShort() {
+				n.assign(&o.HeaderRows)
+			}
+		}},
 		{"commentChar", &o.Comment}, {"commentRows", &o.CommentRows}, {"keys", &o.ItemKeys}, {"itemKeys", &o.ItemKeys},
 		{"property", &o.Table}, {"sheetName", &o.Table}, {"table", &o.Table},
 		{"sheetNumber", func(n node) { o.TableNo = n.integer(1, maxLine) }},

@@ -30,6 +30,7 @@ func TestHostile(t *testing.T) {
 		fields = append(fields, fmt.Sprintf(`{"name":"f%d","type":"integer"}`, i))
 		header = append(header, fmt.Sprintf("F%d", i))
 	}
+	many := strings.TrimSuffix(strings.Repeat("7,", 100_000), ",")
 	resource := func(s string) string { return `{"name":"n","resources":[{"path":"a.csv",` + s + `}]}` }
 	for _, tt := range []struct{ name, file, content, want string }{
 		{"aliases that multiply", "datapackage.yaml", bomb, "not YAML: line 1: document contains excessive aliasing"},
@@ -51,6 +52,11 @@ func TestHostile(t *testing.T) {
 		{"as many fields as columns can be", "datapackage.json", resource(`"schema":{"fields":[` + strings.Join(fields, ",") + `]}`), ""},
 		{"one field more", "datapackage.json", resource(`"schema":{"fields":[` + strings.Join(append(fields, `{"name":"x"}`), ",") + `]}`),
 			"resources[0].schema.fields lists 10001 fields; at most 10000 are possible"},
+		{"very many missing values", "datapackage.json", resource(`"schema":{"missingValues":[` + many + `]}`),
+			"resources[0].schema.missingValues lists 100000 values; at most 10000 are possible"},
+		{"very many true values", "datapackage.json", resource(`"schema":{"fields":[{"name":"F0","type":"boolean","trueValues":[` + many + `]}]}`),
+			"trueValues lists 100000 values"},
+		{"very many header rows", "datapackage.json", resource(`"dialect":{"headerRows":[` + many + `]}`), "headerRows lists 100000 values"},
 		{"names that lead out", "datapackage.json", `{"name":"../../etc","resources":[{"name":"../passwd","path":"a.csv"}]}`, ""},
 		{"a name of dots", "datapackage.json", `{"name":"n","resources":[{"name":"..","path":"a.csv"}]}`, `cannot name a dataset after ".."`},
 	} {

@@ -80,6 +80,7 @@ func (s *search) tables(src source.Source, p probe) error {
 	case len(published) < 2: // the report lists the others
 		return s.add(src, p, "")
 	}
+	src.Usage = new(rows.Usage)
 	for _, t := range p.tables {
 		if t.Skipped != "" {
 			s.Skip(src.Path+"#"+t.Name, t.Skipped)

@@ -229,3 +229,22 @@ func TestDiscover_Cache(t *testing.T) {
 		t.Errorf("got %d sources, error %v", len(set.Sources), set.Err())
 	}
 }
+
+// TestTables_SharedBudget reads the views of a database, each of which never ends. They share one budget.
+func TestTables_SharedBudget(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const endless = ` AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT i, i AS a, i AS b, i AS c FROM n`
+	database(t, filepath.Join(dir, "x.db"), `CREATE VIEW v1`+endless, `CREATE VIEW v2`+endless)
+	read := 0
+	for _, s := range find(t, dir).Sources {
+		_, err := ingest.Inspect(t.Context(), s, ingest.Options{Rows: func(n int) { read = n }})
+		if herb.CodeOf(err) != herb.CodeInvalid {
+			t.Errorf("%s: got error %v", s.Label(), err)
+		}
+		if s.Dialect.Table == "v2" && read > 5_000 {
+			t.Errorf("%d rows of %s", read, s.Label())
+		}
+		read = 0
+	}
+}

@@ -22,14 +22,8 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// The limits of compressed files. Content is decompressed piece by piece, so they bound time and disk space.
-const (
-	// maxRatio is the largest ratio of the content to the stored size, once the content exceeds maxRatioFrom bytes.
-	maxRatio     = 1000
-	maxRatioFrom = 128 << 20
-	// maxWindow is how far back zstd and xz data may refer, which is what a decoder holds in memory.
-	maxWindow = 64 << 20
-)
+// maxWindow is how far back zstd and xz data may refer, which is what a decoder holds in memory.
+const maxWindow = 64 << 20
 
 // The kinds of compression.
 const (
@@ -135,9 +129,9 @@ func checkXZ(in *bufio.Reader) error {
 func (d *decompressor) Read(p []byte) (int, error) {
 	n, err := d.ReadCloser.Read(p)
 	d.read += int64(n)
-	if d.read > maxRatioFrom && d.read/maxRatio > d.stored.at {
-		d.file.failed = herb.Invalidf("the %s data unpacks to more than %d times its size; that is rejected beyond %d bytes", d.file.kind, maxRatio, maxRatioFrom)
-		return 0, d.file.failed
+	if excess := rows.CheckUnpacked(d.read, d.file.Size()); excess != nil {
+		d.file.failed = excess
+		return 0, excess
 	}
 	if err != nil && err != io.EOF {
 		err = d.failure(err)
@@ -164,9 +158,9 @@ const maxEntries = 1000
 // openArchive selects the only table of a zip archive: the only entry, else the only one with the extension of a format, else
 // the only text if no other entry is larger. An archive that is a document itself, such as a workbook, is not unpacked.
 func (f *File) openArchive() error {
-	archive, err := zip.NewReader(f.reader(0), f.stored.Size())
+	archive, err := rows.OpenZip(f.reader(0), f.stored.Size())
 	if err != nil {
-		return cmp.Or(f.failed, herb.Wrap(herb.CodeInvalid, err, "the zip archive is damaged or cut off; copy the file again"))
+		return cmp.Or(f.failed, rows.Damaged(err, "the zip archive"))
 	}
 	var files, tables, texts []*zip.File
 	for _, e := range archive.File {

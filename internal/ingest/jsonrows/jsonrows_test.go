@@ -339,6 +339,10 @@ func TestOpen_Limits(t *testing.T) {
 			t.Errorf("%s: got error %v, want %s", in, err, want)
 		}
 	}
+	keys := rows.Options{ItemKeys: []string{"a", "b", "c"}}
+	if _, err := read(t, memory{Content: `[[1]]`}, keys, rows.Limits{Columns: 2}); err == nil || !strings.Contains(err.Error(), "more than 2 columns") {
+		t.Errorf("too many keys: got error %v", err)
+	}
 }
 
 // TestOpen_ManyMembers reads documents of a million bytes that are rejected, or hold no table, in linear time.

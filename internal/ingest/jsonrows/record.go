@@ -123,6 +123,9 @@ func (r *reader) readArray() (isHeader bool) {
 		for _, name := range r.options.ItemKeys {
 			r.addColumn(&member{}, name)
 		}
+		if r.err != nil { // too many
+			return false
+		}
 	}
 	all, width := kindText, 0
 	r.array(func() {

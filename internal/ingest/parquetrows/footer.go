@@ -2,22 +2,18 @@ package parquetrows
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 	"slices"
 	"strings"
 
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	meta "github.com/parquet-go/parquet-go/format"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
 
-const (
-	maxFooter = 32 << 20 // bytes of the metadata of a file
-	maxList   = 1 << 17  // elements of one list in it, which are allocated before they are read
-)
+// maxFooter is the number of bytes of the metadata of a file.
+const maxFooter = 32 << 20
 
 // fileMetadata is the part of the footer that is used. The library's own type requires values that writers leave out,
 // such as the value of key-value metadata.
@@ -46,38 +42,6 @@ type columnMetadata struct {
 	TotalCompressedSize  int64                 `thrift:"7,required"`
 	DataPageOffset       int64                 `thrift:"9,required"`
 	DictionaryPageOffset int64                 `thrift:"11,optional"`
-}
-
-// metadataReader rejects lists that claim more elements than bytes follow, because the library allocates all of them first.
-type metadataReader struct {
-	thrift.BytesReader
-	size int
-}
-
-// ReadList implements thrift.Reader.
-func (r metadataReader) ReadList() (thrift.List, error) {
-	l, err := r.BytesReader.ReadList()
-	if n := int(l.Size); err == nil && (n < 0 || n > min(maxList, r.size-r.BytesRead())) {
-		err = errors.New("a list has too many elements")
-	}
-	return l, err
-}
-
-// Discard implements an interface by which the library skips bytes.
-func (r metadataReader) Discard(n int) (int, error) {
-	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
-}
-
-// decodeThrift decodes a value and returns the number of bytes that it has.
-func decodeThrift(b []byte, v any) (n int, err error) {
-	err = rows.Guard("the metadata of the Parquet file", func() error {
-		protocol := thrift.CompactProtocol{}
-		r := metadataReader{protocol.NewReaderFromBytes(b), len(b)}
-		err := thrift.NewDecoder(r).Decode(v)
-		n = r.BytesRead()
-		return err
-	})
-	return n, err
 }
 
 // readFooter reads and checks the metadata at the end of a file.

@@ -100,7 +100,11 @@ func TestReader_PageLimit(t *testing.T) {
 	page := dataPage(1, meta.Plain, []byte{1, 0, 0, 0, 'a'})
 	for size, ok := range map[int32]bool{0: true, maxPage/2 - 100: true, maxPage / 2: false} {
 		page.header.UncompressedPageSize = size
-		_, err := readFile(craft(t, 1, required(meta.ByteArray), page))
+		in, err := rows.OpenInput(t.Context(), rowstest.File(craft(t, 1, required(meta.ByteArray), page)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = newReader(in, rows.NewBudget(t.Context(), 1<<30, rows.Limits{}))
 		isLimit := herb.CodeOf(err) == herb.CodeInvalid && strings.Contains(err.Error(), `column "v"`) && strings.Contains(err.Error(), "smaller pages")
 		if ok && err != nil || !ok && !isLimit {
 			t.Errorf("a page of %d bytes: %v", size, err)
@@ -210,9 +214,9 @@ func TestReader_LongList(t *testing.T) {
 	}
 }
 
-// TestReader_PrefixExpansion reads 400 equal strings of 1 MiB that share their prefix. Only one may be in memory.
+// TestReader_PrefixExpansion reads 90 equal strings of 1 MiB that share their prefix. Only one may be in memory.
 func TestReader_PrefixExpansion(t *testing.T) {
-	const count, size = 400, 1 << 20
+	const count, size = 90, 1 << 20
 	prefixes, lengths := make([]int32, count), make([]int32, count)
 	for i := range count {
 		prefixes[i] = size
@@ -262,11 +266,24 @@ func TestReader_Endless(t *testing.T) {
 	text := binary.LittleEndian.AppendUint32(nil, 1)
 	deltas := binary.AppendUvarint([]byte{0x80, 0x80, 0x80, 0x80, 0x08, 1}, 1<<31-1) // one block of 2^31 values
 	deltas = append(deltas, 0, 0, 0)
-	huge := func(field byte) []byte { // a list of 2^31-1 structures
-		footer := binary.AppendUvarint([]byte{field, 0xFC}, math.MaxInt32)
+	withFooter := func(footer []byte) []byte {
 		b := append([]byte("PAR1"), footer...)
 		return append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), "PAR1"...)
 	}
+	huge := func(field byte) []byte { // a list of 2^31-1 structures
+		return withFooter(binary.AppendUvarint([]byte{field, 0xFC}, math.MaxInt32))
+	}
+	var groups []byte // 20 row groups of 2^17 columns, each an empty structure
+	for range 20 {
+		groups = append(groups, "\x19\xFC\x80\x80\x08"...)
+		groups = append(append(groups, make([]byte, 1<<17)...), 0)
+	}
+	shared := required(meta.ByteArray) // columns that share a page of 60 MiB, of which they use one value
+	for i := range 5_000 {
+		shared = append(shared, leaf(fmt.Sprint("v", i), meta.Required, meta.ByteArray))
+	}
+	large := dataPage(1, meta.Plain, append(text, 'x'))
+	large.header.UncompressedPageSize = 60 << 20
 	for _, c := range []struct {
 		name string
 		file []byte
@@ -281,6 +298,11 @@ func TestReader_Endless(t *testing.T) {
 		{"2^31 rows without bytes", craft(t, 1<<31-1, required(meta.Int64), dataPage(1<<31-1, meta.Plain, []byte{1}))},
 		{"a schema of 2^31 elements", huge(0x29)},
 		{"2^31 row groups", huge(0x49)},
+		{"2^21 columns without content", withFooter(append([]byte{0x49, 0xFC, 20}, groups...))},
+		{"structures in structures", withFooter(bytes.Repeat([]byte{0x1C}, 1<<20))},
+		{"lists in lists", withFooter(bytes.Repeat([]byte{0x19}, 1<<20))},
+		{"sets in maps", withFooter(append([]byte{0x1B}, bytes.Repeat([]byte{1, 0x5A, 0, 0x1B}, 1<<18)...))},
+		{"columns that share a page", craft(t, 1, shared, large)},
 	} {
 		var err error
 		used := rowstest.Allocated(func() {

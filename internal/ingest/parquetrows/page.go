@@ -1,6 +1,7 @@
 package parquetrows
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -125,7 +126,8 @@ func (c *cursor) readHeader() (*meta.PageHeader, error) {
 		used, err := decodeThrift(c.packed, header)
 		if err == nil {
 			c.at += int64(used)
-			return header, c.checkHeader(header)
+			size := int64(used) + int64(header.CompressedPageSize) + int64(header.UncompressedPageSize)
+			return header, cmp.Or(c.checkHeader(header), c.of.budget.Unpack(size)) // column chunks may share pages
 		}
 		if n < size || size > 1<<20 {
 			return nil, noEOF(err)

@@ -104,6 +104,7 @@ func (r *reader) detectText() error {
 
 // holdsText reports whether all values of a leaf are UTF-8 without control characters other than line ends and tabs.
 func (r *reader) holdsText(leaf int) (bool, error) {
+	budget := r.budget.Trial()
 	isControl := func(c rune) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7F }
 	for g, group := range r.groups {
 		if group.NumRows == 0 {
@@ -114,7 +115,7 @@ func (r *reader) holdsText(leaf int) (bool, error) {
 			if !utf8.Valid(c.data) || bytes.ContainsFunc(c.data, isControl) {
 				return false, nil
 			}
-			if err := r.budget.Row(nil, 0); err != nil { // a few bytes can claim any number of values
+			if err := budget.Row(nil, 0); err != nil { // a few bytes can claim any number of values
 				return false, err
 			}
 		}
@@ -169,12 +170,12 @@ func (r *reader) nextGroup() error {
 		return io.EOF
 	}
 	if r.left = r.groups[r.group].NumRows; r.left > 0 {
-		budget := *r.budget // a copy, because the rows are charged when they are read
+		budget := r.budget.Trial()
 		end := int64(0)
 		for i := range r.columns {
 			start := end
 			var err error
-			if end, err = r.spillColumn(i, &budget, start); err != nil {
+			if end, err = r.spillColumn(i, budget, start); err != nil {
 				return err
 			}
 			r.spilled[i].Reset(io.NewSectionReader(r.spill, start, end-start))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"herbarium/internal/herb"
@@ -17,12 +18,18 @@ const (
 	MaxName         = 8 << 10 // bytes of the name of a column
 	MaxNames        = 4 << 20 // bytes of all names together
 	MaxDepth        = 100     // levels of nested values
-	maxWait         = 5 * time.Minute
-	cellsPerByte    = 250     // of the stored file
-	bytesPerByte    = 2_000   // of cells, for each byte of the stored file
-	freeCells       = 1 << 20 // that every file may have, however small
-	freeBytes       = 64 << 20
 	stepsPerContext = 4_096
+)
+
+// What may be made of each byte of a stored file, and of small files nevertheless. Time and disk space are proportional to it.
+const (
+	cellsPerByte    = 64 // tables of zeros or missing values compress well
+	elementsPerByte = 16
+	bytesPerByte    = 500
+	waitPerByte     = 3 * time.Microsecond
+	freeCells       = 2 << 20
+	freeBytes       = 64 << 20
+	freeWait        = 20 * time.Second
 )
 
 // Limits bound what may be made of a file. Zero values mean the defaults.
@@ -30,19 +37,23 @@ type Limits struct {
 	Record  int // bytes of one row, as written
 	Columns int
 	Depth   int
-	Wait    time.Duration // that a database may compute without yielding a row
+	Wait    time.Duration // that a database may compute, in addition to a time that is proportional to its size
 	Temp    string        // folder of temporary files; empty: that of the system
+	Usage   *Usage        // by all tables of the file; nil: the file is one table
 }
+
+// Usage counts what was made of a file, so that one with a thousand tables does not expand a thousand times. It is safe for
+// concurrent use.
+type Usage struct{ cells, bytes, elements, waited atomic.Int64 }
 
 // Budget enforces the limits of one file for all formats. Formats charge it for what they hold before a row is complete;
 // Limit charges it for every row. It is used by one goroutine.
 type Budget struct {
-	ctx    context.Context
-	limits Limits
-	stored int64
-	cells  int64
-	bytes  int64
-	steps  int
+	ctx      context.Context
+	limits   Limits // with a Usage
+	stored   int64
+	unpacked int64 // bytes
+	steps    int
 }
 
 // NewBudget returns a budget for a file of a stored size.
@@ -50,15 +61,56 @@ func NewBudget(ctx context.Context, stored int64, l Limits) *Budget {
 	l.Record = cmp.Or(l.Record, MaxRecord)
 	l.Columns = cmp.Or(l.Columns, MaxColumns)
 	l.Depth = cmp.Or(l.Depth, MaxDepth)
-	l.Wait = cmp.Or(l.Wait, maxWait)
+	l.Wait = cmp.Or(l.Wait, freeWait)
+	if l.Usage == nil {
+		l.Usage = new(Usage)
+	}
 	return &Budget{ctx: ctx, limits: l, stored: stored}
 }
 
 // MaxRecord returns the number of bytes that one row may have.
 func (b *Budget) MaxRecord() int { return b.limits.Record }
 
-// MaxWait returns the time that a database may compute without yielding a row.
-func (b *Budget) MaxWait() time.Duration { return b.limits.Wait }
+// Trial returns a budget for reading rows that are charged when they are read again.
+func (b *Budget) Trial() *Budget {
+	trial := *b
+	trial.limits.Usage = new(Usage)
+	trial.limits.Usage.cells.Store(b.limits.Usage.cells.Load())
+	trial.limits.Usage.bytes.Store(b.limits.Usage.bytes.Load())
+	return &trial
+}
+
+// WaitLeft returns the time that a database may still compute.
+func (b *Budget) WaitLeft() time.Duration {
+	return b.limits.Wait + time.Duration(b.stored)*waitPerByte - time.Duration(b.limits.Usage.waited.Load())
+}
+
+// Waited charges for the time that a database has computed.
+func (b *Budget) Waited(d time.Duration) { b.limits.Usage.waited.Add(int64(d)) }
+
+// Element charges for an element of a format that is parsed and may not become a value, such as a tag. It includes Step.
+func (b *Budget) Element() error {
+	return cmp.Or(b.Step(), checkExpansion(b.limits.Usage.elements.Add(1), b.stored, freeCells, elementsPerByte, "elements"))
+}
+
+// Unpack charges for n bytes that are unpacked. It fails if they are more than a file of this size can reasonably hold.
+func (b *Budget) Unpack(n int64) error {
+	b.unpacked += n
+	return CheckUnpacked(b.unpacked, b.stored)
+}
+
+// CheckUnpacked fails if n bytes are too many to be unpacked from a number of stored bytes.
+func CheckUnpacked(n, stored int64) error {
+	return checkExpansion(n, stored, freeBytes, bytesPerByte, "unpacked bytes")
+}
+
+func checkExpansion(n, stored, free, perByte int64, what string) error {
+	if limit := max(free, stored*perByte); n > limit {
+		return herb.Invalidf("the file has more than %d %s, which is too much for its size of %d bytes; save the data as CSV without compression",
+			limit, what, stored)
+	}
+	return nil
+}
 
 // TempFile returns a temporary file without a name, so that a killed process leaves nothing behind.
 func (b *Budget) TempFile() (*os.File, error) { return TempFile(b.limits.Temp) }
@@ -108,15 +160,11 @@ func (b *Budget) Row(cells [][]byte, columns int) error {
 	if err := b.Record(size); err != nil {
 		return err
 	}
-	b.cells += int64(max(1, columns))
-	b.bytes += int64(size)
-	if b.cells > freeCells && b.cells > cellsPerByte*b.stored {
-		return herb.Invalidf("the file has %d bytes and more than %d values; that many are not published from a file of this size", b.stored, b.cells-1)
-	}
-	if b.bytes > freeBytes && b.bytes > bytesPerByte*b.stored {
-		return herb.Invalidf("the file has %d bytes and its values more than %d; that much is not published from a file of this size", b.stored, b.bytes-int64(size))
-	}
-	return nil
+	used := b.limits.Usage
+	return cmp.Or(
+		checkExpansion(used.cells.Add(int64(max(1, columns))), b.stored, freeCells, cellsPerByte, "values, including missing ones"),
+		checkExpansion(used.bytes.Add(int64(size)), b.stored, freeBytes, bytesPerByte, "bytes of values"),
+	)
 }
 
 // Limit returns rows that are charged to a budget.

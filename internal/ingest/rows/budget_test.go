@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
@@ -58,11 +59,13 @@ func TestLimit(t *testing.T) {
 		most   int    // rows before the error
 	}{
 		{"a small file", repeated{columns(3, "a"), cells(3, 10), 1000}, 100, "", 1000},
-		{"a million cells of nothing", repeated{columns(1, "a"), cells(1, 0), 1 << 20}, 100, "", 1 << 20},
-		{"rows without end", repeated{columns(1, "a"), cells(1, 0), -1}, 100, "more than 1048576 values", 1 << 20},
-		{"rows without columns and without end", repeated{nil, nil, -1}, 100, "more than 1048576 values", 1 << 20},
-		{"as many as a larger file can have", repeated{columns(2, "a"), cells(2, 0), 1 << 20}, 10_000, "", 1 << 20},
-		{"text without end", repeated{columns(1, "a"), cells(1, 1<<20), -1}, 100, "100 bytes and its values more than", 64},
+		{"two million cells of nothing", repeated{columns(2, "a"), cells(2, 0), 1 << 20}, 100, "", 1 << 20},
+		{"rows without end", repeated{columns(2, "a"), cells(2, 0), -1}, 100, "more than 2097152 values", 1 << 20},
+		{"rows without columns and without end", repeated{nil, nil, -1}, 100, "more than 2097152 values", 2 << 20},
+		{"as many as a larger file can have", repeated{columns(100, "a"), nil, 128_000}, 200_000, "", 128_000},
+		{"more than a larger file can have", repeated{columns(100, "a"), nil, -1}, 200_000, "more than 12800000 values", 128_000},
+		{"text without end", repeated{columns(1, "a"), cells(1, 1<<20), -1}, 100, "more than 67108864 bytes of values", 64},
+		{"text of a larger file without end", repeated{columns(1, "a"), cells(1, 1<<20), -1}, 1 << 20, "more than 524288000 bytes of values", 500},
 		{"a row that is too long", repeated{columns(9, "a"), cells(9, 1<<20), -1}, 1 << 40, "8388608 bytes", 0},
 		{"too many columns", repeated{columns(rows.MaxColumns+1, "a"), nil, -1}, 1 << 40, "more than 10000 columns", 0},
 		{"too many columns and no rows", repeated{columns(rows.MaxColumns+1, "a"), nil, 0}, 1 << 40, "more than 10000 columns", 0},
@@ -113,5 +116,58 @@ func TestBudget_Depth(t *testing.T) {
 	}
 	if err := b.Depth(rows.MaxDepth + 1); herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("got error %v", err)
+	}
+}
+
+// TestBudget_Usage charges several tables of a file.
+func TestBudget_Usage(t *testing.T) {
+	t.Parallel()
+	usage, read, row := new(rows.Usage), 0, cells(1, 1<<20)
+	for range 100 {
+		b := rows.NewBudget(t.Context(), 1, rows.Limits{Usage: usage})
+		b.Waited(time.Second)
+		for range 100 {
+			if b.Row(row, 1) == nil {
+				read++
+			}
+		}
+		if trial := b.Trial(); trial.Row(row, 1) == nil {
+			t.Fatal("a trial begins without what was charged")
+		}
+	}
+	if b := rows.NewBudget(t.Context(), 1, rows.Limits{Usage: usage}); read != 64 || b.WaitLeft() > 0 {
+		t.Errorf("read %d rows; want 64 from all tables; %v left", read, b.WaitLeft())
+	}
+	b := rows.NewBudget(t.Context(), 1, rows.Limits{})
+	for range 100 {
+		_ = b.Trial().Row(row, 1)
+	}
+	if err := b.Row(row, 1); err != nil {
+		t.Errorf("a trial is charged: %v", err)
+	}
+}
+
+// TestBudget_Expansion charges for what is read and does not become values.
+func TestBudget_Expansion(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		stored int64
+		charge func(b *rows.Budget) error
+		want   int
+	}{
+		{"unpacked from a small file", 100, func(b *rows.Budget) error { return b.Unpack(1 << 20) }, 64},
+		{"unpacked", 1 << 20, func(b *rows.Budget) error { return b.Unpack(1 << 20) }, 500},
+		{"elements of a small file", 100, (*rows.Budget).Element, 2 << 20},
+		{"elements", 200_000, (*rows.Budget).Element, 3_200_000},
+	} {
+		b, n := rows.NewBudget(t.Context(), c.stored, rows.Limits{}), 0
+		err := c.charge(b)
+		for ; err == nil; n++ {
+			err = c.charge(b)
+		}
+		if n != c.want || herb.CodeOf(err) != herb.CodeInvalid {
+			t.Errorf("%s: %d before the error %v; want %d", c.name, n, err, c.want)
+		}
 	}
 }

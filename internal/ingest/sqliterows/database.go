@@ -20,7 +20,7 @@ const damaged = "the database is damaged or truncated; restore it, or copy it ag
 
 // database is one connection to a database that is only read.
 type database struct {
-	ctx      context.Context // of Open; ends if the database computes too long without yielding a row
+	ctx      context.Context // of Open; ends if the database computes too long
 	cancel   context.CancelCauseFunc
 	watchdog *time.Timer
 	db       *sql.DB
@@ -47,8 +47,8 @@ func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, 
 		return nil, err
 	}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
-	d.watchdog = time.AfterFunc(b.MaxWait(), func() {
-		d.cancel(herb.Invalidf("the database yields no row within %v; publish the result of the view as a table", b.MaxWait()))
+	d.watchdog = time.AfterFunc(b.WaitLeft(), func() {
+		d.cancel(herb.Invalidf("the tables and views of the database take too long to compute; publish the results of views as tables"))
 	})
 	if err := d.guard(func() error { return d.connect(path) }); err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -107,9 +107,14 @@ func (d *database) Close() error {
 	return errors.Join(d.conn.Close(), d.db.Close())
 }
 
-// guard calls SQLite. It maps an error to one that describes the file, or to the reason why the context has ended.
+// guard calls SQLite and charges for the time. It maps an error to one that describes the file, or to the reason why the
+// context has ended.
 func (d *database) guard(call func() error) error {
+	began := time.Now()
+	d.watchdog.Reset(d.budget.WaitLeft())
 	err := rows.Guard("the database", call)
+	d.watchdog.Stop()
+	d.budget.Waited(time.Since(began))
 	if err == nil {
 		return nil
 	}

@@ -3,7 +3,6 @@ package sqliterows
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/base64"
@@ -174,13 +173,12 @@ func (r *reader) readColumns() error {
 		}
 		r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, c)
 	}
-	return cmp.Or(r.guard(found.Err), r.budget.Columns(len(r.columns)))
+	return r.guard(found.Err)
 }
 
 // Next implements rows.Rows. The types of columns are known after the last row.
 func (r *reader) Next() ([][]byte, error) {
 	more := false
-	r.watchdog.Reset(r.budget.MaxWait())
 	err := r.guard(func() error {
 		if more = r.rows.Next(); !more {
 			return r.rows.Err()
@@ -201,9 +199,6 @@ func (r *reader) Next() ([][]byte, error) {
 	for i, v := range r.values {
 		if r.buf, err = r.stored[i].appendValue(r.buf, v); err != nil {
 			return nil, rows.Damaged(err, fmt.Sprintf("%s, column %q", r.Position(), rows.Clip(r.columns[i].Name)))
-		}
-		if err := r.budget.Record(len(r.buf)); err != nil {
-			return nil, err
 		}
 		r.ends = append(r.ends, len(r.buf))
 	}

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"math"
 	"path"
 	"slices"
@@ -18,11 +17,8 @@ import (
 )
 
 const (
-	maxPart      = 64 << 20 // bytes of a part other than sheets and shared strings
-	maxSheet     = 16 << 30 // bytes of a sheet, and of the shared strings
-	maxDirectory = 32 << 20 // bytes of the zip directory
-	// A part that is larger than suspectPart and has more than suspectRatio times its compressed size is a zip bomb.
-	suspectPart, suspectRatio = 256 << 20, 200
+	maxPart  = 32 << 20      // bytes of a part that is held in memory: sheets, styles, references to parts
+	maxSheet = math.MaxInt64 // others are read piece by piece
 )
 
 // book is an open workbook: the list of its sheets and what their cells refer to.
@@ -30,6 +26,7 @@ type book struct {
 	in         *rows.Input
 	budget     *rows.Budget
 	parts      map[string]*zip.File // by name in lower case, because names are compared that way
+	charged    map[*zip.File]bool   // parts whose size was charged to the budget
 	sheets     []rows.Table         // those with cells
 	sheetParts []string             // their names
 	date1904   bool
@@ -44,12 +41,10 @@ func openBook(ctx context.Context, f rows.File, b *rows.Budget) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	limited, head := &limitedReaderAt{in, maxDirectory}, make([]byte, 2)
-	n, _ := limited.ReadAt(head, 0)
-	z, err := zip.NewReader(limited, in.Size())
+	head := make([]byte, 2)
+	n, _ := in.ReadAt(head, 0)
+	z, err := rows.OpenZip(in, in.Size())
 	switch {
-	case limited.left < 0:
-		return nil, herb.Invalidf("the workbook has too many parts; save it again as .xlsx")
 	case in.Size() == 0:
 		return nil, herb.Invalidf("the file is empty")
 	case errors.Is(err, zip.ErrFormat) && n > 0 && !bytes.HasPrefix(head[:n], []byte("PK")):
@@ -57,8 +52,7 @@ func openBook(ctx context.Context, f rows.File, b *rows.Budget) (*book, error) {
 	case err != nil:
 		return nil, in.Locate(err, "the workbook")
 	}
-	limited.left = math.MaxInt64 // parts have limits of their own
-	k := &book{in: in, budget: b, parts: make(map[string]*zip.File, len(z.File))}
+	k := &book{in: in, budget: b, parts: make(map[string]*zip.File, len(z.File)), charged: map[*zip.File]bool{}}
 	for _, f := range z.File {
 		k.parts[partKey(f.Name)] = f
 	}
@@ -66,19 +60,6 @@ func openBook(ctx context.Context, f rows.File, b *rows.Budget) (*book, error) {
 		return nil, errors.Join(k.err, k.Close())
 	}
 	return k, nil
-}
-
-// limitedReaderAt reads a limited number of bytes.
-type limitedReaderAt struct {
-	*rows.Input
-	left int64
-}
-
-func (l *limitedReaderAt) ReadAt(p []byte, off int64) (int, error) {
-	if l.left -= int64(len(p)); l.left < 0 {
-		return 0, io.ErrUnexpectedEOF
-	}
-	return l.Input.ReadAt(p, off)
 }
 
 // partKey returns the key of a part. Some writers use backslashes.

@@ -26,6 +26,7 @@ func Format() rows.Format {
 			if err != nil {
 				return nil, err
 			}
+			o.CommentRows = slices.Sorted(slices.Values(o.CommentRows))
 			r := &reader{book: k, options: o}
 			if err := r.start(); err != nil {
 				return nil, errors.Join(err, r.Close())
@@ -161,7 +162,7 @@ func (r *reader) read() (next layout.Row, err error) {
 	}
 	for {
 		next, err = r.in.readRow()
-		if err != nil || next.Line > r.options.Skip && !slices.Contains(r.options.CommentRows, next.Line) {
+		if _, isComment := slices.BinarySearch(r.options.CommentRows, next.Line); err != nil || next.Line > r.options.Skip && !isComment {
 			return next, err
 		}
 	}

@@ -327,6 +327,7 @@ func endless(t *testing.T, megabytes int) []byte {
 
 func TestReader_rejected(t *testing.T) {
 	t.Parallel()
+	blank := strings.Repeat(strings.Repeat(" ", 17<<20)+"<a/>", 2)
 	bad := func(sheet string) string { return string(makeBook(t, header+sheet, nil)) }
 	damagedSheet := makeBook(t, header, nil)
 	i := bytes.LastIndex(damagedSheet, []byte("xl/worksheets/sheet1.xml")) - 46 + 16 // its checksum in the list of parts
@@ -347,9 +348,14 @@ func TestReader_rejected(t *testing.T) {
 		{"an entity", bad(`<row><c><v>&boom;</v></c></row>`), `&boom;`},
 		{"wrong checksum", string(damagedSheet), "xl/worksheets/sheet1.xml"},
 		{"cut inside", string(makeBook(t, "", map[string]string{"xl/worksheets/sheet1.xml": "<worksheet><sheetData>" + header})), "unexpected EOF"},
-		{"a text without end", packed(t, endless(t, 66), 66<<20+33), "more than 8388608 bytes"},
+		{"a text without end", packed(t, endless(t, 60), 60<<20+33), "more than 8388608 bytes"},
 		{"more than it says", packed(t, endless(t, 3), 1<<20), "xl/s.xml"},
-		{"a zip bomb", packed(t, make([]byte, 300<<10), 300<<20), "zip bomb"},
+		{"a zip bomb", packed(t, make([]byte, 64<<10), 300<<20), "more than 67108864 unpacked bytes"},
+		{"rows without end", bad(strings.Repeat("<row/>", 2<<20)), "more than 2097152 elements"},
+		{"parts that are too large together", string(makeBook(t, "", map[string]string{
+			"xl/sharedStrings.xml":     "<sst>" + blank + "</sst>",
+			"xl/worksheets/sheet1.xml": "<worksheet>" + blank + "</worksheet>",
+		})), "more than 67108864 unpacked bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"math"
 	"strings"
 
 	"golang.org/x/text/encoding/htmlindex"
@@ -44,21 +45,25 @@ type part struct {
 	err error // why there is no next token; io.EOF after the last one
 }
 
-// open opens a part; it returns nil if it is missing. limit is its maximum size. The zip file declares the size, and reading
-// more than that fails.
+// open opens a part; it returns nil if it is missing. limit is its maximum size. The zip file declares the size, which is
+// charged when the part is first opened, and reading more than that fails.
 func (k *book) open(name string, limit int64) (*part, error) {
 	f := k.parts[partKey(name)]
 	if f == nil {
 		return nil, nil
 	}
-	switch size, packed := f.UncompressedSize64, max(f.CompressedSize64, 1); {
+	size := int64(min(f.UncompressedSize64, math.MaxInt64/2))
+	switch {
 	case f.Flags&1 != 0:
 		return nil, herb.Invalidf("the workbook is protected by a password; save it without one")
-	case size > uint64(limit):
+	case size > limit:
 		return nil, herb.Invalidf("the part %s of the workbook has %d bytes; at most %d are possible; save the data as CSV", rows.Clip(name), size, limit)
-	case size > suspectPart && size/packed > suspectRatio:
-		return nil, herb.Invalidf("the part %s of the workbook expands %d-fold to %d bytes, as a zip bomb does; save the data as CSV",
-			rows.Clip(name), size/packed, size)
+	}
+	if !k.charged[f] {
+		k.charged[f] = true
+		if err := k.budget.Unpack(size); err != nil {
+			return nil, err
+		}
 	}
 	x := &part{book: k, name: name}
 	var err error
@@ -102,9 +107,6 @@ func (x *part) next() bool {
 	for x.err == nil {
 		x.pending, x.equals, x.path = 0, 0, x.path[:x.open]
 		token, err := x.decoder.Token()
-		if err == nil {
-			err = x.book.budget.Step()
-		}
 		switch t := token.(type) {
 		case xml.StartElement:
 			if x.open == 0 {
@@ -118,7 +120,7 @@ func (x *part) next() bool {
 			if len(t.Attr) > maxAttributes {
 				err = herb.Invalidf("a tag has more than %d attributes", maxAttributes)
 			}
-			err = cmp.Or(err, x.book.budget.Depth(bytes.Count(x.path, []byte("/"))))
+			err = cmp.Or(err, x.book.budget.Element(), x.book.budget.Depth(bytes.Count(x.path, []byte("/"))))
 		case xml.EndElement:
 			x.path = append(x.path, "/end()"...)
 			x.open = bytes.LastIndexByte(x.path[:x.open], '/')
