@@ -103,6 +103,9 @@ func redactQuery(raw string) string {
 	if raw == "" {
 		return ""
 	}
+	if strings.Contains(raw, ";") {
+		return malformedQuery // some clients separate parameters with it
+	}
 	var b strings.Builder
 	b.Grow(len(raw))
 	for piece := range strings.SplitSeq(raw, "&") {

@@ -116,6 +116,7 @@ func TestLog_secretsRedacted(t *testing.T) {
 		{list + "?" + reader + "=1", nil},
 		{list + "?x=%zz&api_key=" + plain, nil},
 		{list + "?api_key=" + plain + "%zz", nil},
+		{list + "?page=1;api_key=" + plain, nil},
 		{"/nothing?api_key=" + plain, nil},
 		{"/plants?api_key=" + plain, nil},
 		{"/" + reader, nil},
