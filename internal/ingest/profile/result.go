@@ -25,7 +25,7 @@ func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
 	t, n, why := c.infer(name, fileType)
 	origin := ""
 	switch isFitting := f.misfit == "" && !f.isAny; {
-	case declared != "" && declared.IsScalar() && !isFitting && t != declared:
+	case declared != "" && declared.IsScalar() && !isFitting && (t != declared || f.isFixed):
 		return Result{}, f.mismatch()
 	case declared != "":
 		origin = ", as declared"
@@ -53,7 +53,7 @@ func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
 func (f *Field) notation() herb.Notation {
 	n := f.declared.Notation
 	n.Padded = n.Padded && f.column.padded != ""
-	if f.column.notBoolean == "" {
+	if f.column.notBoolean == "" && !f.isFixed {
 		n.True, n.False = nil, nil // all are standard words
 	}
 	return n
