@@ -201,7 +201,7 @@ func TestDeclared(t *testing.T) {
 		{"separators", "1.234|1,5", profile.Schema{Type: "number", DecimalChar: ",", GroupChar: "."}, herb.TypeNumber, herb.Notation{Decimal: ",", Group: "."}, ""},
 		{"undeclared separators", "1,234.5", profile.Schema{Type: "number"}, herb.TypeNumber, herb.Notation{Group: ","}, ""},
 		{"declared separators that no value has", "1|2", profile.Schema{Type: "number", DecimalChar: ","}, herb.TypeNumber, herb.Notation{Decimal: ","}, ""},
-		{"other decimals than declared", "1.5|2", profile.Schema{Type: "number", DecimalChar: ","}, "", herb.Notation{}, `"1.5" (row 1)`},
+		{"other decimals than declared", "1.5|2", profile.Schema{Type: "number", DecimalChar: ","}, "", herb.Notation{}, `"1.5" (row 1) is not a number in the declared notation`},
 		{"other groups than declared", "1,234|1,234,567", profile.Schema{Type: "number", GroupChar: "'"}, "", herb.Notation{}, `"1,234" (row 1)`},
 		{"not bare", "$5|$7", profile.Schema{Type: "number", NotBare: true}, herb.TypeNumber, herb.Notation{Affix: "$"}, ""},
 		{"not a number", "1|x", profile.Schema{Type: "number"}, "", herb.Notation{}, `"x" (row 2)`},

@@ -64,6 +64,9 @@ func (f *Field) mismatch() error {
 	if f.misfit == "" {
 		return herb.Invalidf("its values are declared a %s, but have no single notation", t)
 	}
+	if f.isFixed {
+		return herb.Invalidf("%s is not a %s in the declared notation; fix the value, declare it in missingValues, or change the declaration", f.misfit, t)
+	}
 	return herb.Invalidf("%s is not a %s, as declared; fix the value, declare it in missingValues, or change the type; a %s is written %s",
 		f.misfit, t, t, text.Example(t))
 }
