@@ -177,10 +177,13 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	go func() { failed <- server.Serve(limited) }()
 	if opts.Ready != nil {
 		datasets, total, err := d.firstDatasets(ctx)
-		if err := d.tolerateUnavailable(err, opts.Log); err != nil {
+		switch err := d.tolerateUnavailable(err, opts.Log); {
+		case ctx.Err() != nil: // requests may have been accepted already
+		case err != nil:
 			return errors.Join(err, server.Close())
+		default:
+			opts.Ready(listener.Addr(), datasets, total)
 		}
-		opts.Ready(listener.Addr(), datasets, total)
 	}
 	notify(ctx, opts, "READY=1")
 	select {

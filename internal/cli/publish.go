@@ -38,8 +38,9 @@ func newPublish(r *runner) *cobra.Command {
 Delimiter, encoding, header and comments of text are detected; the report says how a file was read. Override them with
 --delimiter, --encoding, --header, --comment and --skip, or with a descriptor.
 
-Running servers list the new version as soon as the command has finished. Until then, and if it fails, they list the
-previous one. Files that have not changed are not published again.
+Running servers list the new version as soon as the command has finished; with --blobs, once they have fetched it, usually
+within a second. Until then, and if the command fails, they list the previous one. Files that have not changed are not
+published again.
 
 A new version is compared with the live one. Breaking changes are rejected: a field is removed or renamed, changes its type
 or loses a flag, or more than half of the records are gone. A version is also rejected if its primary key is not unique or

@@ -147,7 +147,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "*" && r.Method == http.MethodOptions:
 		w.options(allMethods)
 	case !isCanonical(r.URL):
-		a.fail(w, r, a.noSuchPath(r))
+		a.rejectPath(w, r)
 	default:
 		a.mux.ServeHTTP(w, r)
 	}

@@ -11,7 +11,10 @@ import (
 )
 
 // challenge is the value of WWW-Authenticate in responses to requests without a key.
-const challenge = `Bearer realm="herbarium"`
+const (
+	realm     = `realm="herbarium"`
+	challenge = "Bearer " + realm
+)
 
 // bearerToken returns the token of an Authorization header, or "" if there is none or the scheme differs.
 func bearerToken(h http.Header) string {
@@ -45,23 +48,22 @@ func keyInQuery(raw string) (secret string, found bool) {
 }
 
 // authorize authenticates a request and checks that its key has one of the scopes. A rejection includes a challenge as
-// specified by RFC 6750. howTo is the message if there is no key.
+// specified by RFC 6750. Without a key, howTo is the message, and fail adds the challenge.
 func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyOf ...herb.Scope) (herb.Principal, error) {
 	if secret == "" {
-		w.set("Www-Authenticate", challenge)
 		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "%s", howTo)
 	}
 	p, err := a.opts.Keys.Verify(r.Context(), secret, r.RemoteAddr)
 	if err != nil {
 		if herb.CodeOf(err) == herb.CodeUnauthenticated {
-			w.set("Www-Authenticate", challenge+`, error="invalid_token"`+description(herb.MessageOf(err)))
+			w.set("Www-Authenticate", `Bearer error="invalid_token", `+description(herb.MessageOf(err))+realm)
 		}
 		return p, err
 	}
 	if !p.May(anyOf...) {
 		err := herb.Errorf(herb.CodeForbidden, "the key is valid but lacks the scope; it needs %s", herb.JoinScopes(anyOf, " or "))
 		w.set("Www-Authenticate",
-			challenge+`, error="insufficient_scope", scope="`+string(anyOf[0])+`"`+description(herb.MessageOf(err)))
+			`Bearer error="insufficient_scope", scope="`+string(anyOf[0])+`", `+description(herb.MessageOf(err))+realm)
 		return p, err
 	}
 	return p, nil
@@ -75,5 +77,5 @@ func description(message string) string {
 		}
 		return c
 	}, message)
-	return `, error_description="` + safe + `"`
+	return `error_description="` + safe + `", `
 }

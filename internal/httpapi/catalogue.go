@@ -3,7 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,20 +47,18 @@ type field struct {
 // catalogue handles the list of datasets. Unlike a listing, a page has the maximum size by default: most servers have fewer
 // datasets, and clients that do not page get all of them.
 func (a *API) catalogue(w *response, r *http.Request) error {
-	params, err := query.ParseParams(r.URL.RawQuery)
+	params, err := query.ParseOnly(r.URL.RawQuery, query.ParamPage, query.ParamPerPage, query.ParamSearch)
 	if err != nil {
 		return err
 	}
-	search := params.Get(query.ParamSearch)
-	params = slices.DeleteFunc(params, func(p query.Param) bool { return p.Name != query.ParamPage && p.Name != query.ParamPerPage })
-	req, err := query.Parse(params.Encode(), nil)
+	req, err := query.Parse(params.Without(query.ParamSearch).Encode(), nil)
 	if err != nil {
 		return err
 	}
 	if params.Get(query.ParamPerPage) == "" {
 		req.PerPage = query.MaxPerPage
 	}
-	live, err := a.opts.Library.Search(r.Context(), search, "")
+	live, err := a.opts.Library.Search(r.Context(), params.Get(query.ParamSearch), "")
 	if err != nil {
 		return err
 	}
@@ -84,6 +81,9 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 }
 
 func (a *API) describe(w *response, r *http.Request) error {
+	if _, err := query.ParseOnly(r.URL.RawQuery); err != nil {
+		return err
+	}
 	view, err := a.acquire(r)
 	if err != nil {
 		return err
@@ -191,14 +191,9 @@ type searchMeta struct {
 
 // search handles the search for records in all datasets that the request may read.
 func (a *API) search(w *response, r *http.Request) error {
-	params, err := query.ParseParams(r.URL.RawQuery)
+	params, err := query.ParseOnly(r.URL.RawQuery, query.ParamSearch)
 	if err != nil {
 		return err
-	}
-	for _, p := range params {
-		if p.Name != query.ParamSearch && p.Name != query.ParamAPIKey {
-			return herb.Invalidf("unknown parameter %q; valid parameters: %s", herb.Clip(p.Name, maxShown), query.ParamSearch)
-		}
 	}
 	search := params.Get(query.ParamSearch)
 	if strings.TrimSpace(search) == "" {

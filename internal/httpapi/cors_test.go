@@ -20,6 +20,8 @@ func TestPreflight(t *testing.T) {
 		{"/schemas/datapackage.json", "GET, HEAD, OPTIONS"},
 		{"/healthz", "GET, HEAD, OPTIONS"},
 		{"/plants", "POST, OPTIONS"},
+		{"/nothing", "GET, HEAD, POST, OPTIONS"},
+		{"/api/v1//garden/catalog", "GET, HEAD, POST, OPTIONS"},
 	}
 	for _, tt := range tests {
 		for _, method := range []string{"GET", "HEAD", "DELETE"} {

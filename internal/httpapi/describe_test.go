@@ -92,17 +92,29 @@ func TestCatalogue_pages(t *testing.T) {
 	if diff := cmp.Diff(append(first, second...), all); diff != "" || !slices.IsSorted(all) || len(all) != 154 {
 		t.Errorf("pages of 100 and of 30 differ:\n%s", diff)
 	}
-	if past, meta, _ := read("/api/v1?page=9&unknown=1"); len(past) != 0 || !meta.HasPrev {
+	if past, meta, _ := read("/api/v1?page=9&api_key=x"); len(past) != 0 || !meta.HasPrev {
 		t.Errorf("past the end: %v, %+v", past, meta)
 	}
 	if some, meta, link := read("/api/v1?search=garden"); len(some) != 1 || meta.Total != 1 || !strings.Contains(link, "search=garden") {
 		t.Errorf("a search: %v, %+v, %s", some, meta, link)
 	}
-	for _, wrong := range []string{"page=0", "page=x", "per_page=-1", "page=1&page=2"} {
+	for _, wrong := range []string{"page=0", "page=x", "per_page=-1", "page=1&page=2", "serach=garden", "search=a&search=b", "search=" + strings.Repeat("x", 9000)} {
 		w := httptest.NewRecorder()
 		if s.ServeHTTP(w, request("GET", "/api/v1?"+wrong, "")); w.Code != 400 {
 			t.Errorf("%s: %d %s", wrong, w.Code, w.Body)
 		}
+	}
+}
+
+func TestDescriptor_parameters(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	if a := s.get(t, "/api/v1/garden/catalog?api_key=x"); a.status != 200 {
+		t.Errorf("with a key: %d", a.status)
+	}
+	a := s.get(t, "/api/v1/garden/catalog?_version=20240229T133000Z-abcdefghij")
+	if a.status != 400 || a.message(t) != `unknown parameter "_version"; valid parameters: none` {
+		t.Errorf("with a version: %d %s", a.status, a.body)
 	}
 }
 

@@ -62,6 +62,9 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 		delete(h, name)
 	}
 	h.Set("Cache-Control", "no-store")
+	if status == http.StatusUnauthorized && h.Get("Www-Authenticate") == "" {
+		h.Set("Www-Authenticate", challenge)
+	}
 	wait := herb.RetryAfterOf(err)
 	if status == http.StatusServiceUnavailable {
 		wait = cmp.Or(wait, time.Second)

@@ -118,13 +118,24 @@ func redactQuery(raw string) string {
 		switch {
 		case strings.Contains(name, access.Prefix) && len(name) >= minSecret:
 			b.WriteString(redacted)
-		case assigned && (isSecretName(name) || strings.Contains(value, access.Prefix)):
+		case assigned && (isSecretName(name) || strings.Contains(value, access.Prefix) || containsSecret(value)):
 			b.WriteString(rawName + "=" + redacted)
 		default:
 			b.WriteString(piece)
 		}
 	}
 	return herb.Clip(b.String(), maxLogged)
+}
+
+// containsSecret reports whether a value contains a parameter with a secret: some clients separate parameters by semicolons, or
+// pass whole URLs.
+func containsSecret(value string) bool {
+	for piece := range strings.FieldsFuncSeq(value, func(c rune) bool { return strings.ContainsRune("?&;", c) }) {
+		if name, _, assigned := strings.Cut(piece, "="); assigned && isSecretName(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // isSecretName reports whether a parameter with this name, or a likely typo of it, contains a secret.

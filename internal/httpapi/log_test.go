@@ -116,6 +116,8 @@ func TestLog_secretsRedacted(t *testing.T) {
 		{list + "?" + reader + "=1", nil},
 		{list + "?x=%zz&api_key=" + plain, nil},
 		{list + "?api_key=" + plain + "%zz", nil},
+		{list + "?page=1;api_key=" + plain, nil},
+		{list + "?title=https%3A%2F%2Fexample.org%2F%3Fpage%3D1%26api_key%3D" + plain, nil},
 		{"/nothing?api_key=" + plain, nil},
 		{"/plants?api_key=" + plain, nil},
 		{"/" + reader, nil},
@@ -145,9 +147,9 @@ func TestLog_secretsRedacted(t *testing.T) {
 func TestLog_othersNotRedacted(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
-	s.get(t, "/api/v1/garden/catalog/data?title=a%26b&category=fern&page=2&sort=price")
+	s.get(t, "/api/v1/garden/catalog/data?title=a%26b;c=d&category=fern&page=2&sort=price")
 	s.get(t, "/api/v1/garden/herb_garden/data")
-	for _, want := range []string{`"query":"title=a%26b&category=fern&page=2&sort=price"`, `"path":"/api/v1/garden/herb_garden/data"`} {
+	for _, want := range []string{`"query":"title=a%26b;c=d&category=fern&page=2&sort=price"`, `"path":"/api/v1/garden/herb_garden/data"`} {
 		// The log is JSON, which escapes &.
 		if !strings.Contains(strings.ReplaceAll(s.log.String(), `\u0026`, "&"), want) {
 			t.Errorf("the log lacks %s:\n%s", want, s.log)

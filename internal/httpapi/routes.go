@@ -78,7 +78,9 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 		allow := strings.Join(append(allowed, http.MethodOptions), ", ")
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodOptions {
-				preflight(w.Header(), r, allow)
+				if isPreflight(r) {
+					preflight(w.Header(), allow)
+				}
 				w.(*response).options(allow)
 				return
 			}
@@ -88,9 +90,7 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 				herb.Clip(redactText(r.Method), maxShown), herb.Clip(redactText(r.URL.Path), maxShown), allow))
 		})
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		a.fail(w.(*response), r, a.noSuchPath(r))
-	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.rejectPath(w.(*response), r) })
 	return mux
 }
 
@@ -131,6 +131,17 @@ func isCanonical(u *url.URL) bool {
 	return p == c && c[0] == '/'
 }
 
+// rejectPath responds to a request for a path without a route. It allows preflights, so that scripts can read the error of
+// the request itself.
+func (a *API) rejectPath(w *response, r *http.Request) {
+	if isPreflight(r) {
+		preflight(w.Header(), allMethods)
+		w.options(allMethods)
+		return
+	}
+	a.fail(w, r, a.noSuchPath(r))
+}
+
 // noSuchPath returns the error for a path without a route. It suggests the cleaned path if that has a route.
 func (a *API) noSuchPath(r *http.Request) error {
 	shown := herb.Clip(redactText(r.URL.Path), maxShown)
@@ -160,12 +171,13 @@ const (
 	corsExposedHeaders = "ETag, Link, Retry-After, X-Total-Count, X-Dataset-Version, X-Request-Id"
 )
 
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
+}
+
 // preflight sets the headers of a CORS preflight response. The origin header is already set: any origin may send requests,
 // because browsers send no cookies with them, and a key only if the script has it.
-func preflight(h http.Header, r *http.Request, allow string) {
-	if r.Header.Get("Access-Control-Request-Method") == "" {
-		return
-	}
+func preflight(h http.Header, allow string) {
 	h.Set("Access-Control-Allow-Methods", allow)
 	h.Set("Access-Control-Allow-Headers", corsRequestHeaders)
 	h.Set("Access-Control-Max-Age", "86400") // seconds; many browsers use less

@@ -71,6 +71,7 @@ func TestSearch_invalid(t *testing.T) {
 		"":                                   `"search" is missing`,
 		"search=+":                           `"search" is missing`,
 		"search=a&page=2":                    `unknown parameter "page"; valid parameters: search`,
+		"search=a&search=b":                  `"search" is given more than once`,
 		"search=%zz":                         "",
 		"search=" + strings.Repeat("a+", 33): "32",
 	} {

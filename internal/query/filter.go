@@ -87,7 +87,7 @@ func (fp *filterParser) add(p Param) error {
 		op, values = OpEq, strings.Split(p.Value, ",")
 	case OpEmpty:
 		if slices.Contains(fp.empty, field) {
-			return herb.Invalidf("%q is given more than once; give it once", p.Name)
+			return givenTwice(p.Name)
 		}
 		fp.empty = append(fp.empty, field)
 		switch p.Value {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // Param is one decoded parameter of a query string.
@@ -34,6 +35,38 @@ func ParseParams(raw string) (Params, error) {
 		ps = append(ps, Param{name, value})
 	}
 	return ps, nil
+}
+
+// ParseOnly parses the raw query string of a request that has only the valid parameters, each at most once, and a key.
+func ParseOnly(raw string, valid ...string) (Params, error) {
+	if err := checkLength(raw); err != nil {
+		return nil, err
+	}
+	ps, err := ParseParams(raw)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range ps {
+		switch {
+		case p.Name == ParamAPIKey:
+		case !slices.Contains(valid, p.Name):
+			return nil, herb.Invalidf("unknown parameter %q%s valid parameters: %s", clip(p.Name), text.Suggestion(clip(p.Name), valid), joinNames(valid))
+		case slices.ContainsFunc(ps[:i], func(earlier Param) bool { return earlier.Name == p.Name }):
+			return nil, givenTwice(p.Name)
+		}
+	}
+	return ps, nil
+}
+
+func checkLength(raw string) error {
+	if len(raw) > MaxQueryBytes {
+		return herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
+	}
+	return nil
+}
+
+func givenTwice(param string) error {
+	return herb.Invalidf("%q is given more than once; give it once", param)
 }
 
 // Encode returns the parameters as a query string.
@@ -141,7 +174,7 @@ func CutVersion(raw string) (version, rest string, err error) {
 		return true
 	})
 	if found > 1 {
-		return "", "", herb.Invalidf("%q is given more than once; give it once", ParamVersion)
+		return "", "", givenTwice(ParamVersion)
 	}
 	return version, strings.Join(others, "&"), nil
 }

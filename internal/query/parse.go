@@ -44,8 +44,8 @@ func newRequest(fields []herb.Field) *Request {
 // filters and ParamField may be repeated. kind is the kind of request in messages, and reserved are its parameters; parameters
 // that only listings have are rejected.
 func (r *Request) parse(raw, kind string, reserved []string, set func(Param) error) error {
-	if len(raw) > MaxQueryBytes {
-		return herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
+	if err := checkLength(raw); err != nil {
+		return err
 	}
 	ps, err := ParseParams(raw)
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *Request) parse(raw, kind string, reserved []string, set func(Param) err
 			err = herb.Invalidf("%q is given, but %s count all records that meet the filters and the search, "+
 				"in no order and without pages; leave %q out", p.Name, kind, p.Name)
 		case slices.Contains(seen, p.Name):
-			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
+			err = givenTwice(p.Name)
 		default:
 			if p.Name != ParamField {
 				seen = append(seen, p.Name)

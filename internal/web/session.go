@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -63,7 +64,7 @@ func (p *Pages) mayRead(r *http.Request) func(herb.Ref) bool {
 	return func(ref herb.Ref) bool { return who.May(ref.ReadScopes()...) }
 }
 
-// requestKey responds with the form for the key of a dataset. It returns errors that are not about the key.
+// requestKey responds with the form for the key of a dataset, unless the rejection is not about the key. It returns the rejection.
 func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v datasetView, back string, rejection error) error {
 	status, ok := map[herb.Code]int{
 		herb.CodeUnauthenticated: http.StatusUnauthorized, herb.CodeForbidden: http.StatusForbidden, herb.CodeRateLimited: http.StatusTooManyRequests,
@@ -79,10 +80,10 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v datasetView
 	h.Set("Cache-Control", "no-store")
 	l := p.layout(r, "Key required: "+view.Title(&v.Dataset), view.Describe(&v.Dataset))
 	l.Framed = true
-	return p.render(w, "key", status, l, struct {
+	return cmp.Or(p.render(w, "key", status, l, struct {
 		Head          view.Head
 		Message, Back string
-	}{view.NewHead(&v.Dataset, p.base, p.datasetPath(v.Ref), "", "table"), herb.MessageOf(rejection), back})
+	}{view.NewHead(&v.Dataset, p.base, p.datasetPath(v.Ref), "", "table"), herb.MessageOf(rejection), back}), rejection)
 }
 
 // saveKey verifies the key that was entered into the form of a dataset and stores it in a cookie.
@@ -130,7 +131,7 @@ func (p *Pages) saveSiteKey(w http.ResponseWriter, r *http.Request) error {
 	_, err = p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
 	switch {
 	case herb.CodeOf(err) == herb.CodeUnauthenticated:
-		return p.requestSiteKey(w, r, http.StatusUnauthorized, herb.MessageOf(err))
+		return cmp.Or(p.requestSiteKey(w, r, http.StatusUnauthorized, herb.MessageOf(err)), err)
 	case err != nil:
 		return err
 	}

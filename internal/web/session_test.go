@@ -25,6 +25,33 @@ func (s *site) post(t *testing.T, path string, form url.Values, more ...string) 
 	return s.do(t, r)
 }
 
+// TestErrors_json checks that clients that do not accept HTML get an Error body from pages, too.
+func TestErrors_json(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for path, want := range map[string]string{
+		locked:                                `{"error":401,"message":"`,
+		"/datasets/garden/catalog?page=0":     `{"error":400,"message":"page is`,
+		"/datasets/garden/catalog/map?page=0": `{"error":404,"message":"`,
+		"/datasets/garden/nothing":            `{"error":404,"message":"`,
+		"/?page=0":                            `{"error":400,"message":"page is`,
+	} {
+		for _, accept := range []string{"*/*", "application/json"} {
+			a := s.get(t, path, "Accept", accept)
+			if a.header.Get("Content-Type") != "application/json" || !strings.HasPrefix(a.body, want) {
+				t.Errorf("%s for %s: %d %v %.200s", path, accept, a.status, a.header, a.body)
+			}
+			if (a.status == 401) != strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer") {
+				t.Errorf("%s: %v", path, a.header)
+			}
+		}
+	}
+	a := s.post(t, locked+"/key", url.Values{"key": {"herb_unknown"}}, "Accept", "*/*")
+	if a.status != 401 || !strings.HasPrefix(a.body, `{"error":401,"message":"`) {
+		t.Errorf("unknown key: %d %.200s", a.status, a.body)
+	}
+}
+
 // TestKey enters a key, uses it and deletes it.
 func TestKey(t *testing.T) {
 	t.Parallel()

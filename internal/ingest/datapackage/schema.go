@@ -150,9 +150,9 @@ func readType(s *source.Source, n node, name string) (d profile.Schema) {
 func readFormat(s *source.Source, n node, format, name string, d *profile.Schema) {
 	t := profile.Type(d.Type)
 	switch {
-	case format == "" || format == "default" || t == "" && format == "any":
 	case t == herb.TypeDate || t == herb.TypeDateTime:
 		d.Format = format
+	case format == "" || format == "default" || t == "" && format == "any":
 	case t == herb.TypeNumber && format == "currency": // an early edition
 		d.NotBare = true
 	case t != herb.TypeText:

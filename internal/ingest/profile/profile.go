@@ -57,6 +57,7 @@ type Field struct {
 	column   *column
 	declared herb.Field // type and notation that the descriptor declares; without a type: inferred
 	isAny    bool       // the notation is inferred
+	isFixed  bool       // the descriptor declares a notation, so none is inferred
 	misfit   string     // first value that does not fit the declared type, if that is scalar
 	buf      []byte
 }
@@ -69,6 +70,7 @@ func (s *Survey) Field(column int, schema Schema) (*Field, error) {
 	if f.declared.Type, f.declared.Notation, f.isAny, err = schema.parse(); err != nil {
 		return nil, err
 	}
+	f.isFixed = schema.declaresNotation() && !f.isAny
 	if t := f.declared.Type; t.IsScalar() && t != "" {
 		f.column.checks = append(f.column.checks, f)
 	}

@@ -25,7 +25,7 @@ func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
 	t, n, why := c.infer(name, fileType)
 	origin := ""
 	switch isFitting := f.misfit == "" && !f.isAny; {
-	case declared != "" && declared.IsScalar() && !isFitting && t != declared:
+	case declared != "" && declared.IsScalar() && !isFitting && (t != declared || f.isFixed):
 		return Result{}, f.mismatch()
 	case declared != "":
 		origin = ", as declared"
@@ -53,7 +53,7 @@ func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
 func (f *Field) notation() herb.Notation {
 	n := f.declared.Notation
 	n.Padded = n.Padded && f.column.padded != ""
-	if f.column.notBoolean == "" {
+	if f.column.notBoolean == "" && !f.isFixed {
 		n.True, n.False = nil, nil // all are standard words
 	}
 	return n
@@ -63,6 +63,9 @@ func (f *Field) mismatch() error {
 	t := f.declared.Type
 	if f.misfit == "" {
 		return herb.Invalidf("its values are declared a %s, but have no single notation", t)
+	}
+	if f.isFixed {
+		return herb.Invalidf("%s is not a %s in the declared notation; fix the value, declare it in missingValues, or change the declaration", f.misfit, t)
 	}
 	return herb.Invalidf("%s is not a %s, as declared; fix the value, declare it in missingValues, or change the type; a %s is written %s",
 		f.misfit, t, t, text.Example(t))

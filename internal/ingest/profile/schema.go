@@ -29,20 +29,37 @@ func (s Schema) parse() (t herb.Type, n herb.Notation, isAny bool, err error) {
 	case herb.TypeDate, herb.TypeDateTime:
 		isAny = s.Format == "any"
 		n.Layout, err = s.layout(t)
-	case herb.TypeBoolean: // the default words are those of Table Schema
-		n.True, n.False = s.TrueValues, s.FalseValues
-		if len(n.True) == 0 {
-			n.True = []string{"true", "True", "TRUE", "1"}
-		}
-		if len(n.False) == 0 {
-			n.False = []string{"false", "False", "FALSE", "0"}
-		}
+	case herb.TypeBoolean:
+		n.True, n.False, err = s.words()
 	case herb.TypeList:
 		if s.Delimiter != "" && s.Delimiter != "," {
 			err = herb.Invalidf("delimiter %q is not supported; elements of lists must be separated by a comma", clip(s.Delimiter))
 		}
 	}
 	return t, n, isAny, err
+}
+
+// declaresNotation reports whether the schema says how values are written.
+func (s Schema) declaresNotation() bool {
+	return s.DecimalChar != "" || s.GroupChar != "" || s.Format != "" || len(s.TrueValues) > 0 || len(s.FalseValues) > 0
+}
+
+// words returns the words of a boolean. The default words are those of Table Schema, except those declared with the other value.
+func (s Schema) words() (trueWords, falseWords []string, err error) {
+	declared := func(other []string) func(string) bool {
+		return func(word string) bool { return slices.Contains(other, word) }
+	}
+	if i := slices.IndexFunc(s.TrueValues, declared(s.FalseValues)); i >= 0 {
+		return nil, nil, herb.Invalidf("trueValues and falseValues both contain %q; they must differ", clip(s.TrueValues[i]))
+	}
+	trueWords, falseWords = s.TrueValues, s.FalseValues
+	if len(trueWords) == 0 {
+		trueWords = slices.DeleteFunc([]string{"true", "True", "TRUE", "1"}, declared(falseWords))
+	}
+	if len(falseWords) == 0 {
+		falseWords = slices.DeleteFunc([]string{"false", "False", "FALSE", "0"}, declared(trueWords))
+	}
+	return trueWords, falseWords, nil
 }
 
 // Type maps a type of Table Schema, of any edition, to a type of fields. It is empty if the type is to be inferred.
