@@ -209,11 +209,11 @@ func (a *API) acquire(r *http.Request) (library.View, error) {
 
 // setLinks sets the Link header to the first, previous, next and last page of a listing.
 func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
-	first, err := query.WithPage(u.RawQuery, 1)
+	raw, err := query.PageQuery(u.RawQuery)
 	if err != nil {
 		return err
 	}
-	target := a.base + u.EscapedPath() + "?" + strings.TrimSuffix(first, "1") // ends in page=, the last parameter
+	target := a.base + u.EscapedPath() + "?" + raw
 	var b strings.Builder
 	b.Grow(4 * (len(target) + len(`<1000000>; rel="first", `)))
 	for _, link := range []struct {

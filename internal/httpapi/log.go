@@ -1,13 +1,14 @@
 package httpapi
 
 import (
-	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"regexp"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"herbarium/internal/access"
@@ -82,7 +83,7 @@ func requestID(h http.Header) string {
 	if ids := h["X-Request-Id"]; len(ids) == 1 && isRequestID(ids[0]) {
 		return ids[0]
 	}
-	return rand.Text()
+	return strconv.FormatUint(rand.Uint64(), 36)
 }
 
 // isRequestID reports whether s is safe in headers and logs. A misplaced key is not.

@@ -139,11 +139,15 @@ func (r *Request) Meta(total int) Meta {
 	}
 }
 
-// WithPage returns a raw query with its page replaced. The key is removed, because links built from the result may be
-// logged, shared and cached.
-func WithPage(raw string, page int) (string, error) {
+// PageQuery returns a raw query without its page, to which the number of another one is appended. The key is removed, because
+// links built from the result may be logged, shared and cached.
+func PageQuery(raw string) (string, error) {
 	ps, err := ParseParams(raw)
-	return ps.Without(ParamPage, ParamAPIKey).With(Param{ParamPage, strconv.Itoa(page)}).Encode(), err
+	rest := ps.Without(ParamPage, ParamAPIKey).Encode()
+	if rest != "" {
+		rest += "&"
+	}
+	return rest + ParamPage + "=", err
 }
 
 // Stream is the complete result of a request, regardless of its page, yielded record by record.

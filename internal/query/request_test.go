@@ -132,28 +132,28 @@ func TestOffset(t *testing.T) {
 	}
 }
 
-func TestWithPage(t *testing.T) {
+func TestPageQuery(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ raw, want string }{
-		{"", "page=3"},
-		{"page=1", "page=3"},
-		{"page=1&page=2", "page=3"},
-		{"title=a&page=1&title=b", "title=a&title=b&page=3"},
-		{"api_key=secret&sort=id", "sort=id&page=3"},
-		{"%61pi_key=secret", "page=3"},
-		{"x%20y=%C3%A9&&a[b]=%26", "x+y=%C3%A9&a%5Bb%5D=%26&page=3"},
-		{"page[eq]=1", "page%5Beq%5D=1&page=3"},
-		{"search", "search=&page=3"},
+		{"", "page="},
+		{"page=1", "page="},
+		{"page=1&page=2", "page="},
+		{"title=a&page=1&title=b", "title=a&title=b&page="},
+		{"api_key=secret&sort=id", "sort=id&page="},
+		{"%61pi_key=secret", "page="},
+		{"x%20y=%C3%A9&&a[b]=%26", "x+y=%C3%A9&a%5Bb%5D=%26&page="},
+		{"page[eq]=1", "page%5Beq%5D=1&page="},
+		{"search", "search=&page="},
 	} {
-		got, err := query.WithPage(c.raw, 3)
+		got, err := query.PageQuery(c.raw)
 		if err != nil || got != c.want {
-			t.Errorf("WithPage(%q) = %q, %v, want %q", c.raw, got, err, c.want)
+			t.Errorf("PageQuery(%q) = %q, %v, want %q", c.raw, got, err, c.want)
 		}
 		if _, err := url.ParseQuery(got); err != nil {
-			t.Errorf("WithPage(%q) = %q: %v", c.raw, got, err)
+			t.Errorf("PageQuery(%q) = %q: %v", c.raw, got, err)
 		}
 	}
-	if _, err := query.WithPage("%", 1); herb.CodeOf(err) != herb.CodeInvalid {
+	if _, err := query.PageQuery("%"); herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("a malformed query gives %v", err)
 	}
 }
