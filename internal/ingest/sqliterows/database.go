@@ -20,12 +20,13 @@ const damaged = "the database is damaged or truncated; restore it, or copy it ag
 
 // database is one connection to a database that is only read.
 type database struct {
-	ctx      context.Context // of Open; ends if the database computes too long
-	cancel   context.CancelCauseFunc
-	watchdog *time.Timer
-	db       *sql.DB
-	conn     *sql.Conn
-	budget   *rows.Budget
+	ctx         context.Context // of Open; ends if the database computes too long
+	cancel      context.CancelCauseFunc
+	watchdog    *time.Timer
+	db          *sql.DB
+	conn        *sql.Conn
+	maxComputed int // bytes of a value; 0 if values are stored
+	budget      *rows.Budget
 }
 
 // openDatabase opens a database read-only. Nothing is written, not even next to the file, unless there is a write-ahead
@@ -62,10 +63,12 @@ func hasContent(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
+// limitLength is SQLITE_LIMIT_LENGTH, the maximum bytes of a record or a value.
+const limitLength = 0
+
 // connect makes SQLite reject a record before it is copied, if it has more bytes than a row may have. It also rejects a
 // database whose last page is incomplete, which SQLite would complete with zeros.
 func (d *database) connect(path string) (err error) {
-	const limitLength = 0        // SQLITE_LIMIT_LENGTH
 	const recordHeader = 100_000 // bytes of the header of a record with many columns
 	if d.conn, err = d.db.Conn(d.ctx); err != nil {
 		return err
@@ -86,6 +89,18 @@ func (d *database) connect(path string) (err error) {
 		limit *= 2 // ASCII has twice as many bytes in UTF-16
 	}
 	_, err = sqlite.Limit(d.conn, limitLength, limit+recordHeader)
+	return err
+}
+
+// limitComputed makes SQLite reject large values of a row whose values are computed: unlike those of a stored record, their sum is
+// not limited, and SQLite holds all of them in memory.
+func (d *database) limitComputed(columns int) error {
+	const recordsInMemory = 12
+	d.maxComputed = recordsInMemory * d.budget.MaxRecord() / columns
+	if d.maxComputed >= d.budget.MaxRecord() {
+		return nil
+	}
+	_, err := sqlite.Limit(d.conn, limitLength, d.maxComputed)
 	return err
 }
 
@@ -134,6 +149,10 @@ func (d *database) guard(call func() error) error {
 	case 11: // SQLITE_CORRUPT
 		cause = damaged
 	case 18: // SQLITE_TOOBIG
+		if 0 < d.maxComputed && d.maxComputed < d.budget.MaxRecord() {
+			return herb.Invalidf("a value has more than %d bytes, the limit for computed values of so many columns; publish the result as a table",
+				d.maxComputed)
+		}
 		return d.budget.Record(math.MaxInt)
 	case 26: // SQLITE_NOTADB
 		cause = "the file is not a SQLite database, or it is encrypted; save one that opens without a password"

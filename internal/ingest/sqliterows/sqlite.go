@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -139,6 +140,11 @@ func (r *reader) start(name string) error {
 	if len(r.columns) == 0 {
 		return herb.Invalidf("%s %q has no columns", sources[i].kind, r.table)
 	}
+	if sources[i].kind != "table" || slices.ContainsFunc(r.stored, func(c column) bool { return c.isComputed }) {
+		if err := r.limitComputed(len(r.columns)); err != nil {
+			return err
+		}
+	}
 	list := make([]string, len(r.columns))
 	r.values, r.into = make([]any, len(list)), make([]any, len(list))
 	for i, c := range r.columns {
@@ -159,7 +165,7 @@ func (r *reader) readColumns() error {
 			WHEN type LIKE '%CHAR%' OR type LIKE '%CLOB%' OR type LIKE '%TEXT%' THEN 'text'
 			WHEN type LIKE '%BLOB%' THEN ''
 			WHEN type LIKE '%REAL%' OR type LIKE '%FLOA%' OR type LIKE '%DOUB%' OR type LIKE '%NUM%' OR type LIKE '%DEC%' THEN 'number'
-			ELSE '' END
+			ELSE '' END, hidden > 1
 		FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid`, r.table)
 	if err != nil {
 		return err
@@ -168,7 +174,7 @@ func (r *reader) readColumns() error {
 	for found.Next() {
 		var name string
 		var c column
-		if err := found.Scan(&name, &c.affinity); err != nil {
+		if err := found.Scan(&name, &c.affinity, &c.isComputed); err != nil {
 			return err
 		}
 		r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, c)
@@ -200,6 +206,9 @@ func (r *reader) Next() ([][]byte, error) {
 		if r.buf, err = r.stored[i].appendValue(r.buf, v); err != nil {
 			return nil, rows.Damaged(err, fmt.Sprintf("%s, column %q", r.Position(), rows.Clip(r.columns[i].Name)))
 		}
+		if err := r.budget.Record(len(r.buf)); err != nil { // before the next value is copied
+			return nil, err
+		}
 		r.ends = append(r.ends, len(r.buf))
 	}
 	r.cells = rows.SplitCells(r.cells[:0], r.buf, r.ends)
@@ -218,9 +227,10 @@ func (r *reader) Close() error { return errors.Join(r.rows.Close(), r.database.C
 
 // column describes the values of a column so far.
 type column struct {
-	affinity herb.Type // what its declared type says about its values: text, numbers or nothing
-	isText   bool      // some value is not a number
-	isOther  bool      // some value is not text that looks like a date
+	affinity   herb.Type // what its declared type says about its values: text, numbers or nothing
+	isComputed bool      // by an expression of the table
+	isText     bool      // some value is not a number
+	isOther    bool      // some value is not text that looks like a date
 }
 
 // appendValue appends a value of the column.

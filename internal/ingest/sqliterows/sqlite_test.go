@@ -218,6 +218,24 @@ func TestReader_Interrupted(t *testing.T) {
 	}
 }
 
+// TestReader_Computed rejects rows of computed values that are small for a record, but not together.
+func TestReader_Computed(t *testing.T) {
+	t.Parallel()
+	const value = "hex(zeroblob(10000))"
+	computed := strings.Repeat(", x text AS ("+value+")", 50)
+	for i := 1; strings.Contains(computed, " x "); i++ {
+		computed = strings.Replace(computed, " x ", fmt.Sprintf(" x%d ", i), 1)
+	}
+	path := createDatabase(t, "x.db", "CREATE TABLE t (id"+computed+")", "INSERT INTO t (id) VALUES (1)",
+		"CREATE VIEW v AS SELECT "+value+strings.Repeat(", "+value, 49))
+	for _, table := range []string{"t", "v"} {
+		_, err := rowstest.Read(t.Context(), Format(), diskFile(path), rows.Options{Table: table}, rows.Limits{Record: 64 << 10})
+		if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "the limit for computed values") {
+			t.Errorf("%s: got error %v", table, err)
+		}
+	}
+}
+
 // TestReader_Wait ends a view that computes without yielding a row after the time that the budget allows.
 func TestReader_Wait(t *testing.T) {
 	t.Parallel()
