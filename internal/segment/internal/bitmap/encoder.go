@@ -21,6 +21,25 @@ type Encoder struct {
 // Append adds members to the current set. Members must be added in ascending order.
 func (e *Encoder) Append(members []uint32) { e.set.AddMany(members) }
 
+// EncodePart encodes the members of a set in a container, given the first number of the container; nil if there are none.
+func EncodePart(first uint32, members Bits) []byte {
+	part := roaring.FromDense(members, false)
+	if part.IsEmpty() {
+		return nil
+	}
+	b, _ := roaring.AddOffset(part, first).ToBytes() // never fails
+	return b
+}
+
+// AppendPart adds the members that EncodePart encoded to the current set, and returns the size of the part, which other
+// bytes may follow.
+func (e *Encoder) AppendPart(part []byte) (size int, err error) {
+	var members roaring.Bitmap
+	n, err := members.ReadFrom(bytes.NewReader(part))
+	e.set.Or(&members)
+	return int(n), err
+}
+
 // End ends the current set and writes it, followed by a trailer. Empty sets take no space.
 func (e *Encoder) End(trailer []byte) error {
 	e.set.RunOptimize()

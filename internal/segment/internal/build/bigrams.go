@@ -1,7 +1,9 @@
 package build
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"slices"
 
@@ -54,34 +56,42 @@ func (p BigramRules) common(docFreqs []uint32, records int) []commonWord {
 
 // newBigrams returns an index of bigrams, or nil if there are none. docFreqs is the document frequency by term number.
 func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
-	common := b.optional.Bigrams.common(docFreqs, int(b.records))
-	if len(common) == 0 {
+	words := b.optional.Bigrams.common(docFreqs, int(b.records))
+	if len(words) == 0 {
 		return nil
 	}
-	var entries []byte
+	table := newInverted(b.tmp, b.memory/4) // fields are sorted concurrently
+	var head []byte
 	ranks := make([]uint32, len(docFreqs)) // by term number, its rank by frequency from 1, or 0 if it has no bigrams
-	firsts := make([]uint32, len(common))  // by frequent term, the number of its first bigram
-	n := 0
-	for i, c := range common {
-		ranks[c.id], firsts[i] = uint32(i+1), uint32(n)
-		entries = binary.LittleEndian.AppendUint32(entries, c.id)
-		entries = binary.LittleEndian.AppendUint32(entries, firsts[i])
-		n += c.seconds
+	firsts := make([]uint32, len(words))   // by frequent term, the number of its first bigram
+	for i, c := range words {
+		ranks[c.id], firsts[i] = uint32(i+1), uint32(table.numbers)
+		head = binary.LittleEndian.AppendUint32(head, c.id)
+		head = binary.LittleEndian.AppendUint32(head, firsts[i])
+		table.numbers += c.seconds
 	}
-	x := b.newOptionalIndex(n, file.TagBigramTerms, entries)
-	x.docs, x.freqs = file.TagBigramDocs, file.TagBigramFreqs
-	x.add = func(record uint32, words []uint32) {
-		before := uint32(0) // rank of the preceding term, or 0
-		for _, word := range words {
-			rank := uint32(0)
-			if word > 0 {
-				rank = ranks[word-1]
+	return &optionalIndex{
+		add: func(record uint32, entries []uint32) error {
+			before := uint32(0) // rank of the preceding term, or 0
+			for _, word := range entries {
+				rank := uint32(0)
+				if word > 0 {
+					rank = ranks[word-1]
+				}
+				if before > 0 && rank > 0 && int(rank) <= words[before-1].seconds {
+					table.addPair(firsts[before-1]+rank-1, record)
+				}
+				before = rank
 			}
-			if before > 0 && rank > 0 && int(rank) <= common[before-1].seconds {
-				x.table.addPair(firsts[before-1]+rank-1, record)
+			return table.spillIfFull()
+		},
+		encode: func(ctx context.Context) ([]section, error) {
+			if err := table.finish(); err != nil {
+				return nil, err
 			}
-			before = rank
-		}
+			docs, freqs := newSetTable(b.tmp), newSetTable(b.tmp)
+			_, err := table.encode(ctx, docs, freqs)
+			return []section{{file.TagBigramTerms, bytes.NewReader(head)}, {file.TagBigramDocs, docs}, {file.TagBigramFreqs, freqs}}, err
+		},
 	}
-	return x
 }

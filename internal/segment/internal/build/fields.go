@@ -1,6 +1,11 @@
 package build
 
-import "herbarium/internal/segment/internal/file"
+import (
+	"bytes"
+	"context"
+
+	"herbarium/internal/segment/internal/file"
+)
 
 // FieldRules determines which terms and prefixes get field postings.
 type FieldRules struct {
@@ -40,26 +45,30 @@ func (b *wordsBuilder) newFieldPostings(order []uint32, prefixes []termPrefix, d
 	if len(all) == 0 {
 		return nil
 	}
+	nested, sets := newNestedRanges(order, all), newDenseSets(b.tmp, int(b.records), len(all)*fields)
 	var fieldOf []int // by part of a record
 	for field, weight := range b.weights {
 		for range weight {
 			fieldOf = append(fieldOf, field)
 		}
 	}
-	nested := newNestedRanges(order, all)
-	x := b.newOptionalIndex(len(all)*fields, file.TagFieldRanges, nested.encoded)
-	x.docs = file.TagFieldDocs
-	x.add = func(record uint32, words []uint32) {
-		part := 0
-		for _, word := range words {
-			if word == 0 {
-				part++
-				continue
+	return &optionalIndex{
+		add: func(record uint32, words []uint32) error {
+			part := 0
+			for _, word := range words {
+				if word == 0 {
+					part++
+					continue
+				}
+				for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
+					sets.add((int(i)-1)*fields+fieldOf[part], record)
+				}
 			}
-			for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
-				x.table.addPair((i-1)*uint32(fields)+uint32(fieldOf[part]), record)
-			}
-		}
+			return sets.endRecord(record)
+		},
+		encode: func(ctx context.Context) ([]section, error) {
+			docs, err := sets.encode(ctx)
+			return []section{{file.TagFieldRanges, bytes.NewReader(nested.head)}, {file.TagFieldDocs, docs}}, err
+		},
 	}
-	return x
 }

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -34,47 +33,21 @@ func DefaultIndexes() OptionalIndexes {
 
 // optionalIndex collects the postings of an optional index.
 type optionalIndex struct {
-	table    *inverted
-	add      func(record uint32, words []uint32) // adds the pairs of a record to the table; see wordsBatch
-	entries  section                             // identifies the entries of the table
-	docs     file.Tag                            // of the postings
-	freqs    file.Tag                            // of the term-frequency postings; zero if there are none
-	sections []section                           // encoded
-}
-
-// newOptionalIndex returns an index with so many entries, identified by the content of a section.
-func (b *wordsBuilder) newOptionalIndex(n int, tag file.Tag, entries []byte) *optionalIndex {
-	table := newInverted(b.tmp, b.memory/4) // fields are sorted concurrently
-	table.numbers = n
-	return &optionalIndex{table: table, entries: section{tag, bytes.NewReader(entries)}}
+	add      func(record uint32, words []uint32) error    // adds a record; see wordsBatch
+	encode   func(ctx context.Context) ([]section, error) // encodes the postings after the last record
+	sections []section                                    // encoded
 }
 
 // addBatch adds records.
 func (x *optionalIndex) addBatch(batch *wordsBatch) error {
 	start := 0
 	for i, end := range batch.ends {
-		x.add(batch.first+uint32(i), batch.words[start:end])
-		if err := x.table.spillIfFull(); err != nil {
+		if err := x.add(batch.first+uint32(i), batch.words[start:end]); err != nil {
 			return err
 		}
 		start = end
 	}
 	return nil
-}
-
-// encode encodes the postings after the last record.
-func (x *optionalIndex) encode(ctx context.Context, tmp *tempDir) error {
-	if err := x.table.finish(); err != nil {
-		return err
-	}
-	docs, freqs := newSetTable(tmp), (*setTable)(nil)
-	x.sections = []section{x.entries, {x.docs, docs}}
-	if x.freqs != (file.Tag{}) {
-		freqs = newSetTable(tmp)
-		x.sections = append(x.sections, section{x.freqs, freqs})
-	}
-	_, err := x.table.encode(ctx, docs, freqs)
-	return err
 }
 
 // writeOptionalIndexes builds the optional indexes concurrently, in one pass over the words of all records, and writes them.
@@ -105,7 +78,11 @@ func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer,
 	if err != nil {
 		return err
 	}
-	if err := concurrently(func(x *optionalIndex) error { return x.encode(ctx, b.tmp) }); err != nil {
+	err = concurrently(func(x *optionalIndex) (err error) {
+		x.sections, err = x.encode(ctx)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	for _, x := range indexes {

@@ -1,13 +1,17 @@
 package build
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
+	"errors"
 	"slices"
 	"unicode/utf8"
 
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/fulltext"
 )
 
 // PrefixRules determines which prefixes get postings.
@@ -110,26 +114,50 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *opti
 		return nil
 	}
 	nested := newNestedRanges(order, all)
-	x := b.newOptionalIndex(len(all), file.TagPrefixRanges, nested.encoded)
-	x.docs, x.freqs = file.TagPrefixDocs, file.TagPrefixFreqs
-	x.add = func(record uint32, words []uint32) {
-		for _, word := range words {
-			if word == 0 {
-				continue
+	docs, freqs := newDenseSets(b.tmp, int(b.records), len(all)), newDenseSets(b.tmp, int(b.records), len(all))
+	counts := make([]uint32, len(all)) // term frequencies in the record
+	var found []uint32                 // prefixes in the record
+	return &optionalIndex{
+		add: func(record uint32, words []uint32) error {
+			found = found[:0]
+			for _, word := range words {
+				if word == 0 {
+					continue
+				}
+				for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
+					if counts[i-1]++; counts[i-1] == 1 {
+						found = append(found, i-1)
+					}
+				}
 			}
-			for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
-				x.table.addPair(i-1, record)
+			for _, i := range found {
+				docs.add(int(i), record)
+				if counts[i] > 1 {
+					freqs.add(int(i), record)
+					freqs.addTrailer(int(i), byte(min(counts[i], fulltext.MaxFrequency)))
+				}
+				counts[i] = 0
 			}
-		}
+			return errors.Join(docs.endRecord(record), freqs.endRecord(record))
+		},
+		encode: func(ctx context.Context) ([]section, error) {
+			docTable, err := docs.encode(ctx)
+			if err != nil {
+				return nil, err
+			}
+			freqTable, err := freqs.encode(ctx)
+			return []section{
+				{file.TagPrefixRanges, bytes.NewReader(nested.head)}, {file.TagPrefixDocs, docTable}, {file.TagPrefixFreqs, freqTable},
+			}, err
+		},
 	}
-	return x
 }
 
 // nestedRanges finds the ranges of sorted terms that contain a term.
 type nestedRanges struct {
-	inner   []uint32 // by term number, the innermost range from 1, or 0
-	outer   []uint32 // by range, the enclosing one from 1, or 0
-	encoded []byte   // u32: start and end of each range
+	inner []uint32 // by term number, the innermost range from 1, or 0
+	outer []uint32 // by range, the enclosing one from 1, or 0
+	head  []byte   // u32: start and end of each range
 }
 
 // newNestedRanges returns the ranges in all, which are nested or disjoint; of nested ones, the longer is first.
@@ -140,8 +168,8 @@ func newNestedRanges(order []uint32, all []termPrefix) *nestedRanges {
 		for _, id := range order[a.from:a.to] {
 			n.inner[id] = uint32(i + 1)
 		}
-		n.encoded = binary.LittleEndian.AppendUint32(n.encoded, uint32(a.from))
-		n.encoded = binary.LittleEndian.AppendUint32(n.encoded, uint32(a.to))
+		n.head = binary.LittleEndian.AppendUint32(n.head, uint32(a.from))
+		n.head = binary.LittleEndian.AppendUint32(n.head, uint32(a.to))
 	}
 	return n
 }

@@ -17,6 +17,7 @@ type sorter struct {
 	limit   int    // maximum size of the entries; a single one may be longer
 	entries []byte // for each value: size of its key, size of its payload, key, payload
 	items   []item
+	spare   []item            // buffer of sortByWindow
 	next    []byte            // buffer for an entry
 	seen    map[string]uint32 // offsets of some entries by value, because many fields have few values; nil if few repeat
 	hits    int               // values that were found in seen
@@ -39,13 +40,14 @@ const itemSize = 16
 
 // newSorter returns a sorter with memory for the given number of records and bytes of keys and payloads, within a limit.
 func newSorter(tmp *tempDir, memory, records int, bytes int64) *sorter {
-	items := min(max(memory/2/itemSize, 1), records)
+	items := min(max(memory/4/itemSize, 1), records)
 	limit := int(min(int64(memory/2), bytes+keyHead*int64(records)))
 	return &sorter{
 		tmp:     tmp,
 		limit:   limit,
 		entries: make([]byte, 0, limit),
 		items:   make([]item, 0, items),
+		spare:   make([]item, items),
 	}
 }
 
@@ -148,12 +150,7 @@ func (s *sorter) sort(items []item, from int) {
 	for i := range items {
 		items[i].window = keyWindow(s.keyOf(items[i]), from)
 	}
-	slices.SortFunc(items, func(x, y item) int {
-		if x.window != y.window {
-			return cmp.Compare(x.window, y.window)
-		}
-		return cmp.Compare(x.record, y.record)
-	})
+	sortByWindow(items, s.spare)
 	for start := 0; start < len(items); {
 		end := start + 1
 		for end < len(items) && items[end].window == items[start].window {
@@ -163,6 +160,38 @@ func (s *sorter) sort(items []item, from int) {
 			s.sort(items[start:end], from+8)
 		}
 		start = end
+	}
+}
+
+// sortByWindow sorts items by their windows with a radix sort; ties keep their order. spare must have as many items.
+func sortByWindow(items, spare []item) {
+	varying := uint64(0)
+	for _, x := range items {
+		varying |= x.window ^ items[0].window
+	}
+	from, to := items, spare[:len(items)]
+	for shift := 0; shift < 64; shift += 8 {
+		if byte(varying>>shift) == 0 {
+			continue
+		}
+		var starts [256]int
+		for _, x := range from {
+			starts[byte(x.window>>shift)]++
+		}
+		at := 0
+		for i, n := range starts {
+			starts[i] = at
+			at += n
+		}
+		for _, x := range from {
+			digit := byte(x.window >> shift)
+			to[starts[digit]] = x
+			starts[digit]++
+		}
+		from, to = to, from
+	}
+	if &from[0] != &items[0] {
+		copy(items, from)
 	}
 }
 
