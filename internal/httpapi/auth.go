@@ -10,10 +10,9 @@ import (
 	"herbarium/internal/query"
 )
 
-// challenge is the value of WWW-Authenticate in responses to requests without a key.
 const (
 	realm     = `realm="herbarium"`
-	challenge = "Bearer " + realm
+	challenge = "Bearer " + realm // value of WWW-Authenticate in responses to requests without a key
 )
 
 // bearerToken returns the token of an Authorization header, or "" if there is none or the scheme differs.

@@ -21,7 +21,7 @@ const (
 	stepsPerContext = 4_096
 )
 
-// What may be made of each byte of a stored file, and of small files nevertheless. Time and disk space are proportional to it.
+// Limits for each byte of the stored file, and the minimum limits of small files. They bound time and disk space.
 const (
 	cellsPerByte    = 64 // tables of zeros or missing values compress well
 	elementsPerByte = 16
@@ -39,7 +39,7 @@ type Limits struct {
 	Depth   int
 	Wait    time.Duration // that a database may compute, in addition to a time that is proportional to its size
 	Temp    string        // folder of temporary files; empty: that of the system
-	Usage   *Usage        // by all tables of the file; nil: the file is one table
+	Usage   *Usage        // shared by all tables of the file; nil if the file is one table
 }
 
 // Usage counts what was made of a file, so that one with a thousand tables does not expand a thousand times. It is safe for
@@ -50,7 +50,7 @@ type Usage struct{ cells, bytes, elements, waited atomic.Int64 }
 // Limit charges it for every row. It is used by one goroutine.
 type Budget struct {
 	ctx      context.Context
-	limits   Limits // with a Usage
+	limits   Limits // Usage is not nil
 	stored   int64
 	unpacked int64 // bytes
 	steps    int
