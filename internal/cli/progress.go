@@ -3,12 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
@@ -23,14 +20,17 @@ const (
 	progressLines = 5 * time.Second        // elsewhere, as separate lines
 )
 
+// maxShownName is the maximum length of a name on a terminal in characters, so that the progress is visible, too.
+const maxShownName = 40
+
 // progressDisplay shows the progress of a long operation: on a terminal in one line that is overwritten, elsewhere in separate
 // lines. It is safe for concurrent use.
 type progressDisplay struct {
-	out   io.Writer
-	width func() int // columns of the terminal; nil: not a terminal
-	now   func() time.Time
-	what  string
-	began time.Time
+	out      io.Writer
+	terminal bool
+	now      func() time.Time
+	what     string
+	began    time.Time
 
 	mu    sync.Mutex
 	last  progress.Progress
@@ -43,23 +43,11 @@ type progressDisplay struct {
 
 // newProgress returns a progress display on standard error. The caller must call end.
 func (r *runner) newProgress(what string) *progressDisplay {
-	p := &progressDisplay{out: r.Err, now: time.Now, what: what, began: time.Now()}
-	if telemetry.IsTerminal(r.Err) {
-		p.width = func() int { return terminalWidth(r.Err) }
+	p := &progressDisplay{out: r.Err, terminal: telemetry.IsTerminal(r.Err), now: time.Now, what: what, began: time.Now()}
+	if p.terminal {
 		p.redraw()
 	}
 	return p
-}
-
-// terminalWidth returns the number of columns of a terminal.
-func terminalWidth(w io.Writer) int {
-	const usual = 80
-	if f, ok := w.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			return columns
-		}
-	}
-	return usual
 }
 
 // redraw shows the time that has passed once a second, so that a long step without reports is not mistaken for a hang.
@@ -84,7 +72,7 @@ func (p *progressDisplay) update(a progress.Progress) {
 func (p *progressDisplay) show() {
 	now := p.now()
 	every := progressLines
-	if p.width != nil {
+	if p.terminal {
 		every = progressEvery
 	}
 	if p.last.Phase == "" || now.Sub(p.began) < progressAfter || now.Sub(p.shown) < every && p.last.Phase == p.phase {
@@ -93,54 +81,13 @@ func (p *progressDisplay) show() {
 	p.shown, p.phase = now, p.last.Phase
 	a := p.last
 	a.Elapsed += now.Sub(p.at)
-	parts := progressParts(a)
-	if p.width == nil {
-		fmt.Fprintf(p.out, "%s: %s\n", p.what, strings.Join(parts, ", "))
+	if !p.terminal {
+		fmt.Fprintf(p.out, "%s: %s\n", p.what, progressLine(a))
 		return
 	}
 	p.open = true
-	fmt.Fprintf(p.out, "\r\x1b[K%s", fitLine(p.what, parts, p.width()-1)) // some terminals wrap after the last column
-}
-
-// fitLine joins as many parts as fit into a number of columns. A long name is truncated first.
-func fitLine(name string, parts []string, columns int) string {
-	if most := max(columns/2, 1); displayWidth(name) > most {
-		name = truncate(name, most-1) + "…"
-	}
-	line := name + ": " + parts[0]
-	for _, part := range parts[1:] {
-		if displayWidth(line+", "+part) > columns {
-			break
-		}
-		line += ", " + part
-	}
-	return truncate(line, columns)
-}
-
-// displayWidth returns the number of columns that s takes on a terminal.
-func displayWidth(s string) (n int) {
-	for _, c := range s {
-		n += runeWidth(c)
-	}
-	return n
-}
-
-// runeWidth returns the number of columns of a character. East Asian characters take two.
-func runeWidth(c rune) int {
-	if c >= 0x2E80 || 0x1100 <= c && c < 0x1160 {
-		return 2
-	}
-	return 1
-}
-
-// truncate returns the beginning of s that fits into a number of columns.
-func truncate(s string, columns int) string {
-	for i, c := range s {
-		if columns -= runeWidth(c); columns < 0 {
-			return s[:i]
-		}
-	}
-	return s
+	// Without automatic wrapping, the terminal truncates the line; a second line could not be overwritten.
+	fmt.Fprintf(p.out, "\r\x1b[K\x1b[?7l%s: %s\x1b[?7h", herb.Clip(p.what, maxShownName), progressLine(a))
 }
 
 // bytes returns a callback that shows the progress of reading files.
@@ -176,8 +123,8 @@ func (p *progressDisplay) end() {
 	}
 }
 
-// progressParts formats progress as parts of one line, the most important first.
-func progressParts(a progress.Progress) []string {
+// progressLine formats progress as one line, the most important first.
+func progressLine(a progress.Progress) string {
 	phase := a.Phase
 	if a.Steps > 1 && a.Step > 0 {
 		phase = fmt.Sprintf("%s (%d/%d)", a.Phase, a.Step, a.Steps)
@@ -204,7 +151,7 @@ func progressParts(a progress.Progress) []string {
 	if s := a.Elapsed.Seconds(); a.Records > 0 && s > 0 {
 		parts = append(parts, herb.Count(int(float64(a.Records)/s))+"/s")
 	}
-	return parts
+	return strings.Join(parts, ", ")
 }
 
 // byteCount formats a number of bytes with a unit.

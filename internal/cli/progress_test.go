@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/progress"
 	"herbarium/internal/query"
 )
 
-func TestProgressParts(t *testing.T) {
+func TestProgressLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		at   progress.Progress
@@ -37,50 +38,34 @@ func TestProgressParts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := strings.Join(progressParts(c.at), ", "); got != c.want {
+			if got := progressLine(c.at); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
 	}
 }
 
-func TestFitLine(t *testing.T) {
-	t.Parallel()
-	parts := []string{"reading the source (1/4) 12s", "25 %", "12,000 records", "about 6s left"}
-	for _, c := range []struct {
-		name    string
-		columns int
-		want    string
-	}{
-		{"shop/prices", 79, "shop/prices: reading the source (1/4) 12s, 25 %, 12,000 records, about 6s left"},
-		{"shop/prices", 77, "shop/prices: reading the source (1/4) 12s, 25 %, 12,000 records"},
-		{"shop/prices", 42, "shop/prices: reading the source (1/4) 12s"},
-		{"shop/prices", 20, "shop/pric…: reading "},
-		{"shop/prices", 0, ""},
-		{strings.Repeat("a", 50) + "/" + strings.Repeat("b", 50), 60,
-			strings.Repeat("a", 29) + "…: reading the source (1/4) 12s"},
-		{strings.Repeat("植", 50), 60, strings.Repeat("植", 14) + "…: reading the source (1/4) 12s"},
-	} {
-		if got := fitLine(c.name, parts, c.columns); got != c.want || displayWidth(got) > c.columns {
-			t.Errorf("in %d columns\ngot  %s\nwant %s", c.columns, got, c.want)
-		}
-	}
-}
-
 func TestProgress(t *testing.T) {
 	t.Parallel()
+	// A terminal truncates the line instead of wrapping it.
+	line := func(s string) string { return "\r\x1b[K\x1b[?7l" + s + "\x1b[?7h" }
+	long := strings.Repeat("n", 50)
+	clipped := herb.Clip(long, maxShownName)
 	for name, c := range map[string]struct {
-		width func() int
-		want  string
+		what     string
+		terminal bool
+		want     string
 	}{
-		"terminal": {func() int { return 80 }, "\r\x1b[Kf: a, 1 %\r\x1b[Kf: a, 2 %\r\x1b[Kf: b\r\x1b[Kf: b 3s\r\x1b[Kf: b, 70 %\r\x1b[K"},
-		"pipe":     {nil, "f: a, 1 %\nf: b\nf: b, 70 %\n"},
+		"terminal": {"f", true, line("f: a, 1 %") + line("f: a, 2 %") + line("f: b") + line("f: b 3s") + line("f: b, 70 %") + "\r\x1b[K"},
+		"long name": {long, true, line(clipped+": a, 1 %") + line(clipped+": a, 2 %") + line(clipped+": b") + line(clipped+": b 3s") +
+			line(clipped+": b, 70 %") + "\r\x1b[K"},
+		"pipe": {"f", false, "f: a, 1 %\nf: b\nf: b, 70 %\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
 			now := time.Unix(0, 0)
-			p := &progressDisplay{out: &out, width: c.width, now: func() time.Time { return now }, what: "f", began: now}
+			p := &progressDisplay{out: &out, terminal: c.terminal, now: func() time.Time { return now }, what: c.what, began: now}
 			at := func(ms int, show func()) {
 				now = time.Unix(0, 0).Add(time.Duration(ms) * time.Millisecond)
 				show()

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 )
 
 // groupAnnotation is the annotation of a flag that names its group in the help.
@@ -105,4 +107,15 @@ func writeCommands(w io.Writer, cmd *cobra.Command, title, group string) {
 		}
 		fmt.Fprintf(w, "  %-*s %s\n", c.NamePadding(), c.Name(), c.Short)
 	}
+}
+
+// terminalWidth returns the number of columns of a terminal.
+func terminalWidth(w io.Writer) int {
+	const usual = 80
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return usual
 }
