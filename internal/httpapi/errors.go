@@ -42,6 +42,11 @@ var errSent = errors.New("response sent")
 // fail responds with an Error body, or aborts the connection if the response has started or the client has disconnected.
 // Headers that help the client, such as Allow, must be set before the call.
 func (a *API) fail(w *response, r *http.Request, err error) {
+	a.failWithPage(w, r, err, &page{Buffer: &bytes.Buffer{}, header: http.Header{}})
+}
+
+// failWithPage is fail with a page about the error, for clients that accept HTML. An empty page is replaced by the error page.
+func (a *API) failWithPage(w *response, r *http.Request, err error, p *page) {
 	w.err = err
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
@@ -56,6 +61,7 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 	}
 	if status == http.StatusInternalServerError {
 		message = fmt.Sprintf("%s, logged with request ID %s", message, w.id)
+		p.Reset() // it may be incomplete
 	}
 	h := w.Header()
 	for _, name := range []string{"Etag", "Link", "Content-Encoding", "Idempotency-Replayed"} {
@@ -72,13 +78,11 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 	if wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
-	if a.wantsPage(w, r) {
-		p := &page{header: http.Header{}, status: status, Buffer: &bytes.Buffer{}}
-		if err := a.opts.Pages.Failure(p, r, status, message); err == nil {
-			delete(p.header, "Cache-Control")
-			p.sendTo(w, r)
-			return
-		}
+	if a.wantsPage(w, r) && (p.Len() > 0 || a.opts.Pages.Failure(p, r, status, message) == nil) {
+		p.status = status
+		delete(p.header, "Cache-Control")
+		p.sendTo(w, r)
+		return
 	}
 	w.send(r, status, contentJSON, errorBody(status, message))
 }

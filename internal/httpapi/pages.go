@@ -15,7 +15,7 @@ import (
 // Pages provides the HTML pages. They are routes like the others, but not part of the OpenAPI document.
 type Pages interface {
 	// Handlers returns the handler of each page by its http.ServeMux pattern, including the method. A handler that returns
-	// an error may have written a page about it, for clients that accept HTML.
+	// an error may have written a page about it, for clients that accept HTML; the error determines the status.
 	Handlers() map[string]func(http.ResponseWriter, *http.Request) error
 	// Failure writes an error page.
 	Failure(w http.ResponseWriter, r *http.Request, status int, message string) error
@@ -58,10 +58,11 @@ func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*resp
 		buf := w.api.buffers.get()
 		defer w.api.buffers.put(buf)
 		p := &page{header: http.Header{}, status: http.StatusOK, Buffer: buf}
-		if err := handle(p, r); err != nil && (p.Len() == 0 || !w.api.wantsPage(w, r)) {
-			return err
+		if err := handle(p, r); err != nil {
+			w.api.failWithPage(w, r, err, p)
+		} else {
+			p.sendTo(w, r)
 		}
-		p.sendTo(w, r)
 		return nil
 	}
 }

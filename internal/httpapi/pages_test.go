@@ -2,7 +2,9 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 )
 
@@ -111,6 +114,39 @@ func TestErrorPages(t *testing.T) {
 		}
 		if isPage != (header.Get("Content-Security-Policy") != "") {
 			t.Errorf("%s %s for %q: headers %v", tt.method, tt.path, tt.accept, header)
+		}
+	}
+}
+
+// TestErrorPages_written checks that the error of a handler determines the status, and that a page about it is sent unless
+// writing it may have failed.
+func TestErrorPages_written(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err    error
+		status int
+		body   string // part of it
+	}{
+		{herb.Invalidf("a is invalid"), 400, "<p>form with a"},
+		{herb.Errorf(herb.CodeUnauthenticated, "no key"), 401, "<p>form with a"},
+		{errors.New("template failed"), 500, "<title>500</title>"},
+	} {
+		s := newService(t, func(o *httpapi.Options) {
+			o.Pages = pagesOf(func(w http.ResponseWriter, _ *http.Request) error {
+				w.Header().Set("Cache-Control", "no-cache")
+				_, _ = io.WriteString(w, "<p>form with a")
+				return tt.err
+			})
+		})
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, request("GET", "/", "", "Accept: text/html"))
+		body, h := w.Body.String(), w.Header()
+		if w.Code != tt.status || !strings.Contains(body, tt.body) || w.Code == 500 && strings.Contains(body, "form") ||
+			h.Get("Cache-Control") != "no-store" || (w.Code == 401) != (h.Get("WWW-Authenticate") != "") {
+			t.Errorf("%v: %d %v %s", tt.err, w.Code, h, body)
+		}
+		if a := s.get(t, "/"); a.status != tt.status || !strings.HasPrefix(a.body, `{"error":`) {
+			t.Errorf("%v without HTML: %d %s", tt.err, a.status, a.body)
 		}
 	}
 }

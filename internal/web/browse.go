@@ -78,9 +78,9 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	if err != nil {
 		return err
 	}
-	status, rejected := http.StatusOK, error(nil)
+	var rejected error
 	if invalid != nil {
-		status, rejected = http.StatusBadRequest, herb.Errorf(herb.CodeInvalid, "%s", invalid.Message)
+		rejected = herb.Errorf(herb.CodeInvalid, "%s", invalid.Message)
 	} else if sent, err := p.notModified(w, r, v); sent || err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	if pairs == nil && v.pinned == "" {
 		l.Canonical, l.JSONLD = p.origin(r)+pathDatasets+v.Ref.String(), datasetJSONLD(p.origin(r), &v.Dataset)
 	}
-	return cmp.Or(p.render(w, template, status, l, &page), rejected)
+	return cmp.Or(p.render(w, template, l, &page), rejected)
 }
 
 // resolve parses the listing of a page. If it is invalid, shown is the state without the invalid parameters.

@@ -131,7 +131,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", herb.Plural(c.Total, "dataset", "datasets")))
 	l.Current, l.Canonical = "catalogue", p.origin(r)+pathCatalogue
 	l.JSONLD = catalogueJSONLD(p.origin(r), datasets)
-	return p.render(w, "catalogue", http.StatusOK, l, &c)
+	return p.render(w, "catalogue", l, &c)
 }
 
 // selectAndSort returns the datasets of the namespace in the order of the page, and sets the links to other orders.

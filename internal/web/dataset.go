@@ -90,7 +90,7 @@ func (p *Pages) renderDocument(w http.ResponseWriter, r *http.Request, v dataset
 	if v.pinned == "" {
 		l.Canonical = p.origin(r) + pathDatasets + v.Ref.String() + "/" + tab
 	}
-	return p.render(w, tab, http.StatusOK, l, data)
+	return p.render(w, tab, l, data)
 }
 
 func refOf(r *http.Request) herb.Ref {

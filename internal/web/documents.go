@@ -157,7 +157,7 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'uns
 func (p *Pages) docs(w http.ResponseWriter, r *http.Request) error {
 	l := p.layout(r, "API", "All operations of the API, to read and to try.")
 	l.Current, l.Canonical = "docs", p.origin(r)+pathDocs
-	if err := p.render(w, "docs", http.StatusOK, l, struct{ Base, Document string }{p.base, p.base + pathOpenAPI}); err != nil {
+	if err := p.render(w, "docs", l, struct{ Base, Document string }{p.base, p.base + pathOpenAPI}); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Security-Policy", docsPolicy)

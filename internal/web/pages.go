@@ -209,7 +209,7 @@ func themeOf(r *http.Request) string {
 const themeCookie = "herbarium_theme"
 
 // render writes a page with all headers except those for caching.
-func (p *Pages) render(w http.ResponseWriter, name string, status int, l layout, data any) error {
+func (p *Pages) render(w http.ResponseWriter, name string, l layout, data any) error {
 	var b bytes.Buffer
 	if err := p.execute(&b, name, "layout", struct {
 		Layout layout
@@ -218,7 +218,6 @@ func (p *Pages) render(w http.ResponseWriter, name string, status int, l layout,
 		return fmt.Errorf("render %s: %w", name, err)
 	}
 	p.setHeaders(w.Header(), l.Images)
-	w.WriteHeader(status)
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -259,7 +258,7 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 // Failure writes an error page.
 func (p *Pages) Failure(w http.ResponseWriter, r *http.Request, status int, message string) error {
 	heading := http.StatusText(status)
-	return p.render(w, "failure", status, p.layout(r, heading, message), struct {
+	return p.render(w, "failure", p.layout(r, heading, message), struct {
 		Status           int
 		Heading, Message string
 		Retry            bool

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -64,23 +63,16 @@ func (p *Pages) mayRead(r *http.Request) func(herb.Ref) bool {
 	return func(ref herb.Ref) bool { return who.May(ref.ReadScopes()...) }
 }
 
-// requestKey responds with the form for the key of a dataset, unless the rejection is not about the key. It returns the rejection.
+// requestKey writes the form for the key of a dataset, unless the rejection is not about the key. It returns the rejection.
 func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v datasetView, back string, rejection error) error {
-	status, ok := map[herb.Code]int{
-		herb.CodeUnauthenticated: http.StatusUnauthorized, herb.CodeForbidden: http.StatusForbidden, herb.CodeRateLimited: http.StatusTooManyRequests,
-	}[herb.CodeOf(rejection)]
-	if !ok {
+	switch herb.CodeOf(rejection) {
+	case herb.CodeUnauthenticated, herb.CodeForbidden, herb.CodeRateLimited:
+	default:
 		return rejection
 	}
-	h := w.Header()
-	if wait := herb.RetryAfterOf(rejection); wait > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
-	}
-	h.Set("WWW-Authenticate", `Bearer realm="herbarium"`)
-	h.Set("Cache-Control", "no-store")
 	l := p.layout(r, "Key required: "+view.Title(&v.Dataset), view.Describe(&v.Dataset))
 	l.Framed = true
-	return cmp.Or(p.render(w, "key", status, l, struct {
+	return cmp.Or(p.render(w, "key", l, struct {
 		Head          view.Head
 		Message, Back string
 	}{view.NewHead(&v.Dataset, p.base, p.datasetPath(v.Ref), "", "table"), herb.MessageOf(rejection), back}), rejection)
@@ -114,12 +106,12 @@ func (p *Pages) readKeyForm(w http.ResponseWriter, r *http.Request) (key, back s
 
 // siteKey serves the form for a key that the browser sends for all pages.
 func (p *Pages) siteKey(w http.ResponseWriter, r *http.Request) error {
-	return p.requestSiteKey(w, r, http.StatusOK, "")
+	return p.requestSiteKey(w, r, "")
 }
 
-func (p *Pages) requestSiteKey(w http.ResponseWriter, r *http.Request, status int, message string) error {
+func (p *Pages) requestSiteKey(w http.ResponseWriter, r *http.Request, message string) error {
 	w.Header().Set("Cache-Control", "no-store")
-	return p.render(w, "sitekey", status, p.layout(r, "Enter a key", "Enter a key to see what it gives access to."), struct{ Base, Message string }{p.base, message})
+	return p.render(w, "sitekey", p.layout(r, "Enter a key", "Enter a key to see what it gives access to."), struct{ Base, Message string }{p.base, message})
 }
 
 // saveSiteKey verifies the key that was entered into the form of the site and stores it in a cookie.
@@ -131,7 +123,7 @@ func (p *Pages) saveSiteKey(w http.ResponseWriter, r *http.Request) error {
 	_, err = p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
 	switch {
 	case herb.CodeOf(err) == herb.CodeUnauthenticated:
-		return cmp.Or(p.requestSiteKey(w, r, http.StatusUnauthorized, herb.MessageOf(err)), err)
+		return cmp.Or(p.requestSiteKey(w, r, herb.MessageOf(err)), err)
 	case err != nil:
 		return err
 	}
