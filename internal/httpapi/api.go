@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -42,23 +41,23 @@ type Keys interface {
 	Verify(ctx context.Context, secret, client string) (herb.Principal, error)
 }
 
-// Options configures an API. Library, Plants and Keys are required.
+// Options configures an API.
 type Options struct {
-	Library Library
-	Plants  Plants
-	Keys    Keys
+	Library   Library
+	Plants    Plants
+	Keys      Keys
+	Admission *admission.Controller
+	Log       *slog.Logger
+	Health    func() Health     // returns the last known health without blocking
+	Observe   func(Observation) // called at the end of each request
 
-	Pages          Pages                 // HTML pages; nil for none
-	PublicURL      string                // base URL for clients; empty if unknown
-	Health         func() Health         // returns the last known health without blocking; nil means healthy
-	Stall          time.Duration         // how long a client of a streamed body may stop reading; 0 means DefaultStall
-	Admission      *admission.Controller // nil means admission.DefaultLimits
-	RequestTimeout time.Duration         // until a response is ready or an export starts; 0 means DefaultRequestTimeout
-	SearchBudget   time.Duration         // of a search across datasets; 0 means one second
-	Version        string                // of the program; part of entity tags
-	Now            func() time.Time      // nil means time.Now
-	Log            *slog.Logger          // nil disables logging
-	Observe        func(Observation)     // called at the end of each request; nil disables it
+	// Optional.
+	Pages          Pages         // HTML pages; nil for none
+	PublicURL      string        // base URL for clients; empty if unknown
+	Stall          time.Duration // how long a client of a streamed body may stop reading; 0 means DefaultStall
+	RequestTimeout time.Duration // until a response is ready or an export starts; 0 means DefaultRequestTimeout
+	SearchBudget   time.Duration // of a search across datasets; 0 means one second
+	Version        string        // of the program; part of entity tags
 }
 
 // Defaults of Options.
@@ -67,7 +66,6 @@ const (
 	// progress until half of a buffer of several MiB is read.
 	DefaultStall          = 2 * time.Minute
 	DefaultRequestTimeout = 5 * time.Second
-	defaultMemory         = 1 << 30
 )
 
 // listingHeaders is the number of headers of a listing, for which a response has room without another allocation.
@@ -97,25 +95,11 @@ type API struct {
 
 // New returns an API.
 func New(opts Options) (*API, error) {
-	if opts.Library == nil || opts.Plants == nil || opts.Keys == nil {
-		return nil, errors.New("httpapi: Library, Plants and Keys are required")
+	if opts.Library == nil || opts.Plants == nil || opts.Keys == nil || opts.Admission == nil || opts.Log == nil || opts.Health == nil || opts.Observe == nil {
+		return nil, errors.New("httpapi: Library, Plants, Keys, Admission, Log, Health and Observe are required")
 	}
 	opts.Stall = cmp.Or(opts.Stall, DefaultStall)
 	opts.RequestTimeout = cmp.Or(opts.RequestTimeout, DefaultRequestTimeout)
-	if opts.Admission == nil {
-		var err error
-		limits := admission.DefaultLimits(runtime.GOMAXPROCS(0), defaultMemory)
-		opts.Admission, err = admission.New(admission.Options{Limits: limits})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
 	public, err := url.Parse(opts.PublicURL)
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
@@ -131,7 +115,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if a.base != "" {
 		r = a.withoutBase(r)
 	}
-	w := &response{ResponseWriter: rw, api: a, start: a.opts.Now(), id: requestID(r.Header)}
+	w := &response{ResponseWriter: rw, api: a, start: time.Now(), id: requestID(r.Header)}
 	w.values = w.storage[:0]
 	w.set("X-Request-Id", w.id)
 	w.set("X-Content-Type-Options", "nosniff")

@@ -94,7 +94,9 @@ func preparedAPI(t testing.TB, log *slog.Logger) *httpapi.API {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api, err := httpapi.New(httpapi.Options{Library: &preparedLibrary{d, page}, Plants: s.plants, Keys: s.keys, Log: log})
+	opts := options(t, &preparedLibrary{d, page})
+	opts.Log = log
+	api, err := httpapi.New(opts)
 	if err != nil {
 		t.Fatal(err)
 	}

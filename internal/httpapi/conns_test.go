@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"log/slog"
 	"net"
 	"net/http"
 	"syscall"
@@ -14,7 +15,7 @@ const probe = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 // serveOn serves a service on a listener. The channel receives once for each connection that becomes idle.
 func (s *service) serveOn(t *testing.T, l net.Listener, limit int) (idle <-chan struct{}) {
 	t.Helper()
-	server := httpapi.NewServer(s, nil)
+	server := httpapi.NewServer(s, slog.New(slog.DiscardHandler))
 	track, became := server.ConnState, make(chan struct{}, 100)
 	server.ConnState = func(c net.Conn, s http.ConnState) {
 		track(c, s)
@@ -23,7 +24,7 @@ func (s *service) serveOn(t *testing.T, l net.Listener, limit int) (idle <-chan 
 		}
 	}
 	done := make(chan error)
-	go func() { done <- server.Serve(httpapi.Listener(l, httpapi.ListenerOptions{MaxConnections: limit})) }()
+	go func() { done <- server.Serve(httpapi.Listener(l, limit, slog.New(slog.DiscardHandler))) }()
 	t.Cleanup(func() {
 		server.Close()
 		if err := <-done; err != http.ErrServerClosed {

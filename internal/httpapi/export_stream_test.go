@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -394,9 +395,9 @@ func TestExport_slowClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.NewServer(s, nil)
+	server := httpapi.NewServer(s, slog.New(slog.DiscardHandler))
 	server.ReadTimeout, server.WriteTimeout, server.ReadHeaderTimeout = limit, limit, limit
-	go server.Serve(httpapi.Listener(l, httpapi.ListenerOptions{}))
+	go server.Serve(httpapi.Listener(l, 0, slog.New(slog.DiscardHandler)))
 	defer server.Close()
 	lines := 0
 	res, err := fetch(t, "http://"+l.Addr().String(), func(body io.Reader) error {
@@ -430,9 +431,9 @@ func TestExportAndShutdown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.NewServer(s, nil)
+	server := httpapi.NewServer(s, slog.New(slog.DiscardHandler))
 	server.RegisterOnShutdown(func() { close(stopping) })
-	go server.Serve(httpapi.Listener(l, httpapi.ListenerOptions{}))
+	go server.Serve(httpapi.Listener(l, 0, slog.New(slog.DiscardHandler)))
 	stopped := make(chan error, 1)
 	go func() {
 		<-begun
@@ -453,7 +454,7 @@ func TestExportAndShutdown(t *testing.T) {
 // TestExportMemory checks that ten times as many records need hardly more allocations. It is not parallel, because
 // allocations of other tests would count.
 func TestExportMemory(t *testing.T) {
-	s := newService(t, func(o *httpapi.Options) { o.Log = nil })
+	s := newService(t, func(o *httpapi.Options) { o.Log = slog.New(slog.DiscardHandler) })
 	for _, coding := range []string{"identity", "gzip", "zstd"} {
 		allocations := func(n int) float64 {
 			s.library.stream = func(ctx context.Context) query.Stream { return rows(ctx, n, nil) }

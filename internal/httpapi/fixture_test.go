@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
@@ -265,6 +267,19 @@ type service struct {
 	documentPuts int    // number of puts at that time
 }
 
+// options returns the options of an API that is healthy and has the default limits.
+func options(t testing.TB, l httpapi.Library) httpapi.Options {
+	t.Helper()
+	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(2, 1<<30)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return httpapi.Options{
+		Library: l, Plants: &fakePlants{}, Keys: &fakeKeys{}, Admission: lanes, Log: slog.New(slog.DiscardHandler), Version: "test",
+		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
+	}
+}
+
 // newService returns a service; change may modify its options.
 func newService(t testing.TB, change func(*httpapi.Options)) *service {
 	t.Helper()
@@ -276,7 +291,8 @@ func newService(t testing.TB, change func(*httpapi.Options)) *service {
 	s.library.put(catalog())
 	s.library.put(staff())
 	s.library.put(oddities())
-	opts := httpapi.Options{Library: s.library, Plants: s.plants, Keys: s.keys, Log: s.log.logger(), Version: "test", SearchBudget: time.Hour}
+	opts := options(t, s.library)
+	opts.Plants, opts.Keys, opts.Log, opts.SearchBudget = s.plants, s.keys, s.log.logger(), time.Hour
 	if change != nil {
 		change(&opts)
 	}

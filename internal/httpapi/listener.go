@@ -22,11 +22,8 @@ import (
 const MaxHeaderBytes = 64 << 10
 
 // NewServer returns a server for a handler, with limits on everything that a client could delay. Wrap its listener with
-// Listener, so that requests rejected by net/http get an Error body, too. A nil log disables logging.
+// Listener, so that requests rejected by net/http get an Error body, too.
 func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
 	return &http.Server{
 		Handler:                      handler,
 		DisableGeneralOptionsHandler: true, // the handler responds to OPTIONS *
@@ -40,22 +37,14 @@ func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// ListenerOptions configures a Listener.
-type ListenerOptions struct {
-	MaxConnections int          // maximum number of open connections; 0 means unlimited
-	Log            *slog.Logger // nil disables logging
-}
-
 // Listener wraps the listener of a server. With TLS, wrap the TLS listener.
 //
 // net/http rejects malformed requests and oversized headers with a line of plain text before any handler runs.
-// Connections of this listener replace that line with an Error body. At MaxConnections, and when the process is out of
-// file descriptors, the connection that has been idle longest is closed to make room for a new one.
-func Listener(l net.Listener, opts ListenerOptions) net.Listener {
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	wrapped := &listener{Listener: l, log: opts.Log, limit: opts.MaxConnections}
+// Connections of this listener replace that line with an Error body. With maxConnections of them open, and when the
+// process is out of file descriptors, the connection that has been idle longest is closed to make room for a new one.
+// A limit of 0 means unlimited.
+func Listener(l net.Listener, maxConnections int, log *slog.Logger) net.Listener {
+	wrapped := &listener{Listener: l, log: log, limit: maxConnections}
 	wrapped.changed.L = &wrapped.mu
 	return wrapped
 }

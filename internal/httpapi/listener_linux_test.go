@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"log/slog"
 	"net"
 	"syscall"
 	"testing"
@@ -33,7 +34,7 @@ func TestSendBuffer(t *testing.T) {
 	defer l.Close()
 	under := &recorded{l, make(chan *net.TCPConn, 1)}
 	dial(t, l.Addr().String())
-	if _, err := httpapi.Listener(under, httpapi.ListenerOptions{}).Accept(); err != nil {
+	if _, err := httpapi.Listener(under, 0, slog.New(slog.DiscardHandler)).Accept(); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := (<-under.accepted).SyscallConn()

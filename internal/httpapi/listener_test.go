@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -27,7 +28,7 @@ func (s *service) listenAs(t *testing.T, handler http.Handler) string {
 	}
 	server := httpapi.NewServer(handler, s.log.logger())
 	done := make(chan error)
-	go func() { done <- server.Serve(httpapi.Listener(l, httpapi.ListenerOptions{Log: s.log.logger()})) }()
+	go func() { done <- server.Serve(httpapi.Listener(l, 0, s.log.logger())) }()
 	t.Cleanup(func() {
 		server.Close()
 		if err := <-done; err != http.ErrServerClosed {
@@ -138,8 +139,8 @@ func TestListener_plainText(t *testing.T) {
 	server := httpapi.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 		http.Error(w, "400 Bad Request", http.StatusBadRequest)
-	}), nil)
-	go server.Serve(httpapi.Listener(l, httpapi.ListenerOptions{}))
+	}), slog.New(slog.DiscardHandler))
+	go server.Serve(httpapi.Listener(l, 0, slog.New(slog.DiscardHandler)))
 	defer server.Close()
 	if a := raw(t, l.Addr().String(), "GET", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); a.body != "400 Bad Request\n" {
 		t.Errorf("got %d %s", a.status, a.body)

@@ -18,7 +18,6 @@ import (
 // pageOf returns an API whose only page has some records of the given size.
 func pageOf(t *testing.T, records, size int) *httpapi.API {
 	t.Helper()
-	s := newService(t, nil)
 	d := herb.Dataset{
 		Ref: herb.Ref{Namespace: "garden", Name: "large"}, Version: "v1", Records: records,
 		Fields: []herb.Field{{Name: "text", Type: herb.TypeText}},
@@ -28,7 +27,7 @@ func pageOf(t *testing.T, records, size int) *httpapi.API {
 	for range records {
 		page.Records = append(page.Records, rec)
 	}
-	api, err := httpapi.New(httpapi.Options{Library: &preparedLibrary{d, page}, Plants: s.plants, Keys: s.keys})
+	api, err := httpapi.New(options(t, &preparedLibrary{d, page}))
 	if err != nil {
 		t.Fatal(err)
 	}

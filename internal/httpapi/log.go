@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"herbarium/internal/access"
 	"herbarium/internal/herb"
@@ -19,17 +20,13 @@ import (
 
 // logRequest logs a request and calls Options.Observe.
 func (a *API) logRequest(w *response, r *http.Request) {
-	now := a.opts.Now()
+	now := time.Now()
 	took := now.Sub(w.start)
 	pattern := ""
 	if w.route != nil {
 		pattern = w.route.path
 	}
-	if a.opts.Observe != nil {
-		a.opts.Observe(Observation{
-			Method: knownMethod(r.Method), Route: pattern, Status: w.status, Bytes: w.bytes, Took: took,
-		})
-	}
+	a.opts.Observe(Observation{Method: knownMethod(r.Method), Route: pattern, Status: w.status, Bytes: w.bytes, Took: took})
 	level := slog.LevelInfo
 	switch {
 	case w.status >= http.StatusInternalServerError, w.status == 0 && w.err != nil && !w.clientGone:

@@ -221,9 +221,9 @@ func TestBasePath(t *testing.T) {
 	if doc := s.get(t, "/openapi.json").body; !strings.Contains(doc, `"url":"https://example.org/plants/data"`) {
 		t.Error("the document does not name the public address")
 	}
-	if _, err := httpapi.New(httpapi.Options{
-		Library: s.library, Plants: s.plants, Keys: s.keys, PublicURL: "http://[",
-	}); err == nil {
+	malformed := options(t, s.library)
+	malformed.PublicURL = "http://["
+	if _, err := httpapi.New(malformed); err == nil {
 		t.Error("a malformed URL is accepted")
 	}
 }

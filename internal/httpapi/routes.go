@@ -105,7 +105,7 @@ func (a *API) serve(rt *route) http.Handler {
 			w.ticket = a.opts.Admission.NewTicket()
 			defer w.ticket.Release()
 			w.client = r.Context()
-			ctx, cancel := context.WithTimeout(w.client, a.opts.RequestTimeout)
+			ctx, cancel := context.WithDeadline(w.client, w.start.Add(a.opts.RequestTimeout))
 			defer cancel()
 			r = r.WithContext(admission.NewContext(ctx, &w.ticket))
 			if rt.method == http.MethodGet {

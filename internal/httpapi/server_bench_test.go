@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -47,10 +48,10 @@ func BenchmarkServer(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			server := httpapi.NewServer(bm.handler, nil)
+			server := httpapi.NewServer(bm.handler, slog.New(slog.DiscardHandler))
 			serving := l
 			if bm.handler == http.Handler(api) {
-				serving = httpapi.Listener(l, httpapi.ListenerOptions{})
+				serving = httpapi.Listener(l, 0, slog.New(slog.DiscardHandler))
 			}
 			go func() { _ = server.Serve(serving) }()
 			defer server.Close()

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"log/slog"
 	"net/http"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 // limit still reaches the handler, which rejects it with a message.
 func TestNewServer(t *testing.T) {
 	t.Parallel()
-	s := httpapi.NewServer(http.NotFoundHandler(), nil)
+	s := httpapi.NewServer(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
 	for name, limit := range map[string]int64{
 		"ReadHeaderTimeout": int64(s.ReadHeaderTimeout), "ReadTimeout": int64(s.ReadTimeout),
 		"WriteTimeout": int64(s.WriteTimeout), "IdleTimeout": int64(s.IdleTimeout), "MaxHeaderBytes": int64(s.MaxHeaderBytes),

@@ -29,18 +29,15 @@ func (a *API) health(w *response, r *http.Request) error {
 // ready reports readiness. The service is ready as long as it can serve some requests: if a proxy removed every node
 // because a shared dependency is down, none would be left to serve what they can.
 func (a *API) ready(w *response, r *http.Request) error {
-	s := state{Status: "ready"}
-	if a.opts.Health != nil {
-		h := a.opts.Health()
-		if h.Away != "" {
-			return herb.Errorf(herb.CodeUnavailable, "not ready: %s; retry later or use another node", h.Away)
-		}
-		s.Parts = make(map[string]string, len(h.Parts))
-		for name, fault := range h.Parts {
-			s.Parts[name] = cmp.Or(fault, "ok")
-			if fault != "" {
-				s.Status = "degraded"
-			}
+	h := a.opts.Health()
+	if h.Away != "" {
+		return herb.Errorf(herb.CodeUnavailable, "not ready: %s; retry later or use another node", h.Away)
+	}
+	s := state{Status: "ready", Parts: make(map[string]string, len(h.Parts))}
+	for name, fault := range h.Parts {
+		s.Parts[name] = cmp.Or(fault, "ok")
+		if fault != "" {
+			s.Status = "degraded"
 		}
 	}
 	w.set("Cache-Control", "no-store")

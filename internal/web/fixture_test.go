@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
@@ -258,8 +260,13 @@ func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(2, 1<<30)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	api, err := httpapi.New(httpapi.Options{
-		Library: lib, Plants: noPlants{}, Keys: fakeKeys{}, Pages: pages, PublicURL: opts.PublicURL, Version: "test",
+		Library: lib, Plants: noPlants{}, Keys: fakeKeys{}, Pages: pages, PublicURL: opts.PublicURL, Version: "test", Admission: lanes,
+		Log: slog.New(slog.DiscardHandler), Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,12 +9,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"herbarium/internal/access"
+	"herbarium/internal/admission"
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
@@ -157,9 +159,14 @@ func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
+	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(runtime.GOMAXPROCS(0), 1<<30)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	api, err := httpapi.New(httpapi.Options{
 		Library: l.data.Library, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages,
-		PublicURL: publicURL, Version: "1.0", Log: slog.New(slog.DiscardHandler),
+		PublicURL: publicURL, Version: "1.0", Log: slog.New(slog.DiscardHandler), Admission: lanes,
+		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
 	})
 	if err != nil {
 		t.Fatal(err)
