@@ -207,13 +207,15 @@ func (a *API) acquire(r *http.Request) (library.View, error) {
 	return view, err
 }
 
-// setLinks sets the Link header to the first, previous, next and last page of a listing.
+// setLinks sets the Link header to the first, previous, next and last page of a listing. The links do not contain the key,
+// because they may be logged, shared and cached.
 func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
-	raw, err := query.PageQuery(u.RawQuery)
+	params, err := query.ParseParams(u.RawQuery)
 	if err != nil {
 		return err
 	}
-	target := a.base + u.EscapedPath() + "?" + raw
+	params = params.Without(query.ParamPage, query.ParamAPIKey).With(query.Param{Name: query.ParamPage})
+	target := a.base + u.EscapedPath() + "?" + params.Encode() // the number of the page follows
 	var b strings.Builder
 	b.Grow(4 * (len(target) + len(`<1000000>; rel="first", `)))
 	for _, link := range []struct {

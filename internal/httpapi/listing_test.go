@@ -110,6 +110,26 @@ func TestListing_invalid(t *testing.T) {
 	}
 }
 
+// TestListingLinks_query checks the query of the links: that of the request in its order, without the key, and the page last.
+func TestListingLinks_query(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	for raw, want := range map[string]string{
+		"":                               "page=1",
+		"page=1":                         "page=1",
+		"title=a&page=1&title=b":         "title=a&title=b&page=1",
+		"api_key=secret&sort=id":         "sort=id&page=1",
+		"%61pi_key=secret":               "page=1",
+		"title=%C3%A9+x&&price[gte]=%31": "title=%C3%A9+x&price%5Bgte%5D=1&page=1",
+		"search":                         "search=&page=1",
+	} {
+		link := s.get(t, catalogData+"?"+raw).header.Get("Link")
+		if first, _, _ := strings.Cut(link, ", "); first != "<"+catalogData+"?"+want+`>; rel="first"` {
+			t.Errorf("%s links to %s", raw, link)
+		}
+	}
+}
+
 func TestListingLinks(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

@@ -139,17 +139,6 @@ func (r *Request) Meta(total int) Meta {
 	}
 }
 
-// PageQuery returns a raw query without its page, to which the number of another one is appended. The key is removed, because
-// links built from the result may be logged, shared and cached.
-func PageQuery(raw string) (string, error) {
-	ps, err := ParseParams(raw)
-	rest := ps.Without(ParamPage, ParamAPIKey).Encode()
-	if rest != "" {
-		rest += "&"
-	}
-	return rest + ParamPage + "=", err
-}
-
 // Stream is the complete result of a request, regardless of its page, yielded record by record.
 type Stream struct {
 	Total int // matching records

@@ -2,7 +2,6 @@ package query_test
 
 import (
 	"math"
-	"net/url"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -129,31 +128,5 @@ func TestOffset(t *testing.T) {
 				t.Fatalf("page %d of %d begins at %d", page, perPage, last)
 			}
 		}
-	}
-}
-
-func TestPageQuery(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ raw, want string }{
-		{"", "page="},
-		{"page=1", "page="},
-		{"page=1&page=2", "page="},
-		{"title=a&page=1&title=b", "title=a&title=b&page="},
-		{"api_key=secret&sort=id", "sort=id&page="},
-		{"%61pi_key=secret", "page="},
-		{"x%20y=%C3%A9&&a[b]=%26", "x+y=%C3%A9&a%5Bb%5D=%26&page="},
-		{"page[eq]=1", "page%5Beq%5D=1&page="},
-		{"search", "search=&page="},
-	} {
-		got, err := query.PageQuery(c.raw)
-		if err != nil || got != c.want {
-			t.Errorf("PageQuery(%q) = %q, %v, want %q", c.raw, got, err, c.want)
-		}
-		if _, err := url.ParseQuery(got); err != nil {
-			t.Errorf("PageQuery(%q) = %q: %v", c.raw, got, err)
-		}
-	}
-	if _, err := query.PageQuery("%"); herb.CodeOf(err) != herb.CodeInvalid {
-		t.Errorf("a malformed query gives %v", err)
 	}
 }
