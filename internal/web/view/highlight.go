@@ -80,7 +80,7 @@ func (h *highlighter) excerpt(s string) string {
 
 // ranges returns the start and end of the matches, in order and without overlaps.
 func (h *highlighter) ranges(s string) (found [][2]int) {
-	if s == "" || !h.mayMatch(s) {
+	if s == "" || len(h.clauses) == 0 {
 		return nil
 	}
 	h.spans = text.AppendSpans(h.spans[:0], s)
@@ -94,15 +94,6 @@ func (h *highlighter) ranges(s string) (found [][2]int) {
 		}
 	}
 	return found
-}
-
-// mayMatch is a fast test that fails for most values.
-func (h *highlighter) mayMatch(s string) bool {
-	if len(h.clauses) == 0 {
-		return false
-	}
-	folded := text.Fold(s)
-	return slices.ContainsFunc(h.clauses, func(c query.Clause) bool { return strings.Contains(folded, c.Words[0]) })
 }
 
 // matchClause returns how many words at the start of spans are those of a clause; 0 if they are others.
