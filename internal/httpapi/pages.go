@@ -67,15 +67,15 @@ func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*resp
 	}
 }
 
+// maxForm is the maximum size of a form in bytes: a key, and the query of the page to return to.
+const maxForm = 32 << 10
+
 // readForm reads the form of a request before its handler runs.
 func readForm(next func(*response, *http.Request) error) func(*response, *http.Request) error {
 	return func(w *response, r *http.Request) error {
-		body, err := readBody(w, r, maxForm+1) // the handler rejects forms that are too large
+		body, err := readBody(w, r, maxForm)
 		if err != nil {
 			return err
-		}
-		if len(body) > maxForm {
-			w.set("Connection", "close") // the rest is not read
 		}
 		if err := w.ticket.Enter(r.Context(), admission.Write); err != nil {
 			return err

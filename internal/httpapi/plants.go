@@ -29,7 +29,7 @@ func (a *API) createPlant(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := readPlant(w, r)
+	body, err := readBody(w, r, plants.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -75,16 +75,6 @@ func checkPlantHeaders(h http.Header) error {
 		}
 	}
 	return nil
-}
-
-func readPlant(w *response, r *http.Request) ([]byte, error) {
-	if r.ContentLength <= plants.MaxBody {
-		if body, err := readBody(w, r, plants.MaxBody+1); err != nil || len(body) <= plants.MaxBody {
-			return body, err
-		}
-	}
-	w.set("Connection", "close") // the rest is not read
-	return nil, herb.Invalidf("the body exceeds %d bytes", plants.MaxBody)
 }
 
 // maxIdempotencyKey is the maximum length of an idempotency key in characters.

@@ -195,19 +195,23 @@ func (w *response) setCaching(r *http.Request, access herb.Access) {
 // bodyTimeout is the time limit for receiving the body of a request. Bodies are small: a plant or a form.
 const bodyTimeout = 5 * time.Second
 
-// maxForm is the maximum size of a form: a key, and the query of the page to return to.
-const maxForm = 32 << 10
-
-// readBody reads a body up to a limit. It runs before the request takes a slot of any lane, so that slow senders occupy
-// only a connection.
-func readBody(w *response, r *http.Request, limit int64) ([]byte, error) {
+// readBody reads a body of at most limit bytes. It runs before the request takes a slot of any lane, so that slow senders
+// occupy only a connection.
+func readBody(w *response, r *http.Request, limit int64) (body []byte, err error) {
 	control := http.NewResponseController(w.ResponseWriter)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not supported by the writers of tests
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit))
-	if err != nil {
-		w.set("Connection", "close")
-		return nil, herb.Wrap(herb.CodeInvalid, err, "the body was not received within %s; send it again", bodyTimeout)
+	if r.ContentLength <= limit {
+		_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not supported by the writers of tests
+		body, err = io.ReadAll(io.LimitReader(r.Body, limit+1))
 	}
-	_ = control.SetReadDeadline(time.Time{})
-	return body, nil
+	switch {
+	case err != nil:
+		err = herb.Wrap(herb.CodeInvalid, err, "the body was not received within %s; send it again", bodyTimeout)
+	case max(r.ContentLength, int64(len(body))) > limit:
+		err = herb.Invalidf("the body exceeds %d bytes", limit)
+	default:
+		_ = control.SetReadDeadline(time.Time{})
+		return body, nil
+	}
+	w.set("Connection", "close") // the rest is not read
+	return nil, err
 }

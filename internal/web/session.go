@@ -80,7 +80,7 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v datasetView
 
 // saveKey verifies the key that was entered into the form of a dataset and stores it in a cookie.
 func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request, v datasetView) error {
-	key, back, err := p.readKeyForm(w, r)
+	key, back, err := p.readKeyForm(r)
 	if err != nil {
 		return err
 	}
@@ -92,12 +92,10 @@ func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request, v datasetView) e
 }
 
 // readKeyForm reads the key that was entered, and the query string of the page to return to.
-func (p *Pages) readKeyForm(w http.ResponseWriter, r *http.Request) (key, back string, err error) {
-	const maxForm = 32 << 10 // a key and the query string of the page to return to
+func (p *Pages) readKeyForm(r *http.Request) (key, back string, err error) {
 	if err := p.csrf.Check(r); err != nil {
 		return "", "", herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the page here and enter the key again")
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return "", "", herb.Wrap(herb.CodeInvalid, err, "malformed form; open the page and enter the key again")
 	}
@@ -116,7 +114,7 @@ func (p *Pages) requestSiteKey(w http.ResponseWriter, r *http.Request, message s
 
 // saveSiteKey verifies the key that was entered into the form of the site and stores it in a cookie.
 func (p *Pages) saveSiteKey(w http.ResponseWriter, r *http.Request) error {
-	key, _, err := p.readKeyForm(w, r)
+	key, _, err := p.readKeyForm(r)
 	if err != nil {
 		return err
 	}
