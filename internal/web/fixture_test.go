@@ -252,7 +252,10 @@ func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 		}
 		lib.versions[d.Ref] = []library.VersionInfo{{Dataset: d, Live: true}}
 	}
-	opts := web.Options{Library: lib, Keys: fakeKeys{}, Version: "test", SearchBudget: time.Hour}
+	opts := web.Options{
+		Library: lib, Keys: fakeKeys{}, Version: "test", SearchBudget: time.Hour, Folder: func(herb.Ref) string { return "" },
+		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
+	}
 	if change != nil {
 		change(&opts, lib)
 	}

@@ -39,14 +39,12 @@ type Keys interface {
 	Verify(ctx context.Context, key, client string) (herb.Principal, error)
 }
 
-// Options of the pages. Library and Keys are required.
+// Options of the pages. Library, Keys, SourceErrors and Folder are required.
 type Options struct {
 	Library      Library
 	Keys         Keys
-	SourceErrors func(ctx context.Context) ([]herb.SourceError, error) // errors of sources that could not be published; nil: none are known
-	// Folder returns the folder of the file that a dataset was published from, whose images pages show; "" if there is none.
-	// nil: no dataset has one.
-	Folder func(herb.Ref) string
+	SourceErrors func(ctx context.Context) ([]herb.SourceError, error) // errors of sources that could not be published
+	Folder       func(herb.Ref) string                                 // of the file that a dataset was published from, whose images pages show; "" if there is none
 	// PublicURL is the external URL of the pages, such as https://example.org/data; empty: that of the request.
 	PublicURL string
 	Version   string // of the program
@@ -71,11 +69,8 @@ type Pages struct {
 
 // New returns the pages of a library.
 func New(opts Options) (*Pages, error) {
-	if opts.Library == nil || opts.Keys == nil {
-		return nil, errors.New("web: Library and Keys are required")
-	}
-	if opts.Folder == nil {
-		opts.Folder = func(herb.Ref) string { return "" }
+	if opts.Library == nil || opts.Keys == nil || opts.SourceErrors == nil || opts.Folder == nil {
+		return nil, errors.New("web: Library, Keys, SourceErrors and Folder are required")
 	}
 	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection()}
 	if opts.PublicURL != "" {

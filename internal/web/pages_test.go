@@ -256,7 +256,10 @@ func TestNew_missingOptions(t *testing.T) {
 	if _, err := web.New(web.Options{}); err == nil {
 		t.Error("New accepts options without a library")
 	}
-	if _, err := web.New(web.Options{Library: &fakeLibrary{}, Keys: fakeKeys{}, PublicURL: "example.org"}); err == nil {
+	if _, err := web.New(web.Options{
+		Library: &fakeLibrary{}, Keys: fakeKeys{}, Folder: func(herb.Ref) string { return "" }, PublicURL: "example.org",
+		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
+	}); err == nil || !strings.Contains(err.Error(), "example.org") {
 		t.Error("New accepts a public URL without a host")
 	}
 }

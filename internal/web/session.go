@@ -169,9 +169,6 @@ func (p *Pages) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) e
 // They are shown only to visitors with a key that may read the dataset, also if the dataset is open: messages quote values of a
 // source, and the source may ask for a key. Paths are reduced to file names.
 func (p *Pages) rejections(r *http.Request) (map[herb.Ref]herb.SourceError, error) {
-	if p.opts.SourceErrors == nil {
-		return nil, nil
-	}
 	found, err := p.opts.SourceErrors(r.Context())
 	if err != nil {
 		return nil, fmt.Errorf("read source errors: %w", err)

@@ -155,7 +155,9 @@ func (l *library) publishFolder(ctx context.Context, folder string) error {
 // handler returns the HTTP handler of the library, composed as in the program.
 func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	t.Helper()
-	pages, err := web.New(web.Options{Library: l.data.Library, Keys: l.verifier, Folder: l.sourceFolder, PublicURL: publicURL, Version: "1.0"})
+	pages, err := web.New(web.Options{
+		Library: l.data.Library, Keys: l.verifier, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors, PublicURL: publicURL, Version: "1.0",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
