@@ -50,7 +50,7 @@ func Open(ctx context.Context, path string) (*Server, error) {
 		if err := errors.Join(err1, err2, err3); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", shape.Name, err), db.Close())
 		}
-		s.queries[r.String()] = prepared{count, page, sql.args}
+		s.queries[key(r)] = prepared{count, page, sql.args}
 	}
 	return s, nil
 }
@@ -87,13 +87,17 @@ func (s *Server) answer(ctx context.Context, raw string) ([]byte, error) {
 	return fmt.Appendf(nil, `{"data":[%s],"meta":%s}`, bytes.Join(page.Records, []byte{','}), meta), err
 }
 
+// key identifies a request, regardless of its page.
+func key(r *query.Request) string {
+	b, _ := json.Marshal([]any{r.Conditions, r.Search, r.Sort}) // plain structs
+	return string(b)
+}
+
 // List returns a page.
 func (s *Server) List(ctx context.Context, r *query.Request) (query.Page, error) {
-	first := *r
-	first.Page, first.PerPage = 1, query.DefaultPerPage
-	q, ok := s.queries[first.String()]
+	q, ok := s.queries[key(r)]
 	if !ok {
-		return query.Page{}, herb.Invalidf("%s is not one of the shapes", first.String())
+		return query.Page{}, herb.Invalidf("%s is not one of the shapes", key(r))
 	}
 	var out query.Page
 	if err := q.count.QueryRowContext(ctx, q.args...).Scan(&out.Total); err != nil {

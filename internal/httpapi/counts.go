@@ -35,7 +35,7 @@ type facetRange struct {
 }
 
 func (a *API) facets(w *response, r *http.Request) error {
-	view, req, err := openRequest(a, w, r, r.URL.RawQuery, facetsPattern, byFields(query.ParseFacets))
+	view, req, err := openRequest(a, w, r, r.URL.RawQuery, contentJSON, byFields(query.ParseFacets))
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,6 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-const gridPattern = "/api/v1/{namespace}/{dataset}/grid"
-
 // gridBody is the response to a grid request.
 type gridBody struct {
 	Data [][3]int `json:"data"` // column, row and count of each cell that is not empty
@@ -92,7 +90,7 @@ type gridMeta struct {
 }
 
 func (a *API) grid(w *response, r *http.Request) error {
-	view, req, err := openRequest(a, w, r, r.URL.RawQuery, gridPattern, byFields(query.ParseGrid))
+	view, req, err := openRequest(a, w, r, r.URL.RawQuery, contentJSON, byFields(query.ParseGrid))
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func TestGrid_headers(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if a := s.get(t, gridPath+"&_rows=128&_bounds=-180.0,-90,180,90", "If-None-Match: "+tag); a.status != 304 || s.library.listed.Load() != counted {
+	if a := s.get(t, gridPath+raw, "If-None-Match: "+tag); a.status != 304 || s.library.listed.Load() != counted {
 		t.Errorf("the same request gets %d", a.status)
 	}
 	for _, other := range []string{raw + "&_rows=1", raw + "&_columns=1", "&_bounds=-180,-90,180,91", raw + "&name=x"} {

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -19,7 +18,7 @@ func (a *API) list(w *response, r *http.Request) error {
 	if format, ok := wantsExport(r.Header["Accept"]); ok {
 		return a.export(w, r, format)
 	}
-	view, req, err := openRequest(a, w, r, r.URL.RawQuery, "", w.parseListing)
+	view, req, err := openRequest(a, w, r, r.URL.RawQuery, contentJSON, w.parseListing)
 	if err != nil {
 		return err
 	}
@@ -127,16 +126,16 @@ func (w *response) parseListing(raw string, d herb.Dataset) (*query.Request, err
 }
 
 // openRequest opens the dataset of the path, authorizes the client, parses the raw query and sets the entity tag, in this
-// order: an unauthorized client must not learn the fields from a parse error. The tag identifies the request and its
-// representation. If the client has it, openRequest sends 304 and the error is errSent. The caller must release the view.
-func openRequest[R fmt.Stringer](
-	a *API, w *response, r *http.Request, raw, representation string, parse func(raw string, d herb.Dataset) (R, error),
+// order: an unauthorized client must not learn the fields from a parse error. The tag identifies the version, the request and
+// the media type of the response. If the client has it, openRequest sends 304 and the error is errSent. The caller must
+// release the view.
+func openRequest[R any](
+	a *API, w *response, r *http.Request, raw, mediaType string, parse func(raw string, d herb.Dataset) (R, error),
 ) (view library.View, req R, err error) {
 	if view, raw, err = a.openDataset(w, r, raw); err != nil {
 		return view, req, err
 	}
-	if req, err = parse(raw, view.Dataset); err == nil &&
-		w.notModified(r, a.entityTag(view.Ref.Namespace, view.Ref.Name, view.Version, representation, req.String())) {
+	if req, err = parse(raw, view.Dataset); err == nil && w.notModified(r, a.entityTag(r.URL.EscapedPath(), raw, view.Version, mediaType)) {
 		err = errSent
 	}
 	if err != nil {

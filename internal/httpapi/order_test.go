@@ -57,8 +57,8 @@ func TestListing_datasetOrder(t *testing.T) {
 		})
 	}
 	tag := func(q url.Values) string { return s.get(t, "/api/v1/news/items/data?"+q.Encode()).header.Get("ETag") }
-	if tag(nil) != tag(url.Values{"sort": {"day"}, "order": {"desc"}}) || tag(nil) == tag(url.Values{"sort": {"day"}}) {
-		t.Error("the entity tags do not follow the order")
+	if tag(nil) == tag(url.Values{"sort": {"day"}}) {
+		t.Error("another order has the same entity tag")
 	}
 }
 

@@ -17,7 +17,7 @@ func (a *API) record(w *response, r *http.Request) error {
 		return a.noSuchPath(r)
 	}
 	shown := herb.Clip(r.PathValue("key"), maxShown)
-	view, req, err := openRequest(a, w, r, r.URL.RawQuery, "record", func(raw string, d herb.Dataset) (*query.Request, error) {
+	view, req, err := openRequest(a, w, r, r.URL.RawQuery, contentJSON, func(raw string, d herb.Dataset) (*query.Request, error) {
 		key, err := keyFilter(r.URL, d)
 		if err != nil {
 			return nil, err

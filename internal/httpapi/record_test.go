@@ -58,6 +58,19 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// TestRecord_tags checks that records whose keys differ only in what is escaped have different entity tags.
+func TestRecord_tags(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	d, _ := stock()
+	d.Fields[1].Type = herb.TypeText
+	s.library.put(d, []herb.Record{{"a/b", "c", "x"}, {"a", "b/c", "y"}})
+	one, other := s.get(t, "/api/v1/shop/stock/data/a%2Fb/c"), s.get(t, "/api/v1/shop/stock/data/a/b%2Fc")
+	if one.status != 200 || other.status != 200 || one.body == other.body || one.header.Get("ETag") == other.header.Get("ETag") {
+		t.Errorf("%s with %v\n%s with %v", one.body, one.header, other.body, other.header)
+	}
+}
+
 func TestList_fields(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

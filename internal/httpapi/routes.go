@@ -28,8 +28,8 @@ func (a *API) routeTable() []route {
 		{method: http.MethodPost, pattern: "/plants", handle: a.createPlant},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/data", handle: a.list},
 		{method: http.MethodGet, pattern: recordPattern, handle: a.record},
-		{method: http.MethodGet, pattern: facetsPattern, handle: a.facets},
-		{method: http.MethodGet, pattern: gridPattern, handle: a.grid},
+		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/facets", handle: a.facets},
+		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/grid", handle: a.grid},
 		{method: http.MethodGet, pattern: "/api/v1", handle: a.catalogue},
 		{method: http.MethodGet, pattern: searchPattern, handle: a.search},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}", handle: a.describe},
@@ -52,8 +52,6 @@ func (a *API) exportRoutes(listing string, page bool) (routes []route) {
 	}
 	return routes
 }
-
-const facetsPattern = "/api/v1/{namespace}/{dataset}/facets"
 
 // allMethods lists the methods of all resources.
 const allMethods = "GET, HEAD, POST, OPTIONS"

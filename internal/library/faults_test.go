@@ -79,11 +79,11 @@ func (e content) listedAs(ctx context.Context, source library.Source) error {
 	for i, q := range e.asked {
 		got, err := source.List(ctx, q)
 		if err != nil {
-			return fmt.Errorf("listing %q: %w", q, err)
+			return fmt.Errorf("listing %+v: %w", q, err)
 		}
 		want := e.answers[i]
 		if want.Total != got.Total || !slices.EqualFunc(want.Records, got.Records, bytes.Equal) {
-			return fmt.Errorf("%q of the %s content differs (-want +got):\n%s", q, e.name, cmp.Diff(want, got))
+			return fmt.Errorf("%+v of the %s content differs (-want +got):\n%s", q, e.name, cmp.Diff(want, got))
 		}
 	}
 	return nil

@@ -203,30 +203,3 @@ func checkChoice(p Param, choices ...string) error {
 	last := len(choices) - 1
 	return herb.Invalidf("%s is %q; it must be %s or %s", p.Name, clip(p.Value), strings.Join(choices[:last], ", "), choices[last])
 }
-
-// String returns the request in canonical form: a query string that parses to the same request.
-func (f *FacetRequest) String() string {
-	var b strings.Builder
-	f.Request.writeFilters(&b)
-	for _, i := range f.Fields {
-		writeParam(&b, ParamField, f.Request.fields[i].Name)
-	}
-	writeParam(&b, ParamTop, strconv.Itoa(f.Top))
-	if f.Offset > 0 {
-		writeParam(&b, ParamOffset, strconv.Itoa(f.Offset))
-	}
-	if f.Containing != "" {
-		writeParam(&b, ParamValues, f.Containing)
-	}
-	writeParam(&b, ParamBuckets, strconv.Itoa(f.Buckets))
-	if f.Scale != ScaleLinear {
-		writeParam(&b, ParamScale, string(f.Scale))
-	}
-	if f.AllEdges {
-		writeParam(&b, ParamEdges, edgesAll)
-	}
-	if f.IgnoreOwnFilter {
-		writeParam(&b, ParamOwnFilter, ownFilterIgnore)
-	}
-	return b.String()
-}

@@ -174,7 +174,7 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 	case op == OpPrefix && (f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean):
 		return o, herb.Invalidf("%s[prefix] does not apply: %q is a %s field; use gte and lt for a range", f.Name, f.Name, f.Type)
 	case op == OpPrefix && f.Type == herb.TypeDateTime:
-		o.Text = strings.Replace(value, " ", "T", 1) // as in the canonical form
+		o.Text = strings.Replace(value, " ", "T", 1) // as in the canonical form of values
 		return o, nil
 	case op == OpPrefix && !f.Type.IsScalar():
 		o.Key = text.PrimaryKey(value)
@@ -195,7 +195,7 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 	return o, nil
 }
 
-// conditions returns the collected conditions in canonical order.
+// conditions returns the collected conditions, sorted by field and operator.
 func (fp *filterParser) conditions() []Condition {
 	rank := func(o Op) int { return slices.Index(Ops(), o) }
 	slices.SortFunc(fp.groups, func(a, b Condition) int {

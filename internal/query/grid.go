@@ -142,26 +142,5 @@ func gridEdges(low, high float64, n int) []string {
 	return edges
 }
 
-// String returns the request in canonical form: a query string that parses to the same request.
-func (g *GridRequest) String() string {
-	var b strings.Builder
-	g.Request.writeFilters(&b)
-	writeParam(&b, ParamX, g.Request.fields[g.X].Name)
-	writeParam(&b, ParamY, g.Request.fields[g.Y].Name)
-	writeParam(&b, ParamBounds, g.Bounds.String())
-	writeParam(&b, ParamColumns, strconv.Itoa(g.Columns))
-	writeParam(&b, ParamRows, strconv.Itoa(g.Rows))
-	return b.String()
-}
-
-// String returns the bounds as a value of ParamBounds.
-func (b Bounds) String() string {
-	var parts []string
-	for _, v := range []float64{b.MinX, b.MinY, b.MaxX, b.MaxY} {
-		parts = append(parts, strconv.FormatFloat(v, 'f', -1, 64))
-	}
-	return strings.Join(parts, ",")
-}
-
 // IsExpensive reports whether counting takes work that grows with the number of records of the dataset.
 func (g *GridRequest) IsExpensive(records int) bool { return records > expensiveRecords }

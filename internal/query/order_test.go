@@ -39,8 +39,9 @@ func TestParseOrdered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.String() != tt.want {
-				t.Errorf("got %s\nwant %s", r, tt.want)
+			want, err := query.Parse(tt.want, fields)
+			if diff := diffRequests(want, r); err != nil || diff != "" {
+				t.Errorf("not the same as %s: %v\n%s", tt.want, err, diff)
 			}
 		})
 	}

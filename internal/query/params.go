@@ -73,8 +73,13 @@ func givenTwice(param string) error {
 func (ps Params) Encode() string {
 	var b strings.Builder
 	b.Grow(64) // enough for most queries
-	for _, p := range ps {
-		writeParam(&b, p.Name, p.Value)
+	for i, p := range ps {
+		if i > 0 {
+			b.WriteByte('&')
+		}
+		b.WriteString(url.QueryEscape(p.Name))
+		b.WriteByte('=')
+		b.WriteString(url.QueryEscape(p.Value))
 	}
 	return b.String()
 }
@@ -125,8 +130,7 @@ func ResolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool
 	return resolveFilter(param, fields)
 }
 
-// resolveFilter first interprets a trailing known operator as such, so that the canonical form, which always has one,
-// is never ambiguous.
+// resolveFilter first interprets a trailing known operator as such, so that a filter with an operator is never ambiguous.
 func resolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool) {
 	if name, op := splitOperator(param); slices.Contains(Ops(), op) {
 		if i := herb.FieldIndex(fields, name); i >= 0 {

@@ -89,7 +89,7 @@ func (r *Request) parse(raw, kind string, reserved []string, set func(Param) err
 
 // ParseOrdered parses a request like Parse, for a dataset with a default order. The default order applies if the
 // request has neither a sort nor a search, which is ordered by relevance. The result equals that of a request with an
-// explicit sort, so that both have the same canonical form.
+// explicit sort.
 func ParseOrdered(raw string, fields []herb.Field, order herb.Order) (*Request, error) {
 	r, err := Parse(raw, fields)
 	if err != nil || len(r.Sort) > 0 || r.Search != nil || order.Field == "" {

@@ -1,5 +1,5 @@
-// Package query defines listing requests. It parses a request from the query string of a URL, rejects invalid ones with
-// a helpful message, and formats requests in canonical form. It does not execute requests.
+// Package query defines listing requests. It parses a request from the query string of a URL and rejects invalid ones with
+// a helpful message. It does not execute requests.
 //
 // # Conditions
 //
@@ -13,10 +13,7 @@ import (
 	"context"
 	"iter"
 	"math"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -68,47 +65,6 @@ func (r *Request) Offset() int {
 
 // ByRelevance reports whether the records are ordered by search score.
 func (r *Request) ByRelevance() bool { return r.Search != nil && len(r.Sort) == 0 }
-
-// String returns the request in canonical form: a query string that parses to the same request. Requests that differ
-// only in spelling or order of parameters have the same canonical form.
-func (r *Request) String() string {
-	var b strings.Builder
-	b.Grow(64) // enough for most requests
-	r.writeFilters(&b)
-	r.writeSort(&b)
-	if r.Selected != nil {
-		names := make([]string, len(r.Selected))
-		for i, f := range r.Fields() {
-			names[i] = f.Name
-		}
-		writeParam(&b, ParamFields, strings.Join(names, ","))
-	}
-	writeParam(&b, ParamPage, strconv.Itoa(r.Page))
-	writeParam(&b, ParamPerPage, strconv.Itoa(r.PerPage))
-	return b.String()
-}
-
-// writeFilters writes the parameters that select records: conditions and search.
-func (r *Request) writeFilters(b *strings.Builder) {
-	for _, c := range r.Conditions {
-		name := FilterParam(r.fields[c.Field].Name, c.Op)
-		for _, v := range c.Values {
-			writeParam(b, name, v.Text)
-		}
-	}
-	if r.Search != nil {
-		writeParam(b, ParamSearch, r.Search.String())
-	}
-}
-
-func writeParam(b *strings.Builder, name, value string) {
-	if b.Len() > 0 {
-		b.WriteByte('&')
-	}
-	b.WriteString(url.QueryEscape(name))
-	b.WriteByte('=')
-	b.WriteString(url.QueryEscape(value))
-}
 
 // Page is the result of a listing request.
 type Page struct {

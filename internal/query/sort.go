@@ -74,23 +74,3 @@ func appendSortField(sort []SortField, name string, desc bool, fields []herb.Fie
 	}
 	return append(sort, SortField{i, desc}), nil
 }
-
-func (r *Request) writeSort(b *strings.Builder) {
-	switch len(r.Sort) {
-	case 0:
-	case 1: // as in the specification, which has no -
-		writeParam(b, ParamSort, r.fields[r.Sort[0].Field].Name)
-		if r.Sort[0].Desc {
-			writeParam(b, ParamOrder, orderDesc)
-		}
-	default:
-		parts := make([]string, len(r.Sort))
-		for i, f := range r.Sort {
-			if f.Desc {
-				parts[i] = "-"
-			}
-			parts[i] += r.fields[f.Field].Name
-		}
-		writeParam(b, ParamSort, strings.Join(parts, ","))
-	}
-}

@@ -168,9 +168,9 @@ func use(r *segment.Reader, asked []*query.Request, what string) error {
 		page, err := r.List(context.Background(), q)
 		switch {
 		case err != nil && !isDamage(err):
-			return fmt.Errorf("%s: listing %q: %w", what, q, err)
+			return fmt.Errorf("%s: listing %+v: %w", what, q, err)
 		case err == nil && (len(page.Records) > q.PerPage || page.Total > r.Len()):
-			return fmt.Errorf("%s: listing %q: %d records on a page of %d, %d of %d in all",
+			return fmt.Errorf("%s: listing %+v: %d records on a page of %d, %d of %d in all",
 				what, q, len(page.Records), q.PerPage, page.Total, r.Len())
 		}
 	}
@@ -178,9 +178,9 @@ func use(r *segment.Reader, asked []*query.Request, what string) error {
 		facets, err := r.Facets(context.Background(), facetsOf(q, r.Fields()))
 		switch {
 		case err != nil && !isDamage(err):
-			return fmt.Errorf("%s: facets of %q: %w", what, q, err)
+			return fmt.Errorf("%s: facets of %+v: %w", what, q, err)
 		case err == nil && (len(facets.Fields) != len(r.Fields()) || facets.Total > r.Len()):
-			return fmt.Errorf("%s: facets of %q: %d fields, %d of %d in all", what, q, len(facets.Fields), facets.Total, r.Len())
+			return fmt.Errorf("%s: facets of %+v: %d fields, %d of %d in all", what, q, len(facets.Fields), facets.Total, r.Len())
 		}
 		number := slices.IndexFunc(r.Fields(), func(f herb.Field) bool { return f.Type == herb.TypeNumber })
 		if number < 0 {
@@ -190,9 +190,9 @@ func use(r *segment.Reader, asked []*query.Request, what string) error {
 		grid, err := r.Grid(context.Background(), &query.GridRequest{Request: q, X: number, Y: number, Columns: 9, Rows: 9, Bounds: bounds})
 		switch {
 		case err != nil && !isDamage(err):
-			return fmt.Errorf("%s: grid of %q: %w", what, q, err)
+			return fmt.Errorf("%s: grid of %+v: %w", what, q, err)
 		case err == nil && (grid.Total > r.Len() || grid.Inside > grid.Total):
-			return fmt.Errorf("%s: grid of %q: %d of %d, %d inside", what, q, grid.Total, r.Len(), grid.Inside)
+			return fmt.Errorf("%s: grid of %+v: %d of %d, %d inside", what, q, grid.Total, r.Len(), grid.Inside)
 		}
 	}
 	return nil

@@ -333,12 +333,12 @@ func TestCreate_shapes(t *testing.T) {
 				want, total := oracle.Find(q)
 				page, err := r.List(t.Context(), q)
 				if err != nil {
-					t.Errorf("listing %q: %v", q, err)
+					t.Errorf("listing %+v: %v", q, err)
 					continue
 				}
 				got := decoded(t, test.fields, page.Records)
 				if page.Total != total || !slices.EqualFunc(got, want, slices.Equal[herb.Record]) {
-					t.Errorf("listing %q: %d in all, want %d\n%.300q\nwant\n%.300q", q, page.Total, total, got, want)
+					t.Errorf("listing %+v: %d in all, want %d\n%.300q\nwant\n%.300q", q, page.Total, total, got, want)
 				}
 			}
 		})

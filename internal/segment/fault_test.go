@@ -144,9 +144,9 @@ func TestRelease(t *testing.T) {
 				}
 				page, err := r.List(t.Context(), q)
 				if err != nil {
-					t.Errorf("listing %q: %v", q, err)
+					t.Errorf("listing %+v: %v", q, err)
 				} else if page.Total != want[i].Total || !slices.EqualFunc(page.Records, want[i].Records, bytes.Equal) {
-					t.Errorf("listing %q: %q of %d; want %q of %d",
+					t.Errorf("listing %+v: %q of %d; want %q of %d",
 						q, page.Records, page.Total, want[i].Records, want[i].Total)
 				}
 				if err := r.Release(); err != nil {

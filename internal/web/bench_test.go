@@ -18,15 +18,16 @@ import (
 // cachedSource caches listings, so that the benchmark measures only the rendering.
 type cachedSource struct {
 	library.Source
-	pages sync.Map // query.Page by the canonical form of the request
+	pages sync.Map // query.Page by the request
 }
 
 func (s *cachedSource) List(ctx context.Context, r *query.Request) (query.Page, error) {
-	if p, ok := s.pages.Load(r.String()); ok {
+	key := fmt.Sprintf("%+v", *r)
+	if p, ok := s.pages.Load(key); ok {
 		return p.(query.Page), nil
 	}
 	p, err := s.Source.List(ctx, r)
-	s.pages.Store(r.String(), p)
+	s.pages.Store(key, p)
 	return p, err
 }
 
