@@ -28,7 +28,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -81,9 +80,6 @@ func (f Format) ContentType() string {
 // FileName returns the suggested file name for a dataset.
 func (f Format) FileName(ref herb.Ref) string { return ref.Name + "." + string(f) }
 
-// ChunkSize is the maximum number of bytes per write.
-const ChunkSize = 64 << 10
-
 // Summary describes what was written.
 type Summary struct {
 	Rows   int // records, without the header
@@ -99,8 +95,8 @@ func Digest(h hash.Hash) string {
 // Write writes all records of a stream. It fails if their number differs from the total of the stream, so that a
 // truncated result is never taken for a complete one.
 func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary, error) {
-	chunks := &chunkWriter{w: w, hash: sha256.New()}
-	out := bufio.NewWriterSize(chunks, ChunkSize)
+	sent := &summingWriter{w: w, hash: sha256.New()}
+	out := bufio.NewWriterSize(sent, 64<<10)
 	var record func(rec []byte) error // also returns errors of earlier writes
 	finish := out.Flush
 	switch f {
@@ -142,28 +138,22 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 	if err := finish(); err != nil {
 		return Summary{}, err
 	}
-	return Summary{Rows: rows, Bytes: chunks.bytes, Digest: Digest(chunks.hash)}, nil
+	return Summary{Rows: rows, Bytes: sent.bytes, Digest: Digest(sent.hash)}, nil
 }
 
-// chunkWriter writes chunks, counts their bytes and hashes them.
-type chunkWriter struct {
+// summingWriter counts and hashes the bytes that it writes.
+type summingWriter struct {
 	w     io.Writer
 	hash  hash.Hash
 	bytes int64
 }
 
 // Write implements io.Writer.
-func (c *chunkWriter) Write(p []byte) (written int, err error) {
-	for chunk := range slices.Chunk(p, ChunkSize) {
-		n, err := c.w.Write(chunk)
-		written += n
-		if err != nil {
-			return written, err
-		}
-		c.hash.Write(chunk)
-		c.bytes += int64(n)
-	}
-	return written, nil
+func (s *summingWriter) Write(p []byte) (n int, err error) {
+	n, err = s.w.Write(p)
+	s.hash.Write(p[:n])
+	s.bytes += int64(n)
+	return n, err
 }
 
 // csvWriter converts records to CSV lines. The package encoding/csv would need strings, and quotes fewer values.

@@ -12,7 +12,6 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -173,27 +172,10 @@ func (p *pieces) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestWrite_chunks writes a value far larger than a chunk, which must be neither buffered nor written as a whole.
-func TestWrite_chunks(t *testing.T) {
-	t.Parallel()
-	long := herb.Record{strings.Repeat("a\"\n", 1<<20)}
-	rec := string(long.AppendJSON(nil, fieldsOf("a")))
-	for _, f := range export.Formats() {
-		var p pieces
-		sum, err := export.Write(&p, f, fieldsOf("a"), streamOf(1, nil, rec))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if most := sum.Bytes/export.ChunkSize + 2; slices.Max(p.sizes) > export.ChunkSize || len(p.sizes) > int(most) {
-			t.Errorf("%s: %d bytes in pieces of %v", f, sum.Bytes, p.sizes)
-		}
-	}
-}
-
 func TestWrite_failures(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	random := make([]byte, export.ChunkSize)
+	random := make([]byte, 64<<10)
 	for i := range random {
 		random[i] = byte('a' + rand.IntN(26)) // compression must not hide the size
 	}

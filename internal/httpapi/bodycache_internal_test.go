@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"strconv"
 	"testing"
 )
@@ -32,4 +33,34 @@ func TestBodyCache_limit(t *testing.T) {
 	if c.get(bodyKey{"large", codingGzip}) != nil {
 		t.Error("a large body was cached")
 	}
+}
+
+// TestCompressor_chunks checks that a large write is compressed in chunks, because a client that stops reading is detected
+// between two of them, and so that memory does not depend on the size of a record.
+func TestCompressor_chunks(t *testing.T) {
+	t.Parallel()
+	large := make([]byte, 4<<20)
+	for i := range large {
+		large[i] = byte(rand.Uint32())
+	}
+	for _, to := range []coding{codingGzip, codingZstd} {
+		var c compressor
+		sizes := &writeSizes{}
+		out, err := c.stream(to, sizes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Write(large); err != nil || sizes.total < len(large)*9/10 || sizes.most > 2*streamChunk {
+			t.Errorf("%s: %v, %d bytes in writes of up to %d", to, err, sizes.total, sizes.most)
+		}
+	}
+}
+
+// writeSizes records the sizes of writes.
+type writeSizes struct{ total, most int }
+
+func (s *writeSizes) Write(p []byte) (int, error) {
+	s.total += len(p)
+	s.most = max(s.most, len(p))
+	return len(p), nil
 }

@@ -77,24 +77,21 @@ func newListing(records [][]byte, m query.Meta) listing {
 	return listing{records, end, size}
 }
 
-// write writes the body in chunks, because an encoder may buffer its input until it has compressed all of it.
-func (l listing) write(out io.Writer) (err error) {
-	write := func(piece []byte) {
-		for len(piece) > 0 && err == nil {
-			n := min(len(piece), streamChunk)
-			_, err = out.Write(piece[:n])
-			piece = piece[n:]
-		}
-	}
-	write([]byte(listingStart))
+// write writes the body.
+func (l listing) write(out io.Writer) error {
+	_, err := io.WriteString(out, listingStart)
 	comma := []byte{','} // allocated once
 	for i, rec := range l.records {
-		if i > 0 {
-			write(comma)
+		if i > 0 && err == nil {
+			_, err = out.Write(comma)
 		}
-		write(rec)
+		if err == nil {
+			_, err = out.Write(rec)
+		}
 	}
-	write(l.end)
+	if err == nil {
+		_, err = out.Write(l.end)
+	}
 	return err
 }
 

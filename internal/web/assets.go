@@ -27,12 +27,11 @@ import (
 //go:embed assets templates swagger-ui/*.gz
 var files embed.FS
 
-// assets are the files that pages refer to. Their folder is named by a hash of them all, so that browsers cache them without
-// revalidation and never combine a new page with an old file. Files refer to each other by relative names.
+// assets are the files that pages refer to. Their folder is named by a hash of them and the templates, so that browsers cache them
+// without revalidation and never combine a new page with an old file. Files refer to each other by relative names.
 type assets struct {
-	folder      string           // URL path
-	files       map[string]asset // as embedded
-	fingerprint string           // of all assets and templates
+	folder string           // URL path
+	files  map[string]asset // as embedded
 	// served returns the files as they are served: scripts bundled, style sheets stripped, all compressed. The first request for
 	// a file prepares them, so that the first page does not wait for it.
 	served func() (map[string]asset, error)
@@ -49,7 +48,7 @@ func newAssets(base string) (*assets, error) {
 	types := map[string]string{
 		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2",
 	}
-	all, served := sha256.New(), sha256.New()
+	all := sha256.New()
 	err := fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -62,14 +61,13 @@ func newAssets(base string) (*assets, error) {
 		name, compressed := strings.CutSuffix(path.Base(file), ".gz")
 		if contentType := types[path.Ext(name)]; contentType != "" { // templates and licenses of third-party files are not served
 			a.files[name] = asset{contentType, content, compressed}
-			served.Write(content)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read assets: %w", err)
 	}
-	a.folder, a.fingerprint = base+"/assets/"+hex.EncodeToString(served.Sum(nil)[:5]), hex.EncodeToString(all.Sum(nil))
+	a.folder = base + "/assets/" + hex.EncodeToString(all.Sum(nil)[:8])
 	a.served = sync.OnceValues(func() (map[string]asset, error) {
 		prepared, err := bundle(a.files, "app.js")
 		for name, f := range prepared {

@@ -139,7 +139,7 @@ func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetVie
 	if err != nil {
 		return false, err
 	}
-	tag := etag.New(p.opts.Version, a.fingerprint, v.Version, v.live, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery)
+	tag := etag.New(p.opts.Version, a.folder, v.Version, v.live, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery)
 	w.Header().Set("Etag", tag)
 	if !etag.Match(r.Header, tag) {
 		return false, nil
