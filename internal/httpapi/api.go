@@ -115,7 +115,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if a.base != "" {
 		r = a.withoutBase(r)
 	}
-	w := &response{ResponseWriter: rw, api: a, start: time.Now(), id: requestID(r.Header)}
+	w := &response{ResponseWriter: rw, api: a, start: time.Now(), id: requestID(r.Header), path: r.URL.EscapedPath()}
 	w.values = w.storage[:0]
 	w.set("X-Request-Id", w.id)
 	w.set("X-Content-Type-Options", "nosniff")
@@ -130,7 +130,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "*" && r.Method == http.MethodOptions:
 		w.options(allMethods)
-	case !isCanonical(r.URL):
+	case !isCanonical(w.path):
 		a.rejectPath(w, r)
 	default:
 		a.mux.ServeHTTP(w, r)

@@ -74,7 +74,7 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 	for i, d := range datasets {
 		body.Datasets[i] = a.summarize(d)
 	}
-	if err := a.setLinks(w, r.URL, body.Meta); err != nil {
+	if err := a.setLinks(w, r.URL.RawQuery, body.Meta); err != nil {
 		return err
 	}
 	return a.sendDescription(w, r, body, herb.AccessOpen)

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -32,7 +31,7 @@ func (a *API) list(w *response, r *http.Request) error {
 	}
 	w.set("X-Total-Count", strconv.Itoa(page.Total))
 	meta := req.Meta(page.Total)
-	if err := a.setLinks(w, r.URL, meta); err != nil {
+	if err := a.setLinks(w, r.URL.RawQuery, meta); err != nil {
 		return err
 	}
 	body := newListing(page.Records, meta)
@@ -132,7 +131,7 @@ func openRequest[R any](
 	if view, raw, err = a.openDataset(w, r, raw); err != nil {
 		return view, req, err
 	}
-	if req, err = parse(raw, view.Dataset); err == nil && w.notModified(r, a.entityTag(r.URL.EscapedPath(), raw, view.Version, mediaType)) {
+	if req, err = parse(raw, view.Dataset); err == nil && w.notModified(r, a.entityTag(w.path, raw, view.Version, mediaType)) {
 		err = errSent
 	}
 	if err != nil {
@@ -205,13 +204,13 @@ func (a *API) acquire(r *http.Request) (library.View, error) {
 
 // setLinks sets the Link header to the first, previous, next and last page of a listing. The links do not contain the key,
 // because they may be logged, shared and cached.
-func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
-	params, err := query.ParseParams(u.RawQuery)
+func (a *API) setLinks(w *response, raw string, m query.Meta) error {
+	params, err := query.ParseParams(raw)
 	if err != nil {
 		return err
 	}
 	params = params.Without(query.ParamPage, query.ParamAPIKey).With(query.Param{Name: query.ParamPage})
-	target := a.base + u.EscapedPath() + "?" + params.Encode() // the number of the page follows
+	target := a.base + w.path + "?" + params.Encode() // the number of the page follows
 	var b strings.Builder
 	b.Grow(4 * (len(target) + len(`<1000000>; rel="first", `)))
 	for _, link := range []struct {

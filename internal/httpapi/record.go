@@ -18,7 +18,7 @@ func (a *API) record(w *response, r *http.Request) error {
 	}
 	shown := herb.Clip(r.PathValue("key"), maxShown)
 	view, req, err := openRequest(a, w, r, r.URL.RawQuery, contentJSON, func(raw string, d herb.Dataset) (*query.Request, error) {
-		key, err := keyFilter(r.URL, d)
+		key, err := keyFilter(w.path, d)
 		if err != nil {
 			return nil, err
 		}
@@ -57,13 +57,13 @@ func (a *API) record(w *response, r *http.Request) error {
 	return nil
 }
 
-// keyFilter returns the filter for the record with the key in a path.
-func keyFilter(u *url.URL, d herb.Dataset) (filter query.Params, err error) {
+// keyFilter returns the filter for the record with the key in an escaped path.
+func keyFilter(path string, d herb.Dataset) (filter query.Params, err error) {
 	if len(d.PrimaryKey) == 0 {
 		return nil, herb.Errorf(herb.CodeNotFound, "dataset %s has no primary key, so its records have no address; "+
 			"use a filter, as in %s/data?id=1", d.Ref, d.Ref)
 	}
-	segments := strings.Split(u.EscapedPath(), "/")[strings.Count(recordPattern, "/"):]
+	segments := strings.Split(path, "/")[strings.Count(recordPattern, "/"):]
 	if len(segments) != len(d.PrimaryKey) {
 		return nil, herb.Errorf(herb.CodeNotFound, "the key has %d values; the primary key of %s is %s",
 			len(segments), d.Ref, strings.Join(d.PrimaryKey, "/"))

@@ -22,6 +22,7 @@ type response struct {
 	client     context.Context  // canceled when the client disconnects; has no deadline
 	ticket     admission.Ticket // holds no slot if the request needs none
 	id         string
+	path       string // of the request, escaped
 	route      *route // nil if there is none
 	apiPath    bool   // an API path, even without a route
 	status     int    // 0 if nothing was sent

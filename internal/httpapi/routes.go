@@ -119,9 +119,8 @@ func (a *API) serve(rt *route) http.Handler {
 	})
 }
 
-// isCanonical reports whether the mux would serve a path without redirecting to its cleaned form.
-func isCanonical(u *url.URL) bool {
-	p := u.EscapedPath()
+// isCanonical reports whether the mux would serve an escaped path without redirecting to its cleaned form.
+func isCanonical(p string) bool {
 	c := path.Clean(p)
 	if strings.HasSuffix(p, "/") && c != "/" {
 		return p[:len(p)-1] == c
