@@ -6,20 +6,12 @@ import (
 	"herbarium/internal/query"
 )
 
-// Source answers queries about one dataset.
-type Source interface {
-	List(ctx context.Context, r *query.Request) (query.Page, error)
-	Stream(ctx context.Context, r *query.Request) (query.Stream, error)
-	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
-	Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error)
-}
-
 // Limit returns a source that runs each query on a dataset of a number of records in the lane of its cost. The slot is that of
 // the ticket in the context; a query without a ticket runs at once.
-func (c *Controller) Limit(records int, s Source) Source { return &limited{s, c, records} }
+func (c *Controller) Limit(records int, s query.Source) query.Source { return &limited{s, c, records} }
 
 type limited struct {
-	source  Source
+	source  query.Source
 	c       *Controller
 	records int // of the dataset
 }

@@ -75,7 +75,7 @@ func (e content) sequence() iter.Seq2[herb.Record, error] {
 }
 
 // listedAs returns how a listing differs from a content.
-func (e content) listedAs(ctx context.Context, source library.Source) error {
+func (e content) listedAs(ctx context.Context, source query.Source) error {
 	for i, q := range e.asked {
 		got, err := source.List(ctx, q)
 		if err != nil {

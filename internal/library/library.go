@@ -73,17 +73,6 @@ type Blobs interface {
 	List(ctx context.Context) iter.Seq2[herb.Blob, error]
 }
 
-// Source answers queries on one dataset.
-type Source interface {
-	List(ctx context.Context, r *query.Request) (query.Page, error)
-	// Stream returns all matching records, regardless of the page that the request names.
-	Stream(ctx context.Context, r *query.Request) (query.Stream, error)
-	// Facets counts the values of fields among the matching records.
-	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
-	// Grid counts the matching records in the cells of a grid over two fields.
-	Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error)
-}
-
 // Mutable is a dataset that is not published but changes with every write, such as the plant store.
 type Mutable interface {
 	// Describe returns the current description, with version and record count.
@@ -94,7 +83,7 @@ type Mutable interface {
 
 // Snapshot is the state of a mutable dataset at one moment.
 type Snapshot interface {
-	Source
+	query.Source
 	Description() herb.Dataset
 	// Release invalidates everything listed from the snapshot.
 	Release()
@@ -149,7 +138,7 @@ type Library struct {
 // View is an open version of a dataset. It must be released.
 type View struct {
 	herb.Dataset
-	Source // of a published version, a *segment.Reader; of a mutable dataset, a Snapshot
+	query.Source // of a published version, a *segment.Reader; of a mutable dataset, a Snapshot
 }
 
 // Explain returns the steps in which a listing of a published dataset is computed.

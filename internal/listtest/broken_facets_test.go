@@ -194,7 +194,7 @@ func isEmptyBucket(b query.Bucket) bool { return b.Count == 0 }
 func TestFaultsInFacets(t *testing.T) {
 	t.Parallel()
 	for name, fault := range facetFaults() {
-		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) Lister {
+		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 			return brokenFaceter{NewOracle(fields, records), fault}
 		}}
 		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {

@@ -46,7 +46,7 @@ func TestFaultsInGrids(t *testing.T) {
 		"cells reversed":     {result: func(_ *query.GridRequest, g *query.Grid) { slices.Reverse(g.Cells) }},
 		"total of the cells": {result: func(_ *query.GridRequest, g *query.Grid) { g.Total = g.Inside }},
 	} {
-		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) Lister {
+		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 			fault.Oracle = NewOracle(fields, records)
 			return fault
 		}}

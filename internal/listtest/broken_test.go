@@ -305,7 +305,7 @@ func rarityAfterFilter(o *Oracle, r *query.Request) (query.Page, error) {
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, fault := range faults() {
-		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) Lister {
+		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 			return brokenLister{NewOracle(fields, records), fault}
 		}}
 		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
@@ -331,7 +331,7 @@ func TestFaults(t *testing.T) {
 func TestFaultsInWalks(t *testing.T) {
 	t.Parallel()
 	engine := func(fault string) Engine {
-		return Engine{Plants: true, Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) Lister {
+		return Engine{Plants: true, Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 			return brokenLister{NewOracle(fields, records), faults()[fault]}
 		}}
 	}
@@ -361,7 +361,7 @@ func TestFaultsInStreams(t *testing.T) {
 		if slices.Contains([]string{"page ignored", "total of the page", "no total past the end"}, name) {
 			continue // not faults without pages
 		}
-		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) Lister {
+		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 			return brokenStreamer{NewOracle(fields, records), fault}
 		}}
 		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
@@ -376,7 +376,7 @@ func TestFaultsInStreams(t *testing.T) {
 		})
 	}
 	for _, name := range []string{"descending ignored", "one record too many", "null for empty", "an error"} {
-		if checkWalks(t, Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) Lister {
+		if checkWalks(t, Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 			return brokenStreamer{NewOracle(fields, records), faults()[name]}
 		}}) == nil {
 			t.Errorf("the comparison with pages does not detect %q", name)

@@ -44,7 +44,7 @@ type facetQuery struct {
 }
 
 // check runs all queries of a case.
-func (c testCase) check(ctx context.Context, l Lister) error {
+func (c testCase) check(ctx context.Context, l query.Source) error {
 	var errs []error
 	for _, q := range c.queries {
 		if err := c.checkList(ctx, l, q); err != nil {
@@ -59,7 +59,7 @@ func (c testCase) check(ctx context.Context, l Lister) error {
 	return errors.Join(errs...)
 }
 
-func (c testCase) checkList(ctx context.Context, l Lister, q listQuery) error {
+func (c testCase) checkList(ctx context.Context, l query.Source, q listQuery) error {
 	r, err := query.Parse(q.query, c.fields)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (c testCase) checkList(ctx context.Context, l Lister, q listQuery) error {
 	return want.differs(got)
 }
 
-func (c testCase) checkFacets(ctx context.Context, l Lister, q facetQuery) error {
+func (c testCase) checkFacets(ctx context.Context, l query.Source, q facetQuery) error {
 	r, err := query.ParseFacets(q.query, c.fields)
 	if err != nil {
 		return err

@@ -15,14 +15,6 @@ import (
 	"herbarium/internal/query"
 )
 
-// Lister is an engine opened on a dataset.
-type Lister interface {
-	List(ctx context.Context, r *query.Request) (query.Page, error)
-	Stream(ctx context.Context, r *query.Request) (query.Stream, error)
-	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
-	Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error)
-}
-
 // result is the decoded result of a request.
 type result struct {
 	Meta    query.Meta
@@ -36,7 +28,7 @@ func newResult(fields []herb.Field, meta query.Meta, records [][]byte) (result, 
 }
 
 // list executes a request and decodes the page.
-func list(ctx context.Context, l Lister, fields []herb.Field, r *query.Request) (result, error) {
+func list(ctx context.Context, l query.Source, fields []herb.Field, r *query.Request) (result, error) {
 	page, err := l.List(ctx, r)
 	if err != nil {
 		return result{}, fmt.Errorf("listing: %w", err)
@@ -45,7 +37,7 @@ func list(ctx context.Context, l Lister, fields []herb.Field, r *query.Request) 
 }
 
 // stream executes a request and returns all records. It fails if they are more than most.
-func stream(ctx context.Context, l Lister, r *query.Request, most int) (records [][]byte, err error) {
+func stream(ctx context.Context, l query.Source, r *query.Request, most int) (records [][]byte, err error) {
 	s, err := l.Stream(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("streaming: %w", err)
@@ -65,7 +57,7 @@ func stream(ctx context.Context, l Lister, r *query.Request, most int) (records 
 }
 
 // agree compares the page and the stream of an engine with those of the oracle.
-func agree(ctx context.Context, l Lister, o *Oracle, r *query.Request) error {
+func agree(ctx context.Context, l query.Source, o *Oracle, r *query.Request) error {
 	got, err := list(ctx, l, o.fields, r)
 	if err != nil {
 		return err

@@ -59,7 +59,7 @@ func (g *generator) substring(fields []herb.Field, records []herb.Record) string
 	return pick(g, []string{part, strings.ToUpper(part), strings.ToLower(part)})
 }
 
-// Facets implements Lister.
+// Facets implements query.Source.
 func (o *Oracle) Facets(_ context.Context, r *query.FacetRequest) (query.Facets, error) {
 	all := o.findAll(r.Request)
 	f := query.Facets{Total: len(all)}

@@ -68,7 +68,7 @@ func countingParams(listing string) url.Values {
 	return params
 }
 
-// Grid implements Lister.
+// Grid implements query.Source.
 func (o *Oracle) Grid(_ context.Context, r *query.GridRequest) (query.Grid, error) {
 	columns := gridEdges(r.Bounds.MinX, r.Bounds.MaxX, r.Columns)
 	rows := gridEdges(r.Bounds.MinY, r.Bounds.MaxY, r.Rows)

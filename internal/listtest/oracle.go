@@ -79,7 +79,7 @@ func (o *Oracle) matches(r *query.Request) (all []herb.Record) {
 	return all
 }
 
-// List implements Lister.
+// List implements query.Source.
 func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 	records, total := o.Find(r)
 	page := query.Page{Total: total}
@@ -89,7 +89,7 @@ func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 	return page, nil
 }
 
-// Stream implements Lister.
+// Stream implements query.Source.
 func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
 	all := o.matches(r)
 	return query.Stream{Total: len(all), Records: func(yield func([]byte, error) bool) {

@@ -5,6 +5,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/listtest"
+	"herbarium/internal/query"
 )
 
 // TestOracle runs the suite on the oracle itself. The random part compares it with itself, but the expected results of
@@ -15,7 +16,7 @@ func TestOracle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			listtest.Run(t, listtest.Engine{
-				Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
+				Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 					return listtest.NewOracle(fields, records)
 				},
 				Plants: plants,

@@ -37,7 +37,7 @@ func checkWalks(t testing.TB, e Engine) error {
 	return errors.Join(errs...)
 }
 
-func checkWalk(ctx context.Context, l Lister, o *Oracle, raw string, perPage int) error {
+func checkWalk(ctx context.Context, l query.Source, o *Oracle, raw string, perPage int) error {
 	var paged [][]byte
 	for page, hasNext := 1, true; hasNext; page++ {
 		r, err := query.Parse(fmt.Sprintf("%s&per_page=%d&page=%d", raw, perPage, page), o.fields)

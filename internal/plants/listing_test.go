@@ -9,6 +9,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/listtest"
 	"herbarium/internal/plants"
+	"herbarium/internal/query"
 )
 
 // TestIndex_listings runs the conformance suite of listings. Plants are created in several batches and indexed between them.
@@ -16,7 +17,7 @@ func TestIndex_listings(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
 		Plants: true,
-		Open: func(t testing.TB, _ []herb.Field, records []herb.Record) listtest.Lister {
+		Open: func(t testing.TB, _ []herb.Field, records []herb.Record) query.Source {
 			log, random := newMemoryLog(0), rand.New(rand.NewPCG(1, uint64(len(records))))
 			x := openIndex(t, log, plants.IndexOptions{Dir: t.TempDir(), SealAt: 1 + random.IntN(len(records)+1)})
 			for len(records) > 0 {

@@ -9,6 +9,7 @@ import (
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/listtest"
+	"herbarium/internal/query"
 	"herbarium/internal/segment"
 	"herbarium/internal/segment/internal/build"
 )
@@ -62,7 +63,7 @@ func (unsyncedFile) Sync() error { return nil }
 func TestListing(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
-		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
+		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 			return openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
 		},
 		Queries:     150, // building a segment costs as much as dozens of queries
@@ -76,7 +77,7 @@ func TestListing(t *testing.T) {
 func TestListing_spilled(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
-		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
+		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 			return openBuilt(t, fields, records, segment.Options{Memory: 512, FS: unsynced{}, Indexes: allIndexes()})
 		},
 	})

@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/listtest"
+	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
 
@@ -45,7 +46,7 @@ func TestUnion(t *testing.T) {
 			t.Parallel()
 			listtest.Run(t, listtest.Engine{
 				Plants: true, Datasets: 40, Queries: 40, Large: segments == 2,
-				Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
+				Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 					return openUnion(t, fields, records, segments)
 				},
 			})
@@ -58,7 +59,7 @@ func TestTail_After(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
 		Plants: true,
-		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
+		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 			u := openUnion(t, fields, slices.Concat(records, records), 0)
 			u.Tail = u.Tail.After(len(records))
 			return u

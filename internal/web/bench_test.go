@@ -11,13 +11,12 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
 
 // cachedSource caches listings, so that the benchmark measures only the rendering.
 type cachedSource struct {
-	library.Source
+	query.Source
 	pages sync.Map // query.Page by the request
 }
 

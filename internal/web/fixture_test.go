@@ -50,7 +50,7 @@ func (noPlants) Create(context.Context, store.Creation) (store.Outcome, error) {
 
 // fakeLibrary serves datasets from memory through the oracle.
 type fakeLibrary struct {
-	sets     map[herb.Ref]library.Source
+	sets     map[herb.Ref]query.Source
 	datasets []herb.Dataset
 	versions map[herb.Ref][]library.VersionInfo
 	kept     []library.View // earlier versions
@@ -240,7 +240,7 @@ type site struct {
 
 func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 	t.Helper()
-	lib := &fakeLibrary{sets: map[herb.Ref]library.Source{}, versions: map[herb.Ref][]library.VersionInfo{}}
+	lib := &fakeLibrary{sets: map[herb.Ref]query.Source{}, versions: map[herb.Ref][]library.VersionInfo{}}
 	lib.put(garden())
 	lib.put(staff())
 	lib.put(evil())
