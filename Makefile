@@ -40,9 +40,9 @@ test: ## run all checks and every test once
 race: programs ## run the tests of the most concurrent packages under the race detector
 	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -vet=off $(TIMEOUT) $(RACE) $(RACED)
 
-# `make release` needs a clean tag for a release; otherwise the version names the commit. PLATFORMS=linux/amd64 builds less.
+# `make release` needs a clean tag for a release; otherwise the version names the commit. PLATFORMS="linux/amd64 darwin/arm64" builds less.
 release: ## build archives for all platforms, a container image, a bill of materials and checksums in dist/
-	$(GO) run ./tools/release -out dist $(if $(PLATFORMS),-platforms $(PLATFORMS))
+	GO=$(GO) tools/release.sh dist $(PLATFORMS)
 
 # File by file, because the tests of many packages need a Unix system.
 cross: ## vet the program for Windows and macOS
@@ -87,6 +87,8 @@ programs:
 	@if ! command -v curl >/dev/null; then $(call install,curl); fi
 	@if ! command -v python3 >/dev/null; then $(call install,python3); fi
 	@if ! command -v systemd-analyze >/dev/null; then $(call install,systemd); fi
+	@if ! command -v zip >/dev/null; then $(call install,zip); fi
+	@if ! command -v jq >/dev/null; then $(call install,jq); fi
 	@if ! command -v haproxy >/dev/null && [ ! -x /usr/sbin/haproxy ]; then $(call install,haproxy); fi
 
 # The tests run servers of their own, so Debian's package must not start one, unless it was set up before.

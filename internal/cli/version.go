@@ -32,7 +32,7 @@ func versionLine() string {
 	return fmt.Sprintf("herbarium %s %s %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// release is the version of a release build. The linker sets it; see tools/release.
+// release is the version of a release build. The linker sets it; see tools/release.sh.
 var release string
 
 // Version returns the version of the build: that of the release, its tag, or else its commit.
