@@ -42,12 +42,8 @@ func (a address) String() string {
 func parameters(scheme string) (flags, others []string) {
 	switch scheme {
 	case s3Scheme:
-		flags = []string{"accelerate", "anonymous", "disable_https", "dualstack", "fips", "s3ForcePathStyle", "use_path_style"}
-		return flags, []string{
-			"endpoint", "kmskeyid", "profile", "region", "ssetype",
-			// Ignored: they tuned the S3 client of earlier versions, and addresses that have them still work.
-			"hostname_immutable", "rate_limiter_capacity", "request_checksum_calculation", "response_checksum_validation",
-		}
+		return []string{"accelerate", "anonymous", "disable_https", "dualstack", "fips", "use_path_style"},
+			[]string{"endpoint", "kmskeyid", "profile", "region", "ssetype"}
 	case fileScheme:
 		return []string{"create_dir"}, nil
 	}

@@ -78,9 +78,9 @@ func openS3(a address, stall time.Duration) (driver, error) {
 	}
 	s.transport.ForceAttemptHTTP2 = false // its connections are read even while no response is consumed
 	lookup := minio.BucketLookupAuto
-	if a.flags["use_path_style"] || a.flags["s3ForcePathStyle"] {
+	if a.flags["use_path_style"] {
 		lookup = minio.BucketLookupPath
-	} else if custom && (a.params.Has("use_path_style") || a.params.Has("s3ForcePathStyle")) {
+	} else if custom && a.params.Has("use_path_style") {
 		lookup = minio.BucketLookupDNS
 	}
 	region = cmp.Or(region, defaultRegion)

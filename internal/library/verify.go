@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash"
 	"iter"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -23,15 +21,12 @@ import (
 // verifySegment reads a finished segment back. It verifies checksums and that the cells are those read from the source:
 // complete according to the report, each in its column, with the values the segment was built from.
 func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, source *cellHash, report *herb.Report, progress func(records int)) error {
-	var sums error
-	var checking sync.WaitGroup
-	checking.Go(func() {
-		defer herb.Recover(&sums)
-		sums = r.Verify()
-	})
-	listed, err := hashListing(ctx, r, fields, progress)
-	checking.Wait()
-	if err := errors.Join(sums, err); err != nil {
+	err := r.Verify()
+	var listed string
+	if err == nil {
+		listed, err = hashListing(ctx, r, fields, progress)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot read back the written segment: %w", err)
 	}
 	if read := source.String(); listed != read {
@@ -151,9 +146,7 @@ type cellHash struct {
 	columns []herb.ColumnCells // fingerprints of the records
 	rows    int
 	sum     hash.Hash
-	buf     []byte         // cells that are not in sum yet
-	full    []byte         // cells that are being added to sum
-	hashing sync.WaitGroup // of full, while rows are added
+	buf     []byte // cells that are not in sum yet
 }
 
 const (
@@ -196,15 +189,13 @@ func (h *cellHash) endRow() {
 }
 
 func (h *cellHash) flush() {
-	h.hashing.Wait()
-	h.buf, h.full = h.full[:0], h.buf
-	h.hashing.Go(func() { h.sum.Write(h.full) })
+	h.sum.Write(h.buf)
+	h.buf = h.buf[:0]
 }
 
 // String returns the hash of all rows added so far.
 func (h *cellHash) String() string {
 	h.flush()
-	h.hashing.Wait()
 	return hashPrefix + hex.EncodeToString(h.sum.Sum(nil))
 }
 
