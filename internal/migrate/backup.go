@@ -63,9 +63,24 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 	return r, err
 }
 
-// writeFile writes a file, which replaces an earlier one when it is complete.
+// writeFile writes a file, which replaces an earlier one when it is complete. It fails while another process writes the same file:
+// both would write to the same temporary file.
 func writeFile(path string, write func(io.Writer) error) error {
-	return filesystem.WriteFile(filesystem.OS{}, path+partSuffix, path, 0o600, write)
+	part := path + partSuffix
+	lock, err := os.OpenFile(part, os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	locked := filesystem.TryLock(lock)
+	if locked == nil {
+		defer lock.Close()
+	} else if err := lock.Close(); err != nil { // without locks, only the operator knows
+		return err
+	}
+	if errors.Is(locked, filesystem.ErrLocked) {
+		return herb.Errorf(herb.CodeRefused, "another process writes %s; wait until it has ended", path)
+	}
+	return filesystem.WriteFile(filesystem.OS{}, part, path, 0o600, write)
 }
 
 // save backs an installation up to a destination.

@@ -439,3 +439,21 @@ func TestRestore_concurrent(t *testing.T) {
 	must(t, err)
 	wantAlike(t, g.Place, to)
 }
+
+// TestBackup_concurrent backs up to a file while another backup writes it.
+func TestBackup_concurrent(t *testing.T) {
+	t.Parallel()
+	g, file, tried := newGarden(t, 5), filepath.Join(t.TempDir(), "backup.tar"), false
+	_, err := Backup(t.Context(), g.Place, file, nil, "test", Options{Progress: func(progress.Progress) {
+		if tried {
+			return
+		}
+		tried = true
+		if _, err := Backup(t.Context(), g.Place, file, nil, "test", Options{}); herb.CodeOf(err) != herb.CodeRefused {
+			t.Errorf("the error is %v", err)
+		}
+	}})
+	must(t, err)
+	_, err = Restore(t.Context(), file, nil, Place{}, Options{Check: true})
+	must(t, err)
+}

@@ -106,6 +106,35 @@ func TestMigrate_interrupted(t *testing.T) {
 	}
 }
 
+// lostStore fails to count plants once all keys were added.
+type lostStore struct {
+	Store
+	lost bool
+}
+
+func (s *lostStore) AddKeys(ctx context.Context, keys []herb.Key) error {
+	s.lost = true
+	return s.Store.AddKeys(ctx, keys)
+}
+
+func (s *lostStore) ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error) {
+	if s.lost {
+		return store.PlantPage{}, errFault
+	}
+	return s.Store.ReadPlants(ctx, n, limit)
+}
+
+// TestMigrate_lost loses the target before plants are created. The error does not blame another process.
+func TestMigrate_lost(t *testing.T) {
+	t.Parallel()
+	_, err := migrateWith(t.Context(), newGarden(t, 5).Place, Place{Folder: t.TempDir()}, func(_, to *Installation) {
+		to.Store = &lostStore{Store: to.Store}
+	})
+	if !errors.Is(err, errFault) || strings.Contains(err.Error(), "another process") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // The environment of the process that TestMigrate_survivesKill kills.
 const sourceEnv, targetEnv = "HERBARIUM_TEST_MIGRATE_FROM", "HERBARIUM_TEST_MIGRATE_TO"
 

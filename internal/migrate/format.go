@@ -123,10 +123,10 @@ func (d *decoder) decode(line []byte) (e Entry, err error) {
 
 func (d *decoder) readHeader(name string, value json.RawMessage) error {
 	var h Header
-	if err := json.Unmarshal(value, &h); err != nil || name != "backup" {
+	if err := json.Unmarshal(value, &h); err != nil || name != "backup" || h.Format < 1 {
 		return errors.New("not a backup of Herbarium")
 	}
-	if h.Format < 1 || h.Format > FormatVersion {
+	if h.Format > FormatVersion {
 		return fmt.Errorf("format %d is newer than %d; restore the backup with herbarium %s or later", h.Format, FormatVersion, h.Program)
 	}
 	d.sections = slices.DeleteFunc(Sections(), func(s Section) bool { return s.Since > h.Format })

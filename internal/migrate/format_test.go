@@ -138,6 +138,7 @@ func TestRead_damaged(t *testing.T) {
 		{"empty file", "", "line 1 of backup.ndjson: the backup is incomplete"},
 		{"another file", "id,name\n", "not a JSON object"},
 		{"another object", `{"type":"FeatureCollection"}` + "\n", "not a backup of Herbarium"},
+		{"no format", `{"backup":{}}` + "\n", "not a backup of Herbarium"},
 		{"newer format", write(t, newer), "restore the backup with herbarium v9.9.9 or later"},
 		{"truncated in a line", backup[:len(backup)-10], "the backup is incomplete"},
 		{"truncated between sections", strings.Join(lines[:3], ""), "the backup is incomplete"},

@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"slices"
 	"time"
@@ -92,8 +91,11 @@ func values[E Entry, T any](entries []Entry, value func(E) T) []T {
 
 func (l *loader) createPlants(ctx context.Context, plants []store.Creation) error {
 	expected := l.had.plants + l.result.NewPlants
-	if page, err := l.to.Store.ReadPlants(ctx, 0, 0); err != nil || page.Total != expected {
-		return errors.Join(err, store.ErrSuperseded)
+	switch page, err := l.to.Store.ReadPlants(ctx, 0, 0); {
+	case err != nil:
+		return err
+	case page.Total != expected:
+		return store.ErrSuperseded
 	}
 	outcomes, err := l.to.Store.CreatePlants(ctx, plants)
 	if err != nil {
