@@ -57,7 +57,7 @@ func (l *Library) view(v *openVersion) View {
 	if now := l.cache.epoch.Load(); v.lastUsed.Load() != now {
 		v.lastUsed.Store(now)
 	}
-	return View{v.dataset, v.Reader}
+	return View{v.dataset, v.Reader, v.Reader}
 }
 
 // memory estimates the memory of a version in bytes: descriptions of fields and columns, and readers of columns.

@@ -138,12 +138,13 @@ type Library struct {
 // View is an open version of a dataset. It must be released.
 type View struct {
 	herb.Dataset
-	query.Source // of a published version, a *segment.Reader; of a mutable dataset, a Snapshot
+	query.Source              // callers may replace it, for example by one that limits queries
+	held         query.Source // a *segment.Reader, or the Snapshot of a mutable dataset; nil if there is nothing to release
 }
 
 // Explain returns the steps in which a listing of a published dataset is computed.
 func (v View) Explain(ctx context.Context, q *query.Request) (segment.Explanation, error) {
-	r, ok := v.Source.(*segment.Reader)
+	r, ok := v.held.(*segment.Reader)
 	if !ok {
 		return segment.Explanation{}, herb.Invalidf("%s is listed from the database; only published datasets can be explained", v.Ref)
 	}
@@ -152,7 +153,7 @@ func (v View) Explain(ctx context.Context, q *query.Request) (segment.Explanatio
 
 // Release closes the view and invalidates everything listed from it. The version may be deleted afterwards.
 func (v View) Release() {
-	switch s := v.Source.(type) {
+	switch s := v.held.(type) {
 	case *segment.Reader:
 		_ = s.Release() // unmapping a mapped file does not fail
 	case Snapshot:
@@ -222,7 +223,7 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 		if err != nil {
 			return View{}, err
 		}
-		return View{s.Description(), s}, nil
+		return View{s.Description(), s, s}, nil
 	}
 	if err := l.updateEntries(ctx); err != nil {
 		return View{}, err

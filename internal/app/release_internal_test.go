@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/segment"
+)
+
+// TestServe_releasesVersions checks that no request keeps a version open: its file would occupy the disk after it was deleted.
+func TestServe_releasesVersions(t *testing.T) {
+	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
+	c := DefaultConfig()
+	c.Data = t.TempDir()
+	d, err := openData(t.Context(), c, log, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	ref := herb.Ref{Namespace: "garden", Name: "trees"}
+	published, err := d.Library.Publish(t.Context(), library.Publication{
+		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Details: herb.Details{PrimaryKey: []string{"id"}}, Fields: []herb.Field{
+			{Name: "id", Type: herb.TypeText, Filterable: true}, {Name: "height", Type: herb.TypeNumber, Filterable: true, Sortable: true}, {Name: "width", Type: herb.TypeNumber, Filterable: true, Sortable: true},
+		}},
+		Records: func(yield func(herb.Record, error) bool) { yield(herb.Record{"oak", "40", "2"}, nil) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := d.Library.Acquire(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Release()
+	reader := view.Source.(*segment.Reader)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- d.serve(ctx, listener, c, ServeOptions{Log: log}, nil) }()
+	before := reader.References()
+	api := "/api/v1/garden/trees"
+	for _, path := range []string{
+		api, api + "/data", api + "/data?_version=" + published.Dataset.Version, api + "/data?height[gt]=1&sort=height", api + "/data/oak",
+		api + "/data.csv", api + "/facets?field=height", api + "/grid?_x=height&_y=width&_bounds=0,0,50,50&_columns=2&_rows=2", "/openapi.json", "/api/v1/search?search=oak",
+		"/datasets/garden/trees", "/datasets/garden/trees?_version=" + published.Dataset.Version, "/?search=oak",
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close() // only the status matters
+		if res.StatusCode != http.StatusOK {
+			t.Errorf("%s: status %d", path, res.StatusCode)
+		}
+	}
+	cancel()
+	if err := <-served; err != nil { // all requests have ended
+		t.Fatal(err)
+	}
+	if after := reader.References(); after != before {
+		t.Errorf("the version had %d references before the requests and has %d afterwards", before, after)
+	}
+}
