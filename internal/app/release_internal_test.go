@@ -48,22 +48,31 @@ func TestServe_releasesVersions(t *testing.T) {
 	go func() { served <- d.serve(ctx, listener, c, ServeOptions{Log: log}, nil) }()
 	before := reader.References()
 	api := "/api/v1/garden/trees"
-	for _, path := range []string{
-		api, api + "/data", api + "/data?_version=" + published.Dataset.Version, api + "/data?height[gt]=1&sort=height", api + "/data/oak",
-		api + "/data.csv", api + "/facets?field=height", api + "/grid?_x=height&_y=width&_bounds=0,0,50,50&_columns=2&_rows=2", "/openapi.json", "/api/v1/search?search=oak",
-		"/datasets/garden/trees", "/datasets/garden/trees?_version=" + published.Dataset.Version, "/?search=oak",
+	version, unknown := "_version="+published.Dataset.Version, "_version=20000101T000000Z-aaaaaaaaaa"
+	for path, status := range map[string]int{
+		api: 200, api + "/data": 200, api + "/data?" + version: 200, api + "/data?height[gt]=1&sort=height": 200, api + "/data/oak": 200,
+		api + "/data.csv": 200, api + "/data.xlsx": 200, api + "/facets?field=height": 200,
+		api + "/grid?_x=height&_y=width&_bounds=0,0,50,50&_columns=2&_rows=2": 200,
+		"/openapi.json": 200, "/api/v1/search?search=oak": 200, "/datasets/garden/trees": 200, "/datasets/garden/trees?" + version: 200,
+		"/?search=oak": 200,
+		// Requests that fail after the version was acquired.
+		api + "/data?no=1": 400, api + "/data?" + version + "&no=1": 400, api + "/data?_version=no": 400, api + "/data?" + unknown: 410,
+		api + "/data/elm": 404, api + "/data.csv?page=2": 400, api + "/facets": 400, api + "/grid": 400,
+		"/datasets/garden/trees?no=1": 400, "/datasets/garden/trees?" + unknown: 410, "/datasets/garden/trees?_version=no": 400,
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = res.Body.Close() // only the status matters
-		if res.StatusCode != http.StatusOK {
-			t.Errorf("%s: status %d", path, res.StatusCode)
+		for range 3 { // so that a version that is released twice would be closed
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = res.Body.Close() // only the status matters
+			if res.StatusCode != status {
+				t.Errorf("%s: status %d; want %d", path, res.StatusCode, status)
+			}
 		}
 	}
 	cancel()
