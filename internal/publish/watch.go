@@ -3,6 +3,8 @@ package publish
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,6 +30,10 @@ type Watcher struct {
 	finder    *discover.Finder
 	paths     []string
 	intervals intervals
+	wake      chan struct{}   // has an element if the next check must scan
+	folders   []string        // of the last scan
+	state     uint64          // of the folders, before the last scan
+	due       time.Time       // of the next scan even if nothing changes; zero if none is
 	errors    map[string]bool // messages of the last discovery
 	work      sync.WaitGroup  // publishes
 
@@ -40,7 +46,7 @@ type Watcher struct {
 type intervals struct {
 	settle        time.Duration // time without changes if no process has the files open for writing
 	writingSettle time.Duration // the same for files that may be open for writing
-	poll          time.Duration // between scans without notifications
+	poll          time.Duration // between two checks for changes
 	retry         time.Duration // initial backoff, doubled up to maxRetry
 }
 
@@ -71,8 +77,9 @@ type watchedSource struct {
 // publish found, the result of the first discovery, and call Run afterwards: changes in between are then noticed.
 func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.Set) *Watcher {
 	w := &Watcher{
-		publisher: p, publish: p.republish, finder: finder, paths: paths, errors: map[string]bool{}, sources: map[sourceKey]*watchedSource{},
-		intervals: intervals{settle: 300 * time.Millisecond, writingSettle: 10 * time.Second, poll: 2 * time.Second, retry: time.Second},
+		publisher: p, publish: p.republish, finder: finder, paths: paths, wake: make(chan struct{}, 1),
+		errors: map[string]bool{}, sources: map[sourceKey]*watchedSource{},
+		intervals: intervals{settle: 300 * time.Millisecond, writingSettle: 10 * time.Second, poll: 200 * time.Millisecond, retry: time.Second},
 	}
 	for _, err := range found.Errors { // recorded by PublishFound
 		w.errors[err.Error()] = true
@@ -91,34 +98,67 @@ func (p *Publisher) republish(ctx context.Context, s ingest.Source) (retry bool)
 	return herb.CodeOf(err) == herb.CodeUnavailable
 }
 
-// Run watches until ctx is canceled, then waits for running publishes.
+// Run watches until ctx is canceled, then waits for running publishes. It compares the state of the folders a few times a second, and
+// scans for sources only if it has changed: that is as quick as notifications of the file system, and works on every one.
 func (w *Watcher) Run(ctx context.Context) error {
-	n := newNotifier(w.publisher.Log)
-	defer n.close()
 	defer w.work.Wait()
+	w.signal()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
+		woken := false
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-n.wake:
+		case <-w.wake:
+			woken = true
 		case <-timer.C:
 		}
-		timer.Reset(w.scan(ctx, n))
+		began, state := time.Now(), stateOf(w.folders)
+		next := max(w.intervals.poll, 50*time.Since(began)) // checking thousands of files takes at most 2 % of a processor
+		if woken || state != w.state || !w.due.IsZero() && !began.Before(w.due) {
+			w.state = state // before the scan, so that later changes are noticed
+			w.scan(ctx)
+		}
+		if !w.due.IsZero() {
+			next = min(next, max(0, time.Until(w.due)))
+		}
+		timer.Reset(next)
 	}
 }
 
-// scan compares the current sources with the known ones, publishes those that have settled, and returns the time until the
-// next scan.
-func (w *Watcher) scan(ctx context.Context, n *notifier) time.Duration {
-	start := time.Now()
-	found := w.discover()
-	n.setFolders(foldersOf(found))
-	next := max(w.intervals.poll, 20*time.Since(start)) // scanning thousands of files takes at most 5 % of a processor
-	if n.incomplete() {
-		next = min(next, w.intervals.settle) // without notifications, poll
+// signal makes the next check scan, and begins it now.
+func (w *Watcher) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
 	}
+}
+
+// stateOf returns a number that changes with the entries of folders: their names, sizes and times. A file that replaces another changes
+// the time of its folder.
+func stateOf(folders []string) uint64 {
+	h := fnv.New64a()
+	for _, folder := range folders {
+		entries, err := os.ReadDir(folder)
+		fmt.Fprintln(h, folder, len(entries), err)
+		paths := []string{folder}
+		for _, e := range entries {
+			paths = append(paths, filepath.Join(folder, e.Name()))
+		}
+		for _, path := range paths {
+			if info, err := os.Stat(path); err == nil { // follows links
+				fmt.Fprintln(h, path, info.Size(), info.ModTime().UnixNano())
+			}
+		}
+	}
+	return h.Sum64()
+}
+
+// scan compares the current sources with the known ones and publishes those that have settled.
+func (w *Watcher) scan(ctx context.Context) {
+	found := w.discover()
+	w.folders, w.due = foldersOf(found), time.Time{}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	current := make(map[sourceKey]bool, len(found.Sources))
@@ -134,8 +174,8 @@ func (w *Watcher) scan(ctx context.Context, n *notifier) time.Duration {
 			continue // scanned again when it is published
 		}
 		known.Source = s
-		if wait, pending := w.check(ctx, n, known); pending {
-			next = min(next, wait)
+		if due := w.check(ctx, known); w.due.IsZero() || !due.IsZero() && due.Before(w.due) {
+			w.due = due
 		}
 	}
 	for key, s := range w.sources {
@@ -146,12 +186,11 @@ func (w *Watcher) scan(ctx context.Context, n *notifier) time.Duration {
 			w.publisher.clearSourceError(context.Background(), key.label)
 		}
 	}
-	return next
 }
 
-// check publishes a source if it has changed and settled. Otherwise, if a change or retry is pending, it returns the time
-// until the next check. w.mu is held.
-func (w *Watcher) check(ctx context.Context, n *notifier, s *watchedSource) (wait time.Duration, pending bool) {
+// check publishes a source if it has changed and settled. Otherwise, if a change or retry is pending, it returns the time of the
+// next check. w.mu is held.
+func (w *Watcher) check(ctx context.Context, s *watchedSource) (due time.Time) {
 	now, f := time.Now(), fingerprintOf(s.Source)
 	if !f.equal(s.current) {
 		s.current, s.changed, s.due, s.backoff = f, now, now.Add(w.intervals.settle), 0
@@ -159,13 +198,11 @@ func (w *Watcher) check(ctx context.Context, n *notifier, s *watchedSource) (wai
 	isWriting := func() bool {
 		return now.Sub(s.changed) < w.intervals.writingSettle && slices.ContainsFunc(s.Files(), isOpenForWriting)
 	}
-	switch left := s.due.Sub(now); {
-	case s.due.IsZero():
-		return 0, false
-	case left > 0:
-		return left, true
+	switch {
+	case s.due.IsZero() || now.Before(s.due):
+		return s.due
 	case w.running == maxConcurrent, isWriting():
-		return w.intervals.settle, true
+		return now.Add(w.intervals.settle)
 	}
 	w.running++
 	s.busy, s.due = true, time.Time{}
@@ -180,9 +217,9 @@ func (w *Watcher) check(ctx context.Context, n *notifier, s *watchedSource) (wai
 			s.backoff = min(max(2*s.backoff, w.intervals.retry), maxRetry)
 			s.due = time.Now().Add(s.backoff)
 		}
-		n.signal()
+		w.signal()
 	})
-	return 0, false
+	return time.Time{}
 }
 
 // discover finds the current sources. It records new errors of the discovery, each once, and clears resolved ones.

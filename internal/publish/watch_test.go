@@ -51,9 +51,7 @@ func start(t *testing.T, files map[string]string, adjust func(*fixture, *Watcher
 	}
 	p := &Publisher{Store: quietStore{cleared: s.gone}, Log: slog.New(slog.DiscardHandler)}
 	w := p.Watch(discover.New(discover.Options{Formats: ingest.Formats()}), []string{s.dir}, source.Set{})
-	w.intervals = intervals{
-		settle: 30 * time.Millisecond, writingSettle: time.Hour, poll: time.Hour /* rely on notifications */, retry: time.Millisecond,
-	}
+	w.intervals = intervals{settle: 30 * time.Millisecond, writingSettle: time.Hour, poll: 5 * time.Millisecond, retry: time.Millisecond}
 	w.publish = func(_ context.Context, src ingest.Source) bool {
 		b, err := os.ReadFile(src.Path)
 		if err != nil {
@@ -254,7 +252,7 @@ func TestWatch_slowSource(t *testing.T) {
 // TestWatch_recreatedFolder removes and recreates the folder.
 func TestWatch_recreatedFolder(t *testing.T) {
 	t.Parallel()
-	s := start(t, map[string]string{"a.csv": "1"}, func(_ *fixture, w *Watcher) { w.intervals.poll = 20 * time.Millisecond })
+	s := start(t, map[string]string{"a.csv": "1"}, nil)
 	if err := os.RemoveAll(s.dir); err != nil {
 		t.Fatal(err)
 	}
@@ -277,21 +275,4 @@ func TestWatch_settings(t *testing.T) {
 	want(t, s.published, "a.csv: 1")
 	s.write(t, "b.csv", "22")
 	want(t, s.published, "b.csv: 22")
-}
-
-// TestNotifier_added checks that a folder is scanned again once it is watched.
-func TestNotifier_added(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	n := newNotifier(slog.New(slog.DiscardHandler))
-	t.Cleanup(n.close)
-	for i, folders := range [][]string{{dir}, {dir}, {dir, filepath.Dir(dir)}, {dir, filepath.Dir(dir)}} {
-		n.setFolders(folders)
-		if woken, added := len(n.wake) > 0, i%2 == 0; woken != added {
-			t.Errorf("call %d: woken %t; want %t", i, woken, added)
-		}
-		if len(n.wake) > 0 {
-			<-n.wake
-		}
-	}
 }
