@@ -47,7 +47,6 @@ func (e *entry) isOpen() bool { return e.open != nil && e.open.dataset.Version =
 type openVersion struct {
 	*segment.Reader
 	dataset  herb.Dataset // as returned by publicDescription
-	sequence int          // entry.switches when it was live last; guarded by Library.mu
 	lastUsed atomic.Int64 // cache.epoch of the last use
 }
 
@@ -160,9 +159,7 @@ func (l *Library) setEntry(v herb.LiveVersion) {
 			e.fetch = nil
 		}
 	}
-	if e.LiveVersion = v; e.isOpen() {
-		e.open.sequence = e.switches
-	}
+	e.LiveVersion = v
 }
 
 // removeEntry closes and removes a dataset that was removed from the catalogue, or a named version. l.mu is held.

@@ -16,7 +16,6 @@ import (
 type fetch struct {
 	entry     *entry
 	version   herb.LiveVersion
-	sequence  int           // entry.switches when the version was live
 	size      atomic.Int64  // of the file; 0: unknown
 	received  atomic.Int64  // bytes
 	requested chan struct{} // closed by request
@@ -131,7 +130,7 @@ func (l *Library) startFetch(e *entry) bool {
 	if l.cache.closed || e.fetch != nil || e.failed != nil && l.opts.Now().Before(e.failed.retryAt) {
 		return false
 	}
-	f := &fetch{entry: e, version: e.LiveVersion, sequence: e.switches, requested: make(chan struct{}), done: make(chan struct{})}
+	f := &fetch{entry: e, version: e.LiveVersion, requested: make(chan struct{}), done: make(chan struct{})}
 	f.request = sync.OnceFunc(func() { close(f.requested) })
 	e.fetch = f
 	l.cache.running.Go(func() {
@@ -154,10 +153,10 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 	defer l.mu.Unlock()
 	defer close(f.done)
 	e := f.entry
-	if e.fetch == f {
+	current, live := e.fetch == f, e.Version == f.version.Version
+	if current {
 		e.fetch = nil
 	}
-	live := e.Version == f.version.Version
 	if f.opened = v; err != nil {
 		f.err = herb.Wrap(herb.CodeUnavailable, err, "cannot open dataset %s; try again", f.version.Ref)
 		if live && l.cache.ctx.Err() == nil {
@@ -170,23 +169,21 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 		if live {
 			e.failed = nil
 		}
-		l.installFetched(f)
+		if l.entries[e.key()] != e || l.cache.closed || e.isOpen() || !current && !live {
+			_ = v.Release() // the dataset was removed, or a later version is open or being fetched
+		} else {
+			l.installFetched(f)
+		}
 	}
 	if l.entries[e.key()] == e {
 		l.fetchIfOutdated(e)
 	}
 }
 
-// installFetched makes a fetched version the open one, unless a later one is open or the dataset was removed. A version that
-// is no longer live still replaces an older one: where versions are published faster than they can be fetched, the latest
-// fetched one is listed. l.mu is held.
+// installFetched makes a fetched version the open one. A version that is no longer live still replaces an older one: where
+// versions are published faster than they can be fetched, the latest fetched one is listed. l.mu is held.
 func (l *Library) installFetched(f *fetch) {
 	e := f.entry
-	if l.entries[e.key()] != e || l.cache.closed || e.open != nil && e.open.sequence >= f.sequence {
-		_ = f.opened.Release()
-		return
-	}
-	f.opened.sequence = f.sequence
 	f.opened.lastUsed.Store(l.cache.epoch.Load())
 	l.setOpen(e, f.opened)
 	l.closeUnused()
