@@ -12,6 +12,9 @@ platforms=${*:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 w
 go=${GO:-go}
 certificates=${CERTIFICATES:-/etc/ssl/certs/ca-certificates.crt}
 export TZ=UTC LC_ALL=C CGO_ENABLED=0 GOFLAGS=
+for tool in "$go" git tar gzip zip jq; do
+	command -v "$tool" > /dev/null || { echo "release: $tool is not installed" >&2; exit 1; }
+done
 
 tag=$(git describe --tags --always --dirty --match 'v[0-9]*') # or the last tag and the commit
 commit=$(git rev-parse HEAD)
@@ -121,7 +124,7 @@ for platform in $platforms; do
 done
 
 # The bill of materials lists the modules that the linker recorded in the binaries; => replaces the module of the line before.
-awk -v OFS='\t' '/^[^\t]/ { print "stdlib", substr($NF, 3) } $1 == "dep" { module[++n] = $2 OFS $3 } $1 == "=>" { module[n] = $2 OFS $3 }
+awk -v OFS='\t' '/^[^\t]/ { print "stdlib", substr($2, 3) } $1 == "dep" { module[++n] = $2 OFS $3 } $1 == "=>" { module[n] = $2 OFS $3 }
 	END { for (i in module) print module[i] }' "$work/binaries" | sort -u > "$work/modules"
 id=$( (echo "$tag $commit"; cat "$work/modules") | sha256sum)
 jq -Rn --arg version "$tag" --arg created "$created" --arg id "$id" '
