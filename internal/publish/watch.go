@@ -33,7 +33,7 @@ type Watcher struct {
 	wake      chan struct{}   // has an element if the next check must scan
 	folders   []string        // of the last scan
 	state     uint64          // of the folders, before the last scan
-	due       time.Time       // of the next scan even if nothing changes; zero if none is
+	due       time.Time       // of the next scan even if the state does not change
 	errors    map[string]bool // messages of the last discovery
 	work      sync.WaitGroup  // publishes
 
@@ -47,6 +47,7 @@ type intervals struct {
 	settle        time.Duration // time without changes if no process has the files open for writing
 	writingSettle time.Duration // the same for files that may be open for writing
 	poll          time.Duration // between two checks for changes
+	rescan        time.Duration // between two scans for what the state does not show, such as another owner
 	retry         time.Duration // initial backoff, doubled up to maxRetry
 }
 
@@ -79,7 +80,9 @@ func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.
 	w := &Watcher{
 		publisher: p, publish: p.republish, finder: finder, paths: paths, wake: make(chan struct{}, 1),
 		errors: map[string]bool{}, sources: map[sourceKey]*watchedSource{},
-		intervals: intervals{settle: 300 * time.Millisecond, writingSettle: 10 * time.Second, poll: 200 * time.Millisecond, retry: time.Second},
+		intervals: intervals{
+			settle: 300 * time.Millisecond, writingSettle: 10 * time.Second, poll: 200 * time.Millisecond, rescan: 10 * time.Second, retry: time.Second,
+		},
 	}
 	for _, err := range found.Errors { // recorded by PublishFound
 		w.errors[err.Error()] = true
@@ -116,14 +119,11 @@ func (w *Watcher) Run(ctx context.Context) error {
 		}
 		began, state := time.Now(), stateOf(w.folders)
 		next := max(w.intervals.poll, 50*time.Since(began)) // checking thousands of files takes at most 2 % of a processor
-		if woken || state != w.state || !w.due.IsZero() && !began.Before(w.due) {
+		if woken || state != w.state || !began.Before(w.due) {
 			w.state = state // before the scan, so that later changes are noticed
 			w.scan(ctx)
 		}
-		if !w.due.IsZero() {
-			next = min(next, max(0, time.Until(w.due)))
-		}
-		timer.Reset(next)
+		timer.Reset(min(next, max(0, time.Until(w.due))))
 	}
 }
 
@@ -135,8 +135,8 @@ func (w *Watcher) signal() {
 	}
 }
 
-// stateOf returns a number that changes with the entries of folders: their names, sizes and times. A file that replaces another changes
-// the time of its folder.
+// stateOf returns a number that changes with the entries of folders: their names, sizes, times and modes. A file that replaces another
+// changes the time of its folder.
 func stateOf(folders []string) uint64 {
 	h := fnv.New64a()
 	for _, folder := range folders {
@@ -148,7 +148,7 @@ func stateOf(folders []string) uint64 {
 		}
 		for _, path := range paths {
 			if info, err := os.Stat(path); err == nil { // follows links
-				fmt.Fprintln(h, path, info.Size(), info.ModTime().UnixNano())
+				fmt.Fprintln(h, path, info.Size(), info.ModTime().UnixNano(), info.Mode())
 			}
 		}
 	}
@@ -157,8 +157,10 @@ func stateOf(folders []string) uint64 {
 
 // scan compares the current sources with the known ones and publishes those that have settled.
 func (w *Watcher) scan(ctx context.Context) {
+	began := time.Now()
 	found := w.discover()
-	w.folders, w.due = foldersOf(found), time.Time{}
+	w.folders = foldersOf(found)
+	w.due = began.Add(max(w.intervals.rescan, 50*time.Since(began)))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	current := make(map[sourceKey]bool, len(found.Sources))
@@ -174,7 +176,7 @@ func (w *Watcher) scan(ctx context.Context) {
 			continue // scanned again when it is published
 		}
 		known.Source = s
-		if due := w.check(ctx, known); w.due.IsZero() || !due.IsZero() && due.Before(w.due) {
+		if due := w.check(ctx, known); !due.IsZero() && due.Before(w.due) {
 			w.due = due
 		}
 	}

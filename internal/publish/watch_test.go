@@ -51,7 +51,7 @@ func start(t *testing.T, files map[string]string, adjust func(*fixture, *Watcher
 	}
 	p := &Publisher{Store: quietStore{cleared: s.gone}, Log: slog.New(slog.DiscardHandler)}
 	w := p.Watch(discover.New(discover.Options{Formats: ingest.Formats()}), []string{s.dir}, source.Set{})
-	w.intervals = intervals{settle: 30 * time.Millisecond, writingSettle: time.Hour, poll: 5 * time.Millisecond, retry: time.Millisecond}
+	w.intervals = intervals{settle: 30 * time.Millisecond, writingSettle: time.Hour, poll: 5 * time.Millisecond, rescan: time.Hour, retry: time.Millisecond}
 	w.publish = func(_ context.Context, src ingest.Source) bool {
 		b, err := os.ReadFile(src.Path)
 		if err != nil {
@@ -210,6 +210,44 @@ func TestWatch_openForWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, s.published, "log.csv: line")
+}
+
+// TestWatch_rescan does not check the state of the folders. Scans notice the change later.
+func TestWatch_rescan(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil, func(_ *fixture, w *Watcher) { w.intervals.poll, w.intervals.rescan = time.Hour, 5*time.Millisecond })
+	s.write(t, "a.csv", "1")
+	want(t, s.published, "a.csv: 1")
+}
+
+// TestStateOf changes entries of a folder, each in a way that changes its state.
+func TestStateOf(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, linked := filepath.Join(dir, "a.csv"), filepath.Join(t.TempDir(), "b.csv")
+	last := stateOf([]string{dir})
+	for _, tt := range []struct {
+		name string
+		do   func() error
+	}{
+		{"created", func() error { return os.WriteFile(path, []byte("1"), 0o600) }},
+		{"size", func() error { return os.WriteFile(path, []byte("22"), 0o600) }},
+		{"time", func() error { return os.Chtimes(path, time.Time{}, time.Unix(1, 0)) }},
+		{"mode", func() error { return os.Chmod(path, 0o400) }},
+		{"renamed", func() error { return os.Rename(path, linked) }},
+		{"linked", func() error { return os.Symlink(linked, path) }},
+		{"target of a link", func() error { return os.Chtimes(linked, time.Time{}, time.Unix(2, 0)) }},
+		{"removed", func() error { return os.RemoveAll(dir) }},
+	} {
+		if err := tt.do(); err != nil {
+			t.Fatal(err)
+		}
+		now := stateOf([]string{dir})
+		if now == last || now != stateOf([]string{dir}) {
+			t.Errorf("%s: the state is %d and was %d", tt.name, now, last)
+		}
+		last = now
+	}
 }
 
 func TestWatch_retry(t *testing.T) {
