@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -146,9 +147,13 @@ func fileOf(t testing.TB, fields []herb.Field, records []herb.Record, opts segme
 	return b
 }
 
-// openBytes opens bytes as a segment. The caller must release the reader.
+// openBytes opens bytes as a segment. The caller must release the reader. It replaces the file at the path, because some file
+// systems, such as ext4, write a file that is truncated and written again to disk when it is closed.
 func openBytes(t testing.TB, path string, b []byte) (*segment.Reader, error) {
 	t.Helper()
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
