@@ -42,7 +42,7 @@ func TestPublish_paused(t *testing.T) {
 		Progress: func(p segment.Progress) {
 			if p.Phase == os.Getenv(pausedPhase) {
 				fmt.Println("paused")
-				select {}
+				time.Sleep(time.Hour) // without a timer, the runtime may report a deadlock and end the process
 			}
 		},
 	})
@@ -81,7 +81,9 @@ func TestSweep_killed(t *testing.T) {
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			_ = cmd.Wait() // it was killed
+			if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+				t.Errorf("the publisher ended before it was killed: %v", err)
+			}
 			s.now = time.Now
 			if err := l.Sweep(t.Context()); err != nil {
 				t.Error(err)
