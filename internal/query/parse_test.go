@@ -359,6 +359,18 @@ func TestParseSort_names(t *testing.T) {
 	}
 }
 
+// TestParseFields_names checks fields whose names look like several fields.
+func TestParseFields_names(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{{Name: "a,b"}, {Name: "a"}, {Name: "b"}, {Name: "c,d"}}
+	for raw, want := range map[string][]int{"a,b": {0}, "c,d": {3}, "b,a": {2, 1}, "a": {1}, "a,c": nil} {
+		got, err := query.Parse("_fields="+raw, fields)
+		if (err != nil) != (want == nil) || err == nil && !slices.Equal(got.Selected, want) {
+			t.Errorf("_fields=%s selects %v, %v; want %v", raw, got, err, want)
+		}
+	}
+}
+
 func TestParseLimits(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string]string{
