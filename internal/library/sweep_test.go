@@ -85,7 +85,7 @@ func TestSweep_killed(t *testing.T) {
 				t.Errorf("the publisher ended before it was killed: %v", err)
 			}
 			s.now = time.Now
-			if err := l.Sweep(t.Context()); err != nil {
+			if err := sweep(t.Context(), l); err != nil {
 				t.Error(err)
 			}
 			if files := s.files(t); len(files) != 1 {
@@ -123,6 +123,9 @@ func TestSweep_during(t *testing.T) {
 	})
 	if err != nil || len(swept) != 3 {
 		t.Fatalf("swept in %v: %v", swept, err)
+	}
+	if err := l.Collect(t.Context()); err != nil {
+		t.Errorf("collecting without an object store: %v", err)
 	}
 	if n := total(t, acquire(t, l)); n != 3 {
 		t.Errorf("%d records are listed", n)

@@ -77,6 +77,7 @@ func TestParse_invalid(t *testing.T) {
 		{"sort with an empty part", "sort=id,", `unknown sort field ""; sortable fields: ` + filterableNames},
 		{"sort by a field twice", "sort=id,price,-id", `field "id" is given more than once in "sort"; give it once`},
 		{"sort fields", "sort=" + strings.Repeat("id,", 8) + "id", `"sort" has more than 8 fields; give at most 8`},
+		{"_fields with a field twice", "_fields=id,price,id", `field "id" is given more than once in "_fields"; give it once`},
 		{"page twice", "page=1&page=1", `"page" is given more than once; give it once`},
 		{"page twice, once empty", "page=&page=1", `"page" is given more than once; give it once`},
 		{"per_page twice", "per_page=1&per_page=1", `"per_page" is given more than once; give it once`},
@@ -200,6 +201,7 @@ func TestParseReserved(t *testing.T) {
 		})},
 		{"sort=price%2Cid&order=", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 3}, {Field: 0}} })},
 		{"_fields=price,id", with(func(r *query.Request) { r.Selected = []int{3, 0} })},
+		{"_fields=id,price", with(func(r *query.Request) { r.Selected = []int{0, 3} })},
 		{"_fields=id,title,date,price,tags,notes,page,x+y,a[b],%C3%A9t%C3%A9", standard}, // all in their order
 		{"order=desc&sort=id", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 0, Desc: true}} })},
 	} {

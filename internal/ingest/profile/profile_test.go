@@ -109,6 +109,7 @@ func TestInfer(t *testing.T) {
 		{"lists of recurring words", "red,green|green,blue|red,blue|red,green", herb.TypeList, herb.Notation{}, "elements"},
 		{"lists beside a blank value", "red,green|green,red| |red,green", herb.TypeList, herb.Notation{}, ""},
 		{"blanks beside commas", "red, green|green, red|red, green", herb.TypeText, herb.Notation{}, ""},
+		{"one list", "red,red|blue|blue|red", herb.TypeText, herb.Notation{}, ""},
 		{"names", "Smith,John|Doe,Jane", herb.TypeText, herb.Notation{}, ""},
 		{"amounts are no lists", "£40,637.00|£40,637.00|x|£40,637.00", herb.TypeText, herb.Notation{}, ""},
 		{"pairs are no lists", "a:1,b:2|a:1,b:2|b:2,a:1|a:1,b:2", herb.TypeText, herb.Notation{}, ""},
