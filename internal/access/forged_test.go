@@ -3,8 +3,10 @@ package access
 import (
 	"context"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -19,10 +21,14 @@ import (
 type countingKeys struct {
 	mu    sync.Mutex
 	keys  map[string]herb.Key
-	asked int // reads of any kind
+	asked int             // reads of any kind
+	gate  <-chan struct{} // delays the result of CountKeys until it is closed; nil does not
 }
 
 func (k *countingKeys) CountKeys(context.Context) (total, revoked int, err error) {
+	if k.gate != nil {
+		defer func() { <-k.gate }()
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.asked++
@@ -150,6 +156,61 @@ func TestVerify_forgedKeys(t *testing.T) {
 	})
 }
 
+// TestVerify_slowDatabase checks who waits for a read of the keys: a bounded number of invalid keys, every valid key, and a key
+// that was created after the read began, which waits for the next one.
+func TestVerify_slowDatabase(t *testing.T) {
+	t.Parallel()
+	keys, now := &countingKeys{keys: map[string]herb.Key{}}, time.Now()
+	good, key := Mint("k", herb.AllScopes(), now, time.Time{})
+	keys.add(key)
+	v := NewVerifier(keys, Options{Now: func() time.Time { return now }})
+	if _, err := v.Verify(t.Context(), good, "192.0.2.1"); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(RevocationDelay) // the copy of the keys must be read again
+	gate := make(chan struct{})
+	keys.gate = gate
+	invalid, valid := make(chan error), make(chan error)
+	verify := func(secret, client string, result chan<- error) {
+		_, err := v.Verify(t.Context(), secret, client)
+		result <- err
+	}
+	before := keys.reads()
+	go verify(forge("abcdefghij"), "198.51.100.1", invalid)
+	for keys.reads() == before {
+		runtime.Gosched()
+	}
+	fresh, key := Mint("new", herb.AllScopes(), now, time.Time{})
+	keys.add(key)
+	go verify(fresh, "192.0.2.1", valid)
+	for i := range maxWaiting - 2 {
+		go verify(forge("abcdefghij"), fmt.Sprint("198.51.100.", 2+i), invalid)
+	}
+	for len(v.waiting) < maxWaiting {
+		runtime.Gosched()
+	}
+	go verify(good, "192.0.2.1", valid)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := v.Verify(ended, forge("abcdefghij"), "203.0.113.1"); herb.CodeOf(err) != herb.CodeRateLimited || herb.RetryAfterOf(err) != time.Second {
+		t.Errorf("an invalid key while %d others wait: %v, retry after %s", maxWaiting, err, herb.RetryAfterOf(err))
+	}
+	if _, err := v.Verify(ended, good, "192.0.2.1"); !errors.Is(err, context.Canceled) && err != nil {
+		t.Errorf("a valid key while %d invalid ones wait: %v", maxWaiting, err)
+	}
+	close(gate)
+	for range maxWaiting - 1 {
+		if err := <-invalid; herb.CodeOf(err) != herb.CodeUnauthenticated {
+			t.Errorf("an invalid key: %v", err)
+		}
+	}
+	for range 2 {
+		if err := <-valid; err != nil {
+			t.Errorf("a valid key: %v", err)
+		}
+	}
+}
+
 // TestVerify_limit checks that failures are limited for each client, and valid keys never.
 func TestVerify_limit(t *testing.T) {
 	t.Parallel()
@@ -176,6 +237,7 @@ func TestVerify_limit(t *testing.T) {
 			{"unknown", forge("abcdefghij"), client, herb.CodeRateLimited},
 			{"another port", "mistyped", "192.0.2.1:1001", herb.CodeRateLimited},
 			{"another client", "mistyped", "192.0.2.2:1000", herb.CodeUnauthenticated},
+			{"the first client again", "mistyped", client, herb.CodeRateLimited},
 		} {
 			err := try(c.secret, c.client)
 			if herb.CodeOf(err) != c.want {
@@ -192,7 +254,11 @@ func TestVerify_limit(t *testing.T) {
 				t.Errorf("a valid key of a limited client: %v", err)
 			}
 		}
-		time.Sleep(herb.RetryAfterOf(try("mistyped", client)))
+		wait := herb.RetryAfterOf(try("mistyped", client))
+		if wait > failurePeriod {
+			t.Errorf("retry after %s; want at most %s", wait, failurePeriod)
+		}
+		time.Sleep(wait)
 		if err := try("mistyped", client); herb.CodeOf(err) != herb.CodeUnauthenticated {
 			t.Errorf("after the wait that was asked for: %v", err)
 		}

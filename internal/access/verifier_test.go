@@ -2,7 +2,9 @@ package access_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -22,6 +24,7 @@ type keyring struct {
 	touched map[string]time.Time
 	counts  int
 	reads   int
+	touches int
 	err     error // of CountKeys and Keys
 	touch   error // of TouchKeys
 }
@@ -48,6 +51,7 @@ func (k *keyring) Keys(context.Context) ([]herb.Key, error) {
 func (k *keyring) TouchKeys(_ context.Context, used map[string]time.Time) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.touches++
 	if k.touch != nil {
 		return k.touch
 	}
@@ -102,8 +106,10 @@ func TestMint(t *testing.T) {
 			t.Errorf("the mistyped secret %q passes", mistyped)
 		}
 	}
-	if _, ok := access.ID(secret[:len(secret)-1]); ok {
-		t.Error("a secret cut short passes")
+	for _, short := range []string{secret[:len(secret)-1], access.Prefix, ""} {
+		if _, ok := access.ID(short); ok {
+			t.Errorf("%q, a secret cut short, passes", short)
+		}
 	}
 }
 
@@ -141,6 +147,10 @@ func TestVerify(t *testing.T) {
 			if c.want == "" {
 				if err != nil || !p.May(herb.ScopePlantsWrite) || p.ID == "" {
 					t.Fatalf("got %v, %v; want a principal that may create plants", p, err)
+				}
+				// Stored idempotency keys contain the ID of the token.
+				if sum := sha256.Sum256([]byte(token)); c.secret == token && p.ID != fmt.Sprintf("token-%x", sum[:8]) {
+					t.Errorf("the ID of the token is %s", p.ID)
 				}
 				return
 			}
@@ -221,6 +231,10 @@ func TestVerifier_lastUsed(t *testing.T) {
 		time.Sleep(time.Minute)
 		if got := ring.lastUsed(key.ID); !got.Equal(first) {
 			t.Errorf("last use is %v after a minute; want %v", got, first)
+		}
+		time.Sleep(time.Minute)
+		if ring.touches != 1 {
+			t.Errorf("last use was written %d times; want once, because nothing was used since", ring.touches)
 		}
 		second := use()
 		ring.failTouches(errors.New("disk full"))

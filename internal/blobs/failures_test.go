@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -88,12 +89,15 @@ func TestFrozen(t *testing.T) {
 			return nil
 		},
 	}
+	var wg sync.WaitGroup
 	for name, call := range calls {
-		err := call()
-		if herb.CodeOf(err) != herb.CodeUnavailable {
-			t.Errorf("%s of a frozen server: %v, want unavailable", name, err)
-		}
+		wg.Go(func() {
+			if err := call(); herb.CodeOf(err) != herb.CodeUnavailable {
+				t.Errorf("%s of a frozen server: %v, want unavailable", name, err)
+			}
+		})
 	}
+	wg.Wait()
 	server.Thaw(t)
 	if !bytes.Equal(get(t, patient, "a.segment"), what) {
 		t.Error("after the server resumed, the object differs from what was stored")

@@ -352,6 +352,7 @@ func TestWrite_XLSX(t *testing.T) {
 		{"number in a text field", herb.Record{"7", ""}, inline("7") + "<c/>"},
 		{"sixteen digits", herb.Record{"", "1234567890123456"}, "<c/>" + inline("1234567890123456")},
 		{"fifteen digits", herb.Record{"", "123456789012.345"}, "<c/><c><v>123456789012.345</v></c>"},
+		{"fifteen digits with a sign and a point", herb.Record{"", "-123456789012.345"}, "<c/><c><v>-123456789012.345</v></c>"},
 		{"currency", herb.Record{"", "$5"}, "<c/>" + inline("$5")},
 		{"control characters", herb.Record{"a\x01\r\n\tb\uffff", ""}, inline("a_x0001__x000D_\n\tb_xFFFF_") + "<c/>"},
 		{"looks escaped", herb.Record{"_x0041_ _x00 _", ""}, inline("_x005F_x0041_ _x00 _") + "<c/>"},
@@ -399,7 +400,7 @@ func TestCheckLimits(t *testing.T) {
 		{"bytes are not characters", one, streamOf(1, nil, `{"note":"`+strings.Repeat("é", 32767)+`"}`), ""},
 		{"long cell", one, streamOf(2, nil, `{"note":""}`, `{"note":"`+strings.Repeat("x", 32768)+`"}`), `"note" of record 2`},
 		{"surrogate pairs", one, streamOf(1, nil, `{"note":"`+strings.Repeat("😀", 16384)+`"}`), `"note" of record 1`},
-		{"many records", one, streamOf(1<<20, nil), "1048576 records"},
+		{"many records", one, streamOf(1<<20, nil), "1048576 records, but a sheet has at most 1048575"},
 		{"many fields", make([]herb.Field, 1<<14+1), streamOf(0, nil), "16385 fields"},
 	}
 	for _, tt := range tests {

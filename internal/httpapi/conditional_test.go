@@ -132,6 +132,10 @@ func TestConditionalDescriptions(t *testing.T) {
 			t.Errorf("%s gives %d", path, a.status)
 		}
 	}
+	before := s.library.described.Load()
+	if a := s.get(t, "/openapi.json"); a.status != 200 || s.library.described.Load() != before {
+		t.Errorf("the unchanged OpenAPI document is generated again: %d", a.status)
+	}
 	tag := s.get(t, "/api/v1/store/plants").header.Get("Etag")
 	s.create(t, `{"id":1,"name":"Rose"}`)
 	if a := s.get(t, "/api/v1/store/plants", "If-None-Match: "+tag); a.status != 200 {

@@ -107,6 +107,8 @@ type fakeLibrary struct {
 	old    map[string]fakeDataset // by version
 	puts   int
 	listed atomic.Int64
+
+	described atomic.Int64 // calls of Datasets
 }
 
 type fakeDataset struct {
@@ -142,6 +144,7 @@ func (l *fakeLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { retur
 func (l *fakeLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
 
 func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, _ bool) (all []herb.Dataset, err error) {
+	l.described.Add(1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, v := range versions {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -64,6 +65,25 @@ func TestTooManyListings(t *testing.T) {
 	s.library.listing = nil
 	if a := s.get(t, catalogData); a.status != 200 {
 		t.Errorf("after the load: %d", a.status)
+	}
+}
+
+func TestTooManyCreations(t *testing.T) {
+	t.Parallel()
+	c := lanes(t, 1, nil)
+	s := newService(t, func(o *httpapi.Options) { o.Admission = c })
+	s.plants.mu.Lock() // the first creation waits
+	first := make(chan checkedResponse)
+	go func() { first <- s.create(t, `{"id":1,"name":"Rose"}`) }()
+	for c.InFlight(admission.Write) == 0 {
+		runtime.Gosched()
+	}
+	if a := s.create(t, `{"id":2,"name":"Rose"}`); a.status != 503 || a.header.Get("Retry-After") == "" || !strings.Contains(a.message(t), "lane write") {
+		t.Errorf("a creation over the limit gets %d, Retry-After %q: %s", a.status, a.header.Get("Retry-After"), a.body)
+	}
+	s.plants.mu.Unlock()
+	if a := <-first; a.status != 200 {
+		t.Errorf("the first creation gets %d", a.status)
 	}
 }
 

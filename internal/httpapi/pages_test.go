@@ -151,6 +151,15 @@ func TestErrorPages_written(t *testing.T) {
 	}
 }
 
+// TestErrorPages_disabled checks that browsers get errors as JSON from a server without pages.
+func TestErrorPages_disabled(t *testing.T) {
+	t.Parallel()
+	a := newService(t, nil).get(t, "/nothing", "Accept: text/html")
+	if a.status != 404 || a.message(t) == "" {
+		t.Errorf("got %d %s", a.status, a.body)
+	}
+}
+
 // TestPageData checks that the records of a page are those of the listing, for the key stored in the browser.
 func TestPageData(t *testing.T) {
 	t.Parallel()

@@ -177,7 +177,7 @@ func (x *trial) expect(t *testing.T, want content) error {
 		}
 	}
 	x.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
-	if err := other.Sweep(t.Context()); err != nil {
+	if err := sweep(t.Context(), other); err != nil {
 		return err
 	}
 	x.now = time.Now
@@ -325,7 +325,7 @@ func TestSweep_anyOperationFails(t *testing.T) {
 				}
 				x.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
 				x.fs.arm(kind, at)
-				err := x.publisher.Sweep(t.Context())
+				err := sweep(t.Context(), x.publisher)
 				_, fired := x.fs.disarm()
 				more = len(fired) > 0
 				if errors.Is(err, errDisk) != more {

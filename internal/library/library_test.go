@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,6 +64,14 @@ func (s *sharedDir) open(t *testing.T) *library.Library {
 		}
 	})
 	return l
+}
+
+// sweep sweeps while no process is being started: until a new process executes its program, it holds the locks of this one,
+// and Sweep removes nothing while there is a lock.
+func sweep(ctx context.Context, l *library.Library) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return l.Sweep(ctx)
 }
 
 // files returns the version files and leftovers.
@@ -365,17 +374,17 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Sweep(t.Context()); err != nil || len(s.files(t)) != 4 {
+	if err := sweep(t.Context(), l); err != nil || len(s.files(t)) != 4 {
 		t.Errorf("while a process writes: %v; left %v, want all", err, s.files(t))
 	}
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Sweep(t.Context()); err != nil || len(s.files(t)) != 2 {
+	if err := sweep(t.Context(), l); err != nil || len(s.files(t)) != 2 {
 		t.Errorf("young files: %v; left %v, want the live version and the copy", err, s.files(t))
 	}
 	s.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
-	if err := l.Sweep(t.Context()); err != nil {
+	if err := sweep(t.Context(), l); err != nil {
 		t.Error(err)
 	}
 	if left := s.files(t); len(left) != 1 || left[0] != d.Version+".segment" {

@@ -42,7 +42,7 @@ func TestPublish_paused(t *testing.T) {
 		Progress: func(p segment.Progress) {
 			if p.Phase == os.Getenv(pausedPhase) {
 				fmt.Println("paused")
-				select {}
+				time.Sleep(time.Hour) // without a timer, the runtime may report a deadlock and end the process
 			}
 		},
 	})
@@ -81,9 +81,11 @@ func TestSweep_killed(t *testing.T) {
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			_ = cmd.Wait() // it was killed
+			if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+				t.Errorf("the publisher ended before it was killed: %v", err)
+			}
 			s.now = time.Now
-			if err := l.Sweep(t.Context()); err != nil {
+			if err := sweep(t.Context(), l); err != nil {
 				t.Error(err)
 			}
 			if files := s.files(t); len(files) != 1 {
@@ -121,6 +123,9 @@ func TestSweep_during(t *testing.T) {
 	})
 	if err != nil || len(swept) != 3 {
 		t.Fatalf("swept in %v: %v", swept, err)
+	}
+	if err := l.Collect(t.Context()); err != nil {
+		t.Errorf("collecting without an object store: %v", err)
 	}
 	if n := total(t, acquire(t, l)); n != 3 {
 		t.Errorf("%d records are listed", n)

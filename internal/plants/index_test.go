@@ -273,9 +273,10 @@ func TestIndex_damaged(t *testing.T) {
 	}
 	before := files(t, dir)
 	wantPlants(t, openIndex(t, log, plants.IndexOptions{Dir: dir, SealAt: 10}), log)
-	for _, name := range files(t, dir) {
-		if slices.Contains(before, name) != (name == running) {
-			t.Errorf("%s is still there, or the build of another process is not", name)
+	after := files(t, dir)
+	for _, name := range before {
+		if slices.Contains(after, name) != (name == running) {
+			t.Errorf("%s is still there, or it is the build of another process and is not", name)
 		}
 	}
 }

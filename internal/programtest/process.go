@@ -146,12 +146,12 @@ func (p *Process) WaitForOutput(ctx context.Context, pattern string) (group stri
 }
 
 // timeout is how long Eventually waits. It is far longer than anything takes, for machines that are busy.
-const timeout = time.Minute
+const timeout = 5 * time.Minute
 
 // permanent is an error that Eventually does not retry.
 type permanent struct{ error }
 
-// Eventually calls f until it returns nil, and returns its last error if that takes longer than a minute.
+// Eventually calls f until it returns nil, and returns its last error if that takes longer than timeout.
 func Eventually(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -20,7 +20,7 @@ import (
 // day, a week starting on Monday, a month, a quarter, or 1, 2 or 5 times a power of ten years; for datetimes also 1, 5,
 // 15 or 30 minutes, or 1, 3, 6 or 12 hours.
 func Buckets(f herb.Field, minimum, maximum string, maxBuckets int) []Bucket {
-	if maxBuckets == 0 || minimum == "" {
+	if maxBuckets == 0 {
 		return nil
 	}
 	switch f.Type {
@@ -82,7 +82,7 @@ func parseDecimal(f *herb.Field, value string) (d decimal, ok bool) {
 	canonical, status := text.Canonical(f, value)
 	whole, fraction, _ := strings.Cut(canonical, ".")
 	fraction = strings.TrimRight(fraction, "0")
-	if status != text.Valid || !text.IsNumber([]byte(canonical)) || len(strings.TrimPrefix(whole, "-"))+len(fraction) > MaxEdgeDigits {
+	if status != text.Valid || len(strings.TrimPrefix(whole, "-"))+len(fraction) > MaxEdgeDigits {
 		return d, false
 	}
 	n, ok := new(big.Int).SetString(whole+fraction, 10)

@@ -40,6 +40,7 @@ func TestBuckets(t *testing.T) {
 		{"no number", herb.TypeNumber, "1", "1x5", 20, ""},
 		{"the wrong way round", herb.TypeNumber, "2", "1", 20, ""},
 		{"no date", herb.TypeDate, "2024-01-01", "2024-02-30", 20, ""},
+		{"no first date", herb.TypeDate, "2024-02-30", "2024-03-01", 20, ""},
 		{"dates the wrong way round", herb.TypeDate, "2024-01-02", "2024-01-01", 20, ""},
 		{"no value", herb.TypeNumber, "", "", 20, ""},
 		{"days", herb.TypeDate, "2024-02-28", "2024-03-01", 3, "2024-02-28 2024-02-29 2024-03-01 2024-03-02"},

@@ -29,6 +29,7 @@ func TestRequestIsExpensive(t *testing.T) {
 		{"deep page", "per_page=100&page=102", false},
 		{"equality", "title=rose", false},
 		{"range of numbers", "price[gte]=3&price[lt]=9", false},
+		{"element of a list", "tags=3&tags[ne]=4", false},
 		{"range of lists", "tags[gte]=3", true},
 		{"prefix", "title[prefix]=r", false},
 		{"prefix of lists", "tags[prefix]=r", true},

@@ -20,6 +20,7 @@ func TestParse_notations(t *testing.T) {
 		{"own number", "price[gt]=1.234,50", "price[gt]=1234,50"},
 		{"standard number", "price[gt]=12.5", "price[gt]=12,5"},
 		{"marker", "price=NA", "price[eq]=NA"},
+		{"marker between blanks", "price=+NA+", "price[eq]=NA"},
 		{"empty", "price=", "price[eq]="},
 		{"empty and markers", "price[empty]=true", "price[eq]=&price[eq]=--&price[eq]=NA"},
 		{"neither empty nor a marker", "price[empty]=false", "price[ne]=&price[ne]=--&price[ne]=NA"},

@@ -77,6 +77,7 @@ func TestParse_invalid(t *testing.T) {
 		{"sort with an empty part", "sort=id,", `unknown sort field ""; sortable fields: ` + filterableNames},
 		{"sort by a field twice", "sort=id,price,-id", `field "id" is given more than once in "sort"; give it once`},
 		{"sort fields", "sort=" + strings.Repeat("id,", 8) + "id", `"sort" has more than 8 fields; give at most 8`},
+		{"_fields with a field twice", "_fields=id,price,id", `field "id" is given more than once in "_fields"; give it once`},
 		{"page twice", "page=1&page=1", `"page" is given more than once; give it once`},
 		{"page twice, once empty", "page=&page=1", `"page" is given more than once; give it once`},
 		{"per_page twice", "per_page=1&per_page=1", `"per_page" is given more than once; give it once`},
@@ -94,7 +95,7 @@ func TestParse_invalid(t *testing.T) {
 		{"forbidden field with an operator", "notes[ne]=a", `field "notes" is not filterable; filterable fields: ` + filterableNames},
 		{"unknown operator", "price[around]=1", `unknown operator "around" in "price[around]"; ` + operators},
 		{"mistyped operator", "price[get]=1", `unknown operator "get" in "price[get]"; did you mean "gt"? ` + operators},
-		{"operator in capitals", "price[GT]=1", `unknown operator "GT" in "price[GT]"; did you mean "gt"? ` + operators},
+		{"operator in capitals", "id[GT]=1", `unknown operator "GT" in "id[GT]"; did you mean "gt"? ` + operators},
 		{"no operator", "price[]=1", `unknown operator "" in "price[]"; ` + operators},
 		{"not a number", "price=cheap", `price is a number field and "cheap"` + numberRule},
 		{"leading zeros", "price[gt]=007", `price is a number field and "007"` + numberRule},
@@ -200,6 +201,7 @@ func TestParseReserved(t *testing.T) {
 		})},
 		{"sort=price%2Cid&order=", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 3}, {Field: 0}} })},
 		{"_fields=price,id", with(func(r *query.Request) { r.Selected = []int{3, 0} })},
+		{"_fields=id,price", with(func(r *query.Request) { r.Selected = []int{0, 3} })},
 		{"_fields=id,title,date,price,tags,notes,page,x+y,a[b],%C3%A9t%C3%A9", standard}, // all in their order
 		{"order=desc&sort=id", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 0, Desc: true}} })},
 	} {
@@ -297,18 +299,18 @@ func TestParseConditions(t *testing.T) {
 func TestParseAmbiguousNames(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{
+		{Name: "b[ne]", Type: herb.TypeText, Filterable: true},
 		{Name: "a", Type: herb.TypeText, Filterable: true},
 		{Name: "a[eq]", Type: herb.TypeText, Filterable: true},
-		{Name: "b[ne]", Type: herb.TypeText, Filterable: true},
 		{Name: "[eq]", Type: herb.TypeText, Filterable: true},
 		{Name: "c]", Type: herb.TypeText, Filterable: true},
 	}
 	for raw, want := range map[string]query.Condition{
-		"a[eq]=1":     {Field: 0, Op: query.OpEq}, // interpreted as an operator first
-		"a[eq][eq]=1": {Field: 1, Op: query.OpEq},
-		"a[eq][ne]=1": {Field: 1, Op: query.OpNe},
-		"b[ne]=1":     {Field: 2, Op: query.OpEq},
-		"b[ne][gt]=1": {Field: 2, Op: query.OpGt},
+		"a[eq]=1":     {Field: 1, Op: query.OpEq}, // interpreted as an operator first
+		"a[eq][eq]=1": {Field: 2, Op: query.OpEq},
+		"a[eq][ne]=1": {Field: 2, Op: query.OpNe},
+		"b[ne]=1":     {Field: 0, Op: query.OpEq},
+		"b[ne][gt]=1": {Field: 0, Op: query.OpGt},
 		"[eq]=1":      {Field: 3, Op: query.OpEq},
 		"[eq][lt]=1":  {Field: 3, Op: query.OpLt},
 		"c]=1":        {Field: 4, Op: query.OpEq},
@@ -355,6 +357,18 @@ func TestParseSort_names(t *testing.T) {
 		}
 		if err != nil || !slices.Equal(got.Sort, want) {
 			t.Errorf("%q sorts by %v, %v; want %v", raw, got, err, want)
+		}
+	}
+}
+
+// TestParseFields_names checks fields whose names look like several fields.
+func TestParseFields_names(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{{Name: "a,b"}, {Name: "a"}, {Name: "b"}, {Name: "c,d"}}
+	for raw, want := range map[string][]int{"a,b": {0}, "c,d": {3}, "b,a": {2, 1}, "a": {1}, "a,c": nil} {
+		got, err := query.Parse("_fields="+raw, fields)
+		if (err != nil) != (want == nil) || err == nil && !slices.Equal(got.Selected, want) {
+			t.Errorf("_fields=%s selects %v, %v; want %v", raw, got, err, want)
 		}
 	}
 }

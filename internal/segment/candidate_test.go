@@ -1,7 +1,6 @@
 package segment_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -38,9 +37,7 @@ func TestMayMatch(t *testing.T) {
 	}
 	damaged := filepath.Join(t.TempDir(), "damaged.seg")
 	for at := 0; at < len(content); at += 7 { // damage to the words themselves is not noticed
-		if err := os.WriteFile(damaged, content[:at], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		replaceFile(t, damaged, content[:at])
 		if may, err := segment.MayMatch(damaged, &query.Search{Clauses: []query.Clause{{Words: []string{"rosa"}}}}); err == nil || may {
 			t.Errorf("the first %d of %d bytes: %t, %v", at, len(content), may, err)
 		}

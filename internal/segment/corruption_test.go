@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -149,10 +150,20 @@ func fileOf(t testing.TB, fields []herb.Field, records []herb.Record, opts segme
 // openBytes opens bytes as a segment. The caller must release the reader.
 func openBytes(t testing.TB, path string, b []byte) (*segment.Reader, error) {
 	t.Helper()
+	replaceFile(t, path, b)
+	return segment.Open(path)
+}
+
+// replaceFile writes a new file at a path. It does not truncate the old one, because some file systems, such as ext4, write a
+// file that was truncated to disk when it is closed, which takes most of the time of tests with thousands of files.
+func replaceFile(t testing.TB, path string, b []byte) {
+	t.Helper()
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return segment.Open(path)
 }
 
 // isDamage reports whether an error is one of those that a damaged file may cause.

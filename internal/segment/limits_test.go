@@ -66,12 +66,21 @@ func openWithLimit(path, limit string) {
 		resource, value = syscall.RLIMIT_AS, addressSpace()+128<<20
 	}
 	if resource >= 0 {
-		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: value, Max: value}); err != nil {
+		var before syscall.Rlimit
+		if err := syscall.Getrlimit(resource, &before); err != nil {
 			panic(err)
 		}
+		setLimit(resource, syscall.Rlimit{Cur: value, Max: before.Max})
+		defer setLimit(resource, before) // a child that measures coverage writes files at its end
 	}
 	_, err := segment.Open(path)
 	fmt.Printf("error: %v\ncode=%s\n", err, herb.CodeOf(err))
+}
+
+func setLimit(resource int, limit syscall.Rlimit) {
+	if err := syscall.Setrlimit(resource, &limit); err != nil {
+		panic(err)
+	}
 }
 
 // addressSpace returns the size of the address space used by the process.

@@ -51,7 +51,7 @@ func (e *elements) hold() bool {
 // isElement reports whether b is a short word or a few words: it has a letter, no blank at its ends, and no character of
 // amounts or of JSON.
 func isElement(b []byte) bool {
-	return len(b) > 0 && len(b) <= maxElement*utf8.UTFMax && utf8.RuneCount(b) <= maxElement && !hasBlankEnd(b) &&
+	return len(b) <= maxElement*utf8.UTFMax && utf8.RuneCount(b) <= maxElement && !hasBlankEnd(b) &&
 		bytes.ContainsFunc(b, unicode.IsLetter) && !bytes.ContainsFunc(b, func(r rune) bool { return !isWordRune(r) })
 }
 

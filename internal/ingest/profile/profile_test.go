@@ -43,7 +43,7 @@ func TestInfer(t *testing.T) {
 		{"empty values", "1||3", herb.TypeNumber, herb.Notation{}, "1 empty"},
 		{"signs and bare points", "+3|.5|-.5", herb.TypeNumber, herb.Notation{}, ""},
 		{"blanks around", " 1|2 | 3 |\u00a04", herb.TypeNumber, herb.Notation{}, ""},
-		{"blank value", "1|  |3", herb.TypeNumber, herb.Notation{}, "1 missing"},
+		{"blank value", "$1|  |$3", herb.TypeNumber, herb.Notation{Affix: "$"}, "1 missing; with $"},
 		{"leading zeros", "00042|17", herb.TypeText, herb.Notation{}, `"00042" (row 1)`},
 		{"leading zeros later", "17|00042", herb.TypeText, herb.Notation{}, `"00042" (row 2)`},
 		{"exponent beside a plain number", "4e+06|9900", herb.TypeNumber, herb.Notation{}, ""},
@@ -64,6 +64,7 @@ func TestInfer(t *testing.T) {
 		{"blanks between thousands", "1 234|5 678 901", herb.TypeNumber, herb.Notation{Group: " "}, ""},
 		{"no-break spaces and decimal comma", "1\u00a0234,5|2", herb.TypeNumber, herb.Notation{Group: " ", Decimal: ","}, ""},
 		{"apostrophes", "1'234.5|2", herb.TypeNumber, herb.Notation{Group: "'"}, ""},
+		{"decimal point and decimal comma", "1.5|2,5", herb.TypeText, herb.Notation{}, ""},
 		{"both separators in both roles", "1,234.5|1.234,5", herb.TypeText, herb.Notation{}, ""},
 		{"pounds", "£40,637.00|£1.50|-£2", herb.TypeNumber, herb.Notation{Group: ",", Affix: "£"}, "£"},
 		{"trailing euros", "12,50 €|3 €", herb.TypeNumber, herb.Notation{Decimal: ",", Affix: "€"}, ""},
@@ -72,7 +73,7 @@ func TestInfer(t *testing.T) {
 		{"currency on some", "£5|5", herb.TypeText, herb.Notation{}, "£"},
 		{"percent", "5%|12.5%", herb.TypeNumber, herb.Notation{Affix: "%"}, ""},
 		{"percent on some", "5%|12.5", herb.TypeText, herb.Notation{}, "%"},
-		{"markers in numbers", "1|NA|3|NaN|..", herb.TypeNumber, herb.Notation{Missing: []string{"..", "NA", "NaN"}}, "3 missing"},
+		{"markers in numbers", "1|NA|3|NaN|..", herb.TypeNumber, herb.Notation{Missing: []string{"..", "NA", "NaN"}}, "3 missing (.., NA, NaN)"},
 		{"markers first", "NA|NA|7", herb.TypeNumber, herb.Notation{Missing: []string{"NA"}}, ""},
 		{"every marker", `1|NA|N/A|null|NULL|None|NaN|?|..|--|\N|#N/A`, herb.TypeNumber,
 			herb.Notation{Missing: []string{"#N/A", "--", "..", "?", "N/A", "NA", "NULL", "NaN", "None", `\N`, "null"}}, ""},
@@ -108,9 +109,12 @@ func TestInfer(t *testing.T) {
 		{"lists of recurring words", "red,green|green,blue|red,blue|red,green", herb.TypeList, herb.Notation{}, "elements"},
 		{"lists beside a blank value", "red,green|green,red| |red,green", herb.TypeList, herb.Notation{}, ""},
 		{"blanks beside commas", "red, green|green, red|red, green", herb.TypeText, herb.Notation{}, ""},
+		{"one list", "red,red|blue|blue|red", herb.TypeText, herb.Notation{}, ""},
 		{"names", "Smith,John|Doe,Jane", herb.TypeText, herb.Notation{}, ""},
 		{"amounts are no lists", "£40,637.00|£40,637.00|x|£40,637.00", herb.TypeText, herb.Notation{}, ""},
 		{"pairs are no lists", "a:1,b:2|a:1,b:2|b:2,a:1|a:1,b:2", herb.TypeText, herb.Notation{}, ""},
+		{"sentences are no lists", strings.Repeat(strings.Repeat("é", 41)+",red|", 4) + "red", herb.TypeText, herb.Notation{}, ""},
+		{"versions are no lists", strings.Repeat("1.2.3,4.5.6|", 4) + "1.2.3", herb.TypeText, herb.Notation{}, ""},
 		{"JSON is no list", `["a","b"]|["a","b"]|["a","b"]`, herb.TypeText, herb.Notation{}, ""},
 		{"URLs", "https://a.example/x|http://b.example", herb.TypeText, herb.Notation{}, "URLs"},
 		{"no values", "||", herb.TypeText, herb.Notation{}, "no values"},
@@ -141,7 +145,8 @@ func TestInfer(t *testing.T) {
 func TestInfer_searchable(t *testing.T) {
 	t.Parallel()
 	for values, want := range map[string]bool{
-		"https://a.example/x|/b/c|//d.example": false, "https://a.example/é": false,
+		"https://a.example/x|/b/c|//d.example": false, "https://a.example/é": false, "https://a.example/\x01": false, "git+ssh://a": false,
+		"://a": true, "1a://b": true, "a_b://c": true, "https://": true, "a:b://c|/d": true,
 		"https://a.example/x y": true, "https://a.example/é\u00a0y": true, "https://a.example/\ty": true, "https://a.example|b": true,
 	} {
 		r, err := profileOf(t, values, "c", "", profile.Schema{})
@@ -164,7 +169,13 @@ func TestInfer_fileTypes(t *testing.T) {
 		{"NaN and infinity in numbers", "c", "1.5|NaN|-Inf", herb.TypeNumber, herb.TypeNumber, herb.Notation{Missing: []string{"-Inf", "NaN"}}},
 		{"exponents in numbers", "c", "1e5|2e7", herb.TypeNumber, herb.TypeNumber, herb.Notation{}},
 		{"text in numbers", "c", "1|x", herb.TypeNumber, herb.TypeText, herb.Notation{}},
+		{"leading zeros in numbers", "c", "1|007", herb.TypeNumber, herb.TypeText, herb.Notation{}},
+		{"money in numbers", "c", "$1|$2", herb.TypeNumber, herb.TypeNumber, herb.Notation{Affix: "$"}},
+		{"text in datetimes", "c", "2024-02-29T10:00Z|x", herb.TypeDateTime, herb.TypeText, herb.Notation{}},
+		{"other digits in booleans", "c", "1|2", herb.TypeBoolean, herb.TypeNumber, herb.Notation{}},
+		{"text beside digits in booleans", "c", "1|x", herb.TypeBoolean, herb.TypeText, herb.Notation{}},
 		{"midnight in datetimes", "c", "2024-02-29", herb.TypeDateTime, herb.TypeDateTime, herb.Notation{}},
+		{"words in booleans", "c", "true|false", herb.TypeBoolean, herb.TypeBoolean, herb.Notation{}},
 		{"digits in booleans", "c", "1|0", herb.TypeBoolean, herb.TypeBoolean, herb.Notation{True: []string{"1"}, False: []string{"0"}}},
 		{"arrays", "c", "1,2", herb.TypeList, herb.TypeList, herb.Notation{}},
 		{"name of a list", "Tags", "solo", "", herb.TypeList, herb.Notation{}},
@@ -246,6 +257,26 @@ func TestDeclared(t *testing.T) {
 				t.Errorf("%s (%s), %v; want %s, notation (-want +got):\n%s", r.Type, r.Report.Evidence, err, tt.want, diff)
 			}
 		})
+	}
+}
+
+func TestResult_notes(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]string{
+		"17|x":         "",
+		"10|x":         "",
+		"00042|17":     `numbers with leading zeros, such as "00042" (row 1), are kept as text`,
+		"a| b|c\u00a0": `2 values begin or end with white space, the first " b" (row 2)`,
+		" 1|2":         "",
+	} {
+		r, err := profileOf(t, values, "c", "", profile.Schema{})
+		if got := strings.Join(r.Report.Notes, "; "); err != nil || got != want {
+			t.Errorf("%q: notes %q, %v; want %q", values, got, err, want)
+		}
+	}
+	r, err := profileOf(t, "00042|17", "c", "", profile.Schema{Type: "integer"})
+	if err != nil || len(r.Report.Notes) > 0 {
+		t.Errorf("declared integers with leading zeros: notes %q, %v", r.Report.Notes, err)
 	}
 }
 
