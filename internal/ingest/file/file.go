@@ -55,8 +55,10 @@ type File struct {
 	failed   error // why the stored file could not be read; decoders do not always return it
 	byPath   bool  // Path returned the file itself
 	content  *os.File
-	copied   string         // path of a complete copy; empty: none
-	closers  []func() error // what Close releases
+	copied   string             // path of a complete copy; empty: none
+	document io.Closer          // what the format holds open; nil: nothing
+	total    *[sha256.Size]byte // of the file and its companions; nil: not computed
+	closers  []func() error     // what Close releases, last first
 }
 
 var _ rows.File = (*File)(nil)
@@ -216,9 +218,25 @@ func (f *File) Path() (string, error) {
 	return path, nil
 }
 
+// Document implements rows.File.
+func (f *File) Document(open func() (io.Closer, error)) (io.Closer, error) {
+	if f.document == nil {
+		d, err := open()
+		if err != nil {
+			return nil, err
+		}
+		f.document = d
+		f.closers = append(f.closers, d.Close)
+	}
+	return f.document, nil
+}
+
 // Sum returns the SHA-256 hash of the stored bytes, and of the companions. It reads what was not read in order before. It
 // fails with herb.CodeUnavailable if the file changed since it was opened.
 func (f *File) Sum() (sum [sha256.Size]byte, err error) {
+	if f.total != nil {
+		return *f.total, f.Changed()
+	}
 	if err := copyAll(io.Discard, f.reader(f.hashed)); err != nil {
 		return sum, err
 	}
@@ -228,7 +246,9 @@ func (f *File) Sum() (sum [sha256.Size]byte, err error) {
 			return sum, err
 		}
 	}
-	return [sha256.Size]byte(f.sum.Sum(nil)), f.Changed()
+	sum = [sha256.Size]byte(f.sum.Sum(nil))
+	f.total = &sum
+	return sum, f.Changed()
 }
 
 // Cause returns why reading the content failed with err: what is wrong with the stored file takes precedence over what a
@@ -244,9 +264,9 @@ func (f *File) Cause(err error) error {
 }
 
 // damage returns why the content of a compressed file is wrong if that is because the stored data is damaged, which only
-// its end shows. It reads a bounded amount.
+// its end shows. It reads a bounded amount, and nothing if the content was copied.
 func (f *File) damage() error {
-	if f.kind == kindNone {
+	if f.kind == kindNone || f.content != nil || f.copied != "" {
 		return nil
 	}
 	in, err := f.Open()
@@ -280,7 +300,7 @@ func (f *File) Replaced() bool {
 // Close releases the file and its temporary copies.
 func (f *File) Close() error {
 	var errs []error
-	for _, release := range f.closers {
+	for _, release := range slices.Backward(f.closers) {
 		errs = append(errs, release())
 	}
 	return errors.Join(errs...)

@@ -63,7 +63,7 @@ func (f *File) tempDir() (string, error) {
 		return "", errors.Join(err, remove())
 	}
 	_ = filesystem.TryLock(lock)                      // without locks, leftovers are not removed
-	f.closers = append(f.closers, lock.Close, remove) // in this order: Windows removes no open folders
+	f.closers = append(f.closers, remove, lock.Close) // Windows removes no open folders
 	return dir, nil
 }
 

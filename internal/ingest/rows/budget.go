@@ -44,16 +44,15 @@ type Limits struct {
 
 // Usage counts what was made of a file, so that one with a thousand tables does not expand a thousand times. It is safe for
 // concurrent use.
-type Usage struct{ cells, bytes, elements, waited atomic.Int64 }
+type Usage struct{ cells, bytes, unpacked, elements, waited atomic.Int64 }
 
 // Budget enforces the limits of one file for all formats. Formats charge it for what they hold before a row is complete;
 // Limit charges it for every row. It is used by one goroutine.
 type Budget struct {
-	ctx      context.Context
-	limits   Limits // Usage is not nil
-	stored   int64
-	unpacked int64 // bytes
-	steps    int
+	ctx    context.Context
+	limits Limits // Usage is not nil
+	stored int64
+	steps  int
 }
 
 // NewBudget returns a budget for a file of a stored size.
@@ -77,6 +76,7 @@ func (b *Budget) Trial() *Budget {
 	trial.limits.Usage = new(Usage)
 	trial.limits.Usage.cells.Store(b.limits.Usage.cells.Load())
 	trial.limits.Usage.bytes.Store(b.limits.Usage.bytes.Load())
+	trial.limits.Usage.unpacked.Store(b.limits.Usage.unpacked.Load())
 	return &trial
 }
 
@@ -95,8 +95,7 @@ func (b *Budget) Element() error {
 
 // Unpack charges for n bytes that are unpacked. It fails if they are more than a file of this size can reasonably hold.
 func (b *Budget) Unpack(n int64) error {
-	b.unpacked += n
-	return CheckUnpacked(b.unpacked, b.stored)
+	return CheckUnpacked(b.limits.Usage.unpacked.Add(n), b.stored)
 }
 
 // CheckUnpacked fails if n bytes are too many to be unpacked from a number of stored bytes.

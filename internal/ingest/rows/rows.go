@@ -120,6 +120,9 @@ type File interface {
 	// write-ahead log or journal). It is a private copy unless the user named the file itself. It is valid until the File
 	// is closed.
 	Path() (string, error)
+	// Document returns what open returned when it was first called for this File: what the tables of the file have in common.
+	// It is closed with the File.
+	Document(open func() (io.Closer, error)) (io.Closer, error)
 	// Size returns the number of bytes as stored, that is compressed. It bounds what may be made of the file.
 	Size() int64
 }
