@@ -202,7 +202,7 @@ func (f *File) Path() (string, error) {
 		return "", err
 	}
 	defer in.Close()
-	dir, err := f.tempDir()
+	dir, err := f.copyDir()
 	if err != nil {
 		return "", err
 	}
@@ -220,15 +220,20 @@ func (f *File) Path() (string, error) {
 
 // Document implements rows.File.
 func (f *File) Document(open func() (io.Closer, error)) (io.Closer, error) {
-	if f.document == nil {
-		d, err := open()
-		if err != nil {
-			return nil, err
-		}
-		f.document = d
-		f.closers = append(f.closers, d.Close)
+	if f.document != nil {
+		return f.document, nil
 	}
-	return f.document, nil
+	d, err := open()
+	if f.copied != "" {
+		_ = os.RemoveAll(filepath.Dir(f.copied)) // Windows removes no open files; Close removes them there
+		f.copied = ""
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.document = d
+	f.closers = append(f.closers, d.Close)
+	return d, nil
 }
 
 // Sum returns the SHA-256 hash of the stored bytes, and of the companions. It reads what was not read in order before. It
@@ -266,7 +271,7 @@ func (f *File) Cause(err error) error {
 // damage returns why the content of a compressed file is wrong if that is because the stored data is damaged, which only
 // its end shows. It reads a bounded amount, and nothing if the content was copied.
 func (f *File) damage() error {
-	if f.kind == kindNone || f.content != nil || f.copied != "" {
+	if f.kind == kindNone || f.content != nil || f.document != nil {
 		return nil
 	}
 	in, err := f.Open()

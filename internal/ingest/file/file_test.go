@@ -284,7 +284,7 @@ func TestFile_copies(t *testing.T) {
 	path := write(t, filepath.Join(folder, "x.db"), "database")
 	write(t, path+"-wal", "log")
 	leftover := filepath.Join(temp, "herbarium-copy-1")
-	past := time.Now().Add(-time.Hour)
+	past := time.Now().Add(-25 * time.Hour)
 	if err := errors.Join(os.Mkdir(leftover, 0o700), os.Chtimes(leftover, past, past)); err != nil {
 		t.Fatal(err)
 	}

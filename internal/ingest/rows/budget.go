@@ -26,10 +26,10 @@ const (
 	cellsPerByte    = 64 // tables of zeros or missing values compress well
 	elementsPerByte = 16
 	bytesPerByte    = 500
-	waitPerByte     = 3 * time.Microsecond
+	waitPerByte     = time.Microsecond
 	freeCells       = 2 << 20
 	freeBytes       = 64 << 20
-	freeWait        = 20 * time.Second
+	freeWait        = 5 * time.Second
 )
 
 // Limits bound what may be made of a file. Zero values mean the defaults.

@@ -117,8 +117,8 @@ type File interface {
 	// until the File is closed.
 	Random() (content io.ReaderAt, size int64, err error)
 	// Path returns a path under which a library can open the content and the files beside it that belong to it (a
-	// write-ahead log or journal). It is a private copy unless the user named the file itself. It is valid until the File
-	// is closed.
+	// write-ahead log or journal). It is a private copy unless the user named the file itself. It is valid until the open
+	// function of Document returns.
 	Path() (string, error)
 	// Document returns what open returned when it was first called for this File: what the tables of the file have in common.
 	// It is closed with the File.
