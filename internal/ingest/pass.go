@@ -223,7 +223,7 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 		}
 	}
 	p.format = format
-	budget := rows.NewBudget(ctx, f.Size(), rows.Limits{Record: p.opts.MaxRecord, Temp: p.opts.Temp, Usage: p.src.Shared.Usage()})
+	budget := f.NewBudget(rows.Limits{Record: p.opts.MaxRecord, Temp: p.opts.Temp})
 	r, err := format.Open(ctx, f, o, budget)
 	if err != nil {
 		return nil, err

@@ -164,7 +164,7 @@ func (s *search) examine(dir file.Dir, path string) (p probe) {
 	}
 	byContent, _, err := f.Detect("")
 	p = probe{format: format.Name, matches: err == nil && byContent.Name == format.Name, multiple: format.Tables != nil}
-	budget := rows.NewBudget(s.ctx, f.Size(), rows.Limits{})
+	budget := f.NewBudget(rows.Limits{})
 	if p.multiple {
 		p.tables, err = format.Tables(s.ctx, f, s.opts.Dialect, budget)
 	} else if s.mayBeTable(path) {

@@ -56,6 +56,7 @@ type File struct {
 	byPath   bool  // Path returned the file itself
 	content  *os.File
 	copied   string             // path of a complete copy; empty: none
+	usage    *rows.Usage        // shared by the sources that read the file; nil: one source reads it
 	document io.Closer          // what the format holds open; nil: nothing
 	total    *[sha256.Size]byte // of the file and its companions; nil: not computed
 	closers  []func() error     // what Close releases, last first
@@ -161,6 +162,12 @@ func (f *File) Size() int64 {
 		size += b.info.Size()
 	}
 	return size
+}
+
+// NewBudget returns a budget for reading a table of the file.
+func (f *File) NewBudget(l rows.Limits) *rows.Budget {
+	l.Usage = f.usage
+	return rows.NewBudget(f.ctx, f.Size(), l)
 }
 
 // Open implements rows.File.

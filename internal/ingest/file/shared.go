@@ -20,34 +20,22 @@ type Shared struct {
 // NewShared returns a Shared for a number of sources.
 func NewShared(sources int) *Shared { return &Shared{left: sources} }
 
-// Usage returns what the sources have made of the file; nil: it is not counted across sources.
-func (s *Shared) Usage() *rows.Usage {
-	if s == nil || !s.isNeeded() {
-		return nil
-	}
-	return &s.usage
-}
-
-// isNeeded reports whether some source has not been released.
-func (s *Shared) isNeeded() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.left > 0
-}
-
 // Open returns the file as it was when the first source opened it, or opens it. The caller returns it with Return.
 func (s *Shared) Open(ctx context.Context, path string, o Options) (*File, error) {
-	if s != nil {
-		s.mu.Lock()
-		f := s.idle
-		s.idle = nil
-		s.mu.Unlock()
-		if f != nil {
-			f.ctx, f.opts, f.reported = ctx, o, 0
-			return f, nil
-		}
+	if s == nil {
+		return Open(ctx, path, o)
 	}
-	return Open(ctx, path, o)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.idle; f != nil {
+		s.idle, f.ctx, f.opts, f.reported = nil, ctx, o, 0
+		return f, nil
+	}
+	f, err := Open(ctx, path, o)
+	if err == nil && s.left > 0 {
+		f.usage = &s.usage
+	}
+	return f, err
 }
 
 // Return keeps a file for the next source, or closes it.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/rows"
 )
 
 // closed counts how often it is closed.
@@ -20,8 +21,7 @@ func TestShared(t *testing.T) {
 	t.Parallel()
 	path := write(t, filepath.Join(t.TempDir(), "x.csv"), "a")
 	s := file.NewShared(3)
-	usage := s.Usage()
-	opened, document := 0, new(closed)
+	opened, document, spent := 0, new(closed), false
 	read := func(ctx context.Context) *file.File {
 		t.Helper()
 		f, err := s.Open(ctx, path, file.Options{})
@@ -31,6 +31,7 @@ func TestShared(t *testing.T) {
 		if _, err := f.Document(func() (io.Closer, error) { opened++; return document, nil }); err != nil {
 			t.Fatal(err)
 		}
+		spent = f.NewBudget(rows.Limits{}).Unpack(20<<20) != nil
 		if _, err := f.Sum(); err != nil && ctx.Err() == nil {
 			t.Error(err)
 		}
@@ -54,26 +55,29 @@ func TestShared(t *testing.T) {
 		s.Return(second)
 	}
 	check("one is kept", 2, 1)
+	if spent {
+		t.Error("60 MB were too much")
+	}
 	ended, cancel := context.WithCancel(t.Context())
 	f := read(ended)
 	cancel()
 	write(t, path, "ab")
 	s.Return(f)
 	check("a file that changed is closed", 2, 2)
+	if !spent {
+		t.Error("the sources are not charged together")
+	}
 	if f = read(t.Context()); f.Size() != 2 {
 		t.Error("the old file was read")
 	}
 	s.Return(f)
 	s.Release()
 	check("kept for the last source", 3, 2)
-	if usage == nil || s.Usage() != usage {
-		t.Error("the usage is not shared")
-	}
 	s.Release()
 	check("all sources are released", 3, 3)
 	s.Return(read(t.Context()))
 	check("a source is read again", 4, 4)
-	if s.Usage() != nil {
+	if spent {
 		t.Error("a source that is read again is charged with the others")
 	}
 }
