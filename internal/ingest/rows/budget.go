@@ -28,6 +28,7 @@ const (
 	bytesPerByte    = 500
 	waitPerByte     = time.Microsecond
 	freeCells       = 2 << 20
+	freeElements    = 1 << 20
 	freeBytes       = 64 << 20
 	freeWait        = 5 * time.Second
 )
@@ -90,7 +91,7 @@ func (b *Budget) Waited(d time.Duration) { b.limits.Usage.waited.Add(int64(d)) }
 
 // Element charges for an element of a format that is parsed and may not become a value, such as a tag. It includes Step.
 func (b *Budget) Element() error {
-	return cmp.Or(b.Step(), checkExpansion(b.limits.Usage.elements.Add(1), b.stored, freeCells, elementsPerByte, "elements"))
+	return cmp.Or(b.Step(), checkExpansion(b.limits.Usage.elements.Add(1), b.stored, freeElements, elementsPerByte, "elements"))
 }
 
 // Unpack charges for n bytes that are unpacked. It fails if they are more than a file of this size can reasonably hold.

@@ -158,7 +158,7 @@ func TestBudget_Expansion(t *testing.T) {
 	}{
 		{"unpacked from a small file", 100, func(b *rows.Budget) error { return b.Unpack(1 << 20) }, 64},
 		{"unpacked", 1 << 20, func(b *rows.Budget) error { return b.Unpack(1 << 20) }, 500},
-		{"elements of a small file", 100, (*rows.Budget).Element, 2 << 20},
+		{"elements of a small file", 100, (*rows.Budget).Element, 1 << 20},
 		{"elements", 200_000, (*rows.Budget).Element, 3_200_000},
 	} {
 		b, n := rows.NewBudget(t.Context(), c.stored, rows.Limits{}), 0
