@@ -15,6 +15,7 @@ import (
 const (
 	MaxRecord       = 8 << 20 // bytes of one row
 	MaxColumns      = 10_000
+	MaxAllColumns   = 500_000 // of all tables of a file; each takes time to index, however short the table
 	MaxName         = 8 << 10 // bytes of the name of a column
 	MaxNames        = 4 << 20 // bytes of all names together
 	MaxDepth        = 100     // levels of nested values
@@ -45,7 +46,7 @@ type Limits struct {
 
 // Usage counts what was made of a file, so that one with a thousand tables does not expand a thousand times. It is safe for
 // concurrent use.
-type Usage struct{ cells, bytes, unpacked, elements, waited atomic.Int64 }
+type Usage struct{ columns, cells, bytes, unpacked, elements, waited atomic.Int64 }
 
 // Budget enforces the limits of one file for all formats. Formats charge it for what they hold before a row is complete;
 // Limit charges it for every row. It is used by one goroutine.
@@ -204,7 +205,9 @@ func (l *limited) checkColumns() error {
 			return herb.Invalidf("the name of column %d, %.60q, has %d bytes; at most %d are possible", l.seen+1, name, len(name), MaxName)
 		}
 		l.names += len(name)
-		if err := checkLimit(l.names, MaxNames, "the names of the columns have more than %d bytes"); err != nil {
+		total := int(l.budget.limits.Usage.columns.Add(1))
+		if err := cmp.Or(checkLimit(l.names, MaxNames, "the names of the columns have more than %d bytes"),
+			checkLimit(total, MaxAllColumns, "the tables of the file have more than %d columns together")); err != nil {
 			return err
 		}
 	}

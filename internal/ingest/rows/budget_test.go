@@ -138,6 +138,16 @@ func TestBudget_Usage(t *testing.T) {
 	if b := rows.NewBudget(t.Context(), 1, rows.Limits{Usage: usage}); read != 64 || b.WaitLeft() > 0 {
 		t.Errorf("read %d rows; want 64 from all tables; %v left", read, b.WaitLeft())
 	}
+	wide := 0
+	for ; wide < 100; wide++ {
+		r := rows.Limit(&repeated{columns(rows.MaxColumns, "a"), nil, 0}, rows.NewBudget(t.Context(), 1, rows.Limits{Usage: usage}))
+		if _, err := r.Next(); err != io.EOF {
+			break
+		}
+	}
+	if wide != rows.MaxAllColumns/rows.MaxColumns {
+		t.Errorf("read %d tables of %d columns", wide, rows.MaxColumns)
+	}
 	b := rows.NewBudget(t.Context(), 1, rows.Limits{})
 	for range 100 {
 		_ = b.Trial().Row(row, 1)
