@@ -205,9 +205,11 @@ func (l *limited) checkColumns() error {
 			return herb.Invalidf("the name of column %d, %.60q, has %d bytes; at most %d are possible", l.seen+1, name, len(name), MaxName)
 		}
 		l.names += len(name)
+		if err := checkLimit(l.names, MaxNames, "the names of the columns have more than %d bytes"); err != nil {
+			return err
+		}
 		total := int(l.budget.limits.Usage.columns.Add(1))
-		if err := cmp.Or(checkLimit(l.names, MaxNames, "the names of the columns have more than %d bytes"),
-			checkLimit(total, MaxAllColumns, "the tables of the file have more than %d columns together")); err != nil {
+		if err := checkLimit(total, MaxAllColumns, "the tables of the file have more than %d columns together"); err != nil {
 			return err
 		}
 	}

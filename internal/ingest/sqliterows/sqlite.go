@@ -3,7 +3,6 @@ package sqliterows
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/base64"
@@ -132,7 +131,10 @@ func (r *reader) start(name string) error {
 	if name == "" {
 		r.notes = rows.SelectionNotes(from.kind, r.tables, i)
 	}
-	if err := cmp.Or(r.limitLength(r.maxLength), r.readColumns()); err != nil {
+	if err := r.limitLength(r.maxLength); err != nil { // the last table may have lowered it
+		return err
+	}
+	if err := r.readColumns(); err != nil {
 		return err
 	}
 	if len(r.columns) == 0 {
