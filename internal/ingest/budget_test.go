@@ -39,7 +39,7 @@ func TestInspect_Expansion(t *testing.T) {
 		{"text in zstd", "x.csv.zst", "unpacked bytes", content(zstded("a\n" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 100)))},
 		{"short rows of many columns", "x.csv", "values, including missing ones", content(strings.Repeat("c,", 5_000) + "c\n" + strings.Repeat("x\n", 5_000))},
 		{"a recursive view", "x.db", "values, including missing ones", func(t *testing.T, path string) {
-			db := database(t, "x.db", `CREATE VIEW v AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x FROM c`)
+			db := database(t, "x.db", `CREATE VIEW v AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x`+strings.Repeat(", x", 999)+` FROM c`)
 			if err := os.Rename(db, path); err != nil {
 				t.Fatal(err)
 			}

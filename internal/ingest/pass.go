@@ -155,11 +155,11 @@ func (p *pass) readFile(ctx context.Context, i int, path string, read func(f *fi
 	if p.opts.Progress != nil {
 		o.Progress = func(read int64) { p.opts.Progress(p.before+read, max(p.size, p.before+read)) }
 	}
-	f, err := file.Open(ctx, path, o)
+	f, err := p.src.Shared.Open(ctx, path, o)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer p.src.Shared.Return(f)
 	if err := read(f, i); err != nil {
 		return f.Cause(err)
 	}
@@ -223,7 +223,7 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 		}
 	}
 	p.format = format
-	budget := rows.NewBudget(ctx, f.Size(), rows.Limits{Record: p.opts.MaxRecord, Temp: p.opts.Temp, Usage: p.src.Usage})
+	budget := f.NewBudget(rows.Limits{Record: p.opts.MaxRecord, Temp: p.opts.Temp})
 	r, err := format.Open(ctx, f, o, budget)
 	if err != nil {
 		return nil, err

@@ -69,6 +69,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		defer func() { p.AuditFailure(ctx, herb.AuditPublished, s.Ref, err) }()
 	}
 	defer herb.Recover(&err)
+	defer s.Release()
 	phases := append([]string{phaseRead, phaseIndex, segment.PhaseSorting}, p.Library.Phases()...)
 	steps := progress.New(opts.Progress, phases...)
 	reading := steps.Bytes(phaseRead)

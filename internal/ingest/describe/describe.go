@@ -92,6 +92,7 @@ func namespaceOf(folder string, sources []source.Source) string {
 
 // resource describes one source.
 func (d *Description) resource(ctx context.Context, s source.Source, name, folder string, opts ingest.Options) (*yaml.Node, error) {
+	defer s.Release()
 	t, err := ingest.Inspect(ctx, s, opts)
 	if err != nil {
 		return nil, err

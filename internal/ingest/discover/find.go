@@ -2,6 +2,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,14 +44,15 @@ type Options struct {
 // Files in a folder and paths in a descriptor must not lead out of the folder. A path that the user named may be a link.
 type Finder struct {
 	opts     Options
-	previous map[string]probe // by path
+	previous map[string]probe        // by path
+	shared   map[string]*file.Shared // by the path, the state and the number of sources of a file
 }
 
 // New returns a Finder.
 func New(o Options) *Finder { return &Finder{opts: o} }
 
-// Discover finds the sources at paths, sorted by the names of their datasets. If two sources have the same name, neither
-// is returned.
+// Discover finds the sources at paths, sorted by the names of their datasets; those of one file follow each other. If two sources
+// have the same name, neither is returned. Release each source after it is read.
 func (f *Finder) Discover(ctx context.Context, paths []string) source.Set {
 	s := f.newSearch(ctx)
 	for _, p := range paths {
@@ -58,6 +60,7 @@ func (f *Finder) Discover(ctx context.Context, paths []string) source.Set {
 	}
 	s.rejectData()
 	s.rejectClashes()
+	s.shareFiles()
 	f.previous = s.probes
 	return s.Set
 }
@@ -155,6 +158,14 @@ func (s *search) path(path string) error {
 // descriptor adds the resources of a descriptor in a folder that the user named; zero: the user named the descriptor.
 func (s *search) descriptor(in file.Dir, path string) {
 	set := datapackage.Read(in, path, s.opts.Formats)
+	count := map[string]int{} // sources by file; inline records are in the descriptor
+	for _, src := range set.Sources {
+		if count[src.Path]++; count[src.Path] > maxTables {
+			s.Fail(herb.Invalidf("%s has more than %d resources with records of %s; at most %d are published together; remove some",
+				path, maxTables, src.Path, maxTables))
+			return
+		}
+	}
 	s.Sources, s.Skipped = append(s.Sources, set.Sources...), append(s.Skipped, set.Skipped...)
 	s.Errors, s.Folders = append(s.Errors, set.Errors...), append(s.Folders, set.Folders...)
 }
@@ -254,6 +265,34 @@ func (s *search) rejectClashes() {
 		}
 		i = end
 	}
+}
+
+// shareFiles makes the sources of a file share it, and groups them, so that few files are open at once. A search that finds the
+// file unchanged shares it with the previous one, because a watcher publishes the sources of one file from several searches.
+func (s *search) shareFiles() {
+	byPath, first, shared := map[string][]*source.Source{}, map[string]herb.Ref{}, map[string]*file.Shared{}
+	for i := range s.Sources {
+		src := &s.Sources[i]
+		if src.Inline == nil && len(src.Parts) == 0 {
+			byPath[src.Path] = append(byPath[src.Path], src)
+		}
+		if _, known := first[src.Path]; !known {
+			first[src.Path] = src.Ref
+		}
+	}
+	for path, sources := range byPath {
+		info, err := os.Stat(path)
+		if len(sources) == 1 || err != nil {
+			continue
+		}
+		key := fmt.Sprint(path, len(sources), stampOf(file.Dir{}, path, info))
+		shared[key] = cmp.Or(s.shared[key], file.NewShared(len(sources)))
+		for _, src := range sources {
+			src.Shared = shared[key]
+		}
+	}
+	s.Finder.shared = shared
+	slices.SortStableFunc(s.Sources, func(a, b source.Source) int { return first[a.Path].Compare(first[b.Path]) })
 }
 
 // isSame reports whether two sources are one that was reached in two ways.

@@ -58,6 +58,10 @@ func TestHostile(t *testing.T) {
 			"trueValues lists 100000 values"},
 		{"very many header rows", "datapackage.json", resource(`"dialect":{"headerRows":[` + many + `]}`), "headerRows lists 100000 values"},
 		{"names that lead out", "datapackage.json", `{"name":"../../etc","resources":[{"name":"../passwd","path":"a.csv"}]}`, ""},
+		{"very many resources of one file", "datapackage.json", `{"name":"n","resources":[` + strings.TrimSuffix(many1001(`{"name":"r%d","path":"a.csv"},`), ",") + `]}`,
+			"more than 1000 resources with records of "},
+		{"very many resources with inline records", "datapackage.json",
+			`{"name":"n","resources":[` + strings.TrimSuffix(many1001(`{"name":"r%d","data":[{"a":1}]},`), ",") + `]}`, "more than 1000 resources with records of "},
 		{"a name of dots", "datapackage.json", `{"name":"n","resources":[{"name":"..","path":"a.csv"}]}`, `cannot name a dataset after ".."`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,6 +84,15 @@ func TestHostile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// many1001 formats the numbers up to 1000.
+func many1001(format string) string {
+	var b strings.Builder
+	for i := range 1001 {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
 }
 
 // TestHostile_WrongTypes puts a value of every type in the place of every value of a descriptor, and cuts it everywhere.

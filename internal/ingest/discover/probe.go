@@ -18,7 +18,7 @@ import (
 
 const (
 	sampleRows = 100   // that are read to decide whether a text is a table
-	maxTables  = 1_000 // of one file that are published together
+	maxTables  = 1_000 // of one file, or sources in one descriptor that read one file, that are published together
 )
 
 // namedFile adds a file that the user named, or one table of it.
@@ -80,7 +80,6 @@ func (s *search) tables(src source.Source, p probe) error {
 	case len(published) < 2: // the report lists the others
 		return s.add(src, p, "")
 	}
-	src.Usage = new(rows.Usage)
 	for _, t := range p.tables {
 		if t.Skipped != "" {
 			s.Skip(src.Path+"#"+t.Name, t.Skipped)
@@ -165,7 +164,7 @@ func (s *search) examine(dir file.Dir, path string) (p probe) {
 	}
 	byContent, _, err := f.Detect("")
 	p = probe{format: format.Name, matches: err == nil && byContent.Name == format.Name, multiple: format.Tables != nil}
-	budget := rows.NewBudget(s.ctx, f.Size(), rows.Limits{})
+	budget := f.NewBudget(rows.Limits{})
 	if p.multiple {
 		p.tables, err = format.Tables(s.ctx, f, s.opts.Dialect, budget)
 	} else if s.mayBeTable(path) {

@@ -90,9 +90,9 @@ func TestDiscover_Tables(t *testing.T) {
 		{"JSON of one array", "one.json", []string{"root/one one.json"}, "", nil},
 		{"# in the name of a file", "odd#name.csv", []string{"root/odd-name odd#name.csv"}, "", nil},
 		{"folder", "", []string{
-			"root/beds many.db#beds", "root/book-prices-2024 book.xlsx#Prices 2024", "root/book-stock book.xlsx#Stock", "root/graph-edges graph.json#edges",
-			"root/graph-nodes graph.json#nodes", "root/odd-name odd#name.csv", "root/one one.json", "root/plant-list many.db#Plant List",
-			"root/single single.sqlite3",
+			"root/beds many.db#beds", "root/plant-list many.db#Plant List", "root/book-prices-2024 book.xlsx#Prices 2024",
+			"root/book-stock book.xlsx#Stock", "root/graph-edges graph.json#edges", "root/graph-nodes graph.json#nodes",
+			"root/odd-name odd#name.csv", "root/one one.json", "root/single single.sqlite3",
 		}, "", []string{"Thumbs.db", "book.xlsx#Notes", "many.db#v"}},
 		{"table of CSV", "odd#name.csv#x", nil, "odd#name.csv has the format csv", nil},
 		{"table of a folder", "#x", nil, "is a folder", nil},

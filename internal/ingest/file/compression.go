@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/bzip2"
+	"encoding/binary"
 	"errors"
 	"io"
 	"path"
@@ -22,8 +23,13 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// maxWindow is how far back zstd and xz data may refer, which is what a decoder holds in memory.
-const maxWindow = 64 << 20
+const (
+	// maxWindow is how far back zstd and xz data may refer, which is what a decoder holds in memory.
+	maxWindow = 64 << 20
+	// dictionaryPerByte is the number of bytes that the dictionaries of all xz blocks may have together for each stored byte.
+	dictionaryPerByte = 500
+	freeDictionaries  = 1 << 30
+)
 
 // The kinds of compression.
 const (
@@ -90,9 +96,7 @@ func (f *File) decompress() (io.ReadCloser, error) {
 	case kindBzip2:
 		src = bzip2.NewReader(in)
 	case kindXZ:
-		if err = checkXZ(in); err == nil {
-			src, err = xz.NewReader(in)
-		}
+		src, err = xz.NewReader(&xzReader{in: in, file: f})
 	case kindZip:
 		if src, err = f.entry.Open(); err == nil {
 			d.stored.at = int64(f.entry.CompressedSize64)
@@ -108,21 +112,55 @@ func (f *File) decompress() (io.ReadCloser, error) {
 	return d, nil
 }
 
-// checkXZ fails if the first block of xz data needs too much memory. Compressors use the same dictionary for all blocks.
-func checkXZ(in *bufio.Reader) error {
-	const streamHeader, unfiltered = 12, 2 // bytes before the block header; bytes of the block header before its filters
-	head, err := in.Peek(streamHeader + 32)
-	if err != nil && err != io.EOF {
-		return err
+// xzReader reads xz data for a decoder that allocates what the header of a block declares. It fails before the decoder gets the
+// header of a block that needs too much memory.
+//
+// The decoder reads the first byte of such a header alone, which says how many bytes the rest has, and then the rest at once. It
+// reads nothing else in this way: chunks of a block begin with 1 and 2, 4 or 5 bytes.
+type xzReader struct {
+	in   io.Reader
+	file *File
+	rest int   // bytes that follow in a header that begins with the last byte; 0: the last read had several
+	used int64 // bytes of all dictionaries, each of which is allocated and cleared
+}
+
+// Read implements io.Reader. It returns less than was asked for only at the end.
+func (x *xzReader) Read(p []byte) (n int, err error) {
+	if n, err = io.ReadFull(x.in, p); err == io.ErrUnexpectedEOF {
+		err = io.EOF
 	}
-	const filterLZMA2 = "\x21\x01" // its ID and the size of its property
-	at := bytes.Index(head[min(len(head), streamHeader+unfiltered):], []byte(filterLZMA2))
-	if at += streamHeader + unfiltered + len(filterLZMA2); at < len(head) {
-		if size, err := lzma.DecodeDictCap(head[at]); err == nil && size > maxWindow {
-			return zstd.ErrWindowSizeExceeded
+	isHeader := n == x.rest && n > 0
+	if x.rest = 0; n == 1 {
+		x.rest = 4*int(p[0]) + 3
+	}
+	if !isHeader {
+		return n, err
+	}
+	size := dictionarySize(p[:n])
+	if x.used += size; size > maxWindow {
+		return 0, zstd.ErrWindowSizeExceeded
+	} else if x.used > max(freeDictionaries, dictionaryPerByte*x.file.Size()) {
+		x.file.failed = herb.Invalidf("the xz data has too many blocks or streams for its size of %d bytes; compress it again as a whole", x.file.Size())
+		return 0, x.file.failed
+	}
+	return n, err
+}
+
+// dictionarySize returns the dictionary size that the header of an xz block declares for the LZMA2 filter, the only one that is
+// decoded; 0 if there is none.
+func dictionarySize(header []byte) int64 {
+	flags, filter := header[0], header[1:]
+	for _, hasSize := range []bool{flags&0x40 != 0, flags&0x80 != 0} {
+		if _, n := binary.Uvarint(filter); hasSize {
+			filter = filter[max(n, 0):]
 		}
 	}
-	return nil
+	properties, ok := bytes.CutPrefix(filter, []byte{0x21, 1}) // its ID and the size of its properties
+	if !ok || len(properties) == 0 {
+		return 0
+	}
+	size, _ := lzma.DecodeDictCap(properties[0])
+	return size
 }
 
 // Read implements io.Reader.

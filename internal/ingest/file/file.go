@@ -55,8 +55,11 @@ type File struct {
 	failed   error // why the stored file could not be read; decoders do not always return it
 	byPath   bool  // Path returned the file itself
 	content  *os.File
-	copied   string         // path of a complete copy; empty: none
-	closers  []func() error // what Close releases
+	copied   string             // path of a complete copy; empty: none
+	usage    *rows.Usage        // shared by the sources that read the file; nil: one source reads it
+	document io.Closer          // what the format holds open; nil: nothing
+	total    *[sha256.Size]byte // of the file and its companions; nil: not computed
+	closers  []func() error     // what Close releases, last first
 }
 
 var _ rows.File = (*File)(nil)
@@ -161,6 +164,12 @@ func (f *File) Size() int64 {
 	return size
 }
 
+// NewBudget returns a budget for reading a table of the file.
+func (f *File) NewBudget(l rows.Limits) *rows.Budget {
+	l.Usage = f.usage
+	return rows.NewBudget(f.ctx, f.Size(), l)
+}
+
 // Open implements rows.File.
 func (f *File) Open() (io.ReadCloser, error) { return f.decompress() }
 
@@ -200,7 +209,7 @@ func (f *File) Path() (string, error) {
 		return "", err
 	}
 	defer in.Close()
-	dir, err := f.tempDir()
+	dir, err := f.copyDir()
 	if err != nil {
 		return "", err
 	}
@@ -216,9 +225,30 @@ func (f *File) Path() (string, error) {
 	return path, nil
 }
 
+// Document implements rows.File.
+func (f *File) Document(open func() (io.Closer, error)) (io.Closer, error) {
+	if f.document != nil {
+		return f.document, nil
+	}
+	d, err := open()
+	if f.copied != "" {
+		_ = os.RemoveAll(filepath.Dir(f.copied)) // Windows removes no open files; Close removes them there
+		f.copied = ""
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.document = d
+	f.closers = append(f.closers, d.Close)
+	return d, nil
+}
+
 // Sum returns the SHA-256 hash of the stored bytes, and of the companions. It reads what was not read in order before. It
 // fails with herb.CodeUnavailable if the file changed since it was opened.
 func (f *File) Sum() (sum [sha256.Size]byte, err error) {
+	if f.total != nil {
+		return *f.total, f.Changed()
+	}
 	if err := copyAll(io.Discard, f.reader(f.hashed)); err != nil {
 		return sum, err
 	}
@@ -228,7 +258,9 @@ func (f *File) Sum() (sum [sha256.Size]byte, err error) {
 			return sum, err
 		}
 	}
-	return [sha256.Size]byte(f.sum.Sum(nil)), f.Changed()
+	sum = [sha256.Size]byte(f.sum.Sum(nil))
+	f.total = &sum
+	return sum, f.Changed()
 }
 
 // Cause returns why reading the content failed with err: what is wrong with the stored file takes precedence over what a
@@ -244,9 +276,9 @@ func (f *File) Cause(err error) error {
 }
 
 // damage returns why the content of a compressed file is wrong if that is because the stored data is damaged, which only
-// its end shows. It reads a bounded amount.
+// its end shows. It reads a bounded amount, and nothing if the content was copied.
 func (f *File) damage() error {
-	if f.kind == kindNone {
+	if f.kind == kindNone || f.content != nil || f.document != nil {
 		return nil
 	}
 	in, err := f.Open()
@@ -280,7 +312,7 @@ func (f *File) Replaced() bool {
 // Close releases the file and its temporary copies.
 func (f *File) Close() error {
 	var errs []error
-	for _, release := range f.closers {
+	for _, release := range slices.Backward(f.closers) {
 		errs = append(errs, release())
 	}
 	return errors.Join(errs...)

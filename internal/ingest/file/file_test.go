@@ -202,6 +202,8 @@ func TestFile_rejected(t *testing.T) {
 		{"no table", archive(t, "a.xml=1", "b.xml=2"), "contains 0 tables"},
 		{"OpenDocument", archive(t, "mimetype=application/vnd.oasis.opendocument.spreadsheet", "content.xml=x"), "an OpenDocument"},
 		{"cut zip", zipped[:len(zipped)-10], "zip archive is damaged"},
+		{"large dictionary in a later stream", compress(t, "xz", "a") + strings.Replace(compress(t, "xz", "a"), "\x21\x01\x16", "\x21\x01\x28", 1), "window of more than"},
+		{"very many dictionaries", strings.Repeat(compress(t, "xz", "a"), 200), "too many blocks or streams"},
 		{"large dictionary", strings.Replace(compress(t, "xz", "a"), "\x21\x01\x16", "\x21\x01\x28", 1), "window of more than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -282,7 +284,7 @@ func TestFile_copies(t *testing.T) {
 	path := write(t, filepath.Join(folder, "x.db"), "database")
 	write(t, path+"-wal", "log")
 	leftover := filepath.Join(temp, "herbarium-copy-1")
-	past := time.Now().Add(-time.Hour)
+	past := time.Now().Add(-25 * time.Hour)
 	if err := errors.Join(os.Mkdir(leftover, 0o700), os.Chtimes(leftover, past, past)); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"herbarium/internal/filesystem"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -39,44 +38,20 @@ func copyAll(to io.Writer, from io.Reader) error {
 	return err
 }
 
-const (
-	copyPrefix = "herbarium-copy-"
-	// minLeftover is the age from which an unlocked folder is a leftover; it was locked soon after its creation.
-	minLeftover = time.Minute
-)
-
-// tempDir returns a temporary folder for copies of a database, for a library that opens files by name. It is locked until
-// the File is closed, so that the leftovers of killed processes are recognized and removed.
-func (f *File) tempDir() (string, error) {
+// copyDir returns a temporary folder for copies of a database, for a library that opens files by name. It is removed when the
+// library has opened them, so a process leaves one behind only if it is killed before. Such leftovers are removed after a day.
+func (f *File) copyDir() (string, error) {
+	const prefix, maxAge = "herbarium-copy-", 24 * time.Hour
 	parent := cmp.Or(f.opts.Temp, os.TempDir())
-	leftovers, _ := filepath.Glob(filepath.Join(parent, copyPrefix+"*"))
+	leftovers, _ := filepath.Glob(filepath.Join(parent, prefix+"*"))
 	for _, dir := range leftovers {
-		removeLeftover(dir)
-	}
-	dir, err := os.MkdirTemp(parent, copyPrefix+"*")
-	if err != nil {
-		return "", err
-	}
-	remove := func() error { return os.RemoveAll(dir) }
-	lock, err := os.Open(dir)
-	if err != nil {
-		return "", errors.Join(err, remove())
-	}
-	_ = filesystem.TryLock(lock)                      // without locks, leftovers are not removed
-	f.closers = append(f.closers, lock.Close, remove) // in this order: Windows removes no open folders
-	return dir, nil
-}
-
-// removeLeftover removes the copies of a killed process if possible; another attempt follows with the next copy.
-func removeLeftover(dir string) {
-	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() || time.Since(info.ModTime()) < minLeftover {
-		return
-	}
-	if lock, err := os.Open(dir); err == nil {
-		if filesystem.TryLock(lock) == nil {
-			_ = os.RemoveAll(dir)
+		if info, err := os.Lstat(dir); err == nil && time.Since(info.ModTime()) > maxAge {
+			_ = os.RemoveAll(dir) // another attempt follows with the next copy
 		}
-		lock.Close()
 	}
+	dir, err := os.MkdirTemp(parent, prefix+"*")
+	if err == nil {
+		f.closers = append(f.closers, func() error { return os.RemoveAll(dir) })
+	}
+	return dir, err
 }

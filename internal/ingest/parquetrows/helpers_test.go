@@ -19,11 +19,11 @@ func openFile(ctx context.Context, b []byte) (rows.Rows, error) {
 // openReader opens a file without a limit on its rows.
 func openReader(t *testing.T, b []byte) (*reader, error) {
 	t.Helper()
-	in, err := rows.OpenInput(t.Context(), rowstest.File(b))
+	in, err := rows.OpenInput(rowstest.File(b), rows.NewBudget(t.Context(), int64(len(b)), rows.Limits{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newReader(in, rows.NewBudget(t.Context(), int64(len(b)), rows.Limits{}))
+	r, err := newReader(in)
 	if err != nil {
 		return nil, err
 	}

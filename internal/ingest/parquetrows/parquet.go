@@ -26,12 +26,12 @@ func Format() rows.Format {
 		Matches: func(head []byte) bool {
 			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
 		},
-		Open: func(ctx context.Context, f rows.File, _ rows.Options, b *rows.Budget) (rows.Rows, error) {
-			in, err := rows.OpenInput(ctx, f)
+		Open: func(_ context.Context, f rows.File, _ rows.Options, b *rows.Budget) (rows.Rows, error) {
+			in, err := rows.OpenInput(f, b)
 			if err != nil {
 				return nil, err
 			}
-			return newReader(in, b)
+			return newReader(in)
 		},
 	}
 }
@@ -58,13 +58,13 @@ type reader struct {
 }
 
 // newReader reads the metadata of a file.
-func newReader(in *rows.Input, b *rows.Budget) (rows.Rows, error) {
+func newReader(in *rows.Input) (rows.Rows, error) {
 	footer, err := readFooter(in)
 	if err != nil {
 		return nil, err
 	}
 	r := &reader{in: in, groups: footer.RowGroups, out: bufio.NewWriterSize(nil, 64<<10)}
-	if r.schema, err = readSchema(footer.Schema, b); err != nil {
+	if r.schema, err = readSchema(footer.Schema, in.Budget); err != nil {
 		return nil, err
 	}
 	if err := footer.check(len(r.leaves)); err != nil {
@@ -76,7 +76,7 @@ func newReader(in *rows.Input, b *rows.Budget) (rows.Rows, error) {
 	if r.zstd, err = newZstd(); err != nil {
 		return nil, err
 	}
-	if r.spill, err = b.TempFile(); err == nil {
+	if r.spill, err = in.Budget.TempFile(); err == nil {
 		err = r.detectText()
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 const (
 	MaxRecord       = 8 << 20 // bytes of one row
 	MaxColumns      = 10_000
+	MaxAllColumns   = 500_000 // of all tables of a file; each takes time to index, however short the table
 	MaxName         = 8 << 10 // bytes of the name of a column
 	MaxNames        = 4 << 20 // bytes of all names together
 	MaxDepth        = 100     // levels of nested values
@@ -26,10 +27,11 @@ const (
 	cellsPerByte    = 64 // tables of zeros or missing values compress well
 	elementsPerByte = 16
 	bytesPerByte    = 500
-	waitPerByte     = 3 * time.Microsecond
+	waitPerByte     = time.Microsecond
 	freeCells       = 2 << 20
+	freeElements    = 1 << 20
 	freeBytes       = 64 << 20
-	freeWait        = 20 * time.Second
+	freeWait        = 5 * time.Second
 )
 
 // Limits bound what may be made of a file. Zero values mean the defaults.
@@ -44,16 +46,15 @@ type Limits struct {
 
 // Usage counts what was made of a file, so that one with a thousand tables does not expand a thousand times. It is safe for
 // concurrent use.
-type Usage struct{ cells, bytes, elements, waited atomic.Int64 }
+type Usage struct{ columns, cells, bytes, unpacked, elements, waited atomic.Int64 }
 
 // Budget enforces the limits of one file for all formats. Formats charge it for what they hold before a row is complete;
 // Limit charges it for every row. It is used by one goroutine.
 type Budget struct {
-	ctx      context.Context
-	limits   Limits // Usage is not nil
-	stored   int64
-	unpacked int64 // bytes
-	steps    int
+	ctx    context.Context
+	limits Limits // Usage is not nil
+	stored int64
+	steps  int
 }
 
 // NewBudget returns a budget for a file of a stored size.
@@ -77,6 +78,7 @@ func (b *Budget) Trial() *Budget {
 	trial.limits.Usage = new(Usage)
 	trial.limits.Usage.cells.Store(b.limits.Usage.cells.Load())
 	trial.limits.Usage.bytes.Store(b.limits.Usage.bytes.Load())
+	trial.limits.Usage.unpacked.Store(b.limits.Usage.unpacked.Load())
 	return &trial
 }
 
@@ -90,13 +92,12 @@ func (b *Budget) Waited(d time.Duration) { b.limits.Usage.waited.Add(int64(d)) }
 
 // Element charges for an element of a format that is parsed and may not become a value, such as a tag. It includes Step.
 func (b *Budget) Element() error {
-	return cmp.Or(b.Step(), checkExpansion(b.limits.Usage.elements.Add(1), b.stored, freeCells, elementsPerByte, "elements"))
+	return cmp.Or(b.Step(), checkExpansion(b.limits.Usage.elements.Add(1), b.stored, freeElements, elementsPerByte, "elements"))
 }
 
 // Unpack charges for n bytes that are unpacked. It fails if they are more than a file of this size can reasonably hold.
 func (b *Budget) Unpack(n int64) error {
-	b.unpacked += n
-	return CheckUnpacked(b.unpacked, b.stored)
+	return CheckUnpacked(b.limits.Usage.unpacked.Add(n), b.stored)
 }
 
 // CheckUnpacked fails if n bytes are too many to be unpacked from a number of stored bytes.
@@ -205,6 +206,10 @@ func (l *limited) checkColumns() error {
 		}
 		l.names += len(name)
 		if err := checkLimit(l.names, MaxNames, "the names of the columns have more than %d bytes"); err != nil {
+			return err
+		}
+		total := int(l.budget.limits.Usage.columns.Add(1))
+		if err := checkLimit(total, MaxAllColumns, "the tables of the file have more than %d columns together"); err != nil {
 			return err
 		}
 	}

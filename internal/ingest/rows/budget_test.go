@@ -138,6 +138,16 @@ func TestBudget_Usage(t *testing.T) {
 	if b := rows.NewBudget(t.Context(), 1, rows.Limits{Usage: usage}); read != 64 || b.WaitLeft() > 0 {
 		t.Errorf("read %d rows; want 64 from all tables; %v left", read, b.WaitLeft())
 	}
+	wide := 0
+	for ; wide < 100; wide++ {
+		r := rows.Limit(&repeated{columns(rows.MaxColumns, "a"), nil, 0}, rows.NewBudget(t.Context(), 1, rows.Limits{Usage: usage}))
+		if _, err := r.Next(); err != io.EOF {
+			break
+		}
+	}
+	if wide != rows.MaxAllColumns/rows.MaxColumns {
+		t.Errorf("read %d tables of %d columns", wide, rows.MaxColumns)
+	}
 	b := rows.NewBudget(t.Context(), 1, rows.Limits{})
 	for range 100 {
 		_ = b.Trial().Row(row, 1)
@@ -158,7 +168,7 @@ func TestBudget_Expansion(t *testing.T) {
 	}{
 		{"unpacked from a small file", 100, func(b *rows.Budget) error { return b.Unpack(1 << 20) }, 64},
 		{"unpacked", 1 << 20, func(b *rows.Budget) error { return b.Unpack(1 << 20) }, 500},
-		{"elements of a small file", 100, (*rows.Budget).Element, 2 << 20},
+		{"elements of a small file", 100, (*rows.Budget).Element, 1 << 20},
 		{"elements", 200_000, (*rows.Budget).Element, 3_200_000},
 	} {
 		b, n := rows.NewBudget(t.Context(), c.stored, rows.Limits{}), 0

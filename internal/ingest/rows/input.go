@@ -9,16 +9,16 @@ import (
 // Input is a file that is read at random. It remembers why reading failed, so that errors of the disk are not reported as
 // damage of the file.
 type Input struct {
-	ctx    context.Context // of Open
+	Budget *Budget // of the table that is read
 	src    io.ReaderAt
 	size   int64
 	failed error
 }
 
 // OpenInput opens a file for random access.
-func OpenInput(ctx context.Context, f File) (*Input, error) {
+func OpenInput(f File, b *Budget) (*Input, error) {
 	src, size, err := f.Random()
-	return &Input{ctx: ctx, src: src, size: size}, err
+	return &Input{Budget: b, src: src, size: size}, err
 }
 
 // Size returns the number of bytes.
@@ -39,7 +39,7 @@ func (in *Input) ReadAt(p []byte, off int64) (int, error) {
 // Locate adds a place in the file to an error. Errors of the disk and of the context are not the fault of the file and
 // returned as they are.
 func (in *Input) Locate(err error, where string, args ...any) error {
-	if ended := context.Cause(in.ctx); ended != nil {
+	if ended := context.Cause(in.Budget.ctx); ended != nil {
 		return ended
 	}
 	if in.failed != nil {

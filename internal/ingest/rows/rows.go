@@ -117,9 +117,12 @@ type File interface {
 	// until the File is closed.
 	Random() (content io.ReaderAt, size int64, err error)
 	// Path returns a path under which a library can open the content and the files beside it that belong to it (a
-	// write-ahead log or journal). It is a private copy unless the user named the file itself. It is valid until the File
-	// is closed.
+	// write-ahead log or journal). It is a private copy unless the user named the file itself. It is valid until the open
+	// function of Document returns.
 	Path() (string, error)
+	// Document returns what open returned when it was first called for this File: what the tables of the file have in common.
+	// It is closed with the File.
+	Document(open func() (io.Closer, error)) (io.Closer, error)
 	// Size returns the number of bytes as stored, that is compressed. It bounds what may be made of the file.
 	Size() int64
 }

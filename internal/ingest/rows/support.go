@@ -40,22 +40,23 @@ func Damaged(err error, where string) error {
 func Clip(s string) string { return herb.Clip(s, 60) }
 
 // JoinNames lists names for a message, at most 50 of them.
-func JoinNames(names []string) string {
-	clipped := make([]string, len(names))
-	for i, name := range names {
-		clipped[i] = Clip(name)
-	}
-	return joinSome(clipped)
-}
+func JoinNames(names []string) string { return joinSome(names, Clip) }
 
-func joinSome(items []string) string {
+func joinSome[T any](items []T, show func(T) string) string {
 	const limit = 50
-	list := strings.Join(items[:min(len(items), limit)], ", ")
+	var shown []string
+	for _, item := range items[:min(len(items), limit)] {
+		shown = append(shown, show(item))
+	}
+	list := strings.Join(shown, ", ")
 	if more := len(items) - limit; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	return list
 }
+
+// maxSuggestions is the number of names that a misspelled one is compared with.
+const maxSuggestions = 1_000
 
 // FindTable returns the index of a table by its name. The case is ignored if no name is equal. kind is what the format
 // calls a table, for the message.
@@ -68,27 +69,23 @@ func FindTable(kind, name string, tables []Table) (int, error) {
 	if i >= 0 {
 		return i, nil
 	}
-	return 0, herb.Invalidf("no such %s %q%s %ss: %s", kind, Clip(name), text.Suggestion(Clip(name), names), kind, JoinNames(names))
+	suggestion := text.Suggestion(Clip(name), names[:min(len(names), maxSuggestions)])
+	return 0, herb.Invalidf("no such %s %q%s %ss: %s", kind, Clip(name), suggestion, kind, JoinNames(names))
 }
 
 // SelectionNotes returns a note about the tables of a file that are not published beside the selected one, if there are any.
 // kind is what the format calls the selected table.
 func SelectionNotes(kind string, tables []Table, selected int) []string {
-	var others []string
-	for i, t := range tables {
-		other := strconv.Quote(Clip(t.Name))
-		if t.Skipped != "" {
-			other += " (" + t.Skipped + ")"
-		}
-		if i != selected {
-			others = append(others, other)
-		}
-	}
-	if others == nil {
+	if len(tables) == 1 {
 		return nil
 	}
-	return []string{fmt.Sprintf("only the %s %q is published; add # and a name to the file to publish another: %s",
-		kind, tables[selected].Name, joinSome(others))}
+	list := joinSome(slices.Concat(tables[:selected], tables[selected+1:]), func(t Table) string {
+		if t.Skipped == "" {
+			return strconv.Quote(Clip(t.Name))
+		}
+		return strconv.Quote(Clip(t.Name)) + " (" + t.Skipped + ")"
+	})
+	return []string{fmt.Sprintf("only the %s %q is published; add # and a name to the file to publish another: %s", kind, tables[selected].Name, list)}
 }
 
 // SplitCells appends the cells that are concatenated in buf, by the end of each.

@@ -24,6 +24,9 @@ func (f File) Random() (io.ReaderAt, int64, error) { return bytes.NewReader(f), 
 
 func (f File) Path() (string, error) { return "", errors.ErrUnsupported }
 
+// Document implements rows.File. The document is not closed.
+func (f File) Document(open func() (io.Closer, error)) (io.Closer, error) { return open() }
+
 func (f File) Size() int64 { return int64(len(f)) }
 
 // Stream is a rows.File in memory that can only be read from the start.

@@ -37,7 +37,7 @@ type Source struct {
 	Parts        []string           // further files with the same columns, whose rows follow
 	Inline       json.RawMessage    // the records, or a JSON string of a text in Format; Path then names the descriptor
 	Input        *io.SectionReader  `json:"-"` // content without a path, such as a copy of standard input; nil to read Path
-	Usage        *rows.Usage        `json:"-"` // shared by all sources that are tables of the same file; nil if this is the only one
+	Shared       *file.Shared       `json:"-"` // the file, if other sources read it too; nil if this is the only one
 	Dialect      rows.Options       // how the files are written
 	Missing      []string           // values that mean a missing value, in addition to the empty one
 	Include      []Include          // conditions for a row to become a record; all must hold
@@ -136,6 +136,9 @@ func (s Source) InlineContent() []byte {
 	}
 	return s.Inline
 }
+
+// Release declares that the source is not read again. The file that it shares with others is closed after the last one.
+func (s Source) Release() { s.Shared.Release() }
 
 // Narrows reports whether settings exclude rows or cells.
 func (s Source) Narrows() bool {

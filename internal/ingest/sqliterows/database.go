@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io"
 	"math"
 	"net/url"
 	"os"
@@ -18,20 +19,53 @@ import (
 
 const damaged = "the database is damaged or truncated; restore it, or copy it again with .backup"
 
-// database is one connection to a database that is only read.
+// database is one connection to a database that is only read. It is opened once for all its tables, which are read one after
+// the other.
 type database struct {
-	ctx         context.Context // of Open; ends if the database computes too long
+	db        *sql.DB
+	conn      *sql.Conn
+	maxLength int // bytes of a stored record
+	tables    []rows.Table
+	sources   []source // what each table is read from
+
+	// Of the table that is read.
+	ctx         context.Context // ends if the database computes too long
 	cancel      context.CancelCauseFunc
 	watchdog    *time.Timer
-	db          *sql.DB
-	conn        *sql.Conn
 	maxComputed int // bytes of a value; 0 if values are stored
 	budget      *rows.Budget
 }
 
-// openDatabase opens a database read-only. Nothing is written, not even next to the file, unless there is a write-ahead
-// log, which SQLite reads with the help of a shared-memory file.
+// openDatabase returns the database of a file, ready to read a table within a budget. The caller ends it.
 func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, error) {
+	opened, err := f.Document(func() (io.Closer, error) { return connect(ctx, f, b) })
+	if err != nil {
+		return nil, err
+	}
+	d := opened.(*database)
+	d.begin(ctx, b)
+	return d, nil
+}
+
+// begin starts to charge a budget.
+func (d *database) begin(ctx context.Context, b *rows.Budget) {
+	d.budget, d.maxComputed = b, 0
+	d.ctx, d.cancel = context.WithCancelCause(ctx)
+	cancel := d.cancel
+	d.watchdog = time.AfterFunc(b.WaitLeft(), func() {
+		cancel(herb.Invalidf("the tables and views of the database take too long to compute; publish the results of views as tables"))
+	})
+}
+
+// end stops what begin started.
+func (d *database) end() {
+	d.watchdog.Stop()
+	d.cancel(nil)
+}
+
+// connect opens a database read-only and lists its tables. Nothing is written, not even next to the file, unless there is a
+// write-ahead log, which SQLite reads with the help of a shared-memory file.
+func connect(ctx context.Context, f rows.File, b *rows.Budget) (*database, error) {
 	path, err := f.Path()
 	if err == nil {
 		path, err = filepath.Abs(path)
@@ -43,15 +77,16 @@ func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, 
 	if !hasContent(path+"-wal") && !hasContent(path+"-journal") {
 		q.Set("immutable", "1")
 	}
-	d := &database{budget: b}
+	d := &database{}
 	if d.db, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()); err != nil {
 		return nil, err
 	}
-	d.ctx, d.cancel = context.WithCancelCause(ctx)
-	d.watchdog = time.AfterFunc(b.WaitLeft(), func() {
-		d.cancel(herb.Invalidf("the tables and views of the database take too long to compute; publish the results of views as tables"))
-	})
-	if err := d.guard(func() error { return d.connect(path) }); err != nil {
+	d.begin(ctx, b)
+	defer d.end()
+	if err = d.guard(func() error { return d.check(path) }); err == nil {
+		err = d.listTables()
+	}
+	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
@@ -63,12 +98,9 @@ func hasContent(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// limitLength is SQLITE_LIMIT_LENGTH, the maximum bytes of a record or a value.
-const limitLength = 0
-
-// connect makes SQLite reject a record before it is copied, if it has more bytes than a row may have. It also rejects a
-// database whose last page is incomplete, which SQLite would complete with zeros.
-func (d *database) connect(path string) (err error) {
+// check reads the header of the database and limits the size of its records. It rejects a database whose last page is incomplete,
+// which SQLite would complete with zeros.
+func (d *database) check(path string) (err error) {
 	const recordHeader = 100_000 // bytes of the header of a record with many columns
 	if d.conn, err = d.db.Conn(d.ctx); err != nil {
 		return err
@@ -88,7 +120,14 @@ func (d *database) connect(path string) (err error) {
 	if encoding != "UTF-8" {
 		limit *= 2 // ASCII has twice as many bytes in UTF-16
 	}
-	_, err = sqlite.Limit(d.conn, limitLength, limit+recordHeader)
+	d.maxLength = limit + recordHeader
+	return d.limitLength(d.maxLength)
+}
+
+// limitLength makes SQLite reject a record or a value before it is copied, if it has more than n bytes.
+func (d *database) limitLength(n int) error {
+	const limitLength = 0 // SQLITE_LIMIT_LENGTH
+	_, err := sqlite.Limit(d.conn, limitLength, n)
 	return err
 }
 
@@ -97,11 +136,7 @@ func (d *database) connect(path string) (err error) {
 func (d *database) limitComputed(columns int) error {
 	const recordsInMemory = 12
 	d.maxComputed = recordsInMemory * d.budget.MaxRecord() / columns
-	if d.maxComputed >= d.budget.MaxRecord() {
-		return nil
-	}
-	_, err := sqlite.Limit(d.conn, limitLength, d.maxComputed)
-	return err
+	return d.limitLength(min(d.maxComputed, d.maxLength))
 }
 
 // query runs a query. SQLite interrupts it when the context ends.
@@ -114,8 +149,6 @@ func (d *database) query(q string, args ...any) (found *sql.Rows, err error) {
 
 // Close closes the connection.
 func (d *database) Close() error {
-	d.watchdog.Stop()
-	d.cancel(nil)
 	if d.conn == nil {
 		return d.db.Close()
 	}

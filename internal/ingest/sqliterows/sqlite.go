@@ -6,7 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -32,7 +31,8 @@ func Format() rows.Format {
 			}
 			r := &reader{database: db}
 			if err := r.start(o.Table); err != nil {
-				return nil, errors.Join(err, db.Close())
+				db.end()
+				return nil, err
 			}
 			return r, nil
 		},
@@ -41,8 +41,8 @@ func Format() rows.Format {
 			if err != nil {
 				return nil, err
 			}
-			tables, _, err := db.listTables()
-			return tables, errors.Join(err, db.Close())
+			db.end()
+			return db.tables, nil
 		},
 	}
 }
@@ -55,7 +55,7 @@ type source struct {
 
 // listTables lists the tables by name, without those that SQLite uses internally. Views are published if there are no
 // tables.
-func (d *database) listTables() (tables []rows.Table, sources []source, err error) {
+func (d *database) listTables() error {
 	found, err := d.query(`SELECT name, iif(type = 'virtual', 'virtual table', type),
 		CASE WHEN type <> 'table' THEN ''
 			WHEN wr THEN ' ORDER BY ' || (SELECT group_concat(format('"%w"', name), ', ' ORDER BY pk) FROM pragma_table_xinfo(l.name) WHERE pk > 0)
@@ -63,7 +63,7 @@ func (d *database) listTables() (tables []rows.Table, sources []source, err erro
 		FROM pragma_table_list AS l
 		WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer found.Close()
 	published := "view"
@@ -71,19 +71,19 @@ func (d *database) listTables() (tables []rows.Table, sources []source, err erro
 		var name string
 		var s source
 		if err := found.Scan(&name, &s.kind, &s.order); err != nil {
-			return nil, nil, err
+			return err
 		}
-		tables, sources = append(tables, rows.Table{Name: name}), append(sources, s)
+		d.tables, d.sources = append(d.tables, rows.Table{Name: name}), append(d.sources, s)
 		if s.kind == "table" {
 			published = s.kind
 		}
 	}
-	for i, s := range sources {
+	for i, s := range d.sources {
 		if s.kind != published {
-			tables[i].Skipped = "a " + s.kind + ", which is published only by name"
+			d.tables[i].Skipped = "a " + s.kind + ", which is published only by name"
 		}
 	}
-	return tables, sources, d.guard(found.Err)
+	return d.guard(found.Err)
 }
 
 // selectTable returns the index of a table by its name. An empty name selects the only one that is published.
@@ -122,25 +122,25 @@ type reader struct {
 
 // start starts to read a table. An empty name selects the only one.
 func (r *reader) start(name string) error {
-	tables, sources, err := r.listTables()
+	i, err := selectTable(r.tables, name)
 	if err != nil {
 		return err
 	}
-	i, err := selectTable(tables, name)
-	if err != nil {
-		return err
-	}
-	r.table = tables[i].Name
+	r.table = r.tables[i].Name
+	from := r.sources[i]
 	if name == "" {
-		r.notes = rows.SelectionNotes(sources[i].kind, tables, i)
+		r.notes = rows.SelectionNotes(from.kind, r.tables, i)
+	}
+	if err := r.limitLength(r.maxLength); err != nil { // the last table may have lowered it
+		return err
 	}
 	if err := r.readColumns(); err != nil {
 		return err
 	}
 	if len(r.columns) == 0 {
-		return herb.Invalidf("%s %q has no columns", sources[i].kind, r.table)
+		return herb.Invalidf("%s %q has no columns", from.kind, r.table)
 	}
-	if sources[i].kind != "table" || slices.ContainsFunc(r.stored, func(c column) bool { return c.isComputed }) {
+	if from.kind != "table" || slices.ContainsFunc(r.stored, func(c column) bool { return c.isComputed }) {
 		if err := r.limitComputed(len(r.columns)); err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (r *reader) start(name string) error {
 		list[i] = "+" + quote(c.Name) // the sign keeps the driver from converting the value to the declared type
 		r.into[i] = &r.values[i]
 	}
-	r.rows, err = r.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(r.table) + sources[i].order)
+	r.rows, err = r.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(r.table) + from.order)
 	return err
 }
 
@@ -223,7 +223,10 @@ func (r *reader) Position() rows.Position { return rows.Position{Table: r.table,
 
 func (r *reader) Notes() []string { return r.notes }
 
-func (r *reader) Close() error { return errors.Join(r.rows.Close(), r.database.Close()) }
+func (r *reader) Close() error {
+	defer r.end()
+	return r.rows.Close()
+}
 
 // column describes the values of a column so far.
 type column struct {

@@ -20,13 +20,14 @@ import (
 	"herbarium/internal/ingest/rowstest"
 )
 
-// diskFile is a rows.File on disk.
+// diskFile is a rows.File on disk. Its document is not closed.
 type diskFile string
 
-func (f diskFile) Name() string                        { return filepath.Base(string(f)) }
-func (f diskFile) Open() (io.ReadCloser, error)        { return os.Open(string(f)) }
-func (f diskFile) Random() (io.ReaderAt, int64, error) { return nil, 0, errors.ErrUnsupported }
-func (f diskFile) Path() (string, error)               { return string(f), nil }
+func (f diskFile) Name() string                                               { return filepath.Base(string(f)) }
+func (f diskFile) Open() (io.ReadCloser, error)                               { return os.Open(string(f)) }
+func (f diskFile) Random() (io.ReaderAt, int64, error)                        { return nil, 0, errors.ErrUnsupported }
+func (f diskFile) Path() (string, error)                                      { return string(f), nil }
+func (f diskFile) Document(open func() (io.Closer, error)) (io.Closer, error) { return open() }
 func (f diskFile) Size() int64 {
 	info, err := os.Stat(string(f))
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
+	"io"
 	"math"
 	"path"
 	"slices"
@@ -21,10 +21,10 @@ const (
 	maxSheet = math.MaxInt64 // others are read piece by piece
 )
 
-// book is an open workbook: the list of its sheets and what their cells refer to.
+// book is an open workbook: the list of its sheets and what their cells refer to. It is opened once for all its sheets, which
+// are read one after the other.
 type book struct {
 	in         *rows.Input
-	budget     *rows.Budget
 	parts      map[string]*zip.File // by name in lower case, because names are compared that way
 	charged    map[*zip.File]bool   // parts whose size was charged to the budget
 	sheets     []rows.Table         // those with cells
@@ -32,12 +32,23 @@ type book struct {
 	date1904   bool
 	styles     []style
 	strings    sharedStrings
-	err        error // why a part could not be read
+	err        error // why a part could not be read, since the book or the last sheet was opened
 }
 
-// openBook reads everything but the sheets.
-func openBook(ctx context.Context, f rows.File, b *rows.Budget) (*book, error) {
-	in, err := rows.OpenInput(ctx, f)
+// openBook returns the workbook of a file, with the budget of the sheet that is read next.
+func openBook(f rows.File, b *rows.Budget) (*book, error) {
+	opened, err := f.Document(func() (io.Closer, error) { return readBook(f, b) })
+	if err != nil {
+		return nil, err
+	}
+	k := opened.(*book)
+	k.in.Budget, k.err = b, nil
+	return k, nil
+}
+
+// readBook reads everything but the sheets.
+func readBook(f rows.File, b *rows.Budget) (*book, error) {
+	in, err := rows.OpenInput(f, b)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +63,7 @@ func openBook(ctx context.Context, f rows.File, b *rows.Budget) (*book, error) {
 	case err != nil:
 		return nil, in.Locate(err, "the workbook")
 	}
-	k := &book{in: in, budget: b, parts: make(map[string]*zip.File, len(z.File)), charged: map[*zip.File]bool{}}
+	k := &book{in: in, parts: make(map[string]*zip.File, len(z.File)), charged: map[*zip.File]bool{}}
 	for _, f := range z.File {
 		k.parts[partKey(f.Name)] = f
 	}

@@ -59,7 +59,7 @@ func (r *sheetReader) readRow() (layout.Row, error) {
 			r.cell.stored, r.cell.content = "inlineStr", r.cell.content[:0]
 		case row + "/c/v/text()", row + "/c/is/t/text()", row + "/c/is/r/t/text()":
 			r.cell.content = append(r.cell.content, r.text...)
-			r.err = r.book.budget.Record(len(r.cell.content))
+			r.err = r.book.in.Budget.Record(len(r.cell.content))
 		case row + "/c/end()":
 			r.err = r.endCell()
 		case row + "/end()":
@@ -109,7 +109,7 @@ func (r *sheetReader) endCell() error {
 	if err != nil || len(r.buf) == start {
 		return err
 	}
-	if err := r.book.budget.Columns(column + 1); err != nil {
+	if err := r.book.in.Budget.Columns(column + 1); err != nil {
 		return err
 	}
 	for len(r.row.Cells) <= column {
@@ -143,7 +143,7 @@ func (r *sheetReader) appendValue() (k layout.Kind, err error) {
 	default:
 		r.buf, k = c.style.appendNumber(r.buf, raw, r.book.date1904)
 	}
-	return k, cmp.Or(err, r.book.budget.Record(len(r.buf)))
+	return k, cmp.Or(err, r.book.in.Budget.Record(len(r.buf)))
 }
 
 // cellName returns the name of a cell, such as BC17, by its column from 0 and its row from 1.

@@ -34,7 +34,7 @@ func (k *book) readStrings(name string) {
 		switch string(x.path) {
 		case "/sst/si/t/text()", "/sst/si/r/t/text()": // phonetic hints are in rPh
 			text = append(text, x.text...)
-			if err := k.budget.Record(len(text)); err != nil {
+			if err := k.in.Budget.Record(len(text)); err != nil {
 				x.err = x.locate(err)
 			}
 		case "/sst/si/end()":
@@ -44,12 +44,12 @@ func (k *book) readStrings(name string) {
 			if len(t.ends) > maxStrings+1 {
 				x.err = herb.Invalidf("the workbook has more than %d texts; save the data as CSV", maxStrings)
 			} else if len(t.memory) >= maxMemory {
-				x.err = t.spill(k.budget)
+				x.err = t.spill(k.in.Budget)
 			}
 		}
 	})
 	if k.err == nil && t.file != nil {
-		k.err = t.spill(k.budget)
+		k.err = t.spill(k.in.Budget)
 	}
 }
 

@@ -21,8 +21,8 @@ func Format() rows.Format {
 		Name:       "xlsx",
 		Extensions: []string{".xlsx", ".xlsm"},
 		Matches:    isWorkbook,
-		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-			k, err := openBook(ctx, f, b)
+		Open: func(_ context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
+			k, err := openBook(f, b)
 			if err != nil {
 				return nil, err
 			}
@@ -33,13 +33,12 @@ func Format() rows.Format {
 			}
 			return r, nil
 		},
-		Tables: func(ctx context.Context, f rows.File, _ rows.Options, b *rows.Budget) ([]rows.Table, error) {
-			k, err := openBook(ctx, f, b)
+		Tables: func(_ context.Context, f rows.File, _ rows.Options, b *rows.Budget) ([]rows.Table, error) {
+			k, err := openBook(f, b)
 			if err != nil {
 				return nil, err
 			}
-			tables, err := k.tables()
-			return tables, errors.Join(err, k.Close())
+			return k.tables()
 		},
 	}
 }
@@ -223,7 +222,7 @@ func (r *reader) Notes() []string {
 
 func (r *reader) Close() error {
 	if r.in == nil {
-		return r.book.Close()
+		return nil
 	}
-	return errors.Join(r.in.file.Close(), r.book.Close())
+	return r.in.file.Close()
 }

@@ -61,7 +61,7 @@ func (k *book) open(name string, limit int64) (*part, error) {
 	}
 	if !k.charged[f] {
 		k.charged[f] = true
-		if err := k.budget.Unpack(size); err != nil {
+		if err := k.in.Budget.Unpack(size); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +90,7 @@ func (x *part) Read(p []byte) (int, error) {
 	n, err := x.file.Read(p)
 	x.pending += n
 	x.equals += bytes.Count(p[:n], []byte("="))
-	switch limit := 4 * x.book.budget.MaxRecord(); {
+	switch limit := 4 * x.book.in.Budget.MaxRecord(); {
 	case x.pending > limit:
 		return 0, herb.Invalidf("a value or tag has more than %d bytes", limit)
 	case x.equals > maxEquals:
@@ -120,7 +120,7 @@ func (x *part) next() bool {
 			if len(t.Attr) > maxAttributes {
 				err = herb.Invalidf("a tag has more than %d attributes", maxAttributes)
 			}
-			err = cmp.Or(err, x.book.budget.Element(), x.book.budget.Depth(bytes.Count(x.path, []byte("/"))))
+			err = cmp.Or(err, x.book.in.Budget.Element(), x.book.in.Budget.Depth(bytes.Count(x.path, []byte("/"))))
 		case xml.EndElement:
 			x.path = append(x.path, "/end()"...)
 			x.open = bytes.LastIndexByte(x.path[:x.open], '/')
