@@ -47,9 +47,9 @@ func TestReport(t *testing.T) {
 
 func TestReport_json(t *testing.T) {
 	t.Parallel()
-	src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.json", "[{\"a\":1},\n{\"a\":\"n/a\",\"b\":2}]")}
+	src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.json", "[{\"a\":1},\n{\"a\":\"many\",\"b\":2}]")}
 	got := inspect(t, src).Dataset().Report
-	if got.Format != "json" || got.Rows != 2 || got.Columns[1].Empty != 1 || !strings.Contains(got.Columns[0].Evidence, `"n/a" (record 2, line 2)`) {
+	if got.Format != "json" || got.Rows != 2 || got.Columns[1].Empty != 1 || !strings.Contains(got.Columns[0].Evidence, `"many" (record 2, line 2)`) {
 		t.Errorf("%+v", got)
 	}
 }

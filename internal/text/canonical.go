@@ -142,6 +142,17 @@ func TrimBlanks(v []byte) []byte {
 	})
 }
 
+// IsMissing reports whether a value without surrounding white space is a marker of a missing one in columns of other types
+// than text.
+func IsMissing(v []byte) bool {
+	switch string(v) {
+	case "NA", "N/A", "n/a", "na", "<NA>", "null", "NULL", "None", "NaN", "nan", `\N`, "?", "-", "--", "–", "—", ".", "..",
+		"#N/A", "#NA", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!":
+		return true
+	}
+	return false
+}
+
 // isInner reports whether a byte is neither white space nor part of a longer character.
 func isInner(c byte) bool { return c > ' ' && c < 0x80 }
 

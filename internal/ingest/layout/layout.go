@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/text"
 )
 
 // Row is a row of a sheet or a record of a text.
@@ -109,8 +110,7 @@ const (
 func KindOf(v []byte) Kind {
 	const separators = "-/:. T"
 	v = bytes.TrimSpace(v)
-	switch string(v) {
-	case "", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "NaN", "nan", "?", "-", ".", "..", "--", `\N`, "#N/A":
+	if len(v) == 0 || text.IsMissing(v) {
 		return Missing
 	}
 	digits := strings.ReplaceAll(strings.Trim(string(v), "+-$€£¥% "), ",", "")

@@ -33,7 +33,7 @@ type column struct {
 }
 
 func newColumn() *column {
-	return &column{numbers: numbers{styles: styles()}, times: times{layouts: layouts()}, list: elements{distinct: map[string]struct{}{}}}
+	return &column{numbers: numbers{styles: styles()}, list: elements{distinct: map[string]struct{}{}}}
 }
 
 // isURL reports whether a value is a URL with a scheme or without one, or an absolute path. A regular expression for it would
@@ -133,17 +133,16 @@ func quote(value []byte, where func() string) string {
 func clip(s string) string { return herb.Clip(s, 60) }
 
 // isMarker reports whether a value means a missing one in columns of scalar types.
-func isMarker(v []byte) bool {
-	switch string(v) {
-	case "#N/A", "--", "..", "?", "N/A", "NA", "NULL", "NaN", "None", `\N`, "null",
-		"+Inf", "-INF", "-Inf", "-Infinity", "-inf", "INF", "Inf", "Infinity", "inf":
+func isMarker(v []byte) bool { return text.IsMissing(v) || isInfinity(string(v)) }
+
+// isInfinity reports whether a marker is one in declared number columns only, because floating-point columns have it.
+func isInfinity(marker string) bool {
+	switch strings.TrimLeft(marker, "+-") {
+	case "Inf", "INF", "inf", "Infinity":
 		return true
 	}
 	return false
 }
-
-// isInfinity reports whether a marker is one in declared number columns only, because floating-point columns have it.
-func isInfinity(marker string) bool { return strings.Contains(strings.ToLower(marker), "inf") }
 
 // hasBlankEnd reports whether a value begins or ends with white space.
 func hasBlankEnd(v []byte) bool { return len(bytes.TrimSpace(v)) < len(v) }

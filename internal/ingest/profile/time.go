@@ -1,18 +1,39 @@
 package profile
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
 	"herbarium/internal/text"
 )
 
-// layouts returns the notations of dates that are inferred.
-func layouts() []string {
+// dateLayouts returns the notations of dates that are inferred. A time of day may follow all but the last.
+func dateLayouts() []string {
 	return []string{
-		"%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%Y", "%m.%d.%Y", "%Y/%m/%d", "%Y.%m.%d", "%d/%m/%y", "%m/%d/%y",
-		"%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%b %d %Y", "%Y-%m-%d",
+		"%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%Y", "%m.%d.%Y", "%Y/%m/%d", "%Y.%m.%d", "%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%m.%d.%y",
+		"%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%b %d %Y", "%a %b %d %Y", "%Y-%m-%d",
 	}
+}
+
+// layoutsOf returns the layouts of a value that is not in standard notation.
+func layoutsOf(v []byte) (layouts []string) {
+	dates := dateLayouts()
+	if bytes.IndexByte(v, ':') < 0 {
+		layouts = dates
+	} else {
+		layouts = []string{"%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z"}
+		for _, date := range dates[:len(dates)-1] {
+			layouts = append(layouts, date+" %H:%M", date+" %H:%M:%S", date+" %I:%M %p", date+" %I:%M:%S %p")
+		}
+	}
+	return slices.DeleteFunc(layouts, func(layout string) bool { return !matches(layout, v) })
+}
+
+// matches reports whether a value has a layout. Without leading zeros, 1.2.24 is a version rather than a date.
+func matches(layout string, v []byte) bool {
+	date, _, _ := bytes.Cut(v, []byte(" "))
+	return text.MatchesLayout(layout, v) && (len(date) == len("31.12.24") || !strings.Contains(layout, ".%y"))
 }
 
 // times recognizes columns of dates and datetimes.
@@ -20,7 +41,7 @@ type times struct {
 	notISO           bool     // some value is not in standard notation
 	dates            int      // in standard notation
 	zoned, unzoned   int      // datetimes in standard notation
-	layouts          []string // in which all values are dates, if they are not in standard notation
+	layouts          []string // in which all values are dates or datetimes, if they are not in standard notation
 	centuryAmbiguous bool     // some year of two digits is read differently by different programs
 }
 
@@ -46,19 +67,24 @@ func (t *times) observe(v []byte, isDate bool) bool {
 			return false
 		case t.dates > 0:
 			t.layouts = []string{"%Y-%m-%d"} // zeros are missing
+		default:
+			t.layouts = layoutsOf(v)
 		}
 		t.notISO = true
 	}
-	t.layouts = slices.DeleteFunc(t.layouts, func(layout string) bool { return !text.MatchesLayout(layout, v) })
-	if len(t.layouts) > 0 && strings.HasSuffix(t.layouts[0], "y") {
-		year := string(v[len(v)-2:])
+	t.layouts = slices.DeleteFunc(t.layouts, func(layout string) bool { return !matches(layout, v) })
+	if len(t.layouts) > 0 && strings.Contains(t.layouts[0], "%y") {
+		date, _, _ := bytes.Cut(v, []byte(" "))
+		year := string(date[len(date)-2:])
 		t.centuryAmbiguous = t.centuryAmbiguous || year >= "30" && year < "69"
 	}
 	return len(t.layouts) > 0
 }
 
 // hasClock reports whether some values are datetimes.
-func (t *times) hasClock() bool { return t.zoned+t.unzoned > 0 }
+func (t *times) hasClock() bool {
+	return t.zoned+t.unzoned > 0 || len(t.layouts) > 0 && strings.Contains(t.layouts[0], ":")
+}
 
 // layout returns the only layout of the values; empty means the standard notation. why is not empty if there is none.
 func (t *times) layout() (layout, why string) {
