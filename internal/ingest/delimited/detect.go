@@ -48,7 +48,8 @@ type reading struct {
 // detect returns the best reading:
 //
 //   - The header must contain the delimiter. The delimiter with the highest score wins: the share of records with as many
-//     values as the header, times the number of columns; of equals the first of comma, semicolon, tab and bar.
+//     values as the header, times the number of columns; of equals the first of comma, semicolon, tab and bar. A delimiter
+//     that splits all records like the header wins over one that splits some into more values.
 //   - A delimiter that splits some records into more values than the header has, and more than half into another number, is
 //     ruled out: a column of addresses is not split at its commas. If all records have the same number of values, the
 //     header is wrong and reading reports it.
@@ -113,8 +114,11 @@ func (s sample) bestDelimiter(d dialect) reading {
 }
 
 func (r reading) isBetter(than reading) bool {
-	if r.broken != than.broken {
+	switch isComplete := func(r reading) bool { return r.total > 1 && r.fitting == r.total }; {
+	case r.broken != than.broken:
 		return than.broken
+	case r.exceeds && isComplete(than) || than.exceeds && isComplete(r):
+		return than.exceeds
 	}
 	return r.score() > than.score()
 }
@@ -258,10 +262,14 @@ func (r *reading) add(c *scanner) {
 
 // measure compares the records with the header at an index.
 func (r *reading) measure(start int) {
-	r.start, r.header, r.total = start, len(r.records[start].Cells), len(r.records)-start-1
+	others := r.records[start+1:]
+	if start > 0 {
+		others = withoutLast(others)
+	}
+	r.start, r.header, r.total = start, len(r.records[start].Cells), len(others)
 	r.fitting, r.exceeds, r.even = 0, false, true
-	for _, rec := range r.records[start+1:] {
-		r.even = r.even && len(rec.Cells) == len(r.records[start+1].Cells)
+	for _, rec := range others {
+		r.even = r.even && len(rec.Cells) == len(others[0].Cells)
 		if rec.Width() > r.header {
 			r.exceeds = true
 		} else if len(rec.Cells) >= r.header {
@@ -321,12 +329,11 @@ func (r *reading) titles(width int) int {
 			numbers++
 		}
 	}
-	if numbers > 1 || len(header.Cells) != width || header.Filled() < max(2, header.Width()-1) {
+	isNarrower := len(header.Cells) == width-1 // each record may end with a delimiter
+	if numbers > 1 || len(header.Cells) != width && !isNarrower || header.Filled() < max(2, header.Width()-1) {
 		return 0
 	}
-	for len(others) > 2 && others[len(others)-1].Filled() < 2 {
-		others = others[:len(others)-1] // may be a footnote
-	}
+	others = withoutLast(others)
 	even := 0
 	for _, rec := range others {
 		if rec.Width() > header.Width() {
@@ -346,6 +353,14 @@ func (r *reading) titles(width int) int {
 		return n
 	}
 	return 0
+}
+
+// withoutLast returns the records without those at the end that have one value and may be footnotes.
+func withoutLast(records []layout.Row) []layout.Row {
+	for len(records) > 2 && records[len(records)-1].Filled() < 2 {
+		records = records[:len(records)-1]
+	}
+	return records
 }
 
 // hasKind reports whether a value of a record is of one of some kinds.

@@ -209,6 +209,8 @@ func TestDeclared(t *testing.T) {
 		{"separators in lists", "1,234|5", profile.Schema{Type: "list"}, herb.TypeList, herb.Notation{}, ""},
 		{"any", "1|2", profile.Schema{Type: "any"}, herb.TypeNumber, herb.Notation{}, ""},
 		{"padded integers", "01001|01003", profile.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{Padded: true}, ""},
+		{"fractions among integers", "1|2.50|3.5", profile.Schema{Type: "integer"}, "", herb.Notation{}, `"2.50" (row 2) is not an integer`},
+		{"fractions of zero", "1.0|2.00|-3|NA", profile.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{Missing: []string{"NA"}}, ""},
 		{"plain integers", "1|2", profile.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{}, ""},
 		{"codes with an e", "1e5", profile.Schema{Type: "number"}, herb.TypeNumber, herb.Notation{}, ""},
 		{"markers", "1|NA|INF", profile.Schema{Type: "number"}, herb.TypeNumber, herb.Notation{Missing: []string{"INF", "NA"}}, ""},
