@@ -70,6 +70,7 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 		if o.ItemKeys == nil {
 			o.ItemKeys = l.keys
 		}
+		r.isMap = l.isMap
 		if r.sequence = !l.keyed && len(l.tables) == 0; len(l.tables) == 0 {
 			break
 		}

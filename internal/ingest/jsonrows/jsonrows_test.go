@@ -345,10 +345,42 @@ func TestOpen_Limits(t *testing.T) {
 	}
 }
 
+// TestOpen_Map reads an object of plain values: it has many records if there are many values of one kind, or else is a record.
+func TestOpen_Map(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name          string
+		members       int
+		value, last   string // of the members
+		rows, columns int
+		lastCell      string
+	}{
+		{"texts", 30, `"x"`, `"\u0079"`, 30, 2, "y"},
+		{"numbers", 30, "1.50", "-2", 30, 2, "-2"},
+		{"several kinds", 30, `"x"`, "2", 1, 30, "2"},
+		{"no value", 30, `"x"`, "null", 1, 30, ""},
+		{"few texts", 29, `"x"`, `"y"`, 1, 29, "y"},
+	} {
+		var b strings.Builder
+		for i := range tt.members - 1 {
+			fmt.Fprintf(&b, `"k%d":%s,`, i, tt.value)
+		}
+		got, err := read(t, memory{Content: "{" + b.String() + `"z":` + tt.last + "}"}, rows.Options{}, rows.Limits{})
+		if err != nil || len(got.Rows) != 1+tt.rows || len(got.Rows[0]) != tt.columns {
+			t.Errorf("%s: got %v and error %v", tt.name, got.Rows, err)
+			continue
+		}
+		row := got.Rows[tt.rows]
+		if key := got.Rows[0][0] + " " + row[0]; tt.rows > 1 && key != "key z" || row[len(row)-1] != tt.lastCell {
+			t.Errorf("%s: got %v", tt.name, row)
+		}
+	}
+}
+
 // TestOpen_ManyMembers reads documents of a million bytes that are rejected, or hold no table, in linear time.
 func TestOpen_ManyMembers(t *testing.T) {
 	t.Parallel()
-	for name, value := range map[string]string{"arrays": "[1]", "tables": `[{"a":1}]`, "empty arrays": "[]", "objects": `{"data":[{}]}`, "numbers": "1"} {
+	for name, value := range map[string]string{"arrays": "[1]", "tables": `[{"a":1}]`, "empty arrays": "[]", "objects": `{"data":[{}]}`, "booleans": "true"} {
 		var b strings.Builder
 		for i := 0; b.Len() < 1<<20; i++ {
 			fmt.Fprintf(&b, `,"k%d":%s`, i, value)
@@ -576,7 +608,6 @@ func plainText(v any) string {
 	return ""
 }
 
-// longNames returns a record with many names, each of which is just short enough.
 // sparse returns ten keyed objects, each with a member that no other has.
 func sparse() string {
 	var members []string
@@ -586,6 +617,7 @@ func sparse() string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
+// longNames returns a record with many names, each of which is just short enough.
 func longNames() string {
 	var b strings.Builder
 	for i := range 600 {

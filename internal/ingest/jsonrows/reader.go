@@ -24,6 +24,7 @@ type reader struct {
 	sequence bool // the records follow each other, without an array or object around them
 	paged    bool // the records are in an array, after an object about them
 	keyed    bool // the records are members of an object
+	isMap    bool // they are plain values
 	values   int  // values of each member of the document if these are columns
 	kind     byte // how records begin: {, [, or 0 for plain values; known from the first
 	named    bool // columns of records that are arrays have names from options or the first array; else numbers
@@ -142,7 +143,7 @@ func (r *reader) readRecords(c byte) {
 	var others []string // members that are no records
 	r.object(false, func(key span) {
 		r.path = append(r.path[:0], r.content(key)...)
-		if c, _ := r.peekToken(); c != '{' {
+		if c, _ := r.peekToken(); c != '{' && !r.isMap {
 			r.skipOther(&others)
 			return
 		}
