@@ -56,6 +56,8 @@ type reading struct {
 //   - A delimiter that quotes protect is the right one, even if records have different lengths; reading reports these.
 //   - Other delimiters (^ ~ and the control characters 1 and 31), runs of blanks, or runs of several blanks must split
 //     everything evenly.
+//   - Two colons must split everything evenly into at least three values, one of them always a number; an IP address has two
+//     colons once.
 //   - Otherwise each line is one value.
 //   - Quotes are single if no value begins with a double quote, all values that begin with a single quote end with it, and
 //     all names are quoted or quotes enclose a delimiter or a line end.
@@ -76,6 +78,13 @@ func (s sample) detect(d dialect) reading {
 func (s sample) bestDelimiter(d dialect) reading {
 	if d.Delimiter != 0 {
 		return s.read(d)
+	}
+	if bytes.Contains(s.text, []byte("::")) && !s.tabular {
+		colons := d
+		colons.Delimiter, colons.Quote, colons.double = ':', 0, true
+		if r := s.read(colons); s.isAligned(r) && r.header > 2 && r.fitting == r.total {
+			return r
+		}
 	}
 	with := func(delimiter byte) reading {
 		d.Delimiter, d.blanks = delimiter, delimiter == ' '
