@@ -88,6 +88,7 @@ func TestText(t *testing.T) {
 		{name: "Windows-1252 that begins late", in: late + "caf\xE9,x\n", want: late + "café,x\n", note: "Windows-1252", opened: 3},
 		{name: "Windows-1252 with bytes of Shift_JIS", in: "don\x92t, caf\xE9s, \xC4hre", want: "don’t, cafés, Ähre", note: "Windows-1252", opened: 3},
 		{name: "Shift_JIS", in: "a,\x96k\x8aC\x93\xb9\n\xb1,\x82\xb3\x82\xc1\n", want: "a,北海道\nｱ,さっ\n", note: "Shift_JIS", opened: 2},
+		{name: "Shift_JIS that begins like UTF-8", in: "\xC3\xBD\xC4,\x96k\x8aC\x93\xb9\n", want: "ﾃｽﾄ,北海道\n", note: "Shift_JIS", opened: 2},
 		{name: "Mac Roman", in: "a\tb\r\x81land\tMontr\x8Eal\r", want: "a\tb\rÅland\tMontréal\r", note: "macintosh", opened: 3},
 		{name: "Windows-1251", in: encode(charmap.Windows1251, russian), want: russian, note: "Windows-1251", opened: 3},
 		{name: "EUC-JP", in: encode(japanese.EUCJP, kana), want: kana, note: "EUC-JP", opened: 2},

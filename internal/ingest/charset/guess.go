@@ -10,15 +10,29 @@ import (
 	"herbarium/internal/herb"
 )
 
-// guessEncoding scans a content that is not UTF-8 at the current offset and returns its encoding. It fails if a byte has no
+// guessEncoding sets the encoding of a content that is not UTF-8 at an offset in a line. head is the start of the content,
+// empty if it has been decoded already.
+func (d *decoder) guessEncoding(offset int64, line int, head []byte) (err error) {
+	if d.name = guessEastAsian(head); d.name == "" || !d.canDecode(d.name, func(rune) {}) {
+		d.name = "Shift_JIS"
+		if !d.isShiftJIS() {
+			d.name, err = d.guessSingleByte(offset, line)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	d.notes = append(d.notes, "the file is not UTF-8 and was read as "+d.name+"; if letters look wrong, name its encoding")
+	d.dec, err = newDecoder(d.name)
+	return err
+}
+
+// guessSingleByte scans a content that is not UTF-8 at an offset in a line and returns its encoding. It fails if a byte has no
 // character in Windows-1252, or is zero, which no program writes there, if there are UTF-8 characters beyond ASCII, or if most
 // letters beyond ASCII are next to each other, as in alphabets other than Latin: these are Windows-1251 if they are as
 // frequent as in Russian and its relatives. Files whose lines end with CR are from old Macintosh programs if most bytes beyond
 // ASCII are letters in Mac Roman and punctuation, or nothing, in Windows-1252.
-func (d *decoder) guessEncoding(invalidLine int) (string, error) {
-	if d.isShiftJIS() {
-		return "Shift_JIS", nil
-	}
+func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error) {
 	src, err := d.file.Open()
 	if err != nil {
 		return "", err
@@ -40,14 +54,14 @@ func (d *decoder) guessEncoding(invalidLine int) (string, error) {
 			return "Windows-1251", nil
 		case err == io.EOF && undefined == nil && letters >= 10 && 2*adjacent > letters:
 			return "", herb.Invalidf("line %d: byte %d is not UTF-8, and the letters do not look like Windows-1252; name the encoding of the file, "+
-				"such as iso-8859-7, koi8-r or gb18030, or save it as UTF-8", invalidLine, d.offset)
+				"such as iso-8859-7, koi8-r or gb18030, or save it as UTF-8", invalidLine, invalid)
 		case err == io.EOF:
 			return "Windows-1252", undefined
 		case err != nil:
 			return "", err
 		case size > 1:
 			return "", herb.Invalidf("line %d: byte %d is not UTF-8, but byte %d (line %d) begins a UTF-8 character: the file mixes encodings; %s",
-				invalidLine, d.offset, offset, line, remedy)
+				invalidLine, invalid, offset, line, remedy)
 		case c == utf8.RuneError:
 			_ = in.UnreadRune()
 			b, _ = in.ReadByte()
@@ -75,31 +89,27 @@ func (d *decoder) guessEncoding(invalidLine int) (string, error) {
 }
 
 // isShiftJIS reports whether the content can be decoded as Shift_JIS and its Japanese characters are mostly full-width and
-// next to each other. Accented letters of Latin text are between others, and few of them are followed by the right bytes.
+// next to each other. Accented letters of Latin text are between others, and few of them are followed by the right bytes. No
+// character beyond ASCII may have been decoded as UTF-8 already.
 func (d *decoder) isShiftJIS() bool {
-	text, err := Open(d.ctx, d.file, "Shift_JIS", bufferBytes)
-	if err != nil {
-		return false
-	}
-	defer text.Close()
-	in := bufio.NewReader(text.in)
+	var ascii int64 // characters before the first that is not
 	var wide, narrow, adjacent int
-	for last := false; ; {
-		c, _, err := in.ReadRune()
+	last := false
+	return d.canDecode("Shift_JIS", func(c rune) {
 		isNarrow := c >= '｡' && c <= 'ﾟ'
 		isWide := c >= 0x2000 && !isNarrow
 		switch {
-		case err != nil:
-			return err == io.EOF && 2*adjacent > wide && narrow <= wide
 		case isNarrow:
 			narrow++
 		case isWide:
 			if wide++; last {
 				adjacent++
 			}
+		case wide+narrow == 0:
+			ascii++
 		}
 		last = isWide
-	}
+	}) && 2*adjacent > wide && narrow <= wide && ascii >= d.offset
 }
 
 // guessEastAsian returns the encoding of Chinese, Japanese or Korean text by its start, "" if it is not evidently such: all
@@ -150,13 +160,18 @@ func guessEastAsian(head []byte) string {
 	return ""
 }
 
-// canDecode reports whether the whole content can be decoded in an encoding.
-func (d *decoder) canDecode(name string) bool {
+// canDecode reports whether the whole content can be decoded in an encoding. It calls visit for each character.
+func (d *decoder) canDecode(name string, visit func(rune)) bool {
 	text, err := Open(d.ctx, d.file, name, bufferBytes)
 	if err != nil {
 		return false
 	}
 	defer text.Close()
-	_, err = io.Copy(io.Discard, text.in)
-	return err == nil
+	for in := bufio.NewReader(text.in); ; {
+		c, _, err := in.ReadRune()
+		if err != nil {
+			return err == io.EOF
+		}
+		visit(c)
+	}
 }

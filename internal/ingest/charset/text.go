@@ -144,27 +144,21 @@ func (d *decoder) chooseEncoding(in *bufio.Reader, given string) error {
 		}
 	case given == "":
 		d.dec = encoding.UTF8Validator
-		if _, _, err := d.dec.Transform(make([]byte, len(head)), head, false); err == encoding.ErrInvalidUTF8 {
-			// Pairs of bytes may resemble UTF-8, so the encoding must be known before the first of them is decoded.
-			if name := guessEastAsian(head); name != "" && d.canDecode(name) {
-				return d.continueAs(name)
-			}
+		if err := checkBinary(head); err != nil {
+			return err
 		}
-		return checkBinary(head)
+		_, n, err := d.dec.Transform(make([]byte, len(head)), head, false)
+		if err != encoding.ErrInvalidUTF8 {
+			return nil
+		}
+		// Pairs of bytes may resemble UTF-8, so the encoding must be known before the first of them is decoded.
+		return d.guessEncoding(int64(n), 1+CountLines(head[:n]), head)
 	default:
 		d.name = given
 	}
 	n, _ := in.Discard(len(mark)) // it is in the buffer
 	d.offset = int64(n)
 	d.dec, err = newDecoder(d.name)
-	return err
-}
-
-// continueAs sets a guessed encoding.
-func (d *decoder) continueAs(name string) (err error) {
-	d.name = name
-	d.notes = append(d.notes, "the file is not UTF-8 and was read as "+name+"; if letters look wrong, name its encoding")
-	d.dec, err = newDecoder(name)
 	return err
 }
 
@@ -200,10 +194,7 @@ func (d *decoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 	case d.name != "":
 		err = herb.Invalidf("line %d: byte %d cannot be read as %s; %s", line, d.offset, name, remedy)
 	default:
-		name := ""
-		if name, err = d.guessEncoding(line); err == nil {
-			err = d.continueAs(name)
-		}
+		err = d.guessEncoding(d.offset, line, nil)
 	}
 	if err != nil {
 		return nDst, nSrc, err

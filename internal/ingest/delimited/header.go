@@ -296,7 +296,7 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 		}
 	}
 	isNull := func(c []byte) bool { return string(c) == `\N` } // of MySQL and PostgreSQL, which is no name
-	if len(others) > 1 && (slices.Contains(typed, true) && !areNames(first, below, typed) || recurring >= 2 && 3*recurring >= 2*texts || slices.ContainsFunc(first, isNull)) {
+	if len(others) > 1 && (slices.Contains(typed, true) && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts || slices.ContainsFunc(first, isNull)) {
 		return headerNo
 	}
 	return headerUnclear
