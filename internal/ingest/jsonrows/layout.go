@@ -89,7 +89,7 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	}
 	if len(l.tables) > maxTables {
 		return layout{}, herb.Invalidf("the document has more than %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
-			maxTables, listNames(l.tables), maxTables, l.tables[0])
+			maxTables, rows.JoinNames(l.tables), maxTables, l.tables[0])
 	}
 	return l, nil
 }

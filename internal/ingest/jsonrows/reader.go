@@ -78,7 +78,7 @@ func (r *reader) walk(yield func([][]byte) bool) {
 	case r.options.Table != "":
 		var others []string
 		if !r.readTable("", &others) {
-			r.stop(herb.Invalidf("no table %q; members: %s", rows.Clip(r.options.Table), listNames(others)))
+			r.stop(herb.Invalidf("no table %q; members: %s", rows.Clip(r.options.Table), rows.JoinNames(others)))
 		}
 	case r.values > 0:
 		r.readColumns()
@@ -154,7 +154,7 @@ func (r *reader) readRecords(c byte) {
 	case len(others) > 0 && r.record == 0:
 		r.fail("no member is an object; name an array, or an object of objects")
 	case len(others) > 0:
-		r.notes = append(r.notes, "members that are not objects are not published: "+listNames(others))
+		r.notes = append(r.notes, "members that are not objects are not published: "+rows.JoinNames(others))
 	}
 }
 
