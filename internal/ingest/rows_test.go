@@ -29,8 +29,8 @@ func recordsOf(t *testing.T, table *ingest.Table) []string {
 
 func TestNarrowed(t *testing.T) {
 	t.Parallel()
-	const csv = "id,status,n\n1,published,5\n2,draft,NA\n3,none,NA\n4,published,\n5,,none\n"
-	const json = `[{"id":1,"status":"published"},{"id":2},{"id":3,"status":"none","n":"NA","late":"x"},{"id":4,"n":7}]`
+	const csv = "id,status,n\n1,published,5\n2,draft,NA\n3,gone,NA\n4,published,\n5,,gone\n"
+	const json = `[{"id":1,"status":"published"},{"id":2},{"id":3,"status":"gone","n":"NA","late":"x"},{"id":4,"n":7}]`
 	include := func(column string, values ...string) ingest.Include {
 		return ingest.Include{Column: column, Values: values}
 	}
@@ -42,13 +42,13 @@ func TestNarrowed(t *testing.T) {
 		types   string // of the fields
 		problem string
 	}{
-		{"nothing set", csv, ingest.Source{}, []string{"1|published|5", "2|draft|NA", "3|none|NA", "4|published|", "5||none"}, "number text text", ""},
-		{"missing values", csv, ingest.Source{Missing: []string{"NA", "none"}},
+		{"nothing set", csv, ingest.Source{}, []string{"1|published|5", "2|draft|NA", "3|gone|NA", "4|published|", "5||gone"}, "number text text", ""},
+		{"missing values", csv, ingest.Source{Missing: []string{"NA", "gone"}},
 			[]string{"1|published|5", "2|draft|", "3||", "4|published|", "5||"}, "number text number", ""},
 		{"missing values of a field", csv, ingest.Source{
-			Missing: []string{"none"},
+			Missing: []string{"gone"},
 			Fields:  []ingest.FieldSetting{{Name: "status"}, {Name: "count", From: "N", Missing: []string{"NA"}}, {Name: "id", Missing: []string{}}},
-		}, []string{"published|5|1", "draft||2", "||3", "published||4", "|none|5"}, "text text number", ""},
+		}, []string{"published|5|1", "draft||2", "||3", "published||4", "|gone|5"}, "text text number", ""},
 		{"rows to include", csv, ingest.Source{Include: []ingest.Include{include("status", "published", "draft")}},
 			[]string{"1|published|5", "2|draft|NA", "4|published|"}, "number text number", ""},
 		{"by several columns", csv, ingest.Source{Include: []ingest.Include{include("status", "published"), include("n", "")}},
@@ -59,21 +59,21 @@ func TestNarrowed(t *testing.T) {
 		{"by the name of a field", csv, ingest.Source{
 			Include: []ingest.Include{include("state", "draft")}, Fields: []ingest.FieldSetting{{Name: "id"}, {Name: "state", From: "status"}},
 		}, []string{"2|draft"}, "number text", ""},
-		{"what is missing is found as written and as empty", csv, ingest.Source{Missing: []string{"none"}, Include: []ingest.Include{include("status", "")}},
+		{"what is missing is found as written and as empty", csv, ingest.Source{Missing: []string{"gone"}, Include: []ingest.Include{include("status", "")}},
 			[]string{"3||NA", "5||"}, "number text text", ""},
-		{"as written", csv, ingest.Source{Missing: []string{"none"}, Include: []ingest.Include{include("status", "none")}},
+		{"as written", csv, ingest.Source{Missing: []string{"gone"}, Include: []ingest.Include{include("status", "gone")}},
 			[]string{"3||NA"}, "number text text", ""},
 		{"no row is left", csv, ingest.Source{Include: []ingest.Include{include("status", "nowhere")}}, nil, "text text text", ""},
 		{"no such column", csv, ingest.Source{Include: []ingest.Include{include("statsu", "x")}}, nil, "",
 			`include: no such column "statsu"; did you mean "status"? columns: id, status, n`},
-		{"JSON", json, ingest.Source{Missing: []string{"NA", "none"}, Include: []ingest.Include{include("status", "published", "")}},
+		{"JSON", json, ingest.Source{Missing: []string{"NA", "gone"}, Include: []ingest.Include{include("status", "published", "")}},
 			[]string{"1|published||", "2|||", "3|||x", "4||7|"}, "number text number text", ""},
 		{"JSON whose column comes late", json, ingest.Source{Include: []ingest.Include{include("late", "x")}},
-			[]string{"3|none|NA|x"}, "number text text text", ""},
+			[]string{"3|gone|NA|x"}, "number text text text", ""},
 		{"JSON whose column never comes", json, ingest.Source{Include: []ingest.Include{include("later", "x")}}, nil, "",
 			`include: no such column "later"; did you mean "late"? columns: id, status, n, late`},
 		{"JSON with missing values of a field", json, ingest.Source{Missing: []string{"7"}, Fields: []ingest.FieldSetting{
-			{Name: "id"}, {Name: "amount", From: "n", Missing: []string{"NA"}}, {Name: "status", Missing: []string{"none"}}}},
+			{Name: "id"}, {Name: "amount", From: "n", Missing: []string{"NA"}}, {Name: "status", Missing: []string{"gone"}}}},
 			[]string{"1||published", "2||", "3||", "4|7|"}, "number number text", ""},
 		{"JSON without records", "[]", ingest.Source{Include: []ingest.Include{include("x", "x")}}, nil, "", ""},
 	}

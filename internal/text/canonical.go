@@ -143,10 +143,20 @@ func TrimBlanks(v []byte) []byte {
 }
 
 // IsMissing reports whether a value without surrounding white space is a marker of a missing one in columns of other types
-// than text.
+// than text. Words are markers in any case.
 func IsMissing(v []byte) bool {
-	switch string(v) {
-	case "NA", "N/A", "n/a", "na", "<NA>", "null", "NULL", "None", "NaN", "nan", `\N`, "?", "-", "--", "–", "—", ".", "..",
+	var upper [len("#VALUE!")]byte
+	if len(v) > len(upper) {
+		return false
+	}
+	for i, c := range v {
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		upper[i] = c
+	}
+	switch string(upper[:len(v)]) {
+	case "NA", "N/A", "<NA>", "NULL", "NONE", "NAN", `\N`, "?", "-", "--", "–", "—", ".", "..",
 		"#N/A", "#NA", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!":
 		return true
 	}

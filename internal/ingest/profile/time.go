@@ -20,7 +20,7 @@ func dateLayouts() []string {
 func layoutsOf(v []byte) (layouts []string) {
 	dates := dateLayouts()
 	if bytes.IndexByte(v, ':') < 0 {
-		layouts = dates
+		layouts = append(dates, "%Y%m%dT%H%M%S")
 	} else {
 		layouts = []string{"%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z"}
 		for _, date := range dates[:len(dates)-1] {
@@ -83,7 +83,7 @@ func (t *times) observe(v []byte, isDate bool) bool {
 
 // hasClock reports whether some values are datetimes.
 func (t *times) hasClock() bool {
-	return t.zoned+t.unzoned > 0 || len(t.layouts) > 0 && strings.Contains(t.layouts[0], ":")
+	return t.zoned+t.unzoned > 0 || len(t.layouts) > 0 && strings.Contains(t.layouts[0], "%M")
 }
 
 // layout returns the only layout of the values; empty means the standard notation. why is not empty if there is none.
