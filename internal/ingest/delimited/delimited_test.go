@@ -212,6 +212,8 @@ func TestOpen_Layout(t *testing.T) {
 		{"years below titles", "a.csv", "Title,,\n,,\nname,1970,1971\nA,5.5,6\nB,7,8\n", table{{"name", "1970", "1971"}, {"A", "5.5", "6"}, {"B", "7", "8"}}, "above the table: 2, from line 1"},
 		{"title, two records and a footnote", "a.csv", "Umsatz\n\nRegion;Umsatz\nNord;1.234,50\nOst;2,60\n\nQuelle: Amt\n",
 			table{{"Region", "Umsatz"}, {"Nord", "1.234,50"}, {"Ost", "2,60"}}, "line 7 is below the table"},
+		{"columns without a name below a title", "a.csv", "Interest,,,\n,,,\nname,code,,\nA,1,2,3\nB,4,5,6\n",
+			table{{"name", "code", "", ""}, {"A", "1", "2", "3"}, {"B", "4", "5", "6"}}, "above the table: 2, from line 1"},
 		{"commas in titles, numbers and footnotes", "a.csv", "Sales, by month\n\nMonth;Sales\nJanuary;1,5\nMay;2,5\n\nSource: office, 2020\n",
 			table{{"Month", "Sales"}, {"January", "1,5"}, {"May", "2,5"}}, "line 7 is below the table"},
 		{"title above records that end with a delimiter", "a.csv", "Plants\n\nid;name;price\n1;fern;2,5;\n2;moss;;\n",

@@ -343,11 +343,12 @@ func (r *reading) titles(width int) int {
 		return 0
 	}
 	others = withoutLast(others)
-	even := 0
+	even, isWider := 0, false // some columns have no name
 	for _, rec := range others {
-		if rec.Width() > header.Width() {
+		if rec.Width() > len(header.Cells) {
 			return 0
 		}
+		isWider = isWider || rec.Width() > header.Width()
 		if len(rec.Cells) == width {
 			even++
 		}
@@ -358,7 +359,7 @@ func (r *reading) titles(width int) int {
 	full := width > 2 && len(others) > 1 && len(above.Cells) == width && !slices.ContainsFunc(table, func(rec layout.Row) bool { return rec.Filled() < width })
 	v := detectHeader(header.Cells, others)
 	isValue := func(c []byte) bool { return layout.KindOf(c)&(layout.Number|layout.Date) != 0 && !layout.IsYear(c) }
-	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && (separate || full) && !slices.ContainsFunc(header.Cells, isValue)) {
+	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && !isWider && (separate || full) && !slices.ContainsFunc(header.Cells, isValue)) {
 		return n
 	}
 	return 0
