@@ -78,7 +78,7 @@ func TestDialect_invalid(t *testing.T) {
 		{"header in a blank line", "a.csv", "a\n\nb\n", dialect{HeaderRows: []int{2}}, "line 2, which names the columns, is blank"},
 		{"longer than the first record", "a.csv", "1,2\n1,2,3\n", dialect{Header: "none"}, "line 2: there are 3 values but the first record has 2 columns"},
 		{"records of different length", "a.csv", "1,\"t\",\"x, y\"\n1,h,a,b,c\n1,d,2,3,4\n1,d,5,6,7\n", dialect{}, "line 2: there are 5 values but the first record has 3 columns"},
-		{"no such property", "a.json", `{"data":[{"a":1}],"n":{"x":1}}`, dialect{Table: "rows"}, `no table "rows"; members: "data", "n"`},
+		{"no such property", "a.json", `{"data":[{"a":1}],"n":{"x":1}}`, dialect{Table: "rows"}, `no table "rows"; members: data, n`},
 		{"property that is no array", "a.json", `{"data":{"a":1}}`, dialect{Table: "data"}, `line 1: no member is an object`},
 		{"property of an array", "a.json", `[{"a":1}]`, dialect{Table: "data"}, `line 1: the file begins with an array and has no table "data"`},
 	}

@@ -12,9 +12,12 @@ import (
 	"testing/iotest"
 	"unicode/utf16"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rowstest"
@@ -43,6 +46,23 @@ func utf16Of(order binary.AppendByteOrder, s string) string {
 	return string(b)
 }
 
+// Texts in several alphabets.
+const (
+	russian     = "город,река\nМосква,Москва-река\nСанкт-Петербург,Нева\nНовосибирск,Обь\nОмск,Иртыш\n"
+	kana        = "番号,名前\n1,さくら\n2,もみじ\n3,ひまわり\n4,チューリップ\n"
+	hangul      = "번호,이름\n1,서울특별시\n2,부산광역시\n3,대구광역시\n4,인천광역시\n5,경기도\n"
+	traditional = "編號,名稱\n1,臺北市大安區\n2,高雄市三民區\n3,臺中市西屯區\n4,桃園市中壢區\n"
+	simplified  = "编号,名称\n1,北京市朝阳区\n2,上海市浦东新区\n3,广州市天河区\n4,新疆维吾尔自治区\n"
+)
+
+func encode(e encoding.Encoding, s string) string {
+	encoded, err := e.NewEncoder().String(s)
+	if err != nil {
+		panic(err)
+	}
+	return encoded
+}
+
 func TestText(t *testing.T) {
 	t.Parallel()
 	const odd = "id;name\n1;\"a\r\nb\"\n2;\"é植🌱\uFFFD\"\n"
@@ -68,7 +88,13 @@ func TestText(t *testing.T) {
 		{name: "Windows-1252 that begins late", in: late + "caf\xE9,x\n", want: late + "café,x\n", note: "Windows-1252", opened: 3},
 		{name: "Windows-1252 with bytes of Shift_JIS", in: "don\x92t, caf\xE9s, \xC4hre", want: "don’t, cafés, Ähre", note: "Windows-1252", opened: 3},
 		{name: "Shift_JIS", in: "a,\x96k\x8aC\x93\xb9\n\xb1,\x82\xb3\x82\xc1\n", want: "a,北海道\nｱ,さっ\n", note: "Shift_JIS", opened: 2},
+		{name: "Shift_JIS that begins like UTF-8", in: "\xC3\xBD\xC4,\x96k\x8aC\x93\xb9\n", want: "ﾃｽﾄ,北海道\n", note: "Shift_JIS", opened: 2},
 		{name: "Mac Roman", in: "a\tb\r\x81land\tMontr\x8Eal\r", want: "a\tb\rÅland\tMontréal\r", note: "macintosh", opened: 3},
+		{name: "Windows-1251", in: encode(charmap.Windows1251, russian), want: russian, note: "Windows-1251", opened: 3},
+		{name: "EUC-JP", in: encode(japanese.EUCJP, kana), want: kana, note: "EUC-JP", opened: 2},
+		{name: "EUC-KR", in: encode(korean.EUCKR, hangul), want: hangul, note: "EUC-KR", opened: 2},
+		{name: "Big5", in: encode(traditionalchinese.Big5, traditional), want: traditional, note: "Big5", opened: 2},
+		{name: "GB18030", in: encode(simplifiedchinese.GB18030, simplified), want: simplified, note: "GB18030", opened: 2},
 		{name: "mark stronger than the given encoding", encoding: "windows-1252", in: "\xEF\xBB\xBFé", want: "é", note: "windows-1252", opened: 1},
 		{name: "given: UTF-8", encoding: "utf-8", in: "é", want: "é", opened: 1},
 		{name: "given: UTF-8 with mark", encoding: "UTF-8-SIG", in: "\xEF\xBB\xBFé", want: "é", opened: 1},
@@ -121,6 +147,8 @@ func TestText_Rejects(t *testing.T) {
 		{"mixed, UTF-8 late", "", "a,b\r\xE9,1\r\n" + late + "x,é\n", "line 2: byte 4 is not UTF-8, but byte 880011 (line 40003)"},
 		{"undefined", "", "a,b\n\xE9,1\nx,\x81\n", "line 3: byte 10 (0x81) is neither"},
 		{"Cyrillic", "", "a,b\n\xCF\xF0\xE8\xE2\xE5\xF2,\xCC\xE8\xF0\xE0\n", "line 2: byte 4 is not UTF-8, and the letters do not look like"},
+		{"few Chinese characters", "", "a\n\xC4\xD0\n\xC5\xAE\n", "line 2: byte 2 is not UTF-8, but byte 5 (line 3)"},
+		{"pairs that are no characters", "", encode(korean.EUCKR, hangul) + "\xFF\xFE", "line 1: byte 0 is not UTF-8"},
 		{"short binary", "", "\x00\x00\x01\x01", "line 1: the file is not text"},
 		{"zero", "", "a,b\n\xE9,1\nx,\x00\n", "line 3: byte 10 (0x00) is neither"},
 		{"truncated", "", "a,b\né,植\nx,\xE6\xA4", "line 3: the text ends in the middle of a character at byte 13, read as UTF-8"},

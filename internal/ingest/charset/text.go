@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -117,8 +116,8 @@ func CountLines(b []byte) int {
 // that names line and offset, and nothing is replaced.
 //
 // The encoding is that of the byte order mark, or else the given one, or else detected: UTF-16 by its zero bytes, and
-// UTF-8 until the first invalid byte. Then the content is scanned, and decoding continues as Shift_JIS, Mac Roman or
-// Windows-1252 if nothing in it contradicts that.
+// UTF-8 until the first invalid byte. Then the content is scanned, and decoding continues in another encoding if nothing in
+// it contradicts that.
 type decoder struct {
 	ctx    context.Context
 	file   rows.File
@@ -145,7 +144,15 @@ func (d *decoder) chooseEncoding(in *bufio.Reader, given string) error {
 		}
 	case given == "":
 		d.dec = encoding.UTF8Validator
-		return checkBinary(head)
+		if err := checkBinary(head); err != nil {
+			return err
+		}
+		_, n, err := d.dec.Transform(make([]byte, len(head)), head, false)
+		if err != encoding.ErrInvalidUTF8 {
+			return nil
+		}
+		// Pairs of bytes may resemble UTF-8, so the encoding must be known before the first of them is decoded.
+		return d.guessEncoding(int64(n), 1+CountLines(head[:n]), head)
 	default:
 		d.name = given
 	}
@@ -187,101 +194,13 @@ func (d *decoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 	case d.name != "":
 		err = herb.Invalidf("line %d: byte %d cannot be read as %s; %s", line, d.offset, name, remedy)
 	default:
-		d.name, err = d.guessEncoding(line)
+		err = d.guessEncoding(d.offset, line, nil)
 	}
 	if err != nil {
 		return nDst, nSrc, err
 	}
-	d.notes = append(d.notes, "the file is not UTF-8 and was read as "+d.name+"; if letters look wrong, name its encoding")
-	d.dec, _ = newDecoder(d.name) // it exists
 	n, read, err := d.Transform(dst[nDst:], src[nSrc:], atEOF)
 	return nDst + n, nSrc + read, err
 }
 
 const remedy = "save the file as UTF-8, or name its encoding"
-
-// guessEncoding scans a content that is not UTF-8 at the current offset and returns its encoding. It fails if a byte has no
-// character in Windows-1252, or is zero, which no program writes there, if there are UTF-8 characters beyond ASCII, or if most
-// letters beyond ASCII are next to each other, as in alphabets other than Latin. Files whose lines end with CR are from
-// old Macintosh programs if most bytes beyond ASCII are letters in Mac Roman and punctuation, or nothing, in Windows-1252.
-func (d *decoder) guessEncoding(invalidLine int) (string, error) {
-	if d.isShiftJIS() {
-		return "Shift_JIS", nil
-	}
-	src, err := d.file.Open()
-	if err != nil {
-		return "", err
-	}
-	defer src.Close()
-	in := bufio.NewReaderSize(src, bufferBytes)
-	line, last, feeds, undefined := 1, byte(0), 0, error(nil)
-	var all, mac, letters, adjacent int // bytes beyond ASCII
-	for offset := int64(0); ; offset++ {
-		if offset%bufferBytes == 0 && d.ctx.Err() != nil {
-			return "", context.Cause(d.ctx)
-		}
-		c, size, err := in.ReadRune()
-		b := byte(c)
-		switch {
-		case err == io.EOF && feeds == 0 && line > 1 && 2*mac > all:
-			return "macintosh", nil
-		case err == io.EOF && undefined == nil && letters >= 10 && 2*adjacent > letters:
-			return "", herb.Invalidf("line %d: byte %d is not UTF-8, and the letters do not look like Windows-1252; name the encoding of the file, "+
-				"such as windows-1251, gb18030 or euc-kr, or save it as UTF-8", invalidLine, d.offset)
-		case err == io.EOF:
-			return "Windows-1252", undefined
-		case err != nil:
-			return "", err
-		case size > 1:
-			return "", herb.Invalidf("line %d: byte %d is not UTF-8, but byte %d (line %d) begins a UTF-8 character: the file mixes encodings; %s",
-				invalidLine, d.offset, offset, line, remedy)
-		case c == utf8.RuneError:
-			_ = in.UnreadRune()
-			b, _ = in.ReadByte()
-			if all++; b < 0xA0 {
-				mac++
-			} else if b >= 0xC0 {
-				if letters++; last >= 0xC0 {
-					adjacent++
-				}
-			}
-		case c == '\n':
-			feeds++
-		}
-		if undefined == nil && strings.IndexByte("\x00\x81\x8D\x8F\x90\x9D", b) >= 0 {
-			undefined = herb.Invalidf("line %d: byte %d (0x%02X) is neither UTF-8 nor Windows-1252; %s", line, offset, b, remedy)
-		}
-		if c == '\r' || c == '\n' && last != '\r' {
-			line++
-		}
-		last = b
-	}
-}
-
-// isShiftJIS reports whether the content can be decoded as Shift_JIS and its Japanese characters are mostly full-width and
-// next to each other. Accented letters of Latin text are between others, and few of them are followed by the right bytes.
-func (d *decoder) isShiftJIS() bool {
-	text, err := Open(d.ctx, d.file, "Shift_JIS", bufferBytes)
-	if err != nil {
-		return false
-	}
-	defer text.Close()
-	in := bufio.NewReader(text.in)
-	var wide, narrow, adjacent int
-	for last := false; ; {
-		c, _, err := in.ReadRune()
-		isNarrow := c >= '｡' && c <= 'ﾟ'
-		isWide := c >= 0x2000 && !isNarrow
-		switch {
-		case err != nil:
-			return err == io.EOF && 2*adjacent > wide && narrow <= wide
-		case isNarrow:
-			narrow++
-		case isWide:
-			if wide++; last {
-				adjacent++
-			}
-		}
-		last = isWide
-	}
-}

@@ -48,13 +48,16 @@ type reading struct {
 // detect returns the best reading:
 //
 //   - The header must contain the delimiter. The delimiter with the highest score wins: the share of records with as many
-//     values as the header, times the number of columns; of equals the first of comma, semicolon, tab and bar.
+//     values as the header, times the number of columns; of equals the first of comma, semicolon, tab and bar. A delimiter
+//     that splits all records like the header wins over one that splits some into more values.
 //   - A delimiter that splits some records into more values than the header has, and more than half into another number, is
 //     ruled out: a column of addresses is not split at its commas. If all records have the same number of values, the
 //     header is wrong and reading reports it.
 //   - A delimiter that quotes protect is the right one, even if records have different lengths; reading reports these.
 //   - Other delimiters (^ ~ and the control characters 1 and 31), runs of blanks, or runs of several blanks must split
 //     everything evenly.
+//   - Two colons must split everything evenly into at least three values, one of them always a number; an IP address has two
+//     colons once.
 //   - Otherwise each line is one value.
 //   - Quotes are single if no value begins with a double quote, all values that begin with a single quote end with it, and
 //     all names are quoted or quotes enclose a delimiter or a line end.
@@ -75,6 +78,13 @@ func (s sample) detect(d dialect) reading {
 func (s sample) bestDelimiter(d dialect) reading {
 	if d.Delimiter != 0 {
 		return s.read(d)
+	}
+	if bytes.Contains(s.text, []byte("::")) && !s.tabular {
+		colons := d
+		colons.Delimiter, colons.Quote, colons.double = ':', 0, true
+		if r := s.read(colons); s.isAligned(r) && r.header > 2 && r.fitting == r.total {
+			return r
+		}
 	}
 	with := func(delimiter byte) reading {
 		d.Delimiter, d.blanks = delimiter, delimiter == ' '
@@ -113,8 +123,11 @@ func (s sample) bestDelimiter(d dialect) reading {
 }
 
 func (r reading) isBetter(than reading) bool {
-	if r.broken != than.broken {
+	switch isComplete := func(r reading) bool { return r.total > 1 && r.fitting == r.total }; {
+	case r.broken != than.broken:
 		return than.broken
+	case r.exceeds && isComplete(than) || than.exceeds && isComplete(r):
+		return than.exceeds
 	}
 	return r.score() > than.score()
 }
@@ -258,10 +271,14 @@ func (r *reading) add(c *scanner) {
 
 // measure compares the records with the header at an index.
 func (r *reading) measure(start int) {
-	r.start, r.header, r.total = start, len(r.records[start].Cells), len(r.records)-start-1
+	others := r.records[start+1:]
+	if start > 0 {
+		others = withoutLast(others)
+	}
+	r.start, r.header, r.total = start, len(r.records[start].Cells), len(others)
 	r.fitting, r.exceeds, r.even = 0, false, true
-	for _, rec := range r.records[start+1:] {
-		r.even = r.even && len(rec.Cells) == len(r.records[start+1].Cells)
+	for _, rec := range others {
+		r.even = r.even && len(rec.Cells) == len(others[0].Cells)
 		if rec.Width() > r.header {
 			r.exceeds = true
 		} else if len(rec.Cells) >= r.header {
@@ -321,17 +338,17 @@ func (r *reading) titles(width int) int {
 			numbers++
 		}
 	}
-	if numbers > 1 || len(header.Cells) != width || header.Filled() < max(2, header.Width()-1) {
+	isNarrower := len(header.Cells) == width-1 // each record may end with a delimiter
+	if numbers > 1 || len(header.Cells) != width && !isNarrower || header.Filled() < max(2, header.Width()-1) {
 		return 0
 	}
-	for len(others) > 2 && others[len(others)-1].Filled() < 2 {
-		others = others[:len(others)-1] // may be a footnote
-	}
-	even := 0
+	others = withoutLast(others)
+	even, isWider := 0, false // some columns have no name
 	for _, rec := range others {
-		if rec.Width() > header.Width() {
+		if rec.Width() > len(header.Cells) {
 			return 0
 		}
+		isWider = isWider || rec.Width() > header.Width()
 		if len(rec.Cells) == width {
 			even++
 		}
@@ -342,10 +359,18 @@ func (r *reading) titles(width int) int {
 	full := width > 2 && len(others) > 1 && len(above.Cells) == width && !slices.ContainsFunc(table, func(rec layout.Row) bool { return rec.Filled() < width })
 	v := detectHeader(header.Cells, others)
 	isValue := func(c []byte) bool { return layout.KindOf(c)&(layout.Number|layout.Date) != 0 && !layout.IsYear(c) }
-	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && (separate || full) && !slices.ContainsFunc(header.Cells, isValue)) {
+	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && !isWider && (separate || full) && !slices.ContainsFunc(header.Cells, isValue)) {
 		return n
 	}
 	return 0
+}
+
+// withoutLast returns the records without those at the end that have one value and may be footnotes.
+func withoutLast(records []layout.Row) []layout.Row {
+	for len(records) > 2 && records[len(records)-1].Filled() < 2 {
+		records = records[:len(records)-1]
+	}
+	return records
 }
 
 // hasKind reports whether a value of a record is of one of some kinds.

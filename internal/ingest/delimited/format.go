@@ -90,7 +90,7 @@ func (r *reader) Close() error { return r.text.Close() }
 // Options returns the given options, completed by what was detected and can be given.
 func (r *reader) Options() rows.Options {
 	o := r.options
-	if o.Encoding = r.text.Encoding(); !r.d.blanks {
+	if o.Encoding = r.text.Encoding(); !r.d.blanks && !r.d.double {
 		o.Delimiter = r.d.Delimiter
 	}
 	if o.SkipInitialSpace = r.d.SkipInitialSpace; r.d.Quote == '\'' {

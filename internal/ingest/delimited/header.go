@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
@@ -41,6 +42,8 @@ func (r *reader) start(extension string) error {
 		r.note("values are separated by at least two blanks")
 	case r.d.blanks:
 		r.note("values are separated by runs of blanks")
+	case r.d.double:
+		r.note("values are separated by two colons")
 	case r.d.SkipInitialSpace != o.SkipInitialSpace:
 		r.note("blanks after a delimiter are not part of the value, because quotes follow them")
 	case r.d.lenient:
@@ -278,6 +281,8 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 		k, n := layout.ColumnKind(below, i)
 		switch nameKind := layout.KindOf(name); {
 		case n == 0 || nameKind == layout.Missing:
+		case k == layout.Text && nameKind == layout.Text && len(different) > 1 && isCode(name, different, i):
+			return headerNo
 		case k == layout.Text && nameKind == layout.Text:
 			texts++
 			if slices.ContainsFunc(different, func(r layout.Row) bool { return i < len(r.Cells) && bytes.Equal(r.Cells[i], name) }) {
@@ -295,6 +300,27 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 		return headerNo
 	}
 	return headerUnclear
+}
+
+// isCode reports whether a value and all values of a column below it are codes that look alike, such as RO1-0001: each has
+// letters and digits, three of them at least, at the same positions.
+func isCode(value []byte, below []layout.Row, column int) bool {
+	shape := shapeOf(value)
+	isOther := func(r layout.Row) bool { return column >= len(r.Cells) || shapeOf(r.Cells[column]) != shape }
+	return strings.Count(shape, "0") > 2 && strings.Contains(shape, "a") && !slices.ContainsFunc(below, isOther)
+}
+
+// shapeOf replaces each letter of a value by a and each digit by 0.
+func shapeOf(value []byte) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r):
+			return 'a'
+		case unicode.IsDigit(r):
+			return '0'
+		}
+		return r
+	}, string(value))
 }
 
 // areNames reports whether the numbers and dates in some columns of the first record may be names: years, or numbers that

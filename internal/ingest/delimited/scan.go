@@ -17,6 +17,7 @@ type dialect struct {
 	rows.Options      // CommentRows are sorted
 	blanks       bool // runs of blanks and tabs separate values
 	wide         bool // a single blank is part of a value
+	double       bool // two delimiters separate values, a single one is part of a value
 	literal      bool // quotes that do not enclose a value are data
 	lenient      bool // an escape before an ordinary character is data
 }
@@ -158,6 +159,9 @@ func (s *scanner) endRecord(buf []byte, pos int) (size int, err error) {
 func (s *scanner) scan(buf []byte) (size int, err error) {
 	s.spans, s.width = s.spans[:0], 0
 	for pos := 0; ; pos++ { // a delimiter
+		if s.d.double && pos > 0 {
+			pos++
+		}
 		if s.d.SkipInitialSpace || s.d.blanks {
 			for pos < len(buf) && (buf[pos] == ' ' || s.d.blanks && buf[pos] == '\t') {
 				pos++
@@ -185,7 +189,7 @@ func (s *scanner) plainValue(buf []byte, pos int) int {
 		for pos < len(buf) && !s.special[buf[pos]] {
 			pos++
 		}
-		if s.d.wide && pos+1 < len(buf) && buf[pos] == ' ' && !s.special[buf[pos+1]] {
+		if (s.d.wide || s.d.double) && s.isSingle(buf[pos:]) {
 			pos++
 			continue
 		}
@@ -198,6 +202,17 @@ func (s *scanner) plainValue(buf []byte, pos int) int {
 	v.end = pos
 	s.add(v)
 	return pos
+}
+
+// isSingle reports whether a text begins with a single blank or delimiter that is part of a value.
+func (s *scanner) isSingle(rest []byte) bool {
+	switch {
+	case len(rest) == 0:
+		return false
+	case s.d.double:
+		return rest[0] == s.d.Delimiter && (len(rest) == 1 || rest[1] != s.d.Delimiter)
+	}
+	return len(rest) > 1 && rest[0] == ' ' && !s.special[rest[1]]
 }
 
 // quotedValue locates the value whose opening quote is at pos and returns the position after its closing quote.

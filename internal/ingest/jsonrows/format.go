@@ -70,14 +70,15 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 		if o.ItemKeys == nil {
 			o.ItemKeys = l.keys
 		}
+		r.isMap = l.isMap
 		if r.sequence = !l.keyed && len(l.tables) == 0; len(l.tables) == 0 {
 			break
 		}
 		if o.Table = l.tables[0]; len(l.tables) > 1 {
-			return herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(l.tables), listNames(l.tables), o.Table)
+			return herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(l.tables), rows.JoinNames(l.tables), o.Table)
 		}
 		if len(l.members) > 0 {
-			r.notes = append(r.notes, fmt.Sprintf("the records are in %q; other members are not published: %s", o.Table, listNames(l.members)))
+			r.notes = append(r.notes, fmt.Sprintf("the records are in %q; other members are not published: %s", o.Table, rows.JoinNames(l.members)))
 		}
 	}
 	return r.err

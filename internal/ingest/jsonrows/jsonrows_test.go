@@ -210,10 +210,10 @@ func TestOpen_Types(t *testing.T) {
 func TestOpen_Notes(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		`{"count":1,"data":[{"a":1}],"x":["y"]}`:            `the records are in "data"; other members are not published: "count", "x"`,
+		`{"count":1,"data":[{"a":1}],"x":["y"]}`:            `the records are in "data"; other members are not published: count, x`,
 		"[{\"a\":\"\xE9\"}]":                                "the file is not UTF-8 and was read as Windows-1252; if letters look wrong, name its encoding",
-		`{"v":1,"k":{"a":{"x":1},"b":{"x":2},"c":{"x":3}}}`: `the records are in "k"; other members are not published: "v"`,
-		`{"order":[],"k0":{"x":0},"k1":{"x":1},"k2":{"x":2},"k3":{"x":3},"k4":{"x":4},"k5":{"x":5},"k6":{"x":6},"k7":{"x":7},"k8":{"x":8}}`: `members that are not objects are not published: "order"`,
+		`{"v":1,"k":{"a":{"x":1},"b":{"x":2},"c":{"x":3}}}`: `the records are in "k"; other members are not published: v`,
+		`{"order":[],"k0":{"x":0},"k1":{"x":1},"k2":{"x":2},"k3":{"x":3},"k4":{"x":4},"k5":{"x":5},"k6":{"x":6},"k7":{"x":7},"k8":{"x":8}}`: `members that are not objects are not published: order`,
 		`[{"a":1}]`: "",
 	} {
 		got, err := read(t, memory{Content: in}, rows.Options{}, rows.Limits{})
@@ -278,7 +278,7 @@ func TestOpen_Rejects(t *testing.T) {
 		{"long name", `[{"` + strings.Repeat("x", 9_000) + `":1}]`, `record 1, line 1: the name of the member "` + strings.Repeat("x", 60) + `…" has 9000 bytes`},
 		{"long name in an array", `[["` + strings.Repeat("x", 9_000) + `"]]`, `the name of column 1, "xxx`},
 		{"long names", longNames(), "record 1, line 1: the names of the members of all records have more than 4194304 bytes"},
-		{"two tables", `{"fields":[{"id":"a"}],"result":{"plants":[{"a":1}]}}`, `the document has 2 tables: "fields", "result.plants"; name one of them, such as FILE#fields`},
+		{"two tables", `{"fields":[{"id":"a"}],"result":{"plants":[{"a":1}]}}`, `the document has 2 tables: fields, result.plants; name one of them, such as FILE#fields`},
 		{"text after a wrapper", `{"data":[{"a":1}]}]`, "record 2, line 1: ']' instead of a record"},
 		{"truncated wrapper", `{"data":[{"a":1},{"a"`, `line 1: no colon after the name "a"`},
 		{"truncated text", `{"a":"x\`, "line 1: a quote is not closed"},
@@ -304,7 +304,7 @@ func TestOpen_Rejects(t *testing.T) {
 func TestOpen_RejectsTables(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, in, table, want string }{
-		{"unknown", `{"data":[{"a":1}],"n":{"x":1}}`, "rows", `no table "rows"; members: "data", "n"`},
+		{"unknown", `{"data":[{"a":1}],"n":{"x":1}}`, "rows", `no table "rows"; members: data, n`},
 		{"plain value", `{"data":5}`, "data", `line 1: the table "data" is '5'`},
 		{"not records", `{"data":{"a":1}}`, "data", `line 1: no member is an object`},
 		{"in an array", `[{"a":1}]`, "data", `line 1: the file begins with an array and has no table "data"`},
@@ -345,10 +345,42 @@ func TestOpen_Limits(t *testing.T) {
 	}
 }
 
+// TestOpen_Map reads an object of plain values: it has many records if there are many values of one kind, or else is a record.
+func TestOpen_Map(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name          string
+		members       int
+		value, last   string // of the members
+		rows, columns int
+		lastCell      string
+	}{
+		{"texts", 30, `"x"`, `"\u0079"`, 30, 2, "y"},
+		{"numbers", 30, "1.50", "-2", 30, 2, "-2"},
+		{"several kinds", 30, `"x"`, "2", 1, 30, "2"},
+		{"no value", 30, `"x"`, "null", 1, 30, ""},
+		{"few texts", 29, `"x"`, `"y"`, 1, 29, "y"},
+	} {
+		var b strings.Builder
+		for i := range tt.members - 1 {
+			fmt.Fprintf(&b, `"k%d":%s,`, i, tt.value)
+		}
+		got, err := read(t, memory{Content: "{" + b.String() + `"z":` + tt.last + "}"}, rows.Options{}, rows.Limits{})
+		if err != nil || len(got.Rows) != 1+tt.rows || len(got.Rows[0]) != tt.columns {
+			t.Errorf("%s: got %v and error %v", tt.name, got.Rows, err)
+			continue
+		}
+		row := got.Rows[tt.rows]
+		if key := got.Rows[0][0] + " " + row[0]; tt.rows > 1 && key != "key z" || row[len(row)-1] != tt.lastCell {
+			t.Errorf("%s: got %v", tt.name, row)
+		}
+	}
+}
+
 // TestOpen_ManyMembers reads documents of a million bytes that are rejected, or hold no table, in linear time.
 func TestOpen_ManyMembers(t *testing.T) {
 	t.Parallel()
-	for name, value := range map[string]string{"arrays": "[1]", "tables": `[{"a":1}]`, "empty arrays": "[]", "objects": `{"data":[{}]}`, "numbers": "1"} {
+	for name, value := range map[string]string{"arrays": "[1]", "tables": `[{"a":1}]`, "empty arrays": "[]", "objects": `{"data":[{}]}`, "booleans": "true"} {
 		var b strings.Builder
 		for i := 0; b.Len() < 1<<20; i++ {
 			fmt.Fprintf(&b, `,"k%d":%s`, i, value)
@@ -576,7 +608,6 @@ func plainText(v any) string {
 	return ""
 }
 
-// longNames returns a record with many names, each of which is just short enough.
 // sparse returns ten keyed objects, each with a member that no other has.
 func sparse() string {
 	var members []string
@@ -586,6 +617,7 @@ func sparse() string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
+// longNames returns a record with many names, each of which is just short enough.
 func longNames() string {
 	var b strings.Builder
 	for i := range 600 {

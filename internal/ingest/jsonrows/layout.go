@@ -19,6 +19,7 @@ const (
 	wrapperDepth = 3   // objects within which tables are detected
 	maxTables    = 100 // of one document
 	minList      = 10  // plain values of a list that is a table
+	minMap       = 30  // plain values of an object that maps keys to them; a record with as many members has some of another kind
 )
 
 // layout is the result of scanning a document for tables.
@@ -26,6 +27,7 @@ type layout struct {
 	parser
 	tables  []string // dotted paths of arrays of objects, and of keyed objects
 	keyed   bool     // the document is a keyed object
+	isMap   bool     // its members are plain values
 	members []string // dotted paths of some other members
 	empty   string   // the last empty array
 	header  []string // the last names of columns
@@ -59,7 +61,8 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 		return layout{columns: l.columns}, nil
 	}
 	l.columns = 0
-	if l.keyed = s.isKeyed(2, len(l.tables) > 0); l.keyed {
+	l.isMap = s.members >= minMap && (s.texts == s.members || s.numbers == s.members)
+	if l.keyed = l.isMap || s.isKeyed(2, len(l.tables) > 0); l.keyed {
 		l.tables = nil
 	}
 	// A list with at most two remarks about it, such as {"description": "…", "animals": ["ant", …]}.
@@ -86,7 +89,7 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	}
 	if len(l.tables) > maxTables {
 		return layout{}, herb.Invalidf("the document has more than %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
-			maxTables, listNames(l.tables), maxTables, l.tables[0])
+			maxTables, rows.JoinNames(l.tables), maxTables, l.tables[0])
 	}
 	return l, nil
 }
@@ -133,6 +136,11 @@ func (l *layout) scanMember(s *shape) {
 		l.scanArray()
 	default:
 		s.plain++
+		if c == '"' {
+			s.texts++
+		} else if c == '-' || c >= '0' && c <= '9' {
+			s.numbers++
+		}
 		l.checkColumn(0, false)
 		l.addTable(false)
 		l.skip()
@@ -232,6 +240,8 @@ type shape struct {
 	members  int
 	numbered int            // members whose names are their positions
 	plain    int            // members that are neither objects nor arrays
+	texts    int            // those that are text
+	numbers  int            // those that are numbers
 	objects  int            // members that are objects and not empty
 	fields   int            // members of those objects
 	names    map[string]int // how many of those objects have a member of a name

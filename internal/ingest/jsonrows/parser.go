@@ -305,16 +305,3 @@ func describe(c byte) string {
 	}
 	return fmt.Sprintf("the byte 0x%02X", c)
 }
-
-// listNames lists names for a message.
-func listNames(names []string) string {
-	const limit = 10
-	var quoted []string
-	for _, n := range names[:min(len(names), limit)] {
-		quoted = append(quoted, strconv.Quote(rows.Clip(n)))
-	}
-	if len(names) > limit {
-		quoted = append(quoted, "…")
-	}
-	return strings.Join(quoted, ", ")
-}

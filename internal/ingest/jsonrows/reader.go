@@ -24,6 +24,7 @@ type reader struct {
 	sequence bool // the records follow each other, without an array or object around them
 	paged    bool // the records are in an array, after an object about them
 	keyed    bool // the records are members of an object
+	isMap    bool // they are plain values
 	values   int  // values of each member of the document if these are columns
 	kind     byte // how records begin: {, [, or 0 for plain values; known from the first
 	named    bool // columns of records that are arrays have names from options or the first array; else numbers
@@ -77,7 +78,7 @@ func (r *reader) walk(yield func([][]byte) bool) {
 	case r.options.Table != "":
 		var others []string
 		if !r.readTable("", &others) {
-			r.stop(herb.Invalidf("no table %q; members: %s", rows.Clip(r.options.Table), listNames(others)))
+			r.stop(herb.Invalidf("no table %q; members: %s", rows.Clip(r.options.Table), rows.JoinNames(others)))
 		}
 	case r.values > 0:
 		r.readColumns()
@@ -142,7 +143,7 @@ func (r *reader) readRecords(c byte) {
 	var others []string // members that are no records
 	r.object(false, func(key span) {
 		r.path = append(r.path[:0], r.content(key)...)
-		if c, _ := r.peekToken(); c != '{' {
+		if c, _ := r.peekToken(); c != '{' && !r.isMap {
 			r.skipOther(&others)
 			return
 		}
@@ -153,7 +154,7 @@ func (r *reader) readRecords(c byte) {
 	case len(others) > 0 && r.record == 0:
 		r.fail("no member is an object; name an array, or an object of objects")
 	case len(others) > 0:
-		r.notes = append(r.notes, "members that are not objects are not published: "+listNames(others))
+		r.notes = append(r.notes, "members that are not objects are not published: "+rows.JoinNames(others))
 	}
 }
 

@@ -14,6 +14,8 @@
 package profile
 
 import (
+	"bytes"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/text"
 )
@@ -58,7 +60,9 @@ type Field struct {
 	declared herb.Field // type and notation that the descriptor declares; without a type: inferred
 	isAny    bool       // the notation is inferred
 	isFixed  bool       // the descriptor declares a notation, so none is inferred
+	isWhole  bool       // the descriptor declares integers
 	misfit   string     // first value that does not fit the declared type, if that is scalar
+	fraction string     // first value with a fraction, if integers are declared
 	buf      []byte
 }
 
@@ -70,7 +74,7 @@ func (s *Survey) Field(column int, schema Schema) (*Field, error) {
 	if f.declared.Type, f.declared.Notation, f.isAny, err = schema.parse(); err != nil {
 		return nil, err
 	}
-	f.isFixed = schema.declaresNotation() && !f.isAny
+	f.isFixed, f.isWhole = schema.declaresNotation() && !f.isAny, schema.isInteger()
 	if t := f.declared.Type; t.IsScalar() && t != "" {
 		f.column.checks = append(f.column.checks, f)
 	}
@@ -79,12 +83,15 @@ func (s *Survey) Field(column int, schema Schema) (*Field, error) {
 
 // check tests a value against the type that the descriptor declares.
 func (f *Field) check(value []byte, where func() string) {
-	if f.misfit != "" {
+	if f.misfit != "" || f.fraction != "" {
 		return
 	}
 	var status text.Status
 	f.buf, status = text.AppendCanonical(f.buf[:0], &f.declared, value)
 	if status == text.Invalid && !isMarker(text.TrimBlanks(value)) {
 		f.misfit = quote(value, where)
+	}
+	if _, fraction, _ := bytes.Cut(f.buf, []byte(".")); f.isWhole && len(bytes.Trim(fraction, "0")) > 0 {
+		f.fraction = quote(value, where)
 	}
 }

@@ -25,6 +25,8 @@ func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
 	t, n, why := c.infer(name, fileType)
 	origin := ""
 	switch isFitting := f.misfit == "" && !f.isAny; {
+	case f.fraction != "":
+		return Result{}, herb.Invalidf("%s is not an integer, as declared; fix the value, declare it in missingValues, or change the type to number", f.fraction)
 	case declared != "" && declared.IsScalar() && !isFitting && (t != declared || f.isFixed):
 		return Result{}, f.mismatch()
 	case declared != "":

@@ -44,6 +44,11 @@ func (s Schema) declaresNotation() bool {
 	return s.DecimalChar != "" || s.GroupChar != "" || s.Format != "" || len(s.TrueValues) > 0 || len(s.FalseValues) > 0
 }
 
+// isInteger reports whether the schema declares integers. 1.0 is one, as programs write it in columns with missing values.
+func (s Schema) isInteger() bool {
+	return slices.Contains([]string{"integer", "int"}, strings.ToLower(s.Type))
+}
+
 // words returns the words of a boolean. The default words are those of Table Schema, except those declared with the other value.
 func (s Schema) words() (trueWords, falseWords []string, err error) {
 	declared := func(other []string) func(string) bool {

@@ -7,12 +7,17 @@ import (
 	"herbarium/internal/text"
 )
 
-// layouts returns the notations of dates that are inferred.
+// layouts returns the notations of dates and datetimes that are inferred beside the standard ones.
 func layouts() []string {
 	return []string{
 		"%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%Y", "%m.%d.%Y", "%Y/%m/%d", "%Y.%m.%d", "%d/%m/%y", "%m/%d/%y",
-		"%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%b %d %Y", "%Y-%m-%d",
+		"%d.%m.%y", "%m.%d.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%b %d %Y", "%a %b %d %Y", "%Y-%m-%d", "%Y%m%dT%H%M%S",
 	}
+}
+
+// matches reports whether a value has a layout. Without leading zeros, 1.2.24 is a version rather than a date.
+func matches(layout string, v []byte) bool {
+	return text.MatchesLayout(layout, v) && (len(v) == len("31.12.24") || !strings.HasSuffix(layout, ".%y"))
 }
 
 // times recognizes columns of dates and datetimes.
@@ -20,7 +25,7 @@ type times struct {
 	notISO           bool     // some value is not in standard notation
 	dates            int      // in standard notation
 	zoned, unzoned   int      // datetimes in standard notation
-	layouts          []string // in which all values are dates, if they are not in standard notation
+	layouts          []string // in which all values are dates or datetimes, if they are not in standard notation
 	centuryAmbiguous bool     // some year of two digits is read differently by different programs
 }
 
@@ -49,7 +54,7 @@ func (t *times) observe(v []byte, isDate bool) bool {
 		}
 		t.notISO = true
 	}
-	t.layouts = slices.DeleteFunc(t.layouts, func(layout string) bool { return !text.MatchesLayout(layout, v) })
+	t.layouts = slices.DeleteFunc(t.layouts, func(layout string) bool { return !matches(layout, v) })
 	if len(t.layouts) > 0 && strings.HasSuffix(t.layouts[0], "y") {
 		year := string(v[len(v)-2:])
 		t.centuryAmbiguous = t.centuryAmbiguous || year >= "30" && year < "69"
@@ -58,7 +63,9 @@ func (t *times) observe(v []byte, isDate bool) bool {
 }
 
 // hasClock reports whether some values are datetimes.
-func (t *times) hasClock() bool { return t.zoned+t.unzoned > 0 }
+func (t *times) hasClock() bool {
+	return t.zoned+t.unzoned > 0 || len(t.layouts) > 0 && strings.Contains(t.layouts[0], "%M")
+}
 
 // layout returns the only layout of the values; empty means the standard notation. why is not empty if there is none.
 func (t *times) layout() (layout, why string) {
