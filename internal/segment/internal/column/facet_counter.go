@@ -63,10 +63,6 @@ func (r *runCounter) count(end, least int) (run, n int, ok bool) {
 	for r.next < end {
 		r.steps.Add(1)
 		run = r.next
-		if r.set == nil && least == 1 {
-			r.next++
-			return run, int(r.runs.At(run+1) - r.runs.At(run)), true
-		}
 		from, to := int(r.runs.At(run)), int(r.runs.At(run+1))
 		if r.marks != nil {
 			last := int(r.runs.At(end))
