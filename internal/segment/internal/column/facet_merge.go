@@ -270,23 +270,20 @@ func (m *valueMerger) less(s, other *valueStream, shared int) (less bool, common
 		return s.index < other.index, tied
 	}
 	a, b := s.key, other.key
-	if shared+8 <= min(cap(a), cap(b)) { // most values differ in the next eight bytes
-		x, y := binary.BigEndian.Uint64(a[shared:shared+8]), binary.BigEndian.Uint64(b[shared:shared+8])
-		if common = shared + bits.LeadingZeros64(x^y)/8; common < min(len(a), len(b), shared+8) {
-			return x < y, common
-		}
-	}
 	common = commonPrefix(a, b, shared)
-	if m.asWritten && len(a) != len(b) && common == min(len(a), len(b)) { // one sort key is not followed by its text
+	if common < min(len(a), len(b)) {
+		return a[common] < b[common], common
+	}
+	if m.asWritten && len(a) != len(b) { // one sort key is not followed by its text
 		s.addText()
 		other.addText()
 		a, b = s.key, other.key
 		common = commonPrefix(a, b, shared)
 	}
-	if common == len(a) && common == len(b) {
-		return s.index < other.index, tied
+	if order := bytes.Compare(a[common:], b[common:]); order != 0 {
+		return order < 0, common
 	}
-	return bytes.Compare(a[common:], b[common:]) < 0, common
+	return s.index < other.index, tied
 }
 
 // addText adds the text of the current value to its key, unless it is there already: values in memory and ambiguous sort keys have it.
@@ -299,18 +296,19 @@ func (s *valueStream) addText() {
 	}
 }
 
-// commonPrefix returns the length of the common prefix of two keys, which is at least from.
+// commonPrefix returns the length of the common prefix of two keys, which is at least from. It compares eight bytes at a time, also those
+// after the keys if there is memory.
 func commonPrefix(a, b []byte, from int) int {
 	n := min(len(a), len(b))
-	for ; from+8 <= n; from += 8 {
-		if differ := binary.LittleEndian.Uint64(a[from:]) ^ binary.LittleEndian.Uint64(b[from:]); differ != 0 {
-			return from + bits.TrailingZeros64(differ)/8
+	for end := min(cap(a), cap(b)) - 8; from < n && from <= end; from += 8 {
+		if differ := binary.LittleEndian.Uint64(a[from:from+8]) ^ binary.LittleEndian.Uint64(b[from:from+8]); differ != 0 {
+			return min(from+bits.TrailingZeros64(differ)/8, n)
 		}
 	}
 	for from < n && a[from] == b[from] {
 		from++
 	}
-	return from
+	return min(from, n)
 }
 
 // sortKey appends the sort key of a value that is not text.
