@@ -128,6 +128,10 @@ func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, q *query.Face
 
 // tailValues returns the values of a field.
 func tailValues(field int, rows []*tailRow) (values column.Values) {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b *tailRow) int {
+		return cmp.Or(a.keys[field].Compare(b.keys[field], false), strings.Compare(a.record[field], b.record[field]))
+	})
 	for _, row := range rows {
 		if row.keys[field].Missing > 0 {
 			values.Empty++
@@ -135,8 +139,5 @@ func tailValues(field int, rows []*tailRow) (values column.Values) {
 			values.All = append(values.All, column.Value{Key: row.keys[field].Key, Text: row.record[field], Count: 1})
 		}
 	}
-	slices.SortStableFunc(values.All, func(a, b column.Value) int {
-		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Text, b.Text))
-	})
 	return values
 }

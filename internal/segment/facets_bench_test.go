@@ -11,20 +11,20 @@ import (
 	"herbarium/internal/segment"
 )
 
-// BenchmarkUnionFacets counts the names of a million plants in several segments. Most names are distinct.
+// BenchmarkUnionFacets counts the values of a million plants in several segments. Most names are distinct, and IDs are in random order.
 func BenchmarkUnionFacets(b *testing.B) {
 	fields := herb.PlantFields()
 	g := rand.New(rand.NewPCG(1, 2))
 	u := segment.Union{Tail: segment.NewTail(fields)}
-	next := 0
+	ids, next := g.Perm(1_000_000), 0
 	for _, size := range []int{600_000, 300_000, 90_000, 10_000} {
 		path := filepath.Join(b.TempDir(), fmt.Sprint(size))
 		records := func(yield func(herb.Record, error) bool) {
 			for range size {
-				next++
-				if !yield(herb.Record{fmt.Sprint(next), fmt.Sprintf("Plant %d", g.IntN(2_000_000)), []string{"tree", "fern", ""}[next%3]}, nil) {
+				if !yield(herb.Record{fmt.Sprint(ids[next]), fmt.Sprintf("Plant %d", g.IntN(2_000_000)), []string{"tree", "fern", ""}[next%3]}, nil) {
 					return
 				}
+				next++
 			}
 		}
 		if _, err := segment.Create(b.Context(), path, fields, records, segment.Options{}); err != nil {
@@ -37,7 +37,7 @@ func BenchmarkUnionFacets(b *testing.B) {
 		b.Cleanup(func() { _ = r.Release() }) // the folder is removed
 		u.Segments = append(u.Segments, r)
 	}
-	for _, raw := range []string{"field=name", "field=id", "field=tag", "field=name&tag=tree"} {
+	for _, raw := range []string{"field=name", "field=name&_values=77", "field=name&tag=tree", "field=id", "field=id&_values=77", "field=tag"} {
 		r, err := query.ParseFacets(raw, fields)
 		if err != nil {
 			b.Fatal(err)

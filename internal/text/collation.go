@@ -68,8 +68,16 @@ func (s *Substring) In(text []byte) bool {
 }
 
 // IndexKey returns the end of the first occurrence of the substring in the text with a sort key, or with only its codes, or
-// -1. The search begins at an index of the key, which need not be that of a code.
-func (s *Substring) IndexKey(key []byte, from int) (end int) {
+// -1. No occurrence ends in the first known bytes of the key.
+func (s *Substring) IndexKey(key []byte, known int) (end int) {
+	n := len(s.codes)
+	switch {
+	case n == 0:
+		return 0
+	case bytes.IndexByte(key[known:], s.codes[n-1]) < 0: // decides most cases
+		return -1
+	}
+	from := max(known-n+1, 0)
 	for at := 0; ; from++ {
 		next := bytes.Index(key[from:], s.codes)
 		if next < 0 {
@@ -83,7 +91,7 @@ func (s *Substring) IndexKey(key []byte, from int) (end int) {
 			return -1 // after the primary weights
 		}
 		if at == from {
-			return from + len(s.codes)
+			return from + n
 		}
 	}
 }

@@ -45,6 +45,21 @@ func AppendScalarSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok 
 	return append(dst, scalar...), ok
 }
 
+// AppendIntegerKey is AppendScalarSortKey for numbers that consist of digits, the first of which is not 0. ok is false for other values. In
+// every notation, digits are a number in canonical form.
+func AppendIntegerKey(dst, value []byte) (key []byte, ok bool) {
+	if !isDigits(value) || value[0] == '0' {
+		return dst, false
+	}
+	end := len(value)
+	for value[end-1] == '0' {
+		end--
+	}
+	dst = append(dst, numberPositive)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(int64(len(value))+1<<31))
+	return append(append(dst, value[:end]...), 0), true
+}
+
 // FieldKey returns the sort key of a value as written in the notation of its field. status is Valid if it has one.
 func FieldKey(f *herb.Field, value string) (key string, status Status) {
 	if value != "" && f.Notation.Decimal+f.Notation.Layout == "" {

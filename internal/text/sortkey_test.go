@@ -148,3 +148,21 @@ func TestCommonWeights(t *testing.T) {
 		}
 	}
 }
+
+// TestAppendIntegerKey checks that digits have the keys of numbers, and that other notations are left to AppendScalarSortKey.
+func TestAppendIntegerKey(t *testing.T) {
+	t.Parallel()
+	for value, isInteger := range map[string]bool{
+		"1": true, "10": true, "100": true, "1005": true, "98700": true, "18446744073709551616000": true,
+		"": false, "0": false, "00": false, "05": false, "-1": false, "+1": false, "1.0": false, "1e3": false, "1,000": false, " 1": false, "x": false,
+	} {
+		key, ok := text.AppendIntegerKey([]byte("before"), []byte(value))
+		want := []byte("before")
+		if isInteger {
+			want, _ = text.AppendScalarSortKey(want, herb.TypeNumber, []byte(value))
+		}
+		if ok != isInteger || string(key) != string(want) {
+			t.Errorf("%q: %q, %t; want %q, %t", value, key, ok, want, isInteger)
+		}
+	}
+}

@@ -35,7 +35,7 @@ type Values struct {
 func Facet(st *guard.Steps, f *herb.Field, parts []Part, tail, all Values, q *query.FacetRequest) query.Facet {
 	facet := query.Facet{Field: f.Name, Type: f.Type, Total: tail.Empty + len(tail.All), Empty: tail.Empty}
 	values := newValueCollector(q)
-	merger := valueMerger{valueCollector: values, field: f, asWritten: countsAsWritten(f.Type)}
+	merger := valueMerger{valueCollector: values, steps: st, field: f, asWritten: countsAsWritten(f.Type)}
 	isList := f.Type == herb.TypeList
 	minRecords := 1 // of the runs to examine
 	if len(parts) == 1 && len(tail.All) == 0 && values.find == nil {

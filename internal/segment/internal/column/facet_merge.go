@@ -2,7 +2,9 @@ package column
 
 import (
 	"bytes"
-	"cmp"
+	"encoding/binary"
+	"math"
+	"math/bits"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -11,15 +13,18 @@ import (
 )
 
 // valueMerger merges the values of several parts of a union, each in ascending order, and collects the merged ones.
+//
+// It knows the length of the prefix that each value shares with the one before it. Of two values after a third, the one that shares more with
+// the third is the lower one; only if they share the same length, their next bytes are compared.
 type valueMerger struct {
 	*valueCollector
+	steps     *guard.Steps
 	field     *herb.Field
 	asWritten bool           // see countsAsWritten
 	all       []*valueStream // by index
 	streams   []*valueStream // those that have values left, by current value, ties by index
 	merged    int            // position of the next merged value
-	alone     *valueStream   // has had the last values
-	sequence  int            // number of these values
+	sequence  int            // number of values that the first stream has had without one of another
 }
 
 // valueStream reads the values of one part.
@@ -33,11 +38,13 @@ type valueStream struct {
 	run    int // notRun if it is in memory
 	count  int
 	text   string // if it is in memory
-	value  []byte // as in runValues
-	ties   bool   // facets count it and that of the next stream as one
-	key    []byte // its sort key, unless it is text
-	hasKey bool
+	key    []byte // sort key; of text, the value key, or the sort key and the text
+	spare  []byte // memory for the next key
+	shared int    // length of the prefix of the key that the value before it in all streams has too; tied if facets count both as one
 }
+
+// tied replaces the length of the prefix that two values share if facets count them as one.
+const tied = math.MaxInt
 
 // notRun replaces the run of a value in memory.
 const notRun = -1
@@ -71,20 +78,19 @@ func (m *valueMerger) addValues(values []Value) {
 // merge collects the values of all streams. Of equal values that are written differently, it keeps that of the first part.
 func (m *valueMerger) merge() {
 	if len(m.all) == 1 {
-		m.alone, m.sequence = m.all[0], minSequence
+		m.sequence = minSequence
 	}
 	for _, s := range m.all {
 		m.streams = slices.Insert(m.streams, 0, s)
 		m.advance(0)
 	}
 	for len(m.streams) > 0 {
+		m.steps.Add(1)
 		first, n := m.streams[0], 1
 		count := first.count
-		for ; m.streams[n-1].ties; n++ {
+		for ; n < len(m.streams) && m.streams[n].shared == tied; n++ {
 			count += m.streams[n].count
-		}
-		if n > 1 || m.alone != first {
-			m.alone, m.sequence = first, 0
+			m.sequence = 0
 		}
 		m.sequence++
 		if m.countFound(m.find == nil || first.contains(m.find)) && m.qualifies(count, m.merged) {
@@ -104,52 +110,74 @@ func (m *valueMerger) merge() {
 // advance moves stream i to its next value and behind the streams with lower values, or removes it at its end.
 func (m *valueMerger) advance(i int) {
 	s := m.streams[i]
-	if !m.next(s) {
+	shared, ok := m.next(s)
+	if !ok {
 		m.streams = slices.Delete(m.streams, i, i+1)
 		return
 	}
-	at, tied := i, false
-	for ; at+1 < len(m.streams); at++ {
-		next := m.streams[at+1]
-		order := m.compare(s, next)
-		if order < 0 || order == 0 && s.index < next.index {
-			s.ties = order == 0
+	rest := m.streams[i:]
+	for at := 1; at < len(rest); at++ {
+		next := rest[at]
+		if shared > next.shared {
 			break
 		}
-		m.streams[at], m.streams[at+1], tied = next, s, order == 0
+		if shared == next.shared {
+			less, common := m.less(s, next, shared)
+			if less {
+				next.shared = common
+				break
+			}
+			shared = common
+		}
+		rest[at-1], rest[at], m.sequence = next, s, 0
 	}
-	if at > i {
-		m.streams[at-1].ties = tied
-	}
+	s.shared = shared
 }
 
-// next reads the next value of a stream. It returns false at the end.
-func (m *valueMerger) next(s *valueStream) bool {
-	s.hasKey, s.ties = false, false
+// next reads the next value of a stream and returns the length of the prefix that it shares with the last one. ok is false at the end.
+func (m *valueMerger) next(s *valueStream) (shared int, ok bool) {
 	for len(s.inMemory) == 0 {
 		if s.runs.sortedResult == nil {
-			return false
+			return 0, false
 		}
-		if m.alone == s && m.sequence >= minSequence {
+		if m.sequence >= minSequence {
 			m.countSequence(s)
 		}
-		run, n, ok := s.runs.count(s.runs.Distinct(), 1)
+		run, n, ok := s.runs.countNext()
 		if !ok {
-			return false
+			return 0, false
 		}
-		if !m.asWritten || !s.runs.isNonUniform(run) {
-			s.run, s.count, s.text, s.value = run, n, "", s.values.at(run)
-			return true
+		if m.asWritten && s.runs.isNonUniform(run) {
+			s.inMemory = s.runs.writings(run)
+			continue
 		}
-		s.inMemory = s.runs.writings(run)
+		wasRun := s.run != notRun
+		s.run, s.count, s.text = run, n, ""
+		value := s.values.at(run)
+		shared, s.values.shared = s.values.shared, len(value)
+		switch {
+		case !m.asWritten:
+			return s.setKey(m.sortKey(s.spare[:0], value)), true
+		case !s.values.stored || !wasRun:
+			return s.setKey(value), true
+		}
+		s.key = value
+		return shared, true
 	}
 	v := s.inMemory[0]
 	s.inMemory = s.inMemory[1:]
-	s.run, s.count, s.text, s.value = notRun, v.Count, v.Text, []byte(v.Text)
+	s.run, s.count, s.text = notRun, v.Count, v.Text
 	if m.asWritten {
-		s.value = appendValueKey(nil, s.value)
+		return s.setKey(slices.Concat([]byte(v.Key), []byte{0}, []byte(v.Text))), true
 	}
-	return true
+	return s.setKey(m.sortKey(s.spare[:0], []byte(v.Text))), true
+}
+
+// setKey sets the key of the current value and returns the length of the prefix that it shares with the last one.
+func (s *valueStream) setKey(key []byte) (shared int) {
+	shared = commonPrefix(s.key, key, 0)
+	s.key, s.spare = key, s.key
+	return shared
 }
 
 // countSequence collects the next values of a stream up to the first one of another stream.
@@ -235,40 +263,59 @@ func (s *valueStream) written() string {
 	return s.runs.RunValue(s.run)
 }
 
-// compare compares the current values of two streams. Values that facets count as one are equal.
-func (m *valueMerger) compare(s, other *valueStream) int {
-	a, b := s.value, other.value
-	if m.asWritten {
-		n := min(len(a), len(b))
-		if len(a) != len(b) && a[n-1] == b[n-1] && bytes.Equal(a[:n], b[:n]) { // only one sort key is followed by its text
-			return cmp.Compare(s.written(), other.written())
-		}
-		return bytes.Compare(a, b)
+// less reports whether the current value of a stream precedes that of another, which shares the same length with the value before it. Of values
+// that facets count as one, that of the first part precedes the others. It also returns the length of the prefix that both values share.
+func (m *valueMerger) less(s, other *valueStream, shared int) (less bool, common int) {
+	if shared == tied {
+		return s.index < other.index, tied
 	}
-	if m.field.Type == herb.TypeNumber && isDigits(a) && isDigits(b) { // needs no keys
-		return cmp.Or(cmp.Compare(len(a), len(b)), bytes.Compare(a, b))
+	a, b := s.key, other.key
+	common = commonPrefix(a, b, shared)
+	if common < min(len(a), len(b)) {
+		return a[common] < b[common], common
 	}
-	return bytes.Compare(m.sortKey(s), m.sortKey(other))
+	if m.asWritten && len(a) != len(b) { // one sort key is not followed by its text
+		s.addText()
+		other.addText()
+		a, b = s.key, other.key
+		common = commonPrefix(a, b, shared)
+	}
+	if order := bytes.Compare(a[common:], b[common:]); order != 0 {
+		return order < 0, common
+	}
+	return s.index < other.index, tied
 }
 
-// isDigits reports whether a number consists of digits, the first of which is not 0.
-func isDigits(number []byte) bool {
-	for _, c := range number {
-		if c < '0' || c > '9' {
-			return false
-		}
+// addText adds the text of the current value to its key, unless it is there already: values in memory and ambiguous sort keys have it.
+func (s *valueStream) addText() {
+	if s.run == notRun || len(s.key) != len(s.values.value) {
+		return
 	}
-	return len(number) > 0 && number[0] != '0'
+	if written := []byte(s.written()); !KeyIsAmbiguous(herb.TypeText, written) {
+		s.key = slices.Concat(s.key, written)
+	}
 }
 
-// sortKey returns the sort key of the current value of a stream.
-func (m *valueMerger) sortKey(s *valueStream) []byte {
-	if !s.hasKey {
-		key, err := AppendSortKey(s.key[:0], m.field, s.value)
-		if err != nil {
-			guard.Corrupt("%v", err)
+// commonPrefix returns the length of the common prefix of two keys, which is at least from. It compares eight bytes at a time, also those
+// after the keys if there is memory.
+func commonPrefix(a, b []byte, from int) int {
+	n := min(len(a), len(b))
+	for end := min(cap(a), cap(b)) - 8; from < n && from <= end; from += 8 {
+		if differ := binary.LittleEndian.Uint64(a[from:from+8]) ^ binary.LittleEndian.Uint64(b[from:from+8]); differ != 0 {
+			return min(from+bits.TrailingZeros64(differ)/8, n)
 		}
-		s.key, s.hasKey = key, true
 	}
-	return s.key
+	for from < n && a[from] == b[from] {
+		from++
+	}
+	return min(from, n)
+}
+
+// sortKey appends the sort key of a value that is not text.
+func (m *valueMerger) sortKey(dst, value []byte) []byte {
+	key, err := AppendSortKey(dst, m.field, value)
+	if err != nil {
+		guard.Corrupt("%v", err)
+	}
+	return key
 }

@@ -16,6 +16,11 @@ func AppendSortKey(dst []byte, f *herb.Field, value []byte) ([]byte, error) {
 		key, _ := text.AppendSortKey(dst, f.Type, value)
 		return key, nil
 	}
+	if f.Type == herb.TypeNumber {
+		if key, ok := text.AppendIntegerKey(dst, value); ok { // nearly all keys
+			return key, nil
+		}
+	}
 	var buf [64]byte
 	canonical, status := text.AppendCanonical(buf[:0], f, value)
 	key, ok := text.AppendScalarSortKey(dst, f.Type, canonical)

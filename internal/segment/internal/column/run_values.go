@@ -2,6 +2,7 @@ package column
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/guard"
@@ -18,6 +19,7 @@ type runValues struct {
 	rest   []byte // stored values after the last one that was read
 	next   int    // run after the last one that was read
 	value  []byte // last one that was read
+	shared int    // length of the prefix that all stored values share that were read since the caller set it to that of one
 	codes  []byte // of the value that was searched last, unless it is a key
 	known  int    // length of the prefix of value that has been searched
 	found  int    // end of the first occurrence of the substring in that prefix; 0 if there is none
@@ -35,27 +37,37 @@ func (c *Column) newRunValues(st *guard.Steps, n int) runValues {
 // at returns the value of a run, which must not be before that of the last call. The bytes are valid until the next call.
 func (v *runValues) at(run int) []byte {
 	if !v.stored && v.next <= run {
-		first := v.c.sorted.At(int(v.c.runs.At(run)))
-		v.value, v.known, v.next = v.c.records.appendValue(v.value[:0], first, v.c.position), 0, run+1
+		v.value, v.known, v.next = []byte(v.c.RunValue(run)), 0, run+1
 		if v.isText {
 			v.value = appendValueKey(nil, v.value)
 		}
 	}
 	for ; v.next <= run; v.next++ {
-		shared, suffix := 0, 0
-		if rest := v.rest; len(rest) >= 2 && rest[0] < 0x80 && rest[1] < 0x80 { // nearly all values are short
-			shared, suffix, v.rest = int(rest[0]), int(rest[1]), rest[2:]
+		shared := 0
+		if rest := v.rest; len(rest) >= 2+chunkSize && int(rest[0]) <= len(v.value) && int(rest[0])+chunkSize <= cap(v.value) && rest[0] < 0x80 && rest[1] <= chunkSize {
+			shared = int(rest[0])
+			*(*[chunkSize]byte)(v.value[shared : shared+chunkSize]) = [chunkSize]byte(rest[2:]) // nearly all values are short
+			v.value, v.rest = v.value[:shared+int(rest[1])], rest[2+int(rest[1]):]
 		} else {
-			shared, suffix = v.uvarint(), v.uvarint()
+			shared = v.readValue()
 		}
-		if shared > len(v.value) || suffix > len(v.rest) {
-			guard.Corrupt("field %q has an invalid stored value", v.c.Field.Name)
-		}
-		v.value = append(v.value[:shared], v.rest[:suffix]...)
-		v.rest = v.rest[suffix:]
-		v.known = min(v.known, shared)
+		v.known, v.shared = min(v.known, shared), min(v.shared, shared)
 	}
 	return v.value
+}
+
+// chunkSize is the number of bytes that are copied at once.
+const chunkSize = 16
+
+// readValue reads the next stored value and returns the length of the prefix that it shares with the one before.
+func (v *runValues) readValue() (shared int) {
+	shared, suffix := v.uvarint(), v.uvarint()
+	if shared > len(v.value) || suffix > len(v.rest) {
+		guard.Corrupt("field %q has an invalid stored value", v.c.Field.Name)
+	}
+	v.value = append(slices.Grow(v.value[:shared], suffix+128), v.rest[:suffix]...) // usually leaves room for the next ones
+	v.rest = v.rest[suffix:]
+	return shared
 }
 
 func (v *runValues) uvarint() int {
@@ -86,7 +98,7 @@ func (v *runValues) contains(run int, find *text.Substring) bool {
 		}
 		searched = v.codes
 	}
-	v.found, v.known = max(find.IndexKey(searched, max(v.known-find.Len()+1, 0)), 0), len(searched)
+	v.found, v.known = max(find.IndexKey(searched, v.known), 0), len(searched)
 	return v.found > 0
 }
 
