@@ -137,9 +137,9 @@ func TestByteMap(t *testing.T) {
 				m.AddTo(&block, uint32(first), 3)
 				for i, got := range block {
 					if i < 3 {
-						got -= uint16(7 + i)
+						got -= uint32(7 + i)
 					}
-					if first+i < records && got != 3*uint16(want[first+i]-1) {
+					if first+i < records && got != 3*uint32(want[first+i]-1) {
 						t.Fatalf("every block of %d: %d at %d; want 3 times %d", share, got, first+i, want[first+i]-1)
 					}
 				}

@@ -57,11 +57,11 @@ func (m *ByteMap) load(records []uint32, bytes []byte) {
 const BlockRecords = 1024
 
 // Block has a number for each record of a block.
-type Block [BlockRecords]uint16
+type Block [BlockRecords]uint32
 
 // AddTo adds the bytes, less 1 and times a factor, of the records from first on, which is a multiple of their number. This takes
 // half the time of locating the byte of each.
-func (m *ByteMap) AddTo(block *Block, first uint32, factor uint16) {
+func (m *ByteMap) AddTo(block *Block, first, factor uint32) {
 	m.loadContainer(first >> 16 << 16)
 	if len(m.bytes) == 0 {
 		return
@@ -69,9 +69,9 @@ func (m *ByteMap) AddTo(block *Block, first uint32, factor uint16) {
 	at := int(uint16(first) / 64)
 	rest := m.bytes[m.before[at]:]
 	for i, members := range m.members[at : at+BlockRecords/64] {
-		part, n := (*[64]uint16)(block[64*i:]), bits.OnesCount64(members)
+		part, n := (*[64]uint32)(block[64*i:]), bits.OnesCount64(members)
 		for _, value := range rest[:n] {
-			part[bits.TrailingZeros64(members)&63] += factor * uint16(value-1)
+			part[bits.TrailingZeros64(members)&63] += factor * uint32(value-1)
 			members &= members - 1
 		}
 		rest = rest[n:]

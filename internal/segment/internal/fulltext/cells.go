@@ -108,7 +108,7 @@ func (r *Ranking) countCells(c *cells) (counts []uint32) {
 		s.steps.Add(bitmap.BlockRecords)
 		clear(block[:])
 		for i, f := range frequencies {
-			f.AddTo(&block, uint32(first), uint16(c.strides[i]))
+			f.AddTo(&block, uint32(first), c.strides[i])
 		}
 		rest = rest[c.countBlock(all[first/64:], lengths.Slice(first, lengths.Len()), &block, rest, counts):]
 	}
@@ -125,8 +125,8 @@ func (c *cells) countBlock(set bitmap.Bits, lengths file.U32s, block *bitmap.Blo
 		for j := range part {
 			member := 64*i + bits.TrailingZeros64(word)
 			word &= word - 1
-			cell := uint16(lengths.At(member)-shortest) + block[member%len(block)]
-			part[j] = cell
+			cell := lengths.At(member) - shortest + block[member%len(block)]
+			part[j] = uint16(cell)
 			counts[cell]++
 		}
 	}
