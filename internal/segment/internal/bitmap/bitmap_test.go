@@ -148,6 +148,18 @@ func TestByteMap(t *testing.T) {
 	}
 }
 
+// TestEncoded_Picked_run checks that members of runs are located without a list of all.
+func TestEncoded_Picked_run(t *testing.T) {
+	all := roaring.New()
+	all.AddRange(0, 4*ContainerMembers)
+	all.RunOptimize()
+	e, got := Encoded(serialized(t, all)), uint32(0)
+	allocations := testing.AllocsPerRun(5, func() { e.Picked([]uint32{3*ContainerMembers + 5}, func(_ int, member uint32) { got = member }) })
+	if got != 3*ContainerMembers+5 || allocations > 20 {
+		t.Errorf("member %d, %v allocations", got, allocations)
+	}
+}
+
 // TestSet compares the operations of sets in every representation.
 func TestSet(t *testing.T) {
 	t.Parallel()

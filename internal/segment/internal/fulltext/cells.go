@@ -25,6 +25,9 @@ const (
 	maxCells = 1 << 16
 	// recordsPerCell is the minimum number of records of the set for each cell. With fewer, scoring all records is faster.
 	recordsPerCell = 8
+	// frequenciesPerRecord is the maximum number of stored frequencies for each record of the set and each clause, because all of
+	// them are read.
+	frequenciesPerRecord = 2
 )
 
 // newCells returns the cells of a set, or nil if counting records by cell is not possible or not worthwhile.
@@ -35,12 +38,16 @@ func (s *Scorer) newCells(set *bitmap.Set) *cells {
 	}
 	c := &cells{shortest: lengths.At(int(order.At(0)))}
 	c.count = int(lengths.At(int(order.At(order.Len()-1)))-c.shortest) + 1
+	rest := frequenciesPerRecord * set.Len() * len(s.clauses)
 	for _, clause := range s.clauses {
 		if clause.postings == nil || c.count > min(set.Len()/recordsPerCell, maxCells) {
 			return nil
 		}
-		highest := byte(1)
 		counts := clause.postings.freqs.Trailer(clause.number)[:clause.postings.freqs.Set(clause.number).Len()]
+		if rest -= len(counts); rest < 0 {
+			return nil
+		}
+		highest := byte(1)
 		s.steps.Blocks(0, len(counts), func(from, to int) { highest = max(highest, slices.Max(counts[from:to])) })
 		if highest == MaxFrequency { // may be only a minimum
 			return nil
