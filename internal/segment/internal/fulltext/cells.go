@@ -63,14 +63,13 @@ func (s *Scorer) newCells(set *bitmap.Set) *cells {
 
 // score returns the score of the records in a cell.
 func (c *cells) score(s *Scorer, cell int) (score float64) {
-	frequencies := make([]int, len(c.strides))
-	for i := len(c.strides) - 1; i >= 0; i-- {
-		frequencies[i] = 1 + cell/int(c.strides[i])
-		cell %= int(c.strides[i])
-	}
-	norm := text.Norm(cell+int(c.shortest), s.average)
-	for i, frequency := range frequencies {
-		score += text.NormScore(s.idf[i], frequency, norm)
+	norm := text.Norm(cell%int(c.strides[0])+int(c.shortest), s.average)
+	for i, stride := range c.strides {
+		next := c.count
+		if i+1 < len(c.strides) {
+			next = int(c.strides[i+1])
+		}
+		score += text.NormScore(s.idf[i], 1+cell%next/int(stride), norm)
 	}
 	return score
 }
@@ -84,6 +83,7 @@ func (r *Ranking) rankByCell(c *cells) {
 	}
 	var all []scoredCell
 	for cell, n := range counts {
+		r.scorer.steps.Add(1)
 		if n > 0 {
 			all = append(all, scoredCell{c.score(r.scorer, cell), cell})
 		}
