@@ -36,26 +36,30 @@ func (s *Scorer) newCells(set *bitmap.Set) *cells {
 	if order.Len() == 0 || set.IsSmall() {
 		return nil
 	}
+	longest, most := int(lengths.At(int(order.At(order.Len()-1)))), min(set.Len()/recordsPerCell, maxCells)
 	c := &cells{shortest: lengths.At(int(order.At(0)))}
-	c.count = int(lengths.At(int(order.At(order.Len()-1)))-c.shortest) + 1
+	c.count = longest - int(c.shortest) + 1
 	rest := frequenciesPerRecord * set.Len() * len(s.clauses)
-	for _, clause := range s.clauses {
-		if clause.postings == nil || c.count > min(set.Len()/recordsPerCell, maxCells) {
+	for i, clause := range s.clauses {
+		if clause.postings == nil || c.count > most {
 			return nil
 		}
 		counts := clause.postings.freqs.Trailer(clause.number)[:clause.postings.freqs.Set(clause.number).Len()]
 		if rest -= len(counts); rest < 0 {
 			return nil
 		}
-		highest := byte(1)
-		s.steps.Blocks(0, len(counts), func(from, to int) { highest = max(highest, slices.Max(counts[from:to])) })
+		highest := longest // no clause is more frequent
+		if i+1 < len(s.clauses) || c.count*longest > most || longest >= MaxFrequency {
+			highest = 1
+			s.steps.Blocks(0, len(counts), func(from, to int) { highest = max(highest, int(slices.Max(counts[from:to]))) })
+		}
 		if highest == MaxFrequency { // may be only a minimum
 			return nil
 		}
 		c.strides = append(c.strides, uint32(c.count))
-		c.count *= int(highest)
+		c.count *= highest
 	}
-	if c.count > min(set.Len()/recordsPerCell, maxCells) {
+	if c.count > most {
 		return nil
 	}
 	return c
