@@ -29,13 +29,14 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 		m := u.matchForFacets(st, q.Request)
 		defer m.release()
 		f.Total = m.total
+		c := facetCounter{FacetCounter: column.FacetCounter{Request: q}}
 		for _, i := range q.Fields {
 			st.Check()
 			own := m
 			if request := q.RequestOf(i); request != q.Request {
 				own = u.matchForFacets(st, request)
 			}
-			facet, err := u.facet(st, own, i, q)
+			facet, err := u.facet(st, own, i, &c)
 			if own != m {
 				own.release()
 			}
@@ -86,44 +87,64 @@ func (m *facetMatches) release() {
 	}
 }
 
-// maxLongValues is the maximum number of values that are read from records to search them. Reading one takes more than a
-// microsecond.
-const maxLongValues = 20_000
+// Limits of the values that a request searches.
+const (
+	maxLongValues     = 20_000  // of a field, read from records. Reading one takes more than a microsecond
+	maxSearchedValues = 1 << 20 // of several fields. One field may have more
+	costOfLongValue   = 50      // in values that are stored by run
+)
 
-// checkValueSearch returns an error if a request searches too many values that are not stored by run.
-func (u *Union) checkValueSearch(m *facetMatches, field int, q *query.FacetRequest) error {
-	if q.Containing == "" {
+// facetCounter counts the facets of a request.
+type facetCounter struct {
+	column.FacetCounter
+	searched int // values searched so far
+}
+
+// addSearched adds the values of a field that the request searches. It returns an error if they are too many.
+func (c *facetCounter) addSearched(u *Union, m *facetMatches, field int) error {
+	if c.Request.Containing == "" {
 		return nil
 	}
-	n := 0
+	long := 0
 	for i, r := range u.Segments {
-		if c := &r.columns[field]; !c.StoresValues() {
-			n += min(result{set: m.segments[i]}.total(r), c.Distinct())
+		column, matching := &r.columns[field], result{set: m.segments[i]}.total(r)
+		switch {
+		case column.Field.Type == herb.TypeList:
+			c.searched += column.Elements()
+		case column.StoresValues():
+			c.searched += min(costOfLongValue*matching, column.Distinct())
+		default:
+			long += min(matching, column.Distinct())
 		}
 	}
-	if n > maxLongValues {
+	c.searched += costOfLongValue * long
+	switch name := u.Tail.fields[field].Name; {
+	case long > maxLongValues:
 		return herb.Invalidf("%q searches at most %d values of field %q, because they are long; add a filter or a search that matches fewer records",
-			query.ParamValues, maxLongValues, u.Tail.fields[field].Name)
+			query.ParamValues, maxLongValues, name)
+	case len(c.Request.Fields) > 1 && c.searched > maxSearchedValues:
+		return herb.Invalidf("%q searches at most %d values of several fields, and those up to field %q have more; request fewer fields at once",
+			query.ParamValues, maxSearchedValues, name)
 	}
 	return nil
 }
 
 // facet counts the values of a field.
-func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, q *query.FacetRequest) (query.Facet, error) {
-	if err := u.checkValueSearch(m, field, q); err != nil {
+func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, c *facetCounter) (query.Facet, error) {
+	if err := c.addSearched(u, m, field); err != nil {
 		return query.Facet{}, err
 	}
 	var parts []column.Part
 	for i, r := range u.Segments {
-		if set := m.segments[i]; set == nil || set.Len() > 0 || q.AllEdges {
+		if set := m.segments[i]; set == nil || set.Len() > 0 || c.Request.AllEdges {
 			parts = append(parts, column.Part{Column: &r.columns[field], Set: set})
 		}
 	}
 	var all column.Values
-	if q.AllEdges {
+	if c.Request.AllEdges {
 		all = tailValues(field, u.Tail.rows)
 	}
-	return column.Facet(st, &u.Tail.fields[field], parts, tailValues(field, m.tail), all, q), nil
+	return c.Facet(st, &u.Tail.fields[field], parts, tailValues(field, m.tail), all), nil
 }
 
 // tailValues returns the values of a field.

@@ -19,11 +19,12 @@ func TestFacets_longValues(t *testing.T) {
 	fields := []herb.Field{
 		{Name: "id", Type: herb.TypeNumber, Filterable: true}, {Name: "long", Type: herb.TypeText, Filterable: true},
 		{Name: "same", Type: herb.TypeText, Filterable: true}, {Name: "list", Type: herb.TypeList, Filterable: true},
+		{Name: "other", Type: herb.TypeText, Filterable: true},
 	}
 	padding := strings.Repeat("x", 150)
 	records := make([]herb.Record, 20_001)
 	for i := range records {
-		records[i] = herb.Record{fmt.Sprint(i), fmt.Sprintf("%s %d", padding, i), fmt.Sprintf("%s %d", padding, i%10), fmt.Sprintf("%s, %d", padding, i%10)}
+		records[i] = herb.Record{fmt.Sprint(i), fmt.Sprintf("%s %d", padding, i), fmt.Sprintf("%s %d", padding, i%10), fmt.Sprintf("%s, %d", padding, i%10), fmt.Sprintf("%s %d", padding, -i)}
 	}
 	r := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
 	for _, tt := range []struct {
@@ -31,6 +32,8 @@ func TestFacets_longValues(t *testing.T) {
 		matching int // -1 if the request is rejected
 	}{
 		{"field=long&_values=77", -1},
+		{"field=id&field=long&field=other&_values=77&id[ne]=77", -1}, // too many of several fields
+		{"field=long&field=id&_values=77&id[ne]=77", 559},
 		{"field=long&_values=77&id[ne]=77", 559}, // 20,000 values match the filter
 		{"field=long&_values=77&id[lt]=100", 1},
 		{"field=long", 20_001},
@@ -44,7 +47,7 @@ func TestFacets_longValues(t *testing.T) {
 		}
 		f, err := r.Facets(t.Context(), q)
 		if tt.matching < 0 {
-			if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), `values of field "long"`) {
+			if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), `field "long"`) && !strings.Contains(err.Error(), `several fields, and those up to field "other"`) {
 				t.Errorf("%s: %v", tt.raw, err)
 			}
 			continue

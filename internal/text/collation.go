@@ -85,6 +85,10 @@ func (s *Substring) IndexKey(key []byte, known int) (end int) {
 		}
 		from += next
 		for at < from && key[at] != 0 { // the same bytes can be parts of other codes
+			if at+8 <= from && areCodesOfOne(binary.LittleEndian.Uint64(key[at:])) { // most text, in a third of the time
+				at += 8
+				continue
+			}
 			at += codeLen(key, at)
 		}
 		if at < from {
@@ -94,6 +98,12 @@ func (s *Substring) IndexKey(key []byte, known int) (end int) {
 			return from + n
 		}
 	}
+}
+
+// areCodesOfOne reports whether eight bytes, of which the first begins a code, are codes of one byte: even, and not zero.
+func areCodesOfOne(bytes uint64) bool {
+	const ones = 0x0101010101010101
+	return (bytes|(bytes-ones)&^bytes>>7)&ones == 0
 }
 
 // AppendCodes appends the codes of the primary weights of a text, which IndexKey can search. ok is false if it has other characters

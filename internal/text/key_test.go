@@ -344,6 +344,7 @@ func TestSubstring_weights(t *testing.T) {
 		}
 	}
 	for c := range rune(128) {
+		check(string(c), "abcdefghijABCDEFGHI") // has weights of case that are codes of control characters
 		for d := range rune(128) {
 			check(string(c), string(d)+"X")
 		}

@@ -191,7 +191,7 @@ func ValidDelimiter(c byte) bool {
 
 // hashFormat is part of every source hash, as are the rules of text. It changes when the same file with the same settings
 // is read differently than before, so that it is published again.
-const hashFormat = "herbarium source 6"
+const hashFormat = "herbarium source 7"
 
 // Hash returns the hash of the content of the files and of the settings that shape the result. It does not depend on the
 // name of the dataset and the paths.

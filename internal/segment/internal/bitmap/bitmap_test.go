@@ -133,13 +133,30 @@ func TestByteMap(t *testing.T) {
 			}
 			m = NewByteMap(stored)
 			for first := 0; first < records; first += BlockRecords * share {
-				for i, got := range m.LoadBlock(uint32(first)) {
-					if first+i < records && got+1 != want[first+i] {
-						t.Fatalf("every block of %d: %d at %d; want %d", share, got+1, first+i, want[first+i])
+				block := Block{7, 8, 9}
+				m.AddTo(&block, uint32(first), 3)
+				for i, got := range block {
+					if i < 3 {
+						got -= uint32(7 + i)
+					}
+					if first+i < records && got != 3*uint32(want[first+i]-1) {
+						t.Fatalf("every block of %d: %d at %d; want 3 times %d", share, got, first+i, want[first+i]-1)
 					}
 				}
 			}
 		}
+	}
+}
+
+// TestEncoded_Picked_run checks that members of runs are located without a list of all.
+func TestEncoded_Picked_run(t *testing.T) {
+	all := roaring.New()
+	all.AddRange(0, 4*ContainerMembers)
+	all.RunOptimize()
+	e, got := Encoded(serialized(t, all)), uint32(0)
+	allocations := testing.AllocsPerRun(5, func() { e.Picked([]uint32{3*ContainerMembers + 5}, func(_ int, member uint32) { got = member }) })
+	if got != 3*ContainerMembers+5 || allocations > 20 {
+		t.Errorf("member %d, %v allocations", got, allocations)
 	}
 }
 

@@ -2,7 +2,6 @@ package bitmap
 
 import (
 	"math/bits"
-	"slices"
 	"sync"
 
 	"herbarium/internal/segment/internal/guard"
@@ -83,29 +82,17 @@ func (b Bits) Count(from, to int) (n int) {
 // AppendTo appends the members to a list.
 func (b Bits) AppendTo(list []uint32) []uint32 {
 	for i, word := range b {
-		for ; word != 0; word &= word - 1 {
-			list = append(list, uint32(64*i+bits.TrailingZeros64(word)))
-		}
+		list = appendWord(list, uint32(64*i), word)
 	}
 	return list
 }
 
-// appendWord appends the members in a word of a bitset, given the number of its first bit. It stores four at a time, which
-// halves the time if there are many, so the list should have room for 64 numbers.
+// appendWord appends the members in a word of a bitset, given the number of its first bit.
 func appendWord(list []uint32, first uint32, word uint64) []uint32 {
-	list = slices.Grow(list, 64)
-	n, room := bits.OnesCount64(word), list[len(list):][:64]
-	for ; word != 0; room = room[4:] {
-		room[0] = first + uint32(bits.TrailingZeros64(word))
-		word &= word - 1
-		room[1] = first + uint32(bits.TrailingZeros64(word))
-		word &= word - 1
-		room[2] = first + uint32(bits.TrailingZeros64(word))
-		word &= word - 1
-		room[3] = first + uint32(bits.TrailingZeros64(word))
-		word &= word - 1
+	for ; word != 0; word &= word - 1 {
+		list = append(list, first+uint32(bits.TrailingZeros64(word)))
 	}
-	return list[:len(list)+n]
+	return list
 }
 
 // Next returns the first member in [from, to), or to.

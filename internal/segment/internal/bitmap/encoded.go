@@ -37,22 +37,6 @@ func (e Encoded) AddTo(st *guard.Steps, b Bits) {
 	}
 }
 
-// intersect removes all numbers from a bitset that are not members, and returns the number of those left.
-func (e Encoded) intersect(st *guard.Steps, b Bits) (n int) {
-	all, next := openContainers(e), 0
-	for c, ok := all.next(); ok; c, ok = all.next() {
-		st.Add(1 + len(c.data)/16)
-		var members [bitmapWords]uint64
-		c.addTo(&members)
-		part := b.part(c.key)
-		n += Bits(part[:]).And(members[:])
-		clear(b[next : c.key/64])
-		next = int(c.key/64) + bitmapWords
-	}
-	clear(b[next:])
-	return n
-}
-
 // AppendTo appends the members to a list.
 func (e Encoded) AppendTo(st *guard.Steps, list []uint32) []uint32 {
 	list = slices.Grow(list, e.Len())
@@ -111,8 +95,9 @@ func (e Encoded) Picked(positions []uint32, f func(i int, member uint32)) {
 				p.word(c.key+uint32(64*i), c.word(i))
 			}
 		case runContainer:
-			members := c.appendTo(nil)
-			p.members(c.count, func(i int) uint32 { return members[i] })
+			c.eachRun(func(first, last uint32) {
+				p.members(int(last-first)+1, func(i int) uint32 { return first + uint32(i) })
+			})
 		}
 	}
 }

@@ -149,8 +149,8 @@ func (c *Column) run(i int) (from, to int) {
 	return int(c.runs.At(i)), int(c.runs.At(i + 1))
 }
 
-// StoresValues reports whether all distinct values can be searched without reading records: those of runs, or elements.
-func (c *Column) StoresValues() bool { return len(c.values) > 0 || c.Field.Type == herb.TypeList }
+// StoresValues reports whether the values of all runs can be searched without reading records.
+func (c *Column) StoresValues() bool { return len(c.values) > 0 }
 
 // LongRuns returns the number of runs whose records are stored as a set.
 func (c *Column) LongRuns() int { return c.longRuns.Len() }

@@ -48,7 +48,7 @@ func (c *Column) WithoutLists() *Column {
 
 // TopElements returns the most frequent elements.
 func (c *Column) TopElements(st *guard.Steps, set *bitmap.Set, most int) (values []query.ValueCount, distinct int) {
-	v := newValueCollector(&query.FacetRequest{Top: most})
+	v := newValueCollector(&query.FacetRequest{Top: most}, nil)
 	c.countElements(st, set, v)
 	return v.list(), v.distinct
 }

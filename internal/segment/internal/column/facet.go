@@ -29,14 +29,22 @@ type Values struct {
 	Empty int     // records whose value is missing
 }
 
+// FacetCounter counts the facets of a request. Its memory is reused for each field.
+type FacetCounter struct {
+	Request *query.FacetRequest
+	buffer  []valueCount
+}
+
 // Facet returns the facet of a field among the matching records of some segments and among values in memory. Lists are only
 // counted in segments, of which there must be at most one. all is the values of all records in memory, for the edges of
 // histograms.
-func Facet(st *guard.Steps, f *herb.Field, parts []Part, tail, all Values, q *query.FacetRequest) query.Facet {
+func (c *FacetCounter) Facet(st *guard.Steps, f *herb.Field, parts []Part, tail, all Values) query.Facet {
+	q := c.Request
 	facet := query.Facet{Field: f.Name, Type: f.Type, Total: tail.Empty + len(tail.All), Empty: tail.Empty}
-	values := newValueCollector(q)
+	values := newValueCollector(q, c.buffer)
+	defer func() { c.buffer = values.values }()
 	merger := valueMerger{valueCollector: values, steps: st, field: f, asWritten: countsAsWritten(f.Type)}
-	isList := f.Type == herb.TypeList
+	isList, hasRange := f.Type == herb.TypeList, query.HasRange(f.Type)
 	minRecords := 1 // of the runs to examine
 	if len(parts) == 1 && len(tail.All) == 0 && values.find == nil {
 		minRecords = 2
@@ -45,7 +53,9 @@ func Facet(st *guard.Steps, f *herb.Field, parts []Part, tail, all Values, q *qu
 	for _, p := range parts {
 		o := newSortedResult(st, p.Column, p.Set, !isList && !p.Column.countsBySets(st, p.Set, minRecords))
 		defer o.release()
-		counted, edges = append(counted, &o), append(edges, new(newSortedResult(st, p.Column, nil, false)))
+		if hasRange {
+			counted, edges = append(counted, o.population()), append(edges, new(newSortedResult(st, p.Column, nil, false)))
+		}
 		facet.Total += o.total
 		facet.Empty += o.total - o.len()
 		if isList {
@@ -55,7 +65,7 @@ func Facet(st *guard.Steps, f *herb.Field, parts []Part, tail, all Values, q *qu
 		}
 	}
 	merger.addValues(tail.All)
-	if query.HasRange(f.Type) {
+	if hasRange {
 		counted = append(counted, valuePopulation(tail.All))
 		if edges = append(edges, valuePopulation(all.All)); !q.AllEdges {
 			edges = counted

@@ -12,8 +12,8 @@ type valueCollector struct {
 	distinct, matching int
 }
 
-func newValueCollector(q *query.FacetRequest) *valueCollector {
-	c := &valueCollector{topValues: topValues{skip: q.Offset, most: q.Top}}
+func newValueCollector(q *query.FacetRequest, buffer []valueCount) *valueCollector {
+	c := &valueCollector{topValues: topValues{skip: q.Offset, most: q.Top, values: buffer[:0]}}
 	if find := text.NewSubstring(q.Containing); find.Len() > 0 {
 		c.find = find
 	}

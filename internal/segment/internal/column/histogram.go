@@ -100,11 +100,40 @@ func (o *sortedResult) len() int { return o.countBelow(o.Values()) }
 
 func (o *sortedResult) at(i int) Value {
 	run := o.runAt(0, o.rank(i))
-	return Value{Key: o.runKey(run), Text: o.RunValue(run)}
+	return Value{Key: o.cachedKey(run), Text: o.RunValue(run)}
 }
 
 func (o *sortedResult) countBelowKey(key string) int {
-	return o.countBelow(int(o.runs.At(o.firstRun(key))))
+	run := sort.Search(o.Distinct(), func(i int) bool { return o.cachedKey(i) >= key })
+	return o.countBelow(int(o.runs.At(run)))
+}
+
+// cachedKey returns the key of a run. Reading one from a record of many fields takes microseconds, and searches for the edges of a
+// histogram read many keys several times.
+func (o *sortedResult) cachedKey(run int) string {
+	key, ok := o.keys[run]
+	if !ok {
+		if o.keys == nil {
+			o.keys = map[int]string{}
+		}
+		key = o.runKey(run)
+		o.keys[run] = key
+	}
+	return key
+}
+
+// population returns the values of the result. It reads a few of them in advance, which is faster than many searches.
+func (o *sortedResult) population() population {
+	const few = 256
+	n := o.len()
+	if n > few {
+		return o
+	}
+	values := make(valuePopulation, n)
+	for i := range values {
+		values[i] = o.at(i)
+	}
+	return values
 }
 
 // valuePopulation is a population in memory.

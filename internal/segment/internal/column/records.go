@@ -38,6 +38,15 @@ func (r *Records) JSON(n uint32) []byte { return r.Data[r.Starts.At(int(n)):r.St
 // Value returns the value of a field of a record.
 func (r *Records) Value(n uint32, field int) string { return unescape(r.Raw(r.JSON(n), field)) }
 
+// appendValue appends the value of a field of a record.
+func (r *Records) appendValue(dst []byte, n uint32, field int) []byte {
+	raw := r.Raw(r.JSON(n), field)
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return append(dst, raw...)
+	}
+	return append(dst, unescape(raw)...)
+}
+
 // Raw returns the value of a field within the JSON of a record, without its quotes and still escaped.
 func (r *Records) Raw(record []byte, field int) []byte {
 	at := 1 // after the brace

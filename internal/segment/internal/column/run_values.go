@@ -12,17 +12,18 @@ import (
 // runValues reads the values of runs in ascending order; of text, their value keys. They are stored in sequence, each without the
 // prefix that it shares with the one before. A few, and those that are not stored, are read from the records.
 type runValues struct {
-	c      *Column
-	steps  *guard.Steps
-	stored bool
-	isText bool   // reads value keys
-	rest   []byte // stored values after the last one that was read
-	next   int    // run after the last one that was read
-	value  []byte // last one that was read
-	shared int    // length of the prefix that all stored values share that were read since the caller set it to that of one
-	codes  []byte // of the value that was searched last, unless it is a key
-	known  int    // length of the prefix of value that has been searched
-	found  int    // end of the first occurrence of the substring in that prefix; 0 if there is none
+	c       *Column
+	steps   *guard.Steps
+	stored  bool
+	isText  bool   // reads value keys
+	rest    []byte // stored values after the last one that was read
+	next    int    // run after the last one that was read
+	value   []byte // last one that was read
+	written []byte // buffer for one that is read from a record
+	shared  int    // length of the prefix that all stored values share that were read since the caller set it to that of one
+	codes   []byte // of the value that was searched last, unless it is a key
+	known   int    // length of the prefix of value that has been searched
+	found   int    // end of the first occurrence of the substring in that prefix; 0 if there is none
 }
 
 // newRunValues returns a reader of the values of about n runs.
@@ -37,10 +38,14 @@ func (c *Column) newRunValues(st *guard.Steps, n int) runValues {
 // at returns the value of a run, which must not be before that of the last call. The bytes are valid until the next call.
 func (v *runValues) at(run int) []byte {
 	if !v.stored && v.next <= run {
-		v.value, v.known, v.next = []byte(v.c.RunValue(run)), 0, run+1
+		first := v.c.sorted.At(int(v.c.runs.At(run)))
+		v.written = v.c.records.appendValue(v.written[:0], first, v.c.position)
 		if v.isText {
-			v.value = appendValueKey(nil, v.value)
+			v.value = appendValueKey(v.value[:0], v.written)
+		} else {
+			v.value = append(v.value[:0], v.written...)
 		}
+		v.known, v.next = 0, run+1
 	}
 	for ; v.next <= run; v.next++ {
 		shared := 0

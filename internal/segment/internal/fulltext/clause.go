@@ -105,7 +105,7 @@ func (c *Clause) DocFreq(st *guard.Steps) int {
 	case *union:
 		return c.evaluate(st).Len()
 	case *phrase:
-		return len(c.matches(st).records)
+		return c.evaluate(st).Len()
 	default:
 		return c.(plan.Stored).Len()
 	}
@@ -125,14 +125,9 @@ func (c *Clause) frequencies(st *guard.Steps, n int) frequencies {
 			all := condition.frequencies(st)
 			return frequenciesOf(func(record uint32) byte { return all[record] })
 		}
-	case *phrase:
-		found, i := condition.matches(st), 0 // all of them are counted already
-		return frequenciesOf(func(record uint32) byte {
-			for found.records[i] < record {
-				i++
-			}
-			return found.counts[i]
-		})
+	case *phrase: // all of them are counted already
+		position := condition.evaluate(st).Positions()
+		return frequenciesOf(func(record uint32) byte { return condition.counts[position(record)] })
 	default:
 		if freqs := c.postings.freqs.Set(c.number); n > freqs.Len()/storedShare {
 			return bitmap.NewByteMap(freqs).Load
@@ -154,14 +149,9 @@ func frequenciesOf(count func(record uint32) byte) frequencies {
 type phrase struct {
 	pattern    *pattern
 	candidates []plan.Term
-	found      *matches // nil if they are not computed yet
+	set        *bitmap.Set // nil if it is not computed yet
+	counts     []byte      // frequency in each record of the set, up to MaxFrequency
 	name       string
-}
-
-// matches contains the records of a phrase, in order, and its frequency in each of them.
-type matches struct {
-	records []uint32
-	counts  []byte // up to MaxFrequency
 }
 
 func (p *phrase) String() string { return p.name }
@@ -188,23 +178,23 @@ func examinationCost(candidates []plan.Term) plan.Cost {
 func (p *phrase) Contains(record uint32) bool { return p.pattern.count(record, 1) > 0 }
 
 // Fill implements plan.Condition.
-func (p *phrase) Fill(st *guard.Steps, b *bitmap.Builder) { b.AddList(st, p.matches(st).records) }
+func (p *phrase) Fill(st *guard.Steps, b *bitmap.Builder) { b.Union(st, p.evaluate(st)) }
 
-// matches counts the phrase in all candidates.
-func (p *phrase) matches(st *guard.Steps) *matches {
-	if p.found != nil {
-		return p.found
+// evaluate counts the phrase in all candidates and returns the records that contain it.
+func (p *phrase) evaluate(st *guard.Steps) *bitmap.Set {
+	if p.set != nil {
+		return p.set
 	}
-	p.found = &matches{}
 	set := plan.Evaluate(st, p.pattern.index.pool, p.candidates, nil)
-	defer set.Release()
-	set.Each(st, func(records []uint32) {
-		for _, rec := range records {
-			st.Add(1)
-			if n := p.pattern.count(rec, MaxFrequency); n > 0 {
-				p.found.records, p.found.counts = append(p.found.records, rec), append(p.found.counts, byte(n))
-			}
+	p.counts = make([]byte, 0, set.Len())
+	set.Keep(st, func(record uint32) bool {
+		st.Add(1)
+		n := p.pattern.count(record, MaxFrequency)
+		if n > 0 {
+			p.counts = append(p.counts, byte(n))
 		}
+		return n > 0
 	})
-	return p.found
+	p.set = set
+	return set
 }

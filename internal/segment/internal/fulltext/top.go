@@ -63,16 +63,28 @@ func (s *Scorer) top(set *bitmap.Set, n int) ([]uint32, bool) {
 		return nil, false
 	}
 	counts := c.postings.freqs.Trailer(c.number)[:freqs.Len()]
+	reached := s.countFrequencies(counts)
 	// Of all records with the clause, about this many contain n of the set.
 	wanted := n * c.DocFreq(s.steps) / set.Len()
-	least := s.minFrequency(counts, wanted)
-	best := s.withFrequency(set, counts, s.positionsOf(counts, least), topOf{n: n})
+	least := MaxFrequency // greatest frequency that as many records reach
+	for least > 2 && reached[least] < wanted {
+		least--
+	}
+	budget := set.Len() / 2 // records to examine; with more, ranking all is faster
+	if reached[least] > budget {
+		return nil, false
+	}
+	best := s.withFrequency(set, counts, s.positionsOf(counts, least, reached[least]), topOf{n: n})
 	lowest := least // minimum frequency of records that can be among the best
 	for lowest > 1 && (len(best.kept) < n || s.scored(w.lengthOrder.At(0), lowest-1).score >= best.worst) {
 		lowest--
 	}
+	if reached[max(lowest, 2)] > budget {
+		return nil, false
+	}
 	if lowest < least {
-		best = s.withFrequency(set, counts, s.positionsOf(counts, max(lowest, 2)), topOf{n: n, worst: best.worst})
+		positions := s.positionsOf(counts, max(lowest, 2), reached[max(lowest, 2)])
+		best = s.withFrequency(set, counts, positions, topOf{n: n, worst: best.worst})
 	}
 	if lowest == 1 && !s.addShortest(set, freqs, &best) {
 		return nil, false
@@ -89,21 +101,18 @@ func (s *Scorer) scored(record uint32, frequency int) scored {
 	return scored{text.Score(s.idf[0], frequency, int(s.index.lengths.At(int(record))), s.average), record}
 }
 
-// minFrequency returns the greatest frequency that at least the wanted number of records reach, or 2 if there is none.
-func (s *Scorer) minFrequency(counts []byte, wanted int) int {
+// countFrequencies returns the number of counts that are at least each frequency.
+func (s *Scorer) countFrequencies(counts []byte) (reached [MaxFrequency + 2]int) {
 	var of [4][MaxFrequency + 1]int // several, because incrementing the same one again has to wait for the last result
 	s.steps.Blocks(0, len(counts), func(from, to int) {
 		for i, c := range counts[from:to] {
 			of[i%4][c]++
 		}
 	})
-	least := MaxFrequency
-	for n := 0; least > 2; least-- {
-		if n += of[0][least] + of[1][least] + of[2][least] + of[3][least]; n >= wanted {
-			break
-		}
+	for f := MaxFrequency; f >= 0; f-- {
+		reached[f] = reached[f+1] + of[0][f] + of[1][f] + of[2][f] + of[3][f]
 	}
-	return least
+	return reached
 }
 
 // withFrequency adds the records of a set at some positions of the stored frequencies to the best.
@@ -127,8 +136,7 @@ func (s *Scorer) withFrequency(set *bitmap.Set, counts []byte, positions []uint3
 // addShortest adds the shortest records of a set with a frequency of 1 to the best. It returns false if it would have to
 // examine too many records, for example because the clause occurs only in long ones.
 func (s *Scorer) addShortest(set *bitmap.Set, freqs bitmap.Encoded, best *topOf) bool {
-	w := s.index
-	budget := min(set.Len()/8, w.lengthOrder.Len())
+	w, budget := s.index, set.Len()/8
 	for i, found := 0, 0; ; i++ {
 		if i == budget {
 			return false
@@ -146,8 +154,9 @@ func (s *Scorer) addShortest(set *bitmap.Set, freqs bitmap.Encoded, best *topOf)
 	}
 }
 
-// positionsOf returns the positions of the counts that are at least the given one.
-func (s *Scorer) positionsOf(counts []byte, least int) (positions []uint32) {
+// positionsOf returns the positions of the counts, of which there are n, that are at least the given one.
+func (s *Scorer) positionsOf(counts []byte, least, n int) []uint32 {
+	positions := make([]uint32, 0, n)
 	s.steps.Blocks(0, len(counts), func(from, to int) {
 		for i, c := range counts[from:to] {
 			if int(c) >= least {
