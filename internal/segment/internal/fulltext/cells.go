@@ -10,136 +10,160 @@ import (
 	"herbarium/internal/text"
 )
 
-// cells divides the records of a search for clauses with postings. A cell is the records with the same length and the same
-// frequency of each clause, which have the same score. Counting records by cell takes a third of the time of scoring them.
-//
-// The number of a cell is the length, less that of the shortest record, plus the frequency of each clause, less 1, times the
-// stride of the clause.
+// cells ranks the records of a search for one clause with postings. A cell is the records with the same length and the same
+// frequency of the clause, which have the same score. Counting records by cell takes a third of the time of scoring them.
 type cells struct {
-	shortest uint32   // length
-	strides  []uint32 // by clause
-	count    int      // number of cells
+	scorer   *Scorer
+	set      *bitmap.Set
+	shortest uint32              // minimum length of a record
+	counts   [cellParts][]uint32 // by part of the segment and by cell
 }
 
 const (
-	maxCells = 1 << 16
-	// recordsPerCell is the minimum number of records of the set for each cell. With fewer, scoring all records is faster.
-	recordsPerCell = 8
-	// frequenciesPerRecord is the maximum number of stored frequencies for each record of the set and each clause, because all of
-	// them are read.
-	frequenciesPerRecord = 2
+	// cellFrequencies is the number of cells for each length. The last one is for all higher frequencies.
+	cellFrequencies = 32
+	// cellParts is the number of parts in which records are counted, so that only those with records of a page are read
+	// again.
+	cellParts = 16
+	maxCounts = 1 << 20
+	// recordsPerCount is the minimum number of records of the set for each count. With fewer, scoring all records is faster.
+	recordsPerCount = 8
 )
 
-// newCells returns the cells of a set, or nil if counting records by cell is not possible or not worthwhile.
-func (s *Scorer) newCells(set *bitmap.Set) *cells {
+// pageByCell returns the records of a set at positions [from, to) by descending score, ties by number. It returns false if
+// counting the records by cell is not possible or not worthwhile.
+func (s *Scorer) pageByCell(set *bitmap.Set, from, to int) ([]uint32, bool) {
 	order, lengths := s.index.lengthOrder, s.index.lengths
-	if order.Len() == 0 || set.IsSmall() {
-		return nil
+	if len(s.clauses) != 1 || s.clauses[0].postings == nil || order.Len() == 0 || set.IsSmall() {
+		return nil, false
 	}
-	longest, most := int(lengths.At(int(order.At(order.Len()-1)))), min(set.Len()/recordsPerCell, maxCells)
-	c := &cells{shortest: lengths.At(int(order.At(0)))}
-	c.count = longest - int(c.shortest) + 1
-	rest := frequenciesPerRecord * set.Len() * len(s.clauses)
-	for i, clause := range s.clauses {
-		if clause.postings == nil || c.count > most {
-			return nil
-		}
-		counts := clause.postings.freqs.Trailer(clause.number)[:clause.postings.freqs.Set(clause.number).Len()]
-		if rest -= len(counts); rest < 0 {
-			return nil
-		}
-		highest := longest // no clause is more frequent
-		if i+1 < len(s.clauses) || c.count*longest > most || longest >= MaxFrequency {
-			highest = 1
-			s.steps.Blocks(0, len(counts), func(from, to int) { highest = max(highest, int(slices.Max(counts[from:to]))) })
-		}
-		if highest == MaxFrequency { // may be only a minimum
-			return nil
-		}
-		c.strides = append(c.strides, uint32(c.count))
-		c.count *= highest
+	c := &cells{scorer: s, set: set, shortest: lengths.At(int(order.At(0)))}
+	n := int(lengths.At(int(order.At(order.Len()-1)))-c.shortest+1) * cellFrequencies
+	if n*cellParts > min(set.Len()/recordsPerCount, maxCounts) {
+		return nil, false
 	}
-	if c.count > most {
-		return nil
+	frequencies := c.frequencies()
+	for part := range c.counts {
+		counts := make([]uint32, n)
+		c.blocks(part, func(first int, members *[bitmap.BlockWords]uint64) {
+			countCells(members, lengths.Slice(first, lengths.Len()), c.shortest, frequencies.LoadBlock(uint32(first)), counts)
+		})
+		c.counts[part] = counts
 	}
-	return c
+	return c.page(from, to)
 }
 
-// score returns the score of the records in a cell.
-func (c *cells) score(s *Scorer, cell int) (score float64) {
-	norm := text.Norm(cell%int(c.strides[0])+int(c.shortest), s.average)
-	for i, stride := range c.strides {
-		next := c.count
-		if i+1 < len(c.strides) {
-			next = int(c.strides[i+1])
-		}
-		score += text.NormScore(s.idf[i], 1+cell%next/int(stride), norm)
-	}
-	return score
+func (c *cells) frequencies() *bitmap.ByteMap {
+	clause := c.scorer.clauses[0]
+	return bitmap.NewByteMap(clause.postings.freqs.Set(clause.number))
 }
 
-// rankByCell counts the records of each cell. A class is a cell, and a level is the cells with the same score.
-func (r *Ranking) rankByCell(c *cells) {
-	counts := r.countCells(c)
-	type scoredCell struct {
-		score float64
-		cell  int
-	}
-	var all []scoredCell
-	for cell, n := range counts {
-		r.scorer.steps.Add(1)
-		if n > 0 {
-			all = append(all, scoredCell{c.score(r.scorer, cell), cell})
-		}
-	}
-	slices.SortFunc(all, func(a, b scoredCell) int { return cmp.Compare(b.score, a.score) })
-	r.levelOf = make([]uint16, c.count)
-	for i, x := range all {
-		if i == 0 || x.score != all[i-1].score {
-			r.levels = append(r.levels, level{})
-		}
-		last := len(r.levels) - 1
-		r.levelOf[x.cell] = uint16(last)
-		r.levels[last].add(x.score)
-		r.levels[last].end += counts[x.cell] - 1
+// blocks calls f for the blocks of a part, with the first record and the members of the set from that record on.
+func (c *cells) blocks(part int, f func(first int, members *[bitmap.BlockWords]uint64)) {
+	all := c.set.Dense(c.scorer.steps)
+	blocks := (c.scorer.index.lengths.Len() + bitmap.BlockRecords - 1) / bitmap.BlockRecords
+	for i := part * blocks / cellParts; i < (part+1)*blocks/cellParts; i++ {
+		c.scorer.steps.Add(bitmap.BlockRecords)
+		f(i*bitmap.BlockRecords, (*[bitmap.BlockWords]uint64)(all[i*bitmap.BlockWords:]))
 	}
 }
 
-// countCells stores the cell of each record and returns the number of records of each cell.
-func (r *Ranking) countCells(c *cells) (counts []uint32) {
-	s := r.scorer
-	lengths, all, rest := s.index.lengths, r.set.Dense(s.steps), r.classOf
-	counts = make([]uint32, c.count)
-	var frequencies []*bitmap.ByteMap
-	for _, clause := range s.clauses {
-		frequencies = append(frequencies, bitmap.NewByteMap(clause.postings.freqs.Set(clause.number)))
-	}
-	var block bitmap.Block
-	for first := 0; first < lengths.Len(); first += bitmap.BlockRecords {
-		s.steps.Add(bitmap.BlockRecords)
-		clear(block[:])
-		for i, f := range frequencies {
-			f.AddTo(&block, uint32(first), c.strides[i])
-		}
-		rest = rest[c.countBlock(all[first/64:], lengths.Slice(first, lengths.Len()), &block, rest, counts):]
-	}
-	return counts
-}
-
-// countBlock adds the records of a block to counts, stores the cell of each and returns their number. The set and the lengths begin
-// with the block; its numbers are those of the frequencies.
-func (c *cells) countBlock(set bitmap.Bits, lengths file.U32s, block *bitmap.Block, classOf []uint16, counts []uint32) (n int) {
-	shortest := c.shortest
-	for i, word := range set[:bitmap.BlockRecords/64] {
-		part := classOf[n:][:bits.OnesCount64(word)]
-		n += len(part)
-		for j := range part {
+// countCells counts the members of a block by cell. The lengths are those from the first record of the block on.
+func countCells(members *[bitmap.BlockWords]uint64, lengths file.U32s, shortest uint32, frequencies *bitmap.BlockBytes, counts []uint32) {
+	for i, word := range members {
+		for ; word != 0; word &= word - 1 {
 			member := 64*i + bits.TrailingZeros64(word)
-			word &= word - 1
-			cell := lengths.At(member) - shortest + block[member%len(block)]
-			part[j] = uint16(cell)
-			counts[cell]++
+			counts[cellNumber(lengths.At(member)-shortest, frequencies[member%len(frequencies)])]++
 		}
 	}
-	return n
+}
+
+// cellNumber returns the number of a cell, given by the length without the minimum and the frequency less 1.
+func cellNumber(length uint32, frequency byte) uint32 {
+	return length*cellFrequencies + uint32(min(frequency, cellFrequencies-1))
+}
+
+// cell is a cell with at least one record.
+type cell struct {
+	number, records int
+	score           float64
+	group           int // number of its group on the page
+}
+
+// sorted returns all cells by descending score. It returns false if the frequencies of some records are not known.
+func (c *cells) sorted() (all []cell, ok bool) {
+	for number := range c.counts[0] {
+		records := 0
+		for _, counts := range c.counts {
+			records += int(counts[number])
+		}
+		if records == 0 {
+			continue
+		}
+		length, frequency := number/cellFrequencies+int(c.shortest), number%cellFrequencies+1
+		if frequency == cellFrequencies {
+			return nil, false
+		}
+		score := text.Score(c.scorer.idf[0], frequency, length, c.scorer.average)
+		all = append(all, cell{number: number, records: records, score: score})
+	}
+	slices.SortFunc(all, func(a, b cell) int { return cmp.Compare(b.score, a.score) })
+	return all, true
+}
+
+// page returns the records at positions [from, to). It returns false if the scores of some records are not known.
+func (c *cells) page(from, to int) ([]uint32, bool) {
+	all, ok := c.sorted()
+	if !ok {
+		return nil, false
+	}
+	var onPage []cell // those with the scores on the page; cells with the same score are a group
+	var next []int    // by group, the position of its next record
+	for start := 0; start < to && len(all) > 0; {
+		n, end := 0, start
+		for ; n < len(all) && all[n].score == all[0].score; n++ {
+			all[n].group = len(next)
+			end += all[n].records
+		}
+		if end > from {
+			onPage, next = append(onPage, all[:n]...), append(next, start)
+		}
+		start, all = end, all[n:]
+	}
+	groupOf := make([]int, len(c.counts[0])) // by number of a cell, its group + 1; 0 if it is not on the page
+	for _, x := range onPage {
+		groupOf[x.number] = x.group + 1
+	}
+	page, frequencies := make([]uint32, to-from), c.frequencies()
+	for part, counts := range c.counts {
+		at, isOnPage := slices.Clone(next), false
+		for _, x := range onPage {
+			next[x.group] += int(counts[x.number])
+		}
+		for g := range next {
+			isOnPage = isOnPage || at[g] < next[g] && at[g] < to && next[g] > from
+		}
+		if isOnPage {
+			c.collect(part, frequencies, groupOf, at, page, from)
+		}
+	}
+	return page, true
+}
+
+// collect stores the records of a part that are on a page from a position on, given the position of the next record by group.
+func (c *cells) collect(part int, frequencies *bitmap.ByteMap, groupOf, next []int, page []uint32, from int) {
+	var members []uint32
+	c.blocks(part, func(first int, words *[bitmap.BlockWords]uint64) {
+		members = bitmap.Bits(words[:]).AppendTo(members[:0])
+		loaded := frequencies.LoadBlock(uint32(first))
+		for _, member := range members {
+			record := uint32(first) + member
+			if g := groupOf[cellNumber(c.scorer.index.lengths.At(int(record))-c.shortest, loaded[member])] - 1; g >= 0 {
+				if p := next[g] - from; p >= 0 && p < len(page) {
+					page[p] = record
+				}
+				next[g]++
+			}
+		}
+	})
 }

@@ -5,8 +5,10 @@ import "herbarium/internal/segment/internal/bitmap"
 // Top returns the best records if they are found without scoring all.
 func (s *Scorer) Top(set *bitmap.Set, n int) ([]uint32, bool) { return s.top(set, n) }
 
-// ByCell reports whether the records were counted by cell.
-func (r *Ranking) ByCell() bool { return r.scale == 0 }
+// PageByCell returns a page if it can be located by counting the records of each cell.
+func (s *Scorer) PageByCell(set *bitmap.Set, from, to int) ([]uint32, bool) {
+	return s.pageByCell(set, from, to)
+}
 
 // LengthOrder returns the records in length order and the lengths by record.
 func (w *Index) LengthOrder() (records, lengths []uint32) {

@@ -2,7 +2,6 @@ package fulltext
 
 import (
 	"fmt"
-	"sync"
 
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
@@ -43,8 +42,7 @@ type Index struct {
 	lengthOrder   file.U32s // records by ascending number of words; empty in small files
 	words         int       // number of words of all records
 	fields        []fieldPart
-	searchable    int       // number of searchable fields
-	classes       sync.Pool // of *[]uint16, the classes of rankings
+	searchable    int // number of searchable fields
 	pool          *bitmap.Pool
 }
 

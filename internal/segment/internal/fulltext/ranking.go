@@ -10,19 +10,18 @@ import (
 
 // Ranking is the records of a set by descending score, ties by number.
 //
-// Records are counted by class to locate a position: by cell or, if there are too many cells, by rounded score. Each class belongs
-// to a level. Records of a level with only one score rank by number; those of mixed levels are scored again and sorted.
+// Records are counted by level, the rounded score, to locate a position. Records of a level with only one score rank by
+// number; those of other levels are scored again and sorted.
 type Ranking struct {
 	scorer  *Scorer
 	set     *bitmap.Set
-	classOf []uint16         // by record of the set
-	levelOf []uint16         // by class
+	scale   float64          // levels per unit of score
+	levelOf []uint16         // by record of the set
 	levels  []level          // best first
-	scale   float64          // levels per unit of score; 0 if classes are cells
 	sorted  map[int][]scored // by mixed level, its records in order; computed on demand
 }
 
-// level is the records of the cells with the same score, or those with the same rounded score.
+// level is the records with the same rounded score.
 type level struct {
 	ones, zeros uint64 // the bits that are 1, and those that are 0, in the encoding of any of their scores
 	end         uint32 // number of records in this and better levels
@@ -44,48 +43,29 @@ func (l *level) score() float64 { return math.Float64frombits(l.ones) }
 
 // Rank ranks the records of a set, which must remain unchanged.
 func (s *Scorer) Rank(set *bitmap.Set) *Ranking {
-	r := &Ranking{scorer: s, set: set, sorted: map[int][]scored{}}
-	if recycled, ok := s.index.classes.Get().(*[]uint16); ok && cap(*recycled) >= set.Len() {
-		r.classOf = (*recycled)[:set.Len()]
-	} else {
-		r.classOf = make([]uint16, set.Len())
-	}
-	switch c := s.newCells(set); {
-	case set.Len() == 0: // a clause may have no frequencies
-	case c != nil:
-		r.rankByCell(c)
-	default:
-		r.rankByScore()
-	}
-	before := uint32(0)
-	for i := range r.levels {
-		before += r.levels[i].end
-		r.levels[i].end = before
-	}
-	return r
-}
-
-// release recycles memory. The ranking must not be used afterwards.
-func (r *Ranking) release() { r.scorer.index.classes.Put(&r.classOf) }
-
-// rankByScore scores every record. A class is a rounded score, and each is a level.
-func (r *Ranking) rankByScore() {
 	const maxLevels = 1 << 14
-	best, levels := r.scorer.best, make([]level, min(r.set.Len()/4+1, maxLevels))
-	scale, scorer := float64(len(levels)-1)/best, r.scorer.newBatchScorer(r.set.Len())
-	rest := r.classOf
-	r.set.Each(r.scorer.steps, func(records []uint32) {
+	r := &Ranking{
+		scorer: s, set: set, levelOf: make([]uint16, set.Len()), sorted: map[int][]scored{},
+		levels: make([]level, min(set.Len()/4+1, maxLevels)),
+	}
+	if set.Len() == 0 { // a clause may have no frequencies
+		return r
+	}
+	r.scale = float64(len(r.levels)-1) / s.best
+	rest, scorer := r.levelOf, s.newBatchScorer(set.Len())
+	best, scale, levels := s.best, r.scale, r.levels
+	set.Each(s.steps, func(records []uint32) {
 		for i, score := range scorer.score(records) {
-			class := uint16((best - score) * scale)
-			rest[i] = class
-			levels[class].add(score)
+			number := uint16((best - score) * scale)
+			rest[i] = number
+			levels[number].add(score)
 		}
 		rest = rest[len(records):]
 	})
-	r.scale, r.levels, r.levelOf = scale, levels, make([]uint16, len(levels))
-	for i := range r.levelOf {
-		r.levelOf[i] = uint16(i)
+	for i := range r.levels {
+		r.levels[i].end += uint32(r.start(i))
 	}
+	return r
 }
 
 // at returns the level of the record at a position.
@@ -106,10 +86,10 @@ func (r *Ranking) start(level int) int {
 func (r *Ranking) scan(first, last int, f func(level int, position uint32) bool) {
 	low, span := uint16(first), uint16(last-first)
 	position := uint32(0)
-	for part := range slices.Chunk(r.classOf, bitmap.EachAtOnce) {
+	for part := range slices.Chunk(r.levelOf, bitmap.EachAtOnce) {
 		r.scorer.steps.Add(len(part))
-		for i, class := range part {
-			if level := r.levelOf[class]; level-low <= span && !f(int(level), position+uint32(i)) {
+		for i, level := range part {
+			if level-low <= span && !f(int(level), position+uint32(i)) {
 				return
 			}
 		}
@@ -197,9 +177,6 @@ func (r *Ranking) Score(i int) float64 {
 func (r *Ranking) CountThrough(score float64) int {
 	if score > r.scorer.best {
 		return 0
-	}
-	if r.scale == 0 { // no level is mixed
-		return r.start(sort.Search(len(r.levels), func(l int) bool { return r.levels[l].score() < score }))
 	}
 	l := int((r.scorer.best - score) * r.scale)
 	switch {

@@ -57,9 +57,10 @@ func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 	if top, ok := s.top(set, to); ok {
 		return top[from:]
 	}
-	r := s.Rank(set)
-	defer r.release()
-	return r.Page(from, to)
+	if page, ok := s.pageByCell(set, from, to); ok {
+		return page
+	}
+	return s.Rank(set).Page(from, to)
 }
 
 // batchScorer scores ascending records, some at a time.
