@@ -45,7 +45,7 @@ func TestServe_releasesVersions(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- d.serve(ctx, listener, c, ServeOptions{Log: log}, nil) }()
+	go func() { served <- d.serve(ctx, listener, c, ServeOptions{Log: log}, &collector{}, nil) }()
 	before := reader.References()
 	api := "/api/v1/garden/trees"
 	version, unknown := "_version="+published.Dataset.Version, "_version=20000101T000000Z-aaaaaaaaaa"

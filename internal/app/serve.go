@@ -8,9 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"runtime"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -38,14 +35,6 @@ type ServeOptions struct {
 	NotifySocket string
 }
 
-// A server allocates a block of heapReserve first and never touches it, so that it takes no memory. It counts as heap: the
-// garbage collector runs after gcPercent of the heap was allocated again, which is at least 32 MiB. The heap of a server is so small that
-// it would otherwise be collected after every few hundred requests, which takes a third of the processor time.
-const (
-	heapReserve = 64 << 20
-	gcPercent   = 50
-)
-
 // Serve runs a server until ctx is done and then finishes accepted requests.
 func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	// Bind first, so that a port in use is reported before a long publish, not after it.
@@ -55,11 +44,6 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	}
 	defer listener.Close()
 	LimitMemory(c.memory())
-	reserve := make([]byte, min(heapReserve, c.memory()/8))
-	defer runtime.KeepAlive(reserve)
-	if os.Getenv("GOGC") == "" {
-		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	}
 	exists, err := c.HasData()
 	if err != nil {
 		return err
@@ -82,10 +66,12 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	if err := data.prepare(ctx, opts); err != nil {
 		return err
 	}
+	gc := relaxGC(c.memory())
+	defer gc.stop()
 	if err := data.tolerateUnavailable(data.Library.Refresh(ctx), opts.Log); err != nil {
 		return err
 	}
-	return data.serve(ctx, listener, c, opts, follow)
+	return data.serve(ctx, listener, c, opts, gc, follow)
 }
 
 // prepare removes leftovers, if the sources may need the space, and publishes the sources. A source that cannot be published
@@ -115,7 +101,7 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 }
 
 // serve answers requests on a listener until ctx is done. Background tasks are stopped after the last request.
-func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, follow func(context.Context) error) error {
+func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, gc *collector, follow func(context.Context) error) error {
 	creation := plants.Options{}
 	if d.shared != nil {
 		creation.Available = d.shared.Available
@@ -154,7 +140,10 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		RequestTimeout: c.RequestTimeout,
 		Version:        opts.Version,
 		Log:            opts.Log,
-		Observe:        func(o httpapi.Observation) { observed.Request(o.Method, o.Route, o.Status, o.Bytes, o.Took) },
+		Observe: func(o httpapi.Observation) {
+			gc.requests.Add(1)
+			observed.Request(o.Method, o.Route, o.Status, o.Bytes, o.Took)
+		},
 	})
 	if err != nil {
 		return err
