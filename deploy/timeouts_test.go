@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"log/slog"
 	"regexp"
 	"strconv"
 	"testing"
@@ -41,7 +42,7 @@ func haproxyNumber(t *testing.T, words string) int {
 // TestTimeouts checks that the timeouts of the proxy are longer than those of the nodes, so that nodes give up first.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
-	node := httpapi.NewServer(nil, nil)
+	node := httpapi.NewServer(nil, slog.New(slog.DiscardHandler))
 	if got := haproxyTime(t, "timeout server"); got <= node.WriteTimeout {
 		t.Errorf("the proxy waits %s for an answer; a node may take %s", got, node.WriteTimeout)
 	}
