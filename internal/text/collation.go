@@ -70,11 +70,12 @@ func (s *Substring) In(text []byte) bool {
 // IndexKey returns the end of the first occurrence of the substring in the text with a sort key, or with only its codes, or
 // -1. No occurrence ends in the first known bytes of the key.
 func (s *Substring) IndexKey(key []byte, known int) (end int) {
+	const short = 16
 	n := len(s.codes)
 	switch {
 	case n == 0:
 		return 0
-	case bytes.IndexByte(key[known:], s.codes[n-1]) < 0: // decides most cases
+	case len(key)-known <= short && bytes.IndexByte(key[known:], s.codes[n-1]) < 0: // decides most cases
 		return -1
 	}
 	from := max(known-n+1, 0)

@@ -2,7 +2,6 @@ package column
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/guard"
@@ -30,7 +29,7 @@ type runValues struct {
 func (c *Column) newRunValues(st *guard.Steps, n int) runValues {
 	const share = 64
 	return runValues{
-		c: c, steps: st, isText: c.Field.Type == herb.TypeText,
+		c: c, steps: st, isText: c.Field.Type == herb.TypeText, value: make([]byte, 0, 128),
 		stored: len(c.values) > 0 && n >= c.Distinct()/share, rest: c.values,
 	}
 }
@@ -48,32 +47,29 @@ func (v *runValues) at(run int) []byte {
 		v.known, v.next = 0, run+1
 	}
 	for ; v.next <= run; v.next++ {
-		shared := 0
-		if rest := v.rest; len(rest) >= 2+chunkSize && int(rest[0]) <= len(v.value) && int(rest[0])+chunkSize <= cap(v.value) && rest[0] < 0x80 && rest[1] <= chunkSize {
-			shared = int(rest[0])
-			*(*[chunkSize]byte)(v.value[shared : shared+chunkSize]) = [chunkSize]byte(rest[2:]) // nearly all values are short
-			v.value, v.rest = v.value[:shared+int(rest[1])], rest[2+int(rest[1]):]
+		shared, suffix := 0, 0
+		if rest := v.rest; len(rest) >= 2 && rest[0] < 0x80 && rest[1] < 0x80 { // nearly all values are short
+			shared, suffix, v.rest = int(rest[0]), int(rest[1]), rest[2:]
 		} else {
-			shared = v.readValue()
+			shared, suffix = v.uvarint(), v.uvarint()
 		}
+		if shared > len(v.value) || suffix > len(v.rest) {
+			guard.Corrupt("field %q has an invalid stored value", v.c.Field.Name)
+		}
+		if suffix <= chunkSize && len(v.rest) >= chunkSize && shared+chunkSize <= cap(v.value) {
+			*(*[chunkSize]byte)(v.value[shared : shared+chunkSize]) = [chunkSize]byte(v.rest)
+			v.value = v.value[:shared+suffix]
+		} else {
+			v.value = append(v.value[:shared], v.rest[:suffix]...)
+		}
+		v.rest = v.rest[suffix:]
 		v.known, v.shared = min(v.known, shared), min(v.shared, shared)
 	}
 	return v.value
 }
 
-// chunkSize is the number of bytes that are copied at once.
+// chunkSize is the number of bytes that are copied at once, which is faster than copying a few.
 const chunkSize = 16
-
-// readValue reads the next stored value and returns the length of the prefix that it shares with the one before.
-func (v *runValues) readValue() (shared int) {
-	shared, suffix := v.uvarint(), v.uvarint()
-	if shared > len(v.value) || suffix > len(v.rest) {
-		guard.Corrupt("field %q has an invalid stored value", v.c.Field.Name)
-	}
-	v.value = append(slices.Grow(v.value[:shared], suffix+128), v.rest[:suffix]...) // usually leaves room for the next ones
-	v.rest = v.rest[suffix:]
-	return shared
-}
 
 func (v *runValues) uvarint() int {
 	n, size := binary.Uvarint(v.rest)
