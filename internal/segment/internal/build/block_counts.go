@@ -2,8 +2,6 @@ package build
 
 import (
 	"bytes"
-	"context"
-	"errors"
 
 	"golang.org/x/sync/errgroup"
 
@@ -34,76 +32,60 @@ func (r BlockCountRules) most(fields []herb.Field) int {
 
 // writeBlockCounts writes the frequent values and their block counts. It reads the sections of the fields, which must be
 // written already.
-func (b *builder) writeBlockCounts(ctx context.Context) (err error) {
+func (b *builder) writeBlockCounts() {
 	rules := b.opts.Indexes.BlockCounts
 	if b.records < max(b.opts.Indexes.MinRecords, column.LongRun) {
-		return nil
+		return
 	}
 	f, err := b.w.Map(file.Meta{Fields: b.fields, Records: b.records})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return f.Guard(func() error {
-		st, pool := guard.NewSteps(ctx), &bitmap.Pool{Records: b.records}
-		columns := make([]column.Column, len(b.fields))
+	check(err)
+	defer func() { check(f.Close()) }()
+	columns := make([]column.Column, len(b.fields))
+	var values []column.FrequentValue
+	check(f.Guard(func() (err error) {
+		pool := &bitmap.Pool{Records: b.records}
 		for i := range columns {
 			if columns[i], err = column.Open(f, nil, pool, i); err != nil {
 				return err
 			}
 		}
-		values := column.FrequentValues(st, columns, rules.Share, rules.most(b.fields))
-		if len(values) == 0 {
-			return nil
-		}
-		var names []byte
-		for _, v := range values {
-			names = v.AppendName(names)
-		}
-		if err := b.w.Section(file.TagFrequent, file.NoField, bytes.NewReader(names)); err != nil {
-			return err
-		}
-		return b.writeBlockCountsOf(ctx, f, columns, values)
-	})
-}
-
-// writeBlockCountsOf writes the block counts of the sorted rows of all sortable fields, which it counts concurrently.
-func (b *builder) writeBlockCountsOf(ctx context.Context, f *file.File, columns []column.Column, values []column.FrequentValue) error {
+		values = column.FrequentValues(guard.NewSteps(b.tmp.ctx), columns, rules.Share, rules.most(b.fields))
+		return nil
+	}))
+	if len(values) == 0 {
+		return
+	}
+	var names []byte
+	for _, v := range values {
+		names = v.AppendName(names)
+	}
+	writeSections(b.w, file.NoField, section{file.TagFrequent, bytes.NewReader(names)})
 	counts := make([]*spillFile, len(columns))
 	var group errgroup.Group
 	group.SetLimit(workers())
 	for i := range columns {
-		if !b.fields[i].Sortable {
-			continue
+		if b.fields[i].Sortable {
+			counts[i] = b.tmp.newSpillFile()
+			b.tmp.start(&group, func() {
+				check(f.Guard(func() error { return b.countBlocks(&columns[i], values, counts[i]) }))
+			})
 		}
-		counts[i] = b.tmp.newSpillFile()
-		start(&group, func() error {
-			return f.Guard(func() error { return countBlocks(ctx, &columns[i], values, counts[i]) })
-		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
+	check(group.Wait())
 	for i, c := range counts {
-		if c == nil {
-			continue
-		}
-		if err := writeSections(b.w, uint32(i), section{file.TagBlockCounts, c}); err != nil {
-			return err
+		if c != nil {
+			writeSections(b.w, uint32(i), section{file.TagBlockCounts, c})
 		}
 	}
-	return nil
 }
 
 // countBlocks writes the block counts of a field.
-func countBlocks(ctx context.Context, c *column.Column, values []column.FrequentValue, out *spillFile) error {
-	st := guard.NewSteps(ctx)
+func (b *builder) countBlocks(c *column.Column, values []column.FrequentValue, out *spillFile) error {
+	st := guard.NewSteps(b.tmp.ctx)
 	var counts []byte
 	for _, v := range values {
 		counts = c.AppendBlockCounts(st, v, counts[:0])
-		if _, err := out.Write(counts); err != nil {
-			return err
-		}
+		out.Write(counts)
 	}
 	return nil
 }

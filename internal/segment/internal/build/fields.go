@@ -2,7 +2,6 @@ package build
 
 import (
 	"bytes"
-	"context"
 
 	"herbarium/internal/segment/internal/file"
 )
@@ -53,7 +52,7 @@ func (b *wordsBuilder) newFieldPostings(order []uint32, prefixes []termPrefix, d
 		}
 	}
 	return &optionalIndex{
-		add: func(record uint32, words []uint32) error {
+		add: func(record uint32, words []uint32) {
 			part := 0
 			for _, word := range words {
 				if word == 0 {
@@ -64,11 +63,10 @@ func (b *wordsBuilder) newFieldPostings(order []uint32, prefixes []termPrefix, d
 					sets.add((int(i)-1)*fields+fieldOf[part], record)
 				}
 			}
-			return sets.endRecord(record)
+			sets.endRecord(record)
 		},
-		encode: func(ctx context.Context) ([]section, error) {
-			docs, err := sets.encode(ctx)
-			return []section{{file.TagFieldRanges, bytes.NewReader(nested.head)}, {file.TagFieldDocs, docs}}, err
+		encode: func() []section {
+			return []section{{file.TagFieldRanges, bytes.NewReader(nested.head)}, {file.TagFieldDocs, sets.encode()}}
 		},
 	}
 }
