@@ -102,24 +102,21 @@ type builder struct {
 
 // begin creates the file and the builders of its sections.
 func (b *builder) begin() {
-	w, err := file.NewWriter(b.opts.FS, filepath.Join(b.tmp.dir, segmentFile))
+	var err error
+	b.w, err = file.NewWriter(b.opts.FS, filepath.Join(b.tmp.dir, segmentFile))
 	check(err)
-	b.w, b.starts = w, b.tmp.newSpillFile()
-	var weights []int // of the searchable fields
+	b.starts = b.tmp.newSpillFile()
+	b.words = newWordsBuilder(b.tmp, b.fields, b.opts.Memory/2, b.opts.Indexes)
 	lists := 0
 	for _, f := range b.fields {
-		if f.Searchable {
-			weights = append(weights, max(f.Weight, 1))
-		}
 		if f.Type == herb.TypeList {
 			lists++
 		}
 	}
-	b.words = newWordsBuilder(b.tmp, weights, b.opts.Memory/2, b.opts.Indexes)
 	for _, f := range b.fields {
 		b.columns = append(b.columns, newColumnBuilder(f, b.tmp, b.opts.Memory/8/max(lists, 1)))
 	}
-	check(b.w.Begin(file.TagRecords, file.NoField))
+	b.w.Begin(file.TagRecords, file.NoField)
 }
 
 // workers is the number of goroutines that prepare records, and later of fields that are sorted concurrently. The

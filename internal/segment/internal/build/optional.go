@@ -101,7 +101,7 @@ func (b *wordsBuilder) eachBatch(f func(*wordsBatch)) {
 			if batch.words = append(batch.words, uint32(word)); word > 0 {
 				continue
 			}
-			if parts++; parts%b.parts == 0 {
+			if parts++; parts%len(b.parts) == 0 {
 				batch.ends = append(batch.ends, len(batch.words))
 			}
 		}

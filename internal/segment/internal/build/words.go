@@ -2,44 +2,42 @@ package build
 
 import (
 	"encoding/binary"
+	"slices"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/file"
 )
 
 // wordsBuilder builds the full-text index of a segment.
 type wordsBuilder struct {
-	tmp      *tempDir
-	memory   int   // bytes for sorting
-	weights  []int // of the searchable fields
-	parts    int   // number of parts of a record; a field has as many as its weight
-	terms    *inverted
-	forward  *spillFile
-	starts   *spillFile
-	lengths  *spillFile
-	at       uint64
-	batches  []wordsBatchSize // in the forward index
-	total    int
-	records  uint32
-	optional OptionalIndexes
-	words    []byte // buffer
+	tmp        *tempDir
+	memory     int   // bytes for sorting
+	searchable int   // number of searchable fields
+	parts      []int // of a record, the searchable field of each; a field has as many as its weight
+	terms      *inverted
+	forward    *spillFile
+	starts     *spillFile
+	lengths    *spillFile
+	at         uint64
+	batches    []wordsBatchSize // in the forward index
+	total      int
+	records    uint32
+	optional   OptionalIndexes
+	words      []byte // buffer
 }
 
-func newWordsBuilder(tmp *tempDir, weights []int, memory int, optional OptionalIndexes) *wordsBuilder {
-	parts := 0
-	for _, weight := range weights {
-		parts += weight
+func newWordsBuilder(tmp *tempDir, fields []herb.Field, memory int, optional OptionalIndexes) *wordsBuilder {
+	b := &wordsBuilder{
+		tmp: tmp, memory: memory, optional: optional, terms: newInverted(tmp, memory),
+		forward: tmp.newSpillFile(), starts: tmp.newSpillFile(), lengths: tmp.newSpillFile(),
 	}
-	return &wordsBuilder{
-		tmp:      tmp,
-		memory:   memory,
-		weights:  weights,
-		parts:    parts,
-		terms:    newInverted(tmp, memory),
-		forward:  tmp.newSpillFile(),
-		starts:   tmp.newSpillFile(),
-		lengths:  tmp.newSpillFile(),
-		optional: optional,
+	for _, f := range fields {
+		if f.Searchable {
+			b.parts = append(b.parts, slices.Repeat([]int{b.searchable}, max(f.Weight, 1))...)
+			b.searchable++
+		}
 	}
+	return b
 }
 
 // add adds the words of the next records: the parts of each record.

@@ -2,7 +2,6 @@ package file
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -42,18 +41,6 @@ func (t *Strings) WithPrefix(prefix string) (from, to int) {
 	from, _ = t.Find(prefix)
 	n := sort.Search(t.Len()-from, func(i int) bool { return !strings.HasPrefix(string(t.At(from+i)), prefix) })
 	return from, from + n
-}
-
-// EncodeStrings encodes a table of sorted strings.
-func EncodeStrings(sorted []string) []byte {
-	head := TableHead{Sizes: make([]uint32, len(sorted)), Unit: 1}
-	for i, s := range sorted {
-		head.Sizes[i] = uint32(len(s))
-	}
-	var b bytes.Buffer
-	_, _ = head.WriteTo(&b) // never fails
-	b.WriteString(strings.Join(sorted, ""))
-	return b.Bytes()
 }
 
 // SplitTable splits an encoded table of strings or sets into the start of each item and the end of the last, and the
