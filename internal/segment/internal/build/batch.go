@@ -25,6 +25,7 @@ type batch struct {
 	values   [][]byte // by field, in the format of its column
 	words    tokens   // one part for each searchable field of each record
 	elements []tokens // by list field, one part for each record
+	splitter text.Splitter
 	ready    chan struct{}
 }
 
@@ -62,13 +63,12 @@ func (x *batch) empty(fields []herb.Field) *batch {
 	return x
 }
 
-// preparer prepares batches. Each goroutine has its own.
+// preparer prepares batches. It is safe for concurrent use.
 type preparer struct {
 	fields   []herb.Field
 	names    [][]byte // what precedes the value of each field in JSON
 	words    *dictionary
 	elements []*dictionary // by list field
-	splitter text.Splitter
 }
 
 // prepareWords splits a record into words.
@@ -80,7 +80,7 @@ func (p *preparer) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
 			continue
 		}
 		for range max(f.Weight, 1) { // a field of weight 3 counts as if it occurred three times
-			p.splitter.Each(r[i], addWord)
+			x.splitter.Each(r[i], addWord)
 			x.words.end()
 		}
 	}

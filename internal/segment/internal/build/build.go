@@ -119,40 +119,33 @@ func (b *builder) begin() {
 	b.w.Begin(file.TagRecords, file.NoField)
 }
 
-// workers is the number of goroutines that prepare records, and later of fields that are sorted concurrently. The
+// workers is the number of batches that are prepared concurrently, and later of fields that are sorted concurrently. The
 // single goroutines that read and write cannot keep up with more than four.
 func workers() int { return min(runtime.GOMAXPROCS(0), 4) }
 
 // read reads all records: their JSON is written to the file, their values and words to the builders. One goroutine
-// reads, several prepare, and one adds the batches in order and recycles them.
+// reads, one for each batch prepares it, and one adds the batches in order and recycles them.
 func (b *builder) read(records iter.Seq2[herb.Record, error]) {
-	inFlight := 3 * workers()
-	free, inOrder, work := make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
+	inFlight := workers() + 2 // one is read, and one is added
+	free, inOrder := make(chan *batch, inFlight), make(chan *batch, inFlight)
 	for range inFlight {
 		free <- newBatch(b.fields)
 	}
 	var group errgroup.Group
+	p := b.preparer()
 	b.tmp.start(&group, func() {
 		defer close(inOrder)
-		defer close(work)
 		check(readBatches(b.tmp.ctx, records, free, func(x *batch) {
 			inOrder <- x
-			work <- x
-		}))
-	})
-	for range workers() {
-		b.tmp.start(&group, func() {
-			p := b.preparer()
-			for x := range work {
+			b.tmp.start(&group, func() {
 				p.prepare(x)
 				x.ready <- struct{}{}
-			}
-		})
-	}
+			})
+		}))
+	})
 	b.tmp.start(&group, func() {
 		for x := range inOrder {
-			_, err := receive(b.tmp.ctx, x.ready)
-			check(err)
+			b.tmp.wait(x.ready)
 			b.addBatch(x)
 			b.opts.Progress(Progress{Phase: PhaseReading, Done: b.records})
 			free <- x.empty(b.fields)
@@ -164,19 +157,21 @@ func (b *builder) read(records iter.Seq2[herb.Record, error]) {
 // readBatches divides a sequence of records into batches and sends them. It returns errors, because a panic must not pass through
 // the sequence.
 func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) error {
-	x, err := receive(ctx, free)
-	if err != nil {
-		return err
-	}
+	x := <-free
 	for r, err := range records {
 		if err != nil {
 			return err
 		}
-		if x.add(r); x.full() {
-			send(x)
-			if x, err = receive(ctx, free); err != nil {
-				return err
-			}
+		if x.add(r); !x.full() {
+			continue
+		}
+		send(x)
+		select {
+		case x = <-free:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
 	if len(x.records) > 0 {
@@ -252,8 +247,7 @@ func (b *builder) write() {
 		b.words.writeTo(b.w)
 		b.reportSorted()
 		for i, c := range b.columns {
-			_, err := receive(b.tmp.ctx, sorted[i])
-			check(err)
+			b.tmp.wait(sorted[i])
 			c.writeTo(b.w, uint32(i))
 		}
 	})

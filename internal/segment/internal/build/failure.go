@@ -50,12 +50,11 @@ func (w *tempDir) start(group *errgroup.Group, f func()) {
 // checkContext ends the build if it is canceled.
 func (w *tempDir) checkContext() { check(context.Cause(w.ctx)) }
 
-// receive receives from a channel. It fails when ctx is canceled.
-func receive[T any](ctx context.Context, from <-chan T) (x T, err error) {
+// wait waits for a signal. It ends the build if it is canceled.
+func (w *tempDir) wait(signal <-chan struct{}) {
 	select {
-	case x = <-from:
-		return x, context.Cause(ctx)
-	case <-ctx.Done():
-		return x, context.Cause(ctx)
+	case <-signal:
+	case <-w.ctx.Done():
 	}
+	w.checkContext()
 }

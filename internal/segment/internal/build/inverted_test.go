@@ -22,12 +22,12 @@ func items(t *testing.T, table *setTable) (sets [][]byte) {
 	if _, err2 := table.sets.WriteTo(&b); err != nil || err2 != nil {
 		t.Fatal(err, err2)
 	}
-	starts, all, err := file.SplitTable(b.Bytes())
+	all, err := file.OpenTable(b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range starts.Len() - 1 {
-		sets = append(sets, all[starts.At(i):starts.At(i+1)])
+	for i := range all.Len() {
+		sets = append(sets, all.At(i))
 	}
 	return sets
 }

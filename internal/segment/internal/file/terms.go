@@ -40,9 +40,9 @@ func ReadTerms(path string, read func(terms Strings)) error {
 		if err := checkMetaRules(meta); err != nil {
 			return err
 		}
-		table, err := OpenStrings(terms)
+		table, err := OpenTable(terms)
 		if err == nil {
-			read(table)
+			read(Strings{table})
 		}
 		return err
 	})

@@ -11,24 +11,37 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Strings is an encoded sorted table of strings: their number, the start of each and the end of the last, and their
-// bytes.
-type Strings struct {
+// Table is an encoded table of items, which are strings or sets: their number, the start of each and the end of the last, and the
+// items.
+type Table struct {
 	starts U64s
-	bytes  []byte
+	items  []byte
 }
 
-// OpenStrings returns the table encoded in b.
-func OpenStrings(b []byte) (t Strings, err error) {
-	t.starts, t.bytes, err = SplitTable(b)
-	return t, err
+// OpenTable returns the table encoded in b.
+func OpenTable(b []byte) (t Table, err error) {
+	if len(b) == 0 {
+		return t, nil
+	}
+	if len(b) >= 8 {
+		if n := binary.LittleEndian.Uint64(b); n <= uint64(len(b))/8 && 8*(n+2) <= uint64(len(b)) {
+			return Table{b[8 : 8*(n+2)], b[8*(n+2):]}, nil
+		}
+	}
+	return t, fmt.Errorf("%w: table of strings or sets", guard.ErrCorrupt)
 }
 
-// Len returns the number of strings.
-func (t *Strings) Len() int { return max(t.starts.Len()-1, 0) }
+// Len returns the number of items.
+func (t *Table) Len() int { return max(t.starts.Len()-1, 0) }
 
-// At returns string i.
-func (t *Strings) At(i int) []byte { return t.bytes[t.starts.At(i):t.starts.At(i+1)] }
+// At returns item i.
+func (t *Table) At(i int) []byte { return t.items[t.starts.At(i):t.starts.At(i+1)] }
+
+// Size returns the number of bytes of all items.
+func (t *Table) Size() int { return len(t.items) }
+
+// Strings is a table of sorted strings.
+type Strings struct{ Table }
 
 // Find returns the index of s, or where it would be inserted.
 func (t *Strings) Find(s string) (i int, ok bool) {
@@ -41,20 +54,6 @@ func (t *Strings) WithPrefix(prefix string) (from, to int) {
 	from, _ = t.Find(prefix)
 	n := sort.Search(t.Len()-from, func(i int) bool { return !strings.HasPrefix(string(t.At(from+i)), prefix) })
 	return from, from + n
-}
-
-// SplitTable splits an encoded table of strings or sets into the start of each item and the end of the last, and the
-// items.
-func SplitTable(b []byte) (starts U64s, items []byte, err error) {
-	if len(b) == 0 {
-		return nil, nil, nil
-	}
-	if len(b) >= 8 {
-		if n := binary.LittleEndian.Uint64(b); n <= uint64(len(b))/8 && 8*(n+2) <= uint64(len(b)) {
-			return b[8 : 8*(n+2)], b[8*(n+2):], nil
-		}
-	}
-	return nil, nil, fmt.Errorf("%w: table of strings or sets", guard.ErrCorrupt)
 }
 
 // TableHead is the part of a table before its items: their number, the start of each, and the end of the last.
