@@ -3,8 +3,6 @@ package build
 import (
 	"bytes"
 
-	"golang.org/x/sync/errgroup"
-
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
@@ -30,8 +28,8 @@ func (r BlockCountRules) most(fields []herb.Field) int {
 	return min(r.Max, r.MaxPairs/max(sortable, 1))
 }
 
-// writeBlockCounts writes the frequent values and their block counts. It reads the sections of the fields, which must be
-// written already.
+// writeBlockCounts writes the frequent values and their block counts in the sorted rows of all sortable fields. It reads the
+// sections of the fields, which must be written already.
 func (b *builder) writeBlockCounts() {
 	rules := b.opts.Indexes.BlockCounts
 	if b.records < max(b.opts.Indexes.MinRecords, column.LongRun) {
@@ -40,52 +38,34 @@ func (b *builder) writeBlockCounts() {
 	f, err := b.w.Map(file.Meta{Fields: b.fields, Records: b.records})
 	check(err)
 	defer func() { check(f.Close()) }()
-	columns := make([]column.Column, len(b.fields))
-	var values []column.FrequentValue
-	check(f.Guard(func() (err error) {
-		pool := &bitmap.Pool{Records: b.records}
+	check(f.Guard(func() error {
+		st, pool := guard.NewSteps(b.tmp.ctx), &bitmap.Pool{Records: b.records}
+		columns := make([]column.Column, len(b.fields))
 		for i := range columns {
 			if columns[i], err = column.Open(f, nil, pool, i); err != nil {
 				return err
 			}
 		}
-		values = column.FrequentValues(guard.NewSteps(b.tmp.ctx), columns, rules.Share, rules.most(b.fields))
+		values := column.FrequentValues(st, columns, rules.Share, rules.most(b.fields))
+		if len(values) == 0 {
+			return nil
+		}
+		var encoded []byte
+		for _, v := range values {
+			encoded = v.AppendName(encoded)
+		}
+		writeSections(b.w, file.NoField, section{file.TagFrequent, bytes.NewReader(encoded)})
+		for i := range columns {
+			if !b.fields[i].Sortable {
+				continue
+			}
+			counts := b.tmp.newSpillFile()
+			for _, v := range values {
+				encoded = columns[i].AppendBlockCounts(st, v, encoded[:0])
+				counts.Write(encoded)
+			}
+			writeSections(b.w, uint32(i), section{file.TagBlockCounts, counts})
+		}
 		return nil
 	}))
-	if len(values) == 0 {
-		return
-	}
-	var names []byte
-	for _, v := range values {
-		names = v.AppendName(names)
-	}
-	writeSections(b.w, file.NoField, section{file.TagFrequent, bytes.NewReader(names)})
-	counts := make([]*spillFile, len(columns))
-	var group errgroup.Group
-	group.SetLimit(workers())
-	for i := range columns {
-		if b.fields[i].Sortable {
-			counts[i] = b.tmp.newSpillFile()
-			b.tmp.start(&group, func() {
-				check(f.Guard(func() error { return b.countBlocks(&columns[i], values, counts[i]) }))
-			})
-		}
-	}
-	check(group.Wait())
-	for i, c := range counts {
-		if c != nil {
-			writeSections(b.w, uint32(i), section{file.TagBlockCounts, c})
-		}
-	}
-}
-
-// countBlocks writes the block counts of a field.
-func (b *builder) countBlocks(c *column.Column, values []column.FrequentValue, out *spillFile) error {
-	st := guard.NewSteps(b.tmp.ctx)
-	var counts []byte
-	for _, v := range values {
-		counts = c.AppendBlockCounts(st, v, counts[:0])
-		out.Write(counts)
-	}
-	return nil
 }
