@@ -83,7 +83,6 @@ func (b *columnBuilder) sort(s *sorter) {
 	b.placeSorted(s)
 	s.finish()
 	b.beginRun() // the missing values
-	b.markNonUniform(-1)
 	for _, m := range missing {
 		m.eachU32(b.place)
 		m.remove()
@@ -121,6 +120,9 @@ func (b *columnBuilder) placeSorted(s *sorter) {
 	values, storesKeys := runValuesWriter{out: b.runValues}, column.ValuesTag(b.field.Type) == file.TagKeys
 	s.each(func(key, payload []byte, record uint32) {
 		if b.runCount == 0 || string(key) != string(runKey) {
+			if b.runCount%8 == 0 {
+				b.nonUniform = append(b.nonUniform, 0)
+			}
 			b.beginRun()
 			runKey, runPayload = append(runKey[:0], key...), append(runPayload[:0], payload...)
 			if b.runValues != nil {
@@ -131,7 +133,8 @@ func (b *columnBuilder) placeSorted(s *sorter) {
 				values.add(value)
 			}
 		} else if !column.EqualByKey(b.field.Type) && string(payload) != string(runPayload) {
-			b.markNonUniform(b.runCount - 1)
+			run := b.runCount - 1
+			b.nonUniform[run/8] |= 1 << (run % 8)
 		}
 		b.place(record)
 	})
@@ -149,16 +152,6 @@ func (b *columnBuilder) beginRun() {
 		b.sets.endRun()
 	}
 	b.runs.writeU32(uint32(b.sets.placed))
-}
-
-// markNonUniform marks a run as non-uniform; -1 only allocates the bits of all runs.
-func (b *columnBuilder) markNonUniform(run int) {
-	for len(b.nonUniform) < (b.runCount+6)/8 || run >= 8*len(b.nonUniform) {
-		b.nonUniform = append(b.nonUniform, 0)
-	}
-	if run >= 0 {
-		b.nonUniform[run/8] |= 1 << (run % 8)
-	}
 }
 
 // writeTo writes the sections of the field.

@@ -192,7 +192,7 @@ func encodedTable(file []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: no magic number at the start", guard.ErrCorrupt)
 	}
 	if v := binary.LittleEndian.Uint32(file[len(Magic):]); v != FormatVersion {
-		return nil, fmt.Errorf("%w: it has %d and this program reads %d", ErrVersion, v, FormatVersion)
+		return nil, fmt.Errorf("%w: it has %d and this program reads %d; publish the dataset again", ErrVersion, v, FormatVersion)
 	}
 	if binary.LittleEndian.Uint32(file[len(Magic)+4:]) != 0 {
 		return nil, fmt.Errorf("%w: unknown flags", guard.ErrCorrupt)
