@@ -63,19 +63,36 @@ func (x *batch) empty(fields []herb.Field) *batch {
 	return x
 }
 
-// preparer prepares batches. It is safe for concurrent use.
-type preparer struct {
-	fields   []herb.Field
-	names    [][]byte // what precedes the value of each field in JSON
-	words    *dictionary
-	elements []*dictionary // by list field
+// prepare renders the records of a batch and splits them into words and elements. Several batches may be prepared concurrently.
+func (b *builder) prepare(x *batch) {
+	addWord := func(w []byte) { x.words.add(&b.words.terms.dictionary, w) }
+	for _, r := range x.records {
+		x.json = append(x.json, '{')
+		for i, c := range b.columns {
+			x.json = herb.AppendJSONString(append(x.json, c.label...), r[i])
+		}
+		x.json = append(x.json, '}')
+		x.ends = append(x.ends, len(x.json))
+		b.prepareWords(x, r, addWord)
+	}
+	for i, c := range b.columns {
+		values := x.values[i]
+		for _, r := range x.records {
+			values = binary.AppendUvarint(values, uint64(len(r[i])))
+			values = append(values, r[i]...)
+		}
+		x.values[i] = values
+		if c.elements != nil {
+			b.prepareElements(x, i)
+		}
+	}
 }
 
 // prepareWords splits a record into words.
-func (p *preparer) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
-	p.words.mu.RLock()
-	defer p.words.mu.RUnlock() // even after a panic, which fails only this build
-	for i, f := range p.fields {
+func (b *builder) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
+	b.words.terms.mu.RLock()
+	defer b.words.terms.mu.RUnlock() // even after a panic, which fails only this build
+	for i, f := range b.fields {
 		if !f.Searchable {
 			continue
 		}
@@ -86,34 +103,9 @@ func (p *preparer) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
 	}
 }
 
-// prepare renders the records of a batch and splits them into words.
-func (p *preparer) prepare(x *batch) {
-	addWord := func(w []byte) { x.words.add(p.words, w) }
-	for _, r := range x.records {
-		x.json = append(x.json, '{')
-		for i, name := range p.names {
-			x.json = herb.AppendJSONString(append(x.json, name...), r[i])
-		}
-		x.json = append(x.json, '}')
-		x.ends = append(x.ends, len(x.json))
-		p.prepareWords(x, r, addWord)
-	}
-	for i, f := range p.fields {
-		values := x.values[i]
-		for _, r := range x.records {
-			values = binary.AppendUvarint(values, uint64(len(r[i])))
-			values = append(values, r[i]...)
-		}
-		x.values[i] = values
-		if f.Type == herb.TypeList {
-			p.prepareElements(x, i)
-		}
-	}
-}
-
 // prepareElements splits the values of a list field.
-func (p *preparer) prepareElements(x *batch, field int) {
-	t, d := &x.elements[field], p.elements[field]
+func (b *builder) prepareElements(x *batch, field int) {
+	t, d := &x.elements[field], &b.columns[field].elements.dictionary
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	for _, r := range x.records {

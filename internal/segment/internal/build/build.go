@@ -113,8 +113,13 @@ func (b *builder) begin() {
 			lists++
 		}
 	}
-	for _, f := range b.fields {
-		b.columns = append(b.columns, newColumnBuilder(f, b.tmp, b.opts.Memory/8/max(lists, 1)))
+	for i, f := range b.fields {
+		c := newColumnBuilder(f, b.tmp, b.opts.Memory/8/max(lists, 1))
+		if i > 0 {
+			c.label = []byte{','}
+		}
+		c.label = append(herb.AppendJSONString(c.label, f.Name), ':')
+		b.columns = append(b.columns, c)
 	}
 	b.w.Begin(file.TagRecords, file.NoField)
 }
@@ -132,13 +137,12 @@ func (b *builder) read(records iter.Seq2[herb.Record, error]) {
 		free <- newBatch(b.fields)
 	}
 	var group errgroup.Group
-	p := b.preparer()
 	b.tmp.start(&group, func() {
 		defer close(inOrder)
 		check(readBatches(b.tmp.ctx, records, free, func(x *batch) {
 			inOrder <- x
 			b.tmp.start(&group, func() {
-				p.prepare(x)
+				b.prepare(x)
 				x.ready <- struct{}{}
 			})
 		}))
@@ -178,21 +182,6 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 		send(x)
 	}
 	return nil
-}
-
-func (b *builder) preparer() *preparer {
-	p := &preparer{fields: b.fields, words: &b.words.terms.dictionary, elements: make([]*dictionary, len(b.fields))}
-	for i, c := range b.columns {
-		name := append(herb.AppendJSONString(nil, c.field.Name), ':')
-		if i > 0 {
-			name = append([]byte{','}, name...)
-		}
-		p.names = append(p.names, name)
-		if c.elements != nil {
-			p.elements[i] = &c.elements.dictionary
-		}
-	}
-	return p
 }
 
 // addBatch adds a batch. Batches must be added in the order of the records.

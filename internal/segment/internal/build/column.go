@@ -14,6 +14,7 @@ import (
 // columnBuilder builds the sections of one field from its values.
 type columnBuilder struct {
 	field    herb.Field
+	label    []byte // what precedes a value in the JSON of a record
 	tmp      *tempDir
 	values   *spillFile // all values: length as varint, and bytes
 	size     int64      // of the values
