@@ -409,7 +409,7 @@ func TestGenerator(t *testing.T) {
 		g := newGenerator(seed, true)
 		seen := map[string]bool{}
 		for _, rec := range g.records(g.fields(), g.size()) {
-			if _, ok := text.NumberKey(rec[0]); !ok || seen[rec[0]] {
+			if _, ok := text.Key(herb.TypeNumber, rec[0]); !ok || seen[rec[0]] {
 				t.Fatalf("seed %d: id %q", seed, rec[0])
 			}
 			seen[rec[0]] = true

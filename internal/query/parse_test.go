@@ -219,7 +219,7 @@ func TestParseReserved(t *testing.T) {
 func TestParseConditions(t *testing.T) {
 	t.Parallel()
 	number := func(s string) query.Operand {
-		key, _ := text.NumberKey(s)
+		key, _ := text.Key(herb.TypeNumber, s)
 		return query.Operand{Text: s, Key: key}
 	}
 	plain := func(values ...string) []query.Operand {

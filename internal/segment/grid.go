@@ -4,6 +4,7 @@ import (
 	"context"
 	"sort"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/guard"
@@ -56,7 +57,7 @@ type gridAxis []string
 func newGridAxis(edges []string) gridAxis {
 	keys := make(gridAxis, len(edges))
 	for i, edge := range edges {
-		keys[i], _ = text.NumberKey(edge)
+		keys[i], _ = text.Key(herb.TypeNumber, edge)
 	}
 	return keys
 }

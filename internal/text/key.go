@@ -14,7 +14,8 @@ import (
 func Key(t herb.Type, value string) (key string, ok bool) {
 	switch t {
 	case herb.TypeNumber:
-		return NumberKey(value)
+		b, ok := appendNumberKey(make([]byte, 0, 64), []byte(value))
+		return string(b), ok
 	case herb.TypeDate:
 		return value, IsDate(value)
 	case herb.TypeDateTime:
@@ -45,21 +46,6 @@ func AppendScalarSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok 
 	return append(dst, scalar...), ok
 }
 
-// AppendIntegerKey is AppendScalarSortKey for numbers that consist of digits, the first of which is not 0. ok is false for other values. In
-// every notation, digits are a number in canonical form.
-func AppendIntegerKey(dst, value []byte) (key []byte, ok bool) {
-	if !isDigits(value) || value[0] == '0' {
-		return dst, false
-	}
-	end := len(value)
-	for value[end-1] == '0' {
-		end--
-	}
-	dst = append(dst, numberPositive)
-	dst = binary.BigEndian.AppendUint32(dst, uint32(int64(len(value))+1<<31))
-	return append(append(dst, value[:end]...), 0), true
-}
-
 // FieldKey returns the sort key of a value as written in the notation of its field. status is Valid if it has one.
 func FieldKey(f *herb.Field, value string) (key string, status Status) {
 	if value != "" && f.Notation.Decimal+f.Notation.Layout == "" {
@@ -81,20 +67,6 @@ const (
 	numberPositive = 3
 )
 
-// NumberKey returns the sort key of a number in plain decimal notation: an optional minus sign, digits without leading
-// zeros, and optionally a point and more digits. Equal numbers have equal keys regardless of notation. Numbers may have
-// any number of digits; nothing is rounded.
-//
-// The key consists of the sign, the position of the decimal point relative to the first significant digit, and the
-// significant digits. Exponent and digits of negative numbers are inverted, so that larger magnitudes sort first.
-func NumberKey(s string) (key string, ok bool) {
-	b, ok := appendNumberKey(make([]byte, 0, 64), []byte(s))
-	if !ok {
-		return "", false
-	}
-	return string(b), true
-}
-
 // IsNumber reports whether s is a number in plain decimal notation.
 func IsNumber(s []byte) bool {
 	_, _, _, ok := splitNumber(s)
@@ -109,6 +81,12 @@ func splitNumber(s []byte) (negative bool, whole, fraction []byte, ok bool) {
 	return negative, whole, fraction, ok
 }
 
+// appendNumberKey appends the sort key of a number in plain decimal notation: an optional minus sign, digits without leading
+// zeros, and optionally a point and more digits. Equal numbers have equal keys regardless of notation. Numbers may have
+// any number of digits; nothing is rounded.
+//
+// The key consists of the sign, the position of the decimal point relative to the first significant digit, and the
+// significant digits. Exponent and digits of negative numbers are inverted, so that larger magnitudes sort first.
 func appendNumberKey(dst, s []byte) (key []byte, ok bool) {
 	negative, whole, fraction, ok := splitNumber(s)
 	if !ok {

@@ -90,7 +90,7 @@ func TestNumberKey(t *testing.T) {
 	last := ""
 	for _, line := range lines {
 		for i, s := range line {
-			key, ok := text.NumberKey(s)
+			key, ok := text.Key(herb.TypeNumber, s)
 			switch {
 			case !ok:
 				t.Errorf("%q is not recognized as a number", s)
@@ -107,7 +107,7 @@ func TestNumberKey(t *testing.T) {
 		"1_000", "1,000", "1 ", " 1",
 		"--1", "1-", "1.2.3", "NaN", "Inf", "-Inf", "١", "１", "1/2", "½", "1\x00",
 	} {
-		if _, ok := text.NumberKey(s); ok {
+		if _, ok := text.Key(herb.TypeNumber, s); ok {
 			t.Errorf("%q is accepted as a number", s)
 		}
 	}
@@ -155,8 +155,8 @@ func decimal(r *rand.Rand) string {
 // compareNumbers compares the keys of two numbers with their values. Invalid numbers are skipped.
 func compareNumbers(t *testing.T, a, b string) {
 	t.Helper()
-	ka, oka := text.NumberKey(a)
-	kb, okb := text.NumberKey(b)
+	ka, oka := text.Key(herb.TypeNumber, a)
+	kb, okb := text.Key(herb.TypeNumber, b)
 	if !oka || !okb {
 		return
 	}

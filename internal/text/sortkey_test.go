@@ -109,8 +109,8 @@ func TestIsNumber(t *testing.T) {
 		for i := range b {
 			b[i] = "0012-.e+ "[r.IntN(9)]
 		}
-		if _, want := text.NumberKey(string(b)); text.IsNumber(b) != want {
-			t.Errorf("IsNumber(%q) is %t and NumberKey says %t", b, !want, want)
+		if _, want := text.Key(herb.TypeNumber, string(b)); text.IsNumber(b) != want {
+			t.Errorf("IsNumber(%q) is %t and Key says %t", b, !want, want)
 		}
 	}
 }
@@ -145,24 +145,6 @@ func TestCommonWeights(t *testing.T) {
 		}
 		if strings.ContainsAny(key[2:], "\x00\x01") {
 			t.Errorf("%U has the tertiary weights %x", r, key[2:])
-		}
-	}
-}
-
-// TestAppendIntegerKey checks that digits have the keys of numbers, and that other notations are left to AppendScalarSortKey.
-func TestAppendIntegerKey(t *testing.T) {
-	t.Parallel()
-	for value, isInteger := range map[string]bool{
-		"1": true, "10": true, "100": true, "1005": true, "98700": true, "18446744073709551616000": true,
-		"": false, "0": false, "00": false, "05": false, "-1": false, "+1": false, "1.0": false, "1e3": false, "1,000": false, " 1": false, "x": false,
-	} {
-		key, ok := text.AppendIntegerKey([]byte("before"), []byte(value))
-		want := []byte("before")
-		if isInteger {
-			want, _ = text.AppendScalarSortKey(want, herb.TypeNumber, []byte(value))
-		}
-		if ok != isInteger || string(key) != string(want) {
-			t.Errorf("%q: %q, %t; want %q, %t", value, key, ok, want, isInteger)
 		}
 	}
 }

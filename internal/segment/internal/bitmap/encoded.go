@@ -72,12 +72,9 @@ func (e Encoded) CountIn(st *guard.Steps, among Bits) (n int) {
 // trailer returns the bytes that follow the set.
 func (e Encoded) trailer() []byte {
 	all := openContainers(e)
-	if 4 <= len(all.heads) && all.offsets != nil {
-		all.i = len(all.heads)/4 - 1
-		all.body = e[binary.LittleEndian.Uint32(all.offsets[4*all.i:]):]
-		all.heads = all.heads[4*all.i:]
-	}
-	for _, ok := all.next(); ok; _, ok = all.next() {
+	if n := len(all.heads); n > 0 {
+		all.seek(uint32(binary.LittleEndian.Uint16(all.heads[n-4:])) << 16) // the last one
+		all.next()
 	}
 	return all.body
 }

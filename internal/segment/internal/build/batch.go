@@ -25,6 +25,7 @@ type batch struct {
 	values   [][]byte // by field, in the format of its column
 	words    tokens   // one part for each searchable field of each record
 	elements []tokens // by list field, one part for each record
+	splitter text.Splitter
 	ready    chan struct{}
 }
 
@@ -62,58 +63,49 @@ func (x *batch) empty(fields []herb.Field) *batch {
 	return x
 }
 
-// preparer prepares batches. Each goroutine has its own.
-type preparer struct {
-	fields   []herb.Field
-	names    [][]byte // what precedes the value of each field in JSON
-	words    *dictionary
-	elements []*dictionary // by list field
-	splitter text.Splitter
-}
-
-// prepareWords splits a record into words.
-func (p *preparer) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
-	p.words.mu.RLock()
-	defer p.words.mu.RUnlock() // even after a panic, which fails only this build
-	for i, f := range p.fields {
-		if !f.Searchable {
-			continue
-		}
-		for range max(f.Weight, 1) { // a field of weight 3 counts as if it occurred three times
-			p.splitter.Each(r[i], addWord)
-			x.words.end()
-		}
-	}
-}
-
-// prepare renders the records of a batch and splits them into words.
-func (p *preparer) prepare(x *batch) {
-	addWord := func(w []byte) { x.words.add(p.words, w) }
+// prepare renders the records of a batch and splits them into words and elements. Several batches may be prepared concurrently.
+func (b *builder) prepare(x *batch) {
+	addWord := func(w []byte) { x.words.add(&b.words.terms.dictionary, w) }
 	for _, r := range x.records {
 		x.json = append(x.json, '{')
-		for i, name := range p.names {
-			x.json = herb.AppendJSONString(append(x.json, name...), r[i])
+		for i, c := range b.columns {
+			x.json = herb.AppendJSONString(append(x.json, c.label...), r[i])
 		}
 		x.json = append(x.json, '}')
 		x.ends = append(x.ends, len(x.json))
-		p.prepareWords(x, r, addWord)
+		b.prepareWords(x, r, addWord)
 	}
-	for i, f := range p.fields {
+	for i, c := range b.columns {
 		values := x.values[i]
 		for _, r := range x.records {
 			values = binary.AppendUvarint(values, uint64(len(r[i])))
 			values = append(values, r[i]...)
 		}
 		x.values[i] = values
-		if f.Type == herb.TypeList {
-			p.prepareElements(x, i)
+		if c.elements != nil {
+			b.prepareElements(x, i)
+		}
+	}
+}
+
+// prepareWords splits a record into words.
+func (b *builder) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
+	b.words.terms.mu.RLock()
+	defer b.words.terms.mu.RUnlock() // even after a panic, which fails only this build
+	for i, f := range b.fields {
+		if !f.Searchable {
+			continue
+		}
+		for range max(f.Weight, 1) { // a field of weight 3 counts as if it occurred three times
+			x.splitter.Each(r[i], addWord)
+			x.words.end()
 		}
 	}
 }
 
 // prepareElements splits the values of a list field.
-func (p *preparer) prepareElements(x *batch, field int) {
-	t, d := &x.elements[field], p.elements[field]
+func (b *builder) prepareElements(x *batch, field int) {
+	t, d := &x.elements[field], &b.columns[field].elements.dictionary
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	for _, r := range x.records {

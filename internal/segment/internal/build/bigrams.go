@@ -3,7 +3,6 @@ package build
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/binary"
 	"slices"
 
@@ -71,7 +70,7 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 		table.numbers += c.seconds
 	}
 	return &optionalIndex{
-		add: func(record uint32, entries []uint32) error {
+		add: func(record uint32, entries []uint32) {
 			before := uint32(0) // rank of the preceding term, or 0
 			for _, word := range entries {
 				rank := uint32(0)
@@ -83,15 +82,13 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 				}
 				before = rank
 			}
-			return table.spillIfFull()
+			table.spillIfFull()
 		},
-		encode: func(ctx context.Context) ([]section, error) {
-			if err := table.finish(); err != nil {
-				return nil, err
-			}
+		encode: func() []section {
+			table.finish()
 			docs, freqs := newSetTable(b.tmp), newSetTable(b.tmp)
-			_, err := table.encode(ctx, docs, freqs)
-			return []section{{file.TagBigramTerms, bytes.NewReader(head)}, {file.TagBigramDocs, docs}, {file.TagBigramFreqs, freqs}}, err
+			table.encode(docs, freqs)
+			return []section{{file.TagBigramTerms, bytes.NewReader(head)}, {file.TagBigramDocs, docs}, {file.TagBigramFreqs, freqs}}
 		},
 	}
 }

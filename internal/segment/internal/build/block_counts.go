@@ -2,10 +2,6 @@ package build
 
 import (
 	"bytes"
-	"context"
-	"errors"
-
-	"golang.org/x/sync/errgroup"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/bitmap"
@@ -32,20 +28,18 @@ func (r BlockCountRules) most(fields []herb.Field) int {
 	return min(r.Max, r.MaxPairs/max(sortable, 1))
 }
 
-// writeBlockCounts writes the frequent values and their block counts. It reads the sections of the fields, which must be
-// written already.
-func (b *builder) writeBlockCounts(ctx context.Context) (err error) {
+// writeBlockCounts writes the frequent values and their block counts in the sorted rows of all sortable fields. It reads the
+// sections of the fields, which must be written already.
+func (b *builder) writeBlockCounts() {
 	rules := b.opts.Indexes.BlockCounts
 	if b.records < max(b.opts.Indexes.MinRecords, column.LongRun) {
-		return nil
+		return
 	}
 	f, err := b.w.Map(file.Meta{Fields: b.fields, Records: b.records})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return f.Guard(func() error {
-		st, pool := guard.NewSteps(ctx), &bitmap.Pool{Records: b.records}
+	check(err)
+	defer func() { check(f.Close()) }()
+	check(f.Guard(func() error {
+		st, pool := guard.NewSteps(b.tmp.ctx), &bitmap.Pool{Records: b.records}
 		columns := make([]column.Column, len(b.fields))
 		for i := range columns {
 			if columns[i], err = column.Open(f, nil, pool, i); err != nil {
@@ -56,54 +50,22 @@ func (b *builder) writeBlockCounts(ctx context.Context) (err error) {
 		if len(values) == 0 {
 			return nil
 		}
-		var names []byte
+		var encoded []byte
 		for _, v := range values {
-			names = v.AppendName(names)
+			encoded = v.AppendName(encoded)
 		}
-		if err := b.w.Section(file.TagFrequent, file.NoField, bytes.NewReader(names)); err != nil {
-			return err
+		writeSections(b.w, file.NoField, section{file.TagFrequent, bytes.NewReader(encoded)})
+		for i := range columns {
+			if !b.fields[i].Sortable {
+				continue
+			}
+			counts := b.tmp.newSpillFile()
+			for _, v := range values {
+				encoded = columns[i].AppendBlockCounts(st, v, encoded[:0])
+				counts.Write(encoded)
+			}
+			writeSections(b.w, uint32(i), section{file.TagBlockCounts, counts})
 		}
-		return b.writeBlockCountsOf(ctx, f, columns, values)
-	})
-}
-
-// writeBlockCountsOf writes the block counts of the sorted rows of all sortable fields, which it counts concurrently.
-func (b *builder) writeBlockCountsOf(ctx context.Context, f *file.File, columns []column.Column, values []column.FrequentValue) error {
-	counts := make([]*spillFile, len(columns))
-	var group errgroup.Group
-	group.SetLimit(workers())
-	for i := range columns {
-		if !b.fields[i].Sortable {
-			continue
-		}
-		counts[i] = b.tmp.newSpillFile()
-		start(&group, func() error {
-			return f.Guard(func() error { return countBlocks(ctx, &columns[i], values, counts[i]) })
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	for i, c := range counts {
-		if c == nil {
-			continue
-		}
-		if err := writeSections(b.w, uint32(i), section{file.TagBlockCounts, c}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// countBlocks writes the block counts of a field.
-func countBlocks(ctx context.Context, c *column.Column, values []column.FrequentValue, out *spillFile) error {
-	st := guard.NewSteps(ctx)
-	var counts []byte
-	for _, v := range values {
-		counts = c.AppendBlockCounts(st, v, counts[:0])
-		if _, err := out.Write(counts); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	}))
 }

@@ -3,9 +3,8 @@
 package build
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"iter"
 	"path/filepath"
@@ -51,43 +50,37 @@ const (
 // Create builds a segment from records and returns their number. The file appears under its name only when it is
 // complete and synced. After an error, or when ctx is canceled, it leaves no files behind.
 func Create(ctx context.Context, path string, fields []herb.Field, records iter.Seq2[herb.Record, error], opts Options) (n int, err error) {
-	if opts.Memory == 0 {
-		opts.Memory = 128 << 20
-	}
+	opts.Memory = cmp.Or(opts.Memory, 128<<20)
+	opts.FS = cmp.Or[filesystem.FS](opts.FS, filesystem.OS{})
+	opts.Indexes = cmp.Or(opts.Indexes, DefaultIndexes())
 	if opts.Progress == nil {
 		opts.Progress = func(Progress) {}
-	}
-	if opts.FS == nil {
-		opts.FS = filesystem.OS{}
-	}
-	if opts.Indexes == (OptionalIndexes{}) {
-		opts.Indexes = DefaultIndexes()
 	}
 	dir, named := path+PartSuffix, false
 	if err := opts.FS.Mkdir(dir, 0o700); err != nil {
 		return 0, err
 	}
-	defer func() {
-		if err = errors.Join(err, opts.FS.RemoveAll(dir)); err != nil && named {
-			n, err = 0, errors.Join(err, opts.FS.RemoveAll(path))
-		}
-	}()
-	b, err := newBuilder(dir, fields, opts)
-	if err != nil {
-		return 0, err
+	b := &builder{opts: opts, fields: fields, tmp: newTempDir(ctx, opts.FS, dir, opts.Memory, len(fields))}
+	err = catch(func() {
+		b.begin()
+		b.read(records)
+		b.write()
+		b.tmp.checkContext()
+		check(opts.FS.Rename(filepath.Join(dir, segmentFile), path))
+		named = true
+		check(filesystem.SyncDir(opts.FS, filepath.Dir(path)))
+	})
+	if b.w != nil {
+		err = errors.Join(err, b.w.Close())
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
-	if err := b.read(ctx, records); err != nil {
-		return 0, err
+	err = errors.Join(err, b.tmp.close(), opts.FS.RemoveAll(dir))
+	if err == nil {
+		return b.records, nil
 	}
-	if err := b.write(ctx); err != nil {
-		return 0, err
+	if named {
+		err = errors.Join(err, opts.FS.RemoveAll(path))
 	}
-	if err := opts.FS.Rename(filepath.Join(dir, segmentFile), path); err != nil {
-		return 0, err
-	}
-	named = true
-	return b.records, filesystem.SyncDir(opts.FS, filepath.Dir(path))
+	return 0, err
 }
 
 const segmentFile = "segment"
@@ -103,117 +96,86 @@ type builder struct {
 	records int
 	columns []*columnBuilder
 	words   *wordsBuilder
+	mu      sync.Mutex // of sorted, and of calls of Progress
+	sorted  int        // calls of reportSorted
 }
 
-func newBuilder(dir string, fields []herb.Field, opts Options) (_ *builder, err error) {
-	b := &builder{opts: opts, fields: fields, tmp: newTempDir(opts.FS, dir, opts.Memory, len(fields))}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, b.close())
-		}
-	}()
-	if b.w, err = file.NewWriter(opts.FS, filepath.Join(dir, segmentFile)); err != nil {
-		return nil, err
-	}
+// begin creates the file and the builders of its sections.
+func (b *builder) begin() {
+	var err error
+	b.w, err = file.NewWriter(b.opts.FS, filepath.Join(b.tmp.dir, segmentFile))
+	check(err)
 	b.starts = b.tmp.newSpillFile()
-	var weights []int // of the searchable fields
+	b.words = newWordsBuilder(b.tmp, b.fields, b.opts.Memory/2, b.opts.Indexes)
 	lists := 0
-	for _, f := range fields {
-		if f.Searchable {
-			weights = append(weights, max(f.Weight, 1))
-		}
+	for _, f := range b.fields {
 		if f.Type == herb.TypeList {
 			lists++
 		}
 	}
-	b.words = newWordsBuilder(b.tmp, weights, opts.Memory/2, opts.Indexes)
-	for _, f := range fields {
-		b.columns = append(b.columns, newColumnBuilder(f, b.tmp, opts.Memory/8/max(lists, 1)))
+	for i, f := range b.fields {
+		c := newColumnBuilder(f, b.tmp, b.opts.Memory/8/max(lists, 1))
+		if i > 0 {
+			c.label = []byte{','}
+		}
+		c.label = append(herb.AppendJSONString(c.label, f.Name), ':')
+		b.columns = append(b.columns, c)
 	}
-	return b, b.w.Begin(file.TagRecords, file.NoField)
+	b.w.Begin(file.TagRecords, file.NoField)
 }
 
-// workers is the number of goroutines that prepare records, and later of fields that are sorted concurrently. The
+// workers is the number of batches that are prepared concurrently, and later of fields that are sorted concurrently. The
 // single goroutines that read and write cannot keep up with more than four.
 func workers() int { return min(runtime.GOMAXPROCS(0), 4) }
 
-// start runs f in a goroutine of a group and converts a panic to an error of the build: it would end the process, which may be
-// a server.
-func start(group *errgroup.Group, f func() error) {
-	group.Go(func() (err error) {
-		defer herb.Recover(&err)
-		return f()
-	})
-}
-
 // read reads all records: their JSON is written to the file, their values and words to the builders. One goroutine
-// reads, several prepare, and one adds the batches in order and recycles them.
-func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error]) error {
-	inFlight := 3 * workers()
-	free, inOrder, work := make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
+// reads, one for each batch prepares it, and one adds the batches in order and recycles them.
+func (b *builder) read(records iter.Seq2[herb.Record, error]) {
+	inFlight := workers() + 2 // one is read, and one is added
+	free, inOrder := make(chan *batch, inFlight), make(chan *batch, inFlight)
 	for range inFlight {
 		free <- newBatch(b.fields)
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	start(group, func() error {
+	var group errgroup.Group
+	b.tmp.start(&group, func() {
 		defer close(inOrder)
-		defer close(work)
-		return readBatches(ctx, records, free, func(x *batch) {
+		check(readBatches(b.tmp.ctx, records, free, func(x *batch) {
 			inOrder <- x
-			work <- x
-		})
-	})
-	for range workers() {
-		start(group, func() error {
-			p := b.preparer()
-			for x := range work {
-				p.prepare(x)
+			b.tmp.start(&group, func() {
+				b.prepare(x)
 				x.ready <- struct{}{}
-			}
-			return nil
-		})
-	}
-	start(group, func() error {
+			})
+		}))
+	})
+	b.tmp.start(&group, func() {
 		for x := range inOrder {
-			if _, err := receive(ctx, x.ready); err != nil {
-				return err
-			}
-			if err := b.addBatch(x); err != nil {
-				return err
-			}
+			b.tmp.wait(x.ready)
+			b.addBatch(x)
 			b.opts.Progress(Progress{Phase: PhaseReading, Done: b.records})
 			free <- x.empty(b.fields)
 		}
-		return nil
 	})
-	return group.Wait()
+	check(group.Wait())
 }
 
-// receive receives from a channel. It fails when ctx is canceled.
-func receive[T any](ctx context.Context, from <-chan T) (x T, err error) {
-	select {
-	case x = <-from:
-		return x, context.Cause(ctx)
-	case <-ctx.Done():
-		return x, context.Cause(ctx)
-	}
-}
-
-// readBatches divides a sequence of records into batches and sends them.
+// readBatches divides a sequence of records into batches and sends them. It returns errors, because a panic must not pass through
+// the sequence.
 func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) error {
-	x, err := receive(ctx, free)
-	if err != nil {
-		return err
-	}
+	x := <-free
 	for r, err := range records {
 		if err != nil {
 			return err
 		}
-		if x.add(r); x.full() {
-			send(x)
-			if x, err = receive(ctx, free); err != nil {
-				return err
-			}
+		if x.add(r); !x.full() {
+			continue
+		}
+		send(x)
+		select {
+		case x = <-free:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
 	if len(x.records) > 0 {
@@ -222,133 +184,71 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 	return nil
 }
 
-func (b *builder) preparer() *preparer {
-	p := &preparer{fields: b.fields, words: &b.words.terms.dictionary, elements: make([]*dictionary, len(b.fields))}
-	for i, c := range b.columns {
-		name := append(herb.AppendJSONString(nil, c.field.Name), ':')
-		if i > 0 {
-			name = append([]byte{','}, name...)
-		}
-		p.names = append(p.names, name)
-		if c.elements != nil {
-			p.elements[i] = &c.elements.dictionary
-		}
-	}
-	return p
-}
-
 // addBatch adds a batch. Batches must be added in the order of the records.
-func (b *builder) addBatch(x *batch) error {
+func (b *builder) addBatch(x *batch) {
 	if b.records+len(x.records) > file.MaxRecords {
-		return herb.Invalidf("more than %d records; a dataset cannot have more", file.MaxRecords)
+		check(herb.Invalidf("more than %d records; a dataset cannot have more", file.MaxRecords))
 	}
-	if _, err := b.w.Write(x.json); err != nil {
-		return err
-	}
-	var num [8]byte
+	_, err := b.w.Write(x.json)
+	check(err)
 	start := 0
 	for _, end := range x.ends {
-		if _, err := b.starts.Write(binary.LittleEndian.AppendUint64(num[:0], b.at+uint64(start))); err != nil {
-			return err
-		}
+		b.starts.writeU64(b.at + uint64(start))
 		start = end
 	}
 	for i, c := range b.columns {
-		if err := c.add(x.values[i], &x.elements[i], len(x.records)); err != nil {
-			return err
-		}
+		c.add(x.values[i], &x.elements[i], len(x.records))
 	}
-	if err := b.words.add(&x.words, len(x.records)); err != nil {
-		return err
-	}
+	b.words.add(&x.words, len(x.records))
 	b.at += uint64(len(x.json))
 	b.records += len(x.records)
-	return nil
 }
 
 // write sorts the fields, several concurrently, while it writes the other sections.
-func (b *builder) write(ctx context.Context) error {
-	done := b.countSorted()
+func (b *builder) write() {
+	b.reportSorted()
 	sorted, next := make([]chan struct{}, len(b.columns)), make(chan int, len(b.columns))
 	longest := int64(0)
 	for i, c := range b.columns {
 		sorted[i] = make(chan struct{}, 1)
 		longest = max(longest, c.size)
 		if c.elements != nil {
-			if err := c.elements.finish(); err != nil {
-				return err
-			}
+			c.elements.finish()
 		}
 		next <- i // in the order in which they are written
 	}
 	close(next)
-	group, groupCtx := errgroup.WithContext(ctx)
+	var group errgroup.Group
 	for range workers() {
-		start(group, func() error {
+		b.tmp.start(&group, func() {
 			s := newSorter(b.tmp, b.opts.Memory/workers(), b.records, 3*longest) // keys of text have up to two bytes per character
 			for i := range next {
-				if err := b.columns[i].sort(groupCtx, s); err != nil {
-					return err
-				}
-				done()
+				b.columns[i].sort(s)
+				b.reportSorted()
 				sorted[i] <- struct{}{}
 			}
-			return nil
 		})
 	}
-	start(group, func() error {
-		if err := b.writeRecords(groupCtx); err != nil {
-			return err
-		}
-		done()
+	b.tmp.start(&group, func() {
+		b.w.End() // of the records
+		b.starts.writeU64(b.at)
+		writeSections(b.w, file.NoField, section{file.TagStarts, b.starts})
+		b.words.writeTo(b.w)
+		b.reportSorted()
 		for i, c := range b.columns {
-			if _, err := receive(groupCtx, sorted[i]); err != nil {
-				return err
-			}
-			if err := c.writeTo(b.w, uint32(i)); err != nil {
-				return err
-			}
+			b.tmp.wait(sorted[i])
+			c.writeTo(b.w, uint32(i))
 		}
-		return nil
 	})
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	if err := b.writeBlockCounts(ctx); err != nil {
-		return err
-	}
-	return b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count})
+	check(group.Wait())
+	b.writeBlockCounts()
+	check(b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count}))
 }
 
-// writeRecords completes the records and writes the words.
-func (b *builder) writeRecords(ctx context.Context) error {
-	b.w.End()
-	end := binary.LittleEndian.AppendUint64(nil, b.at)
-	if err := b.w.Section(file.TagStarts, file.NoField, b.starts, bytes.NewReader(end)); err != nil {
-		return err
-	}
-	return b.words.writeTo(ctx, b.w)
-}
-
-// countSorted returns a function that reports that one more field, or the words, is sorted.
-func (b *builder) countSorted() (done func()) {
-	var mu sync.Mutex
-	p := Progress{Phase: PhaseSorting, Done: -1, Total: len(b.columns) + 1}
-	done = func() {
-		mu.Lock()
-		defer mu.Unlock()
-		p.Done++
-		b.opts.Progress(p)
-	}
-	done() // none yet
-	return done
-}
-
-// close closes the files of a build. Its directory is removed as a whole.
-func (b *builder) close() error {
-	var err error
-	if b.w != nil {
-		err = b.w.Close()
-	}
-	return errors.Join(err, b.tmp.close())
+// reportSorted reports that one more field, or the words, is sorted. The first call reports that none is.
+func (b *builder) reportSorted() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.opts.Progress(Progress{Phase: PhaseSorting, Done: b.sorted, Total: len(b.columns) + 1})
+	b.sorted++
 }

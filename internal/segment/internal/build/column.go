@@ -2,9 +2,7 @@ package build
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
-	"errors"
 	"hash/maphash"
 
 	"herbarium/internal/herb"
@@ -16,6 +14,7 @@ import (
 // columnBuilder builds the sections of one field from its values.
 type columnBuilder struct {
 	field    herb.Field
+	label    []byte // what precedes a value in the JSON of a record
 	tmp      *tempDir
 	values   *spillFile // all values: length as varint, and bytes
 	size     int64      // of the values
@@ -42,100 +41,55 @@ func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
 }
 
 // add adds the values of the next records and, for a list field, their elements.
-func (b *columnBuilder) add(values []byte, elements *tokens, records int) error {
-	if _, err := b.values.Write(values); err != nil {
-		return err
-	}
+func (b *columnBuilder) add(values []byte, elements *tokens, records int) {
+	b.values.Write(values)
 	b.size += int64(len(values))
 	if b.elements != nil {
 		elements.assignIDs(&b.elements.dictionary)
 		for i := range records {
 			ids := elements.next()
-			if err := b.lists.writeU32(uint32(len(ids))); err != nil {
-				return err
-			}
+			b.lists.writeU32(uint32(len(ids)))
 			b.listed += len(ids)
 			for _, id := range ids {
 				b.elements.addPair(id, uint32(b.records+i))
-				if err := b.lists.writeU32(id); err != nil {
-					return err
-				}
+				b.lists.writeU32(id)
 			}
-			if err := b.elements.spillIfFull(); err != nil {
-				return err
-			}
+			b.elements.spillIfFull()
 		}
 	}
 	b.records += records
-	return nil
-}
-
-// each calls f for every value. The bytes are only valid until f returns.
-func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []byte) error) error {
-	in, err := b.values.reader()
-	if err != nil {
-		return err
-	}
-	for record := range b.records {
-		if record%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		size, err := in.uvarint()
-		if err != nil {
-			return err
-		}
-		value, err := in.next(int(size))
-		if err != nil {
-			return err
-		}
-		if err := f(uint32(record), value); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // sort sorts the records by value and divides them into runs.
-func (b *columnBuilder) sort(ctx context.Context, s *sorter) (err error) {
+func (b *columnBuilder) sort(s *sorter) {
 	b.beginSort(s)
-	defer func() { err = errors.Join(err, s.finish()) }()
 	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by text.MissingRank
 	for i := range missing {
 		missing[i] = b.tmp.newSpillFile()
 	}
-	err = b.each(ctx, func(record uint32, value []byte) error {
+	in := b.values.reader()
+	for record := range uint32(b.records) {
+		if record%4096 == 0 {
+			b.tmp.checkContext()
+		}
+		value := in.next(int(in.uvarint()))
 		if rank := text.MissingRank(&b.field, value); rank >= 0 {
-			return missing[rank].writeU32(record)
+			missing[rank].writeU32(record)
+		} else {
+			s.add(value, record)
 		}
-		return s.add(value, record)
-	})
-	if err != nil {
-		return err
 	}
-	if err := b.values.remove(); err != nil {
-		return err
-	}
+	b.values.remove()
 	b.sorted, b.sets = b.tmp.newSpillFile(), newSortedSets(b.tmp, b.records)
-	if err := b.placeSorted(ctx, s); err != nil {
-		return err
-	}
-	if err := b.beginRun(); err != nil { // the missing values
-		return err
-	}
-	b.markNonUniform(-1)
+	b.placeSorted(s)
+	s.finish()
+	b.beginRun() // the missing values
 	for _, m := range missing {
-		if err := m.eachU32(b.place); err != nil {
-			return err
-		}
-		if err := m.remove(); err != nil {
-			return err
-		}
+		m.eachU32(b.place)
+		m.remove()
 	}
-	if err := b.sets.finish(); err != nil {
-		return err
-	}
-	b.ranks, err = b.tmp.invert(b.sorted, b.records, s.limit/2)
-	return err
+	b.sets.finish()
+	b.ranks = b.tmp.invert(b.sorted, b.records, s.limit/2)
 }
 
 // beginSort configures a sorter. Its payload distinguishes values with the same key: their text if it is stored with the key, or
@@ -154,68 +108,55 @@ func (b *columnBuilder) beginSort(s *sorter) {
 		}
 		return dst
 	}
-	s.begin(func(dst, value []byte) ([]byte, error) { return column.AppendSortKey(dst, &b.field, value) }, payload)
+	s.begin(func(dst, value []byte) []byte {
+		key, err := column.AppendSortKey(dst, &b.field, value)
+		check(err)
+		return key
+	}, payload)
 }
 
 // placeSorted appends the records of a sorter to the sorted rows.
-func (b *columnBuilder) placeSorted(ctx context.Context, s *sorter) error {
+func (b *columnBuilder) placeSorted(s *sorter) {
 	var runKey, runPayload []byte // of the first record of the current run
 	values, storesKeys := runValuesWriter{out: b.runValues}, column.ValuesTag(b.field.Type) == file.TagKeys
-	return s.each(func(key, payload []byte, record uint32) error {
+	s.each(func(key, payload []byte, record uint32) {
 		if b.runCount == 0 || string(key) != string(runKey) {
-			if err := b.beginRun(); err != nil {
-				return err
+			if b.runCount%8 == 0 {
+				b.nonUniform = append(b.nonUniform, 0)
 			}
+			b.beginRun()
 			runKey, runPayload = append(runKey[:0], key...), append(runPayload[:0], payload...)
 			if b.runValues != nil {
 				value := runPayload
 				if storesKeys {
 					value = append(runKey, runPayload...)
 				}
-				if err := values.add(value); err != nil {
-					return err
-				}
+				values.add(value)
 			}
 		} else if !column.EqualByKey(b.field.Type) && string(payload) != string(runPayload) {
-			b.markNonUniform(b.runCount - 1)
+			run := b.runCount - 1
+			b.nonUniform[run/8] |= 1 << (run % 8)
 		}
-		if b.sets.placed%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return b.place(record)
+		b.place(record)
 	})
 }
 
 // place appends a record to the sorted rows.
-func (b *columnBuilder) place(record uint32) error {
-	if err := b.sets.add(record); err != nil {
-		return err
-	}
-	return b.sorted.writeU32(record)
+func (b *columnBuilder) place(record uint32) {
+	b.sets.add(record)
+	b.sorted.writeU32(record)
 }
 
 // beginRun begins a run after the rows so far. The last one consists of the missing values.
-func (b *columnBuilder) beginRun() error {
+func (b *columnBuilder) beginRun() {
 	if b.runCount++; b.runCount > 1 {
-		if err := b.sets.endRun(); err != nil {
-			return err
-		}
+		b.sets.endRun()
 	}
-	return b.runs.writeU32(uint32(b.sets.placed))
-}
-
-// markNonUniform marks a run as non-uniform; -1 only allocates the bits of all runs.
-func (b *columnBuilder) markNonUniform(run int) {
-	for len(b.nonUniform) < (b.runCount+6)/8 || run >= 8*len(b.nonUniform) {
-		b.nonUniform = append(b.nonUniform, 0)
-	}
-	if run >= 0 {
-		b.nonUniform[run/8] |= 1 << (run % 8)
-	}
+	b.runs.writeU32(uint32(b.sets.placed))
 }
 
 // writeTo writes the sections of the field.
-func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
+func (b *columnBuilder) writeTo(w *file.Writer, field uint32) {
 	sections := []section{
 		{file.TagSorted, b.sorted}, {file.TagRanks, b.ranks}, {file.TagRuns, b.runs},
 		{file.TagNonUniform, bytes.NewReader(b.nonUniform)}, {file.TagLongRuns, bytes.NewReader(b.sets.longRuns)},
@@ -228,11 +169,7 @@ func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
 		sections = append(sections, section{column.ValuesTag(b.field.Type), b.runValues})
 	}
 	if b.elements != nil {
-		elements, err := b.elementSections()
-		if err != nil {
-			return err
-		}
-		sections = append(sections, elements...)
+		sections = append(sections, b.elementSections()...)
 	}
-	return writeSections(w, field, sections...)
+	writeSections(w, field, sections...)
 }

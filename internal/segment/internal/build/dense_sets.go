@@ -1,10 +1,6 @@
 package build
 
-import (
-	"context"
-
-	"herbarium/internal/segment/internal/bitmap"
-)
+import "herbarium/internal/segment/internal/bitmap"
 
 // denseSets collects sets that contain many records. The sets of the current block of records are bits in memory, so that
 // adding a record takes a fraction of the time of a pair in an inverted; those of the preceding blocks are in spill files.
@@ -32,48 +28,41 @@ func (s *denseSets) add(set int, record uint32) {
 func (s *denseSets) addTrailer(set int, b byte) { s.trailers[set] = append(s.trailers[set], b) }
 
 // endRecord must be called after a record was added to its sets.
-func (s *denseSets) endRecord(record uint32) error {
+func (s *denseSets) endRecord(record uint32) {
 	if next := record + 1; int(next) == s.records || next%denseBlock == 0 {
-		return s.spill(record / denseBlock * denseBlock)
+		s.spill(record / denseBlock * denseBlock)
 	}
-	return nil
 }
 
 // spill writes the sets of the block that starts with a record.
-func (s *denseSets) spill(first uint32) error {
+func (s *denseSets) spill(first uint32) {
 	s.runs.begin()
 	members := bitmap.NewBits(min(s.records, denseBlock))
 	for set, trailer := range s.trailers {
 		for i := range members {
 			members[i] = s.bits[i*len(s.trailers)+set]
 		}
-		part := bitmap.EncodePart(first, members)
-		if part == nil {
-			continue
+		if part := bitmap.EncodePart(first, members); part != nil {
+			s.runs.add(set, append(part, trailer...))
+			s.trailers[set] = trailer[:0]
 		}
-		if err := s.runs.add(set, append(part, trailer...)); err != nil {
-			return err
-		}
-		s.trailers[set] = trailer[:0]
 	}
 	clear(s.bits)
-	return nil
 }
 
 // encode encodes all sets after the last record.
-func (s *denseSets) encode(ctx context.Context) (*setTable, error) {
+func (s *denseSets) encode() *setTable {
 	sets := len(s.trailers)
 	s.bits, s.trailers = nil, nil
 	table := newSetTable(s.runs.tmp)
 	var trailer []byte
-	err := s.runs.merge(ctx, sets, func(_ int, part []byte) error {
+	s.runs.merge(sets, func(_ int, part []byte) {
 		size, err := table.AppendPart(part)
+		check(err)
 		trailer = append(trailer, part[size:]...)
-		return err
-	}, func() error {
-		err := table.End(trailer)
+	}, func() {
+		check(table.End(trailer))
 		trailer = trailer[:0]
-		return err
 	})
-	return table, err
+	return table
 }

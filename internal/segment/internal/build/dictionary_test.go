@@ -14,7 +14,7 @@ import (
 func TestDictionary(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 10))
-	v := newInverted(newTempDir(filesystem.OS{}, t.TempDir(), 1<<20, 1), 1<<20)
+	v := newInverted(newTempDir(t.Context(), filesystem.OS{}, t.TempDir(), 1<<20, 1), 1<<20)
 	want := map[string]uint32{}
 	var names []string
 	for i := range 20_000 {
@@ -46,16 +46,14 @@ func TestDictionary(t *testing.T) {
 			t.Errorf("name %.20q is found as %d; want %d", name, got, id)
 		}
 	}
-	if err := v.finish(); err != nil {
-		t.Fatal(err)
-	}
+	v.finish()
 	for id, name := range names {
 		if got := string(v.name(uint32(id))); got != name {
 			t.Errorf("name %d is %.20q; want %.20q", id, got, name)
 		}
 	}
 	slices.Sort(names)
-	if sorted, _ := v.sorted(); !slices.Equal(sorted, names) {
+	if !slices.Equal(sortedNames(v), names) {
 		t.Error("the names are not sorted")
 	}
 }

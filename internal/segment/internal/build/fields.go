@@ -2,7 +2,6 @@ package build
 
 import (
 	"bytes"
-	"context"
 
 	"herbarium/internal/segment/internal/file"
 )
@@ -37,7 +36,7 @@ func (r FieldRules) choose(prefixes []termPrefix, docFreqs []uint32, records, fi
 
 // newFieldPostings returns an index of frequent terms and prefixes in each searchable field, or nil if there are none.
 func (b *wordsBuilder) newFieldPostings(order []uint32, prefixes []termPrefix, docFreqs []uint32) *optionalIndex {
-	fields := len(b.weights)
+	fields := b.searchable
 	if fields < 2 {
 		return nil
 	}
@@ -46,14 +45,8 @@ func (b *wordsBuilder) newFieldPostings(order []uint32, prefixes []termPrefix, d
 		return nil
 	}
 	nested, sets := newNestedRanges(order, all), newDenseSets(b.tmp, int(b.records), len(all)*fields)
-	var fieldOf []int // by part of a record
-	for field, weight := range b.weights {
-		for range weight {
-			fieldOf = append(fieldOf, field)
-		}
-	}
 	return &optionalIndex{
-		add: func(record uint32, words []uint32) error {
+		add: func(record uint32, words []uint32) {
 			part := 0
 			for _, word := range words {
 				if word == 0 {
@@ -61,14 +54,13 @@ func (b *wordsBuilder) newFieldPostings(order []uint32, prefixes []termPrefix, d
 					continue
 				}
 				for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
-					sets.add((int(i)-1)*fields+fieldOf[part], record)
+					sets.add((int(i)-1)*fields+b.parts[part], record)
 				}
 			}
-			return sets.endRecord(record)
+			sets.endRecord(record)
 		},
-		encode: func(ctx context.Context) ([]section, error) {
-			docs, err := sets.encode(ctx)
-			return []section{{file.TagFieldRanges, bytes.NewReader(nested.head)}, {file.TagFieldDocs, docs}}, err
+		encode: func() []section {
+			return []section{{file.TagFieldRanges, bytes.NewReader(nested.head)}, {file.TagFieldDocs, sets.encode()}}
 		},
 	}
 }

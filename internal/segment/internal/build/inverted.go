@@ -2,10 +2,10 @@ package build
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"slices"
 
+	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/fulltext"
 )
 
@@ -52,30 +52,24 @@ func (v *inverted) eachPair(f func(id, record uint32)) {
 
 // spillIfFull writes everything to a spill file if it exceeds the memory. It is called between records, so that a
 // record is never split.
-func (v *inverted) spillIfFull() error {
-	if v.used < v.limit {
-		return nil
+func (v *inverted) spillIfFull() {
+	if v.used >= v.limit {
+		v.spill()
 	}
-	return v.spill()
 }
 
 // spill writes the collected postings.
-func (v *inverted) spill() error {
+func (v *inverted) spill() {
 	v.runs.begin()
 	starts := v.sortPairs()
 	var data []byte
 	for id := range v.size() {
-		records := v.records[starts[id]:starts[id+1]]
-		if len(records) == 0 {
-			continue
-		}
-		data = appendPostings(data[:0], records)
-		if err := v.runs.add(id, data); err != nil {
-			return err
+		if records := v.records[starts[id]:starts[id+1]]; len(records) > 0 {
+			data = appendPostings(data[:0], records)
+			v.runs.add(id, data)
 		}
 	}
 	v.used = 0
-	return nil
 }
 
 // sortPairs sorts the records of the pairs by id and returns the start of each id. This counting sort takes a quarter
@@ -130,45 +124,46 @@ func (v *inverted) order() []uint32 {
 	return order
 }
 
-// sorted returns the names in order with their ids.
-func (v *inverted) sorted() (names []string, ids []byte) {
-	for _, id := range v.order() {
-		names = append(names, string(v.name(id)))
-		ids = binary.LittleEndian.AppendUint32(ids, id)
+// tables returns the names in a given order, and their numbers. finish must be called before.
+func (v *inverted) tables(order []uint32) (names itemTable, ids *spillFile) {
+	names = itemTable{file.TableHead{Sizes: make([]uint32, len(order)), Unit: 1}, v.runs.tmp.newSpillFile()}
+	ids = v.runs.tmp.newSpillFile()
+	for i, id := range order {
+		name := v.name(id)
+		names.head.Sizes[i] = uint32(len(name))
+		names.items.Write(name)
+		ids.writeU32(id)
 	}
 	return names, ids
 }
 
 // finish spills the rest and frees the memory. Nothing can be added afterwards.
-func (v *inverted) finish() error {
-	err := v.spill()
+func (v *inverted) finish() {
+	v.spill()
 	v.pairs, v.records = nil, nil
 	v.dictionary.finish()
-	return err
 }
 
 // encode adds the postings of every name to docs and, unless it is nil, its term-frequency postings to freqs. It returns
 // the number of records of each name. finish must be called before.
-func (v *inverted) encode(ctx context.Context, docs, freqs *setTable) (sizes []uint32, err error) {
+func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32) {
 	var p decoder
 	sizes = make([]uint32, v.size())
-	err = v.runs.merge(ctx, len(sizes), func(id int, postings []byte) error {
+	v.runs.merge(len(sizes), func(id int, postings []byte) {
 		p.decode(postings)
 		docs.Append(p.records)
 		sizes[id] += uint32(len(p.records))
 		if freqs != nil {
 			freqs.Append(p.many)
 		}
-		return nil
-	}, func() error {
-		if err := docs.End(nil); err != nil || freqs == nil {
-			return err
+	}, func() {
+		check(docs.End(nil))
+		if freqs != nil {
+			check(freqs.End(p.counts))
+			p.counts = p.counts[:0]
 		}
-		err := freqs.End(p.counts)
-		p.counts = p.counts[:0]
-		return err
 	})
-	return sizes, err
+	return sizes
 }
 
 // decoder decodes the postings of one name.

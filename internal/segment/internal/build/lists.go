@@ -2,7 +2,6 @@ package build
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"math"
 
@@ -11,49 +10,46 @@ import (
 )
 
 // elementSections returns the sections of the elements of a list field.
-func (b *columnBuilder) elementSections() ([]section, error) {
+func (b *columnBuilder) elementSections() []section {
 	listed := newSetTable(b.tmp)
-	if _, err := b.elements.encode(context.Background(), listed, nil); err != nil {
-		return nil, err
+	b.elements.encode(listed, nil)
+	ids := b.elements.order()
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = string(b.elements.name(id))
 	}
-	names, ids := b.elements.sorted()
 	order := column.ElementOrder(names)
+	table, numbers := b.elements.tables(ids)
 	sections := []section{
-		{file.TagElement, bytes.NewReader(file.EncodeStrings(names))}, {file.TagNumbers, bytes.NewReader(ids)},
-		{file.TagListed, listed}, {file.TagElementOrder, bytes.NewReader(order)},
+		{file.TagElement, table}, {file.TagNumbers, numbers}, {file.TagListed, listed}, {file.TagElementOrder, bytes.NewReader(order)},
 	}
-	if b.listed > math.MaxUint32 { // more than starts can address
-		return sections, b.lists.remove()
+	if b.listed <= math.MaxUint32 { // what starts can address
+		positions := make([]uint32, len(ids)) // in sort order, by id
+		for p := range positions {
+			positions[ids[order.At(p)]] = uint32(p)
+		}
+		sections = append(sections, b.forwardSections(positions)...)
 	}
-	positions := make([]uint32, len(names)) // in sort order, by id
-	for p := range positions {
-		positions[file.U32s(ids).At(int(order.At(p)))] = uint32(p)
-	}
-	forward, err := b.forwardSections(positions)
-	return append(sections, forward...), err
+	b.lists.remove()
+	return sections
 }
 
 // forwardSections returns the forward index of the elements, given the position of each in sort order by id.
-func (b *columnBuilder) forwardSections(positions []uint32) ([]section, error) {
+func (b *columnBuilder) forwardSections(positions []uint32) []section {
 	starts, encoded := b.tmp.newSpillFile(), b.tmp.newSpillFile()
 	size := column.PositionSize(len(positions))
 	var buf [4]byte
 	at, left := uint32(0), uint32(0) // elements written, and elements of the record to write
-	err := b.lists.eachU32(func(n uint32) error {
+	b.lists.eachU32(func(n uint32) {
 		if left == 0 { // a record begins
 			left = n
-			return starts.writeU32(at)
+			starts.writeU32(at)
+			return
 		}
 		at++
 		left--
-		_, err := encoded.Write(binary.LittleEndian.AppendUint32(buf[:0], positions[n])[:size])
-		return err
+		encoded.Write(binary.LittleEndian.AppendUint32(buf[:0], positions[n])[:size])
 	})
-	if err != nil {
-		return nil, err
-	}
-	if err := starts.writeU32(at); err != nil {
-		return nil, err
-	}
-	return []section{{file.TagListStarts, starts}, {file.TagPositions, encoded}}, b.lists.remove()
+	starts.writeU32(at)
+	return []section{{file.TagListStarts, starts}, {file.TagPositions, encoded}}
 }

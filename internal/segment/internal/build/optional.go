@@ -1,7 +1,6 @@
 package build
 
 import (
-	"context"
 	"encoding/binary"
 	"slices"
 
@@ -33,27 +32,24 @@ func DefaultIndexes() OptionalIndexes {
 
 // optionalIndex collects the postings of an optional index.
 type optionalIndex struct {
-	add      func(record uint32, words []uint32) error    // adds a record; see wordsBatch
-	encode   func(ctx context.Context) ([]section, error) // encodes the postings after the last record
-	sections []section                                    // encoded
+	add      func(record uint32, words []uint32) // adds a record; see wordsBatch
+	encode   func() []section                    // encodes the postings after the last record
+	sections []section                           // encoded
 }
 
 // addBatch adds records.
-func (x *optionalIndex) addBatch(batch *wordsBatch) error {
+func (x *optionalIndex) addBatch(batch *wordsBatch) {
 	start := 0
 	for i, end := range batch.ends {
-		if err := x.add(batch.first+uint32(i), batch.words[start:end]); err != nil {
-			return err
-		}
+		x.add(batch.first+uint32(i), batch.words[start:end])
 		start = end
 	}
-	return nil
 }
 
 // writeOptionalIndexes builds the optional indexes concurrently, in one pass over the words of all records, and writes them.
 // order contains the terms in sorted order; common is the length of the common prefix of each with the one before it;
 // docFreqs is the document frequency by term number.
-func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, order []uint32, common []uint16, docFreqs []uint32) error {
+func (b *wordsBuilder) writeOptionalIndexes(w *file.Writer, order []uint32, common []uint16, docFreqs []uint32) {
 	sorted := make([]uint32, len(order)) // document frequency by sorted term
 	for i, id := range order {
 		sorted[i] = docFreqs[id]
@@ -63,34 +59,22 @@ func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer,
 		b.newPrefixPostings(order, prefixes), b.newFieldPostings(order, prefixes, sorted), b.newBigrams(docFreqs),
 	}, func(x *optionalIndex) bool { return x == nil })
 	if len(indexes) == 0 {
-		return nil
+		return
 	}
-	concurrently := func(do func(*optionalIndex) error) error {
+	concurrently := func(do func(*optionalIndex)) {
 		var group errgroup.Group
 		for _, x := range indexes {
-			start(&group, func() error { return do(x) })
+			b.tmp.start(&group, func() { do(x) })
 		}
-		return group.Wait()
+		check(group.Wait())
 	}
-	err := b.eachBatch(ctx, func(batch *wordsBatch) error {
-		return concurrently(func(x *optionalIndex) error { return x.addBatch(batch) })
+	b.eachBatch(func(batch *wordsBatch) {
+		concurrently(func(x *optionalIndex) { x.addBatch(batch) })
 	})
-	if err != nil {
-		return err
-	}
-	err = concurrently(func(x *optionalIndex) (err error) {
-		x.sections, err = x.encode(ctx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
+	concurrently(func(x *optionalIndex) { x.sections = x.encode() })
 	for _, x := range indexes {
-		if err := writeSections(w, file.NoField, x.sections...); err != nil {
-			return err
-		}
+		writeSections(w, file.NoField, x.sections...)
 	}
-	return nil
 }
 
 // wordsBatch contains the entries of consecutive records in the forward index: term numbers + 1, and 0 after each part.
@@ -104,35 +88,24 @@ type wordsBatch struct {
 type wordsBatchSize struct{ records, bytes int }
 
 // eachBatch calls f for all records. The batch is only valid until f returns.
-func (b *wordsBuilder) eachBatch(ctx context.Context, f func(*wordsBatch) error) error {
-	r, err := b.forward.reader()
-	if err != nil {
-		return err
-	}
+func (b *wordsBuilder) eachBatch(f func(*wordsBatch)) {
+	r := b.forward.reader()
 	var batch wordsBatch
 	for _, size := range b.batches {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		data, err := r.next(size.bytes)
-		if err != nil {
-			return err
-		}
+		b.tmp.checkContext()
 		batch.words, batch.ends = batch.words[:0], batch.ends[:0]
-		for parts := 0; len(data) > 0; {
+		parts := 0
+		for data := r.next(size.bytes); len(data) > 0; {
 			word, n := binary.Uvarint(data)
 			data = data[n:]
 			if batch.words = append(batch.words, uint32(word)); word > 0 {
 				continue
 			}
-			if parts++; parts%b.parts == 0 {
+			if parts++; parts%len(b.parts) == 0 {
 				batch.ends = append(batch.ends, len(batch.words))
 			}
 		}
-		if err := f(&batch); err != nil {
-			return err
-		}
+		f(&batch)
 		batch.first += uint32(size.records)
 	}
-	return nil
 }

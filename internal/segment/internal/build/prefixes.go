@@ -3,9 +3,8 @@ package build
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/binary"
-	"errors"
+	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -99,6 +98,15 @@ func prefixesOf(common []uint16, work []uint32, minCost uint64) (all []termPrefi
 	return all
 }
 
+// commonLengths returns the length of the common prefix of each term with the one before it, in sorted order.
+func (b *wordsBuilder) commonLengths(order []uint32) []uint16 {
+	common := make([]uint16, len(order))
+	for i := 1; i < len(order); i++ {
+		common[i] = uint16(min(commonLength(b.terms.name(order[i-1]), b.terms.name(order[i])), math.MaxUint16))
+	}
+	return common
+}
+
 // commonLength returns the number of bytes in the common prefix of two words, up to a character boundary.
 func commonLength(a, b []byte) int {
 	n := commonPrefix(a, b)
@@ -118,7 +126,7 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *opti
 	counts := make([]uint32, len(all)) // term frequencies in the record
 	var found []uint32                 // prefixes in the record
 	return &optionalIndex{
-		add: func(record uint32, words []uint32) error {
+		add: func(record uint32, words []uint32) {
 			found = found[:0]
 			for _, word := range words {
 				if word == 0 {
@@ -138,17 +146,13 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *opti
 				}
 				counts[i] = 0
 			}
-			return errors.Join(docs.endRecord(record), freqs.endRecord(record))
+			docs.endRecord(record)
+			freqs.endRecord(record)
 		},
-		encode: func(ctx context.Context) ([]section, error) {
-			docTable, err := docs.encode(ctx)
-			if err != nil {
-				return nil, err
-			}
-			freqTable, err := freqs.encode(ctx)
+		encode: func() []section {
 			return []section{
-				{file.TagPrefixRanges, bytes.NewReader(nested.head)}, {file.TagPrefixDocs, docTable}, {file.TagPrefixFreqs, freqTable},
-			}, err
+				{file.TagPrefixRanges, bytes.NewReader(nested.head)}, {file.TagPrefixDocs, docs.encode()}, {file.TagPrefixFreqs, freqs.encode()},
+			}
 		},
 	}
 }

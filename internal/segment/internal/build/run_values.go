@@ -23,12 +23,11 @@ type runValuesWriter struct {
 }
 
 // add adds the value of the next run.
-func (w *runValuesWriter) add(value []byte) error {
+func (w *runValuesWriter) add(value []byte) {
 	shared := commonPrefix(w.before, value)
 	w.entry = binary.AppendUvarint(w.entry[:0], uint64(shared))
 	w.entry = binary.AppendUvarint(w.entry, uint64(len(value)-shared))
 	w.entry = append(w.entry, value[shared:]...)
 	w.before = append(w.before[:shared], value[shared:]...)
-	_, err := w.out.Write(w.entry)
-	return err
+	w.out.Write(w.entry)
 }

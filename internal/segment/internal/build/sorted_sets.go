@@ -31,11 +31,9 @@ func newSortedSets(tmp *tempDir, records int) *sortedSets {
 }
 
 // add adds the next of the sorted rows.
-func (s *sortedSets) add(record uint32) error {
+func (s *sortedSets) add(record uint32) {
 	for s.parts < column.PrefixSets && s.placed == s.parts*s.records/column.PrefixSets {
-		if err := s.prefix.AddBits(s.dense); err != nil {
-			return err
-		}
+		check(s.prefix.AddBits(s.dense))
 		s.parts++
 	}
 	s.placed++
@@ -44,7 +42,6 @@ func (s *sortedSets) add(record uint32) error {
 		s.long = true
 		s.addMembers()
 	}
-	return nil
 }
 
 func (s *sortedSets) addMembers() {
@@ -53,25 +50,22 @@ func (s *sortedSets) addMembers() {
 }
 
 // endRun ends the current run.
-func (s *sortedSets) endRun() error {
-	var err error
+func (s *sortedSets) endRun() {
 	if s.long {
 		s.addMembers()
 		s.longRuns = binary.LittleEndian.AppendUint32(s.longRuns, uint32(s.run))
-		err = s.longRunSets.End(nil)
+		check(s.longRunSets.End(nil))
 	}
 	s.run, s.long, s.members = s.run+1, false, s.members[:0]
-	return err
 }
 
 // finish ends the last run and frees what is only needed to add rows: the sets of all fields are kept until they are
 // written.
-func (s *sortedSets) finish() error {
-	err := s.endRun()
+func (s *sortedSets) finish() {
+	s.endRun()
 	s.dense, s.members = nil, nil
 	s.longRunSets.Release()
 	s.prefix.Release()
-	return err
 }
 
 // setTable is a table of sets in a spill file.
@@ -86,14 +80,6 @@ func newSetTable(tmp *tempDir) *setTable {
 }
 
 // WriteTo writes the table.
-func (t *setTable) WriteTo(w io.Writer) (int64, error) {
-	head, err := t.Head().WriteTo(w)
-	if err != nil {
-		return head, err
-	}
-	sets, err := t.sets.WriteTo(w)
-	return head + sets, err
-}
+func (t *setTable) WriteTo(w io.Writer) (int64, error) { return itemTable{t.Head(), t.sets}.WriteTo(w) }
 
-// remove frees the space.
-func (t *setTable) remove() error { return t.sets.remove() }
+func (t *setTable) remove() { t.sets.remove() }

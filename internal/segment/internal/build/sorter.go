@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"errors"
-	"io"
 	"slices"
 )
 
@@ -23,8 +21,8 @@ type sorter struct {
 	hits    int               // values that were found in seen
 	runs    []*spillFile
 
-	key     func(dst, value []byte) ([]byte, error) // appends the sort key of a value
-	payload func(dst, value []byte) []byte          // appends what is stored with the key
+	key     func(dst, value []byte) []byte // appends the sort key of a value
+	payload func(dst, value []byte) []byte // appends what is stored with the key
 }
 
 const keyHead = 4 + 4
@@ -52,7 +50,7 @@ func newSorter(tmp *tempDir, memory, records int, bytes int64) *sorter {
 }
 
 // begin begins a field. finish must be called after it.
-func (s *sorter) begin(key func(dst, value []byte) ([]byte, error), payload func(dst, value []byte) []byte) {
+func (s *sorter) begin(key, payload func(dst, value []byte) []byte) {
 	s.key, s.payload, s.seen, s.hits = key, payload, map[string]uint32{}, 0
 }
 
@@ -70,12 +68,10 @@ func (s *sorter) keyOf(i item) []byte {
 }
 
 // add adds a record. Records must be added in order.
-func (s *sorter) add(value []byte, record uint32) error {
+func (s *sorter) add(value []byte, record uint32) {
 	const maxSeen, maxSeenLength, sample = 1 << 16, 64, 1 << 10
 	if len(s.items) == cap(s.items) {
-		if err := s.spill(); err != nil {
-			return err
-		}
+		s.spill()
 	}
 	at, ok := uint32(0), false
 	if len(value) <= maxSeenLength {
@@ -84,13 +80,9 @@ func (s *sorter) add(value []byte, record uint32) error {
 		}
 	}
 	if !ok {
-		if err := s.setNext(value); err != nil {
-			return err
-		}
+		s.setNext(value)
 		if len(s.entries)+len(s.next) > s.limit && len(s.items) > 0 {
-			if err := s.spill(); err != nil {
-				return err
-			}
+			s.spill()
 		}
 		at = uint32(len(s.entries))
 		s.entries = append(s.entries, s.next...)
@@ -104,20 +96,16 @@ func (s *sorter) add(value []byte, record uint32) error {
 		}
 	}
 	s.items = append(s.items, item{at: at, record: record})
-	return nil
 }
 
 // setNext sets next to the entry of a value.
-func (s *sorter) setNext(value []byte) (err error) {
+func (s *sorter) setNext(value []byte) {
 	var head [keyHead]byte
-	if s.next, err = s.key(append(s.next[:0], head[:]...), value); err != nil {
-		return err
-	}
+	s.next = s.key(append(s.next[:0], head[:]...), value)
 	keyEnd := len(s.next)
 	s.next = s.payload(s.next, value)
 	binary.LittleEndian.PutUint32(s.next, uint32(keyEnd-keyHead))
 	binary.LittleEndian.PutUint32(s.next[4:], uint32(len(s.next)-keyEnd))
-	return nil
 }
 
 // keyWindow returns eight bytes of a key as a number in big-endian order, padded with zeros.
@@ -220,22 +208,17 @@ func commonPrefix(a, b []byte) int {
 }
 
 // spill writes the records in memory to a spill file.
-func (s *sorter) spill() error {
+func (s *sorter) spill() {
 	s.sort(s.items, 0)
 	out := s.tmp.newSpillFile()
 	s.runs = append(s.runs, out)
 	for _, i := range s.items {
-		if err := out.writeU32(i.record); err != nil {
-			return err
-		}
+		out.writeU32(i.record)
 		entry, _, _ := s.entryOf(i)
-		if _, err := out.Write(entry); err != nil {
-			return err
-		}
+		out.Write(entry)
 	}
 	s.reset()
 	clear(s.seen)
-	return nil
 }
 
 // reset empties the memory. It replaces a buffer that had to grow for a long key.
@@ -247,61 +230,43 @@ func (s *sorter) reset() {
 }
 
 // each calls f for every record in order. Key and payload are only valid until f returns.
-func (s *sorter) each(f func(key, payload []byte, record uint32) error) error {
+func (s *sorter) each(f func(key, payload []byte, record uint32)) {
 	if len(s.runs) == 0 {
 		s.sort(s.items, 0)
 		for _, i := range s.items {
 			_, key, payload := s.entryOf(i)
-			if err := f(key, payload, i.record); err != nil {
-				return err
-			}
+			f(key, payload, i.record)
 		}
-		return nil
+		return
 	}
 	if len(s.items) > 0 {
-		if err := s.spill(); err != nil {
-			return err
-		}
+		s.spill()
 	}
 	var m merge
 	for _, run := range s.runs {
-		r, err := run.reader()
-		if err != nil {
-			return err
-		}
-		c := &sortedRun{r: r}
-		if err := c.next(); err != nil {
-			return err
-		}
+		c := &sortedRun{r: run.reader()}
+		c.next()
 		m = append(m, c)
 	}
 	slices.SortFunc(m, (*sortedRun).compare) // a sorted list is a heap
 	for len(m) > 0 {
 		top := m[0]
-		if err := f(top.key, top.payload, top.record); err != nil {
-			return err
-		}
-		switch err := top.next(); {
-		case err == io.EOF:
+		f(top.key, top.payload, top.record)
+		if !top.next() {
 			m[0] = m[len(m)-1]
 			m = m[:len(m)-1]
-		case err != nil:
-			return err
 		}
 		m.fix()
 	}
-	return nil
 }
 
 // finish removes the records of a field.
-func (s *sorter) finish() error {
+func (s *sorter) finish() {
 	s.reset()
-	var errs []error
 	for _, r := range s.runs {
-		errs = append(errs, r.remove())
+		r.remove()
 	}
 	s.runs = nil
-	return errors.Join(errs...)
 }
 
 // sortedRun reads a spill file of sorted records.
@@ -311,27 +276,21 @@ type sortedRun struct {
 	record       uint32
 }
 
-// next reads the next record. Its key and payload are only valid until the next call.
-func (c *sortedRun) next() error {
-	head, err := c.r.next(4 + keyHead)
-	if err != nil {
-		return err
+// next reads the next record, if there is one. Its key and payload are only valid until the next call.
+func (c *sortedRun) next() bool {
+	if !c.r.more(1) {
+		return false
 	}
+	head := c.r.next(4 + keyHead)
 	c.record = binary.LittleEndian.Uint32(head)
 	keySize, payloadSize := binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint32(head[8:])
-	entry, err := c.r.next(int(keySize + payloadSize))
-	if err != nil {
-		return err
-	}
+	entry := c.r.next(int(keySize + payloadSize))
 	c.key, c.payload = entry[:keySize], entry[keySize:]
-	return nil
+	return true
 }
 
 func (c *sortedRun) compare(d *sortedRun) int {
-	if order := bytes.Compare(c.key, d.key); order != 0 {
-		return order
-	}
-	return cmp.Compare(c.record, d.record)
+	return cmp.Or(bytes.Compare(c.key, d.key), cmp.Compare(c.record, d.record))
 }
 
 // merge is a heap of runs, ordered by their first records.

@@ -22,7 +22,7 @@ type sortable struct {
 // checkSorter sorts records with a memory limit and compares with slices.SortFunc.
 func checkSorter(t *testing.T, keys [][]byte, memory int) {
 	t.Helper()
-	tmp := newTempDir(filesystem.OS{}, t.TempDir(), memory, 1)
+	tmp := newTempDir(t.Context(), filesystem.OS{}, t.TempDir(), memory, 1)
 	defer func() {
 		if err := tmp.close(); err != nil {
 			t.Error(err)
@@ -36,27 +36,19 @@ func checkSorter(t *testing.T, keys [][]byte, memory int) {
 	}
 	s := newSorter(tmp, memory, len(keys), 2*size)
 	for range 2 { // also when it is used again
-		s.begin(func(dst, value []byte) ([]byte, error) { return append(dst, value...), nil },
+		s.begin(func(dst, value []byte) []byte { return append(dst, value...) },
 			func(dst, value []byte) []byte { return append(dst, value[:len(value)/2]...) })
 		for _, x := range want {
-			if err := s.add([]byte(x.Key), x.Record); err != nil {
-				t.Fatal(err)
-			}
+			s.add([]byte(x.Key), x.Record)
 		}
 		got = nil
-		err := s.each(func(key, payload []byte, record uint32) error {
+		s.each(func(key, payload []byte, record uint32) {
 			if string(payload) != string(key[:len(key)/2]) {
 				t.Errorf("record %d: key %q has payload %q", record, key, payload)
 			}
 			got = append(got, sortable{string(key), record})
-			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.finish(); err != nil {
-			t.Fatal(err)
-		}
+		s.finish()
 	}
 	slices.SortStableFunc(want, func(a, b sortable) int { return cmp.Compare(a.Key, b.Key) })
 	if d := gocmp.Diff(want, got); d != "" {
@@ -135,24 +127,15 @@ func TestInvert(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 2, 63, 64, 65, 5000} {
 		for _, memory := range []int{0, 4, 100, 4096, 1 << 20} {
-			tmp := newTempDir(filesystem.OS{}, t.TempDir(), memory, 1)
+			tmp := newTempDir(t.Context(), filesystem.OS{}, t.TempDir(), memory, 1)
 			from := tmp.newSpillFile()
 			want := make([]uint32, n)
 			for i, p := range r.Perm(n) {
 				want[p] = uint32(i)
-				if err := from.writeU32(uint32(p)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			inverse, err := tmp.invert(from, n, memory)
-			if err != nil {
-				t.Fatal(err)
+				from.writeU32(uint32(p))
 			}
 			got := make([]uint32, 0, n)
-			err = inverse.eachU32(func(n uint32) error { got = append(got, n); return nil })
-			if err != nil {
-				t.Fatal(err)
-			}
+			tmp.invert(from, n, memory).eachU32(func(n uint32) { got = append(got, n) })
 			if d := gocmp.Diff(want, got); d != "" {
 				t.Errorf("%d numbers, %d bytes of memory (-want +got):\n%.1000s", n, memory, d)
 			}

@@ -3,6 +3,7 @@ package build
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,8 +17,10 @@ import (
 	"herbarium/internal/segment/internal/file"
 )
 
-// tempDir is the directory of a build and its temporary files.
+// tempDir is the directory of a build with its temporary files, and the context of the build.
 type tempDir struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
 	fs     filesystem.FS
 	dir    string
 	buffer int // buffer size of a spill file
@@ -26,9 +29,20 @@ type tempDir struct {
 	open   map[filesystem.File]bool
 }
 
-// newTempDir returns the tempDir of a build. A build has a few spill files for each field at a time.
-func newTempDir(fs filesystem.FS, dir string, memory, fields int) *tempDir {
-	return &tempDir{fs: fs, dir: dir, buffer: min(max(memory/4/(fields+16), 1<<12), 1<<16)}
+// newTempDir returns the tempDir of a build, which must be closed. A build has a few spill files for each field at a time.
+func newTempDir(ctx context.Context, fs filesystem.FS, dir string, memory, fields int) *tempDir {
+	w := &tempDir{fs: fs, dir: dir, buffer: min(max(memory/4/(fields+16), 1<<12), 1<<16), open: map[filesystem.File]bool{}}
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	return w
+}
+
+// close closes all open files.
+func (w *tempDir) close() (err error) {
+	w.cancel(nil)
+	for f := range w.open {
+		err = errors.Join(err, f.Close())
+	}
+	return err
 }
 
 // spillFile is written once and then read. It creates a temporary file only when its buffer overflows.
@@ -40,129 +54,90 @@ type spillFile struct {
 
 func (w *tempDir) newSpillFile() *spillFile { return &spillFile{tmp: w} }
 
-func (w *tempDir) newFile() (filesystem.File, error) {
+func (w *tempDir) newFile() filesystem.File {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.made++
 	f, err := w.fs.OpenFile(filepath.Join(w.dir, fmt.Sprintf("spill-%d", w.made)), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if w.open == nil {
-		w.open = map[filesystem.File]bool{}
-	}
+	check(err)
 	w.open[f] = true
-	return f, nil
+	return f
 }
 
-// close closes all open files.
-func (w *tempDir) close() error {
-	w.mu.Lock()
-	open := w.open
-	w.open = nil
-	w.mu.Unlock()
-	var errs []error
-	for f := range open {
-		errs = append(errs, f.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// Write appends p.
+// Write appends p. It returns no error, but ends the build.
 func (s *spillFile) Write(p []byte) (int, error) {
 	if len(s.buf)+len(p) > s.tmp.buffer {
-		if err := s.flush(); err != nil {
-			return 0, err
-		}
+		s.flush()
 		if len(p) > s.tmp.buffer {
-			return s.f.Write(p)
+			_, err := s.f.Write(p)
+			check(err)
+			return len(p), nil
 		}
 	}
 	s.buf = append(s.buf, p...)
 	return len(p), nil
 }
 
-func (s *spillFile) flush() (err error) {
+func (s *spillFile) flush() {
+	s.tmp.checkContext()
 	if s.f == nil {
-		if s.f, err = s.tmp.newFile(); err != nil {
-			return err
-		}
+		s.f = s.tmp.newFile()
 	}
-	_, err = s.f.Write(s.buf)
+	_, err := s.f.Write(s.buf)
+	check(err)
 	s.buf = s.buf[:0]
-	return err
 }
 
 // writeU32 appends a 32-bit integer.
-func (s *spillFile) writeU32(n uint32) error {
+func (s *spillFile) writeU32(n uint32) {
 	if len(s.buf)+4 > s.tmp.buffer {
-		if err := s.flush(); err != nil {
-			return err
-		}
+		s.flush()
 	}
 	s.buf = binary.LittleEndian.AppendUint32(s.buf, n)
-	return nil
+}
+
+// writeU64 appends a 64-bit integer.
+func (s *spillFile) writeU64(n uint64) {
+	s.writeU32(uint32(n))
+	s.writeU32(uint32(n >> 32))
 }
 
 // reader returns a reader of the content. Nothing can be written afterwards.
-func (s *spillFile) reader() (*spillReader, error) {
+func (s *spillFile) reader() *spillReader {
 	if s.f == nil {
-		return &spillReader{Reader: bufio.NewReaderSize(bytes.NewReader(s.buf), len(s.buf))}, nil
+		return &spillReader{Reader: bufio.NewReaderSize(bytes.NewReader(s.buf), len(s.buf))}
 	}
 	if len(s.buf) > 0 {
-		if err := s.flush(); err != nil {
-			return nil, err
-		}
+		s.flush()
 	}
 	s.buf = nil
-	if _, err := s.f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	return &spillReader{Reader: bufio.NewReaderSize(s.f, s.tmp.buffer)}, nil
+	_, err := s.f.Seek(0, io.SeekStart)
+	check(err)
+	return &spillReader{Reader: bufio.NewReaderSize(s.f, s.tmp.buffer)}
 }
 
 // eachU32 calls f for every 32-bit integer. Nothing can be written to the spill file afterwards.
-func (s *spillFile) eachU32(f func(n uint32) error) error {
-	r, err := s.reader()
-	if err != nil {
-		return err
-	}
-	var buf [1 << 12]byte
-	for {
-		n, err := io.ReadFull(r, buf[:])
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil && err != io.ErrUnexpectedEOF {
-			return err
-		}
-		for b := buf[:n]; len(b) >= 4; b = b[4:] {
-			if err := f(binary.LittleEndian.Uint32(b)); err != nil {
-				return err
-			}
+func (s *spillFile) eachU32(f func(n uint32)) {
+	for r := s.reader(); r.more(4); {
+		for b := r.next(r.Buffered() / 4 * 4); len(b) > 0; b = b[4:] {
+			f(binary.LittleEndian.Uint32(b))
 		}
 	}
 }
 
 // WriteTo writes the content. Nothing can be written to the spill file afterwards.
-func (s *spillFile) WriteTo(w io.Writer) (int64, error) {
-	r, err := s.reader()
-	if err != nil {
-		return 0, err
-	}
-	return r.WriteTo(w)
-}
+func (s *spillFile) WriteTo(w io.Writer) (int64, error) { return s.reader().WriteTo(w) }
 
 // remove frees the space.
-func (s *spillFile) remove() error {
+func (s *spillFile) remove() {
 	s.buf = nil
 	if s.f == nil {
-		return nil
+		return
 	}
 	s.tmp.mu.Lock()
 	delete(s.tmp.open, s.f)
 	s.tmp.mu.Unlock()
-	return errors.Join(s.f.Close(), s.tmp.fs.RemoveAll(s.f.Name()))
+	check(errors.Join(s.f.Close(), s.tmp.fs.RemoveAll(s.f.Name())))
 }
 
 // spillReader reads a spill file without copying pieces that fit its buffer.
@@ -171,36 +146,55 @@ type spillReader struct {
 	long []byte // a piece that does not fit
 }
 
+// more reports whether the content has n more bytes, and buffers them.
+func (r *spillReader) more(n int) bool {
+	b, err := r.Peek(n)
+	if err == io.EOF && len(b) == 0 {
+		return false
+	}
+	check(err)
+	return true
+}
+
 // next returns the next n bytes, which are only valid until the next call.
-func (r *spillReader) next(n int) ([]byte, error) {
+func (r *spillReader) next(n int) []byte {
 	if n <= r.Size() {
 		b, err := r.Peek(n)
-		if err == io.EOF && len(b) > 0 {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return nil, err
-		}
+		check(err)
 		_, err = r.Discard(n) // the peeked bytes remain valid
-		return b, err
+		check(err)
+		return b
 	}
 	r.long = slices.Grow(r.long[:0], n)[:n]
 	_, err := io.ReadFull(r, r.long)
-	return r.long, err
+	check(err)
+	return r.long
 }
 
-// uvarint reads a varint. It returns io.EOF at the end.
-func (r *spillReader) uvarint() (uint64, error) {
-	b, err := r.Peek(binary.MaxVarintLen64) // fewer at the end
-	n, size := binary.Uvarint(b)
-	switch {
-	case size > 0:
-		_, err = r.Discard(size)
-	case err == nil || err == io.EOF && len(b) > 0:
-		err = io.ErrUnexpectedEOF
-	}
-	return n, err
+// uvarint reads a varint.
+func (r *spillReader) uvarint() uint64 {
+	n, err := binary.ReadUvarint(r)
+	check(err)
+	return n
 }
+
+// itemTable is a table of items in a spill file.
+type itemTable struct {
+	head  file.TableHead
+	items *spillFile
+}
+
+// WriteTo writes the table.
+func (t itemTable) WriteTo(w io.Writer) (int64, error) {
+	head, err := t.head.WriteTo(w)
+	if err != nil {
+		return head, err
+	}
+	items, err := t.items.WriteTo(w)
+	return head + items, err
+}
+
+func (t itemTable) remove() { t.items.remove() }
 
 // section is a section to be written.
 type section struct {
@@ -209,16 +203,11 @@ type section struct {
 }
 
 // writeSections writes sections of a field and removes the spill files that they were in.
-func writeSections(w *file.Writer, field uint32, sections ...section) error {
+func writeSections(w *file.Writer, field uint32, sections ...section) {
 	for _, s := range sections {
-		if err := w.Section(s.tag, field, s.body); err != nil {
-			return err
-		}
-		if spilled, ok := s.body.(interface{ remove() error }); ok {
-			if err := spilled.remove(); err != nil {
-				return err
-			}
+		check(w.Section(s.tag, field, s.body))
+		if spilled, ok := s.body.(interface{ remove() }); ok {
+			spilled.remove()
 		}
 	}
-	return nil
 }

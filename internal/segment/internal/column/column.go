@@ -67,7 +67,7 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 			return c, err
 		}
 	}
-	if c.elements, err = file.OpenStrings(section(file.TagElement)); err != nil {
+	if c.elements.Table, err = file.OpenTable(section(file.TagElement)); err != nil {
 		return c, err
 	}
 	if c.longRunSets.Len() != c.longRuns.Len() || n > 0 && c.prefix.Len() != PrefixSets-1 {

@@ -16,8 +16,8 @@ func AppendSortKey(dst []byte, f *herb.Field, value []byte) ([]byte, error) {
 		key, _ := text.AppendSortKey(dst, f.Type, value)
 		return key, nil
 	}
-	if f.Type == herb.TypeNumber {
-		if key, ok := text.AppendIntegerKey(dst, value); ok { // nearly all keys
+	if f.Type == herb.TypeNumber && f.Notation.Decimal == "" {
+		if key, ok := text.AppendScalarSortKey(dst, f.Type, value); ok { // nearly all values are in canonical form
 			return key, nil
 		}
 	}

@@ -1,6 +1,7 @@
 package column
 
 import (
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
@@ -48,7 +49,7 @@ const ranksPerBlock = 64
 func (c *Column) axis(st *guard.Steps, edges []string) axis {
 	a := axis{ranks: c.ranks, starts: make([]int, len(edges)), first: make([]int, c.sorted.Len()/ranksPerBlock+2)}
 	for i, edge := range edges {
-		key, _ := text.NumberKey(edge)
+		key, _ := text.Key(herb.TypeNumber, edge)
 		if i == len(edges)-1 {
 			key += "\x00" // the last cell includes its edge
 		}

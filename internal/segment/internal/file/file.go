@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,14 +90,7 @@ func (f *File) readFrame() (err error) {
 	if i < 0 {
 		return fmt.Errorf("%w: section %s is missing", guard.ErrCorrupt, TagMeta)
 	}
-	content := f.Section(TagMeta, NoField)
-	if crc32.Checksum(content, castagnoli()) != f.Sections[i].CRC {
-		return fmt.Errorf("%w: section %s", guard.ErrCorrupt, TagMeta)
-	}
-	if err := json.Unmarshal(content, &f.Meta); err != nil {
-		return fmt.Errorf("%w: description: %w", guard.ErrCorrupt, err)
-	}
-	if err := f.Meta.checkRules(text.Rules()); err != nil {
+	if err := f.readMeta(f.Sections[i], true); err != nil {
 		return err
 	}
 	if n := f.Meta.Records; n < 0 || n > MaxRecords {
@@ -104,6 +98,23 @@ func (f *File) readFrame() (err error) {
 	}
 	return nil
 }
+
+// readMeta reads the META section, with or without the fields, which precede the rest, and checks the text rules.
+func (f *File) readMeta(s Section, withFields bool) error {
+	content := f.content(s)
+	if crc32.Checksum(content, castagnoli()) != s.CRC {
+		return fmt.Errorf("%w: section %s", guard.ErrCorrupt, TagMeta)
+	}
+	if afterFields := bytes.LastIndex(content, []byte(`"records":`)); afterFields > 0 && !withFields {
+		content = append([]byte("{"), content[afterFields:]...)
+	}
+	if err := json.Unmarshal(content, &f.Meta); err != nil {
+		return fmt.Errorf("%w: description: %w", guard.ErrCorrupt, err)
+	}
+	return f.Meta.checkRules(text.Rules())
+}
+
+func (f *File) content(s Section) []byte { return f.Data[s.Offset : s.Offset+s.Length] }
 
 // locateSections indexes the sections by their names.
 func (f *File) locateSections() error {
@@ -113,7 +124,7 @@ func (f *File) locateSections() error {
 		if f.contents[name] != nil {
 			return fmt.Errorf("%w: duplicate section %s", guard.ErrCorrupt, s.Tag)
 		}
-		f.contents[name] = f.Data[s.Offset : s.Offset+s.Length]
+		f.contents[name] = f.content(s)
 	}
 	return nil
 }
@@ -153,7 +164,7 @@ func (f *File) Verify() error {
 
 // checksum returns the checksum of a section.
 func (f *File) checksum(s Section) (sum uint32) {
-	for part := range slices.Chunk(f.Data[s.Offset:s.Offset+s.Length], dropStep) {
+	for part := range slices.Chunk(f.content(s), dropStep) {
 		sum = crc32.Update(sum, castagnoli(), part)
 		DropPages(part)
 	}

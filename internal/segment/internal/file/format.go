@@ -132,40 +132,23 @@ func (m Meta) checkRules(rules string) error {
 	return fmt.Errorf("%w: %s, and this program has %s; publish the dataset again", ErrRules, cmp.Or(m.Rules, text.FirstRules), rules)
 }
 
-// Section is an entry of the table of contents.
+// Section is an entry of the table of contents, which is written in the order of these members.
 type Section struct {
 	Tag    Tag
 	Field  uint32 // position of the field, or NoField
 	Offset uint64
 	Length uint64
 	CRC    uint32
+	_      uint32
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-func appendHeader(b []byte) []byte {
-	b = append(b, Magic...)
-	b = binary.LittleEndian.AppendUint32(b, FormatVersion)
-	return binary.LittleEndian.AppendUint32(b, 0)
-}
-
-func appendEntry(b []byte, s Section) []byte {
-	b = append(b, s.Tag[:]...)
-	b = binary.LittleEndian.AppendUint32(b, s.Field)
-	b = binary.LittleEndian.AppendUint64(b, s.Offset)
-	b = binary.LittleEndian.AppendUint64(b, s.Length)
-	b = binary.LittleEndian.AppendUint32(b, s.CRC)
-	return binary.LittleEndian.AppendUint32(b, 0)
-}
-
-// appendFooter appends the footer. toc is the table of contents as written at offset.
-func appendFooter(b, toc []byte, offset uint64) []byte {
-	start := len(b)
-	b = binary.LittleEndian.AppendUint64(b, offset)
-	b = binary.LittleEndian.AppendUint64(b, uint64(len(toc)))
-	b = binary.LittleEndian.AppendUint64(b, offset+uint64(len(toc))+FooterSize) // length of the file
+// encodeFooter returns the footer of a file whose table of contents is toc, written at offset.
+func encodeFooter(toc []byte, offset uint64) []byte {
+	b, _ := binary.Append(nil, binary.LittleEndian, []uint64{offset, uint64(len(toc)), offset + uint64(len(toc)) + FooterSize})
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(toc, castagnoli()))
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli()))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
 	return append(b, Magic...)
 }
 
@@ -209,7 +192,7 @@ func encodedTable(file []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: no magic number at the start", guard.ErrCorrupt)
 	}
 	if v := binary.LittleEndian.Uint32(file[len(Magic):]); v != FormatVersion {
-		return nil, fmt.Errorf("%w: it has %d and this program reads %d", ErrVersion, v, FormatVersion)
+		return nil, fmt.Errorf("%w: it has %d and this program reads %d; publish the dataset again", ErrVersion, v, FormatVersion)
 	}
 	if binary.LittleEndian.Uint32(file[len(Magic)+4:]) != 0 {
 		return nil, fmt.Errorf("%w: unknown flags", guard.ErrCorrupt)

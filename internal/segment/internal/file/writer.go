@@ -3,6 +3,7 @@ package file
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,13 +31,12 @@ func NewWriter(fs filesystem.FS, path string) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{f: f, w: bufio.NewWriterSize(f, 1<<20)}
-	if _, err := w.Write(appendHeader(nil)); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return w, nil
+	header, _ := binary.Append([]byte(Magic), binary.LittleEndian, []uint32{FormatVersion, 0})
+	_, err = w.Write(header)
+	return w, err
 }
 
-// Write appends to the current section.
+// Write appends to the current section. After an error, it returns that error.
 func (w *Writer) Write(p []byte) (int, error) {
 	n, err := w.w.Write(p)
 	w.at += uint64(n)
@@ -44,14 +44,14 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// pad writes zeros up to a multiple of the alignment. The next Write returns an error.
+func (w *Writer) pad() { _, _ = w.Write(make([]byte, -w.at&(Alignment-1))) }
+
 // Begin starts a section.
-func (w *Writer) Begin(t Tag, field uint32) error {
-	if _, err := w.Write(make([]byte, -w.at&(Alignment-1))); err != nil {
-		return err
-	}
+func (w *Writer) Begin(t Tag, field uint32) {
+	w.pad()
 	w.crc = 0
 	w.sections = append(w.sections, Section{Tag: t, Field: field, Offset: w.at})
-	return nil
 }
 
 // End ends the current section.
@@ -60,18 +60,12 @@ func (w *Writer) End() {
 	s.Length, s.CRC = w.at-s.Offset, w.crc
 }
 
-// Section writes a complete section, which consists of the given parts.
-func (w *Writer) Section(t Tag, field uint32, parts ...io.WriterTo) error {
-	if err := w.Begin(t, field); err != nil {
-		return err
-	}
-	for _, p := range parts {
-		if _, err := p.WriteTo(w); err != nil {
-			return err
-		}
-	}
+// Section writes a complete section.
+func (w *Writer) Section(t Tag, field uint32, body io.WriterTo) error {
+	w.Begin(t, field)
+	_, err := body.WriteTo(w)
 	w.End()
-	return nil
+	return err
 }
 
 // Map maps the sections written so far, so that others can be derived from them. The caller must close the map.
@@ -99,22 +93,17 @@ func (w *Writer) Finish(m Meta) error {
 }
 
 func (w *Writer) finish(m Meta) error {
-	b, err := json.Marshal(m)
+	meta, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	if err := w.Section(TagMeta, NoField, bytes.NewReader(b)); err != nil {
+	if err := w.Section(TagMeta, NoField, bytes.NewReader(meta)); err != nil {
 		return err
 	}
-	if _, err := w.Write(make([]byte, -w.at&(Alignment-1))); err != nil {
-		return err
-	}
+	w.pad()
 	offset := w.at
-	var toc []byte
-	for _, s := range w.sections {
-		toc = appendEntry(toc, s)
-	}
-	if _, err := w.Write(appendFooter(toc, toc, offset)); err != nil {
+	toc, _ := binary.Append(nil, binary.LittleEndian, w.sections) // never fails
+	if _, err := w.Write(append(toc, encodeFooter(toc, offset)...)); err != nil {
 		return err
 	}
 	return errors.Join(w.w.Flush(), w.f.Sync(), w.f.Close())

@@ -55,7 +55,7 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 		lengths: section(file.TagLengths), lengthOrder: section(file.TagLengthOrder),
 	}
 	w.fields, w.searchable = fieldParts(f)
-	if w.terms, err = file.OpenStrings(section(file.TagTerms)); err != nil {
+	if w.terms.Table, err = file.OpenTable(section(file.TagTerms)); err != nil {
 		return nil, err
 	}
 	if w.postingsTable, err = openPostings(f, file.TagDocs, file.TagFreqs); err != nil {
