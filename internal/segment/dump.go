@@ -108,7 +108,6 @@ func (r *Reader) dump(b *bytes.Buffer) error {
 	return t.Flush()
 }
 
-// use returns the uses of a field.
 func use(f herb.Field) string {
 	var uses []string
 	for _, u := range []struct {

@@ -19,7 +19,6 @@ func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (query.Facet
 	return r.union().Facets(ctx, q)
 }
 
-// union returns a union of one segment.
 func (r *Reader) union() *Union { return &Union{Segments: []*Reader{r}, Tail: NewTail(r.Fields())} }
 
 // Facets counts the values of fields among the records that match a request, as Reader.Facets does.
@@ -129,7 +128,6 @@ func (c *facetCounter) addSearched(u *Union, m *facetMatches, field int) error {
 	return nil
 }
 
-// facet counts the values of a field.
 func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, c *facetCounter) (query.Facet, error) {
 	if err := c.addSearched(u, m, field); err != nil {
 		return query.Facet{}, err
@@ -147,7 +145,6 @@ func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, c *facetCount
 	return c.Facet(st, &u.Tail.fields[field], parts, tailValues(field, m.tail), all), nil
 }
 
-// tailValues returns the values of a field.
 func tailValues(field int, rows []*tailRow) (values column.Values) {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b *tailRow) int {

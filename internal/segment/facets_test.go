@@ -68,8 +68,8 @@ func TestUnion_valueRanges(t *testing.T) {
 	for i := range records {
 		number, name := fmt.Sprint(i), fmt.Sprintf("name %05d", i)
 		switch i % 701 {
-		case 0: // also in the middle of another part
-			number, name = fmt.Sprint((i+part)%n), fmt.Sprintf("name %05d", (i+part)%n)
+		case 0: // the name is also in the middle of another part
+			name = fmt.Sprintf("name %05d", (i+part)%n)
 		case 1: // equal to the one before, but written differently
 			number, name = fmt.Sprintf("%d.0", i-1), fmt.Sprintf("name %05d\x00", i-1)
 		}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"sort"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/guard"
-	"herbarium/internal/text"
 )
 
 // Grid counts the records that match a request in the cells of a grid over two number fields.
@@ -41,35 +39,17 @@ func (u *Union) Grid(ctx context.Context, q *query.GridRequest) (g query.Grid, e
 
 // addRowsToGrid adds rows in memory to counts.
 func addRowsToGrid(rows []*tailRow, q *query.GridRequest, counts []int) {
-	x, y := newGridAxis(q.EdgesX()), newGridAxis(q.EdgesY())
+	x, y := column.EdgeKeys(q.EdgesX()), column.EdgeKeys(q.EdgesY())
+	cell := func(edges []string, k column.SortKey) int {
+		if k.Missing > 0 {
+			return -1
+		}
+		return sort.Search(len(edges), func(i int) bool { return edges[i] > k.Key }) - 1
+	}
 	for _, row := range rows {
-		column, okX := x.cell(row.keys[q.X])
-		line, okY := y.cell(row.keys[q.Y])
-		if okX && okY {
+		column, line := cell(x, row.keys[q.X]), cell(y, row.keys[q.Y])
+		if column >= 0 && column < q.Columns && line >= 0 && line < q.Rows {
 			counts[line*q.Columns+column]++
 		}
 	}
-}
-
-// gridAxis is the sort keys of the edges of one axis of a grid.
-type gridAxis []string
-
-func newGridAxis(edges []string) gridAxis {
-	keys := make(gridAxis, len(edges))
-	for i, edge := range edges {
-		keys[i], _ = text.Key(herb.TypeNumber, edge)
-	}
-	return keys
-}
-
-// cell returns the cell of a value. ok is false if it is outside of all cells.
-func (a gridAxis) cell(k column.SortKey) (cell int, ok bool) {
-	last := len(a) - 1
-	if k.Missing > 0 || k.Key < a[0] || k.Key > a[last] {
-		return 0, false
-	}
-	if k.Key == a[last] { // the last cell includes its edge
-		return last - 1, true
-	}
-	return sort.Search(len(a), func(i int) bool { return a[i] > k.Key }) - 1, true
 }

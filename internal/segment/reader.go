@@ -50,7 +50,6 @@ func Open(path string) (*Reader, error) {
 	return r, nil
 }
 
-// open locates the indexes.
 func (r *Reader) open() (err error) {
 	if r.records, err = column.OpenRecords(r.file); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	streamNumbers = 512      // records located at a time
+	streamNumbers = 512      // minimum number of records located at a time
 	streamBytes   = 64 << 10 // bytes of records copied at a time
 	largeRecord   = 1 << 20  // minimum size in bytes of records that are not copied
 	forgetBytes   = 16 << 20 // bytes of sequentially read records that may remain in memory
@@ -22,41 +22,40 @@ const (
 // bytes per record of the result. Records are copied, a few at a time, under guard, so that faults in the map become
 // errors even if a client takes hours to fetch the rest. Only very large records are yielded from the map.
 func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
+	st := guard.NewSteps(ctx)
+	var res result
 	err = r.file.Guard(func() error {
-		st := guard.NewSteps(ctx)
-		res := r.evaluate(st, q, nil)
+		res = r.evaluate(st, q, nil)
 		s.Total = res.total(r)
-		s.Records = r.stream(st, s.Total, func() walk { return r.walk(st, q, res) })
 		return nil
 	})
 	if err != nil {
 		return query.Stream{}, err
 	}
+	s.Records = yieldChunks(st, r.file.Guard, func() func() [][]byte { return (&copier{result: res, r: r, steps: st, q: q}).next })
 	return s, nil
 }
 
-// stream yields the records of a walk. The walk starts with the first record, because many callers need only the total.
-func (r *Reader) stream(st *guard.Steps, total int, begin func() walk) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		c := copier{r: r, steps: st, numbers: make([]uint32, 0, min(total, streamNumbers))}
-		for {
-			err := r.file.Guard(func() error {
-				st.Check() // a client may have read the last records slowly
-				if c.walk == nil {
-					c.walk = begin()
-				}
-				c.fill()
+// yieldChunks yields the items of chunks. begin returns a function that reads the next chunk from a map; none at the end.
+func yieldChunks[T any](st *guard.Steps, guarded func(read func() error) error, begin func() (next func() []T)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for next := begin(); ; {
+			var chunk []T
+			err := guarded(func() error {
+				st.Check() // a client may have read the last items slowly
+				chunk = next()
 				return nil
 			})
 			if err != nil {
-				yield(nil, err)
+				var none T
+				yield(none, err)
 				return
 			}
-			if len(c.records) == 0 {
+			if len(chunk) == 0 {
 				return
 			}
-			for _, rec := range c.records {
-				if !yield(rec, nil) {
+			for _, item := range chunk {
+				if !yield(item, nil) {
 					return
 				}
 			}
@@ -64,24 +63,27 @@ func (r *Reader) stream(st *guard.Steps, total int, begin func() walk) iter.Seq2
 	}
 }
 
-// copier copies records from the map.
+// copier copies the records of a result from the map, in the order of the request.
 type copier struct {
+	result
 	r       *Reader
 	steps   *guard.Steps
-	walk    walk
-	numbers []uint32 // buffer of pending
-	pending []uint32 // located, but not copied yet
+	q       *query.Request
+	located int      // records of the result that are located
+	pending []uint32 // those that are not copied yet
 	records [][]byte // copied
 	buf     []byte   // backing array of records
 	read    int      // bytes of all records before the last one read, while reading sequentially
 	kept    int      // start of the records that may be in memory
 }
 
-// fill copies the next records; none at the end.
-func (c *copier) fill() {
+// next copies the next records; none at the end.
+func (c *copier) next() [][]byte {
+	const parts = 8 // each of them is located by reading the whole result
 	c.records, c.buf = c.records[:0], c.buf[:0]
-	if len(c.pending) == 0 {
-		c.pending = c.walk(c.numbers[:0])
+	if total := c.total(c.r); len(c.pending) == 0 && c.located < total {
+		end := min(c.located+max(streamNumbers, total/parts), total)
+		c.pending, c.located = c.r.locate(c.steps, c.q, c.result, c.located, end), end
 	}
 	for len(c.pending) > 0 && len(c.buf) < streamBytes {
 		rec := c.r.records.JSON(c.pending[0])
@@ -98,10 +100,11 @@ func (c *copier) fill() {
 		c.records = append(c.records, c.buf[len(c.buf)-len(rec):])
 		c.pending = c.pending[1:]
 	}
+	return c.records
 }
 
-// dropRead releases the pages behind a sequential read, because a file may be larger than memory. A walk that goes back
-// even once is in a different order, and its pages may be needed again.
+// dropRead releases the pages behind a sequential read, because a file may be larger than memory. Records that go back
+// even once are in a different order, and their pages may be needed again.
 func (c *copier) dropRead(at int) {
 	if at < c.read {
 		c.kept = len(c.r.records.Data)
@@ -110,26 +113,5 @@ func (c *copier) dropRead(at int) {
 	if at-c.kept >= forgetBytes {
 		file.DropPages(c.r.records.Data[c.kept:at])
 		c.kept = at
-	}
-}
-
-// walk appends the numbers of the next records to buf, up to its capacity; none at the end.
-type walk func(buf []uint32) []uint32
-
-// walk returns a walk through the records of a result, in the order of the request.
-func (r *Reader) walk(st *guard.Steps, q *query.Request, res result) walk {
-	const parts = 8 // each of them is located by reading the whole result
-	total := res.total(r)
-	atOnce := max(streamNumbers, total/parts)
-	at := 0
-	var pending []uint32
-	return func(buf []uint32) []uint32 {
-		if len(pending) == 0 && at < total {
-			end := min(at+atOnce, total)
-			pending, at = r.locate(st, q, res, at, end), end
-		}
-		n := min(len(pending), cap(buf))
-		buf, pending = append(buf, pending[:n]...), pending[n:]
-		return buf
 	}
 }

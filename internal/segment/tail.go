@@ -2,7 +2,6 @@ package segment
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -99,7 +98,6 @@ func (t Tail) statistics(q *query.Request) fulltext.Statistics {
 	return stats
 }
 
-// scoredClauses returns the clauses that are not excluded.
 func scoredClauses(s *query.Search) []query.Clause {
 	return slices.DeleteFunc(slices.Clone(s.Clauses), func(c query.Clause) bool { return c.Exclude })
 }
@@ -133,7 +131,6 @@ func (t Tail) match(st *guard.Steps, q *query.Request, stats fulltext.Statistics
 	return m
 }
 
-// scoreRows returns the scores of records.
 func scoreRows(rows []*tailRow, clauses []query.Clause, stats fulltext.Statistics) map[*tailRow]float64 {
 	scores, average := make(map[*tailRow]float64, len(rows)), float64(stats.Words)/float64(stats.Records)
 	for _, row := range rows {
@@ -146,7 +143,6 @@ func scoreRows(rows []*tailRow, clauses []query.Clause, stats fulltext.Statistic
 	return scores
 }
 
-// meets reports whether a record meets all conditions.
 func (row *tailRow) meets(fields []herb.Field, conditions []query.Condition) bool {
 	return !slices.ContainsFunc(conditions, func(c query.Condition) bool {
 		matches := slices.ContainsFunc(c.Values, func(o query.Operand) bool {
@@ -164,30 +160,16 @@ func (row *tailRow) meetsOperand(f *herb.Field, k column.SortKey, value string, 
 	if missing := text.MissingRank(f, o.Text); missing >= 0 || k.Missing > 0 {
 		return missing+1 == k.Missing
 	}
-	switch op {
-	case query.OpEq, query.OpNe:
+	if op == query.OpEq || op == query.OpNe {
 		if f.Type.IsScalar() {
 			return k.Key == o.Key
 		}
 		return value == o.Text
-	case query.OpGt:
-		return k.Key > o.Key
-	case query.OpGte:
-		return k.Key >= o.Key
-	case query.OpLt:
-		return k.Key < o.Key
-	case query.OpLte:
-		return k.Key <= o.Key
-	case query.OpPrefix:
-		if f.Type.IsScalar() {
-			return strings.HasPrefix(k.Key, o.Text)
-		}
-		return strings.HasPrefix(k.Key, o.Key)
 	}
-	panic(fmt.Sprintf("unknown operator %q", op))
+	from, to := column.KeyRange(op, o, f.Type)
+	return k.Key >= from && k.Key < to
 }
 
-// contains reports whether a record matches a search.
 func (row *tailRow) contains(s *query.Search) bool {
 	return satisfies(s, func(c query.Clause) bool { return row.count(c) > 0 })
 }
@@ -243,7 +225,6 @@ func (m *tailMatches) compare(a, b *tailRow) int {
 	return cmp.Compare(m.scores[b], m.scores[a])
 }
 
-// keyOf returns the sort key of a record.
 func (m *tailMatches) keyOf(row *tailRow) sortKey {
 	k := sortKey{score: m.scores[row]}
 	for _, f := range m.sort {

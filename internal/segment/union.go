@@ -12,8 +12,8 @@ import (
 )
 
 // Union lists segments and a tail as one dataset: the records of the first segment, then those of the second and so on,
-// then those of the tail. All have the same fields, and none of them is a list. It is safe for concurrent use while the
-// caller holds a reference to each segment.
+// then those of the tail. All have the same fields: texts, and numbers of which no two parts have the same, such as a primary
+// key. It is safe for concurrent use while the caller holds a reference to each segment.
 type Union struct {
 	Segments []*Reader
 	Tail     Tail
@@ -64,12 +64,10 @@ type sortKey struct {
 	score  float64          // by relevance
 }
 
-// compare compares two keys of a request with these sort fields.
 func (a sortKey) compare(b sortKey, sort []query.SortField) int {
 	return cmp.Or(column.CompareSortKeys(a.fields, b.fields, sort), cmp.Compare(b.score, a.score))
 }
 
-// entry is a record of a result.
 type entry struct {
 	sortKey
 	record []byte
@@ -94,7 +92,6 @@ type unionMatches struct {
 	total int
 }
 
-// match returns the records that match a request.
 func (u *Union) match(st *guard.Steps, q *query.Request) *unionMatches {
 	m := &unionMatches{sort: q.Sort}
 	stats := u.Tail.statistics(q)
@@ -122,7 +119,6 @@ func (m *unionMatches) release() {
 	}
 }
 
-// page returns the records at positions [from, to).
 func (m *unionMatches) page(from, to int) (entries []entry) {
 	for i, start := range m.split(from) {
 		p := m.parts[i]

@@ -63,7 +63,6 @@ func (s *segmentMatches) page(from, to int) []entry {
 	return entries
 }
 
-// numbers returns the records at positions [from, to).
 func (s *segmentMatches) numbers(from, to int) []uint32 {
 	switch {
 	case from == to:

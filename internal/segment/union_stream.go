@@ -20,7 +20,7 @@ func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, e
 	if err != nil {
 		return query.Stream{}, err
 	}
-	s.Records = func(yield func([]byte, error) bool) {
+	s.Records = yieldChunks(st, u.guard, func() func() [][]byte {
 		cursors := make([]cursor, len(m.parts))
 		for i, p := range m.parts {
 			cursors[i] = cursor{part: p, atOnce: streamNumbers}
@@ -28,27 +28,8 @@ func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, e
 				cursors[i].atOnce = max(streamNumbers, p.len()/16)
 			}
 		}
-		for {
-			var records [][]byte
-			err := u.guard(func() error {
-				st.Check() // a client may have read the last records slowly
-				records = m.next(st, cursors)
-				return nil
-			})
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if len(records) == 0 {
-				return
-			}
-			for _, rec := range records {
-				if !yield(rec, nil) {
-					return
-				}
-			}
-		}
-	}
+		return func() [][]byte { return m.next(st, cursors) }
+	})
 	return s, nil
 }
 

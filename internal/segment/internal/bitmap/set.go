@@ -148,22 +148,6 @@ func (s *Set) At(st *guard.Steps, positions []uint32) []uint32 {
 	return out
 }
 
-// Positions returns a function that returns the positions of ascending records of a set that was computed.
-func (s *Set) Positions() func(record uint32) int {
-	position, from := 0, 0
-	return func(record uint32) int {
-		if s.bits != nil {
-			position += s.bits.Count(from, int(record))
-			from = int(record)
-			return position
-		}
-		for s.list[position] < record {
-			position++
-		}
-		return position
-	}
-}
-
 // Keep removes the records that do not satisfy a predicate.
 func (s *Set) Keep(st *guard.Steps, keep func(record uint32) bool) {
 	b, kept := NewBuilder(s.pool), make([]uint32, 0, min(s.n, EachAtOnce))

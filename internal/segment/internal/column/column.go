@@ -59,9 +59,6 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 		elementOrder: section(file.TagElementOrder),
 		frequent:     f.Section(file.TagFrequent, file.NoField), blockCounts: section(file.TagBlockCounts),
 	}
-	if c.sorted.Len() != n || c.ranks.Len() != n || c.runs.Len() == 0 || len(c.nonUniform) != (c.runs.Len()+6)/8 {
-		return c, fmt.Errorf("%w: field %q", guard.ErrCorrupt, field.Name)
-	}
 	for tag, table := range map[file.Tag]*bitmap.Table{file.TagPrefix: &c.prefix, file.TagLongRunSets: &c.longRunSets, file.TagListed: &c.listed} {
 		if *table, err = bitmap.OpenTable(section(tag)); err != nil {
 			return c, err
@@ -70,17 +67,12 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	if c.elements.Table, err = file.OpenTable(section(file.TagElement)); err != nil {
 		return c, err
 	}
-	if c.longRunSets.Len() != c.longRuns.Len() || n > 0 && c.prefix.Len() != PrefixSets-1 {
-		return c, fmt.Errorf("%w: sets of field %q", guard.ErrCorrupt, field.Name)
-	}
-	if c.blockCounts.Len() > 0 && c.blockCounts.Len() != c.frequent.Len()/2*blockCount(n) {
-		return c, fmt.Errorf("%w: block counts of field %q", guard.ErrCorrupt, field.Name)
-	}
-	if c.listed.Len() != c.elements.Len() || c.numbers.Len() != c.elements.Len() {
-		return c, fmt.Errorf("%w: elements of field %q", guard.ErrCorrupt, field.Name)
-	}
-	if c.lists, err = openLists(section(file.TagListStarts), section(file.TagPositions), n, c.elements.Len()); err != nil {
-		return c, fmt.Errorf("%w: field %q", err, field.Name)
+	c.lists = lists{section(file.TagListStarts), section(file.TagPositions), PositionSize(c.elements.Len())}
+	if c.sorted.Len() != n || c.ranks.Len() != n || c.runs.Len() == 0 || len(c.nonUniform) != (c.runs.Len()+6)/8 ||
+		c.longRunSets.Len() != c.longRuns.Len() || n > 0 && c.prefix.Len() != PrefixSets-1 ||
+		c.blockCounts.Len() > 0 && c.blockCounts.Len() != c.frequent.Len()/2*blockCount(n) ||
+		c.listed.Len() != c.elements.Len() || c.numbers.Len() != c.elements.Len() || !c.lists.isValid(n) {
+		return c, fmt.Errorf("%w: index of field %q", guard.ErrCorrupt, field.Name)
 	}
 	if c.elementOrder.Len() != c.elements.Len() { // files of earlier programs
 		names := make([]string, c.elements.Len())
@@ -107,7 +99,6 @@ func ElementOrder(elements []string) file.U32s {
 	return encoded
 }
 
-// value returns the value of a record.
 func (c *Column) value(record uint32) string { return c.records.Value(record, c.position) }
 
 // markRanks adds the ranks of the records of a set to marks, which must be empty. If the set has most records, it marks the
@@ -141,7 +132,6 @@ func (c *Column) Distinct() int { return c.runs.Len() - 1 }
 // Values returns the number of records with a value.
 func (c *Column) Values() int { return int(c.runs.At(c.Distinct())) }
 
-// run returns the ranks of a run.
 func (c *Column) run(i int) (from, to int) {
 	if i == c.Distinct() {
 		return c.Values(), c.sorted.Len()
@@ -185,7 +175,6 @@ func lastIndex(from, to int, holds func(i int) bool) int {
 // RunValue returns the value of the first record of a run.
 func (c *Column) RunValue(i int) string { return c.value(c.sorted.At(int(c.runs.At(i)))) }
 
-// firstRun returns the first run whose key is greater than or equal to key.
 func (c *Column) firstRun(key string) int {
 	return sort.Search(c.Distinct(), func(i int) bool { return c.runKey(i) >= key })
 }

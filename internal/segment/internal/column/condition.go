@@ -45,7 +45,7 @@ func (c *Column) operand(op query.Op, o query.Operand) plan.Condition {
 	case equality:
 		return c.equal(o, name)
 	}
-	from, to := keyRange(op, o, EqualByKey(c.Field.Type))
+	from, to := KeyRange(op, o, c.Field.Type)
 	if c.Field.Type == herb.TypeList {
 		return elementRange{c: c, from: c.firstElement(from), to: c.firstElement(to), name: name}
 	}
@@ -59,9 +59,9 @@ func (c *Column) operand(op query.Op, o query.Operand) plan.Condition {
 // noKey is greater than all sort keys.
 const noKey = "\xff\xff\xff\xff\xff"
 
-// keyRange returns the range of the sort keys that match an operand. A key that follows another immediately has one more
-// zero byte.
-func keyRange(op query.Op, o query.Operand, byText bool) (from, to string) {
+// KeyRange returns the range of the sort keys that match an operand of an operator other than equality. A key that follows another
+// immediately has one more zero byte.
+func KeyRange(op query.Op, o query.Operand, t herb.Type) (from, to string) {
 	switch op {
 	case query.OpGt:
 		return o.Key + "\x00", noKey
@@ -73,7 +73,7 @@ func keyRange(op query.Op, o query.Operand, byText bool) (from, to string) {
 		return "", o.Key + "\x00"
 	}
 	prefix := o.Key // OpPrefix
-	if byText {
+	if EqualByKey(t) {
 		prefix = o.Text // the key of a date is its canonical form
 	}
 	if to, ok := text.KeyAfterPrefix(prefix); ok {
@@ -82,7 +82,6 @@ func keyRange(op query.Op, o query.Operand, byText bool) (from, to string) {
 	return prefix, noKey
 }
 
-// equal returns the condition that a value equals an operand.
 func (c *Column) equal(o query.Operand, name string) plan.Condition {
 	key := o.Key
 	if key == "" {
@@ -112,7 +111,6 @@ type Ranks struct {
 
 const anyRun = -1
 
-// runRanks returns the ranks of a run.
 func (c *Column) runRanks(run int) Ranks {
 	from, to := c.run(run)
 	return Ranks{c: c, from: from, to: to, run: run}
@@ -129,7 +127,6 @@ func (c *Column) keyRanks(key string) Ranks {
 	return Ranks{c: c, from: from, to: from, run: anyRun}
 }
 
-// ranksOf returns the ranks of the records with a sort key.
 func (c *Column) ranksOf(k SortKey) Ranks {
 	if k.Missing > 0 {
 		return c.missingRanks(k.Missing - 1)
@@ -154,7 +151,6 @@ func (c *Column) missingRanks(missing int) Ranks {
 	return r
 }
 
-// named returns the condition with a name for traces.
 func (r Ranks) named(name string) Ranks {
 	r.name = name
 	return r
@@ -173,13 +169,11 @@ func (r Ranks) String() string { return r.name }
 // ranges, the difference of two prefix sets is faster.
 const scannedShare = 16
 
-// Cost implements plan.Condition.
 func (r Ranks) Cost() plan.Cost {
 	n, all := r.to-r.from, r.c.sorted.Len()
 	return plan.Cost{Records: n, Fill: min(2*n, all/8), Contains: 5}
 }
 
-// Contains implements plan.Condition.
 func (r Ranks) Contains(record uint32) bool {
 	rank := int(r.c.ranks.At(int(record)))
 	return rank >= r.from && rank < r.to
@@ -197,7 +191,6 @@ func (r Ranks) StoredSet() (e bitmap.Encoded, ok bool) {
 	return e, ok
 }
 
-// Fill implements plan.Condition.
 func (r Ranks) Fill(st *guard.Steps, b *bitmap.Builder) {
 	c := r.c
 	if e, ok := r.StoredSet(); ok {
@@ -228,19 +221,16 @@ type written struct {
 
 func (w written) String() string { return w.ranks.name }
 
-// Cost implements plan.Condition.
 func (w written) Cost() plan.Cost {
 	const read = 200 // a value
 	n := w.ranks.to - w.ranks.from
 	return plan.Cost{Records: n, Fill: read * n, Contains: read}
 }
 
-// Contains implements plan.Condition.
 func (w written) Contains(record uint32) bool {
 	return w.ranks.Contains(record) && w.ranks.c.value(record) == w.text
 }
 
-// Fill implements plan.Condition.
 func (w written) Fill(st *guard.Steps, b *bitmap.Builder) {
 	var list []uint32
 	c := w.ranks.c
@@ -262,7 +252,6 @@ type elementRange struct {
 
 func (e elementRange) String() string { return e.name }
 
-// Cost implements plan.Condition.
 func (e elementRange) Cost() plan.Cost {
 	const bytesPerTime, position, posting = 2, 3, 30 // bytes of postings that are added in a unit of time, and times to examine one
 	elements, all := max(e.to-e.from, 0), max(e.c.listed.Len(), 1)
@@ -273,7 +262,6 @@ func (e elementRange) Cost() plan.Cost {
 	return cost
 }
 
-// Contains implements plan.Condition.
 func (e elementRange) Contains(record uint32) bool {
 	if e.c.lists.len() > 0 {
 		return e.c.lists.hasBetween(record, uint32(e.from), uint32(e.to))
@@ -286,7 +274,6 @@ func (e elementRange) Contains(record uint32) bool {
 	return false
 }
 
-// Fill implements plan.Condition.
 func (e elementRange) Fill(st *guard.Steps, b *bitmap.Builder) {
 	for i := e.from; i < e.to; i++ {
 		st.Add(1)

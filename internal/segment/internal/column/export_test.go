@@ -48,15 +48,18 @@ func (c *Column) WithoutLists() *Column {
 
 // TopElements returns the most frequent elements.
 func (c *Column) TopElements(st *guard.Steps, set *bitmap.Set, most int) (values []query.ValueCount, distinct int) {
-	v := newValueCollector(&query.FacetRequest{Top: most}, nil)
+	q := &query.FacetRequest{Top: most}
+	v := newValueCollector(q)
 	c.countElements(st, set, v)
-	return v.list(), v.distinct
+	v.sort()
+	return mergeTops([]topList{{values: v.values}}, &c.Field, q), v.distinct
 }
 
 // CountBelow returns the number of records of a set, nil for all, whose sort key is less than the given one.
 func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 	o := newSortedResult(st, c, set, false)
 	defer o.release()
+	o.keys = c.newRunKeys(st, query.MaxBuckets)
 	return o.countBelowKey(key)
 }
 

@@ -41,30 +41,38 @@ type FacetCounter struct {
 func (c *FacetCounter) Facet(st *guard.Steps, f *herb.Field, parts []Part, tail, all Values) query.Facet {
 	q := c.Request
 	facet := query.Facet{Field: f.Name, Type: f.Type, Total: tail.Empty + len(tail.All), Empty: tail.Empty}
-	values := newValueCollector(q, c.buffer)
-	defer func() { c.buffer = values.values }()
-	merger := valueMerger{valueCollector: values, steps: st, field: f, asWritten: countsAsWritten(f.Type)}
-	isList, hasRange := f.Type == herb.TypeList, query.HasRange(f.Type)
+	// Several parts of a union may have a text. Values of other types are merged by part, because comparing them takes most of the time.
+	isText, isList, hasRange := f.Type == herb.TypeText, f.Type == herb.TypeList, query.HasRange(f.Type)
+	mergers := []*valueMerger{newValueMerger(st, q)}
+	for range parts {
+		if !isText && !isList {
+			mergers = append(mergers, newValueMerger(st, q))
+		}
+	}
+	last := mergers[len(mergers)-1]
 	minRecords := 1 // of the runs to examine
-	if len(parts) == 1 && len(tail.All) == 0 && values.find == nil {
+	if last.find == nil && (len(mergers) > 1 || len(parts) == 1 && len(tail.All) == 0) {
 		minRecords = 2
 	}
 	var counted, edges []population
-	for _, p := range parts {
+	for i, p := range parts {
 		o := newSortedResult(st, p.Column, p.Set, !isList && !p.Column.countsBySets(st, p.Set, minRecords))
 		defer o.release()
 		if hasRange {
-			counted, edges = append(counted, o.population()), append(edges, new(newSortedResult(st, p.Column, nil, false)))
+			all := newSortedResult(st, p.Column, nil, false)
+			o.keys = p.Column.newRunKeys(st, q.Buckets)
+			all.keys = o.keys
+			counted, edges = append(counted, &o), append(edges, &all)
 		}
 		facet.Total += o.total
 		facet.Empty += o.total - o.len()
-		if isList {
-			p.Column.countElements(st, p.Set, values)
+		if m := mergers[min(i, len(mergers)-1)]; isList {
+			p.Column.countElements(st, p.Set, m.valueCollector)
 		} else {
-			merger.addRuns(&o)
+			m.addRuns(&o)
 		}
 	}
-	merger.addValues(tail.All)
+	last.addValues(tail.All, EqualByKey(f.Type))
 	if hasRange {
 		counted = append(counted, valuePopulation(tail.All))
 		if edges = append(edges, valuePopulation(all.All)); !q.AllEdges {
@@ -72,8 +80,18 @@ func (c *FacetCounter) Facet(st *guard.Steps, f *herb.Field, parts []Part, tail,
 		}
 		setHistogram(&facet, f, counted, edges, q)
 	}
-	merger.merge()
-	values.setFacet(&facet)
+	var tops []topList
+	for _, m := range mergers {
+		if !isList { // elements are counted already
+			m.values = c.buffer[:0]
+			m.merge()
+		}
+		m.sort()
+		tops, c.buffer = append(tops, topList{values: slices.Clone(m.values)}), m.values
+		facet.Distinct += m.distinct
+		facet.Matching += m.matching
+	}
+	facet.Values = mergeTops(tops, f, q)
 	return facet
 }
 

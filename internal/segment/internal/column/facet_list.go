@@ -2,7 +2,6 @@ package column
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
@@ -20,13 +19,9 @@ type lists struct {
 	size    int       // of a position; see PositionSize
 }
 
-// openLists returns the forward index of n records.
-func openLists(starts file.U32s, encoded []byte, n, elements int) (lists, error) {
-	l := lists{starts, encoded, PositionSize(elements)}
-	if len(starts) > 0 && (starts.Len() != n+1 || len(encoded) != l.len()*l.size) {
-		return l, fmt.Errorf("%w: elements of records", guard.ErrCorrupt)
-	}
-	return l, nil
+// isValid reports whether it is the forward index of n records, or none.
+func (l *lists) isValid(n int) bool {
+	return len(l.starts) == 0 || l.starts.Len() == n+1 && len(l.encoded) == l.len()*l.size
 }
 
 // PositionSize returns the number of bytes of a position among a number of elements.

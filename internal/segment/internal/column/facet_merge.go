@@ -8,23 +8,23 @@ import (
 	"slices"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
 
-// valueMerger merges the values of several parts of a union, each in ascending order, and collects the merged ones.
+// valueMerger merges the values of several parts of a union, each in ascending order, and collects the merged ones. Only texts are
+// merged; of another type, it has one part.
 //
 // It knows the length of the prefix that each value shares with the one before it. Of two values after a third, the one that shares more with
 // the third is the lower one; only if they share the same length, their next bytes are compared.
 type valueMerger struct {
 	*valueCollector
-	steps     *guard.Steps
-	field     *herb.Field
-	asWritten bool           // see countsAsWritten
-	all       []*valueStream // by index
-	streams   []*valueStream // those that have values left, by current value, ties by index
-	merged    int            // position of the next merged value
-	sequence  int            // number of values that the first stream has had without one of another
+	steps    *guard.Steps
+	all      []*valueStream // by index
+	streams  []*valueStream // those that have values left, by current value, ties by index
+	merged   int            // position of the next merged value
+	sequence int            // number of values that the first stream has had without one of another
 }
 
 // valueStream reads the values of one part.
@@ -38,7 +38,7 @@ type valueStream struct {
 	run    int // notRun if it is in memory
 	count  int
 	text   string // if it is in memory
-	key    []byte // sort key; of text, the value key, or the sort key and the text
+	key    []byte // value key, or sort key and text
 	spare  []byte // memory for the next key
 	shared int    // length of the prefix of the key that the value before it in all streams has too; tied if facets count both as one
 }
@@ -53,19 +53,23 @@ const notRun = -1
 // often have values of different ranges, such as ascending numbers.
 const minSequence = 512
 
-// addRuns adds a stream of the values of a result.
+func newValueMerger(st *guard.Steps, q *query.FacetRequest) *valueMerger {
+	return &valueMerger{valueCollector: newValueCollector(q), steps: st}
+}
+
 func (m *valueMerger) addRuns(o *sortedResult) {
 	m.all = append(m.all, &valueStream{index: len(m.all), runs: runCounter{sortedResult: o}, values: o.newRunValues(o.steps, o.total)})
 }
 
-// addValues adds a stream of values in memory. Of scalar values that are written differently, it keeps the first.
-func (m *valueMerger) addValues(values []Value) {
+// addValues adds a stream of values in memory. If they are equal by their keys, it keeps the first of those that are written
+// differently.
+func (m *valueMerger) addValues(values []Value, equalByKey bool) {
 	if len(values) == 0 {
 		return
 	}
 	s, last := &valueStream{index: len(m.all)}, &Value{}
 	for _, v := range values {
-		if v.Key == last.Key && (v.Text == last.Text || !m.asWritten) {
+		if v.Key == last.Key && (v.Text == last.Text || equalByKey) {
 			last.Count += v.Count
 			continue
 		}
@@ -147,7 +151,7 @@ func (m *valueMerger) next(s *valueStream) (shared int, ok bool) {
 		if !ok {
 			return 0, false
 		}
-		if m.asWritten && s.runs.isNonUniform(run) {
+		if s.runs.isNonUniform(run) {
 			s.inMemory = s.runs.writings(run)
 			continue
 		}
@@ -155,10 +159,7 @@ func (m *valueMerger) next(s *valueStream) (shared int, ok bool) {
 		s.run, s.count, s.text = run, n, ""
 		value := s.values.at(run)
 		shared, s.values.shared = s.values.shared, len(value)
-		switch {
-		case !m.asWritten:
-			return s.setKey(m.sortKey(s.spare[:0], value)), true
-		case !s.values.stored || !wasRun:
+		if !s.values.stored || !wasRun {
 			return s.setKey(value), true
 		}
 		s.key = value
@@ -167,10 +168,7 @@ func (m *valueMerger) next(s *valueStream) (shared int, ok bool) {
 	v := s.inMemory[0]
 	s.inMemory = s.inMemory[1:]
 	s.run, s.count, s.text = notRun, v.Count, v.Text
-	if m.asWritten {
-		return s.setKey(slices.Concat([]byte(v.Key), []byte{0}, []byte(v.Text))), true
-	}
-	return s.setKey(m.sortKey(s.spare[:0], []byte(v.Text))), true
+	return s.setKey(slices.Concat([]byte(v.Key), []byte{0}, []byte(v.Text))), true
 }
 
 // setKey sets the key of the current value and returns the length of the prefix that it shares with the last one.
@@ -184,7 +182,7 @@ func (s *valueStream) setKey(key []byte) (shared int) {
 func (m *valueMerger) countSequence(s *valueStream) {
 	end := s.runs.Distinct()
 	if len(m.streams) > 1 {
-		end = s.runs.firstRun(sortKey(m.field, m.streams[1].written()))
+		end = s.runs.firstRun(sortKey(&s.runs.Field, m.streams[1].written()))
 	}
 	if end > s.runs.next {
 		m.countAlone(s, end)
@@ -220,7 +218,7 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 			break
 		}
 		single -= n
-		if !m.asWritten || !runs.isNonUniform(run) {
+		if !runs.isNonUniform(run) {
 			if m.countFound(m.find == nil || s.values.contains(run, m.find)) {
 				offer(run, n, "")
 			}
@@ -233,7 +231,7 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 		}
 	}
 	m.addDistinct(single)
-	first, left := start, min(single, m.skip+m.most)
+	first, left := start, min(single, m.most)
 	if left > 0 && m.qualifies(1, m.merged) {
 		first = runs.runAt(start, runs.rank(before)) // matches may begin far behind
 	}
@@ -247,7 +245,6 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 	m.merged += end - start
 }
 
-// contains reports whether the current value contains a substring.
 func (s *valueStream) contains(find *text.Substring) bool {
 	if s.run == notRun {
 		return find.In([]byte(s.text))
@@ -255,7 +252,6 @@ func (s *valueStream) contains(find *text.Substring) bool {
 	return s.values.contains(s.run, find)
 }
 
-// written returns the current value as written.
 func (s *valueStream) written() string {
 	if s.run == notRun {
 		return s.text
@@ -274,7 +270,7 @@ func (m *valueMerger) less(s, other *valueStream, shared int) (less bool, common
 	if common < min(len(a), len(b)) {
 		return a[common] < b[common], common
 	}
-	if m.asWritten && len(a) != len(b) { // one sort key is not followed by its text
+	if len(a) != len(b) { // one sort key is not followed by its text
 		s.addText()
 		other.addText()
 		a, b = s.key, other.key
@@ -309,13 +305,4 @@ func commonPrefix(a, b []byte, from int) int {
 		from++
 	}
 	return min(from, n)
-}
-
-// sortKey appends the sort key of a value that is not text.
-func (m *valueMerger) sortKey(dst, value []byte) []byte {
-	key, err := AppendSortKey(dst, m.field, value)
-	if err != nil {
-		guard.Corrupt("%v", err)
-	}
-	return key
 }

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 )
 
 // valueCount is a value and the number of records that have it.
@@ -17,6 +19,13 @@ type valueCount struct {
 	value  string // empty means that of the run of the column
 }
 
+func (v *valueCount) text() string {
+	if v.value == "" {
+		v.value = v.column.RunValue(v.run)
+	}
+	return v.value
+}
+
 // compare orders values by descending count, ties by sort order.
 func (v *valueCount) compare(w *valueCount) int {
 	if v.n != w.n || v.order != w.order { // decides nearly all cases
@@ -25,41 +34,101 @@ func (v *valueCount) compare(w *valueCount) int {
 	return strings.Compare(v.value, w.value)
 }
 
-// topValues keeps the most frequent of the offered values. It collects twice as many as it has to return before it discards
-// the others, so that an offer costs little however many it returns.
-type topValues struct {
-	skip, most int
-	values     []valueCount
-	last       *valueCount // values that do not precede it are discarded; nil while there are few
+// valueCollector counts the distinct values of a facet and keeps the most frequent of those that are offered. It collects twice as
+// many as it has to return before it discards the others, so that an offer costs little however many it returns.
+type valueCollector struct {
+	find               *text.Substring // values to return contain it; nil means all values
+	distinct, matching int
+	most               int
+	values             []valueCount
+	last               *valueCount // values that do not precede it are discarded; nil while there are few
+}
+
+func newValueCollector(q *query.FacetRequest) *valueCollector {
+	c := &valueCollector{}
+	if q.Top > 0 {
+		c.most = q.Offset + q.Top
+	}
+	if find := text.NewSubstring(q.Containing); find.Len() > 0 {
+		c.find = find
+	}
+	return c
+}
+
+// addDistinct counts n values, all of which could be returned.
+func (v *valueCollector) addDistinct(n int) {
+	v.distinct += n
+	v.matching += n
+}
+
+// count counts a value and reports whether it can be returned.
+func (v *valueCollector) count(value []byte) bool {
+	return v.countFound(v.find == nil || v.find.In(value))
+}
+
+// countFound counts a value that contains the substring to find, or does not. It returns found.
+func (v *valueCollector) countFound(found bool) bool {
+	v.distinct++
+	if found {
+		v.matching++
+	}
+	return found
 }
 
 // qualifies reports whether a value with this count and order could be among the top. Most values are not.
-func (t *topValues) qualifies(n, order int) bool {
-	return t.most > 0 && (t.last == nil || n > t.last.n || n == t.last.n && order <= t.last.order)
+func (v *valueCollector) qualifies(n, order int) bool {
+	return v.most > 0 && (v.last == nil || n > v.last.n || n == v.last.n && order <= v.last.order)
 }
 
-// offer adds a value that qualifies.
-func (t *topValues) offer(v valueCount) {
-	t.values = append(t.values, v)
-	if kept := t.skip + t.most; len(t.values) >= 2*kept {
-		t.sort()
-		t.values = t.values[:kept]
-		t.last = new(t.values[kept-1])
+func (v *valueCollector) offer(value valueCount) {
+	v.values = append(v.values, value)
+	if len(v.values) >= 2*v.most {
+		v.sort()
+		v.last = new(v.values[v.most-1])
 	}
 }
 
-func (t *topValues) sort() {
-	slices.SortFunc(t.values, func(a, b valueCount) int { return a.compare(&b) })
+// sort sorts the values and discards all but the most frequent ones.
+func (v *valueCollector) sort() {
+	slices.SortFunc(v.values, func(a, b valueCount) int { return a.compare(&b) })
+	v.values = v.values[:min(v.most, len(v.values))]
 }
 
-// list returns the most frequent values in order, without those to skip.
-func (t *topValues) list() (values []query.ValueCount) {
-	t.sort()
-	for _, v := range t.values[min(t.skip, len(t.values)):min(t.skip+t.most, len(t.values))] {
-		if v.value == "" {
-			v.value = v.column.RunValue(v.run)
+// topList is the most frequent values of one merger.
+type topList struct {
+	values []valueCount
+	key    string // sort key of the first; empty if it is not computed yet
+}
+
+// precedes reports whether the first value is before that of another list.
+func (l *topList) precedes(other *topList, f *herb.Field) bool {
+	if n, m := l.values[0].n, other.values[0].n; n != m {
+		return n > m
+	}
+	for _, list := range []*topList{l, other} {
+		if list.key == "" {
+			list.key = sortKey(f, list.values[0].text())
 		}
-		values = append(values, query.ValueCount{Value: v.value, Count: v.n})
+	}
+	return l.key < other.key
+}
+
+// mergeTops returns the most frequent values of some lists that have no value in common, without those that a request skips.
+func mergeTops(lists []topList, f *herb.Field, q *query.FacetRequest) (values []query.ValueCount) {
+	for n := range q.Offset + q.Top {
+		var first *topList
+		for i := range lists {
+			if l := &lists[i]; len(l.values) > 0 && (first == nil || l.precedes(first, f)) {
+				first = l
+			}
+		}
+		if first == nil {
+			break
+		}
+		if v := &first.values[0]; n >= q.Offset {
+			values = append(values, query.ValueCount{Value: v.text(), Count: v.n})
+		}
+		first.values, first.key = first.values[1:], ""
 	}
 	return values
 }

@@ -30,13 +30,11 @@ func AppendSortKey(dst []byte, f *herb.Field, value []byte) ([]byte, error) {
 	return key, nil
 }
 
-// sortKey returns the sort key of a valid value.
 func sortKey(f *herb.Field, value string) string {
 	key, _ := text.FieldKey(f, value)
 	return key
 }
 
-// edgeKey returns the sort key of an edge of a histogram bucket.
 func edgeKey(f *herb.Field, edge string) string {
 	canonical, _ := text.Operand(f, edge)
 	key, _ := text.Key(f.Type, canonical)
@@ -78,6 +76,3 @@ func appendValueKey(dst, value []byte) []byte {
 	}
 	return dst
 }
-
-// countsAsWritten reports whether facets count values with the same sort key separately if they are written differently.
-func countsAsWritten(t herb.Type) bool { return t == herb.TypeText }

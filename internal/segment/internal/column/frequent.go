@@ -16,7 +16,6 @@ import (
 // BlockSize is the number of ranks in a block of the sorted rows.
 const BlockSize = 2048
 
-// blockCount returns the number of blocks of the sorted rows.
 func blockCount(records int) int { return (records + BlockSize - 1) / BlockSize }
 
 // FrequentValue is a value that many records have. For each of them and each sortable field, a file stores how many of its

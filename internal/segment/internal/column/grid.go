@@ -45,14 +45,9 @@ type axis struct {
 // ranksPerBlock is the number of ranks whose cell is searched for from the same one.
 const ranksPerBlock = 64
 
-// axis returns the axis with the given edges.
 func (c *Column) axis(st *guard.Steps, edges []string) axis {
 	a := axis{ranks: c.ranks, starts: make([]int, len(edges)), first: make([]int, c.sorted.Len()/ranksPerBlock+2)}
-	for i, edge := range edges {
-		key, _ := text.Key(herb.TypeNumber, edge)
-		if i == len(edges)-1 {
-			key += "\x00" // the last cell includes its edge
-		}
+	for i, key := range EdgeKeys(edges) {
 		a.starts[i] = int(c.runs.At(c.firstRun(key)))
 	}
 	cell := -1
@@ -64,6 +59,16 @@ func (c *Column) axis(st *guard.Steps, edges []string) axis {
 		a.first[block] = cell
 	}
 	return a
+}
+
+// EdgeKeys returns the least sort keys of the cells between some edges, and of the values after the last cell, which includes its edge.
+func EdgeKeys(edges []string) []string {
+	keys := make([]string, len(edges))
+	for i, edge := range edges {
+		keys[i], _ = text.Key(herb.TypeNumber, edge)
+	}
+	keys[len(keys)-1] += "\x00"
+	return keys
 }
 
 // cell returns the cell of a record: -1 if it is before the first, and the number of cells if it is after the last.

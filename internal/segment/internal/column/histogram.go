@@ -6,6 +6,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/guard"
 )
 
 // population is the values of some records of a field in ascending order.
@@ -100,40 +101,71 @@ func (o *sortedResult) len() int { return o.countBelow(o.Values()) }
 
 func (o *sortedResult) at(i int) Value {
 	run := o.runAt(0, o.rank(i))
-	return Value{Key: o.cachedKey(run), Text: o.RunValue(run)}
+	return Value{Key: o.keys.at(run), Text: o.keys.value(run)}
 }
 
 func (o *sortedResult) countBelowKey(key string) int {
-	run := sort.Search(o.Distinct(), func(i int) bool { return o.cachedKey(i) >= key })
+	run := sort.Search(o.Distinct(), func(i int) bool { return o.keys.at(i) >= key })
 	return o.countBelow(int(o.runs.At(run)))
 }
 
-// cachedKey returns the key of a run. Reading one from a record of many fields takes microseconds, and searches for the edges of a
-// histogram read many keys several times.
-func (o *sortedResult) cachedKey(run int) string {
-	key, ok := o.keys[run]
-	if !ok {
-		if o.keys == nil {
-			o.keys = map[int]string{}
-		}
-		key = o.runKey(run)
-		o.keys[run] = key
-	}
-	return key
+// runKeys reads the values and the sort keys of runs in any order. It remembers the keys, because the searches for the edges of a
+// histogram read many of them several times.
+type runKeys struct {
+	c       *Column
+	samples []valueSample // before every sampleInterval-th run; nil if values are read from records
+	sampled []byte        // values of the samples
+	buffer  []byte        // for a value
+	keys    map[int]string
 }
 
-// population returns the values of the result. It reads a few of them in advance, which is faster than many searches.
-func (o *sortedResult) population() population {
-	const few = 256
-	n := o.len()
-	if n > few {
-		return o
+// valueSample is the state of a reader of stored values between two runs: the end of the last value in sampled, and the length of the
+// stored values that it has not read yet.
+type valueSample struct{ end, rest int }
+
+// sampleInterval is the number of runs between samples.
+const sampleInterval = 32
+
+// newRunKeys returns a reader of the keys that a histogram needs. Reading a value from a record takes microseconds if many fields
+// precede it. Then it is faster to read all stored values once.
+func (c *Column) newRunKeys(st *guard.Steps, buckets int) *runKeys {
+	const readsPerBucket, otherCost = 10, 40 // number of values, and the cost of a record in fields
+	k := &runKeys{c: c, keys: map[int]string{}, buffer: make([]byte, 0, 128)}
+	if !c.StoresValues() || c.Distinct() > readsPerBucket*buckets*(c.position+otherCost) {
+		return k
 	}
-	values := make(valuePopulation, n)
-	for i := range values {
-		values[i] = o.at(i)
+	for v := c.newRunValues(st, c.Distinct()); v.next < c.Distinct(); {
+		st.Add(sampleInterval)
+		k.sampled = append(k.sampled, v.value...)
+		k.samples = append(k.samples, valueSample{len(k.sampled), len(v.rest)})
+		v.at(min(v.next+sampleInterval, c.Distinct()) - 1)
 	}
-	return values
+	return k
+}
+
+func (k *runKeys) value(run int) string {
+	if k.samples == nil {
+		return k.c.RunValue(run)
+	}
+	i, start := run/sampleInterval, 0
+	if i > 0 {
+		start = k.samples[i-1].end
+	}
+	v := runValues{
+		c: k.c, stored: true, next: i * sampleInterval, value: append(k.buffer[:0], k.sampled[start:k.samples[i].end]...),
+		rest: k.c.values[len(k.c.values)-k.samples[i].rest:],
+	}
+	k.buffer = v.at(run)
+	return string(k.buffer)
+}
+
+func (k *runKeys) at(run int) string {
+	key, ok := k.keys[run]
+	if !ok {
+		key = sortKey(&k.c.Field, k.value(run))
+		k.keys[run] = key
+	}
+	return key
 }
 
 // valuePopulation is a population in memory.

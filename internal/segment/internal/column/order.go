@@ -32,7 +32,6 @@ func NewOrder(st *guard.Steps, columns []Column, sort []query.SortField, set *bi
 	return &Order{sortedResult: newFilteredResult(st, c, set, only), columns: columns, sort: sort, withValue: -1}
 }
 
-// Release recycles memory.
 func (o *Order) Release() {
 	o.release()
 	o.releaseLong()
@@ -85,7 +84,6 @@ func (o *Order) newGroup(r Ranks, missing bool) group {
 	return group{r, from, to, from}
 }
 
-// countWithValue returns the number of records with a value of the first field.
 func (o *Order) countWithValue() int {
 	if o.withValue < 0 {
 		o.withValue = o.countBelow(o.Values())
@@ -93,7 +91,6 @@ func (o *Order) countWithValue() int {
 	return o.withValue
 }
 
-// groupAt returns the group of the record at a position.
 func (o *Order) groupAt(at int) group {
 	if o.sort[0].Desc && at < o.countWithValue() {
 		at = o.countWithValue() - 1 - at

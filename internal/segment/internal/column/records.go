@@ -38,7 +38,6 @@ func (r *Records) JSON(n uint32) []byte { return r.Data[r.Starts.At(int(n)):r.St
 // Value returns the value of a field of a record.
 func (r *Records) Value(n uint32, field int) string { return unescape(r.Raw(r.JSON(n), field)) }
 
-// appendValue appends the value of a field of a record.
 func (r *Records) appendValue(dst []byte, n uint32, field int) []byte {
 	raw := r.Raw(r.JSON(n), field)
 	if bytes.IndexByte(raw, '\\') < 0 {
@@ -79,7 +78,6 @@ func closingQuote(b []byte) int {
 	}
 }
 
-// unescape decodes a JSON string without its quotes.
 func unescape(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)

@@ -27,7 +27,7 @@ type sortedResult struct {
 	dense  bitmap.Bits         // records of the result
 	below  [PrefixSets + 1]int // without blocks, number of records before each part of the sorted rows; -1 if not counted yet
 	known  position            // last located record
-	keys   map[int]string      // of some runs; see cachedKey
+	keys   *runKeys            // for a histogram; else nil
 }
 
 // position is a rank and the number of records of a result below it.
@@ -71,7 +71,6 @@ func newFilteredResult(st *guard.Steps, c *Column, set *bitmap.Set, only plan.Co
 	return o
 }
 
-// release recycles memory.
 func (o *sortedResult) release() { o.pool.Put(o.marks) }
 
 // appendAscending appends the records at positions [from, to) of the result in ascending order.
@@ -173,7 +172,6 @@ func (o *sortedResult) countBelow(rank int) int {
 	return o.known.count
 }
 
-// parts returns the number of parts into which the sorted rows are divided.
 func (o *sortedResult) parts() int {
 	if o.blocks != nil {
 		return o.blocks.Len()
@@ -181,7 +179,6 @@ func (o *sortedResult) parts() int {
 	return PrefixSets
 }
 
-// partStart returns the first rank of part j of the sorted rows.
 func (o *sortedResult) partStart(j int) int {
 	if o.blocks != nil {
 		return min(j*BlockSize, o.sorted.Len())

@@ -1,28 +1,12 @@
 package fulltext
 
-import (
-	"fmt"
-
-	"herbarium/internal/segment/internal/file"
-	"herbarium/internal/segment/internal/guard"
-)
+import "herbarium/internal/segment/internal/file"
 
 // bigrams contains the postings of pairs of adjacent frequent terms. Without them, a phrase would be searched for in
 // every record with both terms. Small files have none.
 type bigrams struct {
 	postingsTable
 	common file.U32s // by frequent term, most frequent first: its number, and the number of its first bigram
-}
-
-func openBigrams(f *file.File) (b bigrams, err error) {
-	b.common = f.Section(file.TagBigramTerms, file.NoField)
-	if b.postingsTable, err = openPostings(f, file.TagBigramDocs, file.TagBigramFreqs); err != nil {
-		return b, err
-	}
-	if b.common.Len()%2 != 0 || (b.common.Len() == 0) != (b.docs.Len() == 0) {
-		return b, fmt.Errorf("%w: bigrams", guard.ErrCorrupt)
-	}
-	return b, nil
 }
 
 // number returns the number of the bigram of two terms, if the file has its postings. The second terms of a first one

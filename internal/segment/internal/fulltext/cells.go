@@ -83,7 +83,6 @@ func cellNumber(length uint32, frequency byte) uint32 {
 	return length*cellFrequencies + uint32(min(frequency, cellFrequencies-1))
 }
 
-// cell is a cell with at least one record.
 type cell struct {
 	number, records int
 	score           float64

@@ -46,9 +46,12 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, name string) *Clause 
 		parts = append(parts, w.prefix(st, from, to, name))
 	}
 	if len(parts) > 1 || parts[0].words < len(c.Words) {
-		p := &phrase{pattern: out.pattern, name: name}
+		p := &examined{pattern: out.pattern, most: MaxFrequency, name: name}
 		for _, part := range parts {
 			p.candidates = append(p.candidates, plan.Term{Condition: part.Condition})
+		}
+		if len(parts) == len(c.Words)-1 && !c.Prefix { // all of them are bigrams
+			p.inner = ids[1 : len(ids)-1]
 		}
 		out.Condition = p
 		return out
@@ -101,14 +104,12 @@ func (w *Index) prefix(st *guard.Steps, from, to int, name string) part {
 
 // DocFreq returns the number of records that contain the clause.
 func (c *Clause) DocFreq(st *guard.Steps) int {
-	switch c := c.Condition.(type) {
-	case *union:
-		return c.evaluate(st).Len()
-	case *phrase:
-		return c.evaluate(st).Len()
-	default:
-		return c.(plan.Stored).Len()
+	if computed, ok := c.Condition.(interface {
+		evaluate(st *guard.Steps) *bitmap.Set
+	}); ok {
+		return computed.evaluate(st).Len()
 	}
+	return c.Condition.(plan.Stored).Len()
 }
 
 // frequencies stores the frequencies of a clause in ascending records, up to MaxFrequency. Records of later calls must not
@@ -125,9 +126,8 @@ func (c *Clause) frequencies(st *guard.Steps, n int) frequencies {
 			all := condition.frequencies(st)
 			return frequenciesOf(func(record uint32) byte { return all[record] })
 		}
-	case *phrase: // all of them are counted already
-		position := condition.evaluate(st).Positions()
-		return frequenciesOf(func(record uint32) byte { return condition.counts[position(record)] })
+	case *examined: // all of them are counted already
+		return condition.frequencies(st)
 	default:
 		if freqs := c.postings.freqs.Set(c.number); n > freqs.Len()/storedShare {
 			return bitmap.NewByteMap(freqs).Load
@@ -136,65 +136,10 @@ func (c *Clause) frequencies(st *guard.Steps, n int) frequencies {
 	return frequenciesOf(func(record uint32) byte { return byte(c.pattern.count(record, MaxFrequency)) })
 }
 
-// frequenciesOf returns the frequencies that a function returns.
 func frequenciesOf(count func(record uint32) byte) frequencies {
 	return func(records []uint32, counts []byte) {
 		for i, rec := range records {
 			counts[i] = count(rec)
 		}
 	}
-}
-
-// phrase is the condition that a record contains adjacent words.
-type phrase struct {
-	pattern    *pattern
-	candidates []plan.Term
-	set        *bitmap.Set // nil if it is not computed yet
-	counts     []byte      // frequency in each record of the set, up to MaxFrequency
-	name       string
-}
-
-func (p *phrase) String() string { return p.name }
-
-// Cost implements plan.Condition.
-func (p *phrase) Cost() plan.Cost {
-	return examinationCost(p.candidates)
-}
-
-// examineCost is the time to examine a record in the forward index.
-const examineCost = 150
-
-// examinationCost returns the cost of a condition that examines candidates in the forward index.
-func examinationCost(candidates []plan.Term) plan.Cost {
-	cost := plan.Cost{Records: candidates[0].Cost().Records, Contains: examineCost}
-	for _, c := range candidates[1:] {
-		cost.Records = min(cost.Records, c.Cost().Records)
-	}
-	cost.Fill = examineCost * cost.Records
-	return cost
-}
-
-// Contains implements plan.Condition.
-func (p *phrase) Contains(record uint32) bool { return p.pattern.count(record, 1) > 0 }
-
-// Fill implements plan.Condition.
-func (p *phrase) Fill(st *guard.Steps, b *bitmap.Builder) { b.Union(st, p.evaluate(st)) }
-
-// evaluate counts the phrase in all candidates and returns the records that contain it.
-func (p *phrase) evaluate(st *guard.Steps) *bitmap.Set {
-	if p.set != nil {
-		return p.set
-	}
-	set := plan.Evaluate(st, p.pattern.index.pool, p.candidates, nil)
-	p.counts = make([]byte, 0, set.Len())
-	set.Keep(st, func(record uint32) bool {
-		st.Add(1)
-		n := p.pattern.count(record, MaxFrequency)
-		if n > 0 {
-			p.counts = append(p.counts, byte(n))
-		}
-		return n > 0
-	})
-	p.set = set
-	return set
 }

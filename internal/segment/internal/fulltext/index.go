@@ -14,17 +14,6 @@ type postingsTable struct {
 	freqs bitmap.Table // term-frequency postings: records with a frequency above 1, followed by the frequencies
 }
 
-func openPostings(f *file.File, docs, freqs file.Tag) (t postingsTable, err error) {
-	if t.docs, err = bitmap.OpenTable(f.Section(docs, file.NoField)); err != nil {
-		return t, err
-	}
-	t.freqs, err = bitmap.OpenTable(f.Section(freqs, file.NoField))
-	if err == nil && t.docs.Len() != t.freqs.Len() {
-		err = fmt.Errorf("%w: section %s", guard.ErrCorrupt, freqs)
-	}
-	return t, err
-}
-
 // MaxFrequency is the maximum stored frequency; it also represents all higher ones.
 const MaxFrequency = 255
 
@@ -55,23 +44,29 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 		lengths: section(file.TagLengths), lengthOrder: section(file.TagLengthOrder),
 	}
 	w.fields, w.searchable = fieldParts(f)
+	w.bigrams.common = section(file.TagBigramTerms)
+	w.prefixes.ranges.U32s, w.fieldPostings.ranges.U32s = section(file.TagPrefixRanges), section(file.TagFieldRanges)
 	if w.terms.Table, err = file.OpenTable(section(file.TagTerms)); err != nil {
 		return nil, err
 	}
-	if w.postingsTable, err = openPostings(f, file.TagDocs, file.TagFreqs); err != nil {
-		return nil, err
+	for tag, table := range map[file.Tag]*bitmap.Table{
+		file.TagDocs: &w.docs, file.TagBigramDocs: &w.bigrams.docs, file.TagPrefixDocs: &w.prefixes.docs, file.TagFieldDocs: &w.fieldPostings.docs,
+		file.TagFreqs: &w.freqs, file.TagBigramFreqs: &w.bigrams.freqs, file.TagPrefixFreqs: &w.prefixes.freqs,
+	} {
+		if *table, err = bitmap.OpenTable(section(tag)); err != nil {
+			return nil, err
+		}
 	}
-	n, t := f.Meta.Records, w.terms.Len()
-	if w.starts.Len() != n+1 || w.lengths.Len() != n || w.ids.Len() != t || w.docs.Len() != t ||
-		w.lengthOrder.Len() != 0 && w.lengthOrder.Len() != n {
-		return nil, fmt.Errorf("%w: words", guard.ErrCorrupt)
+	for _, t := range []*postingsTable{&w.postingsTable, &w.bigrams.postingsTable, &w.prefixes.postingsTable} {
+		if t.docs.Len() != t.freqs.Len() {
+			return nil, fmt.Errorf("%w: term frequencies", guard.ErrCorrupt)
+		}
 	}
-	if w.prefixes, err = openPrefixPostings(f); err != nil {
-		return nil, err
+	n, t, common := f.Meta.Records, w.terms.Len(), w.bigrams.common.Len()
+	if w.starts.Len() != n+1 || w.lengths.Len() != n || w.ids.Len() != t || w.docs.Len() != t || common%2 != 0 ||
+		w.lengthOrder.Len() != 0 && w.lengthOrder.Len() != n || (common == 0) != (w.bigrams.docs.Len() == 0) ||
+		w.prefixes.ranges.Len() != 2*w.prefixes.docs.Len() || w.fieldPostings.ranges.Len()*w.searchable != 2*w.fieldPostings.docs.Len() {
+		return nil, fmt.Errorf("%w: full-text index", guard.ErrCorrupt)
 	}
-	if w.fieldPostings, err = openFieldPostings(f, w.searchable); err != nil {
-		return nil, err
-	}
-	w.bigrams, err = openBigrams(f)
-	return w, err
+	return w, nil
 }

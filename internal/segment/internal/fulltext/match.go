@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 
 	"herbarium/internal/query"
-	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
@@ -51,8 +50,8 @@ func (w *Index) matchTerms(st *guard.Steps, field int, s *query.Search) (terms [
 	for _, c := range s.Clauses {
 		st.Check()
 		condition := w.matchClause(st, field, c)
-		if f, ok := condition.(*fieldClause); ok && !c.Exclude {
-			terms, f.filter = append(terms, f.candidates...), true // only those that satisfy the other terms are examined
+		if e, ok := condition.(*examined); ok && e.most == 1 && !c.Exclude {
+			terms, e.filter = append(terms, e.candidates...), true // only those that satisfy the other terms are examined
 		}
 		terms = append(terms, plan.Term{Condition: condition, Exclude: c.Exclude})
 	}
@@ -72,11 +71,11 @@ func (w *Index) matchClause(st *guard.Steps, field int, c query.Clause) plan.Con
 		return clause.Condition
 	}
 	clause.pattern.part = part.first
-	f := &fieldClause{pattern: clause.pattern, candidates: []plan.Term{{Condition: clause.Condition}}, name: name}
-	if p, ok := clause.Condition.(*phrase); ok {
-		f.candidates = p.candidates
+	if e, ok := clause.Condition.(*examined); ok {
+		e.most, e.inner = 1, nil
+		return e
 	}
-	return f
+	return &examined{pattern: clause.pattern, candidates: []plan.Term{{Condition: clause.Condition}}, most: 1, name: name}
 }
 
 // matchWord returns the condition that a field contains a word or a prefix.
@@ -87,7 +86,7 @@ func (w *Index) matchWord(st *guard.Steps, part fieldPart, c query.Clause, name 
 	} else if t, ok := w.terms.Find(c.Words[0]); ok {
 		terms = termRange{t, t + 1}
 	}
-	sets, rest := w.fieldPostings.split(terms, part.index)
+	sets, rest := w.splitTerms(terms, part.index)
 	any := plan.AnyOf{}
 	for _, set := range sets {
 		any = append(any, plan.Stored{Encoded: set, Name: name})
@@ -103,7 +102,7 @@ func (w *Index) matchWord(st *guard.Steps, part fieldPart, c query.Clause, name 
 
 // examineTerms returns the condition that a field contains any of some terms.
 func (w *Index) examineTerms(st *guard.Steps, part fieldPart, terms []termRange, name string) plan.Condition {
-	f := &fieldClause{pattern: &pattern{index: w, part: part.first}, name: name, candidates: make([]plan.Term, 1)}
+	f := &examined{pattern: &pattern{index: w, part: part.first}, candidates: make([]plan.Term, 1), most: 1, name: name}
 	if first := terms[0].from; len(terms) == 1 && terms[0].to == first+1 {
 		id := w.ids.At(first)
 		f.pattern.words = binary.AppendUvarint(nil, uint64(id)+1)
@@ -113,38 +112,6 @@ func (w *Index) examineTerms(st *guard.Steps, part fieldPart, terms []termRange,
 		f.candidates[0].Condition = w.union(st, name, terms...)
 	}
 	return f
-}
-
-// fieldClause is the condition that a field contains a clause.
-type fieldClause struct {
-	pattern    *pattern
-	candidates []plan.Term // which every such record satisfies
-	filter     bool        // the candidates are conditions of the query, too, so it only has to test the remaining records
-	name       string
-}
-
-func (f *fieldClause) String() string { return f.name }
-
-// Cost implements plan.Condition.
-func (f *fieldClause) Cost() plan.Cost {
-	if n := f.pattern.index.lengths.Len(); f.filter {
-		return plan.Cost{Records: n, Fill: examineCost * n, Contains: examineCost}
-	}
-	return examinationCost(f.candidates)
-}
-
-// Contains implements plan.Condition.
-func (f *fieldClause) Contains(record uint32) bool { return f.pattern.count(record, 1) > 0 }
-
-// Fill implements plan.Condition.
-func (f *fieldClause) Fill(st *guard.Steps, b *bitmap.Builder) {
-	set := plan.Evaluate(st, f.pattern.index.pool, f.candidates, nil)
-	defer set.Release()
-	set.Keep(st, func(record uint32) bool {
-		st.Add(1)
-		return f.Contains(record)
-	})
-	b.Union(st, set)
 }
 
 // cutPart returns a part of the words of a record; b contains all of them. A zero ends a part.

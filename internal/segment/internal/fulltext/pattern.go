@@ -78,7 +78,6 @@ func (p *pattern) countLast(b []byte, most int) (n int) {
 	return n
 }
 
-// beginsWithLast reports whether b begins with a word that matches the last one.
 func (p *pattern) beginsWithLast(b []byte) bool {
 	id, _ := binary.Uvarint(b) // 0 at the end of a part, which is no number
 	return p.ids.Has(uint32(id))

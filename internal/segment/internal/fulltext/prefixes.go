@@ -1,7 +1,6 @@
 package fulltext
 
 import (
-	"fmt"
 	"sort"
 
 	"herbarium/internal/segment/internal/bitmap"
@@ -26,7 +25,6 @@ func (r storedRanges) search(from, to int) int {
 	})
 }
 
-// number returns the index of a range.
 func (r storedRanges) number(from, to int) (int, bool) {
 	i := r.search(from, to)
 	return i, i < r.Len()/2 && r.at(i) == termRange{from, to}
@@ -39,34 +37,16 @@ type prefixPostings struct {
 	ranges storedRanges
 }
 
-func openPrefixPostings(f *file.File) (p prefixPostings, err error) {
-	p.ranges.U32s = f.Section(file.TagPrefixRanges, file.NoField)
-	p.postingsTable, err = openPostings(f, file.TagPrefixDocs, file.TagPrefixFreqs)
-	if err == nil && p.ranges.Len() != 2*p.docs.Len() {
-		err = fmt.Errorf("%w: prefix postings", guard.ErrCorrupt)
-	}
-	return p, err
-}
-
 // fieldPostings contains the postings of frequent terms and prefixes in each searchable field. Without them, every record
 // that contains the term in any field would be examined. Small files have none.
 type fieldPostings struct {
 	docs   bitmap.Table // by range and searchable field
 	ranges storedRanges
-	fields int // number of searchable fields
 }
 
-func openFieldPostings(f *file.File, fields int) (p fieldPostings, err error) {
-	p.ranges.U32s, p.fields = f.Section(file.TagFieldRanges, file.NoField), fields
-	p.docs, err = bitmap.OpenTable(f.Section(file.TagFieldDocs, file.NoField))
-	if err == nil && p.ranges.Len()*fields != 2*p.docs.Len() {
-		err = fmt.Errorf("%w: field postings", guard.ErrCorrupt)
-	}
-	return p, err
-}
-
-// split divides a range of terms into stored ranges, of which it returns the sets of a field, and the rest.
-func (p *fieldPostings) split(r termRange, field int) (sets []bitmap.Encoded, rest []termRange) {
+// splitTerms divides a range of terms into stored ranges, of which it returns the sets of a field, and the rest.
+func (w *Index) splitTerms(r termRange, field int) (sets []bitmap.Encoded, rest []termRange) {
+	p := &w.fieldPostings
 	for r.from < r.to {
 		i := p.ranges.search(r.from, r.to)
 		next := r.to
@@ -81,7 +61,7 @@ func (p *fieldPostings) split(r termRange, field int) (sets []bitmap.Encoded, re
 		if r.from = p.ranges.at(i).to; r.from <= next {
 			guard.Corrupt("a range of terms is empty")
 		}
-		sets = append(sets, p.docs.Set(i*p.fields+field))
+		sets = append(sets, p.docs.Set(i*w.searchable+field))
 	}
 	return sets, rest
 }

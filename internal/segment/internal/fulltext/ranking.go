@@ -27,7 +27,6 @@ type level struct {
 	end         uint32 // number of records in this and better levels
 }
 
-// add adds a record.
 func (l *level) add(score float64) {
 	encoded := math.Float64bits(score)
 	l.ones |= encoded // without a branch, which would be unpredictable
@@ -68,7 +67,6 @@ func (s *Scorer) Rank(set *bitmap.Set) *Ranking {
 	return r
 }
 
-// at returns the level of the record at a position.
 func (r *Ranking) at(i int) int {
 	return sort.Search(len(r.levels), func(l int) bool { return int(r.levels[l].end) > i })
 }

@@ -8,7 +8,6 @@ import (
 	"herbarium/internal/text"
 )
 
-// scored is a record with its score.
 type scored struct {
 	score  float64
 	record uint32

@@ -41,16 +41,12 @@ func (u *union) each(st *guard.Steps, f func(id int)) {
 
 func (u *union) String() string { return u.name }
 
-// Cost implements plan.Condition.
 func (u *union) Cost() plan.Cost { return u.cost }
 
-// Contains implements plan.Condition.
 func (u *union) Contains(record uint32) bool { return u.pattern.count(record, 1) > 0 }
 
-// Fill implements plan.Condition.
 func (u *union) Fill(st *guard.Steps, b *bitmap.Builder) { b.Union(st, u.evaluate(st)) }
 
-// evaluate returns the records.
 func (u *union) evaluate(st *guard.Steps) *bitmap.Set {
 	if u.set == nil {
 		b := bitmap.NewBuilder(u.index.pool)

@@ -26,18 +26,6 @@ type corruption struct{ reason string }
 // fail for no other reason than this and the end of their context, so they do not return errors.
 func Corrupt(format string, args ...any) { panic(corruption{fmt.Sprintf(format, args...)}) }
 
-// runtimeError is an ErrUnexpected with its stack trace, for the log.
-type runtimeError struct {
-	cause runtime.Error
-	stack []byte
-}
-
-func (e *runtimeError) Error() string {
-	return fmt.Sprintf("%v: %v\n%s", ErrUnexpected, e.cause, e.stack)
-}
-
-func (e *runtimeError) Unwrap() []error { return []error{ErrUnexpected, e.cause} }
-
 // Run calls f, which reads mapped, and converts panics to errors: a bad disk must not end the process.
 //
 //   - A failed format check, and a memory fault inside mapped, is ErrCorrupt.
@@ -57,7 +45,7 @@ func Run(mapped []byte, f func() error) (err error) {
 				err = fmt.Errorf("%w: %w", ErrCorrupt, p)
 				return
 			}
-			err = &runtimeError{cause: p, stack: debug.Stack()}
+			err = fmt.Errorf("%w: %w\n%s", ErrUnexpected, p, debug.Stack())
 		default:
 			panic(p)
 		}
@@ -65,7 +53,6 @@ func Run(mapped []byte, f func() error) (err error) {
 	return f()
 }
 
-// contains reports whether an address is inside mapped.
 func contains(mapped []byte, addr uintptr) bool {
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(mapped)))
 	return addr >= start && addr-start < uintptr(len(mapped))

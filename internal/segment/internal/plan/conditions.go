@@ -14,12 +14,10 @@ type Stored struct {
 	Name string
 }
 
-// Cost implements Condition.
 func (c Stored) Cost() Cost {
 	return Cost{Records: c.Len(), Fill: len(c.Encoded) / 8, Contains: 40}
 }
 
-// Fill implements Condition.
 func (c Stored) Fill(st *guard.Steps, b *bitmap.Builder) { b.AddSet(st, c.Encoded) }
 
 // StoredSet returns the set.
@@ -30,7 +28,6 @@ func (c Stored) String() string { return c.Name }
 // AnyOf is the condition that a record satisfies any of several others.
 type AnyOf []Condition
 
-// Cost implements Condition.
 func (c AnyOf) Cost() (sum Cost) {
 	for _, one := range c {
 		cost := one.Cost()
@@ -41,7 +38,6 @@ func (c AnyOf) Cost() (sum Cost) {
 	return sum
 }
 
-// Fill implements Condition.
 func (c AnyOf) Fill(st *guard.Steps, b *bitmap.Builder) {
 	for _, one := range c {
 		st.Check()
@@ -49,7 +45,6 @@ func (c AnyOf) Fill(st *guard.Steps, b *bitmap.Builder) {
 	}
 }
 
-// Contains implements Condition.
 func (c AnyOf) Contains(record uint32) bool {
 	for _, one := range c {
 		if one.Contains(record) {
@@ -73,7 +68,6 @@ type AllOf struct {
 	Terms []Term
 }
 
-// Cost implements Condition.
 func (c AllOf) Cost() Cost {
 	all := Cost{Records: c.Pool.Records}
 	for _, t := range c.Terms {
@@ -87,7 +81,6 @@ func (c AllOf) Cost() Cost {
 	return all
 }
 
-// Fill implements Condition.
 func (c AllOf) Fill(st *guard.Steps, b *bitmap.Builder) {
 	set := Evaluate(st, c.Pool, c.Terms, nil)
 	if set == nil {
@@ -97,7 +90,6 @@ func (c AllOf) Fill(st *guard.Steps, b *bitmap.Builder) {
 	b.Union(st, set)
 }
 
-// Contains implements Condition.
 func (c AllOf) Contains(record uint32) bool {
 	for _, t := range c.Terms {
 		if t.Contains(record) == t.Exclude {

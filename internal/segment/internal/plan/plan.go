@@ -120,7 +120,6 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 // bitsPerTime is the number of records of which a bitset is cleared, read and intersected per nanosecond.
 const bitsPerTime = 64
 
-// name returns the description of a term.
 func (t Term) name() string {
 	if t.Exclude {
 		return "not " + t.String()
@@ -128,7 +127,6 @@ func (t Term) name() string {
 	return t.String()
 }
 
-// filled returns the set of a condition.
 func filled(st *guard.Steps, pool *bitmap.Pool, c Condition) *bitmap.Set {
 	if stored, ok := c.(interface{ StoredSet() (bitmap.Encoded, bool) }); ok {
 		if e, ok := stored.StoredSet(); ok {

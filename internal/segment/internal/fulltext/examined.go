@@ -1,0 +1,95 @@
+package fulltext
+
+import (
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/segment/internal/plan"
+)
+
+// examined is the condition that a record contains a phrase, or that a field contains a clause: its candidates are examined in the
+// forward index.
+type examined struct {
+	pattern    *pattern
+	candidates []plan.Term // conditions that every record with the pattern satisfies
+	inner      []uint32    // the words that are in two bigrams if the candidates are all bigrams of the phrase
+	filter     bool        // the candidates are conditions of the query, too, so it only has to test the remaining records
+	most       int         // maximum frequency to count
+	set        *bitmap.Set // nil if it is not computed yet
+	repeated   []uint32    // records of the set with a frequency above 1
+	counts     []byte      // frequencies in them
+	name       string
+}
+
+func (e *examined) String() string { return e.name }
+
+// examineCost is the time to examine a record in the forward index.
+const examineCost = 150
+
+func (e *examined) Cost() plan.Cost {
+	cost := plan.Cost{Records: e.pattern.index.lengths.Len(), Contains: examineCost}
+	if !e.filter {
+		for _, c := range e.candidates {
+			cost.Records = min(cost.Records, c.Cost().Records)
+		}
+	}
+	cost.Fill = examineCost * cost.Records
+	if e.most > 1 { // it is scored, so it is evaluated even if it is tested
+		cost.Contains *= 2
+	}
+	return cost
+}
+
+func (e *examined) Contains(record uint32) bool { return e.pattern.count(record, 1) > 0 }
+
+func (e *examined) Fill(st *guard.Steps, b *bitmap.Builder) { b.Union(st, e.evaluate(st)) }
+
+// evaluate returns the records. It need not examine the candidates that have each inner word once: in them, the bigrams on both sides
+// of the word overlap, so they are the phrase.
+func (e *examined) evaluate(st *guard.Steps) *bitmap.Set {
+	if e.set != nil {
+		return e.set
+	}
+	w := e.pattern.index
+	b, set := bitmap.NewBuilder(w.pool), plan.Evaluate(st, w.pool, e.candidates, nil)
+	if e.inner != nil {
+		repeated := bitmap.NewBuilder(w.pool)
+		for _, id := range e.inner {
+			repeated.AddSet(st, w.freqs.Set(int(id)))
+		}
+		ambiguous := repeated.Set(st)
+		ambiguous.Intersect(st, set)
+		set.Subtract(st, ambiguous)
+		b.Union(st, set)
+		set.Release()
+		set = ambiguous
+	}
+	set.Keep(st, func(record uint32) bool {
+		st.Add(1)
+		n := e.pattern.count(record, e.most)
+		if n > 1 {
+			e.repeated, e.counts = append(e.repeated, record), append(e.counts, byte(n))
+		}
+		return n > 0
+	})
+	b.Union(st, set)
+	set.Release()
+	e.set = b.Set(st)
+	return e.set
+}
+
+// frequencies returns the frequencies in the records of the set.
+func (e *examined) frequencies(st *guard.Steps) frequencies {
+	e.evaluate(st)
+	next := 0 // index in repeated
+	return func(records []uint32, counts []byte) {
+		for i, rec := range records {
+			for next < len(e.repeated) && e.repeated[next] < rec {
+				next++
+			}
+			counts[i] = 1
+			if next < len(e.repeated) && e.repeated[next] == rec {
+				counts[i] = e.counts[next]
+			}
+		}
+	}
+}
