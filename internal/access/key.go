@@ -5,9 +5,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"hash/crc32"
+	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"herbarium/internal/herb"
 )
@@ -69,17 +69,15 @@ const (
 
 // CheckToken rejects a token that could be guessed, because it grants every scope. The error does not contain the token.
 func CheckToken(token string) error {
-	distinct := map[rune]struct{}{}
-	for _, c := range token {
-		distinct[c] = struct{}{}
-	}
+	characters := []rune(token)
+	slices.Sort(characters)
+	distinct := len(slices.Compact(slices.Clone(characters)))
 	const remedy = "generate one with 'openssl rand -hex 32' or use a key of 'herbarium keys create'"
-	if n := utf8.RuneCountInString(token); n < minTokenLength {
-		return herb.Invalidf("weak token: it has %d characters and needs at least %d; %s", n, minTokenLength, remedy)
-	}
-	if len(distinct) < minTokenDistinct {
-		return herb.Invalidf("weak token: it has %d different characters and needs at least %d; %s",
-			len(distinct), minTokenDistinct, remedy)
+	switch {
+	case len(characters) < minTokenLength:
+		return herb.Invalidf("weak token: it has %d characters and needs at least %d; %s", len(characters), minTokenLength, remedy)
+	case distinct < minTokenDistinct:
+		return herb.Invalidf("weak token: it has %d different characters and needs at least %d; %s", distinct, minTokenDistinct, remedy)
 	}
 	return nil
 }

@@ -164,7 +164,6 @@ type csvWriter struct {
 	written int // values of the line
 }
 
-// header writes the field names.
 func (c *csvWriter) header(fields []herb.Field) {
 	for _, f := range fields {
 		c.write([]byte(f.Name), strings.ContainsAny(f.Name, ";|\t"))
@@ -172,7 +171,6 @@ func (c *csvWriter) header(fields []herb.Field) {
 	_ = c.endLine()
 }
 
-// record writes one line.
 func (c *csvWriter) record(rec []byte) error {
 	if err := c.decoder.Decode(rec, func(value []byte) { c.write(value, false) }); err != nil {
 		return err

@@ -111,7 +111,6 @@ func newSheetWriter(out io.Writer, fields []herb.Field) (*sheetWriter, error) {
 	return w, w.endRow()
 }
 
-// record writes a row.
 func (w *sheetWriter) record(rec []byte) error {
 	w.buf.WriteString("<row>")
 	w.column = 0
@@ -148,7 +147,6 @@ func (w *sheetWriter) close() error {
 	return w.archive.Close()
 }
 
-// text writes a cell of text.
 func (w *sheetWriter) text(value []byte) {
 	w.buf.WriteString(`<c t="inlineStr"><is><t xml:space="preserve">`)
 	for len(value) > 0 {

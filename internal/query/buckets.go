@@ -20,19 +20,15 @@ import (
 // day, a week starting on Monday, a month, a quarter, or 1, 2 or 5 times a power of ten years; for datetimes also 1, 5,
 // 15 or 30 minutes, or 1, 3, 6 or 12 hours.
 func Buckets(f herb.Field, minimum, maximum string, maxBuckets int) []Bucket {
-	if maxBuckets == 0 {
+	switch {
+	case maxBuckets == 0:
 		return nil
+	case f.Type == herb.TypeNumber:
+		return newBuckets(&f, numberEdges(&f, minimum, maximum, maxBuckets))
 	}
-	switch f.Type {
-	case herb.TypeDate:
-		return newBuckets(&f, timeEdges(&f, time.DateOnly, minimum, maximum, maxBuckets))
-	case herb.TypeDateTime:
-		return newBuckets(&f, timeEdges(&f, time.RFC3339Nano, minimum, maximum, maxBuckets))
-	}
-	return newBuckets(&f, numberEdges(&f, minimum, maximum, maxBuckets))
+	return newBuckets(&f, timeEdges(&f, minimum, maximum, maxBuckets))
 }
 
-// newBuckets returns the empty buckets between edges.
 func newBuckets(f *herb.Field, edges []string) (buckets []Bucket) {
 	for i := 1; i < len(edges); i++ {
 		buckets = append(buckets, Bucket{From: text.Localize(f, edges[i-1]), To: text.Localize(f, edges[i])})
@@ -132,7 +128,11 @@ func byMonths(n int) timeStep {
 }
 
 // timeEdges returns the edges between two times as written. Those of dates are dates.
-func timeEdges(f *herb.Field, layout, minimum, maximum string, maxBuckets int) (edges []string) {
+func timeEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges []string) {
+	layout := time.RFC3339Nano
+	if f.Type == herb.TypeDate {
+		layout = time.DateOnly
+	}
 	low, _ := text.Canonical(f, minimum) // invalid values have an empty canonical form, which is no time
 	high, _ := text.Canonical(f, maximum)
 	from, err := time.Parse(layout, low)

@@ -42,14 +42,6 @@ const (
 	ScaleAuto   Scale = "auto"
 )
 
-// Values of ParamEdges and ParamOwnFilter; the first is the default.
-const (
-	edgesMatching   = "matching"
-	edgesAll        = "all"
-	ownFilterApply  = "apply"
-	ownFilterIgnore = "ignore"
-)
-
 // FacetRequest asks for the distribution of the values of some fields over the records that match the filters and the
 // search of a request. All fields are requested at once, so that the records are selected once and all counts describe
 // one state.
@@ -186,11 +178,11 @@ func (f *FacetRequest) setReserved(p Param, fields []herb.Field) (err error) {
 		f.Scale = Scale(p.Value)
 		err = checkChoice(p, string(ScaleLinear), string(ScaleLog), string(ScaleAuto))
 	case ParamEdges:
-		f.AllEdges = p.Value == edgesAll
-		err = checkChoice(p, edgesMatching, edgesAll)
+		f.AllEdges = p.Value == "all"
+		err = checkChoice(p, "matching", "all")
 	case ParamOwnFilter:
-		f.IgnoreOwnFilter = p.Value == ownFilterIgnore
-		err = checkChoice(p, ownFilterApply, ownFilterIgnore)
+		f.IgnoreOwnFilter = p.Value == "ignore"
+		err = checkChoice(p, "apply", "ignore")
 	}
 	return err
 }

@@ -90,13 +90,11 @@ func (fp *filterParser) add(p Param) error {
 			return givenTwice(p.Name)
 		}
 		fp.empty = append(fp.empty, field)
-		switch p.Value {
-		case "true":
-			op = OpEq
-		case "false":
+		if err := checkChoice(p, "true", "false"); err != nil {
+			return err
+		}
+		if op = OpEq; p.Value == "false" {
 			op = OpNe
-		default:
-			return herb.Invalidf("%s is %q; it must be true or false", p.Name, clip(p.Value))
 		}
 		values = append([]string{""}, fp.fields[field].Notation.Missing...)
 	case OpMatch:

@@ -63,12 +63,9 @@ func GridParams() []string {
 	return []string{ParamX, ParamY, ParamBounds, ParamColumns, ParamRows, ParamSearch, ParamAPIKey, ParamFilter, ParamVersion}
 }
 
-// noAxis is the position of an axis that is not given.
-const noAxis = -1
-
 // ParseGrid parses a grid request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
-	g := &GridRequest{Request: newRequest(fields), X: noAxis, Y: noAxis, Columns: DefaultGridColumns, Rows: DefaultGridRows}
+	g := &GridRequest{Request: newRequest(fields), X: -1, Y: -1, Columns: DefaultGridColumns, Rows: DefaultGridRows}
 	bounds := ""
 	err := g.Request.parse(raw, "grids", GridParams(), func(p Param) (err error) {
 		switch p.Name {
@@ -89,7 +86,7 @@ func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case g.X == noAxis || g.Y == noAxis:
+	case g.X < 0 || g.Y < 0:
 		return nil, herb.Invalidf("%q and %q name the fields of the axes, as in _x=longitude&_y=latitude; give both; number fields: %s",
 			ParamX, ParamY, joinNames(fieldNames(fields, isAxis)))
 	case bounds == "":

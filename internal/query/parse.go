@@ -101,6 +101,56 @@ func ParseOrdered(raw string, fields []herb.Field, order herb.Order) (*Request, 
 	return r, nil
 }
 
+// parseSort parses the values of ParamSort and ParamOrder. It returns nil if there is no sort.
+func parseSort(value, order string, fields []herb.Field) ([]SortField, error) {
+	if order != "" {
+		if err := checkChoice(Param{ParamOrder, order}, "asc", "desc"); err != nil {
+			return nil, err
+		}
+	}
+	if value == "" {
+		return nil, nil
+	}
+	sort, err := parseSortFields(value, fields)
+	if err != nil || order == "" {
+		return sort, err
+	}
+	if len(sort) > 1 || sort[0].Desc {
+		return nil, herb.Invalidf("%q is given, so %q must be one field without -; leave %q out and write - before each descending field, "+
+			"such as sort=-%s", ParamOrder, ParamSort, ParamOrder, clip(strings.TrimPrefix(value, "-")))
+	}
+	sort[0].Desc = order == "desc"
+	return sort, nil
+}
+
+// parseSortFields parses a comma-separated list of fields, each with a - before it if its order is descending. A field whose
+// name contains a comma or begins with - can only be given alone; its exact name takes precedence.
+func parseSortFields(value string, fields []herb.Field) (sort []SortField, err error) {
+	parts := strings.Split(value, ",")
+	exact := herb.FieldIndex(fields, value) >= 0
+	if exact || herb.FieldIndex(fields, strings.TrimPrefix(value, "-")) >= 0 {
+		parts = []string{value}
+	}
+	if len(parts) > MaxSortFields {
+		return nil, herb.Invalidf("%q has more than %d fields; give at most %d", ParamSort, MaxSortFields, MaxSortFields)
+	}
+	use := fieldUse{func(f herb.Field) bool { return f.Sortable }, "sort field %q", "is not sortable", "sortable fields"}
+	for _, name := range parts {
+		key := SortField{}
+		if !exact {
+			name, key.Desc = strings.CutPrefix(name, "-")
+		}
+		if key.Field, err = findField(fields, name, use); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(sort, func(f SortField) bool { return f.Field == key.Field }) {
+			return nil, herb.Invalidf("field %q is given more than once in %q; give it once", name, ParamSort)
+		}
+		sort = append(sort, key)
+	}
+	return sort, nil
+}
+
 // parseWhole parses a whole number between two limits. valid describes them in the error; its %d is the upper limit.
 func parseWhole(p Param, low, high int, valid string) (int, error) {
 	n, err := strconv.Atoi(p.Value)

@@ -55,6 +55,12 @@ type Request struct {
 	fields []herb.Field
 }
 
+// SortField is a field by which records are sorted. Missing values are last in both directions.
+type SortField struct {
+	Field int // position
+	Desc  bool
+}
+
 // Offset returns the number of records before the page.
 func (r *Request) Offset() int {
 	if r.Page-1 > math.MaxInt/r.PerPage {
@@ -116,6 +122,17 @@ func RejectPagination(raw string) error {
 		}
 	}
 	return nil
+}
+
+// Source answers queries about one dataset.
+type Source interface {
+	List(ctx context.Context, r *Request) (Page, error)
+	// Stream returns all matching records, regardless of the page that the request names.
+	Stream(ctx context.Context, r *Request) (Stream, error)
+	// Facets counts the values of fields among the matching records.
+	Facets(ctx context.Context, r *FacetRequest) (Facets, error)
+	// Grid counts the matching records in the cells of a grid over two fields.
+	Grid(ctx context.Context, r *GridRequest) (Grid, error)
 }
 
 type yieldKey struct{}

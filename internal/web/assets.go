@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/web/view"
@@ -33,7 +34,7 @@ type assets struct {
 	folder string           // URL path
 	files  map[string]asset // as embedded
 	// served returns the files as they are served: scripts bundled, style sheets stripped, all compressed. The first request for
-	// a file prepares them, so that the first page does not wait for it.
+	// a file prepares them, which takes longer than the first page.
 	served func() (map[string]asset, error)
 }
 
@@ -54,28 +55,26 @@ func newAssets(base string) (*assets, error) {
 			return err
 		}
 		content, err := files.ReadFile(file)
-		if err != nil {
-			return err
-		}
 		all.Write(content)
 		name, compressed := strings.CutSuffix(path.Base(file), ".gz")
 		if contentType := types[path.Ext(name)]; contentType != "" { // templates and licenses of third-party files are not served
 			a.files[name] = asset{contentType, content, compressed}
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read assets: %w", err)
 	}
 	a.folder = base + "/assets/" + hex.EncodeToString(all.Sum(nil)[:8])
 	a.served = sync.OnceValues(func() (map[string]asset, error) {
-		prepared, err := bundle(a.files, "app.js")
-		for name, f := range prepared {
+		served := maps.Clone(a.files)
+		err := bundle(served, "app.js")
+		for name, f := range served {
 			var failed error
-			prepared[name], failed = f.compress()
+			served[name], failed = f.compress()
 			err = errors.Join(err, failed)
 		}
-		return prepared, err
+		return served, err
 	})
 	return a, nil
 }
@@ -89,16 +88,13 @@ func stripCSS(content []byte) []byte {
 
 // compress compresses a file once, as small as possible; the server compresses responses as fast as possible.
 func (f asset) compress() (asset, error) {
-	if f.compressed {
-		return f, nil
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil || f.compressed {
+		return f, err
 	}
 	if strings.HasPrefix(f.contentType, "text/css") {
 		f.content = stripCSS(f.content)
-	}
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return f, err
 	}
 	_, err = z.Write(f.content)
 	if err := errors.Join(err, z.Close()); err != nil || b.Len() >= len(f.content) {
@@ -107,7 +103,6 @@ func (f asset) compress() (asset, error) {
 	return asset{f.contentType, b.Bytes(), true}, nil
 }
 
-// path returns the URL path of an asset.
 func (a *assets) path(name string) (string, error) {
 	if _, ok := a.files[name]; ok {
 		return a.folder + "/" + name, nil
@@ -115,7 +110,6 @@ func (a *assets) path(name string) (string, error) {
 	return "", fmt.Errorf("no such asset %q", name)
 }
 
-// asset serves a file that pages refer to.
 func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 	a, err := p.assets()
 	if err != nil {
@@ -146,9 +140,16 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 }
 
 // parseTemplates parses one template set per page, each with the shared layout and partials.
-func parseTemplates(a *assets) (map[string]*template.Template, error) {
+func (p *Pages) parseTemplates() (map[string]*template.Template, error) {
+	a, err := p.assets()
+	if err != nil {
+		return nil, err
+	}
+	constant := func(s string) func() string { return func() string { return s } }
 	funcs := template.FuncMap{
-		"asset": a.path, "clip": herb.Clip, "count": herb.Count, "day": view.Day, "exact": view.EscapeExact, "moment": view.Moment, "percent": view.Percent, "plain": view.MarkdownText, "plural": herb.Plural, "shortday": view.ShortDay, "timestamp": view.Timestamp,
+		"asset": a.path, "cataloguehref": p.catalogueHref, "base": constant(p.base), "sitename": constant(siteName), "version": constant(p.opts.Version),
+		"age": func(t time.Time) string { return view.Age(time.Now(), t) }, "clip": herb.Clip, "count": herb.Count, "exact": view.EscapeExact, "minus": func(a, b int) int { return a - b }, "percent": view.Percent, "plain": view.MarkdownText, "plural": herb.Plural,
+		"describe": view.Describe, "descriptor": view.ReadDescriptor, "title": func(d *herb.Dataset) string { return view.PlainText(view.Title(d)) },
 	}
 	partials, err := template.New("partials").Funcs(funcs).ParseFS(files, "templates/partials/*.html")
 	if err != nil {
@@ -172,47 +173,46 @@ func parseTemplates(a *assets) (map[string]*template.Template, error) {
 	return out, nil
 }
 
-// bundle returns a copy of files in which a module and the modules that it imports, directly or not, are one module without comments
-// and indentation. A page with a module per component would wait for a request per module.
+// bundle joins a module and the modules that it imports, directly or not, into one module without comments and indentation. A page
+// with a module per component would wait for a request per module.
 //
 // The modules share one scope, so their top-level names are unique: browsers reject a script that declares a name twice.
 // Imports are declarations of one line. Only the exports of the entry remain.
-func bundle(files map[string]asset, entry string) (map[string]asset, error) {
-	imports := regexp.MustCompile(`(?m)^import (?:\{.*\} from )?"\./(.*)";\n`)
-	comments := regexp.MustCompile("(?m)^\\s*//.*\n|\\s+// [^\"'`\n]*$") // a string would end with a quote
-	indentation, exports := regexp.MustCompile(`(?m)^\s+`), regexp.MustCompile(`(?m)^export `)
-	var out bytes.Buffer
-	bundled := maps.Clone(files)
-	joined := map[string]bool{}
+func bundle(files map[string]asset, entry string) error {
+	imports := regexp.MustCompile(`^import (?:\{.*\} from )?"\./(.*)";$`)
+	script, joined := asset{contentType: files[entry].contentType}, map[string]bool{}
 	var join func(name string) error
 	join = func(name string) error {
 		module, ok := files[name]
-		switch {
-		case joined[name]:
-			return nil
-		case !ok:
+		if !ok && !joined[name] {
 			return fmt.Errorf("join scripts: no such module %q", name)
 		}
 		joined[name] = true
-		for _, imported := range imports.FindAllSubmatch(module.content, -1) {
-			if err := join(string(imported[1])); err != nil {
-				return err
+		delete(files, name)
+		for line := range strings.Lines(string(module.content)) {
+			line = strings.TrimSpace(line)
+			if i := strings.LastIndex(line, " // "); i >= 0 && !strings.ContainsAny(line[i:], "\"'`") { // not in a string
+				line = strings.TrimSpace(line[:i])
+			}
+			if imported := imports.FindStringSubmatch(line); imported != nil {
+				if err := join(imported[1]); err != nil {
+					return err
+				}
+				continue
+			}
+			if strings.HasPrefix(line, "import ") {
+				return fmt.Errorf("join scripts: %s: unsupported import: %s", name, line)
+			}
+			if name != entry {
+				line = strings.TrimPrefix(line, "export ")
+			}
+			if line != "" && !strings.HasPrefix(line, "//") {
+				script.content = append(append(script.content, line...), '\n')
 			}
 		}
-		code := indentation.ReplaceAll(comments.ReplaceAll(imports.ReplaceAll(module.content, nil), nil), nil)
-		if unsupported := regexp.MustCompile(`(?m)^import .*`).Find(code); unsupported != nil {
-			return fmt.Errorf("join scripts: %s: unsupported import: %s", name, unsupported)
-		}
-		if name != entry {
-			code = exports.ReplaceAll(code, nil)
-			delete(bundled, name)
-		}
-		out.Write(code)
 		return nil
 	}
-	if err := join(entry); err != nil {
-		return nil, err
-	}
-	bundled[entry] = asset{contentType: files[entry].contentType, content: out.Bytes()}
-	return bundled, nil
+	err := join(entry)
+	files[entry] = script
+	return err
 }

@@ -16,28 +16,23 @@ import (
 type rowsPage struct {
 	Head    view.Head
 	Invalid *invalidQuery // nil: the query is valid
+	State   *view.State   // of the rows that are shown
 
-	Path    string // of the view
-	Search  string
-	Hidden  query.Params // parameters that the search form carries along
+	Search  string // as requested, like the chips
 	Chips   []view.Chip
 	Clear   string // link without any filter
 	Filters view.FieldMenu
-	Total   int // rows that match
+	Columns view.FieldMenu
+	Order   view.Order
+	Table   *view.Table // nil: no rows
+	Map     *view.Map   // nil: the view is the table
+	Pager   *view.Pager
+	Record  *view.Record
 
-	Columns  view.FieldMenu
-	Meta     query.Meta
-	Order    view.Order
-	Table    *view.Table // nil: no rows
-	Map      *view.Map   // nil: the view is the table
-	Pager    *view.Pager // nil: the view shows all rows
-	LastPage string      // link, for pages past the end
-	Record   *view.Record
-
-	URL      string // of the API call
-	Readable string // its path and query, without escapes where that is unambiguous
-	NoScript string // the same of the call for what is drawn without a script; empty: the same call
-	Snippets []view.Snippet
+	URL         string // of the API call
+	Readable    string // its path and query, without escapes where that is unambiguous
+	NoScript    string // the same of the call for what is drawn without a script; empty: the same call
+	ShowsCounts bool   // the call returns counts, not rows
 }
 
 // invalidQuery says why a query was rejected. The page shows the rows without the invalid parameters.
@@ -46,12 +41,10 @@ type invalidQuery struct {
 	Params  []string
 }
 
-// browse serves the table.
 func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	return p.serveRows(w, r, v, nil)
 }
 
-// mapOf serves the map.
 func (p *Pages) mapOf(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	pairs := view.MapPairs(&v.Dataset)
 	if len(pairs) == 0 {
@@ -84,32 +77,30 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	} else if sent, err := p.notModified(w, r, v); sent || err != nil {
 		return err
 	}
-	page := rowsPage{Invalid: invalid}
+	page := rowsPage{Invalid: invalid, State: &shown}
 	if page.Head, err = p.head(w, r, v, tab); err != nil {
 		return err
 	}
-	if err := page.setControls(r.Context(), &s, &shown, v); err != nil {
+	if err := page.setControls(r.Context(), &s, v); err != nil {
 		return err
 	}
-	if err := page.list(r.Context(), &shown, v, req); err != nil {
+	if err := page.list(r.Context(), v, req); err != nil {
 		return err
 	}
 	switch {
 	case pairs != nil:
-		err = page.setMap(r.Context(), &shown, v, req, pairs)
+		err = page.setMap(r.Context(), v, req, pairs)
 	case s.Charts && page.Table != nil:
 		err = addCharts(r.Context(), &shown, v, page.Table)
 	}
 	if err != nil {
 		return err
 	}
-	if err := page.setCall(p, r, &shown, v); err != nil {
-		return err
-	}
+	page.setCall(p, r, v)
 	l := p.layout(r, title, view.Describe(&v.Dataset))
 	l.Images, l.Framed = view.HasImages(&v.Dataset), true
 	if pairs == nil && v.pinned == "" {
-		l.Canonical, l.JSONLD = p.origin(r)+pathDatasets+v.Ref.String(), datasetJSONLD(p.origin(r), &v.Dataset)
+		l.Canonical = l.Origin + pathDatasets + v.Ref.String()
 	}
 	return cmp.Or(p.render(w, template, l, &page), rejected)
 }
@@ -150,9 +141,8 @@ func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetVie
 
 // setControls sets the bar above the rows. Chips and inputs show the state as requested, so that invalid parameters can be
 // corrected; links lead to the state as shown.
-func (page *rowsPage) setControls(ctx context.Context, s, shown *view.State, v datasetView) error {
-	page.Path, page.Search, page.Hidden = s.Path, s.Listing.Get(query.ParamSearch), shown.Hidden(query.ParamSearch)
-	page.Filters = view.NewFilterMenu(shown)
+func (page *rowsPage) setControls(ctx context.Context, s *view.State, v datasetView) error {
+	page.Search, page.Filters = s.Listing.Get(query.ParamSearch), view.NewFilterMenu(page.State)
 	if page.Invalid != nil {
 		page.Chips, page.Clear = view.NewChips(s, page.Invalid.Params, page.Invalid.Message)
 		return nil
@@ -168,7 +158,7 @@ func (page *rowsPage) setControls(ctx context.Context, s, shown *view.State, v d
 }
 
 // list sets the rows and what depends on them.
-func (page *rowsPage) list(ctx context.Context, s *view.State, v datasetView, req *query.Request) error {
+func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Request) error {
 	found, err := v.List(ctx, req)
 	if err != nil {
 		return err
@@ -177,12 +167,11 @@ func (page *rowsPage) list(ctx context.Context, s *view.State, v datasetView, re
 	if err != nil {
 		return err
 	}
-	page.Meta, page.Total = req.Meta(found.Total), found.Total
-	page.LastPage = s.PageHref(page.Meta.TotalPages)
-	table, columns := view.NewTable(s, req, rows, found.Total)
-	page.Columns, page.Order = view.NewColumnMenu(s), view.NewOrder(s, req, columns)
+	s := page.State
+	table := view.NewTable(s, req, rows)
+	page.Columns, page.Order = view.NewColumnMenu(s), view.NewOrder(s, req, table.Headers)
 	page.Head.SetListing(s, found.Total)
-	page.Pager = view.NewPager(s, page.Meta, len(rows))
+	page.Pager = view.NewPager(s, req.Meta(found.Total), len(rows))
 	if len(rows) > 0 {
 		page.Table = table
 		page.Record = view.NewRecord(s, req, rows, found.Records, found.Total)
@@ -191,9 +180,8 @@ func (page *rowsPage) list(ctx context.Context, s *view.State, v datasetView, re
 }
 
 // setMap counts the rows of a listing in the cells of a map that shows all of them.
-func (page *rowsPage) setMap(ctx context.Context, s *view.State, v datasetView, req *query.Request, pairs []view.Pair) error {
-	page.Pager = nil
-	at := max(0, slices.IndexFunc(pairs, func(pair view.Pair) bool { return v.Fields[pair.Latitude].Name == s.Map }))
+func (page *rowsPage) setMap(ctx context.Context, v datasetView, req *query.Request, pairs []view.Pair) error {
+	at := max(0, slices.IndexFunc(pairs, func(pair view.Pair) bool { return v.Fields[pair.Latitude].Name == page.State.Map }))
 	ranges, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: []int{pairs[at].Latitude, pairs[at].Longitude}})
 	if err != nil {
 		return err
@@ -203,18 +191,17 @@ func (page *rowsPage) setMap(ctx context.Context, s *view.State, v datasetView, 
 	if err != nil {
 		return err
 	}
-	page.Map = view.NewMap(s, pairs, at, q, grid, page.Head.Path)
+	page.Map = view.NewMap(page.State, pairs, at, q, grid, page.Head.Path)
 	return nil
 }
 
 // setCall sets the API call of the view: the listing of its rows, or the counts of a map. The script draws points instead of
 // counts unless there are too many.
-func (page *rowsPage) setCall(p *Pages, r *http.Request, s *view.State, v datasetView) (err error) {
-	path, params := pathAPI+v.Ref.String()+"/data", s.Call()
-	showsCounts := false
+func (page *rowsPage) setCall(p *Pages, r *http.Request, v datasetView) {
+	path, params := pathAPI+v.Ref.String()+"/data", page.State.Call()
 	if page.Map != nil {
 		gridPath := pathAPI + v.Ref.String() + "/grid"
-		if showsCounts = page.Map.Points == ""; showsCounts {
+		if page.ShowsCounts = page.Map.Points == ""; page.ShowsCounts {
 			path, params = gridPath, page.Map.Call
 		} else {
 			page.NoScript = view.Join(p.base+gridPath, view.ReadableQuery(page.Map.Call))
@@ -222,6 +209,4 @@ func (page *rowsPage) setCall(p *Pages, r *http.Request, s *view.State, v datase
 	}
 	page.URL = view.Join(p.origin(r)+path, params.Encode())
 	page.Readable = view.Join(p.base+path, view.ReadableQuery(params))
-	page.Snippets, err = view.NewSnippets(p.snippets, page.URL, page.Head.Locked, showsCounts)
-	return err
 }

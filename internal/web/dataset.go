@@ -69,7 +69,7 @@ func (p *Pages) parseState(rawQuery string, v datasetView) (s view.State, canoni
 
 // head returns the head of a page of a dataset, and sets the headers for caching the page.
 func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (view.Head, error) {
-	h := view.NewHead(&v.Dataset, p.base, p.datasetPath(v.Ref), v.pinned, tab)
+	h := view.NewHead(&v.Dataset, p.datasetPath(v.Ref), v.pinned, tab)
 	h.Unlocked = h.Locked && v.denied == nil
 	setCaching(w, &v.Dataset)
 	if v.Version != v.live {

@@ -17,9 +17,8 @@ type documentPage struct {
 	Head        view.Head
 	URL         string // of the listing
 	Operators   []query.Op
-	Columns     []columnDoc
-	MoreColumns int
-	Hidden      bool // reports and values are not shown, because the browser has no valid key
+	Columns     []columnDoc // the first ones
+	Hidden      bool        // reports and values are not shown, because the browser has no valid key
 	Description template.HTML
 	Descriptor  view.Descriptor
 	Report      *herb.Report  // nil: there is none, or it is hidden
@@ -29,10 +28,9 @@ type documentPage struct {
 // columnDoc is a column with some of its values.
 type columnDoc struct {
 	herb.Field
-	Description string // as plain text
-	PrimaryKey  bool
-	Examples    []string
-	Report      *herb.ColumnReport // nil: there is none, or it is hidden
+	PrimaryKey bool
+	Examples   []string
+	Report     *herb.ColumnReport // nil: there is none, or it is hidden
 }
 
 // maxColumnDocs is how many columns a page documents.
@@ -65,12 +63,12 @@ func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error
 
 // newDocument documents the first columns of a dataset, with values of the first rows if they may be shown.
 func (p *Pages) newDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
-	page = documentPage{Hidden: v.denied != nil, MoreColumns: max(len(v.Fields)-maxColumnDocs, 0)}
+	page = documentPage{Hidden: v.denied != nil}
 	if page.Head, err = p.head(w, r, v, tab); err != nil {
 		return page, err
 	}
 	for _, f := range v.Fields[:min(len(v.Fields), maxColumnDocs)] {
-		page.Columns = append(page.Columns, columnDoc{Field: f, PrimaryKey: slices.Contains(v.PrimaryKey, f.Name), Description: view.MarkdownText(f.Description)})
+		page.Columns = append(page.Columns, columnDoc{Field: f, PrimaryKey: slices.Contains(v.PrimaryKey, f.Name)})
 	}
 	if !page.Hidden {
 		err = addExamples(r.Context(), v, page.Columns)
@@ -105,21 +103,12 @@ func addExamples(ctx context.Context, v datasetView, columns []columnDoc) error 
 	return nil
 }
 
-// history lists the versions of a dataset.
 type history struct {
 	Head     view.Head
-	Versions []version
+	Versions []library.VersionInfo
 	Hidden   bool // publish reports are not shown, because they quote values and the browser has no valid key
 }
 
-// version is a version of a dataset with its changes.
-type version struct {
-	library.VersionInfo
-	Href        string // of its rows
-	MoreColumns int    // of the report, not shown
-}
-
-// versions serves the versions of a dataset.
 func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	versions, err := p.opts.Library.History(r.Context(), v.Ref)
 	if err != nil {
@@ -130,20 +119,10 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) 
 		return err
 	}
 	for _, info := range versions {
-		e := version{VersionInfo: info, Href: view.Join(h.Head.Path, query.Params{{Name: query.ParamVersion, Value: info.Version}}.Encode())}
-		if info.Live {
-			e.Href = h.Head.Path
-		}
 		if h.Hidden || !h.Head.Locked && info.Access == herb.AccessKey { // an open dataset may have been protected before
-			e.Report = nil
+			info.Report = nil
 		}
-		if e.Report != nil && len(e.Report.Columns) > maxColumnDocs {
-			short := *e.Report
-			e.MoreColumns = len(short.Columns) - maxColumnDocs
-			short.Columns = short.Columns[:maxColumnDocs]
-			e.Report = &short
-		}
-		h.Versions = append(h.Versions, e)
+		h.Versions = append(h.Versions, info)
 	}
 	return p.renderDocument(w, r, v, "versions", "Versions", &h)
 }
@@ -156,8 +135,8 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'uns
 // docs serves the viewer of the OpenAPI document.
 func (p *Pages) docs(w http.ResponseWriter, r *http.Request) error {
 	l := p.layout(r, "API", "All operations of the API, to read and to try.")
-	l.Current, l.Canonical = "docs", p.origin(r)+pathDocs
-	if err := p.render(w, "docs", l, struct{ Base, Document string }{p.base, p.base + pathOpenAPI}); err != nil {
+	l.Current, l.Canonical = "docs", l.Origin+pathDocs
+	if err := p.render(w, "docs", l, nil); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Security-Policy", docsPolicy)

@@ -38,14 +38,13 @@ func keyRequired(ref herb.Ref) error {
 	return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; open its page and enter one", ref)
 }
 
-// buildRecord builds the open record of a page.
 func buildRecord(ctx context.Context, s *view.State, v datasetView) (string, any, error) {
 	req, err := s.Request(v.Order)
 	if err != nil {
 		return "", nil, err
 	}
-	page := rowsPage{}
-	if err := page.list(ctx, s, v, req); err != nil {
+	page := rowsPage{State: s}
+	if err := page.list(ctx, v, req); err != nil {
 		return "", nil, err
 	}
 	if page.Record == nil {
@@ -105,13 +104,11 @@ func selectRows(listing query.Params, fields []herb.Field) (*query.Request, erro
 	return query.Parse(listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder).Encode(), fields)
 }
 
-// buildCharts builds the charts of the columns that the query names.
 func buildCharts(ctx context.Context, s *view.State, v datasetView) (string, any, error) {
 	charts, err := countColumns(ctx, s, v, s.Counted)
 	return "charts", charts, err
 }
 
-// addCharts sets the charts of a table.
 func addCharts(ctx context.Context, s *view.State, v datasetView, t *view.Table) error {
 	var columns []int
 	for _, h := range t.Headers {
@@ -138,45 +135,34 @@ func countColumns(ctx context.Context, s *view.State, v datasetView, columns []i
 	if len(counted) == 0 {
 		return charts, nil
 	}
-	req, err := selectRows(s.Listing, v.Fields)
+	found, filtered, err := countFields(ctx, v, s.Listing, fields)
 	if err != nil {
 		return nil, err
 	}
-	found, err := v.Facets(ctx, chartRequest(req, fields))
-	if err != nil {
-		return nil, err
-	}
-	all := make([]*query.Facet, len(fields)) // nil: the listing contains all rows
-	if len(req.Conditions) > 0 || req.Search != nil {
-		whole, err := countAll(ctx, v, fields)
-		if err != nil {
+	var all []query.Facet
+	if filtered {
+		if all, _, err = countFields(ctx, v, nil, fields); err != nil {
 			return nil, err
-		}
-		for i := range whole {
-			all[i] = &whole[i]
 		}
 	}
 	for i, k := range counted {
-		charts[k] = view.NewChart(s, columns[k], found.Fields[i], all[i])
+		if charts[k] = view.NewChart(s, columns[k], found[i]); filtered {
+			charts[k].SetGhosts(s, all[i])
+		}
 	}
 	return charts, nil
 }
 
-// countAll returns the facets of all rows.
-func countAll(ctx context.Context, v datasetView, fields []int) ([]query.Facet, error) {
-	req, err := query.Parse("", v.Fields)
+// countFields returns the facets of the rows of a listing, for charts. filtered is false if these are all rows.
+func countFields(ctx context.Context, v datasetView, listing query.Params, fields []int) (facets []query.Facet, filtered bool, err error) {
+	req, err := selectRows(listing, v.Fields)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	found, err := v.Facets(ctx, chartRequest(req, fields))
-	return found.Fields, err
-}
-
-func chartRequest(req *query.Request, fields []int) *query.FacetRequest {
-	return &query.FacetRequest{
-		Request: req, Fields: fields, Top: view.ChartValues, Buckets: view.ChartBuckets, Scale: query.ScaleAuto,
-		AllEdges: true, IgnoreOwnFilter: true,
-	}
+	found, err := v.Facets(ctx, &query.FacetRequest{
+		Request: req, Fields: fields, Top: view.ChartValues, Buckets: view.ChartBuckets, Scale: query.ScaleAuto, AllEdges: true, IgnoreOwnFilter: true,
+	})
+	return found.Fields, len(req.Conditions) > 0 || req.Search != nil, err
 }
 
 // paramVersion in the URL of a chart makes it a different one for each version, so that browsers cache it.
@@ -188,13 +174,13 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 	if v.denied != nil {
 		return keyRequired(v.Ref)
 	}
-	var c view.Chart
+	var bars []view.Bar
 	if column := view.SparkColumn(&v.Dataset); column >= 0 {
-		facets, err := countAll(r.Context(), v, []int{column})
+		facets, _, err := countFields(r.Context(), v, nil, []int{column})
 		if err != nil {
 			return err
 		}
-		c = view.NewSpark(facets[0])
+		bars = view.NewSpark(facets[0])
 	}
 	setCaching(w, &v.Dataset)
 	h := w.Header()
@@ -203,5 +189,5 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 	}
 	h.Set("Content-Type", "image/svg+xml")
 	h.Set("Content-Security-Policy", "default-src 'none'")
-	return p.execute(w, "catalogue", "spark", c)
+	return p.execute(w, "catalogue", "spark", bars)
 }

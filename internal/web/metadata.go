@@ -5,69 +5,19 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
 
-// node is a node of JSON-LD.
 type node map[string]any
 
 // put sets a member unless the value is empty.
 func (n node) put(name, value string) {
 	if value != "" {
 		n[name] = value
-	}
-}
-
-// datasetJSONLD returns the schema.org description of a dataset, for search engines.
-func datasetJSONLD(origin string, d *herb.Dataset) node {
-	const maxFields = 100
-	page, data := origin+pathDatasets+d.Ref.String(), origin+pathAPI+d.Ref.String()+"/data"
-	about := view.ReadDescriptor(d)
-	n := node{
-		"@context": "https://schema.org", "@type": "Dataset", "@id": page, "url": page, "identifier": d.Ref.String(), "name": view.PlainText(view.Title(d)),
-		"description": herb.Clip(view.PlainText(view.Describe(d)), 4000), "isAccessibleForFree": d.Access != herb.AccessKey,
-		"includedInDataCatalog": node{"@type": "DataCatalog", "name": siteName, "url": origin + pathCatalogue},
-		"distribution": []node{
-			{"@type": "DataDownload", "encodingFormat": "application/json", "contentUrl": data},
-			{"@type": "DataDownload", "encodingFormat": "text/csv", "contentUrl": page + "/data.csv"},
-		},
-	}
-	n.put("version", d.Version)
-	n.put("dateModified", view.Timestamp(d.Published))
-	if len(about.Keywords) > 0 {
-		n["keywords"] = about.Keywords
-	}
-	if l := about.License(); l != nil {
-		n["license"] = l.Label
-		n.put("license", l.Href)
-	}
-	n.put("sameAs", about.Homepage)
-	fields := make([]node, 0, min(len(d.Fields), maxFields))
-	for _, f := range d.Fields[:min(len(d.Fields), maxFields)] {
-		v := node{"@type": "PropertyValue", "name": f.Name}
-		v.put("description", view.MarkdownText(f.Description))
-		fields = append(fields, v)
-	}
-	n["variableMeasured"] = fields
-	return n
-}
-
-// catalogueJSONLD returns the schema.org description of a page of the catalogue.
-func catalogueJSONLD(origin string, datasets []herb.Dataset) node {
-	refs := make([]node, 0, len(datasets))
-	for i := range datasets {
-		d := &datasets[i]
-		refs = append(refs, node{
-			"@type": "Dataset", "@id": origin + pathDatasets + d.Ref.String(), "url": origin + pathDatasets + d.Ref.String(),
-			"name": view.PlainText(view.Title(d)), "description": herb.Clip(view.PlainText(view.Describe(d)), 300),
-		})
-	}
-	return node{
-		"@context": "https://schema.org", "@type": "DataCatalog", "@id": origin + pathCatalogue, "name": siteName,
-		"url": origin + pathCatalogue, "dataset": refs,
 	}
 }
 
@@ -78,18 +28,13 @@ func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req, err := parsePage(params, query.MaxPerPage)
-	if err != nil {
-		return err
-	}
 	live, err := p.opts.Library.Live(r.Context())
 	if err != nil {
 		return fmt.Errorf("list datasets: %w", err)
 	}
-	from := min(req.Offset(), len(live))
-	datasets, err := p.opts.Library.Datasets(r.Context(), live[from:min(from+req.PerPage, len(live))], true)
+	datasets, m, err := p.datasetsOnPage(r, params, live, query.MaxPerPage)
 	if err != nil {
-		return fmt.Errorf("describe datasets: %w", err)
+		return err
 	}
 	origin := p.origin(r)
 	service := origin + "/#api"
@@ -114,7 +59,7 @@ func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 			"dcat:servesDataset": served,
 		},
 	}
-	if m := req.Meta(len(live)); m.TotalPages > 1 {
+	if m.TotalPages > 1 {
 		catalog["@context"].(node)["hydra"] = "http://www.w3.org/ns/hydra/core#"
 		catalog["hydra:view"] = dcatPages(origin+pathDCAT, m)
 	}
@@ -172,7 +117,7 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 	}
 	n.put("dcat:version", d.Version)
 	if !d.Published.IsZero() {
-		n["dct:modified"] = node{"@type": "xsd:dateTime", "@value": view.Timestamp(d.Published)}
+		n["dct:modified"] = node{"@type": "xsd:dateTime", "@value": d.Published.UTC().Format(time.RFC3339)}
 	}
 	if len(about.Keywords) > 0 {
 		n["dcat:keyword"] = about.Keywords

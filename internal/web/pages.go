@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	texttemplate "text/template"
 	"time"
 
 	"herbarium/internal/herb"
@@ -64,7 +63,6 @@ type Pages struct {
 	assets    func() (*assets, error)
 	templates func() (map[string]*template.Template, error) // by page
 	csrf      *http.CrossOriginProtection
-	snippets  *texttemplate.Template
 }
 
 // New returns the pages of a library.
@@ -84,16 +82,8 @@ func New(opts Options) (*Pages, error) {
 		}
 	}
 	p.assets = sync.OnceValues(func() (*assets, error) { return newAssets(p.base) })
-	p.templates = sync.OnceValues(func() (map[string]*template.Template, error) {
-		a, err := p.assets()
-		if err != nil {
-			return nil, err
-		}
-		return parseTemplates(a)
-	})
-	var err error
-	p.snippets, err = view.ParseSnippets()
-	return p, err
+	p.templates = sync.OnceValues(p.parseTemplates)
+	return p, nil
 }
 
 // The paths that pages link to.
@@ -141,7 +131,7 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 func (p *Pages) redirectToCatalogue(w http.ResponseWriter, r *http.Request) error {
 	to := p.base + pathCatalogue
 	if ns := r.PathValue("namespace"); ns != "" {
-		to = catalogueHref(p.base, paramNamespace, ns)
+		to = p.catalogueHref(paramNamespace, ns)
 	}
 	return redirect(w, to)
 }
@@ -170,46 +160,36 @@ func (p *Pages) origin(r *http.Request) string {
 
 // layout contains what every page has in common.
 type layout struct {
-	Base        string
 	Title       string
 	Description string
+	Origin      string // prefix of absolute links
 	Canonical   string // URL; empty: not indexed by search engines
-	SiteName    string
 	Theme       string // "light", "dark" or empty: that of the system
 	Current     string // navigation entry: "catalogue", "docs" or empty
-	JSONLD      node   // html/template encodes it as JSON
 	Images      bool   // the page shows images of other hosts
 	Framed      bool   // the page fills the window and has bars of its own, without the header and footer of the site
-	Version     string
+	Page        any    // what its own template shows
 }
 
 const siteName = "Herbarium"
 
 func (p *Pages) layout(r *http.Request, title, description string) layout {
-	return layout{
-		Base: p.base, Title: view.PlainText(title), Description: herb.Clip(view.PlainText(description), 300), SiteName: siteName, Theme: themeOf(r),
-		Version: p.opts.Version,
-	}
+	return layout{Title: view.PlainText(title), Description: herb.Clip(view.PlainText(description), 300), Origin: p.origin(r), Theme: themeOf(r)}
 }
 
-// themeOf returns the selected theme; empty: none.
+// themeOf returns the theme that the user has selected, which the script stores in a cookie; empty: none.
 func themeOf(r *http.Request) string {
-	if c, err := r.Cookie(themeCookie); err == nil && (c.Value == "light" || c.Value == "dark") {
+	if c, err := r.Cookie("herbarium_theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
 		return c.Value
 	}
 	return ""
 }
 
-// themeCookie is set by the script when the user selects a theme.
-const themeCookie = "herbarium_theme"
-
 // render writes a page with all headers except those for caching.
 func (p *Pages) render(w http.ResponseWriter, name string, l layout, data any) error {
+	l.Page = data
 	var b bytes.Buffer
-	if err := p.execute(&b, name, "layout", struct {
-		Layout layout
-		Page   any
-	}{l, data}); err != nil {
+	if err := p.execute(&b, name, "layout", l); err != nil {
 		return fmt.Errorf("render %s: %w", name, err)
 	}
 	p.setHeaders(w.Header(), l.Images)
@@ -257,6 +237,5 @@ func (p *Pages) Failure(w http.ResponseWriter, r *http.Request, status int, mess
 		Status           int
 		Heading, Message string
 		Retry            bool
-		Base             string
-	}{status, heading, message, status == http.StatusServiceUnavailable || status >= http.StatusInternalServerError, p.base})
+	}{status, heading, message, status >= http.StatusInternalServerError})
 }

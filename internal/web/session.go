@@ -75,7 +75,7 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v datasetView
 	return cmp.Or(p.render(w, "key", l, struct {
 		Head          view.Head
 		Message, Back string
-	}{view.NewHead(&v.Dataset, p.base, p.datasetPath(v.Ref), "", "table"), herb.MessageOf(rejection), back}), rejection)
+	}{view.NewHead(&v.Dataset, p.datasetPath(v.Ref), "", "table"), herb.MessageOf(rejection), back}), rejection)
 }
 
 // saveKey verifies the key that was entered into the form of a dataset and stores it in a cookie.
@@ -109,7 +109,7 @@ func (p *Pages) siteKey(w http.ResponseWriter, r *http.Request) error {
 
 func (p *Pages) requestSiteKey(w http.ResponseWriter, r *http.Request, message string) error {
 	w.Header().Set("Cache-Control", "no-store")
-	return p.render(w, "sitekey", p.layout(r, "Enter a key", "Enter a key to see what it gives access to."), struct{ Base, Message string }{p.base, message})
+	return p.render(w, "sitekey", p.layout(r, "Enter a key", "Enter a key to see what it gives access to."), message)
 }
 
 // saveSiteKey verifies the key that was entered into the form of the site and stores it in a cookie.

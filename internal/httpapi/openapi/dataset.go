@@ -263,7 +263,6 @@ func (op *operation) addFilters(d *herb.Dataset, reserved []string) {
 	}
 }
 
-// describeOperator describes the records that an operator selects.
 func describeOperator(op query.Op, field string) string {
 	about := map[query.Op]string{
 		query.OpEq:     "Records whose %s is this value. If repeated, any of the values.",

@@ -28,10 +28,14 @@ type uniqueNames map[string]bool
 
 // identifier returns a name for a dataset that all client generators accept: letters, digits and underscores.
 func (u uniqueNames) identifier(r herb.Ref) string {
-	base := strings.NewReplacer("-", "_", ".", "_").Replace(r.Namespace + "_" + r.Name)
+	return u.unique(strings.NewReplacer("-", "_", ".", "_").Replace(r.Namespace+"_"+r.Name), "_")
+}
+
+// unique returns a name, with a separator and a number if there is another one that generators convert to the same identifier.
+func (u uniqueNames) unique(base, separator string) string {
 	name := base
 	for n := 2; u[camelCase(name)]; n++ {
-		name = base + "_" + strconv.Itoa(n)
+		name = base + separator + strconv.Itoa(n)
 	}
 	u[camelCase(name)] = true
 	return name
@@ -51,12 +55,7 @@ func (u uniqueNames) goName(name string) string {
 	if base == "" || unicode.IsDigit(rune(base[0])) {
 		base = "Field" + base
 	}
-	id := base
-	for n := 2; u[id]; n++ {
-		id = base + strconv.Itoa(n)
-	}
-	u[id] = true
-	return id
+	return u.unique(base, "")
 }
 
 // camelCase returns the ASCII letters and digits of a name, with a capital letter at the beginning of each word.

@@ -22,40 +22,32 @@ const (
 // Chart is the distribution of a column over the rows of a listing, in its header. The distribution over all rows is drawn
 // behind it.
 type Chart struct {
-	Index  int    // of the field
-	Kind   string // "hist", "cat" or "note"; empty: not counted
-	Note   string // instead of a chart
-	Left   string // labels
-	Right  string
-	Empty  string // share of empty values; empty: none
-	Scale  string // "log" or empty
-	Width  int    // of the histogram, in bars
-	Bars   []Bar
-	Parts  []Part
-	Chosen bool   // the field is filtered by values
-	Ghosts []Part // over all rows; none: the listing contains all rows
-
-	// Facts for the statistics of the column.
-	Min, Max               string
-	Total, Missing, Values int
+	query.Facet
+	Index       int    // of the field
+	Kind        string // "hist", "cat" or "note"; empty: not counted
+	Note        string // instead of a chart
+	Left, Right string // labels
+	Bars        []Bar
+	Parts       []Part
+	Chosen      bool   // the field is filtered by values
+	Ghosts      []Part // over all rows; none: the listing contains all rows
 }
 
 // Bar is a bucket of a histogram.
 type Bar struct {
-	X, Y, Height        int
-	GhostY, GhostHeight int // over all rows
-	From, To            string
-	Count               int
-	Label               string
-	Out                 bool   // outside the range that the field is filtered by
-	Href                string // filters by the bucket
+	query.Bucket
+	Height, Ghost int    // of the bar, and of the one over all rows
+	Out           bool   // outside the range that the field is filtered by
+	Href, Label   string // filters by the bucket; empty: the script does
 }
+
+// Top returns the vertical position of a bar with a height.
+func (b Bar) Top(height int) int { return chartHeight - height }
 
 // Part is a value in a proportion bar.
 type Part struct {
+	query.ValueCount
 	X, Width float64
-	Value    string
-	Count    int
 	Label    string
 	Href     string // filters by the value; empty: all other values
 	Rank     int    // from 1
@@ -85,37 +77,37 @@ func ChartNote(d *herb.Dataset, i int) (note string, ok bool) {
 
 // NewNote returns the chart of a column without counts.
 func NewNote(d *herb.Dataset, i int, note string) Chart {
-	c := Chart{Index: i, Kind: "note", Note: note, Total: d.Records}
+	facet := query.Facet{Total: d.Records}
 	if r := ColumnReport(d, i); r != nil {
-		c.Missing, c.Values, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxCell), herb.Clip(r.Max, maxCell)
-		c.Empty = emptyShare(c.Missing, c.Total)
+		facet.Empty, facet.Distinct, facet.Min, facet.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxCell), herb.Clip(r.Max, maxCell)
 	}
-	return c
+	return Chart{Facet: facet, Index: i, Kind: "note", Note: note}
 }
 
-// NewChart returns the chart of a column. all is the facet of all rows; nil if the listing contains all rows.
-func NewChart(s *State, i int, facet query.Facet, all *query.Facet) Chart {
-	c := Chart{
-		Index: i, Total: facet.Total, Missing: facet.Empty, Values: facet.Distinct, Min: facet.Min, Max: facet.Max,
-		Empty: emptyShare(facet.Empty, facet.Total),
-	}
+// NewChart returns the chart of a column.
+func NewChart(s *State, i int, facet query.Facet) Chart {
+	c := Chart{Facet: facet, Index: i}
 	switch {
 	case len(facet.Histogram)+len(facet.Values) == 0:
 		c.Kind, c.Note = "note", "no values"
 	case query.HasRange(s.fields[i].Type):
-		c.setHistogram(s, facet, all)
+		c.setHistogram(s)
 	default:
-		c.setParts(s, facet, all)
+		c.setParts(s)
 	}
 	return c
 }
 
-// emptyShare returns the share of empty values in words; empty if there are none.
-func emptyShare(missing, total int) string {
-	if missing == 0 || total == 0 {
-		return ""
+// SetGhosts sets what is drawn behind the chart: the distribution over all rows, whose buckets are the same.
+func (c *Chart) SetGhosts(s *State, all query.Facet) {
+	if c.Kind == "cat" {
+		c.Ghosts = s.parts(c.Index, all)
 	}
-	return Percent(missing, total) + " empty"
+	if len(all.Histogram) == len(c.Bars) {
+		for k, ghost := range newBars(all.Histogram) {
+			c.Bars[k].Ghost = ghost.Height
+		}
+	}
 }
 
 // Percent formats a share. Only nothing is 0% and only everything is 100%.
@@ -133,11 +125,9 @@ func Percent(n, total int) string {
 	return strconv.Itoa(share) + "%"
 }
 
-func (c *Chart) setHistogram(s *State, facet query.Facet, all *query.Facet) {
-	f := &s.fields[c.Index]
-	c.Kind, c.Width = "hist", len(facet.Histogram)
-	first, last := facet.Histogram[0].From, facet.Histogram[len(facet.Histogram)-1].To
-	c.Left, c.Right = shortOperand(f, first), shortOperand(f, last)
+func (c *Chart) setHistogram(s *State) {
+	f, last := &s.fields[c.Index], len(c.Histogram)-1
+	c.Kind, c.Left, c.Right = "hist", shortOperand(f, c.Histogram[0].From), shortOperand(f, c.Histogram[last].To)
 	for range 2 { // the ends of whole months and years
 		left, okLeft := strings.CutSuffix(c.Left, "-01")
 		right, okRight := strings.CutSuffix(c.Right, "-01")
@@ -145,25 +135,15 @@ func (c *Chart) setHistogram(s *State, facet query.Facet, all *query.Facet) {
 			c.Left, c.Right = left, right
 		}
 	}
-	heights := barHeights(facet.Histogram)
-	var ghosts []int
-	if all != nil && len(all.Histogram) == len(facet.Histogram) { // the buckets do not depend on the filters
-		ghosts = barHeights(all.Histogram)
-	}
-	if facet.Scale == query.ScaleLog {
-		c.Scale = string(query.ScaleLog)
-	}
+	c.Bars = newBars(c.Histogram)
 	form := NewFilter(s, c.Index)
-	for k, b := range facet.Histogram {
-		bar := Bar{X: k, Y: chartHeight - heights[k], Height: heights[k], From: b.From, To: b.To, Count: b.Count, Out: !form.covers(b)}
-		if ghosts != nil {
-			bar.GhostY, bar.GhostHeight = chartHeight-ghosts[k], ghosts[k]
-		}
-		bar.Label = formatOperand(f, b.From) + " – " + formatOperand(f, b.To) + ": " + herb.Plural(b.Count, "row", "rows")
+	for k := range c.Bars {
+		b := &c.Bars[k]
+		b.Out = !form.covers(b.Bucket)
 		if s.Charts {
-			bar.Href = s.bucketHref(c.Index, b, k == len(facet.Histogram)-1)
+			b.Href = s.bucketHref(c.Index, b.Bucket, k == last)
+			b.Label = formatOperand(f, b.From) + " – " + formatOperand(f, b.To) + ": " + herb.Plural(b.Count, "row", "rows")
 		}
-		c.Bars = append(c.Bars, bar)
 	}
 }
 
@@ -179,17 +159,16 @@ func (s *State) bucketHref(field int, b query.Bucket, last bool) string {
 		query.Param{Name: query.FilterParam(name, upper), Value: b.To}))
 }
 
-// barHeights scales the counts of a histogram to the height of a chart. A bucket with a row is visible.
-func barHeights(buckets []query.Bucket) []int {
+// newBars scales the counts of a histogram to the height of a chart. A bucket with a row is visible.
+func newBars(buckets []query.Bucket) (bars []Bar) {
 	highest := 1
 	for _, b := range buckets {
 		highest = max(highest, b.Count)
 	}
-	heights := make([]int, len(buckets))
-	for i, b := range buckets {
-		heights[i] = (b.Count*chartHeight + highest - 1) / highest
+	for _, b := range buckets {
+		bars = append(bars, Bar{Bucket: b, Height: (b.Count*chartHeight + highest - 1) / highest})
 	}
-	return heights
+	return bars
 }
 
 // covers reports whether a bucket lies within the entered range. Without a range, every bucket does.
@@ -201,7 +180,6 @@ func (f *Filter) covers(b query.Bucket) bool {
 	return !(okLow && to <= low) && !(okHigh && from > high)
 }
 
-// key returns the sort key of an operand.
 func (f *Filter) key(operand string) (string, bool) {
 	canonical, status := text.Operand(&f.Field, operand)
 	if status != text.Valid {
@@ -210,14 +188,11 @@ func (f *Filter) key(operand string) (string, bool) {
 	return text.Key(f.Type, canonical)
 }
 
-func (c *Chart) setParts(s *State, facet query.Facet, all *query.Facet) {
-	c.Kind, c.Parts = "cat", s.parts(c.Index, facet)
+func (c *Chart) setParts(s *State) {
+	c.Kind, c.Parts = "cat", s.parts(c.Index, c.Facet)
 	c.Chosen = slices.ContainsFunc(s.conditions()[c.Index], func(c condition) bool { return c.op == query.OpEq })
-	if all != nil {
-		c.Ghosts = s.parts(c.Index, *all)
-	}
-	top := facet.Values[0]
-	c.Left, c.Right = top.Value+" "+Percent(top.Count, max(c.Total, 1)), herb.Plural(facet.Distinct, "value", "values")
+	top := c.Values[0]
+	c.Left, c.Right = top.Value+" "+Percent(top.Count, c.Total), herb.Plural(c.Distinct, "value", "values")
 }
 
 // parts returns the most frequent values with widths in proportion to their counts, and all others as the last part.
@@ -240,10 +215,10 @@ func (s *State) parts(field int, facet query.Facet) (parts []Part) {
 	}
 	for _, v := range values {
 		ps, active := s.toggle(field, v.Value)
-		add(Part{Value: v.Value, Count: v.Count, Label: v.Value + ": " + herb.Plural(v.Count, "row", "rows"), Href: s.Href(ps), Active: active})
+		add(Part{ValueCount: v, Label: v.Value + ": " + herb.Plural(v.Count, "row", "rows"), Href: s.Href(ps), Active: active})
 	}
 	if rest > 0 && facet.Distinct > len(values) {
-		add(Part{Count: rest, Label: herb.Plural(facet.Distinct-len(values), "other value", "other values") + ": " + herb.Plural(rest, "row", "rows")})
+		add(Part{ValueCount: query.ValueCount{Count: rest}, Label: herb.Plural(facet.Distinct-len(values), "other value", "other values") + ": " + herb.Plural(rest, "row", "rows")})
 	}
 	return parts
 }
@@ -301,17 +276,13 @@ func SparkColumn(d *herb.Dataset) int {
 	})
 }
 
-// NewSpark returns a small chart of a facet, for the catalogue.
-func NewSpark(facet query.Facet) Chart {
+// NewSpark returns the bars of a small chart of a facet, for the catalogue.
+func NewSpark(facet query.Facet) []Bar {
 	buckets := facet.Histogram
 	if !query.HasRange(facet.Type) {
 		for _, v := range facet.Values {
 			buckets = append(buckets, query.Bucket{Count: v.Count})
 		}
 	}
-	c := Chart{Width: len(buckets)}
-	for i, h := range barHeights(buckets) {
-		c.Bars = append(c.Bars, Bar{X: i, Y: chartHeight - h, Height: h})
-	}
-	return c
+	return newBars(buckets)
 }

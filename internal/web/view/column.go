@@ -281,25 +281,17 @@ func namingScore(d *herb.Dataset, i int) int {
 // FieldMenu is a searchable list of fields.
 type FieldMenu struct {
 	Items    []FieldItem
-	Shown    int  // columns of the table
-	Total    int  // fields of the dataset
-	Complete bool // the list contains all of them
-	Open     bool
-	Find     string
+	Shown    int          // columns of the table
+	Total    int          // fields of the dataset
+	Complete bool         // the list contains all of them
 	Hidden   query.Params // carried along by the form
 	Reset    string       // link to the default columns; empty: they are shown
 }
 
 // FieldItem is a field to choose.
 type FieldItem struct {
-	Name, Heading string
-	Type          herb.Type
-	Shown         bool
-}
-
-// newMenu returns a menu of fields with one of the names of menus.
-func (s *State) newMenu(name string, hidden query.Params) FieldMenu {
-	return FieldMenu{Find: s.Find, Open: s.Menu == name, Hidden: hidden, Total: len(s.fields), Complete: true}
+	Column
+	Shown bool
 }
 
 // NewColumnMenu returns the menu that selects columns. It lists the shown ones first. The form carries along those that do
@@ -307,8 +299,8 @@ func (s *State) newMenu(name string, hidden query.Params) FieldMenu {
 func NewColumnMenu(s *State) FieldMenu {
 	other, shown := *s, s.ShownColumns()
 	other.Columns = nil
-	m := s.newMenu(MenuColumns, other.Hidden())
-	if m.Shown = len(shown); s.Columns != nil {
+	m := FieldMenu{Hidden: other.Hidden(), Shown: len(shown), Total: len(s.fields), Complete: true}
+	if s.Columns != nil {
 		m.Reset = other.Href(s.Listing)
 	}
 	for _, i := range shown {
@@ -326,7 +318,7 @@ func NewColumnMenu(s *State) FieldMenu {
 
 // NewFilterMenu returns the menu that adds a filter.
 func NewFilterMenu(s *State) FieldMenu {
-	m := s.newMenu(MenuFilters, s.Hidden())
+	m := FieldMenu{Hidden: s.Hidden(), Total: len(s.fields), Complete: true}
 	for i, f := range s.fields {
 		if f.Filterable {
 			m.add(s, i, false)
@@ -344,6 +336,6 @@ func (m *FieldMenu) add(s *State, field int, shown bool) bool {
 		m.Complete = false
 		return false
 	}
-	m.Items = append(m.Items, FieldItem{Name: f.Name, Heading: Heading(f), Type: f.Type, Shown: shown})
+	m.Items = append(m.Items, FieldItem{NewColumn(s.dataset, field), shown})
 	return true
 }

@@ -13,24 +13,26 @@ import (
 // Head is the top bar of all pages of a dataset.
 type Head struct {
 	*herb.Dataset
-	Base     string // path of the public URL
 	Path     string // of the table
 	Title    string
 	Locked   bool // the dataset requires a key
 	Unlocked bool // the browser has a valid key
 	Mutable  bool // rows are added one by one
 	License  *Link
-	Views    []Link
+	Tab      string // the current view: "table", "map", "about", "api" or "versions"
+	HasMap   bool
 	Download *Download         // nil: not offered
 	Rejected *herb.SourceError // of the newest source; nil: it was not rejected, or the visitor may not see it
 	Older    *OlderVersion     // nil: the page shows the live version
 	Newest   string            // link to the same view of the live version
+
+	rowsQuery, query string // query strings of the views of rows, and of the others
 }
 
 // OlderVersion is the position of a version that is not live among those that are kept, from 1 for the oldest one.
 type OlderVersion struct{ Number, Total int }
 
-// Link is a link, or only a label if it has no address.
+// Link is a link, or only a label and a detail if it has no address.
 type Link struct {
 	Label, Detail, Href string
 	Current             bool // it leads to what the page shows
@@ -38,38 +40,41 @@ type Link struct {
 
 // Download is the menu of files with the rows and columns of a view.
 type Download struct {
-	Rows    int
-	Columns string // in words
-	Files   []Link
+	Rows, Columns int
+	path, query   string
 }
 
+// Href returns the link to the file in a format.
+func (d *Download) Href(format string) string { return Join(d.path+"/data."+format, d.query) }
+
 // NewHead returns the head of a page of a dataset. path is that of its table; version is the one that the URL of the page
-// names, or empty; tab is the current view: "table", "map", "about", "api" or "versions".
-func NewHead(d *herb.Dataset, base, path, version, tab string) Head {
+// names, or empty.
+func NewHead(d *herb.Dataset, path, version, tab string) Head {
 	h := Head{
-		Dataset: d, Base: base, Path: path, Title: Title(d), Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef,
-		License: ReadDescriptor(d).License(),
+		Dataset: d, Path: path, Title: Title(d), Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef,
+		License: ReadDescriptor(d).License(), HasMap: len(MapPairs(d)) > 0, Tab: tab,
 	}
 	if PlainText(d.Title) == "" { // the namespace is beside it
 		h.Title = d.Ref.Name
 	}
-	versioned := query.Params{}.WithValue(query.ParamVersion, version).Encode()
-	for _, v := range []Link{{Label: "Table"}, {Label: "Map"}, {Label: "About"}, {Label: "API"}, {Label: "Versions"}} {
-		if v.Label == "Map" && len(MapPairs(d)) == 0 {
-			continue
-		}
-		name := strings.ToLower(v.Label)
-		href := strings.TrimSuffix(path+"/"+name, "/table")
-		if v.Current = name == tab; v.Current {
-			h.Newest = href
-		}
-		v.Href = Join(href, versioned)
-		h.Views = append(h.Views, v)
-	}
+	h.Newest = h.Href(tab)
+	h.query = query.Params{}.WithValue(query.ParamVersion, version).Encode()
+	h.rowsQuery = h.query
 	if !h.Locked {
-		h.Download = newDownload(path, versioned, d.Records, len(d.Fields))
+		h.Download = &Download{d.Records, len(d.Fields), path, h.query}
 	}
 	return h
+}
+
+// Href returns the link to a view.
+func (h Head) Href(tab string) string {
+	switch tab {
+	case "table":
+		return Join(h.Path, h.rowsQuery)
+	case "map":
+		return Join(h.Path+"/map", h.rowsQuery)
+	}
+	return Join(h.Path+"/"+tab, h.query)
 }
 
 // SetListing makes the views of rows, and the files to download, those of a listing with this many rows.
@@ -78,25 +83,11 @@ func (h *Head) SetListing(s *State, rows int) {
 	if ps := s.columnParams(); len(ps) == 1 { // the files have the selected columns
 		columns = len(s.Columns)
 	}
-	for i, v := range h.Views {
-		if v.Label == "Table" || v.Label == "Map" {
-			path, _, _ := strings.Cut(v.Href, "?")
-			h.Views[i].Href = Join(path, s.withOwn(s.AnyPage()).Encode())
-		}
-	}
+	h.rowsQuery = s.withOwn(s.AnyPage()).Encode()
 	newest := *s
 	newest.Version = ""
 	h.Newest = newest.Href(s.AnyPage())
-	h.Download = newDownload(h.Path, s.Call().Without(query.ParamPage, query.ParamPerPage).Encode(), rows, columns)
-}
-
-// newDownload returns the menu of files for a query.
-func newDownload(path, rawQuery string, rows, columns int) *Download {
-	d := &Download{Rows: rows, Columns: herb.Plural(columns, "column", "columns")}
-	for _, f := range [][2]string{{"CSV", "for spreadsheets and scripts"}, {"NDJSON", "one JSON object per line"}, {"XLSX", "for Excel"}} {
-		d.Files = append(d.Files, Link{Label: f[0], Detail: f[1], Href: Join(path+"/data."+strings.ToLower(f[0]), rawQuery)})
-	}
-	return d
+	h.Download = &Download{rows, columns, h.Path, s.Call().Without(query.ParamPage, query.ParamPerPage).Encode()}
 }
 
 // Title returns the title of a dataset, or its name.
@@ -118,16 +109,10 @@ func Describe(d *herb.Dataset) string {
 
 // Quality summarizes the publish report of a dataset.
 type Quality struct {
-	Complete int      // columns without empty values
-	Sparse   []Sparse // the columns with the most empty values
-	Notes    []Note   // for the publisher
+	Complete int    // columns without empty values
+	Sparse   []Link // the columns with the most empty values, and their share
+	Notes    []Link // for the publisher; without a label: about the whole file
 }
-
-// Sparse is a column with empty values.
-type Sparse struct{ Heading, Empty string }
-
-// Note is a note of the publish report. Heading is that of the column; empty: it is about the whole file.
-type Note struct{ Heading, Text string }
 
 // NewQuality summarizes the publish report; nil if there is none.
 func NewQuality(d *herb.Dataset) *Quality {
@@ -137,7 +122,7 @@ func NewQuality(d *herb.Dataset) *Quality {
 	}
 	var q Quality
 	for _, note := range d.Report.Notes {
-		q.Notes = append(q.Notes, Note{"", note})
+		q.Notes = append(q.Notes, Link{Detail: note})
 	}
 	var sparse []int
 	for i, f := range d.Fields {
@@ -151,12 +136,12 @@ func NewQuality(d *herb.Dataset) *Quality {
 			q.Complete++
 		}
 		for _, note := range c.Notes {
-			q.Notes = append(q.Notes, Note{Heading(f), note})
+			q.Notes = append(q.Notes, Link{Label: Heading(f), Detail: note})
 		}
 	}
 	slices.SortStableFunc(sparse, func(a, b int) int { return cmp.Compare(ColumnReport(d, b).Empty, ColumnReport(d, a).Empty) })
 	for _, i := range sparse[:min(len(sparse), maxSparse)] {
-		q.Sparse = append(q.Sparse, Sparse{Heading(d.Fields[i]), Percent(ColumnReport(d, i).Empty, d.Records)})
+		q.Sparse = append(q.Sparse, Link{Label: Heading(d.Fields[i]), Detail: Percent(ColumnReport(d, i).Empty, d.Records)})
 	}
 	q.Notes = q.Notes[:min(len(q.Notes), maxNotes)]
 	return &q
@@ -164,11 +149,10 @@ func NewQuality(d *herb.Dataset) *Quality {
 
 // Descriptor contains the members of a Data Package descriptor that pages show.
 type Descriptor struct {
-	Keywords     []string
-	Homepage     string // a web address, or empty
-	Licenses     []Link
-	Sources      []Link // their details are roles, as are those of contributors
-	Contributors []Link
+	Keywords []string
+	Homepage string // a web address, or empty
+	// The details of links are roles and organizations.
+	Licenses, Sources, Contributors []Link
 }
 
 // descriptorEntry is an entry of the lists in a descriptor, as written by the publisher.
@@ -204,16 +188,12 @@ func ParseDescriptor(descriptor []byte) Descriptor {
 	}
 	out.Keywords = slices.DeleteFunc(out.Keywords, func(s string) bool { return strings.TrimSpace(s) == "" })
 	out.Homepage = webAddress(out.Homepage)
-	for _, l := range licenses {
-		if name := cmp.Or(l.Title, l.Name, l.Path); name != "" {
-			out.Licenses = append(out.Licenses, Link{Label: name, Href: webAddress(l.Path)})
-		}
-	}
-	out.Sources, out.Contributors = credits(sources), credits(contributors)
+	out.Licenses, out.Sources, out.Contributors = links(licenses), links(sources), links(contributors)
 	return out
 }
 
-func credits(entries []descriptorEntry) (all []Link) {
+// links returns the entries that have a name.
+func links(entries []descriptorEntry) (all []Link) {
 	const most = 100
 	for _, e := range entries[:min(len(entries), most)] {
 		c := Link{Label: cmp.Or(e.Title, e.Name, e.Organization, e.Path), Href: webAddress(e.Path)}

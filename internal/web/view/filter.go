@@ -13,19 +13,17 @@ import (
 // Filter is the form that edits the conditions on one field. A page is sent without the counts of its values, which cost more
 // than its rows: the script requests them when the form opens, and without a script a button does.
 type Filter struct {
-	herb.Field
-	Index   int // of the field
-	Heading string
-	Mode    FilterMode
-	Path    string       // of the page
-	Hidden  query.Params // carried along by the form
-	Counts  *Counts      // nil: not counted
+	Column
+	Mode   FilterMode
+	Path   string       // of the page
+	Hidden query.Params // carried along by the form
+	Counts *Counts      // nil: not counted
 
 	EqName                     string // of the checkboxes of values
 	Selected                   []FacetValue
 	FromName, From, ToName, To string // inputs of a range
-	PrefixName, Prefix         string // input of a prefix; no name: none
-	EmptyName, Empty           string // "true": only empty values, "false": only others
+	Prefix                     string // of texts
+	Empty                      string // "true": only empty values, "false": only others
 	Find                       string // text that the values contain
 	Message                    string // why a condition is invalid; empty: all are valid
 }
@@ -45,14 +43,8 @@ const manyValues = 5000
 
 // NewFilter returns the form for a field.
 func NewFilter(s *State, field int) Filter {
-	f := Filter{Field: s.fields[field], Index: field, Heading: Heading(s.fields[field]), Mode: modeOf(s.dataset, field), Path: s.Path, Find: s.Values}
-	f.EqName, f.EmptyName = s.eqParam(field), query.FilterParam(f.Name, query.OpEmpty)
-	if f.Mode == ModeRange {
-		f.FromName, f.ToName = query.FilterParam(f.Name, query.OpGte), query.FilterParam(f.Name, query.OpLte)
-	}
-	if f.Type == herb.TypeText {
-		f.PrefixName = query.FilterParam(f.Name, query.OpPrefix)
-	}
+	f := Filter{Column: NewColumn(s.dataset, field), Mode: modeOf(s.dataset, field), Path: s.Path, Find: s.Values, EqName: s.eqParam(field)}
+	f.FromName, f.ToName = query.FilterParam(f.Name, query.OpGte), query.FilterParam(f.Name, query.OpLte)
 	var kept query.Params // without an input
 	for _, c := range s.conditions()[field] {
 		if !f.setInput(c) {
@@ -70,7 +62,7 @@ func (f *Filter) setInput(c condition) bool {
 		f.FromName, f.From = c.Name, f.input(c.Value)
 	case f.Mode == ModeRange && (c.op == query.OpLte || c.op == query.OpLt):
 		f.ToName, f.To = c.Name, f.input(c.Value)
-	case c.op == query.OpPrefix && f.PrefixName != "":
+	case c.op == query.OpPrefix && f.Type == herb.TypeText:
 		f.Prefix = c.Value
 	case c.op == query.OpEmpty:
 		f.Empty = c.Value
@@ -183,18 +175,19 @@ type Condition struct{ Relation, Value string }
 // NewChips returns the filters of a listing in the order of the URL, those to edit last, and the link that removes them all.
 // invalid are the names of parameters that the API rejects, and message says why.
 func NewChips(s *State, invalid []string, message string) (chips []Chip, clear string) {
-	used := s.conditions()
-	kept := s.Listing.Without(query.ParamPage)
+	used, kept := s.conditions(), s.AnyPage()
 	var seen []int
 	for _, p := range s.Listing {
 		i, _, isFilter := query.ResolveFilter(p.Name, s.fields)
+		if isFilter || slices.Contains(invalid, p.Name) {
+			kept = kept.Without(p.Name)
+		}
 		switch {
 		case isFilter && !s.fields[i].Filterable, !isFilter && slices.Contains(invalid, p.Name):
 			chips = append(chips, Chip{
 				Name: p.Name, Heading: p.Name, Conditions: []Condition{{"=", herb.Clip(p.Value, maxChipText)}}, Invalid: true,
 				Remove: s.Href(s.AnyPage().Without(p.Name)),
 			})
-			kept = kept.Without(p.Name)
 		case isFilter && !slices.Contains(seen, i):
 			seen = append(seen, i)
 			c := s.newChip(i, used[i])
@@ -202,9 +195,6 @@ func NewChips(s *State, invalid []string, message string) (chips []Chip, clear s
 				c.Form.Message = message
 			}
 			chips = append(chips, c)
-		}
-		if isFilter {
-			kept = kept.Without(p.Name)
 		}
 	}
 	for _, name := range s.Facets {

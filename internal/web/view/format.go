@@ -12,15 +12,6 @@ import (
 	"herbarium/internal/text"
 )
 
-// Day formats the date of a time.
-func Day(t time.Time) string { return formatTime(t, "2 January 2006", "–") }
-
-// ShortDay formats the date of a time with an abbreviated month.
-func ShortDay(t time.Time) string { return formatTime(t, "2 Jan 2006", "–") }
-
-// Moment formats a time to the minute.
-func Moment(t time.Time) string { return formatTime(t, "2 January 2006, 15:04 UTC", "–") }
-
 // Age formats how long ago a time was, in its largest unit.
 func Age(now, t time.Time) string {
 	const day = 24 * time.Hour
@@ -34,16 +25,6 @@ func Age(now, t time.Time) string {
 		}
 	}
 	return "just now"
-}
-
-// Timestamp formats a time for machines; the zero time is empty.
-func Timestamp(t time.Time) string { return formatTime(t, time.RFC3339, "") }
-
-func formatTime(t time.Time, layout, none string) string {
-	if t.IsZero() {
-		return none
-	}
-	return t.UTC().Format(layout)
 }
 
 // PlainText returns text for places without markup, such as a window title: on one line, without control characters and

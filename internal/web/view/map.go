@@ -16,9 +16,7 @@ import (
 // Pair is two number fields with geographic coordinates.
 type Pair struct {
 	Latitude, Longitude int // positions of the fields
-	Label               string
-	Href                string // link to the map of the pair
-	Current             bool
+	Link                    // to the map of the pair
 }
 
 // MapPairs returns the pairs of coordinates of a dataset: that of its descriptor, or else those whose names and values are
@@ -49,7 +47,7 @@ func MapPairs(d *herb.Dataset) (pairs []Pair) {
 }
 
 func newPair(d *herb.Dataset, latitude, longitude int) Pair {
-	return Pair{Latitude: latitude, Longitude: longitude, Label: Heading(d.Fields[latitude]) + ", " + Heading(d.Fields[longitude])}
+	return Pair{latitude, longitude, Link{Label: Heading(d.Fields[latitude]) + ", " + Heading(d.Fields[longitude])}}
 }
 
 // declaredPair returns the pair of coordinates in the descriptor of a dataset.
@@ -98,16 +96,17 @@ func withinDegrees(d *herb.Dataset, i int, low, high float64) bool {
 	if c == nil || c.Min == "" && c.Max == "" {
 		return true
 	}
-	least, okLeast := toFloat(&d.Fields[i], c.Min)
-	greatest, okGreatest := toFloat(&d.Fields[i], c.Max)
-	return okLeast && okGreatest && least >= low && greatest <= high
+	least, greatest, ok := parseRange(&d.Fields[i], c.Min, c.Max)
+	return ok && least >= low && greatest <= high
 }
 
-// toFloat returns the number that a value of a field represents.
-func toFloat(f *herb.Field, value string) (n float64, ok bool) {
-	canonical, status := text.Canonical(f, value)
-	n, err := strconv.ParseFloat(canonical, 64)
-	return n, status == text.Valid && err == nil
+// parseRange returns the numbers that the minimum and the maximum of a field represent.
+func parseRange(f *herb.Field, minimum, maximum string) (least, greatest float64, ok bool) {
+	low, status := text.Canonical(f, minimum)
+	high, status2 := text.Canonical(f, maximum)
+	least, err := strconv.ParseFloat(low, 64)
+	greatest, err2 := strconv.ParseFloat(high, 64)
+	return least, greatest, status == text.Valid && status2 == text.Valid && err == nil && err2 == nil
 }
 
 // MapPoints is the maximum number of rows that a map shows as points.
@@ -137,9 +136,9 @@ type Map struct {
 
 // Level is the cells with a similar number of rows. The last level has the most.
 type Level struct {
-	Number int
-	Path   string
-	Label  string
+	Number          int
+	Path            string
+	Least, Greatest int // rows of a cell
 }
 
 // NewMapRequest returns the request for the cells of a map that shows the rows with these ranges of values.
@@ -161,13 +160,10 @@ func NewMapRequest(d *herb.Dataset, p Pair, latitude, longitude query.Facet, req
 // westOf returns the western end of the world for a field of longitudes: 0 if they are from 0 to 360. It depends on all rows, if
 // their range is known, so that a filter does not change it.
 func westOf(d *herb.Dataset, field int, longitude query.Facet) float64 {
-	low, high := longitude.Min, longitude.Max
 	if c := ColumnReport(d, field); c != nil {
-		low, high = c.Min, c.Max
+		longitude.Min, longitude.Max = c.Min, c.Max
 	}
-	least, okLeast := toFloat(&d.Fields[field], low)
-	greatest, okGreatest := toFloat(&d.Fields[field], high)
-	if okLeast && okGreatest && least >= 0 && greatest > 180 {
+	if least, greatest, ok := parseRange(&d.Fields[field], longitude.Min, longitude.Max); ok && least >= 0 && greatest > 180 {
 		return 0
 	}
 	return -180
@@ -175,10 +171,9 @@ func westOf(d *herb.Dataset, field int, longitude query.Facet) float64 {
 
 // mapRange returns the range of degrees to show: that of the values with a margin, within low and high, or all degrees.
 func mapRange(f *herb.Field, facet query.Facet, low, high float64) [2]float64 {
-	least, okLeast := toFloat(f, facet.Min)
-	greatest, okGreatest := toFloat(f, facet.Max)
+	least, greatest, ok := parseRange(f, facet.Min, facet.Max)
 	least, greatest = math.Max(least, low), math.Min(greatest, high)
-	if !okLeast || !okGreatest || least > greatest {
+	if !ok || least > greatest {
 		return [2]float64{low, high}
 	}
 	const leastMargin = 0.01
@@ -205,11 +200,18 @@ func NewMap(s *State, pairs []Pair, pair int, q *query.GridRequest, grid query.G
 		m.West = 0
 	}
 	cell := (b.MaxX - b.MinX) / float64(q.Columns)
-	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 32) }
-	m.ViewBox = fmt.Sprintf("%s %s %s %s", number(10*b.MinX), number(-10*b.MaxY), number(10*(b.MaxX-b.MinX)), number(10*(b.MaxY-b.MinY)))
-	m.Transform = fmt.Sprintf("translate(%s %s) scale(%s %s)", number(10*b.MinX), number(-10*b.MinY), number(10*cell), number(-10*cell))
+	m.ViewBox = formatNumbers(" ", 10*b.MinX, -10*b.MaxY, 10*(b.MaxX-b.MinX), 10*(b.MaxY-b.MinY))
+	m.Transform = fmt.Sprintf("translate(%s) scale(%s)", formatNumbers(" ", 10*b.MinX, -10*b.MinY), formatNumbers(" ", 10*cell, -10*cell))
 	m.setSources(s, q, base)
 	return m
+}
+
+func formatNumbers(separator string, numbers ...float64) string {
+	formatted := make([]string, len(numbers))
+	for i, n := range numbers {
+		formatted[i] = strconv.FormatFloat(n, 'f', -1, 32)
+	}
+	return strings.Join(formatted, separator)
 }
 
 // mapLevels is the number of colors of cells.
@@ -222,28 +224,18 @@ func newLevels(cells []query.Cell) (levels []Level) {
 		highest = max(highest, c.Count)
 	}
 	paths := make([]strings.Builder, mapLevels)
-	least, greatest := make([]int, mapLevels), make([]int, mapLevels)
+	for i := range mapLevels {
+		levels = append(levels, Level{Number: i + 1, Least: highest})
+	}
 	for _, c := range cells {
 		i := 0
 		if highest > 1 {
 			i = min(int(mapLevels*math.Log(float64(c.Count))/math.Log(float64(highest))), mapLevels-1)
 		}
 		fmt.Fprintf(&paths[i], "M%d %dh1v1h-1z", c.Column, c.Row)
-		if least[i] == 0 || c.Count < least[i] {
-			least[i] = c.Count
-		}
-		greatest[i] = max(greatest[i], c.Count)
+		levels[i].Path, levels[i].Least, levels[i].Greatest = paths[i].String(), min(levels[i].Least, c.Count), max(levels[i].Greatest, c.Count)
 	}
-	for i := range paths {
-		if greatest[i] > 0 {
-			label := herb.Count(least[i])
-			if greatest[i] > least[i] {
-				label += " – " + herb.Count(greatest[i])
-			}
-			levels = append(levels, Level{Number: i + 1, Path: paths[i].String(), Label: label})
-		}
-	}
-	return levels
+	return slices.DeleteFunc(levels, func(l Level) bool { return l.Path == "" })
 }
 
 // setSources sets the addresses of the data for the script, and the API call for the cells.
@@ -252,11 +244,7 @@ func (m *Map) setSources(s *State, q *query.GridRequest, base string) {
 	cells := rows.Without(query.ParamSort, query.ParamOrder).WithValue(query.ParamX, m.X).WithValue(query.ParamY, m.Y)
 	m.Grid = Join(base+"/grid", cells.Encode())
 	b := q.Bounds
-	var bounds []string
-	for _, v := range []float64{b.MinX, b.MinY, b.MaxX, b.MaxY} {
-		bounds = append(bounds, strconv.FormatFloat(v, 'f', -1, 32))
-	}
-	m.Call = cells.WithValue(query.ParamBounds, strings.Join(bounds, ",")).
+	m.Call = cells.WithValue(query.ParamBounds, formatNumbers(",", b.MinX, b.MinY, b.MaxX, b.MaxY)).
 		WithValue(query.ParamColumns, strconv.Itoa(q.Columns)).WithValue(query.ParamRows, strconv.Itoa(q.Rows))
 	if m.Total > MapPoints {
 		return

@@ -25,13 +25,9 @@ type Record struct {
 // Value is a value in full.
 type Value struct {
 	Column
-	Text        string
-	Pieces      []Piece // of the text, with the matches of the search; none: there are no matches
-	Raw         string  // the value, if Text differs
-	Link        string  // empty: not an address
-	Image       string  // empty: not an image
-	Same        string  // link to the rows with this value; empty: not offered
-	Unprintable bool    // it contains a NUL character, which HTML cannot represent
+	Cell
+	Same        string // link to the rows with this value; empty: not offered
+	Unprintable bool   // it contains a NUL character, which HTML cannot represent
 }
 
 // NewRecord builds the open record of a page of rows; nil if none is open.
@@ -45,7 +41,7 @@ func NewRecord(s *State, req *query.Request, rows []herb.Record, records [][]byt
 	r := &Record{Number: req.Offset() + i + 1, Total: total, JSON: indented.String(), Close: s.Href(s.Listing), Permalink: s.permalink(rows[i])}
 	r.Title = title(s.dataset, rows[i])
 	link := func(page, position int) string {
-		return s.hrefWith(s.pageParams(page), ParamRecord, strconv.Itoa(position))
+		return s.PageHref(page, query.Param{Name: ParamRecord, Value: strconv.Itoa(position)})
 	}
 	switch {
 	case i > 0:
@@ -66,7 +62,6 @@ func NewRecord(s *State, req *query.Request, rows []herb.Record, records [][]byt
 	return r
 }
 
-// maxTitle is how many characters of a name are shown.
 const maxTitle = 120
 
 // title returns the name of a record for a reader.
@@ -96,10 +91,7 @@ func (s *State) permalink(row herb.Record) string {
 }
 
 func newValue(s *State, i int, value string, h *highlighter) Value {
-	v := Value{Column: NewColumn(s.dataset, i), Text: value, Unprintable: strings.ContainsRune(value, 0)}
-	if IsWebAddress(value) {
-		v.Link = value
-	}
+	v := Value{Column: NewColumn(s.dataset, i), Cell: Cell{Text: value, Href: webAddress(value)}, Unprintable: strings.ContainsRune(value, 0)}
 	switch v.Kind {
 	case KindImage:
 		v.Image = imageAddress(s.Files, value)

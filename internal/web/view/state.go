@@ -1,7 +1,7 @@
 // Package view builds what the templates of the pages show.
 //
-// State is the URL of a view of rows. The other types are view models: plain structs with formatted values and complete
-// links, so that templates contain no logic beyond conditions and loops.
+// State is the URL of a view of rows; templates get links from it. The other types are view models: plain structs with values
+// to show, which templates format with a few functions.
 package view
 
 import (
@@ -209,9 +209,9 @@ func (s *State) ValidListing() (valid query.Params, invalid []string) {
 	for _, p := range s.Listing {
 		if _, err := query.Parse(query.Params{p}.Encode(), s.fields); err != nil {
 			invalid = append(invalid, p.Name)
-			continue
+		} else {
+			valid = append(valid, p)
 		}
-		valid = append(valid, p)
 	}
 	if _, err := query.Parse(valid.Encode(), s.fields); err != nil { // valid only one by one
 		return nil, invalid
@@ -257,17 +257,20 @@ func Join(path, rawQuery string) string {
 	return path + "?" + rawQuery
 }
 
-// Href returns the link to another listing with the same columns. It is relative, which saves a third of its bytes.
-func (s *State) Href(listing query.Params) string {
-	if ps := s.withOwn(listing); len(ps) > 0 {
+// Href returns the link to another listing with the same columns, and more parameters of the page. It is relative, which saves a
+// third of its bytes.
+func (s *State) Href(listing query.Params, more ...query.Param) string {
+	if ps := s.withOwn(listing).With(more...); len(ps) > 0 {
 		return "?" + ps.Encode()
 	}
 	return s.Path
 }
 
-// hrefWith returns the link to a listing with one more parameter.
-func (s *State) hrefWith(listing query.Params, name, value string) string {
-	return "?" + s.withOwn(listing).With(query.Param{Name: name, Value: value}).Encode()
+// ChartsHref returns the link to the page with charts, for browsers without a script.
+func (s *State) ChartsHref() string {
+	withCharts := *s
+	withCharts.Charts = true
+	return withCharts.Href(s.Listing)
 }
 
 // withOwn adds the parameters of the page that stay when its listing changes.
@@ -290,16 +293,14 @@ func (s *State) Hidden(inputs ...string) query.Params {
 // AnyPage returns the parameters of the listing without the page number.
 func (s *State) AnyPage() query.Params { return s.Listing.Without(query.ParamPage) }
 
-// pageParams returns the parameters of the listing with another page number.
-func (s *State) pageParams(page int) query.Params {
-	if page <= 1 {
-		return s.AnyPage()
-	}
-	return s.AnyPage().WithValue(query.ParamPage, strconv.Itoa(page))
-}
-
 // PageHref returns the link to a page of the listing.
-func (s *State) PageHref(page int) string { return s.Href(s.pageParams(page)) }
+func (s *State) PageHref(page int, more ...query.Param) string {
+	listing := s.AnyPage()
+	if page > 1 {
+		listing = listing.WithValue(query.ParamPage, strconv.Itoa(page))
+	}
+	return s.Href(listing, more...)
+}
 
 // eqParam returns the parameter that filters a field by whole values.
 func (s *State) eqParam(field int) string {
@@ -310,7 +311,6 @@ func (s *State) eqParam(field int) string {
 	return name
 }
 
-// condition is a parameter that filters.
 type condition struct {
 	query.Param
 	op query.Op

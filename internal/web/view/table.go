@@ -12,12 +12,8 @@ import (
 
 // Table is one page of rows.
 type Table struct {
-	From, To, Total int
-	Headers         []Header
-	Rows            []Row
-	Path            string       // of the page
-	Hidden          query.Params // carried along by the buttons of the column menus
-	ShowCharts      string       // link to the page with charts, for browsers without a script; empty: it has them
+	Headers []Header
+	Rows    []Row
 }
 
 // Header is the header of a column. Its link sorts ascending, then descending, then restores the original order.
@@ -25,8 +21,7 @@ type Header struct {
 	Column
 	Class     string
 	Pinned    bool
-	Sort      string // value of aria-sort; empty: this column is not the first sort key
-	Arrow     string // direction; empty: not sorted by this column
+	Sorted    string // "ascending", "descending" or empty: not sorted by this column
 	Rank      int    // among several sort keys, from 1; 0: not sorted by this column, or by this column only
 	Href      string // empty: not sortable
 	Hint      string // what the link does
@@ -69,54 +64,43 @@ const (
 	maxTags    = 5
 )
 
-// NewTable builds the table of a page of rows, and returns its columns. A search may bring other columns into view.
-func NewTable(s *State, req *query.Request, rows []herb.Record, total int) (*Table, []Column) {
-	t := &Table{From: req.Offset() + 1, To: req.Offset() + len(rows), Total: total, Path: s.Path, Hidden: s.Hidden()}
-	if withCharts := *s; !s.Charts {
-		withCharts.Charts = true
-		t.ShowCharts = withCharts.Href(s.Listing)
-	}
+// NewTable builds the table of a page of rows. A search may bring other columns into view.
+func NewTable(s *State, req *query.Request, rows []herb.Record) *Table {
+	t := &Table{}
 	h := newHighlighter(req.Search)
 	shown := s.ShownColumns()
 	if len(s.Columns) == 0 && len(h.clauses) > 0 && len(shown) > 0 {
 		shown = bringIntoView(h, shown, rows, s.fields)
 	}
-	columns := make([]Column, len(shown))
 	for k, i := range shown {
-		columns[k] = NewColumn(s.dataset, i)
-		t.Headers = append(t.Headers, newHeader(s, columns[k], req))
+		t.Headers = append(t.Headers, newHeader(s, NewColumn(s.dataset, i), req))
+		t.Headers[k].Pinned = k == 0
 	}
-	if len(t.Headers) > 0 {
-		t.Headers[0].Pinned = true
-	}
-	recordLink := s.hrefWith(s.Listing, ParamRecord, "") // the same for all rows up to the position
+	recordLink := s.Href(s.Listing, query.Param{Name: ParamRecord}) // the same for all rows up to the position
 	for i, values := range rows {
-		row := Row{Position: i + 1, Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1, Cells: make([]Cell, len(columns))}
-		for k := range columns {
-			row.Cells[k] = newCell(s, &columns[k], values[columns[k].Index], h)
+		row := Row{Position: i + 1, Number: herb.Count(req.Offset() + i + 1), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1, Cells: make([]Cell, len(shown))}
+		for k := range shown {
+			row.Cells[k] = newCell(s, &t.Headers[k].Column, values[shown[k]], h)
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t, columns
+	return t
 }
 
 func newHeader(s *State, c Column, req *query.Request) Header {
 	h := Header{Column: c, Class: columnClass(&c), Chart: Chart{Index: c.Index}}
 	if c.Filterable {
-		h.Filter = s.hrefWith(s.AnyPage(), ParamFacet, c.Name)
+		h.Filter = s.Href(s.AnyPage(), query.Param{Name: ParamFacet, Value: c.Name})
 	}
 	keys := req.Sort
 	at := slices.IndexFunc(keys, func(k query.SortField) bool { return k.Field == c.Index })
 	desc := at >= 0 && keys[at].Desc
 	if desc {
-		h.Sort, h.Arrow = "descending", "↓"
+		h.Sorted = "descending"
 	} else if at >= 0 {
-		h.Sort, h.Arrow = "ascending", "↑"
+		h.Sorted = "ascending"
 	}
-	if at > 0 { // ARIA permits one sorted column
-		h.Sort = ""
-	}
-	if at >= 0 && len(keys) > 1 {
+	if len(keys) > 1 {
 		h.Rank = at + 1
 	}
 	if !c.Sortable {
@@ -218,16 +202,14 @@ func (cell *Cell) addTags(value string, h *highlighter) {
 // Pager links to the other pages of a listing.
 type Pager struct {
 	query.Meta
-	From, To   int
+	From, To   int    // positions of its rows
 	Prev, Next string // empty: there is none
 	Sizes      []Link
-	Path       string // of the form that goes to any page
-	Hidden     query.Params
 }
 
 // NewPager returns the links of a page with this many rows.
 func NewPager(s *State, m query.Meta, rows int) *Pager {
-	p := &Pager{Meta: m, From: (m.Page-1)*m.PerPage + 1, To: (m.Page-1)*m.PerPage + rows, Path: s.Path, Hidden: s.Hidden()}
+	p := &Pager{Meta: m, From: (m.Page-1)*m.PerPage + 1, To: (m.Page-1)*m.PerPage + rows}
 	if m.HasPrev {
 		p.Prev = s.PageHref(min(m.Page-1, m.TotalPages))
 	}
@@ -236,11 +218,11 @@ func NewPager(s *State, m query.Meta, rows int) *Pager {
 	}
 	listing := s.AnyPage().Without(query.ParamPerPage)
 	for _, n := range []int{query.DefaultPerPage, pageRows, query.MaxPerPage} {
-		link := Link{Label: strconv.Itoa(n), Href: s.Href(listing), Current: n == m.PerPage}
+		href := s.Href(listing)
 		if n != pageRows {
-			link.Href = s.hrefWith(listing, query.ParamPerPage, strconv.Itoa(n))
+			href = s.Href(listing, query.Param{Name: query.ParamPerPage, Value: strconv.Itoa(n)})
 		}
-		p.Sizes = append(p.Sizes, link)
+		p.Sizes = append(p.Sizes, Link{Label: strconv.Itoa(n), Href: href, Current: n == m.PerPage})
 	}
 	return p
 }
@@ -249,8 +231,7 @@ func NewPager(s *State, m query.Meta, rows int) *Pager {
 type Order struct {
 	Label    string // in words
 	Keys     []OrderKey
-	Choices  []FieldItem
-	Hidden   query.Params
+	Choices  []Column
 	Original string // link; empty: the rows are in that order
 }
 
@@ -279,9 +260,9 @@ func (s *State) sortParams(keys ...query.SortField) query.Params {
 }
 
 // NewOrder returns the menu of the order. It offers the sortable ones of the shown columns.
-func NewOrder(s *State, req *query.Request, columns []Column) Order {
+func NewOrder(s *State, req *query.Request, headers []Header) Order {
 	keys := req.Sort
-	o := Order{Label: "Original order", Hidden: s.Hidden(query.ParamSort, query.ParamOrder)}
+	o := Order{Label: "Original order"}
 	if req.ByRelevance() {
 		o.Label = "Best matches"
 	}
@@ -305,9 +286,9 @@ func NewOrder(s *State, req *query.Request, columns []Column) Order {
 	if len(labels) > 0 {
 		o.Label = "Sorted by " + strings.Join(labels, ", ")
 	}
-	for _, c := range columns {
-		if c.Sortable && !slices.ContainsFunc(keys, func(k query.SortField) bool { return k.Field == c.Index }) {
-			o.Choices = append(o.Choices, FieldItem{Name: c.Name, Heading: c.Heading, Type: c.Type})
+	for _, h := range headers {
+		if h.Sortable && h.Sorted == "" {
+			o.Choices = append(o.Choices, h.Column)
 		}
 	}
 	return o

@@ -66,7 +66,7 @@ func TestFilter_inputs(t *testing.T) {
 		{herb.TypeDateTime, herb.Notation{}, "2024-02-29T10:00:00.5Z", "datetime-local", "2024-02-29T10:00:00.500000000"},
 		{herb.TypeDate, herb.Notation{}, "soon", "date", "soon"},
 	} {
-		f := Filter{Field: herb.Field{Name: "f", Type: tt.typ, Notation: tt.notation}}
+		f := Filter{Column: Column{Field: herb.Field{Name: "f", Type: tt.typ, Notation: tt.notation}}}
 		if got := f.input(tt.operand); got != tt.want || f.InputType() != tt.kind {
 			t.Errorf("the input of %s %q is %s %q; want %s %q", tt.typ, tt.operand, f.InputType(), got, tt.kind, tt.want)
 		}
