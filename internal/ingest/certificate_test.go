@@ -105,7 +105,7 @@ func TestReconcile_faults(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				listing := make([]herb.ColumnCells, len(table.pick))
+				listing := make([]herb.ColumnCells, len(table.view.fields))
 				n := 0
 				for r, err := range table.Records(t.Context()) {
 					if err != nil {

@@ -10,7 +10,6 @@ import (
 	"herbarium/internal/text"
 )
 
-// columnNames returns the names of columns.
 func columnNames(columns []rows.Column) []string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -98,13 +97,8 @@ func match(src Source, columns []string, keyed bool) (pick []int, notes []string
 			position[key(name)] = i
 		}
 		for k, f := range src.Fields {
-			if i, ok := position[key(f.Column())]; ok && pick[k] < 0 {
-				pick[k] = i
-			}
-		}
-		for _, i := range pick {
-			if i >= 0 {
-				taken[i] = true
+			if i, ok := position[key(f.Column())]; ok && i >= 0 && pick[k] < 0 {
+				pick[k], taken[i] = i, true
 			}
 		}
 	}
@@ -129,8 +123,7 @@ func trimName(s string) string { return strings.TrimSpace(strings.TrimPrefix(s, 
 
 func foldName(s string) string { return strings.ToLower(trimName(s)) }
 
-// matchesByPosition reports whether fields without a column of their name are those in the same position. Keyed formats
-// have no positions.
+// matchesByPosition reports whether fields without a column of their name are matched by position, which keyed formats do not have.
 func matchesByPosition(src Source, columns []string, pick []int, keyed bool) bool {
 	unnamed := src.Dialect.Header == rows.HeaderNone
 	sameCount := len(src.Fields) == len(columns) || unnamed && len(src.Fields) <= len(columns)

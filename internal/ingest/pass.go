@@ -24,10 +24,10 @@ type pass struct {
 	opts    Options
 	formats []rows.Format
 	dir     file.Dir
-	input   *io.SectionReader   // the only file, if it has no path
-	size    int64               // of all files
-	before  int64               // of the files that have been read
-	sums    [][sha256.Size]byte // of the files
+	input   *io.SectionReader // the only file, if it has no path
+	size    int64             // of all files
+	before  int64             // of the files that have been read
+	sums    []byte            // of the files
 
 	format    rows.Format
 	detected  rows.Options // of the first file
@@ -52,6 +52,9 @@ func newPass(src Source, opts Options, formats []rows.Format) (*pass, error) {
 	src, err := src.Normalize(Formats())
 	if err != nil {
 		return nil, source.Located(src.Name(0), err)
+	}
+	if opts.Rows == nil {
+		opts.Rows = func(int) {}
 	}
 	p := &pass{src: src, opts: opts, formats: formats, known: map[string][]int{}, spill: &spill{dir: opts.Temp}, input: src.Input}
 	if src.Inline != nil {
@@ -94,17 +97,13 @@ func Hash(ctx context.Context, src Source, size int64, opts Options) (string, er
 
 // sourceHash returns the hash of all files and the settings.
 func (p *pass) sourceHash() (string, error) {
-	if len(p.sums) == 1 {
-		return p.src.Hash(p.sums[0])
+	if len(p.sums) == sha256.Size {
+		return p.src.Hash([sha256.Size]byte(p.sums))
 	}
-	h := sha256.New()
-	for _, s := range p.sums {
-		h.Write(s[:])
-	}
-	return p.src.Hash([sha256.Size]byte(h.Sum(nil)))
+	return p.src.Hash(sha256.Sum256(p.sums))
 }
 
-// readFiles reads all files while another goroutine profiles and spills their rows.
+// readFiles reads all files while another goroutine profiles and spills their rows, which takes half of the time.
 func (p *pass) readFiles(ctx context.Context) (err error) {
 	full, free := make(chan *rowBatch, 1), make(chan *rowBatch, 3)
 	for range cap(free) {
@@ -131,9 +130,7 @@ func (p *pass) readFiles(ctx context.Context) (err error) {
 	p.batch = <-free
 	p.send = func() error {
 		full <- p.batch
-		if p.opts.Rows != nil {
-			p.opts.Rows(p.count)
-		}
+		p.opts.Rows(p.count)
 		p.batch = <-free
 		return context.Cause(ctx)
 	}
@@ -164,12 +161,11 @@ func (p *pass) readFile(ctx context.Context, i int, path string, read func(f *fi
 		return f.Cause(err)
 	}
 	sum, err := f.Sum()
-	p.sums = append(p.sums, sum)
+	p.sums = append(p.sums, sum[:]...)
 	p.before += f.Size()
 	return err
 }
 
-// readRows reads the rows of one file.
 func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 	r, err := p.start(ctx, f, i)
 	if err != nil {
@@ -239,7 +235,6 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 	return rows.Limit(r, budget), nil
 }
 
-// note records a note about a file.
 func (p *pass) note(i int, s string) {
 	if s == "" {
 		return
@@ -270,20 +265,6 @@ func (p *pass) add(cells [][]byte, position rows.Position, file int) error {
 	return p.send()
 }
 
-// openView makes a view of the rows while they are read, unless settings are about columns that may still be unknown.
-func (p *pass) openView(r rows.Rows) {
-	if len(p.src.Fields) == 0 && !p.src.Narrows() {
-		p.view = &view{survey: profile.New()}
-	} else if !p.format.Keyed {
-		src := p.src
-		src.Dialect.Header = cmp.Or(r.Options().Header, src.Dialect.Header)
-		v, err := newView(src, source.UniqueNames(columnNames(r.Columns())), false)
-		if err == nil { // otherwise it may be about a column that a later row adds
-			p.view = v
-		}
-	}
-}
-
 // profile profiles and spills the rows of a batch.
 func (p *pass) profile(b *rowBatch) (err error) {
 	defer herb.Recover(&err)
@@ -304,36 +285,42 @@ func (p *pass) profile(b *rowBatch) (err error) {
 	return p.spill.add(b.rows)
 }
 
+// openView makes a view of the rows while they are read, unless settings are about columns that may still be unknown.
+func (p *pass) openView(r rows.Rows) {
+	v := &view{survey: profile.New()}
+	if len(p.src.Fields) == 0 && !p.src.Narrows() {
+		p.view = v
+	} else if !p.format.Keyed {
+		src := p.src
+		src.Dialect.Header = cmp.Or(r.Options().Header, src.Dialect.Header)
+		if v.resolve(src, source.UniqueNames(columnNames(r.Columns())), false) == nil { // else it may be about a column that a later row adds
+			p.view = v
+		}
+	}
+}
+
 // finishView completes the view, from the spill file if it could not be made while the rows were read.
 func (p *pass) finishView(ctx context.Context) (*view, error) {
 	p.src.Dialect.Header = cmp.Or(p.detected.Header, p.src.Dialect.Header)
-	names := source.UniqueNames(columnNames(p.columns))
-	v := p.view
-	var err error
-	switch {
-	case v == nil || v.columns != nil && len(v.columns) < len(names):
-		if v, err = newView(p.src, names, p.format.Keyed); err == nil {
-			err = p.readSpill(ctx, v)
-		}
-	case v.columns == nil:
-		err = v.resolve(p.src, names, p.format.Keyed)
+	if v := p.view; v != nil && v.columns != nil && len(v.columns) < len(p.columns) {
+		p.view = nil // settings may be about the columns that were added
 	}
-	if err != nil {
-		return nil, err
+	v := cmp.Or(p.view, &view{survey: profile.New()})
+	if v.columns == nil {
+		if err := v.resolve(p.src, source.UniqueNames(columnNames(p.columns)), p.format.Keyed); err != nil {
+			return nil, err
+		}
+	}
+	if p.view == nil {
+		row := 0
+		where := func() string { return fmt.Sprintf("row %d", row) }
+		for cells, err := range p.spill.rows(ctx, p.opts.Inferring) {
+			if err != nil {
+				return nil, err
+			}
+			row++
+			v.add(cells, where)
+		}
 	}
 	return v, v.certify(p.raw)
-}
-
-// readSpill adds the rows of the spill file to a view.
-func (p *pass) readSpill(ctx context.Context, v *view) error {
-	row := 0
-	where := func() string { return fmt.Sprintf("row %d", row) }
-	for cells, err := range p.spill.rows(ctx, p.opts.Inferring) {
-		if err != nil {
-			return err
-		}
-		row++
-		v.add(cells, where)
-	}
-	return nil
 }

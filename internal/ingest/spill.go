@@ -50,8 +50,7 @@ func (s *spill) add(stored []byte) (err error) {
 	return err
 }
 
-// rows yields the cells of all rows, each valid until the next one. progress is called with the bytes read and in total; nil
-// disables it. Nothing follows an error.
+// rows yields the cells of all rows, each valid until the next one. nil disables progress. Nothing follows an error.
 func (s *spill) rows(ctx context.Context, progress func(read, size int64)) iter.Seq2[[][]byte, error] {
 	return func(yield func([][]byte, error) bool) {
 		in := io.NewSectionReader(s.file, 0, s.size)
@@ -98,7 +97,6 @@ func cutRow(cells [][]byte, stored []byte) (row [][]byte, rest []byte) {
 	return cells, stored
 }
 
-// Close releases the temporary file.
 func (s *spill) Close() error {
 	s.last = nil
 	if s.file == nil {
@@ -107,6 +105,9 @@ func (s *spill) Close() error {
 	return s.file.Close()
 }
 
+// maxBatch is the maximum number of rows in a batch.
+const maxBatch = 4096
+
 // rowBatch is a number of rows of one file.
 type rowBatch struct {
 	file      int
@@ -114,9 +115,6 @@ type rowBatch struct {
 	positions []rows.Position
 	cells     [][]byte
 }
-
-// maxBatch is the maximum number of rows in a batch.
-const maxBatch = 4096
 
 // empty returns a batch for reuse, or a new one if it had to grow for a long row.
 func (b *rowBatch) empty() *rowBatch {

@@ -15,11 +15,6 @@
 //
 // A record has the values of the file byte for byte, without quoting and escapes. Inference decides how values compare and
 // never changes one. Values that are not text in their file, such as dates of a workbook, are written by exact rules.
-//
-// # Packages
-//
-// rows is the contract of file formats, file opens and detects them, registry.go lists them. source describes what is
-// published and finds it.
 package ingest
 
 import (
@@ -67,7 +62,6 @@ type Table struct {
 	src      Source // with the format and the options that were detected
 	dataset  herb.Dataset
 	view     *view
-	pick     []int // the column of each field
 	spill    *spill
 	progress func(read, size int64)
 }
@@ -89,7 +83,6 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 	return t, nil
 }
 
-// newTable builds the table from a finished pass.
 func newTable(ctx context.Context, p *pass) (*Table, error) {
 	hash, err := p.sourceHash()
 	if err != nil {
@@ -117,14 +110,9 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 		Fields: fields, Records: v.survey.Rows(), Source: hash, Details: about,
 	}
 	p.src.Format, p.src.Dialect = p.format.Name, p.detected
-	t := &Table{src: p.src, dataset: d, view: v, spill: p.spill, progress: p.opts.Progress}
-	for _, f := range v.fields {
-		t.pick = append(t.pick, f.column)
-	}
-	return t, nil
+	return &Table{src: p.src, dataset: d, view: v, spill: p.spill, progress: p.opts.Progress}, nil
 }
 
-// describeFormat describes how a file is written.
 func describeFormat(name string, o rows.Options) string {
 	if o.Delimiter != 0 {
 		named := map[byte]string{',': "comma", ';': "semicolon", '\t': "tab"}
@@ -188,15 +176,12 @@ func (t *Table) Warnings() []string { return slices.Clone(t.dataset.Report.Notes
 // Source returns the source with the format and the options that were detected.
 func (t *Table) Source() Source { return t.src }
 
-// Close releases the rows.
 func (t *Table) Close() error { return t.spill.Close() }
 
-// Records yields the records in order, values in the order of the fields. The caller may keep the records. Nothing follows an
-// error.
+// Records yields the records in order; the caller may keep them. Values are in the order of the fields. Nothing follows an error.
 func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		var row [][]byte
-		var buf []byte
 		for cells, err := range t.spill.rows(ctx, t.progress) {
 			if err != nil {
 				yield(nil, err)
@@ -206,28 +191,22 @@ func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 			if row, ok = t.view.narrow(row[:0], cells); !ok {
 				continue
 			}
-			var record herb.Record
-			if record, buf = t.recordOf(row, buf[:0]); !yield(record, nil) {
+			if !yield(t.recordOf(row), nil) {
 				return
 			}
 		}
 	}
 }
 
-// recordOf returns the record of a row. Its values share one allocation. buf is for reuse.
-func (t *Table) recordOf(row [][]byte, buf []byte) (herb.Record, []byte) {
-	for _, i := range t.pick {
-		if i < len(row) {
-			buf = append(buf, row[i]...)
+// recordOf returns the record of a row.
+func (t *Table) recordOf(row [][]byte) herb.Record {
+	record := make(herb.Record, len(t.view.fields))
+	for k := range record {
+		if i := t.view.fields[k].column; i < len(row) {
+			record[k] = string(row[i])
 		}
 	}
-	rest, record := string(buf), make(herb.Record, len(t.pick))
-	for k, i := range t.pick {
-		if i < len(row) {
-			record[k], rest = rest[:len(row[i])], rest[len(row[i]):]
-		}
-	}
-	return record, buf
+	return record
 }
 
 // standardInput is the name of standard input in messages.
@@ -263,5 +242,4 @@ func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (sr
 
 type readerFunc func([]byte) (int, error)
 
-// Read implements io.Reader.
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -29,23 +30,15 @@ type view struct {
 	excludedCells, missingCells int
 }
 
-// exposedField is a field and the column that it exposes.
 type exposedField struct {
 	FieldSetting
 	column  int // may exceed the columns of a table without records, in which nothing says what the columns are
 	profile *profile.Field
 }
 
-// condition is an Include with its column.
 type condition struct {
 	column int
 	values map[string]bool
-}
-
-// newView returns a view that is resolved against the columns of a source.
-func newView(src Source, columns []string, keyed bool) (*view, error) {
-	v := &view{survey: profile.New()}
-	return v, v.resolve(src, columns, keyed)
 }
 
 // resolve assigns the columns of a source to its settings. A field whose type is declared is checked from then on.
@@ -100,7 +93,6 @@ func (v *view) resolve(src Source, columns []string, keyed bool) error {
 	return nil
 }
 
-// fieldError adds the name of a field to an error.
 func fieldError(f FieldSetting, err error) error {
 	return source.Located(fmt.Sprintf("field %q", f.Name), err)
 }
@@ -113,7 +105,6 @@ func setOf(values []string) map[string]bool {
 	return set
 }
 
-// add adds a row of the source.
 func (v *view) add(cells [][]byte, where func() string) {
 	record, ok := v.narrow(v.record[:0], cells)
 	if v.missing != nil {
@@ -190,7 +181,8 @@ func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []h
 		}
 		f := herb.Field{
 			Name: s.Name, Type: r.Type, Notation: r.Notation, Title: s.Title, Description: s.Description,
-			Searchable: flagOr(s.Searchable, r.Searchable), Filterable: flagOr(s.Filterable, true), Sortable: flagOr(s.Sortable, true), Weight: s.Weight,
+			Searchable: *cmp.Or(s.Searchable, &r.Searchable), Filterable: *cmp.Or(s.Filterable, new(true)), Sortable: *cmp.Or(s.Sortable, new(true)),
+			Weight: s.Weight,
 		}
 		if f.Description == "" && stated.Unit != "" {
 			f.Description = "Unit: " + stated.Unit
@@ -202,14 +194,6 @@ func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []h
 		fields, reports = append(fields, f), append(reports, r.Report)
 	}
 	return fields, reports, nil
-}
-
-// flagOr returns a flag, or its default if it is not set.
-func flagOr(flag *bool, byDefault bool) bool {
-	if flag == nil {
-		return byDefault
-	}
-	return *flag
 }
 
 // account counts the non-empty cells of the source by what became of them, and returns the columns that no field exposes.

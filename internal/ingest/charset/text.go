@@ -33,8 +33,7 @@ type Text struct {
 	err   error
 }
 
-// ErrTooLong is the error of a text whose window cannot grow because the record exceeds the limit. Parsers may replace it by
-// one that names the line.
+// ErrTooLong means that the window cannot grow because the record exceeds the limit. Parsers may name the line instead.
 var ErrTooLong = herb.Invalidf("the record is too long")
 
 // Open opens a file whose records have at most limit bytes. encoding is the name of its encoding; empty: it is detected.
@@ -55,7 +54,6 @@ func Open(ctx context.Context, f rows.File, encoding string, limit int) (*Text, 
 // Sample returns a copy of a part of a text as a text of its own.
 func Sample(part []byte) *Text { return &Text{buf: bytes.Clone(part), done: true} }
 
-// Close closes the file.
 func (t *Text) Close() error { return t.src.Close() }
 
 // Bytes returns the content of the window, valid until the next call of More or Peek.
@@ -168,7 +166,6 @@ func (d *decoder) Notes() []string { return d.notes }
 // Encoding returns the name of the encoding, "" if it is UTF-8 by default. It is final after the end of the text.
 func (d *decoder) Encoding() string { return d.name }
 
-// Reset implements transform.Transformer.
 func (d *decoder) Reset() {}
 
 // Transform decodes a piece of text and locates what cannot be decoded.

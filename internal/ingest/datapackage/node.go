@@ -25,18 +25,15 @@ type node struct {
 	err   *error
 }
 
-// errorf returns an error about the value.
 func (n node) errorf(format string, args ...any) error {
 	return herb.Invalidf("%s %s", cmp.Or(n.where, "the descriptor"), fmt.Sprintf(format, args...))
 }
 
-// fail records an error about the value.
 func (n node) fail(format string, args ...any) { n.record(n.errorf(format, args...)) }
 
 // record records an error, if it is the first.
 func (n node) record(err error) { *n.err = cmp.Or(*n.err, err) }
 
-// member returns a member of an object.
 func (n node) member(name string) node {
 	where := name
 	if n.where != "" {
@@ -97,7 +94,6 @@ func (n node) annotation(name string) string {
 	return s
 }
 
-// integer returns a value that is an integer.
 func (n node) integer(low, high int) int {
 	number, _ := n.value.(json.Number)
 	i, err := strconv.Atoi(number.String())
@@ -163,7 +159,6 @@ type binding struct {
 	to   any
 }
 
-// bind assigns the members that lookup returns.
 func bind(lookup func(name string) node, bindings []binding) {
 	for _, b := range bindings {
 		lookup(b.name).assign(b.to)
@@ -239,28 +234,21 @@ func suggestion(name, kind string, valid []string) string {
 	return fmt.Sprintf("%q%s valid %s: %s", name, text.Suggestion(name, valid), kind, strings.Join(valid, ", "))
 }
 
-// members are members of an object that have an effect, and others of the standard that have none.
-type members struct{ read, other []string }
-
-// knownMembers returns the members of a package, a resource, a schema, a field or a dialect. Everyone may add others, so an
-// unknown member is no error, but one that differs in one letter from a member that has an effect is probably misspelled.
-func knownMembers(of string) members {
-	return map[string]members{
-		"package": {[]string{"name", "title", "description", "resources", own}, []string{"id", "homepage", "version", "licenses", "license",
-			"contributors", "keywords", "image", "created", "sources", "profile", "$schema"}},
-		"resource": {[]string{"name", "path", "url", "data", "title", "description", "format", "mediatype", "encoding", "compression", "type",
-			"profile", "schema", "dialect", "layout", own}, []string{"bytes", "hash", "homepage", "version", "licenses", "sources", "scheme", "stats", "$schema"}},
-		"schema": {[]string{"fields", "primaryKey", "missingValues", "fieldsMatch"}, []string{"name", "title", "description", "foreignKeys", "uniqueKeys", "$schema"}},
-		"field": {[]string{"name", "id", "title", "label", "description", "type", "format", "decimalChar", "groupChar", "bareNumber", "delimiter",
-			"trueValues", "falseValues", "missingValues", own}, []string{"constraints", "rdfType", "example", "examples", "categories", "categoriesOrdered",
-			"itemType", "unit", "units"}},
-		"dialect": {[]string{"delimiter", "quoteChar", "escapeChar", "doubleQuote", "skipInitialSpace", "nullSequence", "header", "headerRows",
+// knownMembers returns the members of a package, a resource, a schema, a field or a dialect that have an effect. Everyone may
+// add others, so an unknown member is no error, but one that differs in one letter from these is probably misspelled.
+func knownMembers(of string) []string {
+	return map[string][]string{
+		"package": {"name", "title", "description", "resources", own},
+		"resource": {"name", "path", "url", "data", "title", "description", "format", "mediatype", "encoding", "compression", "type",
+			"profile", "schema", "dialect", "layout", own},
+		"schema": {"fields", "primaryKey", "missingValues", "fieldsMatch"},
+		"field": {"name", "id", "title", "label", "description", "type", "format", "decimalChar", "groupChar", "bareNumber", "delimiter",
+			"trueValues", "falseValues", "missingValues", own},
+		"dialect": {"delimiter", "quoteChar", "escapeChar", "doubleQuote", "skipInitialSpace", "nullSequence", "header", "headerRows",
 			"headerJoin", "commentChar", "commentRows", "keys", "itemKeys", "property", "sheetName", "sheetNumber", "sheet", "table", "skipRows"},
-			[]string{"name", "title", "description", "type", "lineTerminator", "caseSensitiveHeader", "csvddfVersion", "itemType", "$schema"}},
 	}[of]
 }
 
-// own is the member with Herbarium's own settings.
 const own = "herbarium"
 
 // typos returns notes about members of an object that are probably misspelled; see knownMembers. A misspelled member with
@@ -268,10 +256,10 @@ const own = "herbarium"
 func (n node) typos(of string) (notes []string) {
 	known := knownMembers(of)
 	for _, name := range n.names() {
-		if slices.Contains(known.read, name) || slices.Contains(known.other, name) {
+		if slices.Contains(known, name) || name == "scheme" || name == "$schema" { // the standard has these beside schema
 			continue
 		}
-		switch meant := similar(name, known.read); {
+		switch meant := similar(name, known); {
 		case meant == "" || n.member(meant).value != nil:
 		case meant == own:
 			n.fail("has an unknown member %q; did you mean %q?", rows.Clip(name), meant)
@@ -292,9 +280,8 @@ func (n node) misspelled(name string) string {
 	return ""
 }
 
-// similar returns the first word of more than two letters that equals another one, or does so if one character is inserted,
-// removed or replaced or two adjacent ones are exchanged, in any case. Short words with further differences are often other
-// words.
+// similar returns the first word of more than two letters that differs from another one by at most one edit, in any case.
+// Short words with further differences are often other words.
 func similar(word string, words []string) string {
 	for _, w := range words {
 		a, b := []rune(strings.ToLower(word)), []rune(strings.ToLower(w))

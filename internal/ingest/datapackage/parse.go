@@ -56,7 +56,6 @@ func decodeValue(d *json.Decoder) (value any, err error) {
 	return token, nil
 }
 
-// marshal returns a value as JSON.
 func marshal(value any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -65,8 +64,7 @@ func marshal(value any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// parseYAML parses a document into the values of JSON. Numbers keep their digits and dates remain text, which decoding
-// into Go values would change.
+// parseYAML parses a document into the values of JSON. Decoding into Go values would change numbers and dates.
 func parseYAML(data []byte) (any, error) {
 	var root yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))
@@ -90,7 +88,6 @@ type yamlReader struct {
 	values int // that have been read; once for each alias
 }
 
-// value returns the value of a node at a depth.
 func (r *yamlReader) value(n *yaml.Node, depth int) (value any, err error) {
 	switch r.values++; {
 	case r.values > maxYAMLValues:
@@ -171,7 +168,6 @@ func scalarValue(n *yaml.Node) any {
 	return n.Value
 }
 
-// isNumber reports whether s is a number of JSON.
 func isNumber(s string) bool {
 	return s != "" && (s[0] == '-' || s[0] >= '0' && s[0] <= '9') && json.Valid([]byte(s))
 }

@@ -247,7 +247,6 @@ func (s sample) split(d dialect) reading {
 	return r
 }
 
-// add appends the current record of a scanner.
 func (r *reading) add(c *scanner) {
 	raw, quoted := c.text.Bytes(), 0
 	for _, v := range c.spans {
@@ -373,13 +372,11 @@ func withoutLast(records []layout.Row) []layout.Row {
 	return records
 }
 
-// hasKind reports whether a value of a record is of one of some kinds.
 func hasKind(rec layout.Row, k layout.Kind) bool {
 	return slices.ContainsFunc(rec.Cells, func(c []byte) bool { return layout.KindOf(c)&k != 0 })
 }
 
-// isTitle reports whether a record is text above a table with a number of columns: one value, a label with a value, or a
-// sentence.
+// isTitle reports whether a record is text above a table of a width: one value, a label with a value, or a sentence.
 func isTitle(rec layout.Row, width int) bool {
 	switch n := rec.Filled(); {
 	case n <= 1:

@@ -69,7 +69,6 @@ type reader struct {
 	surplus    counter // records with empty values beyond the last column
 }
 
-// counter counts lines.
 type counter struct{ n, first int }
 
 func (c *counter) add(line int) {
@@ -78,14 +77,9 @@ func (c *counter) add(line int) {
 	}
 }
 
-// Columns implements rows.Rows.
-func (r *reader) Columns() []rows.Column { return r.header }
-
-// Position implements rows.Rows.
+func (r *reader) Columns() []rows.Column  { return r.header }
 func (r *reader) Position() rows.Position { return rows.Position{Line: r.position} }
-
-// Close implements rows.Rows.
-func (r *reader) Close() error { return r.text.Close() }
+func (r *reader) Close() error            { return r.text.Close() }
 
 // Options returns the given options, completed by what was detected and can be given.
 func (r *reader) Options() rows.Options {
@@ -106,7 +100,6 @@ func (r *reader) Options() rows.Options {
 	return o
 }
 
-// Notes implements rows.Rows.
 func (r *reader) Notes() []string {
 	notes := append(r.text.Notes(), r.notes...)
 	if r.comments.n > 0 {
@@ -123,7 +116,6 @@ func (r *reader) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-// Next implements rows.Rows.
 func (r *reader) Next() ([][]byte, error) {
 	row, err := r.body.Next(r.readRow)
 	r.position = row.Line
@@ -166,7 +158,6 @@ func (r *reader) readRow() (layout.Row, error) {
 	}
 }
 
-// tooMany returns the error about a record with more values than columns.
 func (r *reader) tooMany() error {
 	subject, remedy := "the header names", ""
 	if r.headerLine == 0 {

@@ -16,7 +16,6 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// start detects the dialect and reads the header.
 func (r *reader) start(extension string) error {
 	if err := r.separatorLine(); err != nil {
 		return err
@@ -100,8 +99,8 @@ func (r *reader) detectLayout(s sample) reading {
 	return best
 }
 
-// commentLines returns the prefix of the comment lines at the start of a text, their size and the last of them. The
-// prefix is empty if there are none, or nothing else.
+// commentLines returns the prefix of the comment lines at the start of a text, "" if there are none or only these, their size and
+// the last of them.
 func commentLines(text []byte) (prefix string, size int, last []byte) {
 	for rest := text; ; {
 		line, after, found := cutLine(rest)
@@ -137,7 +136,6 @@ func isHeader(line []byte, table reading) bool {
 	return v == headerNo || v == headerUnclear && !s.isProse(table.dialect)
 }
 
-// readHeader sets the columns.
 func (r *reader) readHeader(best reading) error {
 	o := r.options
 	isDetected := o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0
@@ -223,7 +221,6 @@ func (r *reader) headerRecord(line int) error {
 	return nil
 }
 
-// addRowNames adds a column before the others.
 func (r *reader) addRowNames() {
 	name := "row"
 	for n := 2; slices.ContainsFunc(r.header, func(c rows.Column) bool { return c.Name == name }); n++ {
@@ -233,8 +230,7 @@ func (r *reader) addRowNames() {
 	r.note("the header has one name fewer than there are columns; the first column is called %q", name)
 }
 
-// nameColumns names the columns of a text without a header: by Options.Names if they suffice for the first record, else by
-// their number.
+// nameColumns names the columns of a text without a header by Options.Names if they suffice for the first record, else by number.
 func (r *reader) nameColumns(best reading) error {
 	names, width := r.options.Names, 0
 	err := r.readRecord()
@@ -259,7 +255,6 @@ func (r *reader) nameColumns(best reading) error {
 	return nil
 }
 
-// verdict is the result of header detection.
 type verdict int
 
 const (
@@ -323,8 +318,7 @@ func shapeOf(value []byte) string {
 	}, string(value))
 }
 
-// areNames reports whether the numbers and dates in some columns of the first record may be names: years, or numbers that
-// increase from column to column.
+// areNames reports whether numbers and dates in the first record may be names: years, or numbers that increase by column.
 func areNames(first [][]byte, others []layout.Row, columns []bool) bool {
 	if all, _ := integers(first, nil); len(all) > 2 && isConsecutive(all) {
 		return true

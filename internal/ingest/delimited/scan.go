@@ -40,7 +40,6 @@ type scanner struct {
 	unpaired  bool // no quote in the rest of the text closes a value
 }
 
-// span is a value in the window.
 type span struct {
 	start, end      int
 	quoted, escaped bool
@@ -89,7 +88,6 @@ func (s *scanner) readRecord() error {
 	}
 }
 
-// advance moves to the next record.
 func (s *scanner) advance() {
 	s.text.Advance(s.size)
 	s.record.Line, s.size = s.next, 0
@@ -206,11 +204,8 @@ func (s *scanner) plainValue(buf []byte, pos int) int {
 
 // isSingle reports whether a text begins with a single blank or delimiter that is part of a value.
 func (s *scanner) isSingle(rest []byte) bool {
-	switch {
-	case len(rest) == 0:
-		return false
-	case s.d.double:
-		return rest[0] == s.d.Delimiter && (len(rest) == 1 || rest[1] != s.d.Delimiter)
+	if s.d.double {
+		return len(rest) > 0 && rest[0] == s.d.Delimiter && (len(rest) == 1 || rest[1] != s.d.Delimiter)
 	}
 	return len(rest) > 1 && rest[0] == ' ' && !s.special[rest[1]]
 }
@@ -320,8 +315,7 @@ func (s *scanner) indexEscape(b []byte, quoted bool) int {
 	return bytes.IndexAny(b, string([]byte{s.d.Quote, s.d.Escape}))
 }
 
-// failure returns the reason why the window did not grow although the record has no end. open is the position of an
-// unclosed quote, -1 if there is none.
+// failure returns why the window did not grow although the record has no end. open is the position of an unclosed quote, or -1.
 func (s *scanner) failure(open int) error {
 	buf, line := s.text.Bytes(), s.record.Line
 	quoteLine := line + charset.CountLines(buf[:max(open, 0)])

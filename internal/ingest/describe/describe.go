@@ -63,9 +63,8 @@ func Sources(ctx context.Context, path string, set source.Set, opts ingest.Optio
 		r, err := d.resource(ctx, s, name, folder, opts)
 		if err != nil && ctx.Err() != nil {
 			return nil, err
-		} else if err != nil {
-			set.Errors = append(set.Errors, err)
-		} else {
+		}
+		if set.Fail(err); err == nil {
 			resources = append(resources, r)
 		}
 	}
@@ -82,15 +81,13 @@ func namespaceOf(folder string, sources []source.Source) string {
 	if len(sources) > 0 && !slices.ContainsFunc(sources, other) {
 		return sources[0].Ref.Namespace
 	}
-	if abs, err := filepath.Abs(folder); err == nil {
-		if ref, err := source.NewRef(folder, filepath.Base(abs), "x"); err == nil {
-			return ref.Namespace
-		}
+	abs, _ := filepath.Abs(folder) // without it, there is no valid name either
+	if ref, err := source.NewRef(folder, filepath.Base(abs), "x"); err == nil {
+		return ref.Namespace
 	}
 	return "data"
 }
 
-// resource describes one source.
 func (d *Description) resource(ctx context.Context, s source.Source, name, folder string, opts ingest.Options) (*yaml.Node, error) {
 	defer s.Release()
 	t, err := ingest.Inspect(ctx, s, opts)

@@ -16,7 +16,6 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// member is a member of an object of the descriptor.
 type member struct {
 	name  string
 	value any // text, a number, *bool, a list or a *yaml.Node

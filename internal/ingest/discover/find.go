@@ -34,9 +34,7 @@ type Options struct {
 // Finder finds the sources in files, folders and descriptors. It remembers the tables of unchanged files from the previous
 // search. It is used by one goroutine.
 //
-//   - A file X/Y.csv becomes the dataset x/y.
-//   - A database X/Y.db with several tables becomes a dataset x/table for each, a workbook or JSON document with several
-//     tables a dataset x/y-table for each. X/Y.db#table, X/Y.xlsx#sheet and X/Y.json#member select one of them.
+//   - A file X/Y.csv becomes the dataset x/y. Of a file with several tables, each becomes a dataset; X/Y.db#table selects one.
 //   - A folder stands for the files in it; each subfolder is a namespace. Files with the extension of a format are
 //     published, text and archives only if they contain a table; everything else is skipped.
 //   - A folder with a descriptor (datapackage.json, .yaml or .yml) stands for the resources of the descriptor.
@@ -85,7 +83,6 @@ func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (source.Sour
 	return s.Sources[0], nil
 }
 
-// search is one search.
 type search struct {
 	*Finder
 	source.Set
@@ -100,11 +97,8 @@ type search struct {
 type visit struct{ real, namespace string }
 
 func (f *Finder) newSearch(ctx context.Context) *search {
-	s := &search{Finder: f, ctx: ctx, visited: map[visit]bool{}, probes: map[string]probe{}}
-	if info, err := os.Stat(f.opts.Data); err == nil {
-		s.data = info
-	}
-	return s
+	data, _ := os.Stat(f.opts.Data)
+	return &search{Finder: f, ctx: ctx, data: data, visited: map[visit]bool{}, probes: map[string]probe{}}
 }
 
 // try calls do and records its error, or a panic as an error about a path, so that neither affects other paths.
@@ -170,8 +164,7 @@ func (s *search) descriptor(in file.Dir, path string) {
 	s.Errors, s.Folders = append(s.Errors, set.Errors...), append(s.Folders, set.Folders...)
 }
 
-// folder adds the content of a folder that the user named, or that is below one. above are the real paths of the folders
-// through which it was reached.
+// folder adds the content of a folder. above are the real paths of the folders through which it was reached.
 func (s *search) folder(dir file.Dir, path string, above []string) error {
 	abs, real, err := realPath(path)
 	if err != nil {
@@ -211,7 +204,6 @@ func (s *search) folder(dir file.Dir, path string, above []string) error {
 	return nil
 }
 
-// entry adds an entry of a folder.
 func (s *search) entry(dir file.Dir, path string, above []string) error {
 	if isTemporary(path) {
 		return nil

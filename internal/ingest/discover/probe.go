@@ -29,10 +29,8 @@ func (s *search) namedFile(path, table string) error {
 		return source.Located(path, p.err)
 	case table != "" && !p.multiple:
 		return herb.Invalidf("%s has the format %s, which has no tables; remove #%s", path, p.format, rows.Clip(table))
-	case table != "":
+	case table != "" || s.single:
 		return s.add(source.Source{Path: path}, p, table)
-	case s.single:
-		return s.add(source.Source{Path: path}, p, "")
 	default:
 		return s.tables(source.Source{Path: path}, p)
 	}
@@ -142,7 +140,6 @@ func (s *search) probe(dir file.Dir, path string) probe {
 	return p
 }
 
-// examine examines a file.
 func (s *search) examine(dir file.Dir, path string) (p probe) {
 	f, err := file.Open(s.ctx, path, file.Options{Dir: dir, InPlace: true, Formats: s.opts.Formats})
 	if err != nil {

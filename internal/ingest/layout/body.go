@@ -137,15 +137,13 @@ func (b *Body) finish() {
 	b.ready, b.held, b.end = b.held, nil, io.EOF
 }
 
-// IsTags reports whether a row has the hashtags of the Humanitarian Exchange Language, such as #adm1+name, which repeat a
-// header for programs.
+// IsTags reports whether a row has hashtags of the Humanitarian Exchange Language, such as #adm1+name, which repeat a header.
 func (r Row) IsTags() bool {
 	isOther := func(c []byte) bool { return len(c) > 0 && !hashtag.Match(c) }
 	return r.Filled() > 1 && !slices.ContainsFunc(r.Cells, isOther)
 }
 
-// isRule reports whether a row is a line of underscores, hyphens or equals signs, as German statistical offices write it
-// above footnotes.
+// isRule reports whether a row is a line of underscores, hyphens or equals signs, as German statistical offices put above footnotes.
 func (r Row) isRule() bool {
 	return r.Filled() == 1 && len(r.Cells[0]) > 2 && len(bytes.Trim(r.Cells[0], "_-=")) == 0
 }
@@ -228,8 +226,7 @@ func (r Row) isSpaced() bool {
 	return len(r.Cells) > 1 && slices.ContainsFunc(r.Cells[1:], func(c []byte) bool { return len(c) > 1 && c[0] == ' ' })
 }
 
-// WithoutNotes returns the start of a table without rows at its end that may be footnotes of several values, so that these
-// do not affect the kinds of its columns.
+// WithoutNotes returns a table without last rows that may be footnotes of several values, which would affect the kinds of columns.
 func WithoutNotes(table []Row) []Row {
 	end := len(table)
 	for i := end - 1; i > 0 && (table[i].Filled() < 2 || table[i].isSplitText()); i-- {

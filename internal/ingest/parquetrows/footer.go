@@ -1,11 +1,14 @@
 package parquetrows
 
 import (
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	meta "github.com/parquet-go/parquet-go/format"
 
 	"herbarium/internal/herb"
@@ -82,7 +85,6 @@ func readFooter(in *rows.Input) (*fileMetadata, error) {
 	return m, nil
 }
 
-// readFull fills p from an offset.
 func readFull(src io.ReaderAt, p []byte, at int64) error {
 	if n, err := src.ReadAt(p, at); n < len(p) {
 		return noEOF(err)
@@ -94,8 +96,7 @@ func errEncrypted() error {
 	return herb.Invalidf("the Parquet file is encrypted; write it again without encryption")
 }
 
-// check rejects column chunks that cannot be read, row groups without exactly the columns of the schema and row counts that
-// contradict each other.
+// check rejects column chunks that cannot be read, and numbers of columns and rows that contradict each other.
 func (m *fileMetadata) check(leaves int) error {
 	readable := []meta.CompressionCodec{meta.Uncompressed, meta.Snappy, meta.Gzip, meta.Brotli, meta.Zstd, meta.Lz4, meta.Lz4Raw}
 	total := int64(0)
@@ -125,6 +126,94 @@ func (m *fileMetadata) check(leaves int) error {
 	}
 	if total != m.NumRows && m.NumRows != 0 { // some writers leave it out
 		return herb.Invalidf("the Parquet file is damaged: it declares %d rows, and its row groups have %d; copy it again", m.NumRows, total)
+	}
+	return nil
+}
+
+const (
+	maxMetadataDepth    = 32      // levels of nested structures; those of the format have 8
+	maxMetadataElements = 1 << 20 // of all lists together, which may have a byte each in the file and 200 in memory
+)
+
+// decodeThrift decodes a value and returns the number of bytes that it has. The library recurses for every level of nesting
+// and allocates the elements of a list before it reads them, so it first skips the value through a reader with limits.
+func decodeThrift(b []byte, v any) (n int, err error) {
+	protocol := thrift.CompactProtocol{}
+	r := &metadataReader{BytesReader: protocol.NewReaderFromBytes(b)}
+	err = rows.Guard("the metadata of the Parquet file", func() error {
+		if err := thrift.NewDecoder(r).Decode(new(struct{})); err != nil {
+			return err
+		}
+		return thrift.NewDecoder(protocol.NewReaderFromBytes(b[:r.BytesRead()])).Decode(v)
+	})
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.ErrUnexpectedEOF // without where the decoder was
+	}
+	return r.BytesRead(), err
+}
+
+// metadataReader limits the depth and the lists of values.
+type metadataReader struct {
+	thrift.BytesReader
+	open     []int32 // structures that have not ended, by level of nesting
+	elements int64
+}
+
+func (r *metadataReader) ReadField() (thrift.Field, error) {
+	f, err := r.BytesReader.ReadField()
+	last := len(r.open) - 1
+	switch {
+	case f.Type == thrift.STRUCT:
+		err = cmp.Or(err, r.enter(1))
+	case f.Type == thrift.STOP && last >= 0:
+		if r.open[last]--; r.open[last] == 0 {
+			r.open = r.open[:last]
+		}
+	}
+	return f, err
+}
+
+func (r *metadataReader) ReadList() (thrift.List, error) {
+	l, err := r.BytesReader.ReadList()
+	return l, cmp.Or(err, r.enterItems(l.Size, l.Type))
+}
+
+func (r *metadataReader) ReadSet() (thrift.Set, error) {
+	s, err := r.BytesReader.ReadSet()
+	return s, cmp.Or(err, r.enterItems(s.Size, s.Type))
+}
+
+func (r *metadataReader) ReadMap() (thrift.Map, error) {
+	m, err := r.BytesReader.ReadMap()
+	return m, cmp.Or(err, r.enterItems(m.Size, m.Key), r.enterItems(m.Size, m.Value))
+}
+
+// Discard is what the decoder skips unknown values with.
+func (r *metadataReader) Discard(n int) (int, error) {
+	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
+}
+
+// enterItems begins n items of a list, set or map. Lists in lists have no end that shows, and the format has none.
+func (r *metadataReader) enterItems(n int32, t thrift.Type) error {
+	if r.elements += int64(n); r.elements > maxMetadataElements {
+		return errors.New("there are too many elements in lists")
+	}
+	switch t {
+	case thrift.LIST, thrift.SET, thrift.MAP:
+		return errors.New("lists are nested")
+	case thrift.STRUCT:
+		return r.enter(n)
+	}
+	return nil
+}
+
+// enter begins n structures, one after the other.
+func (r *metadataReader) enter(n int32) error {
+	if n > 0 {
+		r.open = append(r.open, n)
+	}
+	if len(r.open) > maxMetadataDepth {
+		return errors.New("structures are nested too deeply")
 	}
 	return nil
 }

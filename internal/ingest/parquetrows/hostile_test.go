@@ -273,10 +273,10 @@ func TestReader_Endless(t *testing.T) {
 	huge := func(field byte) []byte { // a list of 2^31-1 structures
 		return withFooter(binary.AppendUvarint([]byte{field, 0xFC}, math.MaxInt32))
 	}
-	var groups []byte // 20 row groups of 2^17 columns, each an empty structure
+	var groups []byte // 20 row groups of no rows and 2^17 columns, each an empty structure
 	for range 20 {
 		groups = append(groups, "\x19\xFC\x80\x80\x08"...)
-		groups = append(append(groups, make([]byte, 1<<17)...), 0)
+		groups = append(append(groups, make([]byte, 1<<17)...), 0x26, 0, 0)
 	}
 	shared := required(meta.ByteArray) // columns that share a page of 60 MiB, of which they use one value
 	for i := range 5_000 {
@@ -298,7 +298,7 @@ func TestReader_Endless(t *testing.T) {
 		{"2^31 rows without bytes", craft(t, 1<<31-1, required(meta.Int64), dataPage(1<<31-1, meta.Plain, []byte{1}))},
 		{"a schema of 2^31 elements", huge(0x29)},
 		{"2^31 row groups", huge(0x49)},
-		{"2^21 columns without content", withFooter(append([]byte{0x49, 0xFC, 20}, groups...))},
+		{"2^21 columns without content", withFooter(append(append([]byte{0x49, 0xFC, 20}, groups...), 0))},
 		{"structures in structures", withFooter(bytes.Repeat([]byte{0x1C}, 1<<20))},
 		{"lists in lists", withFooter(bytes.Repeat([]byte{0x19}, 1<<20))},
 		{"sets in maps", withFooter(append([]byte{0x1B}, bytes.Repeat([]byte{1, 0x5A, 0, 0x1B}, 1<<18)...))},

@@ -57,7 +57,6 @@ type reader struct {
 	cells   [][]byte
 }
 
-// newReader reads the metadata of a file.
 func newReader(in *rows.Input) (rows.Rows, error) {
 	footer, err := readFooter(in)
 	if err != nil {
@@ -126,19 +125,11 @@ func (r *reader) holdsText(leaf int) (bool, error) {
 	return true, nil
 }
 
-// Columns implements rows.Rows.
-func (r *reader) Columns() []rows.Column { return r.listed }
-
-// Options implements rows.Rows. Nothing about a Parquet file is optional.
-func (r *reader) Options() rows.Options { return rows.Options{} }
-
-// Position implements rows.Rows.
+func (r *reader) Columns() []rows.Column  { return r.listed }
+func (r *reader) Options() rows.Options   { return rows.Options{} }
 func (r *reader) Position() rows.Position { return rows.Position{Row: int(r.row)} }
+func (r *reader) Notes() []string         { return nil }
 
-// Notes implements rows.Rows.
-func (r *reader) Notes() []string { return nil }
-
-// Next implements rows.Rows.
 func (r *reader) Next() ([][]byte, error) {
 	for r.left == 0 {
 		if err := r.nextGroup(); err != nil {
@@ -185,8 +176,7 @@ func (r *reader) nextGroup() error {
 	return nil
 }
 
-// spillColumn writes the cells of a column of the row group, each after its length, to an offset of the temporary file. It
-// returns the offset after them.
+// spillColumn writes the cells of a column, each after its length, to an offset of the temporary file and returns the end.
 func (r *reader) spillColumn(column int, budget *rows.Budget, at int64) (end int64, err error) {
 	c := r.newColumnReader(r.group, r.columns[column])
 	locate := func(err error, row int64) error {
@@ -215,7 +205,6 @@ func (r *reader) spillColumn(column int, budget *rows.Budget, at int64) (end int
 	return at, r.out.Flush()
 }
 
-// Close implements rows.Rows.
 func (r *reader) Close() error {
 	r.zstd.Close()
 	return r.spill.Close()

@@ -16,18 +16,14 @@ import (
 // File is a rows.File in memory. Stream is one that is read from the start.
 type File []byte
 
-func (f File) Name() string { return "test" }
+func (f File) Name() string                        { return "test" }
+func (f File) Size() int64                         { return int64(len(f)) }
+func (f File) Open() (io.ReadCloser, error)        { return io.NopCloser(bytes.NewReader(f)), nil }
+func (f File) Random() (io.ReaderAt, int64, error) { return bytes.NewReader(f), f.Size(), nil }
+func (f File) Path() (string, error)               { return "", errors.ErrUnsupported }
 
-func (f File) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f)), nil }
-
-func (f File) Random() (io.ReaderAt, int64, error) { return bytes.NewReader(f), int64(len(f)), nil }
-
-func (f File) Path() (string, error) { return "", errors.ErrUnsupported }
-
-// Document implements rows.File. The document is not closed.
+// Document does not close the document.
 func (f File) Document(open func() (io.Closer, error)) (io.Closer, error) { return open() }
-
-func (f File) Size() int64 { return int64(len(f)) }
 
 // Stream is a rows.File in memory that can only be read from the start.
 type Stream struct {
@@ -37,8 +33,7 @@ type Stream struct {
 }
 
 func (s Stream) Name() string { return s.Base }
-
-func (s Stream) Size() int64 { return int64(len(s.Content)) }
+func (s Stream) Size() int64  { return int64(len(s.Content)) }
 
 func (s Stream) Open() (io.ReadCloser, error) {
 	var r io.Reader = strings.NewReader(s.Content)

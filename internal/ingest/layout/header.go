@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"herbarium/internal/ingest/rows"
 )
@@ -66,8 +67,7 @@ func hasDuplicate(names []string) bool {
 	return len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names)
 }
 
-// joinGroups returns the names in a row with those of their groups in the row above it, and the number of groups of several
-// columns: 0 unless they are evident.
+// joinGroups joins names with those of the groups above them and counts the groups of several columns: 0 unless they are evident.
 func joinGroups(upper, lower Row, below []Row, merges []Merge, separator string) (names [][]byte, several int) {
 	if !MayGroup(upper, lower) {
 		return nil, 0
@@ -160,8 +160,7 @@ func MayGroup(upper, lower Row) bool {
 	return false
 }
 
-// isSurvey reports whether a row has the labels that survey programs write below questions: several of them, but no record,
-// are "Response".
+// isSurvey reports whether a row has the labels below the questions of a survey: several of them, but no record, are "Response".
 func isSurvey(labels Row, below []Row) bool {
 	n := 0
 	for i, c := range labels.Cells {
@@ -204,4 +203,95 @@ func GroupNote(unit string, header []Row, columns []rows.Column) string {
 	}
 	return fmt.Sprintf("%ss %s and %d name the columns together, such as %q; use --header %d if only the last one does",
 		unit, strings.Join(others, ", "), last.Line, rows.Clip(columns[example].Name), last.Line)
+}
+
+// Units returns the unit of each column if a row below the header states them, else nil: every value is a unit above
+// numbers, most columns of numbers have one, and columns of text have none.
+func Units(row Row, below []Row) []string {
+	if len(below) < 2 {
+		return nil
+	}
+	units := make([]string, len(row.Cells))
+	stated, bare, scales := 0, 0, 0 // columns of numbers with a unit, without one, and with a power of ten instead
+	width := len(row.Cells)
+	for _, r := range below {
+		width = max(width, len(r.Cells))
+	}
+	for i := range width {
+		cell := bytes.TrimSpace(row.cell(i))
+		k, n := ColumnKind(below, i)
+		isNumeric := n > 0 && k == Number
+		switch {
+		case KindOf(cell) == Missing:
+			if isNumeric {
+				bare++
+			}
+		case isNumeric && isUnit(string(cell)):
+			units[i] = strings.Trim(string(cell), "()[]")
+			stated++
+		case isNumeric && isScale(cell):
+			units[i] = string(cell)
+			scales++
+		case n > 0 && k == Text && slices.Contains([]string{"unit", "units", "einheit", "unité", "unidad"}, strings.Trim(strings.ToLower(string(cell)), "()[]:")):
+		default:
+			return nil
+		}
+	}
+	if stated == 0 || stated < bare || stated < scales {
+		return nil
+	}
+	return units
+}
+
+// isScale reports whether a number is a power of ten from 100.
+func isScale(cell []byte) bool {
+	digits := bytes.ReplaceAll(cell, []byte(","), nil)
+	return len(digits) > 2 && digits[0] == '1' && len(bytes.Trim(digits[1:], "0")) == 0
+}
+
+// WithoutUnits returns the rows below a header without a row that states units.
+func WithoutUnits(below []Row) []Row {
+	if len(below) > 0 && Units(below[0], below[1:]) != nil {
+		return below[1:]
+	}
+	return below
+}
+
+// isUnit reports whether a text is a unit: one in parentheses or brackets, or words and symbols of which all are known,
+// such as km², m/s, US$ million or per 1000 people.
+func isUnit(s string) bool {
+	if len(s) > 40 || s == "" {
+		return false
+	}
+	if first, last := s[0], s[len(s)-1]; first == '(' && last == ')' || first == '[' && last == ']' {
+		return len(s) > 2
+	}
+	words := strings.FieldsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) && !strings.ContainsRune("%‰°", r)
+	})
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !isUnitWord(w) })
+}
+
+// The words of units. Symbols of the first list may have a metric prefix.
+const (
+	metricUnits = " m g s A K mol cd Hz N Pa J W Wh V VA F Ω S T H lm lx Bq Gy Sv L l t B b bit bar cal eV Bit Byte ha "
+	otherUnits  = " % ‰ ° °C °F °K C degC degF dB mmHg " // as written
+	unitWords   = " degrees percent pct min h hr hrs d day days week weeks month months y yr yrs year years sec second seconds minute minutes " +
+		"hour hours ft in inch inches mi mile miles mph yd lb lbs oz gal acre acres ppm ppb rpm psi atm mb tonne tonnes ton tons cwt pound pounds " +
+		"kilometers kilometres meters metres liters litres grams kilograms barrel barrels bushel bushels head " +
+		"$ € £ ¥ us$ usd eur gbp jpy chf cad aud cny inr dollar dollars euro euros cent cents " +
+		"thousand thousands million millions billion billions trillion mn bn " +
+		"number count no person persons people population inhabitants capita household households per of " // in any case
+)
+
+func isUnitWord(w string) bool {
+	if strings.Contains(otherUnits+metricUnits, " "+w+" ") || strings.Contains(unitWords, " "+strings.ToLower(w)+" ") {
+		return true
+	}
+	for _, prefix := range []string{"da", "Y", "Z", "E", "P", "T", "G", "M", "k", "K", "h", "d", "c", "m", "µ", "μ", "u", "n", "p", "f"} {
+		if base, ok := strings.CutPrefix(w, prefix); ok && base != "" && strings.Contains(metricUnits, " "+base+" ") {
+			return true
+		}
+	}
+	return false
 }

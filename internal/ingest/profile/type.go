@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,8 +76,7 @@ func (f *Field) mismatch() error {
 
 func (c *column) isURLs() bool { return !c.notURL && c.filled > 0 }
 
-// infer returns the type of the column and its notation. why is the reason why it is text although its values resemble
-// another type.
+// infer returns the type of the column and its notation. why says why it is text although its values resemble another type.
 func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Notation, why string) {
 	if n, ok := c.fits(fileType); ok {
 		return fileType, n, ""
@@ -185,7 +185,6 @@ func describe(n herb.Notation) string {
 	return strings.Join(parts, ", ")
 }
 
-// notes returns remarks for the publisher.
 func (c *column) notes(t herb.Type) []string {
 	var notes []string
 	if t == herb.TypeText && c.padded != "" {
@@ -195,4 +194,118 @@ func (c *column) notes(t herb.Type) []string {
 		notes = append(notes, herb.Count(c.blanks)+" values begin or end with white space, the first "+c.blank)
 	}
 	return notes
+}
+
+// Schema is what a Table Schema declares about the type of a field. Missing values are not part of it: their cells are empty.
+type Schema struct {
+	Type                    string // of Table Schema, of any edition; empty: not declared
+	Format                  string // of dates and datetimes
+	DecimalChar, GroupChar  string
+	NotBare                 bool   // bareNumber is false: numbers have a currency or percent sign
+	Delimiter               string // of lists
+	TrueValues, FalseValues []string
+}
+
+// parse returns the declared type and notation. isAny means that the notation is inferred.
+func (s Schema) parse() (t herb.Type, n herb.Notation, isAny bool, err error) {
+	switch t = Type(s.Type); t {
+	case herb.TypeNumber:
+		isAny = s.NotBare
+		n, err = s.number()
+	case herb.TypeDate, herb.TypeDateTime:
+		isAny = s.Format == "any"
+		n.Layout, err = s.layout(t)
+	case herb.TypeBoolean:
+		n.True, n.False, err = s.words()
+	case herb.TypeList:
+		if s.Delimiter != "" && s.Delimiter != "," {
+			err = herb.Invalidf("delimiter %q is not supported; elements of lists must be separated by a comma", clip(s.Delimiter))
+		}
+	}
+	return t, n, isAny, err
+}
+
+// declaresNotation reports whether the schema says how values are written.
+func (s Schema) declaresNotation() bool {
+	return s.DecimalChar != "" || s.GroupChar != "" || s.Format != "" || len(s.TrueValues) > 0 || len(s.FalseValues) > 0
+}
+
+// isInteger reports whether the schema declares integers. 1.0 is one, as programs write it in columns with missing values.
+func (s Schema) isInteger() bool {
+	return slices.Contains([]string{"integer", "int"}, strings.ToLower(s.Type))
+}
+
+// words returns the words of a boolean. The default words are those of Table Schema, except those declared with the other value.
+func (s Schema) words() (trueWords, falseWords []string, err error) {
+	declared := func(other []string) func(string) bool {
+		return func(word string) bool { return slices.Contains(other, word) }
+	}
+	if i := slices.IndexFunc(s.TrueValues, declared(s.FalseValues)); i >= 0 {
+		return nil, nil, herb.Invalidf("trueValues and falseValues both contain %q; they must differ", clip(s.TrueValues[i]))
+	}
+	trueWords, falseWords = s.TrueValues, s.FalseValues
+	if len(trueWords) == 0 {
+		trueWords = slices.DeleteFunc([]string{"true", "True", "TRUE", "1"}, declared(falseWords))
+	}
+	if len(falseWords) == 0 {
+		falseWords = slices.DeleteFunc([]string{"false", "False", "FALSE", "0"}, declared(trueWords))
+	}
+	return trueWords, falseWords, nil
+}
+
+// Type maps a type of Table Schema, of any edition, to a type of fields. It is empty if the type is to be inferred.
+func Type(written string) herb.Type {
+	switch strings.ToLower(written) {
+	case "", "any":
+		return ""
+	case "integer", "number", "year", "int", "float", "double", "decimal", "numeric":
+		return herb.TypeNumber
+	case "date":
+		return herb.TypeDate
+	case "datetime", "timestamp":
+		return herb.TypeDateTime
+	case "boolean", "bool":
+		return herb.TypeBoolean
+	case "list", "array":
+		return herb.TypeList
+	default:
+		return herb.TypeText
+	}
+}
+
+func (s Schema) number() (herb.Notation, error) {
+	n := herb.Notation{Decimal: strings.TrimPrefix(s.DecimalChar, "."), Group: s.GroupChar, Padded: true}
+	switch decimal := cmp.Or(s.DecimalChar, "."); {
+	case decimal != "." && decimal != ",":
+		return n, herb.Invalidf("decimalChar %q is not supported; use a point or a comma", clip(decimal))
+	case n.Group == decimal:
+		return n, herb.Invalidf("groupChar and decimalChar are both %q; they must differ", decimal)
+	case slices.Contains([]string{"\u00a0", "\u202f", "\u2009"}, n.Group):
+		n.Group = " "
+	case !slices.Contains([]string{"", ",", ".", " ", "'", "_"}, n.Group):
+		return n, herb.Invalidf("groupChar %q is not supported; use a comma, a point, a space, an apostrophe or an underscore", clip(n.Group))
+	}
+	return n, nil
+}
+
+// layout returns the layout of dates or datetimes: strptime directives, or letters such as YYYY-MM-DD.
+func (s Schema) layout(t herb.Type) (string, error) {
+	format := strings.TrimPrefix(s.Format, "fmt:")
+	if !strings.Contains(format, "%") {
+		minutes := "%M"
+		if t == herb.TypeDate {
+			minutes = "%m"
+		}
+		format = strings.NewReplacer("YYYY", "%Y", "yyyy", "%Y", "MM", "%m", "DD", "%d", "dd", "%d", "HH", "%H", "hh", "%H", "mm", minutes,
+			"SS", "%S", "ss", "%S").Replace(format)
+	}
+	switch format {
+	case "", "default", "any", "%Y-%m-%d", "%F", "%Y-%m-%dT%H:%M:%SZ":
+		return "", nil
+	}
+	layout, err := text.ParseLayout(t, format)
+	if err != nil {
+		return "", herb.Invalidf("format %q is not supported for a %s; use strptime directives such as %%d/%%m/%%Y", clip(s.Format), t)
+	}
+	return layout, nil
 }
