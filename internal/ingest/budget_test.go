@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -31,14 +32,14 @@ func TestInspect_Expansion(t *testing.T) {
 		fmt.Fprintf(&wrapped, `"k%d":[1],`, i)
 	}
 	for _, c := range []struct {
-		name, file, want string
+		name, file, want string // the last one matches the error; time may end first on a slow machine
 		make             func(t *testing.T, path string)
 	}{
 		{"rows in zstd", "x.csv.zst", "values, including missing ones", content(zstded("a\n" + strings.Repeat("x\n", 3<<20)))},
 		{"objects in zstd", "x.ndjson.zst", "values, including missing ones", content(zstded(strings.Repeat("{\"a\":1}\n", 3<<20)))},
 		{"text in zstd", "x.csv.zst", "unpacked bytes", content(zstded("a\n" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 100)))},
 		{"short rows of many columns", "x.csv", "values, including missing ones", content(strings.Repeat("c,", 5_000) + "c\n" + strings.Repeat("x\n", 5_000))},
-		{"a recursive view", "x.db", "values, including missing ones", func(t *testing.T, path string) {
+		{"a recursive view", "x.db", "values, including missing ones|too long to compute", func(t *testing.T, path string) {
 			db := database(t, "x.db", `CREATE VIEW v AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x`+strings.Repeat(", x", 999)+` FROM c`)
 			if err := os.Rename(db, path); err != nil {
 				t.Fatal(err)
@@ -54,7 +55,7 @@ func TestInspect_Expansion(t *testing.T) {
 				t.Fatal(err)
 			}
 			used := allocated(func() { _, err = ingest.Inspect(t.Context(), ingest.Source{Path: path}, ingest.Options{}) })
-			if c.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want)) {
+			if c.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !regexp.MustCompile(c.want).MatchString(err.Error())) {
 				t.Errorf("got error %v", err)
 			}
 			if used > 200<<20 {

@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -37,6 +40,10 @@ func object(members []member) *yaml.Node {
 	return o
 }
 
+// isName matches text that no version of YAML takes for something else. Most names and types match it; Node.Encode starts a
+// parser for each value, which takes a minute for half a million columns.
+var isName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_ ]{3,}$`)
+
 // encode returns a value as a node, nil if there is none. Lists of text and numbers are written on one line.
 func encode(value any) *yaml.Node {
 	if v := reflect.ValueOf(value); !v.IsValid() || v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
@@ -47,6 +54,12 @@ func encode(value any) *yaml.Node {
 		return v
 	case []*yaml.Node:
 		return &yaml.Node{Kind: yaml.SequenceNode, Content: v}
+	case *bool:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(*v)}
+	case string:
+		if isName.MatchString(v) {
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: v}
+		}
 	}
 	n := new(yaml.Node)
 	if err := n.Encode(value); err != nil {
@@ -182,16 +195,31 @@ func singleLine(s string) string {
 	}, s)
 }
 
-// YAML returns the description as datapackage.yaml, with comments for editing.
+// YAML returns the description as datapackage.yaml, with comments for editing. Each resource is encoded alone, because the
+// encoder holds all events of a document, which take a hundred times as much memory as the text.
 func (d *Description) YAML() ([]byte, error) {
-	d.root.HeadComment = "A Data Package (https://datapackage.org). Edit it and publish it: herbarium publish datapackage.yaml"
-	var b bytes.Buffer
-	e := yaml.NewEncoder(&b)
-	e.SetIndent(2)
-	if err := e.Encode(d.root); err != nil {
-		return nil, err
+	const comment = "A Data Package (https://datapackage.org). Edit it and publish it: herbarium publish datapackage.yaml"
+	var all bytes.Buffer
+	list := d.root.Content[len(d.root.Content)-1]
+	for i := range list.Content {
+		document := object([]member{{"resources", list.Content[i : i+1]}})
+		if i == 0 {
+			document.HeadComment = comment
+			document.Content = append(slices.Clone(d.root.Content[:len(d.root.Content)-2]), document.Content...)
+		}
+		var b bytes.Buffer
+		e := yaml.NewEncoder(&b)
+		e.SetIndent(2)
+		if err := e.Encode(document); err != nil {
+			return nil, err
+		}
+		text := b.Bytes()
+		if i > 0 {
+			text = bytes.TrimPrefix(text, []byte("resources:\n"))
+		}
+		all.Write(text)
 	}
-	return b.Bytes(), e.Close()
+	return all.Bytes(), nil
 }
 
 // JSON returns the description as datapackage.json.

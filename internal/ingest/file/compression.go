@@ -8,6 +8,7 @@ import (
 	"compress/bzip2"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -31,20 +33,11 @@ const (
 	freeDictionaries  = 1 << 30
 )
 
-// The kinds of compression.
-const (
-	kindNone  = ""
-	kindGzip  = "gzip"
-	kindZstd  = "zstd"
-	kindBzip2 = "bzip2"
-	kindXZ    = "xz"
-	kindZip   = "zip" // an archive with one table
-)
-
-// compressionOf returns the kind of compression of a file that begins with head.
+// compressionOf returns the kind of compression of a file that begins with head, empty if there is none. A zip archive has one
+// table.
 func compressionOf(head []byte) string {
 	for _, k := range []struct{ magic, kind string }{
-		{"\x1F\x8B", kindGzip}, {"\x28\xB5\x2F\xFD", kindZstd}, {"\xFD7zXZ\x00", kindXZ}, {"PK\x03\x04", kindZip},
+		{"\x1F\x8B", "gzip"}, {"\x28\xB5\x2F\xFD", "zstd"}, {"\xFD7zXZ\x00", "xz"}, {"PK\x03\x04", "zip"},
 	} {
 		if bytes.HasPrefix(head, []byte(k.magic)) {
 			return k.kind
@@ -52,11 +45,11 @@ func compressionOf(head []byte) string {
 	}
 	switch {
 	case len(head) >= 4 && head[0]&0xF0 == 0x50 && string(head[1:4]) == "\x2A\x4D\x18":
-		return kindZstd // begins with a skippable frame, as parallel compressors write it
+		return "zstd" // begins with a skippable frame, as parallel compressors write it
 	case len(head) >= 10 && string(head[:3]) == "BZh" && (string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17\x72\x45\x38\x50\x90"):
-		return kindBzip2
+		return "bzip2"
 	}
-	return kindNone
+	return ""
 }
 
 // Uncompressed returns a path without the extension of a compression.
@@ -76,28 +69,28 @@ type decompressor struct {
 	read          int64
 }
 
-// decompress returns the content of a file from its start.
-func (f *File) decompress() (io.ReadCloser, error) {
+// Open returns the content from the start. It is part of rows.File.
+func (f *File) Open() (io.ReadCloser, error) {
 	d := &decompressor{file: f, stored: f.reader(0)}
 	in := bufio.NewReaderSize(d.stored, bufferBytes)
 	var src io.Reader
 	var err error
 	switch f.kind {
-	case kindNone:
+	case "":
 		return io.NopCloser(d.stored), nil
-	case kindGzip:
+	case "gzip":
 		src, err = gzip.NewReader(in)
-	case kindZstd:
+	case "zstd":
 		var z *zstd.Decoder
 		z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err == nil {
 			src = z.IOReadCloser()
 		}
-	case kindBzip2:
+	case "bzip2":
 		src = bzip2.NewReader(in)
-	case kindXZ:
+	case "xz":
 		src, err = xz.NewReader(&xzReader{in: in, file: f})
-	case kindZip:
+	case "zip":
 		if src, err = f.entry.Open(); err == nil {
 			d.stored.at = int64(f.entry.CompressedSize64)
 		}
@@ -163,7 +156,6 @@ func dictionarySize(header []byte) int64 {
 	return size
 }
 
-// Read implements io.Reader.
 func (d *decompressor) Read(p []byte) (int, error) {
 	n, err := d.ReadCloser.Read(p)
 	d.read += int64(n)
@@ -177,7 +169,6 @@ func (d *decompressor) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failure describes an error of a decoder.
 func (d *decompressor) failure(err error) error {
 	switch {
 	case d.file.failed != nil:
@@ -190,7 +181,6 @@ func (d *decompressor) failure(err error) error {
 	return herb.Invalidf("the %s data is damaged somewhere before byte %d (%s); compress it again", d.file.kind, d.stored.at, err)
 }
 
-// maxEntries is the number of entries that an archive may have.
 const maxEntries = 1000
 
 // openArchive selects the only table of a zip archive: the only entry, else the only one with the extension of a format, else
@@ -208,7 +198,7 @@ func (f *File) openArchive() error {
 		case name == "mimetype":
 			return herb.Invalidf("the file is an OpenDocument or similar document; save its tables as .xlsx or CSV")
 		case name == "[Content_Types].xml" || strings.HasPrefix(name, "xl/"):
-			f.kind = kindNone
+			f.kind = ""
 			return nil
 		case strings.HasSuffix(name, "/") || strings.HasPrefix(base, ".") || strings.HasPrefix(name, "__MACOSX/"):
 			continue
@@ -242,5 +232,116 @@ func (f *File) openArchive() error {
 		return herb.Invalidf("%s in the zip archive is encrypted; unpack it", f.entry.Name)
 	}
 	f.name = path.Base(strings.ReplaceAll(f.entry.Name, `\`, "/"))
+	return nil
+}
+
+// ByName returns the format that has a name or an extension, given without its dot.
+func ByName(formats []rows.Format, name string) (rows.Format, bool) {
+	name = strings.ToLower(name)
+	i := slices.IndexFunc(formats, func(f rows.Format) bool { return f.Name == name || slices.Contains(f.Extensions, "."+name) })
+	if i < 0 {
+		return rows.Format{}, false
+	}
+	return formats[i], true
+}
+
+// ByPath returns the format by the extension of a path, without the extension of a compression.
+func ByPath(formats []rows.Format, path string) (rows.Format, bool) {
+	ext := filepath.Ext(Uncompressed(path))
+	if ext == "" {
+		return rows.Format{}, false
+	}
+	return ByName(formats, ext[1:])
+}
+
+// IsGeneric reports whether a path has an extension that tables and other files have.
+func IsGeneric(formats []rows.Format, path string) bool {
+	ext := strings.ToLower(filepath.Ext(Uncompressed(path)))
+	return slices.ContainsFunc(formats, func(f rows.Format) bool { return slices.Contains(f.Generic, ext) })
+}
+
+// Detect returns the format of the file. Unmistakable content takes precedence over the name of a format from settings or
+// an extension, and the note says so. Without either, the file has the first format.
+func (f *File) Detect(name string) (format rows.Format, note string, err error) {
+	if err := foreign(f.head); err != nil {
+		return rows.Format{}, "", err
+	}
+	said, known := ByName(f.opts.Formats, name)
+	for _, m := range f.opts.Formats {
+		if m.Matches == nil || !m.Matches(f.head) {
+			continue
+		}
+		if known && m.Name != said.Name {
+			note = fmt.Sprintf("the content is %s, not %s; it was read as %s", m.Name, said.Name, m.Name)
+		}
+		return m, note, nil
+	}
+	if !known {
+		said = f.opts.Formats[0]
+	}
+	return said, "", nil
+}
+
+// foreign rejects content that often has the name of a table, by the name of its format.
+func foreign(head []byte) error {
+	const unpack = "unpack it and publish the tables in it"
+	const (
+		anything = iota
+		binary   // text may begin with the same characters
+		markup   // in any encoding and case, after blanks
+	)
+	text := bytes.ToLower(bytes.TrimLeft(charset.ASCII(head[:min(len(head), 1024)]), " \t\r\n"))
+	for _, f := range []struct {
+		at         int
+		magic      string
+		in         int
+		is, remedy string
+	}{
+		{257, "ustar", anything, "a tar archive", unpack},
+		{0, "PK\x05\x06", anything, "an empty zip archive", "publish a file with records"},
+		{0, "7z\xBC\xAF\x27\x1C", anything, "a 7z archive", unpack},
+		{0, "Rar!\x1A\x07", anything, "a RAR archive", unpack},
+		{0, "\x04\x22\x4D\x18", anything, "compressed with lz4", "unpack it, or compress it with gzip or zstd"},
+		{0, "\x1F\x9D", anything, "compressed with compress", "unpack it, or compress it with gzip or zstd"},
+		{0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", anything, "a legacy Office file (.xls), or a workbook with a password", "save it as .xlsx or CSV, without a password"},
+		{0, "\x09\x08", anything, "a legacy Excel file (.xls)", "save it as .xlsx or CSV"},
+		{0, "version https://git-lfs.github.com/spec/", anything, "a Git LFS pointer, not the data", "run git lfs pull, then publish the file"},
+		{0, "/annex/objects/", anything, "a git-annex pointer, not the data", "run git annex get, then publish the file"},
+		{0, "ARROW1", binary, "an Arrow (Feather) file", "save it as Parquet or CSV"},
+		{0, "FEA1", binary, "a Feather file", "save it as Parquet or CSV"},
+		{0, "\xFF\xFF\xFF\xFF", anything, "an Arrow stream", "save it as Parquet or CSV"},
+		{0, "ORC", binary, "an ORC file", "save it as Parquet or CSV"},
+		{0, "Obj\x01", anything, "an Avro file", "save it as Parquet, JSON or CSV"},
+		{0, "\x89HDF\r\n\x1A\n", anything, "an HDF5 file", "save its tables as Parquet or CSV"},
+		{0, "CDF\x01", anything, "a NetCDF file", "save its tables as Parquet or CSV"},
+		{8, "DUCK", binary, "a DuckDB database", "save its tables as Parquet or CSV"},
+		{0, "\x00\x01\x00\x00Standard ", anything, "a Microsoft Access database", "save its tables as CSV"},
+		{0, "RDX", binary, "an R data file", "save its tables as CSV"},
+		{0, "X\n\x00\x00", anything, "an R data file", "save its tables as CSV"},
+		{0, "<stata_dta>", anything, "a Stata file", "save it as CSV"},
+		{0, "$FL", binary, "an SPSS file", "save it as CSV"},
+		{0, "\x93NUMPY", anything, "a NumPy array", "save it as CSV"},
+		{0, "\x80\x04\x95", anything, "a Python pickle", "save it as Parquet or CSV"},
+		{0, "PGDMP", binary, "a PostgreSQL dump", "export its tables as CSV"},
+		{0, "%PDF-", anything, "a PDF document", "publish the data that it was made from"},
+		{0, "{\\rtf", anything, "an RTF document", "save its table as CSV"},
+		{0, "\x89PNG", anything, "an image", "publish a table"},
+		{0, "\xFF\xD8\xFF", anything, "an image", "publish a table"},
+		{0, "GIF8", binary, "an image", "publish a table"},
+		{0, "<!doctype html", markup, "a web page", "download the data that the page links to"},
+		{0, "<html", markup, "a web page", "download the data that the page links to"},
+		{0, "<?xml", markup, "XML", "save the data as CSV or JSON"},
+		{0, "-- mysql dump", markup, "an SQL dump", "export its tables as CSV"},
+		{0, "-- mariadb dump", markup, "an SQL dump", "export its tables as CSV"},
+		{0, "--\n-- postgresql database dump", markup, "an SQL dump", "export its tables as CSV"},
+	} {
+		content := head
+		if f.in == markup {
+			content = text
+		}
+		if len(content) > f.at && bytes.HasPrefix(content[f.at:], []byte(f.magic)) && (f.in != binary || bytes.IndexByte(head, 0) >= 0) {
+			return herb.Invalidf("the file is %s; %s", f.is, f.remedy)
+		}
+	}
 	return nil
 }

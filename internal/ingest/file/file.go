@@ -101,7 +101,7 @@ func Open(ctx context.Context, path string, o Options) (_ *File, err error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if f.kind = compressionOf(head[:n]); f.kind == kindZip {
+	if f.kind = compressionOf(head[:n]); f.kind == "zip" {
 		if err := f.openArchive(); err != nil {
 			return nil, err
 		}
@@ -117,13 +117,12 @@ func Open(ctx context.Context, path string, o Options) (_ *File, err error) {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
 	}
-	if inner := compressionOf(f.head); f.kind != kindNone && inner != kindNone && inner != kindZip {
+	if inner := compressionOf(f.head); f.kind != "" && inner != "" && inner != "zip" {
 		return nil, herb.Invalidf("the file is compressed twice, with %s inside %s; unpack it once", inner, f.kind)
 	}
 	return f, nil
 }
 
-// openDisk opens the file at the path and its companions.
 func (f *File) openDisk() error {
 	for _, suffix := range []string{"", "-wal", "-journal"} {
 		path := f.path + suffix
@@ -149,13 +148,10 @@ func (f *File) openDisk() error {
 	return nil
 }
 
-// companions returns the files that belong to a database of the same name.
 func (f *File) companions() []diskFile { return f.disk[min(1, len(f.disk)):] }
 
-// Name implements rows.File.
 func (f *File) Name() string { return f.name }
 
-// Size implements rows.File.
 func (f *File) Size() int64 {
 	size := f.stored.Size()
 	for _, b := range f.companions() {
@@ -164,18 +160,13 @@ func (f *File) Size() int64 {
 	return size
 }
 
-// NewBudget returns a budget for reading a table of the file.
 func (f *File) NewBudget(l rows.Limits) *rows.Budget {
 	l.Usage = f.usage
 	return rows.NewBudget(f.ctx, f.Size(), l)
 }
 
-// Open implements rows.File.
-func (f *File) Open() (io.ReadCloser, error) { return f.decompress() }
-
-// Random implements rows.File.
 func (f *File) Random() (io.ReaderAt, int64, error) {
-	if f.kind == kindNone {
+	if f.kind == "" {
 		return &storedReader{f: f, in: f.stored, random: true}, f.stored.Size(), nil
 	}
 	if f.content == nil {
@@ -196,9 +187,8 @@ func (f *File) Random() (io.ReaderAt, int64, error) {
 	return f.content, info.Size(), nil
 }
 
-// Path implements rows.File.
 func (f *File) Path() (string, error) {
-	if f.byPath = f.kind == kindNone && f.disk != nil && (f.opts.Dir.root == nil || f.opts.InPlace); f.byPath {
+	if f.byPath = f.kind == "" && f.disk != nil && (f.opts.Dir.root == nil || f.opts.InPlace); f.byPath {
 		return f.path, nil
 	}
 	if f.copied != "" {
@@ -225,7 +215,6 @@ func (f *File) Path() (string, error) {
 	return path, nil
 }
 
-// Document implements rows.File.
 func (f *File) Document(open func() (io.Closer, error)) (io.Closer, error) {
 	if f.document != nil {
 		return f.document, nil
@@ -278,7 +267,7 @@ func (f *File) Cause(err error) error {
 // damage returns why the content of a compressed file is wrong if that is because the stored data is damaged, which only
 // its end shows. It reads a bounded amount, and nothing if the content was copied.
 func (f *File) damage() error {
-	if f.kind == kindNone || f.content != nil || f.document != nil {
+	if f.kind == "" || f.content != nil {
 		return nil
 	}
 	in, err := f.Open()
@@ -327,10 +316,8 @@ type storedReader struct {
 	random bool  // reads are in any order and count as progress
 }
 
-// reader returns the stored file from an offset on.
 func (f *File) reader(at int64) *storedReader { return &storedReader{f: f, in: f.stored, at: at} }
 
-// ReadAt implements io.ReaderAt.
 func (s *storedReader) ReadAt(p []byte, at int64) (n int, err error) {
 	if err = context.Cause(s.f.ctx); err == nil {
 		n, err = s.in.ReadAt(p, at)
@@ -347,7 +334,6 @@ func (s *storedReader) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// Read implements io.Reader.
 func (s *storedReader) Read(p []byte) (int, error) {
 	n, err := s.ReadAt(p, s.at)
 	s.at += int64(n)

@@ -1,9 +1,19 @@
 package file
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -63,4 +73,146 @@ func (s *Shared) Release() {
 		s.idle.Close()
 		s.idle = nil
 	}
+}
+
+// TempCopy copies the output of a reader to a temporary file without a name.
+func TempCopy(dir string, r io.Reader) (*os.File, error) {
+	f, err := rows.TempFile(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := copyAll(f, r); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func createCopy(path string, r io.Reader) error {
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(copyAll(out, r), out.Close())
+}
+
+// copyAll copies in large pieces, which methods of the reader or writer for copying would not do.
+func copyAll(to io.Writer, from io.Reader) error {
+	_, err := io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, make([]byte, bufferBytes))
+	return err
+}
+
+// copyDir returns a temporary folder for copies of a database, for a library that opens files by name. It is removed when the
+// library has opened them, so a process leaves one behind only if it is killed before. Such leftovers are removed after a day.
+func (f *File) copyDir() (string, error) {
+	const prefix, maxAge = "herbarium-copy-", 24 * time.Hour
+	parent := cmp.Or(f.opts.Temp, os.TempDir())
+	leftovers, _ := filepath.Glob(filepath.Join(parent, prefix+"*"))
+	for _, dir := range leftovers {
+		if info, err := os.Lstat(dir); err == nil && time.Since(info.ModTime()) > maxAge {
+			_ = os.RemoveAll(dir) // another attempt follows with the next copy
+		}
+	}
+	dir, err := os.MkdirTemp(parent, prefix+"*")
+	if err == nil {
+		f.closers = append(f.closers, func() error { return os.RemoveAll(dir) })
+	}
+	return dir, err
+}
+
+// ErrEscapes is the cause of errors about paths that lead out of their folder.
+var ErrEscapes = errors.New("path escapes from its folder")
+
+// Dir opens the files of one folder. Paths are resolved by os.Root, so that neither ".." nor a symbolic link leads out of
+// the folder, even if it is replaced meanwhile. The zero value opens any path; it is for paths that the user named.
+type Dir struct {
+	root *os.Root
+	path string
+}
+
+// OpenDir opens a folder that the user named. The caller closes it.
+func OpenDir(path string) (Dir, error) { return Dir{}.Sub(path) }
+
+// Path returns the folder, or "" for the zero value.
+func (d Dir) Path() string { return d.path }
+
+// Sub opens a folder below. The caller closes it.
+func (d Dir) Sub(path string) (Dir, error) {
+	root, err := resolve(d, path, os.OpenRoot, d.root.OpenRoot)
+	return Dir{root, path}, err
+}
+
+// Rel returns a path relative to the folder. It fails if the path is outside.
+func (d Dir) Rel(path string) (string, error) {
+	rel, err := filepath.Rel(d.path, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", d.escape(path)
+	}
+	return rel, nil
+}
+
+func (d Dir) Open(path string) (*os.File, error) {
+	return resolve(d, path, os.Open, d.root.Open)
+}
+
+func (d Dir) Stat(path string) (fs.FileInfo, error) {
+	return resolve(d, path, os.Stat, d.root.Stat)
+}
+
+// resolve calls anywhere with a path, or within with the path relative to the folder if there is one.
+func resolve[T any](d Dir, path string, anywhere, within func(string) (T, error)) (result T, err error) {
+	target, open := path, anywhere
+	if d.root != nil {
+		open = within
+		if target, err = d.Rel(path); err != nil {
+			return result, err
+		}
+	}
+	result, err = open(target)
+	return result, d.failure(path, err)
+}
+
+// ReadDir lists a folder, sorted by name.
+func (d Dir) ReadDir(path string) ([]fs.DirEntry, error) {
+	f, err := d.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, d.failure(path, err)
+}
+
+func (d Dir) Close() error {
+	if d.root == nil {
+		return nil
+	}
+	return d.root.Close()
+}
+
+// failure adds the path to an error of the operating system.
+func (d Dir) failure(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok && strings.Contains(e.Err.Error(), "escapes") { // os.Root exports no such error
+		return d.escape(path)
+	}
+	return CannotRead(path, err)
+}
+
+func (d Dir) escape(path string) error {
+	return herb.Wrap(herb.CodeInvalid, ErrEscapes, "%s: leads out of the folder %s; put the file itself there, or a relative link to a file in the folder", path, d.path)
+}
+
+// CannotRead returns the error for a path that cannot be opened. The message of the operating system repeats the path, so
+// only its cause is kept.
+func CannotRead(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return herb.Errorf(herb.CodeNotFound, "%s: no such file or directory", path)
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	return herb.Wrap(herb.CodeInvalid, err, "%s: cannot be read", path)
 }

@@ -651,3 +651,49 @@ func BenchmarkOpen(b *testing.B) {
 		})
 	}
 }
+
+// packed is a document that is stored in a few bytes.
+type packed struct{ memory }
+
+func (packed) Size() int64 { return 100 }
+
+// TestReader_ManyTables reads the tables of a document, which is unpacked again for each of them, until the limit of what they
+// share is reached.
+func TestReader_ManyTables(t *testing.T) {
+	t.Parallel()
+	document := packed{memory{Base: "x.json", Content: `{"long": "` + strings.Repeat("x", 4<<20) + `", "t": [{"a": 1}]}`}}
+	for name, f := range map[string]rows.File{"parsed": document, "passed": kept{document, places{}}} {
+		usage, tables := new(rows.Usage), 0
+		var err error
+		for ; err == nil && tables < 100; tables++ {
+			_, err = rowstest.Read(t.Context(), Format(), f, rows.Options{Table: "t"}, rows.Limits{Usage: usage})
+		}
+		if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "unpacked bytes") || tables != 16 {
+			t.Errorf("%s: got error %v after %d tables; want 16", name, err, tables)
+		}
+	}
+}
+
+// kept is a document whose places are kept, as those of an open file.
+type kept struct {
+	rows.File
+	places io.Closer
+}
+
+func (k kept) Document(func() (io.Closer, error)) (io.Closer, error) { return k.places, nil }
+
+// TestReader_ParsedOnce reads the tables of a document that is not valid any more when the second one is read, except for the
+// table itself.
+func TestReader_ParsedOnce(t *testing.T) {
+	t.Parallel()
+	known := places{}
+	for _, c := range []struct{ document, table, want string }{
+		{"{\"long\": [1, 2],\n\"x\": {\"t\": [{\"a\": 1}],\n\"u\": [{\"a\": 2}, {\"a\": 3}]}}", "x.t", "1"},
+		{"{!!!!!!!!!!!!!!! \n                      \n    [{\"a\": 2}, {\"a\": 3}]!!", "x.u", "2"},
+	} {
+		got, err := rowstest.Read(t.Context(), Format(), kept{memory{Base: "x.json", Content: c.document}, known}, rows.Options{Table: c.table}, rows.Limits{})
+		if err != nil || got.Rows[1][0] != c.want {
+			t.Errorf("%s: got %v, error %v", c.table, got.Rows, err)
+		}
+	}
+}

@@ -120,7 +120,6 @@ func (l *layout) scanObject(around *shape) (s shape) {
 	return s
 }
 
-// scanMember scans the value of a member of an object with a shape.
 func (l *layout) scanMember(s *shape) {
 	c, _ := l.peekToken()
 	switch {
@@ -159,7 +158,6 @@ func (l *layout) checkColumn(values int, isColumn bool) {
 	}
 }
 
-// scanArray scans the value of a member that is an array.
 func (l *layout) scanArray() {
 	name := string(l.path[1+bytes.LastIndexByte(l.path, pathSeparator):])
 	describesColumns := isHeader(name)
@@ -247,7 +245,6 @@ type shape struct {
 	names    map[string]int // how many of those objects have a member of a name
 }
 
-// addField counts a member of a member.
 func (s *shape) addField(name []byte) {
 	s.fields++
 	if s.names == nil {

@@ -24,6 +24,7 @@ type parser struct {
 	text   *charset.Text
 	budget *rows.Budget
 	rec    []byte // the window of the text
+	before int64  // bytes of the text before the window
 	pos    int    // in rec
 	line   int
 	record int    // number of the current record, from 1
@@ -41,7 +42,6 @@ type span struct{ start, end int }
 // pathSeparator distinguishes the member b of a from a member a.b. It cannot occur in JSON, because it is not UTF-8.
 const pathSeparator = 0xFF
 
-// content returns the text of a span.
 func (p *parser) content(s span) []byte { return p.rec[s.start:s.end] }
 
 // memberName returns the path of the current member as it is displayed.
@@ -71,7 +71,26 @@ func (p *parser) stop(err error) {
 // begin lets the window start at the current position.
 func (p *parser) begin() {
 	p.text.Advance(p.pos)
+	p.before += int64(p.pos)
 	p.rec, p.pos = p.text.Bytes(), 0
+}
+
+// place is a position in a text.
+type place struct {
+	offset int64
+	line   int
+}
+
+// place returns the current position.
+func (p *parser) place() place { return place{p.before + int64(p.pos), p.line} }
+
+// jump moves forward to a place without parsing.
+func (p *parser) jump(to place) {
+	for p.before < to.offset && (len(p.rec) > 0 || p.grow()) {
+		p.pos = int(min(int64(len(p.rec)), to.offset-p.before))
+		p.begin()
+	}
+	p.line = to.line
 }
 
 // peek returns the next byte, false at the end of the text.
@@ -82,13 +101,16 @@ func (p *parser) peek() (byte, bool) {
 	return p.rec[p.pos], true
 }
 
-// grow makes the window longer.
 func (p *parser) grow() bool {
 	if p.err != nil {
 		return false
 	}
-	more := p.text.More()
+	size, more := len(p.rec), p.text.More()
 	p.rec = p.text.Bytes()
+	if err := p.budget.Unpack(int64(len(p.rec) - size)); err != nil { // a document is read again for each of its tables
+		p.stop(err)
+		return false
+	}
 	switch err := p.text.Err(); {
 	case more || err == nil:
 	case err == charset.ErrTooLong:
@@ -208,7 +230,6 @@ func (p *parser) literal() span {
 	return span{}
 }
 
-// isLiteral reports whether c can be part of a number or of true, false and null.
 func isLiteral(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '+' || c == '.' || c == '_'
 }
@@ -251,7 +272,6 @@ func (p *parser) quotedText(raw bool) span {
 	return s
 }
 
-// unescape appends a string without its escapes.
 func (p *parser) unescape(out, b []byte) []byte {
 	for {
 		before, escape, found := bytes.Cut(b, []byte{'\\'})

@@ -1,16 +1,122 @@
+// Package jsonrows reads tables in JSON: arrays of records, records one after the other (NDJSON), arrays or keyed objects
+// within a document, columns, and GeoJSON features.
 package jsonrows
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"iter"
+	"maps"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/rows"
 )
+
+// Format returns the JSON format.
+func Format() rows.Format {
+	return rows.Format{Name: "json", Extensions: []string{".json", ".ndjson", ".jsonl", ".geojson"}, Matches: matches, Open: open, Tables: tables, Keyed: true}
+}
+
+// matches reports whether a text begins like an array of objects or arrays, or like an object with a member.
+func matches(head []byte) bool {
+	return regexp.MustCompile(`^\s*(\[\s*\[|(\[\s*)?\{\s*"[^"]*"\s*:)`).Match(charset.ASCII(head))
+}
+
+// tables lists the tables within a document by the paths of their members. It lists none if the document is one table.
+func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (found []rows.Table, err error) {
+	l, err := detectLayout(ctx, f, o, b)
+	for _, name := range l.tables {
+		found = append(found, rows.Table{Name: name})
+	}
+	return found, err
+}
+
+func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
+	text, err := charset.Open(ctx, f, o.Encoding, b.MaxRecord())
+	if err != nil {
+		return nil, err
+	}
+	known, err := f.Document(func() (io.Closer, error) { return places{}, nil })
+	if err != nil {
+		return nil, errors.Join(err, text.Close())
+	}
+	r := &reader{parser: parser{text: text, budget: b, line: 1}, options: o, index: map[string]*member{}, known: known.(places)}
+	if err := r.start(ctx, f); err != nil {
+		return nil, errors.Join(err, text.Close())
+	}
+	r.nextRow, r.endWalk = iter.Pull(r.walk)
+	return r, nil
+}
+
+// start determines how the records are arranged.
+func (r *reader) start(ctx context.Context, f rows.File) error {
+	o := &r.options
+	c, ok := r.peekToken()
+	switch {
+	case !ok:
+		r.fail("the file is empty; write an array of objects, or one object per line")
+	case o.Table != "" && c != '{':
+		r.fail("the file begins with %s and has no table %q; leave out the name of the table", describe(c), o.Table)
+	case c == '[':
+		r.inspectArray()
+	case c != '{':
+		r.fail("the file begins with %s; write an array of objects ([…]), or one object per line ({…})", describe(c))
+	case o.Table == "":
+		l, err := detectLayout(ctx, f, *o, r.budget)
+		if err != nil {
+			return err
+		}
+		if r.values = l.columns; r.values > 0 {
+			break
+		}
+		if o.ItemKeys == nil {
+			o.ItemKeys = l.keys
+		}
+		r.isMap = l.isMap
+		if r.sequence = !l.keyed && len(l.tables) == 0; len(l.tables) == 0 {
+			break
+		}
+		if o.Table = l.tables[0]; len(l.tables) > 1 {
+			return herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(l.tables), rows.JoinNames(l.tables), o.Table)
+		}
+		if len(l.members) > 0 {
+			r.notes = append(r.notes, fmt.Sprintf("the records are in %q; other members are not published: %s", o.Table, rows.JoinNames(l.members)))
+		}
+	}
+	return r.err
+}
+
+// inspectArray reads ahead in the array at the current position. It may be a record that others follow, as in NDJSON of
+// arrays, or have two elements: an object about the records, and their array, as the API of the World Bank responds.
+func (r *reader) inspectArray() {
+	sample, _ := r.text.Peek(64 << 10)
+	r.rec = sample
+	p := &parser{text: charset.Sample(sample[r.pos:]), budget: r.budget}
+	p.begin()
+	p.pos++
+	if c, ok := p.peekToken(); ok && c == '{' {
+		p.skip()
+		c, _ = p.peekToken()
+		p.pos = min(p.pos+1, len(p.rec))
+		next, _ := p.peekToken()
+		p.pos = min(p.pos+1, len(p.rec))
+		first, _ := p.peekToken()
+		r.paged = c == ',' && next == '[' && first == '{'
+	} else if ok {
+		p.pos = 0
+		p.skip()
+		c, _ = p.peekToken()
+		r.sequence = p.err == nil && c == '['
+	}
+}
 
 // reader implements rows.Rows. The types of the columns are declared after the last record.
 type reader struct {
@@ -36,31 +142,30 @@ type reader struct {
 	nameBytes int                // of the paths
 	key       span               // of the current record
 	cells     [][]byte
+	known     places // of the document
 }
 
-// errClosed ends the walk through a document that is closed before its end.
-var errClosed = errors.New("the rows are closed")
+// places are where tables begin, by name. They are known when a document has been read to its end for one table, so that it is
+// parsed once, however many tables it has.
+type places map[string]place
 
-// Columns implements rows.Rows.
+func (places) Close() error { return nil }
+
 func (r *reader) Columns() []rows.Column { return r.columns }
 
-// Notes implements rows.Rows.
 func (r *reader) Notes() []string { return append(r.text.Notes(), r.notes...) }
 
-// Options returns the given options, completed by what was detected.
 func (r *reader) Options() rows.Options {
 	o := r.options
 	o.Encoding = r.text.Encoding()
 	return o
 }
 
-// Close implements rows.Rows.
 func (r *reader) Close() error {
 	r.endWalk()
 	return r.text.Close()
 }
 
-// Next implements rows.Rows.
 func (r *reader) Next() ([][]byte, error) {
 	cells, ok := r.nextRow()
 	if ok {
@@ -76,9 +181,18 @@ func (r *reader) walk(yield func([][]byte) bool) {
 	c, ok := r.peekToken()
 	switch {
 	case r.options.Table != "":
+		if at, ok := r.known[r.options.Table]; ok {
+			r.jump(at)
+			if c, ok := r.peekToken(); ok {
+				r.readRecords(c)
+			}
+			return
+		}
 		var others []string
-		if !r.readTable("", &others) {
+		if passed := (places{}); !r.readTable("", &others, passed) {
 			r.stop(herb.Invalidf("no table %q; members: %s", rows.Clip(r.options.Table), rows.JoinNames(others)))
+		} else if _, trailing := r.peekToken(); !trailing && r.err == nil {
+			maps.Copy(r.known, passed)
 		}
 	case r.values > 0:
 		r.readColumns()
@@ -104,13 +218,17 @@ func (r *reader) walk(yield func([][]byte) bool) {
 	}
 }
 
-// readTable reads the table in the object at the current position and skips the other members, whose paths it collects.
-func (r *reader) readTable(prefix string, others *[]string) (found bool) {
+// readTable reads the table in the object at the current position and skips the other members. It collects their paths, and
+// the places of those that may be tables.
+func (r *reader) readTable(prefix string, others *[]string, passed places) (found bool) {
 	table := r.options.Table
 	r.object(false, func(s span) {
 		name := prefix + string(r.content(s))
 		r.path = append(r.path[:0], name...)
 		c, _ := r.peekToken()
+		if _, ok := passed[name]; !ok && (c == '[' || c == '{') && len(passed) <= maxTables {
+			passed[name] = r.place()
+		}
 		switch {
 		case name == table && !found && (c == '[' || c == '{'):
 			found = true
@@ -118,7 +236,7 @@ func (r *reader) readTable(prefix string, others *[]string) (found bool) {
 		case name == table && !found:
 			r.fail("the table %q is %s; it must be an array, or an object of objects", table, describe(c))
 		case c == '{' && !found && strings.HasPrefix(table, name+"."):
-			found = r.readTable(name+".", others)
+			found = r.readTable(name+".", others, passed)
 		default:
 			r.skipOther(others)
 		}
@@ -190,7 +308,7 @@ func (r *reader) readColumns() {
 			r.set(m, columns[i][r.record-1], 0)
 		}
 		if !r.yield(r.row()) {
-			r.stop(errClosed)
+			r.stop(io.EOF) // the rows are closed
 		}
 	}
 }
@@ -217,7 +335,7 @@ func (r *reader) readRecord() {
 		r.readMember()
 	}
 	if !isHeader && r.err == nil && !r.yield(r.row()) {
-		r.stop(errClosed)
+		r.stop(io.EOF) // the rows are closed
 	}
 	r.depth, r.forget = around, true
 	r.begin()

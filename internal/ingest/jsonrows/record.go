@@ -18,7 +18,6 @@ func (r *reader) readObject(prefix int) {
 	})
 }
 
-// readMember reads the value of the member at r.path.
 func (r *reader) readMember() {
 	m := r.enterMember()
 	c, _ := r.peekToken()
@@ -193,7 +192,6 @@ func (r *reader) enterMember() *member {
 	return m
 }
 
-// addColumn adds a column for a member.
 func (r *reader) addColumn(m *member, name string) {
 	r.columns = append(r.columns, rows.Column{Name: name})
 	r.fields, r.cells = append(r.fields, m), append(r.cells, nil)
@@ -203,12 +201,10 @@ func (r *reader) addColumn(m *member, name string) {
 	}
 }
 
-// set sets the value of a member in the current record.
 func (r *reader) set(m *member, s span, k kinds) {
 	m.record, m.value, m.kinds = r.record, s, m.kinds|k
 }
 
-// row returns the values of the current record.
 func (r *reader) row() [][]byte {
 	for i, m := range r.fields {
 		if r.cells[i] = nil; m.record == r.record {

@@ -24,14 +24,15 @@ const (
 
 // Limits for each byte of the stored file, and the minimum limits of small files. They bound time and disk space.
 const (
-	cellsPerByte    = 64 // tables of zeros or missing values compress well
-	elementsPerByte = 16
-	bytesPerByte    = 500
-	waitPerByte     = time.Microsecond
+	cellsPerByte    = 32 // tables of zeros or missing values compress well
+	elementsPerByte = 4
+	bytesPerByte    = 256
+	waitPerByte     = 400 * time.Nanosecond
 	freeCells       = 2 << 20
 	freeElements    = 1 << 20
 	freeBytes       = 64 << 20
-	freeWait        = 5 * time.Second
+	freeWait        = 3 * time.Second
+	cellsOfRow      = 2 // that a row counts for in addition to its own
 )
 
 // Limits bound what may be made of a file. Zero values mean the defaults.
@@ -90,9 +91,10 @@ func (b *Budget) WaitLeft() time.Duration {
 // Waited charges for the time that a database has computed.
 func (b *Budget) Waited(d time.Duration) { b.limits.Usage.waited.Add(int64(d)) }
 
-// Element charges for an element of a format that is parsed and may not become a value, such as a tag. It includes Step.
-func (b *Budget) Element() error {
-	return cmp.Or(b.Step(), checkExpansion(b.limits.Usage.elements.Add(1), b.stored, freeElements, elementsPerByte, "elements"))
+// Elements charges for n elements of a format that are parsed and may not become values, such as tags and attributes. It
+// includes Step.
+func (b *Budget) Elements(n int) error {
+	return cmp.Or(b.Step(), checkExpansion(b.limits.Usage.elements.Add(int64(n)), b.stored, freeElements, elementsPerByte, "elements"))
 }
 
 // Unpack charges for n bytes that are unpacked. It fails if they are more than a file of this size can reasonably hold.
@@ -163,7 +165,7 @@ func (b *Budget) Row(cells [][]byte, columns int) error {
 	}
 	used := b.limits.Usage
 	return cmp.Or(
-		checkExpansion(used.cells.Add(int64(max(1, columns))), b.stored, freeCells, cellsPerByte, "values, including missing ones"),
+		checkExpansion(used.cells.Add(int64(columns+cellsOfRow)), b.stored, freeCells, cellsPerByte, "values, including missing ones"),
 		checkExpansion(used.bytes.Add(int64(size)), b.stored, freeBytes, bytesPerByte, "bytes of values"),
 	)
 }
@@ -178,7 +180,6 @@ type limited struct {
 	names  int // bytes of their names
 }
 
-// Next implements Rows.
 func (l *limited) Next() ([][]byte, error) {
 	cells, err := l.Rows.Next()
 	if err == nil || err == io.EOF {
@@ -193,7 +194,6 @@ func (l *limited) Next() ([][]byte, error) {
 	return cells, l.budget.Row(cells, l.seen)
 }
 
-// checkColumns checks the columns that have been added since the last call.
 func (l *limited) checkColumns() error {
 	columns := l.Columns()
 	if err := l.budget.Columns(len(columns)); err != nil {

@@ -43,6 +43,9 @@ func (s Stream) Open() (io.ReadCloser, error) {
 	return io.NopCloser(r), nil
 }
 
+// Document does not close the document.
+func (s Stream) Document(open func() (io.Closer, error)) (io.Closer, error) { return open() }
+
 // Wraps returns values of Stream.Wrap by name: at once, and byte by byte with an error together with the last byte.
 func Wraps() map[string]func(io.Reader) io.Reader {
 	return map[string]func(io.Reader) io.Reader{

@@ -26,13 +26,14 @@ type database struct {
 	conn      *sql.Conn
 	maxLength int // bytes of a stored record
 	tables    []rows.Table
-	sources   []source // what each table is read from
+	kinds     []string // of the tables: table, view, virtual table
 
 	// Of the table that is read.
 	ctx         context.Context // ends if the database computes too long
 	cancel      context.CancelCauseFunc
 	watchdog    *time.Timer
-	maxComputed int // bytes of a value; 0 if values are stored
+	maxComputed int           // bytes of a value; 0 if values are stored
+	slowness    time.Duration // how many times longer than a computation reading may take
 	budget      *rows.Budget
 }
 
@@ -47,17 +48,17 @@ func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, 
 	return d, nil
 }
 
-// begin starts to charge a budget.
+// begin starts to charge a budget. The size of a database bounds the work of reading what is stored in it, so that the limit
+// on time is higher then: a busy machine must not be a reason to reject a table.
 func (d *database) begin(ctx context.Context, b *rows.Budget) {
-	d.budget, d.maxComputed = b, 0
+	d.budget, d.maxComputed, d.slowness = b, 0, 4
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
 	cancel := d.cancel
-	d.watchdog = time.AfterFunc(b.WaitLeft(), func() {
+	d.watchdog = time.AfterFunc(d.slowness*b.WaitLeft(), func() {
 		cancel(herb.Invalidf("the tables and views of the database take too long to compute; publish the results of views as tables"))
 	})
 }
 
-// end stops what begin started.
 func (d *database) end() {
 	d.watchdog.Stop()
 	d.cancel(nil)
@@ -92,7 +93,6 @@ func connect(ctx context.Context, f rows.File, b *rows.Budget) (*database, error
 	return d, nil
 }
 
-// hasContent reports whether a file exists and is not empty.
 func hasContent(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Size() > 0
@@ -135,11 +135,10 @@ func (d *database) limitLength(n int) error {
 // not limited, and SQLite holds all of them in memory.
 func (d *database) limitComputed(columns int) error {
 	const recordsInMemory = 12
-	d.maxComputed = recordsInMemory * d.budget.MaxRecord() / columns
+	d.maxComputed, d.slowness = recordsInMemory*d.budget.MaxRecord()/columns, 1
 	return d.limitLength(min(d.maxComputed, d.maxLength))
 }
 
-// query runs a query. SQLite interrupts it when the context ends.
 func (d *database) query(q string, args ...any) (found *sql.Rows, err error) {
 	return found, d.guard(func() error {
 		found, err = d.conn.QueryContext(d.ctx, q, args...)
@@ -147,7 +146,6 @@ func (d *database) query(q string, args ...any) (found *sql.Rows, err error) {
 	})
 }
 
-// Close closes the connection.
 func (d *database) Close() error {
 	if d.conn == nil {
 		return d.db.Close()
@@ -159,10 +157,10 @@ func (d *database) Close() error {
 // context has ended.
 func (d *database) guard(call func() error) error {
 	began := time.Now()
-	d.watchdog.Reset(d.budget.WaitLeft())
+	d.watchdog.Reset(d.slowness * d.budget.WaitLeft())
 	err := rows.Guard("the database", call)
 	d.watchdog.Stop()
-	d.budget.Waited(time.Since(began))
+	d.budget.Waited(time.Since(began) / d.slowness)
 	if err == nil {
 		return nil
 	}

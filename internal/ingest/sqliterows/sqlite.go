@@ -47,40 +47,36 @@ func Format() rows.Format {
 	}
 }
 
-// source is what a table is read from.
-type source struct {
-	kind  string // table, view, virtual table
-	order string // clause for the order of the rows in the file; empty: a view has its own
-}
-
-// listTables lists the tables by name, without those that SQLite uses internally. Views are published if there are no
-// tables.
+// listTables lists the tables by name, without those that SQLite uses internally or to store virtual tables. Views are
+// published if there are no tables. It does not use pragma_table_list, which computes the columns of all views: a few nested
+// views take forever.
 func (d *database) listTables() error {
-	found, err := d.query(`SELECT name, iif(type = 'virtual', 'virtual table', type),
-		CASE WHEN type <> 'table' THEN ''
-			WHEN wr THEN ' ORDER BY ' || (SELECT group_concat(format('"%w"', name), ', ' ORDER BY pk) FROM pragma_table_xinfo(l.name) WHERE pk > 0)
-			ELSE ' NOT INDEXED' END
-		FROM pragma_table_list AS l
-		WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
+	found, err := d.query(`WITH objects AS (
+			SELECT name, iif(type = 'table' AND ifnull(rootpage, 0) = 0, 'virtual table', type) AS kind
+			FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\')
+		SELECT name, kind FROM objects
+		WHERE kind <> 'table' OR name NOT IN (SELECT name || '_' || value FROM objects, json_each(
+				'["config", "content", "data", "docsize", "idx", "node", "parent", "rowid", "segdir", "segments", "stat"]')
+			WHERE kind = 'virtual table')
+		ORDER BY name`)
 	if err != nil {
 		return err
 	}
 	defer found.Close()
 	published := "view"
 	for found.Next() {
-		var name string
-		var s source
-		if err := found.Scan(&name, &s.kind, &s.order); err != nil {
+		var name, kind string
+		if err := found.Scan(&name, &kind); err != nil {
 			return err
 		}
-		d.tables, d.sources = append(d.tables, rows.Table{Name: name}), append(d.sources, s)
-		if s.kind == "table" {
-			published = s.kind
+		d.tables, d.kinds = append(d.tables, rows.Table{Name: name}), append(d.kinds, kind)
+		if kind == "table" {
+			published = kind
 		}
 	}
-	for i, s := range d.sources {
-		if s.kind != published {
-			d.tables[i].Skipped = "a " + s.kind + ", which is published only by name"
+	for i, kind := range d.kinds {
+		if kind != published {
+			d.tables[i].Skipped = "a " + kind + ", which is published only by name"
 		}
 	}
 	return d.guard(found.Err)
@@ -120,16 +116,18 @@ type reader struct {
 	cells   [][]byte
 }
 
-// start starts to read a table. An empty name selects the only one.
 func (r *reader) start(name string) error {
 	i, err := selectTable(r.tables, name)
 	if err != nil {
 		return err
 	}
 	r.table = r.tables[i].Name
-	from := r.sources[i]
+	kind := r.kinds[i]
 	if name == "" {
-		r.notes = rows.SelectionNotes(from.kind, r.tables, i)
+		r.notes = rows.SelectionNotes(kind, r.tables, i)
+	}
+	if kind != "table" {
+		r.slowness = 1 // the names of the columns of a view are computed
 	}
 	if err := r.limitLength(r.maxLength); err != nil { // the last table may have lowered it
 		return err
@@ -138,9 +136,9 @@ func (r *reader) start(name string) error {
 		return err
 	}
 	if len(r.columns) == 0 {
-		return herb.Invalidf("%s %q has no columns", from.kind, r.table)
+		return herb.Invalidf("%s %q has no columns", kind, r.table)
 	}
-	if from.kind != "table" || slices.ContainsFunc(r.stored, func(c column) bool { return c.isComputed }) {
+	if kind != "table" || slices.ContainsFunc(r.stored, func(c column) bool { return c.isComputed }) {
 		if err := r.limitComputed(len(r.columns)); err != nil {
 			return err
 		}
@@ -151,8 +149,24 @@ func (r *reader) start(name string) error {
 		list[i] = "+" + quote(c.Name) // the sign keeps the driver from converting the value to the declared type
 		r.into[i] = &r.values[i]
 	}
-	r.rows, err = r.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(r.table) + from.order)
+	order := "" // of a view
+	if kind == "table" {
+		if order, err = r.storedOrder(); err != nil {
+			return err
+		}
+	}
+	r.rows, err = r.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(r.table) + order)
 	return err
+}
+
+// storedOrder returns the clause for the order of the rows in the file. A table without row IDs is stored in the order of its
+// primary key: the index of the key has no column for them.
+func (r *reader) storedOrder() (order string, err error) {
+	return order, r.guard(func() error {
+		return r.conn.QueryRowContext(r.ctx, `SELECT ' NOT INDEXED' || ifnull(' ORDER BY ' || group_concat(format('"%w"', name), ', ' ORDER BY pk), '')
+			FROM pragma_table_xinfo(?1) WHERE pk > 0 AND EXISTS (SELECT 1 FROM pragma_index_list(?1) AS l
+				WHERE origin = 'pk' AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(l.name) WHERE cid = -1))`, r.table).Scan(&order)
+	})
 }
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
@@ -236,7 +250,6 @@ type column struct {
 	isOther    bool      // some value is not text that looks like a date
 }
 
-// appendValue appends a value of the column.
 func (c *column) appendValue(b []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:

@@ -252,6 +252,19 @@ func TestReader_Wait(t *testing.T) {
 	}
 }
 
+// TestReader_NestedViews reads a table beside views whose columns take forever to compute.
+func TestReader_NestedViews(t *testing.T) {
+	t.Parallel()
+	statements := []string{`CREATE TABLE t (a)`, `INSERT INTO t VALUES (7)`, `CREATE VIEW v0 AS SELECT a FROM t`}
+	for i := range 40 {
+		statements = append(statements, fmt.Sprintf(`CREATE VIEW v%d AS SELECT x.a FROM v%d AS x, v%d AS y`, i+1, i, i))
+	}
+	got, err := rowstest.Read(t.Context(), Format(), diskFile(createDatabase(t, "x.db", statements...)), rows.Options{}, rows.Limits{})
+	if err != nil || len(got.Rows) != 2 || got.Rows[1][0] != "7" {
+		t.Errorf("got %v, error %v", got.Rows, err)
+	}
+}
+
 // TestReader_OtherTables lists the tables that are published only by name.
 func TestReader_OtherTables(t *testing.T) {
 	t.Parallel()

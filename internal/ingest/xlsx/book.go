@@ -7,10 +7,14 @@ import (
 	"errors"
 	"io"
 	"math"
+	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
@@ -26,7 +30,6 @@ const (
 type book struct {
 	in         *rows.Input
 	parts      map[string]*zip.File // by name in lower case, because names are compared that way
-	charged    map[*zip.File]bool   // parts whose size was charged to the budget
 	sheets     []rows.Table         // those with cells
 	sheetParts []string             // their names
 	date1904   bool
@@ -63,7 +66,7 @@ func readBook(f rows.File, b *rows.Budget) (*book, error) {
 	case err != nil:
 		return nil, in.Locate(err, "the workbook")
 	}
-	k := &book{in: in, parts: make(map[string]*zip.File, len(z.File)), charged: map[*zip.File]bool{}}
+	k := &book{in: in, parts: make(map[string]*zip.File, len(z.File))}
 	for _, f := range z.File {
 		k.parts[partKey(f.Name)] = f
 	}
@@ -78,7 +81,6 @@ func partKey(name string) string {
 	return strings.ToLower(strings.TrimPrefix(strings.ReplaceAll(name, `\`, "/"), "/"))
 }
 
-// Close releases the shared strings.
 func (k *book) Close() error {
 	if k.strings.file == nil {
 		return nil
@@ -125,7 +127,6 @@ func (k *book) relations(of string) (parts, worksheets map[string]string) {
 	return parts, worksheets
 }
 
-// readSheets reads the list of sheets.
 func (k *book) readSheets(main string, worksheets map[string]string) {
 	k.visit(main, maxPart, func(x *part) {
 		switch string(x.path) {
@@ -145,7 +146,6 @@ func (k *book) readSheets(main string, worksheets map[string]string) {
 	})
 }
 
-// readStyles reads the number formats of cells.
 func (k *book) readStyles(name string) {
 	formats := builtinStyles()
 	k.visit(name, maxPart, func(x *part) {
@@ -158,5 +158,94 @@ func (k *book) readStyles(name string) {
 		case "/styleSheet/cellXfs/xf":
 			k.styles = append(k.styles, formats[id])
 		}
+	})
+}
+
+const (
+	maxMemory  = 24 << 20 // bytes of shared strings in memory
+	maxStrings = 1 << 24
+)
+
+// sharedStrings is the table of strings that cells refer to by number. A large table is in a temporary file.
+type sharedStrings struct {
+	ends   []int64 // of each string, after a zero
+	memory []byte  // what is not in the file
+	file   *os.File
+}
+
+func (k *book) readStrings(name string) {
+	t := &k.strings
+	t.ends = []int64{0}
+	var text []byte
+	k.visit(name, maxSheet, func(x *part) {
+		switch string(x.path) {
+		case "/sst/si/t/text()", "/sst/si/r/t/text()": // phonetic hints are in rPh
+			text = append(text, x.text...)
+			if err := k.in.Budget.Record(len(text)); err != nil {
+				x.err = x.locate(err)
+			}
+		case "/sst/si/end()":
+			value := unescapeControls(text)
+			t.ends = append(t.ends, t.ends[len(t.ends)-1]+int64(len(value)))
+			t.memory, text = append(t.memory, value...), text[:0]
+			if len(t.ends) > maxStrings+1 {
+				x.err = herb.Invalidf("the workbook has more than %d texts; save the data as CSV", maxStrings)
+			} else if len(t.memory) >= maxMemory {
+				x.err = t.spill(k.in.Budget)
+			}
+		}
+	})
+	if k.err == nil && t.file != nil {
+		k.err = t.spill(k.in.Budget)
+	}
+}
+
+func (t *sharedStrings) spill(b *rows.Budget) (err error) {
+	if t.file == nil {
+		if t.file, err = b.TempFile(); err != nil {
+			return err
+		}
+	}
+	_, err = t.file.Write(t.memory)
+	t.memory = nil
+	return err
+}
+
+func (t *sharedStrings) appendString(b, number []byte) ([]byte, error) {
+	i, err := strconv.Atoi(string(number))
+	if err != nil || i < 0 || i+1 >= len(t.ends) {
+		return nil, herb.Invalidf("a cell refers to a shared string that is missing; save the workbook again")
+	}
+	start, end := t.ends[i], t.ends[i+1]
+	if t.file == nil {
+		return append(b, t.memory[start:end]...), nil
+	}
+	n := len(b)
+	b = slices.Grow(b, int(end-start))[:n+int(end-start)]
+	_, err = t.file.ReadAt(b[n:], start)
+	return b, err
+}
+
+// controlEscape matches the escape of a UTF-16 code unit, or those of a surrogate pair.
+var controlEscape = regexp.MustCompile(`_x[dD][89abAB][0-9a-fA-F]{2}__x[dD][c-fC-F][0-9a-fA-F]{2}_|_x[0-9a-fA-F]{4}_`)
+
+// unescapeControls replaces the escapes of characters that XML cannot hold, such as _x000D_.
+func unescapeControls(b []byte) []byte {
+	if !bytes.Contains(b, []byte("_x")) {
+		return b
+	}
+	return controlEscape.ReplaceAllFunc(b, func(escape []byte) []byte {
+		unit := func(at int) rune {
+			v, _ := strconv.ParseUint(string(escape[at+2:at+6]), 16, 16)
+			return rune(v)
+		}
+		r := unit(0)
+		if len(escape) > len("_x000D_") {
+			r = utf16.DecodeRune(r, unit(7))
+		}
+		if utf16.IsSurrogate(r) { // alone
+			return escape
+		}
+		return utf8.AppendRune(nil, r)
 	})
 }

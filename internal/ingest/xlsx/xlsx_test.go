@@ -352,6 +352,7 @@ func TestReader_rejected(t *testing.T) {
 		{"more than it says", packed(t, endless(t, 3), 1<<20), "xl/s.xml"},
 		{"a zip bomb", packed(t, make([]byte, 64<<10), 300<<20), "more than 67108864 unpacked bytes"},
 		{"rows without end", bad(strings.Repeat("<row/>", 2<<20)), "more than 1048576 elements"},
+		{"attributes without end", bad(strings.Repeat(`<row a="" b="" c="" d="" e="" f="" g=""/>`, 1<<18)), "more than 1048576 elements"},
 		{"parts that are too large together", string(makeBook(t, "", map[string]string{
 			"xl/sharedStrings.xml":     "<sst>" + blank + "</sst>",
 			"xl/worksheets/sheet1.xml": "<worksheet>" + blank + "</worksheet>",
