@@ -6,7 +6,6 @@ import (
 	"herbarium/bench/gen"
 )
 
-// statement is the SQL of a shape.
 type statement struct {
 	counted string // FROM and WHERE of the total
 	listed  string // FROM and WHERE of the page
@@ -47,7 +46,6 @@ func statements() map[string]statement {
 	}
 }
 
-// count returns the SQL of the total.
 func (s statement) count() string { return "SELECT count(*) FROM " + s.counted }
 
 // page returns the SQL of a page. Its last arguments are the size and the offset.

@@ -53,7 +53,6 @@ func (r *Random) Next() Shape {
 	}
 }
 
-// valid reports whether the API accepts a request.
 func (r *Random) valid(s Shape) (ok bool) {
 	var err error
 	if s.Facets {
@@ -64,7 +63,6 @@ func (r *Random) valid(s Shape) (ok bool) {
 	return err == nil
 }
 
-// record returns the values of a random record.
 func (r *Random) record() []string {
 	line := string(r.generator.AppendRecord(nil, r.IntN(r.records)))
 	values, err := csv.NewReader(strings.NewReader(line)).Read()

@@ -81,7 +81,6 @@ type exitError struct {
 	code int
 }
 
-// Unwrap returns the cause.
 func (e *exitError) Unwrap() error { return e.error }
 
 // usage marks the error of an invalid command line; nil stays nil.
@@ -165,7 +164,6 @@ func addSettings(flags *pflag.FlagSet, group string, keys ...string) {
 	}
 }
 
-// config loads the configuration of a command.
 func (r *runner) config(cmd *cobra.Command) (app.Config, error) {
 	given := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = f.Value.String() })

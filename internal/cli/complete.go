@@ -84,7 +84,6 @@ func (r *runner) completeData(
 	}
 }
 
-// completeDataset offers the names of datasets.
 func (r *runner) completeDataset() completion {
 	return r.completeData(0, func(ctx context.Context, d *app.Data, _ herb.Ref, _ string) ([]string, error) {
 		return datasetNames(ctx, d)
@@ -99,7 +98,6 @@ func datasetNames(ctx context.Context, d *app.Data) (names []string, err error) 
 	return names, err
 }
 
-// completeVersion offers the stored versions of the dataset.
 func (r *runner) completeVersion() completion {
 	return r.completeData(0, func(ctx context.Context, d *app.Data, ref herb.Ref, _ string) (values []string, err error) {
 		versions, err := d.Library.History(ctx, ref)
@@ -137,7 +135,6 @@ func queryParameters(ds herb.Dataset, typed string) (values []string) {
 	return append(values, before+query.ParamSearch+"=\tfull-text search", before+query.ParamSort+"=\torder of the records")
 }
 
-// completeScope offers the scopes of a key.
 func (r *runner) completeScope() completion {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		values := []string{string(herb.ScopePlantsWrite) + "\tcreate plants", string(herb.ScopeDataRead) + "\tlist every dataset"}

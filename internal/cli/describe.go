@@ -73,7 +73,6 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 	return cmd
 }
 
-// describeInput describes standard input.
 func (r *runner) describeInput(ctx context.Context, as string, given readFlags, opts ingest.Options) (*describe.Description, error) {
 	ref, err := herb.ParseRef(cmp.Or(as, "data/records"))
 	if err != nil {

@@ -39,7 +39,6 @@ that.`,
 	return r.jsonFlag(cmd, ", one finding per line")
 }
 
-// doctor runs the checks and prints the findings.
 func (r *runner) doctor(ctx context.Context, c app.Config) error {
 	counts := map[doctor.Status]int{}
 	color := map[doctor.Status]string{doctor.OK: green, doctor.Warn: yellow, doctor.Fail: red}

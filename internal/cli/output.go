@@ -27,7 +27,6 @@ func (r *runner) jsonFlag(cmd *cobra.Command, more string) *cobra.Command {
 	return cmd
 }
 
-// writeJSON writes a value as a line of JSON.
 func writeJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
 
 // print writes a result: a value as JSON with --json, else a line of text.
@@ -80,7 +79,6 @@ func (r *runner) confirm(question string) error {
 	return ask(r.In, r.Err, question)
 }
 
-// ask writes a question and reads the answer.
 func ask(in io.Reader, out io.Writer, question string) error {
 	fmt.Fprintf(out, "%s [y/N] ", question)
 	answer, err := bufio.NewReader(in).ReadString('\n')

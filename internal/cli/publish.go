@@ -190,7 +190,6 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 	return err
 }
 
-// printResult prints the result of a publish.
 func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts publishOptions) error {
 	if failure != nil {
 		defer fmt.Fprintf(r.Err, "herbarium: %s: %v\n", ref, failure)

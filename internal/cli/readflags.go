@@ -20,7 +20,6 @@ type readFlags struct {
 	skip                                         int
 }
 
-// add adds the flags to a command.
 func (f *readFlags) add(cmd *cobra.Command) {
 	names := source.FormatNames(ingest.Formats())
 	flags := cmd.Flags()
@@ -33,7 +32,6 @@ func (f *readFlags) add(cmd *cobra.Command) {
 	setGroup(flags, groupReading, "format", "delimiter", "encoding", "header", "comment", "skip")
 }
 
-// options parses the flags.
 func (f readFlags) options() (format string, o rows.Options, err error) {
 	if f.format != "" {
 		if format, err = source.ParseFormat(ingest.Formats(), f.format); err != nil {
@@ -84,7 +82,6 @@ func (f readFlags) check(sources []source.Source) error {
 	return nil
 }
 
-// printSkipped prints why files were skipped.
 func (r *runner) printSkipped(skipped []source.Skipped) {
 	var notes []string
 	for _, s := range skipped {

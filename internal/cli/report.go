@@ -60,7 +60,6 @@ func reportNotes(rep *herb.Report) (all []string) {
 	return all
 }
 
-// writeNotes writes notes.
 func writeNotes(w io.Writer, notes []string) {
 	for _, n := range notes {
 		fmt.Fprintf(w, "  note: %s\n", n)

@@ -95,7 +95,6 @@ func writeUsage(cmd *cobra.Command) error {
 	return nil
 }
 
-// writeCommands writes the subcommands of a group.
 func writeCommands(w io.Writer, cmd *cobra.Command, title, group string) {
 	for _, c := range cmd.Commands() {
 		if c.GroupID != group || !c.IsAvailableCommand() {
@@ -109,7 +108,6 @@ func writeCommands(w io.Writer, cmd *cobra.Command, title, group string) {
 	}
 }
 
-// terminalWidth returns the number of columns of a terminal.
 func terminalWidth(w io.Writer) int {
 	const usual = 80
 	if f, ok := w.(*os.File); ok {

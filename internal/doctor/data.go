@@ -79,7 +79,6 @@ func (d *doctor) checkPostgres(i postgres.Inspection) (usable bool) {
 	return usable
 }
 
-// readCatalogue reads the live versions.
 func (d *doctor) readCatalogue(ctx context.Context) {
 	s, err := app.OpenStore(ctx, d.Config)
 	if err != nil {
@@ -101,7 +100,6 @@ func (d *doctor) readCatalogue(ctx context.Context) {
 	}
 }
 
-// checkCatalogue reports the size of the catalogue.
 func (d *doctor) checkCatalogue(context.Context) {
 	if !d.known {
 		d.warn("see database", "not checked, because the database cannot be used")

@@ -40,7 +40,6 @@ type Result struct {
 // timeout limits each check, so that a service that does not answer does not block the others.
 const timeout = 30 * time.Second
 
-// doctor runs the checks.
 type doctor struct {
 	app.Config
 	program string // its version

@@ -27,7 +27,6 @@ const (
 	failFree = 64 << 20
 )
 
-// checkSpace checks the free space of the disk of the data folder.
 func (d *doctor) checkSpace(context.Context) {
 	const remedy = "free space, or move the data folder to a larger disk"
 	free, total, ok := d.diskSpace(d.Config.Data)
@@ -44,7 +43,6 @@ func (d *doctor) checkSpace(context.Context) {
 	}
 }
 
-// formatBytes formats a number of bytes with a binary unit.
 func formatBytes(n uint64) string {
 	if n >= 1<<30 {
 		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
@@ -55,22 +53,16 @@ func formatBytes(n uint64) string {
 // checkAddress checks that the address of the server is free, or that a Herbarium server answers there.
 func (d *doctor) checkAddress(ctx context.Context) {
 	addr := d.Config.Addr
-	switch inUse, ok := d.listen(ctx, addr); {
-	case !ok:
-	case !inUse:
-		d.ok("%s is free; no server is running there", addr)
-	default:
+	d.checkListen(ctx, addr, "--addr", "; no server is running there", func() bool {
 		state := readiness(ctx, addr)
 		d.running = state != ""
-		switch state {
-		case "":
-			d.fail("stop that program, or set another --addr", "%s is in use by another program", addr)
-		case "ready":
+		if state == "ready" {
 			d.ok("a server is running on %s and is ready", addr)
-		default:
+		} else if d.running {
 			d.warn("request /readyz and read the log of the server", "a server is running on %s and reports %q", addr, state)
 		}
-	}
+		return d.running
+	})
 }
 
 // checkAdminAddress checks that the address of metrics and profiles is free unless a server is running.
@@ -80,32 +72,30 @@ func (d *doctor) checkAdminAddress(ctx context.Context) {
 		d.ok("not used")
 		return
 	}
-	switch inUse, ok := d.listen(ctx, addr); {
-	case !ok:
-	case !inUse:
-		d.ok("%s is free", addr)
-	case d.running:
-		d.ok("%s is in use while the server is running", addr)
-	default:
-		d.fail("stop that program, or set another --admin-addr", "%s is in use by another program", addr)
-	}
+	d.checkListen(ctx, addr, "--admin-addr", "", func() bool {
+		if d.running {
+			d.ok("%s is in use while the server is running", addr)
+		}
+		return d.running
+	})
 }
 
-// listen reports whether an address is in use. It reports a failure if a server could not use it in any case.
-func (d *doctor) listen(ctx context.Context, addr string) (inUse, ok bool) {
+// checkListen checks that a server could listen on an address, or that reportOwn reports it as in use by Herbarium.
+func (d *doctor) checkListen(ctx context.Context, addr, flag, free string, reportOwn func() bool) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	switch {
 	case err == nil:
 		_ = l.Close() // it was not used
-		return false, true
+		d.ok("%s is free%s", addr, free)
 	case errors.Is(err, syscall.EADDRINUSE):
-		return true, true
+		if !reportOwn() {
+			d.fail("stop that program, or set another "+flag, "%s is in use by another program", addr)
+		}
 	case errors.Is(err, fs.ErrPermission):
 		d.fail("use a port from 1024, or grant CAP_NET_BIND_SERVICE", "cannot listen on %s: %v", addr, err)
 	default:
 		d.fail("set an address of this machine", "cannot listen on %s: %v", addr, err)
 	}
-	return false, false
 }
 
 // readiness returns the status that the server at an address reports; empty if it is not Herbarium.

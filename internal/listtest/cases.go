@@ -20,8 +20,7 @@ import (
 type testCase struct {
 	name string
 	dataset
-	queries []listQuery
-	facets  []facetQuery
+	queries []namedQuery
 }
 
 type dataset struct {
@@ -30,37 +29,30 @@ type dataset struct {
 	records []herb.Record
 }
 
-// listQuery is a raw query and its expected result.
-type listQuery struct {
-	query string
-	want  []string // first field of each record on the page
-	total int      // zero means the number of records on the page
+// namedQuery is a raw query and its expected result: of a listing the first field of each record on the page, and the total
+// if it differs from their number; of facets what sketch returns.
+type namedQuery struct {
+	keyword string // list or facets
+	raw     string
+	want    []string
 }
 
-// facetQuery is a raw facet query and its expected result, in the format of sketch.
-type facetQuery struct {
-	query string
-	want  []string
-}
-
-// check runs all queries of a case.
 func (c testCase) check(ctx context.Context, l query.Source) error {
 	var errs []error
 	for _, q := range c.queries {
-		if err := c.checkList(ctx, l, q); err != nil {
-			errs = append(errs, fmt.Errorf("%q: %w", q.query, err))
+		check := c.checkList
+		if q.keyword == "facets" {
+			check = c.checkFacets
 		}
-	}
-	for _, q := range c.facets {
-		if err := c.checkFacets(ctx, l, q); err != nil {
-			errs = append(errs, fmt.Errorf("facets %q: %w", q.query, err))
+		if err := check(ctx, l, q); err != nil {
+			errs = append(errs, fmt.Errorf("%s %q: %w", q.keyword, q.raw, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (c testCase) checkList(ctx context.Context, l query.Source, q listQuery) error {
-	r, err := query.Parse(q.query, c.fields)
+func (c testCase) checkList(ctx context.Context, l query.Source, q namedQuery) error {
+	r, err := query.Parse(q.raw, c.fields)
 	if err != nil {
 		return err
 	}
@@ -68,19 +60,27 @@ func (c testCase) checkList(ctx context.Context, l query.Source, q listQuery) er
 	if err != nil {
 		return err
 	}
-	want := result{Meta: metaOf(r, max(q.total, len(q.want)))}
-	for _, id := range q.want {
+	page, all, hasTotal := strings.Cut(q.want[0], "of ")
+	ids := strings.Fields(page)
+	total := len(ids)
+	if hasTotal {
+		if total, err = strconv.Atoi(all); err != nil {
+			return err
+		}
+	}
+	want := result{Meta: metaOf(r, total)}
+	for _, id := range ids {
 		i := slices.IndexFunc(c.records, func(rec herb.Record) bool { return rec[0] == id })
 		if i < 0 {
 			return fmt.Errorf("the case has no record %q", id)
 		}
 		want.Records = append(want.Records, c.records[i])
 	}
-	return want.differs(got)
+	return compare(want, got)
 }
 
-func (c testCase) checkFacets(ctx context.Context, l query.Source, q facetQuery) error {
-	r, err := query.ParseFacets(q.query, c.fields)
+func (c testCase) checkFacets(ctx context.Context, l query.Source, q namedQuery) error {
+	r, err := query.ParseFacets(q.raw, c.fields)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,6 @@ func testCases() (cases []testCase) {
 	return cases
 }
 
-// caseParser parses one file.
 type caseParser struct {
 	dataset // of the following cases
 	cases   []testCase
@@ -201,26 +200,18 @@ func (p *caseParser) parseLine(line string) (err error) {
 }
 
 // parseQuery parses a query with its expected result. An indented line is the expected facet of a field.
-func (c *testCase) parseQuery(keyword, rest string) (err error) {
+func (c *testCase) parseQuery(keyword, rest string) error {
 	raw, want, _ := strings.Cut(rest, "=>")
-	raw, want = strings.TrimSpace(raw), strings.TrimSpace(want)
 	switch {
-	case keyword == "list":
-		ids, total, hasTotal := strings.Cut(want, "of ")
-		q := listQuery{query: raw, want: strings.Fields(ids)}
-		if hasTotal {
-			q.total, err = strconv.Atoi(total)
-		}
-		c.queries = append(c.queries, q)
-	case keyword == "facets":
-		c.facets = append(c.facets, facetQuery{raw, []string{want}})
-	case keyword == "" && len(c.facets) > 0:
-		want := &c.facets[len(c.facets)-1].want
+	case keyword == "list" || keyword == "facets":
+		c.queries = append(c.queries, namedQuery{keyword, strings.TrimSpace(raw), []string{strings.TrimSpace(want)}})
+	case keyword == "" && len(c.queries) > 0 && c.queries[len(c.queries)-1].keyword == "facets":
+		want := &c.queries[len(c.queries)-1].want
 		*want = append(*want, rest)
 	default:
-		err = fmt.Errorf("unknown keyword %q", keyword)
+		return fmt.Errorf("unknown keyword %q", keyword)
 	}
-	return err
+	return nil
 }
 
 var escape = regexp.MustCompile(`\\u[0-9a-f]{4}|<<([^>]+)\*(\d+)>>`)

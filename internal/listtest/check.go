@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -63,7 +64,7 @@ func agree(ctx context.Context, l query.Source, o *Oracle, r *query.Request) err
 		return err
 	}
 	records, total := o.Find(r)
-	if err := (result{metaOf(r, total), records}).differs(got); err != nil {
+	if err := compare(result{metaOf(r, total), records}, got); err != nil {
 		return err
 	}
 	streamed, err := stream(ctx, l, r, len(o.records))
@@ -71,7 +72,7 @@ func agree(ctx context.Context, l query.Source, o *Oracle, r *query.Request) err
 		return err
 	}
 	if got, err = newResult(o.fields, got.Meta, streamed); err == nil {
-		err = result{got.Meta, o.matches(r)}.differs(got)
+		err = compare(result{got.Meta, o.matches(r)}, got)
 	}
 	if err != nil {
 		return fmt.Errorf("in full: %w", err)
@@ -99,23 +100,19 @@ func agreeInCounts[Request, Counts any](
 	if err != nil {
 		return err
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		return fmt.Errorf("the counts differ (-want +got):\n%.4000s", diff)
-	}
-	return nil
+	return compare(want, got)
 }
 
-// differs returns an error that describes the difference, or nil if got equals a.
-func (a result) differs(got result) error {
-	if a.Meta == got.Meta && slices.EqualFunc(a.Records, got.Records, slices.Equal[herb.Record]) {
+// compare returns an error that describes the difference of two results, or nil if they are equal.
+func compare(want, got any) error {
+	if reflect.DeepEqual(want, got) {
 		return nil
 	}
-	diff := cmp.Diff(a, got, cmpopts.EquateEmpty())
-	const most = 4000 // values may be very long
-	if len(diff) > most {
-		diff = strings.ToValidUTF8(diff[:most], "") + "…"
+	diff := cmp.Diff(want, got, cmpopts.EquateEmpty())
+	if diff == "" {
+		return nil
 	}
-	return fmt.Errorf("the answer differs (-want +got):\n%s", diff)
+	return fmt.Errorf("the answer differs (-want +got):\n%s", herb.Clip(diff, 4000)) // values may be very long
 }
 
 // describe formats a dataset for a failure message: its fields, then one line per record.

@@ -11,7 +11,6 @@ import (
 	"herbarium/internal/text"
 )
 
-// meetsAll reports whether a record meets all conditions.
 func meetsAll(fields []herb.Field, rec herb.Record, conditions []query.Condition) bool {
 	return !slices.ContainsFunc(conditions, func(c query.Condition) bool { return !meets(fields[c.Field], rec[c.Field], c) })
 }

@@ -48,10 +48,10 @@ var vocabulary = []string{
 // Common separators are repeated: most texts are words separated by spaces.
 var separators = []string{" ", " ", " ", " ", " ", " ", "  ", "-", ", ", ",", "/", ". ", "", "\u00A0", "\u200B", " & "}
 
-// phrase returns up to most words with random separators.
-func (g *generator) phrase(most int) string {
+// join returns a number of words with random separators.
+func (g *generator) join(n int, separators []string) string {
 	var b strings.Builder
-	for i := range g.IntN(most + 1) {
+	for i := range n {
 		if i > 0 {
 			b.WriteString(pick(g, separators))
 		}
@@ -59,6 +59,8 @@ func (g *generator) phrase(most int) string {
 	}
 	return b.String()
 }
+
+func (g *generator) phrase(most int) string { return g.join(g.IntN(most+1), separators) }
 
 var numbers = []string{
 	"0", "-0", "0.0", "1", "1.0", "-1", "1.5", "1.50", "-1.5", "-1.05", "2", "10", "9", "25", "25.0", "99", "100",
@@ -88,17 +90,11 @@ func (g *generator) date() string {
 }
 
 func (g *generator) list() string {
-	var b strings.Builder
-	for i := range g.IntN(5) {
-		if i > 0 {
-			b.WriteString(pick(g, []string{",", ", ", ", ", " ,", ",,"}))
-		}
-		b.WriteString(pick(g, g.words))
+	list := g.join(g.IntN(5), []string{",", ", ", ", ", " ,", ",,"})
+	if list != "" && g.chance(3) {
+		return ", " + list + " ,"
 	}
-	if b.Len() > 0 && g.chance(3) {
-		return ", " + b.String() + " ,"
-	}
-	return b.String()
+	return list
 }
 
 // value returns a value that is valid for the field; blank is the percentage of missing values.

@@ -57,15 +57,15 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	if len(searchable) > 0 {
 		for range pick(g, []int{0, 0, 0, 1, 1, 2}) {
 			i := pick(g, searchable)
-			words := fields // of any field
+			words := searchable // of any field
 			if g.chance(70) {
-				words = onlySearchable(fields, i)
+				words = []int{i}
 			}
 			add(query.FilterParam(fields[i].Name, query.OpMatch), g.search(words, records))
 		}
 	}
 	if g.chance(45) {
-		add(query.ParamSearch, g.search(fields, records))
+		add(query.ParamSearch, g.search(searchable, records))
 	} else if len(params) > 0 && g.chance(30) { // filters without effect on scores
 		params = params[:1]
 		add(query.ParamSearch, pick(g, g.words)+" "+pick(g, g.words))
@@ -174,27 +174,16 @@ func (g *generator) condition(f herb.Field, sample func() string) (name, value s
 	return f.Name + "[" + string(op) + "]", value
 }
 
-// onlySearchable returns the fields with one of them searchable.
-func onlySearchable(fields []herb.Field, i int) []herb.Field {
-	fields = slices.Clone(fields)
-	for k := range fields {
-		fields[k].Searchable = k == i
-	}
-	return fields
-}
-
-// search returns a full-text query, mostly of words that occur.
-func (g *generator) search(fields []herb.Field, records []herb.Record) string {
+// search returns a full-text query, mostly of words that occur in some fields.
+func (g *generator) search(fields []int, records []herb.Record) string {
 	var words []string
 	for range pick(g, []int{1, 1, 1, 3}) {
 		if len(records) == 0 {
 			break
 		}
 		rec := pick(g, records)
-		for i, f := range fields {
-			if f.Searchable {
-				words = text.AppendWords(words, truncate(rec[i], maxOperand))
-			}
+		for _, i := range fields {
+			words = text.AppendWords(words, truncate(rec[i], maxOperand))
 		}
 	}
 	if len(words) == 0 || g.chance(10) {

@@ -76,22 +76,13 @@ func Run(t *testing.T, e Engine) {
 	}
 }
 
-// soakFactor is the factor by which a soak run has more random datasets.
-const soakFactor = 10
-
 func (e Engine) datasets() int {
 	n := cmp.Or(e.Datasets, 100)
 	if testseed.Soak() {
-		n *= soakFactor
+		n *= 10
 	}
 	return n
 }
-
-// largeSizes are numbers of records around the container size of bitmaps.
-var largeSizes = []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 70_000}
-
-// largeQueries is the number of random queries on a large dataset. The oracle is slow on each.
-const largeQueries = 10
 
 // facetShare is the number of queries per compared facet request, and per compared grid.
 const facetShare = 5
@@ -100,8 +91,8 @@ const facetShare = 5
 func checkRandom(t testing.TB, e Engine, seed uint64, large bool) error {
 	g := newGenerator(seed, e.Plants)
 	var size, queries int
-	if large {
-		size, queries = pick(g, largeSizes), largeQueries
+	if large { // around the container size of bitmaps; the oracle is slow on each query
+		size, queries = pick(g, []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 70_000}), 10
 	} else {
 		size, queries = g.size(), cmp.Or(e.Queries, 12)
 	}

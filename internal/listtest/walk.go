@@ -63,7 +63,7 @@ func checkWalk(ctx context.Context, l query.Source, o *Oracle, raw string, perPa
 	}
 	walked, err := newResult(o.fields, query.Meta{}, paged)
 	if err == nil {
-		err = result{Records: o.matches(r)}.differs(walked)
+		err = compare(result{Records: o.matches(r)}, walked)
 	}
 	if err != nil {
 		return err

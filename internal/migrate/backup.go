@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"archive/tar"
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -51,14 +50,11 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 			return r, err
 		}
 		err = r.save(ctx, source, destination{
-			func(s *Segment) error { return ensureSegment(ctx, source.Files, files.Files, s, o, &r) },
+			func(s *Segment) error { return ensureSegment(ctx, source, files, s, o, &r) },
 			func(write func(io.Writer) error) error { return writeFile(filepath.Join(path, entriesFile), write) },
 		}, h, o)
 	default:
-		err = writeFile(path, func(f io.Writer) error {
-			w := bufio.NewWriterSize(f, 1<<20)
-			return errors.Join(r.saveArchive(ctx, source, w, h, o), w.Flush())
-		})
+		err = writeFile(path, func(w io.Writer) error { return r.saveArchive(ctx, source, w, h, o) })
 	}
 	return r, err
 }
@@ -89,9 +85,9 @@ func (r *Result) save(ctx context.Context, from Installation, to destination, h 
 	if err != nil {
 		return err
 	}
-	o.report(PhaseEntries, 0, source.Plants())
+	o.report(PhaseEntries, 0, source.plants)
 	return to.addEntries(func(w io.Writer) error {
-		return Write(w, h, r.counted(source.Entries(ctx, time.Time{}), o, PhaseEntries, source.Plants()))
+		return Write(w, h, r.counted(source.Entries(ctx, time.Time{}), o, PhaseEntries, source.plants))
 	})
 }
 
@@ -111,7 +107,7 @@ func saveSegments(ctx context.Context, from Installation, to destination) (*Snap
 				return file, nil
 			}
 			current = v.Version
-			file, err := from.Files.identify(ctx, v)
+			file, err := from.identify(ctx, v)
 			if err == nil {
 				err = to.addSegment(&Segment{v.Version, file})
 			}
@@ -130,13 +126,14 @@ func saveSegments(ctx context.Context, from Installation, to destination) (*Snap
 // saveArchive backs an installation up to a tar archive: the segment files first, the entries last.
 func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Writer, h Header, o Options) error {
 	archive := tar.NewWriter(to)
-	file := func(name string, size int64, report func(done, total int64)) *archivedFile {
-		header := tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: h.Created.Truncate(time.Second)}
-		return &archivedFile{archive: archive, header: header, report: report}
+	file := func(name string, size int64) *archivedFile {
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: h.Created.Truncate(time.Second)}
+		return &archivedFile{archive, header}
 	}
 	return r.save(ctx, from, destination{
 		addSegment: func(s *Segment) error {
-			got, err := from.Files.hash(ctx, store.SegmentFile(s.Version), file(s.path(), s.Size, o.steps.Bytes(PhaseSegments)))
+			progress := &meter{ctx: ctx, total: s.Size, report: o.steps.Bytes(PhaseSegments)}
+			got, err := from.hash(ctx, store.SegmentFile(s.Version), io.MultiWriter(file(s.path(), s.Size), progress))
 			if err != nil {
 				return err
 			}
@@ -160,7 +157,7 @@ func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Write
 			if err != nil {
 				return err
 			}
-			if _, err := io.Copy(file(entriesFile, size, func(int64, int64) {}), io.NewSectionReader(temp, 0, size)); err != nil {
+			if _, err := io.Copy(file(entriesFile, size), io.NewSectionReader(temp, 0, size)); err != nil {
 				return err
 			}
 			return archive.Close()
@@ -172,20 +169,15 @@ func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Write
 // all leaves no trace.
 type archivedFile struct {
 	archive *tar.Writer
-	header  tar.Header
-	done    int64
-	report  func(done, total int64)
+	header  *tar.Header // nil if it was written
 }
 
-// Write implements io.Writer.
 func (f *archivedFile) Write(p []byte) (int, error) {
-	if f.done == 0 {
-		if err := f.archive.WriteHeader(&f.header); err != nil {
+	if f.header != nil {
+		if err := f.archive.WriteHeader(f.header); err != nil {
 			return 0, err
 		}
+		f.header = nil
 	}
-	n, err := f.archive.Write(p)
-	f.done += int64(n)
-	f.report(f.done, f.header.Size)
-	return n, err
+	return f.archive.Write(p)
 }

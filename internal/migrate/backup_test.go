@@ -137,11 +137,11 @@ func TestBackup_publishing(t *testing.T) {
 			t.Parallel()
 			g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
 			archive, err := backupWith(t.Context(), g.Place, func(from *Installation) {
-				from.Files.Objects = &replacingObjects{from.Files.Objects, tt.reads, func(name string) {
+				from.Objects = &replacingObjects{from.Objects, tt.reads, func(name string) {
 					for n := range tt.published {
 						g.use(t, func(d *app.Data) { publish(t, d, trees, 4+n) })
 					}
-					if err := os.Remove(filepath.Join(from.Files.Dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+					if err := os.Remove(filepath.Join(from.Dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 						t.Error(err)
 					}
 				}}

@@ -87,7 +87,7 @@ func TestMigrate_interrupted(t *testing.T) {
 				for at := 1; at <= writes; at++ {
 					f, to := &faults{at: at, after: after}, target(t)
 					_, err := migrateWith(t.Context(), g.Place, to, func(_, to *Installation) {
-						to.Store, to.Files.Objects = faultyStore{to.Store, f}, faultyObjects{to.Files.Objects, f}
+						to.Store, to.Objects = faultyStore{to.Store, f}, faultyObjects{to.Objects, f}
 					})
 					if !errors.Is(err, errFault) {
 						t.Fatalf("write %d: %v", at, err)
@@ -261,7 +261,7 @@ func TestMigrate_verifies(t *testing.T) {
 			to.Store = corruptStore{Store: to.Store, versions: func(v []herb.Dataset) { v[0].File = &herb.File{Size: 1} }}
 		}, herb.CodeRefused, "segment "},
 		{"file", func(to *Installation) {
-			to.Files.Objects = corruptObjects{to.Files.Objects, other}
+			to.Objects = corruptObjects{to.Objects, other}
 		}, herb.CodeRefused, "the file read back from the target differs: got 5 bytes"},
 		{"another process creates a plant", func(to *Installation) {
 			db := to.Store

@@ -20,29 +20,23 @@ type Objects interface {
 	Delete(ctx context.Context, name string) error
 }
 
-// Files has the segment files of an installation.
-type Files struct {
-	Objects
-	Dir string // the local folder that Objects stores them in; empty for an object store
-}
-
 // hash reads a file, copies it to a writer and returns its size and hash.
-func (f Files) hash(ctx context.Context, name string, to io.Writer) (herb.File, error) {
+func (in Installation) hash(ctx context.Context, name string, to io.Writer) (herb.File, error) {
 	sum := herb.NewFileHash()
-	err := f.Get(ctx, name, io.MultiWriter(to, sum))
+	err := in.Get(ctx, name, io.MultiWriter(to, sum))
 	return sum.File(), err
 }
 
 // identify reads the file of a version and returns its size and hash. It fails if they differ from those in the catalogue. Only
 // files that were never in an object store have none there; their checksums are verified.
-func (f Files) identify(ctx context.Context, v herb.Dataset) (herb.File, error) {
+func (in Installation) identify(ctx context.Context, v herb.Dataset) (herb.File, error) {
 	name := store.SegmentFile(v.Version)
-	got, err := f.hash(ctx, name, io.Discard)
+	got, err := in.hash(ctx, name, io.Discard)
 	switch {
 	case err == nil && v.File != nil:
 		err = compareFile(got, *v.File, "the file is damaged")
-	case err == nil && f.Dir != "":
-		err = openSegment(filepath.Join(f.Dir, name), (*segment.Reader).Verify)
+	case err == nil && in.Dir != "":
+		err = openSegment(filepath.Join(in.Dir, name), (*segment.Reader).Verify)
 	}
 	return got, err
 }
@@ -78,7 +72,7 @@ func segmentError(err error, version string) error {
 }
 
 // ensureSegment copies a segment file, or compares the one that the target has.
-func ensureSegment(ctx context.Context, from, to Files, s *Segment, o Options, r *Result) error {
+func ensureSegment(ctx context.Context, from, to Installation, s *Segment, o Options, r *Result) error {
 	got, err := to.hash(ctx, store.SegmentFile(s.Version), io.Discard)
 	switch {
 	case err == nil:
@@ -91,7 +85,7 @@ func ensureSegment(ctx context.Context, from, to Files, s *Segment, o Options, r
 }
 
 // copySegment copies a segment file and reads it back. It fails if the file of either side is not the expected one.
-func copySegment(ctx context.Context, from, to Files, s *Segment, progress func(done, total int64)) (err error) {
+func copySegment(ctx context.Context, from, to Installation, s *Segment, progress func(done, total int64)) (err error) {
 	name := store.SegmentFile(s.Version)
 	path, temp := filepath.Join(from.Dir, name), io.Discard
 	if from.Dir == "" {

@@ -90,7 +90,6 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 	}
 }
 
-// decoder decodes the lines of a backup.
 type decoder struct {
 	hash     hash.Hash // of the lines so far
 	sections []Section // that are not complete
@@ -133,7 +132,6 @@ func (d *decoder) readHeader(name string, value json.RawMessage) error {
 	return nil
 }
 
-// readEnd checks the end of a section.
 func (d *decoder) readEnd(value json.RawMessage) error {
 	want := end{d.sections[0].Name, d.count, hex.EncodeToString(d.hash.Sum(nil))}
 	var got end
@@ -149,15 +147,9 @@ func (d *decoder) readEnd(value json.RawMessage) error {
 }
 
 // EntryFile is a file with the entries of a backup.
-type EntryFile struct {
-	Path  string
-	Total int // of plants
-}
+type EntryFile struct{ Path string }
 
-// Plants implements Source.
-func (d *EntryFile) Plants() int { return d.Total }
-
-// Entries implements Source.
+// Entries yields the entries of a Source.
 func (d *EntryFile) Entries(ctx context.Context, since time.Time) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		f, err := os.Open(d.Path)

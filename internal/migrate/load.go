@@ -15,11 +15,10 @@ const batchSize = 10_000
 
 // loader writes the entries that an installation lacks.
 type loader struct {
-	files   Files // of the source
+	source  Source
 	to      Installation
 	had     *Snapshot // of the target
 	retired []store.Retired
-	total   int // plants to create
 	options Options
 	result  *Result
 
@@ -37,9 +36,6 @@ func (l *loader) add(ctx context.Context, s, t Entry) error {
 			return err
 		}
 		l.section = section
-		if section == plants {
-			l.reportPlants()
-		}
 	}
 	switch s := s.(type) {
 	case *Segment:
@@ -57,7 +53,6 @@ func (l *loader) add(ctx context.Context, s, t Entry) error {
 	return nil
 }
 
-// flush writes the batch.
 func (l *loader) flush(ctx context.Context) error {
 	batch := l.batch
 	if l.batch = nil; len(batch) == 0 {
@@ -90,6 +85,7 @@ func values[E Entry, T any](entries []Entry, value func(E) T) []T {
 }
 
 func (l *loader) createPlants(ctx context.Context, plants []store.Creation) error {
+	l.options.report(PhaseLoad, l.result.NewPlants, l.source.Plants-l.had.plants)
 	expected := l.had.plants + l.result.NewPlants
 	switch page, err := l.to.Store.ReadPlants(ctx, 0, 0); {
 	case err != nil:
@@ -107,12 +103,7 @@ func (l *loader) createPlants(ctx context.Context, plants []store.Creation) erro
 		}
 	}
 	l.result.NewPlants += len(plants)
-	l.reportPlants()
 	return nil
-}
-
-func (l *loader) reportPlants() {
-	l.options.report(PhaseLoad, l.result.NewPlants, l.total)
 }
 
 // addSegment copies a segment file unless the target has it.
@@ -123,7 +114,7 @@ func (l *loader) addSegment(ctx context.Context, s *Segment) error {
 			return err
 		}
 	}
-	return ensureSegment(ctx, l.files, l.to.Files, s, l.options, l.result)
+	return ensureSegment(ctx, l.source.Files, l.to, s, l.options, l.result)
 }
 
 // updateKey updates the revocation and last use of a key that the target has.
@@ -149,7 +140,7 @@ func (l *loader) addDataset(ctx context.Context, d *Dataset, t Entry) error {
 		return nil
 	}
 	var retireAt time.Time // no other node needs the files of a folder
-	if l.to.Files.Dir == "" {
+	if l.to.Dir == "" {
 		retireAt = time.Now()
 	}
 	return l.to.Store.ReplaceVersions(ctx, d.DatasetVersions, had.VersionNames(), retireAt)

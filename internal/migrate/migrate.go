@@ -1,8 +1,7 @@
 // Package migrate copies everything that one installation stores to another one, or to a backup in a file or folder.
 //
 // The content of an installation is a stream of entries in a fixed order: segments, keys, plants, idempotency keys, the audit
-// log and datasets (docs/format/backup.md). A Source yields the stream: a Snapshot reads it from a database, an EntryFile from
-// a file.
+// log and datasets (docs/format/backup.md). A Snapshot reads it from a database, an EntryFile from a file;
 // load writes it into a database. Datasets come last, so that a target never lists what it does not have.
 package migrate
 
@@ -67,11 +66,11 @@ type Result struct {
 // load writes the entries of a source, and its files, into an installation. It can be interrupted and run again. The existing
 // content of the target is compared first: if the source does not have it, nothing is changed and the error has
 // herb.CodeRefused and names the first difference. At the end, everything is read back from the target and compared.
-func load(ctx context.Context, source Source, files Files, to Installation, o Options) (r Result, err error) {
+func load(ctx context.Context, source Source, to Installation, o Options) (r Result, err error) {
 	// Databases guarantee an idempotency key for a day and delete it after two. Older ones may go at any moment.
 	since := time.Now().Add(-36 * time.Hour)
 	if !o.Check {
-		if err := addMissing(ctx, source, files, to, since, o, &r); err != nil {
+		if err := addMissing(ctx, source, to, since, o, &r); err != nil {
 			return r, err
 		}
 	}
@@ -81,7 +80,7 @@ func load(ctx context.Context, source Source, files Files, to Installation, o Op
 		return r, fmt.Errorf("target: %w", err)
 	}
 	hash := sha256.New()
-	err = merge(r.counted(source.Entries(ctx, since), o, PhaseVerify, source.Plants()), target.Entries(ctx, since), func(s, t Entry) error {
+	err = merge(r.counted(source.Entries(ctx, since), o, PhaseVerify, source.Plants), target.Entries(ctx, since), func(s, t Entry) error {
 		if _, ok := t.(*AuditEntry); ok && s == nil {
 			return nil // of the target alone
 		}
@@ -96,7 +95,7 @@ func load(ctx context.Context, source Source, files Files, to Installation, o Op
 }
 
 // addMissing compares what the target has and adds what it lacks.
-func addMissing(ctx context.Context, source Source, files Files, to Installation, since time.Time, o Options, r *Result) error {
+func addMissing(ctx context.Context, source Source, to Installation, since time.Time, o Options, r *Result) error {
 	o.report(PhaseCompare, 0, 0)
 	had, err := readSnapshot(ctx, to, false, false)
 	var retired []store.Retired
@@ -106,13 +105,13 @@ func addMissing(ctx context.Context, source Source, files Files, to Installation
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
-	if had.plants > source.Plants() {
-		return differs("the target has %s plants, the source %s", herb.Count(had.plants), herb.Count(source.Plants()))
+	if had.plants > source.Plants {
+		return differs("the target has %s plants, the source %s", herb.Count(had.plants), herb.Count(source.Plants))
 	}
 	if err := merge(source.Entries(ctx, since), had.Entries(ctx, since), compareEarlier); err != nil {
 		return err
 	}
-	l := &loader{files: files, to: to, had: had, retired: retired, total: source.Plants() - had.plants, options: o, result: r}
+	l := &loader{source: source, to: to, had: had, retired: retired, options: o, result: r}
 	o.report(PhaseSegments, 0, 0)
 	err = merge(source.Entries(ctx, since), had.Entries(ctx, since), func(s, t Entry) error { return l.add(ctx, s, t) })
 	if err == nil {
@@ -124,7 +123,6 @@ func addMissing(ctx context.Context, source Source, files Files, to Installation
 	return err
 }
 
-// count counts an entry.
 func (r *Result) count(e Entry) {
 	switch e := e.(type) {
 	case *Segment:

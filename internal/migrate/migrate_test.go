@@ -308,7 +308,7 @@ func TestMigrate_sweep(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
 	_, err := migrateWith(t.Context(), g.Place, to, func(_, target *Installation) {
-		target.Files.Objects = sweepingObjects{target.Files.Objects, func() {
+		target.Objects = sweepingObjects{target.Objects, func() {
 			to.use(t, func(d *app.Data) { must(t, d.Library.Sweep(t.Context())) })
 		}}
 	})

@@ -62,7 +62,7 @@ func copyAll(ctx context.Context, from, to Installation, o Options) (Result, err
 	if err != nil {
 		return Result{}, fmt.Errorf("source: %w", err)
 	}
-	r, err := load(ctx, source, from.Files, to, o)
+	r, err := load(ctx, Source{source.plants, source.Entries, from}, to, o)
 	if err == nil {
 		r.Changed, err = source.Changed(ctx)
 	}
@@ -72,7 +72,8 @@ func copyAll(ctx context.Context, from, to Installation, o Options) (Result, err
 // Installation is where one installation keeps its data. A backup in a folder has only files.
 type Installation struct {
 	Store   Store
-	Files   Files
+	Objects        // segment files
+	Dir     string // the local folder of Objects; empty for an object store
 	closers []io.Closer
 }
 
@@ -104,7 +105,7 @@ func (in *Installation) openPlace(ctx context.Context, p Place, exists bool) err
 		return db.Migrate(ctx)
 	}
 	if !exists {
-		lock, err := store.LockVersions(in.Files.Dir)
+		lock, err := store.LockVersions(in.Dir)
 		if err != nil {
 			return err
 		}
@@ -122,11 +123,11 @@ func (in *Installation) openFiles(address herb.Address, dir string) (err error) 
 	var objects *blobs.Bucket
 	if address != "" {
 		objects, err = blobs.Open(string(address), blobs.Options{})
-	} else if in.Files.Dir, err = filepath.Abs(dir); err == nil {
-		objects, err = blobs.OpenFolder(in.Files.Dir)
+	} else if in.Dir, err = filepath.Abs(dir); err == nil {
+		objects, err = blobs.OpenFolder(in.Dir)
 	}
 	if err == nil {
-		in.Files.Objects, in.closers = objects, append(in.closers, objects)
+		in.Objects, in.closers = objects, append(in.closers, objects)
 	}
 	return err
 }

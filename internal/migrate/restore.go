@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -34,7 +33,7 @@ const StandardStream = "-"
 func Restore(ctx context.Context, path string, stdin io.Reader, to Place, o Options) (Result, error) {
 	if o.Check {
 		o.steps = progress.New(o.Progress, PhaseRead)
-		return readBackup(ctx, path, stdin, "", o)
+		return readBackup(ctx, path, stdin, "", "", o)
 	}
 	o.steps = progress.New(o.Progress, PhaseRead, PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
 	if to.Database == "" {
@@ -116,12 +115,8 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	if isFolder(path) {
 		entries, segments, unpacked = filepath.Join(path, entriesFile), filepath.Join(path, segmentsDir), ""
 	}
-	read, err := readBackup(ctx, path, stdin, unpacked, o)
+	read, err := readBackup(ctx, path, stdin, unpacked, segments, o)
 	if err != nil {
-		return r, err
-	}
-	source := &EntryFile{Path: entries, Total: read.Plants}
-	if err := checkFormats(source.Entries(ctx, time.Time{}), segments); err != nil {
 		return r, err
 	}
 	if err := files.openFiles("", segments); err != nil {
@@ -130,22 +125,7 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	if err := target.openPlace(ctx, to, false); err != nil {
 		return r, err
 	}
-	return load(ctx, source, files.Files, target, o)
-}
-
-// checkFormats fails if this program cannot open one of the segment files, such as one of a later release.
-func checkFormats(entries iter.Seq2[Entry, error], dir string) error {
-	for e, err := range entries {
-		s, ok := e.(*Segment)
-		if err != nil || !ok {
-			return err // segments come first
-		}
-		opens := func(*segment.Reader) error { return nil }
-		if err := openSegment(filepath.Join(dir, store.SegmentFile(s.Version)), opens); err != nil {
-			return herb.Errorf(herb.CodeInvalid, "%s: %v", s, err)
-		}
-	}
-	return nil
+	return load(ctx, Source{read.Plants, (&EntryFile{entries}).Entries, files}, target, o)
 }
 
 // activate moves a restored installation from a staging folder into its data folder. The database is last: before it is
@@ -180,46 +160,48 @@ func activate(staging, data string) (err error) {
 
 // readBackup reads a backup completely and fails unless every segment file is as the entries describe it. Unless dir is empty,
 // it writes the files to dir, except for segment files that the entries do not name: their versions were dropped during the
-// backup.
-func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o Options) (r Result, err error) {
-	write := func(_ string, content func(io.Writer) error) error { return content(io.Discard) }
-	segment := func(name string) string { return filepath.Join(dir, store.VersionsDir, filepath.Base(name)) }
+// backup. Unless segments is empty, it fails if this program cannot open one of the files there, such as one of a later release.
+func readBackup(ctx context.Context, path string, stdin io.Reader, dir, segments string, o Options) (r Result, err error) {
+	unpacked := func(name string) string {
+		if name == entriesFile {
+			return filepath.Join(dir, name)
+		}
+		return filepath.Join(dir, store.VersionsDir, filepath.Base(name))
+	}
 	if dir != "" {
 		if err := os.MkdirAll(filepath.Join(dir, store.VersionsDir), 0o700); err != nil {
 			return r, err
-		}
-		write = func(name string, content func(io.Writer) error) error {
-			if name == entriesFile {
-				return writeFile(filepath.Join(dir, name), content)
-			}
-			return writeFile(segment(name), content)
 		}
 	}
 	read := map[string]herb.File{} // segment files, by path in the backup
 	meter := &meter{ctx: ctx, report: o.steps.Bytes(PhaseRead)}
 	err = visitFiles(ctx, path, stdin, func(name string, content io.Reader) error {
 		content = io.TeeReader(content, meter)
-		return write(name, func(w io.Writer) error {
+		readFile := func(w io.Writer) error {
 			if name == entriesFile {
-				return r.verify(io.TeeReader(content, w), read)
+				return r.verify(io.TeeReader(content, w), read, segments)
 			}
 			sum := herb.NewFileHash()
 			_, err := io.Copy(io.MultiWriter(w, sum), content)
 			read[name] = sum.File()
 			return err
-		})
+		}
+		if dir == "" {
+			return readFile(io.Discard)
+		}
+		return writeFile(unpacked(name), readFile)
 	})
 	for name := range read {
 		if dir != "" && err == nil {
-			err = os.Remove(segment(name))
+			err = os.Remove(unpacked(name))
 		}
 	}
 	return r, err
 }
 
-// verify reads entries, counts them and fails unless every segment file was read and is as described. It deletes those from
-// read.
-func (r *Result) verify(entries io.Reader, read map[string]herb.File) error {
+// verify reads entries, counts them and fails unless every segment file was read, is as described and can be opened; see
+// readBackup. It deletes those from read.
+func (r *Result) verify(entries io.Reader, read map[string]herb.File, segments string) error {
 	for e, err := range Read(entries) {
 		if err != nil {
 			return err
@@ -233,7 +215,11 @@ func (r *Result) verify(entries io.Reader, read map[string]herb.File) error {
 		if !ok {
 			return herb.Errorf(herb.CodeInvalid, "the backup is incomplete: %s is missing", s)
 		}
-		if err := compareFile(got, s.File, "the backup is damaged"); err != nil {
+		err := compareFile(got, s.File, "the backup is damaged")
+		if err == nil && segments != "" {
+			err = openSegment(filepath.Join(segments, store.SegmentFile(s.Version)), func(*segment.Reader) error { return nil })
+		}
+		if err != nil {
 			return herb.Errorf(herb.CodeInvalid, "%s: %v", s, err)
 		}
 		delete(read, s.path())
@@ -313,16 +299,15 @@ func visitFolder(ctx context.Context, dir string, visit func(name string, conten
 	return nil
 }
 
-// meter reports how many bytes of a backup were read, and fails when its context ends.
+// meter reports how many bytes were written to it, and fails when its context ends.
 type meter struct {
-	ctx    context.Context
-	done   int64
-	report func(done, total int64)
+	ctx         context.Context
+	done, total int64 // total is 0 if unknown
+	report      func(done, total int64)
 }
 
-// Write implements io.Writer.
 func (m *meter) Write(p []byte) (int, error) {
 	m.done += int64(len(p))
-	m.report(m.done, 0)
+	m.report(m.done, m.total)
 	return len(p), m.ctx.Err()
 }

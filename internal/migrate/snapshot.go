@@ -29,11 +29,13 @@ type Store interface {
 	AddAuditEntries(ctx context.Context, entries []herb.AuditEntry) error
 }
 
-// Source yields entries in the order of their positions, without idempotency keys that were created before a time. Every
-// call yields the same entries.
-type Source interface {
-	Entries(ctx context.Context, since time.Time) iter.Seq2[Entry, error]
-	Plants() int
+// Source is what is loaded.
+type Source struct {
+	Plants int
+	// Entries yields entries in the order of their positions, without idempotency keys that were created before a time. Every
+	// call yields the same entries.
+	Entries func(ctx context.Context, since time.Time) iter.Seq2[Entry, error]
+	Files   Installation // with the segment files
 }
 
 // Snapshot is the state of an installation at one time. Keys, audit entries, datasets and segments are held in memory; plants,
@@ -89,7 +91,7 @@ func readSnapshot(ctx context.Context, of Installation, verify, required bool) (
 		if v.File != nil && !verify {
 			return *v.File, nil
 		}
-		file, err := of.Files.identify(ctx, v)
+		file, err := of.identify(ctx, v)
 		if herb.CodeOf(err) == herb.CodeNotFound && !required {
 			return herb.File{}, nil
 		}
@@ -118,13 +120,10 @@ func (s *Snapshot) addSegments(identify func(v herb.Dataset) (herb.File, error))
 	return nil
 }
 
-// Plants implements Source.
-func (s *Snapshot) Plants() int { return s.plants }
-
 // pageSize is the number of plants or idempotency keys that are read at a time.
 const pageSize = 2_000
 
-// Entries implements Source.
+// Entries yields the entries of a Source.
 func (s *Snapshot) Entries(ctx context.Context, since time.Time) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		yieldAll := func(page []Entry, err error) bool { // reports whether to continue

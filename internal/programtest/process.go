@@ -11,9 +11,12 @@ import (
 	"os/exec"
 	"regexp"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // Process is a running program.
@@ -79,9 +82,6 @@ func (p *Process) Output() string { return p.out.String() }
 // PID returns the ID of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// ExitCode returns the exit code of a process that has ended.
-func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
-
 // Ended is closed when the process has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
@@ -104,20 +104,61 @@ func (p *Process) Kill() {
 	<-p.ended
 }
 
+// Tree returns the states of the process and of the running ones that it has started. It needs Linux.
+func (p *Process) Tree() (tree []procfs.ProcStat, err error) {
+	all, err := procfs.AllProcs()
+	for _, other := range all {
+		if s, err := other.Stat(); err == nil && (s.PID == p.PID() || s.PPID == p.PID()) { // or it has ended
+			tree = append(tree, s)
+		}
+	}
+	return tree, err
+}
+
+// SignalTree sends a signal to the process and those that it has started. It needs Linux.
+func (p *Process) SignalTree(s syscall.Signal) error {
+	if err := p.Signal(syscall.SIGSTOP); err != nil { // so that it starts no others
+		return err
+	}
+	tree, err := p.Tree()
+	for _, other := range tree {
+		if failed := syscall.Kill(other.PID, s); !errors.Is(failed, syscall.ESRCH) { // it may have ended
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+// Freeze suspends the process and those that it has started, until they get SIGCONT: the kernel accepts connections, and
+// nothing answers. It needs Linux.
+func (p *Process) Freeze(ctx context.Context) error {
+	if err := p.SignalTree(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return Eventually(ctx, func(context.Context) error { // signals are asynchronous
+		tree, err := p.Tree()
+		// A process that has ended is a zombie until its frozen parent can wait for it.
+		if slices.ContainsFunc(tree, func(s procfs.ProcStat) bool { return s.State != "T" && s.State != "Z" }) {
+			return fmt.Errorf("%s is not frozen", p.cmd.Path)
+		}
+		return err
+	})
+}
+
 // Stop requests the process to end, waits until it has, and fails unless its exit code is 0.
 func (p *Process) Stop() error {
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
 	<-p.ended
-	if p.ExitCode() != 0 {
+	if !p.cmd.ProcessState.Success() {
 		return p.endError()
 	}
 	return nil
 }
 
 func (p *Process) endError() error {
-	return fmt.Errorf("%s ended with code %d:\n%s", p.cmd.Path, p.ExitCode(), p.Output())
+	return fmt.Errorf("%s ended with code %d:\n%s", p.cmd.Path, p.cmd.ProcessState.ExitCode(), p.Output())
 }
 
 // Wait calls ready until it returns nil. It fails if the process ends before.

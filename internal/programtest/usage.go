@@ -14,8 +14,13 @@ func CPU(pid int) (time.Duration, error) {
 		return 0, err
 	}
 	s, err := p.Stat()
+	return CPUOf(s), err
+}
+
+// CPUOf is CPU for a process whose state is known.
+func CPUOf(s procfs.ProcStat) time.Duration {
 	const tick = time.Second / 100 // on every architecture
-	return time.Duration(int(s.UTime+s.STime)+s.CUTime+s.CSTime) * tick, err
+	return time.Duration(int(s.UTime+s.STime)+s.CUTime+s.CSTime) * tick
 }
 
 // Memory is the resident memory of a process in bytes.

@@ -60,10 +60,15 @@ func (s *Server) Through(bucket, endpoint string) string {
 func (s *Server) Client(t testing.TB) *minio.Core {
 	t.Helper()
 	c, err := minio.NewCore(s.Address(), &minio.Options{Creds: credentials.NewStaticV4(AccessKey, SecretKey, ""), Region: Region})
+	check(t, err)
+	return c
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
 }
 
 // program is the path of the server below the root of the module.
@@ -81,9 +86,7 @@ type Server struct {
 func New(t testing.TB) *Server {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s := &Server{file: filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), filepath.FromSlash(program)), folder: t.TempDir()}
 	if _, err := os.Stat(s.file); err != nil {
 		programtest.SkipWithout(t, "s3", "the S3 server is missing; run `make s3`")
@@ -118,41 +121,19 @@ func (s *Server) Stop(t testing.TB) {
 // Start starts the server again after Stop, at the same address and with the same objects.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	if err := s.run(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.run())
 }
 
 // Freeze suspends the server: the kernel accepts connections, and nothing answers.
 func (s *Server) Freeze(t testing.TB) {
 	t.Helper()
-	pid := s.signal(t, syscall.SIGSTOP)
-	// The signal is asynchronous.
-	var status syscall.WaitStatus
-	_, err := syscall.Wait4(pid, &status, syscall.WUNTRACED, nil)
-	for errors.Is(err, syscall.EINTR) {
-		_, err = syscall.Wait4(pid, &status, syscall.WUNTRACED, nil)
-	}
-	if err != nil || !status.Stopped() {
-		t.Fatalf("the S3 server is not frozen (error %v, status %#x)", err, status)
-	}
+	check(t, s.process.Freeze(t.Context()))
 }
 
 // Thaw resumes the server after Freeze.
 func (s *Server) Thaw(t testing.TB) {
 	t.Helper()
-	s.signal(t, syscall.SIGCONT)
-}
-
-func (s *Server) signal(t testing.TB, signal syscall.Signal) (pid int) {
-	t.Helper()
-	if s.process == nil {
-		t.Fatal("the S3 server is not running")
-	}
-	if err := s.process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
-	return s.process.PID()
+	check(t, s.process.Signal(syscall.SIGCONT))
 }
 
 // run starts the server and waits until it answers.

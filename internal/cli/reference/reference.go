@@ -35,16 +35,14 @@ func Markdown(root *cobra.Command) string {
 		if cmd.HasExample() {
 			fmt.Fprintf(&b, "\n```sh\n%s\n```\n", example(cmd))
 		}
-		for _, g := range optionGroups(cmd) {
-			fmt.Fprintf(&b, "\n| %s | default | |\n|---|---|---|\n", strings.ToLower(g.title))
-			for _, o := range g.options {
-				fallback := o.fallback
-				if fallback != "" {
-					fallback = "`" + fallback + "`"
-				}
-				fmt.Fprintf(&b, "| `%s` | %s | %s |\n", o.syntax, fallback, strings.ReplaceAll(escapeMarkdown(o.usage), "|", "\\|"))
+		visitFlags(cmd, func(group string) {
+			fmt.Fprintf(&b, "\n| %s | default | |\n|---|---|---|\n", strings.ToLower(group))
+		}, func(syntax, usage, fallback string) {
+			if fallback != "" {
+				fallback = "`" + fallback + "`"
 			}
-		}
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", syntax, fallback, strings.ReplaceAll(escapeMarkdown(usage), "|", "\\|"))
+		})
 	}
 	return b.String()
 }
@@ -86,15 +84,14 @@ func manPage(cmd *cobra.Command, version string) string {
 	for _, c := range children {
 		fmt.Fprintf(&b, ".TP\n.BR %s (1)\n%s\n", roff(pageName(c)), roff(c.Short))
 	}
-	for _, g := range optionGroups(cmd) {
-		fmt.Fprintf(&b, ".SH %q\n", strings.ToUpper(g.title))
-		for _, o := range g.options {
-			fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(o.syntax), roff(o.usage))
-			if o.fallback != "" {
-				fmt.Fprintf(&b, "Default: %s\n", roff(o.fallback))
-			}
+	visitFlags(cmd, func(group string) {
+		fmt.Fprintf(&b, ".SH %q\n", strings.ToUpper(group))
+	}, func(syntax, usage, fallback string) {
+		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(syntax), roff(usage))
+		if fallback != "" {
+			fmt.Fprintf(&b, "Default: %s\n", roff(fallback))
 		}
-	}
+	})
 	if cmd.HasExample() {
 		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(example(cmd)))
 	}
@@ -110,7 +107,6 @@ func manPage(cmd *cobra.Command, version string) string {
 	return b.String()
 }
 
-// roff escapes a text for roff.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...").Replace(s)
 	return strings.TrimPrefix(strings.NewReplacer("\n.", "\n\\&.", "\n'", "\n\\&'").Replace("\n"+s), "\n")
@@ -151,7 +147,6 @@ func commands(root *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// visible returns the visible commands of a command.
 func visible(cmd *cobra.Command) (all []*cobra.Command) {
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() && c.Name() != "help" {
@@ -161,42 +156,28 @@ func visible(cmd *cobra.Command) (all []*cobra.Command) {
 	return all
 }
 
-// optionGroup is a group of flags as it is documented.
-type optionGroup struct {
-	title   string
-	options []option
-}
-
-// option is a flag as it is documented.
-type option struct {
-	syntax   string // such as "-o, --output file"
-	usage    string
-	fallback string // default value; empty if there is none
-}
-
-// optionGroups returns the flags of a command without --help. Flags of all commands belong to the root.
-func optionGroups(cmd *cobra.Command) (groups []optionGroup) {
+// visitFlags calls group for each group of flags of a command, and flag for each flag in it: with its syntax, such as
+// "-o, --output file", its usage, and its default value if it has one. Flags of all commands belong to the root.
+func visitFlags(cmd *cobra.Command, group func(title string), flag func(syntax, usage, fallback string)) {
 	for _, g := range cli.FlagGroups(cmd) {
-		group := optionGroup{title: g.Title}
+		begin := func() { group(g.Title) }
 		g.Flags.VisitAll(func(f *pflag.Flag) {
 			if f.Name == "help" || cmd.HasParent() && cmd.InheritedFlags().Lookup(f.Name) != nil {
 				return
 			}
+			begin()
+			begin = func() {}
 			value, usage := pflag.UnquoteUsage(f)
-			o := option{syntax: strings.TrimSpace("--" + f.Name + " " + value), usage: usage, fallback: f.DefValue}
+			syntax, fallback := strings.TrimSpace("--"+f.Name+" "+value), f.DefValue
 			if f.Shorthand != "" {
-				o.syntax = "-" + f.Shorthand + ", " + o.syntax
+				syntax = "-" + f.Shorthand + ", " + syntax
 			}
 			if f.DefValue == "false" || f.DefValue == "[]" || f.DefValue == "0" && value == "lines" {
-				o.fallback = ""
+				fallback = ""
 			}
-			group.options = append(group.options, o)
+			flag(syntax, usage, fallback)
 		})
-		if len(group.options) > 0 {
-			groups = append(groups, group)
-		}
 	}
-	return groups
 }
 
 // example returns the examples of a command without indentation.

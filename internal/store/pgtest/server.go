@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/procfs"
 
 	"herbarium/internal/programtest"
 )
@@ -31,7 +30,6 @@ type server struct {
 	owner                *syscall.Credential // runs the server; nil means the current user
 	port                 string              // also names the socket
 	tcp                  bool
-	frozen               []int // processes that Freeze has suspended
 }
 
 const loopback = "127.0.0.1"
@@ -162,82 +160,41 @@ func (s *server) wait(t testing.TB, statement string) {
 	}))
 }
 
-// children returns the running processes that a process has started. It needs Linux.
-func children(parent int) (pids []int, err error) {
-	all, err := procfs.AllProcs()
-	for _, p := range all {
-		if s, err := p.Stat(); err == nil && s.PPID == parent { // or it has ended
-			pids = append(pids, p.PID)
-		}
-	}
-	return pids, err
-}
-
-// suspend stops the server from starting processes, and returns all of its processes.
-func (s *server) suspend(t testing.TB) []int {
-	t.Helper()
-	check(t, s.Signal(syscall.SIGSTOP))
-	pids, err := children(s.PID())
-	check(t, err)
-	return append(pids, s.PID())
-}
-
-// signal sends a signal to processes that may have ended.
-func signal(t testing.TB, pids []int, sig syscall.Signal) {
-	t.Helper()
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, sig); !errors.Is(err, syscall.ESRCH) {
-			check(t, err)
-		}
-	}
-}
-
 // Running reports whether the server was started and has not ended.
 func (s *server) Running() bool { return s.Process != nil && s.Process.Running() }
 
 // Kill kills all processes of the server, as in a machine failure. Data that they have written stays.
 func (s *server) Kill(t testing.TB) {
 	t.Helper()
-	signal(t, s.suspend(t), syscall.SIGKILL)
+	check(t, s.SignalTree(syscall.SIGKILL))
 	<-s.Ended()
 }
 
 // Freeze suspends all processes of the server: the kernel accepts connections, and nothing answers. They resume with Thaw.
 func (s *server) Freeze(t testing.TB) {
 	t.Helper()
-	s.frozen = s.suspend(t)
-	signal(t, s.frozen, syscall.SIGSTOP)
+	check(t, s.Process.Freeze(context.Background()))
 }
 
 // Thaw resumes a frozen server.
 func (s *server) Thaw(t testing.TB) {
 	t.Helper()
-	signal(t, s.frozen, syscall.SIGCONT)
-	s.frozen = nil
+	check(t, s.SignalTree(syscall.SIGCONT))
 }
 
 // CPU returns the processor time that all processes of the server have used. It needs Linux.
 func (s *server) CPU() (sum time.Duration, err error) {
-	pids, err := children(s.PID())
-	if err != nil {
-		return 0, err
+	tree, err := s.Tree()
+	for _, process := range tree {
+		sum += programtest.CPUOf(process)
 	}
-	for _, pid := range append(pids, s.PID()) {
-		d, err := programtest.CPU(pid)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return 0, err
-		}
-		sum += d
-	}
-	return sum, nil
+	return sum, err
 }
 
 // stop ends the server and removes its files.
 func (s *server) stop() error {
 	if s.Running() {
-		for _, pid := range s.frozen {
-			_ = syscall.Kill(pid, syscall.SIGCONT) // it may have ended
-		}
+		_ = s.Signal(syscall.SIGCONT)         // it may be frozen
 		if s.Signal(syscall.SIGQUIT) == nil { // immediate shutdown
 			<-s.Ended()
 		}
