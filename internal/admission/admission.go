@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 )
 
 // Lane is a class of requests that share slots.
@@ -171,16 +172,12 @@ func (c *Controller) reject(l Lane, why Reason) error {
 		c.rejected(l, why)
 	}
 	limit := c.lanes[l].Limit
+	requests := [lanes]string{"requests", "expensive queries", "exports", "writes"}[l]
 	return &herb.Error{
 		Code: herb.CodeUnavailable, Err: fmt.Errorf("admission: lane %s: %s", l, why), RetryAfter: limit.RetryAfter,
-		Message: fmt.Sprintf("the server is at its limit of %d %s at once; try again in %d s",
-			limit.Slots, l.requests(), int(limit.RetryAfter.Seconds())),
+		Message: fmt.Sprintf("the server is at its limit of %d %s (lane %s) at once; try again in %d s",
+			limit.Slots, requests, l, int(limit.RetryAfter.Seconds())),
 	}
-}
-
-// requests names the requests of a lane in an error message.
-func (l Lane) requests() string {
-	return [lanes]string{"requests (lane cheap)", "expensive queries (lane expensive)", "exports (lane export)", "writes (lane write)"}[l]
 }
 
 // Ticket is the slot that a request holds: of one lane at a time, or none. It is used by one goroutine at a time.
@@ -265,14 +262,18 @@ func (c *Controller) Pace(ctx context.Context) (pause func(worked time.Duration)
 	}
 }
 
-// AcquirePaced takes a slot of the lane Expensive like Acquire, for a step of some milliseconds. release pauses before it gives the slot
-// back: the slots of the lane are paced, not each request.
-func (c *Controller) AcquirePaced(ctx context.Context) (release func(), err error) {
-	leave, err := c.Acquire(ctx, Expensive)
+// AcquirePaced takes a slot of the lane Expensive like Acquire, for a step of some milliseconds of the request whose ticket is in the
+// context, if there is one. release pauses before it gives the slot back: the slots of the lane are paced, not each request.
+func AcquirePaced(ctx context.Context) (release func(), err error) {
+	t := ticketFrom(ctx)
+	if t == nil {
+		return func() {}, nil
+	}
+	leave, err := t.c.Acquire(ctx, Expensive)
 	if err != nil {
 		return nil, err
 	}
-	pause, began := c.Pace(ctx), time.Now()
+	pause, began := t.c.Pace(ctx), time.Now()
 	return func() {
 		pause(time.Since(began))
 		leave()
@@ -291,4 +292,61 @@ func sleep(ctx context.Context, d time.Duration) {
 // paceWait returns how long to wait after a piece of work during which other requests arrived.
 func paceWait(arrivals int64, worked time.Duration) time.Duration {
 	return min(time.Duration(arrivals)*waitPerArrival, maxWaitShare*worked, maxPaceWait)
+}
+
+// LimitQueries returns a source that runs each query on a dataset of a number of records in the lane of its cost. The slot is that of
+// the ticket in the context; a query without a ticket runs at once.
+func LimitQueries(records int, s query.Source) query.Source { return &limited{s, records} }
+
+type limited struct {
+	source  query.Source
+	records int // of the dataset
+}
+
+func (s *limited) List(ctx context.Context, r *query.Request) (query.Page, error) {
+	return run(ctx, s, r, s.source.List)
+}
+
+func (s *limited) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
+	return run(ctx, s, r, s.source.Facets)
+}
+
+func (s *limited) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error) {
+	return run(ctx, s, r, s.source.Grid)
+}
+
+// run runs a query in the lane of its cost. An expensive query is paced and gives its slot back when it is done; a cheap one keeps
+// it for the rest of the request.
+func run[R interface{ IsExpensive(records int) bool }, P any](
+	ctx context.Context, s *limited, r R, evaluate func(context.Context, R) (P, error),
+) (result P, err error) {
+	t := ticketFrom(ctx)
+	switch {
+	case t == nil:
+	case !r.IsExpensive(s.records):
+		err = t.Enter(ctx, Cheap)
+	default:
+		if err = t.Enter(ctx, Expensive); err == nil {
+			defer t.Release()
+			ctx = query.WithYield(ctx, t.c.Pace(ctx)) // what arrived while it waited for the slot does not count
+		}
+	}
+	if err != nil {
+		return result, err
+	}
+	return evaluate(ctx, r)
+}
+
+// Stream computes the result of an export. The export holds a slot of its own lane; an expensive query takes another one until
+// it is computed.
+func (s *limited) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
+	if t := ticketFrom(ctx); t != nil && r.IsExpensive(s.records) {
+		release, err := t.c.Acquire(ctx, Expensive)
+		if err != nil {
+			return query.Stream{}, err
+		}
+		defer release()
+		ctx = query.WithYield(ctx, t.c.Pace(ctx))
+	}
+	return s.source.Stream(ctx, r)
 }

@@ -251,7 +251,7 @@ func TestLimit(t *testing.T) {
 			}
 			ran := false
 			var running []admission.Lane
-			source := c.Limit(tt.records, stubSource{func() { ran, running = true, lanes() }})
+			source := admission.LimitQueries(tt.records, stubSource{func() { ran, running = true, lanes() }})
 			ticket := c.NewTicket()
 			if err := ticket.Enter(t.Context(), admission.Cheap); err != nil {
 				t.Fatal(err)
@@ -275,7 +275,7 @@ func TestLimit_stream(t *testing.T) {
 	t.Parallel()
 	c := newController(t, nil)
 	during := -1
-	source := c.Limit(1_000_000, stubSource{func() {
+	source := admission.LimitQueries(1_000_000, stubSource{func() {
 		during = c.InFlight(admission.Export) + c.InFlight(admission.Expensive)
 	}})
 	ticket := c.NewTicket()

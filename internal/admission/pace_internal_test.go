@@ -69,7 +69,8 @@ func TestAcquirePaced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		release, err := c.AcquirePaced(t.Context())
+		ticket := c.NewTicket()
+		release, err := AcquirePaced(NewContext(t.Context(), &ticket))
 		if err != nil || c.InFlight(Expensive) != 1 {
 			t.Fatalf("%d slots are taken, %v", c.InFlight(Expensive), err)
 		}

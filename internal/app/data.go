@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"herbarium/internal/access"
+	"herbarium/internal/admission"
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -137,12 +138,12 @@ func OpenStore(ctx context.Context, c Config) (s Store, err error) {
 type plantsDataset struct{ *plants.Index }
 
 // Acquire implements library.Mutable.
-func (p plantsDataset) Acquire(ctx context.Context) (library.Snapshot, error) {
+func (p plantsDataset) Acquire(ctx context.Context) (library.View, error) {
 	s, err := p.Index.Acquire(ctx)
 	if err != nil {
-		return nil, err
+		return library.View{}, err
 	}
-	return s, nil
+	return library.View{Dataset: s.Description(), Source: admission.LimitQueries(s.Description().Records, s), Close: s.Release}, nil
 }
 
 // Close closes everything that OpenData opened.

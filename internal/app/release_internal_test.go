@@ -9,7 +9,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
-	"herbarium/internal/segment"
 )
 
 // TestServe_releasesVersions checks that no request keeps a version open: its file would occupy the disk after it was deleted.
@@ -38,7 +37,7 @@ func TestServe_releasesVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer view.Release()
-	reader := view.Source.(*segment.Reader)
+	reader := view.Reader
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -124,7 +124,8 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors()))
 	health := d.monitor(opts.Log, observed.Part)
 	pages, err := web.New(web.Options{
-		Library: limitedLibrary{d.Library, lanes}, AdmitSearch: lanes.AcquirePaced, Keys: verifier, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder, PublicURL: c.PublicURL, Version: opts.Version,
+		Library: d.Library, Keys: verifier, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder,
+		PublicURL: c.PublicURL, Version: opts.Version,
 	})
 	if err != nil {
 		return err

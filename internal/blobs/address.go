@@ -28,26 +28,16 @@ type address struct {
 
 // String returns the address without its parameters.
 func (a address) String() string {
-	if a.scheme == fileScheme {
-		return a.scheme + ":///" + a.path
-	}
-	if a.path == "" {
-		return a.scheme + "://" + a.bucket
-	}
-	return a.scheme + "://" + a.bucket + "/" + a.path
+	return strings.TrimSuffix(a.scheme+"://"+a.bucket+"/"+a.path, "/")
 }
 
-// parameters returns the valid query parameters of a scheme: those that are true or false, and others. There are none if the
-// scheme is unknown.
-func parameters(scheme string) (flags, others []string) {
-	switch scheme {
-	case s3Scheme:
-		return []string{"accelerate", "anonymous", "disable_https", "dualstack", "fips", "use_path_style"},
-			[]string{"endpoint", "kmskeyid", "profile", "region", "ssetype"}
-	case fileScheme:
-		return []string{"create_dir"}, nil
-	}
-	return nil, nil
+// parameters are the valid query parameters of each scheme: those that are true or false, and others.
+var parameters = map[string]struct{ flags, others []string }{
+	s3Scheme: {
+		[]string{"accelerate", "anonymous", "disable_https", "dualstack", "fips", "use_path_style"},
+		[]string{"endpoint", "kmskeyid", "profile", "region", "ssetype"},
+	},
+	fileScheme: {flags: []string{"create_dir"}},
 }
 
 // Check reports what is wrong with an address, as far as that is known without opening it.
@@ -63,7 +53,7 @@ func parse(at string) (address, error) {
 	if err != nil {
 		return address{}, herb.Invalidf("invalid address of the object store; write %s", forms)
 	}
-	flags, others := parameters(u.Scheme)
+	valid, known := parameters[u.Scheme]
 	for _, check := range []struct {
 		failed  bool
 		message string
@@ -73,7 +63,7 @@ func parse(at string) (address, error) {
 			"s3://bucket/prefix?endpoint=https://storage.googleapis.com"},
 		{u.Scheme == "azblob", "azblob:// is not supported; Azure Blob Storage does not speak the S3 protocol, run an S3 gateway in " +
 			"front of it: s3://bucket/prefix?endpoint=https://gateway.example.org"},
-		{flags == nil, "unknown object store " + strconv.Quote(u.Scheme+"://") + "; write " + forms},
+		{!known, "unknown object store " + strconv.Quote(u.Scheme+"://") + "; write " + forms},
 		{u.User != nil, "the address of the object store contains credentials; remove them and set AWS_ACCESS_KEY_ID and " +
 			"AWS_SECRET_ACCESS_KEY in the environment"},
 		{u.Fragment != "", "the address of the object store has a fragment (#…); write " + forms},
@@ -92,14 +82,14 @@ func parse(at string) (address, error) {
 		return address{}, herb.Invalidf("invalid parameters of the object store %s; write ?name=value&name=value", a)
 	}
 	for name, values := range a.params {
-		isFlag := slices.Contains(flags, name)
+		isFlag := slices.Contains(valid.flags, name)
 		if isFlag && values[0] != "" {
 			a.flags[name], err = strconv.ParseBool(values[0])
 		}
 		switch {
-		case !isFlag && !slices.Contains(others, name):
+		case !isFlag && !slices.Contains(valid.others, name):
 			return address{}, herb.Invalidf("unknown parameter %q of the object store %s; valid parameters: %s", name, a,
-				strings.Join(slices.Concat(flags, others), ", "))
+				strings.Join(slices.Concat(valid.flags, valid.others), ", "))
 		case len(values) > 1:
 			return address{}, herb.Invalidf("parameter %q of the object store %s is given twice; give it once", name, a)
 		case err != nil:

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"testing"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
@@ -20,7 +21,7 @@ type preparedLibrary struct {
 }
 
 func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (library.View, error) {
-	return library.View{Dataset: l.dataset, Source: l}, nil
+	return library.View{Dataset: l.dataset, Source: admission.LimitQueries(l.dataset.Records, l)}, nil
 }
 
 func (l *preparedLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, _ string) (library.View, error) {

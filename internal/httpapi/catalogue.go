@@ -201,7 +201,7 @@ func (a *API) search(w *response, r *http.Request) error {
 	}
 	w.set("Vary", varyKey)
 	access := herb.AccessOpen
-	opts := library.SearchOptions{Budget: a.opts.SearchBudget, Admit: a.opts.Admission.AcquirePaced, MayRead: a.mayRead(r)}
+	opts := library.SearchOptions{Budget: a.opts.SearchBudget, MayRead: a.mayRead(r)}
 	if opts.MayRead != nil {
 		access = herb.AccessKey
 	}

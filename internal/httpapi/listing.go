@@ -173,7 +173,6 @@ func (a *API) switchVersion(w *response, r *http.Request, live library.View, ver
 	if live.Access == herb.AccessKey {
 		view.Access = herb.AccessKey
 	}
-	view.Source = a.opts.Admission.Limit(view.Records, view.Source)
 	return view, a.authorizeRead(w, r, view.Dataset)
 }
 
@@ -192,14 +191,10 @@ func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error 
 	return err
 }
 
-// acquire opens the live version of the dataset of the path. Its queries are subject to admission control.
+// acquire opens the live version of the dataset of the path.
 func (a *API) acquire(r *http.Request) (library.View, error) {
 	ref := herb.Ref{Namespace: herb.Clip(r.PathValue("namespace"), maxShown), Name: herb.Clip(r.PathValue("dataset"), maxShown)}
-	view, err := a.opts.Library.Acquire(r.Context(), ref)
-	if err == nil {
-		view.Source = a.opts.Admission.Limit(view.Records, view.Source)
-	}
-	return view, err
+	return a.opts.Library.Acquire(r.Context(), ref)
 }
 
 // setLinks sets the Link header to the first, previous, next and last page of a listing. The links do not contain the key,

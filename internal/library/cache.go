@@ -3,8 +3,6 @@ package library
 import (
 	"cmp"
 	"context"
-	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,13 +21,9 @@ type cache struct {
 	epoch         atomic.Int64    // clock of lastUsed, about one tick per second; safe
 	prefetchSlots chan struct{}   // limits fetches that no request waits for; safe
 	requestSlots  chan struct{}   // additional slots for fetches that requests wait for; safe
-	ctx           context.Context // of fetches; safe
+	ctx           context.Context // of fetches; done when the library is closed; safe
 	cancel        func()
 	running       sync.WaitGroup
-	closed        bool
-
-	saving    sync.Mutex
-	savedCopy []byte // content of catalogueFile; guarded by saving
 }
 
 // Limits of concurrent fetches.
@@ -178,40 +172,41 @@ func (l *Library) loadSizes(ctx context.Context) {
 // used. It never removes files that cannot be fetched again, are in use, or were used last. l.mu is held.
 func (l *Library) evictCache() {
 	cached, _ := l.cacheSize()
-	limit := l.opts.CacheSize
-	if limit == 0 || cached <= limit {
-		l.cache.overLimit = false
-		return
-	}
-	users, order := l.evictionOrder()
-	for _, version := range order {
-		if cached <= limit {
-			break
+	isOver := func() bool { return l.opts.CacheSize > 0 && cached > l.opts.CacheSize }
+	if isOver() {
+		for _, f := range l.evictable() {
+			if !isOver() {
+				break
+			}
+			if f.entry != nil && f.entry.isOpen() {
+				l.setOpen(f.entry, nil)
+			}
+			if err := l.opts.FS.RemoveAll(l.file(f.version)); err != nil {
+				l.opts.Log.Warn("cannot evict file from cache; will retry", "file", store.SegmentFile(f.version), "err", err)
+				continue
+			}
+			size := l.cache.files[f.version]
+			delete(l.cache.files, f.version)
+			cached -= size
+			l.opts.Log.Debug("evicted file from cache", "version", f.version, "bytes", size, "used", f.entry != nil)
 		}
-		e := users[version]
-		if e != nil {
-			l.setOpen(e, nil)
-		}
-		if err := l.opts.FS.RemoveAll(l.file(version)); err != nil {
-			l.opts.Log.Warn("cannot evict file from cache; will retry", "file", filepath.Base(l.file(version)), "err", err)
-			continue
-		}
-		size := l.cache.files[version]
-		delete(l.cache.files, version)
-		cached -= size
-		l.opts.Log.Debug("evicted file from cache", "version", version, "bytes", size, "used", e != nil)
 	}
-	if over := cached > limit; over && !l.cache.overLimit {
-		l.opts.Log.Warn("cache exceeds its limit; remaining files are in use", "bytes", cached, "limit", limit)
+	if isOver() && !l.cache.overLimit {
+		l.opts.Log.Warn("cache exceeds its limit; remaining files are in use", "bytes", cached, "limit", l.opts.CacheSize)
 	}
-	l.cache.overLimit = cached > limit
+	l.cache.overLimit = isOver()
 }
 
-// evictionOrder returns the versions whose files may be evicted, first to last, and the entries whose live or named versions they
-// are. l.mu is held.
-func (l *Library) evictionOrder() (users map[string]*entry, order []string) {
-	users = map[string]*entry{}
-	pinned := map[string]bool{}
+// evictableFile is a file that may be removed from the cache.
+type evictableFile struct {
+	version  string
+	entry    *entry // whose live or named version it is; nil if there is none
+	lastUsed int64  // -2: no entry; -1: not open
+}
+
+// evictable returns the files that may be evicted, first to last. l.mu is held.
+func (l *Library) evictable() (files []evictableFile) {
+	users, pinned := map[string]*entry{}, map[string]bool{}
 	var last *openVersion
 	for _, e := range l.entries {
 		if users[e.Version] == nil || !e.named {
@@ -235,22 +230,22 @@ func (l *Library) evictionOrder() (users map[string]*entry, order []string) {
 	if last != nil {
 		pinned[last.dataset.Version] = true
 	}
-	lastUsed := map[string]int64{} // -2: no entry; -1: not open
-	for _, version := range slices.Sorted(maps.Keys(l.cache.files)) {
+	for version := range l.cache.files {
 		e := users[version]
 		if pinned[version] || !l.cache.stored[version] && (e == nil || e.size == 0) {
 			continue
 		}
-		order = append(order, version)
-		switch {
-		case e == nil:
-			lastUsed[version] = -2
-		case e.open == nil:
-			lastUsed[version] = -1
-		default:
-			lastUsed[version] = e.open.lastUsed.Load()
+		f := evictableFile{version, e, -2}
+		if e != nil {
+			f.lastUsed = -1
 		}
+		if e != nil && e.open != nil {
+			f.lastUsed = e.open.lastUsed.Load()
+		}
+		files = append(files, f)
 	}
-	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(lastUsed[a], lastUsed[b]) })
-	return users, order
+	slices.SortFunc(files, func(a, b evictableFile) int {
+		return cmp.Or(cmp.Compare(a.lastUsed, b.lastUsed), cmp.Compare(a.version, b.version))
+	})
+	return files
 }

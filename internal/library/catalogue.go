@@ -2,7 +2,15 @@ package library
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
 	"time"
+
+	"herbarium/internal/filesystem"
 )
 
 // catalogueStatus is the state of reading the catalogue. It is immutable.
@@ -10,8 +18,8 @@ type catalogueStatus struct {
 	generation int64     // of the catalogue; negative if it was never read
 	restored   bool      // the entries are those of the catalogue copy of an earlier run
 	lastRead   time.Time // last success
-	lastTried  time.Time // last attempt
 	err        error     // of the last attempt
+	retryAt    time.Time // earliest next attempt by a request; zero unless the last one failed
 }
 
 const (
@@ -24,15 +32,14 @@ const (
 // recently. The error is that failure if there are no entries.
 func (l *Library) upToDate() (bool, error) {
 	s := l.status.Load()
+	known := s.generation >= 0
 	switch {
-	case s.generation >= 0 && !s.restored && !l.notifier.changed():
+	case known && !s.restored && !l.notifier.changed():
 		return true, nil
-	case s.err == nil || l.opts.Now().Sub(s.lastTried) >= cataloguePause:
-		return false, nil
-	case s.generation >= 0:
-		return true, nil
+	case !known:
+		return l.opts.Now().Before(s.retryAt), s.err
 	}
-	return true, s.err
+	return l.opts.Now().Before(s.retryAt), nil
 }
 
 // updateEntries reads the catalogue if a change notification was received. On a node, one request reads it for all, because
@@ -109,11 +116,11 @@ func (l *Library) readCatalogue(ctx context.Context, limit time.Duration, comple
 		return err
 	}
 	now := *last
-	now.lastTried, now.err = l.opts.Now(), err
+	now.err, now.retryAt = err, l.opts.Now().Add(cataloguePause)
 	changed := err == nil && changes.Generation != since
 	switch {
 	case err == nil:
-		now.generation, now.restored, now.lastRead = changes.Generation, false, now.lastTried
+		now.generation, now.restored, now.lastRead, now.retryAt = changes.Generation, false, l.opts.Now(), time.Time{}
 		if changed {
 			l.applyChanges(changes)
 		}
@@ -130,3 +137,42 @@ func (l *Library) readCatalogue(ctx context.Context, limit time.Duration, comple
 	}
 	return err
 }
+
+// notifier signals catalogue changes between processes that share a folder, through a small file that each request reads. It
+// only affects how soon a change is seen: Library.Run polls the catalogue anyway.
+type notifier struct {
+	fs   filesystem.FS // writes notifications
+	file *os.File      // for reading
+	seen atomic.Uint64 // the stamp of the last catalogue read
+}
+
+func openNotifier(fs filesystem.FS, path string) (*notifier, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the change notification file: %w", err)
+	}
+	return &notifier{fs: fs, file: f}, nil
+}
+
+// notify signals other processes that the catalogue changed. If it fails, they see the change at their next poll.
+func (n *notifier) notify() error {
+	f, err := n.fs.OpenFile(n.file.Name(), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	var stamp [8]byte
+	rand.Read(stamp[:])
+	_, err = f.Write(stamp[:])
+	return errors.Join(err, f.Close())
+}
+
+// stamp returns the content of the file, a random number that each notification replaces. An unreadable file counts as one
+// without notifications.
+func (n *notifier) stamp() uint64 {
+	var stamp [8]byte
+	_, _ = n.file.ReadAt(stamp[:], 0)
+	return binary.LittleEndian.Uint64(stamp[:])
+}
+
+// changed reports whether a notification was sent since the last one seen.
+func (n *notifier) changed() bool { return n.stamp() != n.seen.Load() }

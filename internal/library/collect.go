@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"herbarium/internal/filesystem"
-	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
 )
@@ -27,11 +27,8 @@ const (
 	retiredMargin = 30 * 24 * time.Hour
 )
 
-// Collect deletes objects that no node needs, and unfinished uploads. Several nodes may run it concurrently.
-//
-// A retired version never enters the catalogue again, which the catalogue enforces in one transaction. So no second check is
-// needed: an object that is neither in the catalogue nor retired is retired once it is older than orphanAge, and an object
-// that was retired for Options.Retention is deleted.
+// Collect deletes objects that no node needs, and unfinished uploads. Several nodes may run it concurrently. If there are no Blobs,
+// Sweep does the same for the files in Dir.
 func (l *Library) Collect(ctx context.Context) error {
 	if !l.shared() {
 		return nil
@@ -44,49 +41,77 @@ func (l *Library) Collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return errors.Join(l.opts.Blobs.Abort(ctx, orphanAge), l.collect(ctx, newSet(versions), garbage{
+		stored: objects, orphanAge: orphanAge, retention: l.opts.Retention, margin: retiredMargin,
+		remove: func(version string) error { return l.opts.Blobs.Delete(ctx, store.SegmentFile(version)) },
+	}))
+}
+
+// garbage describes where the files of versions are stored for good, and when to delete them.
+type garbage struct {
+	stored    map[string]time.Time // modification times by version; those of the catalogue may be missing
+	orphanAge time.Duration        // age at which a file that is neither in the catalogue nor retired belongs to no running publish
+	retention time.Duration        // how long the file of a retired version is kept
+	margin    time.Duration        // how long its retirement is remembered afterwards
+	remove    func(version string) error
+}
+
+// collect retires versions that will not enter the catalogue, and deletes the files of retired ones.
+//
+// A retired version never enters the catalogue again, which the catalogue enforces in one transaction: if the last statement of
+// a publish is still in flight, retiring its version waits for it or makes it fail. So no second check is needed.
+func (l *Library) collect(ctx context.Context, inCatalogue map[string]bool, g garbage) error {
 	retired, err := l.catalogue.Retired(ctx)
 	if err != nil {
 		return err
 	}
-	errs := []error{l.opts.Blobs.Abort(ctx, orphanAge)}
-	now, known, removed := l.opts.Now(), newSet(versions), 0
-	var forget []string
+	now, known, removed := l.opts.Now(), map[string]bool{}, 0
 	for _, r := range retired {
 		known[r.Version] = true
-		switch _, stored := objects[r.Version]; {
-		case stored && now.Sub(r.Since) >= l.opts.Retention:
-			err := l.opts.Blobs.Delete(ctx, store.SegmentFile(r.Version))
+	}
+	var errs []error
+	for version, modified := range g.stored {
+		if inCatalogue[version] || known[version] || now.Sub(modified) < g.orphanAge {
+			continue
+		}
+		is, err := l.catalogue.RetireVersion(ctx, version, now)
+		if errs = append(errs, err); is {
+			retired = append(retired, store.Retired{Version: version, Since: now})
+		}
+	}
+	var forget []string
+	for _, r := range retired {
+		age := now.Sub(r.Since) - g.retention
+		_, stored := g.stored[r.Version]
+		if stored && age >= 0 {
+			err := g.remove(r.Version)
 			if errs = append(errs, err); err == nil {
 				removed++
 			}
-		case !stored && now.Sub(r.Since) >= l.opts.Retention+retiredMargin:
-			forget = append(forget, r.Version)
+			stored = err != nil || g.margin > 0
 		}
-	}
-	for version, object := range objects {
-		if !known[version] && now.Sub(object.Modified) >= orphanAge {
-			_, err := l.catalogue.RetireVersion(ctx, version, now)
-			errs = append(errs, err)
+		if !stored && age >= g.margin {
+			forget = append(forget, r.Version)
 		}
 	}
 	if len(forget) > 0 {
 		errs = append(errs, l.catalogue.ForgetRetired(ctx, forget))
 	}
 	if removed > 0 {
-		l.opts.Log.Info("deleted unreferenced objects", "objects", removed)
+		l.opts.Log.Info("deleted unreferenced files", "files", removed)
 	}
 	return errors.Join(errs...)
 }
 
-// objects lists the files of versions in Blobs, by version, and records them in the cache.
-func (l *Library) objects(ctx context.Context) (map[string]herb.Blob, error) {
-	objects, stored := map[string]herb.Blob{}, map[string]bool{}
+// objects lists the files of versions in Blobs and records them in the cache.
+func (l *Library) objects(ctx context.Context) (map[string]time.Time, error) {
+	objects, stored := map[string]time.Time{}, map[string]bool{}
 	for b, err := range l.opts.Blobs.List(ctx) {
 		if err != nil {
 			return nil, err
 		}
 		if version, ok := strings.CutSuffix(b.Name, store.SegmentSuffix); ok && isVersion(version) {
-			objects[version], stored[version] = b, true
+			objects[version], stored[version] = b.Modified, true
 		}
 	}
 	l.mu.Lock()
@@ -105,7 +130,9 @@ func (l *Library) cleanUp(ctx context.Context) {
 		err := errors.Join(l.Collect(limited), l.Sweep(limited))
 		if l.shared() {
 			err = errors.Join(err, l.scanCache())
-			l.saveCatalogueCopy()
+			l.refresh.Lock()
+			l.saveCatalogueCopy() // the description of the plants may have changed
+			l.refresh.Unlock()
 		}
 		if ctx.Err() != nil || (err != nil) == failing {
 			return
@@ -125,70 +152,59 @@ const abandonedAge = time.Hour
 
 // Sweep removes files of interrupted publishes and downloads, and files of versions that are no longer in the catalogue.
 //
-// Publishes, downloads and migrations hold a shared lock while they run, so Sweep does nothing while there is one in any process;
-// the next Sweep after it has ended or was killed removes its leftovers. On a file system without locks, files are removed when
-// they are older than abandonedAge.
+// Publishes, downloads and migrations hold a shared lock while they run, so Sweep only removes files of retired versions while there
+// is one in any process; the next Sweep after it has ended or was killed removes its leftovers. On a file system without locks,
+// files are removed when they are older than abandonedAge.
 func (l *Library) Sweep(ctx context.Context) error {
-	versions, err := l.catalogue.Versions(ctx)
-	if err != nil {
-		return err
-	}
 	lock, err := os.Open(l.notifier.file.Name())
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
+	g := garbage{stored: map[string]time.Time{}, orphanAge: abandonedAge, remove: l.removeFile}
 	locked := filesystem.TryLock(lock)
-	if errors.Is(locked, filesystem.ErrLocked) {
-		return l.sweepRetired(ctx)
+	idle, busy := locked == nil, errors.Is(locked, filesystem.ErrLocked)
+	if idle {
+		g.orphanAge = 0
+	} else if busy {
+		g.orphanAge = math.MaxInt64
 	}
 	files, err := l.opts.FS.ReadDir(l.opts.Dir)
 	if err != nil {
 		return err
 	}
-	inCatalogue := newSet(versions)
-	for _, f := range files {
-		err = errors.Join(err, l.sweepFile(ctx, f, inCatalogue, locked == nil))
-	}
-	if err = errors.Join(err, l.sweepRetired(ctx)); err != nil { // including versions that sweepFile has retired
-		err = fmt.Errorf("sweeping leftovers: %w", err)
-	}
-	return err
-}
-
-// sweepFile removes a file if it is a leftover, or retires its version. idle reports that no process writes files.
-func (l *Library) sweepFile(ctx context.Context, f fs.DirEntry, inCatalogue map[string]bool, idle bool) error {
-	const copySuffix = ".tmp" // of files that blobs writes while a migration copies segments into the folder
-	ext := filepath.Ext(f.Name())
-	stem := strings.TrimSuffix(f.Name(), ext)
-	switch ext {
-	case store.SegmentSuffix, descriptionSuffix:
-		if inCatalogue[stem] {
-			return nil
-		}
-	case segment.PartSuffix, copySuffix:
-	default:
-		return nil // not ours
-	}
-	info, err := f.Info()
+	versions, err := l.catalogue.Versions(ctx)
 	if err != nil {
-		if errors.Is(err, os.ErrNotExist) {
-			err = nil
-		}
 		return err
 	}
-	old := l.opts.Now().Sub(info.ModTime()) >= abandonedAge
-	switch {
-	case idle && ext == store.SegmentSuffix && !l.shared(): // with an object store, the file is not needed even if its version goes live
-		// The last statement of a publish may still be in flight: retiring its version waits for it or makes it fail.
-		_, err = l.catalogue.RetireVersion(ctx, stem, l.opts.Now())
-	case old || idle && (ext == segment.PartSuffix || ext == store.SegmentSuffix):
-		err = l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name()))
-	default:
-		return nil
+	inCatalogue := newSet(versions)
+	for _, f := range files {
+		const copySuffix = ".tmp" // of files that blobs writes while a migration copies segments into the folder
+		ext := filepath.Ext(f.Name())
+		stem := strings.TrimSuffix(f.Name(), ext)
+		if inCatalogue[stem] || !slices.Contains([]string{store.SegmentSuffix, descriptionSuffix, segment.PartSuffix, copySuffix}, ext) {
+			continue // needed, or not ours
+		}
+		info, failed := f.Info()
+		switch {
+		case errors.Is(failed, os.ErrNotExist):
+		case failed != nil:
+			err = errors.Join(err, failed)
+		case ext == store.SegmentSuffix && !l.shared(): // with an object store, the file is not needed even if its version goes live
+			g.stored[stem] = info.ModTime()
+		case !busy && l.opts.Now().Sub(info.ModTime()) >= abandonedAge, idle && (ext == segment.PartSuffix || ext == store.SegmentSuffix):
+			if failed := l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name())); failed != nil {
+				err = errors.Join(err, failed)
+			} else {
+				l.opts.Log.Info("removed leftover file", "file", f.Name())
+			}
+		}
 	}
-	if err == nil {
-		l.opts.Log.Info("removed leftover file", "file", f.Name())
+	if !l.shared() {
+		err = errors.Join(err, l.collect(ctx, inCatalogue, g))
+	}
+	if err != nil {
+		err = fmt.Errorf("sweeping leftovers: %w", err)
 	}
 	return err
 }
@@ -199,22 +215,6 @@ func newSet[T comparable](items []T) map[T]bool {
 		set[item] = true
 	}
 	return set
-}
-
-// sweepRetired removes the files of versions whose removal was interrupted. With an object store, Collect does.
-func (l *Library) sweepRetired(ctx context.Context) error {
-	if l.shared() {
-		return nil
-	}
-	retired, err := l.catalogue.Retired(ctx)
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(retired))
-	for i, r := range retired {
-		names[i] = r.Version
-	}
-	return l.removeRetired(ctx, names)
 }
 
 // removeRetired removes the files of versions that have left the catalogue. A process that is killed meanwhile leaves the

@@ -2,8 +2,9 @@ package library
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/text"
@@ -30,7 +31,7 @@ func (l *Library) Live(ctx context.Context) ([]herb.LiveVersion, error) {
 		return all, nil
 	}
 	d, err := l.describePlants(ctx)
-	i, _ := slices.BinarySearchFunc(all, d.Ref, func(v herb.LiveVersion, ref herb.Ref) int { return v.Compare(ref) })
+	i, _ := slices.BinarySearchFunc(all, d.Ref, herb.LiveVersion.Compare)
 	return slices.Insert(all, i, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published}), err
 }
 
@@ -121,44 +122,71 @@ func (l *Library) describeVersion(ctx context.Context, v herb.LiveVersion) (herb
 	return d, err
 }
 
-// maxSteps limits the steps of comparing names for a suggestion to about ten milliseconds, because clients without a key can
-// request unknown names.
-const maxSteps = 4 << 20
-
 // unknownDataset returns the error for an unknown dataset, with a suggestion. It does not query the database.
 func (l *Library) unknownDataset(ref herb.Ref) error {
-	guess := ""
-	if name, ok := text.Closest(ref.String(), l.similarNames(ref)); ok {
-		guess = fmt.Sprintf(" did you mean %q?", name)
-	}
-	return herb.Errorf(herb.CodeNotFound, "no such dataset %q;%s GET /api/v1 lists all datasets", clip(ref.String()), guess)
-}
-
-// similarNames returns names of datasets that may be meant by an unknown one: those of about the same length, those of the
-// same namespace first, and as many as can be compared with it.
-func (l *Library) similarNames(ref herb.Ref) (names []string) {
-	length := len(ref.String())
-	if len(ref.Namespace) > herb.MaxName || len(ref.Name) > herb.MaxName {
-		return nil
-	}
-	var others []string
+	var names, others []string
 	add := func(r herb.Ref) {
-		switch name := r.String(); {
-		case max(len(name), length) > 2*min(len(name), length):
-		case r.Namespace == ref.Namespace:
-			names = append(names, name)
-		default:
-			others = append(others, name)
+		if r.Namespace == ref.Namespace { // compared first
+			names = append(names, r.String())
+		} else {
+			others = append(others, r.String())
 		}
 	}
-	if l.opts.Plants != nil {
-		add(herb.PlantsRef)
+	if len(ref.Namespace) <= herb.MaxName && len(ref.Name) <= herb.MaxName { // comparing takes the product of the lengths
+		if l.opts.Plants != nil {
+			add(herb.PlantsRef)
+		}
+		for _, v := range l.liveVersions() {
+			add(v.Ref)
+		}
 	}
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	for _, e := range l.sorted {
-		add(e.Ref)
+	return herb.Errorf(herb.CodeNotFound, "no such dataset %q%s GET /api/v1 lists all datasets", clip(ref.String()),
+		text.Suggestion(ref.String(), append(names, others...)))
+}
+
+// lastKnown is the last description of the mutable dataset.
+type lastKnown struct {
+	mu       sync.Mutex
+	dataset  herb.Dataset // without a version if there was none
+	failedAt time.Time    // time of the last failure; zero if the last call succeeded
+}
+
+// Limits of describing the mutable dataset in a list of all datasets: the time for one call, and the pause after a failure.
+const (
+	describeTimeout = 2 * time.Second
+	describePause   = 5 * time.Second
+)
+
+// describePlants describes the mutable dataset. If the database fails, it returns the last description, marked unavailable.
+// After a failure, one caller at a time retries, so that lists of all datasets do not wait for it repeatedly.
+func (l *Library) describePlants(ctx context.Context) (herb.Dataset, error) {
+	k := &l.plants
+	k.mu.Lock()
+	last, now := k.dataset, l.opts.Now()
+	last.Unavailable = true
+	if !k.failedAt.IsZero() {
+		if now.Sub(k.failedAt) < describePause {
+			k.mu.Unlock()
+			return last, nil
+		}
+		k.failedAt = now // other callers do not wait for this one
 	}
-	names = append(names, others...)
-	return names[:min(len(names), maxSteps/(length*length))]
+	k.mu.Unlock()
+	limited, cancel := context.WithTimeout(ctx, describeTimeout)
+	defer cancel()
+	d, err := l.opts.Plants.Describe(limited)
+	if err != nil && ctx.Err() != nil {
+		return herb.Dataset{}, err // canceled by the caller; the dataset did not fail
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err == nil {
+		k.dataset, k.failedAt = d, time.Time{}
+		return d, nil
+	}
+	if k.failedAt.IsZero() {
+		l.opts.Log.Warn("cannot describe dataset; showing last known state", "dataset", last.Ref.String(), "err", err)
+	}
+	k.failedAt = l.opts.Now()
+	return last, nil
 }

@@ -1,11 +1,14 @@
 package library
 
 import (
+	"context"
 	"slices"
 	"sync/atomic"
 	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
 )
@@ -17,18 +20,17 @@ type versionKey struct {
 }
 
 // entry is a dataset of the catalogue, or a named version: one that requests have named with _version. LiveVersion is then the
-// named version, and switches is that of its dataset when the catalogue last confirmed the version. Its fields are guarded by
-// Library.mu.
+// named version. Its fields are guarded by Library.mu.
 type entry struct {
 	herb.LiveVersion              // according to the catalogue
-	switches         int          // number of changes of the live version that this process has seen
 	open             *openVersion // the version that is listed, possibly an older one; nil if none is
 	fetch            *fetch       // running; nil if there is none
 	failed           *failure     // of the last fetch of the live version; nil if there is none
 	named            bool         // a named version
 	described        bool         // size is known
 	size             int64        // of the live version's file in the object store; 0 if it is not stored there
-	checkAt          time.Time    // of a named version: when to look it up in the catalogue again
+	generation       int64        // of the catalogue that confirmed a named version; another one may have pruned it
+	checkAt          time.Time    // of a named version: when to look it up in the catalogue again at the latest
 
 	words store.SearchWords // of the live version; empty until a search needs them
 }
@@ -46,8 +48,17 @@ func (e *entry) isOpen() bool { return e.open != nil && e.open.dataset.Version =
 // openVersion is a version that is open on this node.
 type openVersion struct {
 	*segment.Reader
-	dataset  herb.Dataset // as returned by publicDescription
+	dataset  herb.Dataset // without internal fields
+	source   query.Source // subject to admission control
+	close    func()       // releases a reference
 	lastUsed atomic.Int64 // cache.epoch of the last use
+}
+
+func newOpenVersion(r *segment.Reader, d herb.Dataset) *openVersion {
+	return &openVersion{
+		Reader: r, dataset: publicDescription(d), source: admission.LimitQueries(d.Records, r),
+		close: func() { _ = r.Release() }, // unmapping does not fail
+	}
 }
 
 // view returns a view for a caller that holds a reference, and records the use. Every request calls it, so it writes the shared
@@ -56,7 +67,7 @@ func (l *Library) view(v *openVersion) View {
 	if now := l.cache.epoch.Load(); v.lastUsed.Load() != now {
 		v.lastUsed.Store(now)
 	}
-	return View{v.dataset, v.Reader, v.Reader}
+	return View{v.dataset, v.source, v.close, v.Reader}
 }
 
 // memory estimates the memory of a version in bytes: descriptions of fields and columns, and readers of columns.
@@ -80,7 +91,7 @@ func (l *Library) listed(e *entry) *openVersion {
 func (l *Library) setOpen(e *entry, v *openVersion) {
 	if e.open != nil {
 		l.openSize -= e.open.memory()
-		_ = e.open.Release() // unmapping a mapped file does not fail
+		e.open.close()
 	}
 	if e.open = v; v != nil {
 		l.openSize += v.memory()
@@ -153,11 +164,7 @@ func (l *Library) setEntry(v herb.LiveVersion) {
 		return
 	}
 	if e.Version != v.Version {
-		e.switches++
 		e.failed, e.described, e.size, e.words = nil, false, 0, ""
-		if !l.shared() { // a node fetches one version of a dataset at a time
-			e.fetch = nil
-		}
 	}
 	e.LiveVersion = v
 }
@@ -181,4 +188,102 @@ func (l *Library) position(ref herb.Ref) (int, bool) {
 		return n, false
 	}
 	return slices.BinarySearchFunc(l.sorted, ref, func(e *entry, ref herb.Ref) int { return e.Compare(ref) })
+}
+
+const (
+	// namedCheck is the interval at which a named version is looked up in the catalogue again.
+	namedCheck = 10 * time.Second
+	// namedIdle is the number of ticks of cache.epoch without a request after which a named version is closed. The file of a
+	// version that left the catalogue occupies the disk as long as it is open.
+	namedIdle = 60
+)
+
+// AcquireVersion returns a version of a dataset that is in the catalogue, live or not; the caller must release it. The error
+// has herb.CodeGone if it is not in the catalogue, and herb.CodeInvalid if the name is malformed or the dataset is mutable.
+// The access of the view is that of the version; that of the live version may differ.
+func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (View, error) {
+	if l.isPlants(ref) {
+		return View{}, herb.Invalidf("dataset %s has no versions, because every write changes it; omit the version", ref)
+	}
+	if !isVersion(version) {
+		return View{}, herb.Invalidf("malformed version %q; write it as in X-Dataset-Version, such as 20240229T133000Z-abcdefghij", clip(version))
+	}
+	if err := l.updateEntries(ctx); err != nil {
+		return View{}, err
+	}
+	key := versionKey{ref, version}
+	l.mu.RLock()
+	dataset, named := l.entries[versionKey{ref: ref}], l.entries[key]
+	checked := named != nil && named.generation == l.status.Load().generation && l.opts.Now().Before(named.checkAt)
+	for _, e := range []*entry{dataset, named} {
+		if e == nil || e.open == nil || e == named && !checked {
+			continue
+		}
+		if v := e.open; v.dataset.Version == version && v.Acquire() {
+			defer l.mu.RUnlock()
+			return l.view(v), nil
+		}
+	}
+	l.mu.RUnlock()
+	if dataset == nil {
+		return View{}, l.unknownDataset(ref)
+	}
+	if !checked {
+		if err := l.checkNamed(ctx, key); err != nil {
+			return View{}, err
+		}
+	}
+	return l.awaitFetch(ctx, key)
+}
+
+// checkNamed looks up a version in the catalogue and adds it to the entries, or removes it. While the catalogue is down, a node
+// uses its copy of the description, if it has one.
+func (l *Library) checkNamed(ctx context.Context, key versionKey) error {
+	generation := l.status.Load().generation
+	l.mu.Lock()
+	if e := l.entries[key]; e != nil && e.open != nil { // other requests do not wait for this one
+		e.generation, e.checkAt = generation, l.opts.Now().Add(namedCheck)
+	}
+	l.mu.Unlock()
+	limited, cancel := context.WithTimeout(ctx, catalogueWait)
+	defer cancel()
+	d, err := l.catalogue.Version(limited, key.ref, key.version)
+	if err != nil && l.shared() && herb.CodeOf(err) != herb.CodeNotFound && ctx.Err() == nil {
+		if copied, failed := l.loadDescription(herb.LiveVersion{Ref: key.ref, Version: key.version}); failed == nil {
+			d, err = copied, nil
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if herb.CodeOf(err) == herb.CodeNotFound {
+		l.removeEntry(key)
+		return herb.Errorf(herb.CodeGone, "%s", herb.MessageOf(err))
+	}
+	if err != nil || l.cache.ctx.Err() != nil {
+		return err
+	}
+	e := l.entries[key]
+	if e == nil {
+		v := herb.LiveVersion{Ref: key.ref, Version: key.version, Records: d.Records, Published: d.Published}
+		e = &entry{named: true, LiveVersion: v}
+		l.entries[key] = e
+	}
+	if d.File != nil {
+		e.size = d.File.Size
+	}
+	e.generation, e.checkAt = generation, l.opts.Now().Add(namedCheck)
+	return nil
+}
+
+// closeIdle closes named versions that no request has used for a while. l.mu is held.
+func (l *Library) closeIdle() {
+	if len(l.entries) == len(l.sorted) {
+		return // there are none
+	}
+	for key, e := range l.entries {
+		idle := e.open == nil || e.open.References() == 1 && l.cache.epoch.Load()-e.open.lastUsed.Load() > namedIdle
+		if e.named && idle && e.fetch == nil && !l.opts.Now().Before(e.checkAt) {
+			l.removeEntry(key)
+		}
+	}
 }

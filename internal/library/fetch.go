@@ -20,11 +20,10 @@ type fetch struct {
 	received  atomic.Int64  // bytes
 	requested chan struct{} // closed by request
 	request   func()        // called when a request waits
-	done      chan struct{} // closed when the fields below are final
+	done      chan struct{} // closed when the version is open or the failure is recorded
 
-	waiting int          // waiting requests; each gets a reference to the version
-	opened  *openVersion // nil if the fetch failed
-	err     error
+	waiting int          // waiting requests; each gets a reference to the version, which may be closed at once because of its size
+	opened  *openVersion // nil if the fetch failed or another version is live by now
 }
 
 // failure records why the live version of a dataset could not be opened.
@@ -56,8 +55,11 @@ func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) 
 		}
 		select {
 		case <-f.done:
+			if f.opened != nil {
+				return l.view(f.opened), nil
+			}
 		case <-limited.Done():
-			view = l.leaveFetch(f)
+			view := l.leaveFetch(f)
 			switch {
 			case ctx.Err() != nil:
 				view.Release()
@@ -67,11 +69,22 @@ func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) 
 			}
 			return view, nil
 		}
-		if f.err == nil {
-			return l.view(f.opened), nil
-		}
-		// The failure is recorded unless another version went live meanwhile or the library is closed.
 	}
+}
+
+// leaveFetch removes a request that stops waiting, and returns a view of the version that is open, if one is. The fetch
+// continues.
+func (l *Library) leaveFetch(f *fetch) View {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f.waiting--
+	if f.opened != nil { // it is open by now, and the request has a reference
+		return l.view(f.opened)
+	}
+	if v := f.entry.open; v != nil && v.Acquire() {
+		return l.view(v)
+	}
+	return View{}
 }
 
 // inProgressError is the error for a request whose wait has ended.
@@ -95,7 +108,7 @@ func (l *Library) joinFetch(key versionKey) (*fetch, View, error) {
 		}
 	}
 	switch {
-	case l.cache.closed:
+	case l.cache.ctx.Err() != nil:
 		return nil, View{}, herb.Errorf(herb.CodeUnavailable, "cannot open dataset %s: the server is stopping", key.ref)
 	case e == nil && key.version != "":
 		return nil, View{}, herb.Errorf(herb.CodeGone, "version %s of dataset %s was removed", key.version, key.ref)
@@ -109,25 +122,10 @@ func (l *Library) joinFetch(key versionKey) (*fetch, View, error) {
 	return e.fetch, View{}, nil
 }
 
-// leaveFetch removes a request that stops waiting, and returns a view of the version that is open, if one is. The fetch
-// continues.
-func (l *Library) leaveFetch(f *fetch) View {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f.waiting--
-	if f.opened != nil { // it is open by now, and the request has a reference
-		return l.view(f.opened)
-	}
-	if v := f.entry.open; v != nil && v.Acquire() {
-		return l.view(v)
-	}
-	return View{}
-}
-
 // startFetch starts fetching the live version of a dataset, unless a fetch runs or a failure defers it, and reports whether it
 // did. l.mu is held.
 func (l *Library) startFetch(e *entry) bool {
-	if l.cache.closed || e.fetch != nil || e.failed != nil && l.opts.Now().Before(e.failed.retryAt) {
+	if l.cache.ctx.Err() != nil || e.fetch != nil || e.failed != nil && l.opts.Now().Before(e.failed.retryAt) {
 		return false
 	}
 	f := &fetch{entry: e, version: e.LiveVersion, requested: make(chan struct{}), done: make(chan struct{})}
@@ -153,41 +151,30 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 	defer l.mu.Unlock()
 	defer close(f.done)
 	e := f.entry
-	current, live := e.fetch == f, e.Version == f.version.Version
-	if current {
-		e.fetch = nil
-	}
-	if f.opened = v; err != nil {
-		f.err = herb.Wrap(herb.CodeUnavailable, err, "cannot open dataset %s; try again", f.version.Ref)
-		if live && l.cache.ctx.Err() == nil {
-			l.recordFailure(e, f.err)
-		}
-	} else {
+	e.fetch = nil
+	live := e.Version == f.version.Version
+	if err == nil && live {
+		e.failed, f.opened = nil, v
 		for range f.waiting {
 			v.Acquire()
 		}
-		if live {
-			e.failed = nil
-		}
-		if l.entries[e.key()] != e || l.cache.closed || e.isOpen() || !current && !live {
-			_ = v.Release() // the dataset was removed, or a later version is open or being fetched
-		} else {
-			l.installFetched(f)
-		}
 	}
-	if l.entries[e.key()] == e {
+	known := l.entries[e.key()] == e
+	switch {
+	case err != nil && live && l.cache.ctx.Err() == nil:
+		l.recordFailure(e, herb.Wrap(herb.CodeUnavailable, err, "cannot open dataset %s; try again", f.version.Ref))
+	case err != nil:
+	case !known || l.cache.ctx.Err() != nil || e.isOpen(): // the dataset was removed or rolled back
+		v.close()
+	default: // a version that is no longer live replaces an older one: versions may be published faster than they can be fetched
+		v.lastUsed.Store(l.cache.epoch.Load())
+		l.setOpen(e, v)
+		l.closeUnused()
+		l.opts.Log.Info("serving version", "dataset", e.Ref.String(), "version", f.version.Version, "records", f.version.Records)
+	}
+	if known {
 		l.fetchIfOutdated(e)
 	}
-}
-
-// installFetched makes a fetched version the open one. A version that is no longer live still replaces an older one: where
-// versions are published faster than they can be fetched, the latest fetched one is listed. l.mu is held.
-func (l *Library) installFetched(f *fetch) {
-	e := f.entry
-	f.opened.lastUsed.Store(l.cache.epoch.Load())
-	l.setOpen(e, f.opened)
-	l.closeUnused()
-	l.opts.Log.Info("serving version", "dataset", e.Ref.String(), "version", f.version.Version, "records", f.version.Records)
 }
 
 // recordFailure records a failed fetch of the live version and when to retry. It logs when the kind of failure changes. l.mu

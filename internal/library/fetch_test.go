@@ -338,6 +338,47 @@ func TestFetch_newerFormat(t *testing.T) {
 	})
 }
 
+// TestFetch_newerFormatEvicted: if the cache is full, the file of a version that only a newer program can read is evicted, and the
+// previous version is still listed.
+func TestFetch_newerFormatEvicted(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, nil)
+		readable := publishAs(t, publisher.Library, ref, 9)
+		b := c.node(t, func(o *library.Options) { o.CacheSize = 1 })
+		var changed atomic.Pointer[herb.Dataset]
+		b.catalogue.edit = func(d *herb.Dataset) {
+			if n := changed.Load(); n != nil && d.Version == n.Version {
+				d.File = n.File
+			}
+		}
+		b.run(t)
+		wantListed(t, b.Library, ref, 9)
+		shut, open := gate()
+		c.bucket.set(only("get", shut), nil)
+		newer := publishAs(t, publisher.Library, ref, 10)
+		path := filepath.Join(c.bucket.dir, newer.Version+".segment")
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[8]++ // the format version follows the magic
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(content)
+		newer.File = &herb.File{Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+		changed.Store(&newer)
+		open()
+		pass(10 * time.Minute)
+		wantListed(t, b.Library, ref, 9)
+		wantHealth(t, b.Library, library.Health{Failed: 1, Behind: 1})
+		if files := b.files(t); files[readable.Version] == 0 {
+			t.Errorf("the files %v are here; want that of the readable version", files)
+		}
+	})
+}
+
 // TestFetch_prunedMeanwhile: a request that waits for a version gets a later one if the first was pruned.
 func TestFetch_prunedMeanwhile(t *testing.T) {
 	t.Parallel()

@@ -33,6 +33,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -78,15 +80,7 @@ type Mutable interface {
 	// Describe returns the current description, with version and record count.
 	Describe(ctx context.Context) (herb.Dataset, error)
 	// Acquire returns the current records.
-	Acquire(ctx context.Context) (Snapshot, error)
-}
-
-// Snapshot is the state of a mutable dataset at one moment.
-type Snapshot interface {
-	query.Source
-	Description() herb.Dataset
-	// Release invalidates everything listed from the snapshot.
-	Release()
+	Acquire(ctx context.Context) (View, error)
 }
 
 // Options configures a library.
@@ -138,26 +132,23 @@ type Library struct {
 // View is an open version of a dataset. It must be released.
 type View struct {
 	herb.Dataset
-	query.Source              // callers may replace it, for example by one that limits queries
-	held         query.Source // a *segment.Reader, or the Snapshot of a mutable dataset; nil if there is nothing to release
+	query.Source                 // subject to admission control
+	Close        func()          // nil if there is nothing to release
+	Reader       *segment.Reader // nil if the dataset is mutable
 }
 
 // Explain returns the steps in which a listing of a published dataset is computed.
 func (v View) Explain(ctx context.Context, q *query.Request) (segment.Explanation, error) {
-	r, ok := v.held.(*segment.Reader)
-	if !ok {
+	if v.Reader == nil {
 		return segment.Explanation{}, herb.Invalidf("%s is listed from the database; only published datasets can be explained", v.Ref)
 	}
-	return r.Explain(ctx, q)
+	return v.Reader.Explain(ctx, q)
 }
 
 // Release closes the view and invalidates everything listed from it. The version may be deleted afterwards.
 func (v View) Release() {
-	switch s := v.held.(type) {
-	case *segment.Reader:
-		_ = s.Release() // unmapping a mapped file does not fail
-	case Snapshot:
-		s.Release()
+	if v.Close != nil {
+		v.Close()
 	}
 }
 
@@ -179,7 +170,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	l.entries = map[versionKey]*entry{}
 	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: herb.AccessOpen}
 	l.status.Store(&catalogueStatus{generation: -1})
-	l.words = wordsStatus{reading: make(chan struct{}, 1), generation: -1}
+	l.words = wordsStatus{reading: semaphore.NewWeighted(1), generation: -1}
 	if !l.shared() {
 		l.opts.CacheSize = 0
 		return l, nil
@@ -202,9 +193,8 @@ func (l *Library) Close() error {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
 	l.mu.Lock()
-	l.cache.closed = true
+	l.cache.cancel() // no fetch starts afterwards
 	l.mu.Unlock()
-	l.cache.cancel()
 	l.cache.running.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -219,11 +209,7 @@ func (l *Library) Close() error {
 // Options.Wait, so that the request after a publish lists the new version.
 func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	if l.isPlants(ref) {
-		s, err := l.opts.Plants.Acquire(ctx)
-		if err != nil {
-			return View{}, err
-		}
-		return View{s.Description(), s, s}, nil
+		return l.opts.Plants.Acquire(ctx)
 	}
 	if err := l.updateEntries(ctx); err != nil {
 		return View{}, err

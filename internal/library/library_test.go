@@ -93,14 +93,10 @@ func (s *sharedDir) files(t *testing.T) []string {
 // staticMutable is a mutable dataset of one record.
 type staticMutable struct{}
 
-func (m staticMutable) Acquire(ctx context.Context) (library.Snapshot, error) { return m, nil }
-
-func (m staticMutable) Description() herb.Dataset {
-	d, _ := m.Describe(context.Background()) // cannot fail
-	return d
+func (m staticMutable) Acquire(ctx context.Context) (library.View, error) {
+	d, err := m.Describe(ctx)
+	return library.View{Dataset: d, Source: m}, err
 }
-
-func (staticMutable) Release() {}
 
 func (staticMutable) Describe(context.Context) (herb.Dataset, error) {
 	return herb.Dataset{Ref: herb.PlantsRef, Version: "1", Records: 1}, nil

@@ -29,11 +29,9 @@ func (f *flaky) Describe(ctx context.Context) (herb.Dataset, error) {
 }
 
 // Acquire implements library.Mutable.
-func (f *flaky) Acquire(ctx context.Context) (library.Snapshot, error) {
-	if _, err := f.Describe(ctx); err != nil {
-		return nil, err
-	}
-	return f, nil
+func (f *flaky) Acquire(ctx context.Context) (library.View, error) {
+	d, err := f.Describe(ctx)
+	return library.View{Dataset: d, Source: f}, err
 }
 
 // TestDatasets_mutableFails: a list of all datasets neither fails nor waits because one of them does not answer.

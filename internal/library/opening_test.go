@@ -3,6 +3,7 @@ package library_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -297,4 +298,21 @@ func TestAcquire_unknown(t *testing.T) {
 	if plants.asked != 0 {
 		t.Errorf("the plants were described %d times", plants.asked)
 	}
+}
+
+// TestAcquire_wide requests a version that takes more memory than all open versions may take: it is closed only after its use.
+func TestAcquire_wide(t *testing.T) {
+	t.Parallel()
+	s := newSharedDir(t)
+	wide, record := make([]herb.Field, 3000), make(herb.Record, 3000)
+	for i := range wide {
+		wide[i] = herb.Field{Name: fmt.Sprint("f", i), Type: herb.TypeText}
+	}
+	if _, err := s.open(t).Publish(t.Context(), library.Publication{
+		Dataset: herb.Dataset{Ref: ref, Fields: wide},
+		Records: func(yield func(herb.Record, error) bool) { yield(record, nil) },
+	}); err != nil {
+		t.Fatal(err)
+	}
+	wantListed(t, s.open(t), ref, 1)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
@@ -47,40 +48,61 @@ func (n numberedDatasets) MayMatch(v herb.LiveVersion, s *query.Search) bool {
 	return s.String() != "odd" || v.Published.Unix()%2 == 1
 }
 
+// admittedDatasets checks that words are read in the lane Expensive, and counts the datasets whose words are read.
+type admittedDatasets struct {
+	numberedDatasets
+	lanes   *admission.Controller
+	checked *int
+	t       *testing.T
+}
+
+func (a admittedDatasets) MayMatch(v herb.LiveVersion, s *query.Search) bool {
+	if *a.checked++; a.lanes.InFlight(admission.Expensive) != 1 {
+		a.t.Errorf("%d slots are taken", a.lanes.InFlight(admission.Expensive))
+	}
+	return a.numberedDatasets.MayMatch(v, s)
+}
+
 // TestSearchRecords searches few datasets, many datasets, and without time.
 func TestSearchRecords(t *testing.T) {
 	t.Parallel()
+	limits := admission.DefaultLimits(2, 1<<30)
+	limits[admission.Expensive] = admission.Limit{Slots: 1}
+	lanes, err := admission.New(admission.Options{Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticket := lanes.NewTicket()
+	ctx := admission.NewContext(t.Context(), &ticket)
 	for _, tt := range []struct {
-		datasets                int
-		search                  string
-		budget                  time.Duration
-		total, searched, admits int
-		partial                 bool
+		datasets                 int
+		search                   string
+		budget                   time.Duration
+		total, searched, checked int
+		partial                  bool
 	}{
 		{3, "common", time.Hour, 3, 3, 0, false},
 		{3, "common", 1, 0, 0, 0, true},
-		{250, "common", time.Hour, 250, 250, 2, false},
-		{250, "odd", time.Hour, 125, 250, 2, false},
-		{250, "d0", time.Hour, 1, 250, 2, false},
-		{250, "common", 1, 0, 0, 1, true},
+		{250, "common", time.Hour, 250, 250, 250, false},
+		{250, "odd", time.Hour, 125, 250, 250, false},
+		{250, "d0", time.Hour, 1, 250, 250, false},
+		{250, "common", 1, 0, 0, 0, true},
 	} {
-		admitted, released := 0, 0
-		found, err := library.SearchRecords(t.Context(), numberedDatasets(tt.datasets), tt.search, library.SearchOptions{
-			Budget: tt.budget,
-			Admit:  func(context.Context) (func(), error) { admitted++; return func() { released++ }, nil },
-		})
+		checked := 0
+		found, err := library.SearchRecords(ctx, admittedDatasets{numberedDatasets(tt.datasets), lanes, &checked, t}, tt.search,
+			library.SearchOptions{Budget: tt.budget})
 		if err != nil || found.Total != tt.total || found.Searched != tt.searched || len(found.Datasets) != tt.total || found.Partial != tt.partial {
 			t.Errorf("%q in %d datasets: %d records in %d of %d, partial %t, %v",
 				tt.search, tt.datasets, found.Total, len(found.Datasets), found.Searched, found.Partial, err)
 		}
-		if admitted != tt.admits || released != tt.admits {
-			t.Errorf("%q in %d datasets: admitted %d times, released %d times", tt.search, tt.datasets, admitted, released)
+		if n := lanes.InFlight(admission.Expensive); checked != tt.checked || n != 0 {
+			t.Errorf("%q in %d datasets: %d were checked; %d slots are taken afterwards", tt.search, tt.datasets, checked, n)
 		}
 	}
-	rejected := errors.New("rejected")
-	if _, err := library.SearchRecords(t.Context(), numberedDatasets(250), "common", library.SearchOptions{
-		Admit: func(context.Context) (func(), error) { return nil, rejected },
-	}); !errors.Is(err, rejected) {
+	if _, err := lanes.Acquire(ctx, admission.Expensive); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := library.SearchRecords(ctx, numberedDatasets(250), "common", library.SearchOptions{}); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("a search that is not admitted: %v", err)
 	}
 }

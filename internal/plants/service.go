@@ -43,12 +43,9 @@ type Service struct {
 // request is a creation that waits for its commit.
 type request struct {
 	creation store.Creation
-	result   chan result // buffered, so that the commit does not block if the caller has returned
-}
-
-type result struct {
-	outcome store.Outcome
-	err     error
+	done     chan struct{} // closed when the fields below are final
+	outcome  store.Outcome
+	err      error
 }
 
 // New returns a service that creates plants while its Run is running.
@@ -68,18 +65,17 @@ func (s *Service) Create(ctx context.Context, c store.Creation) (store.Outcome, 
 	if err := s.available(); err != nil {
 		return store.Outcome{}, err
 	}
-	r := &request{creation: c, result: make(chan result, 1)}
+	r := &request{creation: c, done: make(chan struct{})}
 	if err := s.enqueue(r); err != nil {
 		return store.Outcome{}, err
 	}
 	select {
-	case res := <-r.result:
-		return res.outcome, res.err
+	case <-r.done:
 	case <-ctx.Done():
 	}
 	select {
-	case res := <-r.result: // both were ready
-		return res.outcome, res.err
+	case <-r.done: // perhaps both were ready
+		return r.outcome, r.err
 	default:
 		return store.Outcome{}, herb.Wrap(herb.CodeUnavailable, ctx.Err(),
 			"the request ended while the plant was being created; it may exist, so repeat the request with its Idempotency-Key")
@@ -149,10 +145,9 @@ func (s *Service) commit(ctx context.Context, batch []*request) {
 		err = herb.Wrap(herb.CodeInternal, err, "creating plants")
 	}
 	for i, r := range batch {
-		if err != nil {
-			r.result <- result{err: err}
-			continue
+		if r.err = err; err == nil {
+			r.outcome = outcomes[i]
 		}
-		r.result <- result{outcome: outcomes[i]}
+		close(r.done)
 	}
 }

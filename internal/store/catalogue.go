@@ -90,16 +90,12 @@ func (s Tables) ProtectedRefs(ctx context.Context) ([]herb.Ref, error) {
 }
 
 // scanDataset reads a version.
-func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
-	err = scanVersion(rows, &d, func(content []byte, details *herb.Details) error { return json.Unmarshal(content, details) })
-	return d, err
+func scanDataset(rows *sql.Rows) (herb.Dataset, error) {
+	return scanVersion(rows, func(content []byte, details *herb.Details) error { return json.Unmarshal(content, details) })
 }
 
 // scanDescription reads a version with the details that are public metadata.
-func scanDescription(rows *sql.Rows) (d herb.Dataset, err error) {
-	err = scanVersion(rows, &d, decodeMetadata)
-	return d, err
-}
+func scanDescription(rows *sql.Rows) (herb.Dataset, error) { return scanVersion(rows, decodeMetadata) }
 
 // decodeMetadata decodes the details before the import report, which is by far the largest member.
 func decodeMetadata(content []byte, details *herb.Details) error {
@@ -120,17 +116,17 @@ func decodeMetadata(content []byte, details *herb.Details) error {
 }
 
 // scanVersion reads a version, and its details with a function.
-func scanVersion(rows *sql.Rows, d *herb.Dataset, decodeDetails func([]byte, *herb.Details) error) error {
+func scanVersion(rows *sql.Rows, decodeDetails func([]byte, *herb.Details) error) (d herb.Dataset, err error) {
 	var fields, details []byte
 	if err := rows.Scan(&d.Namespace, &d.Name, &d.Version, &d.Title, &d.Description, &d.Access, &fields,
 		&d.Records, (*stamp)(&d.Published), &d.Source, &details); err != nil {
-		return err
+		return d, err
 	}
 	d.Fields = make([]herb.Field, 0, bytes.Count(fields, []byte(`"searchable":`))) // without this, most of the memory is garbage
 	if err := errors.Join(json.Unmarshal(fields, &d.Fields), decodeDetails(details, &d.Details)); err != nil {
-		return fmt.Errorf("decode version %s of dataset %s: %w", d.Version, d.Ref, err)
+		return d, fmt.Errorf("decode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
-	return nil
+	return d, nil
 }
 
 // DatasetVersions is a dataset with all its versions.
@@ -197,11 +193,8 @@ func noVersion(ref herb.Ref, version string, names []string) error {
 // Version returns one version of a dataset; an empty name means the live one.
 func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d herb.Dataset, err error) {
 	err = s.read(ctx, "reading a version of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		where, args := "version = ?", []any{ref.Namespace, ref.Name, version}
-		if version == "" {
-			where, args = "version = (SELECT live FROM datasets AS d WHERE d.namespace = versions.namespace AND d.name = versions.name)", args[:2]
-		}
-		found, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+" FROM versions WHERE namespace = ? AND name = ? AND "+where, args...)
+		found, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+" FROM versions JOIN datasets USING (namespace, name) "+
+			"WHERE namespace = ? AND name = ? AND version = coalesce(nullif(?, ''), live)", ref.Namespace, ref.Name, version)
 		if err != nil {
 			return err
 		}

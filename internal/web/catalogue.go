@@ -166,9 +166,7 @@ func (p *Pages) searchRows(r *http.Request, search string) (*rowMatches, error) 
 	if strings.Count(search, `"`)%2 == 0 && (unicode.IsLetter(last) || unicode.IsNumber(last) || unicode.IsMark(last)) {
 		search += "*"
 	}
-	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, library.SearchOptions{
-		MayRead: p.mayRead(r), Budget: p.opts.SearchBudget, Admit: p.opts.AdmitSearch,
-	})
+	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, library.SearchOptions{MayRead: p.mayRead(r), Budget: p.opts.SearchBudget})
 	if herb.CodeOf(err) == herb.CodeInvalid { // the names of datasets are still searched
 		return nil, nil
 	}

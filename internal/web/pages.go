@@ -49,9 +49,6 @@ type Options struct {
 	Version   string // of the program
 	// SearchBudget is the time that a search for rows in all datasets may take; 0: one second.
 	SearchBudget time.Duration
-	// AdmitSearch waits until a search for rows in many datasets may use the processor, and returns a function to call afterwards.
-	// nil: at once.
-	AdmitSearch func(ctx context.Context) (release func(), err error)
 }
 
 // Pages serves the HTML pages. It is safe for concurrent use.

@@ -2,14 +2,20 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+	"golang.org/x/sync/singleflight"
 
 	"herbarium/internal/herb"
 )
@@ -136,4 +142,102 @@ func apply(ctx context.Context, db *sql.DB, version int64) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// lazyMigration applies schema migrations before the first use of the tables. The database may be down when a node starts,
+// so the first call that needs the tables does it, and the next one retries after a failure.
+type lazyMigration struct {
+	migrate func(context.Context) error
+	done    atomic.Bool
+	running singleflight.Group
+	closed  context.Context
+	cancel  context.CancelFunc
+}
+
+func newLazyMigration(migrate func(context.Context) error) *lazyMigration {
+	p := &lazyMigration{migrate: migrate}
+	p.closed, p.cancel = context.WithCancel(context.Background())
+	return p
+}
+
+var errClosed = errors.New("the database is closed")
+
+// wait returns once the schema is up to date, the running attempt has failed or ctx is done. The attempt continues after its
+// callers have returned: a migration may take longer than one request may wait.
+func (p *lazyMigration) wait(ctx context.Context) error {
+	if p.done.Load() {
+		return nil
+	}
+	select {
+	case attempt := <-p.running.DoChan("", p.run):
+		return attempt.Err
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for schema migrations: %w", ctx.Err())
+	}
+}
+
+func (p *lazyMigration) run() (_ any, err error) {
+	switch {
+	case p.done.Load(): // the previous attempt may have just ended
+	case p.closed.Err() != nil:
+		err = errClosed
+	default:
+		err = p.migrate(p.closed)
+		p.done.Store(err == nil)
+	}
+	return nil, err
+}
+
+// close cancels the running attempt and waits for its end.
+func (p *lazyMigration) close() {
+	p.cancel()
+	<-p.running.DoChan("", p.run)
+}
+
+// Inspection describes a database server and the schema of the database.
+type Inspection struct {
+	Version  int64  // of the schema; 0 if the database is new
+	Latest   int64  // version of the schema that this program uses
+	Server   string // version of the server
+	ReadOnly bool   // the server is a standby, or set to read-only
+	Exposed  bool   // the connection leaves this machine and is not encrypted
+	// ClockOffset is the time of the server minus the local time. Accuracy is half the time of the request.
+	ClockOffset, Accuracy time.Duration
+}
+
+// Inspect connects to the database at an address and describes it. Unlike a Store, it does not migrate the schema. The error
+// explains why the database cannot be used and how to fix it.
+func Inspect(ctx context.Context, address string) (i Inspection, err error) {
+	i.Latest = latest
+	config, err := configure(address, Options{}.withDefaults())
+	if err != nil {
+		return i, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return i, setupError(config.ConnConfig, err)
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	return i, setupError(config.ConnConfig, i.read(ctx, conn))
+}
+
+func (i *Inspection) read(ctx context.Context, conn *pgx.Conn) (err error) {
+	addr, remote := conn.PgConn().Conn().RemoteAddr().(*net.TCPAddr)
+	_, encrypted := conn.PgConn().Conn().(*tls.Conn)
+	i.Exposed = remote && !addr.IP.IsLoopback() && !encrypted
+	var readOnly string
+	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('transaction_read_only')").
+		Scan(&i.Server, &readOnly); err != nil {
+		return err
+	}
+	i.ReadOnly = readOnly == "on"
+	var now time.Time
+	sent := time.Now()
+	if err := conn.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
+		return err
+	}
+	i.Accuracy = time.Since(sent) / 2
+	i.ClockOffset = now.Sub(sent.Add(i.Accuracy))
+	i.Version, _, err = schemaVersion(conn.QueryRow(ctx, selectSchema))
+	return err
 }
