@@ -216,8 +216,11 @@ const standardInput = "standard input"
 // detected by its content if the caller does not set one. remove releases the file; after an error there is none. When
 // ctx is done, CopyInput returns without waiting for the reader. opts.Progress is called without a size.
 func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src Source, remove func() error, err error) {
-	if err := cmp.Or(source.CheckReserved(standardInput, ref), context.Cause(ctx)); err != nil {
+	if err := source.CheckReserved(standardInput, ref); err != nil {
 		return Source{}, nil, err
+	}
+	if ctx.Err() != nil {
+		return Source{}, nil, context.Cause(ctx)
 	}
 	pr, pw := io.Pipe()
 	defer pr.Close()
