@@ -52,8 +52,8 @@ func TestTimeouts(t *testing.T) {
 	if got := haproxyTime(t, "timeout client"); got <= httpapi.DefaultStall {
 		t.Errorf("the proxy waits %s for a client that does not read; a node does %s", got, httpapi.DefaultStall)
 	}
-	if got := haproxyTime(t, "timeout http-request"); got != node.ReadHeaderTimeout {
-		t.Errorf("the proxy gives a request %s; a node %s", got, node.ReadHeaderTimeout)
+	if got := haproxyTime(t, "timeout http-request"); got != node.ReadTimeout {
+		t.Errorf("the proxy gives a request %s; a node %s", got, node.ReadTimeout)
 	}
 	if got := haproxyTime(t, "pool-purge-delay"); got > node.IdleTimeout/2 {
 		t.Errorf("the proxy keeps idle connections for %s; a node closes them after %s", got, node.IdleTimeout)

@@ -396,7 +396,7 @@ func TestExport_slowClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := httpapi.NewServer(s, slog.New(slog.DiscardHandler))
-	server.ReadTimeout, server.WriteTimeout, server.ReadHeaderTimeout = limit, limit, limit
+	server.ReadTimeout, server.WriteTimeout = limit, limit
 	go server.Serve(httpapi.Listener(l, 0, slog.New(slog.DiscardHandler)))
 	defer server.Close()
 	lines := 0

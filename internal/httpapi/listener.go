@@ -26,9 +26,8 @@ const MaxHeaderBytes = 64 << 10
 func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      handler,
-		DisableGeneralOptionsHandler: true, // the handler responds to OPTIONS *
-		ReadHeaderTimeout:            10 * time.Second,
-		ReadTimeout:                  30 * time.Second,
+		DisableGeneralOptionsHandler: true,             // the handler responds to OPTIONS *
+		ReadTimeout:                  10 * time.Second, // of the headers; readBody sets that of a body
 		WriteTimeout:                 60 * time.Second,
 		IdleTimeout:                  2 * time.Minute,
 		MaxHeaderBytes:               MaxHeaderBytes,

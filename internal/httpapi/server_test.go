@@ -15,8 +15,7 @@ func TestNewServer(t *testing.T) {
 	t.Parallel()
 	s := httpapi.NewServer(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
 	for name, limit := range map[string]int64{
-		"ReadHeaderTimeout": int64(s.ReadHeaderTimeout), "ReadTimeout": int64(s.ReadTimeout),
-		"WriteTimeout": int64(s.WriteTimeout), "IdleTimeout": int64(s.IdleTimeout), "MaxHeaderBytes": int64(s.MaxHeaderBytes),
+		"ReadTimeout": int64(s.ReadTimeout), "WriteTimeout": int64(s.WriteTimeout), "IdleTimeout": int64(s.IdleTimeout), "MaxHeaderBytes": int64(s.MaxHeaderBytes),
 	} {
 		if limit <= 0 {
 			t.Errorf("%s is not set", name)
