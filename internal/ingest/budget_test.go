@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -14,16 +13,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/rowstest"
 )
-
-// allocated returns the bytes that a call allocates. Tests that use it do not run in parallel.
-func allocated(call func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	call()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
 
 // TestInspect_Expansion reads small files that expand without end. They are rejected within the budget.
 func TestInspect_Expansion(t *testing.T) {
@@ -40,7 +31,7 @@ func TestInspect_Expansion(t *testing.T) {
 		{"text in zstd", "x.csv.zst", "unpacked bytes", content(zstded("a\n" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 100)))},
 		{"short rows of many columns", "x.csv", "values, including missing ones", content(strings.Repeat("c,", 5_000) + "c\n" + strings.Repeat("x\n", 5_000))},
 		{"a recursive view", "x.db", "values, including missing ones|too long to compute", func(t *testing.T, path string) {
-			db := database(t, "x.db", `CREATE VIEW v AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x`+strings.Repeat(", x", 999)+` FROM c`)
+			db := database(t, `CREATE VIEW v AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x`+strings.Repeat(", x", 999)+` FROM c`)
 			if err := os.Rename(db, path); err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +45,7 @@ func TestInspect_Expansion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			used := allocated(func() { _, err = ingest.Inspect(t.Context(), ingest.Source{Path: path}, ingest.Options{}) })
+			used := rowstest.Allocated(func() { _, err = ingest.Inspect(t.Context(), ingest.Source{Path: path}, ingest.Options{}) })
 			if c.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !regexp.MustCompile(c.want).MatchString(err.Error())) {
 				t.Errorf("got error %v", err)
 			}
@@ -95,9 +86,9 @@ func TestInspect_NoNamedCopies(t *testing.T) {
 	} {
 		temp := t.TempDir()
 		t.Setenv("TMPDIR", temp)
-		looks := 0
+		checks := 0
 		check := func() {
-			looks++
+			checks++
 			if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 				t.Errorf("%s: %d files, error %v", name, len(left), err)
 			}
@@ -112,8 +103,8 @@ func TestInspect_NoNamedCopies(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if check(); looks < 3 || n < 50_000 || table.Close() != nil {
-			t.Errorf("%s: looked %d times, %d records", name, looks, n)
+		if check(); checks < 3 || n < 50_000 || table.Close() != nil {
+			t.Errorf("%s: %d checks, %d records", name, checks, n)
 		}
 	}
 }
@@ -145,7 +136,7 @@ func FuzzInspect(f *testing.F) {
 			t.Fatal(err)
 		}
 		var err error
-		used := allocated(func() {
+		used := rowstest.Allocated(func() {
 			var table *ingest.Table
 			if table, err = ingest.Inspect(t.Context(), ingest.Source{Path: path}, ingest.Options{}); err == nil {
 				err = table.Close()

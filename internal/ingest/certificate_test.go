@@ -59,7 +59,8 @@ func respill(content ...[]string) func(p *pass) {
 	return func(p *pass) {
 		p.spill = &spill{}
 		for _, r := range content {
-			_ = p.spill.add(appendRow(nil, [][]byte{[]byte(r[0]), []byte(r[1]), []byte(r[2])}))
+			row := storedRow{cells: [][]byte{[]byte(r[0]), []byte(r[1]), []byte(r[2])}}
+			_ = p.spill.add(row.append(nil))
 		}
 	}
 }

@@ -49,10 +49,10 @@ func (p *pass) align(columns []rows.Column) error {
 		name, at := columns[k].Name, k
 		if p.format.Keyed {
 			at = len(p.columns)
-			if nth := p.namesakes[name]; nth < len(p.known[name]) {
+			if nth := p.occurrences[name]; nth < len(p.known[name]) {
 				at = p.known[name][nth]
 			}
-			p.namesakes[name]++
+			p.occurrences[name]++
 		}
 		if at == len(p.columns) {
 			p.columns = append(p.columns, columns[k])

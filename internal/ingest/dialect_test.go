@@ -17,8 +17,6 @@ import (
 	"herbarium/internal/ingest"
 )
 
-type table = [][]string
-
 func TestDialect(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -55,12 +53,8 @@ func TestDialect(t *testing.T) {
 			for _, name := range tt.fields {
 				src.Fields = append(src.Fields, ingest.FieldSetting{Name: name})
 			}
-			got, _, err := read(t, src)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("rows (-want +got):\n%s", diff)
+			if got, _, err := read(t, src); err != nil || !cmp.Equal(tt.want, got) {
+				t.Errorf("error %v, rows (-want +got):\n%s", err, cmp.Diff(tt.want, got))
 			}
 		})
 	}
@@ -87,9 +81,7 @@ func TestDialect_invalid(t *testing.T) {
 			t.Parallel()
 			path := writeFile(t, t.TempDir(), tt.file, tt.in)
 			_, err := ingest.Inspect(t.Context(), ingest.Source{Path: path, Dialect: tt.dialect}, ingest.Options{})
-			if err == nil || !strings.HasPrefix(err.Error(), path+": "+tt.want) || herb.CodeOf(err) != herb.CodeInvalid {
-				t.Errorf("got error  %v\nwant error %s", err, tt.want)
-			}
+			checkInvalid(t, err, path+": "+tt.want)
 		})
 	}
 }
@@ -138,9 +130,7 @@ func TestEncoding(t *testing.T) {
 			path := writeFile(t, t.TempDir(), "a.csv", in)
 			got, _, err := read(t, ingest.Source{Path: path, Dialect: dialect{Encoding: tt.encoding}})
 			if tt.err != "" {
-				if err == nil || !strings.HasPrefix(err.Error(), path+": "+tt.err) || herb.CodeOf(err) != herb.CodeInvalid {
-					t.Errorf("got error %v, want %s", err, tt.err)
-				}
+				checkInvalid(t, err, path+": "+tt.err)
 				return
 			}
 			if err != nil {
@@ -260,7 +250,7 @@ func TestCopyInput(t *testing.T) {
 	cancel()
 	silent, _ := io.Pipe()
 	if _, _, err := ingest.CopyInput(ctx, silent, ref, ingest.Options{}); !errors.Is(err, context.Canceled) || left() > 0 {
-		t.Errorf("a reader that says nothing: %v, and %d files are left", err, left())
+		t.Errorf("a reader that blocks: %v, and %d files are left", err, left())
 	}
 	if _, _, err := ingest.CopyInput(ctx, strings.NewReader("x"), ref, ingest.Options{}); !errors.Is(err, context.Canceled) || left() > 0 {
 		t.Errorf("stopped: %d files are left, error %v", left(), err)

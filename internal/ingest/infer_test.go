@@ -1,8 +1,6 @@
 package ingest_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,52 +11,17 @@ import (
 	"herbarium/internal/ingest/profile"
 )
 
-// writeFile writes a file into a folder of the test's own and returns its path.
-func writeFile(t testing.TB, dir, name, content string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func inspect(t testing.TB, src ingest.Source) *ingest.Table {
-	t.Helper()
-	table, err := ingest.Inspect(t.Context(), src, ingest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
-}
-
 func TestColumnNames(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ header, want string }{
-		{"a,b", "a b"},
-		{"a,,b,", "a column_2 b column_4"},
-		{"a,a,a", "a a_2 a_3"},
-		{"a,a,a_2,a", "a a_3 a_2 a_4"},
-		{"a_2,a,a", "a_2 a a_3"},
-		{",column_1", "column_1_2 column_1"},
-		{"column_2,", "column_2 column_2_2"},
-		{",,column_2,column_2", "column_1 column_2_2 column_2 column_2_3"},
-		{"a,A", "a A"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.header, func(t *testing.T) {
-			t.Parallel()
-			var names []string
-			for _, f := range inspect(t, ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", tt.header+"\n")}).Dataset().Fields {
-				names = append(names, f.Name)
-			}
-			if got := strings.Join(names, " "); got != tt.want {
-				t.Errorf("got %s, want %s", got, tt.want)
-			}
-		})
+	for header, want := range map[string]string{
+		"a,b": "a b", "a,,b,": "a column_2 b column_4", "a,a,a": "a a_2 a_3",
+		"a,a,a_2,a": "a a_3 a_2 a_4", "a_2,a,a": "a_2 a a_3", ",column_1": "column_1_2 column_1",
+		"column_2,": "column_2 column_2_2", ",,column_2,column_2": "column_1 column_2_2 column_2 column_2_3", "a,A": "a A",
+	} {
+		got, _, err := read(t, ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", header+"\n")})
+		if err != nil || strings.Join(got[0], " ") != want {
+			t.Errorf("%s: got %s and error %v, want %s", header, got, err, want)
+		}
 	}
 }
 
@@ -94,18 +57,11 @@ func TestFieldSettings(t *testing.T) {
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("dataset (-want +got):\n%s", diff)
 	}
-	var records []herb.Record
-	for r, err := range table.Records(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, r)
-	}
 	wantRecords := []herb.Record{
 		{"1,200", "1", "2024-05-01", "1", "https://a.example/", "a,b", "https://a.example/"},
 		{"7", "2", "", "2", "//b", "c", "//b"},
 	}
-	if diff := cmp.Diff(wantRecords, records); diff != "" {
+	if diff := cmp.Diff(wantRecords, recordsOf(t, table)); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
 }
@@ -136,10 +92,25 @@ func TestFieldSettings_invalid(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := ingest.Inspect(t.Context(), tt.src, ingest.Options{})
-			if err == nil || !strings.HasPrefix(err.Error(), csv+tt.want) || herb.CodeOf(err) != herb.CodeInvalid {
-				t.Errorf("got error  %v\nwant error %s", err, csv+tt.want)
-			}
+			checkInvalid(t, err, csv+tt.want)
 		})
+	}
+}
+
+// TestFieldSettings_Location checks values of columns that are known only after the last row. The error names file and line.
+func TestFieldSettings_Location(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := writeFile(t, dir, "1.ndjson", "{\"n\":1}\n\n{\"n\":2}\n")
+	second := writeFile(t, dir, "2.ndjson", "{\"n\":3}\n\n{\"n\":\"x\"}\n")
+	for _, src := range []ingest.Source{{Path: first, Parts: []string{second}}, {Path: second, Parts: []string{first}}} {
+		src.Fields = []ingest.FieldSetting{{Name: "n", Schema: profile.Schema{Type: "number"}}}
+		part := second + ", "
+		if src.Path == second {
+			part = ""
+		}
+		_, err := ingest.Inspect(t.Context(), src, ingest.Options{})
+		checkInvalid(t, err, src.Path+`: field "n": "x" (`+part+"record 2, line 3) is not a number")
 	}
 }
 

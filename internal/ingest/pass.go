@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -29,18 +28,19 @@ type pass struct {
 	before  int64             // of the files that have been read
 	sums    []byte            // of the files
 
-	format    rows.Format
-	detected  rows.Options // of the first file
-	columns   []rows.Column
-	known     map[string][]int // positions of the columns, by name
-	index     []int            // position of each column of the current file
-	namesakes map[string]int   // number of columns of the current file with a name, so far
-	cells     [][]byte
-	batch     *rowBatch
-	send      func() error       // sends the batch to the profiling goroutine and starts another one
-	count     int                // rows
-	raw       []herb.ColumnCells // what the format yielded, with the numbers of rows
-	notes     []string
+	format      rows.Format
+	detected    rows.Options // of the first file
+	columns     []rows.Column
+	known       map[string][]int // positions of the columns, by name
+	index       []int            // position of each column of the current file
+	occurrences map[string]int   // number of columns of the current file with a name, so far
+	tables      []rows.Position  // sheet or table of each file
+	row         storedRow
+	batch       []byte             // rows
+	send        func() error       // sends the batch to the profiling goroutine and starts another one
+	count       int                // rows
+	raw         []herb.ColumnCells // what the format yielded, with the numbers of rows
+	notes       []string
 
 	// Of the goroutine that profiles rows, until it has ended.
 	spill *spill
@@ -105,33 +105,27 @@ func (p *pass) sourceHash() (string, error) {
 
 // readFiles reads all files while another goroutine profiles and spills their rows, which takes half of the time.
 func (p *pass) readFiles(ctx context.Context) (err error) {
-	full, free := make(chan *rowBatch, 1), make(chan *rowBatch, 3)
-	for range cap(free) {
-		free <- &rowBatch{}
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	batches := make(chan []byte, 1)
 	var profiling sync.WaitGroup
 	defer func() { // even after a panic
-		close(full)
+		close(batches)
 		profiling.Wait()
 		err = cmp.Or(err, context.Cause(ctx))
 		cancel(nil)
 	}()
 	profiling.Go(func() {
-		for b := range full {
-			if ctx.Err() == nil {
-				if err := p.profile(b); err != nil {
-					cancel(err)
-				}
+		for b := range batches {
+			if err := p.profile(b); err != nil {
+				cancel(err)
 			}
-			free <- b.empty()
 		}
 	})
-	p.batch = <-free
+	p.tables = make([]rows.Position, len(p.src.Files()))
 	p.send = func() error {
-		full <- p.batch
+		batches <- p.batch
 		p.opts.Rows(p.count)
-		p.batch = <-free
+		p.batch = make([]byte, 0, len(p.batch))
 		return context.Cause(ctx)
 	}
 	return p.eachFile(ctx, func(f *file.File, i int) error { return p.readRows(ctx, f, i) })
@@ -172,10 +166,13 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 		return err
 	}
 	defer r.Close()
-	for {
+	for first := true; ; first = false {
 		cells, err := r.Next()
 		if err != nil && err != io.EOF {
 			return err
+		}
+		if first {
+			p.tables[i] = r.Position()
 		}
 		if err := p.align(r.Columns()); err != nil {
 			return err
@@ -224,7 +221,7 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 	if err != nil {
 		return nil, err
 	}
-	p.index, p.namesakes = p.index[:0], map[string]int{}
+	p.index, p.occurrences = p.index[:0], map[string]int{}
 	if i == 0 {
 		p.openView(r)
 	} else if !format.Keyed {
@@ -247,47 +244,51 @@ func (p *pass) note(i int, s string) {
 
 // add adds a row of a file.
 func (p *pass) add(cells [][]byte, position rows.Position, file int) error {
-	p.cells = p.cells[:0]
+	r := &p.row
+	r.file, r.row, r.line, r.cells = file, position.Row, position.Line, r.cells[:0]
 	for i, c := range cells {
 		at := p.index[i]
-		for len(p.cells) <= at {
-			p.cells = append(p.cells, nil)
+		for len(r.cells) <= at {
+			r.cells = append(r.cells, nil)
 		}
-		p.cells[at] = c
+		r.cells[at] = c
 		p.raw[at].Add(p.count, c)
 	}
 	p.count++
-	b := p.batch
-	b.file, b.rows, b.positions = file, appendRow(b.rows, p.cells), append(b.positions, position)
-	if len(b.rows) < spillChunk && len(b.positions) < maxBatch {
+	if p.batch = r.append(p.batch); len(p.batch) < spillChunk {
 		return nil
 	}
 	return p.send()
 }
 
-// profile profiles and spills the rows of a batch.
-func (p *pass) profile(b *rowBatch) (err error) {
+// profile profiles and spills a batch of rows.
+func (p *pass) profile(batch []byte) (err error) {
 	defer herb.Recover(&err)
-	rest := b.rows
-	for i := 0; len(rest) > 0 && p.view != nil; i++ {
-		b.cells, rest = cutRow(b.cells[:0], rest)
-		if columns := p.view.columns; columns != nil && len(b.cells) > len(columns) {
+	var r storedRow
+	for rest := batch; len(rest) > 0 && p.view != nil; {
+		rest = r.cut(rest)
+		if columns := p.view.columns; columns != nil && len(r.cells) > len(columns) {
 			p.view = nil // a row added columns, which settings may be about
 			break
 		}
-		p.view.add(b.cells, func() string {
-			if b.file > 0 {
-				return p.src.Name(b.file) + ", " + b.positions[i].String()
-			}
-			return b.positions[i].String()
-		})
+		p.view.add(r.cells, func() string { return p.locate(&r) })
 	}
-	return p.spill.add(b.rows)
+	return p.spill.add(batch)
+}
+
+// locate returns the position of a row for a message.
+func (p *pass) locate(r *storedRow) string {
+	position := p.tables[r.file]
+	position.Row, position.Line = r.row, r.line
+	if r.file > 0 {
+		return p.src.Name(r.file) + ", " + position.String()
+	}
+	return position.String()
 }
 
 // openView makes a view of the rows while they are read, unless settings are about columns that may still be unknown.
 func (p *pass) openView(r rows.Rows) {
-	v := &view{survey: profile.New()}
+	v := &view{profiler: profile.New()}
 	if len(p.src.Fields) == 0 && !p.src.Narrows() {
 		p.view = v
 	} else if !p.format.Keyed {
@@ -305,21 +306,18 @@ func (p *pass) finishView(ctx context.Context) (*view, error) {
 	if v := p.view; v != nil && v.columns != nil && len(v.columns) < len(p.columns) {
 		p.view = nil // settings may be about the columns that were added
 	}
-	v := cmp.Or(p.view, &view{survey: profile.New()})
+	v := cmp.Or(p.view, &view{profiler: profile.New()})
 	if v.columns == nil {
 		if err := v.resolve(p.src, source.UniqueNames(columnNames(p.columns)), p.format.Keyed); err != nil {
 			return nil, err
 		}
 	}
 	if p.view == nil {
-		row := 0
-		where := func() string { return fmt.Sprintf("row %d", row) }
-		for cells, err := range p.spill.rows(ctx, p.opts.Inferring) {
+		for row, err := range p.spill.rows(ctx, p.opts.Inferring) {
 			if err != nil {
 				return nil, err
 			}
-			row++
-			v.add(cells, where)
+			v.add(row.cells, func() string { return p.locate(row) })
 		}
 	}
 	return v, v.certify(p.raw)

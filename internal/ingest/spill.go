@@ -15,7 +15,8 @@ import (
 const spillChunk = 256 << 10
 
 // spill stores the rows of a source until they are published: in memory while they are small, then in an unnamed
-// temporary file. A row is the number of its cells and, for each, its length and its bytes; numbers are varints.
+// temporary file. A row is where it was read, the number of its cells and, for each, its length and its bytes; numbers are
+// varints.
 type spill struct {
 	dir   string // of the temporary file; empty means that of the system
 	last  []byte // the last chunk, which is not in the file
@@ -24,13 +25,36 @@ type spill struct {
 	size  int64 // of all chunks
 }
 
-// appendRow appends a row as it is stored.
-func appendRow(b []byte, cells [][]byte) []byte {
-	b = binary.AppendUvarint(b, uint64(len(cells)))
-	for _, c := range cells {
-		b = append(binary.AppendUvarint(b, uint64(len(c))), c...)
+// storedRow is a row of a file. Its cells are valid until the next one is read.
+type storedRow struct {
+	file, row, line int // numbers; see rows.Position
+	cells           [][]byte
+}
+
+func (r *storedRow) append(stored []byte) []byte {
+	for _, n := range []int{r.file, r.row, r.line, len(r.cells)} {
+		stored = binary.AppendUvarint(stored, uint64(n))
 	}
-	return b
+	for _, c := range r.cells {
+		stored = append(binary.AppendUvarint(stored, uint64(len(c))), c...)
+	}
+	return stored
+}
+
+// cut decodes the first of the stored rows and returns the others.
+func (r *storedRow) cut(stored []byte) (rest []byte) {
+	count := 0
+	for _, n := range []*int{&r.file, &r.row, &r.line, &count} {
+		number, size := binary.Uvarint(stored)
+		*n, stored = int(number), stored[size:]
+	}
+	r.cells = r.cells[:0]
+	for range count {
+		length, size := binary.Uvarint(stored)
+		end := size + int(length)
+		r.cells, stored = append(r.cells, stored[size:end:end]), stored[end:]
+	}
+	return stored
 }
 
 // add adds rows.
@@ -50,12 +74,12 @@ func (s *spill) add(stored []byte) (err error) {
 	return err
 }
 
-// rows yields the cells of all rows, each valid until the next one. nil disables progress. Nothing follows an error.
-func (s *spill) rows(ctx context.Context, progress func(read, size int64)) iter.Seq2[[][]byte, error] {
-	return func(yield func([][]byte, error) bool) {
+// rows yields all rows. nil disables progress. Nothing follows an error.
+func (s *spill) rows(ctx context.Context, progress func(read, size int64)) iter.Seq2[*storedRow, error] {
+	return func(yield func(*storedRow, error) bool) {
 		in := io.NewSectionReader(s.file, 0, s.size)
 		var buf []byte
-		var cells [][]byte
+		var row storedRow
 		read := int64(0)
 		for i := range len(s.sizes) + 1 {
 			chunk, err := s.last, error(nil)
@@ -72,29 +96,17 @@ func (s *spill) rows(ctx context.Context, progress func(read, size int64)) iter.
 				progress(read, s.size)
 			}
 			for len(chunk) > 0 {
-				cells, chunk = cutRow(cells[:0], chunk)
+				chunk = row.cut(chunk)
 				if ctx.Err() != nil {
 					yield(nil, context.Cause(ctx))
 					return
 				}
-				if !yield(cells, nil) {
+				if !yield(&row, nil) {
 					return
 				}
 			}
 		}
 	}
-}
-
-// cutRow decodes the first of the stored rows: it appends its cells and returns them and the rest.
-func cutRow(cells [][]byte, stored []byte) (row [][]byte, rest []byte) {
-	count, size := binary.Uvarint(stored)
-	stored = stored[size:]
-	for range count {
-		length, size := binary.Uvarint(stored)
-		end := size + int(length)
-		cells, stored = append(cells, stored[size:end:end]), stored[end:]
-	}
-	return cells, stored
 }
 
 func (s *spill) Close() error {
@@ -103,24 +115,4 @@ func (s *spill) Close() error {
 		return nil
 	}
 	return s.file.Close()
-}
-
-// maxBatch is the maximum number of rows in a batch.
-const maxBatch = 4096
-
-// rowBatch is a number of rows of one file.
-type rowBatch struct {
-	file      int
-	rows      []byte // see appendRow
-	positions []rows.Position
-	cells     [][]byte
-}
-
-// empty returns a batch for reuse, or a new one if it had to grow for a long row.
-func (b *rowBatch) empty() *rowBatch {
-	if cap(b.rows) > 4*spillChunk {
-		return &rowBatch{}
-	}
-	b.rows, b.positions = b.rows[:0], b.positions[:0]
-	return b
 }

@@ -2,9 +2,10 @@
 //
 // # One pass
 //
-// Inspect reads every file once. A row passes from rows.Rows, limited by its rows.Budget, through the certificate (a
-// fingerprint per column) to the view (settings, type inference) and to the spill file. Table.Records reads the spill file.
-// The stored bytes are hashed on the way; a file that changes meanwhile is rejected.
+// Inspect reads the rows of every file once; a format may first scan a file, as JSON does to locate its tables. A row passes
+// from rows.Rows, limited by its rows.Budget, through the certificate (a fingerprint per column) to the view (settings, type
+// inference) and to the spill file. Table.Records reads the spill file. If settings are about columns that are known only
+// after the last row, the view reads it too. The stored bytes are hashed on the way; a file that changes meanwhile is rejected.
 //
 // # Certificate
 //
@@ -102,12 +103,12 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	}
 	cells, hidden := v.account(p.raw)
 	about.Report = &herb.Report{
-		Format: describeFormat(p.format.Name, p.detected), Bytes: p.size, Rows: p.count, Excluded: p.count - v.survey.Rows(),
+		Format: describeFormat(p.format.Name, p.detected), Bytes: p.size, Rows: p.count, Excluded: p.count - v.profiler.Rows(),
 		Columns: reports, Hidden: hidden, Notes: append(v.notes, p.notes...), SourceCells: &cells,
 	}
 	d := herb.Dataset{
 		Ref: p.src.Ref, Title: p.src.Title, Description: p.src.Description, Access: p.src.Access,
-		Fields: fields, Records: v.survey.Rows(), Source: hash, Details: about,
+		Fields: fields, Records: v.profiler.Rows(), Source: hash, Details: about,
 	}
 	p.src.Format, p.src.Dialect = p.format.Name, p.detected
 	return &Table{src: p.src, dataset: d, view: v, spill: p.spill, progress: p.opts.Progress}, nil
@@ -182,31 +183,26 @@ func (t *Table) Close() error { return t.spill.Close() }
 func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		var row [][]byte
-		for cells, err := range t.spill.rows(ctx, t.progress) {
+		for stored, err := range t.spill.rows(ctx, t.progress) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
 			var ok bool
-			if row, ok = t.view.narrow(row[:0], cells); !ok {
+			if row, ok = t.view.narrow(row[:0], stored.cells); !ok {
 				continue
 			}
-			if !yield(t.recordOf(row), nil) {
+			record := make(herb.Record, len(t.view.fields))
+			for k := range record {
+				if i := t.view.fields[k].column; i < len(row) {
+					record[k] = string(row[i])
+				}
+			}
+			if !yield(record, nil) {
 				return
 			}
 		}
 	}
-}
-
-// recordOf returns the record of a row.
-func (t *Table) recordOf(row [][]byte) herb.Record {
-	record := make(herb.Record, len(t.view.fields))
-	for k := range record {
-		if i := t.view.fields[k].column; i < len(row) {
-			record[k] = string(row[i])
-		}
-	}
-	return record
 }
 
 // standardInput is the name of standard input in messages.

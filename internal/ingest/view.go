@@ -15,10 +15,10 @@ import (
 // declared missing are emptied. It profiles the records that remain. Every cell that it removes is counted, so that the
 // certificate can prove that nothing else was removed.
 type view struct {
-	survey  *profile.Survey
-	columns []string // unique names; nil: not resolved yet, every column is exposed
-	fields  []exposedField
-	notes   []string
+	profiler *profile.Profiler
+	columns  []string // unique names; nil: not resolved yet, every column is exposed
+	fields   []exposedField
+	notes    []string
 
 	include []condition
 	missing []map[string]bool // values by column; nil: the settings remove nothing
@@ -61,7 +61,7 @@ func (v *view) resolve(src Source, columns []string, keyed bool) error {
 		} else if column < 0 {
 			column = k
 		}
-		p, err := v.survey.Field(column, f.Schema)
+		p, err := v.profiler.Field(column, f.Schema)
 		if err != nil {
 			return fieldError(f, err)
 		}
@@ -119,14 +119,14 @@ func (v *view) add(cells [][]byte, where func() string) {
 				v.removed[i].Add(v.row, c)
 			default:
 				v.kept[i].Add(v.row, record[i])
-				v.listed[i].Add(v.survey.Rows(), record[i])
+				v.listed[i].Add(v.profiler.Rows(), record[i])
 			}
 		}
 		v.record = record
 	}
 	v.row++
 	if ok {
-		v.survey.Observe(record, where)
+		v.profiler.Observe(record, where)
 	}
 }
 
@@ -175,23 +175,20 @@ func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []h
 		if s.column < len(v.columns) {
 			name, stated, cells = v.columns[s.column], columns[s.column], v.listed[s.column]
 		}
-		r, err := s.profile.Result(name, stated.Type)
+		f, report, err := s.profile.Result(name, stated.Type)
 		if err != nil {
 			return nil, nil, fieldError(s.FieldSetting, err)
 		}
-		f := herb.Field{
-			Name: s.Name, Type: r.Type, Notation: r.Notation, Title: s.Title, Description: s.Description,
-			Searchable: *cmp.Or(s.Searchable, &r.Searchable), Filterable: *cmp.Or(s.Filterable, new(true)), Sortable: *cmp.Or(s.Sortable, new(true)),
-			Weight: s.Weight,
-		}
+		f.Name, f.Title, f.Description, f.Weight = s.Name, s.Title, s.Description, s.Weight
+		f.Searchable, f.Filterable, f.Sortable = *cmp.Or(s.Searchable, &f.Searchable), *cmp.Or(s.Filterable, new(true)), *cmp.Or(s.Sortable, new(true))
 		if f.Description == "" && stated.Unit != "" {
 			f.Description = "Unit: " + stated.Unit
 		}
 		if f.Weight > 0 && !f.Searchable {
 			v.notes = append(v.notes, fmt.Sprintf("field %q has a weight that has no effect, because it is not searchable", f.Name))
 		}
-		r.Report.Field, r.Report.Column, r.Report.Source = f.Name, name, cells
-		fields, reports = append(fields, f), append(reports, r.Report)
+		report.Field, report.Column, report.Source = f.Name, name, cells
+		fields, reports = append(fields, f), append(reports, report)
 	}
 	return fields, reports, nil
 }

@@ -35,6 +35,21 @@ func read(t testing.TB, m memory, o rows.Options, l rows.Limits) (got table, not
 	return r.Rows, r.Notes, err
 }
 
+// checkRows reads a file at once and byte by byte.
+func checkRows(t *testing.T, name string, m memory, o rows.Options, want table) {
+	t.Helper()
+	for how, wrap := range rowstest.Wraps() {
+		wrapped := m
+		wrapped.Wrap = wrap
+		t.Run(name+"/"+how, func(t *testing.T) {
+			t.Parallel()
+			if got, _, err := read(t, wrapped, o, rows.Limits{}); err != nil || !cmp.Equal(want, got) {
+				t.Errorf("error %v, rows (-want +got):\n%s", err, cmp.Diff(want, got))
+			}
+		})
+	}
+}
+
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -99,18 +114,7 @@ func TestOpen(t *testing.T) {
 		{"repeated and empty names", "id,,name,name\n1,2,3,4\n", table{{"id", "", "name", "name"}, {"1", "2", "3", "4"}}},
 	}
 	for _, tt := range tests {
-		for how, wrap := range rowstest.Wraps() {
-			t.Run(tt.name+"/"+how, func(t *testing.T) {
-				t.Parallel()
-				got, _, err := read(t, memory{Base: "a.csv", Content: tt.in, Wrap: wrap}, rows.Options{}, rows.Limits{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Errorf("rows (-want +got):\n%s", diff)
-				}
-			})
-		}
+		checkRows(t, tt.name, memory{Base: "a.csv", Content: tt.in}, rows.Options{}, tt.want)
 	}
 }
 
@@ -240,6 +244,9 @@ func TestOpen_Layout(t *testing.T) {
 			table{{"Tag", "n"}, {"31.12.1950", "1"}, {"31.12.1951", "2"}, {"31.12.1952", "3"}}, "lines 5 to 7 are below the table"},
 		{"table of footnotes", "a.csv", "Country,Year,Value,Note\nChad,2010,27.5,1\nPeru,2010,3.2,\nMali,2011,36.1,1\n\nnoteID,Note\n1,Estimate\n",
 			table{{"Country", "Year", "Value", "Note"}, {"Chad", "2010", "27.5", "1"}, {"Peru", "2010", "3.2", ""}, {"Mali", "2011", "36.1", "1"}}, "lines 6 to 7 are below the table"},
+		{"two numbers from 0 as names", "a.csv", "name,0,1\nx,5,6\ny,7,8\nz,9,3\n", table{{"name", "0", "1"}, {"x", "5", "6"}, {"y", "7", "8"}, {"z", "9", "3"}}, ""},
+		{"two numbers from 1 as names", "a.csv", "1,2\n5,6\n7,8\n9,3\n", table{{"1", "2"}, {"5", "6"}, {"7", "8"}, {"9", "3"}}, ""},
+		{"quotes that only one delimiter allows", "a.csv", "a,b;c;d\n1,\"x\"y;2;3\n4,5;6;7\n", table{{"a,b", "c", "d"}, {`1,"x"y`, "2", "3"}, {"4,5", "6", "7"}}, ""},
 		{"words and numbers in CSV", "a.csv", "name number\nPlant 1\nPlant 2\n", table{{"name number"}, {"Plant 1"}, {"Plant 2"}}, ""},
 	}
 	for _, tt := range tests {
@@ -247,11 +254,8 @@ func TestOpen_Layout(t *testing.T) {
 			t.Run(tt.name+"/"+how, func(t *testing.T) {
 				t.Parallel()
 				got, notes, err := read(t, memory{Base: tt.file, Content: tt.in, Wrap: wrap}, rows.Options{}, rows.Limits{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Errorf("rows (-want +got):\n%s", diff)
+				if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+					t.Errorf("error %v, rows (-want +got):\n%s", err, diff)
 				}
 				if all := strings.Join(notes, "\n"); (all == "") != (tt.note == "") || !strings.Contains(all, tt.note) {
 					t.Errorf("notes %q, want %q", notes, tt.note)
@@ -293,18 +297,7 @@ func TestOpen_Options(t *testing.T) {
 		{"encoding", "a.csv", "a\n\x90A\x95\xA8\n", rows.Options{Encoding: "shift_jis"}, table{{"a"}, {"植物"}}},
 	}
 	for _, tt := range tests {
-		for how, wrap := range rowstest.Wraps() {
-			t.Run(tt.name+"/"+how, func(t *testing.T) {
-				t.Parallel()
-				got, _, err := read(t, memory{Base: tt.file, Content: tt.in, Wrap: wrap}, tt.o, rows.Limits{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Errorf("rows (-want +got):\n%s", diff)
-				}
-			})
-		}
+		checkRows(t, tt.name, memory{Base: tt.file, Content: tt.in}, tt.o, tt.want)
 	}
 }
 
@@ -394,17 +387,7 @@ func TestOpen_SourceErrors(t *testing.T) {
 			t.Errorf("after %q: got error %v", in, err)
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	m := memory{Content: "a,b\n" + strings.Repeat("1,2\n", 1<<20)}
-	r, err := Format().Open(ctx, m, rows.Options{}, rows.NewBudget(ctx, m.Size(), rows.Limits{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	for err == nil {
-		_, err = r.Next()
-	}
-	if !errors.Is(err, context.Canceled) {
+	if err := rowstest.ReadCanceled(Format(), memory{Content: "a,b\n" + strings.Repeat("1,2\n", 1<<20)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: got error %v", err)
 	}
 }

@@ -404,17 +404,7 @@ func TestOpen_SourceErrors(t *testing.T) {
 			t.Errorf("after %q: got error %v", in, err)
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	m := memory{Content: "[" + strings.Repeat(`{"a":1},`, 1<<20)}
-	r, err := Format().Open(ctx, m, rows.Options{}, rows.NewBudget(ctx, m.Size(), rows.Limits{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	for err == nil {
-		_, err = r.Next()
-	}
-	if !errors.Is(err, context.Canceled) {
+	if err := rowstest.ReadCanceled(Format(), memory{Content: "[" + strings.Repeat(`{"a":1},`, 1<<20)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: got error %v", err)
 	}
 }
@@ -662,7 +652,7 @@ func (packed) Size() int64 { return 100 }
 func TestReader_ManyTables(t *testing.T) {
 	t.Parallel()
 	document := packed{memory{Base: "x.json", Content: `{"long": "` + strings.Repeat("x", 4<<20) + `", "t": [{"a": 1}]}`}}
-	for name, f := range map[string]rows.File{"parsed": document, "passed": kept{document, places{}}} {
+	for name, f := range map[string]rows.File{"parsed": document, "passed": kept{document, offsets{}}} {
 		usage, tables := new(rows.Usage), 0
 		var err error
 		for ; err == nil && tables < 100; tables++ {
@@ -674,25 +664,26 @@ func TestReader_ManyTables(t *testing.T) {
 	}
 }
 
-// kept is a document whose places are kept, as those of an open file.
+// kept is a document whose offsets are kept, as those of an open file.
 type kept struct {
 	rows.File
-	places io.Closer
+	offsets io.Closer
 }
 
-func (k kept) Document(func() (io.Closer, error)) (io.Closer, error) { return k.places, nil }
+func (k kept) Document(func() (io.Closer, error)) (io.Closer, error) { return k.offsets, nil }
 
 // TestReader_ParsedOnce reads the tables of a document that is not valid any more when the second one is read, except for the
 // table itself.
 func TestReader_ParsedOnce(t *testing.T) {
 	t.Parallel()
-	known := places{}
-	for _, c := range []struct{ document, table, want string }{
-		{"{\"long\": [1, 2],\n\"x\": {\"t\": [{\"a\": 1}],\n\"u\": [{\"a\": 2}, {\"a\": 3}]}}", "x.t", "1"},
-		{"{!!!!!!!!!!!!!!! \n                      \n    [{\"a\": 2}, {\"a\": 3}]!!", "x.u", "2"},
+	known := offsets{}
+	for _, c := range []struct{ document, table, want, err string }{
+		{"\n{\"long\": [1, 2],\n\"x\": {\"t\": [{\"a\": 1}],\n\"u\": [{\"a\": 2}, {\"a\": 3}]}}", "x.t", "1", "<nil>"},
+		{"\n{!!!!!!!!!!!!!!! \n                      \n    [{\"a\": 2}, {\"a\": 3}]!!", "x.u", "2", "<nil>"},
+		{"\n{!!!!!!!!!!!!!!! \n                      \n    [{\"a\": 2}, 3]", "x.u", "2", "record 2, line 4: '3' instead of an object"},
 	} {
 		got, err := rowstest.Read(t.Context(), Format(), kept{memory{Base: "x.json", Content: c.document}, known}, rows.Options{Table: c.table}, rows.Limits{})
-		if err != nil || got.Rows[1][0] != c.want {
+		if !strings.HasPrefix(fmt.Sprint(err), c.err) || got.Rows[1][0] != c.want {
 			t.Errorf("%s: got %v, error %v", c.table, got.Rows, err)
 		}
 	}

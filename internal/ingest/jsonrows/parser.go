@@ -75,22 +75,14 @@ func (p *parser) begin() {
 	p.rec, p.pos = p.text.Bytes(), 0
 }
 
-// place is a position in a text.
-type place struct {
-	offset int64
-	line   int
-}
-
-// place returns the current position.
-func (p *parser) place() place { return place{p.before + int64(p.pos), p.line} }
-
-// jump moves forward to a place without parsing.
-func (p *parser) jump(to place) {
-	for p.before < to.offset && (len(p.rec) > 0 || p.grow()) {
-		p.pos = int(min(int64(len(p.rec)), to.offset-p.before))
+// jump moves forward to an offset in the text without parsing.
+func (p *parser) jump(offset int64) {
+	for p.before < offset && (len(p.rec) > 0 || p.grow()) {
+		from := p.pos
+		p.pos = int(min(int64(len(p.rec)), offset-p.before))
+		p.line += bytes.Count(p.rec[from:p.pos], []byte{'\n'})
 		p.begin()
 	}
-	p.line = to.line
 }
 
 // peek returns the next byte, false at the end of the text.

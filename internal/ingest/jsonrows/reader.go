@@ -3,6 +3,7 @@
 package jsonrows
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -44,11 +45,11 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 	if err != nil {
 		return nil, err
 	}
-	known, err := f.Document(func() (io.Closer, error) { return places{}, nil })
+	known, err := f.Document(func() (io.Closer, error) { return offsets{}, nil })
 	if err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
-	r := &reader{parser: parser{text: text, budget: b, line: 1}, options: o, index: map[string]*member{}, known: known.(places)}
+	r := &reader{parser: parser{text: text, budget: b, line: 1}, options: o, index: map[string]*member{}, known: known.(offsets)}
 	if err := r.start(ctx, f); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
@@ -104,17 +105,11 @@ func (r *reader) inspectArray() {
 	p.pos++
 	if c, ok := p.peekToken(); ok && c == '{' {
 		p.skip()
-		c, _ = p.peekToken()
-		p.pos = min(p.pos+1, len(p.rec))
-		next, _ := p.peekToken()
-		p.pos = min(p.pos+1, len(p.rec))
-		first, _ := p.peekToken()
-		r.paged = c == ',' && next == '[' && first == '{'
+		r.paged = regexp.MustCompile(`^\s*,\s*\[\s*\{`).Match(p.rec[p.pos:])
 	} else if ok {
 		p.pos = 0
 		p.skip()
-		c, _ = p.peekToken()
-		r.sequence = p.err == nil && c == '['
+		r.sequence = bytes.HasPrefix(bytes.TrimSpace(p.rec[p.pos:]), []byte("["))
 	}
 }
 
@@ -142,14 +137,14 @@ type reader struct {
 	nameBytes int                // of the paths
 	key       span               // of the current record
 	cells     [][]byte
-	known     places // of the document
+	known     offsets // of the tables of the document
 }
 
-// places are where tables begin, by name. They are known when a document has been read to its end for one table, so that it is
-// parsed once, however many tables it has.
-type places map[string]place
+// offsets are where tables begin, by name. They are known when a document has been read to its end for one table, so that it
+// is parsed once, however many tables it has.
+type offsets map[string]int64
 
-func (places) Close() error { return nil }
+func (offsets) Close() error { return nil }
 
 func (r *reader) Columns() []rows.Column { return r.columns }
 
@@ -189,7 +184,7 @@ func (r *reader) walk(yield func([][]byte) bool) {
 			return
 		}
 		var others []string
-		if passed := (places{}); !r.readTable("", &others, passed) {
+		if passed := (offsets{}); !r.readTable("", &others, passed) {
 			r.stop(herb.Invalidf("no table %q; members: %s", rows.Clip(r.options.Table), rows.JoinNames(others)))
 		} else if _, trailing := r.peekToken(); !trailing && r.err == nil {
 			maps.Copy(r.known, passed)
@@ -219,15 +214,15 @@ func (r *reader) walk(yield func([][]byte) bool) {
 }
 
 // readTable reads the table in the object at the current position and skips the other members. It collects their paths, and
-// the places of those that may be tables.
-func (r *reader) readTable(prefix string, others *[]string, passed places) (found bool) {
+// the offsets of those that may be tables.
+func (r *reader) readTable(prefix string, others *[]string, passed offsets) (found bool) {
 	table := r.options.Table
 	r.object(false, func(s span) {
 		name := prefix + string(r.content(s))
 		r.path = append(r.path[:0], name...)
 		c, _ := r.peekToken()
 		if _, ok := passed[name]; !ok && (c == '[' || c == '{') && len(passed) <= maxTables {
-			passed[name] = r.place()
+			passed[name] = r.before + int64(r.pos)
 		}
 		switch {
 		case name == table && !found && (c == '[' || c == '{'):
@@ -323,7 +318,7 @@ func (r *reader) readRecord() {
 	if r.keyed {
 		r.set(r.fields[0], r.key, 0) // keys are always strings
 	}
-	around, isHeader := r.depth, false
+	outer, isHeader := r.depth, false
 	r.depth = 0
 	switch r.kind {
 	case '{':
@@ -337,7 +332,7 @@ func (r *reader) readRecord() {
 	if !isHeader && r.err == nil && !r.yield(r.row()) {
 		r.stop(io.EOF) // the rows are closed
 	}
-	r.depth, r.forget = around, true
+	r.depth, r.forget = outer, true
 	r.begin()
 }
 

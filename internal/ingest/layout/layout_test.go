@@ -89,28 +89,25 @@ func TestGroups(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name, text string
-		want       string // units with commas; empty: none
-	}{
-		{"symbols", "|kg|m/s\na|1|2\nb|3|4", ",kg,m/s"},
-		{"in parentheses", "|(%)|[µg/m³]\na|1|2\nb|3|4", ",%,µg/m³"},
-		{"words", "|Million pounds|$ per cwt\na|1|2\nb|3|4", ",Million pounds,$ per cwt"},
-		{"a power of ten", "|1,000|Pounds\na|1|2\nb|3|4", ",1,000,Pounds"},
-		{"a label", "Unit|°C|km²\na|1|2\nb|3|4", ",°C,km²"},
-		{"some without", "|kg||\na|1|2|x\nb|3|4|y", ",kg,,"},
-		{"missing values below", "-|kWh\na|NA\nb|3\nc|4", ",kWh"},
-		{"most without", "|kg|||\na|1|2|3|4\nb|3|4|5|6", ""},
-		{"above text", "|kg\na|x\nb|y", ""},
-		{"a name", "Rome|kg|m\na|1|2\nb|3|4", ""},
-		{"not a unit", "|kg|big\na|1|2\nb|3|4", ""},
-		{"numbers", "|1|2\na|1|2\nb|3|4", ""},
-		{"only powers of ten", "|1000|100\na|1|2\nb|3|4", ""},
-		{"most powers of ten", "|1000|100|kg\na|1|2|3\nb|3|4|5", ""},
-		{"missing values", "|NA|NA\na|1|2\nb|3|4", ""},
-		{"one record", "|kg|m/s\na|1|2", ""},
+	for name, c := range map[string]struct{ text, want string }{ // units with commas; empty: none
+		"symbols":              {"|kg|m/s\na|1|2\nb|3|4", ",kg,m/s"},
+		"in parentheses":       {"|(%)|[µg/m³]\na|1|2\nb|3|4", ",%,µg/m³"},
+		"words":                {"|Million pounds|$ per cwt\na|1|2\nb|3|4", ",Million pounds,$ per cwt"},
+		"a power of ten":       {"|1,000|Pounds\na|1|2\nb|3|4", ",1,000,Pounds"},
+		"a label":              {"Unit|°C|km²\na|1|2\nb|3|4", ",°C,km²"},
+		"some without":         {"|kg||\na|1|2|x\nb|3|4|y", ",kg,,"},
+		"missing values below": {"-|kWh\na|NA\nb|3\nc|4", ",kWh"},
+		"most without":         {"|kg|||\na|1|2|3|4\nb|3|4|5|6", ""},
+		"above text":           {"|kg\na|x\nb|y", ""},
+		"a name":               {"Rome|kg|m\na|1|2\nb|3|4", ""},
+		"not a unit":           {"|kg|big\na|1|2\nb|3|4", ""},
+		"numbers":              {"|1|2\na|1|2\nb|3|4", ""},
+		"only powers of ten":   {"|1000|100\na|1|2\nb|3|4", ""},
+		"most powers of ten":   {"|1000|100|kg\na|1|2|3\nb|3|4|5", ""},
+		"missing values":       {"|NA|NA\na|1|2\nb|3|4", ""},
+		"one record":           {"|kg|m/s\na|1|2", ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rows := table(c.text)
 			if got := strings.Join(layout.Units(rows[0], rows[1:]), ","); got != c.want {

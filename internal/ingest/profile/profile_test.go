@@ -13,20 +13,26 @@ import (
 	"herbarium/internal/text"
 )
 
+type result struct {
+	herb.Field
+	Report herb.ColumnReport
+}
+
 // profileOf profiles a column of values separated by "|".
-func profileOf(t *testing.T, values, name string, fileType herb.Type, schema profile.Schema) (profile.Result, error) {
+func profileOf(t *testing.T, values, name string, fileType herb.Type, schema profile.Schema) (r result, err error) {
 	t.Helper()
 	s := profile.New()
 	f, err := s.Field(0, schema)
 	if err != nil {
-		return profile.Result{}, err
+		return r, err
 	}
 	row := 0
 	for v := range strings.SplitSeq(values, "|") {
 		row++
 		s.Observe([][]byte{[]byte(v)}, func() string { return fmt.Sprint("row ", row) })
 	}
-	return f.Result(name, fileType)
+	r.Field, r.Report, err = f.Result(name, fileType)
+	return r, err
 }
 
 func TestInfer(t *testing.T) {
@@ -289,23 +295,20 @@ func TestResult_notes(t *testing.T) {
 
 func TestResult_lengths(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		values            string
-		shortest, longest int
-	}{
-		{"12|3456|", 2, 4},
-		{"abcdefgé|Ångström an der Spree|植物園植物園植物園", 8, 21},
-		{"植物園植物園|ab|abcdefghijklmnop", 2, 16},
-		{"1234567\u00a0|12345678", 8, 8},
+	for values, want := range map[string][2]int{
+		"12|3456|": {2, 4},
+		"abcdefgé|Ångström an der Spree|植物園植物園植物園": {8, 21},
+		"植物園植物園|ab|abcdefghijklmnop":               {2, 16},
+		"1234567\u00a0|12345678":                   {8, 8},
 	} {
-		r, err := profileOf(t, tt.values, "c", "", profile.Schema{})
-		if err != nil || r.Report.Shortest != tt.shortest || r.Report.Longest != tt.longest {
-			t.Errorf("%s: %d to %d characters, %v; want %d to %d", tt.values, r.Report.Shortest, r.Report.Longest, err, tt.shortest, tt.longest)
+		r, err := profileOf(t, values, "c", "", profile.Schema{})
+		if got := [2]int{r.Report.Shortest, r.Report.Longest}; err != nil || got != want {
+			t.Errorf("%s: %v characters and error %v, want %v", values, got, err, want)
 		}
 	}
 }
 
-func TestSurvey_allocations(t *testing.T) {
+func TestProfiler_allocations(t *testing.T) {
 	s := profile.New()
 	row := [][]byte{
 		[]byte("1234.5"), []byte("£1,234.50"), []byte("2024-02-29"), []byte("31/12/2024"), []byte("2024-02-29T10:00:00Z"), []byte("yes"),

@@ -10,26 +10,19 @@ import (
 	"herbarium/internal/text"
 )
 
-// Result is the type of a field and what its values show.
-type Result struct {
-	Type       herb.Type
-	Notation   herb.Notation
-	Searchable bool
-	// Report has everything but the names of the field and the column, the fingerprint and what only a listing shows.
-	Report herb.ColumnReport
-}
-
-// Result returns the type of the field. name is that of its column, fileType the type that the file declares for it. The
-// error has herb.CodeInvalid and names a value that does not fit the type that the descriptor declares.
-func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
+// Result returns the type and the notation of the field, whether it is searchable by default, and its report, which lacks the
+// names of the field and the column, the fingerprint and what only a listing shows. name is that of its column, fileType the
+// type that the file declares for it. The error has herb.CodeInvalid and names a value that does not fit the type that the
+// descriptor declares.
+func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, report herb.ColumnReport, err error) {
 	c, declared := f.column, f.declared.Type
 	t, n, why := c.infer(name, fileType)
 	origin := ""
 	switch isFitting := f.misfit == "" && !f.isAny; {
 	case f.fraction != "":
-		return Result{}, herb.Invalidf("%s is not an integer, as declared; fix the value, declare it in missingValues, or change the type to number", f.fraction)
+		return field, report, herb.Invalidf("%s is not an integer, as declared; fix the value, declare it in missingValues, or change the type to number", f.fraction)
 	case declared != "" && declared.IsScalar() && !isFitting && (t != declared || f.isFixed):
-		return Result{}, f.mismatch()
+		return field, report, f.mismatch()
 	case declared != "":
 		origin = ", as declared"
 		if t = declared; isFitting {
@@ -44,12 +37,10 @@ func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
 			n.Missing = slices.DeleteFunc(n.Missing, isInfinity)
 		}
 	}
-	r := Result{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs()}
-	r.Report = herb.ColumnReport{
-		Type: t, Evidence: string(t) + origin + ": " + c.evidence(t, n, why, f.survey.rows), Notes: c.notes(t),
-		Filled: c.filled, Empty: f.survey.rows - c.filled, Shortest: c.shortest, Longest: c.longest,
-	}
-	return r, nil
+	return herb.Field{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs()}, herb.ColumnReport{
+		Type: t, Evidence: string(t) + origin + ": " + c.evidence(t, n, why, f.profiler.rows), Notes: c.notes(t),
+		Filled: c.filled, Empty: f.profiler.rows - c.filled, Shortest: c.shortest, Longest: c.longest,
+	}, nil
 }
 
 // notation returns the declared notation without the parts that no value needs.

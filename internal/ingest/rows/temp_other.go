@@ -1,21 +1,9 @@
-//go:build !windows
+//go:build !windows && !linux
 
 package rows
 
-import (
-	"errors"
-	"os"
-)
+import "os"
 
-// TempFile returns a temporary file without a name, so that a killed process leaves nothing behind. An empty dir is the
-// folder of the system.
-func TempFile(dir string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "herbarium-*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
+// TempFile returns a temporary file whose name is removed at once, so that a killed process leaves nothing behind. An empty dir
+// is the folder of the system.
+func TempFile(dir string) (*os.File, error) { return removedFile(dir) }

@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// File is a rows.File in memory. Stream is one that is read from the start.
+// File is a rows.File in memory.
 type File []byte
 
 func (f File) Name() string                        { return "test" }
@@ -97,6 +97,22 @@ func Read(ctx context.Context, format rows.Format, f rows.File, o rows.Options, 
 		t.Rows[0] = append(t.Rows[0], c.Name)
 	}
 	return t, r.Close()
+}
+
+// ReadCanceled opens a file, cancels the context and reads until the format itself returns an error.
+func ReadCanceled(format rows.Format, f rows.File) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r, err := format.Open(ctx, f, rows.Options{}, rows.NewBudget(ctx, f.Size(), rows.Limits{}))
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	cancel()
+	for err == nil {
+		_, err = r.Next()
+	}
+	return err
 }
 
 // Allocated returns the bytes that a call allocates. Tests that use it do not run in parallel.

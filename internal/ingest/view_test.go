@@ -5,27 +5,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/source"
 )
-
-// recordsOf lists the records of a table, values between bars.
-func recordsOf(t *testing.T, table *ingest.Table) []string {
-	t.Helper()
-	var out []string
-	for r, err := range table.Records(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, strings.Join(r, "|"))
-	}
-	if n := table.Dataset().Records; n != len(out) {
-		t.Errorf("got %d records, counted %d", len(out), n)
-	}
-	return out
-}
 
 func TestNarrowed(t *testing.T) {
 	t.Parallel()
@@ -95,7 +81,11 @@ func TestNarrowed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, recordsOf(t, table)); diff != "" {
+			var got []string
+			for _, r := range recordsOf(t, table) {
+				got = append(got, strings.Join(r, "|"))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("records (-want +got):\n%s", diff)
 			}
 			var types []string
@@ -155,5 +145,47 @@ func TestDetails(t *testing.T) {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	src := ingest.Source{
+		Path: writeFile(t, t.TempDir(), "x.csv", "id;Tags;secret;naïve\n1;a,b;x;été\n2;;y;a\n3;c;z;植物園の木\n"),
+		Fields: []ingest.FieldSetting{
+			{Name: "number", From: "id"}, {Name: "tags", From: "Tags"}, {Name: "word", From: "naïve", Schema: profile.Schema{Type: "string"}},
+		},
+	}
+	table := inspect(t, src)
+	want := &herb.Report{
+		Format: "csv, semicolon between values",
+		Bytes:  65,
+		Rows:   3,
+		Columns: []herb.ColumnReport{
+			{Field: "number", Column: "id", Type: herb.TypeNumber, Evidence: "number: 3 of 3", Filled: 3, Shortest: 1, Longest: 1},
+			{
+				Field: "tags", Column: "Tags", Type: herb.TypeList, Filled: 2, Empty: 1, Shortest: 1, Longest: 3,
+				Evidence: `list: 2 of 3; 1 empty`,
+			},
+			{
+				Field: "word", Column: "naïve", Type: herb.TypeText, Filled: 3, Shortest: 1, Longest: 5,
+				Evidence: `text, as declared: 3 of 3`,
+			},
+		},
+		Hidden:      []string{"secret"},
+		Notes:       table.Warnings(),
+		SourceCells: &herb.SourceCells{Total: 11, Hidden: 3},
+	}
+	if diff := cmp.Diff(want, table.Dataset().Report, cmpopts.IgnoreTypes(herb.ColumnCells{})); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
+}
+
+func TestReport_json(t *testing.T) {
+	t.Parallel()
+	src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.json", "[{\"a\":1},\n{\"a\":\"n/a\",\"b\":2}]")}
+	got := inspect(t, src).Dataset().Report
+	if got.Format != "json" || got.Rows != 2 || got.Columns[1].Empty != 1 || !strings.Contains(got.Columns[0].Evidence, `"n/a" (record 2, line 2)`) {
+		t.Errorf("%+v", got)
 	}
 }
