@@ -18,22 +18,12 @@ func TestPeerAgrees(t *testing.T) {
 	dir := t.TempDir()
 	// The seed is chosen so that the rare word and the phrase occur although there are few records.
 	path, err := gen.File(t.Context(), dir, 2, 3000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	db := filepath.Join(dir, "peer.db")
-	if err := peer.Load(t.Context(), path, db); err != nil {
-		t.Fatal(err)
-	}
+	check(t, peer.Load(t.Context(), path, db))
 	p, err := peer.Open(t.Context(), db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	check(t, err)
+	t.Cleanup(func() { check(t, p.Close()) })
 	l, fields := open(t, path)
 	for _, shape := range resolve(t, l, fields) {
 		t.Run(shape.Name, func(t *testing.T) {
@@ -41,17 +31,11 @@ func TestPeerAgrees(t *testing.T) {
 				t.Error("no record matches")
 			}
 			r, err := query.Parse(shape.Raw, fields)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			want, err := l.List(t.Context(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			got, err := p.List(t.Context(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if got.Total != want.Total {
 				t.Errorf("the peer finds %d records and the engine %d", got.Total, want.Total)
 			}

@@ -1,15 +1,15 @@
 package bench_test
 
 import (
-	"cmp"
-	"fmt"
-	"os"
+	"context"
 	"syscall"
 	"testing"
 	"time"
 
 	"herbarium/bench/gen"
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/segment"
 )
 
 // cliffs are requests that are expensive for an engine that has no good plan for them. Their pages are those of a million
@@ -60,56 +60,32 @@ var facetCliffs = []struct{ name, raw string }{
 
 // BenchmarkCliffs measures the CPU time and the allocations of expensive requests.
 func BenchmarkCliffs(b *testing.B) {
-	for _, n := range sizes(b) {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			path, err := gen.File(b.Context(), cmp.Or(os.Getenv(dataEnv), "data"), 1, n)
-			if err != nil {
-				b.Fatal(err)
-			}
-			l, fields := open(b, path)
-			for _, c := range cliffs {
-				r, err := query.Parse(c.raw, fields)
-				if err != nil {
-					b.Fatal(err)
-				}
-				benchmarkCPU(b, "list="+c.name, func() error {
-					_, err := l.List(b.Context(), r)
-					return err
-				})
-			}
-			for _, c := range gridCliffs {
-				r, err := query.ParseGrid(c.raw, fields)
-				if err != nil {
-					b.Fatal(err)
-				}
-				benchmarkCPU(b, "grid="+c.name, func() error {
-					_, err := l.Grid(b.Context(), r)
-					return err
-				})
-			}
-			for _, c := range facetCliffs {
-				r, err := query.ParseFacets(c.raw, fields)
-				if err != nil {
-					b.Fatal(err)
-				}
-				benchmarkCPU(b, "facets="+c.name, func() error {
-					_, err := l.Facets(b.Context(), r)
-					return err
-				})
-			}
-		})
-	}
+	atEachSize(b, func(b *testing.B, l *segment.Reader, fields []herb.Field) {
+		for _, c := range cliffs {
+			benchmarkCliff(b, "list="+c.name, c.raw, fields, query.Parse, l.List)
+		}
+		for _, c := range gridCliffs {
+			benchmarkCliff(b, "grid="+c.name, c.raw, fields, query.ParseGrid, l.Grid)
+		}
+		for _, c := range facetCliffs {
+			benchmarkCliff(b, "facets="+c.name, c.raw, fields, query.ParseFacets, l.Facets)
+		}
+	})
 }
 
-// benchmarkCPU reports the CPU time of the process, which other processes on the machine disturb less than elapsed time.
-func benchmarkCPU(b *testing.B, name string, run func() error) {
+// benchmarkCliff reports the CPU time of the process, which other processes on the machine disturb less than elapsed time.
+func benchmarkCliff[Request, Result any](
+	b *testing.B, name, raw string, fields []herb.Field,
+	parse func(string, []herb.Field) (Request, error), run func(context.Context, Request) (Result, error),
+) {
+	r, err := parse(raw, fields)
+	check(b, err)
 	b.Run(name, func(b *testing.B) {
 		b.ReportAllocs()
 		before := processCPU(b)
 		for b.Loop() {
-			if err := run(); err != nil {
-				b.Fatal(err)
-			}
+			_, err := run(b.Context(), r)
+			check(b, err)
 		}
 		b.ReportMetric(float64((processCPU(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
 	})
@@ -117,8 +93,43 @@ func benchmarkCPU(b *testing.B, name string, run func() error) {
 
 func processCPU(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	check(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// checkedContext measures the CPU time between checks of a context, which is the work that is still done after a cancellation.
+type checkedContext struct {
+	context.Context
+	b       *testing.B
+	checked time.Duration // CPU time at the last check
+	longest time.Duration
+}
+
+func (c *checkedContext) Err() error {
+	now := processCPU(c.b)
+	c.longest = max(c.longest, now-c.checked)
+	c.checked = now
+	return nil
+}
+
+// BenchmarkCancel measures how long expensive requests continue after they are canceled: the longest CPU time between two
+// checks of the context, in the best of all runs, because other goroutines also take time.
+func BenchmarkCancel(b *testing.B) {
+	atEachSize(b, func(b *testing.B, l *segment.Reader, fields []herb.Field) {
+		for _, c := range cliffs {
+			r, err := query.Parse(c.raw, fields)
+			check(b, err)
+			b.Run("list="+c.name, func(b *testing.B) {
+				best := time.Hour
+				for b.Loop() {
+					ctx := &checkedContext{Context: b.Context(), b: b, checked: processCPU(b)}
+					_, err := l.List(ctx, r)
+					check(b, err)
+					_ = ctx.Err() // the rest of the request
+					best = min(best, ctx.longest)
+				}
+				b.ReportMetric(float64(best.Nanoseconds()), "ns-to-cancel")
+			})
+		}
+	})
 }

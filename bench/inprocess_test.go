@@ -4,7 +4,11 @@ package bench_test
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +18,7 @@ import (
 	"herbarium/bench/internal/load"
 	"herbarium/bench/shapes"
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
@@ -51,53 +56,116 @@ func resolve(tb testing.TB, l *segment.Reader, fields []herb.Field) (requests []
 	tb.Helper()
 	for _, s := range shapes.All() {
 		r, err := query.Parse(s.Query, fields)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check(tb, err)
 		page, err := l.List(tb.Context(), r)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check(tb, err)
 		requests = append(requests, request{s, page.Total, s.Raw(page.Total)})
 	}
 	return requests
 }
 
-// BenchmarkList lists a page of every shape at every size. HERBARIUM_BENCH_SIZES sets the sizes; a file with a million records
+// atEachSize runs a benchmark with the records of every size. HERBARIUM_BENCH_SIZES sets the sizes; a file with a million records
 // has 400 MB.
-func BenchmarkList(b *testing.B) {
+func atEachSize(b *testing.B, run func(b *testing.B, l *segment.Reader, fields []herb.Field)) {
 	for _, n := range sizes(b) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			path, err := gen.File(b.Context(), cmp.Or(os.Getenv(dataEnv), "data"), 1, n)
-			if err != nil {
-				b.Fatal(err)
-			}
+			check(b, err)
 			l, fields := open(b, path)
-			for _, r := range resolve(b, l, fields) {
-				b.Run("shape="+r.Name, func(b *testing.B) { benchmarkShape(b, l, fields, r) })
-			}
+			run(b, l, fields)
 		})
 	}
 }
 
-func benchmarkShape(b *testing.B, l *segment.Reader, fields []herb.Field, shape request) {
-	r, err := query.Parse(shape.Raw, fields)
-	if err != nil {
-		b.Fatal(err)
-	}
+// measureLatency reports the allocations and the latencies of an operation.
+func measureLatency(b *testing.B, do func()) {
 	latency := make(load.Latencies, 0, 1<<20) // so that it is not reported as allocated
 	b.ReportAllocs()
 	for b.Loop() {
 		start := time.Now()
-		page, err := l.List(b.Context(), r)
+		do()
 		latency = append(latency, time.Since(start))
-		if err != nil {
-			b.Fatal(err)
-		}
-		if page.Total != shape.Total {
-			b.Fatalf("%d records; want %d", page.Total, shape.Total)
-		}
 	}
 	b.ReportMetric(float64(latency.Quantile(0.50)), "p50-ns")
 	b.ReportMetric(float64(latency.Quantile(0.99)), "p99-ns")
+}
+
+// BenchmarkList lists a page of every shape.
+func BenchmarkList(b *testing.B) {
+	atEachSize(b, func(b *testing.B, l *segment.Reader, fields []herb.Field) {
+		for _, shape := range resolve(b, l, fields) {
+			r, err := query.Parse(shape.Raw, fields)
+			check(b, err)
+			b.Run("shape="+shape.Name, func(b *testing.B) {
+				measureLatency(b, func() {
+					page, err := l.List(b.Context(), r)
+					check(b, err)
+					if page.Total != shape.Total {
+						b.Fatalf("%d records; want %d", page.Total, shape.Total)
+					}
+				})
+			})
+		}
+	})
+}
+
+// BenchmarkFacets counts the values of single fields and of all that a page would show together, among every record,
+// those with a word that two fifths of them have, those of a category, and those of an author.
+func BenchmarkFacets(b *testing.B) {
+	fields := []struct{ name, raw string }{
+		{"category", "field=category"}, {"status", "field=status"}, {"author", "field=author"}, {"tags", "field=tags"},
+		{"price", "field=price"}, {"date", "field=date"}, {"title", "field=title"},
+		{"page", "field=category&field=status&field=author&field=tags&field=price&field=date"},
+	}
+	among := []struct{ name, raw string }{
+		{"all", ""}, {"word", "&search=" + gen.CommonWord}, {"category", "&category=" + gen.Category},
+		{"author", "&author=" + url.QueryEscape(gen.Author)},
+	}
+	atEachSize(b, func(b *testing.B, l *segment.Reader, exposed []herb.Field) {
+		for _, a := range among {
+			for _, f := range fields {
+				r, err := query.ParseFacets(f.raw+a.raw, exposed)
+				check(b, err)
+				b.Run("among="+a.name+"/field="+f.name, func(b *testing.B) {
+					total := 0
+					measureLatency(b, func() {
+						counted, err := l.Facets(b.Context(), r)
+						check(b, err)
+						total = counted.Total
+					})
+					b.ReportMetric(float64(total), "records")
+				})
+			}
+		}
+	})
+}
+
+// servingGC is the GC percentage that a server sets for itself.
+const servingGC = 800
+
+// open prepares a file of records for listing by the engine that is measured. It is closed when tb ends.
+func open(tb testing.TB, path string) (*segment.Reader, []herb.Field) {
+	tb.Helper()
+	table, err := ingest.Inspect(tb.Context(), ingest.Source{Path: path}, ingest.Options{})
+	check(tb, err)
+	fields := table.Dataset().Fields
+	file := filepath.Join(tb.TempDir(), "bench.segment")
+	_, err = segment.Create(tb.Context(), file, fields, table.Records(tb.Context()), segment.Options{})
+	check(tb, err)
+	r, err := segment.Open(file)
+	check(tb, err)
+	runtime.GC() // so that garbage of the build does not count
+	before := debug.SetGCPercent(servingGC)
+	tb.Cleanup(func() {
+		debug.SetGCPercent(before)
+		check(tb, r.Release())
+	})
+	return r, fields
+}
+
+func check(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -131,18 +130,9 @@ func (i *installation) start(b *testing.B) *programtest.Server {
 
 // get fails if a response has an unexpected status. An unknown dataset is expected to be not found.
 func get(ctx context.Context, s *programtest.Server, target string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+target, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err == nil && (resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNotFound || len(body) == 0) {
-		err = fmt.Errorf("%s: %s", target, resp.Status)
+	resp, err := programtest.Send(ctx, http.DefaultClient, http.MethodGet, s.URL+target, "")
+	if err == nil && (resp.Status != http.StatusOK && resp.Status != http.StatusNotFound || resp.Body == "") {
+		err = fmt.Errorf("%s: %d", target, resp.Status)
 	}
 	return err
 }
@@ -230,11 +220,4 @@ func (i *installation) createDatasets(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func check(b *testing.B, err error) {
-	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
 }

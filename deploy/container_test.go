@@ -3,8 +3,6 @@
 package deploy_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"debug/elf"
 	"encoding/json"
@@ -19,7 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"herbarium/internal/programtest"
 )
 
 // instruction is one of a Containerfile.
@@ -113,14 +112,7 @@ func TestContainer(t *testing.T) {
 	before := c.files(t, data)
 	url := c.serve(t, entry[1:])
 	for _, path := range []string{"/healthz", "/readyz", "/api/v1/store/plants/data"} {
-		resp, err := http.Get(url + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			t.Errorf("GET %s: %d", path, resp.StatusCode)
-		}
+		get(t, url+path)
 	}
 	c.publish(t, data)
 	if after := c.files(t, data); !slices.Equal(before, after) {
@@ -150,9 +142,7 @@ func build(t *testing.T, stage []instruction, root string) {
 func checkStatic(t *testing.T, binary string) {
 	t.Helper()
 	f, err := elf.Open(binary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
@@ -195,34 +185,26 @@ func (c container) command(ctx context.Context, args ...string) *exec.Cmd {
 // serve starts the server and returns its address. When the test ends, the server gets SIGTERM and must exit with code 0.
 func (c container) serve(t *testing.T, args []string) string {
 	t.Helper()
-	cmd := c.command(context.Background(), args...)
-	var log bytes.Buffer
-	cmd.Stderr = &log
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-	defer late.Stop()
-	url := ""
-	for lines := bufio.NewScanner(out); url == "" && lines.Scan(); {
-		_, url, _ = strings.Cut(lines.Text(), "listens on ")
-	}
-	if url == "" {
-		t.Fatalf("the server ended without printing its address: %v\n%s", cmd.Wait(), &log)
-	}
+	server, err := programtest.StartProcess(c.command(context.Background(), args...))
+	must(t, err)
 	t.Cleanup(func() {
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		if err := server.Stop(); err != nil {
 			t.Error(err)
 		}
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the server ends with %v\n%s", err, &log)
-		}
 	})
+	url, err := server.WaitForOutput(t.Context(), `listens on (http://\S+)`)
+	must(t, err)
 	return url
+}
+
+// get expects a response with status 200 and returns its body.
+func get(t *testing.T, url string) string {
+	t.Helper()
+	resp, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodGet, url, "")
+	if err != nil || resp.Status != http.StatusOK {
+		t.Errorf("GET %s: %d %s, %v", url, resp.Status, resp.Body, err)
+	}
+	return resp.Body
 }
 
 // publish publishes standard input while the server runs. This needs a temporary file.
@@ -253,8 +235,6 @@ func (c container) files(t *testing.T, data string) []string {
 		out = append(out, inside)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out
 }

@@ -4,10 +4,11 @@ package deploy_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,20 +16,20 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/programtest"
 )
 
 const haproxyConfig = "haproxy/haproxy.cfg"
 
 func TestHAProxy_configuration(t *testing.T) {
 	t.Parallel()
-	haproxy := program(t, "haproxy")
+	haproxy := programtest.LookPath(t, "haproxy")
 	for name, env := range map[string][]string{
 		"one node":    {"BIND=127.0.0.1:8080", "NODE1=127.0.0.1:8081"},
 		"three nodes": {"BIND=:8080", "NODE1=10.0.0.1:8080", "NODE2=10.0.0.2:8080", "NODE3=[2001:db8::3]:8080"},
@@ -87,117 +88,53 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // proxy is a HAProxy that runs with the configuration of this folder.
 type proxy struct {
-	url    string
-	client *http.Client
-	log    *logBuffer
+	*programtest.Process
+	url string
 }
 
-// logBuffer is a buffer that a process writes to while a test reads it.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
+// proxyClient opens a connection for each request, so that HAProxy selects a node for each.
+var proxyClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 
 // startProxy runs HAProxy in front of nodes.
-func startProxy(t *testing.T, nodes ...string) *proxy {
+func startProxy(t *testing.T, config string, nodes ...string) *proxy {
 	t.Helper()
-	return startProxyWith(t, haproxyConfig, nodes...)
+	process, url := programtest.StartHAProxy(t, config, nodes...)
+	return &proxy{process, url}
 }
 
-// startProxyWith runs HAProxy with another configuration. HAProxy inherits an open listener, so that no other process can take
-// its port.
-func startProxyWith(t *testing.T, config string, nodes ...string) *proxy {
+// do sends a request.
+func (p *proxy) do(t *testing.T, method, path string, headers ...string) programtest.Response {
 	t.Helper()
-	haproxy := program(t, "haproxy")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	inherited, err := listener.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer inherited.Close()
-	cmd := exec.CommandContext(t.Context(), haproxy, "-db", "-f", config)
-	cmd.ExtraFiles = []*os.File{inherited}
-	cmd.Env = []string{"BIND=fd@3"}
-	for i, n := range nodes {
-		cmd.Env = append(cmd.Env, "NODE"+string(rune('1'+i))+"="+n)
-	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	p := &proxy{
-		url:    "http://" + listener.Addr().String(),
-		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute},
-		log:    new(logBuffer),
-	}
-	cmd.Stdout, cmd.Stderr = p.log, p.log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Wait() }) // the test's context has ended it
-	return p
-}
-
-// do sends a request and returns the response with its body.
-func (p *proxy) do(t *testing.T, method, path string, headers ...string) (*http.Response, string) {
-	t.Helper()
-	var body io.Reader
+	body := ""
 	if method == http.MethodPost {
-		body = strings.NewReader(`{"id":1,"name":"Rose"}`)
+		body = `{"id":1,"name":"Rose"}`
 	}
-	r, err := http.NewRequestWithContext(t.Context(), method, p.url+path, body)
+	resp, err := programtest.Send(t.Context(), proxyClient, method, p.url+path, body, headers...)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s %s: %v", method, path, err)
 	}
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Add(headers[i], headers[i+1])
-	}
-	resp, err := p.client.Do(r)
-	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", method, path, err, p.log)
-	}
-	defer resp.Body.Close()
-	content, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", method, path, err, p.log)
-	}
-	return resp, string(content)
+	return resp
 }
 
 // until sends requests until the response is the expected one.
-func (p *proxy) until(
-	t *testing.T, what string, wanted func(resp *http.Response, body string) bool,
-) (*http.Response, string) {
+func (p *proxy) until(t *testing.T, what string, wanted func(programtest.Response) bool) (resp programtest.Response) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
-		if resp, body := p.do(t, http.MethodGet, "/"); wanted(resp, body) {
-			return resp, body
+	err := programtest.Eventually(t.Context(), func(context.Context) error {
+		if resp = p.do(t, http.MethodGet, "/"); !wanted(resp) {
+			return errors.New(what)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s\n%s", what, p.log)
-		}
-	}
+		return nil
+	})
+	must(t, err)
+	return resp
 }
 
 func TestHAProxy_health(t *testing.T) {
 	t.Parallel()
 	a, b := newNode(t, "a"), newNode(t, "b")
-	p := startProxy(t, a.addr, b.addr)
-	answeredBy := func(n *node) func(*http.Response, string) bool {
-		return func(_ *http.Response, body string) bool { return body == n.name }
+	p := startProxy(t, haproxyConfig, a.addr, b.addr)
+	answeredBy := func(n *node) func(programtest.Response) bool {
+		return func(resp programtest.Response) bool { return resp.Body == n.name }
 	}
 	// in sends enough requests in a row for each active node to get some of them.
 	in := func(n *node) bool {
@@ -211,15 +148,14 @@ func TestHAProxy_health(t *testing.T) {
 	p.until(t, "b answers", answeredBy(b))
 
 	a.away.Store(true)
-	p.until(t, "a is left out", func(*http.Response, string) bool { return !in(a) })
+	p.until(t, "a is left out", func(programtest.Response) bool { return !in(a) })
 	if !in(b) {
 		t.Error("b gets no requests although a is not ready")
 	}
 
 	b.away.Store(true)
-	refused := func(resp *http.Response, _ string) bool { return resp.StatusCode != http.StatusOK }
-	resp, body := p.until(t, "none is left", refused)
-	checkError(t, resp, body, http.StatusServiceUnavailable)
+	resp := p.until(t, "none is left", func(resp programtest.Response) bool { return resp.Status != http.StatusOK })
+	checkError(t, resp, http.StatusServiceUnavailable)
 	if resp.Header.Get("Retry-After") == "" {
 		t.Error("503 without Retry-After")
 	}
@@ -232,15 +168,15 @@ func TestHAProxy_health(t *testing.T) {
 }
 
 // checkError checks that an error of the proxy itself looks like an error of a node.
-func checkError(t *testing.T, resp *http.Response, body string, status int) {
+func checkError(t *testing.T, resp programtest.Response, status int) {
 	t.Helper()
 	var content struct {
 		Error   int    `json:"error"`
 		Message string `json:"message"`
 	}
-	err := json.Unmarshal([]byte(body), &content)
-	if err != nil || resp.StatusCode != status || content.Error != status || content.Message == "" {
-		t.Errorf("%d %q (%v); want an Error of %d", resp.StatusCode, body, err, status)
+	err := json.Unmarshal([]byte(resp.Body), &content)
+	if err != nil || resp.Status != status || content.Error != status || content.Message == "" {
+		t.Errorf("%d %q (%v); want an Error of %d", resp.Status, resp.Body, err, status)
 	}
 	got := map[string]string{}
 	for _, name := range []string{"Content-Type", "Cache-Control", "Access-Control-Allow-Origin"} {
@@ -261,12 +197,12 @@ func TestHAProxy_retries(t *testing.T) {
 	t.Parallel()
 	const each = 20
 	a, b := newNode(t, "a"), newNode(t, "b")
-	p := startProxy(t, a.addr, b.addr)
+	p := startProxy(t, haproxyConfig, a.addr, b.addr)
 	a.dies.Store(true)
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		for range each {
-			if resp, body := p.do(t, method, "/api/v1"); resp.StatusCode != http.StatusOK {
-				t.Fatalf("%s is not retried on the other node: %d %s", method, resp.StatusCode, body)
+			if resp := p.do(t, method, "/api/v1"); resp.Status != http.StatusOK {
+				t.Fatalf("%s is not retried on the other node: %d %s", method, resp.Status, resp.Body)
 			}
 		}
 	}
@@ -278,8 +214,8 @@ func TestHAProxy_retries(t *testing.T) {
 	b.requests.Store(0)
 	failed := 0
 	for range each {
-		if resp, body := p.do(t, http.MethodPost, "/plants"); resp.StatusCode != http.StatusOK {
-			checkError(t, resp, body, http.StatusBadGateway)
+		if resp := p.do(t, http.MethodPost, "/plants"); resp.Status != http.StatusOK {
+			checkError(t, resp, http.StatusBadGateway)
 			failed++
 		}
 	}
@@ -295,10 +231,10 @@ func TestHAProxy_notSent(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	b := newNode(t, "b")
-	p := startProxy(t, gone.Listener.Addr().String(), b.addr) // considered available until the first request
+	p := startProxy(t, haproxyConfig, gone.Listener.Addr().String(), b.addr) // considered available until the first request
 	for i := range 10 {
-		if resp, body := p.do(t, http.MethodPost, "/plants"); resp.StatusCode != http.StatusOK {
-			t.Fatalf("creation %d: %d %s", i, resp.StatusCode, body)
+		if resp := p.do(t, http.MethodPost, "/plants"); resp.Status != http.StatusOK {
+			t.Fatalf("creation %d: %d %s", i, resp.Status, resp.Body)
 		}
 	}
 	if n := b.requests.Load(); n != 10 {
@@ -309,7 +245,7 @@ func TestHAProxy_notSent(t *testing.T) {
 func TestHAProxy_headers(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, "a")
-	p := startProxy(t, n.addr)
+	p := startProxy(t, haproxyConfig, n.addr)
 	for _, c := range []struct {
 		name    string
 		headers []string
@@ -321,7 +257,7 @@ func TestHAProxy_headers(t *testing.T) {
 		{"two ids", []string{"X-Request-Id", "abc", "X-Request-Id", "def"}, ""},
 		{"claimed address", []string{"X-Forwarded-For", "192.0.2.1", "X-Forwarded-Proto", "gopher"}, ""},
 	} {
-		resp, _ := p.do(t, http.MethodGet, "/", c.headers...)
+		resp := p.do(t, http.MethodGet, "/", c.headers...)
 		seen := *n.last.Load()
 		if got := seen.Values("X-Forwarded-For"); !cmp.Equal(got, []string{"127.0.0.1"}) {
 			t.Errorf("%s: X-Forwarded-For is %q; want the address of the client alone", c.name, got)
@@ -329,10 +265,10 @@ func TestHAProxy_headers(t *testing.T) {
 		if got := seen.Values("X-Forwarded-Proto"); !cmp.Equal(got, []string{"http"}) {
 			t.Errorf("%s: X-Forwarded-Proto is %q", c.name, got)
 		}
-		ids, told := seen.Values("X-Request-Id"), resp.Header.Get("X-Request-Id")
-		fresh := !strings.Contains(strings.Join(c.headers, " "), told)
-		if len(ids) != 1 || ids[0] != told || c.id != "" && told != c.id || c.id == "" && !fresh {
-			t.Errorf("%s: the node got the ids %q, the client %q; want %q", c.name, ids, told, c.id)
+		ids, returned := seen.Values("X-Request-Id"), resp.Header.Get("X-Request-Id")
+		fresh := !strings.Contains(strings.Join(c.headers, " "), returned)
+		if len(ids) != 1 || ids[0] != returned || c.id != "" && returned != c.id || c.id == "" && !fresh {
+			t.Errorf("%s: the node got the ids %q, the client %q; want %q", c.name, ids, returned, c.id)
 		}
 	}
 }
@@ -342,18 +278,10 @@ func TestHAProxy_headers(t *testing.T) {
 func TestHAProxy_log(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, "a")
-	p := startProxy(t, n.addr)
+	p := startProxy(t, haproxyConfig, n.addr)
 	p.do(t, http.MethodGet, `/api/v1/%22quoted%22?api_key=herb_secret`, "X-Request-Id", "the-id-of-it")
-	var line string
-	for deadline := time.Now().Add(time.Minute); ; { // it is written after the response
-		if i := strings.Index(p.log.String(), `{"client"`); i >= 0 && strings.Contains(p.log.String()[i:], "\n") {
-			line, _, _ = strings.Cut(p.log.String()[i:], "\n")
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no line in the log:\n%s", p.log)
-		}
-	}
+	line, err := p.WaitForOutput(t.Context(), `(\{"client".*)\n`) // it is written after the response
+	must(t, err)
 	var got map[string]any
 	if err := json.Unmarshal([]byte(line), &got); err != nil {
 		t.Fatalf("%v in %s", err, line)
@@ -382,27 +310,23 @@ func TestHAProxy_byDataset(t *testing.T) {
 	// How many requests go to other nodes depends on the current load, so the limit is left out here.
 	placed := regexp.MustCompile(`(?m)^ *hash-balance-factor .*\n`).ReplaceAllString(text, "")
 	config := filepath.Join(t.TempDir(), "haproxy.cfg")
-	if err := os.WriteFile(config, []byte(placed), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(config, []byte(placed), 0o600))
 	whole := filepath.Join(t.TempDir(), "haproxy.cfg")
-	if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	check := exec.CommandContext(t.Context(), program(t, "haproxy"), "-c", "-f", whole)
+	must(t, os.WriteFile(whole, []byte(text), 0o600))
+	check := exec.CommandContext(t.Context(), programtest.LookPath(t, "haproxy"), "-c", "-f", whole)
 	check.Env = []string{"BIND=127.0.0.1:8080", "NODE1=127.0.0.1:8081"}
 	if out, err := check.CombinedOutput(); err != nil || bytes.Contains(out, []byte("[WARNING]")) {
 		t.Errorf("haproxy -c: %v\n%s", err, out)
 	}
-	p := startProxyWith(t, config, newNode(t, "a").addr, newNode(t, "b").addr, newNode(t, "c").addr)
+	p := startProxy(t, config, newNode(t, "a").addr, newNode(t, "b").addr, newNode(t, "c").addr)
 	const datasets = 60
 	share := map[string]int{}
 	for i := range datasets {
 		dataset := fmt.Sprintf("/api/v1/shop/prices-%d", i)
-		_, first := p.do(t, http.MethodGet, dataset)
+		first := p.do(t, http.MethodGet, dataset).Body
 		share[first]++
 		for _, path := range []string{"/data", "/data?page=2&sort=price", ""} {
-			if _, body := p.do(t, http.MethodGet, dataset+path); body != first {
+			if body := p.do(t, http.MethodGet, dataset+path).Body; body != first {
 				t.Errorf("%s is answered by %s, %s%s by %s", dataset, first, dataset, path, body)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -164,7 +163,7 @@ func unitRules(t *testing.T) rules {
 // expand adds the system calls of a group, and of the groups in it, to a set, or removes them.
 func expand(t *testing.T, group string, into map[string]bool, in bool) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), program(t, "systemd-analyze"), "syscall-filter", group).Output()
+	out, err := exec.CommandContext(t.Context(), programtest.LookPath(t, "systemd-analyze"), "syscall-filter", group).Output()
 	if err != nil {
 		t.Fatalf("systemd-analyze syscall-filter %s: %v", group, err)
 	}
@@ -186,14 +185,10 @@ func expand(t *testing.T, group string, into map[string]bool, in bool) {
 func systemCalls(t *testing.T) map[string]uint32 {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", "golang.org/x/sys/unix").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(strings.TrimSpace(string(dir)), "zsysnum_linux_"+runtime.GOARCH+".go")
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out := map[string]uint32{}
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
@@ -205,9 +200,7 @@ func systemCalls(t *testing.T) map[string]uint32 {
 			return true
 		}
 		number, err := strconv.ParseUint(value.Value, 10, 32)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out[strings.ToLower(strings.TrimPrefix(spec.Names[0].Name, "SYS_"))] = uint32(number)
 		return true
 	})
@@ -219,73 +212,39 @@ func TestSystemd_sandbox(t *testing.T) {
 	t.Parallel()
 	r := unitRules(t)
 	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // the user must have access
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Dir(dir), 0o755)) // the user must have access
 	data := filepath.Join(dir, "data")
 	binary, err := programtest.Install(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	content, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(dir, "rules.json")
-	if err := os.WriteFile(file, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, content, 0o644))
+	must(t, os.Mkdir(data, 0o700))
 	if r.User != 0 {
-		if err := os.Chown(data, r.User, r.User); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chown(data, r.User, r.User))
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := container{launcher: self, binary: binary, root: dir, env: []string{
 		sandboxEnv + "=" + file, "HERBARIUM_DATA=" + data, "HERBARIUM_ADDR=127.0.0.1:0", "HERBARIUM_ADMIN_ADDR=127.0.0.1:0",
 		"HERBARIUM_TOKEN=a-key-for-this-test-alone-0123456789",
 	}}
 	shop := filepath.Join(dir, "shop")
-	if err := os.Mkdir(shop, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(shop, "prices.csv"), []byte("id,price\n1,2.50\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(shop, 0o755))
+	must(t, os.WriteFile(filepath.Join(shop, "prices.csv"), []byte("id,price\n1,2.50\n"), 0o644))
 	url := c.serve(t, []string{"serve", "--watch", shop})
-	plant := strings.NewReader(`{"id":1,"name":"Rose"}`)
-	create, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/plants", plant)
-	if err != nil {
-		t.Fatal(err)
-	}
-	create.Header = http.Header{"Authorization": {"Bearer a-key-for-this-test-alone-0123456789"}, "Content-Type": {"application/json"}}
-	resp, err := http.DefaultClient.Do(create)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, _ := io.ReadAll(resp.Body) // for the message only
-	resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		t.Errorf("POST /plants: %d %s", resp.StatusCode, body)
+	resp, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodPost, url+"/plants", `{"id":1,"name":"Rose"}`,
+		"Authorization", "Bearer a-key-for-this-test-alone-0123456789", "Content-Type", "application/json")
+	if err != nil || resp.Status != http.StatusOK {
+		t.Errorf("POST /plants: %d %s, %v", resp.Status, resp.Body, err)
 	}
 	c.publish(t, "data")
 	for _, path := range []string{
 		"/api/v1/garden/catalog/data?search=rose", "/api/v1/shop/prices/data", "/api/v1/store/plants/data",
 	} {
-		resp, err := http.Get(url + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if resp.StatusCode != http.StatusOK || !strings.Contains(string(body), `"total":1`) {
-			t.Errorf("GET %s: %d %s", path, resp.StatusCode, body)
+		if body := get(t, url+path); !strings.Contains(body, `"total":1`) {
+			t.Errorf("GET %s: %s", path, body)
 		}
 	}
 }

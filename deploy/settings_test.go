@@ -34,9 +34,7 @@ func TestSettings_names(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	check("../compose.yaml")
 	check("../compose.cluster.yaml")
 	if found < 20 {

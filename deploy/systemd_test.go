@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"herbarium/internal/programtest"
 )
 
 const unitFile = "systemd/herbarium.service"
@@ -29,17 +31,13 @@ func unit(t *testing.T) map[string][]string {
 
 func TestSystemd_verify(t *testing.T) {
 	t.Parallel()
-	analyze := program(t, "systemd-analyze")
+	analyze := programtest.LookPath(t, "systemd-analyze")
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// The program that the unit starts must exist, so the path of this test is used.
 	text := strings.Replace(read(t, unitFile), "/usr/local/bin/herbarium", self, 1)
 	file := filepath.Join(t.TempDir(), filepath.Base(unitFile))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(text), 0o600))
 	out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", file).CombinedOutput()
 	if err != nil || strings.Contains(string(out), filepath.Base(unitFile)) {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
@@ -48,7 +46,7 @@ func TestSystemd_verify(t *testing.T) {
 
 func TestSystemd_security(t *testing.T) {
 	t.Parallel()
-	analyze := program(t, "systemd-analyze")
+	analyze := programtest.LookPath(t, "systemd-analyze")
 	exposure := strings.Replace(maxExposure, ".", "", 1) // systemd expects tenths as a whole number
 	cmd := exec.CommandContext(t.Context(), analyze,
 		"security", "--offline=true", "--no-pager", "--threshold="+exposure, unitFile)
@@ -62,9 +60,7 @@ func TestSystemd_stopping(t *testing.T) {
 	u := unit(t)
 	c := load(t, assignments(read(t, unitFile)))
 	limit, err := time.ParseDuration(u["TimeoutStopSec"][0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if limit < c.Drain+c.Shutdown+5*time.Second {
 		t.Errorf("systemd kills after %s; a stop may take %s and %s", limit, c.Drain, c.Shutdown)
 	}

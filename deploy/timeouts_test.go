@@ -24,18 +24,14 @@ func haproxyValue(t *testing.T, words string) string {
 func haproxyTime(t *testing.T, words string) time.Duration {
 	t.Helper()
 	d, err := time.ParseDuration(haproxyValue(t, words))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d
 }
 
 func haproxyNumber(t *testing.T, words string) int {
 	t.Helper()
 	n, err := strconv.Atoi(haproxyValue(t, words))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }
 

@@ -19,7 +19,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"herbarium/bench/internal/report"
 	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/programtest"
 	"herbarium/internal/store/pgtest"
@@ -77,10 +76,8 @@ func TestMeasure(t *testing.T) {
 		file = filepath.Join(t.TempDir(), "CLUSTER.md")
 		s = settings{records: 300, small: 10, seconds: 0.03, idle: 10 * time.Millisecond, publishes: 1, fetches: 1, callers: []int{1, 4}}
 	}
-	machine, err := report.ThisMachine(t.Context())
-	check(t, err)
 	measured := measure(t, s)
-	check(t, measured.report(machine).Write(file))
+	check(t, measured.report().Write(t.Context(), file))
 	complete(t, s, measured)
 }
 

@@ -93,8 +93,8 @@ func (m measurement) values(more ...report.Value) []report.Value {
 }
 
 // report returns the page of all figures.
-func (f *figures) report(machine report.Machine) *report.Report {
-	r := &report.Report{Title: "A cluster, measured", Text: method, Machine: machine}
+func (f *figures) report() *report.Report {
+	r := &report.Report{Title: "A cluster, measured", Text: method}
 	for _, l := range f.Listings {
 		r.Add(fmt.Sprintf("List/n=%d/shape=%s/nodes=%d", f.Records, l.Name, l.Nodes), l.Answers.Requests,
 			l.Answers.values(report.Nanoseconds(l.Database, "db-cpu-ns/op"), report.Bytes(l.Bytes, "body-B"))...)

@@ -11,6 +11,7 @@ import (
 
 	"herbarium/bench/internal/load"
 	"herbarium/bench/shapes"
+	"herbarium/internal/programtest"
 	"herbarium/internal/query"
 )
 
@@ -121,7 +122,7 @@ func (w *watched) end(t *testing.T) polls {
 // total returns the number of records of the dataset that a node finds.
 func (c *cluster) total(t *testing.T, n *node, raw string) (total int) {
 	t.Helper()
-	check(t, n.await(t.Context(), listPath+"?"+raw, func(r *http.Response) bool {
+	check(t, n.await(t.Context(), listPath+"?"+raw, func(r programtest.Response) bool {
 		var ok bool
 		total, ok = totalOf(r)
 		return ok
@@ -130,8 +131,8 @@ func (c *cluster) total(t *testing.T, n *node, raw string) (total int) {
 }
 
 // totalOf returns the total of a listing; ok is false if the response is not a listing.
-func totalOf(r *http.Response) (int, bool) {
+func totalOf(r programtest.Response) (int, bool) {
 	var listing struct{ Meta query.Meta }
-	err := json.NewDecoder(r.Body).Decode(&listing)
-	return listing.Meta.Total, err == nil && r.StatusCode == http.StatusOK
+	err := json.Unmarshal([]byte(r.Body), &listing)
+	return listing.Meta.Total, err == nil && r.Status == http.StatusOK
 }

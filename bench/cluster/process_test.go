@@ -31,29 +31,19 @@ func (c *cluster) startNode(t testing.TB) *node {
 	n.Process, err = programtest.StartQuiet(cmd)
 	check(t, err)
 	t.Cleanup(n.Kill)
-	check(t, n.await(t.Context(), "/readyz", func(r *http.Response) bool { return r.StatusCode == http.StatusOK }))
+	check(t, n.await(t.Context(), "/readyz", func(r programtest.Response) bool { return r.Status == http.StatusOK }))
 	return n
 }
 
 // await repeats a request until accept returns true for the response.
-func (n *node) await(ctx context.Context, target string, accept func(*http.Response) bool) error {
-	return n.Wait(ctx, func(ctx context.Context) error { return n.ask(ctx, target, accept) })
-}
-
-func (n *node) ask(ctx context.Context, target string, accept func(*http.Response) bool) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.addr+target, nil)
-	if err != nil {
+func (n *node) await(ctx context.Context, target string, accept func(programtest.Response) bool) error {
+	return n.Wait(ctx, func(ctx context.Context) error {
+		resp, err := programtest.Send(ctx, http.DefaultClient, http.MethodGet, "http://"+n.addr+target, "")
+		if err == nil && !accept(resp) {
+			err = fmt.Errorf("status %d", resp.Status)
+		}
 		return err
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if !accept(resp) {
-		return errors.New(resp.Status)
-	}
-	return nil
+	})
 }
 
 // run runs a command of the program to its end and returns its output.

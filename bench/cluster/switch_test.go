@@ -5,7 +5,6 @@ package cluster
 import (
 	"errors"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,7 +55,7 @@ func (c *cluster) publish(t *testing.T, records int) (first, all time.Duration) 
 	var waiting sync.WaitGroup
 	for i, n := range c.nodes {
 		waiting.Go(func() {
-			failures[i] = n.await(t.Context(), listPath+"?per_page=1", func(r *http.Response) bool {
+			failures[i] = n.await(t.Context(), listPath+"?per_page=1", func(r programtest.Response) bool {
 				total, ok := totalOf(r)
 				return ok && total == records
 			})

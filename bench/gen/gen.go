@@ -4,7 +4,6 @@ package gen
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 )
 
@@ -205,12 +205,5 @@ func File(ctx context.Context, dir string, seed uint64, n int) (path string, err
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	f, err := os.CreateTemp(dir, "*.part")
-	if err != nil {
-		return "", err
-	}
-	if err := errors.Join(g.WriteCSV(ctx, f, n), f.Close()); err != nil {
-		return "", errors.Join(fmt.Errorf("writing %d records: %w", n, err), os.Remove(f.Name()))
-	}
-	return path, os.Rename(f.Name(), path)
+	return path, filesystem.WriteFile(filesystem.OS{}, path+".part", path, 0o644, func(w io.Writer) error { return g.WriteCSV(ctx, w, n) })
 }

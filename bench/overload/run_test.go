@@ -7,7 +7,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -186,7 +185,7 @@ func (s *soak) lostWrites(ctx context.Context) (missing int, err error) {
 	if err := s.start(ctx); err != nil {
 		return 0, err
 	}
-	body, _, err := s.request(ctx, http.MethodGet, "/api/v1/store/plants/data", "", "text/csv")
+	body, _, err := s.request(ctx, http.MethodGet, "/api/v1/store/plants/data", "", "Accept", "text/csv")
 	if err != nil {
 		return 0, err
 	}
@@ -204,21 +203,10 @@ func (s *soak) lostWrites(ctx context.Context) (missing int, err error) {
 }
 
 // request sends a request and reads the response. A request with a body has the token.
-func (s *soak) request(ctx context.Context, method, path, body string, accept ...string) (_ string, status int, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, s.server.URL+path, strings.NewReader(body))
-	if err != nil {
-		return "", 0, err
-	}
+func (s *soak) request(ctx context.Context, method, path, body string, headers ...string) (_ string, status int, err error) {
 	if body != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-		req.Header.Set("Content-Type", "application/json")
+		headers = append(headers, "Authorization", "Bearer "+token, "Content-Type", "application/json")
 	}
-	req.Header["Accept"] = accept
-	resp, err := s.client.Do(req)
-	if err != nil {
-		return "", 0, err
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	return string(b), resp.StatusCode, err
+	resp, err := programtest.Send(ctx, s.client, method, s.server.URL+path, body, headers...)
+	return resp.Body, resp.Status, err
 }

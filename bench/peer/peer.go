@@ -58,33 +58,22 @@ func Open(ctx context.Context, path string) (*Server, error) {
 // Close closes the database.
 func (s *Server) Close() error { return s.db.Close() }
 
-// ServeHTTP responds with a page, for any path.
+// ServeHTTP responds with a page, for any path. Errors are those of requests that are not measured.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := s.answer(r.Context(), r.URL.RawQuery)
+	req, err := query.Parse(r.URL.RawQuery, s.fields)
+	var page query.Page
+	if err == nil {
+		page, err = s.List(r.Context(), req)
+	}
 	if err != nil {
-		status := http.StatusInternalServerError
-		if herb.CodeOf(err) == herb.CodeInvalid {
-			status = http.StatusBadRequest
-		}
-		http.Error(w, err.Error(), status)
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	meta, _ := json.Marshal(req.Meta(page.Total)) // plain numbers
+	body := fmt.Appendf(nil, `{"data":[%s],"meta":%s}`, bytes.Join(page.Records, []byte{','}), meta)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body)
-}
-
-func (s *Server) answer(ctx context.Context, raw string) ([]byte, error) {
-	req, err := query.Parse(raw, s.fields)
-	if err != nil {
-		return nil, err
-	}
-	page, err := s.List(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	meta, err := json.Marshal(req.Meta(page.Total))
-	return fmt.Appendf(nil, `{"data":[%s],"meta":%s}`, bytes.Join(page.Records, []byte{','}), meta), err
 }
 
 // key identifies a request, regardless of its page.

@@ -16,23 +16,20 @@ func open(t *testing.T, n int) *Server {
 	t.Helper()
 	dir := t.TempDir()
 	path, err := gen.File(t.Context(), dir, 1, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	db := filepath.Join(dir, "peer.db")
-	if err := Load(t.Context(), path, db); err != nil {
-		t.Fatal(err)
-	}
+	check(t, Load(t.Context(), path, db))
 	s, err := Open(t.Context(), db)
+	check(t, err)
+	t.Cleanup(func() { check(t, s.Close()) })
+	return s
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
 }
 
 func TestServer_ServeHTTP(t *testing.T) {
@@ -80,22 +77,16 @@ func TestPlans(t *testing.T) {
 func explain(t *testing.T, s *Server, st statement) string {
 	t.Helper()
 	rows, err := s.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+st.page(), append(slices.Clone(st.args), 25, 0)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer rows.Close()
 	var plan strings.Builder
 	for rows.Next() {
 		var id, parent, unused int
 		var detail string
-		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-			t.Fatal(err)
-		}
+		check(t, rows.Scan(&id, &parent, &unused, &detail))
 		plan.WriteString(detail + "\n")
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, rows.Err())
 	return plan.String()
 }
 
@@ -103,9 +94,7 @@ func TestLoad_invalid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	csv := filepath.Join(dir, "a.csv")
-	if err := os.WriteFile(csv, []byte("a,b\n1,2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(csv, []byte("a,b\n1,2\n"), 0o600))
 	if err := Load(t.Context(), csv, filepath.Join(dir, "a.db")); err == nil || !strings.Contains(err.Error(), "the header is") {
 		t.Errorf("the error is %v", err)
 	}

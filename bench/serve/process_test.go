@@ -5,10 +5,8 @@ package serve
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os/exec"
 	"testing"
@@ -78,26 +76,16 @@ func target(s shapes.Shape) string { return "/api/v1/" + dataset + s.Path() + "?
 
 // fetch lists the first page of a shape, or counts its facets.
 func (p *process) fetch(ctx context.Context, s shapes.Shape) (l listing, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.addr+target(s), nil)
-	if err != nil {
-		return l, err
-	}
-	r.Header.Set("Accept-Encoding", "identity")
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return l, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = errors.New(resp.Status)
+	resp, err := programtest.Send(ctx, http.DefaultClient, http.MethodGet, "http://"+p.addr+target(s), "", "Accept-Encoding", "identity")
+	if err == nil && resp.Status != http.StatusOK {
+		err = fmt.Errorf("status %d", resp.Status)
 	}
 	if err == nil {
-		err = json.Unmarshal(body, &l)
+		err = json.Unmarshal([]byte(resp.Body), &l)
 	}
 	if err != nil {
-		return l, fmt.Errorf("%s answers %q with %.500s: %w", p.name, s.Query, body, err)
+		return l, fmt.Errorf("%s answers %q with %.500s: %w", p.name, s.Query, resp.Body, err)
 	}
-	l.size = len(body)
+	l.size = len(resp.Body)
 	return l, nil
 }

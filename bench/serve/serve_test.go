@@ -57,7 +57,7 @@ func TestMeasure(t *testing.T) {
 		t.Skip("takes half an hour; run `make bench`")
 	}
 	s := settings{*records, *seed, *seconds, *random, *randomOnly, *alone || *randomOnly, *data}
-	check(t, measure(t, s).Write(*out))
+	check(t, measure(t, s).Write(t.Context(), *out))
 }
 
 // TestMeasure_small measures with few records, once beside the other servers and once alone.
@@ -84,7 +84,7 @@ func TestMeasure_small(t *testing.T) {
 	} {
 		c.seed, c.seconds, c.random, c.data = 1, 0.003, 20, data
 		file := filepath.Join(t.TempDir(), "RESULTS.md")
-		t.Run(c.name, func(t *testing.T) { check(t, measure(t, c.settings).Write(file)) })
+		t.Run(c.name, func(t *testing.T) { check(t, measure(t, c.settings).Write(t.Context(), file)) })
 		page, err := os.ReadFile(file)
 		check(t, err)
 		for _, want := range c.want {
@@ -142,8 +142,6 @@ func measure(t *testing.T, s settings) *report.Report {
 	b.server, err = programtest.Install(t.Context(), b.scratch)
 	check(t, err)
 	b.server, err = filepath.Abs(b.server)
-	check(t, err)
-	b.report.Machine, err = report.ThisMachine(t.Context())
 	check(t, err)
 	sizes := []int{s.records / 100, s.records / 10, s.records}
 	if s.alone {

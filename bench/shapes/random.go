@@ -27,7 +27,7 @@ func NewRandom(seed uint64, records int) *Random {
 // Next returns the next request.
 func (r *Random) Next() Shape {
 	for {
-		s := Shape{Depth: Depth(r.IntN(101)), Facets: r.IntN(6) == 0}
+		s := Shape{Depth: r.IntN(101), Facets: r.IntN(6) == 0}
 		var params query.Params
 		add := func(name, value string) { params = append(params, query.Param{Name: name, Value: value}) }
 		for range r.IntN(4) {

@@ -10,28 +10,12 @@ import (
 	"herbarium/internal/query"
 )
 
-// Depth is the position of a page in a listing, in percent.
-type Depth int
-
-// The depths of the shapes.
-const (
-	First  Depth = 0
-	Middle Depth = 50
-	Last   Depth = 100
-)
-
-// Page returns the number of the page at a depth of a listing with total records.
-func (d Depth) Page(total int) int {
-	pages := max(1, (total+query.DefaultPerPage-1)/query.DefaultPerPage)
-	return 1 + (pages-1)*int(d)/100
-}
-
 // Shape is a kind of query.
 type Shape struct {
 	Name  string // one word, for benchmarks
 	Title string // shown in results
 	Query string // the raw query without the page
-	Depth Depth
+	Depth int    // position of the page in the listing, in percent
 
 	Facets   bool   // facet counts instead of records
 	Encoding string // value of Accept-Encoding
@@ -53,7 +37,8 @@ func (s Shape) Relevance() bool {
 
 // Raw returns the raw query with the page, if total records match.
 func (s Shape) Raw(total int) string {
-	page := s.Depth.Page(total)
+	pages := max(1, (total+query.DefaultPerPage-1)/query.DefaultPerPage)
+	page := 1 + (pages-1)*s.Depth/100
 	if page == 1 {
 		return s.Query
 	}
@@ -68,12 +53,12 @@ func Cliffs() []Shape {
 	return []Shape{
 		{Name: "first-gzip", Title: "first page, gzip", Encoding: "gzip"},
 		{Name: "first-zstd", Title: "first page, zstd", Encoding: "zstd"},
-		{Name: "category-8", Title: "category of 8 %, sort=date, middle page", Query: "category=annual&sort=date", Depth: Middle},
-		{Name: "category-3", Title: "category of 3 %, sort=date, middle page", Query: "category=orchid&sort=date", Depth: Middle},
-		{Name: "tag-0.5", Title: "tag of 0.5 %, sort=date, middle page", Query: "tags=" + gen.RareTag + "&sort=date", Depth: Middle},
+		{Name: "category-8", Title: "category of 8 %, sort=date, middle page", Query: "category=annual&sort=date", Depth: 50},
+		{Name: "category-3", Title: "category of 3 %, sort=date, middle page", Query: "category=orchid&sort=date", Depth: 50},
+		{Name: "tag-0.5", Title: "tag of 0.5 %, sort=date, middle page", Query: "tags=" + gen.RareTag + "&sort=date", Depth: 50},
 		{Name: "url-prefix", Title: "prefix of every URL", Query: "url[prefix]=" + url.QueryEscape("https://")},
 		{Name: "letter-word", Title: "word that begins with a letter, and a word", Query: search("b* " + gen.FirstWord)},
-		{Name: "two-letters", Title: "words that begin with two letters, middle page", Query: search("b* d*"), Depth: Middle},
+		{Name: "two-letters", Title: "words that begin with two letters, middle page", Query: search("b* d*"), Depth: 50},
 		{Name: "eight-words", Title: "eight words and prefixes, three filters", Query: search(gen.CommonWord+" "+gen.FirstWord+
 			" b* d* fo* ne* s* t*") + "&category=" + gen.Category + "&status=published&price[gte]=" + gen.PriceFrom},
 		{Name: "facets-distinct", Title: "facets of fields with distinct values", Query: "field=image&field=id&field=url", Facets: true},
@@ -85,15 +70,15 @@ func All() []Shape {
 	const category = "category=" + gen.Category
 	return []Shape{
 		{Name: "first", Title: "first page"},
-		{Name: "middle", Title: "middle page", Depth: Middle},
-		{Name: "last", Title: "last page", Depth: Last},
+		{Name: "middle", Title: "middle page", Depth: 50},
+		{Name: "last", Title: "last page", Depth: 100},
 		{Name: "sort-first", Title: "sort=price, first page", Query: "sort=price"},
-		{Name: "sort-middle", Title: "sort=price, middle page", Query: "sort=price", Depth: Middle},
+		{Name: "sort-middle", Title: "sort=price, middle page", Query: "sort=price", Depth: 50},
 		{Name: "category", Title: "category", Query: category},
-		{Name: "category-sort", Title: "category, sort=date desc, middle page", Query: category + "&sort=date&order=desc", Depth: Middle},
+		{Name: "category-sort", Title: "category, sort=date desc, middle page", Query: category + "&sort=date&order=desc", Depth: 50},
 		{Name: "rare-word", Title: "rare word", Query: search(gen.RareWord)},
-		{Name: "common-word-sort", Title: "word of 40 %, sort=date, middle page", Query: search(gen.CommonWord) + "&sort=date", Depth: Middle},
-		{Name: "common-word-category-sort", Title: "word of 40 %, category, sort=price, middle page", Query: search(gen.CommonWord) + "&" + category + "&sort=price", Depth: Middle},
+		{Name: "common-word-sort", Title: "word of 40 %, sort=date, middle page", Query: search(gen.CommonWord) + "&sort=date", Depth: 50},
+		{Name: "common-word-category-sort", Title: "word of 40 %, category, sort=price, middle page", Query: search(gen.CommonWord) + "&" + category + "&sort=price", Depth: 50},
 		{Name: "two-words", Title: "two words", Query: search(gen.FirstWord + " " + gen.SecondWord)},
 		{Name: "tag-sort", Title: "tag, sort=title", Query: "tags=" + gen.Tag + "&sort=title"},
 		{Name: "author", Title: "author", Query: "author=" + url.QueryEscape(gen.Author)},

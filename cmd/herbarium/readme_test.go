@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"herbarium/internal/programtest"
 )
 
 var update = flag.Bool("update", false, "write what the commands print into the README")
@@ -40,14 +42,8 @@ func readBlocks(t *testing.T) (content string, blocks []block) {
 // TestReadme runs the commands of the README unchanged in one shell, next to a server, and compares their output with the
 // README. Only the address and the data folder are replaced.
 func TestReadme(t *testing.T) {
-	for _, tool := range []string{"sh", "curl"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("HERBARIUM_TEST_REQUIRE") != "" {
-				t.Fatalf("%s is needed to run the commands of the README", tool)
-			}
-			t.Skipf("%s is needed to run the commands of the README", tool)
-		}
-	}
+	programtest.LookPath(t, "sh")
+	programtest.LookPath(t, "curl")
 	content, blocks := readBlocks(t)
 	if len(blocks) < 8 || !strings.Contains(blocks[0].text, " serve ") {
 		t.Fatalf("the README does not begin with serving: %q", blocks)
@@ -108,34 +104,22 @@ func TestReadme_build(t *testing.T) {
 // startServer runs a command in the background and returns the address it prints.
 func startServer(t *testing.T, command string, env []string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir, cmd.Env = "../..", env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // `go run` starts the program as a child of its own
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 30 * time.Second
-	var log bytes.Buffer
-	cmd.Stderr = &log
-	out, err := cmd.StdoutPipe()
+	p, err := programtest.StartProcess(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	t.Cleanup(func() {
+		_ = syscall.Kill(-p.PID(), syscall.SIGTERM) // it may have ended
+		<-p.Ended()
+	})
+	url, err := p.WaitForOutput(t.Context(), `listens on (http://\S+)\n`)
+	if err != nil {
+		t.Fatalf("%s\n%v", command, err)
 	}
-	t.Cleanup(func() { _ = cmd.Wait() }) // the test's context has ended and stopped it
-	var banner []byte
-	buf := make([]byte, 1<<10)
-	listening := regexp.MustCompile(`listens on (http://\S+)\n`)
-	for {
-		n, err := out.Read(buf)
-		banner = append(banner, buf[:n]...)
-		if m := listening.FindSubmatch(banner); m != nil {
-			return string(m[1])
-		}
-		if err != nil {
-			t.Fatalf("%s\ndid not print its address\n%s%s", command, banner, &log)
-		}
-	}
+	return url
 }
 
 func runShell(t *testing.T, script string, env []string) string {

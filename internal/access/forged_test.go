@@ -5,61 +5,14 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"herbarium/internal/herb"
 )
-
-// countingKeys is a database of keys that counts its reads.
-type countingKeys struct {
-	mu    sync.Mutex
-	keys  map[string]herb.Key
-	asked int             // reads of any kind
-	gate  <-chan struct{} // delays the result of CountKeys until it is closed; nil does not
-}
-
-func (k *countingKeys) CountKeys(context.Context) (total, revoked int, err error) {
-	if k.gate != nil {
-		defer func() { <-k.gate }()
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.asked++
-	for _, key := range k.keys {
-		if !key.Revoked.IsZero() {
-			revoked++
-		}
-	}
-	return len(k.keys), revoked, nil
-}
-
-func (k *countingKeys) Keys(context.Context) ([]herb.Key, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.asked++
-	return slices.Collect(maps.Values(k.keys)), nil
-}
-
-func (k *countingKeys) TouchKeys(context.Context, map[string]time.Time) error { return nil }
-
-func (k *countingKeys) add(key herb.Key) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.keys[key.ID] = key
-}
-
-func (k *countingKeys) reads() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.asked
-}
 
 // forge returns a secret of the right form with the ID of a key.
 func forge(id string) string {
@@ -70,19 +23,10 @@ func forge(id string) string {
 // TestVerify_constantWork checks that a failure takes the same work whether or not a key with its ID exists.
 func TestVerify_constantWork(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		keys := &countingKeys{keys: map[string]herb.Key{}}
-		mint := func(change func(*herb.Key)) (string, string) {
-			secret, key := Mint("k", herb.AllScopes(), time.Now(), time.Time{})
-			change(&key)
-			keys.add(key)
-			return secret, key.ID
-		}
-		good, id := mint(func(*herb.Key) {})
-		revoked, revokedID := mint(func(k *herb.Key) { k.Revoked = time.Now() })
-		expired, expiredID := mint(func(k *herb.Key) { k.Expires = time.Now() })
+	withKey(t, func(t *testing.T, keys *keyring, good, id string, v *Verifier) {
+		revoked, revokedID := keys.mint(time.Now(), func(k *herb.Key) { k.Revoked = time.Now() })
+		expired, expiredID := keys.mint(time.Now(), func(k *herb.Key) { k.Expires = time.Now() })
 		unknown, _ := Mint("k", nil, time.Now(), time.Time{})
-		v := NewVerifier(keys, Options{})
 		compared := 0
 		v.compare = func(a, b []byte) int {
 			compared++
@@ -101,12 +45,12 @@ func TestVerify_constantWork(t *testing.T) {
 		} {
 			time.Sleep(time.Minute) // no case profits from the reads of another
 			compared = 0
-			before, began := keys.reads(), time.Now()
+			before, began := keys.queries(), time.Now()
 			_, err := v.Verify(t.Context(), c.secret, fmt.Sprintf("192.0.2.%d", i))
 			if herb.CodeOf(err) != herb.CodeUnauthenticated {
 				t.Errorf("%s: %v", c.name, err)
 			}
-			if read := keys.reads() - before; read != 1 || compared != 3 || time.Since(began) != 0 {
+			if read := keys.queries() - before; read != 1 || compared != 3 || time.Since(began) != 0 {
 				t.Errorf("%s: %d reads, %d comparisons, %s; want 1, 3 and no wait", c.name, read, compared, time.Since(began))
 			}
 		}
@@ -117,15 +61,11 @@ func TestVerify_constantWork(t *testing.T) {
 // key and a key that is new work meanwhile.
 func TestVerify_forgedKeys(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		keys := &countingKeys{keys: map[string]herb.Key{}}
-		good, key := Mint("k", herb.AllScopes(), time.Now(), time.Time{})
-		keys.add(key)
-		v := NewVerifier(keys, Options{})
+	withKey(t, func(t *testing.T, keys *keyring, good, _ string, v *Verifier) {
 		if _, err := v.Verify(t.Context(), good, "192.0.2.1"); err != nil {
 			t.Fatal(err)
 		}
-		before := keys.reads()
+		before := keys.queries()
 		const senders, each = 8, 500
 		var wg sync.WaitGroup
 		began := time.Now()
@@ -143,14 +83,13 @@ func TestVerify_forgedKeys(t *testing.T) {
 		if _, err := v.Verify(t.Context(), good, "198.51.0.1"); err != nil {
 			t.Errorf("a valid key fails while others are forged: %v", err)
 		}
-		fresh, key := Mint("new", herb.AllScopes(), time.Now(), time.Time{})
-		keys.add(key)
+		fresh, _ := keys.mint(time.Now(), nil)
 		if _, err := v.Verify(t.Context(), fresh, "198.51.0.1"); err != nil {
 			t.Errorf("a new key fails while others are forged: %v", err)
 		}
 		wg.Wait()
 		most := int(time.Since(began)/refreshInterval) + 1 + 2 // two more to read the keys when one is new
-		if read := keys.reads() - before; read > most {
+		if read := keys.queries() - before; read > most {
 			t.Errorf("%d forged keys caused %d reads of the database in %s; want at most %d", senders*each, read, time.Since(began), most)
 		}
 	})
@@ -160,9 +99,8 @@ func TestVerify_forgedKeys(t *testing.T) {
 // that was created after the read began, which waits for the next one.
 func TestVerify_slowDatabase(t *testing.T) {
 	t.Parallel()
-	keys, now := &countingKeys{keys: map[string]herb.Key{}}, time.Now()
-	good, key := Mint("k", herb.AllScopes(), now, time.Time{})
-	keys.add(key)
+	keys, now := newKeyring(), time.Now()
+	good, _ := keys.mint(now, nil)
 	v := NewVerifier(keys, Options{Now: func() time.Time { return now }})
 	if _, err := v.Verify(t.Context(), good, "192.0.2.1"); err != nil {
 		t.Fatal(err)
@@ -175,13 +113,12 @@ func TestVerify_slowDatabase(t *testing.T) {
 		_, err := v.Verify(t.Context(), secret, client)
 		result <- err
 	}
-	before := keys.reads()
+	before := keys.queries()
 	go verify(forge("abcdefghij"), "198.51.100.1", invalid)
-	for keys.reads() == before {
+	for keys.queries() == before {
 		runtime.Gosched()
 	}
-	fresh, key := Mint("new", herb.AllScopes(), now, time.Time{})
-	keys.add(key)
+	fresh, _ := keys.mint(now, nil)
 	go verify(fresh, "192.0.2.1", valid)
 	for i := range maxWaiting - 2 {
 		go verify(forge("abcdefghij"), fmt.Sprint("198.51.100.", 2+i), invalid)
@@ -214,11 +151,7 @@ func TestVerify_slowDatabase(t *testing.T) {
 // TestVerify_limit checks that failures are limited for each client, and valid keys never.
 func TestVerify_limit(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		keys := &countingKeys{keys: map[string]herb.Key{}}
-		good, key := Mint("k", herb.AllScopes(), time.Now(), time.Time{})
-		keys.add(key)
-		v := NewVerifier(keys, Options{})
+	withKey(t, func(t *testing.T, keys *keyring, good, _ string, v *Verifier) {
 		try := func(secret, client string) error {
 			_, err := v.Verify(t.Context(), secret, client)
 			return err
@@ -247,8 +180,7 @@ func TestVerify_limit(t *testing.T) {
 				t.Errorf("%s: retry after %s", c.name, herb.RetryAfterOf(err))
 			}
 		}
-		fresh, key := Mint("new", herb.AllScopes(), time.Now(), time.Time{})
-		keys.add(key)
+		fresh, _ := keys.mint(time.Now(), nil)
 		for _, secret := range []string{good, fresh} {
 			if err := try(secret, client); err != nil {
 				t.Errorf("a valid key of a limited client: %v", err)
@@ -260,7 +192,7 @@ func TestVerify_limit(t *testing.T) {
 		}
 		time.Sleep(wait)
 		if err := try("mistyped", client); herb.CodeOf(err) != herb.CodeUnauthenticated {
-			t.Errorf("after the wait that was asked for: %v", err)
+			t.Errorf("after RetryAfter has passed: %v", err)
 		}
 	})
 }

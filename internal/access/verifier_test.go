@@ -1,4 +1,4 @@
-package access_test
+package access
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"herbarium/internal/access"
 	"herbarium/internal/herb"
 )
 
@@ -25,11 +24,15 @@ type keyring struct {
 	counts  int
 	reads   int
 	touches int
-	err     error // of CountKeys and Keys
-	touch   error // of TouchKeys
+	err     error           // of CountKeys and Keys
+	touch   error           // of TouchKeys
+	gate    <-chan struct{} // delays the result of CountKeys until it is closed; nil does not
 }
 
 func (k *keyring) CountKeys(context.Context) (total, revoked int, err error) {
+	if k.gate != nil {
+		defer func() { <-k.gate }()
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.counts++
@@ -65,6 +68,23 @@ func (k *keyring) add(key herb.Key) {
 	k.keys[key.ID] = key
 }
 
+// mint adds a key and returns its secret and ID.
+func (k *keyring) mint(now time.Time, change func(*herb.Key)) (secret, id string) {
+	secret, key := Mint("k", herb.AllScopes(), now, time.Time{})
+	if change != nil {
+		change(&key)
+	}
+	k.add(key)
+	return secret, key.ID
+}
+
+// queries returns the number of reads of any kind.
+func (k *keyring) queries() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.counts + k.reads
+}
+
 func (k *keyring) failTouches(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -84,16 +104,25 @@ func newKeyring() *keyring {
 	return &keyring{keys: map[string]herb.Key{}, touched: map[string]time.Time{}}
 }
 
+// withKey runs a test with a simulated clock, a key and a verifier.
+func withKey(t *testing.T, test func(t *testing.T, keys *keyring, secret, id string, v *Verifier)) {
+	synctest.Test(t, func(t *testing.T) {
+		keys := newKeyring()
+		secret, id := keys.mint(time.Now(), nil)
+		test(t, keys, secret, id, NewVerifier(keys, Options{}))
+	})
+}
+
 func TestMint(t *testing.T) {
 	t.Parallel()
-	secret, key := access.Mint("ci", herb.AllScopes(), time.Now(), time.Time{})
-	if id, ok := access.ID(secret); !ok || id != key.ID {
+	secret, key := Mint("ci", herb.AllScopes(), time.Now(), time.Time{})
+	if id, ok := ID(secret); !ok || id != key.ID {
 		t.Errorf("ID(%q) = %q, %v; want %q", secret, id, ok, key.ID)
 	}
-	if !strings.HasPrefix(secret, access.Prefix) {
-		t.Errorf("secret %q does not begin with %q", secret, access.Prefix)
+	if !strings.HasPrefix(secret, Prefix) {
+		t.Errorf("secret %q does not begin with %q", secret, Prefix)
 	}
-	if other, _ := access.Mint("ci", nil, time.Now(), time.Time{}); other == secret {
+	if other, _ := Mint("ci", nil, time.Now(), time.Time{}); other == secret {
 		t.Error("two keys have the same secret")
 	}
 	if !key.Expires.IsZero() {
@@ -102,12 +131,12 @@ func TestMint(t *testing.T) {
 	for i := range len(secret) {
 		mistyped := []byte(secret)
 		mistyped[i] ^= 1
-		if _, ok := access.ID(string(mistyped)); ok {
+		if _, ok := ID(string(mistyped)); ok {
 			t.Errorf("the mistyped secret %q passes", mistyped)
 		}
 	}
-	for _, short := range []string{secret[:len(secret)-1], access.Prefix, ""} {
-		if _, ok := access.ID(short); ok {
+	for _, short := range []string{secret[:len(secret)-1], Prefix, ""} {
+		if _, ok := ID(short); ok {
 			t.Errorf("%q, a secret cut short, passes", short)
 		}
 	}
@@ -118,17 +147,15 @@ func TestVerify(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ring := newKeyring()
 	mint := func(change func(*herb.Key)) string {
-		secret, key := access.Mint("k", []herb.Scope{herb.ScopePlantsWrite}, now, time.Time{})
-		change(&key)
-		ring.add(key)
+		secret, _ := ring.mint(now, change)
 		return secret
 	}
-	unknown, _ := access.Mint("k", nil, now, time.Time{})
+	unknown, _ := Mint("k", nil, now, time.Time{})
 	const token = "a token from the environment, long enough"
 	cases := []struct {
 		name, secret, want string // want: part of the message, empty for success
 	}{
-		{"active", mint(func(*herb.Key) {}), ""},
+		{"active", mint(nil), ""},
 		{"expires later", mint(func(k *herb.Key) { k.Expires = now.Add(time.Second) }), ""},
 		{"token", token, ""},
 		{"expired", mint(func(k *herb.Key) { k.Expires = now }), "expired"},
@@ -139,7 +166,7 @@ func TestVerify(t *testing.T) {
 		{"token cut short", token[1:], "mistyped"},
 		{"empty", "", "mistyped"},
 	}
-	v := access.NewVerifier(ring, access.Options{Token: token, Now: func() time.Time { return now }})
+	v := NewVerifier(ring, Options{Token: token, Now: func() time.Time { return now }})
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -166,7 +193,7 @@ func TestVerify(t *testing.T) {
 
 func TestVerify_withoutToken(t *testing.T) {
 	t.Parallel()
-	v := access.NewVerifier(newKeyring(), access.Options{})
+	v := NewVerifier(newKeyring(), Options{})
 	if _, err := v.Verify(t.Context(), "", client); herb.CodeOf(err) != herb.CodeUnauthenticated {
 		t.Errorf("an empty secret gives %v where no token is set", err)
 	}
@@ -175,9 +202,9 @@ func TestVerify_withoutToken(t *testing.T) {
 func TestVerify_storeUnavailable(t *testing.T) {
 	t.Parallel()
 	ring := newKeyring()
-	secret, _ := access.Mint("k", nil, time.Now(), time.Time{})
+	secret, _ := Mint("k", nil, time.Now(), time.Time{})
 	ring.err = herb.Errorf(herb.CodeUnavailable, "away")
-	v := access.NewVerifier(ring, access.Options{})
+	v := NewVerifier(ring, Options{})
 	if _, err := v.Verify(t.Context(), secret, client); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("got %v; want the store's error: a key that cannot be looked up is not a wrong one", err)
 	}
@@ -187,8 +214,8 @@ func TestVerifier_revocation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ring := newKeyring()
-		secret, key := access.Mint("k", nil, time.Now(), time.Time{})
-		v := access.NewVerifier(ring, access.Options{})
+		secret, key := Mint("k", nil, time.Now(), time.Time{})
+		v := NewVerifier(ring, Options{})
 		if _, err := v.Verify(t.Context(), secret, client); err == nil {
 			t.Fatal("a key that is not stored yet is valid")
 		}
@@ -212,11 +239,7 @@ func TestVerifier_revocation(t *testing.T) {
 
 func TestVerifier_lastUsed(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ring := newKeyring()
-		secret, key := access.Mint("k", nil, time.Now(), time.Time{})
-		ring.add(key)
-		v := access.NewVerifier(ring, access.Options{})
+	withKey(t, func(t *testing.T, ring *keyring, secret, id string, v *Verifier) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- v.Run(ctx) }()
@@ -229,7 +252,7 @@ func TestVerifier_lastUsed(t *testing.T) {
 		}
 		first := use()
 		time.Sleep(time.Minute)
-		if got := ring.lastUsed(key.ID); !got.Equal(first) {
+		if got := ring.lastUsed(id); !got.Equal(first) {
 			t.Errorf("last use is %v after a minute; want %v", got, first)
 		}
 		time.Sleep(time.Minute)
@@ -244,7 +267,7 @@ func TestVerifier_lastUsed(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Errorf("Run: %v", err)
 		}
-		if got := ring.lastUsed(key.ID); !got.Equal(second) {
+		if got := ring.lastUsed(id); !got.Equal(second) {
 			t.Errorf("last use is %v at the end; want %v, kept through a failure", got, second)
 		}
 	})
@@ -252,10 +275,7 @@ func TestVerifier_lastUsed(t *testing.T) {
 
 func TestVerify_withoutDatabase(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		secret, key := access.Mint("a", []herb.Scope{herb.ScopeDataRead}, time.Now(), time.Time{})
-		keys := &keyring{keys: map[string]herb.Key{key.ID: key}}
-		v := access.NewVerifier(keys, access.Options{})
+	withKey(t, func(t *testing.T, keys *keyring, secret, _ string, v *Verifier) {
 		if _, err := v.Verify(t.Context(), secret, client); err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +284,7 @@ func TestVerify_withoutDatabase(t *testing.T) {
 		if _, err := v.Verify(t.Context(), secret, client); err != nil {
 			t.Errorf("a key that was read a while ago is rejected without the database: %v", err)
 		}
-		unread, _ := access.Mint("b", []herb.Scope{herb.ScopeDataRead}, time.Now(), time.Time{})
+		unread, _ := Mint("b", []herb.Scope{herb.ScopeDataRead}, time.Now(), time.Time{})
 		if _, err := v.Verify(t.Context(), unread, client); herb.CodeOf(err) != herb.CodeUnavailable {
 			t.Errorf("a key that was never read gives %v", err)
 		}

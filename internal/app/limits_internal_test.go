@@ -3,13 +3,15 @@ package app
 import (
 	"testing"
 	"testing/fstest"
+
+	"herbarium/internal/admission"
 )
 
 func TestMachineMemory(t *testing.T) {
 	t.Parallel()
 	file := func(content string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(content)} }
 	const meminfo = "MemTotal:       8388608 kB\nMemFree:        1000 kB\n"
-	tests := []struct {
+	for _, tt := range []struct {
 		name string
 		root fstest.MapFS
 		want int64
@@ -37,13 +39,41 @@ func TestMachineMemory(t *testing.T) {
 		{"no limit, version 1", fstest.MapFS{
 			"proc/meminfo": file(meminfo), "sys/fs/cgroup/memory/memory.limit_in_bytes": file("9223372036854771712\n"),
 		}, 8 << 30},
+	} {
+		if got := machineMemory(tt.root); got != tt.want {
+			t.Errorf("%s: got %d bytes, want %d", tt.name, got, tt.want)
+		}
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if got := machineMemory(tt.root); got != tt.want {
-				t.Errorf("got %d bytes, want %d", got, tt.want)
-			}
-		})
+}
+
+func TestMaxConnections(t *testing.T) {
+	t.Parallel()
+	for descriptors, want := range map[int]int{0: 0, 256: 128, 1024: 768, 1 << 20: 917504} {
+		if got := maxConnections(descriptors); got != want {
+			t.Errorf("%d descriptors leave %d connections, want %d", descriptors, got, want)
+		}
+	}
+}
+
+// TestLimits checks that configured lanes have the configured size and the others one that is computed.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	c := DefaultConfig()
+	c.Memory = 8 << 30
+	computed := c.limits()
+	if got := computed[admission.Cheap].Slots; got != c.MaxInFlight {
+		t.Errorf("lane cheap has %d slots, want max_in_flight (%d)", got, c.MaxInFlight)
+	}
+	c.MaxInFlight, c.MaxExpensive, c.MaxExports, c.MaxWrites = 7, 8, 9, 10
+	configured := c.limits()
+	for lane, want := range map[admission.Lane]int{
+		admission.Cheap: 7, admission.Expensive: 8, admission.Export: 9, admission.Write: 10,
+	} {
+		if got := configured[lane].Slots; got != want {
+			t.Errorf("lane %s has %d slots, want %d", lane, got, want)
+		}
+		if computed[lane].Slots < 1 {
+			t.Errorf("lane %s has no slots", lane)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/programtest"
 )
 
 // TestServe_releasesVersions checks that no request keeps a version open: its file would occupy the disk after it was deleted.
@@ -60,17 +61,9 @@ func TestServe_releasesVersions(t *testing.T) {
 		"/datasets/garden/trees?no=1": 400, "/datasets/garden/trees?" + unknown: 410, "/datasets/garden/trees?_version=no": 400,
 	} {
 		for range 3 { // so that a version that is released twice would be closed
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			res, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = res.Body.Close() // only the status matters
-			if res.StatusCode != status {
-				t.Errorf("%s: status %d; want %d", path, res.StatusCode, status)
+			res, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodGet, "http://"+listener.Addr().String()+path, "")
+			if err != nil || res.Status != status {
+				t.Errorf("%s: status %d, %v; want %d", path, res.Status, err, status)
 			}
 		}
 	}

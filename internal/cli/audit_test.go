@@ -28,9 +28,7 @@ func TestAudit(t *testing.T) {
 	out := e.must(t, "audit", "--json")
 	for line := range strings.Lines(out) {
 		var entry herb.AuditEntry
-		if err := json.Unmarshal([]byte(line), &entry); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &entry))
 		if entry.Actor == "" || entry.Actor == "unknown" || !strings.HasSuffix(entry.Origin, "command line") || entry.Time.IsZero() {
 			t.Errorf("actor, origin or time is missing in %s", line)
 		}

@@ -12,31 +12,16 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
 	"herbarium/internal/cli"
+	"herbarium/internal/programtest"
 )
 
 // garden is the sample dataset.
 const garden = "../../examples/garden"
-
-// buffer is a buffer that one goroutine writes while another one reads it.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
 
 // environment is a data folder with the variables that point to it.
 type environment map[string]string
@@ -71,10 +56,26 @@ func (e environment) must(t *testing.T, args ...string) string {
 	return out
 }
 
+// prints executes a command that succeeds and prints a text.
+func (e environment) prints(t *testing.T, text string, args ...string) {
+	t.Helper()
+	if out := e.must(t, args...); !strings.Contains(out, text) {
+		t.Errorf("herbarium %s: no %q in\n%s", strings.Join(args, " "), text, out)
+	}
+}
+
+// fails executes a command that exits with a code and prints a message to standard error.
+func (e environment) fails(t *testing.T, code int, message string, args ...string) {
+	t.Helper()
+	if got, _, errOut := e.run(t, args...); got != code || !strings.Contains(errOut, message) {
+		t.Errorf("herbarium %s: exit code %d; want %d and %q in\n%s", strings.Join(args, " "), got, code, message, errOut)
+	}
+}
+
 // server is a running `herbarium serve`.
 type server struct {
 	url      string
-	out, log *buffer
+	out, log *programtest.Buffer
 	stop     func()
 	exited   chan int
 }
@@ -83,7 +84,7 @@ type server struct {
 func (e environment) serve(t *testing.T, args ...string) *server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &server{out: new(buffer), log: new(buffer), exited: make(chan int, 1)}
+	s := &server{out: new(programtest.Buffer), log: new(programtest.Buffer), exited: make(chan int, 1)}
 	pr, pw := io.Pipe()
 	go func() {
 		code := cli.Run(ctx, append([]string{"serve"}, args...),
@@ -116,51 +117,39 @@ func (e environment) serve(t *testing.T, args ...string) *server {
 	return s
 }
 
-// do sends a request and returns status and body.
-func (s *server) do(t *testing.T, method, path, body string, headers ...string) (status int, answer string, h http.Header) {
+// do sends a request.
+func (s *server) do(t *testing.T, method, path, body string, headers ...string) programtest.Response {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(b), res.Header
+	resp, err := programtest.Send(t.Context(), http.DefaultClient, method, s.url+path, body, headers...)
+	must(t, err)
+	return resp
 }
 
 func (s *server) get(t *testing.T, path string, headers ...string) (status int, answer string) {
 	t.Helper()
-	status, answer, _ = s.do(t, http.MethodGet, path, "", headers...)
-	return status, answer
+	resp := s.do(t, http.MethodGet, path, "", headers...)
+	return resp.Status, resp.Body
 }
 
 func (s *server) create(t *testing.T, token, body string) (status int, answer string) {
 	t.Helper()
-	status, answer, _ = s.do(t, http.MethodPost, "/plants", body,
-		"Authorization", "Bearer "+token, "Content-Type", "application/json")
-	return status, answer
+	resp := s.do(t, http.MethodPost, "/plants", body, "Authorization", "Bearer "+token, "Content-Type", "application/json")
+	return resp.Status, resp.Body
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // write writes a file in a new folder.
 func write(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -190,9 +179,7 @@ func TestHelp(t *testing.T) {
 	}
 	check(cli.NewRoot())
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if out := e.must(t, "completion", shell); !strings.Contains(out, "herbarium") {
-			t.Errorf("completion for %s is %q", shell, out)
-		}
+		e.prints(t, "herbarium", "completion", shell)
 	}
 }
 
@@ -296,4 +283,22 @@ func TestConfig_unknownKey(t *testing.T) {
 			t.Errorf("%q: exit code %d, want 2 and %q in\n%s", content, code, want, errOut)
 		}
 	}
+}
+
+func gzipped(t *testing.T, s string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(s))
+	must(t, err)
+	must(t, w.Close())
+	return b.String()
+}
+
+func zstded(t *testing.T, s string) string {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	must(t, err)
+	defer w.Close()
+	return string(w.EncodeAll([]byte(s), nil))
 }

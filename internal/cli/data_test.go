@@ -56,12 +56,8 @@ func TestRemove_confirmation(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	e.must(t, "publish", write(t, "prices.csv", "x\n1\n"), "--as", "shop/prices")
-	if code, _, errOut := e.run(t, "datasets", "remove", "shop/prices"); code != 2 || !strings.Contains(errOut, "--yes") {
-		t.Errorf("without a terminal: exit code %d\n%s", code, errOut)
-	}
-	if out := e.must(t, "datasets", "list"); !strings.Contains(out, "shop/prices") {
-		t.Errorf("the dataset is gone:\n%s", out)
-	}
+	e.fails(t, 2, "--yes", "datasets", "remove", "shop/prices")
+	e.prints(t, "shop/prices", "datasets", "list")
 	e.must(t, "datasets", "remove", "shop/prices", "-y")
 	if out := e.must(t, "datasets", "list"); strings.Contains(out, "shop/prices") {
 		t.Errorf("the dataset is listed:\n%s", out)

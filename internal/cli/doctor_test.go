@@ -51,9 +51,7 @@ func TestDoctor(t *testing.T) {
 	} {
 		check(t, code, found, name, want)
 	}
-	if out := e.must(t, "doctor"); !strings.Contains(out, "ok   database         SQLite") {
-		t.Errorf("got\n%s", out)
-	}
+	e.prints(t, "ok   database         SQLite", "doctor")
 	folder := e["HERBARIUM_DATA"]
 	if left, err := filepath.Glob(filepath.Join(folder, "doctor-*")); err != nil || len(left) > 0 {
 		t.Errorf("probes are left: %v, error %v", left, err)
@@ -63,38 +61,26 @@ func TestDoctor(t *testing.T) {
 	for _, want := range []string{"warn admin_addr", "warn keep", "warn public_url"} {
 		check(t, code, found, "settings", want)
 	}
-	if err := os.Chmod(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(folder, 0o755))
 	code, found = e.examine(t)
 	check(t, code, found, "data folder", "warn "+folder+" has mode 0755")
-	if err := os.Chmod(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(folder, 0o700))
 
 	segments, err := filepath.Glob(filepath.Join(folder, "versions", "*.segment"))
 	if err != nil || len(segments) != 1 {
 		t.Fatalf("found %v, error %v", segments, err)
 	}
 	intact, err := os.ReadFile(segments[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(segments[0], intact[:len(intact)-1], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(segments[0], intact[:len(intact)-1], 0o600))
 	code, found = e.examine(t)
 	check(t, code, found, "published files", "fail 1 of 1 live versions cannot be opened: shop/a: ")
-	if err := os.Remove(segments[0]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(segments[0]))
 	code, found = e.examine(t)
 	check(t, code, found, "published files", "fail 1 of 1 live versions cannot be opened: shop/a: ")
 
 	db, err := sql.Open("sqlite", filepath.Join(folder, "herbarium.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	for _, c := range []struct{ statement, status string }{
 		{"PRAGMA user_version = 1", "warn SQLite with schema version 1"},
@@ -115,15 +101,11 @@ func TestDoctor_damagedDatabase(t *testing.T) {
 	e.must(t, "publish", write(t, "a.csv", "x\n1\n"), "--as", "shop/a")
 	path := filepath.Join(e["HERBARIUM_DATA"], "herbarium.db")
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := len(content) / 4; i < len(content); i++ {
 		content[i] = 0xA5
 	}
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, content, 0o600))
 	if code, found := e.examine(t); code != 1 || !strings.HasPrefix(found["database"], "fail ") {
 		t.Errorf("exit code %d, found %v", code, found)
 	}
@@ -139,9 +121,7 @@ func TestDoctor_address(t *testing.T) {
 		t.Errorf("exit code %d, found %v", code, found)
 	}
 	other, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer other.Close()
 	go func() { // it closes every connection
 		for {

@@ -129,9 +129,7 @@ func TestExport_specialFiles(t *testing.T) {
 			}
 			want := cellsOf(t, content, comma)
 			source := filepath.Join(dir, "source.csv")
-			if err := os.WriteFile(source, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(source, []byte(content), 0o600))
 			e.must(t, "publish", source, "--as", "odd/first")
 			first := e.must(t, "export", "odd/first")
 			if diff := cmp.Diff(want, cellsOf(t, first, ',')); diff != "" {
@@ -256,18 +254,12 @@ func TestExport_file(t *testing.T) {
 	e, dir := newEnvironment(t), t.TempDir()
 	e.must(t, "publish", garden)
 	file, link := filepath.Join(dir, "catalog.csv"), filepath.Join(dir, "link.csv")
-	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("catalog.csv", link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("old"), 0o600))
+	must(t, os.Symlink("catalog.csv", link))
 	content := func() string {
 		t.Helper()
 		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(b)
 	}
 	code, _, _ := e.run(t, "export", "garden/catalog", "-o", file, "--query", "sort=nothing")
@@ -300,9 +292,9 @@ func TestExport_served(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	s := e.serve(t, garden)
-	status, body, h := s.do(t, "GET", "/api/v1/garden/catalog/data?sort=title", "", "Accept", "text/csv")
-	if want := e.must(t, "export", "garden/catalog", "--query", "sort=title"); status != 200 || body != want {
-		t.Errorf("%d %v, not what the command writes", status, h)
+	r := s.do(t, "GET", "/api/v1/garden/catalog/data?sort=title", "", "Accept", "text/csv")
+	if want := e.must(t, "export", "garden/catalog", "--query", "sort=title"); r.Status != 200 || r.Body != want {
+		t.Errorf("%d %v, not what the command writes", r.Status, r.Header)
 	}
 	token := strings.TrimSpace(e.must(t, "keys", "create", "--name", "t", "--scope", "plants:write"))
 	for i, name := range []string{"Rose", `Fern, "wild"`, "Årum"} {
@@ -312,11 +304,57 @@ func TestExport_served(t *testing.T) {
 		}
 	}
 	const want = "id,name,tag\r\n1,Årum,t\r\n2,\"Fern, \"\"wild\"\"\",t\r\n3,Rose,t\r\n"
-	status, body, h = s.do(t, "GET", "/api/v1/store/plants/data?tag=t&sort=id", "", "Accept", "text/csv")
-	if status != 200 || body != want || h.Get("X-Total-Count") != "3" {
-		t.Errorf("got %d %q", status, body)
+	r = s.do(t, "GET", "/api/v1/store/plants/data?tag=t&sort=id", "", "Accept", "text/csv")
+	if r.Status != 200 || r.Body != want || r.Header.Get("X-Total-Count") != "3" {
+		t.Errorf("got %d %q", r.Status, r.Body)
 	}
 	if got := e.must(t, "export", "store/plants", "--query", "tag=t&sort=id"); got != want {
 		t.Errorf("the command writes %q", got)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.must(t, "publish", write(t, "plants.csv", "id,name,kind\n1,Rose,shrub\n2,Fern,herb\n3,Rosemary,shrub\n"), "--as", "a/b")
+	out := e.must(t, "explain", "a/b", "kind=shrub&search=ros*&sort=name")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	want := []string{"STEP METHOD RECORDS TIME", "kind eq shrub fill 2", `search "ros"* `, "records 1 to 2 sorted by name 2", "total 2"}
+	if len(lines) != len(want) {
+		t.Fatalf("%d lines; want %d:\n%s", len(lines), len(want), out)
+	}
+	for i, line := range lines {
+		if line = strings.Join(strings.Fields(line), " "); !strings.HasPrefix(line, want[i]) {
+			t.Errorf("line %d is %q; want %q …", i, line, want[i])
+		}
+	}
+	e.prints(t, "sorted by kind, name descending", "explain", "a/b", "sort=kind,-name")
+	e.fails(t, 2, "unknown parameter", "explain", "a/b", "nothing=1")
+	e.fails(t, 1, "only published datasets", "explain", "store/plants", "")
+}
+
+// TestExplain_version reads an earlier version with explain and export.
+func TestExplain_version(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.must(t, "publish", write(t, "plants.csv", "id,name\n1,Rose\n"), "--as", "a/b")
+	version := strings.Fields(strings.Split(e.must(t, "datasets", "history", "a/b"), "\n")[1])[0]
+	e.must(t, "publish", write(t, "plants.csv", "id,name\n1,Rose\n2,Fern\n"), "--as", "a/b")
+	if out := e.must(t, "export", "a/b", "--query", "?_version="+version+"&sort=id"); out != "id,name\r\n1,Rose\r\n" {
+		t.Errorf("the first version is %q", out)
+	}
+	e.prints(t, "records 1 to 1", "explain", "a/b", "_version="+version)
+	for asked, want := range map[string]struct {
+		code    int
+		message string
+	}{
+		"_version=20200101T000000Z-abcdefghij":         {1, "versions: "},
+		"_version=" + version + "&_version=" + version: {2, "more than once"},
+		"_version=" + version + "&per_page=1":          {2, "an export has no pages"},
+		"_version=" + version + "&category=tree":       {2, "unknown parameter"},
+	} {
+		if code, _, errOut := e.run(t, "export", "a/b", "--query", asked); code != want.code || !strings.Contains(errOut, want.message) {
+			t.Errorf("%s: exit code %d, %s", asked, code, errOut)
+		}
 	}
 }

@@ -184,13 +184,6 @@ func TestPublish_superseded(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func makePipe(t *testing.T, path string) {
 	if err := exec.Command("mkfifo", path).Run(); err != nil {
 		must(t, os.Symlink(os.DevNull, path)) // a system without pipes has devices

@@ -38,12 +38,11 @@ running or not.`,
 }
 
 func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked string) error {
-	view, req, err := openListing(ctx, d, ref, asked)
-	if err != nil {
+	var e segment.Explanation
+	err := withListing(ctx, d, ref, asked, func(view library.View, req *query.Request) (err error) {
+		e, err = view.Explain(ctx, req)
 		return err
-	}
-	defer view.Release()
-	e, err := view.Explain(ctx, req)
+	})
 	if err != nil {
 		return err
 	}
@@ -72,26 +71,27 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked s
 	})
 }
 
-// openListing opens a dataset in the version that a query names, or in the live one, and parses the query. The caller must
-// release the view.
-func openListing(ctx context.Context, d *app.Data, ref herb.Ref, asked string) (view library.View, req *query.Request, err error) {
+// withListing opens a dataset in the version that a query names, or in the live one, parses the query and calls run with both.
+func withListing(ctx context.Context, d *app.Data, ref herb.Ref, asked string, run func(library.View, *query.Request) error) error {
 	version, rest, err := query.CutVersion(strings.TrimPrefix(asked, "?"))
 	if err != nil {
-		return view, nil, usage(err)
+		return usage(err)
 	}
+	var view library.View
 	if version == "" {
 		view, err = d.Library.Acquire(ctx, ref)
 	} else {
 		view, err = d.Library.AcquireVersion(ctx, ref, version)
 	}
 	if err != nil {
-		return view, nil, err
+		return err
 	}
-	if req, err = query.ParseOrdered(rest, view.Fields, view.Order); err != nil {
-		view.Release()
-		return view, nil, usage(err)
+	defer view.Release()
+	req, err := query.ParseOrdered(rest, view.Fields, view.Order)
+	if err != nil {
+		return usage(err)
 	}
-	return view, req, nil
+	return run(view, req)
 }
 
 func newExport(r *runner) *cobra.Command {
@@ -146,31 +146,28 @@ func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked st
 	if err := query.RejectPagination(strings.TrimPrefix(asked, "?")); err != nil {
 		return usage(err)
 	}
-	view, req, err := openListing(ctx, d, ref, asked)
-	if err != nil {
-		return err
-	}
-	defer view.Release()
-	stream, err := view.Stream(ctx, req)
-	if err != nil {
-		return err
-	}
-	if f == export.XLSX {
-		if err := export.CheckLimits(req.Fields(), req.SelectStream(stream)); err != nil {
+	return withListing(ctx, d, ref, asked, func(view library.View, req *query.Request) error {
+		stream, err := view.Stream(ctx, req)
+		if err != nil {
 			return err
 		}
-	}
-	if !telemetry.IsTerminal(w) { // on a terminal the records show the progress
-		shown := r.newProgress(ref.String())
-		defer shown.end()
-		stream = shown.records("exporting", stream)
-	}
-	sum, err := export.Write(w, f, req.Fields(), req.SelectStream(stream))
-	if err != nil {
-		return fmt.Errorf("exporting %s: %w", ref, err)
-	}
-	if telemetry.IsTerminal(r.Err) {
-		fmt.Fprintf(r.Err, "%s: %s records, %s bytes\n", ref, herb.Count(sum.Rows), herb.Count(int(sum.Bytes)))
-	}
-	return nil
+		if f == export.XLSX {
+			if err := export.CheckLimits(req.Fields(), req.SelectStream(stream)); err != nil {
+				return err
+			}
+		}
+		if !telemetry.IsTerminal(w) { // on a terminal the records show the progress
+			shown := r.newProgress(ref.String())
+			defer shown.end()
+			stream = shown.records("exporting", stream)
+		}
+		sum, err := export.Write(w, f, req.Fields(), req.SelectStream(stream))
+		if err != nil {
+			return fmt.Errorf("exporting %s: %w", ref, err)
+		}
+		if telemetry.IsTerminal(r.Err) {
+			fmt.Fprintf(r.Err, "%s: %s records, %s bytes\n", ref, herb.Count(sum.Rows), herb.Count(int(sum.Bytes)))
+		}
+		return nil
+	})
 }

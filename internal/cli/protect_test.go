@@ -83,9 +83,7 @@ func TestServe_watchDescriptorRemoved(t *testing.T) {
 		}
 	}
 	protected()
-	if err := os.Remove(descriptor); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(descriptor))
 	until(t, "the file without its descriptor is rejected", func() bool { return strings.Contains(s.log.String(), "which needs a key") })
 	protected()
 	s.stop()

@@ -40,18 +40,14 @@ func parseLines(t *testing.T, out string) []publishedJSON {
 // rewrite replaces the content of a file.
 func rewrite(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 // versions returns the files of published versions.
 func (e environment) versions(t *testing.T) int {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(e["HERBARIUM_DATA"], "versions", "*.segment*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return len(files)
 }
 
@@ -186,12 +182,8 @@ func TestPublish_report(t *testing.T) {
 	if code != 3 {
 		t.Errorf("refused check: exit code %d; want 3", code)
 	}
-	if out := e.must(t, "datasets", "history", "store/plants"); !strings.Contains(out, "mutable") {
-		t.Errorf("the history of the plants is\n%s", out)
-	}
-	if code, _, errOut := e.run(t, "datasets", "report", "store/plants"); code != 1 || !strings.Contains(errOut, "no report") {
-		t.Errorf("the report of the plants: exit code %d\n%s", code, errOut)
-	}
+	e.prints(t, "mutable", "datasets", "history", "store/plants")
+	e.fails(t, 1, "no report", "datasets", "report", "store/plants")
 }
 
 // TestPublish_hostileNames publishes values that would move the cursor of a terminal.
@@ -291,9 +283,7 @@ func TestPublish_format(t *testing.T) {
 		t.Errorf("got %q", out)
 	}
 	rewrite(t, filepath.Join(filepath.Dir(file), "datapackage.json"), `{"resources":[{"path":"x.csv"}]}`)
-	if code, _, errOut := e.run(t, "publish", filepath.Dir(file), "--format", "tsv"); code != 2 || !strings.Contains(errOut, "cannot be combined with a descriptor") {
-		t.Errorf("exit code %d\n%s", code, errOut)
-	}
+	e.fails(t, 2, "cannot be combined with a descriptor", "publish", filepath.Dir(file), "--format", "tsv")
 	if out := e.must(t, "__complete", "publish", "--format", ""); !strings.HasPrefix(out, "csv\n") {
 		t.Errorf("the formats are completed with %q", out)
 	}
@@ -310,11 +300,46 @@ func TestPublish_explains(t *testing.T) {
 	}
 	folder := filepath.Dir(write(t, "b.csv", "id,price,title\n1,5,Rose\n"))
 	descriptor := `{"name":"shop","resources":[{"path":"b.csv","schema":{"fields":[{"name":"id"},{"name":"prize"}]}}]}`
-	if err := os.WriteFile(filepath.Join(folder, "datapackage.json"), []byte(descriptor), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "datapackage.json"), []byte(descriptor), 0o600))
 	code, _, errOut = e.run(t, "publish", folder)
 	if want := `describes as prize; it is left out; is "prize" the column "price"?`; code != 0 || !strings.Contains(errOut, want) {
 		t.Errorf("exit code %d; want 0 and %q in\n%s", code, want, errOut)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	out := e.must(t, "describe", garden+"/catalog.csv")
+	if !strings.HasPrefix(out, "{\n") || !strings.Contains(out, `"name": "catalog"`) {
+		t.Errorf("got %.300s", out)
+	}
+	dir := filepath.Join(t.TempDir(), "garden")
+	must(t, os.CopyFS(dir, os.DirFS(garden)))
+	descriptor := filepath.Join(dir, "datapackage.yaml")
+	must(t, os.WriteFile(descriptor, []byte(e.must(t, "describe", "--yaml", dir)), 0o600))
+	if out := e.must(t, "publish", dir); !strings.HasPrefix(out, "published garden/catalog: ") {
+		t.Errorf("the descriptor: got %s", out)
+	}
+	for _, args := range [][]string{{"describe"}, {"describe", dir, dir}} {
+		e.fails(t, 2, "expected one file or folder to describe", args...)
+	}
+	if code, out, errOut := e.run(t, "describe", filepath.Join(dir, "none.csv")); code != 1 || out != "" || !strings.Contains(errOut, "no such file or directory") {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+}
+
+func TestPublish_skipsOtherFiles(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"a.csv": "x\n1\n", "logo.png": "", "datapackage.json": `{"name":"n","resources":[{"path":"a.csv"},{"path":"logo.png"}]}`,
+	} {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+	}
+	code, out, errOut := e.run(t, "publish", dir)
+	if code != 0 || !strings.HasPrefix(out, "published n/a: 1 records") || !strings.Contains(errOut, "note: ") || !strings.Contains(errOut, "(logo.png) is not published") {
+		t.Errorf("exit code %d\n%s%s", code, out, errOut)
 	}
 }

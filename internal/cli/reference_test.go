@@ -14,9 +14,7 @@ import (
 func TestReference(t *testing.T) {
 	t.Parallel()
 	got, err := os.ReadFile("../../docs/cli.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := reference.Markdown(cli.NewRoot()); string(got) != want {
 		t.Error("docs/cli.md differs from the commands; run 'make reference'")
 	}

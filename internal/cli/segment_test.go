@@ -17,23 +17,17 @@ const threeRecords = "../segment/testdata/v1/three.seg"
 func damaged(t *testing.T, at int) string {
 	t.Helper()
 	b, err := os.ReadFile(threeRecords)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b[at] ^= 1
 	path := filepath.Join(t.TempDir(), "damaged.seg")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, b, 0o600))
 	return path
 }
 
 func TestSegment(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.seg")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(empty, nil, 0o600))
 	for _, c := range []struct {
 		name     string
 		args     []string
@@ -75,9 +69,7 @@ func TestSegment(t *testing.T) {
 func TestSegmentStat_json(t *testing.T) {
 	t.Parallel()
 	var s segment.Stat
-	if err := json.Unmarshal([]byte(newEnvironment(t).must(t, "segment", "stat", "--json", threeRecords)), &s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(newEnvironment(t).must(t, "segment", "stat", "--json", threeRecords)), &s))
 	if s.Records != 3 || s.Bytes != 3384 || len(s.Sections) != 20 || s.Sections[0] != (segment.KindStat{Tag: "RECS", Sections: 1, Bytes: 96}) {
 		t.Errorf("%+v", s)
 	}

@@ -16,8 +16,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
+	"herbarium/internal/app"
 	"herbarium/internal/cli"
+	"herbarium/internal/programtest"
 )
 
 // total returns the total of a listing.
@@ -56,13 +59,13 @@ func TestServe(t *testing.T) {
 
 // cancelingWriter cancels a context when something is written.
 type cancelingWriter struct {
-	buffer
+	programtest.Buffer
 	cancel context.CancelCauseFunc
 }
 
 func (w *cancelingWriter) Write(p []byte) (int, error) {
 	w.cancel(errors.New("terminated signal received"))
-	return w.buffer.Write(p)
+	return w.Buffer.Write(p)
 }
 
 // TestServe_stoppedDuringStart sends a signal before the command starts, and after the data folder is created.
@@ -96,9 +99,7 @@ func TestServe_invalidFile(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	bad := write(t, "shop/bad.csv", "a,b\n1,2,3\n")
-	if err := os.WriteFile(filepath.Join(filepath.Dir(bad), "good.csv"), []byte("a,b\n1,2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(filepath.Dir(bad), "good.csv"), []byte("a,b\n1,2\n"), 0o600))
 	s := e.serve(t, filepath.Dir(bad))
 	if n := s.total(t, "/api/v1/shop/good/data"); n != 1 {
 		t.Errorf("the good file has %d records; want 1", n)
@@ -143,9 +144,7 @@ func TestKeys_onRunningServer(t *testing.T) {
 	if list := e.must(t, "keys", "list", "--json"); !strings.Contains(list, `"status":"revoked"`) {
 		t.Errorf("keys list --json says\n%s", list)
 	}
-	if code, _, errOut := e.run(t, "keys", "revoke", "nobody"); code != 1 || !strings.Contains(errOut, "keys list") {
-		t.Errorf("revoking an unknown key: exit code %d\n%s", code, errOut)
-	}
+	e.fails(t, 1, "keys list", "keys", "revoke", "nobody")
 }
 
 func TestPublish_onRunningServer(t *testing.T) {
@@ -160,12 +159,8 @@ func TestPublish_onRunningServer(t *testing.T) {
 	if status, body := s.get(t, path+"?code=007"); status != http.StatusOK || !strings.Contains(body, `{"code":"007","price":"1.50"}`) {
 		t.Fatalf("not listed at once, or not byte for byte: %d %s", status, body)
 	}
-	if out := e.must(t, "publish", file, "--as", "shop/prices"); !strings.Contains(out, "unchanged") {
-		t.Errorf("publishing the same again says\n%s", out)
-	}
-	if err := os.WriteFile(file, []byte("code,price\n007,1.75\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	e.prints(t, "unchanged", "publish", file, "--as", "shop/prices")
+	must(t, os.WriteFile(file, []byte("code,price\n007,1.75\n"), 0o600))
 	e.must(t, "publish", file, "--as", "shop/prices")
 	if n := s.total(t, path); n != 1 {
 		t.Errorf("%d records right after the second publish; want 1", n)
@@ -174,21 +169,15 @@ func TestPublish_onRunningServer(t *testing.T) {
 	if n := s.total(t, path); n != 2 {
 		t.Errorf("%d records after the rollback; want 2", n)
 	}
-	if err := os.WriteFile(file, []byte("code,price\n1,2,3\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, errOut := e.run(t, "publish", file, "--as", "shop/prices"); code != 1 || !strings.Contains(errOut, "line 2") {
-		t.Errorf("a ragged file: exit code %d\n%s", code, errOut)
-	}
+	must(t, os.WriteFile(file, []byte("code,price\n1,2,3\n"), 0o600))
+	e.fails(t, 1, "line 2", "publish", file, "--as", "shop/prices")
 	if n := s.total(t, path); n != 2 {
 		t.Errorf("%d records after a publish that failed; want 2", n)
 	}
 	if out := e.must(t, "datasets"); !strings.Contains(out, "shop/prices") || !strings.Contains(out, "store/plants") {
 		t.Errorf("datasets says\n%s", out)
 	}
-	if out := e.must(t, "datasets", "show", "shop/prices"); !strings.Contains(out, "number") {
-		t.Errorf("datasets show says\n%s", out)
-	}
+	e.prints(t, "number", "datasets", "show", "shop/prices")
 	e.must(t, "datasets", "remove", "shop/prices", "--yes")
 	if status, _ := s.get(t, path); status != http.StatusNotFound {
 		t.Errorf("a dataset that was removed is answered with %d; want 404", status)
@@ -206,27 +195,12 @@ func TestInvalidKeys_limited(t *testing.T) {
 	s := e.serve(t)
 	e.must(t, "publish", write(t, "a.csv", "x\n1\n"), "--as", "shop/secret", "--access", "key")
 	const path = "/api/v1/shop/secret/data"
-	limited := func() *http.Response {
-		for range 1000 {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Header.Set("X-API-Key", "wrong")
-			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = resp.Body.Close()
-			if resp.StatusCode != http.StatusUnauthorized {
-				return resp
-			}
-		}
-		t.Fatal("1000 invalid keys are not limited")
-		return nil
+	resp := s.do(t, http.MethodGet, path, "", "X-API-Key", "wrong")
+	for i := 0; i < 1000 && resp.Status == http.StatusUnauthorized; i++ {
+		resp = s.do(t, http.MethodGet, path, "", "X-API-Key", "wrong")
 	}
-	if resp := limited(); resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" {
-		t.Errorf("got %d %v", resp.StatusCode, resp.Header)
+	if resp.Status != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("after many invalid keys: %d %v", resp.Status, resp.Header)
 	}
 	key := strings.TrimSpace(e.must(t, "keys", "create", "--name", "reader", "--scope", "data:read:shop/*"))
 	if status, body := s.get(t, path, "X-API-Key", key); status != 200 {
@@ -272,9 +246,9 @@ func TestRestart(t *testing.T) {
 	s := e.serve(t, garden)
 	token := strings.TrimSpace(e.must(t, "keys", "create", "--name", "writer", "--scope", "plants:write"))
 	send := func(s *server, token, body string) (int, string, string) {
-		status, answer, h := s.do(t, http.MethodPost, "/plants", body, "Authorization", "Bearer "+token,
+		r := s.do(t, http.MethodPost, "/plants", body, "Authorization", "Bearer "+token,
 			"Content-Type", "application/json", "Idempotency-Key", "once")
-		return status, answer, h.Get("Idempotency-Replayed")
+		return r.Status, r.Body, r.Header.Get("Idempotency-Replayed")
 	}
 	const rose = `{"id":9007199254740993,"name":"Röse","tag":"a"}`
 	for _, secret := range []string{token, e["HERBARIUM_TOKEN"]} {
@@ -311,13 +285,11 @@ func TestRestart(t *testing.T) {
 		written[path] = string(content)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for where, content := range written {
 		for _, secret := range []string{token, token[16:], e["HERBARIUM_TOKEN"]} {
 			if strings.Contains(content, secret) {
-				t.Errorf("a secret stands in %s", where)
+				t.Errorf("%s contains a secret", where)
 			}
 		}
 	}
@@ -330,16 +302,12 @@ func TestServe_gracefulShutdown(t *testing.T) {
 	e["HERBARIUM_TOKEN"] = "token-of-the-environment-0123456789abcdef"
 	s := e.serve(t)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	const body = `{"id":1,"name":"Rose"}`
 	_, err = fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
 		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", e["HERBARIUM_TOKEN"], len(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	answers := bufio.NewReader(conn)
 	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("the server does not ask for the body: %q, %v", line, err)
@@ -415,4 +383,56 @@ func TestServe_rolledBack(t *testing.T) {
 	e.must(t, "datasets", "rollback", "shop/prices")
 	e.must(t, "publish", file)
 	restart(2)
+}
+
+// managerSocket listens as a service manager does, at a path that is short enough for a socket.
+func managerSocket(t *testing.T) (path string, next func() string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "notify")
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path = filepath.Join(dir, "s")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	must(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	return path, func() string {
+		t.Helper()
+		buf := make([]byte, 256)
+		must(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
+		n, err := conn.Read(buf)
+		must(t, err)
+		return string(buf[:n])
+	}
+}
+
+func TestServe_notifiesServiceManager(t *testing.T) {
+	t.Parallel()
+	socket, next := managerSocket(t)
+	e := newEnvironment(t)
+	e[app.NotifyEnv] = socket
+	s := e.serve(t)
+	if got := next(); got != "READY=1" {
+		t.Fatalf("the manager was sent %q; want READY=1", got)
+	}
+	if status, body := s.get(t, "/readyz"); status != http.StatusOK {
+		t.Errorf("READY=1 was sent, but: %d %s", status, body)
+	}
+	s.stop()
+	if got := next(); got != "STOPPING=1" {
+		t.Errorf("the manager was sent %q; want STOPPING=1", got)
+	}
+}
+
+func TestServe_serviceManagerUnreachable(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e[app.NotifyEnv] = filepath.Join(t.TempDir(), "nobody")
+	s := e.serve(t)
+	if status, body := s.get(t, "/readyz"); status != http.StatusOK {
+		t.Errorf("not served: %d %s", status, body)
+	}
+	s.stop()
+	if log := s.log.String(); !strings.Contains(log, "cannot notify service manager") {
+		t.Errorf("the log does not report the failed notification:\n%s", log)
+	}
 }

@@ -21,9 +21,7 @@ func until(t *testing.T, what string, holds func() bool) {
 
 func put(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 func TestServe_watch(t *testing.T) {
@@ -65,18 +63,14 @@ func TestServe_watch(t *testing.T) {
 
 	next := filepath.Join(folder, "prices.csv.tmp")
 	put(t, next, "code,price\n1,2\n2,3\n3,4\n")
-	if err := os.Rename(next, file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(next, file))
 	until(t, "a file renamed into place", totals("prices", 3))
 	until(t, "the source error is cleared", func() bool {
 		_, _, errOut := e.run(t, "datasets")
 		return !strings.Contains(errOut, "not published")
 	})
 
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(file))
 	until(t, "a removed file is logged", func() bool { return strings.Contains(s.log.String(), "is gone") })
 	if !totals("prices", 3)() {
 		t.Error("the dataset was removed with its file")
@@ -97,7 +91,5 @@ func TestServe_watch(t *testing.T) {
 
 func TestServe_watchNothing(t *testing.T) {
 	t.Parallel()
-	if code, _, errOut := newEnvironment(t).run(t, "serve", "--watch"); code != 2 || !strings.Contains(errOut, "--watch needs") {
-		t.Errorf("exit code %d\n%s", code, errOut)
-	}
+	newEnvironment(t).fails(t, 2, "--watch needs", "serve", "--watch")
 }

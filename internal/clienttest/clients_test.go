@@ -42,12 +42,8 @@ func TestTypeScript(t *testing.T) {
 	}
 	server := startServer(t)
 	folder := copyTestdata(t, "typescript", server)
-	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(folder, "generated"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(modules, filepath.Join(folder, "node_modules")))
+	must(t, os.Mkdir(filepath.Join(folder, "generated"), 0o755))
 	run(t, folder, "node", "generate.mjs", server.URL)
 	run(t, folder, "node", "node_modules/typescript/bin/tsc")
 	results := parseResults(t, run(t, folder, "node", "compiled/calls.js", server.URL, key))
@@ -68,14 +64,10 @@ func TestGo(t *testing.T) {
 	folder := copyTestdata(t, "go", server) // with modules of its own
 	for _, name := range []string{"go.mod", "go.sum"} {
 		content, err := os.ReadFile(filepath.Join(tools, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		writeFile(t, filepath.Join(folder, name), string(content))
 	}
-	if err := os.Mkdir(filepath.Join(folder, "generated"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(folder, "generated"), 0o755))
 	run(t, folder, generator, "-generate", "types,client", "-package", "generated", "-o", "generated/client.go", "openapi.json")
 	run(t, folder, "go", "build", "-o", "calls", ".")
 	results := parseResults(t, run(t, folder, "./calls", server.URL, key))
@@ -85,9 +77,7 @@ func TestGo(t *testing.T) {
 func toolsFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := filepath.Abs(filepath.Join("..", "..", "tools", "clients"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return folder
 }
 
@@ -96,9 +86,7 @@ func toolsFolder(t *testing.T) string {
 func startServer(t *testing.T) *programtest.Server {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "hostile")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(folder, 0o755))
 	writeFile(t, filepath.Join(folder, "fields.csv"), hostileFields())
 	writeFile(t, filepath.Join(folder, "a-b.csv"), "x-y\n1\n2\n")
 	writeFile(t, filepath.Join(folder, "a_b.csv"), "x_y\n1\n2\n")
@@ -106,9 +94,7 @@ func startServer(t *testing.T) *programtest.Server {
 		Program: program, Args: []string{folder, "../../examples/garden"},
 		Settings: []string{"HERBARIUM_DATA=" + filepath.Join(t.TempDir(), "data"), "HERBARIUM_TOKEN=" + key},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(server.Kill)
 	return server
 }
@@ -117,18 +103,14 @@ func startServer(t *testing.T) *programtest.Server {
 func copyTestdata(t *testing.T, name string, server *programtest.Server) (folder string) {
 	t.Helper()
 	folder = filepath.Join(t.TempDir(), name)
-	if err := os.CopyFS(folder, os.DirFS(filepath.Join("testdata", name))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(folder, os.DirFS(filepath.Join("testdata", name))))
 	writeFile(t, filepath.Join(folder, "openapi.json"), string(get(t, server.URL+"/openapi.json")))
 	return folder
 }
 
 func writeFile(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 // run runs a command in a folder and returns its standard output.
@@ -160,20 +142,11 @@ func parseResults(t *testing.T, out []byte) (results []result) {
 // get returns the body of a successful response.
 func get(t *testing.T, url string) []byte {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
+	resp, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodGet, url, "")
+	if err != nil || resp.Status != http.StatusOK {
+		t.Fatalf("%s: %d %v\n%s", url, resp.Status, err, resp.Body)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var body bytes.Buffer
-	if _, err := body.ReadFrom(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s %v\n%s", url, resp.Status, err, body.Bytes())
-	}
-	return body.Bytes()
+	return []byte(resp.Body)
 }
 
 // checkCalls compares the calls of a client with plain requests, and their operations with those of the document.
@@ -201,14 +174,20 @@ func checkCalls(t *testing.T, server *programtest.Server, client string, plant i
 	var document struct {
 		Paths map[string]map[string]struct{ OperationID string }
 	}
-	if err := json.Unmarshal(get(t, server.URL+"/openapi.json"), &document); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(get(t, server.URL+"/openapi.json"), &document))
 	for path, operations := range document.Paths {
 		for method, operation := range operations {
 			if id := operation.OperationID; !called[id] {
 				t.Errorf("%s does not call %s (%s %s); add a call in testdata", client, id, method, path)
 			}
 		}
+	}
+}
+
+// must fails the test if there is an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

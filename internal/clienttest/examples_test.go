@@ -18,9 +18,7 @@ func TestExamples(t *testing.T) {
 	server := startServer(t)
 	exported := string(get(t, server.URL+"/api/v1/garden/catalog/data.csv?search=rose&tags=fragrant&sort=price&_fields=price,title"))
 	rows, err := csv.NewReader(strings.NewReader(exported)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(rows) < 6 {
 		t.Errorf("%d rows are not several pages", len(rows))
 	}

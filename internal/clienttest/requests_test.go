@@ -44,9 +44,7 @@ func (r plainRequest) body(t *testing.T, server *programtest.Server) (v any) {
 	case asBase64:
 		return base64.StdEncoding.EncodeToString(content)
 	}
-	if err := json.Unmarshal(content, &v); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(content, &v))
 	if data, ok := v.(map[string]any)["data"].([]any); ok && len(data) == 0 {
 		t.Errorf("%s lists nothing, so its filters are not tested", r.target)
 	}

@@ -6,55 +6,32 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"herbarium/internal/programtest"
 )
 
 // client is the HTTP client of all tests. Its timeout is longer than any response may take.
 var client = &http.Client{Timeout: 70 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
-// answer is a response, read completely.
-type answer struct {
-	status int
-	header http.Header
-	body   string
-}
-
 // get sends a GET request with headers, given as names and values, and fails unless the status is 200.
-func get(ctx context.Context, url string, headers ...string) (answer, error) {
-	a, err := do(ctx, http.MethodGet, url, "", headers...)
-	if err == nil && a.status != http.StatusOK {
-		err = fmt.Errorf("GET %s: %d %s", url, a.status, a.body)
+func get(ctx context.Context, url string, headers ...string) (programtest.Response, error) {
+	a, err := programtest.Send(ctx, client, http.MethodGet, url, "", headers...)
+	if err == nil && a.Status != http.StatusOK {
+		err = fmt.Errorf("GET %s: %d %s", url, a.Status, a.Body)
 	}
 	return a, err
 }
 
 // post creates a plant.
-func post(ctx context.Context, base, key, plant string, headers ...string) (answer, error) {
+func post(ctx context.Context, base, key, plant string, headers ...string) (programtest.Response, error) {
 	headers = append(headers, "Authorization", "Bearer "+key, "Content-Type", "application/json")
-	return do(ctx, http.MethodPost, base+"/plants", plant, headers...)
-}
-
-func do(ctx context.Context, method, url, body string, headers ...string) (answer, error) {
-	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
-	if err != nil {
-		return answer{}, err
-	}
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := client.Do(r)
-	if err != nil {
-		return answer{}, err
-	}
-	defer resp.Body.Close()
-	content, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, string(content)}, err
+	return programtest.Send(ctx, client, http.MethodPost, base+"/plants", plant, headers...)
 }
 
 // page is a listing.
@@ -69,7 +46,7 @@ func list(ctx context.Context, base, dataset, query string) (p page, err error) 
 	if err != nil {
 		return p, err
 	}
-	return p, json.Unmarshal([]byte(a.body), &p)
+	return p, json.Unmarshal([]byte(a.Body), &p)
 }
 
 // listsPrices fails unless a number of records with a price is listed.
@@ -84,44 +61,61 @@ func listsPrices(ctx context.Context, base string, records, price int) error {
 	return nil
 }
 
-// readers list prices through the proxy until they are stopped. Every listing must succeed and show one version: the number of
-// records is a function of their price.
-type readers struct {
+// clients repeat a request until they are stopped.
+type clients struct {
 	stop  context.CancelFunc
 	done  sync.WaitGroup
-	count atomic.Int64
+	count atomic.Int64 // successful requests
 }
 
-func (c *cluster) read(t *testing.T, recordsAt func(price string) int) *readers {
-	t.Helper()
+// run starts clients. request reports whether it has succeeded.
+func (c *clients) run(t *testing.T, request func(context.Context) bool) {
 	ctx, stop := context.WithCancel(t.Context())
-	r := &readers{stop: stop}
+	c.stop = stop
 	for range 4 {
-		r.done.Go(func() {
-			for ctx.Err() == nil {
-				p, err := list(context.WithoutCancel(ctx), c.proxy, dataset, "per_page=100&sort=id")
-				if err != nil {
-					t.Errorf("a listing failed: %v", err)
-					return
+		c.done.Go(func() {
+			for ctx.Err() == nil && !t.Failed() {
+				if request(ctx) {
+					c.count.Add(1)
 				}
-				for _, record := range p.Data {
-					if want := recordsAt(record["price"]); p.Meta.Total != want {
-						t.Errorf("a listing of %d records has one at %s, of which there are %d", p.Meta.Total, record["price"], want)
-						return
-					}
-				}
-				r.count.Add(1)
 			}
 		})
 	}
+}
+
+// end stops the clients.
+func (c *clients) end() {
+	c.stop()
+	c.done.Wait()
+}
+
+// readers list prices through the proxy until they are stopped. Every listing must succeed and show one version: the number of
+// records is a function of their price.
+type readers struct{ clients }
+
+func (c *cluster) read(t *testing.T, recordsAt func(price string) int) *readers {
+	t.Helper()
+	r := &readers{}
+	r.run(t, func(ctx context.Context) bool {
+		p, err := list(context.WithoutCancel(ctx), c.proxy, dataset, "per_page=100&sort=id")
+		if err != nil {
+			t.Errorf("a listing failed: %v", err)
+			return false
+		}
+		for _, record := range p.Data {
+			if want := recordsAt(record["price"]); p.Meta.Total != want {
+				t.Errorf("a listing of %d records has one at %s, of which there are %d", p.Meta.Total, record["price"], want)
+			}
+		}
+		return true
+	})
 	return r
 }
 
 // end stops the readers and checks that they have listed something.
 func (r *readers) end(t *testing.T) {
 	t.Helper()
-	r.stop()
-	r.done.Wait()
+	r.clients.end()
 	if r.count.Load() == 0 {
 		t.Error("nothing was listed meanwhile")
 	}
@@ -130,10 +124,8 @@ func (r *readers) end(t *testing.T) {
 
 // creators create plants through the proxy until they are stopped. Each request is repeated until it is acknowledged.
 type creators struct {
-	stop         context.CancelFunc
-	done         sync.WaitGroup
-	acknowledged sync.Map // id → true
-	count        atomic.Int64
+	clients
+	acknowledged sync.Map     // id → true
 	rejected     atomic.Int64 // responses other than 200
 }
 
@@ -142,19 +134,15 @@ var ids atomic.Int64
 
 func (c *cluster) create(t *testing.T) *creators {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	w := &creators{stop: stop}
-	for range 4 {
-		w.done.Go(func() {
-			for ctx.Err() == nil {
-				id := ids.Add(1)
-				if w.createOne(t, ctx, c, id) {
-					w.acknowledged.Store(id, true)
-					w.count.Add(1)
-				}
-			}
-		})
-	}
+	w := &creators{}
+	w.run(t, func(ctx context.Context) bool {
+		id := ids.Add(1)
+		created := w.createOne(t, ctx, c, id)
+		if created {
+			w.acknowledged.Store(id, true)
+		}
+		return created
+	})
 	return w
 }
 
@@ -164,13 +152,13 @@ func (w *creators) createOne(t *testing.T, ctx context.Context, c *cluster, id i
 	for {
 		a, err := post(context.WithoutCancel(ctx), c.proxy, c.token, body, "Idempotency-Key", fmt.Sprintf("load-%d", id))
 		switch {
-		case err == nil && a.status == http.StatusOK:
+		case err == nil && a.Status == http.StatusOK:
 			return true
-		case err == nil && a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") == "":
-			t.Errorf("503 without Retry-After: %s", a.body)
+		case err == nil && a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") == "":
+			t.Errorf("503 without Retry-After: %s", a.Body)
 			return false
-		case err == nil && a.status < 500:
-			t.Errorf("creating plant %d: %d %s", id, a.status, a.body)
+		case err == nil && a.Status < 500:
+			t.Errorf("creating plant %d: %d %s", id, a.Status, a.Body)
 			return false
 		}
 		w.rejected.Add(1)
@@ -197,8 +185,7 @@ func (w *creators) waitFor(t *testing.T, more int64) {
 // end stops the creators, and checks that every node lists each acknowledged plant exactly once.
 func (w *creators) end(t *testing.T, c *cluster) {
 	t.Helper()
-	w.stop()
-	w.done.Wait()
+	w.clients.end()
 	for _, n := range c.nodes {
 		found, err := plants(t.Context(), n.URL)
 		if err != nil {
@@ -222,7 +209,7 @@ func plants(ctx context.Context, base string) (map[string]int, error) {
 		return nil, err
 	}
 	found := map[string]int{}
-	for line := range strings.Lines(a.body) {
+	for line := range strings.Lines(a.Body) {
 		var record map[string]string
 		if err := json.Unmarshal([]byte(line), &record); err != nil {
 			return nil, err

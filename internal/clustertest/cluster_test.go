@@ -5,11 +5,9 @@ package clustertest
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -81,37 +79,14 @@ func (c *cluster) restart(i int) {
 	c.nodes[i] = c.startNode(c.t, c.nodes[i].Addr(), c.nodes[i].folder)
 }
 
-// startProxy starts HAProxy with the configuration in deploy. It inherits an open listener, so that its port is not taken.
+// startProxy starts HAProxy with the configuration in deploy.
 func (c *cluster) startProxy(t *testing.T) {
 	t.Helper()
-	program, err := exec.LookPath("haproxy")
-	if err != nil {
-		if program, err = exec.LookPath("/usr/sbin/haproxy"); err != nil {
-			programtest.SkipWithout(t, "haproxy", "haproxy is not installed; `make parts` installs it")
-		}
+	var nodes []string
+	for _, n := range c.nodes {
+		nodes = append(nodes, n.Addr())
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	inherited, err := listener.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer inherited.Close()
-	env := []string{"BIND=fd@3"}
-	for i, n := range c.nodes {
-		env = append(env, "NODE"+strconv.Itoa(i+1)+"="+n.Addr())
-	}
-	cmd := exec.Command(program, "-db", "-f", "../../deploy/haproxy/haproxy.cfg")
-	cmd.Env, cmd.ExtraFiles = env, []*os.File{inherited}
-	proxy, err := programtest.StartProcess(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	killAfter(t, proxy)
-	c.proxy = "http://" + listener.Addr().String()
+	_, c.proxy = programtest.StartHAProxy(t, "../../deploy/haproxy/haproxy.cfg", nodes...)
 	eventually(t, "the proxy answers", func(ctx context.Context) error {
 		_, err := get(ctx, c.proxy+"/readyz")
 		return err

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"herbarium/internal/programtest"
 )
 
 // TestCluster runs all scenarios one after the other in one cluster, because starting a cluster takes a while.
@@ -45,8 +47,8 @@ func createAndList(t *testing.T, c *cluster) {
 		creator := c.nodes[i%len(c.nodes)]
 		body := fmt.Sprintf(`{"id":%d,"name":"plant %d"}`, id, id)
 		a, err := post(t.Context(), creator.URL, c.token, body)
-		if err != nil || a.status != http.StatusOK {
-			t.Fatalf("creating: %v %d %s", err, a.status, a.body)
+		if err != nil || a.Status != http.StatusOK {
+			t.Fatalf("creating: %v %d %s", err, a.Status, a.Body)
 		}
 		for _, n := range c.nodes {
 			p, err := list(t.Context(), n.URL, "store/plants", fmt.Sprintf("id=%d", id))
@@ -68,7 +70,7 @@ func keys(t *testing.T, c *cluster) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a.status
+		return a.Status
 	}
 	for _, n := range c.nodes {
 		if got := status(n); got != http.StatusBadRequest { // the key was accepted, the body was not
@@ -128,9 +130,9 @@ func rollback(t *testing.T, c *cluster) {
 	c.run(t, "datasets", "remove", "garden/gone", "--yes")
 	for _, n := range c.nodes {
 		eventually(t, "it is not listed any more", func(ctx context.Context) error {
-			a, err := do(ctx, http.MethodGet, n.URL+"/api/v1/garden/gone/data", "")
-			if err == nil && a.status != http.StatusNotFound {
-				err = fmt.Errorf("%d", a.status)
+			a, err := programtest.Send(ctx, client, http.MethodGet, n.URL+"/api/v1/garden/gone/data", "")
+			if err == nil && a.Status != http.StatusNotFound {
+				err = fmt.Errorf("%d", a.Status)
 			}
 			return err
 		})
@@ -230,7 +232,7 @@ func parts(ctx context.Context, n *node) (status string, faults map[string]strin
 		Status string
 		Parts  map[string]string
 	}
-	if err := json.Unmarshal([]byte(a.body), &state); err != nil {
+	if err := json.Unmarshal([]byte(a.Body), &state); err != nil {
 		return "", nil, err
 	}
 	for name, is := range state.Parts {
@@ -296,8 +298,8 @@ func freezeDatabase(t *testing.T, c *cluster) {
 	body := fmt.Sprintf(`{"id":%d,"name":"too early"}`, ids.Add(1))
 	began := time.Now()
 	a, err := post(t.Context(), c.nodes[0].URL, c.token, body)
-	if err != nil || a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
-		t.Errorf("creating without the database: %v %d %v %s", err, a.status, a.header, a.body)
+	if err != nil || a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
+		t.Errorf("creating without the database: %v %d %v %s", err, a.Status, a.Header, a.Body)
 	}
 	t.Logf("a creation is rejected after %s", time.Since(began).Round(time.Millisecond))
 	for _, path := range []string{"/api/v1", "/", "/openapi.json", "/api/v1/" + dataset, "/healthz"} {
@@ -305,9 +307,9 @@ func freezeDatabase(t *testing.T, c *cluster) {
 			t.Errorf("without the database: %v", err)
 		}
 	}
-	a, err = do(t.Context(), http.MethodGet, c.nodes[0].URL+"/api/v1/store/plants/data", "")
-	if err != nil || a.status != http.StatusServiceUnavailable {
-		t.Errorf("plants without the database: %v %d %s", err, a.status, a.body)
+	a, err = programtest.Send(t.Context(), client, http.MethodGet, c.nodes[0].URL+"/api/v1/store/plants/data", "")
+	if err != nil || a.Status != http.StatusServiceUnavailable {
+		t.Errorf("plants without the database: %v %d %s", err, a.Status, a.Body)
 	}
 	c.db.Thaw(t)
 	c.waitWell(t)

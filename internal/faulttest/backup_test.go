@@ -31,9 +31,7 @@ func run(t *testing.T, data string, args ...string) string {
 // everything that was acknowledged before it started.
 func TestBackup(t *testing.T) {
 	t.Parallel()
-	data := t.TempDir()
-	publishFile(t, data, 3)
-	s := startServer(t, data, "")
+	s, data := startServer(t, "")
 	var acknowledged atomic.Int64
 	stop := make(chan struct{})
 	var writers sync.WaitGroup
@@ -46,9 +44,8 @@ func TestBackup(t *testing.T) {
 				default:
 				}
 				plant := fmt.Sprintf(`{"id":%d,"name":"Plant %d"}`, n*2+client+1, n)
-				status, body, err := send(t.Context(), http.DefaultClient, http.MethodPost, s.URL+"/plants", plant)
-				if err != nil || status != http.StatusOK {
-					t.Errorf("creating %s: status %d, %v: %s", plant, status, err, body)
+				if r, err := create(t.Context(), s, plant); err != nil || r.Status != http.StatusOK {
+					t.Errorf("creating %s: status %d, %v: %s", plant, r.Status, err, r.Body)
 					return
 				}
 				acknowledged.Add(1)
@@ -100,9 +97,7 @@ func TestBackup_fullDisk(t *testing.T) {
 		t.Error("a backup without space succeeds")
 	}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer full.Close()
 	cmd := exec.CommandContext(t.Context(), program, "backup", "-", "--data", data)
 	cmd.Stdout = full

@@ -6,7 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -27,18 +26,18 @@ func TestMain(m *testing.M) { programtest.Main(m, &program) }
 // token is a key with every scope.
 const token = "fault-suite-71ab0c92e5d8f3446b1cd5e09a"
 
-// startServer starts a server on a data folder that is killed when the test ends.
-func startServer(t *testing.T, data, shell string) *programtest.Server {
+// startServer publishes three records and starts a server that is killed when the test ends.
+func startServer(t *testing.T, shell string) (s *programtest.Server, data string) {
 	t.Helper()
+	data = t.TempDir()
+	publishFile(t, data, 3)
 	s, err := programtest.Start(t.Context(), programtest.Options{
 		Program: program, Shell: shell,
 		Settings: []string{"HERBARIUM_DATA=" + data, "HERBARIUM_TOKEN=" + token, "HERBARIUM_LOG_FORMAT=json"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(s.Kill)
-	return s
+	return s, data
 }
 
 // publishFile publishes a CSV file with n records as garden/numbers with a process of its own.
@@ -51,36 +50,26 @@ func publishFile(t *testing.T, data string, n int) {
 func writeCSV(t *testing.T, n int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "numbers.csv")
-	if err := os.WriteFile(path, []byte("n\n"+strings.Repeat("1\n", n)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte("n\n"+strings.Repeat("1\n", n)), 0o600))
 	return path
 }
 
-// send sends a request and returns the status and the body.
-func send(ctx context.Context, client *http.Client, method, address, body string) (int, string, error) {
-	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
-	if err != nil {
-		return 0, "", err
-	}
-	if method == http.MethodPost {
-		req.Header.Set("Authorization", "Bearer "+token)
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return 0, "", err
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	return resp.StatusCode, string(b), err
+// create creates a plant.
+func create(ctx context.Context, s *programtest.Server, plant string) (programtest.Response, error) {
+	return programtest.Send(ctx, http.DefaultClient, http.MethodPost, s.URL+"/plants", plant,
+		"Authorization", "Bearer "+token, "Content-Type", "application/json")
+}
+
+// list lists the dataset.
+func list(ctx context.Context, client *http.Client, s *programtest.Server) (programtest.Response, error) {
+	return programtest.Send(ctx, client, http.MethodGet, s.URL+"/api/v1/garden/numbers/data", "")
 }
 
 // lists checks that a listing has a number of records.
 func lists(ctx context.Context, client *http.Client, s *programtest.Server, records int) error {
-	status, body, err := send(ctx, client, http.MethodGet, s.URL+"/api/v1/garden/numbers/data", "")
-	if err == nil && (status != http.StatusOK || !strings.Contains(body, fmt.Sprintf(`"total":%d,`, records))) {
-		err = fmt.Errorf("status %d; want %d records: %s", status, records, body)
+	r, err := list(ctx, client, s)
+	if err == nil && (r.Status != http.StatusOK || !strings.Contains(r.Body, fmt.Sprintf(`"total":%d,`, records))) {
+		err = fmt.Errorf("status %d; want %d records: %s", r.Status, records, r.Body)
 	}
 	return err
 }
@@ -89,72 +78,55 @@ func lists(ctx context.Context, client *http.Client, s *programtest.Server, reco
 // listed; a creation waits or is rejected, and succeeds afterwards.
 func TestSlowDisk_plants(t *testing.T) {
 	t.Parallel()
-	data := t.TempDir()
-	publishFile(t, data, 3)
-	s := startServer(t, data, "")
+	s, data := startServer(t, "")
 	db, err := sql.Open("sqlite", filepath.Join(data, "herbarium.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	conn, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := conn.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
-	type answer struct {
-		status int
-		body   string
-		err    error
+	type result struct {
+		programtest.Response
+		err error
 	}
-	waiting := make(chan answer, 1)
+	waiting := make(chan result, 1)
 	go func() {
-		status, body, err := send(t.Context(), http.DefaultClient, http.MethodPost, s.URL+"/plants", `{"id":1,"name":"Rose"}`)
-		waiting <- answer{status, body, err}
+		r, err := create(t.Context(), s, `{"id":1,"name":"Rose"}`)
+		waiting <- result{r, err}
 	}()
 	for range 20 {
-		if err := lists(t.Context(), http.DefaultClient, s, 3); err != nil {
-			t.Fatal(err)
-		}
+		must(t, lists(t.Context(), http.DefaultClient, s, 3))
 	}
 	if _, err := conn.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	if a := <-waiting; a.err != nil || a.status != http.StatusOK && a.status != http.StatusServiceUnavailable {
-		t.Errorf("the creation that waited: status %d, %v: %s", a.status, a.err, a.body)
+	if r := <-waiting; r.err != nil || r.Status != http.StatusOK && r.Status != http.StatusServiceUnavailable {
+		t.Errorf("the creation that waited: status %d, %v: %s", r.Status, r.err, r.Body)
 	}
-	status, body, err := send(t.Context(), http.DefaultClient, http.MethodPost, s.URL+"/plants", `{"id":2,"name":"Fern"}`)
-	if err != nil || status != http.StatusOK {
-		t.Errorf("a creation afterwards: status %d, %v: %s", status, err, body)
+	if r, err := create(t.Context(), s, `{"id":2,"name":"Fern"}`); err != nil || r.Status != http.StatusOK {
+		t.Errorf("a creation afterwards: status %d, %v: %s", r.Status, err, r.Body)
 	}
 }
 
 // TestDescriptors uses up the file descriptors of a server, publishes a version that it then cannot open, and frees them.
 func TestDescriptors(t *testing.T) {
 	t.Parallel()
-	data := t.TempDir()
-	publishFile(t, data, 3)
-	s := startServer(t, data, "ulimit -n 96")
+	s, data := startServer(t, "ulimit -n 96")
 	client := &http.Client{Transport: &http.Transport{}} // it keeps its connection
-	if err := lists(t.Context(), client, s, 3); err != nil {
-		t.Fatal(err)
-	}
+	must(t, lists(t.Context(), client, s, 3))
 	var idle []net.Conn
 	for range 150 { // the rest waits in the queue of the system
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer conn.Close()
 		idle = append(idle, conn)
 	}
 	publishFile(t, data, 5)
 	for range 20 { // either version will do: the server may have closed idle connections
-		status, body, err := send(t.Context(), client, http.MethodGet, s.URL+"/api/v1/garden/numbers/data", "")
-		if err != nil || status != http.StatusOK {
-			t.Fatalf("without descriptors: status %d, %v: %s", status, err, body)
+		if r, err := list(t.Context(), client, s); err != nil || r.Status != http.StatusOK {
+			t.Fatalf("without descriptors: status %d, %v: %s", r.Status, err, r.Body)
 		}
 	}
 	for _, conn := range idle {

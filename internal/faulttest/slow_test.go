@@ -58,9 +58,7 @@ func TestSlowDisk_publish(t *testing.T) {
 		}
 	}
 	close(stuck.release)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-done)
 	if got := countRecords(t, l); got != 5 {
 		t.Errorf("%d records after the publish; want 5", got)
 	}
@@ -72,21 +70,13 @@ func TestSlowDisk_publish(t *testing.T) {
 // countRecords lists the dataset and returns its number of records.
 func countRecords(t *testing.T, l *library.Library) int {
 	t.Helper()
-	if err := l.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Refresh(t.Context()))
 	snap, err := l.Acquire(t.Context(), ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer snap.Release()
 	q, err := query.Parse("", snap.Fields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page, err := snap.List(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return page.Total
 }

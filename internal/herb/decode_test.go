@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// decode reads a record with the fields a and b.
-// decode decodes a record twice with the same decoder and returns the values of the second one.
+// decode decodes a record with the fields a and b twice with the same decoder, and returns the values of the second one.
 func decode(record string) ([]string, error) {
 	records, err := DecodeRecords([]Field{{Name: "a"}, {Name: "b"}}, [][]byte{[]byte(record), []byte(record)})
 	if err != nil {

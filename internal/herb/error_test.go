@@ -63,3 +63,12 @@ func TestErrors(t *testing.T) {
 		})
 	}
 }
+
+func TestClip(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{"": "", "rö": "rö", "röt": "röt", "röte": "röt…"} {
+		if got := herb.Clip(s, 3); got != want {
+			t.Errorf("Clip(%q, 3) = %q; want %q", s, got, want)
+		}
+	}
+}

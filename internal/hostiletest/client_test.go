@@ -11,50 +11,31 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"herbarium/internal/programtest"
 )
 
 // requestTimeout limits every request. It is far longer than any request takes, for busy machines.
 const requestTimeout = time.Minute
 
-// response is an answer, read completely.
-type response struct {
-	status int
-	header http.Header
-	body   string
-}
-
 // request sends a request over a connection of its own.
-func (n *node) request(method, path, body string, header ...string) (response, error) {
-	ctx, cancel := context.WithTimeout(n.t.Context(), requestTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, n.URL+path, strings.NewReader(body))
-	if err != nil {
-		return response{}, err
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	client := http.Client{
+func (n *node) request(method, path, body string, header ...string) (programtest.Response, error) {
+	client := &http.Client{
+		Timeout:       requestTimeout,
 		Transport:     &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return response{}, err
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	return response{resp.StatusCode, resp.Header, string(b)}, err
+	return programtest.Send(n.t.Context(), client, method, n.URL+path, body, header...)
 }
 
 // expect sends a GET and expects a status.
-func (n *node) expect(status int, path string, header ...string) response {
+func (n *node) expect(status int, path string, header ...string) programtest.Response {
 	n.t.Helper()
 	r, err := n.request(http.MethodGet, path, "", header...)
 	if err != nil {
 		n.t.Errorf("GET %s: %v", path, err)
-	} else if r.status != status {
-		n.t.Errorf("GET %s: status %d, want %d: %s", path, r.status, status, r.body)
+	} else if r.Status != status {
+		n.t.Errorf("GET %s: status %d, want %d: %s", path, r.Status, status, r.Body)
 	}
 	return r
 }
@@ -70,7 +51,7 @@ func (n *node) listRepeatedly(path string) {
 }
 
 // plant creates a plant.
-func (n *node) plant(id int) (response, error) {
+func (n *node) plant(id int) (programtest.Response, error) {
 	return n.request(http.MethodPost, "/plants", fmt.Sprintf(`{"id":%d,"name":"Rose s%d t%d b%d"}`, id, id, id, id),
 		"Authorization", "Bearer "+token, "Content-Type", "application/json")
 }

@@ -33,9 +33,7 @@ func fill(t *testing.T, folder string) string {
 	t.Helper()
 	path := filepath.Join(folder, "filler")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	for size := 1 << 20; size > 0; {
 		if _, err := f.Write(make([]byte, size)); err != nil {
@@ -54,17 +52,17 @@ func (n *node) unavailable(t *testing.T, id *int) {
 		switch {
 		case err != nil:
 			return err
-		case r.status == http.StatusOK:
+		case r.Status == http.StatusOK:
 			return fmt.Errorf("plant %d was created", *id)
-		case r.status != http.StatusServiceUnavailable || r.header.Get("Retry-After") == "":
-			t.Fatalf("status %d, Retry-After %q; want 503 and a time: %s", r.status, r.header.Get("Retry-After"), r.body)
+		case r.Status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "":
+			t.Fatalf("status %d, Retry-After %q; want 503 and a time: %s", r.Status, r.Header.Get("Retry-After"), r.Body)
 		}
 		return nil
 	})
 	eventually(t, "/readyz reports it", func(context.Context) error {
 		r, err := n.request(http.MethodGet, "/readyz", "")
-		if err == nil && !strings.Contains(r.body, "degraded") {
-			err = fmt.Errorf("status %d: %s", r.status, r.body)
+		if err == nil && !strings.Contains(r.Body, "degraded") {
+			err = fmt.Errorf("status %d: %s", r.Status, r.Body)
 		}
 		return err
 	})
@@ -77,15 +75,15 @@ func (n *node) recovered(t *testing.T, id *int) {
 	eventually(t, "creations succeed again", func(context.Context) error {
 		*id++
 		r, err := n.plant(*id)
-		if err == nil && r.status != http.StatusOK {
-			err = fmt.Errorf("status %d: %s", r.status, r.body)
+		if err == nil && r.Status != http.StatusOK {
+			err = fmt.Errorf("status %d: %s", r.Status, r.Body)
 		}
 		return err
 	})
 	eventually(t, "/readyz reports that all is well", func(context.Context) error {
 		r, err := n.request(http.MethodGet, "/readyz", "")
-		if err == nil && strings.Contains(r.body, "degraded") {
-			err = fmt.Errorf("status %d: %s", r.status, r.body)
+		if err == nil && strings.Contains(r.Body, "degraded") {
+			err = fmt.Errorf("status %d: %s", r.Status, r.Body)
 		}
 		return err
 	})
@@ -104,9 +102,7 @@ func TestFullDisk(t *testing.T) {
 	if out, code := command(t, n.data, "publish", write(t, "a\n2\n", t.TempDir(), "garden", "open.csv")); code == 0 {
 		t.Errorf("publish on a full disk: exit code 0\n%s", out)
 	}
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filler))
 	n.recovered(t, &id)
 }
 
@@ -117,9 +113,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	data := filepath.Join(disk, "data")
 	file := write(t, "a\n1\n", t.TempDir(), "garden", "open.csv")
 	publish(t, data, file)
-	if err := syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	for _, args := range [][]string{{"publish", file}, {"keys", "create", "--name", "x", "--scope", "data:read"}} {
 		if out, code := command(t, data, args...); code != 1 || !strings.Contains(out, data) {
 			t.Errorf("%s: exit code %d; want 1 and the path\n%s", args[0], code, out)
@@ -133,9 +127,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	} else if !strings.Contains(err.Error(), data) {
 		t.Errorf("serve: %v; want the path", err)
 	}
-	if err := syscall.Mount("", disk, "", syscall.MS_REMOUNT, "size=8m"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT, "size=8m"))
 	n := start(t, config{data: data})
 	n.expect(http.StatusOK, "/api/v1/garden/open/data")
 	id := 0

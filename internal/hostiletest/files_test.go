@@ -5,7 +5,6 @@ package hostiletest
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"database/sql"
 	"fmt"
 	"io"
@@ -21,12 +20,8 @@ import (
 // symlink creates a symbolic link.
 func symlink(t *testing.T, target string, path ...string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(path...)), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(target, filepath.Join(path...)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(filepath.Join(path...)), 0o700))
+	must(t, os.Symlink(target, filepath.Join(path...)))
 }
 
 // TestSymlinks serves a folder with links to files outside of it.
@@ -49,7 +44,7 @@ func TestSymlinks(t *testing.T) {
 			}
 			n := start(t, config{args: args})
 			n.expect(http.StatusOK, "/api/v1/garden/open/data")
-			catalogue := n.expect(http.StatusOK, "/api/v1").body
+			catalogue := n.expect(http.StatusOK, "/api/v1").Body
 			for _, name := range []string{"garden/file", "folder/shadow", "package/data", "outside"} {
 				if strings.Contains(catalogue, name) {
 					t.Errorf("%s was published through a link: %s", name, catalogue)
@@ -57,11 +52,9 @@ func TestSymlinks(t *testing.T) {
 			}
 			for _, path := range []string{"/api/v1/garden/file/data", "/api/v1/folder/shadow/data", "/api/v1/package/data/data", "/"} {
 				r, err := n.request(http.MethodGet, path, "")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if strings.Contains(r.body, "s3cr3t-hash") {
-					t.Errorf("%s shows a file outside the served folder: %s", path, r.body)
+				must(t, err)
+				if strings.Contains(r.Body, "s3cr3t-hash") {
+					t.Errorf("%s shows a file outside the served folder: %s", path, r.Body)
 				}
 			}
 		})
@@ -75,9 +68,7 @@ func TestDataFolderAsSource(t *testing.T) {
 	data := filepath.Join(dir, "data")
 	publish(t, data, write(t, "a\n1\n", dir, "garden", "open.csv"))
 	database, err := filepath.Glob(filepath.Join(data, "*.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, source := range append(database, data, dir) {
 		out, code := command(t, data, "publish", source)
 		if code == 0 && source != dir {
@@ -85,7 +76,7 @@ func TestDataFolderAsSource(t *testing.T) {
 		}
 	}
 	n := start(t, config{data: data})
-	catalogue := n.expect(http.StatusOK, "/api/v1").body
+	catalogue := n.expect(http.StatusOK, "/api/v1").Body
 	for _, table := range []string{"/keys", "/versions", "/datasets\""} {
 		if strings.Contains(catalogue, table) {
 			t.Errorf("a table of the server's own database was published: %s", catalogue)
@@ -112,25 +103,13 @@ func TestProtectedDatasetStaysProtected(t *testing.T) {
 // TestRemovedDescriptor removes the descriptor that protects a dataset from a watched folder.
 func TestRemovedDescriptor(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	write(t, "a\n1\n", dir, "garden", "open.csv")
-	write(t, "id,name\n1,alice\n", dir, "vault", "people.csv")
-	descriptor := write(t, protected, dir, "vault", "datapackage.json")
+	dir := writeOpenAndProtected(t)
 	n := start(t, config{args: []string{"--watch", dir}})
 	n.expect(http.StatusUnauthorized, "/api/v1/vault/people/data")
-	if err := os.Remove(descriptor); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(dir, "vault", "datapackage.json")))
 	write(t, "id,name\n1,alice\n2,bob\n", dir, "vault", "people.csv")
 	// A change that is published later than that of the protected file shows that the server has seen both.
-	write(t, "a\n1\n2\n", dir, "garden", "open.csv")
-	eventually(t, "a change of another file is published", func(context.Context) error {
-		r, err := n.request(http.MethodGet, "/api/v1/garden/open/data", "")
-		if err == nil && !strings.Contains(r.body, `"total":2`) {
-			err = fmt.Errorf("status %d: %s", r.status, r.body)
-		}
-		return err
-	})
+	n.publishOpen(dir)
 	n.expect(http.StatusUnauthorized, "/api/v1/vault/people/data")
 	start(t, config{data: n.data, args: []string{dir}}).expect(http.StatusUnauthorized, "/api/v1/vault/people/data")
 }
@@ -140,9 +119,9 @@ func TestProtectedValuesStayPrivate(t *testing.T) {
 	t.Parallel()
 	const duplicate = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv",
 		"schema":{"primaryKey":"mail","fields":[{"name":"mail"},{"name":"note"}]}}]}`
-	const golden = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv",
+	const expectation = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv",
 		"herbarium":{"goldens":[{"query":"mail=alice@example.org","total":7}]}}]}`
-	for name, descriptor := range map[string]string{"duplicate key": duplicate, "expectation": golden} {
+	for name, descriptor := range map[string]string{"duplicate key": duplicate, "expectation": expectation} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -151,10 +130,8 @@ func TestProtectedValuesStayPrivate(t *testing.T) {
 			n := start(t, config{args: []string{"--watch", dir}})
 			for _, path := range []string{"/", "/api/v1", "/readyz", "/datasets/vault/people", "/api/v1/vault/people", "/openapi.json", "/docs"} {
 				r, err := n.request(http.MethodGet, path, "", "Accept", "text/html")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if strings.Contains(r.body, "alice") {
+				must(t, err)
+				if strings.Contains(r.Body, "alice") {
 					t.Errorf("%s shows a value of a protected dataset", path)
 				}
 			}
@@ -169,9 +146,7 @@ func TestVirtualTables(t *testing.T) {
 	write(t, "a\n1\n", dir, "garden", "open.csv")
 	path := filepath.Join(dir, "garden", "virtual.db")
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, statement := range []string{
 		`PRAGMA writable_schema = ON`,
 		`INSERT INTO sqlite_schema VALUES ('table', 'words', 'words', 0, 'CREATE VIRTUAL TABLE words USING fts5(x)')`,
@@ -181,22 +156,13 @@ func TestVirtualTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	if out, code := command(t, filepath.Join(t.TempDir(), "data"), "publish", path); code != 1 || strings.Contains(out, "goroutine ") {
 		t.Errorf("publish: exit code %d; want 1 and an error without a stack trace\n%s", code, out)
 	}
 	n := start(t, config{args: []string{"--watch", dir}})
 	n.expect(http.StatusOK, "/api/v1/garden/open/data")
-	write(t, "a\n1\n2\n", dir, "garden", "open.csv")
-	eventually(t, "changes are still published", func(context.Context) error {
-		r, err := n.request(http.MethodGet, "/api/v1/garden/open/data", "")
-		if err == nil && !strings.Contains(r.body, `"total":2`) {
-			err = fmt.Errorf("status %d: %s", r.status, r.body)
-		}
-		return err
-	})
+	n.publishOpen(dir)
 }
 
 // workbook returns an XLSX file: the content of the workbook part's root, and of its only sheet.
@@ -219,16 +185,12 @@ func workbook(t *testing.T, properties, sheet string) string {
 		{"xl/worksheets/sheet1.xml", `<worksheet xmlns="` + spreadsheet + `"><sheetData>` + sheet + `</sheetData></worksheet>`},
 	} {
 		p, err := w.Create(part[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := io.WriteString(p, part[1]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
 	return b.String()
 }
 
@@ -259,7 +221,7 @@ func TestWorkbooks(t *testing.T) {
 				return
 			}
 			n := start(t, config{data: data})
-			if body := n.expect(http.StatusOK, "/api/v1/garden/book/data").body; !strings.Contains(body, tt.want) {
+			if body := n.expect(http.StatusOK, "/api/v1/garden/book/data").Body; !strings.Contains(body, tt.want) {
 				t.Errorf("%s; want %q in it", body, tt.want)
 			}
 		})

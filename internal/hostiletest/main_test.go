@@ -4,6 +4,8 @@ package hostiletest
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,9 +41,7 @@ type config struct {
 func start(t *testing.T, c config) *node {
 	t.Helper()
 	n, err := tryStart(t, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }
 
@@ -74,9 +74,7 @@ func tryStart(t *testing.T, c config) (*node, error) {
 func command(t *testing.T, data string, args ...string) (out string, code int) {
 	t.Helper()
 	out, code, err := programtest.Run(t.Context(), program, []string{"HERBARIUM_DATA=" + data}, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out, code
 }
 
@@ -92,12 +90,8 @@ func publish(t *testing.T, data string, args ...string) {
 func write(t *testing.T, content string, path ...string) string {
 	t.Helper()
 	name := filepath.Join(path...)
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	must(t, os.WriteFile(name, []byte(content), 0o600))
 	return name
 }
 
@@ -106,5 +100,39 @@ func eventually(t *testing.T, what string, f func(context.Context) error) {
 	t.Helper()
 	if err := programtest.Eventually(t.Context(), f); err != nil {
 		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// protected is a descriptor of a dataset that needs a key.
+const protected = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv"}]}`
+
+// writeOpenAndProtected returns a folder with the datasets garden/open and vault/people, which needs a key.
+func writeOpenAndProtected(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	write(t, "a\n1\n", dir, "garden", "open.csv")
+	write(t, "id,name\n1,alice\n", dir, "vault", "people.csv")
+	write(t, protected, dir, "vault", "datapackage.json")
+	return dir
+}
+
+// publishOpen adds a record to garden/open in a watched folder, and waits until the server lists it.
+func (n *node) publishOpen(dir string) {
+	n.t.Helper()
+	write(n.t, "a\n1\n2\n", dir, "garden", "open.csv")
+	eventually(n.t, "changes are published", func(context.Context) error {
+		r, err := n.request(http.MethodGet, "/api/v1/garden/open/data", "")
+		if err == nil && !strings.Contains(r.Body, `"total":2`) {
+			err = fmt.Errorf("status %d: %s", r.Status, r.Body)
+		}
+		return err
+	})
+}
+
+// must fails the test if there is an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

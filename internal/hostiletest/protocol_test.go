@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"herbarium/internal/programtest"
 )
 
 // TestRawRequests sends requests that no library would.
@@ -69,9 +71,7 @@ func TestRawRequests(t *testing.T) {
 func firstAnswer(t *testing.T, n *node, request string) string {
 	t.Helper()
 	conn, err := n.dial("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	go func() { _, _ = io.WriteString(conn, request) }() // it fails if the server has closed the connection
 	answer, _ := io.ReadAll(conn)                        // likewise
 	return string(answer)
@@ -80,51 +80,36 @@ func firstAnswer(t *testing.T, n *node, request string) string {
 // TestFailedKeys guesses keys.
 func TestFailedKeys(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	write(t, "a\n1\n", dir, "garden", "open.csv")
-	write(t, "id,name\n1,alice\n", dir, "vault", "people.csv")
-	write(t, protected, dir, "vault", "datapackage.json")
-	n := start(t, config{args: []string{dir}})
-	var limited response
+	n := start(t, config{args: []string{writeOpenAndProtected(t)}})
+	var limited programtest.Response
 	for i := range 2000 {
 		r, err := n.request(http.MethodGet, "/api/v1/vault/people/data", "", "X-API-Key", fmt.Sprintf("guess-%d", i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.status == http.StatusTooManyRequests {
+		must(t, err)
+		if r.Status == http.StatusTooManyRequests {
 			limited = r
 			break
 		}
-		if r.status != http.StatusUnauthorized {
-			t.Fatalf("status %d; want %d: %s", r.status, http.StatusUnauthorized, r.body)
+		if r.Status != http.StatusUnauthorized {
+			t.Fatalf("status %d; want %d: %s", r.Status, http.StatusUnauthorized, r.Body)
 		}
 	}
-	if limited.status == 0 {
+	if limited.Status == 0 {
 		t.Fatal("2000 wrong keys, and none was answered with 429")
 	}
-	if seconds, err := strconv.Atoi(limited.header.Get("Retry-After")); err != nil || seconds < 1 {
-		t.Errorf("Retry-After is %q; want seconds", limited.header.Get("Retry-After"))
+	if seconds, err := strconv.Atoi(limited.Header.Get("Retry-After")); err != nil || seconds < 1 {
+		t.Errorf("Retry-After is %q; want seconds", limited.Header.Get("Retry-After"))
 	}
 	n.expect(http.StatusOK, "/api/v1/garden/open/data")
 	// Another address is not affected.
-	client := http.Client{Timeout: requestTimeout, Transport: &http.Transport{
+	client := &http.Client{Timeout: requestTimeout, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext(ctx, network, addr)
 		},
 	}}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.URL+"/api/v1/vault/people/data", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-API-Key", token)
-	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		t.Errorf("a valid key from another address: status %d", resp.StatusCode)
+	resp, err := programtest.Send(t.Context(), client, http.MethodGet, n.URL+"/api/v1/vault/people/data", "", "X-API-Key", token)
+	if err != nil || resp.Status != http.StatusOK {
+		t.Errorf("a valid key from another address: status %d, %v", resp.Status, err)
 	}
 }
 

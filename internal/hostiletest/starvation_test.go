@@ -14,17 +14,10 @@ import (
 	"testing"
 )
 
-// protected is a descriptor of a dataset that needs a key.
-const protected = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv"}]}`
-
 // TestHalfSentForms opens as many connections as there are slots for requests, each with a form that never ends.
 func TestHalfSentForms(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	write(t, "name,price\nrose,1\n", dir, "garden", "open.csv")
-	write(t, "id,name\n1,alice\n", dir, "vault", "people.csv")
-	write(t, protected, dir, "vault", "datapackage.json")
-	n := start(t, config{args: []string{dir}})
+	n := start(t, config{args: []string{writeOpenAndProtected(t)}})
 	const clients = 1024
 	for range clients {
 		if _, err := n.dial("POST /datasets/vault/people/key HTTP/1.1\r\nHost: x\r\n" +
@@ -56,12 +49,8 @@ func TestSlowExports(t *testing.T) {
 			encoding = "Accept-Encoding: gzip\r\n"
 		}
 		conn, err := n.dial("")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, conn.(*net.TCPConn).SetReadBuffer(4096))
 		if _, err := fmt.Fprintf(conn, "GET /api/v1/garden/long/data HTTP/1.1\r\nHost: x\r\nAccept: %s\r\n%s\r\n", accept, encoding); err != nil {
 			t.Fatal(err)
 		}
@@ -92,9 +81,7 @@ func TestDisconnectedQueries(t *testing.T) {
 	queries := []string{"name[prefix]=v", "tags[gte]=a", "tags[prefix]=e&name[prefix]=v", "search=" + url.QueryEscape("v* e* f* g*")}
 	for i := range clients {
 		conn, err := n.dial("GET /api/v1/garden/wide/data?" + queries[i%len(queries)] + " HTTP/1.1\r\nHost: x\r\n\r\n")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		conn.Close()
 	}
 	n.expect(http.StatusOK, "/api/v1/garden/wide/data")
@@ -114,8 +101,8 @@ func TestPlantsSearches(t *testing.T) {
 	for w := range writers {
 		wg.Go(func() {
 			for id := w; id < plants; id += writers {
-				if r, err := n.plant(id + 1); err != nil || r.status != http.StatusOK {
-					t.Errorf("plant %d: status %d, %v: %s", id+1, r.status, err, r.body)
+				if r, err := n.plant(id + 1); err != nil || r.Status != http.StatusOK {
+					t.Errorf("plant %d: status %d, %v: %s", id+1, r.Status, err, r.Body)
 					return
 				}
 			}
@@ -132,16 +119,16 @@ func TestPlantsSearches(t *testing.T) {
 				if err != nil && ctx.Err() == nil {
 					t.Errorf("search: %v", err)
 				}
-				if err == nil && r.status != http.StatusOK && r.status != http.StatusServiceUnavailable && r.status != http.StatusTooManyRequests {
-					t.Errorf("search: status %d: %s", r.status, r.body)
+				if err == nil && r.Status != http.StatusOK && r.Status != http.StatusServiceUnavailable && r.Status != http.StatusTooManyRequests {
+					t.Errorf("search: status %d: %s", r.Status, r.Body)
 				}
 			}
 		})
 	}
 	for i := range 10 {
 		n.expect(http.StatusOK, "/api/v1/store/plants/data")
-		if r, err := n.plant(plants + 1 + i); err != nil || r.status != http.StatusOK {
-			t.Errorf("creation beside searches: status %d, %v: %s", r.status, err, r.body)
+		if r, err := n.plant(plants + 1 + i); err != nil || r.Status != http.StatusOK {
+			t.Errorf("creation beside searches: status %d, %v: %s", r.Status, err, r.Body)
 		}
 	}
 	cancel()
@@ -169,9 +156,9 @@ func TestLargePages(t *testing.T) {
 			switch {
 			case err != nil:
 				t.Error(err)
-			case r.status == http.StatusServiceUnavailable: // more at once than the server admits
-			case r.status != http.StatusOK || len(r.body) < records*size || !json.Valid([]byte(r.body)):
-				t.Errorf("status %d, %d bytes; want at least %d of JSON", r.status, len(r.body), records*size)
+			case r.Status == http.StatusServiceUnavailable: // more at once than the server admits
+			case r.Status != http.StatusOK || len(r.Body) < records*size || !json.Valid([]byte(r.Body)):
+				t.Errorf("status %d, %d bytes; want at least %d of JSON", r.Status, len(r.Body), records*size)
 			}
 		})
 	}

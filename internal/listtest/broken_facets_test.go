@@ -46,13 +46,7 @@ func withFacet(change func(f *query.Facet)) facetFault {
 // withFacetTypes returns an engine that treats values of one type as another.
 func withFacetTypes(from, to herb.Type) facetFault {
 	return func(o *Oracle, r *query.FacetRequest) (query.Facets, error) {
-		fields := slices.Clone(o.fields)
-		for i := range fields {
-			if fields[i].Type == from {
-				fields[i].Type = to
-			}
-		}
-		changed := NewOracle(fields, o.records)
+		changed := o.retyped(from, to)
 		facets := query.Facets{}
 		found := o.findAll(r.Request)
 		facets.Total = len(found)
@@ -193,25 +187,5 @@ func isEmptyBucket(b query.Bucket) bool { return b.Count == 0 }
 // TestFaultsInFacets checks that the suite detects every fault, by the named cases and by the random datasets alike.
 func TestFaultsInFacets(t *testing.T) {
 	t.Parallel()
-	for name, fault := range facetFaults() {
-		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
-			return brokenFaceter{NewOracle(fields, records), fault}
-		}}
-		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
-			t.Parallel()
-			if !slices.ContainsFunc(testCases(), func(s testCase) bool {
-				return s.check(t.Context(), e.Open(t, s.fields, s.records)) != nil
-			}) {
-				t.Error("no named case detects it")
-			}
-			const most = 1000
-			seed := uint64(0)
-			for ; seed < most && passes(t, e, seed); seed++ {
-			}
-			if seed == most {
-				t.Errorf("%d random datasets do not detect it", most)
-			}
-			t.Logf("detected by dataset %d", seed)
-		})
-	}
+	checkAllDetected(t, facetFaults(), true, func(o *Oracle, fault facetFault) query.Source { return brokenFaceter{o, fault} })
 }

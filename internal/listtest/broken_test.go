@@ -42,14 +42,19 @@ func withRequest(change func(*query.Request)) broken {
 // withTypes returns an engine that treats values of one type as another.
 func withTypes(from, to herb.Type) broken {
 	return func(o *Oracle, r *query.Request) (query.Page, error) {
-		fields := slices.Clone(o.fields)
-		for i := range fields {
-			if fields[i].Type == from {
-				fields[i].Type = to
-			}
-		}
-		return NewOracle(fields, o.records).List(context.Background(), r)
+		return o.retyped(from, to).List(context.Background(), r)
 	}
+}
+
+// retyped returns an oracle of the same records with the fields of one type changed to another.
+func (o *Oracle) retyped(from, to herb.Type) *Oracle {
+	fields := slices.Clone(o.fields)
+	for i := range fields {
+		if fields[i].Type == from {
+			fields[i].Type = to
+		}
+	}
+	return NewOracle(fields, o.records)
 }
 
 // withOrder returns an engine that reorders the result.
@@ -72,9 +77,34 @@ func (o *Oracle) page(r *query.Request, found []int) query.Page {
 	return page
 }
 
-// passes reports whether the engine passes on a random dataset.
-func passes(t *testing.T, e Engine, seed uint64) bool {
-	return checkRandom(t, e, seed, false) == nil
+// checkDetected checks that one of some random datasets detects the fault of an engine.
+func checkDetected(t *testing.T, e Engine, datasets int) {
+	t.Helper()
+	for seed := range datasets {
+		if checkRandom(t, e, uint64(seed), false) != nil {
+			t.Logf("detected by dataset %d", seed)
+			return
+		}
+	}
+	t.Errorf("%d random datasets do not detect the fault", datasets)
+}
+
+// checkAllDetected checks that random datasets, and named cases if byCases is set, detect each fault of an engine.
+func checkAllDetected[Fault any](t *testing.T, faults map[string]Fault, byCases bool, open func(*Oracle, Fault) query.Source) {
+	for name, fault := range faults {
+		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
+			t.Parallel()
+			e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
+				return open(NewOracle(fields, records), fault)
+			}}
+			if byCases && !slices.ContainsFunc(testCases(), func(s testCase) bool {
+				return s.check(t.Context(), e.Open(t, s.fields, s.records)) != nil
+			}) {
+				t.Error("no named case detects the fault")
+			}
+			checkDetected(t, e, 1000)
+		})
+	}
 }
 
 // withResult returns an engine that corrupts the result.
@@ -303,27 +333,7 @@ func rarityAfterFilter(o *Oracle, r *query.Request) (query.Page, error) {
 // TestFaults checks that the suite detects every fault, by the named cases and by the random datasets alike.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	for name, fault := range faults() {
-		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
-			return brokenLister{NewOracle(fields, records), fault}
-		}}
-		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
-			t.Parallel()
-			if !slices.ContainsFunc(testCases(), func(s testCase) bool {
-				return s.check(t.Context(), e.Open(t, s.fields, s.records)) != nil
-			}) {
-				t.Error("no named case detects it")
-			}
-			const most = 1000
-			seed := uint64(0)
-			for ; seed < most && passes(t, e, seed); seed++ {
-			}
-			if seed == most {
-				t.Errorf("%d random datasets do not detect it", most)
-			}
-			t.Logf("detected by dataset %d", seed)
-		})
-	}
+	checkAllDetected(t, faults(), true, func(o *Oracle, fault broken) query.Source { return brokenLister{o, fault} })
 }
 
 // TestFaultsInWalks checks that walks, concurrent listings and plants detect faults.
@@ -344,36 +354,17 @@ func TestFaultsInWalks(t *testing.T) {
 	if checkConcurrent(t, engine("search ignored")) == nil {
 		t.Error("concurrent listings do not detect a fault")
 	}
-	e := engine("empty values first in descending order")
-	seed := uint64(0)
-	for ; seed < 100 && passes(t, e, seed); seed++ {
-	}
-	if seed == 100 {
-		t.Error("random plants do not detect a fault")
-	}
+	checkDetected(t, engine("empty values first in descending order"), 100)
 }
 
 // TestFaultsInStreams checks that faults of streams are detected if the listing is correct.
 func TestFaultsInStreams(t *testing.T) {
 	t.Parallel()
-	for name, fault := range faults() {
-		if slices.Contains([]string{"page ignored", "total of the page", "no total past the end"}, name) {
-			continue // not faults without pages
-		}
-		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
-			return brokenStreamer{NewOracle(fields, records), fault}
-		}}
-		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
-			t.Parallel()
-			const most = 1000
-			seed := uint64(0)
-			for ; seed < most && passes(t, e, seed); seed++ {
-			}
-			if seed == most {
-				t.Errorf("%d random datasets do not detect it", most)
-			}
-		})
+	all := faults()
+	for _, name := range []string{"page ignored", "total of the page", "no total past the end"} {
+		delete(all, name) // not faults without pages
 	}
+	checkAllDetected(t, all, false, func(o *Oracle, fault broken) query.Source { return brokenStreamer{o, fault} })
 	for _, name := range []string{"descending ignored", "one record too many", "null for empty", "an error"} {
 		if checkWalks(t, Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 			return brokenStreamer{NewOracle(fields, records), faults()[name]}

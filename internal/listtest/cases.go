@@ -52,11 +52,7 @@ func (c testCase) check(ctx context.Context, l query.Source) error {
 }
 
 func (c testCase) checkList(ctx context.Context, l query.Source, q namedQuery) error {
-	r, err := query.Parse(q.raw, c.fields)
-	if err != nil {
-		return err
-	}
-	got, err := list(ctx, l, c.fields, r)
+	got, err := evaluate(ctx, q.raw, c.fields, query.Parse, l.List)
 	if err != nil {
 		return err
 	}
@@ -68,23 +64,19 @@ func (c testCase) checkList(ctx context.Context, l query.Source, q namedQuery) e
 			return err
 		}
 	}
-	want := result{Meta: metaOf(r, total)}
+	want := query.Page{Total: total}
 	for _, id := range ids {
 		i := slices.IndexFunc(c.records, func(rec herb.Record) bool { return rec[0] == id })
 		if i < 0 {
 			return fmt.Errorf("the case has no record %q", id)
 		}
-		want.Records = append(want.Records, c.records[i])
+		want.Records = append(want.Records, c.records[i].AppendJSON(nil, c.fields))
 	}
 	return compare(want, got)
 }
 
 func (c testCase) checkFacets(ctx context.Context, l query.Source, q namedQuery) error {
-	r, err := query.ParseFacets(q.raw, c.fields)
-	if err != nil {
-		return err
-	}
-	facets, err := l.Facets(ctx, r)
+	facets, err := evaluate(ctx, q.raw, c.fields, query.ParseFacets, l.Facets)
 	if err != nil {
 		return err
 	}

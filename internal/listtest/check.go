@@ -16,27 +16,6 @@ import (
 	"herbarium/internal/query"
 )
 
-// result is the decoded result of a request.
-type result struct {
-	Meta    query.Meta
-	Records []herb.Record
-}
-
-// newResult decodes records and checks their format: JSON objects with the fields in order, all values strings.
-func newResult(fields []herb.Field, meta query.Meta, records [][]byte) (result, error) {
-	decoded, err := herb.DecodeRecords(fields, records)
-	return result{meta, decoded}, err
-}
-
-// list executes a request and decodes the page.
-func list(ctx context.Context, l query.Source, fields []herb.Field, r *query.Request) (result, error) {
-	page, err := l.List(ctx, r)
-	if err != nil {
-		return result{}, fmt.Errorf("listing: %w", err)
-	}
-	return newResult(fields, r.Meta(page.Total), page.Records)
-}
-
 // stream executes a request and returns all records. It fails if they are more than most.
 func stream(ctx context.Context, l query.Source, r *query.Request, most int) (records [][]byte, err error) {
 	s, err := l.Stream(ctx, r)
@@ -58,49 +37,47 @@ func stream(ctx context.Context, l query.Source, r *query.Request, most int) (re
 }
 
 // agree compares the page and the stream of an engine with those of the oracle.
-func agree(ctx context.Context, l query.Source, o *Oracle, r *query.Request) error {
-	got, err := list(ctx, l, o.fields, r)
-	if err != nil {
+func agree(ctx context.Context, l query.Source, o *Oracle, raw string) error {
+	if err := agreeOn(ctx, raw, o.fields, query.Parse, l.List, o.List); err != nil {
 		return err
 	}
-	records, total := o.Find(r)
-	if err := compare(result{metaOf(r, total), records}, got); err != nil {
-		return err
+	records := func(s query.Source) func(context.Context, *query.Request) ([][]byte, error) {
+		return func(ctx context.Context, r *query.Request) ([][]byte, error) {
+			return stream(ctx, s, r, len(o.records))
+		}
 	}
-	streamed, err := stream(ctx, l, r, len(o.records))
-	if err != nil {
-		return err
-	}
-	if got, err = newResult(o.fields, got.Meta, streamed); err == nil {
-		err = compare(result{got.Meta, o.matches(r)}, got)
-	}
-	if err != nil {
+	if err := agreeOn(ctx, raw, o.fields, query.Parse, records(l), records(o)); err != nil {
 		return fmt.Errorf("in full: %w", err)
 	}
 	return nil
 }
 
-// agreeInCounts compares the facets or the grid of an engine with those of the oracle. It does nothing if raw is empty.
-func agreeInCounts[Request, Counts any](
+// agreeOn compares the result of an engine with that of the oracle.
+func agreeOn[Request, Result any](
 	ctx context.Context, raw string, fields []herb.Field, parse func(string, []herb.Field) (Request, error),
-	engine, oracle func(context.Context, Request) (Counts, error),
+	engine, oracle func(context.Context, Request) (Result, error),
 ) error {
-	if raw == "" {
-		return nil
-	}
-	r, err := parse(raw, fields)
+	got, err := evaluate(ctx, raw, fields, parse, engine)
 	if err != nil {
 		return err
 	}
-	got, err := engine(ctx, r)
-	if err != nil {
-		return fmt.Errorf("counting: %w", err)
-	}
-	want, err := oracle(ctx, r)
+	want, err := evaluate(ctx, raw, fields, parse, oracle)
 	if err != nil {
 		return err
 	}
 	return compare(want, got)
+}
+
+// evaluate parses and executes a request.
+func evaluate[Request, Result any](
+	ctx context.Context, raw string, fields []herb.Field, parse func(string, []herb.Field) (Request, error),
+	execute func(context.Context, Request) (Result, error),
+) (result Result, err error) {
+	r, err := parse(raw, fields)
+	if err != nil {
+		return result, err
+	}
+	return execute(ctx, r)
 }
 
 // compare returns an error that describes the difference of two results, or nil if they are equal.
@@ -108,7 +85,8 @@ func compare(want, got any) error {
 	if reflect.DeepEqual(want, got) {
 		return nil
 	}
-	diff := cmp.Diff(want, got, cmpopts.EquateEmpty())
+	text := cmp.Transformer("text", func(record []byte) string { return string(record) })
+	diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), text)
 	if diff == "" {
 		return nil
 	}

@@ -62,21 +62,13 @@ func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 
 // Find returns the records of the requested page and the total on all pages.
 func (o *Oracle) Find(r *query.Request) (page []herb.Record, total int) {
-	all := o.matches(r)
-	for i, rec := range all {
+	all := o.findAll(r)
+	for i, n := range all {
 		if i/r.PerPage == r.Page-1 {
-			page = append(page, rec)
+			page = append(page, o.records[n])
 		}
 	}
 	return page, len(all)
-}
-
-// matches returns all matching records in the order of the request.
-func (o *Oracle) matches(r *query.Request) (all []herb.Record) {
-	for _, n := range o.findAll(r) {
-		all = append(all, o.records[n])
-	}
-	return all
 }
 
 // List implements query.Source.
@@ -91,10 +83,10 @@ func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 
 // Stream implements query.Source.
 func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
-	all := o.matches(r)
+	all := o.findAll(r)
 	return query.Stream{Total: len(all), Records: func(yield func([]byte, error) bool) {
-		for _, rec := range all {
-			if err := ctx.Err(); !yield(rec.AppendJSON(nil, o.fields), err) || err != nil {
+		for _, n := range all {
+			if err := ctx.Err(); !yield(o.records[n].AppendJSON(nil, o.fields), err) || err != nil {
 				return
 			}
 		}
@@ -169,20 +161,4 @@ func (o *Oracle) count(fields [][]string) int {
 		n += o.weights[i] * len(words)
 	}
 	return n
-}
-
-// metaOf returns the pagination metadata, computed naively.
-func metaOf(r *query.Request, total int) query.Meta {
-	pages := 0
-	for n := 0; n < total; n += r.PerPage {
-		pages++
-	}
-	return query.Meta{
-		Total:      total,
-		Page:       r.Page,
-		PerPage:    r.PerPage,
-		TotalPages: pages,
-		HasNext:    r.Page < pages,
-		HasPrev:    r.Page > 1 && total > 0,
-	}
 }

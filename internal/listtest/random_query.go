@@ -16,23 +16,10 @@ import (
 func (g *generator) query(fields []herb.Field, records []herb.Record) string {
 	for {
 		raw := g.anyQuery(fields, records)
-		if len(raw) <= query.MaxQueryBytes && filterValues(raw) <= query.MaxFilterValues {
+		if _, err := query.Parse(raw, fields); err == nil {
 			return raw
 		}
 	}
-}
-
-// filterValues returns an upper bound on the number of filter values in a query. A value of a record may contain
-// commas, and [in] splits it into several values.
-func filterValues(raw string) (n int) {
-	for param := range strings.SplitSeq(raw, "&") {
-		name, value, _ := strings.Cut(param, "=")
-		n++
-		if strings.HasSuffix(name, url.QueryEscape("[in]")) {
-			n += strings.Count(value, url.QueryEscape(","))
-		}
-	}
-	return n
 }
 
 func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string {
@@ -46,12 +33,7 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	if len(filterable) > 0 {
 		for range pick(g, []int{0, 0, 0, 1, 1, 1, 2, 3}) {
 			i := pick(g, filterable)
-			name, value := g.condition(fields[i], func() string { return g.sample(fields[i], i, records) })
-			if !strings.HasSuffix(name, "[empty]") || !slices.ContainsFunc(params, func(p string) bool {
-				return strings.HasPrefix(p, url.QueryEscape(name)+"=") // may be given only once
-			}) {
-				add(name, value)
-			}
+			add(g.condition(fields[i], func() string { return g.sample(fields[i], i, records) }))
 		}
 	}
 	if len(searchable) > 0 {
@@ -135,37 +117,27 @@ func (g *generator) sample(f herb.Field, field int, records []herb.Record) strin
 // maxOperand is the maximum length of an operand, so that it does not fill the query string.
 const maxOperand = 100
 
-// condition returns a filter parameter on a field.
+// condition returns a filter parameter on a field. It may be invalid for the type of the field.
 func (g *generator) condition(f herb.Field, sample func() string) (name, value string) {
 	op := pick(g, slices.DeleteFunc(query.Ops(), func(o query.Op) bool { return o == query.OpMatch }))
 	if g.chance(30) {
 		op = query.OpEq
 	}
 	value = sample()
-	if op == query.OpIn && f.Type.IsScalar() && f.Notation.Layout+f.Notation.Group+f.Notation.Decimal != "" {
-		op = query.OpEq // a comma in a value would separate values
-	}
 	switch op {
-	case "empty":
+	case query.OpEmpty:
 		value = pick(g, []string{"true", "false"})
-	case "in":
+	case query.OpIn:
 		values := []string{value}
 		for range g.IntN(4) {
 			values = append(values, sample())
 		}
 		value = strings.Join(values, ",")
 	case query.OpPrefix:
-		if f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean {
-			op = query.OpGte
-			break
-		}
 		value = value[:g.IntN(len(value)+1)]
 		for !utf8.ValidString(value) {
 			value = value[:len(value)-1]
 		}
-	}
-	if _, missing := missingRank(f, value); missing && op != query.OpEq && op != query.OpNe && op != query.OpIn {
-		op = query.OpNe // the other operators need a value
 	}
 	plain := !slices.Contains(query.Reserved(), f.Name) && !strings.HasSuffix(f.Name, "]")
 	if op == query.OpEq && plain && g.chance(70) {

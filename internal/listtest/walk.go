@@ -1,7 +1,6 @@
 package listtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -61,11 +60,11 @@ func checkWalk(ctx context.Context, l query.Source, o *Oracle, raw string, perPa
 	if err != nil {
 		return err
 	}
-	walked, err := newResult(o.fields, query.Meta{}, paged)
-	if err == nil {
-		err = compare(result{Records: o.matches(r)}, walked)
-	}
+	all, err := stream(ctx, o, r, len(o.records))
 	if err != nil {
+		return err
+	}
+	if err := compare(all, paged); err != nil {
 		return err
 	}
 	stopped, err := l.Stream(ctx, r)
@@ -76,10 +75,10 @@ func checkWalk(ctx context.Context, l query.Source, o *Oracle, raw string, perPa
 		break // must leave no state behind that breaks a later read
 	}
 	streamed, err := stream(ctx, l, r, len(o.records))
-	if err == nil && !slices.EqualFunc(paged, streamed, bytes.Equal) {
-		err = fmt.Errorf("the stream differs from the pages:\n%s\n%s", bytes.Join(streamed, []byte{'\n'}), bytes.Join(paged, []byte{'\n'}))
+	if err != nil {
+		return err
 	}
-	return err
+	return compare(all, streamed)
 }
 
 // checkCanceled cancels the context of a stream, which must end long before its last record.
@@ -120,11 +119,7 @@ func checkConcurrent(t testing.TB, e Engine) error {
 		}
 		wg.Go(func() {
 			for _, raw := range raws {
-				r, err := query.Parse(raw, fields)
-				if err == nil {
-					err = agree(t.Context(), l, o, r)
-				}
-				if err != nil {
+				if err := agree(t.Context(), l, o, raw); err != nil {
 					errs[i] = fmt.Errorf("query: %s\n%w", raw, err)
 					return
 				}

@@ -1,4 +1,4 @@
-// Package programtest builds the program and runs it as a server process, for tests.
+// Package programtest builds the program, runs it as a server process and sends requests to it, for tests.
 package programtest
 
 import (
@@ -48,4 +48,16 @@ func SkipWithout(t testing.TB, part, message string) {
 		t.Fatal(message)
 	}
 	t.Skip(message)
+}
+
+// LookPath returns the path of an installed program. Without it, the test is skipped or fails; see SkipWithout.
+func LookPath(t testing.TB, name string) string {
+	t.Helper()
+	for _, candidate := range []string{name, "/usr/sbin/" + name} { // PATH of a user may not contain /usr/sbin
+		if path, err := exec.LookPath(candidate); err == nil {
+			return path
+		}
+	}
+	SkipWithout(t, name, name+" is not installed; `make parts` installs it")
+	return ""
 }

@@ -3,7 +3,6 @@
 package programtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -22,26 +20,8 @@ import (
 // Process is a running program.
 type Process struct {
 	cmd   *exec.Cmd
-	out   output
+	out   Buffer
 	ended chan struct{}
-}
-
-// output collects what a process prints.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
 }
 
 // StartProcess starts a command, which is killed when the calling process ends. Its output is collected.
@@ -163,13 +143,16 @@ func (p *Process) endError() error {
 
 // Wait calls ready until it returns nil. It fails if the process ends before.
 func (p *Process) Wait(ctx context.Context, ready func(context.Context) error) error {
-	return Eventually(ctx, func(ctx context.Context) error {
+	var ended error
+	err := Eventually(ctx, func(ctx context.Context) error {
 		err := ready(ctx)
 		if err != nil && !p.Running() {
-			return permanent{errors.Join(err, p.endError())}
+			ended = errors.Join(err, p.endError())
+			return nil
 		}
 		return err
 	})
+	return errors.Join(err, ended)
 }
 
 // WaitForOutput waits until the process has printed a text that a pattern matches, and returns its first group.
@@ -189,17 +172,14 @@ func (p *Process) WaitForOutput(ctx context.Context, pattern string) (group stri
 // timeout is how long Eventually waits. It is far longer than anything takes, for machines that are busy.
 const timeout = 5 * time.Minute
 
-// permanent is an error that Eventually does not retry.
-type permanent struct{ error }
-
 // Eventually calls f until it returns nil, and returns its last error if that takes longer than timeout.
 func Eventually(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
 		err := f(ctx)
-		if _, stop := errors.AsType[permanent](err); err == nil || stop {
-			return err
+		if err == nil {
+			return nil
 		}
 		select {
 		case <-ctx.Done():

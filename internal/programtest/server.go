@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -79,21 +78,12 @@ func (s *Server) Addr() string { return strings.TrimPrefix(s.URL, "http://") }
 
 // Metrics returns the metrics by their names, with labels as Prometheus prints them.
 func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Admin+"/metrics", nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	resp, err := Send(ctx, http.DefaultClient, http.MethodGet, s.Admin+"/metrics", "")
 	if err != nil {
 		return nil, err
 	}
 	metrics := map[string]float64{}
-	for line := range strings.Lines(string(body)) {
+	for line := range strings.Lines(resp.Body) {
 		line = strings.TrimSpace(line)
 		i := max(0, strings.LastIndexByte(line, ' '))
 		if f, err := strconv.ParseFloat(strings.TrimSpace(line[i:]), 64); err == nil && line[0] != '#' {
@@ -103,13 +93,14 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	return metrics, nil
 }
 
-// Run runs a command of the program to its end and returns its output and exit code.
+// Run runs a command of the program to its end and returns its exit code and standard output. Standard error follows only if it
+// fails, because progress on a slow machine is written there, too.
 func Run(ctx context.Context, program string, settings []string, args ...string) (out string, code int, err error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = Environ(settings...)
-	b, err := cmd.CombinedOutput()
-	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
-		return "", 0, err
+	b, err := cmd.Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		return string(b) + string(failed.Stderr), failed.ExitCode(), nil
 	}
-	return string(b), cmd.ProcessState.ExitCode(), nil
+	return string(b), 0, err
 }

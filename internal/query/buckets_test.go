@@ -63,13 +63,15 @@ func TestBuckets(t *testing.T) {
 		{"the first day of all", herb.TypeDate, "0000-01-01", "0000-01-09", 3, "0000-01-01 0000-01-03 0000-01-10"},
 		{"all days", herb.TypeDate, "0000-01-01", "9999-12-31", 2, "0000-01-01 5000-01-01 9999-12-31"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			buckets := query.Buckets(herb.Field{Type: tt.typ}, tt.least, tt.greatest, tt.most)
-			if got := edgesOf(t, buckets); got != tt.want || len(buckets) > tt.most {
-				t.Errorf("%d buckets: %s\nwant %s", len(buckets), got, tt.want)
-			}
-		})
+		checkEdges(t, tt.name, query.Buckets(herb.Field{Type: tt.typ}, tt.least, tt.greatest, tt.most), tt.most, tt.want)
+	}
+}
+
+// checkEdges checks the number of buckets and their edges.
+func checkEdges(t *testing.T, name string, buckets []query.Bucket, most int, want string) {
+	t.Helper()
+	if got := edgesOf(t, buckets); got != want || len(buckets) > most {
+		t.Errorf("%s: %d buckets: %s\nwant %s", name, len(buckets), got, want)
 	}
 }
 
@@ -120,12 +122,6 @@ func TestLogBuckets(t *testing.T) {
 		{"no number", query.Range{Min: "1", Max: "x", LeastPositive: "1"}, 20, ""},
 		{"no value", query.Range{}, 20, ""},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			buckets := query.LogBuckets(herb.Field{Type: herb.TypeNumber}, tt.r, tt.most)
-			if got := edgesOf(t, buckets); got != tt.want || len(buckets) > tt.most {
-				t.Errorf("%d buckets: %s\nwant %s", len(buckets), got, tt.want)
-			}
-		})
+		checkEdges(t, tt.name, query.LogBuckets(herb.Field{Type: herb.TypeNumber}, tt.r, tt.most), tt.most, tt.want)
 	}
 }

@@ -18,71 +18,49 @@ func costFields() []herb.Field {
 	}
 }
 
-func TestRequestIsExpensive(t *testing.T) {
+func TestIsExpensive(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name, query string
-		expensive   bool // on large datasets
-	}{
-		{"first page", "", false},
-		{"sorted page", "sort=price&order=desc&page=400", false},
-		{"deep page", "per_page=100&page=102", false},
-		{"equality", "title=rose", false},
-		{"range of numbers", "price[gte]=3&price[lt]=9", false},
-		{"element of a list", "tags=3&tags[ne]=4", false},
-		{"range of lists", "tags[gte]=3", true},
-		{"prefix", "title[prefix]=r", false},
-		{"prefix of lists", "tags[prefix]=r", true},
-		{"match", "title[match]=rose", true},
-		{"word", "search=rose", false},
-		{"words", "search=rosa+canina+%22dog+rose%22", false},
-		{"many words", "search=a+b+c+d+e", true},
-		{"prefix of a word", "search=r*", true},
-		{"excluded prefix", "search=rose+-r*", true},
-		{"deep page by relevance", "search=rose&per_page=100&page=102", true},
+	for raw, expensive := range map[string]bool{
+		"":                                  false,
+		"sort=price&order=desc&page=400":    false,
+		"per_page=100&page=102":             false,
+		"title=rose":                        false,
+		"price[gte]=3&price[lt]=9":          false,
+		"tags=3&tags[ne]=4":                 false,
+		"tags[gte]=3":                       true,
+		"title[prefix]=r":                   false,
+		"tags[prefix]=r":                    true,
+		"title[match]=rose":                 true,
+		"search=rose":                       false,
+		"search=rosa+canina+%22dog+rose%22": false,
+		"search=a+b+c+d+e":                  true,
+		"search=r*":                         true,
+		"search=rose+-r*":                   true,
+		"search=rose&per_page=100&page=102": true,
+	} {
+		checkCost(t, raw, query.Parse, (*query.Request).IsExpensive, expensive)
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			req, err := query.Parse(tt.query, costFields())
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkCost(t, req.IsExpensive, tt.expensive)
-		})
+	for _, raw := range []string{
+		"field=title", "field=title&price=3", "field=title&search=rose",
+		"field=title&field=price&field=tags&field=a&field=b&field=c&field=d&field=e&field=f",
+	} {
+		checkCost(t, raw, query.ParseFacets, (*query.FacetRequest).IsExpensive, true)
 	}
 }
 
-func TestFacetRequestIsExpensive(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name, query string
-		expensive   bool
-	}{
-		{"one field", "field=title", true},
-		{"filtered", "field=title&price=3", true},
-		{"search", "field=title&search=rose", true},
-		{"many fields", "field=title&field=price&field=tags&field=a&field=b&field=c&field=d&field=e&field=f", true},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			req, err := query.ParseFacets(tt.query, costFields())
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkCost(t, req.IsExpensive, tt.expensive)
-		})
-	}
-}
-
-// checkCost checks the cost on large and small datasets. Nothing is expensive on small ones.
-func checkCost(t *testing.T, isExpensive func(records int) bool, want bool) {
+// checkCost checks the cost of a request on large and small datasets. Nothing is expensive on small ones.
+func checkCost[Request any](
+	t *testing.T, raw string, parse func(string, []herb.Field) (Request, error), isExpensive func(r Request, records int) bool, want bool,
+) {
 	t.Helper()
-	if got := isExpensive(1_000_000); got != want {
-		t.Errorf("expensive is %t, want %t", got, want)
+	r, err := parse(raw, costFields())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if isExpensive(10_000) {
-		t.Error("expensive on a small dataset")
+	if got := isExpensive(r, 1_000_000); got != want {
+		t.Errorf("%q: expensive is %t, want %t", raw, got, want)
+	}
+	if isExpensive(r, 10_000) {
+		t.Errorf("%q: expensive on a small dataset", raw)
 	}
 }

@@ -1,8 +1,11 @@
 package query_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -25,11 +28,20 @@ func TestParseFacets(t *testing.T) {
 		{"field=id&_filter=title%3Db&_filter=&title=a", "title%5Beq%5D=a&title%5Beq%5D=b&field=id&top=10&buckets=20"},
 		{"field=page&page[eq]=3", "page%5Beq%5D=3&field=page&top=10&buckets=20"},
 	} {
-		want, err := query.ParseFacets(tt.want, catalog())
-		got, err2 := query.ParseFacets(tt.raw, catalog())
-		if diff := diffRequests(want, got); err != nil || err2 != nil || diff != "" {
-			t.Errorf("%q: %v, %v, not the same as %q:\n%s", tt.raw, err2, err, tt.want, diff)
-		}
+		checkSame(t, query.ParseFacets, catalog(), tt.raw, tt.want)
+	}
+}
+
+// TestParseFacets_parameters checks the value that every parameter sets.
+func TestParseFacets_parameters(t *testing.T) {
+	t.Parallel()
+	got, err := query.ParseFacets("field=title&field=id&top=3&_offset=4&_values=x&buckets=5&_scale=log&_edges=all&_own_filter=ignore", catalog())
+	want := &query.FacetRequest{
+		Request: &query.Request{Page: 1, PerPage: 25}, Fields: []int{1, 0}, Top: 3, Offset: 4, Buckets: 5, Scale: query.ScaleLog,
+		Containing: "x", AllEdges: true, IgnoreOwnFilter: true,
+	}
+	if diff := diffRequests(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -100,23 +112,43 @@ func FuzzParseFacets(f *testing.F) {
 		herb.Field{Name: "field[eq]", Type: herb.TypeList, Filterable: true},
 		herb.Field{Name: "q\"&=%\x00", Type: herb.TypeText, Filterable: true},
 	)
-	f.Fuzz(func(t *testing.T, raw string) {
-		r, err := query.ParseFacets(raw, fields)
-		if err != nil {
-			if herb.CodeOf(err) != herb.CodeInvalid || err.Error() == "" {
-				t.Errorf("%q: %#v", raw, err)
-			}
-			return
-		}
-		if len(r.Fields) == 0 || len(r.Fields) > query.MaxFacetFields || r.Top < 0 || r.Top > query.MaxTop ||
-			r.Buckets != 0 && r.Buckets < query.MinBuckets || r.Buckets > query.MaxBuckets {
-			t.Errorf("%q is %+v", raw, r)
-		}
-		if encoded := encodeAgain(t, raw); len(encoded) <= query.MaxQueryBytes { // escaping can exceed the maximum length
-			again, err := query.ParseFacets(encoded, fields)
-			if diff := diffRequests(r, again); err != nil || diff != "" {
-				t.Errorf("%q is not the same as %q: %v\n%s", raw, encoded, err, diff)
-			}
-		}
+	fuzzRequests(f, fields, query.ParseFacets, func(r *query.FacetRequest) bool {
+		return len(r.Fields) > 0 && len(r.Fields) <= query.MaxFacetFields && r.Top >= 0 && r.Top <= query.MaxTop &&
+			(r.Buckets == 0 || r.Buckets >= query.MinBuckets) && r.Buckets <= query.MaxBuckets
 	})
+}
+
+func TestParseGrid(t *testing.T) {
+	t.Parallel()
+	checkSame(t, query.ParseGrid, catalog(), "_x=price&_y=id&_bounds=-180,-90.50,180,90", "_x=price&_y=id&_bounds=-180%2C-90.5%2C180%2C90&_columns=256&_rows=128")
+	checkSame(t, query.ParseGrid, catalog(), "_rows=2&_columns=03&_y=id&_x=id&_bounds=-0,0,1,1&title=a&search=Rose&page=&api_key=k",
+		"title%5Beq%5D=a&search=rose&_x=id&_y=id&_bounds=0%2C0%2C1%2C1&_columns=3&_rows=2")
+}
+
+// TestParseGrid_parameters checks the value that every parameter sets.
+func TestParseGrid_parameters(t *testing.T) {
+	t.Parallel()
+	got, err := query.ParseGrid("_x=price&_y=id&_bounds=-180,-90.5,181,91&_columns=3&_rows=2", catalog())
+	want := &query.GridRequest{
+		Request: &query.Request{Page: 1, PerPage: 25}, X: 3, Y: 0, Columns: 3, Rows: 2,
+		Bounds: query.Bounds{MinX: -180, MinY: -90.5, MaxX: 181, MaxY: 91},
+	}
+	if diff := diffRequests(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestGridEdges(t *testing.T) {
+	t.Parallel()
+	g := query.GridRequest{Columns: 3, Rows: 2, Bounds: query.Bounds{MinX: 0.1, MaxX: 0.4, MinY: -90, MaxY: 90}}
+	if diff := cmp.Diff([]string{"-90", "0", "90"}, g.EdgesY()); diff != "" {
+		t.Error(diff)
+	}
+	low, high := 0.1, 0.4
+	for i, edge := range g.EdgesX() {
+		want := low + (high-low)*float64(i)/3
+		if got, err := strconv.ParseFloat(edge, 64); err != nil || got != want && i < 3 || i == 3 && got != high {
+			t.Errorf("edge %d is %s, %v", i, edge, err)
+		}
+	}
 }

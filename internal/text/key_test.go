@@ -245,16 +245,26 @@ func TestKey(t *testing.T) {
 func TestKey_ascii(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
+	var ascii []rune
+	for c := range rune(128) {
+		ascii = append(ascii, c)
+	}
 	for range 20_000 {
-		b := make([]byte, rng.IntN(12))
-		for i := range b {
-			b[i] = byte(rng.IntN(128))
-		}
-		got, _ := text.Key(herb.TypeText, string(b))
-		if want, _ := text.Key(herb.TypeText, string(b)+"\u00ad"); got != want {
-			t.Fatalf("the key of %q is %x; with the collator it is %x", b, got, want)
+		s := randomText(rng, ascii, 11)
+		got, _ := text.Key(herb.TypeText, s)
+		if want, _ := text.Key(herb.TypeText, s+"\u00ad"); got != want {
+			t.Fatalf("the key of %q is %x; with the collator it is %x", s, got, want)
 		}
 	}
+}
+
+// randomText returns a text of at most some of the letters.
+func randomText(r *rand.Rand, letters []rune, most int) string {
+	s := make([]rune, r.IntN(most+1))
+	for i := range s {
+		s[i] = letters[r.IntN(len(letters))]
+	}
+	return string(s)
 }
 
 // TestPrimaryKey checks which texts begin with which others.
@@ -322,10 +332,7 @@ func TestSubstring_random(t *testing.T) {
 	g := rand.New(rand.NewPCG(seed, 1))
 	letters := []rune("abcXYZ 019-éßあ物\u4e00\u9fff\U00020000")
 	for range 2000 {
-		s := make([]rune, 1+g.IntN(8))
-		for i := range s {
-			s[i] = letters[g.IntN(len(letters))]
-		}
+		s := []rune("x" + randomText(g, letters, 8))
 		from := g.IntN(len(s))
 		part := string(s[from : from+1+g.IntN(len(s)-from)])
 		if !text.NewSubstring(part).In([]byte(string(s))) {
@@ -351,37 +358,30 @@ func TestSubstring_weights(t *testing.T) {
 	}
 	g := rand.New(rand.NewPCG(testseed.Seed(t), 4))
 	letters := []rune("abcXYZ 019-éßæλあ物\u0301\t\U00020000")
-	random := func(most int) string {
-		s := make([]rune, g.IntN(most+1))
-		for i := range s {
-			s[i] = letters[g.IntN(len(letters))]
-		}
-		return string(s)
-	}
 	for range 5000 {
-		check(random(2), random(8))
+		check(randomText(g, letters, 2), randomText(g, letters, 8))
 	}
 }
 
 // containsWeights reports whether the primary weights of a text contain those of another, weight by weight.
 func containsWeights(s, part string) bool {
-	weights := func(s string) (w []string) {
-		for key := text.CollationKey(s); key[:2] != "\x00\x00"; {
-			n := 2
-			if key[0] >= 0x80 {
-				n = 3
-			}
-			w, key = append(w, key[:n]), key[n:]
-		}
-		return w
-	}
-	all, sub := weights(s), weights(part)
+	all, _ := cutPrimaryWeights(text.CollationKey(s))
+	sub, _ := cutPrimaryWeights(text.CollationKey(part))
 	for i := 0; i+len(sub) <= len(all); i++ {
 		if slices.Equal(all[i:i+len(sub)], sub) {
 			return true
 		}
 	}
 	return false
+}
+
+// cutPrimaryWeights returns the primary weights of a collation key, and the rest of it.
+func cutPrimaryWeights(key string) (weights []string, rest string) {
+	for key[:2] != "\x00\x00" {
+		n := 2 + int(key[0]>>7) // those whose first byte has its high bit set are longer
+		weights, key = append(weights, key[:n]), key[n:]
+	}
+	return weights, key
 }
 
 // TestIsPrintableASCII_uniqueKeys checks that two texts of printable ASCII never have the same sort key.

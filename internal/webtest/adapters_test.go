@@ -1,8 +1,6 @@
 package webtest_test
 
 import (
-	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -61,21 +59,11 @@ func TestAdapters(t *testing.T) {
 // titles returns the titles of a listing of the garden.
 func (s *site) titles(t *testing.T, query string) (titles []string) {
 	t.Helper()
-	response, err := http.Get(s.url + "/api/v1/garden/catalog/data?" + query)
-	if err != nil {
-		t.Fatal(err)
+	for _, record := range get(t, s.url+"/api/v1/garden/catalog/data?"+query).Data {
+		titles = append(titles, record["title"])
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var page struct{ Data []struct{ Title string } }
-	if err := json.Unmarshal(body, &page); err != nil || len(page.Data) == 0 {
-		t.Fatalf("%s: %v: %s", query, err, body)
-	}
-	for _, record := range page.Data {
-		titles = append(titles, record.Title)
+	if len(titles) == 0 {
+		t.Fatalf("%s: no records", query)
 	}
 	return titles
 }
@@ -110,9 +98,7 @@ func serveAdapters(t *testing.T) string {
 func bundle(t *testing.T, libraries, script, out string) {
 	t.Helper()
 	modules, err := filepath.Abs(libraries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(modules, ".bin", "esbuild"),
 		"--bundle", "--log-level=warning", `--define:process.env.NODE_ENV="production"`, "--outfile="+out, script)
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules)

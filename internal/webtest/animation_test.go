@@ -24,9 +24,7 @@ func animate(t *testing.T, frames []frame) []byte {
 	times := map[color.NRGBA]int{}
 	for _, f := range frames {
 		picture, err := png.Decode(bytes.NewReader(f.picture))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pictures = append(pictures, picture)
 		countColors(picture, times)
 	}
@@ -47,9 +45,7 @@ func animate(t *testing.T, frames []frame) []byte {
 		animation.Image, animation.Delay = append(animation.Image, part), append(animation.Delay, frames[i].delay)
 	}
 	var out bytes.Buffer
-	if err := gif.EncodeAll(&out, &animation); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gif.EncodeAll(&out, &animation))
 	return out.Bytes()
 }
 

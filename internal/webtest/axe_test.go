@@ -11,20 +11,34 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// axeScript reads the accessibility rules of axe-core.
-var axeScript = sync.OnceValues(func() ([]byte, error) {
+// readAxe reads the accessibility rules of axe-core.
+var readAxe = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(filepath.Join("..", "..", "tools", "axe", "node_modules", "axe-core", "axe.min.js"))
 })
+
+// axeScript returns a script that loads axe-core. Without it, the test is skipped.
+func axeScript(t *testing.T) string {
+	t.Helper()
+	script, err := readAxe()
+	if err != nil {
+		programtest.SkipWithout(t, "axe", "axe-core is not installed; npm ci --prefix tools/axe installs it")
+	}
+	return string(script) + "; true"
+}
+
+// allRules are the options of axe-core for all its rules: those for WCAG A and AA, best practices and experimental ones.
+const allRules = `{ resultTypes: ["violations"], runOnly:
+	axe.getRules().filter((rule) => !rule.tags.some((tag) => /aaa|deprecated|obsolete/.test(tag))).map((rule) => rule.ruleId) }`
+
+// colorRules are the options of axe-core for the rules that depend on the theme.
+const colorRules = `{ runOnly: ["color-contrast", "link-in-text-block"], resultTypes: ["violations"] }`
 
 // TestAccessibility checks every view with all axe-core rules in the light theme, and with the rules that depend on the theme or
 // on the screen in the dark theme and on a phone. Pages have few rows: axe-core takes time for
 // each element, and all rows are alike.
 func TestAccessibility(t *testing.T) {
 	t.Parallel()
-	script, err := axeScript()
-	if err != nil {
-		programtest.SkipWithout(t, "axe", "axe-core is not installed; npm ci --prefix tools/axe installs it")
-	}
+	script := axeScript(t)
 	s := newSite(t, nil)
 	views := []struct{ name, path, then string }{
 		{"catalogue", "/", ""},
@@ -67,10 +81,10 @@ func TestAccessibility(t *testing.T) {
 				if view.name == "docs" {
 					b.until("document.querySelector('.opblock.is-open .responses-table')")
 				}
-				eval[bool](b, string(script)+"; true")
+				eval[bool](b, script)
 				b.axe(view.name+", light", allRules)
 				b.dark(true)
-				b.axe(view.name+", dark", `{ runOnly: ["color-contrast", "link-in-text-block"], resultTypes: ["violations"] }`)
+				b.axe(view.name+", dark", colorRules)
 				if view.name == "docs" { // also with the dark theme selected on a light system
 					b.dark(false)
 					b.click("[data-theme-toggle]")
@@ -85,6 +99,33 @@ func TestAccessibility(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAccessibility_more checks further views: with all rules in the light theme, and with those for colors in the dark one.
+func TestAccessibility_more(t *testing.T) {
+	t.Parallel()
+	script := axeScript(t)
+	s := newSite(t, nil)
+	older := s.olderVersion(t)
+	b := open(t, s, tabOptions{fails: []int{400, 401, 404}})
+	for _, view := range []struct{ name, path, then string }{
+		{"keyword", "/?keyword=plants", ""},
+		{"older version", catalog + "?per_page=3&_version=" + older, ""},
+		{"older version, about", catalog + "/about?_version=" + older, ""},
+		{"more values", manyValues + "?per_page=3&_more=city&_offset=200", ""},
+		{"charts of the server", catalog + "?per_page=3&_charts=1&_fields=title,category,price", ""},
+		{"wide", wide + "?per_page=2&_fields=key,amount_8,kind_9,day_10,flag_12,labels_13,empty_14,skewed_15", ""},
+		{"wide columns", wide + "?per_page=1&_fields=key,name&_menu=columns&_find=kind_9", ""},
+		{"site key", "/key", ""},
+	} {
+		b.visit(view.path)
+		b.settled()
+		eval[bool](b, script)
+		b.axe(view.name+", light", allRules)
+		b.dark(true)
+		b.axe(view.name+", dark", colorRules)
+		b.dark(false)
 	}
 }
 

@@ -3,7 +3,6 @@ package webtest_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/programtest"
 )
 
 // eachWay runs a test with and without scripts.
@@ -40,17 +40,12 @@ type listing struct {
 
 func get(t *testing.T, address string) (l listing) {
 	t.Helper()
-	res, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
+	res, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodGet, address, "")
 	if err == nil {
-		err = json.Unmarshal(body, &l)
+		err = json.Unmarshal([]byte(res.Body), &l)
 	}
-	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %d %v %s", address, res.StatusCode, err, body)
+	if err != nil || res.Status != http.StatusOK {
+		t.Fatalf("%s: %d %v %s", address, res.Status, err, res.Body)
 	}
 	return l
 }

@@ -156,3 +156,9 @@ func (e *events) report(t *testing.T, fails []int) {
 		}
 	}
 }
+
+// blockOutside blocks a request to another host.
+func blockOutside(ctx context.Context, e fetch.EventRequestPaused) {
+	_, _ = chromedp.Call(ctx, fetch.FailRequest, // fails only if the tab is gone
+		fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: network.ErrorReasonBlockedByClient})
+}

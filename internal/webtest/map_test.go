@@ -7,11 +7,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
-
-	"herbarium/internal/programtest"
 )
 
 // pixelOf returns the pixel of coordinates on the map, by the part of the world that the map shows.
@@ -162,18 +161,29 @@ func TestMap_withoutScript(t *testing.T) {
 
 func TestMap_accessibility(t *testing.T) {
 	t.Parallel()
-	script, err := axeScript()
-	if err != nil {
-		programtest.SkipWithout(t, "axe", "axe-core is not installed; npm ci --prefix tools/axe installs it")
-	}
+	script := axeScript(t)
 	b := open(t, newSite(t, nil), tabOptions{})
 	b.visit(wide + "/map?kind_9=red&_record=2")
 	b.drawn()
-	eval[bool](b, string(script)+"; true")
+	eval[bool](b, script)
 	b.axe("map, light", `{ rules: { "target-size": { enabled: true } }, resultTypes: ["violations"] }`)
 	b.dark(true)
-	b.axe("map, dark", `{ runOnly: ["color-contrast", "link-in-text-block"], resultTypes: ["violations"] }`)
+	b.axe("map, dark", colorRules)
 	b.dark(false)
 	b.screen(tabOptions{phone: true})
 	b.axe("map, phone", `{ rules: { "target-size": { enabled: true }, "color-contrast": { enabled: false } }, resultTypes: ["violations"] }`)
+}
+
+// TestMap_call checks that the bar below a map shows the API call for what is drawn: without a script, counts.
+func TestMap_call(t *testing.T) {
+	t.Parallel()
+	for _, script := range []bool{true, false} {
+		b := open(t, newSite(t, nil), tabOptions{noScript: !script})
+		b.visit(wide + "/map?latitude[gte]=0")
+		b.settled()
+		want := map[bool]string{true: "/api/v1/wide/thousand/data?latitude[gte]=0", false: "/api/v1/wide/thousand/grid?latitude[gte]=0"}[script]
+		if got := b.text("#call"); !strings.HasPrefix(got, "GET "+want) || strings.Count(got, "/api/") != 1 {
+			t.Errorf("script %v: the call is %q, want %q", script, got, want)
+		}
+	}
 }

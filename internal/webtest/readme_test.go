@@ -10,15 +10,9 @@ func TestReadme(t *testing.T) {
 	t.Parallel()
 	l := &library{}
 	t.Cleanup(l.stop)
-	if err := l.open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.publishFolder(t.Context(), example); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.data.Library.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.open(t.Context()))
+	must(t, l.publishFolder(t.Context(), example))
+	must(t, l.data.Library.Refresh(t.Context()))
 	b := open(t, l.serve(t, nil), tabOptions{width: 1440})
 	for _, path := range []string{"/", catalog, catalog + "?search=rose", catalog + "?_record=1", catalog + "/about", catalog + "/api", catalog + "/versions"} {
 		if status := b.visit(path); status != 200 {

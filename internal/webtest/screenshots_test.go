@@ -78,9 +78,7 @@ func TestPictures(t *testing.T) {
 						t.Errorf("the picture has %d bytes; at most %d", len(picture), maxPicture)
 					}
 				}
-				if err := os.WriteFile(filepath.Join(folder, view.name+".png"), picture, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(filepath.Join(folder, view.name+".png"), picture, 0o644))
 			}
 		})
 	}
@@ -124,24 +122,18 @@ func TestAnimation(t *testing.T) {
 	if *update {
 		folder = picturesFolder
 	}
-	if err := os.WriteFile(filepath.Join(folder, "typing.gif"), animation, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "typing.gif"), animation, 0o644))
 }
 
 // compress reduces a picture to its 256 most frequent colors.
 func compress(t *testing.T, picture []byte) []byte {
 	t.Helper()
 	from, err := png.Decode(bytes.NewReader(picture))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	times := map[color.NRGBA]int{}
 	countColors(from, times)
 	palette, index := reduceColors(times)
 	var out bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, paletted(from, palette, index)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, paletted(from, palette, index)))
 	return out.Bytes()
 }

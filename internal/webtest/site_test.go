@@ -158,21 +158,15 @@ func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	pages, err := web.New(web.Options{
 		Library: l.data.Library, Keys: l.verifier, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors, PublicURL: publicURL, Version: "1.0",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(runtime.GOMAXPROCS(0), 1<<30)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	api, err := httpapi.New(httpapi.Options{
 		Library: l.data.Library, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages,
 		PublicURL: publicURL, Version: "1.0", Log: slog.New(slog.DiscardHandler), Admission: lanes,
 		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return api
 }
 
@@ -233,3 +227,11 @@ const emptyPackage = `{"name": "empty", "resources": [{"name": "none", "path": "
 
 const widePackage = `{"name": "wide", "resources": [{"name": "thousand", "path": "thousand.csv", "title": "A thousand columns",
 	"description": "Columns of all types.", "schema": {"primaryKey": ["key"]}}]}`
+
+// must fails the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

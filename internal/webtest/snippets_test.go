@@ -47,9 +47,7 @@ func TestSnippets(t *testing.T) {
 				programtest.SkipWithout(t, language.program, language.program+" is not installed")
 			}
 			file := filepath.Join(t.TempDir(), language.file)
-			if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(file, []byte(code), 0o600))
 			args := []string{file}
 			if language.program == "go" {
 				args = []string{"run", file}

@@ -49,9 +49,7 @@ func open(t *testing.T, s *site, opts tabOptions) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(chromium.in(t), chromedp.WithNewBrowserContext())
 	b := &tab{T: t, site: s, ctx: ctx, noScript: opts.noScript}
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, chromedp.Do(ctx))
 	b.events = listen(ctx, s.url, opts.also)
 	t.Cleanup(func() {
 		cancel()
@@ -109,9 +107,7 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		b.Fatal(err)
-	}
+	must(b, chromedp.Do(ctx, steps...))
 }
 
 // visit opens a path of the site and returns the HTTP status.
@@ -290,9 +286,7 @@ func (b *tab) column(field string) []string {
 func (b *tab) query() url.Values {
 	b.Helper()
 	q, err := url.ParseQuery(strings.TrimPrefix(eval[string](b, "location.search"), "?"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	return q
 }
 
@@ -315,9 +309,7 @@ func (b *tab) allowClipboard() {
 			Permission: &browser.PermissionDescriptor{Name: name}, Setting: browser.PermissionSettingGranted,
 			BrowserContextID: chromedp.FromContext(b.ctx).BrowserContextID,
 		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 	}
 }
 

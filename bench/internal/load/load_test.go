@@ -35,7 +35,7 @@ func TestRun_count(t *testing.T) {
 		conns[r.RemoteAddr] = true
 		mu.Unlock()
 		if r.RequestURI != "/a?b=c" || r.Header.Get("Accept-Encoding") != "gzip" {
-			t.Errorf("asked for %s with %v", r.RequestURI, r.Header)
+			t.Errorf("request for %s with %v", r.RequestURI, r.Header)
 		}
 		_, _ = io.WriteString(w, "seventeen letters")
 	})

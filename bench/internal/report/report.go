@@ -17,11 +17,10 @@ import (
 
 // Report is a page of measurements.
 type Report struct {
-	Title   string
-	Text    string // how they were made
-	Machine Machine
-	Notes   string // Markdown after the measurements
-	lines   []string
+	Title string
+	Text  string // how they were made
+	Notes string // Markdown after the measurements
+	lines []string
 }
 
 // Value is one figure of a measurement.
@@ -53,11 +52,15 @@ func (r *Report) Add(name string, n int, values ...Value) {
 	r.lines = append(r.lines, b.String())
 }
 
-// Write writes the page to a file.
-func (r *Report) Write(path string) error {
+// Write writes the page to a file. It describes this machine and needs Linux.
+func (r *Report) Write(ctx context.Context, path string) error {
+	cpu, machine, err := describeMachine(ctx)
+	if err != nil {
+		return err
+	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n\n%s\n\nMeasured on %s.\n\n```\n", r.Title, r.Text, r.Machine.Description)
-	fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: herbarium/bench\ncpu: %s\n", runtime.GOOS, runtime.GOARCH, r.Machine.CPU)
+	fmt.Fprintf(&b, "# %s\n\n%s\n\nMeasured on %s.\n\n```\n", r.Title, r.Text, machine)
+	fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: herbarium/bench\ncpu: %s\n", runtime.GOOS, runtime.GOARCH, cpu)
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, line := range r.lines {
 		fmt.Fprintln(table, line)
@@ -69,23 +72,17 @@ func (r *Report) Write(path string) error {
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-// Machine describes where and when measurements were made, and of what.
-type Machine struct {
-	CPU         string
-	Description string
-}
-
-// ThisMachine describes this machine and the source. It needs Linux.
-func ThisMachine(ctx context.Context) (Machine, error) {
+// describeMachine describes where and when measurements were made, and of what source.
+func describeMachine(ctx context.Context) (cpu, description string, err error) {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {
-		return Machine{}, err
+		return "", "", err
 	}
 	memory, err := proc.Meminfo()
 	if err != nil {
-		return Machine{}, err
+		return "", "", err
 	}
-	cpu := runtime.GOARCH
+	cpu = runtime.GOARCH
 	if cores, err := proc.CPUInfo(); err == nil && len(cores) > 0 && cores[0].ModelName != "" {
 		cpu = cores[0].ModelName
 	}
@@ -96,7 +93,7 @@ func ThisMachine(ctx context.Context) (Machine, error) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	return Machine{cpu, fmt.Sprintf("%s, %d cores, %.1f GiB of memory, Linux %s, %s, on %s, at commit %s",
+	return cpu, fmt.Sprintf("%s, %d cores, %.1f GiB of memory, Linux %s, %s, on %s, at commit %s",
 		cpu, runtime.NumCPU(), float64(*memory.MemTotalBytes)/(1<<30), output("uname", "-r"), runtime.Version(),
-		time.Now().UTC().Format("2006-01-02 15:04 MST"), output("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"))}, nil
+		time.Now().UTC().Format("2006-01-02 15:04 MST"), output("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")), nil
 }
