@@ -28,6 +28,15 @@ func TestPaceWait(t *testing.T) {
 	}
 }
 
+func newController(t *testing.T) *Controller {
+	t.Helper()
+	c, err := New(Options{Limits: DefaultLimits(2, 1<<30)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // TestPace checks that expensive work waits for cheap requests and writes that arrive, and for nothing else.
 func TestPace(t *testing.T) {
 	t.Parallel()
@@ -35,10 +44,7 @@ func TestPace(t *testing.T) {
 		t.Run(lane.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				c, err := New(Options{Limits: DefaultLimits(2, 1<<30)})
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := newController(t)
 				pause := c.Pace(t.Context())
 				for range 10 {
 					release, err := c.Acquire(t.Context(), lane)
@@ -65,10 +71,7 @@ func TestPace(t *testing.T) {
 func TestAcquirePaced(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, err := New(Options{Limits: DefaultLimits(2, 1<<30)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := newController(t)
 		ticket := c.NewTicket()
 		release, err := AcquirePaced(NewContext(t.Context(), &ticket))
 		if err != nil || c.InFlight(Expensive) != 1 {
@@ -89,10 +92,7 @@ func TestAcquirePaced(t *testing.T) {
 func TestPace_expensiveRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, err := New(Options{Limits: DefaultLimits(2, 1<<30)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := newController(t)
 		pause := c.Pace(t.Context())
 		for range 10 {
 			ticket := c.NewTicket()

@@ -24,6 +24,7 @@ import (
 	"herbarium/internal/blobs"
 	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/herb"
+	"herbarium/internal/programtest"
 )
 
 func TestMain(m *testing.M) {
@@ -43,14 +44,8 @@ func TestMain(m *testing.M) {
 func open(t *testing.T, address string, opts blobs.Options) *blobs.Bucket {
 	t.Helper()
 	b, err := blobs.Open(address, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	programtest.Check(t, err)
+	programtest.CloseAfter(t, b)
 	return b
 }
 
@@ -143,7 +138,7 @@ func conform(t *testing.T, place func(t *testing.T) string) {
 		{"source that fails", failingSource},
 		{"writer that fails", failingWriter},
 		{"names", wrongNames},
-		{"abort leaves what is whole", abortLeavesObjects},
+		{"abort keeps complete objects", abortLeavesObjects},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			// Not in parallel, because each of them may hold parts of a large file in memory.

@@ -16,6 +16,7 @@ import (
 	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/programtest"
 	"herbarium/internal/query"
 	"herbarium/internal/store/sqlite"
 )
@@ -30,11 +31,7 @@ func TestLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := catalogue.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	programtest.CloseAfter(t, catalogue)
 	node := func(ahead time.Duration) *library.Library {
 		t.Helper()
 		l, err := library.Open(catalogue, library.Options{
@@ -44,11 +41,7 @@ func TestLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() {
-			if err := l.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		programtest.CloseAfter(t, l)
 		return l
 	}
 	publisher, reader, collector := node(0), node(0), node(2*time.Hour)

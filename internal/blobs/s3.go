@@ -300,7 +300,7 @@ type noCredentials string
 
 func (n noCredentials) Error() string { return string(n) }
 
-// credentialChain asks several providers in turn. credentials.Chain would send unsigned requests when none has credentials,
+// credentialChain queries several providers in turn. credentials.Chain would send unsigned requests when none has credentials,
 // which stores answer with a misleading "access denied".
 type credentialChain struct {
 	providers []credentials.Provider

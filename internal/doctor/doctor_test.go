@@ -203,7 +203,8 @@ func TestCheckFiles(t *testing.T) {
 	must(t, err)
 	for _, name := range []string{"a", "b", "c", "d"} {
 		v := herb.Dataset{Ref: herb.Ref{Namespace: "x", Name: name}, Version: name + "1", Access: herb.AccessOpen, Published: noon}
-		must(t, s.AddVersion(t.Context(), v, ""))
+		_, err := s.AddVersion(t.Context(), v, "", 1, noon)
+		must(t, err)
 	}
 	must(t, s.Close())
 	must(t, os.WriteFile(filepath.Join(blobs, "a1.segment"), nil, 0o600))

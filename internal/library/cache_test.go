@@ -57,13 +57,20 @@ func fill(t *testing.T, c *cluster, datasets, room int) (ds []herb.Dataset, size
 	return ds, most*int64(room) + most/2
 }
 
+// cached returns a node with a cache of a size, after it has prefetched what fits.
+func (c *cluster) cached(t *testing.T, size int64) *node {
+	t.Helper()
+	b := c.node(t, func(o *library.Options) { o.CacheSize = size }).run(t)
+	pass(5 * time.Second)
+	return b
+}
+
 // TestCache: datasets are prefetched while they fit, the others are fetched on demand and replace the least recently used.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		ds, size := fill(t, c, 5, 3)
-		b := c.node(t, func(o *library.Options) { o.CacheSize = size }).run(t)
-		pass(5 * time.Second)
+		b := c.cached(t, size)
 		wantFiles(t, b, ds[0], ds[1], ds[2])
 		wantHealth(t, b.Library, library.Health{Open: 3, Cold: 2})
 		for _, i := range []int{0, 2} {
@@ -121,8 +128,7 @@ func TestCache_oldVersionsFirst(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		ds, size := fill(t, c, 2, 3)
-		b := c.node(t, func(o *library.Options) { o.CacheSize = size }).run(t)
-		pass(5 * time.Second)
+		b := c.cached(t, size)
 		publisher := c.node(t, nil)
 		second := publishAs(t, publisher.Library, named(0), 99)
 		pass(3 * time.Second)
@@ -142,8 +148,7 @@ func TestCache_largerThanAll(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		ds, _ := fill(t, c, 2, 1)
-		b := c.node(t, func(o *library.Options) { o.CacheSize = 1 }).run(t)
-		pass(5 * time.Second)
+		b := c.cached(t, 1)
 		wantFiles(t, b)
 		for range 3 {
 			wantListed(t, b.Library, named(0), 100)

@@ -1,7 +1,6 @@
 package library_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -39,16 +38,7 @@ func inCluster(t *testing.T, test func(t *testing.T, c *cluster)) {
 
 func newCluster(t testing.TB) *cluster {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &cluster{db: db, bucket: newBucket(t, time.Now)}
+	return &cluster{db: openDB(t, t.TempDir()), bucket: newBucket(t, time.Now)}
 }
 
 // node is a library with a folder of its own.
@@ -102,6 +92,16 @@ func (n *node) run(t testing.TB) *node {
 	n.stop = sync.OnceFunc(func() { cancel(); running.Wait(); closing() })
 	t.Cleanup(n.stop)
 	return n
+}
+
+// serving returns a publisher, and a node that runs and lists the one record that the publisher has published.
+func (c *cluster) serving(t testing.TB) (publisher, b *node) {
+	t.Helper()
+	publisher = c.node(t, nil)
+	publishAs(t, publisher.Library, ref, 1)
+	b = c.node(t, nil).run(t)
+	pass(3 * time.Second)
+	return publisher, b
 }
 
 // restart closes the library of a node and opens it again on the same folder.
@@ -203,15 +203,16 @@ func (u *unsteady) Versions(ctx context.Context) ([]string, error) {
 
 // logBook records the log.
 type logBook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	mu    sync.Mutex
+	lines []string
 }
 
-// Write implements io.Writer.
+// Write adds a line.
 func (b *logBook) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.text.Write(p)
+	b.lines = append(b.lines, string(p))
+	return len(p), nil
 }
 
 // count returns the number of lines that contain part.
@@ -219,7 +220,7 @@ func (b *logBook) count(part string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := 0
-	for line := range strings.Lines(b.text.String()) {
+	for _, line := range b.lines {
 		if strings.Contains(line, part) {
 			n++
 		}
@@ -230,7 +231,7 @@ func (b *logBook) count(part string) int {
 func (b *logBook) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.text.String()
+	return strings.Join(b.lines, "")
 }
 
 // pass advances the fake time.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -152,22 +151,20 @@ const abandonedAge = time.Hour
 
 // Sweep removes files of interrupted publishes and downloads, and files of versions that are no longer in the catalogue.
 //
-// Publishes, downloads and migrations hold a shared lock while they run, so Sweep only removes files of retired versions while there
-// is one in any process; the next Sweep after it has ended or was killed removes its leftovers. On a file system without locks,
-// files are removed when they are older than abandonedAge.
+// Publishes, downloads and migrations hold a shared lock while they run, so Sweep does nothing while there is one in any process;
+// the next Sweep after it has ended or was killed removes its leftovers. On a file system without locks, files are removed when
+// they are older than abandonedAge.
 func (l *Library) Sweep(ctx context.Context) error {
 	lock, err := os.Open(l.notifier.file.Name())
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	g := garbage{stored: map[string]time.Time{}, orphanAge: abandonedAge, remove: l.removeFile}
-	locked := filesystem.TryLock(lock)
-	idle, busy := locked == nil, errors.Is(locked, filesystem.ErrLocked)
-	if idle {
-		g.orphanAge = 0
-	} else if busy {
-		g.orphanAge = math.MaxInt64
+	minAge := time.Duration(0)
+	if err := filesystem.TryLock(lock); errors.Is(err, filesystem.ErrLocked) {
+		return nil
+	} else if err != nil {
+		minAge = abandonedAge
 	}
 	files, err := l.opts.FS.ReadDir(l.opts.Dir)
 	if err != nil {
@@ -177,7 +174,7 @@ func (l *Library) Sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	inCatalogue := newSet(versions)
+	inCatalogue, unused := newSet(versions), map[string]time.Time{}
 	for _, f := range files {
 		const copySuffix = ".tmp" // of files that blobs writes while a migration copies segments into the folder
 		ext := filepath.Ext(f.Name())
@@ -190,9 +187,10 @@ func (l *Library) Sweep(ctx context.Context) error {
 		case errors.Is(failed, os.ErrNotExist):
 		case failed != nil:
 			err = errors.Join(err, failed)
+		case l.opts.Now().Sub(info.ModTime()) < minAge:
 		case ext == store.SegmentSuffix && !l.shared(): // with an object store, the file is not needed even if its version goes live
-			g.stored[stem] = info.ModTime()
-		case !busy && l.opts.Now().Sub(info.ModTime()) >= abandonedAge, idle && (ext == segment.PartSuffix || ext == store.SegmentSuffix):
+			unused[stem] = info.ModTime()
+		default:
 			if failed := l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name())); failed != nil {
 				err = errors.Join(err, failed)
 			} else {
@@ -201,10 +199,7 @@ func (l *Library) Sweep(ctx context.Context) error {
 		}
 	}
 	if !l.shared() {
-		err = errors.Join(err, l.collect(ctx, inCatalogue, g))
-	}
-	if err != nil {
-		err = fmt.Errorf("sweeping leftovers: %w", err)
+		err = errors.Join(err, l.collect(ctx, inCatalogue, garbage{stored: unused, remove: l.removeFile}))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -386,12 +387,12 @@ type interrupted struct {
 	happen func()
 }
 
-func (c *interrupted) AddVersion(ctx context.Context, d herb.Dataset, live string) error {
+func (c *interrupted) AddVersion(ctx context.Context, d herb.Dataset, live string, keep int, at time.Time) ([]string, error) {
 	if happen := c.happen; happen != nil {
 		c.happen = nil
 		happen()
 	}
-	return c.Catalogue.AddVersion(ctx, d, live)
+	return c.Catalogue.AddVersion(ctx, d, live, keep, at)
 }
 
 // TestPublish_comparedAgain makes another version live between the comparison and the commit.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
@@ -29,8 +28,8 @@ type entry struct {
 	named            bool         // a named version
 	described        bool         // size is known
 	size             int64        // of the live version's file in the object store; 0 if it is not stored there
-	generation       int64        // of the catalogue that confirmed a named version; another one may have pruned it
-	checkAt          time.Time    // of a named version: when to look it up in the catalogue again at the latest
+	generation       int64        // of the catalogue that has confirmed a named version; a later one may have dropped it
+	checkedAt        int64        // cache.epoch of that
 
 	words store.SearchWords // of the live version; empty until a search needs them
 }
@@ -102,14 +101,15 @@ func (l *Library) setOpen(e *entry, v *openVersion) {
 const maxOpenSize = 8 << 20
 
 // closeUnused closes the least recently used versions if open versions take more memory than they should, until a quarter
-// of the limit is free. An outdated version stays open: it may be the only one that can be listed. l.mu is held.
-func (l *Library) closeUnused() {
+// of the limit is free. It spares the version that was opened last, because requests wait for it, and outdated versions, which may be
+// the only ones that can be listed. l.mu is held.
+func (l *Library) closeUnused(opened *entry) {
 	if l.openSize <= maxOpenSize {
 		return
 	}
 	var unused []*entry
 	for _, e := range l.entries {
-		if e.isOpen() && e.open.References() == 1 {
+		if e != opened && e.isOpen() && e.open.References() == 1 {
 			unused = append(unused, e)
 		}
 	}
@@ -190,61 +190,14 @@ func (l *Library) position(ref herb.Ref) (int, bool) {
 	return slices.BinarySearchFunc(l.sorted, ref, func(e *entry, ref herb.Ref) int { return e.Compare(ref) })
 }
 
-const (
-	// namedCheck is the interval at which a named version is looked up in the catalogue again.
-	namedCheck = 10 * time.Second
-	// namedIdle is the number of ticks of cache.epoch without a request after which a named version is closed. The file of a
-	// version that left the catalogue occupies the disk as long as it is open.
-	namedIdle = 60
-)
-
-// AcquireVersion returns a version of a dataset that is in the catalogue, live or not; the caller must release it. The error
-// has herb.CodeGone if it is not in the catalogue, and herb.CodeInvalid if the name is malformed or the dataset is mutable.
-// The access of the view is that of the version; that of the live version may differ.
-func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (View, error) {
-	if l.isPlants(ref) {
-		return View{}, herb.Invalidf("dataset %s has no versions, because every write changes it; omit the version", ref)
-	}
-	if !isVersion(version) {
-		return View{}, herb.Invalidf("malformed version %q; write it as in X-Dataset-Version, such as 20240229T133000Z-abcdefghij", clip(version))
-	}
-	if err := l.updateEntries(ctx); err != nil {
-		return View{}, err
-	}
-	key := versionKey{ref, version}
-	l.mu.RLock()
-	dataset, named := l.entries[versionKey{ref: ref}], l.entries[key]
-	checked := named != nil && named.generation == l.status.Load().generation && l.opts.Now().Before(named.checkAt)
-	for _, e := range []*entry{dataset, named} {
-		if e == nil || e.open == nil || e == named && !checked {
-			continue
-		}
-		if v := e.open; v.dataset.Version == version && v.Acquire() {
-			defer l.mu.RUnlock()
-			return l.view(v), nil
-		}
-	}
-	l.mu.RUnlock()
-	if dataset == nil {
-		return View{}, l.unknownDataset(ref)
-	}
-	if !checked {
-		if err := l.checkNamed(ctx, key); err != nil {
-			return View{}, err
-		}
-	}
-	return l.awaitFetch(ctx, key)
-}
+// namedIdle is the number of ticks of cache.epoch without a request after which a named version is closed. The file of a version
+// that left the catalogue occupies the disk as long as it is open.
+const namedIdle = 60
 
 // checkNamed looks up a version in the catalogue and adds it to the entries, or removes it. While the catalogue is down, a node
 // uses its copy of the description, if it has one.
 func (l *Library) checkNamed(ctx context.Context, key versionKey) error {
 	generation := l.status.Load().generation
-	l.mu.Lock()
-	if e := l.entries[key]; e != nil && e.open != nil { // other requests do not wait for this one
-		e.generation, e.checkAt = generation, l.opts.Now().Add(namedCheck)
-	}
-	l.mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, catalogueWait)
 	defer cancel()
 	d, err := l.catalogue.Version(limited, key.ref, key.version)
@@ -271,7 +224,7 @@ func (l *Library) checkNamed(ctx context.Context, key versionKey) error {
 	if d.File != nil {
 		e.size = d.File.Size
 	}
-	e.generation, e.checkAt = generation, l.opts.Now().Add(namedCheck)
+	e.generation, e.checkedAt = generation, l.cache.epoch.Load()
 	return nil
 }
 
@@ -281,8 +234,11 @@ func (l *Library) closeIdle() {
 		return // there are none
 	}
 	for key, e := range l.entries {
-		idle := e.open == nil || e.open.References() == 1 && l.cache.epoch.Load()-e.open.lastUsed.Load() > namedIdle
-		if e.named && idle && e.fetch == nil && !l.opts.Now().Before(e.checkAt) {
+		lastUsed, inUse := e.checkedAt, e.fetch != nil
+		if e.open != nil {
+			lastUsed, inUse = max(lastUsed, e.open.lastUsed.Load()), inUse || e.open.References() > 1
+		}
+		if e.named && !inUse && l.cache.epoch.Load()-lastUsed > namedIdle {
 			l.removeEntry(key)
 		}
 	}

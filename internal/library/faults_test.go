@@ -20,19 +20,20 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
+	"herbarium/internal/programtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
 
 // content is what one version of the dataset is built from.
 type content struct {
-	name    string
-	records []herb.Record
-	asked   []*query.Request
-	answers []query.Page // of the oracle
+	name     string
+	records  []herb.Record
+	requests []*query.Request
+	pages    []query.Page // of the oracle
 }
 
-var editionFields = []herb.Field{
+var contentFields = []herb.Field{
 	{Name: "name", Type: herb.TypeText, Searchable: true, Filterable: true, Sortable: true},
 	{Name: "tags", Type: herb.TypeList, Filterable: true, Sortable: true},
 }
@@ -47,19 +48,15 @@ func newContent(t *testing.T, name string, records int) content {
 			fmt.Sprintf("%s rose %d", name, i*7%10), strings.Repeat("red,", i%2) + name,
 		})
 	}
-	oracle := listtest.NewOracle(editionFields, e.records)
+	oracle := listtest.NewOracle(contentFields, e.records)
 	for _, raw := range []string{
 		"per_page=100", "sort=name&order=desc", "search=rose&tags=red", "tags[prefix]=red&sort=tags&page=2&per_page=4",
 	} {
-		q, err := query.Parse(raw, editionFields)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q, err := query.Parse(raw, contentFields)
+		programtest.Check(t, err)
 		page, err := oracle.List(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e.asked, e.answers = append(e.asked, q), append(e.answers, page)
+		programtest.Check(t, err)
+		e.requests, e.pages = append(e.requests, q), append(e.pages, page)
 	}
 	return e
 }
@@ -76,12 +73,12 @@ func (e content) sequence() iter.Seq2[herb.Record, error] {
 
 // listedAs returns how a listing differs from a content.
 func (e content) listedAs(ctx context.Context, source query.Source) error {
-	for i, q := range e.asked {
+	for i, q := range e.requests {
 		got, err := source.List(ctx, q)
 		if err != nil {
 			return fmt.Errorf("listing %+v: %w", q, err)
 		}
-		want := e.answers[i]
+		want := e.pages[i]
 		if want.Total != got.Total || !slices.EqualFunc(want.Records, got.Records, bytes.Equal) {
 			return fmt.Errorf("%+v of the %s content differs (-want +got):\n%s", q, e.name, cmp.Diff(want, got))
 		}
@@ -104,18 +101,9 @@ func newTrial(t *testing.T, before, after content, memory int) *trial {
 	t.Helper()
 	x := &trial{sharedDir: newSharedDir(t), fs: &faultyFS{at: -1}, before: before, after: after}
 	x.catalogue = &faultyCatalogue{Catalogue: x.db}
-	l, err := library.Open(x.catalogue, library.Options{
+	x.publisher = openLibrary(t, x.catalogue, library.Options{
 		Dir: x.dir, Keep: 1, Memory: memory, FS: x.fs, Now: func() time.Time { return x.now() },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	x.publisher = l
 	if err := x.publish(t.Context(), x.before); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +112,7 @@ func newTrial(t *testing.T, before, after content, memory int) *trial {
 
 func (x *trial) publish(ctx context.Context, e content) error {
 	out, err := x.publisher.Publish(ctx, library.Publication{
-		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: editionFields}, Records: e.sequence(),
+		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: contentFields}, Records: e.sequence(),
 	})
 	if err == nil {
 		x.published = append(x.published, out.Dataset)
@@ -337,6 +325,78 @@ func TestSweep_anyOperationFails(t *testing.T) {
 				if err := x.expect(t, x.before); err != nil {
 					t.Errorf("operation %d, %v: %v", at+1, fired, err)
 				}
+			}
+		})
+	}
+}
+
+// errLocked is the error of a faulty catalogue.
+var errLocked = errors.New("the database is locked")
+
+// failBefore and failAfter fail before or after an operation.
+func failBefore(func() error) error   { return errLocked }
+func failAfter(do func() error) error { return errors.Join(do(), errLocked) }
+
+// faultyCatalogue is a catalogue whose operations can be made to fail.
+type faultyCatalogue struct {
+	library.Catalogue
+	add    func(do func() error) error
+	retire error
+}
+
+// AddVersion and RetireVersion implement library.Catalogue.
+func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, over string, keep int, at time.Time) (dropped []string, err error) {
+	do := func() (err error) {
+		dropped, err = c.Catalogue.AddVersion(ctx, d, over, keep, at)
+		return err
+	}
+	if c.add != nil {
+		return nil, c.add(do)
+	}
+	err = do()
+	return dropped, err
+}
+
+func (c *faultyCatalogue) RetireVersion(ctx context.Context, version string, at time.Time) (bool, error) {
+	if c.retire != nil {
+		return false, c.retire
+	}
+	return c.Catalogue.RetireVersion(ctx, version, at)
+}
+
+// TestPublish_catalogueFails has the catalogue fail before or after it executes an operation.
+func TestPublish_catalogueFails(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		fault    faultyCatalogue
+		reported bool
+		live     bool // the new version is live although an error was reported
+	}{
+		"the version is not added":          {fault: faultyCatalogue{add: failBefore}, reported: true},
+		"error after the version was added": {fault: faultyCatalogue{add: failAfter}}, // the dropped versions are unknown
+		"not added, and unknown":            {fault: faultyCatalogue{add: failBefore, retire: errLocked}, reported: true},
+		"added, and unknown":                {fault: faultyCatalogue{add: failAfter, retire: errLocked}, reported: true, live: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTrial(t, newContent(t, "old", 20), newContent(t, "new", 25), 0)
+			test.fault.Catalogue = x.db
+			*x.catalogue = test.fault
+			failed := x.publish(t.Context(), x.after)
+			*x.catalogue = faultyCatalogue{Catalogue: x.db}
+			if errors.Is(failed, errLocked) != test.reported {
+				t.Errorf("Publish: %v", failed)
+			}
+			if test.live {
+				history, err := x.db.History(t.Context(), ref)
+				if err != nil {
+					t.Fatal(err)
+				}
+				x.published, failed = append(x.published, herb.Dataset{Ref: ref, Version: history.Live}), nil
+			}
+			if err := x.verify(t, failed); err != nil {
+				t.Error(err)
 			}
 		})
 	}

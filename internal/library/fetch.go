@@ -2,6 +2,7 @@ package library
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -21,9 +22,6 @@ type fetch struct {
 	requested chan struct{} // closed by request
 	request   func()        // called when a request waits
 	done      chan struct{} // closed when the version is open or the failure is recorded
-
-	waiting int          // waiting requests; each gets a reference to the version, which may be closed at once because of its size
-	opened  *openVersion // nil if the fetch failed or another version is live by now
 }
 
 // failure records why the live version of a dataset could not be opened.
@@ -55,36 +53,19 @@ func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) 
 		}
 		select {
 		case <-f.done:
-			if f.opened != nil {
-				return l.view(f.opened), nil
-			}
 		case <-limited.Done():
-			view := l.leaveFetch(f)
-			switch {
+			l.mu.RLock()
+			defer l.mu.RUnlock()
+			switch v := f.entry.open; {
 			case ctx.Err() != nil:
-				view.Release()
 				return View{}, context.Cause(ctx)
-			case view.Source == nil:
+			case v == nil || !v.Acquire():
 				return View{}, f.inProgressError()
+			default:
+				return l.view(v), nil
 			}
-			return view, nil
 		}
 	}
-}
-
-// leaveFetch removes a request that stops waiting, and returns a view of the version that is open, if one is. The fetch
-// continues.
-func (l *Library) leaveFetch(f *fetch) View {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f.waiting--
-	if f.opened != nil { // it is open by now, and the request has a reference
-		return l.view(f.opened)
-	}
-	if v := f.entry.open; v != nil && v.Acquire() {
-		return l.view(v)
-	}
-	return View{}
 }
 
 // inProgressError is the error for a request whose wait has ended.
@@ -117,7 +98,6 @@ func (l *Library) joinFetch(key versionKey) (*fetch, View, error) {
 	case e.fetch == nil && !l.startFetch(e):
 		return nil, View{}, e.failed.err
 	}
-	e.fetch.waiting++
 	e.fetch.request()
 	return e.fetch, View{}, nil
 }
@@ -154,10 +134,7 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 	e.fetch = nil
 	live := e.Version == f.version.Version
 	if err == nil && live {
-		e.failed, f.opened = nil, v
-		for range f.waiting {
-			v.Acquire()
-		}
+		e.failed = nil
 	}
 	known := l.entries[e.key()] == e
 	switch {
@@ -169,7 +146,7 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 	default: // a version that is no longer live replaces an older one: versions may be published faster than they can be fetched
 		v.lastUsed.Store(l.cache.epoch.Load())
 		l.setOpen(e, v)
-		l.closeUnused()
+		l.closeUnused(e)
 		l.opts.Log.Info("serving version", "dataset", e.Ref.String(), "version", f.version.Version, "records", f.version.Records)
 	}
 	if known {
@@ -187,7 +164,7 @@ func (l *Library) recordFailure(e *entry, err error) {
 	wait := min(minBackoff<<min(now.attempts-1, 10), maxBackoff)
 	now.retryAt = l.opts.Now().Add(wait/2 + rand.N(wait/2)) // jitter: nodes that failed together should not retry together
 	e.failed = now
-	if before == nil || failureKind(before.err) != failureKind(err) {
+	if before == nil || herb.CodeOf(errors.Unwrap(before.err)) != herb.CodeOf(errors.Unwrap(err)) { // messages may differ in detail
 		l.opts.Log.Error("cannot open version; will retry", "dataset", e.Ref.String(),
 			"version", e.Version, "object", store.SegmentFile(e.Version), "err", err)
 	}

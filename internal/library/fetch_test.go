@@ -2,8 +2,6 @@ package library_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -157,10 +155,7 @@ func TestFetch_fewAtOnce(t *testing.T) {
 func TestFetch_overtaken(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher := c.node(t, nil)
-		publishAs(t, publisher.Library, ref, 1)
-		b := c.node(t, nil).run(t)
-		pass(3 * time.Second)
+		publisher, b := c.serving(t)
 		c.bucket.set(only("get", func(x call) error {
 			time.Sleep(8 * time.Second)
 			return x.do()
@@ -188,10 +183,7 @@ func TestFetch_overtaken(t *testing.T) {
 func TestFetch_rolledBack(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher := c.node(t, nil)
-		publishAs(t, publisher.Library, ref, 1)
-		b := c.node(t, nil).run(t)
-		pass(3 * time.Second)
+		publisher, b := c.serving(t)
 		shut, open := gate()
 		c.bucket.set(only("get", shut), nil)
 		d := publishAs(t, publisher.Library, ref, 2)
@@ -303,23 +295,31 @@ func TestFetch_notByEachRequest(t *testing.T) {
 	})
 }
 
+// makeNewer changes the object of a version to one that only a newer program can read, and returns its description.
+func (c *cluster) makeNewer(t *testing.T, d herb.Dataset) *herb.File {
+	t.Helper()
+	path := filepath.Join(c.bucket.dir, d.Version+".segment")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[8]++ // the format version follows the magic
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum := herb.NewFileHash()
+	_, _ = sum.Write(content)
+	return new(sum.File())
+}
+
 // TestFetch_newerFormat: a file that only a newer program can read is fetched once and kept.
 func TestFetch_newerFormat(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		d := publishAs(t, c.node(t, nil).Library, ref, 9)
-		path := filepath.Join(c.bucket.dir, d.Version+".segment")
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		content[8]++ // the format version follows the magic
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		sum := sha256.Sum256(content)
 		b := c.node(t, nil)
-		b.catalogue.edit = func(d *herb.Dataset) { d.File.SHA256 = hex.EncodeToString(sum[:]) }
+		newer := c.makeNewer(t, d)
+		b.catalogue.edit = func(d *herb.Dataset) { d.File = newer }
 		b.run(t)
 		pass(10 * time.Minute)
 		wantUnavailable(t, b.Library, ref, "cannot open dataset")
@@ -357,17 +357,7 @@ func TestFetch_newerFormatEvicted(t *testing.T) {
 		shut, open := gate()
 		c.bucket.set(only("get", shut), nil)
 		newer := publishAs(t, publisher.Library, ref, 10)
-		path := filepath.Join(c.bucket.dir, newer.Version+".segment")
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		content[8]++ // the format version follows the magic
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		sum := sha256.Sum256(content)
-		newer.File = &herb.File{Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+		newer.File = c.makeNewer(t, newer)
 		changed.Store(&newer)
 		open()
 		pass(10 * time.Minute)

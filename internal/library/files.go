@@ -81,14 +81,6 @@ func isDamaged(err error) bool {
 	return errors.Is(err, errDamaged) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated)
 }
 
-// failureKind classifies an error, because messages of the same failure may differ in detail.
-func failureKind(err error) string {
-	if isDamaged(err) {
-		return "damaged"
-	}
-	return string(herb.CodeOf(errors.Unwrap(err)))
-}
-
 // openOrFetch opens the version of a fetch: the local file if it is intact, else the stored one.
 func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, err error) {
 	defer herb.Recover(&err)
@@ -162,33 +154,30 @@ func (l *Library) intact(ctx context.Context, d herb.Dataset, failed error) bool
 
 // download fetches the file of a version. The file gets its name only once it is complete and verified.
 func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error {
-	if err := l.saveFile(l.file(d.Version), func(file io.Writer) error { return l.receive(ctx, f, d, file) }); err != nil {
+	f.received.Store(0)
+	if err := l.saveFile(l.file(d.Version), func(file io.Writer) error {
+		sum := herb.NewFileHash()
+		both := io.MultiWriter(file, sum)
+		if err := l.opts.Blobs.Get(ctx, store.SegmentFile(d.Version), writerFunc(func(p []byte) (int, error) {
+			if d.File != nil && f.received.Load()+int64(len(p)) > d.File.Size {
+				return 0, fmt.Errorf("%w: more than %d bytes", errDamaged, d.File.Size)
+			}
+			n, err := both.Write(p)
+			f.received.Add(int64(n))
+			return n, err
+		})); err != nil {
+			return cmp.Or(context.Cause(ctx), err)
+		}
+		if got := sum.File(); d.File != nil && got != *d.File {
+			return fmt.Errorf("%w: it has %d bytes with SHA-256 %s; want %d bytes with %s", errDamaged, got.Size, got.SHA256, d.File.Size, d.File.SHA256)
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cache.files[d.Version], l.cache.stored[d.Version] = f.received.Load(), true
-	return nil
-}
-
-// receive writes the stored file of a version to a writer and verifies it.
-func (l *Library) receive(ctx context.Context, f *fetch, d herb.Dataset, to io.Writer) error {
-	sum := herb.NewFileHash()
-	both := io.MultiWriter(to, sum)
-	f.received.Store(0)
-	if err := l.opts.Blobs.Get(ctx, store.SegmentFile(d.Version), writerFunc(func(p []byte) (int, error) {
-		if d.File != nil && f.received.Load()+int64(len(p)) > d.File.Size {
-			return 0, fmt.Errorf("%w: more than %d bytes", errDamaged, d.File.Size)
-		}
-		n, err := both.Write(p)
-		f.received.Add(int64(n))
-		return n, err
-	})); err != nil {
-		return cmp.Or(context.Cause(ctx), err)
-	}
-	if got := sum.File(); d.File != nil && got != *d.File {
-		return fmt.Errorf("%w: it has %d bytes with SHA-256 %s; want %d bytes with %s", errDamaged, got.Size, got.SHA256, d.File.Size, d.File.SHA256)
-	}
 	return nil
 }
 

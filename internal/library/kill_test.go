@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +15,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
-	"herbarium/internal/store/sqlite"
 )
 
 // Environment of the process that TestPublish_survivesKill kills: the folder it publishes into, and the folder of objects,
@@ -28,23 +26,13 @@ const (
 
 // TestPublish_endlessly is that process: it publishes versions with one more record each and prints when one is live.
 func TestPublish_endlessly(t *testing.T) {
-	dir, ok := os.LookupEnv(killedDir)
-	if !ok {
-		t.Skip("runs only as a process that TestPublish_survivesKill starts")
-	}
-	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := childDir(t, killedDir, "TestPublish_survivesKill")
 	opts := library.Options{Dir: dir}
 	if objects := os.Getenv(killedBucket); objects != "" {
 		b := newBucket(t, time.Now)
 		b.dir, opts.Blobs = objects, b
 	}
-	l, err := library.Open(db, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := openLibrary(t, openDB(t, dir), opts)
 	from := 0
 	if d, err := l.Describe(t.Context(), ref); err == nil {
 		from = d.Records
@@ -58,6 +46,16 @@ func TestPublish_endlessly(t *testing.T) {
 	}
 }
 
+// childDir returns the folder of a process that another test starts. In other processes, it skips the test.
+func childDir(t *testing.T, variable, parent string) string {
+	t.Helper()
+	dir, ok := os.LookupEnv(variable)
+	if !ok {
+		t.Skip("runs only as a process that " + parent + " starts")
+	}
+	return dir
+}
+
 // TestPublish_survivesKill kills a publisher repeatedly, each time a little later. The version it reported as live, or the
 // next one, is live and complete, and leftovers are swept.
 func TestPublish_survivesKill(t *testing.T) {
@@ -65,12 +63,12 @@ func TestPublish_survivesKill(t *testing.T) {
 	s := newSharedDir(t)
 	live := 0
 	for round := range 12 {
-		said := killWhilePublishing(t, s.dir, "", time.Duration(round)*7*time.Millisecond)
-		live = max(live, said)
+		reported := killWhilePublishing(t, s.dir, "", time.Duration(round)*7*time.Millisecond)
+		live = max(live, reported)
 		l := s.open(t)
 		snap := acquire(t, l)
 		if snap.Records < live || snap.Records > live+1 || total(t, snap) != snap.Records {
-			t.Fatalf("version %s with %d records is live, listing %d; %d was said to be", snap.Version, snap.Records, total(t, snap), live)
+			t.Fatalf("version %s with %d records is live, listing %d; %d was reported", snap.Version, snap.Records, total(t, snap), live)
 		}
 		live = snap.Records
 		if err := sweep(t.Context(), l); err != nil {
@@ -98,7 +96,7 @@ func TestPublish_survivesKillWithBlobs(t *testing.T) {
 		c.wantWhole(t)
 		snap := acquire(t, c.node(t, nil).Library)
 		if snap.Records < live || snap.Records > live+1 || total(t, snap) != snap.Records {
-			t.Fatalf("version %s with %d records is live, listing %d; %d was said to be", snap.Version, snap.Records, total(t, snap), live)
+			t.Fatalf("version %s with %d records is live, listing %d; %d was reported", snap.Version, snap.Records, total(t, snap), live)
 		}
 		live = snap.Records
 	}

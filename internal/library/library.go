@@ -50,11 +50,10 @@ type Catalogue interface {
 	ProtectedRefs(ctx context.Context) ([]herb.Ref, error)
 	Words(ctx context.Context, since int64) ([]store.VersionWords, error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
-	AddVersion(ctx context.Context, d herb.Dataset, live string) error
+	AddVersion(ctx context.Context, d herb.Dataset, live string, keep int, at time.Time) (dropped []string, err error)
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
 	RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) ([]string, error)
 	History(ctx context.Context, ref herb.Ref) (store.DatasetVersions, error)
-	PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) ([]string, error)
 	Versions(ctx context.Context) ([]string, error)
 	RetireVersion(ctx context.Context, version string, at time.Time) (bool, error)
 	Retired(ctx context.Context) ([]store.Retired, error)
@@ -118,9 +117,11 @@ type Library struct {
 	notifier  *notifier
 	refresh   sync.Mutex                      // held while reading the catalogue
 	status    atomic.Pointer[catalogueStatus] // written with refresh held
-	words     wordsStatus
 	plants    lastKnown
 	openFile  func(path string) (*segment.Reader, error)
+
+	readingWords *semaphore.Weighted // guards wordsRead; unlike with a mutex, waiting ends with a request
+	wordsRead    int64               // generation of the catalogue whose words were read; negative: none were
 
 	mu       sync.RWMutex // guards the fields below and those of entries; never held during I/O
 	entries  map[versionKey]*entry
@@ -166,11 +167,12 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Library{catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache()}
-	l.entries = map[versionKey]*entry{}
+	l := &Library{
+		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), entries: map[versionKey]*entry{},
+		readingWords: semaphore.NewWeighted(1), wordsRead: -1,
+	}
 	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: herb.AccessOpen}
 	l.status.Store(&catalogueStatus{generation: -1})
-	l.words = wordsStatus{reading: semaphore.NewWeighted(1), generation: -1}
 	if !l.shared() {
 		l.opts.CacheSize = 0
 		return l, nil
@@ -211,19 +213,44 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	if l.isPlants(ref) {
 		return l.opts.Plants.Acquire(ctx)
 	}
+	return l.acquire(ctx, versionKey{ref: ref})
+}
+
+// AcquireVersion returns a version of a dataset that is in the catalogue, live or not; the caller must release it. The error
+// has herb.CodeGone if it is not in the catalogue, and herb.CodeInvalid if the name is malformed or the dataset is mutable.
+// The access of the view is that of the version; that of the live version may differ.
+func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (View, error) {
+	if l.isPlants(ref) {
+		return View{}, herb.Invalidf("dataset %s has no versions, because every write changes it; omit the version", ref)
+	}
+	if !isVersion(version) {
+		return View{}, herb.Invalidf("malformed version %q; write it as in X-Dataset-Version, such as 20240229T133000Z-abcdefghij", clip(version))
+	}
+	return l.acquire(ctx, versionKey{ref, version})
+}
+
+func (l *Library) acquire(ctx context.Context, key versionKey) (View, error) {
 	if err := l.updateEntries(ctx); err != nil {
 		return View{}, err
 	}
-	key := versionKey{ref: ref}
 	l.mu.RLock()
-	e := l.entries[key]
-	if e != nil && e.isOpen() && e.open.Acquire() {
+	live, e := l.entries[versionKey{ref: key.ref}], l.entries[key]
+	if live != nil && live.open != nil && live.open.dataset.Version == key.version {
+		e = live // a named version that is open already
+	}
+	confirmed := e != nil && (!e.named || e.generation == l.status.Load().generation)
+	if confirmed && e.open != nil && e.open.dataset.Version == cmp.Or(key.version, e.Version) && e.open.Acquire() {
 		defer l.mu.RUnlock()
 		return l.view(e.open), nil
 	}
 	l.mu.RUnlock()
-	if e == nil {
-		return View{}, l.unknownDataset(ref)
+	if live == nil {
+		return View{}, l.unknownDataset(key.ref)
+	}
+	if !confirmed {
+		if err := l.checkNamed(ctx, key); err != nil {
+			return View{}, err
+		}
 	}
 	return l.awaitFetch(ctx, key)
 }

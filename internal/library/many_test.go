@@ -4,7 +4,6 @@ package library_test
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
-	"herbarium/internal/store/sqlite"
 )
 
 // manyFields are the fields of each dataset of manyDatasets.
@@ -23,7 +21,7 @@ const manyFields = 100
 func manyDatasets(tb testing.TB, copies int) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
-	l, db := openMany(tb, dir)
+	l, _ := openMany(tb, dir)
 	wide := make([]herb.Field, manyFields)
 	record := make(herb.Record, manyFields)
 	for i := range wide {
@@ -35,9 +33,6 @@ func manyDatasets(tb testing.TB, copies int) (dir string) {
 		Records: func(yield func(herb.Record, error) bool) { yield(record, nil) },
 	})
 	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
 		tb.Fatal(err)
 	}
 	raw, err := sql.Open("sqlite", filepath.Join(dir, "test.db"))
@@ -66,20 +61,6 @@ func manyDatasets(tb testing.TB, copies int) (dir string) {
 	return dir
 }
 
-// openMany opens a library on a folder of manyDatasets.
-func openMany(tb testing.TB, dir string) (*library.Library, *sqlite.Store) {
-	tb.Helper()
-	db, err := sqlite.Open(tb.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	l, err := library.Open(db, library.Options{Dir: dir, Plants: staticMutable{}})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return l, db
-}
-
 // TestMany checks that the cost of a change, a page and a request does not depend on the number of datasets: the rows that are
 // read from the catalogue are counted.
 func TestMany(t *testing.T) {
@@ -88,15 +69,7 @@ func TestMany(t *testing.T) {
 	dir := manyDatasets(t, copies)
 	publisher, db := openMany(t, dir)
 	counted := &unsteady{Catalogue: db}
-	l, err := library.Open(counted, library.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(l.Close(), publisher.Close(), db.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	l := openLibrary(t, counted, library.Options{Dir: dir})
 	var live []herb.LiveVersion
 	wantRows := func(what string, want int, do func() error) {
 		t.Helper()

@@ -15,13 +15,13 @@ import (
 // flaky is a mutable dataset whose database can be down.
 type flaky struct {
 	staticMutable
-	asked atomic.Int32
+	calls atomic.Int32
 	fails atomic.Pointer[func(ctx context.Context) error]
 }
 
 // Describe implements library.Mutable.
 func (f *flaky) Describe(ctx context.Context) (herb.Dataset, error) {
-	n := f.asked.Add(1)
+	n := f.calls.Add(1)
 	if fail := f.fails.Load(); fail != nil {
 		return herb.Dataset{}, (*fail)(ctx)
 	}
@@ -56,11 +56,11 @@ func TestDatasets_mutableFails(t *testing.T) {
 					return ds[1]
 				}
 				for range 3 { // the current description each time
-					if d := describe(); d.Unavailable || d.Records != int(f.asked.Load()) {
+					if d := describe(); d.Unavailable || d.Records != int(f.calls.Load()) {
 						t.Errorf("described as %+v", d)
 					}
 				}
-				known := int(f.asked.Load())
+				known := int(f.calls.Load())
 				f.fails.Store(&fail)
 				began := time.Now()
 				for range 100 {
@@ -68,8 +68,8 @@ func TestDatasets_mutableFails(t *testing.T) {
 						t.Errorf("described as %+v", d)
 					}
 				}
-				if took, asked := time.Since(began), int(f.asked.Load())-known; took > 3*time.Second || asked != 1 {
-					t.Errorf("it was asked %d times by 100 pages, in %s", asked, took)
+				if took, calls := time.Since(began), int(f.calls.Load())-known; took > 3*time.Second || calls != 1 {
+					t.Errorf("it was called %d times by 100 lists, in %s", calls, took)
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()

@@ -1,6 +1,7 @@
 package library_test
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -113,7 +114,7 @@ func TestAcquireVersion_cluster(t *testing.T) {
 			fault.Store(false)
 		}
 		c.bucket.set(away, nil)
-		if _, err := c.db.PruneVersions(t.Context(), ref, 1, time.Now()); err != nil {
+		if _, err := c.db.AddVersion(t.Context(), live, live.Version, 1, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		pass(20 * time.Second)
@@ -169,4 +170,37 @@ func TestAcquireVersion_cache(t *testing.T) {
 			t.Errorf("%d versions are open; want 1", b.NamedVersions())
 		}
 	})
+}
+
+func TestHistory_changes(t *testing.T) {
+	t.Parallel()
+	l := newSharedDir(t).open(t)
+	for _, n := range []int{3, 3, 5} {
+		publish(t, l, n)
+	}
+	infos, err := l.History(t.Context(), ref)
+	if err != nil || len(infos) != 3 {
+		t.Fatalf("%d versions, %v", len(infos), err)
+	}
+	kinds := func(e library.VersionInfo) (out []library.ChangeKind) {
+		for _, c := range e.Changes {
+			out = append(out, c.Kind)
+		}
+		return out
+	}
+	if got := kinds(infos[0]); !slices.Equal(got, []library.ChangeKind{library.RecordsOther}) || !infos[0].Live || infos[0].First {
+		t.Errorf("the newest version: %v %+v", got, infos[0])
+	}
+	if len(infos[1].Changes) != 0 || infos[1].First || infos[1].Live || infos[1].Report == nil {
+		t.Errorf("a version with as many records: %+v", infos[1])
+	}
+	if !infos[2].First || infos[2].Records != 3 {
+		t.Errorf("the oldest version: %+v", infos[2])
+	}
+	if mutable, err := l.History(t.Context(), herb.PlantsRef); err != nil || len(mutable) != 1 || !mutable[0].Live {
+		t.Errorf("a mutable dataset: %+v, %v", mutable, err)
+	}
+	if _, err := l.History(t.Context(), herb.Ref{Namespace: "no", Name: "thing"}); herb.CodeOf(err) != herb.CodeNotFound {
+		t.Errorf("an unknown dataset: %v", err)
+	}
 }

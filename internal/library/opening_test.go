@@ -51,16 +51,19 @@ func (g *gatedFiles) change(change func(*gatedFiles)) {
 // gated returns a library whose opening of files g controls.
 func (s *sharedDir) gated(t *testing.T, g *gatedFiles, wait time.Duration, plants library.Mutable) *library.Library {
 	t.Helper()
-	l, err := library.Open(s.db, library.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Plants: plants})
-	if err != nil {
+	l := openLibrary(t, s.db, library.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Plants: plants})
+	l.SetOpenFile(g.open)
+	return l
+}
+
+// serving is gated for a library that lists its only record.
+func (s *sharedDir) serving(t *testing.T, g *gatedFiles, wait time.Duration) *library.Library {
+	t.Helper()
+	l := s.gated(t, g, wait, nil)
+	if err := l.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	l.SetOpenFile(g.open)
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	wantListed(t, l, ref, 1)
 	return l
 }
 
@@ -75,13 +78,7 @@ func TestAcquire_whileOpening(t *testing.T) {
 	publisher := s.open(t)
 	publishAs(t, publisher, ref, 1)
 	publishAs(t, publisher, other, 1)
-	l := s.gated(t, g, -1, nil)
-	if err := l.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if n := total(t, acquire(t, l)); n != 1 {
-		t.Fatalf("%d records", n)
-	}
+	l := s.serving(t, g, -1)
 	hold := make(chan struct{})
 	g.change(func(g *gatedFiles) { g.hold = hold })
 	publishAs(t, publisher, ref, 2)
@@ -131,13 +128,7 @@ func TestAcquire_slowOpening(t *testing.T) {
 	s, g := newSharedDir(t), &gatedFiles{began: make(chan string, 2)}
 	publisher := s.open(t)
 	publishAs(t, publisher, ref, 1)
-	l := s.gated(t, g, time.Nanosecond, nil)
-	if err := l.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if n := total(t, acquire(t, l)); n != 1 {
-		t.Fatalf("%d records", n)
-	}
+	l := s.serving(t, g, time.Nanosecond)
 	hold := make(chan struct{})
 	g.change(func(g *gatedFiles) { g.hold = hold })
 	publishAs(t, publisher, ref, 2)
@@ -259,12 +250,12 @@ func TestHealth_rollback(t *testing.T) {
 // countedMutable counts calls of Describe.
 type countedMutable struct {
 	staticMutable
-	asked int
+	calls int
 }
 
 // Describe implements library.Mutable.
 func (c *countedMutable) Describe(ctx context.Context) (herb.Dataset, error) {
-	c.asked++
+	c.calls++
 	return c.staticMutable.Describe(ctx)
 }
 
@@ -295,8 +286,8 @@ func TestAcquire_unknown(t *testing.T) {
 			}
 		})
 	}
-	if plants.asked != 0 {
-		t.Errorf("the plants were described %d times", plants.asked)
+	if plants.calls != 0 {
+		t.Errorf("the plants were described %d times", plants.calls)
 	}
 }
 

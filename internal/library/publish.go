@@ -80,7 +80,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		return Outcome{Dataset: d}, err
 	}
 	d.Records = n
-	out, err = l.activate(ctx, p, d, cells)
+	out, dropped, err := l.activate(ctx, p, d, cells)
 	if err != nil || p.Check {
 		out.Dataset.Version = ""
 		if !errors.Is(err, errUncertain) {
@@ -89,11 +89,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		return out, err
 	}
 	l.notifyChange()
-	dropped, err := l.catalogue.PruneVersions(ctx, d.Ref, l.opts.Keep, l.opts.Now())
-	if err == nil {
-		err = l.removeRetired(ctx, dropped)
-	}
-	if err != nil { // the new version is live regardless; Sweep removes the files later
+	if err := l.removeRetired(ctx, dropped); err != nil { // the new version is live regardless; Sweep removes the files later
 		l.opts.Log.Warn("cannot remove old versions; will retry", "dataset", d.Ref.String(), "err", err)
 	}
 	if l.shared() {
@@ -105,11 +101,11 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 }
 
 // activate verifies a version whose file is complete, completes its report, and makes it live unless it is rejected. If another
-// version went live in the meantime, it compares with that one and tries again.
-func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, cells *cellHash) (out Outcome, err error) {
+// version went live in the meantime, it compares with that one and tries again. It returns the versions that left the catalogue.
+func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, cells *cellHash) (out Outcome, dropped []string, err error) {
 	problems, err := l.checkVersion(ctx, p, &d, cells)
 	if err != nil {
-		return Outcome{Dataset: d}, err
+		return Outcome{Dataset: d}, nil, err
 	}
 	defer func() {
 		if d.File != nil && err != nil && !errors.Is(err, errUncertain) {
@@ -123,25 +119,25 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 		case err == nil:
 			out.Replaces, out.Changes = live.Version, slices.Concat(compare(live, d, p.AccessSet), problems)
 		case herb.CodeOf(err) != herb.CodeNotFound:
-			return out, err
+			return out, nil, err
 		}
 		exposed, err := l.findProtected(ctx, p)
 		if err != nil {
-			return out, err
+			return out, nil, err
 		}
 		out.Changes = append(out.Changes, exposed...)
 		if err := rejectBreaking(out.Changes, p.AllowBreaking); err != nil || p.Check {
-			return out, err
+			return out, nil, err
 		}
 		if l.shared() && d.File == nil {
 			if d.File, err = l.upload(ctx, d, p.Progress); err != nil {
-				return out, err
+				return out, nil, err
 			}
 			out.Dataset = d
 		}
-		err = l.addVersion(ctx, d, live.Version)
+		dropped, err = l.addVersion(ctx, d, live.Version)
 		if !errors.Is(err, store.ErrSuperseded) {
-			return out, err
+			return out, dropped, err
 		}
 	}
 }
@@ -182,23 +178,24 @@ func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Datas
 // errUncertain reports that it is unknown whether a version is in the catalogue. Its file must not be removed; Sweep decides.
 var errUncertain = errors.New("unknown whether the version was published")
 
-// addVersion adds a version, whose file is complete, to the catalogue in place of the version replaces.
-func (l *Library) addVersion(ctx context.Context, d herb.Dataset, replaces string) error {
-	failed := l.catalogue.AddVersion(ctx, d, replaces)
+// addVersion adds a version, whose file is complete, to the catalogue in place of the version replaces, and returns the
+// versions that left the catalogue, as far as they are known.
+func (l *Library) addVersion(ctx context.Context, d herb.Dataset, replaces string) ([]string, error) {
+	dropped, failed := l.catalogue.AddVersion(ctx, d, replaces, l.opts.Keep, l.opts.Now())
 	if failed == nil || errors.Is(failed, store.ErrSuperseded) {
-		return failed
+		return dropped, failed
 	}
 	// The error may have occurred after the commit, in which case the file is needed. A read is not enough: the transaction may
 	// still be in flight. Retiring the version waits for it or makes it fail.
 	retired, err := l.catalogue.RetireVersion(context.WithoutCancel(ctx), d.Version, l.opts.Now())
 	switch {
 	case err != nil:
-		return errors.Join(failed, err, errUncertain)
+		return nil, errors.Join(failed, err, errUncertain)
 	case !retired:
 		l.opts.Log.Warn("catalogue returned an error but has the version", "dataset", d.Ref.String(), "version", d.Version, "err", failed)
-		return nil
+		return nil, nil
 	}
-	return failed
+	return nil, failed
 }
 
 // notifyChange signals other processes that the catalogue changed.

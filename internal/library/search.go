@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -174,19 +172,13 @@ func (m *RecordMatches) searchDataset(ctx context.Context, source RecordSource, 
 	return nil
 }
 
-// wordsStatus is the state of reading the words of the catalogue.
-type wordsStatus struct {
-	reading    *semaphore.Weighted // guards generation; unlike with a mutex, waiting ends with a request
-	generation int64               // of the catalogue whose words were read; negative: none were
-}
-
 // loadWords reads the words of the datasets that changed since the last call. The first search reads all of them.
 func (l *Library) loadWords(ctx context.Context) error {
-	if err := l.words.reading.Acquire(ctx, 1); err != nil {
+	if err := l.readingWords.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	defer l.words.reading.Release(1)
-	since, now := l.words.generation, l.status.Load().generation
+	defer l.readingWords.Release(1)
+	since, now := l.wordsRead, l.status.Load().generation
 	if since == now {
 		return nil
 	}
@@ -200,7 +192,7 @@ func (l *Library) loadWords(ctx context.Context) error {
 	for _, v := range read {
 		l.setWords(v.Ref, v.Version, v.Words)
 	}
-	l.words.generation = now
+	l.wordsRead = now
 	return nil
 }
 

@@ -1,17 +1,23 @@
-//go:build unix
-
 package library_test
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/listtest"
+	"herbarium/internal/query"
 )
 
 // TestSearch searches the catalogue while datasets are published, removed and rolled back, and after the words that earlier releases
@@ -20,15 +26,7 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	publisher, db := openMany(t, dir)
-	l, err := library.Open(db, library.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(l.Close(), publisher.Close(), db.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	l := openLibrary(t, db, library.Options{Dir: dir})
 	publish := func(name, title, keyword string) {
 		t.Helper()
 		if _, err := publisher.Publish(t.Context(), library.Publication{
@@ -41,15 +39,18 @@ func TestSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := func(search, keyword, want string) {
+	type found struct{ search, keyword, names string }
+	want := func(all ...found) {
 		t.Helper()
-		found, err := l.Search(t.Context(), search, keyword)
-		var names []string
-		for _, v := range found {
-			names = append(names, v.Name)
-		}
-		if got := strings.Join(names, " "); err != nil || got != want {
-			t.Errorf("search %q, keyword %q: %q, %v; want %q", search, keyword, got, err, want)
+		for _, want := range all {
+			live, err := l.Search(t.Context(), want.search, want.keyword)
+			var names []string
+			for _, v := range live {
+				names = append(names, v.Name)
+			}
+			if got := strings.Join(names, " "); err != nil || got != want.names {
+				t.Errorf("search %q, keyword %q: %q, %v; want %q", want.search, want.keyword, got, err, want.names)
+			}
 		}
 	}
 	change := func(statement string) { // and open the catalogue again
@@ -57,42 +58,217 @@ func TestSearch(t *testing.T) {
 		raw, err := sql.Open("sqlite", filepath.Join(dir, "test.db"))
 		if err == nil {
 			_, err = raw.ExecContext(t.Context(), statement)
-			err = errors.Join(err, raw.Close(), l.Close())
-		}
-		if err == nil {
-			l, err = library.Open(db, library.Options{Dir: dir})
+			err = errors.Join(err, raw.Close())
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
+		l = openLibrary(t, db, library.Options{Dir: dir})
 	}
 	publish("ferns", "Green plants", "Open data")
 	publish("roses", "Red plants", "open data")
-	want("", "", "ferns roses")
-	want("!", "", "")
-	want("pla", "", "ferns roses")
-	want("green", "", "ferns")
-	want("", "Open data", "ferns")
-	want("red", "Open data", "")
+	want(found{"", "", "ferns roses"}, found{"!", "", ""}, found{"pla", "", "ferns roses"}, found{"green", "", "ferns"},
+		found{"", "Open data", "ferns"}, found{"red", "Open data", ""})
 
 	publish("roses", "White plants", "Open data")
 	publish("trees", "Tall plants", "Open data")
-	want("red", "", "")
-	want("white", "", "roses")
-	want("", "Open data", "ferns roses trees")
+	want(found{"red", "", ""}, found{"white", "", "roses"}, found{"", "Open data", "ferns roses trees"})
 	if _, err := publisher.Rollback(t.Context(), herb.Ref{Namespace: "garden", Name: "roses"}, "", false); err != nil {
 		t.Fatal(err)
 	}
 	if err := publisher.Remove(t.Context(), herb.Ref{Namespace: "garden", Name: "trees"}); err != nil {
 		t.Fatal(err)
 	}
-	want("red", "", "roses")
-	want("plants", "Open data", "ferns")
+	want(found{"red", "", "roses"}, found{"plants", "Open data", "ferns"})
 
 	change("DELETE FROM version_words")
 	for range 2 { // the second search uses what the first one has read
-		want("green", "", "ferns")
-		want("", "Open data", "ferns")
-		want("", "Other data", "")
+		want(found{"green", "", "ferns"}, found{"", "Open data", "ferns"}, found{"", "Other data", ""})
+	}
+}
+
+// numberedDatasets has datasets with one record each. The later ones were published later.
+type numberedDatasets int
+
+func (n numberedDatasets) Live(context.Context) (live []herb.LiveVersion, err error) {
+	for i := range int(n) {
+		live = append(live, herb.LiveVersion{Ref: herb.Ref{Namespace: "many", Name: fmt.Sprint("d", i)}, Published: time.Unix(int64(i), 0)})
+	}
+	return live, nil
+}
+
+func (n numberedDatasets) Acquire(_ context.Context, ref herb.Ref) (library.View, error) {
+	fields := []herb.Field{{Name: "a", Type: herb.TypeText, Searchable: true}}
+	parity := " even"
+	if strings.ContainsAny(ref.Name[len(ref.Name)-1:], "13579") {
+		parity = " odd"
+	}
+	return library.View{
+		Dataset: herb.Dataset{Ref: ref, Title: "Title of " + ref.Name, Fields: fields},
+		Source:  listtest.NewOracle(fields, []herb.Record{{"common " + ref.Name + parity}}),
+	}, nil
+}
+
+// ProtectedRefs returns none.
+func (n numberedDatasets) ProtectedRefs(context.Context) ([]herb.Ref, error) { return nil, nil }
+
+// MayMatch excludes even datasets from a search for "odd".
+func (n numberedDatasets) MayMatch(v herb.LiveVersion, s *query.Search) bool {
+	return s.String() != "odd" || v.Published.Unix()%2 == 1
+}
+
+// admittedDatasets checks that words are read in the lane Expensive, and counts the datasets whose words are read.
+type admittedDatasets struct {
+	numberedDatasets
+	lanes   *admission.Controller
+	checked *int
+	t       *testing.T
+}
+
+func (a admittedDatasets) MayMatch(v herb.LiveVersion, s *query.Search) bool {
+	if *a.checked++; a.lanes.InFlight(admission.Expensive) != 1 {
+		a.t.Errorf("%d slots are taken", a.lanes.InFlight(admission.Expensive))
+	}
+	return a.numberedDatasets.MayMatch(v, s)
+}
+
+// TestSearchRecords searches few datasets, many datasets, and without time.
+func TestSearchRecords(t *testing.T) {
+	t.Parallel()
+	limits := admission.DefaultLimits(2, 1<<30)
+	limits[admission.Expensive] = admission.Limit{Slots: 1}
+	lanes, err := admission.New(admission.Options{Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticket := lanes.NewTicket()
+	ctx := admission.NewContext(t.Context(), &ticket)
+	for _, tt := range []struct {
+		datasets                 int
+		search                   string
+		budget                   time.Duration
+		total, searched, checked int
+		partial                  bool
+	}{
+		{3, "common", time.Hour, 3, 3, 0, false},
+		{3, "common", 1, 0, 0, 0, true},
+		{250, "common", time.Hour, 250, 250, 250, false},
+		{250, "odd", time.Hour, 125, 250, 250, false},
+		{250, "d0", time.Hour, 1, 250, 250, false},
+		{250, "common", 1, 0, 0, 0, true},
+	} {
+		checked := 0
+		found, err := library.SearchRecords(ctx, admittedDatasets{numberedDatasets(tt.datasets), lanes, &checked, t}, tt.search,
+			library.SearchOptions{Budget: tt.budget})
+		if err != nil || found.Total != tt.total || found.Searched != tt.searched || len(found.Datasets) != tt.total || found.Partial != tt.partial {
+			t.Errorf("%q in %d datasets: %d records in %d of %d, partial %t, %v",
+				tt.search, tt.datasets, found.Total, len(found.Datasets), found.Searched, found.Partial, err)
+		}
+		if n := lanes.InFlight(admission.Expensive); checked != tt.checked || n != 0 {
+			t.Errorf("%q in %d datasets: %d were checked; %d slots are taken afterwards", tt.search, tt.datasets, checked, n)
+		}
+	}
+	if _, err := lanes.Acquire(ctx, admission.Expensive); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := library.SearchRecords(ctx, numberedDatasets(250), "common", library.SearchOptions{}); herb.CodeOf(err) != herb.CodeUnavailable {
+		t.Errorf("a search that is not admitted: %v", err)
+	}
+}
+
+// TestMayMatch checks the words of published datasets.
+func TestMayMatch(t *testing.T) {
+	t.Parallel()
+	s := newSharedDir(t)
+	l := s.open(t)
+	publish := func(name, text string, access herb.Access) herb.Dataset {
+		t.Helper()
+		out, err := l.Publish(t.Context(), library.Publication{
+			Dataset: herb.Dataset{
+				Ref: herb.Ref{Namespace: "shop", Name: name}, Access: access, Fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true}},
+			},
+			Records: func(yield func(herb.Record, error) bool) { yield(herb.Record{text}, nil) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Dataset
+	}
+	publish("moss", "green moss", herb.AccessOpen)
+	publish("rose", "red rose", herb.AccessOpen)
+	publish("staff", "red staff", herb.AccessKey)
+	damaged := publish("unreadable", "nothing", herb.AccessOpen)
+	if err := os.Truncate(filepath.Join(s.dir, damaged.Version+".segment"), 100); err != nil {
+		t.Fatal(err)
+	}
+	live, err := l.Live(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for search, want := range map[string]string{
+		"RED": "rose staff", "rose": "rose", "ro*": "rose", "ro": "", `"rose red"`: "rose", "rose moss": "", "red -rose": "rose staff", "-red": "moss rose staff",
+	} {
+		req, err := query.Parse(query.Params{{Name: query.ParamSearch, Value: search}}.Encode(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, v := range live {
+			if l.MayMatch(v, req.Search) {
+				names = append(names, v.Name)
+			}
+		}
+		if want := strings.Fields(want + " unreadable plants"); !slices.Equal(names, want) { // the last two cannot be checked
+			t.Errorf("%s: %v; want %v", search, names, want)
+		}
+	}
+	if refs, err := l.ProtectedRefs(t.Context()); err != nil || !slices.Equal(refs, []herb.Ref{{Namespace: "shop", Name: "staff"}}) {
+		t.Errorf("protected: %v, %v", refs, err)
+	}
+}
+
+// protectedDatasets are numberedDatasets of which the first ones require a key.
+type protectedDatasets struct {
+	numberedDatasets
+	protected int
+	err       error // of ProtectedRefs
+}
+
+func (p protectedDatasets) ProtectedRefs(ctx context.Context) (refs []herb.Ref, err error) {
+	live, err := p.Live(ctx)
+	for _, v := range live[:p.protected] {
+		refs = append(refs, v.Ref)
+	}
+	return refs, errors.Join(err, p.err)
+}
+
+func (p protectedDatasets) Acquire(ctx context.Context, ref herb.Ref) (library.View, error) {
+	v, err := p.numberedDatasets.Acquire(ctx, ref)
+	if refs, _ := p.ProtectedRefs(ctx); slices.Contains(refs, ref) {
+		v.Access = herb.AccessKey
+	}
+	return v, err
+}
+
+// TestSearchRecords_protected checks that the number of searched datasets does not reveal whether those that a reader may not read
+// match.
+func TestSearchRecords_protected(t *testing.T) {
+	t.Parallel()
+	for name, down := range map[string]error{"available": nil, "catalogue down": herb.Errorf(herb.CodeUnavailable, "down")} {
+		for _, tt := range []struct {
+			search          string
+			mayRead         bool
+			total, searched int
+		}{
+			{"odd", false, 120, 240}, {"odd", true, 125, 250}, {"d3", false, 0, 240}, {"d3", true, 1, 250}, {"none", false, 0, 240},
+		} {
+			source := protectedDatasets{250, 10, down}
+			found, err := library.SearchRecords(t.Context(), source, tt.search, library.SearchOptions{
+				Budget: time.Hour, MayRead: func(herb.Ref) bool { return tt.mayRead },
+			})
+			if err != nil || found.Total != tt.total || found.Searched != tt.searched || found.Partial {
+				t.Errorf("%s: %q, %t: %d records in %d datasets, partial %t, %v", name, tt.search, tt.mayRead, found.Total, found.Searched, found.Partial, err)
+			}
+		}
 	}
 }

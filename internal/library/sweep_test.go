@@ -13,7 +13,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/segment"
-	"herbarium/internal/store/sqlite"
 )
 
 // pausedDir and pausedPhase are set in the process that TestSweep_killed kills: the folder it publishes into, and the phase
@@ -25,19 +24,8 @@ const (
 
 // TestPublish_paused is that process.
 func TestPublish_paused(t *testing.T) {
-	dir, ok := os.LookupEnv(pausedDir)
-	if !ok {
-		t.Skip("runs only as a process that TestSweep_killed starts")
-	}
-	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := library.Open(db, library.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = l.Publish(t.Context(), library.Publication{
+	dir := childDir(t, pausedDir, "TestSweep_killed")
+	_, err := openLibrary(t, openDB(t, dir), library.Options{Dir: dir}).Publish(t.Context(), library.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil),
 		Progress: func(p segment.Progress) {
 			if p.Phase == os.Getenv(pausedPhase) {
@@ -140,11 +128,7 @@ func TestPublish_noDirectory(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l, err := library.Open(s.db, library.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := openLibrary(t, s.db, library.Options{Dir: dir})
 	publish(t, l, 1)
 	if n := total(t, acquire(t, l)); n != 1 {
 		t.Fatalf("%d records are listed", n)
@@ -152,7 +136,7 @@ func TestPublish_noDirectory(t *testing.T) {
 	if err := os.Rename(dir, dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = l.Publish(t.Context(), library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)})
+	_, err := l.Publish(t.Context(), library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)})
 	if err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("the error does not name the directory: %v", err)
 	}

@@ -139,9 +139,6 @@ func (c *cluster) wantCollected(t testing.TB, n *node) {
 // it is certain that the version is not in the catalogue.
 func TestPublish_switchFails(t *testing.T) {
 	t.Parallel()
-	locked := errors.New("the database is locked")
-	before := func(func() error) error { return locked }
-	after := func(do func() error) error { return errors.Join(do(), locked) }
 	tests := map[string]struct {
 		add      func(do func() error) error
 		retire   error
@@ -151,10 +148,10 @@ func TestPublish_switchFails(t *testing.T) {
 		objects  int
 		live     int
 	}{
-		"not added":                        {add: before, reported: true, objects: 1, live: 1},
-		"error after adding":               {add: after, objects: 2, live: 2},
-		"not added, and unknown":           {add: before, retire: locked, reported: true, objects: 2, live: 1},
-		"added, and unknown":               {add: after, retire: locked, reported: true, objects: 2, live: 2},
+		"not added":                        {add: failBefore, reported: true, objects: 1, live: 1},
+		"error after adding":               {add: failAfter, objects: 2, live: 2},
+		"not added, and unknown":           {add: failBefore, retire: errLocked, reported: true, objects: 2, live: 1},
+		"added, and unknown":               {add: failAfter, retire: errLocked, reported: true, objects: 2, live: 2},
 		"caller leaves":                    {leaves: true, reported: true, objects: 1, live: 1},
 		"the lost transaction comes later": {late: true, reported: true, objects: 1, live: 1},
 	}
@@ -174,7 +171,7 @@ func TestPublish_switchFails(t *testing.T) {
 						return do()
 					case tt.late:
 						lost = do
-						return locked
+						return errLocked
 					}
 					return tt.add(do)
 				}}

@@ -23,14 +23,6 @@ const (
 	partSuffix  = ".part" // of files that are being written
 )
 
-// destination is where a backup is written.
-type destination struct {
-	// addSegment copies a segment file. It fails with herb.CodeNotFound, and changes nothing, if the file does not exist.
-	addSegment func(s *Segment) error
-	// addEntries stores the entries that write writes. It is called once, after all segments were added.
-	addEntries func(write func(io.Writer) error) error
-}
-
 // Backup backs up everything of a place to a path: to a folder if the path is one or ends with a slash, and otherwise to an
 // archive. A folder is created; segment files that are already there are not copied again. An existing file is replaced once the
 // archive is complete and on disk. The archive goes to stdout if the path is "-". program is the version of the program.
@@ -49,10 +41,9 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 		if err := files.openFiles("", filepath.Join(path, segmentsDir)); err != nil {
 			return r, err
 		}
-		err = r.save(ctx, source, destination{
-			func(s *Segment) error { return ensureSegment(ctx, source, files, s, o, &r) },
-			func(write func(io.Writer) error) error { return writeFile(filepath.Join(path, entriesFile), write) },
-		}, h, o)
+		addSegment := func(s *Segment) error { return ensureSegment(ctx, source, files, s, o, &r) }
+		addEntries := func(write func(io.Writer) error) error { return writeFile(filepath.Join(path, entriesFile), write) }
+		err = r.save(ctx, source, h, o, addSegment, addEntries)
 	default:
 		err = writeFile(path, func(w io.Writer) error { return r.saveArchive(ctx, source, w, h, o) })
 	}
@@ -79,14 +70,17 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return filesystem.WriteFile(filesystem.OS{}, part, path, 0o600, write)
 }
 
-// save backs an installation up to a destination.
-func (r *Result) save(ctx context.Context, from Installation, to destination, h Header, o Options) error {
-	source, err := saveSegments(ctx, from, to)
+// save backs up an installation. addSegment copies a segment file; it fails with herb.CodeNotFound, and changes nothing, if the
+// file does not exist. addEntries stores the entries that write writes, after all segments.
+func (r *Result) save(
+	ctx context.Context, from Installation, h Header, o Options, addSegment func(*Segment) error, addEntries func(write func(io.Writer) error) error,
+) error {
+	source, err := saveSegments(ctx, from, addSegment)
 	if err != nil {
 		return err
 	}
 	o.report(PhaseEntries, 0, source.plants)
-	return to.addEntries(func(w io.Writer) error {
+	return addEntries(func(w io.Writer) error {
 		return Write(w, h, r.counted(source.Entries(ctx, time.Time{}), o, PhaseEntries, source.plants))
 	})
 }
@@ -94,7 +88,7 @@ func (r *Result) save(ctx context.Context, from Installation, to destination, h 
 // saveSegments copies the segment files of an installation, and returns a snapshot whose files have all been copied. Servers
 // are not stopped: if a version is dropped and its file deleted before it is copied, the state is read again. Files that were
 // copied before are not copied twice, so this ends unless a file is missing for another reason.
-func saveSegments(ctx context.Context, from Installation, to destination) (*Snapshot, error) {
+func saveSegments(ctx context.Context, from Installation, addSegment func(*Segment) error) (*Snapshot, error) {
 	saved := map[string]herb.File{}
 	for lastMissing := ""; ; {
 		s, err := readState(ctx, from)
@@ -109,7 +103,7 @@ func saveSegments(ctx context.Context, from Installation, to destination) (*Snap
 			current = v.Version
 			file, err := from.identify(ctx, v)
 			if err == nil {
-				err = to.addSegment(&Segment{v.Version, file})
+				err = addSegment(&Segment{v.Version, file})
 			}
 			if err == nil {
 				saved[v.Version] = file
@@ -130,39 +124,38 @@ func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Write
 		header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: h.Created.Truncate(time.Second)}
 		return &archivedFile{archive, header}
 	}
-	return r.save(ctx, from, destination{
-		addSegment: func(s *Segment) error {
-			progress := &meter{ctx: ctx, total: s.Size, report: o.steps.Bytes(PhaseSegments)}
-			got, err := from.hash(ctx, store.SegmentFile(s.Version), io.MultiWriter(file(s.path(), s.Size), progress))
-			if err != nil {
-				return err
-			}
-			return compareFile(got, s.File, "the file has changed")
-		},
-		// The entries are written to a temporary file first, because their size must be known.
-		addEntries: func(write func(io.Writer) error) (err error) {
-			temp, err := os.CreateTemp("", "herbarium-backup-*"+partSuffix)
-			if err != nil {
-				return err
-			}
-			_ = os.Remove(temp.Name()) // so that a killed process leaves nothing; Windows removes no open files
-			defer func() {
-				err = errors.Join(err, temp.Close())
-				_ = os.Remove(temp.Name())
-			}()
-			if err := write(temp); err != nil {
-				return err
-			}
-			size, err := temp.Seek(0, io.SeekCurrent)
-			if err != nil {
-				return err
-			}
-			if _, err := io.Copy(file(entriesFile, size), io.NewSectionReader(temp, 0, size)); err != nil {
-				return err
-			}
-			return archive.Close()
-		},
-	}, h, o)
+	addSegment := func(s *Segment) error {
+		progress := &meter{ctx: ctx, total: s.Size, report: o.steps.Bytes(PhaseSegments)}
+		got, err := from.hash(ctx, store.SegmentFile(s.Version), io.MultiWriter(file(s.path(), s.Size), progress))
+		if err != nil {
+			return err
+		}
+		return compareFile(got, s.File, "the file has changed")
+	}
+	// The entries are written to a temporary file first, because their size must be known.
+	addEntries := func(write func(io.Writer) error) (err error) {
+		temp, err := os.CreateTemp("", "herbarium-backup-*"+partSuffix)
+		if err != nil {
+			return err
+		}
+		_ = os.Remove(temp.Name()) // so that a killed process leaves nothing; Windows removes no open files
+		defer func() {
+			err = errors.Join(err, temp.Close())
+			_ = os.Remove(temp.Name())
+		}()
+		if err := write(temp); err != nil {
+			return err
+		}
+		size, err := temp.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(file(entriesFile, size), io.NewSectionReader(temp, 0, size)); err != nil {
+			return err
+		}
+		return archive.Close()
+	}
+	return r.save(ctx, from, h, o, addSegment, addEntries)
 }
 
 // archivedFile writes a file of an archive. It writes the header with the first bytes, so that a file that cannot be read at

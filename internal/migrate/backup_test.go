@@ -197,16 +197,22 @@ func TestRestore_damaged(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			damaged, to := tt.damage(bytes.Clone(good)), Place{Folder: t.TempDir()}
-			for _, check := range []bool{true, false} {
-				_, err := restore(t.Context(), damaged, to, Options{Check: check})
-				if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
-					t.Errorf("check=%t: the error is %v; want one that contains %q", check, err, tt.want)
-				}
-			}
-			if left, err := os.ReadDir(to.Folder); err != nil || len(left) > 0 {
-				t.Errorf("left behind: %v (%v)", left, err)
-			}
+			wantRejected(t, to, tt.want, func(o Options) (Result, error) { return restore(t.Context(), damaged, to, o) })
 		})
+	}
+}
+
+// wantRejected checks the error of a check and of a restore, and that nothing is restored.
+func wantRejected(t *testing.T, to Place, want string, restore func(Options) (Result, error)) {
+	t.Helper()
+	for _, check := range []bool{true, false} {
+		_, err := restore(Options{Check: check})
+		if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("check=%t: the error is %v; want one that contains %q", check, err, want)
+		}
+	}
+	if left, err := os.ReadDir(to.Folder); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
 	}
 }
 
@@ -240,15 +246,7 @@ func TestRestore_damagedFolder(t *testing.T) {
 			_, err := Backup(t.Context(), newGarden(t, 5).Place, dir+"/", nil, "test", Options{})
 			must(t, err)
 			tt.damage(t, dir)
-			for _, check := range []bool{true, false} {
-				_, err := Restore(t.Context(), dir, nil, to, Options{Check: check})
-				if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
-					t.Errorf("check=%t: the error is %v; want one that contains %q", check, err, tt.want)
-				}
-			}
-			if left, err := os.ReadDir(to.Folder); err != nil || len(left) > 0 {
-				t.Errorf("left behind: %v (%v)", left, err)
-			}
+			wantRejected(t, to, tt.want, func(o Options) (Result, error) { return Restore(t.Context(), dir, nil, to, o) })
 		})
 	}
 }
@@ -362,11 +360,12 @@ func TestBackup_process(t *testing.T) {
 	must(t, err)
 }
 
-// killAfter runs such a process and kills it after a number of progress reports. It returns how many there were.
-func killAfter(t *testing.T, reports int, env, data, file string) (seen int) {
+// killAfter runs a test as a process with an environment and kills it after a number of progress reports. It returns how many
+// there were.
+func killAfter(t *testing.T, reports int, test string, env ...string) (seen int) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBackup_process$", "-test.v")
-	cmd.Env = append(os.Environ(), env+"="+data+"\n"+file)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.v")
+	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
@@ -391,7 +390,7 @@ func TestBackup_survivesKill(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "backup.tar")
 	const steps = 3
 	for reports := 1; reports <= 1+2*steps; reports += steps {
-		if killAfter(t, reports, backupEnv, g.Folder, file) == 0 {
+		if killAfter(t, reports, "TestBackup_process", backupEnv+"="+g.Folder+"\n"+file) == 0 {
 			t.Fatal("the backup has not reported any progress")
 		}
 		if _, err := os.Stat(file); err == nil {
@@ -403,7 +402,7 @@ func TestBackup_survivesKill(t *testing.T) {
 	must(t, err)
 	restored := filepath.Join(to.Folder, store.DatabaseFile)
 	for reports := 1; reports <= 1+2*steps; reports += steps {
-		if killAfter(t, reports, restoreEnv, to.Folder, file) == 0 {
+		if killAfter(t, reports, "TestBackup_process", restoreEnv+"="+to.Folder+"\n"+file) == 0 {
 			t.Fatal("the restore has not reported any progress")
 		}
 		if _, err := os.Stat(restored); err == nil {

@@ -1,13 +1,11 @@
 package migrate
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,7 +122,7 @@ func (s *lostStore) ReadPlants(ctx context.Context, n, limit int) (store.PlantPa
 	return s.Store.ReadPlants(ctx, n, limit)
 }
 
-// TestMigrate_lost loses the target before plants are created. The error does not blame another process.
+// TestMigrate_lost loses the target before plants are created. The error does not name another process as the cause.
 func TestMigrate_lost(t *testing.T) {
 	t.Parallel()
 	_, err := migrateWith(t.Context(), newGarden(t, 5).Place, Place{Folder: t.TempDir()}, func(_, to *Installation) {
@@ -155,23 +153,7 @@ func TestMigrate_survivesKill(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 2100), Place{Folder: t.TempDir()}
 	for reports := 1; reports <= 12; reports++ {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMigrate_process$", "-test.v")
-		cmd.Env = append(os.Environ(), sourceEnv+"="+g.Folder, targetEnv+"="+to.Folder)
-		out, err := cmd.StdoutPipe()
-		must(t, err)
-		must(t, cmd.Start())
-		seen := 0
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if lines.Text() == "progress" {
-				if seen++; seen == reports {
-					_ = cmd.Process.Kill() // it may have ended
-				}
-			}
-		}
-		if err := cmd.Wait(); err != nil && err.Error() != "signal: killed" { // it may have ended before
-			t.Errorf("the process failed: %v", err)
-		}
-		if seen == 0 {
+		if killAfter(t, reports, "TestMigrate_process", sourceEnv+"="+g.Folder, targetEnv+"="+to.Folder) == 0 {
 			t.Fatal("the process has not reported any progress")
 		}
 	}

@@ -139,9 +139,5 @@ func (l *loader) addDataset(ctx context.Context, d *Dataset, t Entry) error {
 	if reflect.DeepEqual(had, d) {
 		return nil
 	}
-	var retireAt time.Time // no other node needs the files of a folder
-	if l.to.Dir == "" {
-		retireAt = time.Now()
-	}
-	return l.to.Store.ReplaceVersions(ctx, d.DatasetVersions, had.VersionNames(), retireAt)
+	return l.to.Store.ReplaceVersions(ctx, d.DatasetVersions, had.VersionNames(), time.Now())
 }

@@ -195,7 +195,8 @@ func TestMigrate_rejected(t *testing.T) {
 		{"other words", func(t *testing.T, g *garden, to Place, d *app.Data) {
 			v := version(t, d, herbs)
 			v.Description = "changed"
-			must(t, d.Store.AddVersion(t.Context(), v, v.Version))
+			_, err := d.Store.AddVersion(t.Context(), v, v.Version, 3, time.Now())
+			must(t, err)
 		}, `"description":"changed"`},
 		{"another file", func(t *testing.T, g *garden, to Place, d *app.Data) {
 			path := filepath.Join(to.Folder, store.VersionsDir, version(t, d, herbs).Version+".segment")

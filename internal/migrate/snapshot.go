@@ -22,7 +22,7 @@ type Store interface {
 	RevokeKey(ctx context.Context, id string, at time.Time) error
 	TouchKeys(ctx context.Context, used map[string]time.Time) error
 	AllVersions(ctx context.Context) ([]store.DatasetVersions, error)
-	ReplaceVersions(ctx context.Context, d store.DatasetVersions, had []string, retireAt time.Time) error
+	ReplaceVersions(ctx context.Context, d store.DatasetVersions, had []string, at time.Time) error
 	Retired(ctx context.Context) ([]store.Retired, error)
 	ForgetRetired(ctx context.Context, versions []string) error
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)

@@ -17,12 +17,12 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// victimVariable names the environment variable with the path of the database for the process that is killed.
-const victimVariable = "HERBARIUM_TEST_VICTIM"
+// creatorVariable names the environment variable with the path of the database for the process that is killed.
+const creatorVariable = "HERBARIUM_TEST_CREATOR"
 
-// TestVictim is that process: it creates plants until it is killed and prints the ID of each created one.
-func TestVictim(t *testing.T) {
-	path := os.Getenv(victimVariable)
+// TestCreator is that process: it creates plants until it is killed and prints the ID of each created one.
+func TestCreator(t *testing.T) {
+	path := os.Getenv(creatorVariable)
 	if path == "" {
 		t.Skip("runs only as a process that TestService_survivesKill starts")
 	}
@@ -52,14 +52,14 @@ func TestVictim(t *testing.T) {
 func TestService_survivesKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "herbarium.db")
-	victim := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestVictim$", "-test.count=1")
-	victim.Env = append(os.Environ(), victimVariable+"="+path)
-	out, err := victim.StdoutPipe()
+	creator := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCreator$", "-test.count=1")
+	creator.Env = append(os.Environ(), creatorVariable+"="+path)
+	out, err := creator.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	victim.Stderr = os.Stderr
-	if err := victim.Start(); err != nil {
+	creator.Stderr = os.Stderr
+	if err := creator.Start(); err != nil {
 		t.Fatal(err)
 	}
 	acknowledged := map[string]bool{}
@@ -73,12 +73,12 @@ func TestService_survivesKill(t *testing.T) {
 			acknowledged[id] = true
 		}
 		if len(acknowledged) == 300 {
-			if err := victim.Process.Kill(); err != nil {
+			if err := creator.Process.Kill(); err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	if err := victim.Wait(); err == nil || err.Error() != "signal: killed" {
+	if err := creator.Wait(); err == nil || err.Error() != "signal: killed" {
 		t.Errorf("the process ended before it was killed: %v", err)
 	}
 	if len(acknowledged) < 300 {

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/listtest"
 	"herbarium/internal/plants"
+	"herbarium/internal/programtest"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
 )
@@ -80,7 +82,7 @@ func (l *memoryLog) ReadPlants(ctx context.Context, n, limit int) (store.PlantPa
 func openIndex(t testing.TB, log plants.Log, o plants.IndexOptions) *plants.Index {
 	t.Helper()
 	x := plants.NewIndex(log, o)
-	t.Cleanup(func() { closeIndex(t, x) })
+	programtest.CloseAfter(t, x)
 	return x
 }
 
@@ -105,15 +107,7 @@ func acquire(t *testing.T, x *plants.Index) *plants.Snapshot {
 // total returns the total of a query.
 func total(t *testing.T, s *plants.Snapshot, raw string) int {
 	t.Helper()
-	r, err := query.Parse(raw, herb.PlantFields())
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := s.List(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return page.Total
+	return listtest.Total(t, s, herb.PlantFields(), raw)
 }
 
 // wantPlants checks that an index has exactly the plants of a log.
@@ -204,13 +198,20 @@ func TestIndex_idle(t *testing.T) {
 	})
 }
 
-// TestIndex_reopen checks that an index uses the segments of an earlier one.
-func TestIndex_reopen(t *testing.T) {
-	t.Parallel()
-	log, dir := newMemoryLog(1000), t.TempDir()
+// indexed returns a log of n plants, and a folder with the segments of an index of it that is closed.
+func indexed(t *testing.T, n int) (log *memoryLog, dir string) {
+	t.Helper()
+	log, dir = newMemoryLog(n), t.TempDir()
 	x := plants.NewIndex(log, plants.IndexOptions{Dir: dir, SealAt: 10})
 	wantPlants(t, x, log)
 	closeIndex(t, x)
+	return log, dir
+}
+
+// TestIndex_reopen checks that an index uses the segments of an earlier one.
+func TestIndex_reopen(t *testing.T) {
+	t.Parallel()
+	log, dir := indexed(t, 1000)
 	log.create(5)
 	log.read = 0
 	wantPlants(t, openIndex(t, log, plants.IndexOptions{Dir: dir, SealAt: 10}), log)
@@ -250,10 +251,7 @@ func TestIndex_otherLog(t *testing.T) {
 // TestIndex_damaged opens damaged files: they are built again.
 func TestIndex_damaged(t *testing.T) {
 	t.Parallel()
-	log, dir := newMemoryLog(100), t.TempDir()
-	x := plants.NewIndex(log, plants.IndexOptions{Dir: dir, SealAt: 10})
-	wantPlants(t, x, log)
-	closeIndex(t, x)
+	log, dir := indexed(t, 100)
 	old, running := filepath.Join(dir, "e1_0_5_1_x.segment.part"), filepath.Join(dir, "e1_0_5_1_y.segment.part")
 	for _, name := range []string{old, running} {
 		if err := os.Mkdir(name, 0o700); err != nil {

@@ -45,6 +45,14 @@ func (s *fakeStore) CreatePlants(ctx context.Context, creations []store.Creation
 	return outcomes, cmp.Or(<-s.next, ctx.Err())
 }
 
+// wantBatches checks the IDs of the plants of each batch.
+func (s *fakeStore) wantBatches(t *testing.T, want ...[]int64) {
+	t.Helper()
+	if diff := gocmp.Diff(want, s.batches); diff != "" {
+		t.Errorf("batches (-want +got):\n%s", diff)
+	}
+}
+
 // result is the result of a call of Create.
 type result struct {
 	outcome store.Outcome
@@ -74,6 +82,13 @@ func run(t *testing.T, s *plants.Service) (stop func()) {
 	}
 }
 
+// running returns a service that runs, and its store.
+func running(t *testing.T) (db *fakeStore, s *plants.Service, stop func()) {
+	db = newFakeStore()
+	s = plants.New(db, plants.Options{})
+	return db, s, run(t, s)
+}
+
 func wantCreated(t *testing.T, r result) {
 	t.Helper()
 	if r.err != nil || r.outcome.Err != nil || r.outcome.Plant.Name != "Fern" {
@@ -91,9 +106,7 @@ func wantCode(t *testing.T, r result, code herb.Code, message string) {
 func TestService_sharesCommits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db := newFakeStore()
-		s := plants.New(db, plants.Options{})
-		stop := run(t, s)
+		db, s, stop := running(t)
 		first := create(t.Context(), s, 1)
 		synctest.Wait() // it is being committed
 		var rest []<-chan result
@@ -121,9 +134,7 @@ func TestService_sharesCommits(t *testing.T) {
 			wantCreated(t, r)
 		}
 		stop()
-		if diff := gocmp.Diff([][]int64{{1}, {11, 12, 13, 14, 15}}, db.batches); diff != "" {
-			t.Errorf("batches (-want +got):\n%s", diff)
-		}
+		db.wantBatches(t, []int64{1}, []int64{11, 12, 13, 14, 15})
 	})
 }
 
@@ -145,9 +156,7 @@ func TestService_limitsBatches(t *testing.T) {
 			wantCreated(t, <-c)
 		}
 		stop()
-		if diff := gocmp.Diff([][]int64{{0, 1}, {2, 3}, {4}}, db.batches); diff != "" {
-			t.Errorf("batches (-want +got):\n%s", diff)
-		}
+		db.wantBatches(t, []int64{0, 1}, []int64{2, 3}, []int64{4})
 	})
 }
 
@@ -208,9 +217,7 @@ func TestService_batchFails(t *testing.T) {
 func TestService_callerCanceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db := newFakeStore()
-		s := plants.New(db, plants.Options{})
-		stop := run(t, s)
+		db, s, stop := running(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		leaver := create(ctx, s, 1)
 		synctest.Wait() // it is being committed
@@ -225,9 +232,7 @@ func TestService_callerCanceled(t *testing.T) {
 		db.next <- nil
 		wantCreated(t, <-stayer)
 		stop()
-		if diff := gocmp.Diff([][]int64{{1}, {2}}, db.batches); diff != "" {
-			t.Errorf("batches (-want +got):\n%s", diff)
-		}
+		db.wantBatches(t, []int64{1}, []int64{2})
 		if r := <-create(ctx, s, 3); herb.CodeOf(r.err) != herb.CodeUnavailable {
 			t.Errorf("a request that had ended: %+v", r)
 		}
@@ -258,8 +263,6 @@ func TestService_shutdown(t *testing.T) {
 			t.Errorf("Run: %v", err)
 		}
 		wantCode(t, <-create(t.Context(), s, 9), herb.CodeUnavailable, "the server is shutting down; try again")
-		if diff := gocmp.Diff([][]int64{{0}, {1, 2}, {3, 4}, {5}}, db.batches); diff != "" {
-			t.Errorf("batches (-want +got):\n%s", diff)
-		}
+		db.wantBatches(t, []int64{0}, []int64{1, 2}, []int64{3, 4}, []int64{5})
 	})
 }

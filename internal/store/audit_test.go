@@ -31,12 +31,12 @@ func (suite) AuditChanges(t *testing.T, db Database) {
 	noError(t, s.RevokeKey(ann, "k1", day)) // it is revoked already
 	wantCode(t, s.RevokeKey(ann, "k2", day), herb.CodeNotFound)
 	first, second := dataset(catalog, 1), dataset(catalog, 2)
-	noError(t, s.AddVersion(ann, first, ""))
-	noError(t, s.AddVersion(ann, second, first.Version))
-	wantSuperseded(t, s.AddVersion(ann, dataset(catalog, 3), first.Version))
+	noError(t, s.addVersion(ann, first, ""))
+	noError(t, s.addVersion(ann, second, first.Version))
+	wantSuperseded(t, s.addVersion(ann, dataset(catalog, 3), first.Version))
 	noError(t, s.SetLive(ann, catalog, first.Version, second.Version))
 	wantCode(t, s.SetLive(ann, catalog, "v9", first.Version), herb.CodeNotFound)
-	_, err := s.RemoveDataset(ann, catalog, time.Time{})
+	_, err := s.RemoveDataset(ann, catalog, day)
 	noError(t, err)
 	rejected := herb.AuditEntry{Action: herb.AuditPublished, Subject: seeds.String(), Result: herb.AuditRejected, Detail: "reason: refused"}
 	noError(t, s.AddAuditEntry(t.Context(), rejected))

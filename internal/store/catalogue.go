@@ -226,10 +226,12 @@ func (s Tables) History(ctx context.Context, ref herb.Ref) (d DatasetVersions, e
 
 // AddVersion stores a version of a dataset and makes it live, provided that live is the current live version; otherwise the
 // error is ErrSuperseded. An empty live means that the dataset does not exist. An existing version is replaced and becomes
-// the newest. A retired version is rejected: its file may be deleted.
-func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) error {
-	return s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
-		switch now, _, err := versionNames(ctx, tx, d.Ref); {
+// the newest. A retired version is rejected: its file may be deleted. Of the versions before it, AddVersion retires all but
+// the newest, so that the dataset has at most keep versions, and returns the names of those it retires.
+func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, keep int, at time.Time) (dropped []string, err error) {
+	err = s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
+		now, names, err := versionNames(ctx, tx, d.Ref)
+		switch {
 		case err != nil && herb.CodeOf(err) != herb.CodeNotFound:
 			return err
 		case now != live:
@@ -238,10 +240,13 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 		if err := rejectRetired(ctx, tx, d.Version); err != nil {
 			return err
 		}
+		names = slices.DeleteFunc(names, func(v string) bool { return v == d.Version })
+		dropped = names[:max(0, len(names)+1-keep)]
 		return errors.Join(
 			nextGeneration(ctx, tx),
 			setLive(ctx, tx, d.Ref, d.Version),
-			deleteVersion(ctx, tx, d.Ref, d.Version),
+			deleteVersions(ctx, tx, d.Ref, append(dropped, d.Version)...),
+			retire(ctx, tx, at, dropped...),
 			exec(ctx, tx, "DELETE FROM troubles WHERE namespace = ? AND name = ?", d.Namespace, d.Name),
 			insertVersion(ctx, tx, d),
 			addAudit(ctx, tx, herb.AuditEntry{
@@ -250,6 +255,7 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 			}),
 		)
 	})
+	return dropped, err
 }
 
 // setLive sets the live version of a dataset, which may be new.
@@ -258,8 +264,13 @@ func setLive(ctx context.Context, tx Tx, ref herb.Ref, version string) error {
 		"ON CONFLICT (namespace, name) DO UPDATE SET live = excluded.live", ref.Namespace, ref.Name, version)
 }
 
-func deleteVersion(ctx context.Context, tx Tx, ref herb.Ref, version string) error {
-	return exec(ctx, tx, "DELETE FROM versions WHERE namespace = ? AND name = ? AND version = ?", ref.Namespace, ref.Name, version)
+func deleteVersions(ctx context.Context, tx Tx, ref herb.Ref, versions ...string) error {
+	for _, v := range versions {
+		if err := exec(ctx, tx, "DELETE FROM versions WHERE namespace = ? AND name = ? AND version = ?", ref.Namespace, ref.Name, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // insertVersion inserts a version with the current generation.
@@ -305,8 +316,7 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 	})
 }
 
-// RemoveDataset removes a dataset with all its versions and returns their names. It retires them at a time; the zero time
-// retires none.
+// RemoveDataset removes a dataset with all its versions, retires them and returns their names.
 func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) (names []string, err error) {
 	err = s.write(ctx, "removing dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		if _, names, err = versionNames(ctx, tx, ref); err != nil {
@@ -322,26 +332,6 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) (
 		)
 	})
 	return names, err
-}
-
-// PruneVersions removes all but the newest versions of a dataset, never the live one, and returns their names. It retires
-// them at a time; the zero time retires none.
-func (s Tables) PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) (dropped []string, err error) {
-	err = s.write(ctx, "pruning dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		live, names, err := versionNames(ctx, tx, ref)
-		if err != nil {
-			return err
-		}
-		slices.Reverse(names)
-		dropped = slices.DeleteFunc(names[min(keep, len(names)):], func(v string) bool { return v == live })
-		for _, v := range dropped {
-			if err := deleteVersion(ctx, tx, ref, v); err != nil {
-				return err
-			}
-		}
-		return retire(ctx, tx, at, dropped...)
-	})
-	return dropped, err
 }
 
 // Versions returns the names of all versions of all datasets.

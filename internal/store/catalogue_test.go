@@ -53,7 +53,7 @@ func add(t *testing.T, s Store, ref herb.Ref, first, last int) {
 		if herb.CodeOf(err) != herb.CodeNotFound {
 			noError(t, err)
 		}
-		noError(t, s.AddVersion(t.Context(), dataset(ref, n), live.Version))
+		noError(t, s.addVersion(t.Context(), dataset(ref, n), live.Version))
 	}
 }
 
@@ -109,12 +109,12 @@ func (suite) CatalogueChanges(t *testing.T, db Database) {
 	wantChanges("nothing", false)
 	noError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
 	wantChanges("rolled back", false, liveVersions(dataset(catalog, 1))...)
-	wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, time.Time{}))
+	wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, day))
 	wantChanges("removed", false, herb.LiveVersion{Ref: catalog})
 	add(t, s, catalog, 3, 3)
 	wantChanges("added again", false, liveVersions(dataset(catalog, 3))...)
 	replaced := store.DatasetVersions{Ref: seeds, Live: "seeds-v5", Versions: []herb.Dataset{dataset(seeds, 5), dataset(seeds, 6)}}
-	noError(t, s.ReplaceVersions(t.Context(), replaced, []string{"seeds-v1"}, time.Time{}))
+	noError(t, s.ReplaceVersions(t.Context(), replaced, []string{"seeds-v1"}, day))
 	wantChanges("replaced", false, liveVersions(dataset(seeds, 5))...)
 	known += 100
 	wantChanges("another catalogue", true, liveVersions(dataset(catalog, 3), dataset(seeds, 5))...)
@@ -126,8 +126,8 @@ func (suite) CatalogueWords(t *testing.T, db Database) {
 	first, second := dataset(seeds, 1), dataset(seeds, 2)
 	first.Title, second.Title, second.Access = "Autumn", "Spring Årets", herb.AccessOpen
 	second.Descriptor = json.RawMessage(`{"package":{"keywords":["Bulbs","a\u0000b"]},"resource":{"keywords":"malformed"}}`)
-	noError(t, s.AddVersion(t.Context(), first, ""))
-	noError(t, s.AddVersion(t.Context(), second, first.Version))
+	noError(t, s.addVersion(t.Context(), first, ""))
+	noError(t, s.addVersion(t.Context(), second, first.Version))
 	changes, err := s.Changes(t.Context(), -1)
 	noError(t, err)
 	add(t, s, catalog, 1, 1)
@@ -147,8 +147,8 @@ func (suite) CatalogueProtected(t *testing.T, db Database) {
 	add(t, s, catalog, 1, 2)
 	was, now := dataset(seeds, 1), dataset(seeds, 2)
 	now.Access = herb.AccessOpen
-	noError(t, s.AddVersion(t.Context(), was, ""))
-	noError(t, s.AddVersion(t.Context(), now, was.Version))
+	noError(t, s.addVersion(t.Context(), was, ""))
+	noError(t, s.addVersion(t.Context(), now, was.Version))
 	wantResult(t, "protected datasets", []herb.Dataset{dataset(catalog, 2)})(s.Protected(t.Context()))
 	wantResult(t, "names of protected datasets", []herb.Ref{catalog})(s.ProtectedRefs(t.Context()))
 }
@@ -206,7 +206,7 @@ func (suite) CatalogueAdd(t *testing.T, db Database) {
 	changes(t, other, func() { add(t, s, catalog, 1, 1) })
 	changes(t, other, func() { add(t, s, catalog, 2, 2) })
 	bare := herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "z"}, Version: "v", Access: herb.AccessOpen, Published: day}
-	noError(t, s.AddVersion(t.Context(), bare, ""))
+	noError(t, s.addVersion(t.Context(), bare, ""))
 	wantCatalogue(t, other, bare, dataset(catalog, 2), dataset(seeds, 1))
 	wantHistory(t, other, catalog, 2, 2, 1)
 	wantVersions(t, other, "catalog-v1", "catalog-v2", "seeds-v1", "v")
@@ -224,11 +224,11 @@ func (suite) CatalogueAgain(t *testing.T, db Database) {
 // CatalogueSuperseded adds versions that replace one that is not live, and races publishers that replace the same version.
 func (suite) CatalogueSuperseded(t *testing.T, db Database) {
 	s := open(t, db)
-	wantSuperseded(t, s.AddVersion(t.Context(), dataset(catalog, 9), "catalog-v1"))
+	wantSuperseded(t, s.addVersion(t.Context(), dataset(catalog, 9), "catalog-v1"))
 	wantCatalogue(t, s)
 	add(t, s, catalog, 1, 2)
 	for _, live := range []string{"", "catalog-v1"} {
-		wantSuperseded(t, s.AddVersion(t.Context(), dataset(catalog, 9), live))
+		wantSuperseded(t, s.addVersion(t.Context(), dataset(catalog, 9), live))
 	}
 	wantCatalogue(t, s, dataset(catalog, 2))
 	wantHistory(t, s, catalog, 2, 2, 1)
@@ -239,7 +239,7 @@ func (suite) CatalogueSuperseded(t *testing.T, db Database) {
 		stores = append(stores, open(t, db))
 	}
 	concurrently(len(stores), func(n int) {
-		if err := stores[n].AddVersion(t.Context(), dataset(catalog, 10+n), "catalog-v2"); err == nil {
+		if err := stores[n].addVersion(t.Context(), dataset(catalog, 10+n), "catalog-v2"); err == nil {
 			won.Add(1)
 		} else {
 			wantSuperseded(t, err)
@@ -285,45 +285,45 @@ func (suite) CatalogueRemove(t *testing.T, db Database) {
 	add(t, s, catalog, 1, 2)
 	add(t, s, seeds, 1, 1)
 	changes(t, s, func() {
-		wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, time.Time{}))
+		wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, day))
 	})
 	wantCatalogue(t, s, dataset(seeds, 1))
 	wantVersions(t, s, "seeds-v1")
-	_, err := s.RemoveDataset(t.Context(), catalog, time.Time{})
+	_, err := s.RemoveDataset(t.Context(), catalog, day)
 	wantCode(t, err, herb.CodeNotFound)
 	add(t, s, catalog, 3, 3)
 	wantHistory(t, s, catalog, 3, 3)
 }
 
+// CataloguePrune adds versions and drops all but the newest, whichever was live.
 func (suite) CataloguePrune(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 5)
 	add(t, s, seeds, 1, 3)
 	noError(t, s.SetLive(t.Context(), catalog, "catalog-v2", "catalog-v5"))
-	prune := func(keep int, want ...string) {
+	prune := func(n int, live string, keep int, want ...string) {
 		t.Helper()
-		got, err := s.PruneVersions(t.Context(), catalog, keep, time.Time{})
-		slices.Sort(got)
-		wantResult(t, "pruned versions", want)(got, err)
+		wantResult(t, "dropped versions", want)(s.AddVersion(t.Context(), dataset(catalog, n), live, keep, day))
 	}
-	prune(5)
-	prune(2, "catalog-v1", "catalog-v3")
-	wantHistory(t, s, catalog, 2, 5, 4, 2)
-	prune(0, "catalog-v4", "catalog-v5")
-	wantHistory(t, s, catalog, 2, 2)
-	wantCatalogue(t, s, dataset(catalog, 2), dataset(seeds, 3))
-	wantVersions(t, s, "catalog-v2", "seeds-v1", "seeds-v2", "seeds-v3")
+	prune(6, "catalog-v2", 6)
+	prune(7, "catalog-v6", 4, "catalog-v1", "catalog-v2", "catalog-v3")
+	wantHistory(t, s, catalog, 7, 7, 6, 5, 4)
+	prune(5, "catalog-v7", 3, "catalog-v4") // an existing one
+	wantHistory(t, s, catalog, 5, 5, 7, 6)
+	prune(8, "catalog-v5", 1, "catalog-v6", "catalog-v7", "catalog-v5")
+	wantHistory(t, s, catalog, 8, 8)
+	wantCatalogue(t, s, dataset(catalog, 8), dataset(seeds, 3))
+	wantVersions(t, s, "catalog-v8", "seeds-v1", "seeds-v2", "seeds-v3")
 }
 
 func (suite) CatalogueUnknown(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, seeds, 1, 1)
 	_, history := s.History(t.Context(), catalog)
-	_, prune := s.PruneVersions(t.Context(), catalog, 1, day)
 	_, version := s.Version(t.Context(), catalog, "seeds-v1")
 	live := s.SetLive(t.Context(), catalog, "seeds-v1", "seeds-v1")
-	_, remove := s.RemoveDataset(t.Context(), catalog, time.Time{})
-	for _, err := range []error{history, prune, version, live, remove} {
+	_, remove := s.RemoveDataset(t.Context(), catalog, day)
+	for _, err := range []error{history, version, live, remove} {
 		wantCode(t, err, herb.CodeNotFound, `"garden/catalog"`)
 	}
 }
@@ -347,7 +347,7 @@ func (suite) CatalogueConcurrent(t *testing.T, db Database) {
 		live := ""
 		for n := range 20 {
 			d := dataset([]herb.Ref{catalog, seeds}[i], n+1)
-			if err := stores[i].AddVersion(t.Context(), d, live); err != nil {
+			if err := stores[i].addVersion(t.Context(), d, live); err != nil {
 				t.Error(err)
 			}
 			live = d.Version

@@ -143,8 +143,9 @@ func (suite) DumpReplaceVersions(t *testing.T, db Database) {
 	wantRetired(t, s, store.Retired{Version: "catalog-v2", Since: day})
 	wantCode(t, s.ReplaceVersions(t.Context(), first, next.VersionNames(), day), herb.CodeUnavailable)
 	wantAllVersions(t, other, next)
-	noError(t, s.ReplaceVersions(t.Context(), datasetVersions(catalog, 4, 4), next.VersionNames(), time.Time{}))
-	wantRetired(t, s, store.Retired{Version: "catalog-v2", Since: day})
+	noError(t, s.ReplaceVersions(t.Context(), datasetVersions(catalog, 4, 4), next.VersionNames(), day.Add(time.Hour)))
+	wantRetired(t, s, store.Retired{Version: "catalog-v1", Since: day.Add(time.Hour)}, store.Retired{Version: "catalog-v2", Since: day},
+		store.Retired{Version: "catalog-v3", Since: day.Add(time.Hour)})
 	add(t, s, catalog, 5, 5)
 	wantHistory(t, other, catalog, 5, 5, 4)
 }

@@ -4,8 +4,6 @@ package store_test
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -16,14 +14,7 @@ import (
 // cluster is the PostgreSQL server of all tests of this package.
 var cluster pgtest.Cluster
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := cluster.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { cluster.Main(m) }
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
@@ -32,9 +23,7 @@ func TestPostgres(t *testing.T) {
 		return func(t testing.TB, now func() time.Time) Store {
 			t.Helper()
 			s, err := postgres.Open(context.Background(), address, postgres.Options{Now: now})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			return Store{Tables: s.Tables, engine: s}
 		}
 	})

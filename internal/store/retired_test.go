@@ -17,18 +17,18 @@ func wantRetired(t *testing.T, s Store, want ...store.Retired) {
 	wantResult(t, "retired", want)(s.Retired(t.Context()))
 }
 
-// RetiredPrunedAndRemoved checks that versions that leave the catalogue are retired at the given time, if there is one.
+// RetiredPrunedAndRemoved checks that versions that leave the catalogue are retired.
 func (suite) RetiredPrunedAndRemoved(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
-	add(t, s, catalog, 1, 4)
+	add(t, s, catalog, 1, 3)
 	add(t, s, seeds, 1, 2)
-	wantResult(t, "pruned", []string{"catalog-v1"})(s.PruneVersions(t.Context(), catalog, 3, time.Time{}))
 	wantRetired(t, other)
-	wantResult(t, "pruned", []string{"catalog-v2"})(s.PruneVersions(t.Context(), catalog, 2, day))
-	wantRetired(t, other, store.Retired{Version: "catalog-v2", Since: day})
+	wantResult(t, "dropped", []string{"catalog-v1", "catalog-v2"})(s.AddVersion(t.Context(), dataset(catalog, 4), "catalog-v3", 2, day))
+	dropped := []store.Retired{{Version: "catalog-v1", Since: day}, {Version: "catalog-v2", Since: day}}
+	wantRetired(t, other, dropped...)
 	wantResult(t, "removed", []string{"seeds-v1", "seeds-v2"})(s.RemoveDataset(t.Context(), seeds, day.Add(time.Hour)))
-	wantRetired(t, other, store.Retired{Version: "catalog-v2", Since: day},
-		store.Retired{Version: "seeds-v1", Since: day.Add(time.Hour)}, store.Retired{Version: "seeds-v2", Since: day.Add(time.Hour)})
+	wantRetired(t, other, append(dropped, store.Retired{Version: "seeds-v1", Since: day.Add(time.Hour)},
+		store.Retired{Version: "seeds-v2", Since: day.Add(time.Hour)})...)
 	wantVersions(t, other, "catalog-v3", "catalog-v4")
 }
 
@@ -42,7 +42,7 @@ func (suite) RetiredRefused(t *testing.T, db Database) {
 	wantRetired(t, s, store.Retired{Version: "catalog-v3", Since: day})
 
 	before := generation(t, s)
-	wantCode(t, s.AddVersion(t.Context(), dataset(catalog, 3), "catalog-v2"), herb.CodeUnavailable, `"catalog-v3"`)
+	wantCode(t, s.addVersion(t.Context(), dataset(catalog, 3), "catalog-v2"), herb.CodeUnavailable, `"catalog-v3"`)
 	wantHistory(t, s, catalog, 2, 2, 1)
 	wantEqual(t, "generation", before, generation(t, s))
 }
@@ -64,7 +64,7 @@ func (suite) RetiredConcurrent(t *testing.T, db Database) {
 		d := dataset(herb.Ref{Namespace: "garden", Name: fmt.Sprintf("d%d", n)}, 1)
 		var added, retired bool
 		var wg sync.WaitGroup
-		wg.Go(func() { added = adder.AddVersion(t.Context(), d, "") == nil })
+		wg.Go(func() { added = adder.addVersion(t.Context(), d, "") == nil })
 		wg.Go(func() {
 			var err error
 			if retired, err = retirer.RetireVersion(t.Context(), d.Version, day); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/programtest"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
 )
@@ -21,6 +22,12 @@ import (
 type Store struct {
 	store.Tables
 	engine
+}
+
+// addVersion adds a version and drops none.
+func (s Store) addVersion(ctx context.Context, d herb.Dataset, live string) error {
+	_, err := s.AddVersion(ctx, d, live, 100, day)
+	return err
 }
 
 // engine is the part of a store that is specific to a database.
@@ -54,9 +61,7 @@ func TestSQLite(t *testing.T) {
 		return func(t testing.TB, now func() time.Time) Store {
 			t.Helper()
 			s, err := sqlite.Open(context.Background(), path, sqlite.Options{Now: now})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			return Store{Tables: s.Tables, engine: s}
 		}
 	})
@@ -69,7 +74,7 @@ type suite struct{}
 func open(t *testing.T, db Database) Store {
 	t.Helper()
 	s := db(t, nil)
-	t.Cleanup(func() { closeStore(t, s) })
+	programtest.CloseAfter(t, s)
 	return s
 }
 
@@ -97,7 +102,7 @@ func wantCode(t *testing.T, err error, code herb.Code, texts ...string) {
 }
 
 // noError ends the test if err is not nil.
-func noError(t *testing.T, err error) {
+func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -11,9 +11,9 @@ import (
 )
 
 // ReplaceVersions replaces the versions of a dataset, provided that it has the versions named had, oldest first; otherwise
-// the error is ErrSuperseded. Versions that are dropped are retired at retireAt, unless that is zero. A version that is
-// retired is rejected, because its file may have been deleted.
-func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []string, retireAt time.Time) error {
+// the error is ErrSuperseded. Versions that are dropped are retired. A version that is retired is rejected, because its file may
+// have been deleted.
+func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []string, at time.Time) error {
 	return s.write(ctx, "writing the versions of dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
 		_, dropped, err := versionNames(ctx, tx, d.Ref)
 		if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
@@ -26,7 +26,7 @@ func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []st
 		if err := errors.Join(
 			exec(ctx, tx, "DELETE FROM versions WHERE namespace = ? AND name = ?", d.Ref.Namespace, d.Ref.Name),
 			setLive(ctx, tx, d.Ref, d.Live),
-			retire(ctx, tx, retireAt, dropped...),
+			retire(ctx, tx, at, dropped...),
 		); err != nil {
 			return err
 		}
@@ -55,11 +55,8 @@ func (s Tables) RetireVersion(ctx context.Context, version string, at time.Time)
 	return retired && err == nil, err
 }
 
-// retire records versions as retired, unless the time is zero.
+// retire records that versions left the catalogue at a time.
 func retire(ctx context.Context, tx Tx, at time.Time, versions ...string) error {
-	if at.IsZero() {
-		return nil
-	}
 	var rows [][]any
 	for _, v := range versions {
 		rows = append(rows, []any{v, at.UnixMicro()})

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"herbarium/internal/herb"
@@ -41,5 +42,18 @@ func TestSearchWords(t *testing.T) {
 		if store.NewSearchFilter("moss", tt.keyword).Match(words) {
 			t.Errorf("keyword %q and another word match %q", tt.keyword, words)
 		}
+	}
+}
+
+func TestNumbered(t *testing.T) {
+	t.Parallel()
+	for statement, want := range map[string]string{
+		"":                               "",
+		"SELECT 1":                       "SELECT 1",
+		"?":                              "$1",
+		"a = ? AND b IN (?,?) LIMIT ?":   "a = $1 AND b IN ($2,$3) LIMIT $4",
+		strings.Repeat("?,", 11) + "end": "$1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,end",
+	} {
+		wantEqual(t, statement, want, store.Numbered(statement))
 	}
 }

@@ -60,15 +60,8 @@ func (s *Server) Through(bucket, endpoint string) string {
 func (s *Server) Client(t testing.TB) *minio.Core {
 	t.Helper()
 	c, err := minio.NewCore(s.Address(), &minio.Options{Creds: credentials.NewStaticV4(AccessKey, SecretKey, ""), Region: Region})
-	check(t, err)
+	programtest.Check(t, err)
 	return c
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // program is the path of the server below the root of the module.
@@ -86,7 +79,7 @@ type Server struct {
 func New(t testing.TB) *Server {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOMOD").Output()
-	check(t, err)
+	programtest.Check(t, err)
 	s := &Server{file: filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), filepath.FromSlash(program)), folder: t.TempDir()}
 	if _, err := os.Stat(s.file); err != nil {
 		programtest.SkipWithout(t, "s3", "the S3 server is missing; run `make s3`")
@@ -121,19 +114,19 @@ func (s *Server) Stop(t testing.TB) {
 // Start starts the server again after Stop, at the same address and with the same objects.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	check(t, s.run())
+	programtest.Check(t, s.run())
 }
 
 // Freeze suspends the server: the kernel accepts connections, and nothing answers.
 func (s *Server) Freeze(t testing.TB) {
 	t.Helper()
-	check(t, s.process.Freeze(t.Context()))
+	programtest.Check(t, s.process.Freeze(t.Context()))
 }
 
 // Thaw resumes the server after Freeze.
 func (s *Server) Thaw(t testing.TB) {
 	t.Helper()
-	check(t, s.process.Signal(syscall.SIGCONT))
+	programtest.Check(t, s.process.Signal(syscall.SIGCONT))
 }
 
 // run starts the server and waits until it answers.

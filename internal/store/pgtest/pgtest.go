@@ -6,12 +6,14 @@ package pgtest
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"herbarium/internal/programtest"
 )
 
 // Cluster is a PostgreSQL server with its own databases, which no other machine can reach. The zero value is ready to use:
@@ -33,13 +35,6 @@ type Cluster struct {
 	databases atomic.Int64
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // launch starts the server once. If PostgreSQL is missing, the test is skipped, or fails if HERBARIUM_TEST_REQUIRE names it.
 func (c *Cluster) launch(t testing.TB) {
 	t.Helper()
@@ -52,7 +47,7 @@ func (c *Cluster) launch(t testing.TB) {
 		// The files are in the data folder, so that a standby copies them.
 		for name, content := range map[string][]byte{"pg_hba.conf": []byte(c.HBA), "server.crt": c.Certificate, "server.key": c.Key} {
 			if path := filepath.Join(c.data(), name); len(content) > 0 {
-				check(t, os.WriteFile(path, content, 0o600))
+				programtest.Check(t, os.WriteFile(path, content, 0o600))
 				c.own(t, path)
 			}
 		}
@@ -74,7 +69,7 @@ func (c *Cluster) Database(t testing.TB) string {
 			c.exec(t, "DROP DATABASE "+name+" WITH (FORCE)")
 		}
 	})
-	return c.address(name, c.TCP)
+	return addressOf(name, c.TCP, &c.server)
 }
 
 // Exec runs statements as the user postgres, in the database of that name.
@@ -82,6 +77,16 @@ func (c *Cluster) Exec(t testing.TB, statements ...string) {
 	t.Helper()
 	c.launch(t)
 	c.exec(t, statements...)
+}
+
+// Main runs the tests of a package, stops the cluster and ends the process. Call it in TestMain.
+func (c *Cluster) Main(m *testing.M) {
+	code := m.Run()
+	if err := c.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // Stop ends the server and its standbys and removes their files. Call it after the tests.
@@ -106,7 +111,10 @@ func (c *Cluster) settings() []string {
 }
 
 // Standby is a server that replicates a cluster and can be promoted. It ends with the cluster.
-type Standby struct{ *server }
+type Standby struct {
+	*server
+	primary *server
+}
 
 // Standby starts a synchronous standby of the cluster: from then on, a commit succeeds once both servers have it on disk.
 func (c *Cluster) Standby(t testing.TB) *Standby {
@@ -120,7 +128,7 @@ func (c *Cluster) Standby(t testing.TB) *Standby {
 	s.start(t, c.settings()...)
 	c.exec(t, "ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
 	c.wait(t, "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
-	return &Standby{s}
+	return &Standby{s, &c.server}
 }
 
 // Promote makes the standby the primary.
@@ -130,28 +138,17 @@ func (s *Standby) Promote(t testing.TB) {
 }
 
 // Alone returns the address of a database of the cluster on the standby.
-func (s *Standby) Alone(address string) string { return s.redirect(address, false) }
+func (s *Standby) Alone(address string) string {
+	return addressOf(databaseOf(address), s.tcp, s.server)
+}
 
 // Both returns the address of a database of the cluster that names both servers and requests the primary.
-func (s *Standby) Both(address string) string { return s.redirect(address, true) }
+func (s *Standby) Both(address string) string {
+	return addressOf(databaseOf(address), s.tcp, s.primary, s.server) + "&target_session_attrs=read-write"
+}
 
-// redirect changes an address of Database so that it leads to the standby, or to both servers.
-func (s *Standby) redirect(address string, both bool) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		panic(err) // it comes from Database
-	}
-	query := u.Query()
-	host, port := query.Get("host"), s.port
-	if host != loopback {
-		host = s.folder
-	}
-	if both {
-		host, port = query.Get("host")+","+host, query.Get("port")+","+port
-		query.Set("target_session_attrs", "read-write")
-	}
-	query.Set("host", host)
-	query.Set("port", port)
-	u.RawQuery = query.Encode()
-	return u.String()
+// databaseOf returns the name of the database at an address that Cluster.Database has returned.
+func databaseOf(address string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(address, addressPrefix), "?")
+	return name
 }

@@ -39,7 +39,7 @@ const loopback = "127.0.0.1"
 func binaries(t testing.TB) string {
 	t.Helper()
 	installed, err := filepath.Glob("/usr/lib/postgresql/[1-9][0-9]/bin/postgres") // sorted
-	check(t, err)
+	programtest.Check(t, err)
 	if len(installed) > 0 {
 		return filepath.Dir(installed[len(installed)-1])
 	}
@@ -59,20 +59,20 @@ func (s *server) init(t testing.TB, bin string, tcp bool) {
 		if err != nil {
 			u, err = user.Lookup("nobody")
 		}
-		check(t, err)
+		programtest.Check(t, err)
 		uid, err := strconv.ParseUint(u.Uid, 10, 32)
-		check(t, err)
+		programtest.Check(t, err)
 		gid, err := strconv.ParseUint(u.Gid, 10, 32)
-		check(t, err)
+		programtest.Check(t, err)
 		s.owner = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
 	var err error
 	s.folder, err = os.MkdirTemp("", "pgtest")
-	check(t, err)
+	programtest.Check(t, err)
 	s.own(t, s.folder)
 	if tcp {
 		addr, err := programtest.FreeAddr()
-		check(t, err)
+		programtest.Check(t, err)
 		_, s.port, _ = strings.Cut(addr, ":")
 	}
 }
@@ -81,7 +81,7 @@ func (s *server) init(t testing.TB, bin string, tcp bool) {
 func (s *server) own(t testing.TB, path string) {
 	t.Helper()
 	if s.owner != nil {
-		check(t, os.Chown(path, int(s.owner.Uid), int(s.owner.Gid)))
+		programtest.Check(t, os.Chown(path, int(s.owner.Uid), int(s.owner.Gid)))
 	}
 }
 
@@ -114,25 +114,32 @@ func (s *server) start(t testing.TB, settings ...string) {
 		args = append(args, "-c", setting)
 	}
 	process, err := programtest.StartProcess(s.command("postgres", args...))
-	check(t, err)
+	programtest.Check(t, err)
 	s.Process = process
 	s.wait(t, "SELECT 1")
 }
 
-// address returns the address of a database: over the socket, or over TCP.
-func (s *server) address(database string, tcp bool) string {
-	query := url.Values{"host": {s.folder}, "port": {s.port}, "user": {"postgres"}, "sslmode": {"disable"}}
-	if tcp {
-		query.Set("host", loopback)
+const addressPrefix = "postgres:///"
+
+// addressOf returns the address of a database on one or several servers: over the sockets, or over TCP.
+func addressOf(database string, tcp bool, servers ...*server) string {
+	var hosts, ports []string
+	for _, s := range servers {
+		host := s.folder
+		if tcp {
+			host = loopback
+		}
+		hosts, ports = append(hosts, host), append(ports, s.port)
 	}
-	return "postgres:///" + database + "?" + query.Encode()
+	query := url.Values{"host": {strings.Join(hosts, ",")}, "port": {strings.Join(ports, ",")}, "user": {"postgres"}, "sslmode": {"disable"}}
+	return addressPrefix + database + "?" + query.Encode()
 }
 
 // connect calls do with a connection.
 func (s *server) connect(do func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, s.address("postgres", false))
+	conn, err := pgx.Connect(ctx, addressOf("postgres", false, s))
 	if err != nil {
 		return err
 	}
@@ -142,7 +149,7 @@ func (s *server) connect(do func(context.Context, *pgx.Conn) error) error {
 // exec runs statements, one after the other.
 func (s *server) exec(t testing.TB, statements ...string) {
 	t.Helper()
-	check(t, s.connect(func(ctx context.Context, conn *pgx.Conn) error {
+	programtest.Check(t, s.connect(func(ctx context.Context, conn *pgx.Conn) error {
 		for _, statement := range statements {
 			if _, err := conn.Exec(ctx, statement); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)
@@ -155,7 +162,7 @@ func (s *server) exec(t testing.TB, statements ...string) {
 // wait runs a statement until it returns a row.
 func (s *server) wait(t testing.TB, statement string) {
 	t.Helper()
-	check(t, s.Wait(context.Background(), func(context.Context) error {
+	programtest.Check(t, s.Wait(context.Background(), func(context.Context) error {
 		return s.connect(func(ctx context.Context, conn *pgx.Conn) error { return conn.QueryRow(ctx, statement).Scan(nil) })
 	}))
 }
@@ -166,20 +173,20 @@ func (s *server) Running() bool { return s.Process != nil && s.Process.Running()
 // Kill kills all processes of the server, as in a machine failure. Data that they have written stays.
 func (s *server) Kill(t testing.TB) {
 	t.Helper()
-	check(t, s.SignalTree(syscall.SIGKILL))
+	programtest.Check(t, s.SignalTree(syscall.SIGKILL))
 	<-s.Ended()
 }
 
 // Freeze suspends all processes of the server: the kernel accepts connections, and nothing answers. They resume with Thaw.
 func (s *server) Freeze(t testing.TB) {
 	t.Helper()
-	check(t, s.Process.Freeze(context.Background()))
+	programtest.Check(t, s.Process.Freeze(context.Background()))
 }
 
 // Thaw resumes a frozen server.
 func (s *server) Thaw(t testing.TB) {
 	t.Helper()
-	check(t, s.SignalTree(syscall.SIGCONT))
+	programtest.Check(t, s.SignalTree(syscall.SIGCONT))
 }
 
 // CPU returns the processor time that all processes of the server have used. It needs Linux.

@@ -135,9 +135,12 @@ func unavailable(err error) error {
 	return herb.Wrap(herb.CodeUnavailable, err, "%s", message)
 }
 
-// migrationError is the error of a call that needed schema migrations which failed. The client cannot fix it, so the cause
-// is only logged.
+// migrationError is the error of a call that needed schema migrations which failed; nil stays nil. The client cannot fix it, so
+// the cause is only logged.
 func migrationError(err error) error {
+	if err == nil {
+		return nil
+	}
 	if e, ok := errors.AsType[*herb.Error](err); ok { // the schema requires a newer program
 		return herb.Errorf(herb.CodeUnavailable, "%s", e.Message)
 	}

@@ -151,12 +151,12 @@ type lazyMigration struct {
 	done    atomic.Bool
 	running singleflight.Group
 	closed  context.Context
-	cancel  context.CancelFunc
+	cancel  context.CancelCauseFunc
 }
 
 func newLazyMigration(migrate func(context.Context) error) *lazyMigration {
 	p := &lazyMigration{migrate: migrate}
-	p.closed, p.cancel = context.WithCancel(context.Background())
+	p.closed, p.cancel = context.WithCancelCause(context.Background())
 	return p
 }
 
@@ -176,12 +176,9 @@ func (p *lazyMigration) wait(ctx context.Context) error {
 	}
 }
 
-func (p *lazyMigration) run() (_ any, err error) {
-	switch {
-	case p.done.Load(): // the previous attempt may have just ended
-	case p.closed.Err() != nil:
-		err = errClosed
-	default:
+func (p *lazyMigration) run() (any, error) {
+	err := context.Cause(p.closed)
+	if err == nil && !p.done.Load() { // the previous attempt may have just ended
 		err = p.migrate(p.closed)
 		p.done.Store(err == nil)
 	}
@@ -190,7 +187,7 @@ func (p *lazyMigration) run() (_ any, err error) {
 
 // close cancels the running attempt and waits for its end.
 func (p *lazyMigration) close() {
-	p.cancel()
+	p.cancel(errClosed)
 	<-p.running.DoChan("", p.run)
 }
 

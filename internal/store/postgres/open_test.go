@@ -179,11 +179,82 @@ func TestNUL(t *testing.T) {
 	s := open(t, cluster.Database(t), postgres.Options{})
 	d := herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "b"}, Version: "v", Title: "a\x00b", Access: herb.AccessOpen,
 		Fields: []herb.Field{{Name: "x", Title: "a\x00b"}}, Published: time.Unix(0, 0)}
-	if err := s.AddVersion(t.Context(), d, ""); err != nil {
+	if _, err := s.AddVersion(t.Context(), d, "", 5, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Version(t.Context(), d.Ref, "")
 	if err != nil || got.Title != "a\uFFFDb" || got.Fields[0].Title != "a\x00b" {
 		t.Errorf("got %+v, %v", got, err)
 	}
+}
+
+// TestDiskFull checks that a full disk of the server is reported as such by writes and by Ping, and that both recover.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	address := cluster.Database(t)
+	s := open(t, address, postgres.Options{})
+	check(t, s.Ping(t.Context()))
+	run(t, address, `CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
+		$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`)
+	for _, table := range []string{"plants", "write_probe"} {
+		run(t, address, "CREATE TRIGGER full_disk BEFORE INSERT ON "+table+" EXECUTE FUNCTION disk_full()")
+	}
+	_, err := s.CreatePlants(t.Context(), creations(1))
+	for what, err := range map[string]error{"creating": err, "ping": s.Ping(t.Context()), "ping again": s.Ping(t.Context())} {
+		if herb.CodeOf(err) != herb.CodeUnavailable || herb.MessageOf(err) != "the database cannot be written: disk full" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, table := range []string{"plants", "write_probe"} {
+		run(t, address, "DROP TRIGGER full_disk ON "+table)
+	}
+	check(t, s.Ping(t.Context()))
+	if _, err := s.CreatePlants(t.Context(), creations(1)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInspect(t *testing.T) {
+	t.Parallel()
+	address := cluster.Database(t)
+	inspect := func() postgres.Inspection {
+		t.Helper()
+		i, err := postgres.Inspect(t.Context(), address)
+		check(t, err)
+		return i
+	}
+	if i := inspect(); i.Version != 0 || i.Latest == 0 || i.Server == "" || i.ReadOnly || i.ClockOffset.Abs() > time.Second+i.Accuracy {
+		t.Errorf("a new database: %+v", i)
+	}
+	if i := inspect(); i.Version != 0 {
+		t.Errorf("inspecting the database has migrated it: %+v", i)
+	}
+	open(t, address, postgres.Options{})
+	if i := inspect(); i.Version != i.Latest {
+		t.Errorf("a migrated database: %+v", i)
+	}
+	run(t, address, "UPDATE migrations_lock SET needs = 999")
+	if _, err := postgres.Inspect(t.Context(), address); err == nil || !strings.Contains(err.Error(), "use a newer herbarium") {
+		t.Errorf("a newer database: got %v", err)
+	}
+	if i, err := postgres.Inspect(t.Context(), address+"&options=-c%20default_transaction_read_only%3Don"); err == nil || !i.ReadOnly {
+		t.Errorf("a read-only database: %+v, error %v", i, err)
+	}
+	if _, err := postgres.Inspect(t.Context(), strings.Replace(address, "/", "/no_such_", 1)); err == nil {
+		t.Error("no error for an address that does not exist")
+	}
+}
+
+// list returns the plants as "id name tag", in creation order.
+func list(t *testing.T, s *postgres.Store) (all []string) {
+	t.Helper()
+	page, err := s.ReadPlants(t.Context(), 0, 100_000)
+	if err != nil || len(page.Plants) != page.Total {
+		t.Errorf("read %d of %d plants, %v", len(page.Plants), page.Total, err)
+	}
+	for _, p := range page.Plants {
+		tag, _ := store.TagColumns(p.Plant)
+		all = append(all, fmt.Sprint(p.ID, " ", p.Name, " ", tag))
+	}
+	return all
 }

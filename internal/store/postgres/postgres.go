@@ -144,10 +144,8 @@ const downTTL = 5 * time.Second
 func (s *Store) Ping(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	err := s.migration.wait(limited)
-	if err != nil {
-		err = migrationError(err)
-	} else {
+	err := migrationError(s.migration.wait(limited))
+	if err == nil {
 		err = s.pings.QueryRowContext(limited, "SELECT 1").Scan(new(int))
 	}
 	switch {

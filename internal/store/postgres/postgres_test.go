@@ -2,10 +2,9 @@ package postgres_test
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"testing"
 
+	"herbarium/internal/programtest"
 	"herbarium/internal/store/pgtest"
 	"herbarium/internal/store/postgres"
 )
@@ -13,14 +12,7 @@ import (
 // cluster is the server of all tests of this package.
 var cluster pgtest.Cluster
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := cluster.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { cluster.Main(m) }
 
 // stopAfter stops a server when the test ends.
 func stopAfter(t testing.TB, server *pgtest.Cluster) {
@@ -49,10 +41,6 @@ func openLater(t testing.TB, address string, o postgres.Options) *postgres.Store
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	programtest.CloseAfter(t, s)
 	return s
 }

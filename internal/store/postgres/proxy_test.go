@@ -97,8 +97,8 @@ func (p *proxy) serve(t *testing.T, client net.Conn, done <-chan struct{}) {
 		pass(server, client, func([]byte) bool { return !interfering.Load() })
 	})
 	wg.Go(func() {
-		pass(client, server, func(said []byte) bool {
-			if bytes.Contains(said, []byte("commit\x00")) {
+		pass(client, server, func(sent []byte) bool {
+			if bytes.Contains(sent, []byte("commit\x00")) {
 				p.once.Do(func() { interfering.Store(true) })
 			}
 			return !interfering.Load() || p.mode == cutAfter
@@ -115,7 +115,7 @@ func (p *proxy) serve(t *testing.T, client net.Conn, done <-chan struct{}) {
 }
 
 // pass forwards data in one direction until the connection ends or data must not be forwarded.
-func pass(from, to net.Conn, on func(said []byte) bool) {
+func pass(from, to net.Conn, on func(sent []byte) bool) {
 	b := make([]byte, 1<<16)
 	for {
 		n, err := from.Read(b)

@@ -136,7 +136,7 @@ func createOnce(t *testing.T, s *postgres.Store, c store.Creation) bool {
 		outcomes, err := s.CreatePlants(context.Background(), []store.Creation{c})
 		switch {
 		case err == nil && outcomes[0].Err != nil && !uncertain:
-			t.Errorf("plant %d was never said to be created, and is there: %v", c.Plant.ID, outcomes[0].Err)
+			t.Errorf("plant %d exists although its creation was not acknowledged: %v", c.Plant.ID, outcomes[0].Err)
 			return false
 		case err == nil:
 			return true

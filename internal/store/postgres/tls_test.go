@@ -86,7 +86,7 @@ func TestMigrate_rejected(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change map[string]string
 		code   herb.Code // empty if it works
-		says   []string
+		wants  []string
 	}{
 		"nothing wrong":     {},
 		"another authority": {map[string]string{"sslrootcert": wrong.file}, herb.CodeInvalid, []string{"certificate", "authority", "sslrootcert"}},
@@ -124,13 +124,13 @@ func TestMigrate_rejected(t *testing.T) {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("%q is more than a line", err)
 			}
-			for _, said := range tt.says {
-				if !strings.Contains(herb.MessageOf(err), said) {
-					t.Errorf("%q does not say %q", herb.MessageOf(err), said)
+			for _, want := range tt.wants {
+				if !strings.Contains(herb.MessageOf(err), want) {
+					t.Errorf("%q does not contain %q", herb.MessageOf(err), want)
 				}
 			}
 			err = s.Ping(t.Context())
-			if herb.CodeOf(err) != herb.CodeUnavailable || strings.Contains(herb.MessageOf(err), tt.says[0]) || strings.Contains(err.Error(), "-horse") {
+			if herb.CodeOf(err) != herb.CodeUnavailable || strings.Contains(herb.MessageOf(err), tt.wants[0]) || strings.Contains(err.Error(), "-horse") {
 				t.Errorf("a call: got %v", err)
 			}
 		})

@@ -48,10 +48,8 @@ func (s *Store) call(ctx context.Context, what string, do func(context.Context) 
 	}
 	limited, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	err := s.migration.wait(limited)
-	if err != nil {
-		err = migrationError(err)
-	} else {
+	err := migrationError(s.migration.wait(limited))
+	if err == nil {
 		err = retry(limited, s.options.RetryBudget, func(ctx context.Context) error {
 			err := do(ctx)
 			if codeOf(err) == readOnlyTransaction {

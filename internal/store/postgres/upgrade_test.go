@@ -181,11 +181,18 @@ func otherTasks(t *testing.T, s *postgres.Store) map[string]func() {
 			check(t, created(s.CreatePlants(ctx, []store.Creation{plant(100, "Lady fern", "shade", "k100"), plant(101, "Rose", "", "")})))
 		},
 		"publishes": func() {
-			check(t, s.AddVersion(ctx, dataset("others", "o1"), ""))
-			check(t, s.AddVersion(ctx, dataset("prices", "o2"), "v2"))
+			add(t, s, dataset("others", "o1"), "")
+			add(t, s, dataset("prices", "o2"), "v2")
 			check(t, s.AddKey(ctx, herb.Key{ID: "other", Name: "Other", Scopes: []herb.Scope{"data:read"}, Created: noon()}))
 		},
 	}
+}
+
+// add adds a version and drops none.
+func add(t *testing.T, s *postgres.Store, d herb.Dataset, live string) {
+	t.Helper()
+	_, err := s.AddVersion(t.Context(), d, live, 10, time.Now())
+	check(t, err)
 }
 
 // check ends the test if err is not nil.
@@ -245,26 +252,25 @@ func keysAndSourceErrors(t *testing.T, s *postgres.Store) {
 func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
 	ctx := t.Context()
 	prices := dataset("prices", "").Ref
-	check(t, s.AddVersion(ctx, dataset("prices", "v1"), ""))
-	check(t, s.AddVersion(ctx, dataset("prices", "v2"), "v1"))
+	add(t, s, dataset("prices", "v1"), "")
+	add(t, s, dataset("prices", "v2"), "v1")
 	other("publishes")
-	check(t, s.AddVersion(ctx, dataset("gone", "g1"), ""))
-	if err := s.AddVersion(ctx, dataset("prices", "v3"), "v2"); !errors.Is(err, store.ErrSuperseded) {
+	add(t, s, dataset("gone", "g1"), "")
+	if _, err := s.AddVersion(ctx, dataset("prices", "v3"), "v2", 2, time.Now()); !errors.Is(err, store.ErrSuperseded) {
 		t.Fatalf("got %v", err)
 	}
-	check(t, s.AddVersion(ctx, dataset("prices", "v3"), "o2"))
+	_, err := s.AddVersion(ctx, dataset("prices", "v3"), "o2", 3, time.Now())
+	check(t, err)
 	check(t, s.SetLive(ctx, prices, "v2", "v3"))
 	for _, version := range []string{"", "o2"} {
 		_, err := s.Version(ctx, prices, version)
 		check(t, err)
 	}
-	_, err := s.Version(ctx, prices, "none")
+	_, err = s.Version(ctx, prices, "none")
 	if herb.CodeOf(err) != herb.CodeNotFound {
 		t.Fatalf("got %v", err)
 	}
 	_, err = s.History(ctx, prices)
-	check(t, err)
-	_, err = s.PruneVersions(ctx, prices, 2, time.Now())
 	check(t, err)
 	_, err = s.RemoveDataset(ctx, dataset("gone", "").Ref, time.Now())
 	check(t, err)

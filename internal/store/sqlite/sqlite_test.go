@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/programtest"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
 )
@@ -23,11 +24,7 @@ func raw(t *testing.T, path string) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	programtest.CloseAfter(t, db)
 	return db
 }
 
@@ -189,10 +186,6 @@ func openFile(t testing.TB, path string) *sqlite.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	programtest.CloseAfter(t, s)
 	return s
 }

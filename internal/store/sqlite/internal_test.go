@@ -1,14 +1,81 @@
 package sqlite
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/programtest"
 	"herbarium/internal/store"
 )
+
+func openNew(t *testing.T) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "herbarium.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	programtest.CloseAfter(t, s)
+	return s
+}
+
+// TestSettings checks the settings of connections that durability and safety depend on.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	s := openNew(t)
+	for _, tt := range []struct {
+		name   string
+		db     *sql.DB
+		pragma string
+		want   string
+	}{
+		{"writer", s.writer, "journal_mode", "wal"},
+		{"writer", s.writer, "synchronous", "2"}, // full
+		{"writer", s.writer, "foreign_keys", "1"},
+		{"writer", s.writer, "busy_timeout", "5000"},
+		{"reader", s.reader, "journal_mode", "wal"},
+		{"reader", s.reader, "query_only", "1"},
+		{"reader", s.reader, "busy_timeout", "5000"},
+	} {
+		var got string
+		if err := tt.db.QueryRowContext(t.Context(), "PRAGMA "+tt.pragma).Scan(&got); err != nil || got != tt.want {
+			t.Errorf("%s: %s is %q, %v; want %q", tt.name, tt.pragma, got, err, tt.want)
+		}
+	}
+}
+
+// TestRead_canceled checks that an endless statement ends when its context is canceled.
+func TestRead_canceled(t *testing.T) {
+	t.Parallel()
+	s := openNew(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	began := make(chan struct{})
+	go func() {
+		<-began
+		cancel()
+	}()
+	err := s.read(ctx, "counting", func(ctx context.Context, tx store.Tx) error {
+		close(began)
+		rows, err := tx.QueryContext(ctx, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			return errors.New("counted to infinity")
+		}
+		return rows.Err()
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v; want the error of the context", err)
+	}
+}
 
 // TestDiskFull checks that a full disk is reported as such by writes and by Ping, and that both recover by themselves.
 func TestDiskFull(t *testing.T) {
