@@ -3,19 +3,24 @@ package httpapi_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"herbarium/internal/export"
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
@@ -225,4 +230,70 @@ func (s *service) validate(t *testing.T, r *http.Request, a checkedResponse) {
 	if err := d.checkResponse(r, a.status, a.header, a.body); err != nil {
 		t.Errorf("%s %s %d violates the OpenAPI document: %v", r.Method, r.URL, a.status, err)
 	}
+}
+
+// checkHeaders checks headers in the form "Name: value".
+func (a checkedResponse) checkHeaders(t *testing.T, headers ...string) {
+	t.Helper()
+	for _, h := range headers {
+		name, want, _ := strings.Cut(h, ": ")
+		if got := a.header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// rejection is a request that is rejected with a status, and a part of the message.
+type rejection struct {
+	name, target string // without a name, the target is the name
+	status       int
+	message      string
+}
+
+func (s *service) checkRejections(t *testing.T, rejections []rejection) {
+	t.Helper()
+	for _, tt := range rejections {
+		if tt.name == "" {
+			tt.name = tt.target
+		}
+		t.Run(tt.name, func(t *testing.T) {
+			a := s.get(t, tt.target)
+			if a.status != tt.status || !strings.Contains(a.message(t), tt.message) {
+				t.Errorf("got %d %s", a.status, a.body)
+			}
+			a.checkHeaders(t, "Cache-Control: no-store")
+		})
+	}
+}
+
+// checkUnavailable checks the response to a query that cannot be evaluated now.
+func (s *service) checkUnavailable(t *testing.T, target string) {
+	t.Helper()
+	s.library.listErr = herb.Errorf(herb.CodeUnavailable, "away")
+	if a := s.get(t, target); a.status != 503 {
+		t.Errorf("%s: %d %s", target, a.status, a.body)
+	}
+}
+
+// checkExample sends the request of the example below a heading of docs/api.md, and compares the response with it.
+func (s *service) checkExample(t *testing.T, heading string) checkedResponse {
+	t.Helper()
+	doc, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(doc), "## "+heading)
+	m := regexp.MustCompile("(?s)GET (/api/v1/\\S+)\n.*?```json\n(.*?)```").FindStringSubmatch(section)
+	if m == nil {
+		t.Fatalf("docs/api.md has no example below %q", heading)
+	}
+	a := s.get(t, m[1])
+	var got, want any
+	if err := errors.Join(json.Unmarshal([]byte(m[2]), &want), json.Unmarshal([]byte(a.body), &got)); err != nil {
+		t.Fatalf("%v: %d %s", err, a.status, a.body)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the example (-docs +got):\n%s\n%s", diff, a.body)
+	}
+	return a
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"herbarium/docs/schemas"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
@@ -234,5 +235,20 @@ func TestDescriptor_details(t *testing.T) {
 	}
 	if body := s.get(t, "/api/v1").body; strings.Contains(body, "report") || strings.Contains(body, "primary_key") {
 		t.Errorf("the catalogue contains details: %s", body)
+	}
+}
+
+func TestDescriptorSchema(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	a := s.get(t, "/schemas/datapackage.json")
+	if a.status != 200 || a.body != schemas.DataPackage || a.header.Get("Content-Type") != "application/schema+json" {
+		t.Errorf("got %d, %s: %.100s", a.status, a.header.Get("Content-Type"), a.body)
+	}
+	if b := s.get(t, "/schemas/datapackage.json", "If-None-Match: "+a.header.Get("ETag")); b.status != 304 {
+		t.Errorf("the same again: %d", b.status)
+	}
+	if c := s.get(t, "/schemas/other.json"); c.status != 404 {
+		t.Errorf("another schema: %d", c.status)
 	}
 }

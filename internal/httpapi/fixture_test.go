@@ -168,7 +168,7 @@ func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.View, er
 		d, ok = l.mutablePlants(), true
 	}
 	if !ok {
-		return library.View{}, herb.Errorf(herb.CodeNotFound, "there is no dataset %q; GET /api/v1 lists what there is", ref)
+		return library.View{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
 	}
 	return library.View{Dataset: d.Dataset, Source: admission.LimitQueries(d.Records, &fakeSource{d, l})}, nil
 }
@@ -208,30 +208,31 @@ type fakeSource struct {
 	l *fakeLibrary
 }
 
-func (s *fakeSource) List(ctx context.Context, r *query.Request) (query.Page, error) {
+// begin counts a query, and panics or fails if the library is to.
+func (s *fakeSource) begin() error {
 	s.l.listed.Add(1)
+	if s.l.listPanic != nil {
+		panic(s.l.listPanic)
+	}
+	return s.l.listErr
+}
+
+func (s *fakeSource) List(ctx context.Context, r *query.Request) (query.Page, error) {
+	if err := s.begin(); err != nil {
+		return query.Page{}, err
+	}
 	if s.l.listing != nil {
 		s.l.listing()
 	}
 	if s.l.query != nil {
 		return query.Page{}, s.l.query(ctx)
 	}
-	if s.l.listPanic != nil {
-		panic(s.l.listPanic)
-	}
-	if s.l.listErr != nil {
-		return query.Page{}, s.l.listErr
-	}
 	return s.d.oracle.List(ctx, r)
 }
 
 func (s *fakeSource) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
-	s.l.listed.Add(1)
-	if s.l.listPanic != nil {
-		panic(s.l.listPanic)
-	}
-	if s.l.listErr != nil {
-		return query.Stream{}, s.l.listErr
+	if err := s.begin(); err != nil {
+		return query.Stream{}, err
 	}
 	if s.l.stream != nil {
 		return s.l.stream(ctx), nil
@@ -240,20 +241,15 @@ func (s *fakeSource) Stream(ctx context.Context, r *query.Request) (query.Stream
 }
 
 func (s *fakeSource) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
-	s.l.listed.Add(1)
-	if s.l.listPanic != nil {
-		panic(s.l.listPanic)
-	}
-	if s.l.listErr != nil {
-		return query.Facets{}, s.l.listErr
+	if err := s.begin(); err != nil {
+		return query.Facets{}, err
 	}
 	return s.d.oracle.Facets(ctx, r)
 }
 
 func (s *fakeSource) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error) {
-	s.l.listed.Add(1)
-	if s.l.listErr != nil {
-		return query.Grid{}, s.l.listErr
+	if err := s.begin(); err != nil {
+		return query.Grid{}, err
 	}
 	return s.d.oracle.Grid(ctx, r)
 }

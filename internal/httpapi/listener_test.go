@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"herbarium/internal/httpapi"
+	"herbarium/internal/query"
 )
 
 // listen serves a service on a real port and returns the address.
@@ -60,11 +61,11 @@ func raw(t *testing.T, addr, method, text string) checkedResponse {
 	return checkedResponse{res.StatusCode, res.Header, string(body)}
 }
 
-func TestListener_rejections(t *testing.T) {
+func TestListener(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	addr := s.listen(t)
-	tests := []struct {
+	for _, tt := range []struct {
 		name, text string
 		status     int
 		message    string
@@ -79,51 +80,31 @@ func TestListener_rejections(t *testing.T) {
 		{"transfer encoding", "POST /plants HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501, "transfer encoding"},
 		{"large header", "GET / HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("x", 80<<10) + "\r\n\r\n", 431, "more than 65536 bytes"},
 		{"expectation", "GET / HTTP/1.1\r\nHost: a\r\nExpect: cake\r\n\r\n", 417, "Expect"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			a := raw(t, addr, "GET", tt.text)
-			checkError(t, a)
-			if a.status != tt.status || !strings.Contains(a.message(t), tt.message) {
-				t.Errorf("got %d %s", a.status, a.body)
-			}
-			id := a.header.Get("X-Request-Id")
-			if id == "" || !strings.Contains(s.log.String(), id) {
-				t.Errorf("request id %q is not in the log", id)
-			}
-		})
-	}
-}
-
-func TestListener_unusualRequests(t *testing.T) {
-	t.Parallel()
-	s := newService(t, nil)
-	addr := s.listen(t)
-	tests := []struct {
-		name, text string
-		status     int
-	}{
-		{"long query", "GET /api/v1/garden/catalog/data?title=" + strings.Repeat("x", 20<<10) + " HTTP/1.1\r\nHost: a\r\n\r\n", 400},
-		{"proxy request", "GET http://other.example/healthz HTTP/1.1\r\nHost: a\r\n\r\n", 200},
-		{"proxy request without a path", "GET http://other.example HTTP/1.1\r\nHost: a\r\n\r\n", 404},
-		{"tunnel", "CONNECT other.example:443 HTTP/1.1\r\nHost: a\r\n\r\n", 404},
-		{"asterisk", "GET * HTTP/1.1\r\nHost: a\r\n\r\n", 404},
-		{"options of everything", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 204},
-		{"HTTP/1.0", "GET /healthz HTTP/1.0\r\n\r\n", 200},
-		{"double slash", "GET //healthz HTTP/1.1\r\nHost: a\r\n\r\n", 404},
-		{"not UTF-8", "GET /\xff\xfe HTTP/1.1\r\nHost: a\r\n\r\n", 404},
-		{"body of a refused creation", "POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n", 401},
-	}
-	for _, tt := range tests {
+		{"long query", "GET /api/v1/garden/catalog/data?title=" + strings.Repeat("x", 20<<10) + " HTTP/1.1\r\nHost: a\r\n\r\n", 400, ""},
+		{"proxy request", "GET http://other.example/healthz HTTP/1.1\r\nHost: a\r\n\r\n", 200, ""},
+		{"proxy request without a path", "GET http://other.example HTTP/1.1\r\nHost: a\r\n\r\n", 404, ""},
+		{"tunnel", "CONNECT other.example:443 HTTP/1.1\r\nHost: a\r\n\r\n", 404, ""},
+		{"asterisk", "GET * HTTP/1.1\r\nHost: a\r\n\r\n", 404, ""},
+		{"options of everything", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 204, ""},
+		{"HTTP/1.0", "GET /healthz HTTP/1.0\r\n\r\n", 200, ""},
+		{"double slash", "GET //healthz HTTP/1.1\r\nHost: a\r\n\r\n", 404, ""},
+		{"not UTF-8", "GET /\xff\xfe HTTP/1.1\r\nHost: a\r\n\r\n", 404, ""},
+		{"body of a refused creation", "POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n", 401, ""},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			a := raw(t, addr, "GET", tt.text)
 			if a.status != tt.status || a.header.Get("X-Request-Id") == "" {
-				t.Errorf("got %d %v", a.status, a.header)
+				t.Fatalf("got %d %v", a.status, a.header)
 			}
 			if a.status >= 400 {
 				checkError(t, a)
+			}
+			if tt.message == "" {
+				return
+			}
+			if !strings.Contains(a.message(t), tt.message) || !strings.Contains(s.log.String(), a.header.Get("X-Request-Id")) {
+				t.Errorf("got %s, or the request is not in the log", a.body)
 			}
 		})
 	}
@@ -167,5 +148,22 @@ func TestServerRoundTrip(t *testing.T) {
 	head.Body.Close()
 	if head.StatusCode != 200 || head.ContentLength <= 0 {
 		t.Errorf("HEAD gives %d with length %d", head.StatusCode, head.ContentLength)
+	}
+}
+
+// TestNewServer checks that there is a limit on everything that a client could delay, and that a query over its own
+// limit still reaches the handler, which rejects it with a message.
+func TestNewServer(t *testing.T) {
+	t.Parallel()
+	s := httpapi.NewServer(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+	for name, limit := range map[string]int64{
+		"ReadTimeout": int64(s.ReadTimeout), "WriteTimeout": int64(s.WriteTimeout), "IdleTimeout": int64(s.IdleTimeout), "MaxHeaderBytes": int64(s.MaxHeaderBytes),
+	} {
+		if limit <= 0 {
+			t.Errorf("%s is not set", name)
+		}
+	}
+	if s.MaxHeaderBytes < 2*query.MaxQueryBytes {
+		t.Errorf("%d bytes of header leave no room for a query of more than %d", s.MaxHeaderBytes, query.MaxQueryBytes)
 	}
 }

@@ -1,12 +1,18 @@
 package httpapi_test
 
 import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 )
@@ -74,18 +80,14 @@ func TestListingQueries(t *testing.T) {
 func TestListing_invalid(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
-	tests := []struct {
-		name, target string
-		status       int
-		message      string // part of the message
-	}{
-		{"unknown dataset", "/api/v1/garden/catalogue/data", 404, `there is no dataset "garden/catalogue"; GET /api/v1 lists`},
-		{"unknown namespace", "/api/v1/xyzzy/quux/data", 404, `there is no dataset "xyzzy/quux"; GET /api/v1 lists`},
-		{"impossible name", "/api/v1/Garden/catalog/data", 404, "no dataset"},
+	s.checkRejections(t, []rejection{
+		{"unknown dataset", "/api/v1/garden/catalogue/data", 404, `no such dataset "garden/catalogue"; GET /api/v1 lists`},
+		{"unknown namespace", "/api/v1/xyzzy/quux/data", 404, `no such dataset "xyzzy/quux"; GET /api/v1 lists`},
+		{"impossible name", "/api/v1/Garden/catalog/data", 404, "no such dataset"},
 		{"key in place of a name", "/api/v1/garden/" + reader + "/data", 404, `"garden/REDACTED"`},
-		{"slash in a segment", "/api/v1/garden%2Fcatalog/data/data", 404, "no dataset"},
-		{"dots", "/api/v1/%2e%2e/catalog/data", 404, "no dataset"},
-		{"dataset before query", "/api/v1/garden/nothing/data?page=0", 404, "no dataset"},
+		{"slash in a segment", "/api/v1/garden%2Fcatalog/data/data", 404, "no such dataset"},
+		{"dots", "/api/v1/%2e%2e/catalog/data", 404, "no such dataset"},
+		{"dataset before query", "/api/v1/garden/nothing/data?page=0", 404, "no such dataset"},
 		{"unknown parameter", "/api/v1/garden/catalog/data?categry=fern", 400, `did you mean "category"?`},
 		{"unknown sort field", "/api/v1/garden/catalog/data?sort=prize", 400, `did you mean "price"?`},
 		{"unknown field among several", "/api/v1/garden/catalog/data?sort=title,-prize", 400, `unknown sort field "prize"; did you mean "price"?`},
@@ -95,19 +97,7 @@ func TestListing_invalid(t *testing.T) {
 		{"malformed", "/api/v1/garden/catalog/data?title=%zz", 400, "malformed query"},
 		{"too long", "/api/v1/garden/catalog/data?title=" + strings.Repeat("x", 8<<10), 400, "at most 8192"},
 		{"not filterable", "/api/v1/odd/a-b.c/data?quo%22te%3C=1", 400, "not filterable"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			a := s.get(t, tt.target)
-			if a.status != tt.status || !strings.Contains(a.message(t), tt.message) {
-				t.Errorf("got %d %s", a.status, a.body)
-			}
-			if got := a.header.Get("Cache-Control"); got != "no-store" {
-				t.Errorf("Cache-Control is %q", got)
-			}
-		})
-	}
+	})
 }
 
 // TestListingLinks_query checks the query of the links: that of the request in its order, without the key, and the page last.
@@ -209,6 +199,126 @@ func TestHead(t *testing.T) {
 			if get.header.Get("Content-Length") == "" {
 				t.Errorf("%s has no Content-Length", path)
 			}
+		}
+	}
+}
+
+// ordered returns a service whose dataset news/items is listed newest first by default.
+func ordered(t *testing.T) *service {
+	return newService(t, func(o *httpapi.Options) {
+		flags := herb.Field{Searchable: true, Filterable: true, Sortable: true}
+		day, title := flags, flags
+		day.Name, day.Type = "day", herb.TypeDate
+		title.Name, title.Type, title.Weight = "title", herb.TypeText, 3
+		o.Library.(*fakeLibrary).put(herb.Dataset{
+			Ref: herb.Ref{Namespace: "news", Name: "items"}, Version: "v1", Published: published(), Fields: []herb.Field{day, title},
+			Details: herb.Details{Order: herb.Order{Field: "day", Desc: true}},
+		}, []herb.Record{{"2024-01-02", "rose fern"}, {"2024-01-03", "moss"}, {"", "rose"}, {"2024-01-01", "fern"}, {"2024-01-03", "rose moss fern"}})
+	})
+}
+
+func TestListing_datasetOrder(t *testing.T) {
+	t.Parallel()
+	s := ordered(t)
+	for _, tt := range []struct{ name, query, want string }{
+		{"newest first", "", "moss, rose moss fern, rose fern, fern, rose"},
+		{"order alone has no effect", "order=asc", "moss, rose moss fern, rose fern, fern, rose"},
+		{"with a filter", "title[ne]=moss", "rose moss fern, rose fern, fern, rose"},
+		{"pages", "page=2&per_page=2", "rose fern, fern"},
+		{"sorted otherwise", "sort=title", "fern, moss, rose, rose fern, rose moss fern"},
+		{"sorted by the same field upwards", "sort=day", "fern, rose fern, moss, rose moss fern, rose"},
+		{"best matches first", "search=rose", "rose, rose fern, rose moss fern"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var got struct {
+				Data []struct{ Title string }
+			}
+			if err := json.Unmarshal([]byte(ordered(t).get(t, "/api/v1/news/items/data?"+tt.query).body), &got); err != nil {
+				t.Fatal(err)
+			}
+			var titles []string
+			for _, r := range got.Data {
+				titles = append(titles, r.Title)
+			}
+			if diff := cmp.Diff(tt.want, strings.Join(titles, ", ")); diff != "" {
+				t.Errorf("titles (-want +got):\n%s", diff)
+			}
+		})
+	}
+	tag := func(q url.Values) string { return s.get(t, "/api/v1/news/items/data?"+q.Encode()).header.Get("ETag") }
+	if tag(nil) == tag(url.Values{"sort": {"day"}}) {
+		t.Error("another order has the same entity tag")
+	}
+}
+
+// pageOf returns an API whose only page has some records of the given size.
+func pageOf(t *testing.T, records, size int) *httpapi.API {
+	t.Helper()
+	d := herb.Dataset{
+		Ref: herb.Ref{Namespace: "garden", Name: "large"}, Version: "v1", Records: records,
+		Fields: []herb.Field{{Name: "text", Type: herb.TypeText}},
+	}
+	rec := []byte(`{"text":"` + strings.Repeat("x", size) + `"}`)
+	page := query.Page{Total: records}
+	for range records {
+		page.Records = append(page.Records, rec)
+	}
+	api, err := httpapi.New(options(t, &preparedLibrary{d, page}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api
+}
+
+// TestLargePages checks streamed and buffered pages on both sides of the size limit.
+func TestLargePages(t *testing.T) {
+	t.Parallel()
+	const target = "/api/v1/garden/large/data?per_page=3"
+	for _, size := range []int{100, 80 << 10, 90 << 10, 1 << 20} {
+		api := pageOf(t, 3, size)
+		rec := `{"text":"` + strings.Repeat("x", size) + `"}`
+		want := `{"data":[` + rec + "," + rec + "," + rec +
+			`],"meta":{"total":3,"page":1,"per_page":3,"total_pages":1,"has_next":false,"has_prev":false}}`
+		for _, coding := range []string{"identity", "gzip", "zstd"} {
+			get := httptest.NewRecorder()
+			api.ServeHTTP(get, request("GET", target, "", "Accept-Encoding: "+coding, "X-Request-Id: same"))
+			length := get.Header().Get("Content-Length")
+			if length != "" && length != strconv.Itoa(get.Body.Len()) || coding == "identity" && length == "" {
+				t.Errorf("%d %s: Content-Length is %q of %d bytes", size, coding, length, get.Body.Len())
+			}
+			head := httptest.NewRecorder()
+			api.ServeHTTP(head, request("HEAD", target, "", "Accept-Encoding: "+coding, "X-Request-Id: same"))
+			if diff := cmp.Diff(get.Header(), head.Header()); diff != "" || head.Body.Len() > 0 {
+				t.Errorf("%d %s (-GET +HEAD):\n%s", size, coding, diff)
+			}
+			for _, name := range []string{"Etag", "Link", "Vary", "Cache-Control", "Content-Type"} {
+				if get.Header().Get(name) == "" {
+					t.Errorf("%d %s: no %s", size, coding, name)
+				}
+			}
+			if got := unpack(t, get); got != want {
+				t.Errorf("%d %s: the body has %d bytes, want %d", size, coding, len(got), len(want))
+			}
+		}
+	}
+}
+
+// TestLargePages_memory sends a page of 100 MiB with little memory. It is not parallel, because allocations of other
+// tests would count.
+func TestLargePages_memory(t *testing.T) {
+	api := pageOf(t, 100, 1<<20)
+	for _, coding := range []string{"identity", "gzip", "zstd"} {
+		send := func() {
+			api.ServeHTTP(&nullWriter{http.Header{}}, request("GET", "/api/v1/garden/large/data?per_page=100", "", "Accept-Encoding: "+coding))
+		}
+		send() // creates the encoders
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		send()
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
+			t.Errorf("%s: a page of 100 MiB allocates %d MiB", coding, used>>20)
 		}
 	}
 }

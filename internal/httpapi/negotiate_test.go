@@ -1,6 +1,12 @@
 package httpapi_test
 
-import "testing"
+import (
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
 
 func TestAccept(t *testing.T) {
 	t.Parallel()
@@ -54,4 +60,103 @@ func TestAccept(t *testing.T) {
 	if got := a.header.Get("Content-Type"); got != csv {
 		t.Errorf("in a second header: %q", got)
 	}
+}
+
+func TestAcceptEncoding(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	const path = "/api/v1/garden/catalog/data"
+	plain := s.get(t, path).body
+	tests := []struct{ accept, want string }{
+		{"", ""},
+		{"gzip", "gzip"},
+		{"GZIP", "gzip"},
+		{"x-gzip", "gzip"},
+		{"zstd", "zstd"},
+		{"gzip, deflate, br, zstd", "zstd"},
+		{"zstd, gzip", "zstd"},
+		{"gzip;q=1.0, zstd;q=0.5", "gzip"},
+		{"gzip; q=0.5 , zstd ;q=0.8", "zstd"},
+		{"zstd;q=0, gzip", "gzip"},
+		{"zstd;q=0.000, gzip;q=0", ""},
+		{"br, deflate", ""},
+		{"*", "zstd"},
+		{"*;q=0", ""},
+		{"gzip, *;q=0", "gzip"},
+		{"zstd;q=0, *", "gzip"},
+		{"identity", ""},
+		{"identity;q=1, gzip;q=0.5", ""},
+		{"identity;q=0.5, gzip;q=0.5", "gzip"},
+		{"identity;q=0, gzip;q=0.1", "gzip"},
+		{"identity;q=0", ""},
+		{"gzip;q=x", ""},
+		{"gzip;q=NaN", ""},
+		{"gzip;q=2", ""},
+		{",,;", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.accept, func(t *testing.T) {
+			t.Parallel()
+			a := s.get(t, path, "Accept-Encoding: "+tt.accept)
+			if got := a.header.Get("Content-Encoding"); got != tt.want {
+				t.Errorf("Content-Encoding is %q, want %q", got, tt.want)
+			}
+			if a.body != plain {
+				t.Error("the body is another")
+			}
+			if got := a.header.Get("Vary"); got != "Accept, Accept-Encoding" {
+				t.Errorf("Vary is %q", got)
+			}
+		})
+	}
+	t.Run("two headers", func(t *testing.T) {
+		t.Parallel()
+		if got := s.get(t, path, "Accept-Encoding: br", "Accept-Encoding: gzip").header.Get("Content-Encoding"); got != "gzip" {
+			t.Errorf("Content-Encoding is %q", got)
+		}
+	})
+}
+
+func TestCompress_smallBodies(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	if a := s.get(t, "/healthz", "Accept-Encoding: gzip"); a.header.Get("Content-Encoding") != "" {
+		t.Error("a small body was compressed")
+	}
+	if a := s.get(t, "/nothing", "Accept-Encoding: gzip"); a.header.Get("Content-Encoding") != "gzip" {
+		t.Error("a large error was not compressed")
+	}
+}
+
+func TestCompressedLength(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	for _, coding := range []string{"gzip", "zstd", "identity"} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, request("GET", "/api/v1/garden/catalog/data", "", "Accept-Encoding: "+coding))
+		if got := w.Header().Get("Content-Length"); got != strconv.Itoa(w.Body.Len()) {
+			t.Errorf("%s: Content-Length is %s, the body has %d bytes", coding, got, w.Body.Len())
+		}
+	}
+}
+
+// TestCompress_concurrent sends different requests concurrently, because buffers and encoders are shared.
+func TestCompress_concurrent(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			coding := []string{"gzip", "zstd", "identity"}[i%3]
+			for n := range 20 {
+				id := strconv.Itoa(i*7%60 + n%3 + 1)
+				w := httptest.NewRecorder()
+				s.ServeHTTP(w, request("GET", "/api/v1/garden/catalog/data?id="+id, "", "Accept-Encoding: "+coding))
+				if body := unpack(t, w); !strings.HasPrefix(body, `{"data":[{"id":"`+id+`",`) || !strings.HasSuffix(body, "}}") {
+					t.Errorf("asked for %s, got %s", id, body)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -11,7 +11,6 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
-	"maps"
 	"net/http"
 	"path"
 	"regexp"
@@ -31,76 +30,66 @@ var files embed.FS
 // assets are the files that pages refer to. Their folder is named by a hash of them and the templates, so that browsers cache them
 // without revalidation and never combine a new page with an old file. Files refer to each other by relative names.
 type assets struct {
-	folder string           // URL path
-	files  map[string]asset // as embedded
-	// served returns the files as they are served: scripts bundled, style sheets stripped, all compressed. The first request for
-	// a file prepares them, which takes longer than the first page.
-	served func() (map[string]asset, error)
+	folder string // URL path
+	files  map[string]asset
 }
 
 type asset struct {
 	contentType string
-	content     []byte
-	compressed  bool // with gzip
+	// gzipped returns the content. It is compressed when it is first requested, because that takes longer than the first page, and
+	// as small as possible; the server compresses responses as fast as possible.
+	gzipped func() ([]byte, error)
 }
 
 func newAssets(base string) (*assets, error) {
-	a := &assets{files: map[string]asset{}}
-	types := map[string]string{
-		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2",
-	}
-	all := sha256.New()
+	all, plain, zipped := sha256.New(), map[string][]byte{}, map[string][]byte{}
 	err := fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		content, err := files.ReadFile(file)
 		all.Write(content)
-		name, compressed := strings.CutSuffix(path.Base(file), ".gz")
-		if contentType := types[path.Ext(name)]; contentType != "" { // templates and licenses of third-party files are not served
-			a.files[name] = asset{contentType, content, compressed}
+		name, ok := strings.CutSuffix(path.Base(file), ".gz")
+		if ok {
+			zipped[name] = content
+		} else {
+			plain[name] = content
 		}
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read assets: %w", err)
+	if err == nil {
+		err = bundle(plain, "app.js")
 	}
-	a.folder = base + "/assets/" + hex.EncodeToString(all.Sum(nil)[:8])
-	a.served = sync.OnceValues(func() (map[string]asset, error) {
-		served := maps.Clone(a.files)
-		err := bundle(served, "app.js")
-		for name, f := range served {
-			var failed error
-			served[name], failed = f.compress()
-			err = errors.Join(err, failed)
+	a := &assets{base + "/assets/" + hex.EncodeToString(all.Sum(nil)[:8]), map[string]asset{}}
+	types := map[string]string{
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2",
+	}
+	for name, content := range plain {
+		if contentType := types[path.Ext(name)]; contentType != "" { // templates and licenses of third-party files are not served
+			a.files[name] = asset{contentType, sync.OnceValues(func() ([]byte, error) { return compress(name, content) })}
 		}
-		return served, err
-	})
-	return a, nil
+	}
+	for name, content := range zipped {
+		a.files[name] = asset{types[path.Ext(name)], func() ([]byte, error) { return content, nil }}
+	}
+	return a, err
 }
 
-// stripCSS removes comments, indentation and line breaks.
-func stripCSS(content []byte) []byte {
-	content = regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAll(content, nil)
-	content = regexp.MustCompile(`\s*\n\s*`).ReplaceAll(content, nil)
-	return regexp.MustCompile(` ?([{};]) ?`).ReplaceAll(content, []byte("$1"))
-}
-
-// compress compresses a file once, as small as possible; the server compresses responses as fast as possible.
-func (f asset) compress() (asset, error) {
+// compress compresses a file. Style sheets lose their comments, indentation and line breaks.
+func compress(name string, content []byte) ([]byte, error) {
+	if path.Ext(name) == ".css" {
+		content = regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAll(content, nil)
+		content = regexp.MustCompile(`\s*\n\s*`).ReplaceAll(content, nil)
+		content = regexp.MustCompile(` ?([{};]) ?`).ReplaceAll(content, []byte("$1"))
+	}
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil || f.compressed {
-		return f, err
+	if err != nil {
+		return nil, err
 	}
-	if strings.HasPrefix(f.contentType, "text/css") {
-		f.content = stripCSS(f.content)
-	}
-	_, err = z.Write(f.content)
-	if err := errors.Join(err, z.Close()); err != nil || b.Len() >= len(f.content) {
-		return f, err
-	}
-	return asset{f.contentType, b.Bytes(), true}, nil
+	_, err = z.Write(content)
+	err = errors.Join(err, z.Close())
+	return b.Bytes(), err
 }
 
 func (a *assets) path(name string) (string, error) {
@@ -115,27 +104,27 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	served, err := a.served()
-	if err != nil {
-		return err
-	}
-	f, ok := served[r.PathValue("file")]
+	f, ok := a.files[r.PathValue("file")]
 	if !ok || path.Base(a.folder) != r.PathValue("fingerprint") {
 		return herb.Errorf(herb.CodeNotFound, "no such file; reload the page that refers to it")
+	}
+	content, err := f.gzipped()
+	if err != nil {
+		return err
 	}
 	h := w.Header()
 	h.Set("Content-Type", f.contentType)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-	var content io.Reader = bytes.NewReader(f.content)
-	if f.compressed && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
-	} else if f.compressed {
-		if content, err = gzip.NewReader(content); err != nil {
-			return err
-		}
+		_, err = w.Write(content)
+		return err
 	}
-	_, err = io.Copy(w, content)
+	plain, err := gzip.NewReader(bytes.NewReader(content))
+	if err == nil {
+		_, err = io.Copy(w, plain)
+	}
 	return err
 }
 
@@ -178,9 +167,10 @@ func (p *Pages) parseTemplates() (map[string]*template.Template, error) {
 //
 // The modules share one scope, so their top-level names are unique: browsers reject a script that declares a name twice.
 // Imports are declarations of one line. Only the exports of the entry remain.
-func bundle(files map[string]asset, entry string) error {
+func bundle(files map[string][]byte, entry string) error {
 	imports := regexp.MustCompile(`^import (?:\{.*\} from )?"\./(.*)";$`)
-	script, joined := asset{contentType: files[entry].contentType}, map[string]bool{}
+	var script []byte
+	joined := map[string]bool{}
 	var join func(name string) error
 	join = func(name string) error {
 		module, ok := files[name]
@@ -189,7 +179,7 @@ func bundle(files map[string]asset, entry string) error {
 		}
 		joined[name] = true
 		delete(files, name)
-		for line := range strings.Lines(string(module.content)) {
+		for line := range strings.Lines(string(module)) {
 			line = strings.TrimSpace(line)
 			if i := strings.LastIndex(line, " // "); i >= 0 && !strings.ContainsAny(line[i:], "\"'`") { // not in a string
 				line = strings.TrimSpace(line[:i])
@@ -207,7 +197,7 @@ func bundle(files map[string]asset, entry string) error {
 				line = strings.TrimPrefix(line, "export ")
 			}
 			if line != "" && !strings.HasPrefix(line, "//") {
-				script.content = append(append(script.content, line...), '\n')
+				script = append(append(script, line...), '\n')
 			}
 		}
 		return nil

@@ -15,8 +15,8 @@ import (
 // rowsPage is a view of the rows of a dataset: the table or the map.
 type rowsPage struct {
 	Head    view.Head
-	Invalid *invalidQuery // nil: the query is valid
-	State   *view.State   // of the rows that are shown
+	Invalid []view.InvalidParam // the rows are shown without them; one without a name: the query as a whole is invalid
+	State   *view.State         // of the rows that are shown
 
 	Search  string // as requested, like the chips
 	Chips   []view.Chip
@@ -35,12 +35,6 @@ type rowsPage struct {
 	ShowsCounts bool   // the call returns counts, not rows
 }
 
-// invalidQuery says why a query was rejected. The page shows the rows without the invalid parameters.
-type invalidQuery struct {
-	Message string
-	Params  []string
-}
-
 func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	return p.serveRows(w, r, v, nil)
 }
@@ -55,7 +49,7 @@ func (p *Pages) mapOf(w http.ResponseWriter, r *http.Request, v datasetView) err
 
 // serveRows serves the map of one of the pairs of coordinates, or the table if there are none.
 func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView, pairs []view.Pair) error {
-	s, canonical, parseErr := p.parseState(r.URL.RawQuery, v)
+	s, canonical, parseErr := p.parseState(v)
 	tab, template, title := "table", "browser", view.Title(&v.Dataset)
 	if pairs != nil {
 		tab, template, title = "map", "map", "Map: "+title
@@ -65,19 +59,18 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 		return redirect(w, s.URL())
 	}
 	if v.denied != nil {
-		return p.requestKey(w, r, v, r.URL.RawQuery, v.denied)
+		return p.requestKey(w, r, &v, r.URL.RawQuery, v.denied)
 	}
-	req, shown, invalid, err := resolve(s, parseErr, v.Order)
+	var page rowsPage
+	req, rejected, err := page.parse(s, parseErr, v.Order)
 	if err != nil {
 		return err
 	}
-	var rejected error
-	if invalid != nil {
-		rejected = herb.Errorf(herb.CodeInvalid, "%s", invalid.Message)
-	} else if sent, err := p.notModified(w, r, v); sent || err != nil {
-		return err
+	if rejected == nil {
+		if sent, err := p.notModified(w, r, v); sent || err != nil {
+			return err
+		}
 	}
-	page := rowsPage{Invalid: invalid, State: &shown}
 	if page.Head, err = p.head(w, r, v, tab); err != nil {
 		return err
 	}
@@ -91,7 +84,7 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	case pairs != nil:
 		err = page.setMap(r.Context(), v, req, pairs)
 	case s.Charts && page.Table != nil:
-		err = addCharts(r.Context(), &shown, v, page.Table)
+		err = addCharts(r.Context(), page.State, v, page.Table)
 	}
 	if err != nil {
 		return err
@@ -105,18 +98,21 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	return cmp.Or(p.render(w, template, l, &page), rejected)
 }
 
-// resolve parses the listing of a page. If it is invalid, shown is the state without the invalid parameters.
-func resolve(s view.State, parseErr error, order herb.Order) (req *query.Request, shown view.State, invalid *invalidQuery, err error) {
+// parse parses the listing of a state. If the listing is rejected, the page shows the rows without the invalid parameters.
+func (page *rowsPage) parse(s view.State, parseErr error, order herb.Order) (req *query.Request, rejected, err error) {
+	page.State = &s
 	if req, err = s.Request(order); err == nil {
 		err = parseErr
 	}
 	if herb.CodeOf(err) != herb.CodeInvalid {
-		return req, s, nil, err
+		return req, nil, err
 	}
-	shown, invalid = s, &invalidQuery{Message: herb.MessageOf(err)}
-	shown.Listing, invalid.Params = s.ValidListing()
-	req, err = shown.Request(order)
-	return req, shown, invalid, err
+	rejected = err
+	if s.Listing, page.Invalid = s.ValidListing(); page.Invalid == nil {
+		page.Invalid = []view.InvalidParam{{Message: herb.MessageOf(rejected)}}
+	}
+	req, err = s.Request(order)
+	return req, rejected, err
 }
 
 // notModified sets the entity tag of a page, and responds with 304 if the client has that page. Pages that depend on the key of
@@ -143,11 +139,10 @@ func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetVie
 // corrected; links lead to the state as shown.
 func (page *rowsPage) setControls(ctx context.Context, s *view.State, v datasetView) error {
 	page.Search, page.Filters = s.Listing.Get(query.ParamSearch), view.NewFilterMenu(page.State)
+	page.Chips, page.Clear = view.NewChips(s, page.Invalid)
 	if page.Invalid != nil {
-		page.Chips, page.Clear = view.NewChips(s, page.Invalid.Params, page.Invalid.Message)
 		return nil
 	}
-	page.Chips, page.Clear = view.NewChips(s, nil, "")
 	var forms []*view.Filter
 	for _, chip := range page.Chips {
 		if chip.Open && chip.Form != nil {
@@ -159,11 +154,7 @@ func (page *rowsPage) setControls(ctx context.Context, s *view.State, v datasetV
 
 // list sets the rows and what depends on them.
 func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Request) error {
-	found, err := v.List(ctx, req)
-	if err != nil {
-		return err
-	}
-	rows, err := herb.DecodeRecords(v.Fields, found.Records)
+	found, rows, err := v.list(ctx, req)
 	if err != nil {
 		return err
 	}

@@ -259,6 +259,19 @@ func TestBrowser_states(t *testing.T) {
 	if n := len(all(empty, tag("a", "button"))); n != 2 {
 		t.Errorf("%d filters can be removed, want 2", n)
 	}
+	// So can the search, and the columns and the version stay.
+	empty = one(t, s.page(t, catalog+"?search=zzz&category=fern&_fields=title&_version=v1", 200), tag("div", "empty-state"))
+	var got []string
+	for _, a := range all(empty, tag("a", "")) {
+		got = append(got, words(a)+" "+attr(a, "href"))
+	}
+	want := []string{
+		"Search zzz × ?category=fern&_fields=title&_version=v1", "category is fern × ?search=zzz&_fields=title&_version=v1",
+		"Show all rows ?_fields=title&_version=v1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("links (-want +got):\n%s", diff)
+	}
 }
 
 // TestBrowser_invalid checks that an invalid parameter is named, and that the table shows the rows without it.
@@ -298,6 +311,20 @@ func TestBrowser_invalid(t *testing.T) {
 	}
 	if chip := one(t, doc, tag("li", "wrong")); attr(one(t, chip, tag("a", "x")), "href") != catalog {
 		t.Errorf("the invalid filter cannot be removed: %s", words(chip))
+	}
+	// Each of several parameters is explained, beside its own filter, too.
+	doc = s.page(t, catalog+"?price%5Bgte%5D=cheap&date=soon&_version=v1", 400)
+	alert := one(t, doc, func(n *html.Node) bool { return attr(n, "role") == "alert" })
+	if got := words(alert); !strings.Contains(got, `"cheap" is not a number`) || !strings.Contains(got, `"soon" is not a date`) || !strings.Contains(got, "ignores them") {
+		t.Errorf("the page says %q", got)
+	}
+	if got := attr(one(t, alert, tag("a", "")), "href"); got != "?_version=v1" {
+		t.Errorf("all rows are at %q", got)
+	}
+	for name, value := range map[string]string{"price": "cheap", "date": "soon"} {
+		if got := words(one(t, one(t, doc, has("data-facet", name)), tag("p", "notice"))); !strings.Contains(got, value) {
+			t.Errorf("the filter of %s says %q", name, got)
+		}
 	}
 }
 
@@ -362,7 +389,7 @@ func FuzzURL(f *testing.F) {
 	s := newSite(f, nil)
 	f.Fuzz(func(t *testing.T, raw string) {
 		for _, ref := range []string{"garden/catalog", "evil/nasty"} {
-			for _, page := range []string{"", "/api", "/facets", "/charts", "/record", "/fields"} {
+			for _, page := range []string{"", "/api", "/facets", "/charts", "/fields"} {
 				r := &http.Request{
 					Method: http.MethodGet, URL: &url.URL{Path: "/datasets/" + ref + page, RawQuery: raw}, Host: "herbarium.test",
 					Header: http.Header{"Accept": {"text/html"}},

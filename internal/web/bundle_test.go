@@ -7,21 +7,21 @@ import (
 
 func TestBundle(t *testing.T) {
 	t.Parallel()
-	files := map[string]asset{
-		"app.js":  {content: []byte("// Entry.\nimport \"./nav.js\";\nimport { $ } from \"./dom.js\";\n\nexport { $ };\nrun();\n")},
-		"nav.js":  {content: []byte("import { $ } from \"./dom.js\";\nexport function run() {\n  $(\"a // text\"); // comment\n}\n")},
-		"dom.js":  {content: []byte("export const $ = 1;\n")},
-		"docs.js": {content: []byte("alone();\n")},
+	files := map[string][]byte{
+		"app.js":  []byte("// Entry.\nimport \"./nav.js\";\nimport { $ } from \"./dom.js\";\n\nexport { $ };\nrun();\n"),
+		"nav.js":  []byte("import { $ } from \"./dom.js\";\nexport function run() {\n  $(\"a // text\"); // comment\n}\n"),
+		"dom.js":  []byte("export const $ = 1;\n"),
+		"docs.js": []byte("alone();\n"),
 	}
 	err := bundle(files, "app.js")
-	if want := "const $ = 1;\nfunction run() {\n$(\"a // text\");\n}\nexport { $ };\nrun();\n"; err != nil || string(files["app.js"].content) != want {
-		t.Errorf("got %v\n%s\nwant\n%s", err, files["app.js"].content, want)
+	if want := "const $ = 1;\nfunction run() {\n$(\"a // text\");\n}\nexport { $ };\nrun();\n"; err != nil || string(files["app.js"]) != want {
+		t.Errorf("got %v\n%s\nwant\n%s", err, files["app.js"], want)
 	}
-	if len(files) != 2 || files["docs.js"].content == nil {
+	if len(files) != 2 || files["docs.js"] == nil {
 		t.Errorf("the bundled files are %v", files)
 	}
 	for _, wrong := range []string{`import "./gone.js";`, `import * as nav from "./nav.js";`, "import {\n  $,\n} from \"./dom.js\";"} {
-		files["app.js"] = asset{content: []byte(wrong)}
+		files["app.js"] = []byte(wrong)
 		if err := bundle(files, "app.js"); err == nil || !strings.Contains(err.Error(), "join scripts") {
 			t.Errorf("%s gives %v", wrong, err)
 		}

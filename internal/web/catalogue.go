@@ -25,22 +25,13 @@ type catalogue struct {
 	Sort      string // datasets in the order of their names are grouped by namespace
 	Total     int    // datasets
 	Rows      int    // of all datasets
-	Datasets  []entry
-	Matches   *rowMatches        // rows that match the search; nil: no search
+	Datasets  []view.Head
 	Meta      query.Meta         // of the datasets that match
 	HasKey    bool               // the browser has a key
 	Rejected  []herb.SourceError // that the visitor may see
-}
 
-type entry struct {
-	view.Head
-	Failed bool // its newest file was rejected, and the visitor may see that
-}
-
-// rowMatches are the rows of all datasets that match a search.
-type rowMatches struct {
-	library.RecordMatches
-	Links []view.Link // to the first datasets with matching rows, with their number
+	Matches *library.RecordMatches // rows of all datasets that match the search; nil: no search
+	Links   []view.Link            // to the first datasets with matching rows, with their number
 }
 
 const datasetsPerPage = 50
@@ -55,13 +46,9 @@ const (
 )
 
 func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
-	params, err := query.ParseParams(r.URL.RawQuery)
+	params, live, err := p.openCatalogue(r)
 	if err != nil {
 		return err
-	}
-	live, err := p.opts.Library.Live(r.Context())
-	if err != nil {
-		return fmt.Errorf("list datasets: %w", err)
 	}
 	rejected, err := p.rejections(r)
 	if err != nil {
@@ -88,7 +75,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if searches {
-		if c.Matches, err = p.searchRows(r, c.Search); err != nil {
+		if err := p.searchRows(r, &c); err != nil {
 			return err
 		}
 	}
@@ -98,12 +85,26 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	}
 	c.Meta = meta
 	for i := range datasets {
-		_, failed := rejected[datasets[i].Ref]
-		c.Datasets = append(c.Datasets, entry{view.NewHead(&datasets[i], p.datasetPath(datasets[i].Ref), "", ""), failed})
+		h := view.NewHead(&datasets[i], p.datasetPath(datasets[i].Ref), "", "")
+		if e, ok := rejected[h.Ref]; ok {
+			h.Rejected = &e
+		}
+		c.Datasets = append(c.Datasets, h)
 	}
 	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", herb.Plural(c.Total, "dataset", "datasets")))
 	l.Current, l.Canonical = "catalogue", l.Origin+pathCatalogue
 	return p.render(w, "catalogue", l, &c)
+}
+
+// openCatalogue returns the parameters of a request for the catalogue, and the live versions.
+func (p *Pages) openCatalogue(r *http.Request) (params query.Params, live []herb.LiveVersion, err error) {
+	if params, err = query.ParseParams(r.URL.RawQuery); err != nil {
+		return nil, nil, err
+	}
+	if live, err = p.opts.Library.Live(r.Context()); err != nil {
+		err = fmt.Errorf("list datasets: %w", err)
+	}
+	return params, live, err
 }
 
 // selectAndSort returns the datasets of the namespace in the order of the page.
@@ -160,25 +161,26 @@ func (p *Pages) catalogueHref(param, value string) string {
 
 // searchRows counts the matching rows of all datasets that the visitor may read. The last word may be incomplete, as it is in the
 // search of a table while you type.
-func (p *Pages) searchRows(r *http.Request, search string) (*rowMatches, error) {
+func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
 	const shown = 12
+	search := c.Search
 	last, _ := utf8.DecodeLastRuneInString(search)
 	if strings.Count(search, `"`)%2 == 0 && (unicode.IsLetter(last) || unicode.IsNumber(last) || unicode.IsMark(last)) {
 		search += "*"
 	}
 	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, library.SearchOptions{MayRead: p.mayRead(r), Budget: p.opts.SearchBudget})
 	if herb.CodeOf(err) == herb.CodeInvalid { // the names of datasets are still searched
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("search rows: %w", err)
+		return fmt.Errorf("search rows: %w", err)
 	}
-	m := &rowMatches{RecordMatches: found}
+	c.Matches = &found
 	for _, d := range found.Datasets[:min(len(found.Datasets), shown)] {
 		dataset := herb.Dataset{Ref: d.Ref, Title: d.Title}
-		m.Links = append(m.Links, view.Link{
+		c.Links = append(c.Links, view.Link{
 			Label: view.Title(&dataset), Detail: herb.Count(d.Total), Href: view.Join(p.datasetPath(d.Ref), query.Params{{Name: query.ParamSearch, Value: search}}.Encode()),
 		})
 	}
-	return m, nil
+	return nil
 }

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"slices"
@@ -18,6 +20,7 @@ type datasetView struct {
 	library.View
 	live   string // the live version
 	pinned string // the version that the URL names; empty: none
+	query  string // of the URL, without the version
 	denied error  // why the visitor may not see rows; nil: allowed
 }
 
@@ -35,7 +38,7 @@ func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, datasetV
 		}
 		defer live.Release()
 		v := datasetView{View: live, live: live.Version, denied: p.authorize(r, &live.Dataset)}
-		if v.pinned, _, err = query.CutVersion(r.URL.RawQuery); err != nil {
+		if v.pinned, v.query, err = query.CutVersion(r.URL.RawQuery); err != nil {
 			return err
 		}
 		if v.pinned != "" && v.denied == nil {
@@ -53,18 +56,22 @@ func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, datasetV
 	}
 }
 
-// parseState reads the state of the table of a dataset from a query string.
-func (p *Pages) parseState(rawQuery string, v datasetView) (s view.State, canonical bool, err error) {
-	_, rest, err := query.CutVersion(rawQuery)
-	if err != nil {
-		return s, false, err
-	}
-	s, canonical, err = view.ParseState(p.datasetPath(v.Ref), rest, &v.Dataset)
+// parseState reads the state of the table of a dataset from the URL.
+func (p *Pages) parseState(v datasetView) (s view.State, canonical bool, err error) {
+	s, canonical, err = view.ParseState(p.datasetPath(v.Ref), v.query, &v.Dataset)
 	s.Version = v.pinned
 	if p.opts.Folder(v.Ref) != "" {
 		s.Files = s.Path + "/files/"
 	}
 	return s, canonical, err
+}
+
+// list lists a page of rows and decodes them.
+func (v datasetView) list(ctx context.Context, req *query.Request) (found query.Page, rows []herb.Record, err error) {
+	if found, err = v.List(ctx, req); err == nil {
+		rows, err = herb.DecodeRecords(v.Fields, found.Records)
+	}
+	return found, rows, err
 }
 
 // head returns the head of a page of a dataset, and sets the headers for caching the page.
@@ -78,7 +85,7 @@ func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab 
 			return h, err
 		}
 		at := slices.IndexFunc(versions, func(i library.VersionInfo) bool { return i.Version == v.Version })
-		h.Older = &view.OlderVersion{Number: len(versions) - at, Total: len(versions)}
+		h.Older = fmt.Sprintf("Version %d of %d", len(versions)-at, len(versions))
 	}
 	return h, p.setRejection(w, r, &h)
 }

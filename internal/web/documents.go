@@ -83,11 +83,7 @@ func addExamples(ctx context.Context, v datasetView, columns []columnDoc) error 
 	if err != nil {
 		return err
 	}
-	found, err := v.List(ctx, req)
-	if err != nil {
-		return err
-	}
-	rows, err := herb.DecodeRecords(v.Fields, found.Records)
+	_, rows, err := v.list(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -103,18 +99,16 @@ func addExamples(ctx context.Context, v datasetView, columns []columnDoc) error 
 	return nil
 }
 
-type history struct {
-	Head     view.Head
-	Versions []library.VersionInfo
-	Hidden   bool // publish reports are not shown, because they quote values and the browser has no valid key
-}
-
 func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	versions, err := p.opts.Library.History(r.Context(), v.Ref)
 	if err != nil {
 		return err
 	}
-	h := history{Hidden: v.denied != nil}
+	h := struct {
+		Head     view.Head
+		Versions []library.VersionInfo
+		Hidden   bool // publish reports are not shown, because they quote values and the browser has no valid key
+	}{Hidden: v.denied != nil}
 	if h.Head, err = p.head(w, r, v, "versions"); err != nil {
 		return err
 	}

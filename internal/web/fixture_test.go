@@ -130,8 +130,8 @@ func (l *fakeLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, version 
 	return live, err
 }
 
-// keep adds an earlier version of a dataset, which it lists from records.
-func (l *fakeLibrary) keep(d herb.Dataset, version string, records []herb.Record) {
+// addVersion adds an earlier version of a dataset, which it lists from records.
+func (l *fakeLibrary) addVersion(d herb.Dataset, version string, records []herb.Record) {
 	d.Version, d.Records, d.Published = version, len(records), time.Date(2025, 1, 2, 8, 30, 0, 0, time.UTC)
 	l.kept = append(l.kept, library.View{Dataset: d, Source: listtest.NewOracle(d.Fields, records)})
 	l.versions[d.Ref] = append(l.versions[d.Ref], library.VersionInfo{Dataset: d, First: true})

@@ -14,9 +14,9 @@ import (
 func (p *Pages) fragment(build func(context.Context, *view.State, datasetView) (string, any, error)) func(http.ResponseWriter, *http.Request) error {
 	return p.dataset(func(w http.ResponseWriter, r *http.Request, v datasetView) error {
 		if v.denied != nil {
-			return keyRequired(v.Ref)
+			return v.denied
 		}
-		s, _, err := p.parseState(r.URL.RawQuery, v)
+		s, _, err := p.parseState(v)
 		if err != nil {
 			return err
 		}
@@ -31,26 +31,6 @@ func (p *Pages) fragment(build func(context.Context, *view.State, datasetView) (
 		h.Set("X-Robots-Tag", "noindex")
 		return p.execute(w, "browser", name, data)
 	})
-}
-
-// keyRequired is the error of a fragment of a page that requires a key.
-func keyRequired(ref herb.Ref) error {
-	return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; open its page and enter one", ref)
-}
-
-func buildRecord(ctx context.Context, s *view.State, v datasetView) (string, any, error) {
-	req, err := s.Request(v.Order)
-	if err != nil {
-		return "", nil, err
-	}
-	page := rowsPage{State: s}
-	if err := page.list(ctx, v, req); err != nil {
-		return "", nil, err
-	}
-	if page.Record == nil {
-		return "", nil, herb.Errorf(herb.CodeNotFound, "no such row; %s is the position of a row on its page", view.ParamRecord)
-	}
-	return "record", page.Record, nil
 }
 
 // buildFields builds the lists of columns that contain a text, for the menus of a page.
@@ -124,12 +104,11 @@ func addCharts(ctx context.Context, s *view.State, v datasetView, t *view.Table)
 // countColumns returns the charts of columns, as many as one request may count.
 func countColumns(ctx context.Context, s *view.State, v datasetView, columns []int) ([]view.Chart, error) {
 	charts := make([]view.Chart, min(len(columns), query.MaxFacetFields))
-	var counted, fields []int // positions in charts, and their fields
+	var counted []*view.Chart
+	var fields []int
 	for k := range charts {
-		if note, ok := view.ChartNote(&v.Dataset, columns[k]); ok {
-			charts[k] = view.NewNote(&v.Dataset, columns[k], note)
-		} else {
-			counted, fields = append(counted, k), append(fields, columns[k])
+		if charts[k] = view.NewChart(&v.Dataset, columns[k]); charts[k].Kind == "" {
+			counted, fields = append(counted, &charts[k]), append(fields, columns[k])
 		}
 	}
 	if len(counted) == 0 {
@@ -145,9 +124,9 @@ func countColumns(ctx context.Context, s *view.State, v datasetView, columns []i
 			return nil, err
 		}
 	}
-	for i, k := range counted {
-		if charts[k] = view.NewChart(s, columns[k], found[i]); filtered {
-			charts[k].SetGhosts(s, all[i])
+	for i, c := range counted {
+		if c.SetCounts(s, found[i]); filtered {
+			c.SetGhosts(s, all[i])
 		}
 	}
 	return charts, nil
@@ -172,7 +151,7 @@ const paramVersion = "v"
 // catalogue opens no datasets itself.
 func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	if v.denied != nil {
-		return keyRequired(v.Ref)
+		return v.denied
 	}
 	var bars []view.Bar
 	if column := view.SparkColumn(&v.Dataset); column >= 0 {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -12,25 +11,15 @@ import (
 	"herbarium/internal/web/view"
 )
 
+// node is a node of a JSON-LD document.
 type node map[string]any
-
-// put sets a member unless the value is empty.
-func (n node) put(name, value string) {
-	if value != "" {
-		n[name] = value
-	}
-}
 
 // dcat serves the catalogue as DCAT 3, for portals that harvest it. More than 100 datasets are split into pages, which are
 // linked as harvesters expect it (https://www.hydra-cg.com/spec/latest/core/#hydra:PartialCollectionView).
 func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
-	params, err := query.ParseParams(r.URL.RawQuery)
+	params, live, err := p.openCatalogue(r)
 	if err != nil {
 		return err
-	}
-	live, err := p.opts.Library.Live(r.Context())
-	if err != nil {
-		return fmt.Errorf("list datasets: %w", err)
 	}
 	datasets, m, err := p.datasetsOnPage(r, params, live, query.MaxPerPage)
 	if err != nil {
@@ -115,7 +104,9 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 			distribution("csv", "CSV, all rows", page+"/data.csv", "text/csv"),
 		},
 	}
-	n.put("dcat:version", d.Version)
+	if d.Version != "" {
+		n["dcat:version"] = d.Version
+	}
 	if !d.Published.IsZero() {
 		n["dct:modified"] = node{"@type": "xsd:dateTime", "@value": d.Published.UTC().Format(time.RFC3339)}
 	}

@@ -215,6 +215,12 @@ func TestReference(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
+	for path, want := range map[string]int{catalog + "/api": 1, catalog + "/about": 1, "/datasets/wide/many/api": 0, "/datasets/wide/many/about": 0} {
+		heading := func(n *html.Node) bool { return n.Data == "th" && words(n) == "Description" }
+		if n := len(all(s.page(t, path, 200), heading)); n != want {
+			t.Errorf("%s has %d columns for descriptions, want %d", path, n, want)
+		}
+	}
 	viewer := one(t, one(t, doc, tag("main", "")), tag("a", "primary"))
 	if attr(viewer, "href") != "/docs?dataset=garden%2fcatalog" {
 		t.Errorf("the viewer is at %q", attr(viewer, "href"))

@@ -100,20 +100,19 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 	return map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /{$}":                                    p.catalogue,
 		"GET " + pathKey:                              p.siteKey,
-		"POST " + pathKey:                             p.saveSiteKey,
+		"POST " + pathKey:                             func(w http.ResponseWriter, r *http.Request) error { return p.saveKey(w, r, nil) },
 		"POST " + pathKey + "/forget":                 p.deleteKey,
 		"GET " + dataset:                              p.dataset(p.browse),
 		"GET " + dataset + "/files/{path...}":         p.dataset(p.file),
 		"GET " + dataset + "/map":                     p.dataset(p.mapOf),
 		"GET " + dataset + "/facets":                  p.fragment(buildFacets),
 		"GET " + dataset + "/charts":                  p.fragment(buildCharts),
-		"GET " + dataset + "/record":                  p.fragment(buildRecord),
 		"GET " + dataset + "/fields":                  p.fragment(buildFields),
 		"GET " + dataset + "/spark.svg":               p.dataset(p.spark),
 		"GET " + dataset + "/about":                   p.dataset(p.about),
 		"GET " + dataset + "/api":                     p.dataset(p.api),
 		"GET " + dataset + "/versions":                p.dataset(p.versions),
-		"POST " + dataset + "/key":                    p.dataset(p.saveKey),
+		"POST " + dataset + "/key":                    p.dataset(func(w http.ResponseWriter, r *http.Request, v datasetView) error { return p.saveKey(w, r, &v) }),
 		"POST " + dataset + "/key/forget":             p.deleteKey,
 		"GET /assets/{fingerprint}/{file}":            p.asset,
 		"GET " + pathDocs:                             p.docs,
@@ -229,10 +228,13 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 
 // Failure writes an error page.
 func (p *Pages) Failure(w http.ResponseWriter, r *http.Request, status int, message string) error {
-	heading := http.StatusText(status)
+	heading, dataset := http.StatusText(status), ""
+	if status == http.StatusGone { // the version
+		dataset = p.datasetPath(refOf(r))
+	}
 	return p.render(w, "failure", p.layout(r, heading, message), struct {
-		Status           int
-		Heading, Message string
-		Retry            bool
-	}{status, heading, message, status >= http.StatusInternalServerError})
+		Status                    int
+		Heading, Message, Dataset string
+		Retry                     bool
+	}{status, heading, message, dataset, status >= http.StatusInternalServerError})
 }

@@ -3,6 +3,7 @@ package web_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,24 +57,10 @@ func TestRecord_neighbours(t *testing.T) {
 	}
 }
 
-// TestRecord_fragment checks that the fragment is the record of the page.
-func TestRecord_fragment(t *testing.T) {
+// TestRecord_permalink checks that the permalink leads to the same record.
+func TestRecord_permalink(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	for _, query := range []string{"category=fern&sort=price&_record=3", "per_page=10&page=2&_record=10"} {
-		want := one(t, s.page(t, catalog+"?"+query, 200), tag("aside", "record"))
-		got := one(t, s.page(t, catalog+"/record?"+query, 200), tag("aside", "record"))
-		if words(got) != words(want) {
-			t.Errorf("%s: the fragment is %s, want %s", query, words(got), words(want))
-		}
-	}
-	for path, status := range map[string]int{
-		catalog + "/record": 404, catalog + "/record?_record=99": 404, catalog + "/record?colour=red": 400, "/datasets/locked/staff/record?_record=1": 401,
-	} {
-		if a := s.get(t, path); a.status != status {
-			t.Errorf("%s gives %d, want %d", path, a.status, status)
-		}
-	}
 	record := one(t, s.page(t, catalog+"?sort=price&order=desc&_record=2", 200), tag("aside", "record"))
 	if got := words(one(t, record, tag("h2", ""))); got != "Plant 59 of the moss kind" {
 		t.Errorf("the title is %q", got)
@@ -82,5 +69,22 @@ func TestRecord_fragment(t *testing.T) {
 	linked := one(t, s.page(t, attr(link, "href"), 200), tag("aside", "record"))
 	if got := words(one(t, linked, tag("h2", ""))); got != "Plant 59 of the moss kind" {
 		t.Errorf("the permalink %s leads to %q", attr(link, "href"), got)
+	}
+}
+
+// TestRecord_elements checks that each element of a list leads to the rows with it.
+func TestRecord_elements(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	record := one(t, s.page(t, catalog+"?search=wet&sort=id&_record=1", 200), tag("aside", "record"))
+	var got []string
+	for _, a := range all(record, func(n *html.Node) bool {
+		return n.Data == "a" && attr(n, "title") == "Show rows with this value" && n.Parent.Data == "bdi"
+	}) {
+		_, total := s.listing(t, "/api/v1/garden/catalog/data"+attr(a, "href"))
+		got = append(got, fmt.Sprint(words(a), " ", len(all(a, tag("mark", ""))), " ", total))
+	}
+	if want := []string{"shade 0 40", "wet 1 20"}; !slices.Equal(got, want) {
+		t.Errorf("elements, marks and rows are %q, want %q", got, want)
 	}
 }

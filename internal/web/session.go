@@ -26,27 +26,24 @@ func (p *Pages) Key(r *http.Request) string {
 	return c.Value
 }
 
-// authorize checks that the key of the browser may read a dataset. The error for a missing key has no message.
+// authorize checks that the key of the browser may read a dataset.
 func (p *Pages) authorize(r *http.Request, d *herb.Dataset) error {
 	if d.Access != herb.AccessKey {
 		return nil
 	}
-	key := p.Key(r)
-	if key == "" {
-		return herb.Errorf(herb.CodeUnauthenticated, "")
+	if p.Key(r) == "" {
+		return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; open its page and enter one", d.Ref)
 	}
-	return p.verify(r, d.Ref, key)
+	return p.verify(r, d.Ref, p.Key(r))
 }
 
+// verify checks that a key is valid and may read a dataset, if ref names one.
 func (p *Pages) verify(r *http.Request, ref herb.Ref, key string) error {
 	who, err := p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
-	if err != nil {
-		return err
+	if err == nil && ref != (herb.Ref{}) && !who.May(ref.ReadScopes()...) {
+		err = herb.Errorf(herb.CodeForbidden, "the key is valid, but not for this dataset")
 	}
-	if !who.May(ref.ReadScopes()...) {
-		return herb.Errorf(herb.CodeForbidden, "the key is valid, but not for this dataset")
-	}
-	return nil
+	return err
 }
 
 // mayRead returns a function that reports whether the key of the browser has the scope to read a dataset, open or not. The
@@ -63,70 +60,53 @@ func (p *Pages) mayRead(r *http.Request) func(herb.Ref) bool {
 	return func(ref herb.Ref) bool { return who.May(ref.ReadScopes()...) }
 }
 
-// requestKey writes the form for the key of a dataset, unless the rejection is not about the key. It returns the rejection.
-func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v datasetView, back string, rejection error) error {
-	switch herb.CodeOf(rejection) {
-	case herb.CodeUnauthenticated, herb.CodeForbidden, herb.CodeRateLimited:
+// siteKey serves the form for a key that the browser sends for all pages.
+func (p *Pages) siteKey(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Cache-Control", "no-store")
+	return p.requestKey(w, r, nil, "", nil)
+}
+
+// requestKey writes the form for the key of a dataset, or of the site if v is nil, with the reason why the key that was sent is
+// rejected. It returns the rejection; one that is not about the key leads to no form.
+func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v *datasetView, back string, rejection error) error {
+	switch code := herb.CodeOf(rejection); {
+	case rejection == nil, code == herb.CodeUnauthenticated, code == herb.CodeForbidden, code == herb.CodeRateLimited:
 	default:
 		return rejection
 	}
-	l := p.layout(r, "Key required: "+view.Title(&v.Dataset), view.Describe(&v.Dataset))
-	l.Framed = true
-	return cmp.Or(p.render(w, "key", l, struct {
-		Head          view.Head
+	var form struct {
+		Head          *view.Head // nil: the key of the site
 		Message, Back string
-	}{view.NewHead(&v.Dataset, p.datasetPath(v.Ref), "", "table"), herb.MessageOf(rejection), back}), rejection)
+	}
+	l := p.layout(r, "Enter a key", "Enter a key to see what it gives access to.")
+	if v != nil {
+		head := view.NewHead(&v.Dataset, p.datasetPath(v.Ref), "", "table")
+		l = p.layout(r, "Key required: "+view.Title(&v.Dataset), view.Describe(&v.Dataset))
+		l.Framed, form.Head, form.Back = true, &head, back
+	}
+	if rejection != nil && (r.Method == http.MethodPost || p.Key(r) != "") {
+		form.Message = herb.MessageOf(rejection)
+	}
+	return cmp.Or(p.render(w, "key", l, form), rejection)
 }
 
-// saveKey verifies the key that was entered into the form of a dataset and stores it in a cookie.
-func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request, v datasetView) error {
-	key, back, err := p.readKeyForm(r)
-	if err != nil {
-		return err
-	}
-	if err := p.verify(r, v.Ref, key); err != nil {
-		return p.requestKey(w, r, v, back, err)
-	}
-	http.SetCookie(w, p.cookie(p.datasetPath(v.Ref), key))
-	return p.redirectBack(w, v.Ref, back)
-}
-
-// readKeyForm reads the key that was entered, and the query string of the page to return to.
-func (p *Pages) readKeyForm(r *http.Request) (key, back string, err error) {
+// saveKey verifies the key that was entered into the form of a dataset, or of the site if v is nil, and stores it in a cookie.
+func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *datasetView) error {
 	if err := p.csrf.Check(r); err != nil {
-		return "", "", herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the page here and enter the key again")
+		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the page here and enter the key again")
 	}
 	if err := r.ParseForm(); err != nil {
-		return "", "", herb.Wrap(herb.CodeInvalid, err, "malformed form; open the page and enter the key again")
+		return herb.Wrap(herb.CodeInvalid, err, "malformed form; open the page and enter the key again")
 	}
-	return strings.TrimSpace(r.PostForm.Get("key")), r.PostForm.Get("back"), nil
-}
-
-// siteKey serves the form for a key that the browser sends for all pages.
-func (p *Pages) siteKey(w http.ResponseWriter, r *http.Request) error {
-	return p.requestSiteKey(w, r, "")
-}
-
-func (p *Pages) requestSiteKey(w http.ResponseWriter, r *http.Request, message string) error {
-	w.Header().Set("Cache-Control", "no-store")
-	return p.render(w, "sitekey", p.layout(r, "Enter a key", "Enter a key to see what it gives access to."), message)
-}
-
-// saveSiteKey verifies the key that was entered into the form of the site and stores it in a cookie.
-func (p *Pages) saveSiteKey(w http.ResponseWriter, r *http.Request) error {
-	key, _, err := p.readKeyForm(r)
-	if err != nil {
-		return err
+	key, back, path := strings.TrimSpace(r.PostForm.Get("key")), r.PostForm.Get("back"), p.base+pathCatalogue
+	if v != nil {
+		path = p.datasetPath(v.Ref)
 	}
-	_, err = p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
-	switch {
-	case herb.CodeOf(err) == herb.CodeUnauthenticated:
-		return cmp.Or(p.requestSiteKey(w, r, herb.MessageOf(err)), err)
-	case err != nil:
-		return err
+	if err := p.verify(r, refOf(r), key); err != nil {
+		return p.requestKey(w, r, v, back, err)
 	}
-	http.SetCookie(w, p.cookie(p.base+pathCatalogue, key))
-	return redirect(w, p.base+pathCatalogue)
+	http.SetCookie(w, p.cookie(path, key))
+	return p.redirectBack(w, refOf(r), back)
 }
 
 // deleteKey deletes the keys that the browser sends for a dataset, or that of the site.

@@ -30,7 +30,8 @@ func TestErrors_json(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for path, want := range map[string]string{
-		locked:                                `{"error":401,"message":"`,
+		locked:                                `{"error":401,"message":"dataset locked/staff requires a key; `,
+		locked + "/files/x.png":               `{"error":401,"message":"dataset locked/staff requires a key; `,
 		"/datasets/garden/catalog?page=0":     `{"error":400,"message":"page is`,
 		"/datasets/garden/catalog/map?page=0": `{"error":404,"message":"`,
 		"/datasets/garden/nothing":            `{"error":404,"message":"`,
@@ -62,6 +63,9 @@ func TestKey(t *testing.T) {
 	}
 	if strings.Contains(a.body, "Secretive") {
 		t.Fatal("the page shows values to everyone")
+	}
+	if len(all(parse(t, a.body), has("role", "alert"))) != 0 {
+		t.Error("the form reports an error before a key was entered")
 	}
 	form := one(t, one(t, parse(t, a.body), tag("main", "")), tag("form", ""))
 	back := attr(all(form, tag("input", ""))[0], "value")

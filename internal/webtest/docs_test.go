@@ -57,6 +57,9 @@ func TestLargeDocs(t *testing.T) {
 	if got := b.text("#swagger"); !strings.Contains(got, "/{namespace}/{dataset}/data") || strings.Contains(got, "garden") {
 		t.Errorf("without a selected dataset, the viewer shows %q", got)
 	}
+	if got := b.text("#pick p"); !strings.Contains(got, "Select a dataset") {
+		t.Errorf("the form says %q", got)
+	}
 	b.do(chromedp.SetValue(chromedp.CSS("#pick-dataset"), "copy7/catalog"))
 	b.click("#pick button")
 	b.until("location.search === '?dataset=copy7%2Fcatalog' && document.querySelector('#operations-Data-list_copy7_catalog')")

@@ -302,3 +302,26 @@ func TestTabs(t *testing.T) {
 		t.Error("the first link does not lead to the grid")
 	}
 }
+
+// TestCopyWithoutClipboard copies a cell of a page that is not served over https: browsers give it no clipboard. The command
+// that copies is replaced, because all tabs share the clipboard.
+func TestCopyWithoutClipboard(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{before: `
+		Object.defineProperty(navigator, "clipboard", { value: undefined });
+		document.execCommand = (command) => {
+			const event = new ClipboardEvent(command, { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+			document.activeElement.dispatchEvent(event);
+			window.copied = event.clipboardData.getData("text/plain");
+			return event.defaultPrevented;
+		};`})
+	b.visit(catalog + "?id=7")
+	b.settled()
+	const title = "#grid tbody td"
+	eval[bool](b, `(document.querySelector("`+title+`").focus(), true)`)
+	b.pressWith(2, "c", "KeyC") // Ctrl
+	b.until("document.getElementById('status').textContent === 'Value copied'")
+	if got, want := eval[string](b, "copied"), b.text(title); got != want {
+		t.Errorf("%q is copied, want %q", got, want)
+	}
+}

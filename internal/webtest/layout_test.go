@@ -55,6 +55,19 @@ func TestVisibleRows(t *testing.T) {
 	}
 }
 
+// TestRowHeight checks that matches of a search in text and in lists do not make rows higher.
+func TestRowHeight(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	for _, query := range []string{"", "?search=heirloom", "?search=rose"} {
+		b.visit(catalog + query)
+		b.settled()
+		if got := eval[float64](b, `Math.max(...[...document.querySelectorAll("#grid tbody tr")].map((tr) => tr.getBoundingClientRect().height))`); got > 31 {
+			t.Errorf("%s: a row is %v pixels high", query, got)
+		}
+	}
+}
+
 // TestLayoutShift checks that nothing but the rows moves when filters are added and removed.
 func TestLayoutShift(t *testing.T) {
 	t.Parallel()

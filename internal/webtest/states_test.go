@@ -42,7 +42,7 @@ func TestEmptyStates(t *testing.T) {
 		b.visit(catalog + "?search=nosuchword&category=herb")
 		b.settled()
 		got, chips := b.text("#grid .empty-state"), b.count("#grid .removable .button")
-		if !strings.Contains(got, "No matching rows") || chips != 1 {
+		if !strings.Contains(got, "No matching rows") || chips != 2 {
 			b.Errorf("no matches: %q, %d chips", got, chips)
 		}
 		b.follow(b.pick("#grid .removable .button", "category"))

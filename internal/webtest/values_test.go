@@ -69,3 +69,71 @@ func TestControlsWithoutScript(t *testing.T) {
 		}
 	}
 }
+
+// longText is a dataset with long names and long values.
+const longText = "/datasets/values/long"
+
+func longTextCSV() string {
+	var b strings.Builder
+	name := func(i int) string { return fmt.Sprintf("a_name_that_is_much_longer_than_the_column_%d", i) }
+	fmt.Fprintf(&b, "%s,%s,%s,place\n", name(0), name(1), name(2))
+	for i := range 300 {
+		fmt.Fprintf(&b, "%d,%d,%d,A place with a name that takes more than one line in the list of values %d\n", i, i%7, i%11, i%3)
+	}
+	return b.String()
+}
+
+// TestLongText checks that menus with long names and values are completely in view and do not cut them off.
+func TestLongText(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	const name = "a_name_that_is_much_longer_than_the_column_"
+	const filters = "?" + name + "0[gte]=1&" + name + "1[gte]=0&" + name + "2[gte]=0&place[prefix]=A+place+with+a+name+that+takes+more+than+one+line"
+	for _, opts := range []tabOptions{{}, {noScript: true}, {phone: true}} {
+		b := open(t, s, opts)
+		b.visit(longText + "?sort=" + name + "1,-" + name + "2")
+		b.settled()
+		for i := range 3 {
+			b.click(fmt.Sprintf("#grid th[data-field=%s%d] .col-menu > summary", name, i))
+			b.settled()
+			if got := eval[[]float64](b, `(({ left, right, width }) => [left, innerWidth - right, width])(document.querySelector(".col-menu[open] .popover").getBoundingClientRect())`); got[0] < 0 || got[1] < 0 || got[2] < 200 {
+				t.Errorf("%+v: the menu of column %d has the distances and width %v", opts, i, got)
+			}
+			b.click("#grid .col-menu[open] > summary")
+		}
+		if !opts.noScript { // an open menu stays where it is while the rows change
+			b.click(fmt.Sprintf("#grid th[data-field=%s0] .col-menu > summary", name))
+			shown := func() []float64 {
+				return eval[[]float64](b, `((e) => [e.getBoundingClientRect().left, e.getBoundingClientRect().top, Number(getComputedStyle(e).opacity)])(document.querySelector(".col-menu[open] .popover"))`)
+			}
+			before := shown()
+			b.next(func() { b.fill("#search", "place") })
+			if after := shown(); !slices.Equal(before, after) || after[2] != 1 {
+				t.Errorf("%+v: the open menu moves from %v to %v", opts, before, after)
+			}
+		}
+		if !opts.phone {
+			b.click("#order > summary")
+			if !eval[bool](b, `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector("#order form"))`) {
+				t.Errorf("%+v: the menu of the order cuts off names", opts)
+			}
+		}
+		b.visit(longText + "?_facet=place#filters")
+		b.settled()
+		if got := eval[float64](b, `Math.max(...[...document.querySelectorAll(".values .num")].map((e) => e.getBoundingClientRect().height))`); got > 22 {
+			t.Errorf("%+v: a count is %v pixels high", opts, got)
+		}
+		b.visit(longText + filters)
+		b.settled()
+		if opts.phone {
+			if got := b.texts(".pages summary .vh"); eval[float64](b, `document.querySelector(".pages summary .vh").getBoundingClientRect().width`) < 20 {
+				t.Errorf("the number of rows, %q, is not visible", got)
+			}
+			continue
+		}
+		if got := eval[int](b, `(() => { const end = document.querySelector(".chips").getBoundingClientRect().right;
+			return [...document.querySelectorAll(".chips .x")].filter((x) => x.getBoundingClientRect().right <= end + 1).length; })()`); got != 4 {
+			t.Errorf("%+v: %d of 4 filters are in view", opts, got)
+		}
+	}
+}

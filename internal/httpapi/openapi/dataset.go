@@ -112,20 +112,14 @@ func (doc *document) restrictItems(op *operation, key string, values []string) {
 		op.Parameters = slices.Delete(op.Parameters, i, i+1)
 		return
 	}
+	items := map[string]any{"type": "string"}
+	if !slices.ContainsFunc(values, func(value string) bool { return !isPortable(value) }) { // client generators support all of them
+		items["enum"] = values
+	}
 	p := doc.Components.Parameters[key]
 	p.Schema = maps.Clone(p.Schema)
-	p.Schema["items"] = enumSchema(values)
+	p.Schema["items"] = items
 	op.Parameters[i] = p
-}
-
-// enumSchema returns the schema of a string that is one of the values, or any string if client generators do not support
-// all of them.
-func enumSchema(values []string) map[string]any {
-	schema := map[string]any{"type": "string"}
-	if !slices.ContainsFunc(values, func(value string) bool { return !isPortable(value) }) {
-		schema["enum"] = values
-	}
-	return schema
 }
 
 // recordSchema returns the schema of the records of a dataset. Members whose names client generators do not support are

@@ -3,6 +3,7 @@
 import { $, $$, on } from "./dom.js";
 import { listing, show, sorts, withSorts } from "./address.js";
 import { copyText } from "./copy.js";
+import { place } from "./popup.js";
 
 // A click with Shift on the name of a column adds it to the order, reverses it, or removes it.
 on("click", "#grid th[data-field] .col-name", (event, name) => {
@@ -21,7 +22,12 @@ on("click", "#grid th[data-field] .col-name", (event, name) => {
 
 // The menu of a column also copies its name and shows the statistics behind its chart.
 document.addEventListener("toggle", ({ target }) => {
-  if (!target.open || !target.matches(".col-menu") || $(".stats", target)) return;
+  if (!target.open || !target.matches(".col-menu")) return;
+  if (!$(".stats", target)) addStatistics(target);
+  place($(".popover", target), $("summary", target).getBoundingClientRect());
+}, true);
+
+function addStatistics(target) {
   const th = target.closest("th");
   const copyName = create("button", { type: "button", textContent: "Copy name" });
   copyName.addEventListener("click", () => copyText(th.dataset.field, "Name"));
@@ -35,7 +41,7 @@ document.addEventListener("toggle", ({ target }) => {
     if (value) stats.append(create("dt", { textContent: name }), create("dd", { textContent: value }));
   }
   $(".popover", target).append(stats);
-}, true);
+}
 
 const create = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
 

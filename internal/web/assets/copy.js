@@ -2,15 +2,24 @@
 
 import { $, announce, on } from "./dom.js";
 
-// copyText copies a text and says so.
+// copyText copies a text, and tells screen readers whether it did.
 export async function copyText(text, what) {
-  try {
-    await navigator.clipboard.writeText(text);
-    announce(`${what} copied`);
-    return true;
-  } catch {
-    return false; // the page is not served over https, or permission was denied
-  }
+  const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false) || copyByCommand(text);
+  announce(copied ? `${what} copied` : `${what} cannot be copied`);
+  return copied;
+}
+
+// copyByCommand copies a text on pages that are not served over https, which have no clipboard.
+function copyByCommand(text) {
+  const write = (event) => {
+    event.clipboardData.setData("text/plain", text);
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  addEventListener("copy", write, { capture: true });
+  const copied = document.execCommand("copy");
+  removeEventListener("copy", write, { capture: true });
+  return copied;
 }
 
 // confirmOn shows on a button for a moment what it did.

@@ -29,6 +29,7 @@ function isOwn(name, element, change, keepInput) {
   switch (name) {
     case "open": return change === "remove";
     case "value": return keepInput && element === document.activeElement && element.type !== "checkbox";
+    case "style": return true;
     case "hidden": return element.classList.contains("js");
     case "tabindex":
     case "role": return element.closest("#grid") !== null;

@@ -54,9 +54,8 @@ type Part struct {
 	Active   bool   // the field is filtered by the value
 }
 
-// ChartNote returns the note for a column of which no chart is drawn: its values are unique, or nearly so. Such a column needs
-// no counts.
-func ChartNote(d *herb.Dataset, i int) (note string, ok bool) {
+// chartNote returns the note for a column of which no chart is drawn: its values are unique, or nearly so.
+func chartNote(d *herb.Dataset, i int) (note string, ok bool) {
 	f, c, kind := d.Fields[i], ColumnReport(d, i), KindOf(d, i)
 	isUnique := c != nil && c.Distinct == c.Filled && c.Filled > ChartBuckets
 	isImage := c != nil && kind == KindImage
@@ -75,27 +74,32 @@ func ChartNote(d *herb.Dataset, i int) (note string, ok bool) {
 	return herb.Plural(c.Distinct, "value", "values"), true
 }
 
-// NewNote returns the chart of a column without counts.
-func NewNote(d *herb.Dataset, i int, note string) Chart {
-	facet := query.Facet{Total: d.Records}
-	if r := ColumnReport(d, i); r != nil {
-		facet.Empty, facet.Distinct, facet.Min, facet.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxCell), herb.Clip(r.Max, maxCell)
+// NewChart returns the chart of a column: a note with the figures of the publish report if no chart is drawn, else without
+// a kind, to be counted.
+func NewChart(d *herb.Dataset, i int) Chart {
+	c := Chart{Index: i}
+	note, ok := chartNote(d, i)
+	if !ok {
+		return c
 	}
-	return Chart{Facet: facet, Index: i, Kind: "note", Note: note}
+	c.Kind, c.Note, c.Total = "note", note, d.Records
+	if r := ColumnReport(d, i); r != nil {
+		c.Empty, c.Distinct, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxCell), herb.Clip(r.Max, maxCell)
+	}
+	return c
 }
 
-// NewChart returns the chart of a column.
-func NewChart(s *State, i int, facet query.Facet) Chart {
-	c := Chart{Facet: facet, Index: i}
+// SetCounts draws the chart.
+func (c *Chart) SetCounts(s *State, facet query.Facet) {
+	c.Facet = facet
 	switch {
 	case len(facet.Histogram)+len(facet.Values) == 0:
 		c.Kind, c.Note = "note", "no values"
-	case query.HasRange(s.fields[i].Type):
+	case query.HasRange(s.fields[c.Index].Type):
 		c.setHistogram(s)
 	default:
 		c.setParts(s)
 	}
-	return c
 }
 
 // SetGhosts sets what is drawn behind the chart: the distribution over all rows, whose buckets are the same.
@@ -256,7 +260,7 @@ func shortNumber(f *herb.Field, value string) string {
 // with repeated values first, else a field with few values; -1 if there is none.
 func SparkColumn(d *herb.Dataset) int {
 	return bestColumn(d, func(i int) int {
-		_, noted := ChartNote(d, i)
+		_, noted := chartNote(d, i)
 		c := ColumnReport(d, i)
 		if noted || c == nil || c.Distinct < 2 || 2*c.Filled < d.Records {
 			return 0

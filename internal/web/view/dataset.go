@@ -23,14 +23,11 @@ type Head struct {
 	HasMap   bool
 	Download *Download         // nil: not offered
 	Rejected *herb.SourceError // of the newest source; nil: it was not rejected, or the visitor may not see it
-	Older    *OlderVersion     // nil: the page shows the live version
+	Older    string            // position of the version among those that are kept, in words; empty: it is the live one
 	Newest   string            // link to the same view of the live version
 
 	rowsQuery, query string // query strings of the views of rows, and of the others
 }
-
-// OlderVersion is the position of a version that is not live among those that are kept, from 1 for the oldest one.
-type OlderVersion struct{ Number, Total int }
 
 // Link is a link, or only a label and a detail if it has no address.
 type Link struct {

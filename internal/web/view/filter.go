@@ -17,10 +17,14 @@ type Filter struct {
 	Mode   FilterMode
 	Path   string       // of the page
 	Hidden query.Params // carried along by the form
-	Counts *Counts      // nil: not counted
 
-	EqName                     string // of the checkboxes of values
-	Selected                   []FacetValue
+	// The values to select: if they are not counted, those that are selected. The counts are over the rows that all other
+	// filters leave, so that values that are not selected can be compared with those that are.
+	Values            []FacetValue
+	Counted           bool
+	First, More, Next int    // values before and after them; how many to skip to show the next ones, -1: they cannot be shown
+	EqName            string // of the checkboxes of values
+
 	FromName, From, ToName, To string // inputs of a range
 	Prefix                     string // of texts
 	Empty                      string // "true": only empty values, "false": only others
@@ -67,7 +71,7 @@ func (f *Filter) setInput(c condition) bool {
 	case c.op == query.OpEmpty:
 		f.Empty = c.Value
 	case c.op == query.OpEq && c.Value != "" && f.Mode != ModeRange:
-		f.Selected = append(f.Selected, FacetValue{Value: c.Value, Count: -1, Active: true})
+		f.Values = append(f.Values, FacetValue{Value: c.Value, Count: -1, Active: true})
 	default:
 		return false
 	}
@@ -115,15 +119,6 @@ const (
 	MoreFilterValues = query.MaxTop
 )
 
-// Counts are the values of a filter with their counts, over the rows that all other filters leave, so that values that are not
-// selected can be compared with those that are.
-type Counts struct {
-	Values []FacetValue
-	First  int // values before them
-	More   int // values after them
-	Next   int // how many values to skip to show these; -1: they cannot be shown
-}
-
 // FacetValue is a value to select.
 type FacetValue struct {
 	Value  string
@@ -134,12 +129,13 @@ type FacetValue struct {
 
 // SetCounts sets the values to select. Selected ones that are not among them are added, so that they can be removed.
 func (f *Filter) SetCounts(s *State, facet query.Facet) {
-	f.Counts = &Counts{First: s.Offset, More: facet.Matching - s.Offset - len(facet.Values)}
+	selected := f.Values
+	f.Values, f.Counted, f.First, f.More = nil, true, s.Offset, facet.Matching-s.Offset-len(facet.Values)
 	if s.More { // else the same values are requested with more of them
-		f.Counts.Next = s.Offset + len(facet.Values)
+		f.Next = s.Offset + len(facet.Values)
 	}
-	if f.Counts.Next > query.MaxValueOffset {
-		f.Counts.Next = -1
+	if f.Next > query.MaxValueOffset {
+		f.Next = -1
 	}
 	highest := 1
 	for _, v := range facet.Values {
@@ -149,12 +145,12 @@ func (f *Filter) SetCounts(s *State, facet query.Facet) {
 		return slices.IndexFunc(values, func(v FacetValue) bool { return v.Value == value })
 	}
 	for _, v := range facet.Values {
-		active := index(f.Selected, v.Value) >= 0
-		f.Counts.Values = append(f.Counts.Values, FacetValue{v.Value, v.Count, min(100*v.Count/highest, 100), active})
+		active := index(selected, v.Value) >= 0
+		f.Values = append(f.Values, FacetValue{v.Value, v.Count, min(100*v.Count/highest, 100), active})
 	}
-	for _, v := range f.Selected {
-		if index(f.Counts.Values, v.Value) < 0 {
-			f.Counts.Values = append(f.Counts.Values, v)
+	for _, v := range selected {
+		if index(f.Values, v.Value) < 0 {
+			f.Values = append(f.Values, v)
 		}
 	}
 }
@@ -173,17 +169,20 @@ type Chip struct {
 type Condition struct{ Relation, Value string }
 
 // NewChips returns the filters of a listing in the order of the URL, those to edit last, and the link that removes them all.
-// invalid are the names of parameters that the API rejects, and message says why.
-func NewChips(s *State, invalid []string, message string) (chips []Chip, clear string) {
+func NewChips(s *State, invalid []InvalidParam) (chips []Chip, clear string) {
 	used, kept := s.conditions(), s.AnyPage()
+	messages := map[string]string{} // by parameter
+	for _, p := range invalid {
+		messages[p.Name] = p.Message
+	}
 	var seen []int
 	for _, p := range s.Listing {
 		i, _, isFilter := query.ResolveFilter(p.Name, s.fields)
-		if isFilter || slices.Contains(invalid, p.Name) {
+		if isFilter || messages[p.Name] != "" {
 			kept = kept.Without(p.Name)
 		}
 		switch {
-		case isFilter && !s.fields[i].Filterable, !isFilter && slices.Contains(invalid, p.Name):
+		case isFilter && !s.fields[i].Filterable, !isFilter && messages[p.Name] != "":
 			chips = append(chips, Chip{
 				Name: p.Name, Heading: p.Name, Conditions: []Condition{{"=", herb.Clip(p.Value, maxChipText)}}, Invalid: true,
 				Remove: s.Href(s.AnyPage().Without(p.Name)),
@@ -191,9 +190,10 @@ func NewChips(s *State, invalid []string, message string) (chips []Chip, clear s
 		case isFilter && !slices.Contains(seen, i):
 			seen = append(seen, i)
 			c := s.newChip(i, used[i])
-			if c.Invalid = slices.ContainsFunc(used[i], func(c condition) bool { return slices.Contains(invalid, c.Name) }); c.Invalid {
-				c.Form.Message = message
+			for _, condition := range used[i] {
+				c.Form.Message = cmp.Or(c.Form.Message, messages[condition.Name])
 			}
+			c.Invalid = c.Form.Message != ""
 			chips = append(chips, c)
 		}
 	}

@@ -27,6 +27,7 @@ type Value struct {
 	Column
 	Cell
 	Same        string // link to the rows with this value; empty: not offered
+	Elements    []Link // of a list, to the rows with the element; those that the search matches are current
 	Unprintable bool   // it contains a NUL character, which HTML cannot represent
 }
 
@@ -105,6 +106,16 @@ func newValue(s *State, i int, value string, h *highlighter) Value {
 	}
 	if v.Searchable {
 		v.Pieces = h.pieces(v.Text)
+	}
+	const maxElements = 50
+	if v.Filterable && v.Type == herb.TypeList && v.Href == "" && strings.Count(value, ",") < maxElements {
+		for element := range strings.SplitSeq(value, ",") {
+			link := Link{Label: element, Current: v.Searchable && h.matches(element)}
+			if strings.TrimSpace(element) != "" {
+				link.Href = s.Href(query.Params{{Name: s.eqParam(i), Value: element}})
+			}
+			v.Elements = append(v.Elements, link)
+		}
 	}
 	canSelect := v.Kind == KindDate || modeOf(s.dataset, i) == ModeValues
 	if v.Filterable && v.Type != herb.TypeList && value != "" && canSelect && !slices.Contains(s.dataset.PrimaryKey, v.Name) {

@@ -25,7 +25,7 @@ const (
 	ParamOffset = "_offset"  // the number of values to skip before those
 	ParamValues = "_values"  // text that the values offered by that filter contain
 	ParamFind   = "_find"    // text that the columns offered by a menu contain
-	ParamMenu   = "_menu"    // that menu: MenuColumns or MenuFilters
+	ParamMenu   = "_menu"    // that menu: "columns" or "filters"
 	ParamCount  = "_columns" // a column whose chart the script requests, repeated
 
 	// These change the selected columns. A page redirects to the result, so that they are in no URL.
@@ -33,12 +33,6 @@ const (
 	ParamHide   = "_hide"   // a column to hide
 	ParamLeft   = "_left"   // a column to move by one position
 	ParamRight  = "_right"
-)
-
-// Menus of columns.
-const (
-	MenuColumns = "columns"
-	MenuFilters = "filters"
 )
 
 // pageRows is the number of rows per page unless the URL says otherwise. It fills a large screen.
@@ -132,7 +126,7 @@ func (s *State) setOwn(p query.Param) bool {
 	case ParamFind:
 		s.Find = p.Value
 	case ParamMenu:
-		if p.Value == MenuColumns || p.Value == MenuFilters {
+		if p.Value == "columns" || p.Value == "filters" {
 			s.Menu = p.Value
 		}
 	case ParamHide, ParamLeft, ParamRight:
@@ -204,11 +198,14 @@ func (s *State) Request(order herb.Order) (*query.Request, error) {
 	return query.ParseOrdered(s.Call().Without(query.ParamVersion).Encode(), s.fields, order)
 }
 
-// ValidListing returns the parameters of the listing without invalid ones, and the names of those.
-func (s *State) ValidListing() (valid query.Params, invalid []string) {
+// InvalidParam is a parameter that the API rejects.
+type InvalidParam struct{ Name, Message string }
+
+// ValidListing returns the parameters of the listing without invalid ones, and those.
+func (s *State) ValidListing() (valid query.Params, invalid []InvalidParam) {
 	for _, p := range s.Listing {
 		if _, err := query.Parse(query.Params{p}.Encode(), s.fields); err != nil {
-			invalid = append(invalid, p.Name)
+			invalid = append(invalid, InvalidParam{p.Name, herb.MessageOf(err)})
 		} else {
 			valid = append(valid, p)
 		}

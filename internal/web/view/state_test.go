@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"herbarium/internal/herb"
@@ -130,7 +131,14 @@ func TestState_validListing(t *testing.T) {
 			t.Fatal(err)
 		}
 		valid, invalid := s.ValidListing()
-		if valid.Encode() != tt.valid || !slices.Equal(invalid, tt.invalid) {
+		var names []string
+		for _, p := range invalid {
+			names = append(names, p.Name)
+			if !strings.Contains(p.Message, p.Name) {
+				t.Errorf("%s: the message about %s is %q", tt.raw, p.Name, p.Message)
+			}
+		}
+		if valid.Encode() != tt.valid || !slices.Equal(names, tt.invalid) {
 			t.Errorf("%s: %s, %q; want %s, %q", tt.raw, valid.Encode(), invalid, tt.valid, tt.invalid)
 		}
 		if _, err := query.Parse(valid.Encode(), testFields()); err != nil {

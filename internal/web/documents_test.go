@@ -10,6 +10,66 @@ import (
 	"herbarium/internal/web"
 )
 
+func TestAbout(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+		d, records := garden()
+		d.Description = "# Plants\n\n**Grown** by [us](https://garden.example/)."
+		d.Fields[3].Description = "What it *costs*"
+		d.Descriptor = []byte(`{"package":{"keywords":["plants"],"homepage":"https://garden.example/home",
+			"contributors":[{"title":"Ana","roles":["author"],"organization":"The Garden"}],
+			"sources":[{"title":"Old lists","path":"https://garden.example/lists"},{"title":"Attic","path":"javascript:alert(1)"}]},
+			"resource":{"licenses":[{"name":"CC0","path":"https://cc.example/zero"}]}}`)
+		d.Report.Notes = []string{"the file has no header"}
+		d.Report.Columns[2].Empty, d.Report.Columns[2].Notes = 3, []string{"three rows lack it"}
+		l.replace(d, records)
+	})
+	doc := s.page(t, "/datasets/garden/catalog/about", 200)
+	main := one(t, doc, tag("main", ""))
+	for _, want := range []string{
+		"Plants Grown by us.", "id primary key number", "Price in € What it costs", "LicenseCC0", "Homepagehttps://garden.example/home", "Old lists Attic",
+		"ContributorsAna author, The Garden", "Keywordsplants", "Content hashabc", "Versionv2", "7 of 8 columns have no empty values", "category 5% empty",
+		"the file has no header", "category: three rows lack it", "https://garden.example/plants/1",
+	} {
+		if !strings.Contains(strings.ReplaceAll(words(main), " ", ""), strings.ReplaceAll(want, " ", "")) {
+			t.Errorf("the page lacks %q: %s", want, words(main))
+		}
+	}
+	if links := all(main, tag("a", "")); attr(links[0], "href") != "https://garden.example/" {
+		t.Errorf("the first link is %v", links[0].Attr)
+	}
+	if n := len(all(one(t, main, tag("div", "markdown")), tag("h2", ""))); n != 1 {
+		t.Errorf("the description has %d headings of level 2", n)
+	}
+	// Other places show the description as plain text.
+	for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/api", "/catalog.jsonld"} {
+		a := s.get(t, path)
+		if strings.Contains(a.body, "**Grown") || strings.Contains(a.body, "*costs*") {
+			t.Errorf("%s contains Markdown", path)
+		}
+	}
+}
+
+// TestAbout_locked checks that the public description of a protected dataset contains nothing that may quote values.
+func TestAbout_locked(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+		d, records := staff()
+		d.Descriptor = []byte(`{"resource":{"sources":[{"title":"Secretive source"}]}}`)
+		d.Report.Notes = []string{"Secretive note"}
+		l.replace(d, records)
+	})
+	if a := s.get(t, locked+"/about"); a.status != 200 || strings.Contains(a.body, "Secretive") {
+		t.Errorf("without a key: %d, and it quotes values", a.status)
+	}
+	a := s.get(t, locked+"/about", "Cookie", "herbarium_key="+staffKey)
+	for _, want := range []string{"Secretive source", "Secretive note", "Secretive Ana"} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("with the key, the page lacks %q", want)
+		}
+	}
+}
+
 // TestOlderVersion checks that all pages of a dataset show the version that the URL names, and stay in it.
 func TestOlderVersion(t *testing.T) {
 	t.Parallel()
@@ -17,7 +77,7 @@ func TestOlderVersion(t *testing.T) {
 	d, records := garden()
 	d.Fields, d.Report = slices.Clone(d.Fields), nil
 	d.Fields[2].Name = "kind"
-	s.library.keep(d, "v0", records[:6])
+	s.library.addVersion(d, "v0", records[:6])
 	const path = "/datasets/garden/catalog"
 
 	page := s.page(t, path+"?kind=fern&_version=v0", 200)
@@ -46,7 +106,7 @@ func TestOlderVersion(t *testing.T) {
 			t.Errorf("the form %q leaves the version", words(form))
 		}
 	}
-	for _, fragment := range []string{"/facets?_facet=kind&", "/charts?_columns=kind&", "/record?_record=1&", "/fields?_find=kind&"} {
+	for _, fragment := range []string{"/facets?_facet=kind&", "/charts?_columns=kind&", "/fields?_find=kind&"} {
 		if a := s.get(t, path+fragment+"_version=v0"); a.status != 200 || !strings.Contains(a.body, "fern") && !strings.Contains(a.body, "kind") {
 			t.Errorf("%s: %d %.200s", fragment, a.status, a.body)
 		}
@@ -66,7 +126,7 @@ func TestVersionLinks(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	d, records := garden()
-	s.library.keep(d, "v0", records[:6])
+	s.library.addVersion(d, "v0", records[:6])
 	const path = "/datasets/garden/catalog"
 	var hrefs []string
 	for _, a := range all(one(t, s.page(t, path+"/versions", 200), tag("ol", "versions")), tag("a", "")) {
@@ -78,10 +138,11 @@ func TestVersionLinks(t *testing.T) {
 	if page := s.page(t, path+"?_version=v1", 200); len(all(page, tag("p", "older"))) != 0 {
 		t.Error("the live version has a banner")
 	}
-	for query, status := range map[string]int{"_version=v9": 410, "_version=v0&_version=v0": 400} {
-		if a := s.get(t, path+"?"+query); a.status != status {
-			t.Errorf("%s gives %d, want %d", query, a.status, status)
-		}
+	if a := s.get(t, path+"?_version=v0&_version=v0"); a.status != 400 {
+		t.Errorf("two versions give %d", a.status)
+	}
+	if link := one(t, s.page(t, path+"?_version=v9", 410), tag("a", "primary")); attr(link, "href") != path {
+		t.Errorf("the page of a version that is not kept links to %s", attr(link, "href"))
 	}
 	if got := words(one(t, s.page(t, path+"/api", 200), tag("dl", "params"))); !strings.Contains(got, "_version") {
 		t.Errorf("the API reference lists the parameters %q", got)
@@ -100,13 +161,13 @@ func TestOlderVersionAccess(t *testing.T) {
 		locked, records := staff()
 		open := locked
 		open.Access = ""
-		l.keep(open, "v0", records)
+		l.addVersion(open, "v0", records)
 		plants, rows := garden()
 		plants.Access = "key"
-		l.keep(plants, "v0", rows)
+		l.addVersion(plants, "v0", rows)
 	})
 	for _, path := range []string{"/datasets/locked/staff", "/datasets/garden/catalog"} {
-		for _, view := range []string{"?", "/record?_record=1&", "/facets?_facet=name&"} {
+		for _, view := range []string{"?", "/facets?_facet=name&"} {
 			if a := s.get(t, path+view+"_version=v0"); a.status != 401 || strings.Contains(a.body, "Secretive") {
 				t.Errorf("%s%s without a key: %d", path, view, a.status)
 			}

@@ -2,13 +2,10 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -77,11 +74,7 @@ func TestFacets(t *testing.T) {
 func TestFacets_invalid(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
-	tests := []struct {
-		name, target string
-		status       int
-		message      string // part of the message
-	}{
+	s.checkRejections(t, []rejection{
 		{"no field", facetsPath, 400, `no "field" is given; name the fields to count the values of, as in field=id; filterable`},
 		{"unknown field", facetsPath + "?field=categry", 400, `unknown field "categry"; did you mean "category"?`},
 		{"not filterable", "/api/v1/odd/a-b.c/facets?field=quo%22te%3C", 400, "is not filterable"},
@@ -93,23 +86,11 @@ func TestFacets_invalid(t *testing.T) {
 		{"edges", facetsPath + "?field=id&_edges=none", 400, `_edges is "none"; it must be matching or all`},
 		{"own filter", facetsPath + "?field=id&_own_filter=no", 400, `_own_filter is "no"; it must be apply or ignore`},
 		{"offset", facetsPath + "?field=id&_offset=10001", 400, "from 0 to 10000"},
-		{"unknown dataset", "/api/v1/garden/nothing/facets?field=id", 404, "no dataset"},
+		{"unknown dataset", "/api/v1/garden/nothing/facets?field=id", 404, "no such dataset"},
 		{"without a key", "/api/v1/locked/staff/facets?field=name", 401, "needs a key"},
 		{"with the wrong key", "/api/v1/locked/staff/facets?field=name&api_key=" + writer, 403, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			a := s.get(t, tt.target)
-			if a.status != tt.status || !strings.Contains(a.message(t), tt.message) {
-				t.Errorf("got %d %s", a.status, a.body)
-			}
-		})
-	}
-	s.library.listErr = herb.Errorf(herb.CodeUnavailable, "away")
-	if a := s.get(t, facetsPath+"?field=id"); a.status != 503 {
-		t.Errorf("an engine that is away: %d %s", a.status, a.body)
-	}
+	})
+	s.checkUnavailable(t, facetsPath+"?field=id")
 }
 
 func TestFacetsHeaders(t *testing.T) {
@@ -117,13 +98,7 @@ func TestFacetsHeaders(t *testing.T) {
 	s := newService(t, nil)
 	first := s.get(t, facetsPath+"?field=category&field=id&search=everywhere&top=5")
 	tag := first.header.Get("ETag")
-	for name, want := range map[string]string{
-		"Cache-Control": "public, no-cache", "Vary": "Accept-Encoding", "Access-Control-Allow-Origin": "*",
-	} {
-		if got := first.header.Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
-	}
+	first.checkHeaders(t, "Cache-Control: public, no-cache", "Vary: Accept-Encoding", "Access-Control-Allow-Origin: *")
 	counted := s.library.listed.Load()
 	same := s.get(t, facetsPath+"?field=category&field=id&search=everywhere&top=5", "If-None-Match: "+tag)
 	if same.status != 304 || s.library.listed.Load() != counted {
@@ -152,15 +127,6 @@ func TestFacetsHeaders(t *testing.T) {
 // TestFacetsExample checks the example in docs/api.md.
 func TestFacetsExample(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile("../../docs/api.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(doc), "## Count values")
-	m := regexp.MustCompile("(?s)GET (/api/v1/\\S+)\n.*?```json\n(.*?)```").FindStringSubmatch(section)
-	if m == nil {
-		t.Fatal("docs/api.md has no example of facets")
-	}
 	s := newService(t, nil)
 	fields := []herb.Field{
 		{Name: "category", Type: herb.TypeText, Filterable: true}, {Name: "price", Type: herb.TypeNumber, Filterable: true},
@@ -168,17 +134,7 @@ func TestFacetsExample(t *testing.T) {
 	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "garden", Name: "shop"}, Fields: fields, Version: "1"}, []herb.Record{
 		{"tree", "25.00"}, {"fern", "4.50"}, {"tree", "8.99"}, {"", "12"}, {"tree", "25"}, {"fern", ""},
 	})
-	a := s.get(t, m[1])
-	var got, want any
-	if err := json.Unmarshal([]byte(m[2]), &want); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(a.body), &got); err != nil {
-		t.Fatalf("%d %s", a.status, a.body)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the example (-docs +got):\n%s\n%s", diff, a.body)
-	}
+	s.checkExample(t, "Count values")
 }
 
 // TestFacetsLinkToListings checks that filtering by a bucket or value returns as many records as its count.
@@ -213,5 +169,107 @@ func TestFacetsLinkToListings(t *testing.T) {
 	}
 	if compared < 15 {
 		t.Errorf("only %d were compared: %s", compared, a.body)
+	}
+}
+
+// putPlaces adds a dataset of places.
+func putPlaces(s *service) {
+	fields := []herb.Field{
+		{Name: "name", Type: herb.TypeText, Filterable: true, Searchable: true},
+		{Name: "longitude", Type: herb.TypeNumber, Filterable: true}, {Name: "latitude", Type: herb.TypeNumber, Filterable: true},
+		{Name: "secret", Type: herb.TypeNumber},
+	}
+	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "places"}, Fields: fields, Version: "1"}, []herb.Record{
+		{"Berlin", "13.40", "52.52", "1"}, {"Wien", "16.37", "48.21", "1"}, {"Paris", "2.35", "48.86", "1"},
+		{"Quito", "-78.51", "-0.22", "1"}, {"Nowhere", "", "10", "1"}, {"Pole", "180", "90", "1"},
+	})
+}
+
+const gridPath = "/api/v1/geo/places/grid?_x=longitude&_y=latitude"
+
+func TestGrid(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	putPlaces(s)
+	for _, tt := range []struct{ name, query, want string }{
+		{"world", "&_bounds=-180,-90,180,90&_columns=4&_rows=2",
+			`{"data":[[1,0,1],[2,1,3],[3,1,1]],"meta":{"total":6,"inside":5,"columns":4,"rows":2,"bounds":[-180,-90,180,90]}}`},
+		{"filter", "&_bounds=-180,-90,180,90&_columns=4&_rows=2&name[in]=Wien,Quito&search=wien",
+			`{"data":[[2,1,1]],"meta":{"total":1,"inside":1,"columns":4,"rows":2,"bounds":[-180,-90,180,90]}}`},
+		{"part", "&_bounds=2.35,48.21,13.40,52.52&_columns=1&_rows=1",
+			`{"data":[[0,0,2]],"meta":{"total":6,"inside":2,"columns":1,"rows":1,"bounds":[2.35,48.21,13.4,52.52]}}`},
+		{"nothing", "&_bounds=0,0,1,1", `{"data":[],"meta":{"total":6,"inside":0,"columns":256,"rows":128,"bounds":[0,0,1,1]}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if a := s.get(t, gridPath+tt.query); a.status != 200 || a.body != tt.want {
+				t.Errorf("got %d %s\nwant %s", a.status, a.body, tt.want)
+			}
+		})
+	}
+}
+
+func TestGrid_headers(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	putPlaces(s)
+	const raw = "&_bounds=-180,-90,180,90"
+	first := s.get(t, gridPath+raw)
+	tag, counted := first.header.Get("ETag"), s.library.listed.Load()
+	first.checkHeaders(t, "Cache-Control: public, no-cache", "Vary: Accept-Encoding", "Access-Control-Allow-Origin: *")
+	if a := s.get(t, gridPath+raw, "If-None-Match: "+tag); a.status != 304 || s.library.listed.Load() != counted {
+		t.Errorf("the same request gets %d", a.status)
+	}
+	for _, other := range []string{raw + "&_rows=1", raw + "&_columns=1", "&_bounds=-180,-90,180,91", raw + "&name=x"} {
+		if a := s.get(t, gridPath+other, "If-None-Match: "+tag); a.status != 200 || a.header.Get("ETag") == tag {
+			t.Errorf("%s has the tag of another request", other)
+		}
+	}
+}
+
+func TestGrid_invalid(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	putPlaces(s)
+	s.checkRejections(t, []rejection{
+		{"", "/api/v1/geo/places/grid", 400, `"_x" and "_y" name the fields of the axes, as in _x=longitude&_y=latitude; give both; number fields: latitude, longitude`},
+		{"", "/api/v1/geo/places/grid?_x=longitud&_y=latitude", 400, `unknown field "longitud" in "_x"; did you mean "longitude"? number fields: latitude, longitude`},
+		{"", "/api/v1/geo/places/grid?_x=name&_y=latitude", 400, `field "name" in "_x" is not a filterable number field; number fields: latitude, longitude`},
+		{"", "/api/v1/geo/places/grid?_x=longitude&_y=secret", 400, `field "secret" in "_y" is not a filterable number field; number fields: latitude, longitude`},
+		{"", gridPath, 400, `no "_bounds" is given; give the bounds of the grid as min x,min y,max x,max y, as in _bounds=-180,-90,180,90`},
+		{"", gridPath + "&_bounds=1,2,3", 400, `_bounds is "1,2,3"; it must be four numbers min x,min y,max x,max y with each minimum less than the maximum, as in -180,-90,180,90`},
+		{"", gridPath + "&_bounds=1,2,1,3", 400, `_bounds is "1,2,1,3"; it must be four numbers`},
+		{"", gridPath + "&_bounds=1,2,NaN,3", 400, `_bounds is "1,2,NaN,3"; it must be four numbers`},
+		{"", gridPath + "&_bounds=0,0,1,1" + strings.Repeat("0", 400), 400, `it must be four numbers`},
+		{"", gridPath + "&_bounds=0,0,1,1&_rows=0", 400, `_rows is "0"; it must be a whole number from 1 to 1024`},
+		{"", gridPath + "&_bounds=0,0,1,1&_columns=1025", 400, `_columns is "1025"; it must be a whole number from 1 to 1024`},
+		{"", gridPath + "&_bounds=0,0,1,1&_columns=1024", 400, "the grid has 1024 × 128 cells; at most 65536 are allowed"},
+		{"", gridPath + "&_bounds=0,0,1,1&_x=latitude", 400, `"_x" is given more than once; give it once`},
+		{"", gridPath + "&_bounds=0,0,1,1&page=2", 400, `"page" is given, but grids count all records`},
+		{"", gridPath + "&_bounds=0,0,1,1&nam=x", 400, `unknown parameter "nam"; did you mean "name"? valid parameters: _x, _y, _bounds, _columns, _rows, search, api_key, _filter, _version; filterable fields`},
+		{"without a key", "/api/v1/locked/staff/grid?_x=a", 401, ""},
+	})
+	s.checkUnavailable(t, gridPath+"&_bounds=0,0,1,1")
+}
+
+// TestGridExample checks the example in docs/api.md, and that filtering by a cell returns as many records as its count.
+func TestGridExample(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	putPlaces(s)
+	a := s.checkExample(t, "Count records in a grid")
+	var grid struct {
+		Data [][3]int
+		Meta struct{ Columns, Rows float64 }
+	}
+	if err := json.Unmarshal([]byte(a.body), &grid); err != nil || len(grid.Data) == 0 {
+		t.Fatalf("%v %s", err, a.body)
+	}
+	for _, c := range grid.Data {
+		x, y, width, height := -180+float64(c[0])*360/grid.Meta.Columns, -90+float64(c[1])*180/grid.Meta.Rows, 360/grid.Meta.Columns, 180/grid.Meta.Rows
+		target := fmt.Sprintf("/api/v1/geo/places/data?longitude[gte]=%v&longitude[lte]=%v&latitude[gte]=%v&latitude[lte]=%v", x, x+width, y, y+height)
+		if _, meta := s.get(t, target).listing(t); meta.Total != c[2] {
+			t.Errorf("%s finds %d records, not %d", target, meta.Total, c[2])
+		}
 	}
 }
