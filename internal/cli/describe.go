@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +13,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/describe"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 )
 
@@ -43,27 +46,29 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 			}
 			app.LimitMemory(app.PublishMemory)
 			shown := r.newProgress(args[0])
-			opts := ingest.Options{Progress: shown.bytes("reading")}
-			var d *describe.Description
-			if args[0] == stdinPath {
-				d, err = r.describeInput(cmd.Context(), as, given, opts)
+			defer shown.end()
+			path, set := args[0], source.Set{}
+			if path == stdinPath {
+				path, set, err = r.findInput(cmd.Context(), as, given)
 			} else {
-				d, err = describe.Sources(cmd.Context(), args[0], finder.Discover(cmd.Context(), args), opts)
+				set = finder.Discover(cmd.Context(), args)
 			}
-			shown.end()
-			if d == nil {
+			if err != nil {
 				return err
 			}
-			writeNotes(r.Err, d.Notes)
-			write := d.JSON
-			if asYAML {
-				write = d.YAML
+			out, err := rows.TempFile("") // written at the end, so that an interrupted command writes nothing
+			if err != nil {
+				return err
 			}
-			b, writeErr := write()
-			if writeErr == nil {
-				_, writeErr = r.Out.Write(b)
+			defer out.Close()
+			notes, err := describe.Write(cmd.Context(), out, path, set, describe.Options{YAML: asYAML, Read: ingest.Options{Progress: shown.bytes("reading")}})
+			shown.end()
+			if cmd.Context().Err() != nil {
+				return err
 			}
-			return errors.Join(err, writeErr)
+			writeNotes(r.Err, notes)
+			_, copyErr := io.Copy(r.Out, io.NewSectionReader(out, 0, math.MaxInt64))
+			return errors.Join(err, copyErr)
 		},
 	}
 	cmd.Flags().BoolVar(&asYAML, "yaml", false, "write YAML, with comments")
@@ -73,14 +78,13 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 	return cmd
 }
 
-func (r *runner) describeInput(ctx context.Context, as string, given readFlags, opts ingest.Options) (*describe.Description, error) {
+// findInput returns standard input as the only source.
+func (r *runner) findInput(ctx context.Context, as string, given readFlags) (path string, set source.Set, err error) {
 	ref, err := herb.ParseRef(cmp.Or(as, "data/records"))
 	if err != nil {
-		return nil, usage(err)
+		return "", set, usage(err)
 	}
 	src, err := r.copyInput(ctx, ref, given)
-	if err != nil {
-		return nil, err
-	}
-	return describe.Sources(ctx, src.Path, source.Set{Sources: []source.Source{src}}, opts)
+	set.Sources = []source.Source{src}
+	return src.Path, set, err
 }

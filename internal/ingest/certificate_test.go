@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -43,7 +42,7 @@ func (f *fixedRows) Next() ([][]byte, error) {
 // readFixed reads rows as a source.
 func readFixed(t *testing.T, src Source, names []string, content [][]string) (*pass, error) {
 	t.Helper()
-	src.Inline = json.RawMessage(`"x"`)
+	src.Input = io.NewSectionReader(strings.NewReader("x"), 0, 1)
 	format := rows.Format{Name: "csv", Open: func(context.Context, rows.File, rows.Options, *rows.Budget) (rows.Rows, error) {
 		return &fixedRows{names: names, rows: content}, nil
 	}}

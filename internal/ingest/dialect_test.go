@@ -148,6 +148,7 @@ func TestParts(t *testing.T) {
 	dir := t.TempDir()
 	first := writeFile(t, dir, "1.csv", "a,b\n1,x\n")
 	part := func(name, content string) string { return writeFile(t, dir, name, content) }
+	section := func(s string) *io.SectionReader { return io.NewSectionReader(strings.NewReader(s), 0, int64(len(s))) }
 	tests := []struct {
 		name    string
 		src     ingest.Source
@@ -173,10 +174,10 @@ func TestParts(t *testing.T) {
 			wantErr: filepath.Join(dir, "12.csv") + ": line 2: there are 3 values"},
 		{name: "not there", src: ingest.Source{Path: first, Parts: []string{filepath.Join(dir, "none.csv")}},
 			wantErr: filepath.Join(dir, "none.csv") + ": no such file or directory"},
-		{name: "inline objects", src: ingest.Source{Path: "datapackage.json", Inline: []byte(`[{"a":1.50},{"a":null}]`)}, want: table{{"a"}, {"1.50"}, {""}}},
-		{name: "inline arrays", src: ingest.Source{Path: "datapackage.json", Inline: []byte(`[["a","b"],[1,"x"]]`)}, want: table{{"a", "b"}, {"1", "x"}}},
-		{name: "inline text", src: ingest.Source{Path: "datapackage.yaml", Format: "csv", Inline: []byte(`"a;b\n1;\"x\ny\""`)}, want: table{{"a", "b"}, {"1", "x\ny"}}},
-		{name: "inline nonsense", src: ingest.Source{Path: "datapackage.json", Inline: []byte(`[{"a":1},2]`)}, wantErr: "datapackage.json: record 2, line 1: '2'"},
+		{name: "inline objects", src: ingest.Source{Path: "datapackage.json", Input: section(`[{"a":1.50},{"a":null}]`)}, want: table{{"a"}, {"1.50"}, {""}}},
+		{name: "inline arrays", src: ingest.Source{Path: "datapackage.json", Input: section(`[["a","b"],[1,"x"]]`)}, want: table{{"a", "b"}, {"1", "x"}}},
+		{name: "inline text", src: ingest.Source{Path: "datapackage.yaml", Format: "csv", Input: section("a;b\n1;\"x\ny\"")}, want: table{{"a", "b"}, {"1", "x\ny"}}},
+		{name: "inline nonsense", src: ingest.Source{Path: "datapackage.json", Input: section(`[{"a":1},2]`)}, wantErr: "datapackage.json: record 2, line 1: '2'"},
 	}
 	hashes := map[string]string{}
 	for _, tt := range tests {

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -57,10 +56,6 @@ func newPass(src Source, opts Options, formats []rows.Format) (*pass, error) {
 		opts.Rows = func(int) {}
 	}
 	p := &pass{src: src, opts: opts, formats: formats, known: map[string][]int{}, spill: &spill{dir: opts.Temp}, input: src.Input}
-	if src.Inline != nil {
-		content := src.InlineContent()
-		p.input = io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content)))
-	}
 	if p.input != nil {
 		p.size = p.input.Size()
 		return p, nil

@@ -226,7 +226,7 @@ func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (sr
 	}()
 	defer context.AfterFunc(ctx, func() { pw.CloseWithError(context.Cause(ctx)) })() // a terminal may block for hours
 	read := int64(0)
-	f, err := file.TempCopy(opts.Temp, readerFunc(func(b []byte) (int, error) {
+	f, size, err := file.TempCopy(opts.Temp, readerFunc(func(b []byte) (int, error) {
 		n, err := pr.Read(b)
 		if read += int64(n); opts.Progress != nil && n > 0 {
 			opts.Progress(read, 0)
@@ -236,7 +236,7 @@ func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (sr
 	if err != nil {
 		return Source{}, nil, source.Located(standardInput, err)
 	}
-	return Source{Ref: ref, Path: standardInput, DisplayName: standardInput, Input: io.NewSectionReader(f, 0, read)}, f.Close, nil
+	return Source{Ref: ref, Path: standardInput, DisplayName: standardInput, Input: io.NewSectionReader(f, 0, size)}, f.Close, nil
 }
 
 type readerFunc func([]byte) (int, error)

@@ -148,7 +148,7 @@ func reportBuild(steps *progress.Reporter, b segment.Progress) {
 
 // originsOf returns the files that a source reads. Inline records and standard input have none.
 func originsOf(s ingest.Source) (origins []herb.Origin) {
-	if s.Inline != nil || s.DisplayName != "" {
+	if s.Input != nil {
 		return nil
 	}
 	for _, path := range s.Files() {
@@ -227,7 +227,7 @@ func (p *Publisher) recordDiscoveryError(ctx context.Context, err error) {
 // PublishSource publishes a source for a server, logs the result and records errors for the catalogue page.
 func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source) (Result, error) {
 	log := p.Log.With("dataset", s.Ref.String(), "file", s.Path)
-	if s.Inline == nil {
+	if s.Input == nil {
 		p.folders.Store(s.Ref, filepath.Dir(s.Path))
 	}
 	ctx = herb.WithActor(ctx, herb.Actor{Name: "server", Origin: s.Path})

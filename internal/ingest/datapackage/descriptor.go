@@ -188,7 +188,7 @@ func (p *descriptor) resource(n node, position int) source.Source {
 	s.Title, s.Description = n.annotation("title"), n.annotation("description")
 	name := ""
 	n.member("name").assign(&name)
-	if name == "" && s.Inline == nil {
+	if name == "" && s.Input == nil {
 		name = source.Stem(s.Path)
 	}
 	var err error
@@ -256,16 +256,18 @@ func (p *descriptor) readLocation(s *source.Source, n node) {
 // readInline reads records in the descriptor: a list or an object as JSON, or a text in the format of the resource.
 func (p *descriptor) readInline(s *source.Source, n, data node) {
 	s.Path, s.Format = p.path, "json"
-	switch data.value.(type) {
+	content := ""
+	switch v := data.value.(type) {
 	case string:
-		s.Format = p.format(s, n, "")
+		s.Format, content = p.format(s, n, ""), v
 	case []any, object:
+		b, err := marshal(v)
+		data.record(err)
+		content = string(b)
 	default:
 		data.fail("must be a list of records; write an object for each")
 	}
-	var err error
-	s.Inline, err = marshal(data.value)
-	data.record(err)
+	s.Input = io.NewSectionReader(strings.NewReader(content), 0, int64(len(content)))
 }
 
 // localPath returns the path of a file that is written relative to the descriptor and does not lead out of its folder.

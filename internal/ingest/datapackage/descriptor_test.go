@@ -1,9 +1,6 @@
 package datapackage_test
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +11,7 @@ import (
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 	"herbarium/internal/ingest/source"
 )
 
@@ -25,21 +23,14 @@ func formats() []rows.Format {
 	}
 }
 
-// layout writes files, given as name or name=content, and returns their folder. The default content is a table.
-func layout(t *testing.T, files ...string) string {
+// readSource reads a descriptor of one resource in a folder of files.
+func readSource(t *testing.T, files ...string) source.Source {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "root")
-	for _, f := range files {
-		name, content, ok := strings.Cut(f, "=")
-		if !ok {
-			content = "a\n1\n"
-		}
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+	set := read(t, rowstest.Folder(t, files...))
+	if err := set.Err(); err != nil {
+		t.Fatal(err)
 	}
-	return dir
+	return set.Sources[0]
 }
 
 // read reads the descriptor in a folder.
@@ -100,7 +91,7 @@ resources:
 	for name, content := range map[string]string{"datapackage.json": asJSON, "datapackage.yaml": asYAML, "datapackage.yml": asYAML} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, name+"="+content, "data/beds.txt", "plants.ndjson")
+			dir := rowstest.Folder(t, name+"="+content, "data/beds.txt", "plants.ndjson")
 			set := read(t, dir)
 			if err := set.Err(); err != nil {
 				t.Fatal(err)
@@ -137,14 +128,9 @@ resources:
 
 func TestRead_TitleOfPackage(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, `datapackage.json={"title":"T","description":"D","resources":[{"path":"a.csv","description":"Own"}]}`, "a.csv")
-	set := read(t, dir)
-	if err := set.Err(); err != nil {
-		t.Fatal(err)
-	}
-	got := set.Sources
-	if got[0].Title != "T" || got[0].Description != "Own" {
-		t.Errorf("got title %q and description %q", got[0].Title, got[0].Description)
+	got := readSource(t, `datapackage.json={"title":"T","description":"D","resources":[{"path":"a.csv","description":"Own"}]}`, "a.csv")
+	if got.Title != "T" || got.Description != "Own" {
+		t.Errorf("got title %q and description %q", got.Title, got.Description)
 	}
 }
 
@@ -236,7 +222,7 @@ func TestRead_Invalid(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, "a.csv", "a.xls", "sub.csv/x.csv", "datapackage.json="+tt.descriptor)
+			dir := rowstest.Folder(t, "a.csv", "a.xls", "sub.csv/x.csv", "datapackage.json="+tt.descriptor)
 			checkInvalid(t, dir, read(t, dir), tt.culprit, tt.hint)
 		})
 	}
@@ -272,7 +258,7 @@ func TestRead_InvalidYAML(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, "a.csv", "datapackage.yaml="+tt.descriptor)
+			dir := rowstest.Folder(t, "a.csv", "datapackage.yaml="+tt.descriptor)
 			checkInvalid(t, dir, read(t, dir), tt.culprit, tt.hint)
 		})
 	}
@@ -283,7 +269,7 @@ func TestRead_Skipped(t *testing.T) {
 	for _, path := range []string{"a.txt", "a.png", "a.tar.gz", "map.topojson"} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, path, "a.csv", `datapackage.json={"resources":[{"path":"`+path+`"},{"path":"a.csv"}]}`)
+			dir := rowstest.Folder(t, path, "a.csv", `datapackage.json={"resources":[{"path":"`+path+`"},{"path":"a.csv"}]}`)
 			set := read(t, dir)
 			if len(set.Sources) != 1 || len(set.Errors) != 0 || len(set.Skipped) != 1 || !strings.Contains(set.Skipped[0].Reason, path) {
 				t.Errorf("got %+v", set)
@@ -295,7 +281,7 @@ func TestRead_Skipped(t *testing.T) {
 // TestRead_Partial checks that an invalid resource does not affect the others.
 func TestRead_Partial(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, `datapackage.json={"name":"n","resources":[{"path":"none.csv"},{"path":"a.csv"},{"path":"../b.csv"}]}`, "a.csv")
+	dir := rowstest.Folder(t, `datapackage.json={"name":"n","resources":[{"path":"none.csv"},{"path":"a.csv"},{"path":"../b.csv"}]}`, "a.csv")
 	set := read(t, dir)
 	if len(set.Sources) != 1 || set.Sources[0].Ref.String() != "n/a" || len(set.Errors) != 2 {
 		t.Errorf("got %+v", set)
@@ -326,12 +312,8 @@ func TestRead_Dialect(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, "a.csv", "dialect.yaml=delimiter: ;", `datapackage.json={"resources":[{"path":"a.csv","dialect":`+tt.dialect+`}]}`)
-			set := read(t, dir)
-			if err := set.Err(); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, set.Sources[0].Dialect); diff != "" {
+			s := readSource(t, "a.csv", "dialect.yaml=delimiter: ;", `datapackage.json={"resources":[{"path":"a.csv","dialect":`+tt.dialect+`}]}`)
+			if diff := cmp.Diff(tt.want, s.Dialect); diff != "" {
 				t.Errorf("dialect (-want +got):\n%s", diff)
 			}
 		})
@@ -357,12 +339,7 @@ func TestRead_Types(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, "a.csv", `datapackage.json={"resources":[{"path":"a.csv","schema":{"fields":[{"name":"a",`+tt.field+`}]}}]}`)
-			set := read(t, dir)
-			if err := set.Err(); err != nil {
-				t.Fatal(err)
-			}
-			s := set.Sources[0]
+			s := readSource(t, "a.csv", `datapackage.json={"resources":[{"path":"a.csv","schema":{"fields":[{"name":"a",`+tt.field+`}]}}]}`)
 			if diff := cmp.Diff(tt.want, s.Fields[0].Schema); diff != "" {
 				t.Errorf("schema (-want +got):\n%s", diff)
 			}
@@ -385,14 +362,54 @@ resources:
     since: 2024-02-29
     herbarium: {access: open, include: {a: "1"}, goldens: [{query: "", total: 1}]}
 `
-	dir := layout(t, "a.csv", yaml)
-	set := read(t, dir)
-	if err := set.Err(); err != nil {
-		t.Fatal(err)
-	}
 	const want = `{"package":{"common":{"unit":"<kg>","version":1.10},"name":"n","other":{"since":2000,"unit":"g"}},"resource":{"herbarium":{"access":"open"},"path":"a.csv",` +
 		`"since":"2024-02-29","unit":"<kg>","version":1.10}}`
-	if got := string(set.Sources[0].Descriptor); got != want {
+	if got := string(readSource(t, "a.csv", yaml).Descriptor); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestRead_typos checks that misspelled members are reported with the right spelling.
+func TestRead_typos(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, content string
+		err           bool
+		want          string // the only error or note; empty if there is none
+	}{
+		{"none", `"resources":[{"path":"a.csv","schema":{"fields":[{"name":"a","note":"x","unit":"kg","types":"x","type":"any"}]}}]`, false, ""},
+		{"other members", `"resources":[{"path":"a.csv","paths":1,"note":1,"datum":1,"licence":1,"a":1}],"author":1,"names":1,"name":"n"`, false, ""},
+		{"package", `"nmae":"shop","resources":[{"path":"a.csv"}]`, false, `the descriptor has an unknown member "nmae", which has no effect; did you mean "name"?`},
+		{"resources", `"resorces":[{"path":"a.csv"}]`, true, `has no resources; list at least one under "resources"; "resorces" is unknown, did you mean "resources"?`},
+		{"path", `"resources":[{"pth":"a.csv"}]`, true, `"pth" is unknown, did you mean "path"?`},
+		{"resource", `"resources":[{"path":"a.csv","Shema":{}}]`, false, `resources[0] has an unknown member "Shema", which has no effect; did you mean "schema"?`},
+		{"schema", `"resources":[{"path":"a.csv","schema":{"primarykey":"a"}}]`, false, `did you mean "primaryKey"?`},
+		{"fields", `"resources":[{"path":"a.csv","schema":{"feilds":[]}}]`, false, `did you mean "fields"?`},
+		{"field", `"resources":[{"path":"a.csv","schema":{"fields":[{"name":"a","tpye":"number"}]}}]`, false,
+			`resources[0].schema.fields[0] has an unknown member "tpye", which has no effect; did you mean "type"?`},
+		{"name of a field", `"resources":[{"path":"a.csv","schema":{"fields":[{"nam":"a"}]}}]`, true, `has no name; set one; "nam" is unknown, did you mean "name"?`},
+		{"type", `"resources":[{"path":"a.csv","schema":{"fields":[{"name":"a","type":"nmber"}]}}]`, true, `"nmber"; did you mean "number"?`},
+		{"dialect", `"resources":[{"path":"a.csv","dialect":{"delimeter":";"}}]`, false, `did you mean "delimiter"?`},
+		{"settings of a package", `"herbarum":{"access":"key"},"resources":[{"path":"a.csv"}]`, true, `has an unknown member "herbarum"; did you mean "herbarium"?`},
+		{"settings of a resource", `"resources":[{"path":"a.csv","herbarim":{"access":"key"}}]`, true, `did you mean "herbarium"?`},
+		{"settings of a field", `"resources":[{"path":"a.csv","schema":{"fields":[{"name":"a","Herbarium":{}}]}}]`, true, `did you mean "herbarium"?`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			set := read(t, rowstest.Folder(t, "a.csv", `datapackage.json={`+tt.content+`}`))
+			var got []string
+			for _, err := range set.Errors {
+				got = append(got, err.Error())
+			}
+			if (len(got) > 0) != tt.err {
+				t.Errorf("got errors %q", got)
+			}
+			for _, s := range set.Sources {
+				got = append(got, s.Notes...)
+			}
+			if all := strings.Join(got, "\n"); !strings.Contains(all, tt.want) || tt.want == "" && all != "" || len(got) > 1 {
+				t.Errorf("got\n%s\nwant only %q", all, tt.want)
+			}
+		})
 	}
 }

@@ -11,25 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"herbarium/docs/schemas"
+	"herbarium/internal/ingest/rowstest"
 )
-
-// compiled is the schema of our members.
-func compiled(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schemas.DataPackage))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("datapackage.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("datapackage.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // TestSchema checks that the JSON Schema and the reader know the same members and reject the same settings.
 func TestSchema(t *testing.T) {
@@ -52,7 +35,7 @@ func TestSchema(t *testing.T) {
 		"packageSettings": `{"herbarium":{"?":1}}`, "resourceSettings": own(`"?":1`), "fieldSettings": field(`"?":1`),
 		"order": own(`"order":{"?":1}`), "map": own(`"map":{"?":1}`), "golden": own(`"goldens":[{"?":1}]`),
 	} {
-		err := read(t, layout(t, "a.csv", "datapackage.json="+descriptor)).Err()
+		err := read(t, rowstest.Folder(t, "a.csv", "datapackage.json="+descriptor)).Err()
 		if err == nil {
 			t.Fatalf("%s: no error", descriptor)
 		}
@@ -103,7 +86,7 @@ func TestSchema(t *testing.T) {
 		{field(`"searchable":"yes"`), false},
 		{field(`"column":"b"`), false},
 	} {
-		dir := layout(t, "a.csv=a,b\n1,2\n", "datapackage.json="+tt.descriptor)
+		dir := rowstest.Folder(t, "a.csv=a,b\n1,2\n", "datapackage.json="+tt.descriptor)
 		if err := read(t, dir).Err(); (err == nil) != tt.right {
 			t.Errorf("%s\nread: %v", tt.descriptor, err)
 		}
@@ -111,7 +94,7 @@ func TestSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := compiled(t).Validate(doc); (err == nil) != tt.right {
+		if err := rowstest.DescriptorSchema(t).Validate(doc); (err == nil) != tt.right {
 			t.Errorf("%s\nby the schema: %v", tt.descriptor, err)
 		}
 	}

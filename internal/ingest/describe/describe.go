@@ -3,9 +3,12 @@
 package describe
 
 import (
+	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,8 +17,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"go.yaml.in/yaml/v3"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
@@ -30,27 +31,27 @@ const (
 	maxSample      = 60 // characters
 )
 
-// Description is a descriptor.
-type Description struct {
-	Notes []string // remarks about the files for the publisher
-	root  *yaml.Node
+// Options configures a description.
+type Options struct {
+	YAML bool // write YAML, with comments for editing, instead of JSON
+	Read ingest.Options
 }
 
-// Sources describes the sources that were found at a path. Paths in the description are relative to the folder, or to that of
-// the file. A source without a path, such as standard input, is described as a file that the publisher has to create. The
-// sources that can be read are described even if there is an error about others.
-func Sources(ctx context.Context, path string, set source.Set, opts ingest.Options) (*Description, error) {
+// Write writes a descriptor of the sources that were found at a path. Paths in it are relative to the folder, or to that of the
+// file. A source without a path, such as standard input, is described as a file that the publisher has to create. notes are remarks
+// about the files for the publisher. The sources that can be read are described even if there is an error about others; if there
+// are none, nothing is written.
+func Write(ctx context.Context, out io.Writer, path string, set source.Set, opts Options) (notes []string, err error) {
 	folder := filepath.Clean(path)
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		folder = filepath.Dir(folder)
 	}
 	namespace := namespaceOf(folder, set.Sources)
-	d := &Description{}
 	for _, s := range set.Skipped {
-		d.Notes = append(d.Notes, s.String())
+		notes = append(notes, s.String())
 	}
 	names := map[string]bool{}
-	var resources []*yaml.Node
+	w := &writer{out: bufio.NewWriter(out), yaml: opts.YAML}
 	for _, s := range set.Sources {
 		name := s.Ref.Name
 		if s.Ref.Namespace != namespace {
@@ -60,19 +61,19 @@ func Sources(ctx context.Context, path string, set source.Set, opts ingest.Optio
 			name = s.Ref.Name + "-" + strconv.Itoa(n)
 		}
 		names[name] = true
-		r, err := d.resource(ctx, s, name, folder, opts)
+		resource, remarks, err := describe(ctx, s, name, folder, opts.Read)
 		if err != nil && ctx.Err() != nil {
 			return nil, err
 		}
 		if set.Fail(err); err == nil {
-			resources = append(resources, r)
+			w.add(namespace, resource)
+			notes = append(notes, remarks...)
 		}
 	}
-	if resources == nil {
+	if !w.written {
 		return nil, cmp.Or(set.Err(), error(herb.Invalidf("nothing in %s can be published", path)))
 	}
-	d.root = object([]member{{"$schema", "https://datapackage.org/profiles/2.0/datapackage.json"}, {"name", namespace}, {"resources", resources}})
-	return d, set.Err()
+	return notes, errors.Join(set.Err(), w.close())
 }
 
 // namespaceOf returns the namespace of all sources, or the name of their folder if they have several.
@@ -88,45 +89,47 @@ func namespaceOf(folder string, sources []source.Source) string {
 	return "data"
 }
 
-func (d *Description) resource(ctx context.Context, s source.Source, name, folder string, opts ingest.Options) (*yaml.Node, error) {
+// describe reads a source and returns its resource, with notes for the publisher.
+func describe(ctx context.Context, s source.Source, name, folder string, opts ingest.Options) (resource object, notes []string, err error) {
 	defer s.Release()
 	t, err := ingest.Inspect(ctx, s, opts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer t.Close()
 	for _, w := range t.Warnings() {
-		d.Notes = append(d.Notes, s.Name(0)+": "+w)
+		notes = append(notes, s.Name(0)+": "+w)
 	}
 	samples, err := sampleValues(ctx, t)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	detected := t.Source()
 	if s.DisplayName != "" {
 		detected.Path = filepath.Join(folder, name+"."+detected.Format)
-		d.Notes = append(d.Notes, fmt.Sprintf("to publish the descriptor, save the described data next to it as %s", filepath.Base(detected.Path)))
+		notes = append(notes, fmt.Sprintf("to publish the descriptor, save the described data next to it as %s", filepath.Base(detected.Path)))
 	}
 	path, data, format, err := locate(detected, folder)
-	return object([]member{
+	return newObject([]member{
 		{"name", name}, {"type", "table"}, {"title", cmp.Or(s.Title, titleOf(source.Stem(detected.Path)))}, {"description", s.Description},
 		{"path", path}, {"data", data}, {"format", format}, {"encoding", detected.Dialect.Encoding}, {"dialect", dialectOf(detected)},
 		{"schema", schemaOf(t, samples)}, {"herbarium", settingsOf(detected)},
-	}), err
+	}), notes, err
 }
 
 // locate returns where the records are: a path, several paths, or the records themselves.
 func locate(s source.Source, folder string) (path any, data, format string, err error) {
-	if s.Inline != nil {
-		return nil, string(s.InlineContent()), s.Format, nil
+	if s.Input != nil && s.DisplayName == "" {
+		content, err := io.ReadAll(io.NewSectionReader(s.Input, 0, s.Input.Size()))
+		return nil, string(content), s.Format, err
 	}
-	var paths []*yaml.Node
+	var paths []any
 	for _, p := range s.Files() {
 		rel, err := filepath.Rel(folder, p)
 		if err != nil {
 			return nil, "", "", err
 		}
-		paths = append(paths, encode(filepath.ToSlash(rel)))
+		paths = append(paths, filepath.ToSlash(rel))
 	}
 	if path = paths; len(paths) == 1 {
 		path = paths[0]

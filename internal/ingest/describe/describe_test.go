@@ -3,8 +3,8 @@ package describe_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,21 +14,25 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"herbarium/docs/schemas"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/describe"
 	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/rowstest"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/testseed"
 )
 
 func newFinder() *discover.Finder {
 	return discover.New(discover.Options{Formats: ingest.Formats(), SkipEmptyDescriptors: true})
 }
 
-func describePath(t *testing.T, path string) (*describe.Description, error) {
+// write returns the descriptor of a path as JSON or YAML.
+func write(t *testing.T, path string, yaml bool) ([]byte, error) {
 	t.Helper()
-	return describe.Sources(t.Context(), path, newFinder().Discover(t.Context(), []string{path}), ingest.Options{})
+	var b bytes.Buffer
+	_, err := describe.Write(t.Context(), &b, path, newFinder().Discover(t.Context(), []string{path}), describe.Options{YAML: yaml})
+	return b.Bytes(), err
 }
 
 // find returns the sources at a path.
@@ -39,25 +43,6 @@ func find(t *testing.T, path string) []source.Source {
 		t.Fatal(err)
 	}
 	return set.Sources
-}
-
-func writeFile(t *testing.T, dir, name, content string) {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// layout writes files, given as name=content, and returns their folder.
-func layout(t *testing.T, files ...string) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "root")
-	for _, f := range files {
-		name, content, _ := strings.Cut(f, "=")
-		writeFile(t, dir, name, content)
-	}
-	return dir
 }
 
 // listings reads all sources at a path: for each dataset its fields, without titles, and its records.
@@ -97,7 +82,7 @@ func TestDescribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dirs := map[string]string{"garden": layout(t, "catalog.csv="+string(garden))}
+	dirs := map[string]string{"garden": rowstest.Folder(t, "catalog.csv="+string(garden))}
 	odd, err := filepath.Glob("../testdata/odd/*")
 	if err != nil {
 		t.Fatal(err)
@@ -108,41 +93,35 @@ func TestDescribe(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := filepath.Join(t.TempDir(), "odd")
-		writeFile(t, dir, filepath.Base(f), string(content))
+		rowstest.WriteFile(t, dir, filepath.Base(f), string(content))
 		dirs[filepath.Base(f)] = dir
 	}
-	dirs["several files"] = layout(t, "a.csv=x;Ärger mit #1\n1;\"a\nb\"\n", "unit_prices.ndjson={\"y\":\"1\",\"null\":\"yes\",\"a: b\":\"- x\",\"\\u0007\":\"007\",\"c\\r\\nd\":\"1\",\" e\\u2028 \\n\":\"1\",\"\\u0085\\ufeff\":\"\\r\"}\n",
+	dirs["several files"] = rowstest.Folder(t, "a.csv=x;Ärger mit #1\n1;\"a\nb\"\n", "unit_prices.ndjson={\"y\":\"1\",\"null\":\"yes\",\"a: b\":\"- x\",\"\\u0007\":\"007\",\"c\\r\\nd\":\"1\",\" e\\u2028 \\n\":\"1\",\"\\u0085\\ufeff\":\"\\r\"}\n",
 		"c.tsv=true\tdate\nno\t2024-02-29\n", "empty.json=[]")
-	dirs["notations"] = layout(t, "a.csv=price;rate;day;when;ok;flag;n;code\n1.234,50 €;5%;31/12/2024;2024-01-01T10:00:00Z;yes;true;NA;007\n"+
+	dirs["notations"] = rowstest.Folder(t, "a.csv=price;rate;day;when;ok;flag;n;code\n1.234,50 €;5%;31/12/2024;2024-01-01T10:00:00Z;yes;true;NA;007\n"+
 		"2,00 €;12%;01/02/2024;2024-01-02T10:00:00+01:00;no;false;1;008\n1.000.000,00 €;7%;;;;;2;009\n")
-	dirs["layout of text"] = layout(t, "a.csv=Report of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n3,ivy,4\n", "b.csv=# exported\nid,name\n1,a\n2,b\n",
+	dirs["layout of text"] = rowstest.Folder(t, "a.csv=Report of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n3,ivy,4\n", "b.csv=# exported\nid,name\n1,a\n2,b\n",
 		"c.csv=1,2024-01-01,a\n2,2024-01-02,b\n3,2024-01-03,c\n", "d.dat=id  name  price\n1   fern  2\n2   moss  3\n3   ivy   4\n",
 		`e.json={"nodes":[{"id":1},{"id":2}],"edges":[{"a":1,"b":2},{"a":2,"b":1}]}`)
-	dirs["rows around a table"] = layout(t, "a.csv=,x,,y,\nid,n,m,n,m\n,kg,m,kg,m\na,1,2,3,4\nb,5,6,7,8\n\nNote: x\n",
+	dirs["rows around a table"] = rowstest.Folder(t, "a.csv=,x,,y,\nid,n,m,n,m\n,kg,m,kg,m\na,1,2,3,4\nb,5,6,7,8\n\nNote: x\n",
 		"b.csv=T\n\nid,n,m\n,kg,%\na,1,2\nid,n,m\nb,3,4\n,,\n\"Note: x\n\n\"\n", "c.csv=id,n\na,1\nb,2\nid,n\nc,3\nSource: x\n")
 	for name, dir := range dirs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := listings(t, dir)
-			d, err := describePath(t, dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			asJSON, err := d.JSON()
-			if err != nil {
-				t.Fatal(err)
-			}
-			valid(t, asJSON)
-			asYAML, err := d.YAML()
-			if err != nil {
-				t.Fatal(err)
-			}
-			for file, content := range map[string][]byte{"datapackage.json": asJSON, "datapackage.yaml": asYAML} {
+			for _, file := range []string{"datapackage.json", "datapackage.yaml"} {
+				content, err := write(t, dir, file == "datapackage.yaml")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if file == "datapackage.json" {
+					valid(t, content)
+				}
 				place := filepath.Join(t.TempDir(), filepath.Base(dir))
 				if err := os.CopyFS(place, os.DirFS(dir)); err != nil {
 					t.Fatal(err)
 				}
-				writeFile(t, place, file, string(content))
+				rowstest.WriteFile(t, place, file, string(content))
 				if diff := cmp.Diff(want, listings(t, place)); diff != "" {
 					t.Errorf("%s (-of the files +of the descriptor):\n%s\n%s", file, diff, content)
 				}
@@ -153,14 +132,10 @@ func TestDescribe(t *testing.T) {
 
 func TestDescribe_Content(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "sub/unit_prices.csv=itemId;net price\n1;2.50\n2;3\n", "x.csv=a,b\n1,\n", "datapackage.json=", "bad.csv=\"a\n")
-	d, err := describePath(t, dir)
+	dir := rowstest.Folder(t, "sub/unit_prices.csv=itemId;net price\n1;2.50\n2;3\n", "x.csv=a,b\n1,\n", "datapackage.json=", "bad.csv=\"a\n")
+	got, err := write(t, dir, false)
 	if err == nil || !strings.Contains(err.Error(), "bad.csv: line 1: the quote opened here is never closed") {
 		t.Errorf("got error %v", err)
-	}
-	got, err := d.JSON()
-	if err != nil {
-		t.Fatal(err)
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, got); err != nil {
@@ -179,28 +154,79 @@ func TestDescribe_Content(t *testing.T) {
 		t.Errorf("descriptor (-want +got):\n%s", diff)
 	}
 	for _, path := range []string{"none", "sub/none.csv"} {
-		if _, err := describePath(t, filepath.Join(dir, path)); herb.CodeOf(err) != herb.CodeNotFound {
-			t.Errorf("%s: got %v", path, err)
+		if got, err := write(t, filepath.Join(dir, path), false); herb.CodeOf(err) != herb.CodeNotFound || len(got) > 0 {
+			t.Errorf("%s: got %s, error %v", path, got, err)
 		}
 	}
-	if d, err := describePath(t, layout(t, `many.json={"a":[{"x":1}],"b":[{"y":1}]}`)+"/many.json#b"); err != nil || d == nil {
-		t.Errorf("one of several tables: got error %v", err)
-	} else if got, err := d.JSON(); err != nil || !bytes.Contains(got, []byte(`"property": "b"`)) || bytes.Contains(got, []byte(`"property": "a"`)) {
+	got, err = write(t, rowstest.Folder(t, `many.json={"a":[{"x":1}],"b":[{"y":1}]}`)+"/many.json#b", false)
+	if err != nil || !bytes.Contains(got, []byte(`"property": "b"`)) || bytes.Contains(got, []byte(`"property": "a"`)) {
 		t.Errorf("one of several tables: got %s, error %v", got, err)
 	}
-	if _, err := describePath(t, layout(t, "readme.md")); err == nil {
-		t.Error("nothing is described")
+	if got, err := write(t, rowstest.Folder(t, "readme.md"), false); err == nil || len(got) > 0 {
+		t.Errorf("nothing to describe: got %s, error %v", got, err)
+	}
+}
+
+// TestDescribe_YAML compares a whole descriptor with its comments.
+func TestDescribe_YAML(t *testing.T) {
+	t.Parallel()
+	const want = `# A Data Package (https://datapackage.org). Edit it and publish it: herbarium publish datapackage.yaml
+$schema: https://datapackage.org/profiles/2.0/datapackage.json
+name: root
+resources:
+  - name: x
+    type: table
+    title: X
+    path: x.csv
+    format: csv
+    dialect:
+      delimiter: ','
+    schema:
+      # Only these fields are listed, in this order. Remove one to hide it, rename one with
+      # herbarium: {from: its column}. Types: string, number, date, datetime, boolean, list.
+      fields:
+        # such as 1 | 2
+        - name: "yes"
+          title: "Yes"
+          type: number
+          example: "1"
+          herbarium: {searchable: false, filterable: true, sortable: true}
+        # such as y
+        - name: 'a: b'
+          title: 'A: b'
+          type: string
+          example: "y"
+          herbarium: {searchable: true, filterable: true, sortable: true}
+        # such as 1,5 | 2,5
+        - name: "n"
+          title: "N"
+          type: number
+          decimalChar: ','
+          example: 1,5
+          herbarium: {searchable: false, filterable: true, sortable: true}
+        # such as x
+        - name: when
+          title: When
+          type: string
+          example: x
+          herbarium: {searchable: true, filterable: true, sortable: true}
+    herbarium:
+      # More settings:
+      # order: -date  # of a listing without sort: latest first
+      # include: {status: [published]}  # rows with other values are excluded
+      # goldens: [{query: "category=tree", total: 12}]  # must hold before a new version goes live
+      access: open # or key: listing the records requires a key
+`
+	got, err := write(t, rowstest.Folder(t, "x.csv=yes,a: b,n,when\n1,,\"1,5\",x\n2,y,\"2,5\",\n"), true)
+	if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
 }
 
 // TestDescribe_Titles makes titles from the names of columns.
 func TestDescribe_Titles(t *testing.T) {
 	t.Parallel()
-	d, err := describePath(t, layout(t, "x.csv=itemID,unit_price,unitPrice,netPriceEUR,Net Price,isbn,--,été\n1,2,3,4,5,6,7,8\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := d.JSON()
+	content, err := write(t, rowstest.Folder(t, "x.csv=itemID,unit_price,unitPrice,netPriceEUR,Net Price,isbn,--,été\n1,2,3,4,5,6,7,8\n"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,21 +250,17 @@ func TestDescribe_Titles(t *testing.T) {
 // TestDescribe_Descriptor describes what a descriptor says and compares what is read from both.
 func TestDescribe_Descriptor(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "a.csv=id|s|when\n1|p|NA\n2|q|2024-01-01\n", `datapackage.json={"name":"n","resources":[{"name":"r","path":"a.csv","title":"T",
+	dir := rowstest.Folder(t, "a.csv=id|s|when\n1|p|NA\n2|q|2024-01-01\n", `datapackage.json={"name":"n","resources":[{"name":"r","path":"a.csv","title":"T",
 		"description":"D","dialect":{"delimiter":"|","commentChar":"#","headerRows":[1]},
 		"schema":{"primaryKey":"no","missingValues":["NA"],"fields":[{"name":"no","herbarium":{"from":"id","weight":2,"searchable":true}},
 			{"name":"when","description":"W","missingValues":["NA","x"],"herbarium":{}}]},
-		"herbarium":{"access":"key","order":"-when","include":{"s":["p","q"]},"goldens":[{"query":"","total":2,"first":{"no":"1"}}]}}]}`)
-	d, err := describePath(t, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := d.YAML()
+		"herbarium":{"access":"key","order":"-when","map":{"latitude":"no","longitude":"no"},"include":{"s":["p","q"]},"goldens":[{"query":"","total":2,"first":{"no":"1"}}]}}]}`)
+	content, err := write(t, dir, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := find(t, dir)
-	writeFile(t, dir, "again.yaml", string(content))
+	rowstest.WriteFile(t, dir, "again.yaml", string(content))
 	got := find(t, dir+"/again.yaml")
 	// Inferred types are written explicitly, and the order completely.
 	want[0].Fields[0].Title, want[0].Fields[1].Title = "No", "When"
@@ -252,24 +274,6 @@ func TestDescribe_Descriptor(t *testing.T) {
 	}
 }
 
-// compiled is the schema of our members.
-func compiled(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schemas.DataPackage))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("datapackage.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("datapackage.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // valid validates a descriptor against the schema.
 func valid(t *testing.T, descriptor []byte) {
 	t.Helper()
@@ -277,7 +281,53 @@ func valid(t *testing.T, descriptor []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := compiled(t).Validate(doc); err != nil {
+	if err := rowstest.DescriptorSchema(t).Validate(doc); err != nil {
 		t.Errorf("%v\n%s", err, descriptor)
+	}
+}
+
+// TestDescribe_Text writes odd names and values as YAML and compares those that are read from it.
+func TestDescribe_Text(t *testing.T) {
+	t.Parallel()
+	parts := []string{"a", "b c", "-", " ", ":", "#", "\n", "\t", "'", `"`, "{", "]", ",", "0", ".5", "é", "\u2028", "\u0085", "\r", "true", "yes", "Null", "~", "|", ">", "?",
+		"%", "&", "*", "!", "_", `\`, strings.Repeat("long", 300), "\ufeff", "😀", "e5", "0x1", "12:30", "2024-01-01", "\x07", "<<", "="}
+	random := rand.New(rand.NewPCG(testseed.Seed(t), 0))
+	word := func() (s string) {
+		for range 1 + random.IntN(4) {
+			s += parts[random.IntN(len(parts))]
+		}
+		return s
+	}
+	for range 20 {
+		include, first, record := map[string][]string{}, map[string]string{}, map[string]string{}
+		names := []string{"<<", "\n\tx", "a\u2028b"} // which the library writes, but does not read as the same text
+		for range 20 {
+			names = append(names, word())
+		}
+		for _, name := range names {
+			first[name], record[name] = word(), word()
+			include[name] = []string{word(), record[name]}
+		}
+		descriptor, err := json.Marshal(map[string]any{"name": "n", "resources": []any{map[string]any{
+			"name": "r", "title": word(), "description": word(), "data": []any{record}, "schema": map[string]any{"missingValues": []string{"", word()}},
+			"herbarium": map[string]any{"access": "open", "include": include, "goldens": []any{map[string]any{"query": word(), "first": first}}},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := rowstest.Folder(t, "datapackage.json="+string(descriptor))
+		content, err := write(t, dir, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rowstest.WriteFile(t, dir, "again.yaml", string(content))
+		want, got := find(t, dir), find(t, dir+"/again.yaml")
+		ignore := cmpopts.IgnoreFields(source.Source{}, "Descriptor", "Path", "Fields", "Input", "Dialect")
+		if diff := cmp.Diff(want, got, ignore, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("sources (-want +got):\n%s\n%s", diff, content)
+		}
+		if diff := cmp.Diff(listings(t, dir), listings(t, dir+"/again.yaml")); diff != "" {
+			t.Errorf("listings (-want +got):\n%s\n%s", diff, content)
+		}
 	}
 }

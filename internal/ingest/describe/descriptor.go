@@ -1,17 +1,12 @@
 package describe
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
+	"maps"
 	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
-
-	"go.yaml.in/yaml/v3"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
@@ -19,67 +14,46 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
+// object is an object of a descriptor, with its members in their order.
+type object []member
+
+// inlineObject is an object that is written on one line of YAML.
+type inlineObject object
+
 type member struct {
 	name  string
-	value any // text, a number, *bool, a list or a *yaml.Node
+	value any // text, a number, a boolean, a list of text or numbers, an object, a list of objects, or []any, which has a line for each text
 }
 
-// object returns an object with the members that have a value, in their order; nil if none has. A comment above a value is
-// moved above its name.
-func object(members []member) *yaml.Node {
-	o := &yaml.Node{Kind: yaml.MappingNode}
-	for _, m := range members {
-		if value := encode(m.value); value != nil {
-			o.Content = append(o.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: m.name, HeadComment: value.HeadComment}, value)
-			value.HeadComment = ""
-		}
-	}
-	if o.Content == nil {
-		return nil
-	}
-	return o
+// commented is a value with comments, which only YAML has: lines above its member, and text after the value. Those of the first
+// member of an object are above the object.
+type commented struct {
+	value        any
+	above, after string
 }
 
-// isName matches text that no version of YAML takes for something else. Most names and types match it; Node.Encode starts a
-// parser for each value, which takes a minute for half a million columns.
-var isName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_ ]{3,}$`)
+// newObject returns an object with the members that have a value: one that is not zero, or a pointer to any value.
+func newObject(members []member) object {
+	return slices.DeleteFunc(members, func(m member) bool { return !hasValue(m.value) })
+}
 
-// encode returns a value as a node, nil if there is none. Lists of text and numbers are written on one line.
-func encode(value any) *yaml.Node {
-	if v := reflect.ValueOf(value); !v.IsValid() || v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
-		return nil
+func hasValue(value any) bool {
+	if c, ok := value.(commented); ok {
+		value = c.value
 	}
-	switch v := value.(type) {
-	case *yaml.Node:
-		return v
-	case []*yaml.Node:
-		return &yaml.Node{Kind: yaml.SequenceNode, Content: v}
-	case *bool:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(*v)}
-	case string:
-		if isName.MatchString(v) {
-			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: v}
-		}
-	}
-	n := new(yaml.Node)
-	if err := n.Encode(value); err != nil {
-		panic(err) // text, numbers and lists of them have no errors
-	}
-	if n.Kind == yaml.SequenceNode {
-		n.Style = yaml.FlowStyle
-	}
-	return n
+	v := reflect.ValueOf(value)
+	return v.IsValid() && !v.IsZero() && (v.Kind() != reflect.Slice || v.Len() > 0)
 }
 
 // dialectOf describes how a file is written, without the defaults.
-func dialectOf(s source.Source) *yaml.Node {
+func dialectOf(s source.Source) object {
 	o := s.Dialect
 	var quote *string
 	if o.Quote != 0 || o.NoQuote {
 		quote = new(char(o.Quote))
 	}
 	table := map[string]string{"json": "property", "xlsx": "sheetName"}[s.Format]
-	return object([]member{
+	return newObject([]member{
 		{"delimiter", char(o.Delimiter)}, {"quoteChar", quote}, {"escapeChar", char(o.Escape)}, {"doubleQuote", falseIf(o.NoDoubleQuote)},
 		{"skipInitialSpace", o.SkipInitialSpace}, {"header", falseIf(o.Header == rows.HeaderNone)}, {"headerRows", o.HeaderRows},
 		{"headerJoin", o.HeaderJoin}, {"commentChar", o.Comment}, {"commentRows", o.CommentRows}, {"skipRows", o.Skip},
@@ -107,14 +81,15 @@ func withEmpty(missing []string) []string {
 }
 
 // schemaOf describes the fields with all their settings. Markers of missing values are recognized without a setting.
-func schemaOf(t *ingest.Table, samples [][]string) *yaml.Node {
+func schemaOf(t *ingest.Table, samples [][]string) object {
 	settings := map[string]source.FieldSetting{}
 	for _, s := range t.Source().Fields {
 		settings[s.Name] = s
 	}
-	var fields []*yaml.Node
-	for i, f := range t.Dataset().Fields {
-		s, n, example, title := settings[f.Name], f.Notation, "", titleOf(f.Name)
+	exposed := t.Dataset().Fields
+	fields := make([]object, 0, len(exposed))
+	for i, f := range exposed {
+		s, n, title, example, comment := settings[f.Name], f.Notation, titleOf(f.Name), "", ""
 		if title == f.Name {
 			title = ""
 		}
@@ -126,63 +101,58 @@ func schemaOf(t *ingest.Table, samples [][]string) *yaml.Node {
 		}
 		if len(samples[i]) > 0 {
 			example = samples[i][0]
+			comment = "such as " + singleLine(strings.Join(samples[i], " | "))
 		}
-		own := object([]member{
-			{"from", s.From}, {"searchable", &f.Searchable}, {"filterable", &f.Filterable}, {"sortable", &f.Sortable}, {"weight", f.Weight},
+		own := newObject([]member{
+			{"from", s.From}, {"searchable", new(f.Searchable)}, {"filterable", new(f.Filterable)}, {"sortable", new(f.Sortable)}, {"weight", f.Weight},
 		})
-		own.Style = yaml.FlowStyle
-		field := object([]member{
-			{"name", f.Name}, {"title", cmp.Or(f.Title, title)}, {"description", f.Description}, {"type", string(f.Type)},
+		fields = append(fields, newObject([]member{
+			{"name", commented{f.Name, comment, ""}}, {"title", cmp.Or(f.Title, title)}, {"description", f.Description}, {"type", string(f.Type)},
 			{"format", n.Layout}, {"decimalChar", n.Decimal}, {"groupChar", n.Group}, {"bareNumber", falseIf(n.Affix != "")},
-			{"trueValues", n.True}, {"falseValues", n.False}, {"example", example}, {"missingValues", withEmpty(s.Missing)}, {"herbarium", own},
-		})
-		if example != "" {
-			field.HeadComment = "such as " + singleLine(strings.Join(samples[i], " | "))
-		}
-		fields = append(fields, field)
+			{"trueValues", n.True}, {"falseValues", n.False}, {"example", example}, {"missingValues", withEmpty(s.Missing)}, {"herbarium", inlineObject(own)},
+		}))
 	}
-	list := encode(fields)
-	if list != nil {
-		list.HeadComment = "Only these fields are listed, in this order. Remove one to hide it, rename one with\n" +
-			"herbarium: {from: its column}. Types: string, number, date, datetime, boolean, list."
-	}
-	return object([]member{{"fields", list}, {"missingValues", withEmpty(t.Source().Missing)}, {"primaryKey", t.Dataset().PrimaryKey}})
+	const comment = "Only these fields are listed, in this order. Remove one to hide it, rename one with\n" +
+		"herbarium: {from: its column}. Types: string, number, date, datetime, boolean, list."
+	return newObject([]member{
+		{"fields", commented{fields, comment, ""}}, {"missingValues", withEmpty(t.Source().Missing)}, {"primaryKey", t.Dataset().PrimaryKey},
+	})
 }
 
 // settingsOf describes how a dataset is listed. Comments show settings that it does not have.
-func settingsOf(s source.Source) *yaml.Node {
-	access := encode(string(s.Access))
-	access.LineComment = "or key: listing the records requires a key"
+func settingsOf(s source.Source) object {
 	var direction string
-	var include []member
 	if s.Order.Desc {
 		direction = "desc"
 	}
+	var include object
 	for _, i := range s.Include {
 		include = append(include, member{i.Column, i.Values})
 	}
-	var expectations []*yaml.Node
+	var expectations []object
 	for _, e := range s.Expectations {
-		expectations = append(expectations, object([]member{{"query", &e.Query}, {"total", e.Total}, {"first", e.First}}))
+		var first object
+		for _, name := range slices.Sorted(maps.Keys(e.First)) {
+			first = append(first, member{name, e.First[name]})
+		}
+		expectations = append(expectations, newObject([]member{{"query", &e.Query}, {"total", e.Total}, {"first", first}}))
 	}
 	settings := []member{
-		{"access", access}, {"order", object([]member{{"field", s.Order.Field}, {"order", direction}})},
-		{"include", object(include)}, {"goldens", expectations},
+		{"access", ""}, {"order", newObject([]member{{"field", s.Order.Field}, {"order", direction}})},
+		{"include", include}, {"goldens", expectations}, {"map", newObject([]member{{"latitude", s.Map.Latitude}, {"longitude", s.Map.Longitude}})},
 	}
-	comments := []string{"More settings:"}
+	comment := ""
 	for i, example := range []string{
 		`order: -date  # of a listing without sort: latest first`,
 		`include: {status: [published]}  # rows with other values are excluded`,
 		`goldens: [{query: "category=tree", total: 12}]  # must hold before a new version goes live`,
 	} {
-		if encode(settings[i+1].value) == nil {
-			comments = append(comments, example)
+		if !hasValue(settings[i+1].value) {
+			comment = cmp.Or(comment, "More settings:") + "\n" + example
 		}
 	}
-	if len(comments) > 1 {
-		access.HeadComment = strings.Join(comments, "\n")
-	}
-	return object(settings)
+	settings[0].value = commented{string(s.Access), comment, "or key: listing the records requires a key"}
+	return newObject(settings)
 }
 
 // singleLine replaces characters that cannot be in a comment.
@@ -193,67 +163,4 @@ func singleLine(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// YAML returns the description as datapackage.yaml, with comments for editing. Each resource is encoded alone, because the
-// encoder holds all events of a document, which take a hundred times as much memory as the text.
-func (d *Description) YAML() ([]byte, error) {
-	const comment = "A Data Package (https://datapackage.org). Edit it and publish it: herbarium publish datapackage.yaml"
-	var all bytes.Buffer
-	list := d.root.Content[len(d.root.Content)-1]
-	for i := range list.Content {
-		document := object([]member{{"resources", list.Content[i : i+1]}})
-		if i == 0 {
-			document.HeadComment = comment
-			document.Content = append(slices.Clone(d.root.Content[:len(d.root.Content)-2]), document.Content...)
-		}
-		var b bytes.Buffer
-		e := yaml.NewEncoder(&b)
-		e.SetIndent(2)
-		if err := e.Encode(document); err != nil {
-			return nil, err
-		}
-		text := b.Bytes()
-		if i > 0 {
-			text = bytes.TrimPrefix(text, []byte("resources:\n"))
-		}
-		all.Write(text)
-	}
-	return all.Bytes(), nil
-}
-
-// JSON returns the description as datapackage.json.
-func (d *Description) JSON() ([]byte, error) {
-	var compact, b bytes.Buffer
-	writeJSON(&compact, d.root)
-	compact.WriteByte('\n')
-	err := json.Indent(&b, compact.Bytes(), "", "  ")
-	return b.Bytes(), err
-}
-
-// writeJSON writes a node. encoding/json would sort the members of an object.
-func writeJSON(b *bytes.Buffer, n *yaml.Node) {
-	brackets := "[]"
-	switch {
-	case n.Kind == yaml.MappingNode:
-		brackets = "{}"
-	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str":
-		e := json.NewEncoder(b)
-		e.SetEscapeHTML(false)
-		_ = e.Encode(n.Value) // text has no errors
-		return
-	case n.Kind == yaml.ScalarNode:
-		b.WriteString(n.Value)
-		return
-	}
-	b.WriteByte(brackets[0])
-	for i, c := range n.Content {
-		if brackets == "{}" && i%2 > 0 {
-			b.WriteByte(':')
-		} else if i > 0 {
-			b.WriteByte(',')
-		}
-		writeJSON(b, c)
-	}
-	b.WriteByte(brackets[1])
 }

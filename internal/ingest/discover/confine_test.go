@@ -12,6 +12,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/rowstest"
 )
 
 func link(t *testing.T, target, path string) {
@@ -24,7 +25,7 @@ func link(t *testing.T, target, path string) {
 // TestDiscover_Escape puts links out of a folder into it.
 func TestDiscover_Escape(t *testing.T) {
 	t.Parallel()
-	outside := layout(t, "secret.csv=a\n1\n", "ns/more.csv=a\n2\n", `dp/datapackage.json={"resources":[{"path":"x.csv"}]}`, "dp/x.csv")
+	outside := rowstest.Folder(t, "secret.csv=a\n1\n", "ns/more.csv=a\n2\n", `dp/datapackage.json={"resources":[{"path":"x.csv"}]}`, "dp/x.csv")
 	for _, c := range []struct {
 		name, target, path string
 		files              []string
@@ -41,7 +42,7 @@ func TestDiscover_Escape(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, append([]string{"keep/k.csv"}, c.files...)...)
+			dir := rowstest.Folder(t, append([]string{"keep/k.csv"}, c.files...)...)
 			link(t, outside+"/secret.csv", filepath.Join(dir, "step"))
 			if c.target != "step" {
 				if err := os.Remove(filepath.Join(dir, "step")); err != nil {
@@ -65,7 +66,7 @@ func TestDiscover_Escape(t *testing.T) {
 // TestDiscover_InnerLinks follows links that stay in the folder, and a link that the user named.
 func TestDiscover_InnerLinks(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "data/real.txt=a,b\n1,2\n3,4\n", "pub/x.csv=a\n2\n")
+	dir := rowstest.Folder(t, "data/real.txt=a,b\n1,2\n3,4\n", "pub/x.csv=a\n2\n")
 	link(t, "../data/real.txt", filepath.Join(dir, "pub/y.csv"))
 	link(t, dir, filepath.Join(t.TempDir(), "named"))
 	set := find(t, dir)
@@ -85,7 +86,7 @@ func TestDiscover_InnerLinks(t *testing.T) {
 // TestInspect_SwappedLink replaces a file by a link after it was found: what is read is checked when it is opened.
 func TestInspect_SwappedLink(t *testing.T) {
 	t.Parallel()
-	outside := layout(t, "secret.csv=a\n1\n", "ns/x.csv=a\n1\n")
+	outside := rowstest.Folder(t, "secret.csv=a\n1\n", "ns/x.csv=a\n1\n")
 	secret := filepath.Join(t.TempDir(), "secret.db")
 	database(t, secret, `CREATE TABLE t (a)`)
 	for _, c := range []struct{ name, file, replaced, target string }{
@@ -97,13 +98,13 @@ func TestInspect_SwappedLink(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, "ns/x.csv", `dp/datapackage.json={"resources":[{"path":"x.csv"}]}`, "dp/x.csv")
+			dir := rowstest.Folder(t, "ns/x.csv", `dp/datapackage.json={"resources":[{"path":"x.csv"}]}`, "dp/x.csv")
 			if strings.HasSuffix(c.file, ".db") {
 				b, err := os.ReadFile(secret)
 				if err != nil {
 					t.Fatal(err)
 				}
-				writeFile(t, dir, c.file, string(b))
+				rowstest.WriteFile(t, dir, c.file, string(b))
 				if err := os.Remove(filepath.Join(dir, "ns/x.csv")); err != nil {
 					t.Fatal(err)
 				}
@@ -137,7 +138,7 @@ func TestInspect_SwappedLink(t *testing.T) {
 // TestFinder_DataFolder never accepts the data folder, however it is reached.
 func TestFinder_DataFolder(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "pub/x.csv", "herbarium-data/herbarium.csv", "herbarium-data/versions/v.csv")
+	dir := rowstest.Folder(t, "pub/x.csv", "herbarium-data/herbarium.csv", "herbarium-data/versions/v.csv")
 	data := filepath.Join(dir, "herbarium-data")
 	link(t, "herbarium-data", filepath.Join(dir, "alias"))
 	link(t, "../herbarium-data/herbarium.csv", filepath.Join(dir, "pub/stolen.csv"))
@@ -169,7 +170,7 @@ func TestFinder_DataFolder(t *testing.T) {
 // TestDiscover_Database reads a database in a folder.
 func TestDiscover_Database(t *testing.T) {
 	t.Parallel()
-	dir := layout(t)
+	dir := rowstest.Folder(t)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

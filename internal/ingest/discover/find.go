@@ -54,7 +54,7 @@ func New(o Options) *Finder { return &Finder{opts: o} }
 func (f *Finder) Discover(ctx context.Context, paths []string) source.Set {
 	s := f.newSearch(ctx)
 	for _, p := range paths {
-		s.try(p, func() error { return s.path(p) })
+		s.try(p, func() error { return s.addPath(p) })
 	}
 	s.rejectData()
 	s.rejectClashes()
@@ -71,7 +71,7 @@ func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (source.Sour
 	}
 	s := f.newSearch(ctx)
 	s.single = true
-	s.Fail(s.path(path))
+	s.Fail(s.addPath(path))
 	s.rejectData()
 	switch {
 	case len(s.Errors) > 0:
@@ -113,8 +113,8 @@ func (s *search) try(path string, do func() error) {
 	}
 }
 
-// path adds the sources at a path that the user named.
-func (s *search) path(path string) error {
+// addPath adds the sources at a path that the user named.
+func (s *search) addPath(path string) error {
 	if path == "" {
 		return herb.Invalidf("a path is empty; name a file or a folder")
 	}
@@ -136,21 +136,21 @@ func (s *search) path(path string) error {
 			return err
 		}
 		defer dir.Close()
-		return s.folder(dir, path, nil)
+		return s.addFolder(dir, path, nil)
 	case isTemporary(path):
 		return herb.Invalidf("%s is a hidden or temporary file; rename it to publish it", path)
 	case !info.Mode().IsRegular():
 		return file.CannotRead(path, file.ErrNotRegular)
 	case table == "" && datapackage.Detect(path, info.Size()):
-		s.descriptor(file.Dir{}, path)
+		s.addDescriptor(file.Dir{}, path)
 		return nil
 	default:
-		return s.namedFile(path, table)
+		return s.addNamedFile(path, table)
 	}
 }
 
-// descriptor adds the resources of a descriptor in a folder that the user named; zero: the user named the descriptor.
-func (s *search) descriptor(in file.Dir, path string) {
+// addDescriptor adds the resources of a descriptor in a folder that the user named; zero: the user named the descriptor.
+func (s *search) addDescriptor(in file.Dir, path string) {
 	set := datapackage.Read(in, path, s.opts.Formats)
 	count := map[string]int{} // sources by file; inline records are in the descriptor
 	for _, src := range set.Sources {
@@ -164,8 +164,8 @@ func (s *search) descriptor(in file.Dir, path string) {
 	s.Errors, s.Folders = append(s.Errors, set.Errors...), append(s.Folders, set.Folders...)
 }
 
-// folder adds the content of a folder. above are the real paths of the folders through which it was reached.
-func (s *search) folder(dir file.Dir, path string, above []string) error {
+// addFolder adds the content of a folder. above are the real paths of the folders through which it was reached.
+func (s *search) addFolder(dir file.Dir, path string, above []string) error {
 	abs, real, err := realPath(path)
 	if err != nil {
 		return file.CannotRead(path, err)
@@ -194,17 +194,17 @@ func (s *search) folder(dir file.Dir, path string, above []string) error {
 		above = append(slices.Clip(above), real)
 		for _, e := range entries {
 			p := filepath.Join(path, e.Name())
-			s.try(p, func() error { return s.entry(dir, p, above) })
+			s.try(p, func() error { return s.addEntry(dir, p, above) })
 		}
 	case 1:
-		s.descriptor(dir, filepath.Join(path, descriptors[0]))
+		s.addDescriptor(dir, filepath.Join(path, descriptors[0]))
 	default:
 		return herb.Invalidf("%s has more than one descriptor (%s); keep one", path, strings.Join(descriptors, ", "))
 	}
 	return nil
 }
 
-func (s *search) entry(dir file.Dir, path string, above []string) error {
+func (s *search) addEntry(dir file.Dir, path string, above []string) error {
 	if isTemporary(path) {
 		return nil
 	}
@@ -218,13 +218,13 @@ func (s *search) entry(dir file.Dir, path string, above []string) error {
 	case info.IsDir() && s.isData(info):
 		s.Skip(path, "data folder of the program (--data), which is never published")
 	case info.IsDir():
-		return s.folder(dir, path, above)
+		return s.addFolder(dir, path, above)
 	case !info.Mode().IsRegular():
 		s.Skip(path, file.ErrNotRegular.Error())
 	case s.inData(path): // through a link
 		return errDataFolder(path)
 	default:
-		return s.folderFile(dir, path)
+		return s.addFolderFile(dir, path)
 	}
 	return nil
 }
@@ -265,7 +265,7 @@ func (s *search) shareFiles() {
 	byPath, first, shared := map[string][]*source.Source{}, map[string]herb.Ref{}, map[string]*file.Shared{}
 	for i := range s.Sources {
 		src := &s.Sources[i]
-		if src.Inline == nil && len(src.Parts) == 0 {
+		if src.Input == nil && len(src.Parts) == 0 {
 			byPath[src.Path] = append(byPath[src.Path], src)
 		}
 		if _, known := first[src.Path]; !known {
@@ -289,10 +289,13 @@ func (s *search) shareFiles() {
 
 // isSame reports whether two sources are one that was reached in two ways.
 func isSame(a, b source.Source) bool {
+	path := b.Path
+	if b.Path, b.Root, b.Base = a.Path, a.Root, a.Base; !reflect.DeepEqual(a, b) {
+		return false
+	}
 	infoA, errA := os.Stat(a.Path)
-	infoB, errB := os.Stat(b.Path)
-	b.Path, b.Root, b.Base = a.Path, a.Root, a.Base
-	return reflect.DeepEqual(a, b) && errors.Join(errA, errB) == nil && os.SameFile(infoA, infoB)
+	infoB, errB := os.Stat(path)
+	return errors.Join(errA, errB) == nil && os.SameFile(infoA, infoB)
 }
 
 // isTemporary reports whether a file is hidden or was left behind by an editor.

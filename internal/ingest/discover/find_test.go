@@ -12,6 +12,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/rowstest"
 	"herbarium/internal/ingest/source"
 )
 
@@ -115,7 +116,7 @@ func TestDiscover(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, tt.files...)
+			dir := rowstest.Folder(t, tt.files...)
 			var paths []string
 			for _, p := range tt.paths {
 				paths = append(paths, dir+"/"+p)
@@ -147,7 +148,7 @@ func checkMessages(t *testing.T, want, got []string) {
 }
 
 func TestDiscover_RelativePaths(t *testing.T) {
-	dir := layout(t, "My Garden/catalog.csv", "My Garden/sub/b.csv")
+	dir := rowstest.Folder(t, "My Garden/catalog.csv", "My Garden/sub/b.csv")
 	t.Chdir(filepath.Join(dir, "My Garden"))
 	for _, tt := range []struct {
 		path string
@@ -174,7 +175,7 @@ func TestDiscover_RelativePaths(t *testing.T) {
 
 func TestDiscover_Links(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "a/x.csv", "b/y.csv", "b/real.data")
+	dir := rowstest.Folder(t, "a/x.csv", "b/y.csv", "b/real.data")
 	for _, link := range [][2]string{
 		{"..", "a/up"}, {".", "a/self"}, {"../b", "a/b2"}, {"../a", "b/a2"}, {"real.data", "b/linked.csv"}, {"nowhere.csv", "b/gone.csv"},
 		{"nowhere", "b/gone"},
@@ -195,7 +196,7 @@ func TestDiscover_Links(t *testing.T) {
 
 func TestDiscover_Device(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "a.csv")
+	dir := rowstest.Folder(t, "a.csv")
 	device := filepath.Join(dir, "null.csv")
 	if err := os.Symlink(os.DevNull, device); err != nil {
 		t.Skipf("this system makes no links: %v", err)
@@ -220,7 +221,7 @@ func TestDiscover_Device(t *testing.T) {
 
 func TestAs(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "植物.csv", "x.txt", "x.pdf=%PDF-1.7", `many.json={"a":[{"x":1}],"b":[{"x":1}]}`,
+	dir := rowstest.Folder(t, "植物.csv", "x.txt", "x.pdf=%PDF-1.7", `many.json={"a":[{"x":1}],"b":[{"x":1}]}`,
 		`one/datapackage.json={"resources":[{"path":"a.csv","title":"A"}]}`, "one/a.csv", "two/a.csv", "two/b.csv")
 	ref := herb.Ref{Namespace: "my", Name: "own"}
 	f := discover.New(discover.Options{Formats: ingest.Formats()})
@@ -256,7 +257,7 @@ func TestAs(t *testing.T) {
 // files that a descriptor refers to, even if the file is missing.
 func TestDiscover_Folders(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "a.csv", "sub/b.csv", "herbarium-data/x.csv", ".git/x.csv", "pkg/data/x.csv", "pkg/other/y.csv", "pkg/schemas/s.json={}",
+	dir := rowstest.Folder(t, "a.csv", "sub/b.csv", "herbarium-data/x.csv", ".git/x.csv", "pkg/data/x.csv", "pkg/other/y.csv", "pkg/schemas/s.json={}",
 		`pkg/datapackage.json={"resources":[{"path":"data/none.csv"},{"path":"data/x.csv","schema":"schemas/s.json"},{"path":"none/x.csv"}]}`)
 	f := discover.New(discover.Options{Formats: ingest.Formats(), Data: dir + "/herbarium-data"})
 	set := f.Discover(t.Context(), []string{dir, dir + "/none.csv"})

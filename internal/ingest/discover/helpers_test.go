@@ -3,9 +3,6 @@ package discover_test
 import (
 	"bytes"
 	"database/sql"
-	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,30 +18,6 @@ import (
 func find(t *testing.T, paths ...string) source.Set {
 	t.Helper()
 	return discover.New(discover.Options{Formats: ingest.Formats()}).Discover(t.Context(), paths)
-}
-
-// writeFile writes a file and returns its path.
-func writeFile(t *testing.T, dir, name, content string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// layout writes files, given as name or name=content, and returns their folder. The default content is a table.
-func layout(t *testing.T, files ...string) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "root")
-	for _, f := range files {
-		name, content, ok := strings.Cut(f, "=")
-		if !ok {
-			content = "a\n1\n"
-		}
-		writeFile(t, dir, name, content)
-	}
-	return dir
 }
 
 // refs returns sources as "ref path#table", with paths relative to dir.

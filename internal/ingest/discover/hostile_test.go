@@ -8,6 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
 // TestHostile reads malicious descriptors. Each is rejected with a short message, or read.
@@ -66,8 +67,8 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, "a.csv="+strings.Join(header, ",")+"\n1\n")
-			writeFile(t, dir, tt.file, tt.content)
+			dir := rowstest.Folder(t, "a.csv="+strings.Join(header, ",")+"\n1\n")
+			rowstest.WriteFile(t, dir, tt.file, tt.content)
 			set := find(t, dir)
 			sources, err := set.Sources, set.Err()
 			if tt.want == "" {
@@ -106,13 +107,13 @@ func TestHostile_WrongTypes(t *testing.T) {
 		`"missingValues":["NA",{"value":"-"}],"fields":[{"name":"a","type":"number","format":"default","decimalChar":".","groupChar":",","bareNumber":true,` +
 		`"missingValues":["x"],"herbarium":{"from":"a","searchable":true,"filterable":true,"sortable":true,"weight":2}}]},"herbarium":{"access":"open",` +
 		`"order":{"field":"a","order":"asc"},"include":{"a":["1"]},"goldens":[{"query":"","total":1,"first":{"a":"1"}}]}}]}`
-	dir := layout(t, "a.csv")
+	dir := rowstest.Folder(t, "a.csv")
 	read := func(descriptor string) {
 		t.Helper()
-		writeFile(t, dir, "datapackage.json", descriptor)
+		rowstest.WriteFile(t, dir, "datapackage.json", descriptor)
 		set := find(t, dir)
 		for _, s := range set.Sources {
-			if s.Parts != nil || s.Inline != nil { // the records are not tested here
+			if s.Parts != nil || s.Input != nil { // the records are not tested here
 				continue
 			}
 			s.Dialect = rows.Options{}

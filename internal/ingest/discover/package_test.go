@@ -2,6 +2,7 @@ package discover_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 	"herbarium/internal/ingest/source"
 )
 
@@ -172,7 +174,7 @@ func TestPackage(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, append(tt.files, "datapackage.json="+tt.descriptor)...)
+			dir := rowstest.Folder(t, append(tt.files, "datapackage.json="+tt.descriptor)...)
 			set := find(t, dir)
 			var got, notes []string
 			for _, s := range set.Sources {
@@ -244,7 +246,7 @@ resources:
       goldens: [{query: "?a=1", total: 2, first: {a: 1.0, b: null}}]
 `
 	for name, descriptor := range map[string]string{"datapackage.json": asJSON, "datapackage.yaml": asYAML, "other.json": asJSON, "other.yml": asYAML} {
-		dir := layout(t, "a.csv", "b.csv", name+"="+descriptor)
+		dir := rowstest.Folder(t, "a.csv", "b.csv", name+"="+descriptor)
 		set := find(t, filepath.Join(dir, name))
 		if err := set.Err(); err != nil {
 			t.Fatal(err)
@@ -273,26 +275,22 @@ resources:
 
 func TestPackage_Inline(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		resource string
-		format   string
-		inline   string
-		ref      string
-	}{
+	for _, tt := range []struct{ resource, format, content, ref string }{
 		{`"data":[{"a":1.10,"b":[{"c":null}]}]`, "json", `[{"a":1.10,"b":[{"c":null}]}]`, "n/resource-1"},
 		{`"name":"x","data":[["a","b"],[1,"<&>"]]`, "json", `[["a","b"],[1,"<&>"]]`, "n/x"},
 		{`"name":"x","data":{"rows":[]}`, "json", `{"rows":[]}`, "n/x"},
-		{`"name":"x","format":"csv","data":"a,b\n1,2\n"`, "csv", `"a,b\n1,2\n"`, "n/x"},
+		{`"name":"x","format":"csv","data":"a,b\n1,2\n"`, "csv", "a,b\n1,2\n", "n/x"},
 	} {
-		dir := layout(t, `datapackage.json={"name":"n","resources":[{`+tt.resource+`}]}`)
+		dir := rowstest.Folder(t, `datapackage.json={"name":"n","resources":[{`+tt.resource+`}]}`)
 		set := find(t, dir)
 		if err := set.Err(); err != nil {
 			t.Errorf("%s: %v", tt.resource, err)
 			continue
 		}
 		got := set.Sources
-		if s := got[0]; s.Format != tt.format || string(s.Inline) != tt.inline || s.Ref.String() != tt.ref || s.Path != dir+"/datapackage.json" {
-			t.Errorf("%s: got %s from %s, %s, %s", tt.resource, s.Ref, s.Path, s.Format, s.Inline)
+		content, err := io.ReadAll(got[0].Input)
+		if s := got[0]; err != nil || s.Format != tt.format || string(content) != tt.content || s.Ref.String() != tt.ref || s.Path != dir+"/datapackage.json" {
+			t.Errorf("%s: got %s from %s, %s, %s", tt.resource, s.Ref, s.Path, s.Format, content)
 		}
 		if strings.Contains(string(got[0].Descriptor), `"data"`) {
 			t.Errorf("%s: the descriptor keeps the records: %s", tt.resource, got[0].Descriptor)
@@ -302,7 +300,7 @@ func TestPackage_Inline(t *testing.T) {
 
 func TestPackage_LinksOut(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "pkg/in.csv", "secret.csv", `pkg/datapackage.json={"name":"n","resources":[{"path":"out.csv"},{"path":"up/secret.csv"},{"path":"same.csv"}]}`)
+	dir := rowstest.Folder(t, "pkg/in.csv", "secret.csv", `pkg/datapackage.json={"name":"n","resources":[{"path":"out.csv"},{"path":"up/secret.csv"},{"path":"same.csv"}]}`)
 	for link, to := range map[string]string{"out.csv": "../secret.csv", "up": "..", "same.csv": "in.csv"} {
 		if err := os.Symlink(to, filepath.Join(dir, "pkg", link)); err != nil {
 			t.Skipf("this system makes no links: %v", err)
@@ -320,7 +318,7 @@ func TestPackage_LinksOut(t *testing.T) {
 // TestPackage_Records checks that a JSON file with records in a member called resources is not read as a descriptor.
 func TestPackage_Records(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, `x.json={"resources":[{"id":1,"name":"a"}]}`, `y.json=[{"resources":1}]`)
+	dir := rowstest.Folder(t, `x.json={"resources":[{"id":1,"name":"a"}]}`, `y.json=[{"resources":1}]`)
 	for _, name := range []string{"x.json", "y.json"} {
 		set := find(t, filepath.Join(dir, name))
 		if set.Err() != nil || len(set.Sources) != 1 || set.Sources[0].Path != filepath.Join(dir, name) {

@@ -21,23 +21,23 @@ const (
 	maxTables  = 1_000 // of one file, or sources in one descriptor that read one file, that are published together
 )
 
-// namedFile adds a file that the user named, or one table of it.
-func (s *search) namedFile(path, table string) error {
+// addNamedFile adds a file that the user named, or one table of it.
+func (s *search) addNamedFile(path, table string) error {
 	p := s.probe(file.Dir{}, path)
 	switch {
-	case p.err != nil:
+	case p.format == "":
 		return source.Located(path, p.err)
 	case table != "" && !p.multiple:
 		return herb.Invalidf("%s has the format %s, which has no tables; remove #%s", path, p.format, rows.Clip(table))
 	case table != "" || s.single:
-		return s.add(source.Source{Path: path}, p, table)
+		return s.addSource(source.Source{Path: path}, p, table)
 	default:
-		return s.tables(source.Source{Path: path}, p)
+		return s.addTables(source.Source{Path: path}, p)
 	}
 }
 
-// folderFile adds a file in a folder, or skips it.
-func (s *search) folderFile(dir file.Dir, path string) error {
+// addFolderFile adds a file in a folder, or skips it.
+func (s *search) addFolderFile(dir file.Dir, path string) error {
 	format, known := file.ByPath(s.opts.Formats, path)
 	mayBeTable := s.mayBeTable(path)
 	var p probe
@@ -45,14 +45,14 @@ func (s *search) folderFile(dir file.Dir, path string) error {
 		p = s.probe(dir, path)
 	}
 	switch {
-	case mayBeTable && p.reason != "":
-		s.Skip(path, p.reason)
+	case mayBeTable && p.err != nil:
+		s.Skip(path, p.err.Error())
 	case !mayBeTable && !known:
 		s.Skip(path, fmt.Sprintf("%q is not the extension of a supported format", cmp.Or(filepath.Ext(file.Uncompressed(path)), filepath.Ext(path))))
-	case format.Name == "sqlite" && p.err == nil && !p.matches: // many programs use the extension .db
+	case format.Name == "sqlite" && p.format != "" && !p.matches: // many programs use the extension .db
 		s.Skip(path, "not a SQLite database")
 	default:
-		return s.tables(source.Source{Path: path, Root: dir.Path()}, p) // an error is reported when the file is published
+		return s.addTables(source.Source{Path: path, Root: dir.Path()}, p) // an error is reported when the file is published
 	}
 	return nil
 }
@@ -69,28 +69,28 @@ func (s *search) mayBeTable(path string) bool {
 	}
 }
 
-// tables adds a dataset for each table of a file. A single table has the name of the file.
-func (s *search) tables(src source.Source, p probe) error {
+// addTables adds a dataset for each table of a file. A single table has the name of the file.
+func (s *search) addTables(src source.Source, p probe) error {
 	switch published := rows.Published(p.tables); {
 	case len(published) > maxTables:
 		return herb.Invalidf("%s has %d tables; at most %d are published together; name each table to publish, like %s#%s",
 			src.Path, len(published), maxTables, src.Path, rows.Clip(published[0]))
 	case len(published) < 2: // the report lists the others
-		return s.add(src, p, "")
+		return s.addSource(src, p, "")
 	}
 	for _, t := range p.tables {
 		if t.Skipped != "" {
 			s.Skip(src.Path+"#"+t.Name, t.Skipped)
 		} else {
-			s.Fail(s.add(src, p, t.Name))
+			s.Fail(s.addSource(src, p, t.Name))
 		}
 	}
 	return nil
 }
 
-// add adds a source for a file or one table of it. It is named after the file and its folder; a table of a database has its
+// addSource adds a source for a file or one table of it. It is named after the file and its folder; a table of a database has its
 // own name, that of another file is appended to the name of the file.
-func (s *search) add(src source.Source, p probe, table string) error {
+func (s *search) addSource(src source.Source, p probe, table string) error {
 	abs, err := filepath.Abs(src.Path)
 	if err != nil {
 		return file.CannotRead(src.Path, err)
@@ -112,12 +112,11 @@ func (s *search) add(src source.Source, p probe, table string) error {
 
 // probe is what the content of a file shows.
 type probe struct {
-	format   string
-	matches  bool // the content alone shows the format
-	multiple bool // the format has tables
+	format   string // empty: not detected
+	matches  bool   // the content alone shows the format
+	multiple bool   // the format has tables
 	tables   []rows.Table
-	err      error  // why its format cannot be detected
-	reason   string // why it is not a table
+	err      error  // why its format cannot be detected, its tables cannot be listed, or it is not a table
 	stamp    string // of the file, to recognize changes
 }
 
@@ -143,7 +142,7 @@ func (s *search) probe(dir file.Dir, path string) probe {
 func (s *search) examine(dir file.Dir, path string) (p probe) {
 	f, err := file.Open(s.ctx, path, file.Options{Dir: dir, InPlace: true, Formats: s.opts.Formats})
 	if err != nil {
-		return probe{err: err, reason: err.Error()}
+		return probe{err: err}
 	}
 	defer f.Close()
 	defer func() {
@@ -157,18 +156,16 @@ func (s *search) examine(dir file.Dir, path string) (p probe) {
 	}
 	format, _, err := f.Detect(name)
 	if err != nil {
-		return probe{err: err, reason: err.Error()}
+		return probe{err: err}
 	}
 	byContent, _, err := f.Detect("")
 	p = probe{format: format.Name, matches: err == nil && byContent.Name == format.Name, multiple: format.Tables != nil}
 	budget := f.NewBudget(rows.Limits{})
 	if p.multiple {
 		p.tables, err = format.Tables(s.ctx, f, s.opts.Dialect, budget)
+		p.err = f.Cause(err)
 	} else if s.mayBeTable(path) {
-		err = s.sample(f, format, budget)
-	}
-	if err != nil {
-		p.reason = err.Error()
+		p.err = s.sample(f, format, budget)
 	}
 	return p
 }

@@ -1,7 +1,6 @@
 package discover_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"os"
@@ -15,27 +14,9 @@ import (
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
+	"herbarium/internal/ingest/source"
 )
-
-// zipped returns a zip archive of files given as name, content, name, content, ….
-func zipped(t *testing.T, files ...string) string {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for i := 0; i < len(files); i += 2 {
-		f, err := w.Create(files[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Write([]byte(files[i+1])); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
 
 // workbook returns an XLSX file with sheets of inline strings: name, rows, name, rows, …. Cells are separated by blanks,
 // rows by semicolons.
@@ -56,20 +37,20 @@ func workbook(t *testing.T, sheets ...string) string {
 			}
 			content += "</row>"
 		}
-		parts = append(parts, "xl/worksheets/sheet"+id+".xml", `<worksheet `+main+`><sheetData>`+content+`</sheetData></worksheet>`)
+		parts = append(parts, "xl/worksheets/sheet"+id+".xml="+`<worksheet `+main+`><sheetData>`+content+`</sheetData></worksheet>`)
 	}
-	return zipped(t, append([]string{
-		"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
-		"_rels/.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" ` +
+	return rowstest.Zip(t, append([]string{
+		`[Content_Types].xml=<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
+		`_rels/.rels=<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" ` +
 			`Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-		"xl/workbook.xml", `<workbook ` + main + `><sheets>` + list + `</sheets></workbook>`,
-		"xl/_rels/workbook.xml.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` + relations + `</Relationships>`,
+		`xl/workbook.xml=<workbook ` + main + `><sheets>` + list + `</sheets></workbook>`,
+		`xl/_rels/workbook.xml.rels=<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` + relations + `</Relationships>`,
 	}, parts...)...)
 }
 
 func TestDiscover_Tables(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "odd#name.csv", `graph.json={"nodes":[{"id":1},{"id":2}],"edges":[{"from":1},{"from":2}]}`, `one.json={"data":[{"a":1}]}`,
+	dir := rowstest.Folder(t, "odd#name.csv", `graph.json={"nodes":[{"id":1},{"id":2}],"edges":[{"from":1},{"from":2}]}`, `one.json={"data":[{"a":1}]}`,
 		"book.xlsx="+workbook(t, "Notes", "see", "Prices 2024", "code price;a 1;b 2;c 3", "Stock", "code n;a 1;b 2;c 3"), "Thumbs.db=something else")
 	database(t, dir+"/many.db", `CREATE TABLE "Plant List" (a)`, `CREATE TABLE beds (a)`, `CREATE VIEW v AS SELECT 1 AS x`)
 	database(t, dir+"/single.sqlite3", `CREATE TABLE t (a)`)
@@ -139,13 +120,13 @@ func TestDiscover_Content(t *testing.T) {
 		{"delimited data", "a.dat=code|price\na|1\nb|2\nc|3\n", ""},
 		{"compressed text", "a.txt.gz=" + gzipped(t, table), ""},
 		{"GeoJSON", `a.geojson={"type":"FeatureCollection","features":[{"type":"Feature","properties":{"n":1},"geometry":null}]}`, ""},
-		{"archive of a table", "a.zip=" + zipped(t, "readme.md", "x", "data/t.csv", table), ""},
+		{"archive of a table", "a.zip=" + rowstest.Zip(t, "readme.md=x", "data/t.csv="+table), ""},
 		{"prose", "a.txt=Read me\n\nThis folder has prices, which are, in general, in euros.\nAsk us.\n", "not a table"},
 		{"prose with a comma", "a.txt=Read me, please.\nThanks.\n", "not a table"},
 		{"greeting", "a.txt=Dear all,\nsee the prices, please.\nThe staff\n", "not a table"},
 		{"empty text", "a.txt=", "empty"},
 		{"web page", "a.txt=<!DOCTYPE html>\n<html>", "web page"},
-		{"archive of two tables", "a.zip=" + zipped(t, "a.csv", table, "b.csv", table), "2 tables"},
+		{"archive of two tables", "a.zip=" + rowstest.Zip(t, "a.csv="+table, "b.csv="+table), "2 tables"},
 		{"other extension", "a.md=# Title\n", `".md"`},
 		{"no extension", "a=" + table, `""`},
 		{"archive of unknown content", "a.tar.gz=x", `".tar"`},
@@ -154,7 +135,7 @@ func TestDiscover_Content(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, tt.file)
+			dir := rowstest.Folder(t, tt.file)
 			set := find(t, dir)
 			if err := set.Err(); err != nil {
 				t.Fatal(err)
@@ -176,7 +157,7 @@ func TestDiscover_Content(t *testing.T) {
 // TestDiscover_Options applies settings to files without a descriptor.
 func TestDiscover_Options(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "a.csv=1;2\n3;4\n", `pkg/datapackage.json={"resources":[{"path":"b.csv"}]}`, "pkg/b.csv=x\n1\n")
+	dir := rowstest.Folder(t, "a.csv=1;2\n3;4\n", `pkg/datapackage.json={"resources":[{"path":"b.csv"}]}`, "pkg/b.csv=x\n1\n")
 	f := discover.New(discover.Options{Formats: ingest.Formats(), Format: "csv", Dialect: rows.Options{Header: rows.HeaderNone}})
 	set := f.Discover(t.Context(), []string{dir})
 	if set.Err() != nil || len(set.Sources) != 2 {
@@ -190,7 +171,7 @@ func TestDiscover_Options(t *testing.T) {
 // TestDiscover_Cache lists the tables of a file again only if it changed.
 func TestDiscover_Cache(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "a.x=one two")
+	dir := rowstest.Folder(t, "a.x=one two")
 	calls := 0
 	tables := func(ctx context.Context, f rows.File, _ rows.Options, _ *rows.Budget) (found []rows.Table, err error) {
 		calls++
@@ -216,15 +197,15 @@ func TestDiscover_Cache(t *testing.T) {
 	}
 	check(1, "root/a-one a.x#one", "root/a-two a.x#two")
 	check(1, "root/a-one a.x#one", "root/a-two a.x#two")
-	writeFile(t, dir, "a.x", "one two three")
+	rowstest.WriteFile(t, dir, "a.x", "one two three")
 	check(2, "root/a-one a.x#one", "root/a-three a.x#three", "root/a-two a.x#two")
 	if err := os.Remove(dir + "/a.x"); err != nil {
 		t.Fatal(err)
 	}
 	check(2)
-	writeFile(t, dir, "a.x", "one two three")
+	rowstest.WriteFile(t, dir, "a.x", "one two three")
 	check(3, "root/a-one a.x#one", "root/a-three a.x#three", "root/a-two a.x#two")
-	writeFile(t, dir, "a.x", strings.Repeat("t ", 1001))
+	rowstest.WriteFile(t, dir, "a.x", strings.Repeat("t ", 1001))
 	if set := f.Discover(t.Context(), []string{dir}); len(set.Sources) > 0 || set.Err() == nil || !strings.Contains(set.Err().Error(), "1001 tables") {
 		t.Errorf("got %d sources, error %v", len(set.Sources), set.Err())
 	}
@@ -246,5 +227,42 @@ func TestTables_SharedBudget(t *testing.T) {
 			t.Errorf("%d rows of %s", read, s.Label())
 		}
 		read = 0
+	}
+}
+
+// TestDiscover_Shared reads all tables of files that are opened once. A copy has no name once it is open, so that nothing is left by
+// a killed process. A table that is read again is read on its own.
+func TestDiscover_Shared(t *testing.T) {
+	t.Parallel()
+	dir := rowstest.Folder(t, "book.xlsx="+workbook(t, "B", "a b;1 2", "S", "a b;1 2", "Y", "a b;1 2"))
+	database(t, filepath.Join(dir, "many.db"), `CREATE TABLE beds (a, b)`, `INSERT INTO beds VALUES (1, 2)`,
+		`CREATE TABLE zoo (a, b)`, `INSERT INTO zoo VALUES (1, 2)`, `CREATE TABLE ants (a, b)`, `INSERT INTO ants VALUES (1, 2)`)
+	temp := t.TempDir()
+	list := func(src source.Source) {
+		t.Helper()
+		table, err := ingest.Inspect(t.Context(), src, ingest.Options{Temp: temp})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer table.Close()
+		for r, err := range table.Records(t.Context()) {
+			if diff := cmp.Diff(herb.Record{"1", "2"}, r); err != nil || diff != "" {
+				t.Errorf("%s: error %v (-want +got):\n%s", src.Label(), err, diff)
+			}
+		}
+		if entries, err := os.ReadDir(temp); err != nil || len(entries) > 0 {
+			t.Errorf("%s: %d named files, error %v", src.Label(), len(entries), err)
+		}
+	}
+	finder := discover.New(discover.Options{Formats: ingest.Formats()})
+	for i, src := range finder.Discover(t.Context(), []string{dir}).Sources {
+		if i == 1 { // a watcher searches again meanwhile
+			src = finder.Discover(t.Context(), []string{dir}).Sources[i]
+		}
+		list(src)
+		src.Release()
+	}
+	for _, src := range finder.Discover(t.Context(), []string{dir}).Sources { // each for itself
+		list(src)
 	}
 }

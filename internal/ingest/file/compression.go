@@ -263,27 +263,27 @@ func IsGeneric(formats []rows.Format, path string) bool {
 // Detect returns the format of the file. Unmistakable content takes precedence over the name of a format from settings or
 // an extension, and the note says so. Without either, the file has the first format.
 func (f *File) Detect(name string) (format rows.Format, note string, err error) {
-	if err := foreign(f.head); err != nil {
+	if err := rejectForeign(f.head); err != nil {
 		return rows.Format{}, "", err
 	}
-	said, known := ByName(f.opts.Formats, name)
+	declared, known := ByName(f.opts.Formats, name)
 	for _, m := range f.opts.Formats {
 		if m.Matches == nil || !m.Matches(f.head) {
 			continue
 		}
-		if known && m.Name != said.Name {
-			note = fmt.Sprintf("the content is %s, not %s; it was read as %s", m.Name, said.Name, m.Name)
+		if known && m.Name != declared.Name {
+			note = fmt.Sprintf("the content is %s, not %s; it was read as %s", m.Name, declared.Name, m.Name)
 		}
 		return m, note, nil
 	}
 	if !known {
-		said = f.opts.Formats[0]
+		declared = f.opts.Formats[0]
 	}
-	return said, "", nil
+	return declared, "", nil
 }
 
-// foreign rejects content that often has the name of a table, by the name of its format.
-func foreign(head []byte) error {
+// rejectForeign rejects content that often has the name of a table, by the name of its format.
+func rejectForeign(head []byte) error {
 	const unpack = "unpack it and publish the tables in it"
 	const (
 		anything = iota

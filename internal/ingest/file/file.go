@@ -49,12 +49,12 @@ type File struct {
 	head   []byte
 
 	sum      hash.Hash
-	hashed   int64 // bytes at the start of the stored file that are in sum
-	random   int64 // bytes that were read in any order
-	reported int64 // the last progress
-	failed   error // why the stored file could not be read; decoders do not always return it
-	byPath   bool  // Path returned the file itself
-	content  *os.File
+	hashed   int64              // bytes at the start of the stored file that are in sum
+	random   int64              // bytes that were read in any order
+	reported int64              // the last progress
+	failed   error              // why the stored file could not be read; decoders do not always return it
+	byPath   bool               // Path returned the file itself
+	content  *storedReader      // for random access; nil: not opened
 	copied   string             // path of a complete copy; empty: none
 	usage    *rows.Usage        // shared by the sources that read the file; nil: one source reads it
 	document io.Closer          // what the format holds open; nil: nothing
@@ -165,26 +165,23 @@ func (f *File) NewBudget(l rows.Limits) *rows.Budget {
 	return rows.NewBudget(f.ctx, f.Size(), l)
 }
 
-func (f *File) Random() (io.ReaderAt, int64, error) {
-	if f.kind == "" {
-		return &storedReader{f: f, in: f.stored, random: true}, f.stored.Size(), nil
-	}
-	if f.content == nil {
+func (f *File) Random() (*io.SectionReader, error) {
+	if f.content == nil && f.kind == "" {
+		f.content = &storedReader{f: f, in: f.stored, random: true}
+	} else if f.content == nil {
 		in, err := f.Open()
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		defer in.Close()
-		if f.content, err = TempCopy(f.opts.Temp, in); err != nil {
-			return nil, 0, err
+		unpacked, size, err := TempCopy(f.opts.Temp, in)
+		if err != nil {
+			return nil, err
 		}
-		f.closers = append(f.closers, f.content.Close)
+		f.closers = append(f.closers, unpacked.Close)
+		f.content = &storedReader{f: f, in: io.NewSectionReader(unpacked, 0, size)}
 	}
-	info, err := f.content.Stat()
-	if err != nil {
-		return nil, 0, err
-	}
-	return f.content, info.Size(), nil
+	return io.NewSectionReader(f.content, 0, f.content.in.Size()), nil
 }
 
 func (f *File) Path() (string, error) {
@@ -238,12 +235,12 @@ func (f *File) Sum() (sum [sha256.Size]byte, err error) {
 	if f.total != nil {
 		return *f.total, f.Changed()
 	}
-	if err := copyAll(io.Discard, f.reader(f.hashed)); err != nil {
+	if _, err := copyAll(io.Discard, f.reader(f.hashed)); err != nil {
 		return sum, err
 	}
 	for _, b := range f.companions() {
 		fmt.Fprintf(f.sum, "\n%s %d\n", b.suffix, b.info.Size())
-		if err := copyAll(f.sum, &storedReader{f: f, in: b.stored()}); err != nil {
+		if _, err := copyAll(f.sum, &storedReader{f: f, in: b.stored()}); err != nil {
 			return sum, err
 		}
 	}
@@ -261,12 +258,12 @@ func (f *File) Cause(err error) error {
 	case herb.CodeOf(err) != herb.CodeInvalid:
 		return err
 	}
-	return cmp.Or(f.Changed(), f.damage(), err)
+	return cmp.Or(f.Changed(), f.findDamage(), err)
 }
 
-// damage returns why the content of a compressed file is wrong if that is because the stored data is damaged, which only
+// findDamage returns why the content of a compressed file is wrong if that is because the stored data is damaged, which only
 // its end shows. It reads a bounded amount, and nothing if the content was copied.
-func (f *File) damage() error {
+func (f *File) findDamage() error {
 	if f.kind == "" || f.content != nil {
 		return nil
 	}

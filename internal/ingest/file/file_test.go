@@ -1,7 +1,6 @@
 package file_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -23,6 +22,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
 // bzip2Letter is the letter a, compressed with bzip2.
@@ -55,35 +55,6 @@ func compress(t *testing.T, kind, content string) string {
 	return b.String()
 }
 
-// archive makes a zip archive of name=content pairs.
-func archive(t *testing.T, entries ...string) string {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for _, e := range entries {
-		name, content, _ := strings.Cut(e, "=")
-		w, err := z.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(w, content); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-func write(t *testing.T, path, content string) string {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // section returns content without a path.
 func section(s string) *io.SectionReader {
 	return io.NewSectionReader(strings.NewReader(s), 0, int64(len(s)))
@@ -102,14 +73,14 @@ func TestFile_content(t *testing.T) {
 		{"x.csv.zst", compress(t, "zst", long), long, "x.csv"},
 		{"x.csv.xz", compress(t, "xz", long), long, "x.csv"},
 		{"x.csv.bz2", bzip2Letter, "a", "x.csv"},
-		{"x.zip", archive(t, "README=hello", "data/y.csv="+long, "__MACOSX/data/y.csv=junk"), long, "y.csv"},
-		{"one.zip", archive(t, "table.txt="+long), long, "table.txt"},
-		{"text.zip", archive(t, "meta.xml=x", "table.TXT="+long), long, "table.TXT"},
-		{"notes.zip", archive(t, "notes.txt=x", "table.csv="+long), long, "table.csv"},
+		{"x.zip", rowstest.Zip(t, "README=hello", "data/y.csv="+long, "__MACOSX/data/y.csv=junk"), long, "y.csv"},
+		{"one.zip", rowstest.Zip(t, "table.txt="+long), long, "table.txt"},
+		{"text.zip", rowstest.Zip(t, "meta.xml=x", "table.TXT="+long), long, "table.TXT"},
+		{"notes.zip", rowstest.Zip(t, "notes.txt=x", "table.csv="+long), long, "table.csv"},
 	} {
 		for _, way := range []string{"sequential", "random", "path", "hash only"} {
 			t.Run(c.name+" "+way, func(t *testing.T) {
-				path := write(t, filepath.Join(t.TempDir(), c.name), c.stored)
+				path := rowstest.WriteFile(t, t.TempDir(), c.name, c.stored)
 				f, err := file.Open(t.Context(), path, file.Options{Temp: temp, Formats: formats})
 				if err != nil {
 					t.Fatal(err)
@@ -125,11 +96,11 @@ func TestFile_content(t *testing.T) {
 						t.Fatal(err)
 					}
 				case "random":
-					at, size, err := f.Random()
+					content, err := f.Random()
 					if err != nil {
 						t.Fatal(err)
 					}
-					if got, err = io.ReadAll(io.NewSectionReader(at, 0, size)); err != nil {
+					if got, err = io.ReadAll(content); err != nil {
 						t.Fatal(err)
 					}
 				case "path":
@@ -170,12 +141,12 @@ func TestFile_hashOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, size, err := f.Random()
+		at, err := f.Random()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 30 {
-			off := random.Int64N(size)
+			off := random.Int64N(at.Size())
 			buf := make([]byte, random.IntN(50_000))
 			if _, err := at.ReadAt(buf, off); err != nil && err != io.EOF {
 				t.Fatal(err)
@@ -190,17 +161,17 @@ func TestFile_hashOrder(t *testing.T) {
 func TestFile_rejected(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("0123456789abcdef\n", 40_000)
-	zipped := archive(t, "a.csv=1")
+	zipped := rowstest.Zip(t, "a.csv=1")
 	for _, c := range []struct{ name, stored, want string }{
 		{"twice", compress(t, "gz", compress(t, "zst", "a")), "compressed twice"},
 		{"cut.gz", compress(t, "gz", long)[:100], "cut off"},
 		{"cut.xz", compress(t, "xz", long)[:100], "xz data"},
 		{"damaged.bz2", strings.Replace(bzip2Letter, "\x9b", "\x9c", 1), "bzip2 data is damaged"},
-		{"two tables", archive(t, "a.csv=1", "b.csv=2"), "contains 2 tables (a.csv, b.csv)"},
-		{"two texts", archive(t, "a.txt=1", "b.txt=2", "c.xml=3"), "contains 2 tables (a.txt, b.txt)"},
-		{"a small text", archive(t, "a.txt=1", "b.shp=222"), "contains 0 tables"},
-		{"no table", archive(t, "a.xml=1", "b.xml=2"), "contains 0 tables"},
-		{"OpenDocument", archive(t, "mimetype=application/vnd.oasis.opendocument.spreadsheet", "content.xml=x"), "an OpenDocument"},
+		{"two tables", rowstest.Zip(t, "a.csv=1", "b.csv=2"), "contains 2 tables (a.csv, b.csv)"},
+		{"two texts", rowstest.Zip(t, "a.txt=1", "b.txt=2", "c.xml=3"), "contains 2 tables (a.txt, b.txt)"},
+		{"a small text", rowstest.Zip(t, "a.txt=1", "b.shp=222"), "contains 0 tables"},
+		{"no table", rowstest.Zip(t, "a.xml=1", "b.xml=2"), "contains 0 tables"},
+		{"OpenDocument", rowstest.Zip(t, "mimetype=application/vnd.oasis.opendocument.spreadsheet", "content.xml=x"), "an OpenDocument"},
 		{"cut zip", zipped[:len(zipped)-10], "zip archive is damaged"},
 		{"large dictionary in a later stream", compress(t, "xz", "a") + strings.Replace(compress(t, "xz", "a"), "\x21\x01\x16", "\x21\x01\x28", 1), "window of more than"},
 		{"very many dictionaries", strings.Repeat(compress(t, "xz", "a"), 200), "too many blocks or streams"},
@@ -210,7 +181,7 @@ func TestFile_rejected(t *testing.T) {
 			t.Parallel()
 			f, err := file.Open(t.Context(), "x", file.Options{Content: section(c.stored), Formats: formats})
 			if err == nil {
-				_, _, err = f.Random()
+				_, err = f.Random()
 			}
 			if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got error %v; want %q", err, c.want)
@@ -257,8 +228,8 @@ func TestFile_changed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			path := write(t, filepath.Join(t.TempDir(), "x.csv"), "a,b\n1,2\n")
-			write(t, path+"-wal", "log")
+			path := rowstest.WriteFile(t, t.TempDir(), "x.csv", "a,b\n1,2\n")
+			rowstest.WriteFile(t, "", path+"-wal", "log")
 			if err := errors.Join(os.Chtimes(path, past, past), os.Chtimes(path+"-wal", past, past)); err != nil {
 				t.Fatal(err)
 			}
@@ -281,8 +252,8 @@ func TestFile_changed(t *testing.T) {
 func TestFile_copies(t *testing.T) {
 	t.Parallel()
 	folder, temp := t.TempDir(), t.TempDir()
-	path := write(t, filepath.Join(folder, "x.db"), "database")
-	write(t, path+"-wal", "log")
+	path := rowstest.WriteFile(t, folder, "x.db", "database")
+	rowstest.WriteFile(t, "", path+"-wal", "log")
 	leftover := filepath.Join(temp, "herbarium-copy-1")
 	past := time.Now().Add(-25 * time.Hour)
 	if err := errors.Join(os.Mkdir(leftover, 0o700), os.Chtimes(leftover, past, past)); err != nil {
@@ -318,6 +289,19 @@ func TestFile_copies(t *testing.T) {
 	}
 }
 
+// failingDisk is a file that cannot be read any more if fails is set.
+type failingDisk struct {
+	*strings.Reader
+	fails bool
+}
+
+func (d *failingDisk) ReadAt(p []byte, off int64) (int, error) {
+	if d.fails {
+		return 0, io.ErrClosedPipe
+	}
+	return d.Reader.ReadAt(p, off)
+}
+
 // TestFile_failures prefers the reason why a file cannot be read, and ends with the context.
 func TestFile_failures(t *testing.T) {
 	t.Parallel()
@@ -335,7 +319,20 @@ func TestFile_failures(t *testing.T) {
 			t.Errorf("got copy %q, error %v", path, err)
 		}
 	}
-	if _, err := file.TempCopy(t.TempDir(), iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
+	disk := &failingDisk{Reader: strings.NewReader("abc")}
+	if f, err = file.Open(t.Context(), "x", file.Options{Content: io.NewSectionReader(disk, 0, disk.Size())}); err != nil {
+		t.Fatal(err)
+	}
+	content, err := f.Random()
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk.fails = true
+	_, err = content.ReadAt(make([]byte, 3), 0)
+	if err := f.Cause(rows.Damaged(err, "the file")); err != io.ErrClosedPipe {
+		t.Errorf("an error of the disk: got %v", err)
+	}
+	if _, _, err := file.TempCopy(t.TempDir(), iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := file.Open(t.Context(), t.TempDir(), file.Options{}); !errors.Is(err, file.ErrNotRegular) {
@@ -394,7 +391,7 @@ func TestOpen_LargeWorkbook(t *testing.T) {
 	for i := range 1_100 {
 		parts = append(parts, "xl/worksheets/sheet"+strconv.Itoa(i)+".xml=")
 	}
-	f, err := file.Open(t.Context(), write(t, filepath.Join(t.TempDir(), "x.xlsx"), archive(t, parts...)), file.Options{})
+	f, err := file.Open(t.Context(), rowstest.WriteFile(t, t.TempDir(), "x.xlsx", rowstest.Zip(t, parts...)), file.Options{})
 	if err != nil || f.Name() != "x.xlsx" {
 		t.Fatalf("error %v", err)
 	}

@@ -76,15 +76,14 @@ func (s *Shared) Release() {
 }
 
 // TempCopy copies the output of a reader to a temporary file without a name.
-func TempCopy(dir string, r io.Reader) (*os.File, error) {
-	f, err := rows.TempFile(dir)
-	if err != nil {
-		return nil, err
+func TempCopy(dir string, r io.Reader) (f *os.File, size int64, err error) {
+	if f, err = rows.TempFile(dir); err != nil {
+		return nil, 0, err
 	}
-	if err := copyAll(f, r); err != nil {
-		return nil, errors.Join(err, f.Close())
+	if size, err = copyAll(f, r); err != nil {
+		return nil, 0, errors.Join(err, f.Close())
 	}
-	return f, nil
+	return f, size, nil
 }
 
 func createCopy(path string, r io.Reader) error {
@@ -92,13 +91,13 @@ func createCopy(path string, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(copyAll(out, r), out.Close())
+	_, err = copyAll(out, r)
+	return errors.Join(err, out.Close())
 }
 
 // copyAll copies in large pieces, which methods of the reader or writer for copying would not do.
-func copyAll(to io.Writer, from io.Reader) error {
-	_, err := io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, make([]byte, bufferBytes))
-	return err
+func copyAll(to io.Writer, from io.Reader) (int64, error) {
+	return io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, make([]byte, bufferBytes))
 }
 
 // copyDir returns a temporary folder for copies of a database, for a library that opens files by name. It is removed when the

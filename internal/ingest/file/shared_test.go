@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
 	"testing"
 
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
 // closed counts how often it is closed.
@@ -19,7 +19,7 @@ func (c *closed) Close() error { *c++; return nil }
 // TestShared opens a file for three sources, and for one of them again.
 func TestShared(t *testing.T) {
 	t.Parallel()
-	path := write(t, filepath.Join(t.TempDir(), "x.csv"), "a")
+	path := rowstest.WriteFile(t, t.TempDir(), "x.csv", "a")
 	s := file.NewShared(3)
 	opened, document, spent := 0, new(closed), false
 	read := func(ctx context.Context) *file.File {
@@ -61,7 +61,7 @@ func TestShared(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	f := read(ended)
 	cancel()
-	write(t, path, "ab")
+	rowstest.WriteFile(t, "", path, "ab")
 	s.Return(f)
 	check("a file that changed is closed", 2, 2)
 	if !spent {
@@ -96,7 +96,7 @@ func TestShared_Failed(t *testing.T) {
 	t.Parallel()
 	s := file.NewShared(2)
 	ctx, cancel := context.WithCancel(t.Context())
-	f, err := s.Open(ctx, write(t, filepath.Join(t.TempDir(), "x.csv"), "a"), file.Options{})
+	f, err := s.Open(ctx, rowstest.WriteFile(t, t.TempDir(), "x.csv", "a"), file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

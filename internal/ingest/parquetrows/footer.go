@@ -48,7 +48,7 @@ type columnMetadata struct {
 }
 
 // readFooter reads and checks the metadata at the end of a file.
-func readFooter(in *rows.Input) (*fileMetadata, error) {
+func readFooter(in *io.SectionReader) (*fileMetadata, error) {
 	head, tail := make([]byte, 4), make([]byte, 8)
 	most := in.Size() - int64(len(head)+len(tail)) // bytes of metadata
 	if most < 0 {

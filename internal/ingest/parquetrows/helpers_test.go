@@ -3,6 +3,7 @@ package parquetrows
 import (
 	"bytes"
 	"context"
+	"io"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -19,11 +20,8 @@ func openFile(ctx context.Context, b []byte) (rows.Rows, error) {
 // openReader opens a file without a limit on its rows.
 func openReader(t *testing.T, b []byte) (*reader, error) {
 	t.Helper()
-	in, err := rows.OpenInput(rowstest.File(b), rows.NewBudget(t.Context(), int64(len(b)), rows.Limits{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := newReader(in)
+	in := io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b)))
+	r, err := newReader(in, rows.NewBudget(t.Context(), in.Size(), rows.Limits{}))
 	if err != nil {
 		return nil, err
 	}

@@ -27,11 +27,11 @@ func Format() rows.Format {
 			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
 		},
 		Open: func(_ context.Context, f rows.File, _ rows.Options, b *rows.Budget) (rows.Rows, error) {
-			in, err := rows.OpenInput(f, b)
+			in, err := f.Random()
 			if err != nil {
 				return nil, err
 			}
-			return newReader(in)
+			return newReader(in, b)
 		},
 	}
 }
@@ -43,7 +43,7 @@ const readBuffers = 16 << 20
 // only one page is in memory, and then row by row from there.
 type reader struct {
 	*schema
-	in      *rows.Input
+	in      *io.SectionReader
 	groups  []rowGroup
 	zstd    *zstd.Decoder
 	group   int   // number of the next row group, from 0
@@ -57,13 +57,13 @@ type reader struct {
 	cells   [][]byte
 }
 
-func newReader(in *rows.Input) (rows.Rows, error) {
+func newReader(in *io.SectionReader, b *rows.Budget) (rows.Rows, error) {
 	footer, err := readFooter(in)
 	if err != nil {
 		return nil, err
 	}
 	r := &reader{in: in, groups: footer.RowGroups, out: bufio.NewWriterSize(nil, 64<<10)}
-	if r.schema, err = readSchema(footer.Schema, in.Budget); err != nil {
+	if r.schema, err = readSchema(footer.Schema, b); err != nil {
 		return nil, err
 	}
 	if err := footer.check(len(r.leaves)); err != nil {
@@ -75,7 +75,7 @@ func newReader(in *rows.Input) (rows.Rows, error) {
 	if r.zstd, err = newZstd(); err != nil {
 		return nil, err
 	}
-	if r.spill, err = in.Budget.TempFile(); err == nil {
+	if r.spill, err = b.TempFile(); err == nil {
 		err = r.detectText()
 	}
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *reader) detectText() error {
 		}
 		isText, err := r.holdsText(i)
 		if err != nil {
-			return r.in.Locate(err, "column %q", rows.Clip(n.name))
+			return r.budget.Locate(err, "column %q", rows.Clip(n.name))
 		}
 		if n.leaf.render = appendBase64; isText {
 			n.leaf.render = appendUTF8
@@ -180,7 +180,7 @@ func (r *reader) nextGroup() error {
 func (r *reader) spillColumn(column int, budget *rows.Budget, at int64) (end int64, err error) {
 	c := r.newColumnReader(r.group, r.columns[column])
 	locate := func(err error, row int64) error {
-		return r.in.Locate(err, "row %d, column %q", row, rows.Clip(c.column.name))
+		return r.budget.Locate(err, "row %d, column %q", row, rows.Clip(c.column.name))
 	}
 	r.out.Reset(io.NewOffsetWriter(r.spill, at))
 	var cell []byte

@@ -127,6 +127,14 @@ func (b *Budget) Step() error {
 	return nil
 }
 
+// Locate returns the error for what is wrong in a file, with its place, or the reason why the context has ended.
+func (b *Budget) Locate(err error, where string, args ...any) error {
+	if ended := context.Cause(b.ctx); ended != nil {
+		return ended
+	}
+	return Damaged(err, where, args...)
+}
+
 // Record fails if n bytes are too many for one row.
 func (b *Budget) Record(n int) error {
 	return checkLimit(n, b.limits.Record, "the row has more than %d bytes")

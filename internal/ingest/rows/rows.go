@@ -123,7 +123,7 @@ type File interface {
 	Open() (io.ReadCloser, error)
 	// Random returns the content for random access, copied to an unnamed temporary file if it is compressed. It is valid
 	// until the File is closed.
-	Random() (content io.ReaderAt, size int64, err error)
+	Random() (*io.SectionReader, error)
 	// Path returns a path under which a library can open the content and the files beside it that belong to it (a
 	// write-ahead log or journal). It is a private copy unless the user named the file itself. It is valid until the open
 	// function of Document returns.
@@ -180,7 +180,7 @@ func Guard(what string, call func() error) (err error) {
 	defer func() {
 		debug.SetPanicOnFault(fault)
 		if r := recover(); r != nil {
-			err = Damaged(fmt.Errorf("panic: %v", r), what)
+			err = Damaged(fmt.Errorf("panic: %v", r), "%s", what)
 		}
 	}()
 	return call()
@@ -188,7 +188,8 @@ func Guard(what string, call func() error) (err error) {
 
 // Damaged returns an error with CodeInvalid that locates what is wrong in a file. The message of a herb.Error is kept;
 // other causes are only logged.
-func Damaged(err error, where string) error {
+func Damaged(err error, where string, args ...any) error {
+	where = fmt.Sprintf(where, args...)
 	if e, ok := errors.AsType[*herb.Error](err); ok {
 		return herb.Wrap(e.Code, e.Err, "%s: %s", where, e.Message)
 	}
@@ -307,44 +308,4 @@ func (l *limitedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 		return 0, io.ErrUnexpectedEOF
 	}
 	return l.ReaderAt.ReadAt(p, off)
-}
-
-// Input is a file that is read at random. It remembers why reading failed, so that errors of the disk are not reported as
-// damage of the file.
-type Input struct {
-	Budget *Budget // of the table that is read
-	src    io.ReaderAt
-	size   int64
-	failed error
-}
-
-func OpenInput(f File, b *Budget) (*Input, error) {
-	src, size, err := f.Random()
-	return &Input{Budget: b, src: src, size: size}, err
-}
-
-func (in *Input) Size() int64 { return in.size }
-
-// ReadAt implements io.ReaderAt. A damaged file may refer to any offset.
-func (in *Input) ReadAt(p []byte, off int64) (int, error) {
-	if off < 0 {
-		return 0, io.ErrUnexpectedEOF
-	}
-	n, err := in.src.ReadAt(p, off)
-	if err != nil && err != io.EOF {
-		in.failed = err
-	}
-	return n, err
-}
-
-// Locate adds a place in the file to an error. Errors of the disk and of the context are not the fault of the file and
-// returned as they are.
-func (in *Input) Locate(err error, where string, args ...any) error {
-	if ended := context.Cause(in.Budget.ctx); ended != nil {
-		return ended
-	}
-	if in.failed != nil {
-		return in.failed
-	}
-	return Damaged(err, fmt.Sprintf(where, args...))
 }

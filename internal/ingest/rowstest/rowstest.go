@@ -1,4 +1,4 @@
-// Package rowstest reads files in tests of file formats.
+// Package rowstest writes and reads files in tests of ingest.
 package rowstest
 
 import (
@@ -16,11 +16,13 @@ import (
 // File is a rows.File in memory.
 type File []byte
 
-func (f File) Name() string                        { return "test" }
-func (f File) Size() int64                         { return int64(len(f)) }
-func (f File) Open() (io.ReadCloser, error)        { return io.NopCloser(bytes.NewReader(f)), nil }
-func (f File) Random() (io.ReaderAt, int64, error) { return bytes.NewReader(f), f.Size(), nil }
-func (f File) Path() (string, error)               { return "", errors.ErrUnsupported }
+func (f File) Name() string                 { return "test" }
+func (f File) Size() int64                  { return int64(len(f)) }
+func (f File) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f)), nil }
+func (f File) Random() (*io.SectionReader, error) {
+	return io.NewSectionReader(bytes.NewReader(f), 0, f.Size()), nil
+}
+func (f File) Path() (string, error) { return "", errors.ErrUnsupported }
 
 // Document does not close the document.
 func (f File) Document(open func() (io.Closer, error)) (io.Closer, error) { return open() }

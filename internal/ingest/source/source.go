@@ -38,9 +38,8 @@ type Source struct {
 	Fields       []FieldSetting     // empty if every column is exposed
 	Format       string             // name of a format; empty if it is detected by extension and content
 	Parts        []string           // further files with the same columns, whose rows follow
-	Inline       json.RawMessage    // the records, or a JSON string of a text in Format; Path then names the descriptor
-	Input        *io.SectionReader  `json:"-"` // content without a path, such as a copy of standard input; nil to read Path
-	Shared       *file.Shared       `json:"-"` // the file, if other sources read it too; nil if this is the only one
+	Input        *io.SectionReader  `json:"Inline"` // records in the descriptor at Path, or a copy of standard input; nil to read Path
+	Shared       *file.Shared       `json:"-"`      // the file, if other sources read it too; nil if this is the only one
 	Dialect      rows.Options       // how the files are written
 	Missing      []string           // values that mean a missing value, in addition to the empty one
 	Include      []Include          // conditions for a row to become a record; all must hold
@@ -131,15 +130,6 @@ func (s Source) OpenDir() (file.Dir, error) {
 	return top.Sub(filepath.Join(s.Root, s.Base))
 }
 
-// InlineContent returns the content of Inline: JSON, or the text that a JSON string holds.
-func (s Source) InlineContent() []byte {
-	var text string
-	if err := json.Unmarshal(s.Inline, &text); err == nil {
-		return []byte(text)
-	}
-	return s.Inline
-}
-
 // Release declares that the source is not read again. The file that it shares with others is closed after the last one.
 func (s Source) Release() { s.Shared.Release() }
 
@@ -151,7 +141,7 @@ func (s Source) Narrows() bool {
 // Normalize returns the source with defaults filled in. It fails if a setting is invalid.
 func (s Source) Normalize(formats []rows.Format) (Source, error) {
 	if s.Format == "" {
-		if f, ok := file.ByPath(formats, s.Path); ok && s.Inline == nil {
+		if f, ok := file.ByPath(formats, s.Path); ok && s.Input == nil {
 			s.Format = f.Name
 		}
 	} else if _, err := ParseFormat(formats, s.Format); err != nil {
@@ -199,7 +189,7 @@ const hashFormat = "herbarium source 7"
 // Hash returns the hash of the content of the files and of the settings that shape the result. It does not depend on the
 // name of the dataset and the paths.
 func (s Source) Hash(content [sha256.Size]byte) (string, error) {
-	s.Ref, s.Path, s.DisplayName, s.Parts, s.Inline, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
+	s.Ref, s.Path, s.DisplayName, s.Parts, s.Input, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
 	b, err := json.Marshal(struct {
 		Format  string
 		Content []byte

@@ -25,7 +25,7 @@ type diskFile string
 
 func (f diskFile) Name() string                                               { return filepath.Base(string(f)) }
 func (f diskFile) Open() (io.ReadCloser, error)                               { return os.Open(string(f)) }
-func (f diskFile) Random() (io.ReaderAt, int64, error)                        { return nil, 0, errors.ErrUnsupported }
+func (f diskFile) Random() (*io.SectionReader, error)                         { return nil, errors.ErrUnsupported }
 func (f diskFile) Path() (string, error)                                      { return string(f), nil }
 func (f diskFile) Document(open func() (io.Closer, error)) (io.Closer, error) { return open() }
 func (f diskFile) Size() int64 {

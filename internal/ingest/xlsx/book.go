@@ -25,10 +25,16 @@ const (
 	maxSheet = math.MaxInt64 // others are read piece by piece
 )
 
+// input is the file of a workbook, and the budget of the sheet that is read.
+type input struct {
+	*io.SectionReader
+	*rows.Budget
+}
+
 // book is an open workbook: the list of its sheets and what their cells refer to. It is opened once for all its sheets, which
 // are read one after the other.
 type book struct {
-	in         *rows.Input
+	in         input
 	parts      map[string]*zip.File // by name in lower case, because names are compared that way
 	sheets     []rows.Table         // those with cells
 	sheetParts []string             // their names
@@ -51,10 +57,11 @@ func openBook(f rows.File, b *rows.Budget) (*book, error) {
 
 // readBook reads everything but the sheets.
 func readBook(f rows.File, b *rows.Budget) (*book, error) {
-	in, err := rows.OpenInput(f, b)
+	content, err := f.Random()
 	if err != nil {
 		return nil, err
 	}
+	in := input{content, b}
 	head := make([]byte, 2)
 	n, _ := in.ReadAt(head, 0)
 	z, err := rows.OpenZip(in, in.Size())

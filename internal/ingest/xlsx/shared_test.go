@@ -18,7 +18,9 @@ type sharedFile struct {
 	read     int
 }
 
-func (f *sharedFile) Random() (io.ReaderAt, int64, error) { return f, f.Size(), nil }
+func (f *sharedFile) Random() (*io.SectionReader, error) {
+	return io.NewSectionReader(f, 0, f.Size()), nil
+}
 
 func (f *sharedFile) ReadAt(p []byte, off int64) (int, error) {
 	n, err := bytes.NewReader(f.File).ReadAt(p, off)

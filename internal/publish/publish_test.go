@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/rowstest"
 	"herbarium/internal/library"
 	"herbarium/internal/store/sqlite"
 )
@@ -23,6 +23,16 @@ func (brokenCatalogue) Version(context.Context, herb.Ref, string) (herb.Dataset,
 
 // Protected implements library.Catalogue.
 func (brokenCatalogue) Protected(context.Context) ([]herb.Dataset, error) { panic("bug") }
+
+func openDatabase(t *testing.T) *sqlite.Store {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
 
 func openLibrary(t *testing.T, c library.Catalogue) *library.Library {
 	t.Helper()
@@ -38,16 +48,9 @@ func openLibrary(t *testing.T, c library.Catalogue) *library.Library {
 // logged, and the error is recorded as a source error.
 func TestPublishSource_panic(t *testing.T) {
 	t.Parallel()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openDatabase(t)
 	intact, broken := openLibrary(t, db), openLibrary(t, brokenCatalogue{db})
-	path := filepath.Join(t.TempDir(), "prices.csv")
-	if err := os.WriteFile(path, []byte("a\n1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := rowstest.WriteFile(t, t.TempDir(), "prices.csv", "a\n1\n")
 	s := ingest.Source{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, Path: path}
 	var b bytes.Buffer
 	publisher := &Publisher{Library: broken, Store: db, Log: slog.New(slog.NewTextHandler(&b, nil))}
@@ -74,15 +77,8 @@ func TestPublishSource_panic(t *testing.T) {
 // TestRemoveStaleErrors keeps errors of existing files and of tables in them.
 func TestRemoveStaleErrors(t *testing.T) {
 	t.Parallel()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	path := filepath.Join(t.TempDir(), "garden.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	db := openDatabase(t)
+	path := rowstest.WriteFile(t, t.TempDir(), "garden.db", "")
 	p := &Publisher{Store: db, Log: slog.New(slog.DiscardHandler)}
 	for _, label := range []string{path, path + "#beds", path + ".old", path + ".old#beds"} {
 		p.setSourceError(t.Context(), herb.SourceError{Path: label, Message: "broken"})
