@@ -23,6 +23,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/segment/internal/buildtest"
 	"herbarium/internal/testseed"
 )
 
@@ -241,7 +242,7 @@ var flips = [2]byte{0x01, 0xff}
 
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: buildtest.AllIndexes()})
 	var asked [2][]*query.Request // half of the requests for each of the flips
 	for i, q := range requests(everyType()) {
 		asked[i%2] = append(asked[i%2], q)
@@ -380,7 +381,7 @@ func repair(b []byte) []byte {
 // TestFlippedBytes_validChecksums damages the metadata and the table of contents without invalidating the checksums.
 func TestFlippedBytes_validChecksums(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: buildtest.AllIndexes()})
 	if d := cmp.Diff(good, repair(good)); d != "" {
 		t.Fatalf("repairing a good file changes it:\n%s", d)
 	}
@@ -423,7 +424,7 @@ func TestFlippedBytes_validChecksums(t *testing.T) {
 
 func TestOpen_truncated(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: buildtest.AllIndexes()})
 	path := filepath.Join(t.TempDir(), "cut.seg")
 	for size := range good {
 		if _, err := openBytes(t, path, good[:size]); !errors.Is(err, segment.ErrTruncated) {
@@ -447,7 +448,7 @@ func TestOpen_truncated(t *testing.T) {
 
 func TestOpen_otherVersion(t *testing.T) {
 	t.Parallel()
-	other := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
+	other := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: buildtest.AllIndexes()})
 	binary.LittleEndian.PutUint32(other[frameVersion:], 4711)
 	_, err := openBytes(t, filepath.Join(t.TempDir(), "other.seg"), other)
 	if !errors.Is(err, segment.ErrVersion) {
@@ -463,7 +464,7 @@ func TestOpen_otherVersion(t *testing.T) {
 // TestOpen_unknownSections checks that sections of later versions are ignored.
 func TestOpen_unknownSections(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: buildtest.AllIndexes()})
 	toc := binary.LittleEndian.Uint64(good[len(good)-frameFooter:])
 	entry := append([]byte("NEWS"), make([]byte, frameEntry-4)...)
 	binary.LittleEndian.PutUint64(entry[8:], toc)
@@ -481,7 +482,7 @@ func TestOpen_unknownSections(t *testing.T) {
 // take much memory, the latter are ambiguous.
 func TestOpen_overlappingSections(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: buildtest.AllIndexes()})
 	toc := int(binary.LittleEndian.Uint64(good[len(good)-frameFooter:]))
 	tests := map[string]func(first, second []byte){
 		"two at one offset":  func(first, second []byte) { copy(second[8:24], first[8:24]) },

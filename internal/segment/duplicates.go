@@ -53,10 +53,9 @@ type duplicateSearch struct {
 
 // run finds the repeated hashes, in as many passes as the memory requires, and then the records that have them, because
 // different values may have the same hash.
-func (s *duplicateSearch) run(ctx context.Context) (Duplicates, error) {
+func (s *duplicateSearch) run(ctx context.Context) (d Duplicates, err error) {
 	rounds := uint64(max(1, (s.r.Len()+s.atOnce-1)/s.atOnce))
-	var d Duplicates
-	var repeated []uint64
+	repeated := map[uint64]bool{}
 	hashes := make([]uint64, 0, min(s.r.Len(), s.atOnce+s.atOnce/16))
 	for round := range rounds {
 		hashes = hashes[:0]
@@ -71,34 +70,38 @@ func (s *duplicateSearch) run(ctx context.Context) (Duplicates, error) {
 		}
 		slices.Sort(hashes)
 		for i := 1; i < len(hashes); i++ {
-			if hashes[i] != hashes[i-1] {
-				continue
-			}
-			d.Records++
-			if len(repeated) < maxRepeated && (len(repeated) == 0 || repeated[len(repeated)-1] != hashes[i]) {
-				repeated = append(repeated, hashes[i])
+			if hashes[i] == hashes[i-1] {
+				d.Records++
+				if len(repeated) < maxRepeated {
+					repeated[hashes[i]] = true
+				}
 			}
 		}
 	}
 	if d.Records == 0 {
 		return d, nil
 	}
-	return s.gather(ctx, d, repeated)
+	groups, err := s.gather(ctx, repeated)
+	groups = slices.DeleteFunc(groups, func(g *Duplicate) bool { return g.Total == 1 }) // a hash collision
+	if len(repeated) < maxRepeated {
+		d.Records = -len(groups)
+		for _, g := range groups {
+			d.Records += g.Total
+		}
+	}
+	for _, g := range groups[:min(len(groups), maxDuplicates)] {
+		d.First = append(d.First, *g)
+	}
+	return d, err
 }
 
-// gather collects the records with repeated hashes.
-func (s *duplicateSearch) gather(ctx context.Context, d Duplicates, repeated []uint64) (Duplicates, error) {
-	slices.Sort(repeated)
+// gather returns the combinations of values with some hashes, by first occurrence.
+func (s *duplicateSearch) gather(ctx context.Context, hashes map[uint64]bool) (inOrder []*Duplicate, err error) {
 	groups := map[string]*Duplicate{}
-	var inOrder []*Duplicate
 	n := 0
-	err := s.r.Each(ctx, func(record []byte) error {
+	err = s.r.Each(ctx, func(record []byte) error {
 		n++
-		h, ok := s.hash(record)
-		if !ok {
-			return nil
-		}
-		if _, found := slices.BinarySearch(repeated, h); !found {
+		if h, ok := s.hash(record); !ok || !hashes[h] {
 			return nil
 		}
 		g := groups[string(s.key)]
@@ -115,23 +118,7 @@ func (s *duplicateSearch) gather(ctx context.Context, d Duplicates, repeated []u
 		}
 		return nil
 	})
-	if err != nil {
-		return d, err
-	}
-	verified := 0
-	for _, g := range inOrder {
-		if g.Total == 1 {
-			continue // a hash collision
-		}
-		verified += g.Total - 1
-		if len(d.First) < maxDuplicates {
-			d.First = append(d.First, *g)
-		}
-	}
-	if len(repeated) < maxRepeated {
-		d.Records = verified
-	}
-	return d, nil
+	return inOrder, err
 }
 
 // hash returns the hash of the key of a record and leaves the key in s.key. ok is false if all fields are empty.

@@ -46,10 +46,7 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 		}
 		return nil
 	})
-	if err != nil {
-		return query.Facets{}, err
-	}
-	return f, nil
+	return f, err
 }
 
 // facetMatches is the records of a union that match a request.

@@ -26,10 +26,7 @@ func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, e
 		}
 		return nil
 	})
-	if err != nil {
-		return query.Page{}, err
-	}
-	return page, nil
+	return page, err
 }
 
 // prefault reads from every memory page of a record, so that a fault in the map occurs here, where it is converted to
@@ -77,14 +74,18 @@ func (r *Reader) locate(st *guard.Steps, q *query.Request, res result, from, to 
 	case len(res.clauses) > 0:
 		return r.scorer(st, res).Page(res.set, from, to)
 	case res.set == nil:
-		numbers := make([]uint32, 0, to-from)
-		for n := from; n < to; n++ {
-			numbers = append(numbers, uint32(n))
-		}
-		return numbers
+		return numbersBetween(from, to)
 	default:
 		return res.set.Slice(st, from, to)
 	}
+}
+
+func numbersBetween(from, to int) []uint32 {
+	numbers := make([]uint32, to-from)
+	for i := range numbers {
+		numbers[i] = uint32(from + i)
+	}
+	return numbers
 }
 
 // result is the records that match a request.

@@ -11,7 +11,7 @@ import (
 	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
-	"herbarium/internal/segment/internal/build"
+	"herbarium/internal/segment/internal/buildtest"
 )
 
 // sequence yields records.
@@ -77,18 +77,7 @@ func TestListing_spilled(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
-			return openBuilt(t, fields, records, segment.Options{Memory: 512, FS: unsynced{}, Indexes: allIndexes()})
+			return openBuilt(t, fields, records, segment.Options{Memory: 512, FS: unsynced{}, Indexes: buildtest.AllIndexes()})
 		},
 	})
-}
-
-// allIndexes returns rules with which a file of any size has as many optional indexes as possible.
-func allIndexes() build.OptionalIndexes {
-	return build.OptionalIndexes{
-		MinRecords:  1,
-		Bigrams:     build.BigramRules{Share: 1 << 62, MaxPerEight: 64},
-		Prefixes:    build.PrefixRules{Share: 1 << 30, Max: 1 << 20, Room: 1},
-		Fields:      build.FieldRules{Share: 1 << 30, Max: 1 << 20},
-		BlockCounts: build.BlockCountRules{Share: 1 << 30, Max: 1 << 20, MaxPairs: 1 << 30},
-	}
 }

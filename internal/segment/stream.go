@@ -5,34 +5,45 @@ import (
 	"iter"
 
 	"herbarium/internal/query"
-	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 )
 
 const (
 	streamNumbers = 512      // minimum number of records located at a time
+	streamParts   = 8        // maximum number of parts of a result; each is located by reading the whole result
 	streamBytes   = 64 << 10 // bytes of records copied at a time
 	largeRecord   = 1 << 20  // minimum size in bytes of records that are not copied
 	forgetBytes   = 16 << 20 // bytes of sequentially read records that may remain in memory
 )
 
 // Stream returns the complete result of q, regardless of its page. It can be read until the reader is released.
+func (r *Reader) Stream(ctx context.Context, q *query.Request) (query.Stream, error) {
+	return r.union().Stream(ctx, q)
+}
+
+// Stream returns the complete result of q, regardless of its page. It can be read until the segments are released.
 //
 // It needs memory for the result set and the numbers of an eighth of its records, and for the order by relevance also two
 // bytes per record of the result. Records are copied, a few at a time, under guard, so that faults in the map become
 // errors even if a client takes hours to fetch the rest. Only very large records are yielded from the map.
-func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
+func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
 	st := guard.NewSteps(ctx)
-	var res result
-	err = r.file.Guard(func() error {
-		res = r.evaluate(st, q, nil)
-		s.Total = res.total(r)
+	var m *unionMatches
+	err = u.guard(func() error {
+		m = u.match(st, q)
+		s.Total = m.total
 		return nil
 	})
 	if err != nil {
 		return query.Stream{}, err
 	}
-	s.Records = yieldChunks(st, r.file.Guard, func() func() [][]byte { return (&copier{result: res, r: r, steps: st, q: q}).next })
+	s.Records = yieldChunks(st, u.guard, func() func() [][]byte {
+		c := copier{unionMatches: m, steps: st}
+		for _, p := range m.parts {
+			c.cursors = append(c.cursors, cursor{matches: p})
+		}
+		return c.next
+	})
 	return s, nil
 }
 
@@ -63,55 +74,70 @@ func yieldChunks[T any](st *guard.Steps, guarded func(read func() error) error, 
 	}
 }
 
-// copier copies the records of a result from the map, in the order of the request.
+// copier merges the matches of all parts and copies their records, in the order of the request.
 type copier struct {
-	result
-	r       *Reader
+	*unionMatches
 	steps   *guard.Steps
-	q       *query.Request
-	located int      // records of the result that are located
-	pending []uint32 // those that are not copied yet
+	cursors []cursor // by part
 	records [][]byte // copied
 	buf     []byte   // backing array of records
-	read    int      // bytes of all records before the last one read, while reading sequentially
-	kept    int      // start of the records that may be in memory
+}
+
+// cursor reads the matches of a part in order.
+type cursor struct {
+	matches
+	located int      // number of records that are located
+	pending []uint32 // numbers of those that are not read yet
+	first   entry    // next record, unless it is not read yet
 }
 
 // next copies the next records; none at the end.
 func (c *copier) next() [][]byte {
-	const parts = 8 // each of them is located by reading the whole result
 	c.records, c.buf = c.records[:0], c.buf[:0]
-	if total := c.total(c.r); len(c.pending) == 0 && c.located < total {
-		end := min(c.located+max(streamNumbers, total/parts), total)
-		c.pending, c.located = c.r.locate(c.steps, c.q, c.result, c.located, end), end
-	}
-	for len(c.pending) > 0 && len(c.buf) < streamBytes {
-		rec := c.r.records.JSON(c.pending[0])
-		prefault(c.steps, rec)
-		if len(rec) >= largeRecord {
-			if len(c.records) == 0 {
-				c.records, c.pending = append(c.records, rec), c.pending[1:]
-			}
+	for len(c.buf) < streamBytes {
+		first := c.first()
+		if first == nil {
 			break
 		}
-		c.dropRead(int(c.r.records.Starts.At(int(c.pending[0]))))
+		rec := first.first.record
+		prefault(c.steps, rec)
+		if len(rec) >= largeRecord && len(c.records) > 0 {
+			break
+		}
+		first.pop()
+		if len(rec) >= largeRecord {
+			return append(c.records, rec)
+		}
 		// If the buffer grows, earlier records keep pointing into the old one, which stays valid.
 		c.buf = append(c.buf, rec...)
 		c.records = append(c.records, c.buf[len(c.buf)-len(rec):])
-		c.pending = c.pending[1:]
 	}
 	return c.records
 }
 
-// dropRead releases the pages behind a sequential read, because a file may be larger than memory. Records that go back
-// even once are in a different order, and their pages may be needed again.
-func (c *copier) dropRead(at int) {
-	if at < c.read {
-		c.kept = len(c.r.records.Data)
+// first returns the part with the next record, or nil at the end.
+func (c *copier) first() (first *cursor) {
+	for i := range c.cursors {
+		p := &c.cursors[i]
+		if len(p.pending) == 0 && p.located < p.len() {
+			end := min(p.located+max(streamNumbers, p.len()/streamParts), p.len())
+			p.pending, p.located = p.locate(p.located, end), end
+		}
+		if len(p.pending) == 0 {
+			continue
+		}
+		if p.first.record == nil {
+			p.first = c.entry(p, p.located-len(p.pending), p.pending[0])
+		}
+		if first == nil || p.first.compare(first.first.sortKey, c.sort) < 0 {
+			first = p
+		}
 	}
-	c.read = at
-	if at-c.kept >= forgetBytes {
-		file.DropPages(c.r.records.Data[c.kept:at])
-		c.kept = at
-	}
+	return first
+}
+
+// pop removes the next record.
+func (c *cursor) pop() {
+	c.dropRead(c.pending[0])
+	c.pending, c.first = c.pending[1:], entry{}
 }

@@ -225,7 +225,8 @@ func (m *tailMatches) compare(a, b *tailRow) int {
 	return cmp.Compare(m.scores[b], m.scores[a])
 }
 
-func (m *tailMatches) keyOf(row *tailRow) sortKey {
+func (m *tailMatches) key(position int, _ uint32) sortKey {
+	row := m.rows[position]
 	k := sortKey{score: m.scores[row]}
 	for _, f := range m.sort {
 		k.fields = append(k.fields, row.keys[f.Field])
@@ -233,18 +234,14 @@ func (m *tailMatches) keyOf(row *tailRow) sortKey {
 	return k
 }
 
-func (m *tailMatches) release()          {}
-func (m *tailMatches) len() int          { return len(m.rows) }
-func (m *tailMatches) key(i int) sortKey { return m.keyOf(m.rows[i]) }
+func (m *tailMatches) len() int                    { return len(m.rows) }
+func (m *tailMatches) record(number uint32) []byte { return m.rows[number].json }
+func (m *tailMatches) dropRead(uint32)             {}
+func (m *tailMatches) release()                    {}
 
-func (m *tailMatches) page(from, to int) []entry {
-	entries := make([]entry, 0, to-from)
-	for _, row := range m.rows[from:to] {
-		entries = append(entries, entry{m.keyOf(row), row.json})
-	}
-	return entries
-}
+// locate numbers the records by their positions.
+func (m *tailMatches) locate(from, to int) []uint32 { return numbersBetween(from, to) }
 
 func (m *tailMatches) countThrough(k sortKey) int {
-	return sort.Search(len(m.rows), func(i int) bool { return m.key(i).compare(k, m.sort) > 0 })
+	return sort.Search(len(m.rows), func(i int) bool { return m.key(i, 0).compare(k, m.sort) > 0 })
 }

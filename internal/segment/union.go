@@ -42,10 +42,7 @@ func (u *Union) List(ctx context.Context, q *query.Request) (page query.Page, er
 		}
 		return nil
 	})
-	if err != nil {
-		return query.Page{}, err
-	}
-	return page, nil
+	return page, err
 }
 
 // guard calls read and converts faults of the maps and failed format checks to errors.
@@ -76,37 +73,48 @@ type entry struct {
 // matches is the records of one part of a union that match a request, in its order.
 type matches interface {
 	len() int
-	// key returns the sort key of the record at a position.
-	key(i int) sortKey
-	// page returns the records at positions [from, to).
-	page(from, to int) []entry
+	// locate returns the numbers of the records at positions [from, to).
+	locate(from, to int) []uint32
+	// record returns the record with a number.
+	record(number uint32) []byte
+	// key returns the sort key of the record with a number, which is at a position.
+	key(position int, number uint32) sortKey
 	// countThrough returns the number of records that do not sort after a key.
 	countThrough(k sortKey) int
+	// dropRead releases memory that was only needed for the records up to the one with a number.
+	dropRead(number uint32)
 	release()
 }
 
 // unionMatches is the records of a union that match a request.
 type unionMatches struct {
 	parts []matches
-	sort  []query.SortField
+	sort  []query.SortField // empty if there is only one part, whose records are not compared
 	total int
 }
 
 func (u *Union) match(st *guard.Steps, q *query.Request) *unionMatches {
-	m := &unionMatches{sort: q.Sort}
+	m := &unionMatches{}
 	stats := u.Tail.statistics(q)
 	segments := make([]*segmentMatches, len(u.Segments))
 	for i, r := range u.Segments {
 		segments[i] = &segmentMatches{r: r, steps: st, q: q, result: r.evaluate(st, q, nil)}
-		if q.ByRelevance() {
-			stats.Add(r.words.Statistics(st, segments[i].clauses))
+		m.parts = append(m.parts, segments[i])
+	}
+	if len(u.Segments) != 1 || u.Tail.Len() > 0 {
+		for _, s := range segments {
+			if q.ByRelevance() {
+				stats.Add(s.r.words.Statistics(st, s.clauses))
+			}
 		}
+		for _, s := range segments {
+			s.order(stats)
+		}
+		m.parts = append(m.parts, u.Tail.match(st, q, stats))
 	}
-	for _, s := range segments {
-		s.order(stats)
-		m.parts = append(m.parts, s)
+	if len(m.parts) > 1 {
+		m.sort = q.Sort
 	}
-	m.parts = append(m.parts, u.Tail.match(st, q, stats))
 	for _, p := range m.parts {
 		m.total += p.len()
 	}
@@ -119,10 +127,21 @@ func (m *unionMatches) release() {
 	}
 }
 
+// entry returns the record of a part with a number, which is at a position, with its sort key if it is compared.
+func (m *unionMatches) entry(p matches, position int, number uint32) entry {
+	e := entry{record: p.record(number)}
+	if len(m.parts) > 1 {
+		e.sortKey = p.key(position, number)
+	}
+	return e
+}
+
 func (m *unionMatches) page(from, to int) (entries []entry) {
 	for i, start := range m.split(from) {
 		p := m.parts[i]
-		entries = append(entries, p.page(start, min(start+to-from, p.len()))...)
+		for j, n := range p.locate(start, min(start+to-from, p.len())) {
+			entries = append(entries, m.entry(p, start+j, n))
+		}
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return a.compare(b.sortKey, m.sort) })
 	return entries[:to-from]
@@ -144,7 +163,7 @@ func (m *unionMatches) split(n int) []int {
 		low, high := max(n-rest, 0), min(n, p.len())
 		starts[i] = low + sort.Search(high-low, func(j int) bool {
 			at := low + j
-			key := p.key(at)
+			key := p.key(at, p.locate(at, at+1)[0])
 			for _, b := range before {
 				at += b.countThrough(key)
 			}

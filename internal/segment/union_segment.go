@@ -3,6 +3,7 @@ package segment
 import (
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
+	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
 )
@@ -13,8 +14,10 @@ type segmentMatches struct {
 	r      *Reader
 	steps  *guard.Steps
 	q      *query.Request
-	sorted *column.Order     // by fields
-	ranked *fulltext.Ranking // by relevance
+	sorted *column.Order     // by fields; nil if the segment is not merged with others
+	ranked *fulltext.Ranking // by relevance; nil if the segment is not merged with others
+	read   int               // bytes of all records before the last one read, while reading sequentially
+	kept   int               // start of the records that may be in memory
 }
 
 // order prepares the order of the request. The statistics are those of the union.
@@ -36,34 +39,19 @@ func (s *segmentMatches) release() {
 
 func (s *segmentMatches) len() int { return s.total(s.r) }
 
-func (s *segmentMatches) key(i int) (k sortKey) {
+func (s *segmentMatches) record(number uint32) []byte { return s.r.records.JSON(number) }
+
+func (s *segmentMatches) key(position int, number uint32) (k sortKey) {
 	switch {
 	case s.sorted != nil:
-		k.fields = s.sorted.AppendKeys(nil, s.sorted.Page(i, i+1)[0])
+		k.fields = s.sorted.AppendKeys(nil, number)
 	case s.ranked != nil:
-		k.score = s.ranked.Score(i)
+		k.score = s.ranked.Score(position)
 	}
 	return k
 }
 
-func (s *segmentMatches) page(from, to int) []entry {
-	entries := make([]entry, 0, to-from)
-	keys := make([]column.SortKey, 0, (to-from)*len(s.q.Sort)) // of all entries
-	for i, n := range s.numbers(from, to) {
-		e := entry{record: s.r.records.JSON(n)}
-		switch {
-		case s.sorted != nil:
-			keys = s.sorted.AppendKeys(keys, n)
-			e.fields = keys[len(keys)-len(s.q.Sort):]
-		case s.ranked != nil:
-			e.score = s.ranked.Score(from + i)
-		}
-		entries = append(entries, e)
-	}
-	return entries
-}
-
-func (s *segmentMatches) numbers(from, to int) []uint32 {
+func (s *segmentMatches) locate(from, to int) []uint32 {
 	switch {
 	case from == to:
 		return nil
@@ -83,4 +71,18 @@ func (s *segmentMatches) countThrough(k sortKey) int {
 		return s.ranked.CountThrough(k.score)
 	}
 	return s.len()
+}
+
+// dropRead releases the pages behind a sequential read, because a file may be larger than memory. Records that go back
+// even once are in a different order, and their pages may be needed again.
+func (s *segmentMatches) dropRead(number uint32) {
+	records, at := s.r.records, int(s.r.records.Starts.At(int(number)))
+	if at < s.read {
+		s.kept = len(records.Data)
+	}
+	s.read = at
+	if at-s.kept >= forgetBytes {
+		file.DropPages(records.Data[s.kept:at])
+		s.kept = at
+	}
 }

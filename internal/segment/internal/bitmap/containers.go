@@ -30,7 +30,7 @@ const (
 	cookieRuns       = 12347
 	cookieNoRuns     = 12346
 	offsetsFrom      = 4    // minimum number of containers for offsets if there are run containers
-	MaxArrayMembers  = 4096 // members
+	maxArrayMembers  = 4096 // members
 	bitmapBytes      = 8192
 	bitmapWords      = bitmapBytes / 8
 	ContainerMembers = 1 << 16
@@ -83,7 +83,7 @@ func (s *containers) next() (c container, ok bool) {
 	switch {
 	case s.isRun != nil && s.isRun[s.i/8]>>(s.i%8)&1 == 1:
 		c.kind, size = runContainer, 2+4*int(u16(s.body))
-	case c.count <= MaxArrayMembers:
+	case c.count <= maxArrayMembers:
 		c.kind, size = arrayContainer, 2*c.count
 	default:
 		c.kind = bitmapContainer
@@ -183,23 +183,14 @@ func (c container) addTo(part *[bitmapWords]uint64) {
 func (c container) countIn(part *[bitmapWords]uint64) (n int) {
 	switch c.kind {
 	case arrayContainer:
-		b := c.data
-		for ; len(b) >= 8; b = b[8:] { // four at a time, which takes two thirds of the time
-			four := binary.LittleEndian.Uint64(b)
-			v0, v1, v2, v3 := uint16(four), uint16(four>>16), uint16(four>>32), uint16(four>>48)
-			n += int(part[v0/64]>>(v0%64)&1 + part[v1/64]>>(v1%64)&1 + part[v2/64]>>(v2%64)&1 + part[v3/64]>>(v3%64)&1)
-		}
-		for ; len(b) >= 2; b = b[2:] {
-			v := binary.LittleEndian.Uint16(b)
-			n += int(part[v/64] >> (v % 64) & 1)
+		for b := c.data; len(b) >= 2; b = b[2:] {
+			low := binary.LittleEndian.Uint16(b)
+			n += int(part[low/64] >> (low % 64) & 1)
 		}
 	case bitmapContainer:
-		for i, b := 0, c.data; i < bitmapWords; i, b = i+4, b[32:] { // four at a time, which halves the time
-			four, p := (*[32]byte)(b), (*[4]uint64)(part[i:])
-			n += bits.OnesCount64(p[0]&binary.LittleEndian.Uint64(four[0:])) +
-				bits.OnesCount64(p[1]&binary.LittleEndian.Uint64(four[8:])) +
-				bits.OnesCount64(p[2]&binary.LittleEndian.Uint64(four[16:])) +
-				bits.OnesCount64(p[3]&binary.LittleEndian.Uint64(four[24:]))
+		data := (*[bitmapBytes]byte)(c.data)
+		for i, word := range part {
+			n += bits.OnesCount64(word & binary.LittleEndian.Uint64(data[8*i:]))
 		}
 	case runContainer:
 		c.eachRun(func(first, last uint32) { n += Bits(part[:]).Count(int(first-c.key), int(last-c.key)+1) })

@@ -37,13 +37,6 @@ func (e Encoded) AddTo(st *guard.Steps, b Bits) {
 	}
 }
 
-// AppendTo appends the members to a list.
-func (e Encoded) AppendTo(st *guard.Steps, list []uint32) []uint32 {
-	list = slices.Grow(list, e.Len())
-	e.Each(st, func(members []uint32) { list = append(list, members...) })
-	return list
-}
-
 // Each calls f for all members in ascending order, those of a container at a time.
 func (e Encoded) Each(st *guard.Steps, f func(members []uint32)) {
 	var members []uint32

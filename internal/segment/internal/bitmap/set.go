@@ -215,7 +215,7 @@ func NewBuilder(pool *Pool) *Builder { return &Builder{pool: pool} }
 // AddSet adds a stored set.
 func (b *Builder) AddSet(st *guard.Steps, e Encoded) {
 	if b.bits == nil && b.fits(e.Len()) {
-		b.list = e.AppendTo(st, b.list)
+		e.Each(st, func(members []uint32) { b.list = append(b.list, members...) })
 		return
 	}
 	e.AddTo(st, b.bits)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,36 +14,17 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/build"
+	"herbarium/internal/segment/internal/buildtest"
 	"herbarium/internal/segment/internal/column"
-	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 )
 
 // openColumns builds a file and opens its columns.
 func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Record, n int) ([]column.Column, *bitmap.Pool) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "x")
-	records := func(yield func(herb.Record, error) bool) {
-		for i := range n {
-			if !yield(record(i), nil) {
-				return
-			}
-		}
-	}
 	indexes := build.DefaultIndexes()
 	indexes.MinRecords = 0
-	if _, err := build.Create(t.Context(), path, fields, records, build.Options{Indexes: indexes}); err != nil {
-		t.Fatal(err)
-	}
-	f, err := file.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	f := buildtest.Open(t, fields, n, record, build.Options{Indexes: indexes})
 	all, err := column.OpenRecords(f)
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package column
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -83,15 +84,48 @@ func (v *valueCollector) qualifies(n, order int) bool {
 func (v *valueCollector) offer(value valueCount) {
 	v.values = append(v.values, value)
 	if len(v.values) >= 2*v.most {
-		v.sort()
+		moveFirst(v.values, v.most)
+		v.values = v.values[:v.most]
 		v.last = new(v.values[v.most-1])
 	}
 }
 
 // sort sorts the values and discards all but the most frequent ones.
 func (v *valueCollector) sort() {
+	if len(v.values) > v.most {
+		moveFirst(v.values, v.most)
+		v.values = v.values[:v.most]
+	}
 	slices.SortFunc(v.values, func(a, b valueCount) int { return a.compare(&b) })
-	v.values = v.values[:min(v.most, len(v.values))]
+}
+
+// moveFirst moves the first n values in order to the front, the last of them to the end of these, in linear time.
+func moveFirst(values []valueCount, n int) {
+	for from, to := 0, len(values); to-from > 1; {
+		pivot := values[from+rand.IntN(to-from)]
+		i, j := from, to-1
+		for i <= j {
+			for values[i].compare(&pivot) < 0 {
+				i++
+			}
+			for values[j].compare(&pivot) > 0 {
+				j--
+			}
+			if i <= j {
+				values[i], values[j] = values[j], values[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case n <= j+1:
+			to = j + 1
+		case n > i:
+			from = i
+		default:
+			return
+		}
+	}
 }
 
 // topList is the most frequent values of one merger.

@@ -186,23 +186,9 @@ func (o *sortedResult) partStart(j int) int {
 	return o.bound(j)
 }
 
-// partOf returns the part of the sorted rows that contains the i-th record of the result. Most results are evenly
-// distributed, so it interpolates first and then bisects.
+// partOf returns the part of the sorted rows that contains the i-th record of the result.
 func (o *sortedResult) partOf(i int) int {
-	const guesses = 3
-	low, high := 0, o.parts() // countPart(low) <= i < countPart(high)
-	for tries := 0; high-low > 1; tries++ {
-		mid := (low + high) / 2
-		if below, above := o.countPart(low), o.countPart(high); tries < guesses && below < above {
-			mid = min(max(low+(high-low)*(i-below)/(above-below), low+1), high-1)
-		}
-		if o.countPart(mid) <= i {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low
+	return sort.Search(o.parts(), func(j int) bool { return o.countPart(j+1) > i })
 }
 
 // countPart returns the number of records of the result before part j of the sorted rows.

@@ -13,6 +13,7 @@ import (
 type Clause struct {
 	plan.Condition
 	index    *Index
+	words    int            // number of words that the condition matches
 	postings *postingsTable // table with its postings, if it is a term, bigram or prefix with postings; else nil
 	number   int            // its number in the table
 	pattern  *pattern
@@ -24,7 +25,7 @@ func (w *Index) Clause(st *guard.Steps, c query.Clause) *Clause {
 }
 
 func (w *Index) newClause(st *guard.Steps, c query.Clause, name string) *Clause {
-	out := &Clause{index: w, pattern: &pattern{index: w, part: allParts}}
+	whole := &pattern{index: w, part: allParts}
 	words := c.Words
 	if c.Prefix {
 		words = words[:len(words)-1]
@@ -33,47 +34,37 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, name string) *Clause 
 	for i, word := range words {
 		t, ok := w.terms.Find(word)
 		if !ok {
-			out.Condition = plan.Stored{Name: name}
-			return out
+			return &Clause{Condition: plan.Stored{Name: name}, index: w, pattern: whole}
 		}
 		ids[i] = w.ids.At(t)
-		out.pattern.words = binary.AppendUvarint(out.pattern.words, uint64(ids[i])+1)
+		whole.words = binary.AppendUvarint(whole.words, uint64(ids[i])+1)
 	}
 	parts := w.phrase(ids, name)
 	if c.Prefix {
 		from, to := w.terms.WithPrefix(c.Words[len(words)])
-		out.pattern.last = []termRange{{from, to}}
+		whole.last = []termRange{{from, to}}
 		parts = append(parts, w.prefix(st, from, to, name))
 	}
-	if len(parts) > 1 || parts[0].words < len(c.Words) {
-		p := &examined{pattern: out.pattern, most: MaxFrequency, name: name}
-		for _, part := range parts {
-			p.candidates = append(p.candidates, plan.Term{Condition: part.Condition})
-		}
-		if len(parts) == len(c.Words)-1 && !c.Prefix { // all of them are bigrams
-			p.inner = ids[1 : len(ids)-1]
-		}
-		out.Condition = p
-		return out
+	if len(parts) == 1 && parts[0].words == len(c.Words) {
+		parts[0].pattern = whole
+		return parts[0]
 	}
-	out.Condition, out.postings, out.number = parts[0].Condition, parts[0].table, parts[0].number
-	return out
+	p := &examined{pattern: whole, most: MaxFrequency, name: name}
+	for _, part := range parts {
+		p.candidates = append(p.candidates, plan.Term{Condition: part.Condition})
+	}
+	if len(parts) == len(c.Words)-1 && !c.Prefix { // all of them are bigrams
+		p.inner = ids[1 : len(ids)-1]
+	}
+	return &Clause{Condition: p, index: w, words: len(c.Words), pattern: whole}
 }
 
-// part is a condition that every record with a phrase satisfies.
-type part struct {
-	plan.Condition
-	words  int            // number of words of the phrase that it matches
-	table  *postingsTable // of its postings; nil if it has none
-	number int
-}
-
-func storedPart(t *postingsTable, number, words int, name string) part {
-	return part{Condition: plan.Stored{Encoded: t.docs.Set(number), Name: name}, words: words, table: t, number: number}
+func (w *Index) storedClause(t *postingsTable, number, words int, name string) *Clause {
+	return &Clause{Condition: plan.Stored{Encoded: t.docs.Set(number), Name: name}, index: w, words: words, postings: t, number: number}
 }
 
 // phrase returns the bigrams of a phrase, and its words in no bigram.
-func (w *Index) phrase(ids []uint32, name string) (parts []part) {
+func (w *Index) phrase(ids []uint32, name string) (parts []*Clause) {
 	inBigram := false // whether the preceding word and this one are a bigram
 	for i, id := range ids {
 		before := inBigram
@@ -81,25 +72,25 @@ func (w *Index) phrase(ids []uint32, name string) (parts []part) {
 		if i+1 < len(ids) {
 			var number int
 			if number, inBigram = w.bigrams.number(id, ids[i+1]); inBigram {
-				parts = append(parts, storedPart(&w.bigrams.postingsTable, number, 2, name))
+				parts = append(parts, w.storedClause(&w.bigrams.postingsTable, number, 2, name))
 			}
 		}
 		if !before && !inBigram {
-			parts = append(parts, storedPart(&w.postingsTable, int(id), 1, name))
+			parts = append(parts, w.storedClause(&w.postingsTable, int(id), 1, name))
 		}
 	}
 	return parts
 }
 
 // prefix returns the condition that a record contains any of the terms in [from, to), which share a prefix.
-func (w *Index) prefix(st *guard.Steps, from, to int, name string) part {
+func (w *Index) prefix(st *guard.Steps, from, to int, name string) *Clause {
 	if to-from == 1 {
-		return storedPart(&w.postingsTable, int(w.ids.At(from)), 1, name)
+		return w.storedClause(&w.postingsTable, int(w.ids.At(from)), 1, name)
 	}
 	if number, ok := w.prefixes.ranges.number(from, to); ok {
-		return storedPart(&w.prefixes.postingsTable, number, 1, name)
+		return w.storedClause(&w.prefixes.postingsTable, number, 1, name)
 	}
-	return part{Condition: w.union(st, name, termRange{from, to}), words: 1}
+	return &Clause{Condition: w.union(st, name, termRange{from, to}), index: w, words: 1}
 }
 
 // DocFreq returns the number of records that contain the clause.
@@ -127,7 +118,13 @@ func (c *Clause) frequencies(st *guard.Steps, n int) frequencies {
 			return frequenciesOf(func(record uint32) byte { return all[record] })
 		}
 	case *examined: // all of them are counted already
-		return condition.frequencies(st)
+		condition.evaluate(st)
+		return frequenciesOf(func(record uint32) byte {
+			if condition.repeats == nil {
+				return 1
+			}
+			return 1 + condition.repeats[record]
+		})
 	default:
 		if freqs := c.postings.freqs.Set(c.number); n > freqs.Len()/storedShare {
 			return bitmap.NewByteMap(freqs).Load

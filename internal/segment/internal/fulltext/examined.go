@@ -15,8 +15,7 @@ type examined struct {
 	filter     bool        // the candidates are conditions of the query, too, so it only has to test the remaining records
 	most       int         // maximum frequency to count
 	set        *bitmap.Set // nil if it is not computed yet
-	repeated   []uint32    // records of the set with a frequency above 1
-	counts     []byte      // frequencies in them
+	repeats    []byte      // by record of the segment, the frequency less 1; nil if none is above 1
 	name       string
 }
 
@@ -67,7 +66,10 @@ func (e *examined) evaluate(st *guard.Steps) *bitmap.Set {
 		st.Add(1)
 		n := e.pattern.count(record, e.most)
 		if n > 1 {
-			e.repeated, e.counts = append(e.repeated, record), append(e.counts, byte(n))
+			if e.repeats == nil {
+				e.repeats = make([]byte, w.lengths.Len())
+			}
+			e.repeats[record] = byte(n - 1)
 		}
 		return n > 0
 	})
@@ -75,21 +77,4 @@ func (e *examined) evaluate(st *guard.Steps) *bitmap.Set {
 	set.Release()
 	e.set = b.Set(st)
 	return e.set
-}
-
-// frequencies returns the frequencies in the records of the set.
-func (e *examined) frequencies(st *guard.Steps) frequencies {
-	e.evaluate(st)
-	next := 0 // index in repeated
-	return func(records []uint32, counts []byte) {
-		for i, rec := range records {
-			for next < len(e.repeated) && e.repeated[next] < rec {
-				next++
-			}
-			counts[i] = 1
-			if next < len(e.repeated) && e.repeated[next] == rec {
-				counts[i] = e.counts[next]
-			}
-		}
-	}
 }

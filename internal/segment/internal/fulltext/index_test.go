@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -15,23 +14,14 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/build"
-	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/buildtest"
 	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
 	"herbarium/internal/text"
 )
 
-// Rules with which a file has as many optional indexes as possible, and none.
-func allIndexes() build.OptionalIndexes {
-	return build.OptionalIndexes{
-		MinRecords: 1,
-		Bigrams:    build.BigramRules{Share: 1 << 62, MaxPerEight: 64},
-		Prefixes:   build.PrefixRules{Share: 1 << 30, Max: 1 << 20, Room: 1},
-		Fields:     build.FieldRules{Share: 1 << 30, Max: 1 << 20},
-	}
-}
-
+// noIndexes returns rules with which a file has no optional indexes.
 func noIndexes() build.OptionalIndexes {
 	return build.OptionalIndexes{MinRecords: math.MaxInt}
 }
@@ -63,26 +53,7 @@ func openIndex(t *testing.T, n int, opts build.Options) *fulltext.Index {
 // openRecords builds a file, and opens its full-text index.
 func openRecords(t *testing.T, records []herb.Record, opts build.Options) *fulltext.Index {
 	t.Helper()
-	all := func(yield func(herb.Record, error) bool) {
-		for _, rec := range records {
-			if !yield(rec, nil) {
-				return
-			}
-		}
-	}
-	path := filepath.Join(t.TempDir(), "x")
-	if _, err := build.Create(t.Context(), path, fields(), all, opts); err != nil {
-		t.Fatal(err)
-	}
-	f, err := file.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	f := buildtest.Open(t, fields(), len(records), func(i int) herb.Record { return records[i] }, opts)
 	index, err := fulltext.Open(f, &bitmap.Pool{Records: len(records)})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +93,7 @@ func search(t *testing.T, index *fulltext.Index, n int, raw string) (*bitmap.Set
 func compareSearches(t *testing.T, searches ...string) map[string]int {
 	t.Helper()
 	const n, perPage = 5000, 13
-	with, without := openIndex(t, n, build.Options{Indexes: allIndexes()}), openIndex(t, n, build.Options{Indexes: noIndexes()})
+	with, without := openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()}), openIndex(t, n, build.Options{Indexes: noIndexes()})
 	sources := map[string]int{}
 	for _, raw := range searches {
 		gotSet, gotClauses, gotScorer := search(t, with, n, raw)
@@ -179,8 +150,8 @@ func TestPrefixPostings(t *testing.T) {
 func TestFieldPostings(t *testing.T) {
 	t.Parallel()
 	const n = 5000
-	with, without := openIndex(t, n, build.Options{Indexes: allIndexes()}), openIndex(t, n, build.Options{Indexes: noIndexes()})
-	some := allIndexes()
+	with, without := openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()}), openIndex(t, n, build.Options{Indexes: noIndexes()})
+	some := buildtest.AllIndexes()
 	some.Prefixes.Max, some.Fields.Share = 0, 4
 	partial := openIndex(t, n, build.Options{Indexes: some})
 	stored := 0
@@ -219,8 +190,8 @@ func TestFieldPostings(t *testing.T) {
 func TestTop(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
-	index := openIndex(t, n, build.Options{Indexes: allIndexes()})
-	all := openIndex(t, n, build.Options{Indexes: allIndexes()})
+	index := openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()})
+	all := openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()})
 	all.DropLengthOrder()
 	used := 0
 	for _, raw := range []string{
@@ -291,7 +262,7 @@ func rankAll(records []herb.Record, search string) (all []ranked) {
 func TestRanking(t *testing.T) {
 	t.Parallel()
 	const n = bitmap.ContainerMembers + 3000
-	records, index := randomRecords(n), openIndex(t, n, build.Options{Indexes: allIndexes()})
+	records, index := randomRecords(n), openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()})
 	for _, raw := range []string{"oak", "ivy", "oak+elm", "o*+e*", "ash+b*+elm+oak", "bay+box+ivy+may+rue"} {
 		set, _, scorer := search(t, index, n, raw)
 		want := rankAll(records, raw)
@@ -302,9 +273,9 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// TestPageByCell compares pages located by counting cells with the order computed from the records. That is not possible
+// TestRank_byCell compares records ranked by counting cells with the order computed from the records. That is not possible
 // if a word is too frequent in a record, or with too many lengths.
-func TestPageByCell(t *testing.T) {
+func TestRank_byCell(t *testing.T) {
 	t.Parallel()
 	long := randomRecords(4 * bitmap.ContainerMembers)
 	short := slices.DeleteFunc(slices.Clone(long), func(r herb.Record) bool { return len(r[0]) > 60 })
@@ -312,28 +283,20 @@ func TestPageByCell(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		records []herb.Record
-		located map[string]bool // by search
+		ranked  map[string]bool // by search
 	}{
 		{"short", short, map[string]bool{"oak": true, "a*": true, "b": true, "elm+oak": false}},
 		{"frequent", frequent, map[string]bool{"oak": false, "elm": true}},
 		{"long", long[:bitmap.ContainerMembers], map[string]bool{"a": false}},
 	} {
-		index := openRecords(t, c.records, build.Options{Indexes: allIndexes()})
-		for raw, located := range c.located {
+		index := openRecords(t, c.records, build.Options{Indexes: buildtest.AllIndexes()})
+		for raw, ranked := range c.ranked {
 			set, _, scorer := search(t, index, len(c.records), raw)
 			want := rankAll(c.records, raw)
-			for _, from := range []int{0, 25, 1000, len(want) / 2, len(want) - 30, len(want) - 7} {
-				page, ok := scorer.PageByCell(set, from, min(from+25, len(want)))
-				if ok != located {
-					t.Fatalf("%s, %s: located: %v", c.name, raw, ok)
-				}
-				for i, rec := range page {
-					if rec != want[from+i].record {
-						t.Errorf("%s, %s: record %d is %d; want %d", c.name, raw, from+i, rec, want[from+i].record)
-						break
-					}
-				}
+			if ok := scorer.RanksByCell(set); ok != ranked {
+				t.Fatalf("%s, %s: ranked by cell: %v", c.name, raw, ok)
 			}
+			checkRanking(t, c.name+", "+raw, scorer.Rank(set), want)
 		}
 	}
 }

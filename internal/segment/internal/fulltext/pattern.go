@@ -14,6 +14,10 @@ type pattern struct {
 	words []byte      // the words, or those before the last, as encoded in the forward index
 	last  []termRange // the terms of the last word if it may be any of several, such as those with a prefix
 	ids   bitmap.Bits // their numbers + 1; nil if not collected yet
+
+	// The last result: many records have the words of the one before.
+	counted []byte // words of the record
+	most, n int
 }
 
 const allParts = -1
@@ -30,6 +34,14 @@ func (p *pattern) count(record uint32, most int) int {
 		}
 	}
 	b := w.forward[w.starts.At(int(record)):w.starts.At(int(record)+1)]
+	if most != p.most || !bytes.Equal(b, p.counted) {
+		p.counted, p.most, p.n = b, most, p.countIn(b, most)
+	}
+	return p.n
+}
+
+// countIn returns the number of occurrences in the words of a record, up to most; 0 means no limit.
+func (p *pattern) countIn(b []byte, most int) int {
 	if p.part != allParts {
 		b = cutPart(b, p.part)
 	}
