@@ -27,6 +27,7 @@ const (
 	cellsPerByte    = 32 // tables of zeros or missing values compress well
 	elementsPerByte = 4
 	bytesPerByte    = 256
+	xmlPerByte      = 128 // of bytes; parsing XML takes long, and real workbooks have less than 70
 	waitPerByte     = 400 * time.Nanosecond
 	freeCells       = 2 << 20
 	freeElements    = 1 << 20
@@ -100,6 +101,11 @@ func (b *Budget) Elements(n int) error {
 // Unpack charges for n bytes that are unpacked. It fails if they are more than a file of this size can reasonably hold.
 func (b *Budget) Unpack(n int64) error {
 	return CheckUnpacked(b.limits.Usage.unpacked.Add(n), b.stored)
+}
+
+// UnpackXML charges for n bytes of XML that are unpacked and parsed.
+func (b *Budget) UnpackXML(n int64) error {
+	return checkExpansion(b.limits.Usage.unpacked.Add(n), b.stored, freeBytes, xmlPerByte, "bytes of XML")
 }
 
 // CheckUnpacked fails if n bytes are too many to be unpacked from a number of stored bytes.

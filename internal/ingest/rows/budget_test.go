@@ -168,6 +168,7 @@ func TestBudget_Expansion(t *testing.T) {
 	}{
 		{"unpacked from a small file", 100, func(b *rows.Budget) error { return b.Unpack(1 << 20) }, 64},
 		{"unpacked", 1 << 20, func(b *rows.Budget) error { return b.Unpack(1 << 20) }, 256},
+		{"XML", 1 << 20, func(b *rows.Budget) error { return b.UnpackXML(1 << 20) }, 128},
 		{"elements of a small file", 100, func(b *rows.Budget) error { return b.Elements(2) }, 1 << 19},
 		{"elements", 1_000_000, func(b *rows.Budget) error { return b.Elements(10) }, 400_000},
 	} {

@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +22,8 @@ import (
 const (
 	maxPart  = 32 << 20      // bytes of a part that is held in memory: sheets, styles, references to parts
 	maxSheet = math.MaxInt64 // others are read piece by piece
+
+	maxFormats = 1 << 16 // number formats; Excel allows some hundred
 )
 
 // input is the file of a workbook, and the budget of the sheet that is read.
@@ -154,12 +155,14 @@ func (k *book) readSheets(main string, worksheets map[string]string) {
 }
 
 func (k *book) readStyles(name string) {
-	formats := builtinStyles()
+	formats, parsed := builtinStyles(), 0
 	k.visit(name, maxPart, func(x *part) {
 		id, err := strconv.Atoi(x.attr("numFmtId"))
 		switch string(x.path) {
 		case "/styleSheet/numFmts/numFmt":
-			if err == nil {
+			if parsed++; parsed > maxFormats {
+				x.err = x.locate(herb.Invalidf("the workbook has more than %d number formats; save the data as CSV", maxFormats))
+			} else if err == nil {
 				formats[id] = parseStyle(x.attr("formatCode"))
 			}
 		case "/styleSheet/cellXfs/xf":
@@ -233,26 +236,38 @@ func (t *sharedStrings) appendString(b, number []byte) ([]byte, error) {
 	return b, err
 }
 
-// controlEscape matches the escape of a UTF-16 code unit, or those of a surrogate pair.
-var controlEscape = regexp.MustCompile(`_x[dD][89abAB][0-9a-fA-F]{2}__x[dD][c-fC-F][0-9a-fA-F]{2}_|_x[0-9a-fA-F]{4}_`)
-
-// unescapeControls replaces the escapes of characters that XML cannot hold, such as _x000D_.
+// unescapeControls replaces the escapes of characters that XML cannot hold, such as _x000D_. A pair of escapes may be one
+// character. A regular expression would take ten times as long.
 func unescapeControls(b []byte) []byte {
-	if !bytes.Contains(b, []byte("_x")) {
+	i := bytes.Index(b, []byte("_x"))
+	if i < 0 {
 		return b
 	}
-	return controlEscape.ReplaceAllFunc(b, func(escape []byte) []byte {
-		unit := func(at int) rune {
-			v, _ := strconv.ParseUint(string(escape[at+2:at+6]), 16, 16)
-			return rune(v)
+	out := make([]byte, 0, len(b))
+	for ; i >= 0; i = bytes.Index(b, []byte("_x")) {
+		out, b = append(out, b[:i]...), b[i:]
+		c, n := decodeEscape(b)
+		if second, m := decodeEscape(b[n:]); n > 0 && utf16.DecodeRune(c, second) != utf8.RuneError {
+			c, n = utf16.DecodeRune(c, second), n+m
 		}
-		r := unit(0)
-		if len(escape) > len("_x000D_") {
-			r = utf16.DecodeRune(r, unit(7))
+		if n > 0 && !utf16.IsSurrogate(c) {
+			out, b = utf8.AppendRune(out, c), b[n:]
+		} else {
+			out, b = append(out, '_'), b[1:]
 		}
-		if utf16.IsSurrogate(r) { // alone
-			return escape
-		}
-		return utf8.AppendRune(nil, r)
-	})
+	}
+	return append(out, b...)
+}
+
+// decodeEscape returns the UTF-16 code unit of the escape at the start of b and the length of the escape, 0 if there is none.
+func decodeEscape(b []byte) (unit rune, length int) {
+	const size = len("_x000D_")
+	if len(b) < size || b[0] != '_' || b[1] != 'x' || b[size-1] != '_' {
+		return 0, 0
+	}
+	v, err := strconv.ParseUint(string(b[2:size-1]), 16, 16)
+	if err != nil {
+		return 0, 0
+	}
+	return rune(v), size
 }
