@@ -183,14 +183,23 @@ func (c container) addTo(part *[bitmapWords]uint64) {
 func (c container) countIn(part *[bitmapWords]uint64) (n int) {
 	switch c.kind {
 	case arrayContainer:
-		for b := c.data; len(b) >= 2; b = b[2:] {
-			low := binary.LittleEndian.Uint16(b)
-			n += int(part[low/64] >> (low % 64) & 1)
+		b := c.data
+		for ; len(b) >= 8; b = b[8:] { // four at a time, which takes two thirds of the time
+			four := binary.LittleEndian.Uint64(b)
+			v0, v1, v2, v3 := uint16(four), uint16(four>>16), uint16(four>>32), uint16(four>>48)
+			n += int(part[v0/64]>>(v0%64)&1 + part[v1/64]>>(v1%64)&1 + part[v2/64]>>(v2%64)&1 + part[v3/64]>>(v3%64)&1)
+		}
+		for ; len(b) >= 2; b = b[2:] {
+			v := binary.LittleEndian.Uint16(b)
+			n += int(part[v/64] >> (v % 64) & 1)
 		}
 	case bitmapContainer:
-		data := (*[bitmapBytes]byte)(c.data)
-		for i, word := range part {
-			n += bits.OnesCount64(word & binary.LittleEndian.Uint64(data[8*i:]))
+		for i, b := 0, c.data; i < bitmapWords; i, b = i+4, b[32:] { // four at a time, which halves the time
+			four, p := (*[32]byte)(b), (*[4]uint64)(part[i:])
+			n += bits.OnesCount64(p[0]&binary.LittleEndian.Uint64(four[0:])) +
+				bits.OnesCount64(p[1]&binary.LittleEndian.Uint64(four[8:])) +
+				bits.OnesCount64(p[2]&binary.LittleEndian.Uint64(four[16:])) +
+				bits.OnesCount64(p[3]&binary.LittleEndian.Uint64(four[24:]))
 		}
 	case runContainer:
 		c.eachRun(func(first, last uint32) { n += Bits(part[:]).Count(int(first-c.key), int(last-c.key)+1) })

@@ -150,6 +150,13 @@ func (c *Column) Elements() int { return c.elements.Len() }
 
 // runAt returns the run of a rank, which is not in a run before the given one. It is fast if the run is near.
 func (c *Column) runAt(run, rank int) int {
+	const near = 8
+	for range near {
+		if run == c.Distinct() || int(c.runs.At(run+1)) > rank {
+			return run
+		}
+		run++
+	}
 	return lastIndex(run, c.Distinct(), func(i int) bool { return int(c.runs.At(i)) <= rank })
 }
 

@@ -56,12 +56,20 @@ func (v *runValues) at(run int) []byte {
 		if shared > len(v.value) || suffix > len(v.rest) {
 			guard.Corrupt("field %q has an invalid stored value", v.c.Field.Name)
 		}
-		v.value = append(v.value[:shared], v.rest[:suffix]...)
+		if suffix <= chunkSize && len(v.rest) >= chunkSize && shared+chunkSize <= cap(v.value) {
+			*(*[chunkSize]byte)(v.value[shared : shared+chunkSize]) = [chunkSize]byte(v.rest)
+			v.value = v.value[:shared+suffix]
+		} else {
+			v.value = append(v.value[:shared], v.rest[:suffix]...)
+		}
 		v.rest = v.rest[suffix:]
 		v.known, v.shared = min(v.known, shared), min(v.shared, shared)
 	}
 	return v.value
 }
+
+// chunkSize is the number of bytes that are copied at once, which is faster than copying a few.
+const chunkSize = 16
 
 func (v *runValues) uvarint() int {
 	n, size := binary.Uvarint(v.rest)

@@ -5,10 +5,9 @@ import "herbarium/internal/segment/internal/bitmap"
 // Top returns the best records if they are found without scoring all.
 func (s *Scorer) Top(set *bitmap.Set, n int) ([]uint32, bool) { return s.top(set, n) }
 
-// RanksByCell reports whether records are ranked by counting the records of each cell.
-func (s *Scorer) RanksByCell(set *bitmap.Set) bool {
-	_, ok := s.rankByCell(set)
-	return ok
+// PageByCell returns a page if it can be located by counting the records of each cell.
+func (s *Scorer) PageByCell(set *bitmap.Set, from, to int) ([]uint32, bool) {
+	return s.pageByCell(set, from, to)
 }
 
 // LengthOrder returns the records in length order and the lengths by record.

@@ -273,9 +273,9 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// TestRank_byCell compares records ranked by counting cells with the order computed from the records. That is not possible
+// TestPageByCell compares pages located by counting cells with the order computed from the records. That is not possible
 // if a word is too frequent in a record, or with too many lengths.
-func TestRank_byCell(t *testing.T) {
+func TestPageByCell(t *testing.T) {
 	t.Parallel()
 	long := randomRecords(4 * bitmap.ContainerMembers)
 	short := slices.DeleteFunc(slices.Clone(long), func(r herb.Record) bool { return len(r[0]) > 60 })
@@ -283,20 +283,28 @@ func TestRank_byCell(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		records []herb.Record
-		ranked  map[string]bool // by search
+		located map[string]bool // by search
 	}{
 		{"short", short, map[string]bool{"oak": true, "a*": true, "b": true, "elm+oak": false}},
 		{"frequent", frequent, map[string]bool{"oak": false, "elm": true}},
 		{"long", long[:bitmap.ContainerMembers], map[string]bool{"a": false}},
 	} {
 		index := openRecords(t, c.records, build.Options{Indexes: buildtest.AllIndexes()})
-		for raw, ranked := range c.ranked {
+		for raw, located := range c.located {
 			set, _, scorer := search(t, index, len(c.records), raw)
 			want := rankAll(c.records, raw)
-			if ok := scorer.RanksByCell(set); ok != ranked {
-				t.Fatalf("%s, %s: ranked by cell: %v", c.name, raw, ok)
+			for _, from := range []int{0, 25, 1000, len(want) / 2, len(want) - 30, len(want) - 7} {
+				page, ok := scorer.PageByCell(set, from, min(from+25, len(want)))
+				if ok != located {
+					t.Fatalf("%s, %s: located: %v", c.name, raw, ok)
+				}
+				for i, rec := range page {
+					if rec != want[from+i].record {
+						t.Errorf("%s, %s: record %d is %d; want %d", c.name, raw, from+i, rec, want[from+i].record)
+						break
+					}
+				}
 			}
-			checkRanking(t, c.name+", "+raw, scorer.Rank(set), want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 type Ranking struct {
 	scorer  *Scorer
 	set     *bitmap.Set
-	scale   float64          // levels per unit of score; 0 if each level has one score
+	scale   float64          // levels per unit of score
 	levelOf []uint16         // by record of the set
 	levels  []level          // best first
 	sorted  map[int][]scored // by mixed level, its records in order; computed on demand
@@ -43,12 +43,9 @@ func (l *level) score() float64 { return math.Float64frombits(l.ones) }
 // Rank ranks the records of a set, which must remain unchanged.
 func (s *Scorer) Rank(set *bitmap.Set) *Ranking {
 	const maxLevels = 1 << 14
-	if r, ok := s.rankByCell(set); ok {
-		return r
-	}
 	r := &Ranking{
 		scorer: s, set: set, levelOf: make([]uint16, set.Len()), sorted: map[int][]scored{},
-		levels: make([]level, min(set.Len()/4+2, maxLevels)),
+		levels: make([]level, min(set.Len()/4+1, maxLevels)),
 	}
 	if set.Len() == 0 { // a clause may have no frequencies
 		return r
@@ -180,9 +177,6 @@ func (r *Ranking) CountThrough(score float64) int {
 		return 0
 	}
 	l := int((r.scorer.best - score) * r.scale)
-	if r.scale == 0 {
-		l = sort.Search(len(r.levels)-1, func(l int) bool { return r.levels[l].score() <= score })
-	}
 	switch {
 	case r.levels[l].mixed():
 		all := r.sortedIn(l)

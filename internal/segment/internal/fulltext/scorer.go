@@ -57,6 +57,9 @@ func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 	if top, ok := s.top(set, to); ok {
 		return top[from:]
 	}
+	if page, ok := s.pageByCell(set, from, to); ok {
+		return page
+	}
 	return s.Rank(set).Page(from, to)
 }
 

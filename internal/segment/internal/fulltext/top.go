@@ -102,13 +102,14 @@ func (s *Scorer) scored(record uint32, frequency int) scored {
 
 // countFrequencies returns the number of counts that are at least each frequency.
 func (s *Scorer) countFrequencies(counts []byte) (reached [MaxFrequency + 2]int) {
+	var of [4][MaxFrequency + 1]int // several, because incrementing the same one again has to wait for the last result
 	s.steps.Blocks(0, len(counts), func(from, to int) {
-		for _, c := range counts[from:to] {
-			reached[c]++
+		for i, c := range counts[from:to] {
+			of[i%4][c]++
 		}
 	})
 	for f := MaxFrequency; f >= 0; f-- {
-		reached[f] += reached[f+1]
+		reached[f] = reached[f+1] + of[0][f] + of[1][f] + of[2][f] + of[3][f]
 	}
 	return reached
 }
