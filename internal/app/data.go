@@ -143,7 +143,7 @@ func (p plantsDataset) Acquire(ctx context.Context) (library.View, error) {
 	if err != nil {
 		return library.View{}, err
 	}
-	return library.View{Dataset: s.Description(), Source: admission.LimitQueries(s.Description().Records, s), Close: s.Release}, nil
+	return library.View{Dataset: s.Dataset, Source: admission.LimitQueries(s.Dataset.Records, s), Close: s.Release}, nil
 }
 
 // Close closes everything that OpenData opened.

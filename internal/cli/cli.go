@@ -266,10 +266,10 @@ func noArgs(_ *cobra.Command, args []string) error {
 }
 
 // expectArgs is cobra.RangeArgs with a usage error that names the expected arguments.
-func expectArgs(least, most int, what string) cobra.PositionalArgs {
+func expectArgs(minArgs, maxArgs int, expected string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
-			return usagef("expected %s", what)
+		if len(args) < minArgs || len(args) > maxArgs {
+			return usagef("expected %s", expected)
 		}
 		return nil
 	}

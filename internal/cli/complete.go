@@ -102,7 +102,7 @@ func (r *runner) completeVersion() completion {
 	return r.completeData(0, func(ctx context.Context, d *app.Data, ref herb.Ref, _ string) (values []string, err error) {
 		versions, err := d.Library.History(ctx, ref)
 		for _, v := range versions {
-			values = append(values, v.Version+"\t"+herb.Count(v.Records)+" records")
+			values = append(values, v.Version+"\t"+herb.Plural(v.Records, "record", "records"))
 		}
 		return values, err
 	})

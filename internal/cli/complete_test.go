@@ -19,7 +19,7 @@ func TestCompletion(t *testing.T) {
 		{"datasets", "re", []string{"remove\t", "report\t"}},
 		{"datasets show", "", []string{"shop/prices\n", "store/plants\n"}},
 		{"datasets remove", "sh", []string{"shop/prices\n"}},
-		{"datasets report shop/prices --version", "", []string{version + "\t1 records\n"}},
+		{"datasets report shop/prices --version", "", []string{version + "\t1 record\n"}},
 		{"datasets rollback shop/prices --to", "", []string{version + "\t"}},
 		{"export", "", []string{"shop/prices\n"}},
 		{"export shop/prices --query", "", []string{"id=\tnumber\n", "price=\tnumber\n", "search=\t", "sort=\t"}},

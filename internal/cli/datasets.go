@@ -144,7 +144,7 @@ func newDatasetsShow(r *runner) *cobra.Command {
 		if r.asJSON {
 			return writeJSON(r.Out, describedDataset(ds))
 		}
-		fmt.Fprintf(r.Out, "%s: %s records, access %s, version %s\n", ds.Ref, herb.Count(ds.Records), ds.Access, ds.Version)
+		fmt.Fprintf(r.Out, "%s: %s, access %s, version %s\n", ds.Ref, herb.Plural(ds.Records, "record", "records"), ds.Access, ds.Version)
 		for _, line := range []string{ds.Title, ds.Description} {
 			if line != "" {
 				fmt.Fprintln(r.Out, line)
@@ -176,7 +176,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 		if r.asJSON {
 			return writeJSON(r.Out, ds.Report)
 		}
-		fmt.Fprintf(r.Out, "%s: %s records, version %s\n", ref, herb.Count(ds.Records), ds.Version)
+		fmt.Fprintf(r.Out, "%s: %s, version %s\n", ref, herb.Plural(ds.Records, "record", "records"), ds.Version)
 		if err := writeReport(r.Out, ds); err != nil {
 			return err
 		}

@@ -45,8 +45,8 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 				return err
 			}
 			app.LimitMemory(app.PublishMemory)
-			shown := r.newProgress(args[0])
-			defer shown.end()
+			display := r.newProgress(args[0])
+			defer display.end()
 			path, set := args[0], source.Set{}
 			if path == stdinPath {
 				path, set, err = r.findInput(cmd.Context(), as, given)
@@ -61,8 +61,8 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 				return err
 			}
 			defer out.Close()
-			notes, err := describe.Write(cmd.Context(), out, path, set, describe.Options{YAML: asYAML, Read: ingest.Options{Progress: shown.bytes("reading")}})
-			shown.end()
+			notes, err := describe.Write(cmd.Context(), out, path, set, describe.Options{YAML: asYAML, Read: ingest.Options{Progress: display.bytes("reading")}})
+			display.end()
 			if cmd.Context().Err() != nil {
 				return err
 			}

@@ -45,15 +45,12 @@ func (r *runner) doctor(ctx context.Context, c app.Config) error {
 	var failed error
 	doctor.Run(ctx, c, Version(), func(f doctor.Result) {
 		counts[f.Status]++
-		if r.asJSON {
-			failed = writeJSON(r.Out, f)
-			return
-		}
 		line := f.Detail
 		if f.Remedy != "" {
 			line += "; to do: " + f.Remedy
 		}
-		fmt.Fprintf(r.Out, "%s %-16s %s\n", r.paint(color[f.Status], fmt.Sprintf("%-4s", f.Status)), f.Check, printable(line))
+		status := r.paint(color[f.Status], fmt.Sprintf("%-4s", f.Status))
+		failed = cmp.Or(failed, r.print(f, "%s %-16s %s", status, f.Check, printable(line)))
 	})
 	if failed != nil || ctx.Err() != nil {
 		return cmp.Or(failed, ctx.Err())

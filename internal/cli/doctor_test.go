@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	_ "modernc.org/sqlite" // opens the database as another program would
+
+	"herbarium/internal/cli"
 )
 
 // examine runs herbarium doctor and returns its exit code and the findings by check, each as "status detail; remedy".
@@ -31,6 +34,32 @@ func (e environment) examine(t *testing.T, args ...string) (code int, found map[
 	return code, found
 }
 
+// failingOnce is a writer whose first write fails.
+type failingOnce struct{ failed bool }
+
+// Write implements io.Writer.
+func (w *failingOnce) Write(p []byte) (int, error) {
+	if !w.failed {
+		w.failed = true
+		return 0, errors.New("broken pipe")
+	}
+	return len(p), nil
+}
+
+// TestDoctor_output checks that a finding that cannot be printed is an error, even if later ones can.
+func TestDoctor_output(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.must(t, "publish", write(t, "a.csv", "x\n1\n"), "--as", "shop/a")
+	for _, args := range [][]string{{"doctor"}, {"doctor", "--json"}} {
+		var errOut strings.Builder
+		code := cli.Run(t.Context(), args, cli.Terminal{Out: &failingOnce{}, Err: &errOut, Env: e.lookup})
+		if code != 1 || !strings.Contains(errOut.String(), "broken pipe") {
+			t.Errorf("%v: exit code %d\n%s", args, code, errOut.String())
+		}
+	}
+}
+
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -46,8 +75,8 @@ func TestDoctor(t *testing.T) {
 	}
 	code, found := e.examine(t)
 	for name, want := range map[string]string{
-		"settings": "ok ", "data folder": "ok ", "database": "ok SQLite, intact, schema version", "catalogue": "ok 1 published datasets",
-		"published files": "ok 1 live versions", "object store": "ok not used", "address": "ok ", "clock": "ok ", "version": "ok herbarium ",
+		"settings": "ok ", "data folder": "ok ", "database": "ok SQLite, intact, schema version", "catalogue": "ok 1 published dataset",
+		"published files": "ok 1 live version ", "object store": "ok not used", "address": "ok ", "clock": "ok ", "version": "ok herbarium ",
 	} {
 		check(t, code, found, name, want)
 	}

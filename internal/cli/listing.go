@@ -20,7 +20,7 @@ import (
 )
 
 func newExplain(r *runner) *cobra.Command {
-	var asked string
+	var rawQuery string
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "explain NAMESPACE/DATASET QUERY",
 		Short: "Show how a listing is computed, with counts and times",
@@ -30,16 +30,16 @@ listing URL; _version=VERSION selects a stored version. The command reads the da
 running or not.`,
 		Example: `  herbarium explain garden/catalog 'category=tree&sort=price'
   herbarium explain garden/catalog 'search=rose "climbing plant"&price[lt]=20&page=3'`,
-		PreRun: func(_ *cobra.Command, args []string) { asked = args[1] },
-	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error { return r.explain(ctx, d, ref, asked) })
+		PreRun: func(_ *cobra.Command, args []string) { rawQuery = args[1] },
+	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error { return r.explain(ctx, d, ref, rawQuery) })
 	cmd.Args = expectArgs(2, 2, "one namespace/dataset and a query")
 	cmd.ValidArgsFunction = completeArgs(r.completeDataset(), r.completeQuery())
 	return r.jsonFlag(cmd, "")
 }
 
-func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked string) error {
+func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string) error {
 	var e segment.Explanation
-	err := withListing(ctx, d, ref, asked, func(view library.View, req *query.Request) (err error) {
+	err := withListing(ctx, d, ref, rawQuery, func(view library.View, req *query.Request) (err error) {
 		e, err = view.Explain(ctx, req)
 		return err
 	})
@@ -72,8 +72,8 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked s
 }
 
 // withListing opens a dataset in the version that a query names, or in the live one, parses the query and calls run with both.
-func withListing(ctx context.Context, d *app.Data, ref herb.Ref, asked string, run func(library.View, *query.Request) error) error {
-	version, rest, err := query.CutVersion(strings.TrimPrefix(asked, "?"))
+func withListing(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string, run func(library.View, *query.Request) error) error {
+	version, rest, err := query.CutVersion(strings.TrimPrefix(rawQuery, "?"))
 	if err != nil {
 		return usage(err)
 	}
@@ -95,7 +95,7 @@ func withListing(ctx context.Context, d *app.Data, ref herb.Ref, asked string, r
 }
 
 func newExport(r *runner) *cobra.Command {
-	var format, asked, file string
+	var format, rawQuery, file string
 	var chosen export.Format
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "export NAMESPACE/DATASET",
@@ -110,16 +110,16 @@ With --output, the file is created only when it is complete, and not at all if t
   herbarium export garden/catalog --format ndjson | jq .title`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
 		if file == "" || file == "-" {
-			return r.export(ctx, d, ref, asked, chosen, r.Out)
+			return r.export(ctx, d, ref, rawQuery, chosen, r.Out)
 		}
-		return writeFile(file, func(w io.Writer) error { return r.export(ctx, d, ref, asked, chosen, w) })
+		return writeFile(file, func(w io.Writer) error { return r.export(ctx, d, ref, rawQuery, chosen, w) })
 	})
 	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
 		chosen, err = exportFormat(format, file)
 		return usage(err)
 	}
 	stringFlag(cmd, &format, "format", "`format`: csv, ndjson or xlsx (default: by the extension of the output file, else csv)", offer("csv", "ndjson", "xlsx"))
-	stringFlag(cmd, &asked, "query", "filters, search and order: query `parameters` as in a listing URL", r.completeQuery())
+	stringFlag(cmd, &rawQuery, "query", "filters, search and order: query `parameters` as in a listing URL", r.completeQuery())
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` (default: standard output)")
 	completeFlag(cmd, "output", offerPaths())
 	return cmd
@@ -142,11 +142,11 @@ func exportFormat(format, file string) (export.Format, error) {
 	}
 }
 
-func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked string, f export.Format, w io.Writer) error {
-	if err := query.RejectPagination(strings.TrimPrefix(asked, "?")); err != nil {
+func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string, f export.Format, w io.Writer) error {
+	if err := query.RejectPagination(strings.TrimPrefix(rawQuery, "?")); err != nil {
 		return usage(err)
 	}
-	return withListing(ctx, d, ref, asked, func(view library.View, req *query.Request) error {
+	return withListing(ctx, d, ref, rawQuery, func(view library.View, req *query.Request) error {
 		stream, err := view.Stream(ctx, req)
 		if err != nil {
 			return err
@@ -157,16 +157,16 @@ func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked st
 			}
 		}
 		if !telemetry.IsTerminal(w) { // on a terminal the records show the progress
-			shown := r.newProgress(ref.String())
-			defer shown.end()
-			stream = shown.records("exporting", stream)
+			display := r.newProgress(ref.String())
+			defer display.end()
+			stream = display.records("exporting", stream)
 		}
 		sum, err := export.Write(w, f, req.Fields(), req.SelectStream(stream))
 		if err != nil {
 			return fmt.Errorf("exporting %s: %w", ref, err)
 		}
 		if telemetry.IsTerminal(r.Err) {
-			fmt.Fprintf(r.Err, "%s: %s records, %s bytes\n", ref, herb.Count(sum.Rows), herb.Count(int(sum.Bytes)))
+			fmt.Fprintf(r.Err, "%s: %s, %s bytes\n", ref, herb.Plural(sum.Rows, "record", "records"), herb.Count(int(sum.Bytes)))
 		}
 		return nil
 	})

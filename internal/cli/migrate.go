@@ -106,22 +106,22 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 	return nil
 }
 
-// runMigration runs a migration, a backup or a restore with its progress shown.
+// runMigration runs a migration, a backup or a restore with its progress display.
 func (r *runner) runMigration(name string, run func(migrate.Options) (migrate.Result, error)) (migrate.Result, error) {
-	shown := r.newProgress(name)
-	defer shown.end()
-	return run(migrate.Options{Progress: shown.update})
+	display := r.newProgress(name)
+	defer display.end()
+	return run(migrate.Options{Progress: display.update})
 }
 
 // contents summarizes what was copied or compared.
 func contents(m migrate.Result) string {
-	return fmt.Sprintf("%s plants, %s, %s with %s (%s)", herb.Count(m.Plants), herb.Plural(m.Keys, "key", "keys"),
+	return fmt.Sprintf("%s, %s, %s with %s (%s)", herb.Plural(m.Plants, "plant", "plants"), herb.Plural(m.Keys, "key", "keys"),
 		herb.Plural(m.Datasets, "dataset", "datasets"), herb.Plural(m.Versions, "version", "versions"), byteCount(m.Bytes))
 }
 
 // additions summarizes what was new in the target.
 func additions(m migrate.Result, began time.Time) string {
-	return fmt.Sprintf("  new: %s plants, %s, %s, in %s", herb.Count(m.NewPlants), herb.Plural(m.NewKeys, "key", "keys"),
+	return fmt.Sprintf("  new: %s, %s, %s, in %s", herb.Plural(m.NewPlants, "plant", "plants"), herb.Plural(m.NewKeys, "key", "keys"),
 		herb.Plural(m.NewFiles, "file", "files"), time.Since(began).Round(100*time.Millisecond))
 }
 

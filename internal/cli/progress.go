@@ -137,7 +137,7 @@ func progressLine(a progress.Progress) string {
 		parts = append(parts, fmt.Sprintf("%d %%", 100*a.Done/a.Total))
 	}
 	if a.Records > 0 { // before the bytes: some formats read their file at once and then parse it
-		parts = append(parts, herb.Count(a.Records)+" records")
+		parts = append(parts, herb.Plural(a.Records, "record", "records"))
 	}
 	switch {
 	case a.Bytes && a.Total > 0:

@@ -152,10 +152,10 @@ type publishOptions struct {
 func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts publishOptions) error {
 	unchanged, failed, refused := 0, 0, false
 	for _, s := range set.Sources {
-		shown := r.newProgress(s.Ref.String())
-		opts.Progress = shown.update
+		display := r.newProgress(s.Ref.String())
+		opts.Progress = display.update
 		p, err := d.Publish(ctx, s, opts.Options)
-		shown.end()
+		display.end()
 		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
 			fmt.Fprintf(r.Err, "%s\n", bug.Stack)
 		}
@@ -177,8 +177,8 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 		verb, outcome = "checked", "would not be published"
 	}
 	if len(set.Sources)+len(set.Skipped)+len(set.Errors) > 1 {
-		fmt.Fprintf(r.Err, "%d datasets %s, %d unchanged, %d failed; %d files skipped\n", len(set.Sources)-unchanged-failed, verb, unchanged,
-			failed+len(set.Errors), len(set.Skipped))
+		fmt.Fprintf(r.Err, "%s %s, %d unchanged, %d failed; %s skipped\n", herb.Plural(len(set.Sources)-unchanged-failed, "dataset", "datasets"),
+			verb, unchanged, failed+len(set.Errors), herb.Plural(len(set.Skipped), "file", "files"))
 	}
 	if failed == 0 {
 		return nil
@@ -269,6 +269,6 @@ func summarize(p publish.Result) string {
 	case p.Dataset.Version == "":
 		verb, version = "checked", "not published"
 	}
-	return fmt.Sprintf("%s %s: %s records, %s\n  fields: %s", verb, p.Dataset.Ref, herb.Count(p.Dataset.Records),
+	return fmt.Sprintf("%s %s: %s, %s\n  fields: %s", verb, p.Dataset.Ref, herb.Plural(p.Dataset.Records, "record", "records"),
 		version, strings.Join(firstOf(fields, 50, ""), ", "))
 }

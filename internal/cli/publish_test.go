@@ -75,7 +75,7 @@ func TestPublish_rejected(t *testing.T) {
 		t.Errorf("%d files; the dataset is now\n%s", e.versions(t), out)
 	}
 	e.must(t, "publish", file, "--allow-breaking")
-	if out := e.must(t, "datasets", "show", "shop/prices"); !strings.Contains(out, "1 records") || !strings.Contains(out, "cost") {
+	if out := e.must(t, "datasets", "show", "shop/prices"); !strings.Contains(out, "1 record,") || !strings.Contains(out, "cost") {
 		t.Errorf("after --allow-breaking the dataset is\n%s", out)
 	}
 }
@@ -174,7 +174,7 @@ func TestPublish_report(t *testing.T) {
 	if code, out, errOut = e.run(t, "publish", "--check", file); code != 0 {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
-	wants("check again", out, `+ field "added" is added, a text`, "~ there are 1 records instead of 2")
+	wants("check again", out, `+ field "added" is added, a text`, "~ the number of records is 1 instead of 2")
 	rewrite(t, file, "price\n1.50\n")
 	code, out, errOut = e.run(t, "publish", "--check", file)
 	wants("refused check", out, "FIELD", `- field "code" is removed`)
@@ -225,10 +225,10 @@ func TestPublish_input(t *testing.T) {
 		code     int
 		want     string // part of the output
 	}{
-		{"CSV", "code;price\n007;1.50\n", []string{"publish", "-", "--as", "s/csv"}, 0, "published s/csv: 1 records"},
+		{"CSV", "code;price\n007;1.50\n", []string{"publish", "-", "--as", "s/csv"}, 0, "published s/csv: 1 record,"},
 		{"the same again", "code;price\n007;1.50\n", []string{"publish", "-", "--as", "s/csv"}, 0, "unchanged s/csv"},
 		{"a format that is named", "{\"a\":1}\n{\"a\":2}", []string{"publish", "-", "--as", "s/lines", "--format", "ndjson"}, 0, "published s/lines: 2 records"},
-		{"gzip", gzipped(t, "a\n1\n"), []string{"publish", "-", "--as", "s/gzip", "--access", "key"}, 0, "published s/gzip: 1 records"},
+		{"gzip", gzipped(t, "a\n1\n"), []string{"publish", "-", "--as", "s/gzip", "--access", "key"}, 0, "published s/gzip: 1 record,"},
 		{"a bad line", "a,b\n1,2,3\n", []string{"publish", "-", "--as", "s/bad"}, 1, "standard input: line 2: "},
 		{"nothing", "", []string{"publish", "-", "--as", "s/bad"}, 1, "standard input: the file is empty"},
 		{"no name", "a\n", []string{"publish", "-"}, 2, "set one with --as namespace/dataset"},
@@ -339,7 +339,7 @@ func TestPublish_skipsOtherFiles(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	code, out, errOut := e.run(t, "publish", dir)
-	if code != 0 || !strings.HasPrefix(out, "published n/a: 1 records") || !strings.Contains(errOut, "note: ") || !strings.Contains(errOut, "(logo.png) is not published") {
+	if code != 0 || !strings.HasPrefix(out, "published n/a: 1 record,") || !strings.Contains(errOut, "note: ") || !strings.Contains(errOut, "(logo.png) is not published") {
 		t.Errorf("exit code %d\n%s%s", code, out, errOut)
 	}
 }

@@ -95,9 +95,9 @@ const stdinPath = "-"
 
 // copyInput copies standard input to a temporary file, which is removed when the command has ended.
 func (r *runner) copyInput(ctx context.Context, ref herb.Ref, given readFlags) (src ingest.Source, err error) {
-	shown := r.newProgress(ref.String())
-	defer shown.end()
-	if src, r.removeInput, err = ingest.CopyInput(ctx, r.In, ref, ingest.Options{Progress: shown.bytes("receiving standard input")}); err != nil {
+	display := r.newProgress(ref.String())
+	defer display.end()
+	if src, r.removeInput, err = ingest.CopyInput(ctx, r.In, ref, ingest.Options{Progress: display.bytes("receiving standard input")}); err != nil {
 		return src, err
 	}
 	src.Format, src.Dialect, err = given.options()

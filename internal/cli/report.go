@@ -66,12 +66,12 @@ func writeNotes(w io.Writer, notes []string) {
 	}
 }
 
-// firstOf returns the first items, followed by the number of the others.
-func firstOf(items []string, most int, others string) []string {
-	if len(items) <= most {
+// firstOf returns the first items, and if there are more, their number with a suffix.
+func firstOf(items []string, limit int, suffix string) []string {
+	if len(items) <= limit {
 		return items
 	}
-	return append(items[:most:most], herb.Count(len(items)-most)+" more"+others)
+	return append(items[:limit:limit], herb.Count(len(items)-limit)+" more"+suffix)
 }
 
 // writeChanges writes how a version differs from the live one. "-" marks breaking changes.

@@ -51,7 +51,7 @@ message that names the damaged section.`,
 		if err := s.Verify(); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(r.Out, "intact: %s records, %s bytes\n", herb.Count(s.Len()), herb.Count(int(s.Stat().Bytes)))
+		_, err := fmt.Fprintf(r.Out, "intact: %s, %s bytes\n", herb.Plural(s.Len(), "record", "records"), herb.Count(int(s.Stat().Bytes)))
 		return err
 	})
 }
@@ -81,8 +81,8 @@ func newSegmentStat(r *runner) *cobra.Command {
 }
 
 func (r *runner) showStat(s segment.Stat) error {
-	fmt.Fprintf(r.Out, "%s records, %s words (%s distinct), format version %d\n\n",
-		herb.Count(s.Records), herb.Count(s.Words), herb.Count(s.Terms), s.Version)
+	fmt.Fprintf(r.Out, "%s, %s words (%s distinct), format version %d\n\n",
+		herb.Plural(s.Records, "record", "records"), herb.Count(s.Words), herb.Count(s.Terms), s.Version)
 	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "KIND\tSECTIONS\tBYTES\tPER RECORD\tSHARE\t")
 	row := func(kind, sections string, bytes int64) {

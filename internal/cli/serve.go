@@ -104,10 +104,10 @@ func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, to
 		if d.Access == herb.AccessKey {
 			key = "-H 'X-API-Key: …' "
 		}
-		fmt.Fprintf(&b, "  %s (%s records)\n    curl %s'%s/api/v1/%s/data'\n", d.Ref, herb.Count(d.Records), key, base, d.Ref)
+		fmt.Fprintf(&b, "  %s (%s)\n    curl %s'%s/api/v1/%s/data'\n", d.Ref, herb.Plural(d.Records, "record", "records"), key, base, d.Ref)
 	}
 	if more := total - len(datasets); more > 0 {
-		fmt.Fprintf(&b, "  %s more datasets\n    curl '%s/api/v1'\n", herb.Count(more), base)
+		fmt.Fprintf(&b, "  %s\n    curl '%s/api/v1'\n", herb.Plural(more, "more dataset", "more datasets"), base)
 	}
 	fmt.Fprintf(&b, "\nCreate a plant\n  curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
 	writeSkipped(&b, found)

@@ -94,7 +94,7 @@ func (d *doctor) readCatalogue(ctx context.Context) {
 	}
 	d.live, d.known = catalogue.Datasets, true
 	for _, v := range d.live {
-		if !slices.Contains(versions, v.Version) {
+		if _, ok := slices.BinarySearch(versions, v.Version); !ok {
 			d.fail("publish the dataset again", "the live version %s of %s is not in the catalogue", v.Version, v.Ref)
 		}
 	}
@@ -105,7 +105,7 @@ func (d *doctor) checkCatalogue(context.Context) {
 		d.warn("see database", "not checked, because the database cannot be used")
 		return
 	}
-	d.ok("%s published datasets", herb.Count(len(d.live)))
+	d.ok("%s", herb.Plural(len(d.live), "published dataset", "published datasets"))
 }
 
 // maxNamed limits the number of datasets that are named in a finding.
@@ -144,7 +144,8 @@ func (d *doctor) checkFiles(ctx context.Context) {
 	if absent > 0 {
 		cached = fmt.Sprintf(", %s are not in the cache", herb.Count(absent))
 	}
-	d.ok("%s live versions can be opened%s; 'herbarium segment verify' checks the whole content of a file", herb.Count(intact), cached)
+	d.ok("%s can be opened%s; 'herbarium segment verify' checks the whole content of a file",
+		herb.Plural(intact, "live version", "live versions"), cached)
 }
 
 // checkObjectStore writes, reads and deletes a probe, and looks for the files of live versions.
@@ -179,7 +180,7 @@ func (d *doctor) checkObjectStore(ctx context.Context) {
 		}
 	}
 	if n := len(missing); n > 0 {
-		d.fail("publish these datasets again, or restore the objects from a backup", "%d live versions have no object, such as that of %s",
-			n, strings.Join(missing[:min(n, maxNamed)], ", "))
+		d.fail("publish these datasets again, or restore the objects from a backup", "%s without an object, such as that of %s",
+			herb.Plural(n, "live version", "live versions"), strings.Join(missing[:min(n, maxNamed)], ", "))
 	}
 }

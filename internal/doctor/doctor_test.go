@@ -220,7 +220,7 @@ func TestCheckFiles(t *testing.T) {
 		"data folder": {nil, append(database, "fail 4 of 4 live versions cannot be opened: x/a: …", "ok not used; published files are in the data folder")},
 		"node": {func(d *doctor) { d.Config.Blobs = herb.Address("file://" + filepath.ToSlash(blobs)) }, append(database,
 			"ok 0 live versions can be opened, 4 are not in the cache; …", "ok wrote, read, listed and deleted a probe",
-			"fail 3 live versions have no object, such as that of x/b, x/c, x/d")},
+			"fail 3 live versions without an object, such as that of x/b, x/c, x/d")},
 		"no object store": {func(d *doctor) { d.Config.Blobs = "file:///no/such/folder" }, append(database,
 			"ok 0 live versions can be opened, …", "fail the folder of the object store file:///no/such/folder does not exist; …")},
 	})

@@ -21,10 +21,10 @@ const (
 	TypeChanged       ChangeKind = "type_changed"
 	FlagLost          ChangeKind = "flag_lost"
 	FlagGained        ChangeKind = "flag_gained"
-	AccessOther       ChangeKind = "access_changed"
-	KeyOther          ChangeKind = "primary_key_changed"
-	OrderOther        ChangeKind = "order_changed"
-	RecordsOther      ChangeKind = "records_changed"
+	AccessChanged     ChangeKind = "access_changed"
+	PrimaryKeyChanged ChangeKind = "primary_key_changed"
+	OrderChanged      ChangeKind = "order_changed"
+	RecordsChanged    ChangeKind = "records_changed"
 	KeyNotUnique      ChangeKind = "primary_key_not_unique"
 	ExpectationFailed ChangeKind = "golden_failed"
 )
@@ -49,7 +49,7 @@ func compare(live, next herb.Dataset, accessSet bool) []Change {
 	for i, was := range live.Fields {
 		j, ok := after[was.Name]
 		if ok {
-			compareField(was, next.Fields[j], evidence(next, was.Name), add)
+			compareField(was, next.Fields[j], evidence(next, j), add)
 			continue
 		}
 		if i < len(next.Fields) && next.Fields[i].Type == was.Type {
@@ -71,24 +71,19 @@ func compare(live, next herb.Dataset, accessSet bool) []Change {
 	compareSettings(live, next, accessSet, add)
 	switch was, is := live.Records, next.Records; {
 	case 2*is < was:
-		add(RecordsOther, "", true, "more than half of the records are missing: %s instead of %s", herb.Count(is), herb.Count(was))
+		add(RecordsChanged, "", true, "more than half of the records are missing: %s instead of %s", herb.Count(is), herb.Count(was))
 	case is != was:
-		add(RecordsOther, "", false, "there are %s records instead of %s", herb.Count(is), herb.Count(was))
+		add(RecordsChanged, "", false, "the number of records is %s instead of %s", herb.Count(is), herb.Count(was))
 	}
 	return changes
 }
 
 // evidence returns why a field has its type, with the value that excludes others; empty if that is unknown.
-func evidence(d herb.Dataset, field string) string {
-	if d.Report == nil {
+func evidence(d herb.Dataset, field int) string {
+	if d.Report == nil || len(d.Report.Columns) != len(d.Fields) || d.Report.Columns[field].Evidence == "" {
 		return ""
 	}
-	for _, c := range d.Report.Columns {
-		if c.Field == field && c.Evidence != "" {
-			return " (" + c.Evidence + ")"
-		}
-	}
-	return ""
+	return " (" + d.Report.Columns[field].Evidence + ")"
 }
 
 // compareField compares a field with the live one. why is the evidence for its type.
@@ -119,16 +114,16 @@ func compareField(was, is herb.Field, why string, add func(ChangeKind, string, b
 func compareSettings(live, next herb.Dataset, accessSet bool, add func(ChangeKind, string, bool, string, ...any)) {
 	switch was, is := accessOf(live), accessOf(next); {
 	case was == herb.AccessKey && is != herb.AccessKey && !accessSet:
-		add(AccessOther, "", true, "the live version needs a key and this one does not state its access: it would become public; "+
+		add(AccessChanged, "", true, "the live version needs a key and this one does not state its access: it would become public; "+
 			"state access key or open, in the descriptor or with --access")
 	case was != is:
-		add(AccessOther, "", false, "access is %s instead of %s", is, was)
+		add(AccessChanged, "", false, "access is %s instead of %s", is, was)
 	}
 	if was, is := strings.Join(live.PrimaryKey, ", "), strings.Join(next.PrimaryKey, ", "); was != is {
-		add(KeyOther, "", false, "the primary key is (%s) instead of (%s)", is, was)
+		add(PrimaryKeyChanged, "", false, "the primary key is (%s) instead of (%s)", is, was)
 	}
 	if live.Order != next.Order {
-		add(OrderOther, "", false, "records come %s instead of %s", orderOf(next), orderOf(live))
+		add(OrderChanged, "", false, "records come %s instead of %s", orderOf(next), orderOf(live))
 	}
 }
 
@@ -191,7 +186,7 @@ func (l *Library) findProtected(ctx context.Context, p Publication) (changes []C
 		}
 		for _, o := range p.Origins {
 			if slices.ContainsFunc(d.Origins, o.Overlaps) {
-				changes = append(changes, Change{Kind: AccessOther, Breaking: true, Message: fmt.Sprintf(
+				changes = append(changes, Change{Kind: AccessChanged, Breaking: true, Message: fmt.Sprintf(
 					"%s is the source of %s, which needs a key, and this dataset does not state its access: its content would become "+
 						"public; state access key or open, in the descriptor or with --access", o.Path, d.Ref)})
 				break

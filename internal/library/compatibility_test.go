@@ -122,8 +122,8 @@ func TestPublish_gate(t *testing.T) {
 				"records come by price, descending instead of in the order of the source",
 			},
 		},
-		{name: "more records", records: 11, want: []string{"there are 11 records instead of 10"}},
-		{name: "half of the records", records: 5, want: []string{"there are 5 records instead of 10"}},
+		{name: "more records", records: 11, want: []string{"the number of records is 11 instead of 10"}},
+		{name: "half of the records", records: 5, want: []string{"the number of records is 5 instead of 10"}},
 		{name: "less than half", records: 4, want: []string{"-more than half of the records are missing: 4 instead of 10"}},
 		{
 			name: "all at once", records: 1, change: func(d *herb.Dataset) { d.Fields = d.Fields[:1] },
@@ -276,7 +276,7 @@ func TestPublish_expectations(t *testing.T) {
 		{
 			name:         "no record",
 			expectations: []herb.Expectation{{Query: "name=oak", Total: total(1), First: map[string]string{"id": "2"}}},
-			want:         []string{`expected 1 records, found 0`, `expected a first record, found none`},
+			want:         []string{`expected 1 record, found 0`, `expected a first record, found none`},
 		},
 		{
 			name:         "not a query",

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -28,13 +27,7 @@ func (l *Library) file(version string) string {
 const cleanupTimeout = 30 * time.Second
 
 // upload stores the file of a version for all nodes and returns its size and hash.
-func (l *Library) upload(ctx context.Context, d herb.Dataset, progress func(segment.Progress)) (*herb.File, error) {
-	report := func(int64, int64) {}
-	if progress != nil {
-		report = func(done, total int64) {
-			progress(segment.Progress{Phase: PhaseUploading, Done: int(done), Total: int(total)})
-		}
-	}
+func (l *Library) upload(ctx context.Context, d herb.Dataset, report func(done, total int64)) (*herb.File, error) {
 	file, err := l.hashFile(ctx, d.Version)
 	if err != nil {
 		return nil, fmt.Errorf("hashing the segment file: %w", err)
@@ -76,11 +69,6 @@ func (l *Library) deleteUpload(ctx context.Context, d herb.Dataset) {
 // errDamaged reports that a file differs from what was published.
 var errDamaged = errors.New("file differs from what was published")
 
-// isDamaged reports whether an error means that a file differs from what was published.
-func isDamaged(err error) bool {
-	return errors.Is(err, errDamaged) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated)
-}
-
 // openOrFetch opens the version of a fetch: the local file if it is intact, else the stored one.
 func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, err error) {
 	defer herb.Recover(&err)
@@ -103,12 +91,12 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 	switch {
 	case err == nil:
 		return newOpenVersion(r, d), nil
-	case !l.shared():
+	case !l.shared() || d.File == nil: // it was never uploaded
 		return nil, err
 	case errors.Is(err, fs.ErrNotExist):
-	case l.intact(ctx, d, err):
+	case l.intact(ctx, d):
 		return nil, err // fetching again would not help, for example if only a newer program can read it
-	case d.File != nil:
+	default:
 		l.opts.Log.Error("local file is damaged; fetching it again", "file", store.SegmentFile(d.Version), "err", err)
 		if err := l.removeFile(d.Version); err != nil {
 			return nil, err
@@ -117,10 +105,7 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 	if failed := l.download(ctx, f, d); failed != nil {
 		return nil, errors.Join(failed, err)
 	}
-	if r, err = openSegment(l.file(d.Version), math.MaxInt); err != nil {
-		if isDamaged(err) {
-			err = errors.Join(err, l.removeFile(d.Version))
-		}
+	if r, err = l.openFile(l.file(d.Version)); err != nil {
 		return nil, err
 	}
 	return newOpenVersion(r, d), nil
@@ -130,12 +115,10 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 // start; a file gets its name only after it was verified.
 const smallSegment = 64 << 20
 
-func openLocal(path string) (*segment.Reader, error) { return openSegment(path, smallSegment) }
-
-// openSegment opens a segment file, and verifies its checksums if it is not larger than a size.
-func openSegment(path string, maxVerified int) (*segment.Reader, error) {
+// openLocal opens a segment file, and verifies its checksums if it is small.
+func openLocal(path string) (*segment.Reader, error) {
 	r, err := segment.Open(path)
-	if err == nil && r.Size() <= maxVerified {
+	if err == nil && r.Size() <= smallSegment {
 		if err = r.Verify(); err != nil {
 			return nil, errors.Join(err, r.Release())
 		}
@@ -144,10 +127,7 @@ func openSegment(path string, maxVerified int) (*segment.Reader, error) {
 }
 
 // intact reports whether a file that failed to open is identical to what was published.
-func (l *Library) intact(ctx context.Context, d herb.Dataset, failed error) bool {
-	if d.File == nil {
-		return !isDamaged(failed)
-	}
+func (l *Library) intact(ctx context.Context, d herb.Dataset) bool {
 	file, err := l.hashFile(ctx, d.Version)
 	return err == nil && *file == *d.File
 }
@@ -159,7 +139,7 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error 
 		sum := herb.NewFileHash()
 		both := io.MultiWriter(file, sum)
 		if err := l.opts.Blobs.Get(ctx, store.SegmentFile(d.Version), writerFunc(func(p []byte) (int, error) {
-			if d.File != nil && f.received.Load()+int64(len(p)) > d.File.Size {
+			if f.received.Load()+int64(len(p)) > d.File.Size {
 				return 0, fmt.Errorf("%w: more than %d bytes", errDamaged, d.File.Size)
 			}
 			n, err := both.Write(p)
@@ -168,7 +148,7 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error 
 		})); err != nil {
 			return cmp.Or(context.Cause(ctx), err)
 		}
-		if got := sum.File(); d.File != nil && got != *d.File {
+		if got := sum.File(); got != *d.File {
 			return fmt.Errorf("%w: it has %d bytes with SHA-256 %s; want %d bytes with %s", errDamaged, got.Size, got.SHA256, d.File.Size, d.File.SHA256)
 		}
 		return nil

@@ -188,7 +188,7 @@ func TestHistory_changes(t *testing.T) {
 		}
 		return out
 	}
-	if got := kinds(infos[0]); !slices.Equal(got, []library.ChangeKind{library.RecordsOther}) || !infos[0].Live || infos[0].First {
+	if got := kinds(infos[0]); !slices.Equal(got, []library.ChangeKind{library.RecordsChanged}) || !infos[0].Live || infos[0].First {
 		t.Errorf("the newest version: %v %+v", got, infos[0])
 	}
 	if len(infos[1].Changes) != 0 || infos[1].First || infos[1].Live || infos[1].Report == nil {

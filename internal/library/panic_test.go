@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/progress"
 	"herbarium/internal/segment"
 )
 
@@ -19,11 +20,11 @@ func TestPublish_panic(t *testing.T) {
 	bug := func() { panic("bug") }
 	during := func(phase string) func(*library.Publication) {
 		return func(p *library.Publication) {
-			p.Progress = func(at segment.Progress) {
+			p.Progress = progress.New(func(at progress.Progress) {
 				if at.Phase == phase {
 					bug()
 				}
-			}
+			})
 		}
 	}
 	records := func(seq func(yield func(herb.Record, error) bool)) func(*library.Publication) {
@@ -50,7 +51,7 @@ func TestPublish_panic(t *testing.T) {
 			}
 			yield(herb.Record{}, nil) // a reader that breaks its promise
 		})},
-		{"reading", during(segment.PhaseReading)},
+		{"reading", during(library.PhaseIndexing)},
 		{"sorting", during(segment.PhaseSorting)},
 		{"before the examination", during(library.PhaseChecking)},
 	} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/progress"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
 )
@@ -24,21 +25,32 @@ type Publication struct {
 	Origins       []herb.Origin                 // source files, if they have paths
 	AllowBreaking bool                          // accept breaking changes and a primary key that is not unique
 	Check         bool                          // dry run: do everything except making the version live
-	Progress      func(segment.Progress)        // of segment.Create and of Phases; nil disables it
+	Progress      *progress.Reporter            // of Phases
 }
 
-// The phases of a publish after the version is built.
+// The phases of a publish, besides segment.PhaseSorting.
 const (
+	PhaseIndexing  = "indexing"  // reading the records; counts records
 	PhaseChecking  = "checking"  // verifying the version before it goes live
 	PhaseUploading = "uploading" // storing the file for all nodes; counts bytes
 )
 
-// Phases returns the phases of a publish after those of segment.Create.
+// Phases returns the phases of a publish.
 func (l *Library) Phases() []string {
+	phases := []string{PhaseIndexing, segment.PhaseSorting, PhaseChecking}
 	if l.shared() {
-		return []string{PhaseChecking, PhaseUploading}
+		phases = append(phases, PhaseUploading)
 	}
-	return []string{PhaseChecking}
+	return phases
+}
+
+// reportBuild reports the progress of segment.Create.
+func (p Publication) reportBuild(b segment.Progress) {
+	if b.Phase == segment.PhaseReading {
+		p.Progress.Update(PhaseIndexing, func(s *progress.Progress) { s.Records = b.Done })
+	} else {
+		p.Progress.Update(b.Phase, func(s *progress.Progress) { s.Done, s.Total = int64(b.Done), int64(b.Total) })
+	}
 }
 
 // Outcome is the result of a publication. After an error, it is as complete as possible.
@@ -72,7 +84,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 	defer lock.Close()
 	cells := newCellHash(d.Fields)
 	n, err := segment.Create(ctx, l.file(d.Version), d.Fields, withHash(p.Records, cells), segment.Options{
-		Progress: p.Progress,
+		Progress: p.reportBuild,
 		Memory:   l.opts.Memory,
 		FS:       l.opts.FS,
 	})
@@ -130,7 +142,7 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 			return out, nil, err
 		}
 		if l.shared() && d.File == nil {
-			if d.File, err = l.upload(ctx, d, p.Progress); err != nil {
+			if d.File, err = l.upload(ctx, d, p.Progress.Bytes(PhaseUploading)); err != nil {
 				return out, nil, err
 			}
 			out.Dataset = d
@@ -146,18 +158,16 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 // that do not depend on the live version.
 func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Dataset, cells *cellHash) (problems []Change, err error) {
 	defer herb.Recover(&err) // so that the file is removed, as after any other error
-	progress := func(records int) {
-		if p.Progress != nil {
-			p.Progress(segment.Progress{Phase: PhaseChecking, Done: records, Total: d.Records})
-		}
+	report := func(records int) {
+		p.Progress.Update(PhaseChecking, func(s *progress.Progress) { s.Done, s.Total = int64(records), int64(d.Records) })
 	}
-	progress(0)
+	report(0)
 	r, err := segment.Open(l.file(d.Version))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read back the written segment: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Release()) }()
-	if err := verifySegment(ctx, r, d.Fields, cells, d.Report, progress); err != nil {
+	if err := verifySegment(ctx, r, d.Fields, cells, d.Report, report); err != nil {
 		return nil, err
 	}
 	if d.Report, err = completeReport(d.Report, r, *d, cells.String()); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/progress"
 	"herbarium/internal/segment"
 )
 
@@ -27,12 +28,12 @@ func TestPublish_paused(t *testing.T) {
 	dir := childDir(t, pausedDir, "TestSweep_killed")
 	_, err := openLibrary(t, openDB(t, dir), library.Options{Dir: dir}).Publish(t.Context(), library.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil),
-		Progress: func(p segment.Progress) {
+		Progress: progress.New(func(p progress.Progress) {
 			if p.Phase == os.Getenv(pausedPhase) {
 				fmt.Println("paused")
 				time.Sleep(time.Hour) // without a timer, the runtime may report a deadlock and end the process
 			}
-		},
+		}),
 	})
 	t.Fatalf("the publish has ended: %v", err)
 }
@@ -41,7 +42,7 @@ func TestPublish_paused(t *testing.T) {
 // killed, again regardless of their age.
 func TestSweep_killed(t *testing.T) {
 	t.Parallel()
-	for _, phase := range []string{segment.PhaseReading, segment.PhaseSorting, library.PhaseChecking} {
+	for _, phase := range []string{library.PhaseIndexing, segment.PhaseSorting, library.PhaseChecking} {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
 			s := newSharedDir(t)
@@ -99,7 +100,7 @@ func TestSweep_during(t *testing.T) {
 	swept := map[string]bool{}
 	_, err := l.Publish(t.Context(), library.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil),
-		Progress: func(p segment.Progress) {
+		Progress: progress.New(func(p progress.Progress) {
 			if swept[p.Phase] {
 				return
 			}
@@ -107,7 +108,7 @@ func TestSweep_during(t *testing.T) {
 			if err := l.Sweep(t.Context()); err != nil {
 				t.Error(err)
 			}
-		},
+		}),
 	})
 	if err != nil || len(swept) != 3 {
 		t.Fatalf("swept in %v: %v", swept, err)

@@ -13,7 +13,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
-	"herbarium/internal/segment"
+	"herbarium/internal/progress"
 )
 
 // publication returns a publication with a number of records.
@@ -27,13 +27,13 @@ func TestPublish_uploads(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		n := c.node(t, nil)
 		var phases []string
-		var last segment.Progress
+		var last progress.Progress
 		p := publication(5)
-		p.Progress = func(s segment.Progress) {
+		p.Progress = progress.New(func(s progress.Progress) {
 			if last = s; !slices.Contains(phases, s.Phase) {
 				phases = append(phases, s.Phase)
 			}
-		}
+		})
 		c.bucket.set(only("put", func(x call) error {
 			if versions, err := c.db.Versions(t.Context()); err != nil || len(versions) > 0 {
 				t.Errorf("when the file is stored, %v are in the catalogue, %v", versions, err)
@@ -44,10 +44,10 @@ func TestPublish_uploads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := n.Phases(); !slices.Equal(want, phases[len(phases)-2:]) || want[1] != library.PhaseUploading {
-			t.Errorf("the last phases were %v; want %v", phases, want)
+		if want := n.Phases(); !slices.Equal(want, phases) || want[3] != library.PhaseUploading {
+			t.Errorf("the phases were %v; want %v", phases, want)
 		}
-		if size := int(out.Dataset.File.Size); last.Done != size || last.Total != size {
+		if size := out.Dataset.File.Size; last.Done != size || last.Total != size {
 			t.Errorf("the last progress was %+v of %d bytes", last, size)
 		}
 		wantFiles(t, n, out.Dataset)

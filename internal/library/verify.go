@@ -240,7 +240,7 @@ func checkExpectation(ctx context.Context, s query.Source, d herb.Dataset, e her
 		return err
 	}
 	if e.Total != nil && *e.Total != page.Total {
-		fail("expected %s records, found %s", herb.Count(*e.Total), herb.Count(page.Total))
+		fail("expected %s, found %s", herb.Plural(*e.Total, "record", "records"), herb.Count(page.Total))
 	}
 	if len(e.First) == 0 {
 		return nil

@@ -119,11 +119,11 @@ func compareVersions(s, t *Dataset) error {
 
 // firstDifference shows where two encoded entries begin to differ.
 func firstDifference(a, b string) string {
-	const before, most = 20, 60
+	const before, after = 20, 60
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {
 		i++
 	}
-	excerpt := func(s string) string { return strings.ToValidUTF8(s[max(0, i-before):min(len(s), i+most)], "") }
+	excerpt := func(s string) string { return strings.ToValidUTF8(s[max(0, i-before):min(len(s), i+after)], "") }
 	return fmt.Sprintf("…%s… in the source, …%s… in the target", excerpt(a), excerpt(b))
 }

@@ -19,9 +19,8 @@ type Entry interface {
 
 // Section describes a section of a backup.
 type Section struct {
-	Name  string
-	Since int          // first format version that has it
-	New   func() Entry // for decoding
+	Name string
+	New  func() Entry // for decoding
 }
 
 // The positions of Sections.
@@ -38,12 +37,12 @@ const (
 // declare an Entry, list it here, yield it in Snapshot.Entries and write it in loader.add.
 func Sections() []Section {
 	return []Section{
-		segments:        {"segments", 1, func() Entry { return &Segment{} }},
-		keys:            {"keys", 1, func() Entry { return &Key{} }},
-		plants:          {"plants", 1, func() Entry { return &Plant{} }},
-		idempotencyKeys: {"idempotency_keys", 1, func() Entry { return &IdempotencyKey{} }},
-		audit:           {"audit", 1, func() Entry { return &AuditEntry{} }},
-		datasets:        {"datasets", 1, func() Entry { return &Dataset{} }},
+		segments:        {"segments", func() Entry { return &Segment{} }},
+		keys:            {"keys", func() Entry { return &Key{} }},
+		plants:          {"plants", func() Entry { return &Plant{} }},
+		idempotencyKeys: {"idempotency_keys", func() Entry { return &IdempotencyKey{} }},
+		audit:           {"audit", func() Entry { return &AuditEntry{} }},
+		datasets:        {"datasets", func() Entry { return &Dataset{} }},
 	}
 }
 

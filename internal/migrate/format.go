@@ -12,7 +12,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"slices"
 	"time"
 
 	"herbarium/internal/herb"
@@ -128,7 +127,7 @@ func (d *decoder) readHeader(name string, value json.RawMessage) error {
 	if h.Format > FormatVersion {
 		return fmt.Errorf("format %d is newer than %d; restore the backup with herbarium %s or later", h.Format, FormatVersion, h.Program)
 	}
-	d.sections = slices.DeleteFunc(Sections(), func(s Section) bool { return s.Since > h.Format })
+	d.sections = Sections()
 	return nil
 }
 

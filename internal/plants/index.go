@@ -131,14 +131,11 @@ func describe(epoch string, plants int) herb.Dataset {
 
 // Snapshot is the plants at one moment. It must be released.
 type Snapshot struct {
-	dataset herb.Dataset
+	Dataset herb.Dataset // describes the plants
 	index   *Index
 	resets  int // of the index
 	union   segment.Union
 }
-
-// Description describes the plants of the snapshot as a dataset.
-func (s *Snapshot) Description() herb.Dataset { return s.dataset }
 
 // Acquire returns a snapshot of the current plants, which the caller must release. It waits while the index of a large log
 // is being built.
@@ -158,7 +155,7 @@ func (x *Index) snapshot() *Snapshot {
 		p.reader.Acquire() // succeeds, because the index has a reference
 		s.union.Segments = append(s.union.Segments, p.reader)
 	}
-	s.dataset = describe(x.epoch, s.union.Len())
+	s.Dataset = describe(x.epoch, s.union.Len())
 	return s
 }
 

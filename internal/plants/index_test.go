@@ -128,10 +128,10 @@ func wantPlants(t *testing.T, x *plants.Index, log *memoryLog) {
 		}
 		i++
 	}
-	if n := len(log.plants); i != n || stream.Total != n || s.Description().Records != n {
-		t.Errorf("%d plants, a total of %d and a description of %d; want %d", i, stream.Total, s.Description().Records, n)
+	if n := len(log.plants); i != n || stream.Total != n || s.Dataset.Records != n {
+		t.Errorf("%d plants, a total of %d and a description of %d; want %d", i, stream.Total, s.Dataset.Records, n)
 	}
-	if key := s.Description().PrimaryKey; !slices.Equal(key, []string{"id"}) {
+	if key := s.Dataset.PrimaryKey; !slices.Equal(key, []string{"id"}) {
 		t.Errorf("primary key %v", key)
 	}
 }

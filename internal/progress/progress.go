@@ -21,14 +21,14 @@ type Progress struct {
 
 // Left estimates the remaining time of the phase; 0 if unknown. The beginning of a phase is not representative.
 func (p Progress) Left() time.Duration {
-	const least = time.Second
-	if p.Elapsed < least || p.Done < p.Total/50 || p.Done <= 0 || p.Total <= p.Done {
+	const minElapsed = time.Second
+	if p.Elapsed < minElapsed || p.Done < p.Total/50 || p.Done <= 0 || p.Total <= p.Done {
 		return 0
 	}
 	return time.Duration(float64(p.Elapsed) / float64(p.Done) * float64(p.Total-p.Done))
 }
 
-// Reporter combines the reports of the phases of an operation. It is safe for concurrent use.
+// Reporter combines the reports of the phases of an operation. It is safe for concurrent use. A nil Reporter reports nothing.
 type Reporter struct {
 	report  func(Progress)
 	phases  []string
@@ -40,13 +40,16 @@ type Reporter struct {
 // New returns a reporter that calls report from one goroutine at a time; nil disables reporting.
 func New(report func(Progress), phases ...string) *Reporter {
 	if report == nil {
-		report = func(Progress) {}
+		return nil
 	}
 	return &Reporter{report: report, phases: phases}
 }
 
 // Update changes the progress of a phase and reports it. It begins the phase if it is not the current one.
 func (r *Reporter) Update(phase string, change func(*Progress)) {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.current.Phase != phase {

@@ -17,7 +17,6 @@ import (
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/library"
 	"herbarium/internal/progress"
-	"herbarium/internal/segment"
 )
 
 // Publisher publishes sources to a library.
@@ -57,11 +56,10 @@ type Result struct {
 	Warnings   []string // notes about the source that do not prevent publishing
 }
 
-// Phases of a publish before segment.PhaseSorting.
+// Phases of a publish before those of the library.
 const (
 	phaseRead  = "reading the source"
 	phaseInfer = "inferring types" // only if it cannot be done while reading
-	phaseIndex = "indexing"        // segment.PhaseReading
 )
 
 // Publish reads a source and makes it live, unless it has not changed since it was last published. An error with
@@ -74,8 +72,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	defer herb.Recover(&err)
 	defer s.Release()
-	phases := append([]string{phaseRead, phaseIndex, segment.PhaseSorting}, p.Library.Phases()...)
-	steps := progress.New(opts.Progress, phases...)
+	steps := progress.New(opts.Progress, append([]string{phaseRead}, p.Library.Phases()...)...)
 	reading := steps.Bytes(phaseRead)
 	read := ingest.Options{
 		Temp:      p.Data,
@@ -108,7 +105,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 			return Result{Outcome: unchanged, Unchanged: err == nil, RolledBack: version}, err
 		}
 	}
-	reading = steps.Bytes(phaseIndex)
+	reading = steps.Bytes(library.PhaseIndexing)
 	out, err := p.Library.Publish(ctx, library.Publication{
 		Dataset:       t.Dataset(),
 		Records:       t.Records(ctx),
@@ -117,7 +114,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Origins:       originsOf(s),
 		AllowBreaking: opts.AllowBreaking,
 		Check:         opts.Check,
-		Progress:      func(b segment.Progress) { reportBuild(steps, b) },
+		Progress:      steps,
 	})
 	return Result{Outcome: out, Warnings: t.Warnings()}, err
 }
@@ -133,17 +130,6 @@ func (p *Publisher) rolledBack(ctx context.Context, live herb.Dataset, hash stri
 		return "", err
 	}
 	return history[0].Version, nil
-}
-
-// reportBuild reports the progress of segment.Create and the library. The bytes read are reported by the reader of the file.
-func reportBuild(steps *progress.Reporter, b segment.Progress) {
-	if b.Phase == segment.PhaseReading {
-		steps.Update(phaseIndex, func(p *progress.Progress) { p.Records = b.Done })
-		return
-	}
-	steps.Update(b.Phase, func(p *progress.Progress) {
-		p.Done, p.Total, p.Bytes = int64(b.Done), int64(b.Total), b.Phase == library.PhaseUploading
-	})
 }
 
 // originsOf returns the files that a source reads. Inline records and standard input have none.

@@ -74,8 +74,8 @@ type watchedSource struct {
 	busy    bool // it is being published
 }
 
-// Watch returns a watcher of the sources in files and folders. It takes their current state as published, so call it before you
-// publish found, the result of the first discovery, and call Run afterwards: changes in between are then noticed.
+// Watch returns a watcher of the sources in files and folders. It takes the current state of the sources in found, the result of the
+// first discovery, as published. So call it before you publish them, and call Run afterwards: changes in between are then noticed.
 func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.Set) *Watcher {
 	w := &Watcher{
 		publisher: p, publish: p.republish, finder: finder, paths: paths, wake: make(chan struct{}, 1),
@@ -87,7 +87,7 @@ func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.
 	for _, err := range found.Errors { // recorded by PublishFound
 		w.errors[err.Error()] = true
 	}
-	for _, s := range w.discover().Sources {
+	for _, s := range found.Sources {
 		w.sources[keyOf(s)] = &watchedSource{Source: s, current: fingerprintOf(s)}
 	}
 	return w

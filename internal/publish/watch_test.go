@@ -13,7 +13,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
-	"herbarium/internal/ingest/source"
 )
 
 // fixture is a watched folder.
@@ -50,7 +49,8 @@ func start(t *testing.T, files map[string]string, adjust func(*fixture, *Watcher
 		s.write(t, name, content)
 	}
 	p := &Publisher{Store: quietStore{cleared: s.gone}, Log: slog.New(slog.DiscardHandler)}
-	w := p.Watch(discover.New(discover.Options{Formats: ingest.Formats()}), []string{s.dir}, source.Set{})
+	finder, paths := discover.New(discover.Options{Formats: ingest.Formats()}), []string{s.dir}
+	w := p.Watch(finder, paths, finder.Discover(t.Context(), paths))
 	w.intervals = intervals{settle: 30 * time.Millisecond, writingSettle: time.Hour, poll: 5 * time.Millisecond, rescan: time.Hour, retry: time.Millisecond}
 	w.publish = func(_ context.Context, src ingest.Source) bool {
 		b, err := os.ReadFile(src.Path)

@@ -159,12 +159,16 @@ func selectVersions(ctx context.Context, tx Tx, where string, args ...any) ([]Da
 		err = rows.Scan(&d.Ref.Namespace, &d.Ref.Name, &d.Live)
 		return d, err
 	}, "SELECT namespace, name, live FROM datasets "+where+" ORDER BY namespace, name", args...)
-	for i := range all {
-		d := &all[i]
-		if d.Versions, err = collect(ctx, tx, scanDataset, "SELECT "+versionColumns+
-			" FROM versions WHERE namespace = ? AND name = ? ORDER BY added", d.Ref.Namespace, d.Ref.Name); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
+	}
+	versions, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+" FROM versions "+where+" ORDER BY added", args...)
+	ofDataset := map[herb.Ref][]herb.Dataset{}
+	for _, v := range versions {
+		ofDataset[v.Ref] = append(ofDataset[v.Ref], v)
+	}
+	for i, d := range all {
+		all[i].Versions = ofDataset[d.Ref]
 	}
 	return all, err
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
+// TakeLock is the statement with which a node waits while another one migrates the schema.
+const TakeLock = takeLock
+
 // OpenTraced is Open with a tracer of all statements.
 func OpenTraced(ctx context.Context, address string, o Options, tracer pgx.QueryTracer) (*Store, error) {
 	o = o.withDefaults()
@@ -26,9 +29,6 @@ func MigrateTo(ctx context.Context, address string, version int64) error {
 	}
 	db := stdlib.OpenDB(*config)
 	defer func() { _ = db.Close() }()
-	if err := prepare(ctx, db); err != nil {
-		return err
-	}
 	return apply(ctx, db, version)
 }
 

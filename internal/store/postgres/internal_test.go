@@ -96,7 +96,7 @@ func TestRetry(t *testing.T) {
 		{reported(queryCanceled), 1, herb.CodeUnavailable},
 		{reported("53300"), 1, herb.CodeUnavailable}, // too many connections
 		{&uncertainError{io.EOF}, 1, herb.CodeUnavailable},
-		{reported(uniqueViolation), 1, herb.CodeInternal},
+		{reported("23505"), 1, herb.CodeInternal},
 		{reported("28P01"), 1, herb.CodeInternal}, // the password is wrong
 		{herb.Errorf(herb.CodeNotFound, "no"), 1, herb.CodeNotFound},
 		{store.ErrSuperseded, 1, herb.CodeInternal},
@@ -126,7 +126,7 @@ func TestCommitError(t *testing.T) {
 	}{
 		{nil, false},
 		{reported(serializationFailure), false},
-		{reported(uniqueViolation), false},
+		{reported("23505"), false},
 		{reported("57P01"), true}, // also reported after a commit that waited for a standby
 		{reported(queryCanceled), true},
 		{io.EOF, true},

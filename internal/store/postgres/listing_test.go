@@ -36,8 +36,8 @@ func TestListPlants_oneStatement(t *testing.T) {
 		before := counter.n.Load()
 		snapshot, err := x.Acquire(t.Context())
 		check(t, err)
-		if n := counter.n.Load() - before; id > 0 && n != 1 || snapshot.Description().Records != int(id)+1 {
-			t.Errorf("%d statements for a listing of %d plants", n, snapshot.Description().Records)
+		if n := counter.n.Load() - before; id > 0 && n != 1 || snapshot.Dataset.Records != int(id)+1 {
+			t.Errorf("%d statements for a listing of %d plants", n, snapshot.Dataset.Records)
 		}
 		snapshot.Release()
 	}

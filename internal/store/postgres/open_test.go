@@ -44,10 +44,8 @@ func TestOpen_concurrent(t *testing.T) {
 func TestOpen_waits(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
-	run(t, address, "CREATE TABLE migrations_lock (one integer PRIMARY KEY, needs bigint NOT NULL)")
-	run(t, address, "INSERT INTO migrations_lock VALUES (1, 0)")
 	other := connect(t, address)
-	for _, statement := range []string{"BEGIN", "SELECT 1 FROM migrations_lock FOR UPDATE"} {
+	for _, statement := range []string{"BEGIN", postgres.TakeLock} {
 		if _, err := other.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}

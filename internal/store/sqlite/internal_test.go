@@ -38,7 +38,7 @@ func TestSettings(t *testing.T) {
 		{"writer", s.writer, "journal_mode", "wal"},
 		{"writer", s.writer, "synchronous", "2"}, // full
 		{"writer", s.writer, "foreign_keys", "1"},
-		{"writer", s.writer, "busy_timeout", "5000"},
+		{"writer", s.writer, "busy_timeout", "0"}, // writes wait in Go
 		{"reader", s.reader, "journal_mode", "wal"},
 		{"reader", s.reader, "query_only", "1"},
 		{"reader", s.reader, "busy_timeout", "5000"},

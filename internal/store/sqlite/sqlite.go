@@ -25,7 +25,7 @@ import (
 
 // Options configures a Store. The zero value suits a server.
 type Options struct {
-	BusyTimeout time.Duration    // how long to wait for a write lock of another process; 0 means busyTimeout
+	BusyTimeout time.Duration    // how long to wait for a lock of another process; 0 means busyTimeout
 	Now         func() time.Time // nil means time.Now
 }
 
@@ -39,7 +39,7 @@ type Store struct {
 	store.Tables
 	writer, reader *sql.DB
 
-	now         func() time.Time
+	options     Options
 	writeFailed atomic.Bool // the last write failed because of the disk
 }
 
@@ -52,22 +52,21 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("creating the database: %w", err)
 	}
-	s := &Store{now: o.Now}
+	s := &Store{options: o}
 	s.Tables = store.NewTables(s.read, s.write)
 	defer func() {
 		if err != nil {
 			err = errors.Join(mapError("opening the database "+path, err), s.Close())
 		}
 	}()
-	if s.writer, err = connect(path, o.BusyTimeout, url.Values{"_txlock": {"immediate"}}); err != nil {
+	if s.writer, err = connect(path, 0, url.Values{"_txlock": {"immediate"}}); err != nil {
 		return nil, err
 	}
 	s.writer.SetMaxOpenConns(1)
-	if err := useWAL(ctx, s.writer, o.BusyTimeout); err != nil {
-		return nil, err
-	}
-	if err := migrate(ctx, s.writer); err != nil {
-		return nil, err
+	for _, prepare := range []func(context.Context, *sql.DB) error{useWAL, migrate} {
+		if err := s.awaitLock(ctx, func() error { return prepare(ctx, s.writer) }); err != nil {
+			return nil, err
+		}
 	}
 	if s.reader, err = connect(path, o.BusyTimeout, url.Values{"_pragma": {"query_only(1)", "cache_size(-2048)"}}); err != nil {
 		return nil, err
@@ -115,26 +114,30 @@ func connect(path string, busyTimeout time.Duration, more url.Values) (*sql.DB, 
 	return sql.OpenDB(connector), nil
 }
 
-// useWAL enables the write-ahead log, so that readers and the writer do not block each other. SQLite does not wait for
-// another process that does the same, so useWAL retries.
-func useWAL(ctx context.Context, db *sql.DB, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+// useWAL enables the write-ahead log, so that readers and the writer do not block each other.
+func useWAL(ctx context.Context, db *sql.DB) error {
+	var mode string
+	err := db.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+	if err == nil && mode != "wal" {
+		err = fmt.Errorf("the journal mode is %q and cannot be changed to wal; put the database on a local disk", mode)
+	}
+	return err
+}
+
+// awaitLock calls do until it does not fail because of a lock of another process, for up to BusyTimeout. SQLite would check the lock
+// only every 100 ms, so that a process that writes continuously, with short breaks, could keep others from writing at all.
+func (s *Store) awaitLock(ctx context.Context, do func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, s.options.BusyTimeout)
 	defer cancel()
 	for {
-		var mode string
-		err := db.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
-		switch {
-		case err == nil && mode == "wal":
-			return nil
-		case err == nil:
-			return fmt.Errorf("the journal mode is %q and cannot be changed to wal; put the database on a local disk", mode)
-		case !isBusy(err):
+		err := do()
+		if !isBusy(err) {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(10 * time.Millisecond):
+		case <-time.After(time.Millisecond):
 		}
 	}
 }
@@ -182,7 +185,7 @@ func Quiesce(ctx context.Context, path string) error {
 func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error) {
 	var b store.Batch
 	if err := s.write(ctx, "creating plants", func(ctx context.Context, tx store.Tx) (err error) {
-		b, err = store.CreatePlants(ctx, tx, creations, s.now(), "")
+		b, err = store.CreatePlants(ctx, tx, creations, s.options.Now(), "")
 		return err
 	}); err != nil {
 		return nil, err
@@ -199,7 +202,7 @@ func (s *Store) ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, 
 // write runs do in a transaction that holds the write lock from its start. When it returns nil, the changes are committed
 // and synced.
 func (s *Store) write(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
-	err := inTx(ctx, s.writer, func(tx *sql.Tx) error { return do(ctx, tx) })
+	err := s.awaitLock(ctx, func() error { return inTx(ctx, s.writer, func(tx *sql.Tx) error { return do(ctx, tx) }) })
 	if err == nil || diskFault(err) != "" { // other errors do not concern the disk
 		s.writeFailed.Store(err != nil)
 	}

@@ -165,6 +165,42 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// TestBusy_continuously holds the write lock nearly all the time, as a process does that writes continuously: others still get it.
+func TestBusy_continuously(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "herbarium.db")
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	programtest.CloseAfter(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	held, ended := make(chan struct{}), make(chan error, 1)
+	started := sync.OnceFunc(func() { close(held) })
+	go func() {
+		conn, err := raw(t, path).Conn(t.Context())
+		for err == nil && ctx.Err() == nil {
+			if _, busy := conn.ExecContext(t.Context(), "BEGIN IMMEDIATE"); busy != nil {
+				continue // the other process has the lock for a moment
+			}
+			started()
+			_, err = conn.ExecContext(t.Context(), "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) "+
+				"SELECT count(*) FROM n; ROLLBACK")
+		}
+		ended <- errors.Join(err, conn.Close())
+	}()
+	<-held
+	for id := range int64(20) {
+		if _, err := s.CreatePlants(t.Context(), fern(id)); err != nil {
+			t.Error(err)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPing_closed(t *testing.T) {
 	t.Parallel()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "herbarium.db"), sqlite.Options{})
