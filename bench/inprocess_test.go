@@ -148,7 +148,7 @@ func open(tb testing.TB, path string) (*segment.Reader, []herb.Field) {
 	tb.Helper()
 	table, err := ingest.Inspect(tb.Context(), ingest.Source{Path: path}, ingest.Options{})
 	check(tb, err)
-	fields := table.Dataset().Fields
+	fields := table.Dataset.Fields
 	file := filepath.Join(tb.TempDir(), "bench.segment")
 	_, err = segment.Create(tb.Context(), file, fields, table.Records(tb.Context()), segment.Options{})
 	check(tb, err)

@@ -84,7 +84,7 @@ func TestFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(gen.Fields(), table.Dataset().Fields); diff != "" {
+	if diff := cmp.Diff(gen.Fields(), table.Dataset.Fields); diff != "" {
 		t.Errorf("fields (-want +inferred):\n%s", diff)
 	}
 }

@@ -119,7 +119,7 @@ func TestReconcile_faults(t *testing.T) {
 					}
 					n++
 				}
-				return table.dataset.Report.Reconcile(listing)
+				return table.Dataset.Report.Reconcile(listing)
 			}()
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v; want %q", err, c.want)

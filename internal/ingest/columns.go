@@ -173,9 +173,12 @@ func checkUnmatched(fields []FieldSetting, columns []string, pick []int, taken [
 	return notes, nil
 }
 
-// similarColumns returns a hint for fields without a column whose name is similar to that of a column without a field.
+// similarColumns returns a hint for fields without a column whose name is similar to that of a column without a field. It compares
+// few fields and only the start of their names: comparing thousands of long names with each other takes hours.
 func similarColumns(absent, hidden []string) (hint string) {
-	for _, name := range absent {
+	const maxHints = 50
+	for _, name := range absent[:min(len(absent), maxHints)] {
+		name = rows.Clip(name)
 		if c, ok := text.Closest(name, hidden); ok {
 			hint += fmt.Sprintf("; is %q the column %q?", name, c)
 		}

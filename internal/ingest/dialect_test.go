@@ -196,10 +196,10 @@ func TestParts(t *testing.T) {
 			t.Errorf("%s: rows (-want +got):\n%s", tt.name, diff)
 		}
 		found := inspect(t, tt.src)
-		if lines := found.Source().Dialect.CommentRows; lines != nil {
+		if lines := found.Source.Dialect.CommentRows; lines != nil {
 			t.Errorf("%s: lines %v of the first file would be skipped in all", tt.name, lines)
 		}
-		hash := found.Dataset().Source
+		hash := found.Dataset.Source
 		if hashes[hash] != "" {
 			t.Errorf("%s has the hash of %q", tt.name, hashes[hash])
 		}

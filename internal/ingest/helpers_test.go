@@ -57,13 +57,13 @@ func read(t testing.TB, src ingest.Source) (got table, warnings []string, err er
 		return nil, nil, err
 	}
 	got = table{nil}
-	for _, f := range found.Dataset().Fields {
+	for _, f := range found.Dataset.Fields {
 		got[0] = append(got[0], f.Name)
 	}
 	for _, r := range recordsOf(t, found) {
 		got = append(got, r)
 	}
-	return got, found.Warnings(), found.Close()
+	return got, found.Dataset.Report.Notes, found.Close()
 }
 
 func recordsOf(t testing.TB, found *ingest.Table) (records []herb.Record) {
@@ -74,7 +74,7 @@ func recordsOf(t testing.TB, found *ingest.Table) (records []herb.Record) {
 		}
 		records = append(records, r)
 	}
-	if n := found.Dataset().Records; n != len(records) {
+	if n := found.Dataset.Records; n != len(records) {
 		t.Errorf("got %d records, counted %d", len(records), n)
 	}
 	return records

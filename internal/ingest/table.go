@@ -60,8 +60,8 @@ type Options struct {
 
 // Table is a source that has been read. The caller closes it.
 type Table struct {
-	src      Source // with the format and the options that were detected
-	dataset  herb.Dataset
+	Source   Source       // with the format and the options that were detected
+	Dataset  herb.Dataset // without Version and Published, which the publisher sets; notes for the publisher are in its report
 	view     *view
 	spill    *spill
 	progress func(read, size int64)
@@ -111,7 +111,7 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 		Fields: fields, Records: v.profiler.Rows(), Source: hash, Details: about,
 	}
 	p.src.Format, p.src.Dialect = p.format.Name, p.detected
-	return &Table{src: p.src, dataset: d, view: v, spill: p.spill, progress: p.opts.Progress}, nil
+	return &Table{Source: p.src, Dataset: d, view: v, spill: p.spill, progress: p.opts.Progress}, nil
 }
 
 func describeFormat(name string, o rows.Options) string {
@@ -154,7 +154,7 @@ func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
 func requireField(fields []herb.Field, name, setting, kind string, isKind func(herb.Field) bool) error {
 	var names []string
 	for _, f := range fields {
-		if isKind(f) {
+		if name != "" && isKind(f) {
 			names = append(names, f.Name)
 		}
 	}
@@ -163,19 +163,6 @@ func requireField(fields []herb.Field, name, setting, kind string, isKind func(h
 	}
 	return noSuch(setting, kind, name, names)
 }
-
-// Dataset describes the table. Version and Published are for the publisher to set.
-func (t *Table) Dataset() herb.Dataset {
-	d := t.dataset
-	d.Fields = slices.Clone(d.Fields)
-	return d
-}
-
-// Warnings returns notes for the publisher that do not prevent publication.
-func (t *Table) Warnings() []string { return slices.Clone(t.dataset.Report.Notes) }
-
-// Source returns the source with the format and the options that were detected.
-func (t *Table) Source() Source { return t.src }
 
 func (t *Table) Close() error { return t.spill.Close() }
 

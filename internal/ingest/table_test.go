@@ -41,7 +41,7 @@ func TestGolden(t *testing.T) {
 		t.Run(filepath.Base(src.Path), func(t *testing.T) {
 			t.Parallel()
 			table := inspect(t, src)
-			d := table.Dataset()
+			d := table.Dataset
 			var b bytes.Buffer
 			for _, f := range d.Fields {
 				fmt.Fprintf(&b, "%s: %s", f.Name, f.Type)
@@ -98,7 +98,7 @@ func TestHash(t *testing.T) {
 	base := ingest.Source{Ref: herb.Ref{Namespace: "n", Name: "d"}, Path: writeFile(t, dir, "a.csv", content)}
 	hash := func(s ingest.Source) string {
 		t.Helper()
-		d := inspect(t, s).Dataset()
+		d := inspect(t, s).Dataset
 		for size, want := range map[int64]string{d.Report.Bytes: d.Source, d.Report.Bytes + 1: ""} {
 			if got, err := ingest.Hash(t.Context(), s, size, ingest.Options{}); err != nil || got != want {
 				t.Errorf("Hash of %s for %d bytes = %q, %v; want %q", s.Path, size, got, err, want)

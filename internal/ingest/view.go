@@ -31,7 +31,7 @@ type view struct {
 }
 
 type exposedField struct {
-	FieldSetting
+	*FieldSetting
 	column  int // may exceed the columns of a table without records, in which nothing says what the columns are
 	profile *profile.Field
 }
@@ -45,8 +45,9 @@ type condition struct {
 func (v *view) resolve(src Source, columns []string, keyed bool) error {
 	v.columns, v.notes = columns, slices.Clone(src.Notes)
 	if len(src.Fields) == 0 {
-		for _, name := range columns {
-			src.Fields = append(src.Fields, FieldSetting{Name: name, From: name})
+		src.Fields = make([]FieldSetting, len(columns))
+		for i, name := range columns {
+			src.Fields[i] = FieldSetting{Name: name, From: name}
 		}
 	}
 	pick, notes, err := match(src, columns, keyed)
@@ -54,8 +55,9 @@ func (v *view) resolve(src Source, columns []string, keyed bool) error {
 		return err
 	}
 	v.notes = append(v.notes, notes...)
-	for k, f := range src.Fields {
-		column := pick[k]
+	v.fields = make([]exposedField, 0, len(src.Fields))
+	for k := range src.Fields {
+		f, column := &src.Fields[k], pick[k]
 		if column < 0 && len(columns) > 0 {
 			continue
 		} else if column < 0 {
@@ -93,7 +95,7 @@ func (v *view) resolve(src Source, columns []string, keyed bool) error {
 	return nil
 }
 
-func fieldError(f FieldSetting, err error) error {
+func fieldError(f *FieldSetting, err error) error {
 	return source.Located(fmt.Sprintf("field %q", f.Name), err)
 }
 
@@ -170,6 +172,7 @@ func (v *view) certify(source []herb.ColumnCells) error {
 
 // describe returns the fields and the reports of their columns, after the last row. columns are those of the files.
 func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []herb.ColumnReport, err error) {
+	fields, reports = make([]herb.Field, 0, len(v.fields)), make([]herb.ColumnReport, 0, len(v.fields))
 	for _, s := range v.fields {
 		name, stated, cells := s.Column(), rows.Column{}, herb.ColumnCells{}
 		if s.column < len(v.columns) {

@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -89,7 +90,7 @@ func TestNarrowed(t *testing.T) {
 				t.Errorf("records (-want +got):\n%s", diff)
 			}
 			var types []string
-			for _, f := range table.Dataset().Fields {
+			for _, f := range table.Dataset.Fields {
 				types = append(types, string(f.Type))
 			}
 			if got := strings.Join(types, " "); got != tt.types {
@@ -135,13 +136,13 @@ func TestDetails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := table.Dataset().Details
+			got := table.Dataset.Details
 			got.Report = nil
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("details (-want +got):\n%s", diff)
 			}
 			warnings := append([]string{`field "day" has a weight that has no effect, because it is not searchable`}, tt.warnings...)
-			if diff := cmp.Diff(warnings, table.Warnings()); diff != "" {
+			if diff := cmp.Diff(warnings, table.Dataset.Report.Notes); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 		})
@@ -173,10 +174,10 @@ func TestReport(t *testing.T) {
 			},
 		},
 		Hidden:      []string{"secret"},
-		Notes:       table.Warnings(),
+		Notes:       table.Dataset.Report.Notes,
 		SourceCells: &herb.SourceCells{Total: 11, Hidden: 3},
 	}
-	if diff := cmp.Diff(want, table.Dataset().Report, cmpopts.IgnoreTypes(herb.ColumnCells{})); diff != "" {
+	if diff := cmp.Diff(want, table.Dataset.Report, cmpopts.IgnoreTypes(herb.ColumnCells{})); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
 	}
 }
@@ -184,8 +185,32 @@ func TestReport(t *testing.T) {
 func TestReport_json(t *testing.T) {
 	t.Parallel()
 	src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.json", "[{\"a\":1},\n{\"a\":\"n/a\",\"b\":2}]")}
-	got := inspect(t, src).Dataset().Report
+	got := inspect(t, src).Dataset.Report
 	if got.Format != "json" || got.Rows != 2 || got.Columns[1].Empty != 1 || !strings.Contains(got.Columns[0].Evidence, `"n/a" (record 2, line 2)`) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestReport_similar checks that only some of many fields without a column are compared with the columns.
+func TestReport_similar(t *testing.T) {
+	t.Parallel()
+	columns, fields := []string{"id"}, []ingest.FieldSetting{{Name: "id", Optional: true}}
+	for i := 100; i < 200; i++ {
+		columns = append(columns, fmt.Sprint("price ", i))
+		fields = append(fields, ingest.FieldSetting{Name: fmt.Sprint("prize ", i), Optional: true})
+	}
+	src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", strings.Join(columns, ",")+"\n1\n"), Fields: fields}
+	notes := strings.Join(inspect(t, src).Dataset.Report.Notes, "\n")
+	if n := strings.Count(notes, `is "prize 1`); n != 50 || !strings.Contains(notes, `is "prize 100" the column "price 100"?`) {
+		t.Errorf("got %d hints: %s", n, notes)
+	}
+}
+
+// TestReport_empty checks that a table without columns has an empty list of them, which JSON does not write as null.
+func TestReport_empty(t *testing.T) {
+	t.Parallel()
+	src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.json", "[]")}
+	if got := inspect(t, src).Dataset.Report.Columns; got == nil || len(got) > 0 {
+		t.Errorf("got %#v", got)
 	}
 }

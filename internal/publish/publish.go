@@ -96,7 +96,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		return Result{}, err
 	}
 	defer t.Close()
-	hash := t.Dataset().Source
+	hash := t.Dataset.Source
 	if hash == live.Source {
 		return Result{Outcome: unchanged, Unchanged: true}, nil
 	}
@@ -107,7 +107,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	reading = steps.Bytes(library.PhaseIndexing)
 	out, err := p.Library.Publish(ctx, library.Publication{
-		Dataset:       t.Dataset(),
+		Dataset:       t.Dataset,
 		Records:       t.Records(ctx),
 		Expectations:  s.Expectations,
 		AccessSet:     s.AccessSet,
@@ -116,7 +116,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Check:         opts.Check,
 		Progress:      steps,
 	})
-	return Result{Outcome: out, Warnings: t.Warnings()}, err
+	return Result{Outcome: out, Warnings: t.Dataset.Report.Notes}, err
 }
 
 // rolledBack returns the newest version of a dataset if it was built from the source with a hash, or "". As it is not the live

@@ -162,15 +162,14 @@ func (p *descriptor) read(in file.Dir) error {
 }
 
 func (p *descriptor) readHeader(root node) {
-	root.member("name").assign(&p.namespace)
+	p.notes = root.bind([]binding{{"name", &p.namespace}}, "title", "description", "resources", own)
 	if p.namespace == "" {
 		abs, err := filepath.Abs(p.folder)
 		root.record(err)
 		p.namespace = filepath.Base(abs)
 	}
-	p.notes = root.typos("package")
 	root.checkPlacement(own)
-	root.member(own).bindAll([]binding{{"access", func(n node) { p.access = readAccess(n) }}})
+	root.member(own).bindOwn([]binding{{"access", func(n node) { p.access = readAccess(n) }}})
 	p.members = root.without("resources")
 }
 
@@ -179,15 +178,16 @@ func (p *descriptor) resource(n node, position int) source.Source {
 	if !n.isObject() {
 		return s
 	}
-	s.Notes = slices.Concat(p.notes, n.typos("resource"))
+	name := ""
+	notes := n.bind([]binding{{"name", &name}}, "path", "url", "data", "title", "description", "format", "mediatype", "encoding",
+		"compression", "type", "profile", "schema", "dialect", "layout", own)
+	s.Notes = slices.Concat(p.notes, notes)
 	for _, read := range []func(*source.Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
 		if read(&s, n); p.err != nil {
 			return s
 		}
 	}
 	s.Title, s.Description = n.annotation("title"), n.annotation("description")
-	name := ""
-	n.member("name").assign(&name)
 	if name == "" && s.Input == nil {
 		name = source.Stem(s.Path)
 	}
@@ -224,10 +224,7 @@ func (p *descriptor) readLocation(s *source.Source, n node) {
 		p.readInline(s, n, data)
 		return
 	}
-	path := n.member("path")
-	if path.value == nil { // its name in early editions
-		path = n.member("url")
-	}
+	path := n.either("path", "url")
 	written := path.texts()
 	if len(written) == 0 || written[0] == "" {
 		n.fail("has no path; set it to the file, relative to the descriptor%s", n.misspelled("path"))
@@ -318,7 +315,7 @@ func (p *descriptor) findFile(n node) string {
 // format returns the format of a resource: by its member "format", its media type or its extension, in this order.
 func (p *descriptor) format(s *source.Source, n node, path string) string {
 	var declared, media, compression string
-	bind(n.member, []binding{{"format", &declared}, {"mediatype", &media}, {"compression", &compression}})
+	n.assignAll([]binding{{"format", &declared}, {"mediatype", &media}, {"compression", &compression}})
 	checkCompression(n, compression, path)
 	known := strings.Join(source.FormatNames(p.formats), ", ")
 	candidates := []string{declared, media, strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")}

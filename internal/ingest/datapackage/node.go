@@ -43,6 +43,14 @@ func (n node) member(name string) node {
 	return node{where, o[name], n.err}
 }
 
+// either returns the member with one of two names: that of the standard, or that of early editions.
+func (n node) either(name, early string) node {
+	if m := n.member(early); n.member(name).value == nil && m.value != nil {
+		return m
+	}
+	return n.member(name)
+}
+
 // names returns the names of the members of an object, sorted.
 func (n node) names() []string {
 	o, _ := n.value.(object)
@@ -107,15 +115,17 @@ func (n node) integer(low, high int) int {
 func (n node) char() byte {
 	s, ok := n.value.(string)
 	switch {
-	case ok && s == "":
-		return 0
+	case !ok:
+		n.fail("must be one ASCII character, in quotes")
+	case s == "":
 	case strings.EqualFold(s, "tab") || s == `\t`:
 		return '\t'
 	case len(s) != 1 || s[0] >= 0x80 || s[0] == '\n' || s[0] == '\r' || s[0] == 0:
-		n.fail("is %s; it must be one ASCII character", rows.Clip(fmt.Sprintf("%#v", n.value)))
-		return 0
+		n.fail("is %q; it must be one ASCII character", rows.Clip(s))
+	default:
+		return s[0]
 	}
-	return s[0]
+	return 0
 }
 
 // list returns the elements of a value that must be a list.
@@ -159,28 +169,50 @@ type binding struct {
 	to   any
 }
 
-func bind(lookup func(name string) node, bindings []binding) {
-	for _, b := range bindings {
-		lookup(b.name).assign(b.to)
-	}
-}
-
-// bindAll assigns the members of an object that only Herbarium defines, so that unknown members are errors.
-func (n node) bindAll(bindings []binding) {
+// bindOwn assigns the members of an object that only Herbarium defines, so that unknown members are errors.
+func (n node) bindOwn(bindings []binding) {
 	if n.value == nil || !n.isObject() {
 		return
 	}
-	var known []string
-	for _, b := range bindings {
-		known = append(known, b.name)
-	}
+	known := n.assignAll(bindings)
 	for _, name := range n.names() {
 		if !slices.Contains(known, name) {
 			n.fail("has an unknown member %s", suggestion(name, "members", known))
 		}
 	}
-	bind(n.member, bindings)
 }
+
+// bind assigns the members of an object of the standard; others are members that are read elsewhere. Everyone may add members,
+// so an unknown one is no error, but one that differs in one letter from these is probably misspelled: notes say so. A misspelled
+// member with Herbarium's own settings is an error: without it, a dataset that should require a key would be open.
+func (n node) bind(bindings []binding, others ...string) (notes []string) {
+	known := append(others, n.assignAll(bindings)...)
+	for _, name := range n.names() {
+		if slices.Contains(known, name) || name == "scheme" || name == "$schema" { // the standard has these beside schema
+			continue
+		}
+		switch meant := similar(name, known); {
+		case meant == "" || n.member(meant).value != nil:
+		case meant == own:
+			n.fail("has an unknown member %q; did you mean %q?", rows.Clip(name), meant)
+		default:
+			notes = append(notes, n.errorf("has an unknown member %q, which has no effect; did you mean %q?", rows.Clip(name), meant).Error())
+		}
+	}
+	return notes
+}
+
+// assignAll assigns members and returns their names.
+func (n node) assignAll(bindings []binding) (names []string) {
+	for _, b := range bindings {
+		n.member(b.name).assign(b.to)
+		names = append(names, b.name)
+	}
+	return names
+}
+
+// own is the name of the member with Herbarium's own settings.
+const own = "herbarium"
 
 // assign assigns the value to a variable, unless it is absent.
 func (n node) assign(to any) {
@@ -207,6 +239,7 @@ func (n node) assign(to any) {
 			*to = n.texts()
 		}
 	case *[]int:
+		*to = nil
 		for _, item := range n.items() {
 			*to = append(*to, item.integer(1, maxLine))
 		}
@@ -232,42 +265,6 @@ func (n node) checkPlacement(right string) {
 func suggestion(name, kind string, valid []string) string {
 	name = rows.Clip(name)
 	return fmt.Sprintf("%q%s valid %s: %s", name, text.Suggestion(name, valid), kind, strings.Join(valid, ", "))
-}
-
-// knownMembers returns the members of a package, a resource, a schema, a field or a dialect that have an effect. Everyone may
-// add others, so an unknown member is no error, but one that differs in one letter from these is probably misspelled.
-func knownMembers(of string) []string {
-	return map[string][]string{
-		"package": {"name", "title", "description", "resources", own},
-		"resource": {"name", "path", "url", "data", "title", "description", "format", "mediatype", "encoding", "compression", "type",
-			"profile", "schema", "dialect", "layout", own},
-		"schema": {"fields", "primaryKey", "missingValues", "fieldsMatch"},
-		"field": {"name", "id", "title", "label", "description", "type", "format", "decimalChar", "groupChar", "bareNumber", "delimiter",
-			"trueValues", "falseValues", "missingValues", own},
-		"dialect": {"delimiter", "quoteChar", "escapeChar", "doubleQuote", "skipInitialSpace", "nullSequence", "header", "headerRows",
-			"headerJoin", "commentChar", "commentRows", "keys", "itemKeys", "property", "sheetName", "sheetNumber", "sheet", "table", "skipRows"},
-	}[of]
-}
-
-const own = "herbarium"
-
-// typos returns notes about members of an object that are probably misspelled; see knownMembers. A misspelled member with
-// Herbarium's own settings is an error: without it, a dataset that should require a key would be open.
-func (n node) typos(of string) (notes []string) {
-	known := knownMembers(of)
-	for _, name := range n.names() {
-		if slices.Contains(known, name) || name == "scheme" || name == "$schema" { // the standard has these beside schema
-			continue
-		}
-		switch meant := similar(name, known); {
-		case meant == "" || n.member(meant).value != nil:
-		case meant == own:
-			n.fail("has an unknown member %q; did you mean %q?", rows.Clip(name), meant)
-		default:
-			notes = append(notes, n.errorf("has an unknown member %q, which has no effect; did you mean %q?", rows.Clip(name), meant).Error())
-		}
-	}
-	return notes
 }
 
 // misspelled returns a hint for the message about a missing member, if another member is probably a misspelling of it.

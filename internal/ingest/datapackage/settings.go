@@ -17,7 +17,7 @@ import (
 
 func (p *descriptor) readSettings(s *source.Source, n node) {
 	n.checkPlacement(n.where + ".herbarium")
-	n.member(own).bindAll([]binding{
+	n.member(own).bindOwn([]binding{
 		{"access", func(n node) { s.Access = readAccess(n) }},
 		{"order", func(n node) { s.Order = readOrder(n) }},
 		{"map", func(n node) { s.Map = readMap(n) }},
@@ -48,7 +48,7 @@ func readOrder(n node) (o herb.Order) {
 	case string:
 		o.Field, o.Desc = strings.CutPrefix(v, "-")
 	case object:
-		n.bindAll([]binding{{"field", &o.Field}, {"order", &direction}})
+		n.bindOwn([]binding{{"field", &o.Field}, {"order", &direction}})
 		if o.Desc = direction == "desc"; !o.Desc && direction != "" && direction != "asc" {
 			n.member("order").fail("is %q; it must be asc or desc", rows.Clip(direction))
 		}
@@ -62,8 +62,7 @@ func readOrder(n node) (o herb.Order) {
 }
 
 func readMap(n node) (m source.MapFields) {
-	n.isObject()
-	n.bindAll([]binding{{"latitude", &m.Latitude}, {"longitude", &m.Longitude}})
+	n.bindOwn([]binding{{"latitude", &m.Latitude}, {"longitude", &m.Longitude}})
 	if m.Latitude == "" || m.Longitude == "" {
 		n.fail("must name two fields: {latitude, longitude}")
 	}
@@ -87,10 +86,10 @@ func readInclude(n node) (out []source.Include) {
 func readExpectation(n node) (e herb.Expectation) {
 	hasQuery := false
 	n.isObject()
-	n.bindAll([]binding{
+	n.bindOwn([]binding{
 		{"query", func(n node) {
 			e.Query, hasQuery = n.value.(string)
-			e.Query = strings.TrimPrefix(e.Query, "?")
+			e.Query = strings.TrimLeft(e.Query, "?")
 		}},
 		{"total", func(n node) { e.Total = new(n.integer(0, maxLine)) }},
 		{"first", func(n node) {
@@ -116,35 +115,15 @@ func readExpectation(n node) (e herb.Expectation) {
 
 // readDialect reads the dialect of a resource, which is an object or the path of a file.
 func (p *descriptor) readDialect(s *source.Source, n node) {
-	dialect := p.dereference(n.member("dialect"))
-	dialect.checkPlacement(n.where + ".herbarium")
-	s.Notes = append(s.Notes, dialect.typos("dialect")...)
-	// Some programs write the settings of a format to a member of its own, or those of the header beside the dialect.
-	places := []node{dialect}
-	for _, name := range []string{"csv", "tsv", "json", "jsonl", "ndjson", "excel", "xlsx", "sql", "parquet"} {
-		places = append(places, dialect.member(name))
-	}
-	places = append(places, n.member("layout"))
-	readOptions(&s.Dialect, func(name string) node {
-		for _, p := range places {
-			if m := p.member(name); m.value != nil {
-				return m
-			}
-		}
-		return dialect.member(name)
-	})
-}
-
-// readOptions reads the members of a dialect that find returns.
-func readOptions(o *rows.Options, find func(name string) node) {
-	doubleQuote, header := true, true
-	bind(find, []binding{
+	o, doubleQuote, header := &s.Dialect, true, (*bool)(nil)
+	bindings := []binding{
 		{"delimiter", func(n node) {
 			if o.Delimiter = n.char(); o.Delimiter != 0 && !source.ValidDelimiter(o.Delimiter) {
 				n.fail("is %q; it must not be a quote", string(rune(o.Delimiter)))
 			}
 		}},
-		{"quoteChar", &o.Quote}, {"escapeChar", &o.Escape}, {"doubleQuote", &doubleQuote}, {"skipInitialSpace", &o.SkipInitialSpace},
+		{"quoteChar", func(n node) { o.Quote, o.NoQuote = n.char(), n.value == "" }},
+		{"escapeChar", &o.Escape}, {"doubleQuote", &doubleQuote}, {"skipInitialSpace", &o.SkipInitialSpace},
 		{"nullSequence", &o.Null}, {"header", &header}, {"headerJoin", &o.HeaderJoin},
 		{"headerRows", func(n node) {
 			if n.isShort() {
@@ -162,9 +141,19 @@ func readOptions(o *rows.Options, find func(name string) node) {
 			}
 		}},
 		{"skipRows", func(n node) { readSkipped(o, n) }},
-	})
+	}
+	dialect := p.dereference(n.member("dialect"))
+	dialect.checkPlacement(n.where + ".herbarium")
+	// Some programs write the settings of a format to a member of its own, or those of the header beside the dialect. A later one
+	// takes precedence.
+	places := []node{n.member("layout")}
+	for _, name := range []string{"parquet", "sql", "xlsx", "excel", "ndjson", "jsonl", "json", "tsv", "csv"} {
+		places = append(places, dialect.member(name))
+	}
+	for _, place := range append(places, dialect) {
+		s.Notes = append(s.Notes, place.bind(bindings)...)
+	}
 	o.NoDoubleQuote = !doubleQuote
-	o.NoQuote = find("quoteChar").value == ""
 	if o.Quote == '"' {
 		o.Quote = 0 // the default
 	}
@@ -172,10 +161,11 @@ func readOptions(o *rows.Options, find func(name string) node) {
 		o.Escape = 0 // a quote before a quote: doubled, which is the default
 	}
 	switch {
-	case !header:
-		o.Header, o.HeaderRows = rows.HeaderNone, nil
-	case find("header").value != nil:
+	case header == nil:
+	case *header:
 		o.Header = rows.HeaderPresent
+	default:
+		o.Header, o.HeaderRows = rows.HeaderNone, nil
 	}
 }
 
@@ -192,7 +182,7 @@ func readSkipped(o *rows.Options, n node) {
 		prefix, ok := item.value.(string)
 		switch {
 		case !ok:
-			item.assign(&o.CommentRows)
+			o.CommentRows = append(o.CommentRows, item.integer(1, maxLine))
 		case o.Comment != "" && o.Comment != prefix:
 			item.fail("is %q, but comments begin with %q; only one prefix is possible", rows.Clip(prefix), o.Comment)
 		default:
@@ -233,11 +223,10 @@ func (p *descriptor) readSchema(s *source.Source, n node) {
 	if schema.value == nil {
 		return
 	}
-	s.Notes = append(s.Notes, schema.typos("schema")...)
+	s.Notes = append(s.Notes, schema.bind([]binding{{"primaryKey", &s.PrimaryKey}}, "fields", "missingValues", "fieldsMatch")...)
 	if s.Missing = missingValues(schema.member("missingValues")); len(s.Missing) == 0 {
 		s.Missing = nil
 	}
-	s.PrimaryKey = schema.member("primaryKey").texts()
 	match := schema.member("fieldsMatch")
 	if items := match.items(); len(items) == 1 { // a list of one in early editions
 		match = items[0]
@@ -277,25 +266,28 @@ func readFields(s *source.Source, list []node) {
 
 func readField(s *source.Source, n node) (f source.FieldSetting) {
 	n.isObject()
-	s.Notes = append(s.Notes, n.typos("field")...)
+	d, format, bare := &f.Schema, "", true
+	notes := n.bind([]binding{
+		{"type", &d.Type}, {"format", &format}, {"decimalChar", &d.DecimalChar}, {"groupChar", &d.GroupChar}, {"bareNumber", &bare},
+		{"delimiter", &d.Delimiter}, {"trueValues", &d.TrueValues}, {"falseValues", &d.FalseValues},
+	}, "name", "id", "title", "label", "description", "missingValues", own)
+	s.Notes = append(s.Notes, notes...)
 	settings := n.member(own)
-	settings.bindAll([]binding{
+	settings.bindOwn([]binding{
 		{"from", &f.From}, {"searchable", &f.Searchable}, {"filterable", &f.Filterable}, {"sortable", &f.Sortable},
 		{"weight", func(n node) { f.Weight = n.integer(1, herb.MaxWeight) }},
 	})
 	f.Optional = settings.value == nil
-	name := n.member("name")
-	if name.value == nil { // its name in early editions
-		name = n.member("id")
-	}
 	var ok bool
-	if f.Name, ok = name.scalar(); !ok {
+	if f.Name, ok = n.either("name", "id").scalar(); !ok {
 		n.fail("has no name; set one%s", n.misspelled("name"))
 	}
 	f.Title = cmp.Or(n.annotation("title"), n.annotation("label"))
 	f.Description = n.annotation("description")
 	f.Missing = missingValues(n.member("missingValues"))
-	f.Schema = readType(s, n, f.Name)
+	d.Type, d.NotBare = strings.ToLower(d.Type), !bare
+	checkType(n, *d)
+	readFormat(s, n.member("format"), format, f.Name, d)
 	return f
 }
 
@@ -309,7 +301,7 @@ func missingValues(n node) []string {
 		if labeled := item.member("value"); labeled.value != nil {
 			item.value = labeled.value
 		}
-		if value := item.text(); value != "" && !slices.Contains(out, value) {
+		if value := item.text(); value != "" {
 			out = append(out, value)
 		}
 	}
@@ -324,17 +316,11 @@ func types() []string {
 	}
 }
 
-// readType reads the type of a field and its notation. A member that does not apply to the type is an error: it would be ignored.
-func readType(s *source.Source, n node, name string) (d profile.Schema) {
-	format, bare := "", true
-	bind(n.member, []binding{
-		{"type", &d.Type}, {"format", &format}, {"decimalChar", &d.DecimalChar}, {"groupChar", &d.GroupChar}, {"bareNumber", &bare},
-		{"delimiter", &d.Delimiter}, {"trueValues", &d.TrueValues}, {"falseValues", &d.FalseValues},
-	})
-	if d.Type = strings.ToLower(d.Type); d.Type != "" && !slices.Contains(types(), d.Type) {
+// checkType fails if the type of a field is unknown, or if a member does not apply to it, which would be ignored.
+func checkType(n node, d profile.Schema) {
+	if d.Type != "" && !slices.Contains(types(), d.Type) {
 		n.member("type").fail("is unknown: %s", suggestion(d.Type, "types", types()))
 	}
-	d.NotBare = !bare
 	t := profile.Type(d.Type)
 	for _, m := range []struct {
 		name string
@@ -349,8 +335,6 @@ func readType(s *source.Source, n node, name string) (d profile.Schema) {
 			n.member(m.name).fail("applies only to the type %s; set the type, or remove %s", m.of, m.name)
 		}
 	}
-	readFormat(s, n.member("format"), format, name, &d)
-	return d
 }
 
 // readFormat reads the format of a field, which says how dates and datetimes are written, and nothing else about how values compare.

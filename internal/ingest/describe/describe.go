@@ -97,14 +97,14 @@ func describe(ctx context.Context, s source.Source, name, folder string, opts in
 		return nil, nil, err
 	}
 	defer t.Close()
-	for _, w := range t.Warnings() {
+	for _, w := range t.Dataset.Report.Notes {
 		notes = append(notes, s.Name(0)+": "+w)
 	}
 	samples, err := sampleValues(ctx, t)
 	if err != nil {
 		return nil, nil, err
 	}
-	detected := t.Source()
+	detected := t.Source
 	if s.DisplayName != "" {
 		detected.Path = filepath.Join(folder, name+"."+detected.Format)
 		notes = append(notes, fmt.Sprintf("to publish the descriptor, save the described data next to it as %s", filepath.Base(detected.Path)))
@@ -123,7 +123,7 @@ func locate(s source.Source, folder string) (path any, data, format string, err 
 		content, err := io.ReadAll(io.NewSectionReader(s.Input, 0, s.Input.Size()))
 		return nil, string(content), s.Format, err
 	}
-	var paths []any
+	var paths []string
 	for _, p := range s.Files() {
 		rel, err := filepath.Rel(folder, p)
 		if err != nil {
@@ -142,7 +142,7 @@ func locate(s source.Source, folder string) (path any, data, format string, err 
 
 // sampleValues returns some distinct values of each field, from the start of the records.
 func sampleValues(ctx context.Context, t *ingest.Table) ([][]string, error) {
-	out := make([][]string, len(t.Dataset().Fields))
+	out := make([][]string, len(t.Dataset.Fields))
 	n := 0
 	for r, err := range t.Records(ctx) {
 		if err != nil {

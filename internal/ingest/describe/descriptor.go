@@ -17,16 +17,13 @@ import (
 // object is an object of a descriptor, with its members in their order.
 type object []member
 
-// inlineObject is an object that is written on one line of YAML.
-type inlineObject object
-
 type member struct {
 	name  string
-	value any // text, a number, a boolean, a list of text or numbers, an object, a list of objects, or []any, which has a line for each text
+	value any // text, a number, a boolean, a list of text or numbers, an object, or a list of objects
 }
 
-// commented is a value with comments, which only YAML has: lines above its member, and text after the value. Those of the first
-// member of an object are above the object.
+// commented is a value with comments, which only YAML has: lines above its member, and text after the value. Only the first member
+// of an object may have lines above it, which are above the object.
 type commented struct {
 	value        any
 	above, after string
@@ -83,10 +80,10 @@ func withEmpty(missing []string) []string {
 // schemaOf describes the fields with all their settings. Markers of missing values are recognized without a setting.
 func schemaOf(t *ingest.Table, samples [][]string) object {
 	settings := map[string]source.FieldSetting{}
-	for _, s := range t.Source().Fields {
+	for _, s := range t.Source.Fields {
 		settings[s.Name] = s
 	}
-	exposed := t.Dataset().Fields
+	exposed := t.Dataset.Fields
 	fields := make([]object, 0, len(exposed))
 	for i, f := range exposed {
 		s, n, title, example, comment := settings[f.Name], f.Notation, titleOf(f.Name), "", ""
@@ -109,13 +106,13 @@ func schemaOf(t *ingest.Table, samples [][]string) object {
 		fields = append(fields, newObject([]member{
 			{"name", commented{f.Name, comment, ""}}, {"title", cmp.Or(f.Title, title)}, {"description", f.Description}, {"type", string(f.Type)},
 			{"format", n.Layout}, {"decimalChar", n.Decimal}, {"groupChar", n.Group}, {"bareNumber", falseIf(n.Affix != "")},
-			{"trueValues", n.True}, {"falseValues", n.False}, {"example", example}, {"missingValues", withEmpty(s.Missing)}, {"herbarium", inlineObject(own)},
+			{"trueValues", n.True}, {"falseValues", n.False}, {"example", example}, {"missingValues", withEmpty(s.Missing)}, {"herbarium", own},
 		}))
 	}
 	const comment = "Only these fields are listed, in this order. Remove one to hide it, rename one with\n" +
 		"herbarium: {from: its column}. Types: string, number, date, datetime, boolean, list."
 	return newObject([]member{
-		{"fields", commented{fields, comment, ""}}, {"missingValues", withEmpty(t.Source().Missing)}, {"primaryKey", t.Dataset().PrimaryKey},
+		{"fields", commented{fields, comment, ""}}, {"missingValues", withEmpty(t.Source.Missing)}, {"primaryKey", t.Dataset.PrimaryKey},
 	})
 }
 

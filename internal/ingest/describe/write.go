@@ -2,11 +2,11 @@ package describe
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -19,7 +19,7 @@ import (
 type writer struct {
 	out     *bufio.Writer // its errors are sticky
 	yaml    bool
-	written bool // that is, a resource
+	written bool // a resource
 }
 
 // add writes a resource, and before the first one the members of the package.
@@ -27,13 +27,12 @@ func (w *writer) add(namespace string, resource object) {
 	const schema, comment = "https://datapackage.org/profiles/2.0/datapackage.json",
 		"A Data Package (https://datapackage.org). Edit it and publish it: herbarium publish datapackage.yaml"
 	switch {
+	case w.yaml && !w.written:
+		w.encodeYAML(object{{"$schema", commented{schema, comment, ""}}, {"name", namespace}, {"resources", nil}}, "", "")
 	case !w.yaml && !w.written:
-		w.print(`{`, "\n  ", `"$schema": "`, schema, `",`, "\n  ", `"name": "`, namespace, `",`, "\n  ", `"resources": [`)
+		w.print("{\n  \"$schema\": \"", schema, "\",\n  \"name\": \"", namespace, "\",\n  \"resources\": [")
 	case !w.yaml:
 		w.print(",")
-	case !w.written:
-		w.writeYAML(object{{"$schema", commented{schema, comment, ""}}, {"name", namespace}}, "", "")
-		w.print("resources:\n")
 	}
 	if w.yaml {
 		w.writeYAML(resource, "  - ", "    ")
@@ -60,13 +59,11 @@ func (w *writer) print(texts ...string) {
 
 // writeJSON writes a value whose first line is indented already.
 func (w *writer) writeJSON(value any, indent string) {
-	inner, separator := indent+"  ", ""
+	const blanks = "                              " // more than the deepest object needs
+	inner, separator := blanks[:len(indent)+2], ""
 	switch v := value.(type) {
 	case commented:
 		w.writeJSON(v.value, indent)
-		return
-	case inlineObject:
-		w.writeJSON(object(v), indent)
 		return
 	case object:
 		for _, m := range v {
@@ -98,120 +95,89 @@ func (w *writer) quoteJSON(s string) {
 	_, _ = w.out.Write(herb.AppendJSONString(w.out.AvailableBuffer(), strings.ToValidUTF8(s, "\uFFFD")))
 }
 
-// writeYAML writes an object. first is what its first line begins with, indent what the others begin with.
+// writeYAML writes an object. first is what its first line begins with, indent what the others begin with. The library encodes
+// each member on its own, and a few elements of a list at a time, because it holds a kilobyte for each value until the end.
 func (w *writer) writeYAML(o object, first, indent string) {
-	for i, m := range o {
-		c, ok := m.value.(commented)
-		if !ok {
-			c.value = m.value
-		}
-		if i > 0 {
-			first = indent
-		}
-		if c.above != "" {
-			margin := strings.TrimSuffix(first, "- ")
-			w.print(margin, "# ", strings.ReplaceAll(c.above, "\n", "\n"+margin+"# "), "\n")
-		}
-		if c.after != "" {
-			c.after = " # " + c.after
-		}
-		w.print(first, yamlKey(m.name, indent))
-		switch v := c.value.(type) {
+	for _, m := range o {
+		c, _ := m.value.(commented)
+		switch v := cmp.Or[any](c.value, m.value).(type) {
 		case object:
-			w.print("\n")
+			w.encodeYAML(object{{m.name, commented{above: c.above}}}, first, indent)
 			w.writeYAML(v, indent+"  ", indent+"  ")
 		case []object:
-			w.print("\n")
-			for _, item := range v {
-				w.writeYAML(item, indent+"  - ", indent+"    ")
-			}
-		case []any:
-			w.print("\n")
-			for _, item := range v {
-				w.print(indent, "  - ", yamlValue(item, indent+"  ", false), "\n")
+			w.encodeYAML(object{{m.name, commented{above: c.above}}}, first, indent)
+			for items := range slices.Chunk(v, 20) {
+				w.encodeYAML(items, indent+"  ", indent+"  ")
 			}
 		default:
-			w.print(" ", yamlValue(v, indent, false), c.after, "\n")
+			w.encodeYAML(object{m}, first, indent)
 		}
+		first = indent
 	}
 }
 
-// yamlKey returns the name of a member with its colon. Long names and those of several lines begin with a question mark.
-func yamlKey(name, indent string) string {
-	const maxSimple = 128
-	key := yamlText(name, indent, false)
-	if len(name) > maxSimple || strings.Contains(key, "\n") {
-		return "? " + key + "\n" + indent + ":"
-	}
-	return key + ":"
-}
-
-// yamlValue returns a value that is neither an object nor a list of objects. inline: it is in a list or object of one line.
-func yamlValue(value any, indent string, inline bool) string {
-	v := reflect.Indirect(reflect.ValueOf(value))
-	o, isObject := value.(inlineObject)
-	var items []string
-	switch {
-	case isObject:
-		for _, m := range o {
-			items = append(items, m.name+": "+yamlValue(m.value, "", true))
-		}
-		return "{" + strings.Join(items, ", ") + "}"
-	case v.Kind() == reflect.Slice:
-		for _, item := range v.Seq2() {
-			items = append(items, yamlValue(item.Interface(), "", true))
-		}
-		return "[" + strings.Join(items, ", ") + "]"
-	case v.Kind() == reflect.String:
-		return yamlText(v.String(), indent, inline)
-	}
-	return fmt.Sprint(v)
-}
-
-// yamlText returns text, in quotes or on several lines if necessary.
-func yamlText(s, indent string, inline bool) string {
-	switch {
-	case isPlain(s):
-		return s
-	case s == "<<", strings.ContainsFunc(s, isLineEnd), strings.Contains(s, "\n") && strings.TrimLeft(s, " \t\n") != s:
-		return strconv.Quote(s) // what the encoder writes does not always read back as the same text
-	}
-	var b strings.Builder
-	e := yaml.NewEncoder(&b)
+func (w *writer) encodeYAML(value any, first, indent string) {
+	var text bytes.Buffer
+	e := yaml.NewEncoder(&text)
 	e.SetIndent(2)
-	var value any = s
-	if inline {
-		value = struct {
-			List []string `yaml:",flow"`
-		}{[]string{s}}
+	if err := e.Encode(newNode(value)); err != nil {
+		panic(err) // valid text has no errors
 	}
-	if err := e.Encode(value); err != nil {
-		panic(err) // text has no errors
-	}
-	text := strings.TrimSuffix(b.String(), "\n")
-	if inline {
-		return text[len("list: [") : len(text)-len("]")]
-	}
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		if i > 0 && lines[i] != "" {
-			lines[i] = indent + lines[i]
+	for line := range bytes.Lines(text.Bytes()) {
+		if len(line) > 1 {
+			w.print(first)
 		}
+		_, _ = w.out.Write(line)
+		first = indent
 	}
-	return strings.Join(lines, "\n")
 }
 
-// isLineEnd reports whether a character ends a line in some editions of YAML but not in ours, or marks the start of a file.
-func isLineEnd(r rune) bool { return strings.ContainsRune("\r\u0085\u2028\u2029\uFEFF", r) }
+// newNode returns a value for the library. A list of text or numbers is on one line, as is an object in an object of a list.
+func newNode(value any) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode}
+	switch v := value.(type) {
+	case commented:
+		n = newNode(v.value)
+		n.LineComment = v.after
+		return n
+	case object:
+		n.Kind = yaml.MappingNode
+		for _, m := range v {
+			if c, ok := m.value.(commented); ok {
+				n.HeadComment = c.above
+			}
+			value := newNode(m.value)
+			if value.Kind == yaml.MappingNode {
+				value.Style = yaml.FlowStyle
+			}
+			n.Content = append(n.Content, newNode(m.name), value)
+		}
+		return n
+	}
+	switch v := reflect.Indirect(reflect.ValueOf(value)); v.Kind() {
+	case reflect.Invalid:
+	case reflect.Slice:
+		if n.Kind = yaml.SequenceNode; v.Type().Elem() != reflect.TypeFor[object]() {
+			n.Style = yaml.FlowStyle
+		}
+		for _, item := range v.Seq2() {
+			n.Content = append(n.Content, newNode(item.Interface()))
+		}
+	case reflect.String:
+		if n.Tag, n.Value = "!!str", strings.ToValidUTF8(v.String(), "\uFFFD"); isAmbiguous(n.Value) {
+			n.Style = yaml.DoubleQuotedStyle
+		}
+	default:
+		n.Value = fmt.Sprint(v)
+	}
+	return n
+}
 
-// isPlain reports whether text is written without quotes, as most names and types are. The encoder decides about other text, but
-// takes minutes for the names of half a million columns.
-func isPlain(s string) bool {
-	isOther := func(r rune) bool {
-		return r != '_' && r != ' ' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	}
-	if s == "" || strings.ContainsAny(s[:1], " -0123456789") || strings.ContainsAny(s[len(s)-1:], " -") || strings.ContainsFunc(s, isOther) {
-		return false
-	}
-	return !slices.Contains([]string{"y", "yes", "n", "no", "on", "off", "true", "false", "null"}, strings.ToLower(s))
+// isAmbiguous reports whether the library writes text without quotes that it, or a program with another edition of YAML, reads as
+// something else.
+func isAmbiguous(s string) bool {
+	isSpecial := slices.Contains([]string{"y", "yes", "n", "no", "on", "off", "<<"}, strings.ToLower(s))
+	isBase60 := strings.Contains(s, ":") && strings.Trim(s, "+-0123456789_.:") == ""
+	isIndented := strings.Contains(s, "\n") && strings.TrimLeft(s, " \t\n") != s
+	return isSpecial || isBase60 || isIndented || strings.ContainsAny(s, "\r\u0085\u2028\u2029\uFEFF")
 }

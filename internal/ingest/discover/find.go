@@ -35,9 +35,9 @@ type Options struct {
 // search. It is used by one goroutine.
 //
 //   - A file X/Y.csv becomes the dataset x/y. Of a file with several tables, each becomes a dataset; X/Y.db#table selects one.
-//   - A folder stands for the files in it; each subfolder is a namespace. Files with the extension of a format are
+//   - A folder represents the files in it; each subfolder is a namespace. Files with the extension of a format are
 //     published, text and archives only if they contain a table; everything else is skipped.
-//   - A folder with a descriptor (datapackage.json, .yaml or .yml) stands for the resources of the descriptor.
+//   - A folder with a descriptor (datapackage.json, .yaml or .yml) represents the resources of the descriptor.
 //
 // Files in a folder and paths in a descriptor must not lead out of the folder. A path that the user named may be a link.
 type Finder struct {
@@ -221,15 +221,13 @@ func (s *search) addEntry(dir file.Dir, path string, above []string) error {
 		return s.addFolder(dir, path, above)
 	case !info.Mode().IsRegular():
 		s.Skip(path, file.ErrNotRegular.Error())
-	case s.inData(path): // through a link
-		return errDataFolder(path)
 	default:
 		return s.addFolderFile(dir, path)
 	}
 	return nil
 }
 
-// rejectData removes sources in the data folder, to which links in a descriptor may lead.
+// rejectData removes sources in the data folder, to which links in a folder or a descriptor may lead.
 func (s *search) rejectData() {
 	s.Sources = slices.DeleteFunc(s.Sources, func(src source.Source) bool {
 		i := slices.IndexFunc(src.Files(), s.inData)

@@ -75,7 +75,7 @@ func listing(t *testing.T, src source.Source) ([][]string, error) {
 	}
 	defer table.Close()
 	var names []string
-	for _, f := range table.Dataset().Fields {
+	for _, f := range table.Dataset.Fields {
 		names = append(names, f.Name)
 	}
 	out := [][]string{names}

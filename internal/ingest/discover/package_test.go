@@ -185,7 +185,7 @@ func TestPackage(t *testing.T) {
 				}
 				defer table.Close()
 				got = append(got, sketch(t, table))
-				notes = append(notes, table.Warnings()...)
+				notes = append(notes, table.Dataset.Report.Notes...)
 			}
 			for _, s := range set.Skipped {
 				notes = append(notes, "skipped: "+s.Reason)
@@ -202,7 +202,7 @@ func TestPackage(t *testing.T) {
 // sketch describes a table in one line: its name, fields and first record.
 func sketch(t *testing.T, table *ingest.Table) string {
 	t.Helper()
-	d := table.Dataset()
+	d := table.Dataset
 	var fields []string
 	for _, f := range d.Fields {
 		fields = append(fields, f.Name+" "+string(f.Type))

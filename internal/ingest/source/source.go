@@ -63,7 +63,7 @@ type Include struct {
 
 // FieldSetting configures one exposed field.
 type FieldSetting struct {
-	Name        string
+	Name        string         // unique, not empty
 	From        string         // the column; empty means Name
 	Schema      profile.Schema // declared by a descriptor; zero if it is inferred
 	Title       string
@@ -71,7 +71,7 @@ type FieldSetting struct {
 	Searchable  *bool // nil means the default of the type, as with Filterable and Sortable
 	Filterable  *bool
 	Sortable    *bool
-	Weight      int      // weight of words in this field in search scores; 0 means 1
+	Weight      int      // of words in this field in search scores, at most herb.MaxWeight; 0 means 1
 	Missing     []string // replaces Source.Missing unless nil
 	Optional    bool     // left out, with a note, if no column matches
 }
@@ -84,10 +84,10 @@ func (s Source) Files() []string { return append([]string{s.Path}, s.Parts...) }
 
 // Name returns the name of a file of the source in messages.
 func (s Source) Name(i int) string {
-	if i == 0 && s.DisplayName != "" {
-		return s.DisplayName
+	if i > 0 {
+		return s.Parts[i-1]
 	}
-	return s.Files()[i]
+	return cmp.Or(s.DisplayName, s.Path)
 }
 
 // Label returns the path, with the table if one is selected.
@@ -147,9 +147,6 @@ func (s Source) Normalize(formats []rows.Format) (Source, error) {
 	} else if _, err := ParseFormat(formats, s.Format); err != nil {
 		return s, err
 	}
-	if d := s.Dialect.Delimiter; d != 0 && !ValidDelimiter(d) {
-		return s, herb.Invalidf("%q cannot separate values; choose one ASCII character that is no quote and no line end", string(rune(d)))
-	}
 	var err error
 	if s.Access, err = herb.ParseAccess(string(s.Access)); err != nil {
 		return s, err
@@ -158,20 +155,11 @@ func (s Source) Normalize(formats []rows.Format) (Source, error) {
 	if len(s.Fields) == 0 {
 		s.Fields = nil // both mean every column; they must have the same hash
 	}
-	names := make(map[string]bool, len(s.Fields))
 	for i := range s.Fields {
 		f := &s.Fields[i]
-		switch {
-		case f.Name == "":
-			return s, herb.Invalidf("field %d has no name; give each field a name", i+1)
-		case len(f.Name) > rows.MaxName:
+		if len(f.Name) > rows.MaxName {
 			return s, herb.Invalidf("the name of field %d, %.60q, has %d bytes; at most %d are possible", i+1, f.Name, len(f.Name), rows.MaxName)
-		case f.Weight < 0 || f.Weight > herb.MaxWeight:
-			return s, herb.Invalidf("field %q has the weight %d; it must be from 1 to %d", f.Name, f.Weight, herb.MaxWeight)
-		case names[f.Name]:
-			return s, herb.Invalidf("two fields are named %q; give each field a name of its own", f.Name)
 		}
-		names[f.Name] = true
 		f.From = f.Column()
 	}
 	return s, nil

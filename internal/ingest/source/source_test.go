@@ -32,12 +32,8 @@ func TestNormalize(t *testing.T) {
 		want string
 	}{
 		{"format", source.Source{Format: "xml"}, `"xml"`},
-		{"delimiter", source.Source{Dialect: rows.Options{Delimiter: '"'}}, `"\""`},
 		{"access", source.Source{Access: "private"}, "private"},
-		{"field without a name", source.Source{Fields: []source.FieldSetting{{From: "a"}}}, "field 1"},
 		{"long name", source.Source{Fields: []source.FieldSetting{{Name: strings.Repeat("x", rows.MaxName+1)}}}, "field 1"},
-		{"name twice", source.Source{Fields: []source.FieldSetting{{Name: "a"}, {Name: "a"}}}, `"a"`},
-		{"weight", source.Source{Fields: []source.FieldSetting{{Name: "a", Weight: herb.MaxWeight + 1}}}, "weight"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
