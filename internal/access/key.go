@@ -71,7 +71,7 @@ const (
 func CheckToken(token string) error {
 	characters := []rune(token)
 	slices.Sort(characters)
-	distinct := len(slices.Compact(slices.Clone(characters)))
+	distinct := len(slices.Compact(characters))
 	const remedy = "generate one with 'openssl rand -hex 32' or use a key of 'herbarium keys create'"
 	switch {
 	case len(characters) < minTokenLength:

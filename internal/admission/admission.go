@@ -116,7 +116,7 @@ func (c *Controller) InFlight(l Lane) int { return len(c.lanes[l].slots) }
 // Slots returns the size of a lane.
 func (c *Controller) Slots(l Lane) int { return c.lanes[l].Slots }
 
-// Acquire takes a slot of a lane, or fails with herb.CodeUnavailable, or with the error of ctx if it was canceled. The caller
+// Acquire acquires a slot of a lane, or fails with herb.CodeUnavailable, or with the error of ctx if it was canceled. The caller
 // calls release when its work is done.
 func (c *Controller) Acquire(ctx context.Context, l Lane) (release func(), err error) {
 	if err := c.enter(ctx, l); err != nil {
@@ -125,7 +125,7 @@ func (c *Controller) Acquire(ctx context.Context, l Lane) (release func(), err e
 	return func() { c.leave(l) }, nil
 }
 
-// Wait takes a slot of a lane like Acquire and waits for it until ctx is done. It is for work in small steps, such as the chunks
+// Wait acquires a slot of a lane like Acquire and waits for it until ctx is done. It is for work in small steps, such as the chunks
 // of an export, which was admitted before: requests that wait for slots and such steps take turns.
 func (c *Controller) Wait(ctx context.Context, l Lane) (release func(), err error) {
 	select {
@@ -152,12 +152,10 @@ func (c *Controller) enter(ctx context.Context, l Lane) error {
 	if ln.waiting.Add(1) > int64(ln.Slots)*waitersPerSlot || ln.Wait == 0 {
 		return c.reject(l, ReasonFull)
 	}
-	timer := time.NewTimer(ln.Wait)
-	defer timer.Stop()
 	select {
 	case ln.slots <- struct{}{}:
 		return nil
-	case <-timer.C:
+	case <-time.After(ln.Wait):
 		return c.reject(l, ReasonTimeout)
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -190,8 +188,8 @@ type Ticket struct {
 // NewTicket returns a ticket that holds no slot.
 func (c *Controller) NewTicket() Ticket { return Ticket{c: c} }
 
-// Enter gives back the slot that the ticket holds, if it is of another lane, and takes one of this lane. If that fails, the
-// ticket holds none.
+// Enter acquires a slot of a lane and releases the one that the ticket holds, if it is of another lane. If that fails, the ticket holds
+// none.
 func (t *Ticket) Enter(ctx context.Context, l Lane) error {
 	if t.held && t.lane == l {
 		return nil
@@ -207,7 +205,7 @@ func (t *Ticket) Enter(ctx context.Context, l Lane) error {
 	return nil
 }
 
-// Release gives back the slot, if the ticket holds one.
+// Release releases the slot, if the ticket holds one.
 func (t *Ticket) Release() {
 	if t.held {
 		t.held = false
@@ -254,7 +252,10 @@ func (c *Controller) Pace(ctx context.Context) (pause func(worked time.Duration)
 			return
 		}
 		if wait := paceWait(c.arrivals.Load()-seen, since); wait > 0 {
-			sleep(ctx, wait)
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+			}
 		} else {
 			runtime.Gosched()
 		}
@@ -262,8 +263,8 @@ func (c *Controller) Pace(ctx context.Context) (pause func(worked time.Duration)
 	}
 }
 
-// AcquirePaced takes a slot of the lane Expensive like Acquire, for a step of some milliseconds of the request whose ticket is in the
-// context, if there is one. release pauses before it gives the slot back: the slots of the lane are paced, not each request.
+// AcquirePaced acquires a slot of the lane Expensive like Acquire, for a step of some milliseconds of the request whose ticket is in the
+// context, if there is one. release pauses before it releases the slot: the slots of the lane are paced, not each request.
 func AcquirePaced(ctx context.Context) (release func(), err error) {
 	t := ticketFrom(ctx)
 	if t == nil {
@@ -278,15 +279,6 @@ func AcquirePaced(ctx context.Context) (release func(), err error) {
 		pause(time.Since(began))
 		leave()
 	}, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // paceWait returns how long to wait after a piece of work during which other requests arrived.
@@ -315,8 +307,8 @@ func (s *limited) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, e
 	return run(ctx, s, r, s.source.Grid)
 }
 
-// run runs a query in the lane of its cost. An expensive query is paced and gives its slot back when it is done; a cheap one keeps
-// it for the rest of the request.
+// run runs a query in the lane of its cost. An expensive query is paced and releases its slot when it is done; a cheap one holds it for the
+// rest of the request.
 func run[R interface{ IsExpensive(records int) bool }, P any](
 	ctx context.Context, s *limited, r R, evaluate func(context.Context, R) (P, error),
 ) (result P, err error) {

@@ -56,10 +56,7 @@ func (s Secret) String() string {
 	return "(hidden)"
 }
 
-// LogValue implements slog.LogValuer.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
-
-// MarshalText implements encoding.TextMarshaler.
+// MarshalText implements encoding.TextMarshaler, for logs and JSON.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // The environment variables without an equivalent in the configuration file.
@@ -144,12 +141,15 @@ func readConfigFile(given string) (name string, values map[string]string, err er
 	return name, values, nil
 }
 
-// flatten converts nested maps to dotted keys.
+// flatten converts nested maps to dotted keys. A key without a value has an empty one.
 func flatten(tree map[string]any, prefix string, into map[string]string) {
 	for k, v := range tree {
-		if inner, ok := v.(map[string]any); ok {
-			flatten(inner, prefix+k+".", into)
-		} else {
+		switch v := v.(type) {
+		case map[string]any:
+			flatten(v, prefix+k+".", into)
+		case nil:
+			into[prefix+k] = ""
+		default:
 			into[prefix+k] = fmt.Sprint(v)
 		}
 	}

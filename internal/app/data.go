@@ -78,8 +78,7 @@ func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
 	return d, nil
 }
 
-// openData is OpenData for callers that tolerate a database that is down. wait is how long a look-up waits for a fetch, as
-// in library.Options.
+// openData is OpenData for callers that tolerate a database that is down. wait is library.Options.Wait.
 func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duration) (_ *Data, err error) {
 	versions := filepath.Join(c.Data, store.VersionsDir)
 	if err := os.MkdirAll(versions, 0o700); err != nil {

@@ -24,7 +24,7 @@ const (
 
 // collector adjusts the GC percentage of the process after each garbage collection.
 type collector struct {
-	requests atomic.Int64 // that were answered
+	requests atomic.Int64 // completed
 
 	mu       sync.Mutex
 	seen     int64  // requests at the last collection

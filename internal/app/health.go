@@ -13,12 +13,12 @@ import (
 	"herbarium/internal/library"
 )
 
-// monitor checks the dependencies of requests periodically, so that a probe need not wait for one that does not answer.
+// monitor checks the dependencies of requests periodically, so that a probe does not wait for one that does not respond.
 type monitor struct {
 	parts    []*part
 	library  func() library.Health
 	log      *slog.Logger
-	report   func(name string, up bool) // called after each check; nil disables it
+	report   func(name string, up bool) // called after each check
 	stopping atomic.Bool
 }
 
@@ -86,9 +86,7 @@ func (m *monitor) check(ctx context.Context, p *part) {
 	case now == nil && before != nil:
 		m.log.Info("dependency up again", "part", p.name)
 	}
-	if m.report != nil {
-		m.report(p.name, now == nil)
-	}
+	m.report(p.name, now == nil)
 }
 
 // stop makes the server not ready.
@@ -109,9 +107,9 @@ func (m *monitor) Health() httpapi.Health {
 	}
 	switch {
 	case m.stopping.Load():
-		h.Away = "the server is stopping"
+		h.NotReady = "the server is stopping"
 	case !l.CanList():
-		h.Away = "no dataset can be listed yet"
+		h.NotReady = "no dataset can be listed yet"
 	}
 	return h
 }

@@ -61,7 +61,7 @@ func TestMonitor(t *testing.T) {
 			}
 		}
 		m.stop()
-		if m.Health().Away == "" {
+		if m.Health().NotReady == "" {
 			t.Error("a server that stops is ready")
 		}
 		stop()

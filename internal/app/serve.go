@@ -29,7 +29,7 @@ type ServeOptions struct {
 	Watch   []string         // files and folders to publish whenever they change
 	Log     *slog.Logger
 	Version string // of the program
-	// Ready is called once the server answers requests, with some datasets and the number of all. nil disables it.
+	// Ready is called once the server accepts requests, with some datasets and the number of all. nil disables it.
 	Ready func(addr net.Addr, datasets []herb.Dataset, total int)
 	// NotifySocket is the socket of the service manager for readiness and shutdown. Empty disables it.
 	NotifySocket string
@@ -100,7 +100,7 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 	return err
 }
 
-// serve answers requests on a listener until ctx is done. Background tasks are stopped after the last request.
+// serve serves requests on a listener until ctx is done. Background tasks are stopped after the last request.
 func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, gc *collector, follow func(context.Context) error) error {
 	creation := plants.Options{}
 	if d.shared != nil {

@@ -11,6 +11,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 )
 
 // Limits of spreadsheet programs.
@@ -176,10 +177,8 @@ var escapedRune = regexp.MustCompile(`^_x[0-9A-Fa-f]{4}_`)
 // maxSheetDigits is the number of significant digits that spreadsheet programs keep.
 const maxSheetDigits = 15
 
-var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
-
 // isSheetNumber reports whether a cell of type number can hold a value exactly. Other values are written as text.
 func isSheetNumber(value []byte) bool {
 	digits := len(value) - bytes.Count(value, []byte("-")) - bytes.Count(value, []byte("."))
-	return digits <= maxSheetDigits && plainNumber.Match(value)
+	return digits <= maxSheetDigits && text.IsNumber(value)
 }

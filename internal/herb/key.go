@@ -95,6 +95,9 @@ func (p Principal) May(anyOf ...Scope) bool {
 	return slices.ContainsFunc(anyOf, func(s Scope) bool { return slices.Contains(p.Scopes, s) })
 }
 
+// MayRead reports whether the principal may read a dataset that requires a key.
+func (p Principal) MayRead(ref Ref) bool { return p.May(ref.ReadScopes()...) }
+
 // JoinScopes joins the names of scopes.
 func JoinScopes(scopes []Scope, separator string) string {
 	names := make([]string, len(scopes))

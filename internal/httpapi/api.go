@@ -87,7 +87,7 @@ type API struct {
 	routes     []route
 	mux        *http.ServeMux
 	buffers    buffers
-	compressor compressor
+	compressor *compressor
 	bodies     *bodyCache
 
 	openAPIDocument atomic.Pointer[document]
@@ -104,7 +104,7 @@ func New(opts Options) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
 	}
-	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), bodies: newBodyCache(bodyCacheSize)}
+	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), compressor: newCompressor(), bodies: newBodyCache(bodyCacheSize)}
 	a.routes = a.routeTable()
 	a.mux = a.newMux(a.routes)
 	return a, nil
@@ -129,7 +129,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	defer a.finish(w, r)
 	switch {
 	case r.URL.Path == "*" && r.Method == http.MethodOptions:
-		w.options(allMethods)
+		w.options(r, allMethods)
 	case !isCanonical(w.path):
 		a.rejectPath(w, r)
 	default:

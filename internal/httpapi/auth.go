@@ -68,6 +68,17 @@ func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyO
 	return p, nil
 }
 
+// optionalPrincipal returns the principal of a request, or the zero one if there is no valid key. An invalid key is not an error,
+// because part of the response is public.
+func (a *API) optionalPrincipal(r *http.Request) herb.Principal {
+	if secret := apiKey(r); secret != "" {
+		if p, err := a.opts.Keys.Verify(r.Context(), secret, r.RemoteAddr); err == nil {
+			return p
+		}
+	}
+	return herb.Principal{}
+}
+
 // description converts a message to the error_description of a challenge, which permits fewer characters.
 func description(message string) string {
 	safe := strings.Map(func(c rune) rune {

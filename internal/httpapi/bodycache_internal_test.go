@@ -44,12 +44,8 @@ func TestCompressor_chunks(t *testing.T) {
 		large[i] = byte(rand.Uint32())
 	}
 	for _, to := range []coding{codingGzip, codingZstd} {
-		var c compressor
 		sizes := &writeSizes{}
-		out, err := c.stream(to, sizes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out, _ := newCompressor().stream(to, sizes)
 		if _, err := out.Write(large); err != nil || sizes.total < len(large)*9/10 || sizes.most > 2*streamChunk {
 			t.Errorf("%s: %v, %d bytes in writes of up to %d", to, err, sizes.total, sizes.most)
 		}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/httpapi/openapi"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
@@ -91,32 +90,18 @@ func (a *API) describe(w *response, r *http.Request) error {
 	defer view.Release()
 	body := descriptor{summary: a.summarize(view.Dataset), Fields: make([]field, len(view.Fields)), Details: view.Details}
 	for i, f := range view.Fields {
-		body.Fields[i] = field{f, openapi.Operators(f)}
+		body.Fields[i] = field{f, query.FieldOps(f)}
 	}
 	access := herb.AccessOpen
 	if view.Access == herb.AccessKey {
 		w.set("Vary", varyKey)
-		if mayRead := a.mayRead(r); mayRead != nil && mayRead(view.Ref) {
+		if a.optionalPrincipal(r).MayRead(view.Ref) {
 			access = herb.AccessKey
 		} else {
 			body.Descriptor, body.Report = nil, nil // contain values
 		}
 	}
 	return a.sendDescription(w, r, body, access)
-}
-
-// mayRead returns a function that reports whether the key of a request permits reading a dataset, or nil if there is no valid
-// key. An invalid key is not an error, because part of the response is public.
-func (a *API) mayRead(r *http.Request) func(herb.Ref) bool {
-	secret := apiKey(r)
-	if secret == "" {
-		return nil
-	}
-	who, err := a.opts.Keys.Verify(r.Context(), secret, r.RemoteAddr)
-	if err != nil {
-		return nil
-	}
-	return func(ref herb.Ref) bool { return who.May(ref.ReadScopes()...) }
 }
 
 // sendDescription sends JSON with an entity tag of its content.
@@ -200,12 +185,11 @@ func (a *API) search(w *response, r *http.Request) error {
 		return herb.Invalidf("%q is missing; give the words to find", query.ParamSearch)
 	}
 	w.set("Vary", varyKey)
-	access := herb.AccessOpen
-	opts := library.SearchOptions{Budget: a.opts.SearchBudget, MayRead: a.mayRead(r)}
-	if opts.MayRead != nil {
+	principal, access := a.optionalPrincipal(r), herb.AccessOpen
+	if principal.ID != "" {
 		access = herb.AccessKey
 	}
-	found, err := library.SearchRecords(r.Context(), a.opts.Library, search, opts)
+	found, err := library.SearchRecords(r.Context(), a.opts.Library, search, library.SearchOptions{Budget: a.opts.SearchBudget, MayRead: principal.MayRead})
 	if err != nil {
 		return err
 	}

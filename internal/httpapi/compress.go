@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -36,61 +35,39 @@ type streamEncoder interface {
 	Reset(w io.Writer)
 }
 
-// stream returns a writer that compresses to w. Close ends the stream and returns the encoder to the pool.
-func (c *compressor) stream(to coding, w io.Writer) (io.WriteCloser, error) {
-	if to == identity {
-		return uncompressed{w}, nil
-	}
-	encoder, ok := c.pools[to].Get().(streamEncoder)
-	if !ok {
-		var err error
-		if encoder, err = newStreamEncoder(to); err != nil {
-			return nil, err
-		}
-	}
-	encoder.Reset(w)
-	return &pooledStream{encoder, &c.pools[to]}, nil
-}
-
 // zstdWindow is small to limit the memory of encoders; bodies are rarely larger.
 const zstdWindow = 256 << 10
 
-// newStreamEncoder returns an encoder at the fastest level that halves the size of a page.
-func newStreamEncoder(to coding) (streamEncoder, error) {
-	if to == codingZstd {
-		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow),
-			zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
+// newCompressor returns a compressor at the fastest level that halves the size of a page. Creating an encoder fails only with invalid
+// options.
+func newCompressor() *compressor {
+	c := &compressor{}
+	c.pools[codingGzip].New = func() any {
+		encoder, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+		return encoder
 	}
-	return gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	c.pools[codingZstd].New = func() any {
+		encoder, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow),
+			zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
+		return encoder
+	}
+	return c
 }
 
-func (c *compressor) encode(w io.Writer, to coding, body []byte) error {
-	out, err := c.stream(to, w)
-	if err != nil {
+// stream returns a writer that compresses to w. finish ends the stream and returns the encoder to the pool.
+func (c *compressor) stream(to coding, w io.Writer) (out io.Writer, finish func() error) {
+	if to == identity {
+		return w, func() error { return nil }
+	}
+	encoder := c.pools[to].Get().(streamEncoder)
+	encoder.Reset(w)
+	return encoder, func() error {
+		err := encoder.Close()
+		encoder.Reset(nil) // do not retain the response
+		c.pools[to].Put(encoder)
 		return err
 	}
-	_, err = out.Write(body)
-	return errors.Join(err, out.Close())
 }
-
-// pooledStream returns its encoder to the pool when closed.
-type pooledStream struct {
-	streamEncoder
-	pool *sync.Pool
-}
-
-// Close ends the stream.
-func (s *pooledStream) Close() error {
-	err := s.streamEncoder.Close()
-	s.Reset(nil) // do not retain the response
-	s.pool.Put(s.streamEncoder)
-	return err
-}
-
-// uncompressed is the writer without compression.
-type uncompressed struct{ io.Writer }
-
-func (uncompressed) Close() error { return nil }
 
 // bodyCacheSize is the maximum size of all cached bodies. A compressed page of 25 records has about 3 KiB.
 const bodyCacheSize = 16 << 20

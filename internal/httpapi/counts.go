@@ -35,21 +35,20 @@ type facetRange struct {
 }
 
 func (a *API) facets(w *response, r *http.Request) error {
-	view, req, err := openRequest(a, w, r, r.URL.RawQuery, contentJSON, byFields(query.ParseFacets))
+	view, raw, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
+	req, err := query.ParseFacets(raw, view.Fields)
+	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) {
+		return err
+	}
 	found, err := view.Facets(r.Context(), req)
 	if err != nil {
 		return err
 	}
 	return w.sendJSON(r, renderFacets(found, req))
-}
-
-// byFields adapts a parser that needs only the fields of a dataset.
-func byFields[R any](parse func(string, []herb.Field) (R, error)) func(string, herb.Dataset) (R, error) {
-	return func(raw string, d herb.Dataset) (R, error) { return parse(raw, d.Fields) }
 }
 
 func renderFacets(found query.Facets, req *query.FacetRequest) facetsBody {
@@ -90,11 +89,15 @@ type gridMeta struct {
 }
 
 func (a *API) grid(w *response, r *http.Request) error {
-	view, req, err := openRequest(a, w, r, r.URL.RawQuery, contentJSON, byFields(query.ParseGrid))
+	view, raw, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
+	req, err := query.ParseGrid(raw, view.Fields)
+	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) {
+		return err
+	}
 	found, err := view.Grid(r.Context(), req)
 	if err != nil {
 		return err

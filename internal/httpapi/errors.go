@@ -36,9 +36,6 @@ func errorBody(status int, message string) []byte {
 	return append(herb.AppendJSONString(body, strings.ToValidUTF8(message, "\uFFFD")), '}')
 }
 
-// errSent is the error of a handler that has sent a response already.
-var errSent = errors.New("response sent")
-
 // fail responds with an Error body, or aborts the connection if the response has started or the client has disconnected.
 // Headers that help the client, such as Allow, must be set before the call.
 func (a *API) fail(w *response, r *http.Request, err error) {
@@ -64,7 +61,7 @@ func (a *API) failWithPage(w *response, r *http.Request, err error, p *page) {
 		p.Reset() // it may be incomplete
 	}
 	h := w.Header()
-	for _, name := range []string{"Etag", "Link", "Content-Encoding", "Idempotency-Replayed"} {
+	for _, name := range []string{"Etag", "Link", "X-Total-Count", "Content-Disposition", "Content-Encoding", "Trailer"} {
 		delete(h, name)
 	}
 	h.Set("Cache-Control", "no-store")

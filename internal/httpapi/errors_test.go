@@ -260,8 +260,8 @@ func TestService(t *testing.T) {
 		a.body != `{"status":"degraded","parts":{"database":"it does not answer","object store":"ok"}}` {
 		t.Errorf("/readyz without a database gives %d %s", a.status, a.body)
 	}
-	health.Away = "the server is stopping"
-	if a := s.get(t, "/readyz"); a.status != 503 || !strings.Contains(a.body, health.Away) {
+	health.NotReady = "the server is stopping"
+	if a := s.get(t, "/readyz"); a.status != 503 || !strings.Contains(a.body, health.NotReady) {
 		t.Errorf("/readyz of a server that stops gives %d %s", a.status, a.body)
 	}
 	if a := s.get(t, "/"); a.status != 200 || a.header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(a.body, "<title>") {

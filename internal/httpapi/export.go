@@ -11,7 +11,6 @@ import (
 
 	"herbarium/internal/admission"
 	"herbarium/internal/export"
-	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
@@ -29,23 +28,24 @@ const (
 //
 // The first byte must be sent within Options.RequestTimeout. After that, the export takes as long as the client needs.
 func (a *API) export(w *response, r *http.Request, format export.Format) (err error) {
-	raw := r.URL.RawQuery
+	view, raw, err := a.openDataset(w, r)
+	if err != nil {
+		return err
+	}
+	defer view.Release()
+	w.setVary(varyAccept)
 	if w.route.page { // the link of a page
 		if ps, err := query.ParseParams(raw); err == nil {
 			raw = ps.Without(query.ParamPage, query.ParamPerPage).Encode()
 		}
 	}
-	view, req, err := openRequest(a, w, r, raw, format.MediaType(), func(raw string, d herb.Dataset) (*query.Request, error) {
-		req, err := w.parseListing(raw, d)
-		if err == nil {
-			err = query.RejectPagination(raw)
-		}
-		return req, err
-	})
-	if err != nil {
+	req, err := query.ParseOrdered(raw, view.Fields, view.Order)
+	if err == nil {
+		err = query.RejectPagination(raw)
+	}
+	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, format.MediaType())) {
 		return err
 	}
-	defer view.Release()
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
 		return err
 	}
@@ -68,15 +68,14 @@ func (a *API) export(w *response, r *http.Request, format export.Format) (err er
 		}
 	}
 	trailers := r.ProtoAtLeast(1, 1)
-	body := a.newStream(w, r, func(h http.Header, _ bool) {
-		firstByte.Stop()
-		h.Set("Content-Type", format.ContentType())
-		h.Set("Content-Disposition", `attachment; filename="`+format.FileName(view.Ref)+`"`)
-		h.Set("X-Total-Count", strconv.Itoa(records.Total))
-		if trailers {
-			h.Set("Trailer", exportTrailers)
-		}
-	})
+	w.set("Content-Type", format.ContentType())
+	w.set("Content-Disposition", `attachment; filename="`+format.FileName(view.Ref)+`"`)
+	w.set("X-Total-Count", strconv.Itoa(records.Total))
+	if trailers {
+		w.set("Trailer", exportTrailers)
+	}
+	body := a.newStream(w, r)
+	body.firstByte = firstByte
 	if format == export.XLSX {
 		body.coding = identity // it is compressed
 	}
@@ -91,12 +90,12 @@ func (a *API) export(w *response, r *http.Request, format export.Format) (err er
 	if err != nil || r.Method == http.MethodHead {
 		return err
 	}
-	if h := w.Header(); trailers {
-		h.Set(trailerDigest, sum.Digest)
-		h.Set(trailerOriginal, sum.Digest)
-		h.Set(trailerRows, strconv.Itoa(sum.Rows))
+	if trailers {
+		w.set(trailerDigest, sum.Digest)
+		w.set(trailerOriginal, sum.Digest)
+		w.set(trailerRows, strconv.Itoa(sum.Rows))
 		if body.digest != nil {
-			h.Set(trailerDigest, export.Digest(body.digest))
+			w.set(trailerDigest, export.Digest(body.digest))
 		}
 	}
 	return nil

@@ -62,11 +62,10 @@ type listener struct {
 
 type conn struct {
 	net.Conn
-	listener *listener // its mutex guards the fields below
-	accepted time.Time
+	listener *listener     // its mutex guards the fields below
 	place    *list.Element // in listener.conns; nil after the connection was closed
 	busy     bool          // has a request
-	served   bool          // has had a request
+	grace    time.Time     // the connection is not evicted before
 }
 
 const (
@@ -104,7 +103,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	if tcp, ok := nc.(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(sendBuffer) // without it, progress is detected later
 	}
-	c := &conn{Conn: nc, listener: l, accepted: time.Now()}
+	c := &conn{Conn: nc, listener: l, grace: time.Now().Add(newGrace)}
 	c.place = l.conns.PushBack(c)
 	return c, nil
 }
@@ -120,7 +119,7 @@ func (l *listener) acceptUnlocked() (net.Conn, error) {
 // connection and ends its goroutine. The lock must be held.
 func (l *listener) evict() bool {
 	for e := l.conns.Front(); e != nil; e = e.Next() {
-		if c := e.Value.(*conn); !c.busy && (c.served || time.Since(c.accepted) >= newGrace) {
+		if c := e.Value.(*conn); !c.busy && !time.Now().Before(c.grace) {
 			_ = c.Conn.Close()
 			c.remove()
 			return true
@@ -149,7 +148,7 @@ func trackConnection(nc net.Conn, state http.ConnState) {
 	defer l.mu.Unlock()
 	c.busy = state == http.StateActive
 	if state == http.StateIdle && c.place != nil {
-		c.served = true
+		c.grace = time.Time{} // of new connections only
 		l.conns.MoveToBack(c.place)
 		l.changed.Broadcast()
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -17,11 +18,16 @@ func (a *API) list(w *response, r *http.Request) error {
 	if format, ok := wantsExport(r.Header["Accept"]); ok {
 		return a.export(w, r, format)
 	}
-	view, req, err := openRequest(a, w, r, r.URL.RawQuery, contentJSON, w.parseListing)
+	view, raw, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
+	w.setVary(varyAccept)
+	req, err := query.ParseOrdered(raw, view.Fields, view.Order)
+	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) {
+		return err
+	}
 	page, err := view.List(r.Context(), req)
 	if err != nil {
 		return err
@@ -59,16 +65,8 @@ type listing struct {
 const listingStart = `{"data":[`
 
 func newListing(records [][]byte, m query.Meta) listing {
-	end := make([]byte, 0, 128)
-	for _, member := range []struct {
-		before string
-		value  int
-	}{{`],"meta":{"total":`, m.Total}, {`,"page":`, m.Page}, {`,"per_page":`, m.PerPage}, {`,"total_pages":`, m.TotalPages}} {
-		end = strconv.AppendInt(append(end, member.before...), int64(member.value), 10)
-	}
-	end = strconv.AppendBool(append(end, `,"has_next":`...), m.HasNext)
-	end = strconv.AppendBool(append(end, `,"has_prev":`...), m.HasPrev)
-	end = append(end, "}}"...)
+	end := fmt.Appendf(make([]byte, 0, 128), `],"meta":{"total":%d,"page":%d,"per_page":%d,"total_pages":%d,"has_next":%t,"has_prev":%t}}`,
+		m.Total, m.Page, m.PerPage, m.TotalPages, m.HasNext, m.HasPrev)
 	size := len(listingStart) + max(len(records)-1, 0) + len(end)
 	for _, rec := range records {
 		size += len(rec)
@@ -104,51 +102,24 @@ func (a *API) streamListing(w *response, r *http.Request, l listing) error {
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
 		return err
 	}
-	return a.newStream(w, r, func(h http.Header, compressed bool) {
-		h.Set("Content-Type", contentJSON)
-		if !compressed {
-			h.Set("Content-Length", strconv.Itoa(l.size))
-		}
-	}).send(r, l.write)
+	body := a.newStream(w, r)
+	w.set("Content-Type", contentJSON)
+	if body.coding == identity {
+		w.set("Content-Length", strconv.Itoa(l.size))
+	}
+	return body.send(r, l.write)
 }
 
-// parseListing parses a listing request. It also sets Vary, because the response depends on Accept, unless authorizeRead has set
-// it.
-func (w *response) parseListing(raw string, d herb.Dataset) (*query.Request, error) {
-	if w.Header()["Vary"] == nil {
-		w.set("Vary", varyAccept)
-	}
-	return query.ParseOrdered(raw, d.Fields, d.Order)
-}
-
-// openRequest opens the dataset of the path, authorizes the client, parses the raw query and sets the entity tag, in this
-// order: an unauthorized client must not learn the fields from a parse error. The tag identifies the version, the request and
-// the media type of the response. If the client has it, openRequest sends 304 and the error is errSent. The caller must
-// release the view.
-func openRequest[R any](
-	a *API, w *response, r *http.Request, raw, mediaType string, parse func(raw string, d herb.Dataset) (R, error),
-) (view library.View, req R, err error) {
-	if view, raw, err = a.openDataset(w, r, raw); err != nil {
-		return view, req, err
-	}
-	if req, err = parse(raw, view.Dataset); err == nil && w.notModified(r, a.entityTag(w.path, raw, view.Version, mediaType)) {
-		err = errSent
-	}
-	if err != nil {
-		view.Release()
-	}
-	return view, req, err
-}
-
-// openDataset opens the dataset of the path, in the version that the raw query names, and authorizes the client. It returns
-// the rest of the query. The caller must release the view.
-func (a *API) openDataset(w *response, r *http.Request, raw string) (view library.View, rest string, err error) {
+// openDataset opens the dataset of the path, in the version that the query names, and authorizes the client. It returns the
+// raw query without the version, which must not be parsed before: an error would tell an unauthorized client the fields. The
+// caller must release the view.
+func (a *API) openDataset(w *response, r *http.Request) (view library.View, raw string, err error) {
 	if view, err = a.acquire(r); err != nil {
 		return view, "", err
 	}
 	if err = a.authorizeRead(w, r, view.Dataset); err == nil {
 		var version string
-		if version, rest, err = query.CutVersion(raw); version != "" {
+		if version, raw, err = query.CutVersion(r.URL.RawQuery); version != "" {
 			view, err = a.switchVersion(w, r, view, version)
 		}
 	}
@@ -159,7 +130,7 @@ func (a *API) openDataset(w *response, r *http.Request, raw string) (view librar
 	w.setCaching(r, view.Access)
 	w.set("X-Dataset-Version", view.Version)
 	w.immutable = view.Ref != herb.PlantsRef
-	return view, rest, nil
+	return view, raw, nil
 }
 
 // switchVersion replaces the view of the live version, which the client may read, by that of another one. A key is required
@@ -181,13 +152,13 @@ func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error 
 	if d.Access != herb.AccessKey {
 		return nil
 	}
-	vary := varyKey
-	if w.route.page {
-		vary = varyCookie
+	vary, secret := varyKey, apiKey(r)
+	if w.route.page { // the key is stored in the browser
+		vary, secret = varyCookie, a.opts.Pages.Key(r)
 	}
 	w.set("Vary", vary)
 	howTo := "dataset " + d.Ref.String() + " needs a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as the parameter api_key"
-	_, err := a.authorize(w, r, a.keyOf(w, r), howTo, d.ReadScopes()...)
+	_, err := a.authorize(w, r, secret, howTo, d.ReadScopes()...)
 	return err
 }
 
@@ -208,23 +179,22 @@ func (a *API) setLinks(w *response, raw string, m query.Meta) error {
 	target := a.base + w.path + "?" + params.Encode() // the number of the page follows
 	var b strings.Builder
 	b.Grow(4 * (len(target) + len(`<1000000>; rel="first", `)))
-	for _, link := range []struct {
-		rel    string
-		page   int
-		exists bool
-	}{
-		{"first", 1, true}, {"prev", min(m.Page-1, m.TotalPages), m.HasPrev}, {"next", m.Page + 1, m.HasNext}, {"last", max(m.TotalPages, 1), true},
-	} {
-		if !link.exists {
-			continue
-		}
+	add := func(rel string, page int) {
 		if b.Len() > 0 {
 			b.WriteString(", ")
 		}
-		for _, s := range []string{"<", target, strconv.Itoa(link.page), `>; rel="`, link.rel, `"`} {
+		for _, s := range []string{"<", target, strconv.Itoa(page), `>; rel="`, rel, `"`} {
 			b.WriteString(s)
 		}
 	}
+	add("first", 1)
+	if m.HasPrev {
+		add("prev", min(m.Page-1, m.TotalPages))
+	}
+	if m.HasNext {
+		add("next", m.Page+1)
+	}
+	add("last", max(m.TotalPages, 1))
 	w.set("Link", b.String())
 	return nil
 }

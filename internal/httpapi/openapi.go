@@ -14,7 +14,7 @@ import (
 
 // openAPI handles the OpenAPI document, of all datasets or of one.
 func (a *API) openAPI(w *response, r *http.Request) error {
-	params, err := query.ParseParams(r.URL.RawQuery)
+	params, err := query.ParseOnly(r.URL.RawQuery, "dataset")
 	if err != nil {
 		return err
 	}

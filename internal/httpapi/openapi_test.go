@@ -212,7 +212,10 @@ func TestDocument_oneDataset(t *testing.T) {
 	if _, ok := d.Paths["/api/v1/locked/staff/data"]; ok {
 		t.Error("another dataset is described")
 	}
-	for target, status := range map[string]int{"garden/catalogue": 404, "garden": 400, "Garden/Catalog": 400, "%zz": 400} {
+	for target, status := range map[string]int{
+		"garden/catalogue": 404, "garden": 400, "Garden/Catalog": 400, "%zz": 400, "&datasets=garden/catalog": 400,
+		"garden/catalog&dataset=odd/a-b.c": 400, "garden/catalog&api_key=x": 200,
+	} {
 		if a := s.get(t, "/openapi.json?dataset="+target); a.status != status {
 			t.Errorf("%s: %d %s", target, a.status, a.body)
 		}

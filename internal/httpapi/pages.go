@@ -94,28 +94,14 @@ func (a *API) wantsPage(w *response, r *http.Request) bool {
 	return slices.ContainsFunc(r.Header["Accept"], func(s string) bool { return strings.Contains(s, "text/html") })
 }
 
-// keyOf returns the key of a request: for pages, the one stored in the browser.
-func (a *API) keyOf(w *response, r *http.Request) string {
-	if w.route != nil && w.route.page {
-		return a.opts.Pages.Key(r)
-	}
-	return apiKey(r)
-}
-
 // withoutBase removes the path of the public URL from a request if a proxy has not.
 func (a *API) withoutBase(r *http.Request) *http.Request {
-	u := *r.URL
-	for _, p := range []*string{&u.Path, &u.RawPath} {
-		rest, ok := strings.CutPrefix(*p, a.base)
-		if *p == "" { // there is no RawPath
-			continue
-		}
-		if !ok || rest != "" && rest[0] != '/' {
-			return r
-		}
-		*p = cmp.Or(rest, "/")
+	path, ok := strings.CutPrefix(r.URL.Path, a.base)
+	if !ok || path != "" && path[0] != '/' {
+		return r
 	}
-	shorter := *r
+	u, shorter := *r.URL, *r
+	u.Path, u.RawPath = cmp.Or(path, "/"), strings.TrimPrefix(u.RawPath, a.base) // another RawPath has no effect
 	shorter.URL = &u
 	return &shorter
 }
@@ -134,7 +120,7 @@ func (p *page) WriteHeader(status int) { p.status = status }
 func (p *page) sendTo(w *response, r *http.Request) {
 	maps.Copy(w.Header(), p.header)
 	if p.status == http.StatusNotModified {
-		w.setDefaultVary()
+		w.setVary(varyEncoding)
 		w.WriteHeader(p.status)
 		return
 	}

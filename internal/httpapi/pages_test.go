@@ -203,12 +203,16 @@ func TestBasePath(t *testing.T) {
 	s := newService(t, func(o *httpapi.Options) {
 		o.Pages, o.PublicURL = pagesOf(homePage), "https://example.org/plants/data/"
 	})
+	s.library.put(stock())
 	for _, prefix := range []string{"", "/plants/data"} { // the proxy removes the path, or not
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, request("GET", prefix+"/api/v1/garden/catalog/data?per_page=1", ""))
 		link := w.Header().Get("Link")
 		if want := "</plants/data/api/v1/garden/catalog/data?per_page=1&page=1>"; w.Code != 200 || !strings.HasPrefix(link, want) {
 			t.Errorf("below %q: %d, Link %s", prefix, w.Code, link)
+		}
+		if a := s.get(t, prefix+"/api/v1/shop/stock/data/a%2Fb/1"); a.status != 200 {
+			t.Errorf("below %q: a key with a slash gives %s", prefix, a.body)
 		}
 		if a := s.get(t, prefix+"/"); a.status != 200 {
 			t.Errorf("below %q: the front page gives %d", prefix, a.status)

@@ -17,31 +17,26 @@ func (a *API) record(w *response, r *http.Request) error {
 		return a.noSuchPath(r)
 	}
 	shown := herb.Clip(r.PathValue("key"), maxShown)
-	view, req, err := openRequest(a, w, r, r.URL.RawQuery, contentJSON, func(raw string, d herb.Dataset) (*query.Request, error) {
-		key, err := keyFilter(w.path, d)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := query.Parse(key.Encode(), d.Fields); err != nil { // a value of another type, or a field that is not filterable
-			return nil, herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", d.Ref, shown, herb.MessageOf(err))
-		}
-		params, err := query.ParseParams(raw)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range params.Without(query.ParamAPIKey) {
-			if p.Name != query.ParamFields {
-				return nil, herb.Invalidf("unknown parameter %q; a record has the parameters %s, %s and %s",
-					herb.Clip(p.Name, maxShown), query.ParamAPIKey, query.ParamFields, query.ParamVersion)
-			}
-			key = key.With(p)
-		}
-		return query.Parse(key.Encode(), d.Fields)
-	})
+	view, raw, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
+	listing, err := keyFilter(w.path, view.Dataset)
+	if err != nil {
+		return err
+	}
+	if _, err := query.Parse(listing.Encode(), view.Fields); err != nil { // a value of another type, or a field that is not filterable
+		return herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", view.Ref, shown, herb.MessageOf(err))
+	}
+	params, err := query.ParseOnly(raw, query.ParamFields, query.ParamVersion)
+	if err != nil {
+		return err
+	}
+	req, err := query.Parse(listing.With(params...).Encode(), view.Fields)
+	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) {
+		return err
+	}
 	page, err := view.List(r.Context(), req)
 	if err == nil && page.Total == 0 {
 		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q", view.Ref, shown)

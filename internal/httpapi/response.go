@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -74,7 +75,7 @@ const (
 func (w *response) send(r *http.Request, status int, contentType string, body []byte) {
 	h := w.Header()
 	w.set("Content-Type", contentType)
-	w.setDefaultVary()
+	w.setVary(varyEncoding)
 	if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity && len(body) >= minCompress && h["Content-Encoding"] == nil {
 		buf := w.api.buffers.get()
 		defer w.api.buffers.put(buf)
@@ -114,7 +115,9 @@ func (w *response) compress(buf *bytes.Buffer, key bodyKey, body []byte) ([]byte
 			return cached, nil
 		}
 	}
-	if err := w.api.compressor.encode(buf, key.coding, body); err != nil {
+	out, finish := w.api.compressor.stream(key.coding, buf)
+	_, err := out.Write(body)
+	if err = errors.Join(err, finish()); err != nil {
 		return nil, err
 	}
 	if key.tag != "" {
@@ -123,8 +126,15 @@ func (w *response) compress(buf *bytes.Buffer, key bodyKey, body []byte) ([]byte
 	return buf.Bytes(), nil
 }
 
-func (w *response) options(allow string) {
+// options responds to OPTIONS. A CORS preflight permits any origin, because browsers send no cookies with such requests, and a key only if
+// the script has it.
+func (w *response) options(r *http.Request, allow string) {
 	w.set("Allow", allow)
+	if isPreflight(r) {
+		w.set("Access-Control-Allow-Methods", allow)
+		w.set("Access-Control-Allow-Headers", corsRequestHeaders)
+		w.set("Access-Control-Max-Age", "86400") // seconds; many browsers use less
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -137,10 +147,10 @@ const (
 	varyKey      = "Authorization, X-API-Key, " + varyAccept
 )
 
-// setDefaultVary sets Vary for bodies that may be compressed, unless the handler has set it.
-func (w *response) setDefaultVary() {
+// setVary sets Vary, unless it is set: what a response depends on first has the longest list.
+func (w *response) setVary(headers string) {
 	if w.Header()["Vary"] == nil {
-		w.set("Vary", varyEncoding)
+		w.set("Vary", headers)
 	}
 }
 
@@ -169,13 +179,13 @@ func (a *API) entityTag(parts ...string) string {
 	return etag.New(a.opts.Version, parts...)
 }
 
-// notModified sends 304 if If-None-Match contains the tag, and reports whether it did.
+// notModified sets the entity tag. It sends 304 if If-None-Match contains the tag, and reports whether it did.
 func (w *response) notModified(r *http.Request, tag string) bool {
 	w.set("Etag", tag)
 	if !etag.Match(r.Header, tag) {
 		return false
 	}
-	w.setDefaultVary()
+	w.setVary(varyEncoding)
 	w.WriteHeader(http.StatusNotModified)
 	return true
 }
@@ -196,7 +206,7 @@ func (w *response) setCaching(r *http.Request, access herb.Access) {
 // bodyTimeout is the time limit for receiving the body of a request. Bodies are small: a plant or a form.
 const bodyTimeout = 5 * time.Second
 
-// readBody reads a body of at most limit bytes. It runs before the request takes a slot of any lane, so that slow senders
+// readBody reads a body of at most limit bytes. It runs before the request acquires a slot of any lane, so that slow senders
 // occupy only a connection.
 func readBody(w *response, r *http.Request, limit int64) (body []byte, err error) {
 	control := http.NewResponseController(w.ResponseWriter)

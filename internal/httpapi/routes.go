@@ -76,10 +76,7 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 		allow := strings.Join(append(allowed, http.MethodOptions), ", ")
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodOptions {
-				if isPreflight(r) {
-					preflight(w.Header(), allow)
-				}
-				w.(*response).options(allow)
+				w.(*response).options(r, allow)
 				return
 			}
 			w.Header().Set("Allow", allow)
@@ -113,7 +110,7 @@ func (a *API) serve(rt *route) http.Handler {
 		if err == nil {
 			err = rt.handle(w, r)
 		}
-		if err != nil && err != errSent {
+		if err != nil {
 			a.fail(w, r, err)
 		}
 	})
@@ -132,8 +129,7 @@ func isCanonical(p string) bool {
 // the request itself.
 func (a *API) rejectPath(w *response, r *http.Request) {
 	if isPreflight(r) {
-		preflight(w.Header(), allMethods)
-		w.options(allMethods)
+		w.options(r, allMethods)
 		return
 	}
 	a.fail(w, r, a.noSuchPath(r))
@@ -143,7 +139,8 @@ func (a *API) rejectPath(w *response, r *http.Request) {
 func (a *API) noSuchPath(r *http.Request) error {
 	shown := herb.Clip(redactText(r.URL.Path), maxShown)
 	clean := path.Clean("/" + r.URL.Path)
-	if clean != r.URL.Path && a.hasRoute(clean) {
+	_, pattern := a.mux.Handler(&http.Request{Method: http.MethodOptions, URL: &url.URL{Path: clean}}) // of a route with any method
+	if clean != r.URL.Path && pattern != "/" {
 		return herb.Errorf(herb.CodeNotFound, "no such path %q; did you mean %q?", shown, herb.Clip(redactText(clean), maxShown))
 	}
 	var known []string
@@ -156,12 +153,6 @@ func (a *API) noSuchPath(r *http.Request) error {
 	return herb.Errorf(herb.CodeNotFound, "no such path %q; valid paths: %s", shown, strings.Join(known, ", "))
 }
 
-// hasRoute reports whether a path has a route for any method.
-func (a *API) hasRoute(p string) bool {
-	_, pattern := a.mux.Handler(&http.Request{Method: http.MethodOptions, URL: &url.URL{Path: p}})
-	return pattern != "/"
-}
-
 // Headers that scripts of other origins may send and read.
 const (
 	corsRequestHeaders = "Authorization, X-API-Key, Content-Type, If-None-Match, Idempotency-Key, X-Requested-With, X-Request-Id"
@@ -170,12 +161,4 @@ const (
 
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
-}
-
-// preflight sets the headers of a CORS preflight response. The origin header is already set: any origin may send requests,
-// because browsers send no cookies with them, and a key only if the script has it.
-func preflight(h http.Header, allow string) {
-	h.Set("Access-Control-Allow-Methods", allow)
-	h.Set("Access-Control-Allow-Headers", corsRequestHeaders)
-	h.Set("Access-Control-Max-Age", "86400") // seconds; many browsers use less
 }

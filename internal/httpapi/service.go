@@ -9,8 +9,8 @@ import (
 
 // Health is the state of the dependencies of requests.
 type Health struct {
-	// Away is the reason why requests should be sent to another node, safe to show to clients; empty if this one is ready.
-	Away string
+	// NotReady is why requests should be sent to another node, safe to show to clients; empty if this one is ready.
+	NotReady string
 	// Parts maps the name of a dependency, such as the database, to its failure, safe to show to clients, or to "" if it is
 	// available.
 	Parts map[string]string
@@ -30,8 +30,8 @@ func (a *API) health(w *response, r *http.Request) error {
 // because a shared dependency is down, none would be left to serve what they can.
 func (a *API) ready(w *response, r *http.Request) error {
 	h := a.opts.Health()
-	if h.Away != "" {
-		return herb.Errorf(herb.CodeUnavailable, "not ready: %s; retry later or use another node", h.Away)
+	if h.NotReady != "" {
+		return herb.Errorf(herb.CodeUnavailable, "not ready: %s; retry later or use another node", h.NotReady)
 	}
 	s := state{Status: "ready", Parts: make(map[string]string, len(h.Parts))}
 	for name, fault := range h.Parts {

@@ -18,22 +18,22 @@ const streamChunk = 64 << 10
 // Producing a body is limited by the processors, sending it by the client. A stream therefore holds a slot of the lane
 // admission.Expensive while a chunk is produced, and none while it is sent.
 type stream struct {
-	w          *response // its client's context limits the stream, not the request deadline
-	control    *http.ResponseController
-	coding     coding
-	setHeaders func(h http.Header, compressed bool)
-	digest     hash.Hash // of the bytes sent; nil if not needed
-	release    func()    // releases the slot of the stream; nil if it holds none
-	began      time.Time // when the stream took its slot
-	pause      func(worked time.Duration)
-	failed     bool // the client has stopped reading
+	w         *response // its client's context limits the stream, not the request deadline
+	control   *http.ResponseController
+	coding    coding
+	firstByte *time.Timer // limits the time until the first byte; nil if there is no limit
+	digest    hash.Hash   // of the bytes sent; nil if not needed
+	release   func()      // releases the slot of the stream; nil if it holds none
+	began     time.Time   // when the stream acquired its slot
+	pause     func(worked time.Duration)
+	failed    bool // the client has stopped reading
 }
 
-// newStream returns a stream that is compressed if the client accepts it. setHeaders sets the headers of its content.
-func (a *API) newStream(w *response, r *http.Request, setHeaders func(h http.Header, compressed bool)) *stream {
+// newStream returns a stream that is compressed if the client accepts it.
+func (a *API) newStream(w *response, r *http.Request) *stream {
 	return &stream{
 		w: w, control: http.NewResponseController(w.ResponseWriter), coding: chooseCoding(r.Header["Accept-Encoding"]),
-		setHeaders: setHeaders, pause: a.opts.Admission.Pace(w.client),
+		pause: a.opts.Admission.Pace(w.client),
 	}
 }
 
@@ -47,12 +47,10 @@ func (s *stream) send(r *http.Request, write func(io.Writer) error) error {
 		return err
 	}
 	defer s.stop()
-	out, err := s.w.api.compressor.stream(s.coding, s)
-	if err != nil {
-		return err
-	}
-	if err = write(out); err == nil {
-		err = out.Close()
+	out, finish := s.w.api.compressor.stream(s.coding, s)
+	err := write(out)
+	if err == nil {
+		err = finish()
 	}
 	if err != nil {
 		s.w.clientGone = s.failed || s.w.client.Err() != nil
@@ -104,11 +102,12 @@ func (s *stream) header() {
 	if s.w.status != 0 {
 		return
 	}
-	h := s.w.Header()
-	s.setHeaders(h, s.coding != identity)
-	s.w.setDefaultVary()
+	if s.firstByte != nil {
+		s.firstByte.Stop()
+	}
+	s.w.setVary(varyEncoding)
 	if s.coding != identity {
-		h.Set("Content-Encoding", s.coding.String())
+		s.w.set("Content-Encoding", s.coding.String())
 	}
 	s.w.WriteHeader(http.StatusOK)
 }

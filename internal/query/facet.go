@@ -147,7 +147,7 @@ func isFilterable(f herb.Field) bool { return f.Filterable }
 
 func (f *FacetRequest) addField(name string, fields []herb.Field) error {
 	use := fieldUse{isFilterable, "field %q", "is not filterable, so its values are not counted", "filterable fields"}
-	i, err := findField(fields, name, use)
+	i, err := resolveField(fields, name, use)
 	switch {
 	case err != nil:
 		return err

@@ -18,7 +18,7 @@ func parseFields(value string, fields []herb.Field) (selected []int, err error) 
 		parts = strings.Split(value, ",")
 	}
 	for _, name := range parts {
-		i, err := findField(fields, name, fieldUse{unknown: "field %q in " + strconv.Quote(ParamFields), choices: "fields"})
+		i, err := resolveField(fields, name, fieldUse{unknown: "field %q in " + strconv.Quote(ParamFields), choices: "fields"})
 		if err != nil {
 			return nil, err
 		}
@@ -41,8 +41,8 @@ type fieldUse struct {
 	choices    string                // precedes the list of allowed fields, as in "sortable fields"
 }
 
-// findField returns the position of the field with a name, which its use must allow.
-func findField(fields []herb.Field, name string, use fieldUse) (int, error) {
+// resolveField returns the position of the field with a name, which its use must allow.
+func resolveField(fields []herb.Field, name string, use fieldUse) (int, error) {
 	i := herb.FieldIndex(fields, name)
 	if i >= 0 && (use.allows == nil || use.allows(fields[i])) {
 		return i, nil

@@ -35,6 +35,22 @@ func Ops() []Op {
 	return []Op{OpEq, OpNe, OpGt, OpGte, OpLt, OpLte, OpIn, OpPrefix, OpMatch, OpEmpty}
 }
 
+// FieldOps returns the operators of the query string that a field has.
+func FieldOps(f herb.Field) []Op {
+	return slices.DeleteFunc(Ops(), func(o Op) bool {
+		switch o {
+		case OpMatch:
+			return !f.Searchable
+		case OpPrefix:
+			return !f.Filterable || !hasPrefixes(f.Type)
+		}
+		return !f.Filterable
+	})
+}
+
+// hasPrefixes reports whether values of a type have prefixes.
+func hasPrefixes(t herb.Type) bool { return t != herb.TypeNumber && t != herb.TypeBoolean }
+
 // AcceptsEmpty reports whether an operator accepts an empty value.
 func (o Op) AcceptsEmpty() bool { return o == OpEq || o == OpNe || o == OpIn }
 
@@ -127,7 +143,7 @@ func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 		if op == OpMatch {
 			use = fieldUse{allows: isSearchable, disallowed: "is not searchable", choices: "searchable fields"}
 		}
-		_, err := findField(fp.fields, fp.fields[field].Name, use)
+		_, err := resolveField(fp.fields, fp.fields[field].Name, use)
 		return field, op, err
 	}
 	name, written := splitOperator(param)
@@ -169,7 +185,7 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 	switch {
 	case value == "" && !equality:
 		return o, herb.Invalidf("%s[%s] needs a value; use %s[empty]=true to find empty values", f.Name, op, f.Name)
-	case op == OpPrefix && (f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean):
+	case op == OpPrefix && !hasPrefixes(f.Type):
 		return o, herb.Invalidf("%s[prefix] does not apply: %q is a %s field; use gte and lt for a range", f.Name, f.Name, f.Type)
 	case op == OpPrefix && f.Type == herb.TypeDateTime:
 		o.Text = strings.Replace(value, " ", "T", 1) // as in the canonical form of values

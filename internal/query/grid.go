@@ -101,7 +101,7 @@ func isAxis(f herb.Field) bool { return f.Filterable && f.Type == herb.TypeNumbe
 
 func parseAxis(p Param, fields []herb.Field) (int, error) {
 	in := "in " + strconv.Quote(p.Name)
-	return findField(fields, p.Value, fieldUse{isAxis, "field %q " + in, in + " is not a filterable number field", "number fields"})
+	return resolveField(fields, p.Value, fieldUse{isAxis, "field %q " + in, in + " is not a filterable number field", "number fields"})
 }
 
 func parseBounds(value string) (b Bounds, err error) {

@@ -140,7 +140,7 @@ func parseSortFields(value string, fields []herb.Field) (sort []SortField, err e
 		if !exact {
 			name, key.Desc = strings.CutPrefix(name, "-")
 		}
-		if key.Field, err = findField(fields, name, use); err != nil {
+		if key.Field, err = resolveField(fields, name, use); err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(sort, func(f SortField) bool { return f.Field == key.Field }) {

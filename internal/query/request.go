@@ -124,7 +124,7 @@ func RejectPagination(raw string) error {
 	return nil
 }
 
-// Source answers queries about one dataset.
+// Source evaluates queries on one dataset.
 type Source interface {
 	List(ctx context.Context, r *Request) (Page, error)
 	// Stream returns all matching records, regardless of the page that the request names.

@@ -34,16 +34,16 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersi
 		registry: registry,
 		requests: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "http_server_request_duration_seconds",
-			Help: "Time from the first byte of a request to the last of its answer.",
+			Help: "Time from the start of a request to the end of its response.",
 			Buckets: []float64{
 				0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 			},
 		}, []string{"method", "route", "status"}),
 		bytes: auto.NewCounterVec(prometheus.CounterOpts{
-			Name: "http_server_response_body_bytes_total", Help: "Bytes of answers, as they were sent.",
+			Name: "http_server_response_body_bytes_total", Help: "Bytes of response bodies, as sent.",
 		}, []string{"route"}),
 		parts: auto.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "herbarium_part_up", Help: "1 if a part that requests depend on answers, 0 if not.",
+			Name: "herbarium_part_up", Help: "1 if a dependency of requests is up, 0 if not.",
 		}, []string{"part"}),
 		rejected: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "herbarium_requests_rejected_total",

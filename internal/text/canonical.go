@@ -98,12 +98,6 @@ func Localize(f *herb.Field, canonical string) string {
 	return canonical
 }
 
-// Canonical booleans.
-const (
-	False = "false"
-	True  = "true"
-)
-
 func appendBoolean(dst []byte, n *herb.Notation, value []byte) ([]byte, bool) {
 	value = TrimBlanks(value)
 	is, pair := BooleanWord(value)
@@ -122,7 +116,7 @@ func appendBoolean(dst []byte, n *herb.Notation, value []byte) ([]byte, bool) {
 // BooleanWord parses a standard word for true or false in any case. pair identifies the pair of words: 1 for true/false,
 // 2 for yes/no, 3 for t/f and 4 for y/n; it is 0 for anything else.
 func BooleanWord(value []byte) (is bool, pair int) {
-	for i, words := range [...][2]string{{True, False}, {"yes", "no"}, {"t", "f"}, {"y", "n"}} {
+	for i, words := range [...][2]string{{"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"}} {
 		for k, word := range words {
 			if len(word) == len(value) && strings.EqualFold(word, string(value)) {
 				return k == 0, i + 1

@@ -21,7 +21,7 @@ func Key(t herb.Type, value string) (key string, ok bool) {
 	case herb.TypeDateTime:
 		return value, isCanonicalDateTime(value)
 	case herb.TypeBoolean:
-		return value, value == False || value == True
+		return value, value == "false" || value == "true"
 	default:
 		return string(appendTextSortKey(make([]byte, 0, 128), value)), true
 	}
@@ -138,7 +138,7 @@ func IsDate[T string | []byte](s T) bool {
 }
 
 // isCanonicalDateTime reports whether s is a datetime in the form of DateTimeLayout.
-func isCanonicalDateTime[T string | []byte](s T) bool {
+func isCanonicalDateTime(s string) bool {
 	if len(s) != len(DateTimeLayout) || s[10] != 'T' || s[19] != '.' || s[len(s)-1] != 'Z' {
 		return false
 	}

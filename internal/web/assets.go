@@ -38,58 +38,53 @@ type asset struct {
 	contentType string
 	// gzipped returns the content. It is compressed when it is first requested, because that takes longer than the first page, and
 	// as small as possible; the server compresses responses as fast as possible.
-	gzipped func() ([]byte, error)
+	gzipped func() []byte
 }
 
-func newAssets(base string) (*assets, error) {
-	all, plain, zipped := sha256.New(), map[string][]byte{}, map[string][]byte{}
+// newAssets reads the embedded files. It panics if they are invalid.
+func newAssets(base string) *assets {
+	all, plain := sha256.New(), map[string][]byte{}
+	a := &assets{files: map[string]asset{}}
+	types := map[string]string{
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2",
+	}
 	err := fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		content, err := files.ReadFile(file)
 		all.Write(content)
-		name, ok := strings.CutSuffix(path.Base(file), ".gz")
-		if ok {
-			zipped[name] = content
+		if name, ok := strings.CutSuffix(path.Base(file), ".gz"); ok {
+			a.files[name] = asset{types[path.Ext(name)], func() []byte { return content }}
 		} else {
 			plain[name] = content
 		}
 		return err
 	})
-	if err == nil {
-		err = bundle(plain, "app.js")
+	if err = errors.Join(err, bundle(plain, "app.js")); err != nil {
+		panic(err)
 	}
-	a := &assets{base + "/assets/" + hex.EncodeToString(all.Sum(nil)[:8]), map[string]asset{}}
-	types := map[string]string{
-		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2",
-	}
+	a.folder = base + "/assets/" + hex.EncodeToString(all.Sum(nil)[:8])
 	for name, content := range plain {
 		if contentType := types[path.Ext(name)]; contentType != "" { // templates and licenses of third-party files are not served
-			a.files[name] = asset{contentType, sync.OnceValues(func() ([]byte, error) { return compress(name, content) })}
+			a.files[name] = asset{contentType, sync.OnceValue(func() []byte { return compress(name, content) })}
 		}
 	}
-	for name, content := range zipped {
-		a.files[name] = asset{types[path.Ext(name)], func() ([]byte, error) { return content, nil }}
-	}
-	return a, err
+	return a
 }
 
 // compress compresses a file. Style sheets lose their comments, indentation and line breaks.
-func compress(name string, content []byte) ([]byte, error) {
+func compress(name string, content []byte) []byte {
 	if path.Ext(name) == ".css" {
 		content = regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAll(content, nil)
 		content = regexp.MustCompile(`\s*\n\s*`).ReplaceAll(content, nil)
 		content = regexp.MustCompile(` ?([{};]) ?`).ReplaceAll(content, []byte("$1"))
 	}
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	_, err = z.Write(content)
-	err = errors.Join(err, z.Close())
-	return b.Bytes(), err
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // neither this nor writing to a buffer can fail
+	_, _ = z.Write(content)
+	_ = z.Close()
+	return b.Bytes()
 }
 
 func (a *assets) path(name string) (string, error) {
@@ -100,66 +95,44 @@ func (a *assets) path(name string) (string, error) {
 }
 
 func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
-	a, err := p.assets()
-	if err != nil {
-		return err
-	}
+	a := p.assets()
 	f, ok := a.files[r.PathValue("file")]
 	if !ok || path.Base(a.folder) != r.PathValue("fingerprint") {
 		return herb.Errorf(herb.CodeNotFound, "no such file; reload the page that refers to it")
-	}
-	content, err := f.gzipped()
-	if err != nil {
-		return err
 	}
 	h := w.Header()
 	h.Set("Content-Type", f.contentType)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	// The server negotiates the encoding of all other responses, and of this one if gzip has a weight.
+	accepted := strings.ReplaceAll(r.Header.Get("Accept-Encoding"), " ", "")
+	if strings.Contains(accepted, "gzip") && !strings.Contains(accepted, "gzip;q=") {
 		h.Set("Content-Encoding", "gzip")
-		_, err = w.Write(content)
+		_, err := w.Write(f.gzipped())
 		return err
 	}
-	plain, err := gzip.NewReader(bytes.NewReader(content))
+	plain, err := gzip.NewReader(bytes.NewReader(f.gzipped()))
 	if err == nil {
 		_, err = io.Copy(w, plain)
 	}
 	return err
 }
 
-// parseTemplates parses one template set per page, each with the shared layout and partials.
-func (p *Pages) parseTemplates() (map[string]*template.Template, error) {
-	a, err := p.assets()
-	if err != nil {
-		return nil, err
-	}
+// parseTemplates parses one template set per page, each with the shared layout and partials. It panics if one is invalid.
+func (p *Pages) parseTemplates() map[string]*template.Template {
 	constant := func(s string) func() string { return func() string { return s } }
 	funcs := template.FuncMap{
-		"asset": a.path, "cataloguehref": p.catalogueHref, "base": constant(p.base), "sitename": constant(siteName), "version": constant(p.opts.Version),
+		"asset": p.assets().path, "cataloguehref": p.catalogueHref, "base": constant(p.base), "sitename": constant(siteName), "version": constant(p.opts.Version),
 		"age": func(t time.Time) string { return view.Age(time.Now(), t) }, "clip": herb.Clip, "count": herb.Count, "exact": view.EscapeExact, "minus": func(a, b int) int { return a - b }, "percent": view.Percent, "plain": view.MarkdownText, "plural": herb.Plural,
 		"describe": view.Describe, "descriptor": view.ReadDescriptor, "title": func(d *herb.Dataset) string { return view.PlainText(view.Title(d)) },
 	}
-	partials, err := template.New("partials").Funcs(funcs).ParseFS(files, "templates/partials/*.html")
-	if err != nil {
-		return nil, err
-	}
-	pages, err := fs.Glob(files, "templates/*.html")
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]*template.Template{}
+	partials := template.Must(template.New("partials").Funcs(funcs).ParseFS(files, "templates/partials/*.html"))
+	sets := map[string]*template.Template{}
+	pages, _ := fs.Glob(files, "templates/*.html") // the pattern is valid
 	for _, file := range pages {
-		t, err := partials.Clone()
-		if err == nil {
-			t, err = t.ParseFS(files, file)
-		}
-		if err != nil {
-			return nil, err
-		}
-		out[strings.TrimSuffix(path.Base(file), ".html")] = t
+		sets[strings.TrimSuffix(path.Base(file), ".html")] = template.Must(template.Must(partials.Clone()).ParseFS(files, file))
 	}
-	return out, nil
+	return sets
 }
 
 // bundle joins a module and the modules that it imports, directly or not, into one module without comments and indentation. A page

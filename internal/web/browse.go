@@ -39,7 +39,7 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v datasetView) er
 	return p.serveRows(w, r, v, nil)
 }
 
-func (p *Pages) mapOf(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *Pages) browseMap(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	pairs := view.MapPairs(&v.Dataset)
 	if len(pairs) == 0 {
 		return herb.Errorf(herb.CodeNotFound, "dataset %s has no map, because it has no fields with latitudes and longitudes", v.Ref)
@@ -66,10 +66,8 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	if err != nil {
 		return err
 	}
-	if rejected == nil {
-		if sent, err := p.notModified(w, r, v); sent || err != nil {
-			return err
-		}
+	if rejected == nil && p.notModified(w, r, v) {
+		return nil
 	}
 	if page.Head, err = p.head(w, r, v, tab); err != nil {
 		return err
@@ -115,24 +113,24 @@ func (page *rowsPage) parse(s view.State, parseErr error, order herb.Order) (req
 	return req, rejected, err
 }
 
-// notModified sets the entity tag of a page, and responds with 304 if the client has that page. Pages that depend on the key of
-// the browser have no tag.
-func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetView) (sent bool, err error) {
+// notModified responds with 304 if the client has a page, and reports whether it did. Pages that depend on the key of the browser have no
+// entity tag.
+func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetView) bool {
 	setCaching(w, &v.Dataset)
 	if v.Access == herb.AccessKey || p.Key(r) != "" {
-		return false, nil
+		return false
 	}
-	a, err := p.assets()
-	if err != nil {
-		return false, err
-	}
-	tag := etag.New(p.opts.Version, a.folder, v.Version, v.live, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery)
+	return matchTag(w, r, etag.New(p.opts.Version, p.assets().folder, v.Version, v.live, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery))
+}
+
+// matchTag sets the entity tag of a response. It responds with 304 if the client has that response, and reports whether it did.
+func matchTag(w http.ResponseWriter, r *http.Request, tag string) bool {
 	w.Header().Set("Etag", tag)
 	if !etag.Match(r.Header, tag) {
-		return false, nil
+		return false
 	}
 	w.WriteHeader(http.StatusNotModified)
-	return true, nil
+	return true
 }
 
 // setControls sets the bar above the rows. Chips and inputs show the state as requested, so that invalid parameters can be

@@ -71,7 +71,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	searches := strings.TrimSpace(c.Search) != ""
 	if searches || c.Keyword != "" {
 		if live, err = p.opts.Library.Search(r.Context(), c.Search, c.Keyword); err != nil {
-			return fmt.Errorf("search datasets: %w", err)
+			return err
 		}
 	}
 	if searches {
@@ -101,9 +101,7 @@ func (p *Pages) openCatalogue(r *http.Request) (params query.Params, live []herb
 	if params, err = query.ParseParams(r.URL.RawQuery); err != nil {
 		return nil, nil, err
 	}
-	if live, err = p.opts.Library.Live(r.Context()); err != nil {
-		err = fmt.Errorf("list datasets: %w", err)
-	}
+	live, err = p.opts.Library.Live(r.Context())
 	return params, live, err
 }
 
@@ -123,14 +121,14 @@ func (c *catalogue) selectAndSort(live []herb.LiveVersion) []herb.LiveVersion {
 
 // Href returns the URL of a page of the catalogue in an order.
 func (c *catalogue) Href(sort string, page int) string {
-	ps := query.Params{{Name: query.ParamSearch, Value: c.Search}, {Name: paramNamespace, Value: c.Namespace}, {Name: paramKeyword, Value: c.Keyword}}
+	ps := query.Params{}.WithValue(query.ParamSearch, c.Search).WithValue(paramNamespace, c.Namespace).WithValue(paramKeyword, c.Keyword)
 	if sort != sortName {
-		ps = append(ps, query.Param{Name: query.ParamSort, Value: sort})
+		ps = ps.WithValue(query.ParamSort, sort)
 	}
 	if page > 1 {
-		ps = append(ps, query.Param{Name: query.ParamPage, Value: strconv.Itoa(page)})
+		ps = ps.WithValue(query.ParamPage, strconv.Itoa(page))
 	}
-	return view.Join(c.base+pathCatalogue, slices.DeleteFunc(ps, func(p query.Param) bool { return p.Value == "" }).Encode())
+	return view.Join(c.base+pathCatalogue, ps.Encode())
 }
 
 // Prev returns the URL of the previous page, which exists.
@@ -148,9 +146,6 @@ func (p *Pages) datasetsOnPage(r *http.Request, params query.Params, live []herb
 	req.PerPage = perPage
 	from := min(req.Offset(), len(live))
 	datasets, err := p.opts.Library.Datasets(r.Context(), live[from:min(from+perPage, len(live))], true)
-	if err != nil {
-		err = fmt.Errorf("describe datasets: %w", err)
-	}
 	return datasets, req.Meta(len(live)), err
 }
 
@@ -168,12 +163,12 @@ func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
 	if strings.Count(search, `"`)%2 == 0 && (unicode.IsLetter(last) || unicode.IsNumber(last) || unicode.IsMark(last)) {
 		search += "*"
 	}
-	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, library.SearchOptions{MayRead: p.mayRead(r), Budget: p.opts.SearchBudget})
+	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, library.SearchOptions{MayRead: p.principal(r).MayRead, Budget: p.opts.SearchBudget})
 	if herb.CodeOf(err) == herb.CodeInvalid { // the names of datasets are still searched
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("search rows: %w", err)
+		return err
 	}
 	c.Matches = &found
 	for _, d := range found.Datasets[:min(len(found.Datasets), shown)] {

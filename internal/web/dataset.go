@@ -3,10 +3,14 @@ package web
 import (
 	"context"
 	"fmt"
+	"mime"
 	"net/http"
 	"os"
+	"path"
 	"slices"
+	"strconv"
 
+	"herbarium/internal/etag"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
@@ -87,7 +91,12 @@ func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab 
 		at := slices.IndexFunc(versions, func(i library.VersionInfo) bool { return i.Version == v.Version })
 		h.Older = fmt.Sprintf("Version %d of %d", len(versions)-at, len(versions))
 	}
-	return h, p.setRejection(w, r, &h)
+	rejections, err := p.rejections(r)
+	if e, ok := rejections[v.Ref]; ok {
+		h.Rejected = &e
+		setPrivate(w)
+	}
+	return h, err
 }
 
 // renderDocument writes a page of a dataset that is read like a document. Its template and its path have the name of its tab.
@@ -142,8 +151,15 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) erro
 	}
 	setCaching(w, &v.Dataset)
 	h := w.Header()
+	h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox") // an SVG image cannot run scripts
-	h.Set("X-Content-Type-Options", "nosniff")
-	http.ServeFileFS(w, r, root.FS(), name)
-	return nil
+	if matchTag(w, r, etag.New(p.opts.Version, name, info.ModTime().String(), strconv.FormatInt(info.Size(), 10))) {
+		return nil
+	}
+	content, err := root.ReadFile(name)
+	if err != nil {
+		return missing
+	}
+	_, err = w.Write(content)
+	return err
 }

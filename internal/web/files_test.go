@@ -61,7 +61,6 @@ func TestFiles(t *testing.T) {
 		{"protected dataset with a key", "locked/staff/files/images/rose.svg", staffKey, http.StatusOK, "<svg/>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			a := s.get(t, "/datasets/"+tt.path, "Cookie", "herbarium_key="+tt.key)
 			if a.status != tt.status || !strings.Contains(a.body, tt.body) {
 				t.Errorf("got %d %q, want %d %q", a.status, a.body, tt.status, tt.body)
@@ -70,5 +69,22 @@ func TestFiles(t *testing.T) {
 				t.Errorf("the content security policy is %q, want a sandbox", policy)
 			}
 		})
+	}
+	// Files are sent as a whole, and errors are those of every other path.
+	const image = "/datasets/garden/catalog/files/images/rose.svg"
+	whole := s.get(t, image)
+	for _, header := range [][2]string{{"Range", "bytes=1-2"}, {"Range", "bytes=100-"}, {"If-Unmodified-Since", "Mon, 01 Jan 2001 00:00:00 GMT"}} {
+		if a := s.get(t, image, header[0], header[1]); a.status != http.StatusOK || a.body != whole.body || a.header.Get("Content-Type") != "image/svg+xml" {
+			t.Errorf("%s: %s gives %d %q as %s", header[0], header[1], a.status, a.body, a.header.Get("Content-Type"))
+		}
+	}
+	if a := s.get(t, image, "If-None-Match", whole.header.Get("Etag")); a.status != http.StatusNotModified || a.body != "" {
+		t.Errorf("a known file gives %d %q", a.status, a.body)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "images", "rose.svg"), []byte("<svg></svg>"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if a := s.get(t, image, "If-None-Match", whole.header.Get("Etag")); a.status != http.StatusOK || a.body != "<svg></svg>" {
+		t.Errorf("a changed file gives %d %q", a.status, a.body)
 	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // fragment returns a handler of a part of a page, which the script requests with the query of the page and inserts into it.
-// build returns the name of its template and the data.
-func (p *Pages) fragment(build func(context.Context, *view.State, datasetView) (string, any, error)) func(http.ResponseWriter, *http.Request) error {
+// template is the name of its template, and build returns the data.
+func (p *Pages) fragment(template string, build func(context.Context, *view.State, datasetView) (any, error)) func(http.ResponseWriter, *http.Request) error {
 	return p.dataset(func(w http.ResponseWriter, r *http.Request, v datasetView) error {
 		if v.denied != nil {
 			return v.denied
@@ -20,7 +20,7 @@ func (p *Pages) fragment(build func(context.Context, *view.State, datasetView) (
 		if err != nil {
 			return err
 		}
-		name, data, err := build(r.Context(), &s, v)
+		data, err := build(r.Context(), &s, v)
 		if err != nil {
 			return err
 		}
@@ -29,17 +29,17 @@ func (p *Pages) fragment(build func(context.Context, *view.State, datasetView) (
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		h.Set("X-Robots-Tag", "noindex")
-		return p.execute(w, "browser", name, data)
+		return p.execute(w, "browser", template, data)
 	})
 }
 
 // buildFields builds the lists of columns that contain a text, for the menus of a page.
-func buildFields(_ context.Context, s *view.State, _ datasetView) (string, any, error) {
-	return "fieldlists", struct{ Columns, Filters view.FieldMenu }{view.NewColumnMenu(s), view.NewFilterMenu(s)}, nil
+func buildFields(_ context.Context, s *view.State, _ datasetView) (any, error) {
+	return struct{ Columns, Filters view.FieldMenu }{view.NewColumnMenu(s), view.NewFilterMenu(s)}, nil
 }
 
 // buildFacets builds the values of the filters that the query names.
-func buildFacets(ctx context.Context, s *view.State, v datasetView) (string, any, error) {
+func buildFacets(ctx context.Context, s *view.State, v datasetView) (any, error) {
 	const maxForms = 8 // that one request counts
 	var forms []*view.Filter
 	for _, name := range s.Facets[:min(len(s.Facets), maxForms)] {
@@ -48,7 +48,7 @@ func buildFacets(ctx context.Context, s *view.State, v datasetView) (string, any
 			forms = append(forms, &form)
 		}
 	}
-	return "facets", forms, countValues(ctx, s, v, forms)
+	return forms, countValues(ctx, s, v, forms)
 }
 
 // countValues sets the values of filters. The counts of a field ignore the filter of that field.
@@ -84,9 +84,8 @@ func selectRows(listing query.Params, fields []herb.Field) (*query.Request, erro
 	return query.Parse(listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder).Encode(), fields)
 }
 
-func buildCharts(ctx context.Context, s *view.State, v datasetView) (string, any, error) {
-	charts, err := countColumns(ctx, s, v, s.Counted)
-	return "charts", charts, err
+func buildCharts(ctx context.Context, s *view.State, v datasetView) (any, error) {
+	return countColumns(ctx, s, v, s.Counted)
 }
 
 func addCharts(ctx context.Context, s *view.State, v datasetView, t *view.Table) error {
@@ -144,8 +143,8 @@ func countFields(ctx context.Context, v datasetView, listing query.Params, field
 	return found.Fields, len(req.Conditions) > 0 || req.Search != nil, err
 }
 
-// paramVersion in the URL of a chart makes it a different one for each version, so that browsers cache it.
-const paramVersion = "v"
+// paramSparkVersion in the URL of a chart makes it a different one for each version, so that browsers cache it.
+const paramSparkVersion = "v"
 
 // spark serves the chart of a dataset in the catalogue. It is an image that browsers load when it comes into view, so that the
 // catalogue opens no datasets itself.
@@ -163,7 +162,7 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 	}
 	setCaching(w, &v.Dataset)
 	h := w.Header()
-	if r.URL.Query().Get(paramVersion) == v.Version && h.Get("Cache-Control") == "no-cache" {
+	if r.URL.Query().Get(paramSparkVersion) == v.Version && h.Get("Cache-Control") == "no-cache" {
 		h.Set("Cache-Control", "public, max-age=86400")
 	}
 	h.Set("Content-Type", "image/svg+xml")

@@ -120,6 +120,9 @@ func TestWeight(t *testing.T) {
 			t.Errorf("%s: %d %v", path, a.status, a.header)
 		}
 		plain := s.get(t, path).body
+		if refused := s.get(t, path, "Accept-Encoding", "gzip; q=0, identity"); refused.body != plain || refused.header.Get("Content-Encoding") != "" {
+			t.Errorf("%s is compressed for a client that refuses it", path)
+		}
 		if a.header.Get("Content-Encoding") == "gzip" {
 			z, err := gzip.NewReader(strings.NewReader(a.body))
 			if err != nil {

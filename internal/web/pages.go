@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -57,8 +56,8 @@ type Pages struct {
 	public *url.URL // nil: not configured
 	base   string   // path of the public URL, without a trailing slash
 	// The first page prepares assets and templates, because they would make a start longer.
-	assets    func() (*assets, error)
-	templates func() (map[string]*template.Template, error) // by page
+	assets    func() *assets
+	templates func() map[string]*template.Template // by page
 	csrf      *http.CrossOriginProtection
 }
 
@@ -78,8 +77,8 @@ func New(opts Options) (*Pages, error) {
 			return nil, fmt.Errorf("web: public URL: %w", err)
 		}
 	}
-	p.assets = sync.OnceValues(func() (*assets, error) { return newAssets(p.base) })
-	p.templates = sync.OnceValues(p.parseTemplates)
+	p.assets = sync.OnceValue(func() *assets { return newAssets(p.base) })
+	p.templates = sync.OnceValue(p.parseTemplates)
 	return p, nil
 }
 
@@ -94,7 +93,8 @@ const (
 	pathAPI       = "/api/v1/"
 )
 
-// Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included.
+// Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included. The caller buffers what they write:
+// after an error, it may be incomplete.
 func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) error {
 	const dataset = "/datasets/{namespace}/{dataset}"
 	return map[string]func(http.ResponseWriter, *http.Request) error{
@@ -104,10 +104,10 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 		"POST " + pathKey + "/forget":                 p.deleteKey,
 		"GET " + dataset:                              p.dataset(p.browse),
 		"GET " + dataset + "/files/{path...}":         p.dataset(p.file),
-		"GET " + dataset + "/map":                     p.dataset(p.mapOf),
-		"GET " + dataset + "/facets":                  p.fragment(buildFacets),
-		"GET " + dataset + "/charts":                  p.fragment(buildCharts),
-		"GET " + dataset + "/fields":                  p.fragment(buildFields),
+		"GET " + dataset + "/map":                     p.dataset(p.browseMap),
+		"GET " + dataset + "/facets":                  p.fragment("facets", buildFacets),
+		"GET " + dataset + "/charts":                  p.fragment("charts", buildCharts),
+		"GET " + dataset + "/fields":                  p.fragment("fieldlists", buildFields),
 		"GET " + dataset + "/spark.svg":               p.dataset(p.spark),
 		"GET " + dataset + "/about":                   p.dataset(p.about),
 		"GET " + dataset + "/api":                     p.dataset(p.api),
@@ -184,22 +184,13 @@ func themeOf(r *http.Request) string {
 // render writes a page with all headers except those for caching.
 func (p *Pages) render(w http.ResponseWriter, name string, l layout, data any) error {
 	l.Page = data
-	var b bytes.Buffer
-	if err := p.execute(&b, name, "layout", l); err != nil {
-		return fmt.Errorf("render %s: %w", name, err)
-	}
 	p.setHeaders(w.Header(), l.Images)
-	_, err := w.Write(b.Bytes())
-	return err
+	return p.execute(w, name, "layout", l)
 }
 
 // execute writes a template of the set of a page.
 func (p *Pages) execute(w io.Writer, page, name string, data any) error {
-	sets, err := p.templates()
-	if err != nil {
-		return err
-	}
-	return sets[page].ExecuteTemplate(w, name, data)
+	return p.templates()[page].ExecuteTemplate(w, name, data)
 }
 
 // setHeaders sets the headers that restrict what a browser may do with a page.

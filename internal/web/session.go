@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -40,24 +39,20 @@ func (p *Pages) authorize(r *http.Request, d *herb.Dataset) error {
 // verify checks that a key is valid and may read a dataset, if ref names one.
 func (p *Pages) verify(r *http.Request, ref herb.Ref, key string) error {
 	who, err := p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
-	if err == nil && ref != (herb.Ref{}) && !who.May(ref.ReadScopes()...) {
+	if err == nil && ref != (herb.Ref{}) && !who.MayRead(ref) {
 		err = herb.Errorf(herb.CodeForbidden, "the key is valid, but not for this dataset")
 	}
 	return err
 }
 
-// mayRead returns a function that reports whether the key of the browser has the scope to read a dataset, open or not. The
-// function is nil if there is no valid key.
-func (p *Pages) mayRead(r *http.Request) func(herb.Ref) bool {
-	key := p.Key(r)
-	if key == "" {
-		return nil
+// principal returns the owner of the key of the browser, or the zero one if there is no valid key.
+func (p *Pages) principal(r *http.Request) herb.Principal {
+	if key := p.Key(r); key != "" {
+		if who, err := p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr); err == nil {
+			return who
+		}
 	}
-	who, err := p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
-	if err != nil {
-		return nil
-	}
-	return func(ref herb.Ref) bool { return who.May(ref.ReadScopes()...) }
+	return herb.Principal{}
 }
 
 // siteKey serves the form for a key that the browser sends for all pages.
@@ -150,31 +145,17 @@ func (p *Pages) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) e
 // source, and the source may ask for a key. Paths are reduced to file names.
 func (p *Pages) rejections(r *http.Request) (map[herb.Ref]herb.SourceError, error) {
 	found, err := p.opts.SourceErrors(r.Context())
-	if err != nil {
-		return nil, fmt.Errorf("read source errors: %w", err)
+	if err != nil || len(found) == 0 {
+		return nil, err
 	}
-	if len(found) == 0 {
-		return nil, nil
-	}
-	mayRead := p.mayRead(r)
+	who := p.principal(r)
 	all := map[herb.Ref]herb.SourceError{}
 	for _, e := range found {
-		if e.Ref != (herb.Ref{}) && mayRead != nil && mayRead(e.Ref) {
+		if e.Ref != (herb.Ref{}) && who.MayRead(e.Ref) {
 			path, _, _ := strings.Cut(e.Path, "#") // without the table
 			e.Message = strings.ReplaceAll(e.Message, path, filepath.Base(path))
 			all[e.Ref] = e
 		}
 	}
 	return all, nil
-}
-
-// setRejection sets the error of the newest source in the head of a page, if the visitor may see it. Such a page is cached
-// only by the browser.
-func (p *Pages) setRejection(w http.ResponseWriter, r *http.Request, h *view.Head) error {
-	all, err := p.rejections(r)
-	if e, ok := all[h.Ref]; ok {
-		h.Rejected = &e
-		setPrivate(w)
-	}
-	return err
 }

@@ -247,7 +247,7 @@ func (op *operation) addFilters(d *herb.Dataset, reserved []string) {
 		if f.Filterable {
 			add(f.Name, query.OpEq, about, values)
 		}
-		for _, operator := range Operators(f) {
+		for _, operator := range query.FieldOps(f) {
 			schema := values
 			if operator == query.OpEmpty {
 				schema = map[string]any{"type": "boolean"}
@@ -271,17 +271,4 @@ func describeOperator(op query.Op, field string) string {
 		query.OpEmpty:  "true: records whose %s is missing; false: those with a value.",
 	}
 	return fmt.Sprintf(about[op], field)
-}
-
-// Operators returns the operators of a field.
-func Operators(f herb.Field) []query.Op {
-	return slices.DeleteFunc(query.Ops(), func(o query.Op) bool {
-		switch o {
-		case query.OpMatch:
-			return !f.Searchable
-		case query.OpPrefix:
-			return !f.Filterable || f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean
-		}
-		return !f.Filterable
-	})
 }

@@ -194,7 +194,7 @@ func (f *Filter) key(operand string) (string, bool) {
 
 func (c *Chart) setParts(s *State) {
 	c.Kind, c.Parts = "cat", s.parts(c.Index, c.Facet)
-	c.Chosen = slices.ContainsFunc(s.conditions()[c.Index], func(c condition) bool { return c.op == query.OpEq })
+	c.Chosen = slices.ContainsFunc(s.conditions(c.Index), func(c condition) bool { return c.op == query.OpEq })
 	top := c.Values[0]
 	c.Left, c.Right = top.Value+" "+Percent(top.Count, c.Total), herb.Plural(c.Distinct, "value", "values")
 }

@@ -50,7 +50,7 @@ func NewFilter(s *State, field int) Filter {
 	f := Filter{Column: NewColumn(s.dataset, field), Mode: modeOf(s.dataset, field), Path: s.Path, Find: s.Values, EqName: s.eqParam(field)}
 	f.FromName, f.ToName = query.FilterParam(f.Name, query.OpGte), query.FilterParam(f.Name, query.OpLte)
 	var kept query.Params // without an input
-	for _, c := range s.conditions()[field] {
+	for _, c := range s.conditions(field) {
 		if !f.setInput(c) {
 			kept = append(kept, c.Param)
 		}
@@ -170,7 +170,7 @@ type Condition struct{ Relation, Value string }
 
 // NewChips returns the filters of a listing in the order of the URL, those to edit last, and the link that removes them all.
 func NewChips(s *State, invalid []InvalidParam) (chips []Chip, clear string) {
-	used, kept := s.conditions(), s.AnyPage()
+	kept := s.AnyPage()
 	messages := map[string]string{} // by parameter
 	for _, p := range invalid {
 		messages[p.Name] = p.Message
@@ -189,8 +189,8 @@ func NewChips(s *State, invalid []InvalidParam) (chips []Chip, clear string) {
 			})
 		case isFilter && !slices.Contains(seen, i):
 			seen = append(seen, i)
-			c := s.newChip(i, used[i])
-			for _, condition := range used[i] {
+			c := s.newChip(i)
+			for _, condition := range s.conditions(i) {
 				c.Form.Message = cmp.Or(c.Form.Message, messages[condition.Name])
 			}
 			c.Invalid = c.Form.Message != ""
@@ -201,7 +201,7 @@ func NewChips(s *State, invalid []InvalidParam) (chips []Chip, clear string) {
 		i := herb.FieldIndex(s.fields, name)
 		if s.fields[i].Filterable && !slices.Contains(seen, i) {
 			seen = append(seen, i)
-			chips = append(chips, s.newChip(i, nil))
+			chips = append(chips, s.newChip(i))
 		}
 	}
 	return chips, s.Href(kept)
@@ -210,10 +210,10 @@ func NewChips(s *State, invalid []InvalidParam) (chips []Chip, clear string) {
 // maxChipText is how many characters of the values a chip shows.
 const maxChipText = 60
 
-func (s *State) newChip(field int, used []condition) Chip {
+func (s *State) newChip(field int) Chip {
 	form := NewFilter(s, field)
 	return Chip{
-		Name: form.Name, Heading: form.Heading, Conditions: describe(&form.Field, used), Form: &form,
+		Name: form.Name, Heading: form.Heading, Conditions: describe(&form.Field, s.conditions(field)), Form: &form,
 		Remove: s.Href(s.withoutFilters(field)), Open: slices.Contains(s.Facets, form.Name),
 	}
 }

@@ -22,25 +22,20 @@ type Pair struct {
 // MapPairs returns the pairs of coordinates of a dataset: that of its descriptor, or else those whose names and values are
 // latitudes and longitudes.
 func MapPairs(d *herb.Dataset) (pairs []Pair) {
-	latitudes, longitudes := map[string]int{}, map[string]int{}
-	var stems []string
-	for i, f := range d.Fields {
-		if f.Type != herb.TypeNumber || !f.Filterable {
-			continue
-		}
-		if stem, ok := coordinateStem(f.Name, "latitude", "lat"); ok && withinDegrees(d, i, -90, 90) {
-			latitudes[stem] = i
-			stems = append(stems, stem)
-		} else if stem, ok := coordinateStem(f.Name, "longitude", "long", "lon", "lng"); ok && withinDegrees(d, i, -180, 360) {
-			longitudes[stem] = i
-		}
-	}
 	if p, ok := declaredPair(d); ok {
 		return []Pair{p}
 	}
-	for _, stem := range stems {
-		if longitude, ok := longitudes[stem]; ok {
-			pairs = append(pairs, newPair(d, latitudes[stem], longitude))
+	longitudes := map[string]int{} // by stem
+	for i, f := range d.Fields {
+		if stem, ok := coordinateStem(f.Name, "longitude", "long", "lon", "lng"); ok && withinDegrees(d, i, -180, 360) {
+			longitudes[stem] = i
+		}
+	}
+	for i, f := range d.Fields {
+		if stem, ok := coordinateStem(f.Name, "latitude", "lat"); ok && withinDegrees(d, i, -90, 90) {
+			if longitude, ok := longitudes[stem]; ok {
+				pairs = append(pairs, newPair(d, i, longitude))
+			}
 		}
 	}
 	return pairs
@@ -64,12 +59,15 @@ func declaredPair(d *herb.Dataset) (p Pair, ok bool) {
 	}
 	m := parts.Resource.Herbarium.Map
 	latitude, longitude := herb.FieldIndex(d.Fields, m.Latitude), herb.FieldIndex(d.Fields, m.Longitude)
-	for _, i := range []int{latitude, longitude} {
-		if i < 0 || d.Fields[i].Type != herb.TypeNumber || !d.Fields[i].Filterable {
-			return p, false
-		}
+	if !isCoordinate(d, latitude) || !isCoordinate(d, longitude) {
+		return p, false
 	}
 	return newPair(d, latitude, longitude), true
+}
+
+// isCoordinate reports whether the field at a position, if there is one, can be an axis of a map.
+func isCoordinate(d *herb.Dataset, i int) bool {
+	return i >= 0 && d.Fields[i].Type == herb.TypeNumber && d.Fields[i].Filterable
 }
 
 // coordinateStem returns the rest of a name such as pickup_latitude, startLat or reclat without one of the words. ok is
@@ -78,7 +76,7 @@ func coordinateStem(name string, words ...string) (stem string, ok bool) {
 	parts := identifierWords(name)
 	for _, word := range words {
 		if i := slices.Index(parts, word); i >= 0 {
-			return strings.Join(slices.Delete(slices.Clone(parts), i, i+1), " "), true
+			return strings.Join(slices.Delete(parts, i, i+1), " "), true
 		}
 	}
 	joined := strings.Join(parts, " ")
@@ -90,11 +88,11 @@ func coordinateStem(name string, words ...string) (stem string, ok bool) {
 	return "", false
 }
 
-// withinDegrees reports whether the values of a field, as far as they are known, are between low and high.
+// withinDegrees reports whether the values of a coordinate, as far as they are known, are between low and high.
 func withinDegrees(d *herb.Dataset, i int, low, high float64) bool {
 	c := ColumnReport(d, i)
-	if c == nil || c.Min == "" && c.Max == "" {
-		return true
+	if !isCoordinate(d, i) || c == nil || c.Min+c.Max == "" {
+		return isCoordinate(d, i)
 	}
 	least, greatest, ok := parseRange(&d.Fields[i], c.Min, c.Max)
 	return ok && least >= low && greatest <= high

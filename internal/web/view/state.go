@@ -313,15 +313,14 @@ type condition struct {
 	op query.Op
 }
 
-// conditions returns the parameters that filter, by field.
-func (s *State) conditions() map[int][]condition {
-	out := map[int][]condition{}
+// conditions returns the parameters that filter a field.
+func (s *State) conditions(field int) (used []condition) {
 	for _, p := range s.Listing {
-		if i, op, ok := query.ResolveFilter(p.Name, s.fields); ok {
-			out[i] = append(out[i], condition{p, op})
+		if i, op, ok := query.ResolveFilter(p.Name, s.fields); ok && i == field {
+			used = append(used, condition{p, op})
 		}
 	}
-	return out
+	return used
 }
 
 // toggle returns the parameters with a filter by a whole value added, or removed if it is active.

@@ -19,16 +19,15 @@ type Table struct {
 // Header is the header of a column. Its link sorts ascending, then descending, then restores the original order.
 type Header struct {
 	Column
-	Class     string
-	Pinned    bool
-	Sorted    string // "ascending", "descending" or empty: not sorted by this column
-	Rank      int    // among several sort keys, from 1; 0: not sorted by this column, or by this column only
-	Href      string // empty: not sortable
-	Hint      string // what the link does
-	Ascending string // links of the menu
-	Descend   string
-	Filter    string // empty: not filterable
-	Chart     Chart
+	Class                 string
+	Pinned                bool
+	Sorted                string // "ascending", "descending" or empty: not sorted by this column
+	Rank                  int    // among several sort keys, from 1; 0: not sorted by this column, or by this column only
+	Href                  string // empty: not sortable
+	Hint                  string // what the link does
+	Ascending, Descending string // links of the menu
+	Filter                string // empty: not filterable
+	Chart                 Chart
 }
 
 // Row is a row of the table.
@@ -106,14 +105,14 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	if !c.Sortable {
 		return h
 	}
-	h.Ascending, h.Descend = s.Href(s.sortParams(query.SortField{Field: c.Index})), s.Href(s.sortParams(query.SortField{Field: c.Index, Desc: true}))
+	h.Ascending, h.Descending = s.Href(s.sortParams(query.SortField{Field: c.Index})), s.Href(s.sortParams(query.SortField{Field: c.Index, Desc: true}))
 	switch {
 	case at < 0, len(keys) > 1, desc && s.Listing.Get(query.ParamSort) == "": // sorted by the default order
 		h.Href, h.Hint = h.Ascending, "Sort ascending"
 	case desc:
 		h.Href, h.Hint = s.Href(s.sortParams()), "Original order"
 	default:
-		h.Href, h.Hint = h.Descend, "Sort descending"
+		h.Href, h.Hint = h.Descending, "Sort descending"
 	}
 	return h
 }
