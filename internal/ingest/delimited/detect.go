@@ -337,8 +337,8 @@ func (r *reading) titles(width int) int {
 			numbers++
 		}
 	}
-	isNarrower := len(header.Cells) == width-1 // each record may end with a delimiter
-	if numbers > 1 || len(header.Cells) != width && !isNarrower || header.Filled() < max(2, header.Width()-1) {
+	// The header or each record may end with a delimiter. Most columns have a name.
+	if numbers > 1 || header.Width() > width || len(header.Cells) < width-1 || header.Filled() < 2 || 2*header.Filled() <= header.Width() {
 		return 0
 	}
 	others = withoutLast(others)

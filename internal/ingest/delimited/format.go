@@ -161,7 +161,7 @@ func (r *reader) readRow() (layout.Row, error) {
 func (r *reader) tooMany() error {
 	subject, remedy := "the header names", ""
 	if r.headerLine == 0 {
-		subject = "the first record has"
+		subject = "the table has"
 	}
 	if r.d.Delimiter != 0 && !r.d.blanks {
 		remedy = fmt.Sprintf("; put quotes around a value that contains %q", string(rune(r.d.Delimiter)))

@@ -78,7 +78,10 @@ func (r *reader) detectLayout(s sample) reading {
 		lines = charset.CountLines(s.text[:size])
 		s.text, s.line = s.text[size:], s.line+lines
 	}
-	best, why := s.detect(r.d), "they begin with "+r.comment
+	d := r.d
+	d.Comment = cmp.Or(d.Comment, r.comment)
+	best, why := s.detect(d), "they begin with "+r.comment
+	best.dialect.Comment = r.d.Comment // a record may begin like the comments
 	switch {
 	case best.start > 0:
 		why = "they are above the table"
@@ -238,10 +241,7 @@ func (r *reader) nameColumns(best reading) error {
 		return err
 	}
 	if r.pending = err == nil; r.pending {
-		width = len(r.record.Cells)
-		if !best.exceeds {
-			width = max(width, best.header)
-		}
+		width = max(len(r.record.Cells), best.commonWidth())
 	}
 	if len(names) < width {
 		names = nil
@@ -265,7 +265,7 @@ const (
 
 // detectHeader decides whether the first record names the columns of the others.
 func detectHeader(first [][]byte, others []layout.Row) verdict {
-	typed := make([]bool, len(first)) // columns of numbers or dates, also in the first record
+	isTyped, isCommon := false, false // some column has numbers or dates, also in the first record; most records have one of its texts
 	texts, recurring := 0, 0
 	different := slices.DeleteFunc(slices.Clone(others), func(r layout.Row) bool { return slices.EqualFunc(first, r.Cells, bytes.Equal) })
 	below := others
@@ -279,19 +279,25 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 		case k == layout.Text && nameKind == layout.Text && len(different) > 1 && isCode(name, different, i):
 			return headerNo
 		case k == layout.Text && nameKind == layout.Text:
-			texts++
-			if slices.ContainsFunc(different, func(r layout.Row) bool { return i < len(r.Cells) && bytes.Equal(r.Cells[i], name) }) {
+			equal := 0
+			for _, r := range different {
+				if i < len(r.Cells) && bytes.Equal(r.Cells[i], name) {
+					equal++
+				}
+			}
+			if texts++; equal > 0 {
 				recurring++
 			}
+			isCommon = isCommon || equal > 1 && 2*equal > len(different)
 		case k == layout.Text:
 		case k == nameKind:
-			typed[i] = true
+			isTyped = true
 		default:
 			return headerYes
 		}
 	}
 	isNull := func(c []byte) bool { return string(c) == `\N` } // of MySQL and PostgreSQL, which is no name
-	if len(others) > 1 && (slices.Contains(typed, true) && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts || slices.ContainsFunc(first, isNull)) {
+	if len(others) > 1 && (isTyped && !areNames(first, below) || isCommon || recurring >= 2 && 10*recurring >= 7*texts || slices.ContainsFunc(first, isNull)) {
 		return headerNo
 	}
 	return headerUnclear
@@ -318,36 +324,34 @@ func shapeOf(value []byte) string {
 	}, string(value))
 }
 
-// areNames reports whether numbers and dates in the first record may be names: years, or numbers that increase by column.
-func areNames(first [][]byte, others []layout.Row, columns []bool) bool {
-	if all, _ := integers(first, nil); len(all) > 2 && isConsecutive(all) {
+// areNames reports whether numbers in the first record may be names: consecutive ones, years above other numbers, or three
+// that increase by column above others that do not.
+func areNames(first [][]byte, others []layout.Row) bool {
+	names, ok := integers(first)
+	last := len(names) - 1
+	repeats := func(r layout.Row) bool { n, _ := integers(r.Cells); return slices.Equal(n, names) }
+	if last < 0 || !isIncreasing(names) || slices.ContainsFunc(others, repeats) {
+		return false
+	}
+	if names[last] == names[0]+last && (last > 1 || ok && last == 1 && names[0] <= 1) {
 		return true
 	}
-	names, ok := integers(first, columns)
-	if !ok {
-		return false // fractions or dates
+	differ := func(test func([]int) bool) bool {
+		return slices.ContainsFunc(others, func(r layout.Row) bool { n, ok := integers(r.Cells); return !ok || !test(n) })
 	}
-	below := func(test func([]int) bool) bool {
-		return !slices.ContainsFunc(others, func(r layout.Row) bool { n, ok := integers(r.Cells, columns); return !ok || !test(n) })
-	}
-	if len(names) > 1 && names[0] <= 1 && isConsecutive(names) {
-		return true
-	}
-	return isIncreasing(names) && (areYears(names) && !below(areYears) || len(names) > 2 && !below(isIncreasing))
+	return ok && (areYears(names) && differ(areYears) || last > 1 && differ(isIncreasing))
 }
 
-// integers returns the integers in some columns of a record, nil for all, and whether all values are such.
-func integers(record [][]byte, columns []bool) (numbers []int, ok bool) {
+// integers returns the integers in a record, and whether all numbers and dates are such.
+func integers(record [][]byte) (numbers []int, ok bool) {
 	ok = true
-	for i, cell := range record {
-		if columns != nil && (i >= len(columns) || !columns[i]) {
+	for _, cell := range record {
+		if layout.KindOf(cell)&(layout.Number|layout.Date) == 0 {
 			continue
 		}
 		n, err := strconv.Atoi(string(bytes.TrimSpace(cell)))
-		if err == nil && n >= 0 {
+		if ok = ok && err == nil && n >= 0; ok {
 			numbers = append(numbers, n)
-		} else {
-			ok = false
 		}
 	}
 	return numbers, ok
@@ -359,9 +363,4 @@ func areYears(numbers []int) bool {
 
 func isIncreasing(numbers []int) bool {
 	return slices.IsSorted(numbers) && len(slices.Compact(slices.Clone(numbers))) == len(numbers)
-}
-
-func isConsecutive(numbers []int) bool {
-	last := len(numbers) - 1
-	return isIncreasing(numbers) && numbers[last] == numbers[0]+last
 }

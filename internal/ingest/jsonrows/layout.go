@@ -57,7 +57,7 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	if _, more := l.peekToken(); more || l.err != nil {
 		return layout{}, l.err
 	}
-	if l.columns > 0 && s.members > 1 {
+	if l.columns > 0 && s.members > 1 && len(l.grids) == 0 {
 		return layout{columns: l.columns}, nil
 	}
 	l.columns = 0
@@ -147,7 +147,8 @@ func (l *layout) scanMember(s *shape) {
 }
 
 // checkColumn records whether a member of the document is a column of at least two values, as many as the other columns.
-// pandas writes a column as an array or as an object whose members are the numbers of the records.
+// pandas writes a column as an array or as an object whose members are the numbers of the records. The values of long columns
+// may be arrays.
 func (l *layout) checkColumn(values int, isColumn bool) {
 	switch {
 	case l.depth > 1:
@@ -161,10 +162,12 @@ func (l *layout) checkColumn(values int, isColumn bool) {
 func (l *layout) scanArray() {
 	name := string(l.path[1+bytes.LastIndexByte(l.path, pathSeparator):])
 	describesColumns := isHeader(name)
-	names, count, width, plain := []string(nil), 0, 0, 0
+	names, count, width, plain, arrays := []string(nil), 0, 0, 0, 0
 	l.array(func() {
 		c, _ := l.peekToken()
-		if c != '[' && c != '{' {
+		if c == '[' {
+			arrays++
+		} else if c != '{' {
 			plain++
 		}
 		if count++; count == 1 {
@@ -179,7 +182,7 @@ func (l *layout) scanArray() {
 			l.skip()
 		}
 	})
-	l.checkColumn(count, plain == count)
+	l.checkColumn(count, plain == count || count >= minList && plain+arrays == count)
 	if l.depth == 1 {
 		l.arrays = append(l.arrays, l.memberName())
 		l.isList = count >= minList && plain == count || count > 1 && width > 1 && isUsual(name)

@@ -3,6 +3,7 @@ package jsonrows
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strconv"
 
 	"herbarium/internal/herb"
@@ -115,7 +116,7 @@ func (r *reader) appendList(list, raw []byte) ([]byte, kinds) {
 }
 
 // readArray reads a record that is an array. The first one names the columns if Options.ItemKeys does not and all its
-// elements are text; then isHeader is true.
+// elements are text, the first of them neither a date nor a number of more digits than a year; then isHeader is true.
 func (r *reader) readArray() (isHeader bool) {
 	if r.record == 1 && r.options.ItemKeys != nil {
 		r.named = true
@@ -141,7 +142,8 @@ func (r *reader) readArray() (isHeader bool) {
 			r.fail("the array has more than the %d elements that have names", len(r.columns))
 		}
 	})
-	if r.err != nil || r.record > 1 || r.named || all != kindText || width == 0 {
+	if r.err != nil || r.record > 1 || r.named || all != kindText || width == 0 ||
+		regexp.MustCompile(`^\d[\d./:TZ+-]{4,}$`).Match(r.content(r.fields[0].value)) {
 		return false
 	}
 	r.named = true

@@ -241,17 +241,17 @@ func WithoutNotes(table []Row) []Row {
 }
 
 var (
-	// labeled matches a note that begins with a label, such as "Source:".
-	labeled = regexp.MustCompile(`^(?i)\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:`)
+	// labeled matches a note that begins with a label, such as "Source:", or with the sign of a copyright.
+	labeled = regexp.MustCompile(`^(?i)(\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:|©)`)
 	// hashtag matches a hashtag with its attributes.
 	hashtag = regexp.MustCompile(`^ *#[a-z][a-z0-9_]*( *\+[a-z0-9_]+)* *$`)
 	// marked matches a note that begins with the mark of a footnote.
-	marked = regexp.MustCompile(`^(\*|†|‡|§|©|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
+	marked = regexp.MustCompile(`^(\*|†|‡|§|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
 )
 
 // isFootnote reports whether the first text below the records is evidently not a record.
 func (b *Body) isFootnote(r Row, gap bool) bool {
-	text := bytes.TrimSpace(r.cell(b.first))
+	text := r.cell(b.first)
 	if labeled.Match(text) {
 		return gap || b.longest == 0
 	}

@@ -24,9 +24,8 @@ const MaxHeader = 3
 // Groups returns the names of columns that two or three rows give together, such as "Boys 2019": the last one names the
 // columns, each of the others groups of what is below it. It returns nil unless that is beyond doubt:
 //
-//   - Every value of the last row is a name, and every column has one or a value above that belongs to it alone.
-//   - Every other row has a group of several columns, the first of three rows two of them: it might be a title. All
-//     resulting names are different.
+//   - Every value of the last row is a name, and every column of a group has one. Columns outside of groups may have none.
+//   - Every other row has a group of several columns, the first of three rows two of them: it might be a title.
 //   - Merged cells show the groups, or each group has the same columns, or the groups cover all columns: the first row has few
 //     names, from the first column on, and the second has names only, most of them above numbers or dates.
 //   - A name is above numbers or dates, or recurs in another group.
@@ -54,17 +53,10 @@ func Groups(header, below []Row, merges []Merge, separator string) []string {
 		}
 	}
 	var names []string
-	for _, name := range joined.Cells {
+	for _, name := range joined.Cells[:joined.Width()] {
 		names = append(names, string(name))
 	}
-	if hasDuplicate(names) || slices.Contains(names, "") {
-		return nil
-	}
 	return names
-}
-
-func hasDuplicate(names []string) bool {
-	return len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names)
 }
 
 // joinGroups joins names with those of the groups above them and counts the groups of several columns: 0 unless they are evident.
@@ -79,10 +71,10 @@ func joinGroups(upper, lower Row, below []Row, merges []Merge, separator string)
 			contrasts++
 		}
 	}
-	var inGroups, first []string
-	isAlike := true // groups of several columns have the same ones
+	var named, first []string // names in groups
+	isAlike := true           // groups of several columns have the same ones
 	for _, group := range groups {
-		inGroups = append(inGroups, group...)
+		named = append(named, slices.DeleteFunc(slices.Clone(group), func(name string) bool { return name == "" })...)
 		if len(group) < 2 {
 			continue
 		}
@@ -91,7 +83,7 @@ func joinGroups(upper, lower Row, below []Row, merges []Merge, separator string)
 		}
 		isAlike = isAlike && slices.Equal(first, group)
 	}
-	recurs := hasDuplicate(slices.DeleteFunc(inGroups, func(name string) bool { return name == "" }))
+	recurs := len(slices.Compact(slices.Sorted(slices.Values(named)))) < len(named)
 	covers := len(upper.cell(0)) > 0 && upper.Filled() <= len(names)/2 && lower.Filled() == len(names) && contrasts > len(names)/2
 	if !isMerged && !(several > 1 && (isAlike && recurs || covers)) || contrasts == 0 && !recurs {
 		return nil, 0
@@ -107,13 +99,13 @@ func joinRows(upper, lower Row, merges []Merge, separator string) (names [][]byt
 	starts, isMerged := groupStarts(upper, lower, merges, width)
 	groups = map[int][]string{}
 	for i, start := range starts {
-		name := bytes.TrimSpace(lower.cell(i))
+		name := lower.cell(i)
 		if len(name) == 0 && start >= 0 && start != i || len(name) > 0 && !isName(name) || start >= 0 && !isName(upper.cell(start)) {
 			return nil, nil, false
 		}
 		if start >= 0 {
 			groups[start] = append(groups[start], string(name))
-			name = []byte(JoinName(string(bytes.TrimSpace(upper.cell(start))), string(name), separator))
+			name = []byte(JoinName(string(upper.cell(start)), string(name), separator))
 		}
 		names = append(names, name)
 	}
@@ -146,14 +138,15 @@ func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, isM
 }
 
 // MayGroup reports whether a row has an empty cell right of a value and above a value, so that the value may name a group.
-// A value in the first column alone is a title.
+// A single value from the first name on is a title.
 func MayGroup(upper, lower Row) bool {
-	label := slices.IndexFunc(upper.Cells, func(c []byte) bool { return len(c) > 0 })
-	if label < 0 || label == 0 && upper.Filled() == 1 {
+	isFilled := func(c []byte) bool { return len(bytes.TrimSpace(c)) > 0 }
+	label := slices.IndexFunc(upper.Cells, isFilled)
+	if label < 0 || upper.Filled() == 1 && !slices.ContainsFunc(lower.Cells[:min(label, len(lower.Cells))], isFilled) {
 		return false
 	}
 	for i := label + 1; i < len(lower.Cells); i++ {
-		if len(upper.cell(i)) == 0 && len(lower.Cells[i]) > 0 {
+		if len(upper.cell(i)) == 0 && isFilled(lower.Cells[i]) {
 			return true
 		}
 	}
@@ -189,28 +182,29 @@ func JoinName(above, name, separator string) string {
 // GroupNote describes columns that several rows name together. unit is what the format calls a row.
 func GroupNote(unit string, header []Row, columns []rows.Column) string {
 	last := header[len(header)-1]
-	var others []string
-	for _, r := range header[:len(header)-1] {
-		others = append(others, strconv.Itoa(r.Line))
-	}
+	others := rows.JoinSome(header[:len(header)-1], func(r Row) string { return strconv.Itoa(r.Line) })
 	example := 0
 	for example+1 < len(columns) {
 		name := last.cell(example)
-		if len(name) > 0 && !isResponse(name) && columns[example].Name != string(bytes.TrimSpace(name)) {
+		if len(name) > 0 && !isResponse(name) && columns[example].Name != string(name) {
 			break
 		}
 		example++
 	}
 	return fmt.Sprintf("%ss %s and %d name the columns together, such as %q; use --header %d if only the last one does",
-		unit, strings.Join(others, ", "), last.Line, rows.Clip(columns[example].Name), last.Line)
+		unit, others, last.Line, rows.Clip(columns[example].Name), last.Line)
 }
 
 // Units returns the unit of each column if a row below the header states them, else nil: every value is a unit above
-// numbers, most columns of numbers have one, and columns of text have none.
+// numbers, most columns of numbers have one, and columns of text have none. Several units in parentheses may be above anything
+// else than such.
 func Units(row Row, below []Row) []string {
 	if len(below) < 2 {
 		return nil
 	}
+	isPlain := func(c []byte) bool { return len(c) > 0 && (!isEnclosed(c) || KindOf(bytes.Trim(c, "()")) == Number) } // (5) may be -5
+	hasEnclosed := func(r Row) bool { return slices.ContainsFunc(r.Cells, isEnclosed) }
+	areEnclosed := row.Filled() > 1 && !slices.ContainsFunc(row.Cells, isPlain) && !slices.ContainsFunc(below, hasEnclosed)
 	units := make([]string, len(row.Cells))
 	stated, bare, scales := 0, 0, 0 // columns of numbers with a unit, without one, and with a power of ten instead
 	width := len(row.Cells)
@@ -218,7 +212,7 @@ func Units(row Row, below []Row) []string {
 		width = max(width, len(r.Cells))
 	}
 	for i := range width {
-		cell := bytes.TrimSpace(row.cell(i))
+		cell := row.cell(i)
 		k, n := ColumnKind(below, i)
 		isNumeric := n > 0 && k == Number
 		switch {
@@ -226,7 +220,7 @@ func Units(row Row, below []Row) []string {
 			if isNumeric {
 				bare++
 			}
-		case isNumeric && isUnit(string(cell)):
+		case isNumeric && isUnit(string(cell)), areEnclosed && n > 0:
 			units[i] = strings.Trim(string(cell), "()[]")
 			stated++
 		case isNumeric && isScale(cell):
@@ -260,16 +254,20 @@ func WithoutUnits(below []Row) []Row {
 // isUnit reports whether a text is a unit: one in parentheses or brackets, or words and symbols of which all are known,
 // such as km², m/s, US$ million or per 1000 people.
 func isUnit(s string) bool {
-	if len(s) > 40 || s == "" {
-		return false
-	}
-	if first, last := s[0], s[len(s)-1]; first == '(' && last == ')' || first == '[' && last == ']' {
-		return len(s) > 2
+	if len(s) > 40 || isEnclosed([]byte(s)) {
+		return len(s) <= 40
 	}
 	words := strings.FieldsFunc(s, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) && !strings.ContainsRune("%‰°", r)
 	})
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !isUnitWord(w) })
+}
+
+// isEnclosed reports whether a value is in parentheses or brackets, as units are.
+func isEnclosed(cell []byte) bool {
+	cell = bytes.TrimSpace(cell)
+	last := len(cell) - 1
+	return last > 1 && (cell[0] == '(' && cell[last] == ')' || cell[0] == '[' && cell[last] == ']')
 }
 
 // The words of units. Symbols of the first list may have a metric prefix.

@@ -33,18 +33,18 @@ func (r Row) Clone() Row {
 	return r
 }
 
-// cell returns the value in a column, empty if the row is shorter.
+// cell returns the value in a column without blanks around it, empty if the row is shorter.
 func (r Row) cell(i int) []byte {
 	if i >= len(r.Cells) {
 		return nil
 	}
-	return r.Cells[i]
+	return bytes.TrimSpace(r.Cells[i])
 }
 
-// Filled returns the number of values.
+// Filled returns the number of values that are not blank.
 func (r Row) Filled() (n int) {
 	for _, c := range r.Cells {
-		if len(c) > 0 {
+		if len(bytes.TrimSpace(c)) > 0 {
 			n++
 		}
 	}
@@ -70,23 +70,16 @@ func (r Row) Size() (n int) {
 
 // List lists the rows that have values for a message.
 func List(skipped []Row) string {
-	const limit = 50
-	var texts []string
-	for _, r := range skipped {
+	filled := slices.DeleteFunc(slices.Clone(skipped), func(r Row) bool { return r.Filled() == 0 })
+	return rows.JoinSome(filled, func(r Row) string {
 		var values []string
 		for _, c := range r.Cells {
 			if c = bytes.TrimSpace(c); len(c) > 0 {
 				values = append(values, string(c))
 			}
 		}
-		if r.Filled() > 0 {
-			texts = append(texts, fmt.Sprintf("%d (%s)", r.Line, rows.Clip(strings.Join(values, " | "))))
-		}
-	}
-	if len(texts) > limit {
-		texts = append(texts[:limit], "…")
-	}
-	return strings.Join(texts, ", ")
+		return fmt.Sprintf("%d (%s)", r.Line, rows.Clip(strings.Join(values, " | ")))
+	})
 }
 
 // Kind is a set of kinds of values.

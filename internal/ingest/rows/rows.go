@@ -199,10 +199,11 @@ func Damaged(err error, where string, args ...any) error {
 // Clip shortens a value for a message.
 func Clip(s string) string { return herb.Clip(s, 60) }
 
-// JoinNames lists names for a message, at most 50 of them.
-func JoinNames(names []string) string { return joinSome(names, Clip) }
+// JoinNames lists names for a message as JoinSome does.
+func JoinNames(names []string) string { return JoinSome(names, Clip) }
 
-func joinSome[T any](items []T, show func(T) string) string {
+// JoinSome lists items for a message, at most 50 of them.
+func JoinSome[T any](items []T, show func(T) string) string {
 	const limit = 50
 	var shown []string
 	for _, item := range items[:min(len(items), limit)] {
@@ -239,7 +240,7 @@ func SelectionNotes(kind string, tables []Table, selected int) []string {
 	if len(tables) == 1 {
 		return nil
 	}
-	list := joinSome(slices.Concat(tables[:selected], tables[selected+1:]), func(t Table) string {
+	list := JoinSome(slices.Concat(tables[:selected], tables[selected+1:]), func(t Table) string {
 		if t.Skipped == "" {
 			return strconv.Quote(Clip(t.Name))
 		}

@@ -36,7 +36,7 @@ func (r *reader) readHeader() error {
 		}
 		names = r.groupNames(sampled[:last+1], sampled[last+1:])
 	case isDetected && o.Skip == 0:
-		first = detectHeader(sampled)
+		first = r.detectHeader(sampled)
 	}
 	if first < 0 {
 		r.note("no header: row %d has values like the rows below it; use --header %d if it names the columns", sampled[0].Line, sampled[0].Line)
@@ -118,28 +118,29 @@ func (r *reader) groupNames(header, below []layout.Row) []string {
 	if n < 2 || n > layout.MaxHeader || header[n-1].Line != header[0].Line+n-1 || !layout.MayGroup(header[n-2], header[n-1]) {
 		return nil
 	}
-	if r.merges == nil {
-		r.merges = r.in.readMerges()
-	}
-	return layout.Groups(header, below, r.merges, r.options.HeaderJoin)
+	return layout.Groups(header, below, r.mergedCells(), r.options.HeaderJoin)
 }
 
-// readMerges reads the ranges of merged cells at the start of the sheet. They follow the rows in the file.
-func (r *sheetReader) readMerges() []layout.Merge {
+// mergedCells returns the ranges of merged cells at the start of the sheet. They follow the rows in the file, so the sheet is
+// read once more for them.
+func (r *reader) mergedCells() []layout.Merge {
 	const maxLine = 1_000 // headers are above
-	merges := []layout.Merge{}
-	r.book.visit(r.name, maxSheet, func(x *part) {
+	if r.merges != nil {
+		return r.merges
+	}
+	r.merges = []layout.Merge{}
+	r.book.visit(r.in.name, maxSheet, func(x *part) {
 		if string(x.path) == "/worksheet/mergeCells/mergeCell" {
 			var m layout.Merge
 			from, to, _ := strings.Cut(x.attr("ref"), ":")
 			m.Left, m.Top = parseCell(from)
 			m.Right, m.Bottom = parseCell(to)
-			if m.Top <= maxLine && m.Left >= 0 && len(merges) < rows.MaxColumns {
-				merges = append(merges, m)
+			if m.Top <= maxLine && m.Left >= 0 && len(r.merges) < rows.MaxColumns {
+				r.merges = append(r.merges, m)
 			}
 		}
 	})
-	return merges
+	return r.merges
 }
 
 // sample reads the rows at the start of a sheet from which its layout is detected. Of the rows down to the header, only those
@@ -186,13 +187,13 @@ func isTable(sampled []layout.Row) bool {
 // with distinct names, above rows of about the same width, and below nothing but titles. If no row has distinct names, one
 // that differs in kind from the values below it is accepted. Without any evidence the header is the first row. It is -1 if
 // the first row consists of values like those below it.
-func detectHeader(sampled []layout.Row) int {
+func (r *reader) detectHeader(sampled []layout.Row) int {
 	if isRecord(sampled) {
 		return -1
 	}
 	for _, strict := range []bool{true, false} {
 		for i := range sampled {
-			if isHeader(sampled, i, strict) {
+			if r.isHeader(sampled, i, strict) {
 				return moreNames(sampled, i)
 			}
 		}
@@ -216,12 +217,12 @@ func isRecord(sampled []layout.Row) bool {
 	return years < first.Filled()
 }
 
-func isHeader(sampled []layout.Row, i int, strict bool) bool {
+func (r *reader) isHeader(sampled []layout.Row, i int, strict bool) bool {
 	const maxBelow = 20 // rows that a header is compared with
 	header, below := sampled[i], sampled[i+1:min(i+1+maxBelow, len(sampled))]
 	filled, wider := header.Filled(), 0 // wider rows below have 5 values for 3 of the header, or more
-	for _, r := range below {
-		if 3*r.Filled() > 5*filled {
+	for _, b := range below {
+		if 3*b.Filled() > 5*filled {
 			wider++
 		}
 	}
@@ -236,7 +237,8 @@ func isHeader(sampled []layout.Row, i int, strict bool) bool {
 	groups := 0 // rows that name groups of columns, or several facts
 	for j, above := range sampled[:i] {
 		n := above.Filled()
-		if n == 1 && (filled > 2 || contrast || sampled[j+1].Line > above.Line+1) {
+		spans := func(m layout.Merge) bool { return m.Top == above.Line && m.Right > m.Left }
+		if n == 1 && (filled > 2 || contrast || sampled[j+1].Line > above.Line+1 || slices.ContainsFunc(r.mergedCells(), spans)) {
 			continue // a title
 		}
 		if groups++; !contrast || 2*n > filled || groups > maxGroupRows {
@@ -273,20 +275,23 @@ func countNames(r layout.Row) (names, distinct int) {
 	return names, len(seen)
 }
 
-// contrasts returns the number of columns that have a name in the header and mostly values of other kinds than text below.
-// Periods always name columns.
+// contrasts returns the number of columns that have a name in the header and mostly values below that cannot be names: neither
+// texts nor, below a year, years. Periods always name columns.
 func contrasts(header layout.Row, below []layout.Row) (n int) {
 	kinds := layout.Text | periods(header)
 	for c, k := range header.Kinds {
-		surplus := 0 // of values that are not text
+		isYear := k == layout.Number && layout.IsYear(header.Cells[c])
+		surplus := 0 // of values that cannot be names
 		for _, r := range below {
-			if c < len(r.Kinds) && r.Kinds[c]&layout.Text != 0 {
+			switch {
+			case c >= len(r.Kinds) || r.Kinds[c]&^layout.Missing == 0:
+			case r.Kinds[c] == layout.Text || isYear && k&kinds == 0 && layout.IsYear(r.Cells[c]):
 				surplus--
-			} else if c < len(r.Kinds) && r.Kinds[c] != 0 {
+			default:
 				surplus++
 			}
 		}
-		if k&kinds != 0 && surplus > 0 {
+		if (isYear || k&kinds != 0) && surplus > 0 {
 			n++
 		}
 	}
@@ -297,29 +302,22 @@ func contrasts(header layout.Row, below []layout.Row) (n int) {
 // consecutive numbers, such as weeks. It is 0 if there are none.
 func periods(r layout.Row) (found layout.Kind) {
 	const days = layout.Date | layout.Datetime
-	var dates, numbers []string
+	var dates []string
+	last, numbers, areConsecutive := 0, 0, true
 	for c, k := range r.Kinds {
 		if k&days != 0 {
 			dates = append(dates, string(r.Cells[c]))
 		} else if k == layout.Number {
-			numbers = append(numbers, string(r.Cells[c]))
+			n, err := strconv.Atoi(string(r.Cells[c]))
+			areConsecutive = areConsecutive && err == nil && (numbers == 0 || n == last+1)
+			last, numbers = n, numbers+1
 		}
 	}
 	if n := len(dates); n >= 3 && slices.IsSorted(dates) && len(slices.Compact(dates)) == n {
 		found |= days
 	}
-	if len(numbers) >= 5 && areConsecutive(numbers) {
+	if numbers >= 5 && areConsecutive {
 		found |= layout.Number
 	}
 	return found
-}
-
-func areConsecutive(numbers []string) bool {
-	first, err := strconv.Atoi(numbers[0])
-	for i, n := range numbers {
-		if err != nil || n != strconv.Itoa(first+i) {
-			return false
-		}
-	}
-	return true
 }

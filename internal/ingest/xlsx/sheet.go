@@ -122,7 +122,11 @@ func (r *sheetReader) endCell() error {
 	if r.row.Kinds[column] != 0 {
 		return herb.Invalidf("the cell %s occurs twice; save the workbook again", cellName(column, r.line))
 	}
-	r.row.Cells[column], r.row.Kinds[column] = r.buf[start:len(r.buf):len(r.buf)], k
+	value := r.buf[start:len(r.buf):len(r.buf)]
+	if len(bytes.TrimSpace(value)) == 0 {
+		k = layout.Missing
+	}
+	r.row.Cells[column], r.row.Kinds[column] = value, k
 	return nil
 }
 
