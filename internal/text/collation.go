@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"slices"
 	"sync"
 
@@ -86,8 +87,8 @@ func (s *Substring) IndexKey(key []byte, known int) (end int) {
 		}
 		from += next
 		for at < from && key[at] != 0 { // the same bytes can be parts of other codes
-			if at+8 <= from && areCodesOfOne(binary.LittleEndian.Uint64(key[at:])) { // most text, in a third of the time
-				at += 8
+			if at+8 <= len(key) && areCodesOfOne(binary.LittleEndian.Uint64(key[at:]), from-at) { // most text, in a third of the time
+				at = min(at+8, from)
 				continue
 			}
 			at += codeLen(key, at)
@@ -101,10 +102,33 @@ func (s *Substring) IndexKey(key []byte, known int) (end int) {
 	}
 }
 
-// areCodesOfOne reports whether eight bytes, of which the first begins a code, are codes of one byte: even, and not zero.
-func areCodesOfOne(bytes uint64) bool {
-	const ones = 0x0101010101010101
-	return (bytes|(bytes-ones)&^bytes>>7)&ones == 0
+// Ending is the last two bytes of the codes of a substring, or the only one. It is compared with eight bytes at a time.
+type Ending struct{ last, before, compared uint64 }
+
+// Ending returns the ending of the substring, which must not be empty.
+func (s *Substring) Ending() (e Ending) {
+	n := len(s.codes)
+	e.last = onesInBytes * uint64(s.codes[n-1])
+	if n > 1 {
+		e.before, e.compared = onesInBytes*uint64(s.codes[n-2]), math.MaxUint64
+	}
+	return e
+}
+
+// onesInBytes is 1 in each byte.
+const onesInBytes = 0x0101010101010101
+
+// In returns a number that is not zero if the ending is in the bytes of a word, in little-endian order, of which the first one follows the last
+// byte of the word before.
+func (e Ending) In(before, word uint64) uint64 {
+	differ := (word ^ e.last) | (word<<8|before>>56^e.before)&e.compared
+	return (differ - onesInBytes) &^ differ & (onesInBytes << 7)
+}
+
+// areCodesOfOne reports whether the first n of eight bytes, or all of them, of which the first begins a code, are codes of one byte: even, and not zero.
+func areCodesOfOne(bytes uint64, n int) bool {
+	compared := uint64(onesInBytes) >> (64 - 8*min(n, 8))
+	return (bytes|(bytes-onesInBytes)&^bytes>>7)&compared == 0
 }
 
 // AppendCodes appends the codes of the primary weights of a text, which IndexKey can search. ok is false if it has other characters

@@ -253,13 +253,19 @@ type elementRange struct {
 func (e elementRange) String() string { return e.name }
 
 func (e elementRange) Cost() plan.Cost {
-	const bytesPerTime, position, posting = 2, 3, 30 // bytes of postings that are added in a unit of time, and times to examine one
-	elements, all := max(e.to-e.from, 0), max(e.c.listed.Len(), 1)
-	cost := plan.Cost{Records: e.c.Values(), Fill: elements * (e.c.listed.Size() / all) / bytesPerTime, Contains: posting * elements}
+	const position, posting = 3, 30 // times to examine one
+	cost := plan.Cost{Records: e.c.Values(), Fill: e.costOfPostings(), Contains: posting * max(e.to-e.from, 0)}
 	if n := e.c.lists.len(); n > 0 {
 		cost.Contains = position * (1 + n/max(e.c.Values(), 1))
+		cost.Fill = min(cost.Fill, cost.Contains*e.c.sorted.Len())
 	}
 	return cost
+}
+
+// costOfPostings returns the time to add the postings of all elements.
+func (e elementRange) costOfPostings() int {
+	const bytesPerTime, open = 2, 250 // bytes that are added in a unit of time, and the time to open a set
+	return max(e.to-e.from, 0) * (open + e.c.listed.Size()/max(e.c.listed.Len(), 1)/bytesPerTime)
 }
 
 func (e elementRange) Contains(record uint32) bool {
@@ -275,8 +281,21 @@ func (e elementRange) Contains(record uint32) bool {
 }
 
 func (e elementRange) Fill(st *guard.Steps, b *bitmap.Builder) {
-	for i := e.from; i < e.to; i++ {
-		st.Add(1)
-		b.AddSet(st, e.c.postingsAt(i))
+	if e.Cost().Fill == e.costOfPostings() {
+		for i := e.from; i < e.to; i++ {
+			st.Add(1)
+			b.AddSet(st, e.c.postingsAt(i))
+		}
+		return
 	}
+	var list []uint32
+	st.Blocks(0, e.c.sorted.Len(), func(from, to int) {
+		list = list[:0]
+		for rec := uint32(from); rec < uint32(to); rec++ {
+			if e.Contains(rec) {
+				list = append(list, rec)
+			}
+		}
+		b.AddList(st, list)
+	})
 }

@@ -69,6 +69,13 @@ func (c *Column) ReadRunValues(st *guard.Steps, n int, find *text.Substring) (at
 	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return searched.contains(run, find) }
 }
 
+// SearchRunValues adds the runs from the given one on whose value contains a substring to a set.
+func (c *Column) SearchRunValues(st *guard.Steps, from int, find *text.Substring) bitmap.Bits {
+	v, found := c.newRunValues(st, c.Distinct()), bitmap.NewBits(c.Distinct())
+	v.search(from, c.Distinct(), find, found)
+	return found
+}
+
 // ValueOf returns what is stored of the value of a run.
 func (c *Column) ValueOf(value string) string {
 	if c.Field.Type == herb.TypeText {

@@ -50,12 +50,13 @@ func (c *FacetCounter) Facet(st *guard.Steps, f *herb.Field, parts []Part, tail,
 		}
 	}
 	last := mergers[len(mergers)-1]
-	minRecords := 1 // of the runs to examine
-	if last.find == nil && (len(mergers) > 1 || len(parts) == 1 && len(tail.All) == 0) {
-		minRecords = 2
-	}
+	isAlone := len(mergers) > 1 || len(parts) == 1 && len(tail.All) == 0
 	var counted, edges []population
 	for i, p := range parts {
+		minRecords := 1 // of the runs to count
+		if isAlone && (last.find == nil || p.Set != nil && p.Column.searchesAll(p.Set.Len())) {
+			minRecords = 2
+		}
 		o := newSortedResult(st, p.Column, p.Set, !isList && !p.Column.countsBySets(st, p.Set, minRecords))
 		defer o.release()
 		if hasRange {

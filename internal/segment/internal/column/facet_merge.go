@@ -190,59 +190,69 @@ func (m *valueMerger) countSequence(s *valueStream) {
 	m.sequence = 0
 }
 
-// countAlone collects the values of the next runs of a stream, before end, which no other stream has. Unless all values must be
-// searched, runs of one record need not be examined: they have the rest of the matches, and only the first of them can be among
-// the most frequent values.
+// countAlone collects the values of the next runs of a stream, before end, which no other stream has. Runs of one record need not be
+// counted: they have the rest of the matches, and only the first of them, or those that contain the substring to find, can be returned.
 func (m *valueMerger) countAlone(s *valueStream, end int) {
-	runs, least := &s.runs, 2
-	if m.find != nil {
-		least = 1
-	}
-	start := runs.next
+	runs, start := &s.runs, s.runs.next
 	offer := func(run, n int, value string) {
 		if order := m.merged + run - start; m.qualifies(n, order) {
 			m.offer(valueCount{n: n, order: order, column: runs.Column, run: run, value: value})
 		}
 	}
+	unread, searchAll, least := *runs, m.find != nil && runs.searchesAll(runs.total), 2
+	if m.find != nil && !searchAll {
+		least = 1
+	}
 	before := runs.countBelow(int(runs.runs.At(start)))
 	single := runs.countBelow(int(runs.runs.At(end))) - before
 	for {
-		if m.find != nil && runs.set == nil { // most values need not be counted
-			skipped := runs.next
-			runs.next = s.values.skip(skipped, end, m.find)
-			m.distinct += runs.next - skipped
-			single -= int(runs.runs.At(runs.next) - runs.runs.At(skipped))
-		}
 		run, n, ok := runs.count(end, least)
 		if !ok {
 			break
 		}
 		single -= n
-		if !runs.isNonUniform(run) {
-			if m.countFound(m.find == nil || s.values.contains(run, m.find)) {
-				offer(run, n, "")
+		if runs.isNonUniform(run) {
+			for _, w := range runs.writings(run) {
+				if m.count([]byte(w.Text)) {
+					offer(run, w.Count, w.Text)
+				}
 			}
-			continue
-		}
-		for _, w := range runs.writings(run) {
-			if m.count([]byte(w.Text)) {
-				offer(run, w.Count, w.Text)
-			}
+		} else if m.distinct++; !searchAll && (m.find == nil || s.values.contains(run, m.find)) {
+			m.matching++
+			offer(run, n, "")
 		}
 	}
-	m.addDistinct(single)
-	first, left := start, min(single, m.most)
-	if left > 0 && m.qualifies(1, m.merged) {
-		first = runs.runAt(start, runs.rank(before)) // matches may begin far behind
-	}
-	for run := first; left > 0 && run < end && m.qualifies(1, m.merged+run-start); run++ {
-		runs.steps.Add(1)
-		if from, to := runs.run(run); to-from == 1 && (runs.set == nil || runs.set.Has(runs.sorted.At(from))) {
-			offer(run, 1, "")
-			left--
+	m.distinct += single
+	if searchAll {
+		m.searchAlone(s, unread, end, offer)
+	} else if m.find == nil {
+		m.matching += single
+		first, left := start, min(single, m.most)
+		if left > 0 && m.qualifies(1, m.merged) {
+			first = runs.runAt(start, runs.rank(before)) // matches may begin far behind
+		}
+		for run := first; left > 0 && run < end && m.qualifies(1, m.merged+run-start); run++ {
+			runs.steps.Add(1)
+			if from, to := runs.run(run); to-from == 1 && (runs.set == nil || runs.set.Has(runs.sorted.At(from))) {
+				offer(run, 1, "")
+				left--
+			}
 		}
 	}
 	m.merged += end - start
+}
+
+// searchAlone offers the values of the runs of a counter, before end, that contain the substring to find. Most runs need not be counted.
+func (m *valueMerger) searchAlone(s *valueStream, runs runCounter, end int, offer func(run, n int, value string)) {
+	found := runs.pool.Get()
+	defer runs.pool.Put(found)
+	s.values.search(runs.next, end, m.find, found)
+	for run := found.Next(m.steps, runs.next, end); run < end; run = found.Next(m.steps, run+1, end) {
+		if n := runs.countRun(run, int(runs.runs.At(run)), int(runs.runs.At(run+1))); n > 0 && !runs.isNonUniform(run) { // those are counted already
+			m.matching++
+			offer(run, n, "")
+		}
+	}
 }
 
 func (s *valueStream) contains(find *text.Substring) bool {

@@ -56,12 +56,6 @@ func newValueCollector(q *query.FacetRequest) *valueCollector {
 	return c
 }
 
-// addDistinct counts n values, all of which could be returned.
-func (v *valueCollector) addDistinct(n int) {
-	v.distinct += n
-	v.matching += n
-}
-
 // count counts a value and reports whether it can be returned.
 func (v *valueCollector) count(value []byte) bool {
 	return v.countFound(v.find == nil || v.find.In(value))

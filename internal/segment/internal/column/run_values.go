@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
@@ -103,11 +104,71 @@ func (v *runValues) contains(run int, find *text.Substring) bool {
 	return v.found > 0
 }
 
-// skip returns the first run in [run, end) whose value contains a substring or which is not uniform, or end.
-func (v *runValues) skip(run, end int, find *text.Substring) int {
-	for run < end && !v.c.isNonUniform(run) && !v.contains(run, find) {
+// searchesAll reports whether a search in the values of some matches examines the stored values of all runs, because many of them have a match.
+func (c *Column) searchesAll(matches int) bool {
+	const share = 4
+	return c.StoresValues() && matches >= c.Distinct()/share
+}
+
+// search adds the runs in [from, end) whose value contains a substring to a set.
+func (v *runValues) search(from, end int, find *text.Substring, found bitmap.Bits) {
+	for run := from; run < end; run = max(run+1, v.next) {
 		v.steps.Add(1)
-		run++
+		if v.contains(run, find) {
+			found.Add(uint32(run))
+		}
+		if v.isText {
+			v.searchShort(min(end, run+searchedAtOnce), find, found)
+		}
 	}
-	return run
+}
+
+const (
+	searchedAtOnce = 256 // values between checks for cancellation
+	shortSize      = 64  // maximum length of the part of a value that is searched by words
+)
+
+// searchShort reads the values of the next runs, before end, up to one whose stored part is long, and adds those that contain a substring to a
+// set. The value before them must have been searched.
+func (v *runValues) searchShort(end int, find *text.Substring, found bitmap.Bits) {
+	le, ending := binary.LittleEndian, find.Ending()
+	start, rest, buffer, length := v.next, v.rest, v.value[:cap(v.value)], len(v.value)
+	for v.next < end && len(rest) >= 2+shortSize {
+		stored := (*[2 + shortSize]byte)(rest)
+		shared, suffix := int(stored[0]), int(stored[1])
+		if suffix > shortSize || shared >= 0x80 || shared > length || shared+shortSize > len(buffer) {
+			break // 0x80 begins a longer number
+		}
+		w0, w1, w2, w3 := le.Uint64(stored[2:]), le.Uint64(stored[10:]), le.Uint64(stored[18:]), le.Uint64(stored[26:])
+		w4, w5, w6, w7 := le.Uint64(stored[34:]), le.Uint64(stored[42:]), le.Uint64(stored[50:]), le.Uint64(stored[58:])
+		before := uint64(0)
+		if shared > 0 {
+			before = uint64(buffer[shared-1]) << 56
+		}
+		ends := ending.In(before, w0) | ending.In(w0, w1) | ending.In(w1, w2) | ending.In(w2, w3) |
+			ending.In(w3, w4) | ending.In(w4, w5) | ending.In(w5, w6) | ending.In(w6, w7)
+		value := (*[shortSize]byte)(buffer[shared:])
+		le.PutUint64(value[0:], w0)
+		le.PutUint64(value[8:], w1)
+		le.PutUint64(value[16:], w2)
+		le.PutUint64(value[24:], w3)
+		le.PutUint64(value[32:], w4)
+		le.PutUint64(value[40:], w5)
+		le.PutUint64(value[48:], w6)
+		le.PutUint64(value[56:], w7)
+		rest, length = rest[2+suffix:], shared+suffix
+		v.shared = min(v.shared, shared)
+		if v.found > shared {
+			v.found = 0
+		}
+		if v.found == 0 && ends != 0 {
+			v.found = max(find.IndexKey(buffer[:length], shared), 0)
+		}
+		if v.found > 0 {
+			found.Add(uint32(v.next))
+		}
+		v.next++
+	}
+	v.rest, v.value, v.known = rest, buffer[:length], length
+	v.steps.Add(v.next - start)
 }

@@ -13,7 +13,7 @@ type pattern struct {
 	part  int         // the part of a record in which it must occur, or allParts
 	words []byte      // the words, or those before the last, as encoded in the forward index
 	last  []termRange // the terms of the last word if it may be any of several, such as those with a prefix
-	ids   bitmap.Bits // their numbers + 1; nil if not collected yet
+	ids   bitmap.Bits // their numbers + 1; nil if not collected yet; see lastIDs
 
 	// The last result: many records have the words of the one before.
 	counted []byte // words of the record
@@ -25,19 +25,27 @@ const allParts = -1
 // count returns the number of occurrences in a record, up to most; 0 means no limit.
 func (p *pattern) count(record uint32, most int) int {
 	w := p.index
-	if p.last != nil && p.ids == nil {
-		p.ids = bitmap.NewBits(w.terms.Len() + 1)
-		for _, r := range p.last {
-			for t := r.from; t < r.to; t++ {
-				p.ids.Add(w.ids.At(t) + 1)
-			}
-		}
+	if p.last != nil {
+		p.lastIDs()
 	}
 	b := w.forward[w.starts.At(int(record)):w.starts.At(int(record)+1)]
 	if most != p.most || !bytes.Equal(b, p.counted) {
 		p.counted, p.most, p.n = b, most, p.countIn(b, most)
 	}
 	return p.n
+}
+
+// lastIDs returns the numbers + 1 of the terms of the last word.
+func (p *pattern) lastIDs() bitmap.Bits {
+	if p.ids == nil {
+		p.ids = bitmap.NewBits(p.index.terms.Len() + 1)
+		for _, r := range p.last {
+			for t := r.from; t < r.to; t++ {
+				p.ids.Add(p.index.ids.At(t) + 1)
+			}
+		}
+	}
+	return p.ids
 }
 
 // countIn returns the number of occurrences in the words of a record, up to most; 0 means no limit.

@@ -9,8 +9,7 @@ import (
 // union is the condition that a record contains any of some terms.
 type union struct {
 	index   *Index
-	terms   []termRange
-	pattern *pattern
+	pattern *pattern // its last word is any of the terms
 	cost    plan.Cost
 	set     *bitmap.Set // nil if it is not computed yet
 	counts  []byte      // frequencies by record; nil if they are not computed yet
@@ -18,7 +17,7 @@ type union struct {
 }
 
 func (w *Index) union(st *guard.Steps, name string, terms ...termRange) *union {
-	u := &union{index: w, terms: terms, pattern: &pattern{index: w, part: allParts, last: terms}, name: name}
+	u := &union{index: w, pattern: &pattern{index: w, part: allParts, last: terms}, name: name}
 	u.cost.Contains = examineCost
 	u.each(st, func(id int) {
 		docs := w.docs.Set(id)
@@ -29,13 +28,13 @@ func (w *Index) union(st *guard.Steps, name string, terms ...termRange) *union {
 	return u
 }
 
-// each calls f for the number of each term.
+// each calls f for the number of each term in ascending order, in which the postings are stored. Terms with a prefix have any numbers, and
+// reading the postings of thousands of them in another order takes twice as long.
 func (u *union) each(st *guard.Steps, f func(id int)) {
-	for _, r := range u.terms {
-		for t := r.from; t < r.to; t++ {
-			st.Add(16) // reading a set is slower than a step
-			f(int(u.index.ids.At(t)))
-		}
+	ids, end := u.pattern.lastIDs(), u.index.terms.Len()+1
+	for id := ids.Next(st, 1, end); id < end; id = ids.Next(st, id+1, end) {
+		st.Add(16) // reading a set is slower than a step
+		f(id - 1)
 	}
 }
 
