@@ -218,6 +218,23 @@ func TestText_Limit(t *testing.T) {
 	}
 }
 
+// TestText_EndMark reads texts that end with Ctrl-Z, in the first window, at its end and after it. Elsewhere it is text.
+func TestText_EndMark(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1000, bufferBytes - 100, bufferBytes - 3, bufferBytes - 2, bufferBytes - 1, bufferBytes} {
+		for _, marks := range []string{"", "\x1A", strings.Repeat("\x1A", 127)} {
+			text := strings.Repeat("x", size) + "\x1A\n"
+			w, err := Open(t.Context(), memory{Content: text + marks}, "", 1<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, all := w.Peek(1 << 20); string(b) != text || !all {
+				t.Errorf("%d bytes and %d marks: got %d bytes, all %v", len(text), len(marks), len(b), all)
+			}
+		}
+	}
+}
+
 // TestText_Error reads a text that ends with an error, which is not the end of the text even if its name says so.
 func TestText_Error(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -18,9 +19,12 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-const bufferBytes = 256 << 10 // read at once
+const (
+	bufferBytes = 256 << 10 // read at once
+	endMark     = 0x1A      // Ctrl-Z, with which DOS programs end a text
+)
 
-// Text is the content of a file as UTF-8, without its byte order mark. A parser has a window of it in memory, which begins
+// Text is the content of a file as UTF-8, without its byte order mark and the marks at its end. A parser has a window of it in memory, which begins
 // at the current record and grows until the record fits. Positions count from its start and remain valid while it grows.
 type Text struct {
 	decoder
@@ -84,12 +88,17 @@ func (t *Text) More() bool {
 	if before == cap(t.buf) {
 		t.buf = append(make([]byte, 0, min(max(2*before, bufferBytes), t.limit)), t.buf...)
 	}
-	for !t.done && len(t.buf) < cap(t.buf) { // full, so that a record that is scanned again has twice the size
+	endsWithMark := func() bool { return len(t.buf) > before && t.buf[len(t.buf)-1] == endMark }
+	for !t.done && (len(t.buf) < cap(t.buf) || endsWithMark() && len(t.buf) < t.limit) { // full, so that a record that is scanned again has twice the size
+		t.buf = slices.Grow(t.buf, 1)
 		n, err := t.in.Read(t.buf[len(t.buf):cap(t.buf)])
 		t.buf = t.buf[:len(t.buf)+n]
 		if t.done = err != nil; err != io.EOF {
 			t.err = err
 		}
+	}
+	for t.done && endsWithMark() {
+		t.buf = t.buf[:len(t.buf)-1]
 	}
 	return len(t.buf) > before
 }

@@ -58,6 +58,8 @@ func TestOpen(t *testing.T) {
 	}{
 		{"plain", "a,b\n1,2\n", table{{"a", "b"}, {"1", "2"}}},
 		{"no line end at the end", "a,b\n1,2", table{{"a", "b"}, {"1", "2"}}},
+		{"Ctrl-Z at the end", "a,b\n1,2\r\n\x1A", table{{"a", "b"}, {"1", "2"}}},
+		{"Ctrl-Z after a record", "a,b\n1,\x1A2\x1A", table{{"a", "b"}, {"1", "\x1A2"}}},
 		{"header only", "a,b\n", table{{"a", "b"}}},
 		{"header only, no line end", "a,b", table{{"a", "b"}}},
 		{"carriage return and line feed", "a,b\r\n1,2\r\n", table{{"a", "b"}, {"1", "2"}}},
@@ -365,6 +367,25 @@ func TestOpen_Rejects(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// compressed is a file of 100 bytes that has more content.
+type compressed struct{ memory }
+
+func (compressed) Size() int64 { return 100 }
+
+// TestReader_skippedLines reads more blank lines and comments than a small file can reasonably hold.
+func TestReader_skippedLines(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"\n", "# x\n"} {
+		for _, o := range []rows.Options{{}, {Comment: "#"}} {
+			f := compressed{memory{Content: "#\na,b\n1,2\n" + strings.Repeat(line, 1<<20+1)}}
+			_, err := rowstest.Read(t.Context(), Format(), f, o, rows.Limits{})
+			if err == nil || !strings.Contains(err.Error(), "more than 1048576 elements") {
+				t.Errorf("%q: got error %v", line, err)
+			}
 		}
 	}
 }

@@ -35,7 +35,7 @@ func opener(usual byte) func(context.Context, rows.File, rows.Options, *rows.Bud
 		if err != nil {
 			return nil, err
 		}
-		r := &reader{scanner: scanner{text: text, d: dialect{Options: o}, next: 1}, budget: b, options: o}
+		r := &reader{scanner: scanner{text: text, budget: b, d: dialect{Options: o}, next: 1}, options: o}
 		if r.d.Quote = cmp.Or(o.Quote, '"'); o.NoQuote {
 			r.d.Quote = 0
 		}
@@ -53,7 +53,6 @@ func opener(usual byte) func(context.Context, rows.File, rows.Options, *rows.Bud
 // reader implements rows.Rows.
 type reader struct {
 	scanner
-	budget  *rows.Budget
 	options rows.Options
 	header  []rows.Column
 	notes   []string
@@ -137,7 +136,7 @@ func (r *reader) readRow() (layout.Row, error) {
 		case r.comment != "" && r.text.Bytes()[0] == r.comment[0]:
 			if r.width == 1 {
 				r.comments.add(row.Line)
-				if err := r.budget.Step(); err != nil {
+				if err := r.budget.Elements(1); err != nil {
 					return row, err
 				}
 				continue

@@ -26,6 +26,7 @@ type dialect struct {
 // lone carriage return ends a record, and errors name a remedy.
 type scanner struct {
 	text    *charset.Text
+	budget  *rows.Budget // charged for lines that are no records; nil: they are few
 	d       dialect
 	special [256]bool  // bytes that end a value without quotes
 	record  layout.Row // the current one
@@ -57,7 +58,13 @@ func (s *scanner) setDialect(d dialect) {
 
 // readRecord reads the next record, without blank lines and comments. Its values are valid until the next call.
 func (s *scanner) readRecord() error {
-	for s.record.Gap = false; ; {
+	s.record.Gap = false
+	for skipped := 0; ; skipped++ {
+		if skipped > 0 && s.budget != nil {
+			if err := s.budget.Elements(1); err != nil {
+				return err
+			}
+		}
 		s.advance()
 		head, _ := s.text.Peek(len(s.d.Comment))
 		_, isComment := slices.BinarySearch(s.d.CommentRows, s.record.Line)
