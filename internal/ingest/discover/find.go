@@ -166,6 +166,9 @@ func (s *search) addDescriptor(in file.Dir, path string) {
 
 // addFolder adds the content of a folder. above are the real paths of the folders through which it was reached.
 func (s *search) addFolder(dir file.Dir, path string, above []string) error {
+	if len(above) > rows.MaxDepth {
+		return herb.Invalidf("%s: the folder is nested more than %d levels deep; publish it by its path", path, rows.MaxDepth)
+	}
 	abs, real, err := realPath(path)
 	if err != nil {
 		return file.CannotRead(path, err)

@@ -87,6 +87,17 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestHostile_DeepFolders finds tables in folders that are nested as deeply as possible, and not below.
+func TestHostile_DeepFolders(t *testing.T) {
+	t.Parallel()
+	deepest := strings.Repeat("d/", rows.MaxDepth)
+	dir := rowstest.Folder(t, deepest+"a.csv", deepest+"e/a.csv")
+	set := find(t, dir)
+	if err := set.Err(); len(set.Sources) != 1 || err == nil || !strings.Contains(err.Error(), "e: the folder is nested more than 100 levels deep") {
+		t.Errorf("got %d sources and error %v", len(set.Sources), err)
+	}
+}
+
 // many1001 formats the numbers up to 1000.
 func many1001(format string) string {
 	var b strings.Builder

@@ -159,6 +159,7 @@ func dictionarySize(header []byte) int64 {
 func (d *decompressor) Read(p []byte) (int, error) {
 	n, err := d.ReadCloser.Read(p)
 	d.read += int64(n)
+	d.file.unpacked = max(d.file.unpacked, d.read)
 	if excess := rows.CheckUnpacked(d.read, d.file.Size()); excess != nil {
 		d.file.failed = excess
 		return 0, excess

@@ -50,6 +50,7 @@ type File struct {
 
 	sum      hash.Hash
 	hashed   int64              // bytes at the start of the stored file that are in sum
+	unpacked int64              // bytes at the start of the content that were decompressed
 	random   int64              // bytes that were read in any order
 	reported int64              // the last progress
 	failed   error              // why the stored file could not be read; decoders do not always return it
@@ -262,15 +263,16 @@ func (f *File) Cause(err error) error {
 }
 
 // findDamage returns why the content of a compressed file is wrong if that is because the stored data is damaged, which only
-// its end shows. It reads a bounded amount, and nothing if the content was copied.
+// its end shows. It reads a bounded amount, and nothing if that much of the content was read or copied before.
 func (f *File) findDamage() error {
-	if f.kind == "" || f.content != nil {
+	const limit = 32 << 20
+	if f.kind == "" || f.content != nil || f.unpacked >= limit {
 		return nil
 	}
 	in, err := f.Open()
 	if err == nil {
 		defer in.Close()
-		_, err = io.CopyN(io.Discard, in, 256<<20)
+		_, err = io.CopyN(io.Discard, in, limit)
 	}
 	if herb.CodeOf(err) == herb.CodeInvalid {
 		return err

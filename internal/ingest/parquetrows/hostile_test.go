@@ -95,6 +95,42 @@ func required(t meta.Type) []meta.SchemaElement {
 	return []meta.SchemaElement{leaf("v", meta.Required, t)}
 }
 
+// TestReader_ManyColumns reads a small file with almost as many values as it may have: each counts once.
+func TestReader_ManyColumns(t *testing.T) {
+	t.Parallel()
+	const columns, count = 100, 20_000
+	var leaves []meta.SchemaElement
+	for i := range columns {
+		leaves = append(leaves, leaf(fmt.Sprint("c", i), meta.Required, meta.Boolean))
+	}
+	b := craft(t, count, leaves, dataPage(count, meta.Plain, make([]byte, count/8)))
+	budget := rows.NewBudget(t.Context(), 1, rows.Limits{})
+	r, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))), budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if cells, err := rows.Limit(r, budget).Next(); err != nil || len(cells) != columns {
+		t.Errorf("got %d cells and error %v", len(cells), err)
+	}
+}
+
+// TestReader_LongHeader reads a page whose header has long statistics.
+func TestReader_LongHeader(t *testing.T) {
+	t.Parallel()
+	page := dataPage(1, meta.Plain, []byte{1, 0, 0, 0, 'a'})
+	long := bytes.Repeat([]byte("x"), 4<<20)
+	page.header.DataPageHeader.V.Statistics = meta.Statistics{MinValue: long, MaxValue: long}
+	r, err := openFile(t.Context(), craft(t, 1, required(meta.ByteArray), page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if cells, err := r.Next(); err != nil || string(cells[0]) != "a" {
+		t.Errorf("got %q and error %v", cells, err)
+	}
+}
+
 func TestReader_PageLimit(t *testing.T) {
 	t.Parallel()
 	page := dataPage(1, meta.Plain, []byte{1, 0, 0, 0, 'a'})
@@ -211,9 +247,9 @@ func TestReader_LongList(t *testing.T) {
 	}
 }
 
-// TestReader_PrefixExpansion reads 90 equal strings of 1 MiB that share their prefix. Only one may be in memory.
+// TestReader_PrefixExpansion reads 60 equal strings of 1 MiB that share their prefix. Only one may be in memory.
 func TestReader_PrefixExpansion(t *testing.T) {
-	const count, size = 90, 1 << 20
+	const count, size = 60, 1 << 20
 	prefixes, lengths := make([]int32, count), make([]int32, count)
 	for i := range count {
 		prefixes[i] = size

@@ -122,7 +122,7 @@ func (c *cursor) nextPage() error {
 	return io.EOF
 }
 
-// readHeader reads the header of a page, whose length only the decoder knows.
+// readHeader reads the header of a page, whose length only the decoder knows. It may contain the smallest and the largest value.
 func (c *cursor) readHeader() (*meta.PageHeader, error) {
 	for size := int64(4 << 10); ; size *= 8 {
 		n := min(size, c.end-c.at)
@@ -136,7 +136,7 @@ func (c *cursor) readHeader() (*meta.PageHeader, error) {
 			size := int64(used) + int64(header.CompressedPageSize) + int64(header.UncompressedPageSize)
 			return header, cmp.Or(c.checkHeader(header), c.of.budget.Unpack(size)) // column chunks may share pages
 		}
-		if n < size || size > 1<<20 {
+		if n < size || size > 8<<20 {
 			return nil, noEOF(err)
 		}
 	}

@@ -114,7 +114,7 @@ func (r *reader) holdsText(leaf int) (bool, error) {
 			if !utf8.Valid(c.data) || bytes.ContainsFunc(c.data, isControl) {
 				return false, nil
 			}
-			if err := budget.Row(nil, 0); err != nil { // a few bytes can claim any number of values
+			if err := budget.Cell(0); err != nil { // a few bytes can claim any number of values
 				return false, err
 			}
 		}
@@ -188,7 +188,7 @@ func (r *reader) spillColumn(column int, budget *rows.Budget, at int64) (end int
 		if cell, err = c.appendCell(cell[:0]); err != nil {
 			return at, locate(err, row)
 		}
-		if err := budget.Row([][]byte{cell}, 1); err != nil {
+		if err := budget.Cell(len(cell)); err != nil {
 			return at, err
 		}
 		length := binary.AppendUvarint(r.out.AvailableBuffer(), uint64(len(cell)))

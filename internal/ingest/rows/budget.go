@@ -24,10 +24,9 @@ const (
 
 // Limits for each byte of the stored file, and the minimum limits of small files. They bound time and disk space.
 const (
-	cellsPerByte    = 32 // tables of zeros or missing values compress well
+	cellsPerByte    = 16 // tables of zeros or missing values compress well
 	elementsPerByte = 4
-	bytesPerByte    = 256
-	xmlPerByte      = 128 // of bytes; parsing XML takes long, and real workbooks have less than 70
+	bytesPerByte    = 64 // large files of real data have less than half of it
 	waitPerByte     = 400 * time.Nanosecond
 	freeCells       = 2 << 20
 	freeElements    = 1 << 20
@@ -103,11 +102,6 @@ func (b *Budget) Unpack(n int64) error {
 	return CheckUnpacked(b.limits.Usage.unpacked.Add(n), b.stored)
 }
 
-// UnpackXML charges for n bytes of XML that are unpacked and parsed.
-func (b *Budget) UnpackXML(n int64) error {
-	return checkExpansion(b.limits.Usage.unpacked.Add(n), b.stored, freeBytes, xmlPerByte, "bytes of XML")
-}
-
 // CheckUnpacked fails if n bytes are too many to be unpacked from a number of stored bytes.
 func CheckUnpacked(n, stored int64) error {
 	return checkExpansion(n, stored, freeBytes, bytesPerByte, "unpacked bytes")
@@ -167,19 +161,20 @@ func checkLimit(n, limit int, excess string) error {
 // columns. It fails if the row is too large, or if the rows are more than a file of this size
 // can reasonably hold: a small file that expands without end is an attack.
 func (b *Budget) Row(cells [][]byte, columns int) error {
-	if err := b.Step(); err != nil {
-		return err
-	}
 	size := 0
 	for _, c := range cells {
 		size += len(c)
 	}
-	if err := b.Record(size); err != nil {
-		return err
-	}
+	return b.values(columns+cellsOfRow, size)
+}
+
+// Cell charges for a cell of size bytes that is read before its row.
+func (b *Budget) Cell(size int) error { return b.values(1, size) }
+
+func (b *Budget) values(cells, size int) error {
 	used := b.limits.Usage
-	return cmp.Or(
-		checkExpansion(used.cells.Add(int64(columns+cellsOfRow)), b.stored, freeCells, cellsPerByte, "values, including missing ones"),
+	return cmp.Or(b.Step(), b.Record(size),
+		checkExpansion(used.cells.Add(int64(cells)), b.stored, freeCells, cellsPerByte, "values, including missing ones"),
 		checkExpansion(used.bytes.Add(int64(size)), b.stored, freeBytes, bytesPerByte, "bytes of values"),
 	)
 }

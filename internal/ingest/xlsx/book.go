@@ -23,7 +23,7 @@ const (
 	maxPart  = 32 << 20      // bytes of a part that is held in memory: sheets, styles, references to parts
 	maxSheet = math.MaxInt64 // others are read piece by piece
 
-	maxFormats = 1 << 16 // number formats; Excel allows some hundred
+	maxFormats = 1 << 16 // number formats and cell formats; Excel allows some hundred and 64,000
 )
 
 // input is the file of a workbook, and the budget of the sheet that is read.
@@ -155,25 +155,26 @@ func (k *book) readSheets(main string, worksheets map[string]string) {
 }
 
 func (k *book) readStyles(name string) {
-	formats, parsed := builtinStyles(), 0
+	formats, parsed := builtinStyles(), 0 // number formats of the workbook
 	k.visit(name, maxPart, func(x *part) {
 		id, err := strconv.Atoi(x.attr("numFmtId"))
 		switch string(x.path) {
 		case "/styleSheet/numFmts/numFmt":
-			if parsed++; parsed > maxFormats {
-				x.err = x.locate(herb.Invalidf("the workbook has more than %d number formats; save the data as CSV", maxFormats))
-			} else if err == nil {
+			if parsed++; err == nil {
 				formats[id] = parseStyle(x.attr("formatCode"))
 			}
 		case "/styleSheet/cellXfs/xf":
 			k.styles = append(k.styles, formats[id])
+		}
+		if max(parsed, len(k.styles)) > maxFormats {
+			x.err = x.locate(herb.Invalidf("the workbook has more than %d number formats or cell formats; save the data as CSV", maxFormats))
 		}
 	})
 }
 
 const (
 	maxMemory  = 24 << 20 // bytes of shared strings in memory
-	maxStrings = 1 << 24
+	maxStrings = 1 << 23
 )
 
 // sharedStrings is the table of strings that cells refer to by number. A large table is in a temporary file.

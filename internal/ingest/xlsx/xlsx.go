@@ -274,7 +274,7 @@ func (k *book) open(name string, limit int64) (*part, error) {
 	case size > limit:
 		return nil, herb.Invalidf("the part %s of the workbook has %d bytes; at most %d are possible; save the data as CSV", rows.Clip(name), size, limit)
 	}
-	if err := k.in.Budget.Trial().UnpackXML(size); err != nil { // reading charges for it
+	if err := k.in.Budget.Trial().Unpack(size); err != nil { // reading charges for it
 		return nil, err
 	}
 	x := &part{book: k, name: name}
@@ -307,7 +307,7 @@ func (x *part) Read(p []byte) (int, error) {
 	case x.equals > maxEquals:
 		return 0, herb.Invalidf("a value or tag has more than %d equals signs", maxEquals)
 	}
-	return n, cmp.Or(x.book.in.Budget.UnpackXML(int64(n)), err)
+	return n, cmp.Or(x.book.in.Budget.Unpack(int64(n)), err)
 }
 
 // next reads the next token, unless there is an error. The end of the part is one if elements are open.

@@ -350,17 +350,20 @@ func TestReader_rejected(t *testing.T) {
 		{"cut inside", string(makeBook(t, "", map[string]string{"xl/worksheets/sheet1.xml": "<worksheet><sheetData>" + header})), "unexpected EOF"},
 		{"a text without end", packed(t, endless(t, 60), 60<<20+33), "more than 8388608 bytes"},
 		{"more than it says", packed(t, endless(t, 3), 1<<20), "xl/s.xml"},
-		{"a zip bomb", packed(t, make([]byte, 64<<10), 300<<20), "more than 67108864 bytes of XML"},
+		{"a zip bomb", packed(t, make([]byte, 64<<10), 300<<20), "more than 67108864 unpacked bytes"},
 		{"rows without end", bad(strings.Repeat("<row/>", 2<<20)), "more than 1048576 elements"},
 		{"number formats without end", string(makeBook(t, header, map[string]string{
 			"xl/styles.xml": "<styleSheet><numFmts>" + strings.Repeat("<numFmt/>", 1<<16+1) + "</numFmts></styleSheet>",
 		})), "more than 65536 number formats"},
+		{"cell formats without end", string(makeBook(t, header, map[string]string{
+			"xl/styles.xml": "<styleSheet><cellXfs>" + strings.Repeat("<xf/>", 1<<16+1) + "</cellXfs></styleSheet>",
+		})), "more than 65536 number formats or cell formats"},
 		{"comments without end", bad(strings.Repeat("<!---->", 2<<20)), "more than 1048576 elements"},
 		{"attributes without end", bad(strings.Repeat(`<row a="" b="" c="" d="" e="" f="" g=""/>`, 1<<18)), "more than 1048576 elements"},
 		{"parts that are too large together", string(makeBook(t, "", map[string]string{
 			"xl/sharedStrings.xml":     "<sst>" + blank + "</sst>",
 			"xl/worksheets/sheet1.xml": "<worksheet>" + blank + "</worksheet>",
-		})), "more than 67108864 bytes of XML"},
+		})), "more than 67108864 unpacked bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
