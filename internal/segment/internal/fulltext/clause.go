@@ -53,8 +53,11 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, name string) *Clause 
 	for _, part := range parts {
 		p.candidates = append(p.candidates, plan.Term{Condition: part.Condition})
 	}
-	if len(parts) == len(c.Words)-1 && !c.Prefix { // all of them are bigrams
-		p.inner = ids[1 : len(ids)-1]
+	if len(parts) == len(c.Words)-1 && !c.Prefix {
+		// All of them are bigrams. If a record has a word once, the bigrams on both sides of the word overlap.
+		for _, id := range ids[1 : len(ids)-1] {
+			p.ambiguous = append(p.ambiguous, w.freqs.Set(int(id)))
+		}
 	}
 	return &Clause{Condition: p, index: w, words: len(c.Words), pattern: whole}
 }

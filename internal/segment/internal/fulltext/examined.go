@@ -10,12 +10,12 @@ import (
 // forward index.
 type examined struct {
 	pattern    *pattern
-	candidates []plan.Term // conditions that every record with the pattern satisfies
-	inner      []uint32    // the words that are in two bigrams if the candidates are all bigrams of the phrase
-	filter     bool        // the candidates are conditions of the query, too, so it only has to test the remaining records
-	most       int         // maximum frequency to count
-	set        *bitmap.Set // nil if it is not computed yet
-	repeats    []byte      // by record of the segment, the frequency less 1; nil if none is above 1
+	candidates []plan.Term      // conditions that every record with the pattern satisfies
+	ambiguous  []bitmap.Encoded // candidates in none of these sets contain the pattern; nil if all have to be examined
+	filter     bool             // the candidates are conditions of the query, too, so it only has to test the remaining records
+	most       int              // maximum frequency to count
+	set        *bitmap.Set      // nil if it is not computed yet
+	repeats    []byte           // by record of the segment, the frequency less 1; nil if none is above 1
 	name       string
 }
 
@@ -31,7 +31,11 @@ func (e *examined) Cost() plan.Cost {
 			cost.Records = min(cost.Records, c.Cost().Records)
 		}
 	}
-	cost.Fill = examineCost * cost.Records
+	examine := cost.Records
+	if e.ambiguous != nil {
+		examine = min(examine, totalLen(e.ambiguous))
+	}
+	cost.Fill = examineCost * examine
 	if e.most > 1 { // it is scored, so it is evaluated even if it is tested
 		cost.Contains *= 2
 	}
@@ -42,20 +46,26 @@ func (e *examined) Contains(record uint32) bool { return e.pattern.count(record,
 
 func (e *examined) Fill(st *guard.Steps, b *bitmap.Builder) { b.Union(st, e.evaluate(st)) }
 
-// evaluate returns the records. It need not examine the candidates that have each inner word once: in them, the bigrams on both sides
-// of the word overlap, so they are the phrase.
+func totalLen(sets []bitmap.Encoded) (n int) {
+	for _, s := range sets {
+		n += s.Len()
+	}
+	return n
+}
+
+// evaluate returns the records. Only the ambiguous candidates are examined.
 func (e *examined) evaluate(st *guard.Steps) *bitmap.Set {
 	if e.set != nil {
 		return e.set
 	}
 	w := e.pattern.index
 	b, set := bitmap.NewBuilder(w.pool), plan.Evaluate(st, w.pool, e.candidates, nil)
-	if e.inner != nil {
-		repeated := bitmap.NewBuilder(w.pool)
-		for _, id := range e.inner {
-			repeated.AddSet(st, w.freqs.Set(int(id)))
+	if e.ambiguous != nil {
+		union := bitmap.NewBuilder(w.pool)
+		for _, s := range e.ambiguous {
+			union.AddSet(st, s)
 		}
-		ambiguous := repeated.Set(st)
+		ambiguous := union.Set(st)
 		ambiguous.Intersect(st, set)
 		set.Subtract(st, ambiguous)
 		b.Union(st, set)

@@ -14,6 +14,7 @@ type pattern struct {
 	words []byte      // the words, or those before the last, as encoded in the forward index
 	last  []termRange // the terms of the last word if it may be any of several, such as those with a prefix
 	ids   bitmap.Bits // their numbers + 1; nil if not collected yet; see lastIDs
+	also  *pattern    // another one that a record must contain, too; nil if there is none
 
 	// The last result: many records have the words of the one before.
 	counted []byte // words of the record
@@ -25,12 +26,12 @@ const allParts = -1
 // count returns the number of occurrences in a record, up to most; 0 means no limit.
 func (p *pattern) count(record uint32, most int) int {
 	w := p.index
-	if p.last != nil {
-		p.lastIDs()
-	}
 	b := w.forward[w.starts.At(int(record)):w.starts.At(int(record)+1)]
 	if most != p.most || !bytes.Equal(b, p.counted) {
 		p.counted, p.most, p.n = b, most, p.countIn(b, most)
+		for also := p.also; also != nil && p.n > 0; also = also.also {
+			p.n = min(p.n, also.countIn(b, 1))
+		}
 	}
 	return p.n
 }
@@ -77,6 +78,7 @@ func (p *pattern) countIn(b []byte, most int) int {
 
 // countLast returns the number of words in b that match the last one, up to most; 0 means no limit.
 func (p *pattern) countLast(b []byte, most int) (n int) {
+	ids := p.lastIDs()
 	for i := 0; i < len(b); i++ {
 		id := uint32(b[i])
 		if id >= 0x80 {
@@ -89,7 +91,7 @@ func (p *pattern) countLast(b []byte, most int) (n int) {
 				}
 			}
 		}
-		if p.ids.Has(id) {
+		if ids.Has(id) {
 			if n++; n == most {
 				break
 			}
@@ -100,5 +102,5 @@ func (p *pattern) countLast(b []byte, most int) (n int) {
 
 func (p *pattern) beginsWithLast(b []byte) bool {
 	id, _ := binary.Uvarint(b) // 0 at the end of a part, which is no number
-	return p.ids.Has(uint32(id))
+	return p.lastIDs().Has(uint32(id))
 }
