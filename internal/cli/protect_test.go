@@ -99,7 +99,7 @@ func TestServe_rejectedProtected(t *testing.T) {
 	file := write(t, "vault/people.csv", "mail\nalice@example.org\nbob@example.org\nalice@example.org\n")
 	descriptor := filepath.Join(filepath.Dir(file), "datapackage.json")
 	put(t, descriptor, `{"name":"vault","resources":[{"name":"people","path":"people.csv","schema":{"fields":[{"name":"mail"}],"primaryKey":"mail"},
-		"herbarium":{"access":"key","goldens":[{"query":"mail=bob@example.org","first":{"mail":"carol@example.org"}}]}}]}`)
+		"herbarium":{"access":"key","expectations":[{"query":"mail=bob@example.org","first":{"mail":"carol@example.org"}}]}}]}`)
 	s := e.serve(t, descriptor)
 	if _, _, errOut := e.run(t, "datasets"); !strings.Contains(errOut, "alice@example.org") || !strings.Contains(s.log.String(), "alice@example.org") {
 		t.Errorf("the reason is not reported:\n%s\n%s", errOut, s.log)

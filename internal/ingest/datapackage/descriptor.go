@@ -201,11 +201,11 @@ func (p *descriptor) resource(n node, position int) source.Source {
 	return s
 }
 
-// asWritten returns the members of the package and a resource, without those about records: data, include and goldens.
+// asWritten returns the members of the package and a resource, without those about records: data, include and expectations.
 func (p *descriptor) asWritten(n node) ([]byte, error) {
 	resource := n.without("data")
 	if settings := n.member(own); settings.value != nil {
-		resource[own] = settings.without("include", "goldens")
+		resource[own] = settings.without("include", "expectations", "goldens")
 	}
 	return marshal(object{"package": p.members, "resource": resource})
 }

@@ -33,7 +33,7 @@ func TestSchema(t *testing.T) {
 	}
 	for name, descriptor := range map[string]string{ // with an unknown member, so that the error lists those that are known
 		"packageSettings": `{"herbarium":{"?":1}}`, "resourceSettings": own(`"?":1`), "fieldSettings": field(`"?":1`),
-		"order": own(`"order":{"?":1}`), "map": own(`"map":{"?":1}`), "golden": own(`"goldens":[{"?":1}]`),
+		"order": own(`"order":{"?":1}`), "map": own(`"map":{"?":1}`), "expectation": own(`"expectations":[{"?":1}]`),
 	} {
 		err := read(t, rowstest.Folder(t, "a.csv", "datapackage.json="+descriptor)).Err()
 		if err == nil {
@@ -55,7 +55,7 @@ func TestSchema(t *testing.T) {
 		{resource(`"schema":{"fields":[{"name":"a","type":"number","x":[]}],"missingValues":[{"value":"NA"}]}`), true},
 		{`{"name":"n","herbarium":{"access":"key"},"resources":[{"path":["a.csv"]}]}`, true},
 		{`{"resources":[{"data":[{"a":1}]}]}`, true},
-		{own(`"access":"open","order":"-a","include":{"a":["1",2,true],"b":"2"},"goldens":[{"query":"a=1","total":0,"first":{"a":1}}]`), true},
+		{own(`"access":"open","order":"-a","include":{"a":["1",2,true],"b":"2"},"expectations":[{"query":"a=1","total":0,"first":{"a":1}}]`), true},
 		{own(`"order":{"field":"a","order":"desc"}`), true},
 		{own(`"goldens":[{"query":"","first":{"a":null}}]`), true},
 		{field(`"from":"b","searchable":true,"filterable":false,"sortable":true,"weight":10`), true},
@@ -76,10 +76,10 @@ func TestSchema(t *testing.T) {
 		{own(`"include":["a"]`), false},
 		{own(`"include":{"a":[]}`), false},
 		{own(`"include":{"a":{"b":1}}`), false},
-		{own(`"goldens":[{"total":1}]`), false},
-		{own(`"goldens":[{"query":"a"}]`), false},
+		{own(`"expectations":[{"total":1}]`), false},
+		{own(`"expectations":[{"query":"a"}]`), false},
 		{own(`"goldens":[{"query":"a","total":-1}]`), false},
-		{own(`"golden":[]`), false},
+		{own(`"expectation":[]`), false},
 		{field(`"weight":0`), false},
 		{field(`"weight":1.5`), false},
 		{field(`"weight":11`), false},

@@ -214,7 +214,7 @@ resources:
       # More settings:
       # order: -date  # of a listing without sort: latest first
       # include: {status: [published]}  # rows with other values are excluded
-      # goldens: [{query: "category=tree", total: 12}]  # must hold before a new version goes live
+      # expectations: [{query: "category=tree", total: 12}]  # must hold before a new version goes live
       access: open # or key: listing the records requires a key
 `
 	got, err := write(t, rowstest.Folder(t, "x.csv=yes,a: b,n,when\n1,,\"1,5\",x\n2,y,\"2,5\",\n"), true)

@@ -136,13 +136,13 @@ func settingsOf(s source.Source) object {
 	}
 	settings := []member{
 		{"access", ""}, {"order", newObject([]member{{"field", s.Order.Field}, {"order", direction}})},
-		{"include", include}, {"goldens", expectations}, {"map", newObject([]member{{"latitude", s.Map.Latitude}, {"longitude", s.Map.Longitude}})},
+		{"include", include}, {"expectations", expectations}, {"map", newObject([]member{{"latitude", s.Map.Latitude}, {"longitude", s.Map.Longitude}})},
 	}
 	comment := ""
 	for i, example := range []string{
 		`order: -date  # of a listing without sort: latest first`,
 		`include: {status: [published]}  # rows with other values are excluded`,
-		`goldens: [{query: "category=tree", total: 12}]  # must hold before a new version goes live`,
+		`expectations: [{query: "category=tree", total: 12}]  # must hold before a new version goes live`,
 	} {
 		if !hasValue(settings[i+1].value) {
 			comment = cmp.Or(comment, "More settings:") + "\n" + example

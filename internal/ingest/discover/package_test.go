@@ -243,7 +243,7 @@ resources:
     herbarium:
       order: {field: a, order: desc}
       include: {s: [p, 1.50], t: true}
-      goldens: [{query: "?a=1", total: 2, first: {a: 1.0, b: null}}]
+      expectations: [{query: "?a=1", total: 2, first: {a: 1.0, b: null}}]
 `
 	for name, descriptor := range map[string]string{"datapackage.json": asJSON, "datapackage.yaml": asYAML, "other.json": asJSON, "other.yml": asYAML} {
 		dir := rowstest.Folder(t, "a.csv", "b.csv", name+"="+descriptor)
