@@ -49,6 +49,12 @@ func utf16Of(order binary.AppendByteOrder, s string) string {
 // Texts in several alphabets.
 const (
 	russian     = "город,река\nМосква,Москва-река\nСанкт-Петербург,Нева\nНовосибирск,Обь\nОмск,Иртыш\n"
+	polish      = "miasto,województwo\nŁódź,łódzkie\nPoznań,wielkopolskie\nWrocław,dolnośląskie\nRzeszów,podkarpackie\nBiałystok,podlaskie\nKielce,świętokrzyskie\nZielona Góra,lubuskie\nGdańsk,pomorskie\nKraków,małopolskie\nBydgoszcz,kujawsko-pomorskie\nCzęstochowa,śląskie\nToruń,kujawsko-pomorskie\nSłupsk,pomorskie\nWałbrzych,dolnośląskie\n"
+	czech       = "obec,okres\nČeské Budějovice,České Budějovice\nPlzeň,Plzeň-město\nÚstí nad Labem,Ústí nad Labem\nKroměříž,Kroměříž\nHavířov,Karviná\nTřebíč,Třebíč\nZnojmo,Znojmo\nPříbram,Příbram\nDěčín,Děčín\nJindřichův Hradec,Jindřichův Hradec\nUherské Hradiště,Uherské Hradiště\n"
+	hungarian   = "település,megye\nGyőr,Győr-Moson-Sopron\nKőszeg,Vas\nSzékesfehérvár,Fejér\nKecskemét,Bács-Kiskun\nHódmezővásárhely,Csongrád\nSzűcsi,Heves\nMezőkövesd,Borsod-Abaúj-Zemplén\nBékéscsaba,Békés\nÉrd,Pest\nGödöllő,Pest\nSiófok,Somogy\n"
+	turkish     = "il,bölge\nİstanbul,Marmara\nDiyarbakır,Güneydoğu Anadolu\nŞanlıurfa,Güneydoğu Anadolu\nMuğla,Ege\nAydın,Ege\nEskişehir,İç Anadolu\nBalıkesir,Marmara\nKırşehir,İç Anadolu\nIğdır,Doğu Anadolu\nAğrı,Doğu Anadolu\nTekirdağ,Marmara\nNevşehir,İç Anadolu\nUşak,Ege\nGümüşhane,Karadeniz\nMuş,Doğu Anadolu\n"
+	lithuanian  = "miestas,apskritis\nŠiauliai,Šiaulių\nPanevėžys,Panevėžio\nKlaipėda,Klaipėdos\nUtena,Utenos\nTelšiai,Telšių\nTauragė,Tauragės\nMažeikiai,Telšių\nKėdainiai,Kauno\nVisaginas,Utenos\nPlungė,Telšių\nKretinga,Klaipėdos\nŠilutė,Klaipėdos\nRadviliškis,Šiaulių\nAnykščiai,Utenos\nBiržai,Panevėžio\n"
+	italian     = "giorno,parola\nlunedì,perché\nmartedì,caffè\nmercoledì,più\ngiovedì,però\nvenerdì,così\noggi,virtù\nieri,tè\nallora,ciò\ndopo,poiché\nprima,giù\npoi,cioè\nquando,né\ndove,finché\nsabato,ahimè\ndomenica,può\nforse,benché\n"
 	kana        = "番号,名前\n1,さくら\n2,もみじ\n3,ひまわり\n4,チューリップ\n"
 	hangul      = "번호,이름\n1,서울특별시\n2,부산광역시\n3,대구광역시\n4,인천광역시\n5,경기도\n"
 	traditional = "編號,名稱\n1,臺北市大安區\n2,高雄市三民區\n3,臺中市西屯區\n4,桃園市中壢區\n"
@@ -91,6 +97,16 @@ func TestText(t *testing.T) {
 		{name: "Shift_JIS that begins like UTF-8", in: "\xC3\xBD\xC4,\x96k\x8aC\x93\xb9\n", want: "ﾃｽﾄ,北海道\n", note: "Shift_JIS", opened: 2},
 		{name: "Mac Roman", in: "a\tb\r\x81land\tMontr\x8Eal\r", want: "a\tb\rÅland\tMontréal\r", note: "macintosh", opened: 3},
 		{name: "Windows-1251", in: encode(charmap.Windows1251, russian), want: russian, note: "Windows-1251", opened: 3},
+		{name: "Polish", in: encode(charmap.Windows1250, polish), want: polish, note: "Windows-1250", opened: 3},
+		{name: "Polish, ISO", in: encode(charmap.ISO8859_2, polish), want: polish, note: "ISO-8859-2", opened: 3},
+		{name: "Czech", in: encode(charmap.Windows1250, czech), want: czech, note: "Windows-1250", opened: 3},
+		{name: "Czech, ISO", in: encode(charmap.ISO8859_2, czech), want: czech, note: "ISO-8859-2", opened: 3},
+		{name: "Hungarian", in: encode(charmap.ISO8859_2, hungarian), want: hungarian, note: "Windows-1250", opened: 3},
+		{name: "Turkish", in: encode(charmap.Windows1254, turkish), want: turkish, note: "Windows-1254", opened: 3},
+		{name: "Lithuanian", in: encode(charmap.Windows1257, lithuanian), want: lithuanian, note: "Windows-1257", opened: 3},
+		{name: "Italian with letters that Czech has, too", in: encode(charmap.Windows1252, italian), want: italian, note: "Windows-1252", opened: 3},
+		{name: "one letter only", in: strings.Repeat("km\xB3\n", 30), want: strings.Repeat("km³\n", 30), note: "Windows-1252", opened: 3},
+		{name: "few letters", in: "Dvo\xF8\xE1k\n", want: "Dvoøák\n", note: "Windows-1252", opened: 3},
 		{name: "EUC-JP", in: encode(japanese.EUCJP, kana), want: kana, note: "EUC-JP", opened: 2},
 		{name: "EUC-KR", in: encode(korean.EUCKR, hangul), want: hangul, note: "EUC-KR", opened: 2},
 		{name: "Big5", in: encode(traditionalchinese.Big5, traditional), want: traditional, note: "Big5", opened: 2},

@@ -208,8 +208,9 @@ func (d *decoder) guessEncoding(offset int64, line int, head []byte) (err error)
 // guessSingleByte scans a content that is not UTF-8 at an offset in a line and returns its encoding. It fails if a byte has no
 // character in Windows-1252, or is zero, which no program writes there, if there are UTF-8 characters beyond ASCII, or if most
 // letters beyond ASCII are next to each other, as in alphabets other than Latin: these are Windows-1251 if they are as
-// frequent as in Russian and its relatives. Files whose lines end with CR are from old Macintosh programs if most bytes beyond
-// ASCII are letters in Mac Roman and punctuation, or nothing, in Windows-1252.
+// frequent as in Russian and its relatives. Other letters may be those of a language with an encoding of its own. Files whose
+// lines end with CR are from old Macintosh programs if most bytes beyond ASCII are letters in Mac Roman and punctuation, or
+// nothing, in Windows-1252.
 func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error) {
 	src, err := d.file.Open()
 	if err != nil {
@@ -219,6 +220,7 @@ func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error
 	in := bufio.NewReaderSize(src, bufferBytes)
 	line, last, feeds, undefined := 1, byte(0), 0, error(nil)
 	var all, mac, letters, adjacent, russian int // bytes beyond ASCII
+	var latin letterCounts
 	for offset := int64(0); ; offset++ {
 		if offset%bufferBytes == 0 && d.ctx.Err() != nil {
 			return "", context.Cause(d.ctx)
@@ -234,6 +236,9 @@ func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error
 			return "", herb.Invalidf("line %d: byte %d is not UTF-8, and the letters do not look like Windows-1252; name the encoding of the file, "+
 				"such as iso-8859-7, koi8-r or gb18030, or save it as UTF-8", invalidLine, invalid)
 		case err == io.EOF:
+			if name := latin.encoding(); name != "" {
+				return name, nil
+			}
 			return "Windows-1252", undefined
 		case err != nil:
 			return "", err
@@ -243,6 +248,7 @@ func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error
 		case c == utf8.RuneError:
 			_ = in.UnreadRune()
 			b, _ = in.ReadByte()
+			latin.add(last, b)
 			if all++; b < 0xA0 {
 				mac++
 			} else if b >= 0xC0 {
