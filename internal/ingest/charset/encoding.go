@@ -208,9 +208,8 @@ func (d *decoder) guessEncoding(offset int64, line int, head []byte) (err error)
 // guessSingleByte scans a content that is not UTF-8 at an offset in a line and returns its encoding. It fails if a byte has no
 // character in Windows-1252, or is zero, which no program writes there, if there are UTF-8 characters beyond ASCII, or if most
 // letters beyond ASCII are next to each other, as in alphabets other than Latin: these are Windows-1251 if they are as
-// frequent as in Russian and its relatives. Other letters may be those of a language with an encoding of its own. Files whose
-// lines end with CR are from old Macintosh programs if most bytes beyond ASCII are letters in Mac Roman and punctuation, or
-// nothing, in Windows-1252.
+// frequent as in Russian and its relatives. Other letters may be those of a language with an encoding of its own, or
+// of old Macintosh programs, which end lines with CR.
 func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error) {
 	src, err := d.file.Open()
 	if err != nil {
@@ -219,7 +218,7 @@ func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error
 	defer src.Close()
 	in := bufio.NewReaderSize(src, bufferBytes)
 	line, last, feeds, undefined := 1, byte(0), 0, error(nil)
-	var all, mac, letters, adjacent, russian int // bytes beyond ASCII
+	var all, letters, adjacent, russian int // bytes beyond ASCII
 	var latin letterCounts
 	for offset := int64(0); ; offset++ {
 		if offset%bufferBytes == 0 && d.ctx.Err() != nil {
@@ -228,7 +227,7 @@ func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error
 		c, size, err := in.ReadRune()
 		b := byte(c)
 		switch {
-		case err == io.EOF && feeds == 0 && line > 1 && 2*mac > all:
+		case err == io.EOF && (latin.isMacRoman(3) || feeds == 0 && line > 1 && latin.isMacRoman(1)):
 			return "macintosh", nil
 		case err == io.EOF && undefined == nil && letters >= 20 && 2*adjacent > letters && 100*russian >= 42*all:
 			return "Windows-1251", nil
@@ -249,9 +248,7 @@ func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error
 			_ = in.UnreadRune()
 			b, _ = in.ReadByte()
 			latin.add(last, b)
-			if all++; b < 0xA0 {
-				mac++
-			} else if b >= 0xC0 {
+			if all++; b >= 0xC0 {
 				if letters++; last >= 0xC0 {
 					adjacent++
 				}

@@ -7,20 +7,45 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// letterCounts counts the bytes beyond ASCII that follow an ASCII letter and may be letters themselves.
-type letterCounts [256]int
+// letterCounts counts the bytes beyond ASCII that follow an ASCII letter.
+type letterCounts struct {
+	all        [256]int // that may be letters
+	afterLower [256]int // after a lower-case letter
+}
 
 func (c *letterCounts) add(last, b byte) {
-	isASCIILetter := last|0x20 >= 'a' && last|0x20 <= 'z'
-	if isASCIILetter && (b > 0xA0 || b >= 0x80 && unicode.IsLetter(charmap.Windows1250.DecodeByte(b))) {
-		c[b]++
+	isLower := last >= 'a' && last <= 'z'
+	if isLower {
+		c.afterLower[b]++
 	}
+	if (isLower || last >= 'A' && last <= 'Z') && (b > 0xA0 || unicode.IsLetter(charmap.Windows1250.DecodeByte(b))) {
+		c.all[b]++
+	}
+}
+
+// isMacRoman reports whether nearly all of at least some bytes after lower-case letters are lower-case letters or punctuation in
+// Mac Roman, and nearly none are in Windows-1252: there, donÕt has a capital letter where Mac Roman has an apostrophe.
+func (c *letterCounts) isMacRoman(some int) bool {
+	all, mac, windows := 0, 0, 0
+	mayFollow := func(r rune) bool {
+		return unicode.IsLower(r) || strings.ContainsRune("’”…–—\u00A0", r)
+	}
+	for b, n := range c.afterLower {
+		all += n
+		if mayFollow(charmap.Macintosh.DecodeByte(byte(b))) {
+			mac += n
+		}
+		if mayFollow(charmap.Windows1252.DecodeByte(byte(b))) {
+			windows += n
+		}
+	}
+	return all >= some && 20*mac >= 19*all && 20*windows <= all
 }
 
 // percent returns how many of the bytes are letters of a language, given in lower case, in its encoding. Too few are 0 %.
 func (c *letterCounts) percent(encoding *charmap.Charmap, language string) int {
 	all, known, distinct := 0, 0, 0
-	for b, n := range c {
+	for b, n := range c.all {
 		all += n
 		if n > 0 && strings.ContainsRune(language, unicode.ToLower(encoding.DecodeByte(byte(b)))) {
 			known += n
