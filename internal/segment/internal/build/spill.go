@@ -25,8 +25,8 @@ type tempDir struct {
 	dir    string
 	buffer int // buffer size of a spill file
 	mu     sync.Mutex
-	made   int // number of created files, used in their names
-	open   map[filesystem.File]bool
+	made   int                      // number of created files, used in their names
+	open   map[filesystem.File]bool // files that are being read
 }
 
 // newTempDir returns the tempDir of a build, which must be closed. A build has a few spill files for each field at a time.
@@ -45,23 +45,23 @@ func (w *tempDir) close() (err error) {
 	return err
 }
 
-// spillFile is written once and then read. It creates a temporary file only when its buffer overflows.
+// spillFile is written once and then read. It creates a temporary file only when its buffer overflows, and opens it only to
+// write a buffer or to read: a build has more spill files, one for each of up to 10,000 fields, than a process may open.
 type spillFile struct {
-	tmp *tempDir
-	f   filesystem.File // nil while everything is in the buffer
-	buf []byte
+	tmp  *tempDir
+	name string          // of the temporary file; empty while everything is in the buffer
+	in   filesystem.File // nil unless it is read
+	buf  []byte
 }
 
 func (w *tempDir) newSpillFile() *spillFile { return &spillFile{tmp: w} }
 
-func (w *tempDir) newFile() filesystem.File {
+// newName returns the name of a new temporary file.
+func (w *tempDir) newName() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.made++
-	f, err := w.fs.OpenFile(filepath.Join(w.dir, fmt.Sprintf("spill-%d", w.made)), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	check(err)
-	w.open[f] = true
-	return f
+	return filepath.Join(w.dir, fmt.Sprintf("spill-%d", w.made))
 }
 
 // Write appends p. It returns no error, but ends the build.
@@ -69,8 +69,7 @@ func (s *spillFile) Write(p []byte) (int, error) {
 	if len(s.buf)+len(p) > s.tmp.buffer {
 		s.flush()
 		if len(p) > s.tmp.buffer {
-			_, err := s.f.Write(p)
-			check(err)
+			s.append(p)
 			return len(p), nil
 		}
 	}
@@ -80,12 +79,21 @@ func (s *spillFile) Write(p []byte) (int, error) {
 
 func (s *spillFile) flush() {
 	s.tmp.checkContext()
-	if s.f == nil {
-		s.f = s.tmp.newFile()
-	}
-	_, err := s.f.Write(s.buf)
-	check(err)
+	s.append(s.buf)
 	s.buf = s.buf[:0]
+}
+
+// append appends p to the temporary file.
+func (s *spillFile) append(p []byte) {
+	mode := os.O_WRONLY | os.O_APPEND
+	if s.name == "" {
+		s.name = s.tmp.newName()
+		mode = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	}
+	f, err := s.tmp.fs.OpenFile(s.name, mode, 0o600)
+	check(err)
+	_, err = f.Write(p)
+	check(errors.Join(err, f.Close()))
 }
 
 // writeU32 appends a 32-bit integer.
@@ -104,16 +112,30 @@ func (s *spillFile) writeU64(n uint64) {
 
 // reader returns a reader of the content. Nothing can be written afterwards.
 func (s *spillFile) reader() *spillReader {
-	if s.f == nil {
+	if s.name == "" {
 		return &spillReader{Reader: bufio.NewReaderSize(bytes.NewReader(s.buf), len(s.buf))}
 	}
 	if len(s.buf) > 0 {
 		s.flush()
 	}
 	s.buf = nil
-	_, err := s.f.Seek(0, io.SeekStart)
+	s.open()
+	_, err := s.in.Seek(0, io.SeekStart)
 	check(err)
-	return &spillReader{Reader: bufio.NewReaderSize(s.f, s.tmp.buffer)}
+	return &spillReader{Reader: bufio.NewReaderSize(s.in, s.tmp.buffer)}
+}
+
+// open opens the temporary file for reading, unless it is open.
+func (s *spillFile) open() {
+	if s.in != nil {
+		return
+	}
+	f, err := s.tmp.fs.OpenFile(s.name, os.O_RDONLY, 0)
+	check(err)
+	s.in = f
+	s.tmp.mu.Lock()
+	defer s.tmp.mu.Unlock()
+	s.tmp.open[f] = true
 }
 
 // eachU32 calls f for every 32-bit integer. Nothing can be written to the spill file afterwards.
@@ -131,13 +153,16 @@ func (s *spillFile) WriteTo(w io.Writer) (int64, error) { return s.reader().Writ
 // remove frees the space.
 func (s *spillFile) remove() {
 	s.buf = nil
-	if s.f == nil {
+	if s.name == "" {
 		return
 	}
-	s.tmp.mu.Lock()
-	delete(s.tmp.open, s.f)
-	s.tmp.mu.Unlock()
-	check(errors.Join(s.f.Close(), s.tmp.fs.RemoveAll(s.f.Name())))
+	if s.in != nil {
+		s.tmp.mu.Lock()
+		delete(s.tmp.open, s.in)
+		s.tmp.mu.Unlock()
+		check(s.in.Close())
+	}
+	check(s.tmp.fs.RemoveAll(s.name))
 }
 
 // spillReader reads a spill file without copying pieces that fit its buffer.
