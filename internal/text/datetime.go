@@ -37,10 +37,10 @@ func (m *moment) appendUTC(dst []byte) (_ []byte, ok bool) {
 }
 
 // ScanDateTime reports whether v is a date or datetime in standard notation: YYYY-MM-DD, optionally followed by T or a
-// blank and hh:mm[:ss[.fraction]], optionally followed by a zone.
-func ScanDateTime(v []byte) (clock, zoned, ok bool) {
+// blank and hh:mm[:ss[.fraction]], optionally followed by a zone, and whether it has one.
+func ScanDateTime(v []byte) (zoned, ok bool) {
 	m, ok := parseISO(v)
-	return m.clock, m.zoned, ok
+	return m.zoned, ok
 }
 
 // parseMoment parses a date or datetime. An empty layout is the standard notation.

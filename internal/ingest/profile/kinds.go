@@ -159,7 +159,7 @@ func (t *times) observe(v []byte, isDate bool) bool {
 			t.dates++
 			return true
 		}
-		switch _, zoned, ok := text.ScanDateTime(v); {
+		switch zoned, ok := text.ScanDateTime(v); {
 		case ok && zoned:
 			t.zoned++
 			return true

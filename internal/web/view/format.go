@@ -105,7 +105,7 @@ func Time(f *herb.Field, s string) string {
 	if t.Second() != 0 || t.Nanosecond() != 0 {
 		layout = "2006-01-02 15:04:05.999999999"
 	}
-	if _, zoned, _ := text.ScanDateTime([]byte(s)); zoned {
+	if zoned, _ := text.ScanDateTime([]byte(s)); zoned {
 		layout += " UTC"
 	}
 	return t.Format(layout)
