@@ -5,7 +5,11 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/listtest"
@@ -51,6 +55,34 @@ func TestUnion(t *testing.T) {
 				},
 			})
 		})
+	}
+}
+
+// TestUnion_fewMatches counts values of so few matches that they are read from the records, in different segments.
+func TestUnion_fewMatches(t *testing.T) {
+	t.Parallel()
+	var records []herb.Record
+	var want []query.ValueCount
+	for i := range 3000 {
+		name, tag := fmt.Sprintf("plant %04d", i*7%3000), ""
+		if i%100 == 0 {
+			tag = "rare"
+			want = append(want, query.ValueCount{Value: name, Count: 1})
+		}
+		records = append(records, herb.Record{strconv.Itoa(i), name, tag})
+	}
+	slices.SortFunc(want, func(a, b query.ValueCount) int { return strings.Compare(a.Value, b.Value) })
+	u := openUnion(t, herb.PlantFields(), records, 3)
+	q, err := query.ParseFacets("field=name&tag=rare&top=100", herb.PlantFields())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := u.Facets(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got.Fields[0].Values); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
 	}
 }
 

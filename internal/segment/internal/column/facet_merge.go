@@ -39,7 +39,6 @@ type valueStream struct {
 	count  int
 	text   string // if it is in memory
 	key    []byte // value key, or sort key and text
-	spare  []byte // memory for the next key
 	shared int    // length of the prefix of the key that the value before it in all streams has too; tied if facets count both as one
 }
 
@@ -160,7 +159,7 @@ func (m *valueMerger) next(s *valueStream) (shared int, ok bool) {
 		value := s.values.at(run)
 		shared, s.values.shared = s.values.shared, len(value)
 		if !s.values.stored || !wasRun {
-			return s.setKey(value), true
+			return s.setKey(slices.Clone(value)), true // the next one is in the same memory
 		}
 		s.key = value
 		return shared, true
@@ -174,7 +173,7 @@ func (m *valueMerger) next(s *valueStream) (shared int, ok bool) {
 // setKey sets the key of the current value and returns the length of the prefix that it shares with the last one.
 func (s *valueStream) setKey(key []byte) (shared int) {
 	shared = commonPrefix(s.key, key, 0)
-	s.key, s.spare = key, s.key
+	s.key = key
 	return shared
 }
 
