@@ -81,7 +81,7 @@ func (o *Oracle) page(r *query.Request, found []int) query.Page {
 func checkDetected(t *testing.T, e Engine, datasets int) {
 	t.Helper()
 	for seed := range datasets {
-		if checkRandom(t, e, uint64(seed), false) != nil {
+		if checkRandom(t, e, uint64(seed), smallDataset) != nil {
 			t.Logf("detected by dataset %d", seed)
 			return
 		}

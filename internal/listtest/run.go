@@ -50,16 +50,19 @@ func Run(t *testing.T, e Engine) {
 		for i := range e.datasets() {
 			seed := first + uint64(i)
 			t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-				if err := checkRandom(t, e, seed, false); err != nil {
+				if err := checkRandom(t, e, seed, smallDataset); err != nil {
 					t.Fatal(err)
 				}
 			})
 		}
 	})
-	if e.Large {
-		t.Run("large", func(t *testing.T) {
+	for name, size := range map[string]datasetSize{"medium": mediumDataset, "large": largeDataset} {
+		if size == largeDataset && !e.Large {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if err := checkRandom(t, e, testseed.Seed(t), true); err != nil {
+			if err := checkRandom(t, e, testseed.Seed(t), size); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -87,14 +90,24 @@ func (e Engine) datasets() int {
 // facetShare is the number of queries per compared facet request, and per compared grid.
 const facetShare = 5
 
-// checkRandom compares random queries on one random dataset, which may be large.
-func checkRandom(t testing.TB, e Engine, seed uint64, large bool) error {
+// datasetSize is the size of a random dataset.
+type datasetSize int
+
+const (
+	smallDataset  datasetSize = iota
+	mediumDataset             // with so many values that an engine need not read all of them
+	largeDataset              // around the container size of bitmaps
+)
+
+// checkRandom compares random queries on one random dataset.
+func checkRandom(t testing.TB, e Engine, seed uint64, of datasetSize) error {
 	g := newGenerator(seed, e.Plants)
-	var size, queries int
-	if large { // around the container size of bitmaps; the oracle is slow on each query
+	size, queries := g.size(), cmp.Or(e.Queries, 12)
+	switch of { // the oracle is slow on each query
+	case mediumDataset:
+		size, queries = 2000+g.IntN(2000), 30
+	case largeDataset:
 		size, queries = pick(g, []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 70_000}), 10
-	} else {
-		size, queries = g.size(), cmp.Or(e.Queries, 12)
 	}
 	fields := g.fields()
 	records := g.records(fields, size)
@@ -102,14 +115,14 @@ func checkRandom(t testing.TB, e Engine, seed uint64, large bool) error {
 	for i := range queries {
 		raw := g.query(fields, records)
 		err := agree(t.Context(), l, o, raw)
-		switch share := i % facetShare; {
-		case err != nil:
-		case share == 0:
-			if raw = g.facets(fields, records, raw); raw != "" {
+		listing := raw
+		if err == nil && (of == mediumDataset || i%facetShare == 0) {
+			if raw = g.facets(fields, records, listing); raw != "" {
 				err = agreeOn(t.Context(), raw, fields, query.ParseFacets, l.Facets, o.Facets)
 			}
-		case share == 1:
-			if raw = g.grid(fields, records, raw); raw != "" {
+		}
+		if err == nil && (of == mediumDataset || i%facetShare == 1) {
+			if raw = g.grid(fields, records, listing); raw != "" {
 				err = agreeOn(t.Context(), raw, fields, query.ParseGrid, l.Grid, o.Grid)
 			}
 		}
