@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	streamNumbers = 512      // minimum number of records located at a time
-	streamParts   = 8        // maximum number of parts of a result; each is located by reading the whole result
+	streamNumbers = 512      // number of records located first
+	streamParts   = 8        // divisor of the number located at a time; each part is located by reading the whole result
 	streamBytes   = 64 << 10 // bytes of records copied at a time
 	largeRecord   = 1 << 20  // minimum size in bytes of records that are not copied
 	forgetBytes   = 16 << 20 // bytes of sequentially read records that may remain in memory
@@ -120,7 +120,8 @@ func (c *copier) first() (first *cursor) {
 	for i := range c.cursors {
 		p := &c.cursors[i]
 		if len(p.pending) == 0 && p.located < p.len() {
-			end := min(p.located+max(streamNumbers, p.len()/streamParts), p.len())
+			// A part may have to be sorted: the first is short, so that the response begins soon, and each is several times as long as the one before.
+			end := min(p.located+max(streamNumbers, min(streamParts*p.located, p.len()/streamParts)), p.len())
 			p.pending, p.located = p.locate(p.located, end), end
 		}
 		if len(p.pending) == 0 {

@@ -55,12 +55,15 @@ func weightLen(first byte) int {
 // Substring is a text to find in others, ignoring case and accents: by the codes of its primary weights, with which sort keys of
 // text begin. It is not safe for concurrent use.
 type Substring struct {
-	codes []byte
-	key   []byte // of the last text
+	codes   []byte
+	key     []byte // of the last text
+	weights *asciiWeights
 }
 
 // NewSubstring returns a substring to find. A text without primary weights is in all others.
-func NewSubstring(s string) *Substring { return &Substring{codes: []byte(PrimaryKey(s))} }
+func NewSubstring(s string) *Substring {
+	return &Substring{codes: []byte(PrimaryKey(s)), weights: ascii()}
+}
 
 // In reports whether a text contains the substring.
 func (s *Substring) In(text []byte) bool {
@@ -100,6 +103,19 @@ func (s *Substring) IndexKey(key []byte, known int) (end int) {
 			return from + n
 		}
 	}
+}
+
+// MayEndAfter reports whether the substring, which must not be empty, may end after the first known bytes of a text: whether its last two
+// weights follow each other there, or a character is not printable ASCII.
+func (s *Substring) MayEndAfter(text []byte, known int) bool {
+	ending, codes := s.codes[max(len(s.codes)-2, 0):], &s.weights.codes
+	last := ending[len(ending)-1]
+	for i := known; i < len(text); i++ {
+		if code := codes[text[i]]; code == 0 || code == last && (len(ending) == 1 || i == 0 || codes[text[i-1]] == ending[0]) {
+			return true
+		}
+	}
+	return false
 }
 
 // Ending is the last two bytes of the codes of a substring, or the only one. It is compared with eight bytes at a time.

@@ -28,6 +28,13 @@ func All(pool *Pool) *Set {
 	return s
 }
 
+// Complement returns the set of all other records.
+func (s *Set) Complement(st *guard.Steps) *Set {
+	others := All(s.pool)
+	others.Subtract(st, s)
+	return others
+}
+
 // ListSet returns a set of ascending records.
 func ListSet(pool *Pool, records []uint32) *Set {
 	if n := len(records); n > 0 && int(records[n-1]) >= pool.Records {

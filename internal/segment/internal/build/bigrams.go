@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/fulltext"
 )
 
 // BigramRules determines which bigrams get postings.
@@ -60,6 +62,9 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 		return nil
 	}
 	table := newInverted(b.tmp, b.memory/4) // fields are sorted concurrently
+	if b.searchable > 1 && b.records < math.MaxUint32/fulltext.FieldsInMask {
+		table.fields = b.tmp.newSpillFile()
+	}
 	var head []byte
 	ranks := make([]uint32, len(docFreqs)) // by term number, its rank by frequency from 1, or 0 if it has no bigrams
 	firsts := make([]uint32, len(words))   // by frequent term, the number of its first bigram
@@ -71,14 +76,19 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 	}
 	return &optionalIndex{
 		add: func(record uint32, entries []uint32) {
-			before := uint32(0) // rank of the preceding term, or 0
+			before, part, at := uint32(0), 0, record // rank of the preceding term, or 0
 			for _, word := range entries {
-				rank := uint32(0)
-				if word > 0 {
-					rank = ranks[word-1]
+				if word == 0 {
+					before = 0
+					part++
+					continue
 				}
+				rank := ranks[word-1]
 				if before > 0 && rank > 0 && int(rank) <= words[before-1].seconds {
-					table.addPair(firsts[before-1]+rank-1, record)
+					if table.fields != nil {
+						at = inField(record, b.parts[part])
+					}
+					table.addPair(firsts[before-1]+rank-1, at)
 				}
 				before = rank
 			}
@@ -87,8 +97,12 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 		encode: func() []section {
 			table.finish()
 			docs, freqs := newSetTable(b.tmp), newSetTable(b.tmp)
-			table.encode(docs, freqs)
-			return []section{{file.TagBigramTerms, bytes.NewReader(head)}, {file.TagBigramDocs, docs}, {file.TagBigramFreqs, freqs}}
+			sizes := table.encode(docs, freqs)
+			sections := []section{{file.TagBigramTerms, bytes.NewReader(head)}, {file.TagBigramDocs, docs}, {file.TagBigramFreqs, freqs}}
+			if table.fields != nil {
+				sections = append(sections, section{file.TagBigramFields, itemTable{file.TableHead{Sizes: sizes, Unit: 1}, table.fields}})
+			}
+			return sections
 		},
 	}
 }

@@ -18,6 +18,7 @@ type inverted struct {
 	pairs   [][]uint64 // id and record, in the order of the records, once per occurrence
 	records []uint32   // of the pairs, by id
 	runs    postingsRuns
+	fields  *spillFile // field masks of the records of each id, after encode; nil if the records of the pairs have no fields
 }
 
 func newInverted(tmp *tempDir, memory int) *inverted {
@@ -144,13 +145,21 @@ func (v *inverted) finish() {
 	v.dictionary.finish()
 }
 
+// inField returns a record and a field as the record of a pair.
+func inField(record uint32, field int) uint32 {
+	return record*fulltext.FieldsInMask + uint32(field%fulltext.FieldsInMask)
+}
+
 // encode adds the postings of every name to docs and, unless it is nil, its term-frequency postings to freqs. It returns
 // the number of records of each name. finish must be called before.
 func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32) {
 	var p decoder
 	sizes = make([]uint32, v.size())
 	v.runs.merge(len(sizes), func(id int, postings []byte) {
-		p.decode(postings)
+		p.decode(postings, v.fields != nil)
+		if v.fields != nil {
+			v.fields.Write(p.fields)
+		}
 		docs.Append(p.records)
 		sizes[id] += uint32(len(p.records))
 		if freqs != nil {
@@ -169,23 +178,44 @@ func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32) {
 // decoder decodes the postings of one name.
 type decoder struct {
 	records []uint32
+	fields  []byte   // by record, the mask of the fields
 	many    []uint32 // records with a frequency above 1
 	counts  []byte   // their frequencies
 }
 
 // decode decodes the output of appendPostings. Frequencies are added to existing ones.
-func (p *decoder) decode(data []byte) {
-	p.records, p.many = p.records[:0], p.many[:0]
+func (p *decoder) decode(data []byte, fields bool) {
+	p.records, p.fields, p.many = p.records[:0], p.fields[:0], p.many[:0]
 	for record := uint32(0); len(data) > 0; {
 		x, n := binary.Uvarint(data)
 		data = data[n:]
 		record += uint32(x >> 1)
-		p.records = append(p.records, record)
+		count := uint64(1)
 		if x&1 == 1 {
-			c, n := binary.Uvarint(data)
+			count, n = binary.Uvarint(data)
 			data = data[n:]
-			p.many = append(p.many, record)
-			p.counts = append(p.counts, byte(min(c, fulltext.MaxFrequency)))
+		}
+		if fields {
+			p.add(record/fulltext.FieldsInMask, 1<<(record%fulltext.FieldsInMask), count)
+		} else {
+			p.add(record, 0, count)
 		}
 	}
+}
+
+// add adds occurrences in a field of a record, which may be the last one.
+func (p *decoder) add(record uint32, field byte, count uint64) {
+	if last := len(p.records) - 1; last < 0 || p.records[last] != record {
+		p.records, p.fields = append(p.records, record), append(p.fields, field)
+		if count > 1 {
+			p.many, p.counts = append(p.many, record), append(p.counts, byte(min(count, fulltext.MaxFrequency)))
+		}
+		return
+	}
+	p.fields[len(p.fields)-1] |= field
+	if n := len(p.many); n == 0 || p.many[n-1] != record {
+		p.many, p.counts = append(p.many, record), append(p.counts, 1)
+	}
+	frequency := &p.counts[len(p.counts)-1]
+	*frequency = byte(min(uint64(*frequency)+count, fulltext.MaxFrequency))
 }

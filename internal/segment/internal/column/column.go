@@ -107,10 +107,8 @@ func (c *Column) markRanks(st *guard.Steps, set *bitmap.Set, marks bitmap.Bits) 
 	n, ranks := c.sorted.Len(), c.ranks
 	invert := set.Len() > n/2
 	if invert {
-		others := bitmap.All(c.pool)
-		defer others.Release()
-		others.Subtract(st, set)
-		set = others
+		set = set.Complement(st)
+		defer set.Release()
 	}
 	set.Each(st, func(records []uint32) {
 		for _, rec := range records {

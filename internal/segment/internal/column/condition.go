@@ -253,19 +253,15 @@ type elementRange struct {
 func (e elementRange) String() string { return e.name }
 
 func (e elementRange) Cost() plan.Cost {
-	const position, posting = 3, 30 // times to examine one
-	cost := plan.Cost{Records: e.c.Values(), Fill: e.costOfPostings(), Contains: posting * max(e.to-e.from, 0)}
-	if n := e.c.lists.len(); n > 0 {
-		cost.Contains = position * (1 + n/max(e.c.Values(), 1))
+	const locate, position, posting = 10, 2, 30 // times to locate the elements of a record, and to examine one
+	n, all := max(e.to-e.from, 0), e.c.lists.len()
+	cost := plan.Cost{Records: e.c.Values(), Fill: e.c.costOfPostings(n), Contains: posting * n}
+	if all > 0 {
+		examined := min(all/max(e.c.Values(), 1), e.c.elements.Len()/max(n, 1)) // until one is in the range
+		cost.Contains = locate + position*examined
 		cost.Fill = min(cost.Fill, cost.Contains*e.c.sorted.Len())
 	}
 	return cost
-}
-
-// costOfPostings returns the time to add the postings of all elements.
-func (e elementRange) costOfPostings() int {
-	const bytesPerTime, open = 2, 250 // bytes that are added in a unit of time, and the time to open a set
-	return max(e.to-e.from, 0) * (open + e.c.listed.Size()/max(e.c.listed.Len(), 1)/bytesPerTime)
 }
 
 func (e elementRange) Contains(record uint32) bool {
@@ -281,7 +277,7 @@ func (e elementRange) Contains(record uint32) bool {
 }
 
 func (e elementRange) Fill(st *guard.Steps, b *bitmap.Builder) {
-	if e.Cost().Fill == e.costOfPostings() {
+	if e.Cost().Fill == e.c.costOfPostings(e.to-e.from) {
 		for i := e.from; i < e.to; i++ {
 			st.Add(1)
 			b.AddSet(st, e.c.postingsAt(i))

@@ -68,6 +68,7 @@ func (c *FacetCounter) Facet(st *guard.Steps, f *herb.Field, parts []Part, tail,
 		facet.Total += o.total
 		facet.Empty += o.total - o.len()
 		if m := mergers[min(i, len(mergers)-1)]; isList {
+			m.values = c.buffer[:0]
 			p.Column.countElements(st, p.Set, m.valueCollector)
 		} else {
 			m.addRuns(&o)

@@ -8,7 +8,7 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// costOfElement is the cost of counting an element of a record, in the units of countsBySets.
+// costOfElement is the approximate time to count an element of a record in nanoseconds.
 const costOfElement = 4
 
 // lists is the forward index of a list field: the elements of each record by their positions in sort order. Files of earlier
@@ -46,30 +46,29 @@ func (l *lists) len() int {
 
 // hasBetween reports whether a record has an element at a position in [from, to).
 func (l *lists) hasBetween(record, from, to uint32) bool {
-	for i := int(l.starts.At(int(record))); i < int(l.starts.At(int(record)+1)); i++ {
-		if l.at(i)-from < to-from {
+	encoded := l.encoded[l.size*int(l.starts.At(int(record))) : l.size*int(l.starts.At(int(record)+1))]
+	for ; len(encoded) > 0; encoded = encoded[l.size:] {
+		var position uint32
+		switch l.size {
+		case 1:
+			position = uint32(encoded[0])
+		case 2:
+			position = uint32(binary.LittleEndian.Uint16(encoded))
+		default:
+			position = binary.LittleEndian.Uint32(encoded)
+		}
+		if position-from < to-from {
 			return true
 		}
 	}
 	return false
 }
 
-// at returns the position of an element, given by its index.
-func (l *lists) at(i int) uint32 {
-	switch b := l.encoded[i*l.size:]; l.size {
-	case 1:
-		return uint32(b[0])
-	case 2:
-		return uint32(binary.LittleEndian.Uint16(b))
-	default:
-		return binary.LittleEndian.Uint32(b)
-	}
-}
-
-// count counts each element of the records of a set. It copies the elements of many records before it counts them,
-// which takes half the time of a loop for each record, whose length is hard to predict.
-func (l *lists) count(st *guard.Steps, set *bitmap.Set, counts []uint32) {
+// count returns the number of records of a set that have each of n elements, by position. It copies the elements of many records before
+// it counts them, which takes half the time of a loop for each record, whose length is hard to predict.
+func (l *lists) count(st *guard.Steps, set *bitmap.Set, n int) []uint32 {
 	const word, atOnce = 8, 1 << 12
+	counts := make([]uint32, n)
 	elements := make([]byte, 0, atOnce+word)
 	set.Each(st, func(records []uint32) {
 		for i, rec := range records {
@@ -86,6 +85,7 @@ func (l *lists) count(st *guard.Steps, set *bitmap.Set, counts []uint32) {
 			}
 		}
 	})
+	return counts
 }
 
 // addCounts counts each of some encoded elements.
@@ -106,41 +106,69 @@ func (l *lists) addCounts(elements []byte, counts []uint32) {
 	}
 }
 
-// countElements counts the elements of a list field among the records of a set; nil means all records. It counts the elements of
-// each of these records, or intersects the postings of each element with the set.
+// countElements counts the elements of a list field among the records of a set; nil means all records.
 func (c *Column) countElements(st *guard.Steps, set *bitmap.Set, values *valueCollector) {
-	counts := make([]uint32, c.elements.Len())
-	if set != nil && c.countsByRecord(set) {
-		c.lists.count(st, set, counts)
-	} else {
-		var among bitmap.Bits // nil means all records
-		if set != nil {
-			among = set.Dense(st)
-		}
-		for i := range counts {
-			counts[i] = uint32(c.postingsAt(i).CountIn(st, among))
-		}
-	}
-	for i, n := range counts {
+	for i, n := range c.elementCounts(st, set) {
 		if st.Add(1); n == 0 {
 			continue
 		}
-		element := c.elementAt(i)
-		if values.count(element) && values.qualifies(int(n), i) {
-			values.offer(valueCount{n: int(n), order: i, value: string(element)})
+		found := values.find == nil || values.find.In(c.elementAt(i))
+		if values.countFound(found) && values.qualifies(int(n), i) {
+			values.offer(valueCount{n: int(n), order: i, column: c, run: i})
 		}
 	}
 }
 
-// countsByRecord reports whether counting the elements of each record of a set is cheaper than intersecting the set with the postings
-// of each element.
-func (c *Column) countsByRecord(set *bitmap.Set) bool {
-	elements := set.Len() * c.lists.len() / max(c.sorted.Len(), 1) // of the records, approximately
-	byPostings := costOfByte*float64(c.listed.Size()) + costOfRun*float64(c.elements.Len())
-	return c.lists.len() > 0 && costOfElement*float64(elements) < byPostings
+// elementCounts returns the number of records of a set that have each element, by position. It counts the elements of each of these records, or
+// of each other record if these are fewer, or intersects the postings of each element with the set.
+func (c *Column) elementCounts(st *guard.Steps, set *bitmap.Set) []uint32 {
+	if set == nil {
+		return c.countPostings(st, nil)
+	}
+	n, all := set.Len(), c.sorted.Len()
+	byRecord := costOfElement * min(n, all-n) * c.lists.len() / max(all, 1)
+	switch {
+	case c.lists.len() == 0 || byRecord > c.costOfPostings(c.elements.Len()):
+		return c.countPostings(st, set.Dense(st))
+	case n <= all/2:
+		return c.lists.count(st, set, c.elements.Len())
+	}
+	others := set.Complement(st)
+	defer others.Release()
+	counts := c.countPostings(st, nil)
+	for i, n := range c.lists.count(st, others, len(counts)) {
+		counts[i] -= n
+	}
+	return counts
+}
+
+// countPostings returns the number of records in the postings of each element that are in among, by position; nil counts all. It reads the
+// postings in stored order: in sort order, reading 100,000 of them takes several times as long.
+func (c *Column) countPostings(st *guard.Steps, among bitmap.Bits) []uint32 {
+	counts, positions := make([]uint32, c.elements.Len()), make([]uint32, c.elements.Len())
+	for position := range counts {
+		positions[c.elementNumber(position)] = uint32(position)
+	}
+	for number, position := range positions {
+		counts[position] = uint32(c.listed.Set(number).CountIn(st, among))
+	}
+	return counts
+}
+
+// costOfPostings returns the approximate time to read the postings of some elements in nanoseconds. Most of it is to open their containers.
+func (c *Column) costOfPostings(elements int) int {
+	const open, openContainer, minContainer, bytesPerTime = 100, 45, 10, 3
+	size := c.listed.Size() / max(c.listed.Len(), 1)
+	containers := min(size/minContainer, c.sorted.Len()/bitmap.ContainerMembers+1)
+	return elements * (open + openContainer*containers + size/bytesPerTime)
+}
+
+// elementNumber returns the number of an element, given by its position in sort order.
+func (c *Column) elementNumber(position int) int {
+	return int(c.numbers.At(int(c.elementOrder.At(position))))
 }
 
 // postingsAt returns the postings of an element, given by its position in sort order.
 func (c *Column) postingsAt(position int) bitmap.Encoded {
-	return c.listed.Set(int(c.numbers.At(int(c.elementOrder.At(position)))))
+	return c.listed.Set(c.elementNumber(position))
 }

@@ -16,12 +16,16 @@ type valueCount struct {
 	n      int
 	order  int // position among the values in ascending order
 	column *Column
-	run    int
+	run    int    // of a list, the position of the element
 	value  string // empty means that of the run of the column
 }
 
 func (v *valueCount) text() string {
-	if v.value == "" {
+	switch {
+	case v.value != "":
+	case v.column.Field.Type == herb.TypeList:
+		v.value = string(v.column.elementAt(v.run))
+	default:
 		v.value = v.column.RunValue(v.run)
 	}
 	return v.value

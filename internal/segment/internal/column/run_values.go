@@ -21,7 +21,7 @@ type runValues struct {
 	value   []byte // last one that was read
 	written []byte // buffer for one that is read from a record
 	shared  int    // length of the prefix that all stored values share that were read since the caller set it to that of one
-	codes   []byte // of the value that was searched last, unless it is a key
+	codes   []byte // buffer for those of a value
 	known   int    // length of the prefix of value that has been searched
 	found   int    // end of the first occurrence of the substring in that prefix; 0 if there is none
 }
@@ -48,12 +48,8 @@ func (v *runValues) at(run int) []byte {
 		v.known, v.next = 0, run+1
 	}
 	for ; v.next <= run; v.next++ {
-		shared, suffix := 0, 0
-		if rest := v.rest; len(rest) >= 2 && rest[0] < 0x80 && rest[1] < 0x80 { // nearly all values are short
-			shared, suffix, v.rest = int(rest[0]), int(rest[1]), rest[2:]
-		} else {
-			shared, suffix = v.uvarint(), v.uvarint()
-		}
+		shared, suffix, rest := v.lengths()
+		v.rest = rest
 		if shared > len(v.value) || suffix > len(v.rest) {
 			guard.Corrupt("field %q has an invalid stored value", v.c.Field.Name)
 		}
@@ -72,13 +68,22 @@ func (v *runValues) at(run int) []byte {
 // chunkSize is the number of bytes that are copied at once, which is faster than copying a few.
 const chunkSize = 16
 
-func (v *runValues) uvarint() int {
-	n, size := binary.Uvarint(v.rest)
+// lengths returns the length of the prefix that the next stored value shares with the one before it, that of the rest, and the bytes from there on.
+func (v *runValues) lengths() (shared, suffix int, rest []byte) {
+	if rest = v.rest; len(rest) >= 2 && rest[0] < 0x80 && rest[1] < 0x80 { // most values are short
+		return int(rest[0]), int(rest[1]), rest[2:]
+	}
+	shared, rest = v.uvarint(rest)
+	suffix, rest = v.uvarint(rest)
+	return shared, suffix, rest
+}
+
+func (v *runValues) uvarint(b []byte) (int, []byte) {
+	n, size := binary.Uvarint(b)
 	if size <= 0 || n > uint64(len(v.c.values)) {
 		guard.Corrupt("field %q has an invalid stored value", v.c.Field.Name)
 	}
-	v.rest = v.rest[size:]
-	return int(n)
+	return int(n), b[size:]
 }
 
 // contains reports whether the value of a run contains a substring, which must not be empty and be the same for all runs. Only the
@@ -93,8 +98,12 @@ func (v *runValues) contains(run int, find *text.Substring) bool {
 		return true
 	}
 	if !v.isText {
+		if !find.MayEndAfter(searched, v.known) {
+			v.found, v.known = 0, len(searched)
+			return false
+		}
 		var ok bool
-		if v.codes, ok = text.AppendCodes(v.codes[:v.known], searched[v.known:]); !ok {
+		if v.codes, ok = text.AppendCodes(v.codes[:0], searched); !ok {
 			v.found, v.known = 0, 0
 			return find.In(searched)
 		}
@@ -117,46 +126,39 @@ func (v *runValues) search(from, end int, find *text.Substring, found bitmap.Bit
 		if v.contains(run, find) {
 			found.Add(uint32(run))
 		}
-		if v.isText {
+		if v.isText && v.stored {
 			v.searchShort(min(end, run+searchedAtOnce), find, found)
 		}
 	}
 }
 
-const (
-	searchedAtOnce = 256 // values between checks for cancellation
-	shortSize      = 64  // maximum length of the part of a value that is searched by words
-)
+// searchedAtOnce is the number of values between checks for cancellation.
+const searchedAtOnce = 256
 
-// searchShort reads the values of the next runs, before end, up to one whose stored part is long, and adds those that contain a substring to a
-// set. The value before them must have been searched.
+// searchShort reads the values of the next runs, before end, up to one that needs more memory, and adds those that contain a substring to a
+// set. It compares eight bytes at a time. The value before them must have been searched.
 func (v *runValues) searchShort(end int, find *text.Substring, found bitmap.Bits) {
+	const size = 16
 	le, ending := binary.LittleEndian, find.Ending()
-	start, rest, buffer, length := v.next, v.rest, v.value[:cap(v.value)], len(v.value)
-	for v.next < end && len(rest) >= 2+shortSize {
-		stored := (*[2 + shortSize]byte)(rest)
-		shared, suffix := int(stored[0]), int(stored[1])
-		if suffix > shortSize || shared >= 0x80 || shared > length || shared+shortSize > len(buffer) {
-			break // 0x80 begins a longer number
+	start, buffer, length := v.next, v.value[:cap(v.value)], len(v.value)
+	for v.next < end {
+		shared, suffix, rest := v.lengths()
+		if shared > length || suffix+size > len(rest) || shared+suffix+size > len(buffer) {
+			break
 		}
-		w0, w1, w2, w3 := le.Uint64(stored[2:]), le.Uint64(stored[10:]), le.Uint64(stored[18:]), le.Uint64(stored[26:])
-		w4, w5, w6, w7 := le.Uint64(stored[34:]), le.Uint64(stored[42:]), le.Uint64(stored[50:]), le.Uint64(stored[58:])
-		before := uint64(0)
+		before, ends := uint64(0), uint64(0)
 		if shared > 0 {
 			before = uint64(buffer[shared-1]) << 56
 		}
-		ends := ending.In(before, w0) | ending.In(w0, w1) | ending.In(w1, w2) | ending.In(w2, w3) |
-			ending.In(w3, w4) | ending.In(w4, w5) | ending.In(w5, w6) | ending.In(w6, w7)
-		value := (*[shortSize]byte)(buffer[shared:])
-		le.PutUint64(value[0:], w0)
-		le.PutUint64(value[8:], w1)
-		le.PutUint64(value[16:], w2)
-		le.PutUint64(value[24:], w3)
-		le.PutUint64(value[32:], w4)
-		le.PutUint64(value[40:], w5)
-		le.PutUint64(value[48:], w6)
-		le.PutUint64(value[56:], w7)
-		rest, length = rest[2+suffix:], shared+suffix
+		value := buffer[shared : shared+suffix+size]
+		for from := rest[:suffix+size]; len(from) > size && len(value) > size; from, value = from[size:], value[size:] {
+			first, second := le.Uint64(from), le.Uint64(from[8:])
+			le.PutUint64(value, first)
+			le.PutUint64(value[8:], second)
+			ends |= ending.In(before, first) | ending.In(first, second)
+			before = second
+		}
+		v.rest, length = rest[suffix:], shared+suffix
 		v.shared = min(v.shared, shared)
 		if v.found > shared {
 			v.found = 0
@@ -169,6 +171,6 @@ func (v *runValues) searchShort(end int, find *text.Substring, found bitmap.Bits
 		}
 		v.next++
 	}
-	v.rest, v.value, v.known = rest, buffer[:length], length
+	v.value, v.known = buffer[:length], length
 	v.steps.Add(v.next - start)
 }

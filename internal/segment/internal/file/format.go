@@ -91,9 +91,10 @@ var (
 	TagFieldDocs   = Tag{'F', 'S', 'E', 'T'} // sets: postings of each in each searchable field
 
 	// Bigrams of frequent terms; not in small files.
-	TagBigramTerms = Tag{'C', 'O', 'M', 'M'} // u32: number of each frequent term, and of its first bigram
-	TagBigramDocs  = Tag{'P', 'A', 'I', 'R'} // sets: postings of each bigram
-	TagBigramFreqs = Tag{'P', 'M', 'U', 'L'} // sets: term-frequency postings of each bigram
+	TagBigramTerms  = Tag{'C', 'O', 'M', 'M'} // u32: number of each frequent term, and of its first bigram
+	TagBigramDocs   = Tag{'P', 'A', 'I', 'R'} // sets: postings of each bigram
+	TagBigramFreqs  = Tag{'P', 'M', 'U', 'L'} // sets: term-frequency postings of each bigram
+	TagBigramFields = Tag{'P', 'F', 'L', 'D'} // table: by bigram, u8 for each record of its postings: mask of the fields
 )
 
 // NoField is the field of sections that belong to no field.

@@ -21,11 +21,15 @@ type Clause struct {
 
 // Clause returns a clause for evaluation.
 func (w *Index) Clause(st *guard.Steps, c query.Clause) *Clause {
-	return w.newClause(st, c, "search "+query.Clause{Words: c.Words, Prefix: c.Prefix}.String())
+	return w.newClause(st, c, nil, "search "+query.Clause{Words: c.Words, Prefix: c.Prefix}.String())
 }
 
-func (w *Index) newClause(st *guard.Steps, c query.Clause, name string) *Clause {
+// newClause returns a clause, or if part is not nil, the condition that this field contains it, without frequencies.
+func (w *Index) newClause(st *guard.Steps, c query.Clause, part *fieldPart, name string) *Clause {
 	whole := &pattern{index: w, part: allParts}
+	if part != nil {
+		whole.part = part.first
+	}
 	words := c.Words
 	if c.Prefix {
 		words = words[:len(words)-1]
@@ -39,7 +43,7 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, name string) *Clause 
 		ids[i] = w.ids.At(t)
 		whole.words = binary.AppendUvarint(whole.words, uint64(ids[i])+1)
 	}
-	parts := w.phrase(ids, name)
+	parts := w.phrase(ids, part, name)
 	if c.Prefix {
 		from, to := w.terms.WithPrefix(c.Words[len(words)])
 		whole.last = []termRange{{from, to}}
@@ -50,10 +54,13 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, name string) *Clause 
 		return parts[0]
 	}
 	p := &examined{pattern: whole, most: MaxFrequency, name: name}
+	if part != nil {
+		p.most = 1
+	}
 	for _, part := range parts {
 		p.candidates = append(p.candidates, plan.Term{Condition: part.Condition})
 	}
-	if len(parts) == len(c.Words)-1 && !c.Prefix {
+	if len(parts) == len(c.Words)-1 && !c.Prefix && (part == nil || w.bigrams.fields.Len() > 0) {
 		// All of them are bigrams. If a record has a word once, the bigrams on both sides of the word overlap.
 		for _, id := range ids[1 : len(ids)-1] {
 			p.ambiguous = append(p.ambiguous, w.freqs.Set(int(id)))
@@ -66,8 +73,8 @@ func (w *Index) storedClause(t *postingsTable, number, words int, name string) *
 	return &Clause{Condition: plan.Stored{Encoded: t.docs.Set(number), Name: name}, index: w, words: words, postings: t, number: number}
 }
 
-// phrase returns the bigrams of a phrase, and its words in no bigram.
-func (w *Index) phrase(ids []uint32, name string) (parts []*Clause) {
+// phrase returns the bigrams of a phrase, within a field if part is not nil, and its words in no bigram.
+func (w *Index) phrase(ids []uint32, part *fieldPart, name string) (parts []*Clause) {
 	inBigram := false // whether the preceding word and this one are a bigram
 	for i, id := range ids {
 		before := inBigram
@@ -75,7 +82,11 @@ func (w *Index) phrase(ids []uint32, name string) (parts []*Clause) {
 		if i+1 < len(ids) {
 			var number int
 			if number, inBigram = w.bigrams.number(id, ids[i+1]); inBigram {
-				parts = append(parts, w.storedClause(&w.bigrams.postingsTable, number, 2, name))
+				bigram := w.storedClause(&w.bigrams.postingsTable, number, 2, name)
+				if part != nil {
+					w.restrict(bigram, part, ids[i:i+2])
+				}
+				parts = append(parts, bigram)
 			}
 		}
 		if !before && !inBigram {
@@ -83,6 +94,19 @@ func (w *Index) phrase(ids []uint32, name string) (parts []*Clause) {
 		}
 	}
 	return parts
+}
+
+// restrict restricts a bigram of two terms to a field if its fields are stored; else it may be in any field, and the phrase has to be examined.
+func (w *Index) restrict(bigram *Clause, part *fieldPart, ids []uint32) {
+	if w.bigrams.fields.Len() == 0 {
+		bigram.words = 0
+		return
+	}
+	words := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(ids[0])+1), uint64(ids[1])+1)
+	bigram.Condition = &examined{
+		pattern: &pattern{index: w, part: part.first, words: words}, candidates: []plan.Term{{Condition: bigram.Condition}}, most: 1,
+		masks: w.bigrams.fields.At(bigram.number), bit: 1 << (part.index % FieldsInMask), name: bigram.String(),
+	}
 }
 
 // prefix returns the condition that a record contains any of the terms in [from, to), which share a prefix.

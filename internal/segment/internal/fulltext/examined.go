@@ -12,6 +12,8 @@ type examined struct {
 	pattern    *pattern
 	candidates []plan.Term      // conditions that every record with the pattern satisfies
 	ambiguous  []bitmap.Encoded // candidates in none of these sets contain the pattern; nil if all have to be examined
+	masks      []byte           // by candidate, the mask of the fields that contain the pattern; nil if they are not stored
+	bit        byte             // of the field in masks
 	filter     bool             // the candidates are conditions of the query, too, so it only has to test the remaining records
 	most       int              // maximum frequency to count
 	set        *bitmap.Set      // nil if it is not computed yet
@@ -21,8 +23,8 @@ type examined struct {
 
 func (e *examined) String() string { return e.name }
 
-// examineCost is the time to examine a record in the forward index.
-const examineCost = 150
+// Times to examine a record in the forward index, and to read the mask of one.
+const examineCost, maskCost = 150, 5
 
 func (e *examined) Cost() plan.Cost {
 	cost := plan.Cost{Records: e.pattern.index.lengths.Len(), Contains: examineCost}
@@ -36,6 +38,9 @@ func (e *examined) Cost() plan.Cost {
 		examine = min(examine, totalLen(e.ambiguous))
 	}
 	cost.Fill = examineCost * examine
+	if e.masks != nil {
+		cost.Fill = maskCost * cost.Records
+	}
 	if e.most > 1 { // it is scored, so it is evaluated even if it is tested
 		cost.Contains *= 2
 	}
@@ -60,6 +65,18 @@ func (e *examined) evaluate(st *guard.Steps) *bitmap.Set {
 	}
 	w := e.pattern.index
 	b, set := bitmap.NewBuilder(w.pool), plan.Evaluate(st, w.pool, e.candidates, nil)
+	if e.masks != nil {
+		masks := e.masks
+		set.Keep(st, func(uint32) bool {
+			mask := masks[0]
+			masks = masks[1:]
+			return mask&e.bit != 0
+		})
+		if w.searchable <= FieldsInMask {
+			e.set = set
+			return set
+		}
+	}
 	if e.ambiguous != nil {
 		union := bitmap.NewBuilder(w.pool)
 		for _, s := range e.ambiguous {

@@ -49,6 +49,9 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 	if w.terms.Table, err = file.OpenTable(section(file.TagTerms)); err != nil {
 		return nil, err
 	}
+	if w.bigrams.fields, err = file.OpenTable(section(file.TagBigramFields)); err != nil {
+		return nil, err
+	}
 	for tag, table := range map[file.Tag]*bitmap.Table{
 		file.TagDocs: &w.docs, file.TagBigramDocs: &w.bigrams.docs, file.TagPrefixDocs: &w.prefixes.docs, file.TagFieldDocs: &w.fieldPostings.docs,
 		file.TagFreqs: &w.freqs, file.TagBigramFreqs: &w.bigrams.freqs, file.TagPrefixFreqs: &w.prefixes.freqs,
@@ -65,6 +68,7 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 	n, t, common := f.Meta.Records, w.terms.Len(), w.bigrams.common.Len()
 	if w.starts.Len() != n+1 || w.lengths.Len() != n || w.ids.Len() != t || w.docs.Len() != t || common%2 != 0 ||
 		w.lengthOrder.Len() != 0 && w.lengthOrder.Len() != n || (common == 0) != (w.bigrams.docs.Len() == 0) ||
+		w.bigrams.fields.Len() != 0 && w.bigrams.fields.Len() != w.bigrams.docs.Len() ||
 		w.prefixes.ranges.Len() != 2*w.prefixes.docs.Len() || w.fieldPostings.ranges.Len()*w.searchable != 2*w.fieldPostings.docs.Len() {
 		return nil, fmt.Errorf("%w: full-text index", guard.ErrCorrupt)
 	}

@@ -132,6 +132,57 @@ func TestBigrams(t *testing.T) {
 	}
 }
 
+// TestBigrams_fields compares searches for phrases within fields in files with and without bigrams. With more than eight searchable
+// fields, a bit of the mask of a bigram means several of them.
+func TestBigrams_fields(t *testing.T) {
+	t.Parallel()
+	const n = 1500
+	for _, searchable := range []int{2, 8, 10} {
+		var fields []herb.Field
+		for i := range searchable {
+			fields = append(fields, herb.Field{Name: fmt.Sprint("f", i), Type: herb.TypeText, Searchable: true, Weight: 1 + i%3})
+		}
+		open := func(memory int, indexes build.OptionalIndexes) *fulltext.Index {
+			g := rand.New(rand.NewPCG(9, 9))
+			f := buildtest.Open(t, fields, n, func(int) herb.Record {
+				record := make(herb.Record, searchable)
+				for i := range record {
+					for range g.IntN(5) {
+						record[i] += []string{"oak ", "elm ", "ash "}[g.IntN(3)]
+					}
+				}
+				return record
+			}, build.Options{Indexes: indexes, Memory: memory})
+			index, err := fulltext.Open(f, &bitmap.Pool{Records: n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return index
+		}
+		without, with := open(0, noIndexes()), map[string]*fulltext.Index{"": open(0, buildtest.AllIndexes()), ", spilled": open(1, buildtest.AllIndexes())}
+		for _, field := range []string{"f0", "f1", fields[searchable-1].Name} {
+			for _, search := range []string{"%22oak+elm%22", "%22oak+oak%22", "%22oak+elm+oak%22", "-%22ash+elm%22", "%22oak+elm%22+%22elm+oak%22", "oak-e*"} {
+				raw := field + "[match]=" + search
+				q, err := query.Parse(raw, fields)
+				if err != nil {
+					t.Fatal(err)
+				}
+				st := guard.NewSteps(t.Context())
+				evaluate := func(index *fulltext.Index) []uint32 {
+					set := plan.Evaluate(st, &bitmap.Pool{Records: n}, index.Match(st, q.Conditions[0]), nil)
+					return set.Slice(st, 0, set.Len())
+				}
+				want := evaluate(without)
+				for name, index := range with {
+					if got := evaluate(index); !slices.Equal(got, want) || len(want) == 0 {
+						t.Errorf("%d fields%s: %s: %d records; want %d", searchable, name, raw, len(got), len(want))
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestPrefixPostings compares prefix searches in files with and without prefix postings, and checks that these are
 // used.
 func TestPrefixPostings(t *testing.T) {

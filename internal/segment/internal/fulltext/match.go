@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 
 	"herbarium/internal/query"
-	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
@@ -43,79 +42,36 @@ func (w *Index) Match(st *guard.Steps, cond query.Condition) []plan.Term {
 	return []plan.Term{{Condition: any}}
 }
 
-// matchTerms returns the clauses of a search within one field. Those of which all candidates are examined are one condition, so that
-// a record is located once.
+// matchTerms returns the clauses of a search within one field. Of those that have to be examined, the candidates are terms, too, so that only the
+// records that satisfy all other terms are examined.
 func (w *Index) matchTerms(st *guard.Steps, field int, s *query.Search) (terms []plan.Term) {
 	if len(s.Clauses) == 0 {
 		return []plan.Term{{Condition: plan.Stored{Name: w.fields[field].name + " match nothing"}}}
 	}
-	var all *examined
 	for _, c := range s.Clauses {
 		st.Check()
 		condition := w.matchClause(st, field, c)
-		e, ok := condition.(*examined)
-		if !ok || e.most > 1 || e.ambiguous != nil || c.Exclude {
-			terms = append(terms, plan.Term{Condition: condition, Exclude: c.Exclude})
-			continue
+		if e, ok := condition.(*examined); ok && e.most == 1 && e.ambiguous == nil && e.masks == nil && !c.Exclude {
+			terms = append(terms, e.candidates...)
+			e.filter = true
 		}
-		terms = append(terms, e.candidates...) // only those that satisfy the other terms are examined
-		if all != nil {
-			e.pattern.also, e.name = all.pattern, all.name+", "+e.name
-		}
-		all, e.filter = e, true
-	}
-	if all != nil {
-		terms = append(terms, plan.Term{Condition: all})
+		terms = append(terms, plan.Term{Condition: condition, Exclude: c.Exclude})
 	}
 	return terms
 }
 
 // matchClause returns the condition that a field contains a clause. Most postings are those of all fields together, so
-// the records that contain the clause in any field are examined in the forward index, unless a word of it is in no other field.
+// the records that contain the clause in any field are examined in the forward index, unless it has postings by field or is a bigram.
 func (w *Index) matchClause(st *guard.Steps, field int, c query.Clause) plan.Condition {
-	part := w.fields[field]
+	part := &w.fields[field]
 	name := part.name + " match " + query.Clause{Words: c.Words, Prefix: c.Prefix}.String()
-	if w.searchable > 1 && len(c.Words) == 1 {
-		return w.matchWord(st, part, c, name)
+	switch {
+	case w.searchable == 1:
+		part = nil
+	case len(c.Words) == 1:
+		return w.matchWord(st, *part, c, name)
 	}
-	clause := w.newClause(st, c, name)
-	if w.searchable == 1 || clause.Cost().Records == 0 { // an unknown word has no pattern
-		return clause.Condition
-	}
-	clause.pattern.part = part.first
-	e, ok := clause.Condition.(*examined)
-	if !ok { // a bigram
-		e = &examined{pattern: clause.pattern, candidates: []plan.Term{{Condition: clause.Condition}}, ambiguous: []bitmap.Encoded{}, name: name}
-	}
-	e.most = 1
-	if elsewhere := w.inOtherFields(c.Words, part.index); e.ambiguous != nil && elsewhere != nil {
-		e.ambiguous = append(e.ambiguous, elsewhere...)
-	} else {
-		e.ambiguous = nil
-	}
-	return e
-}
-
-// inOtherFields returns the records that contain a word of a clause in other fields, by field, for the word that has the fewest. It
-// returns nil if no word has postings by field.
-func (w *Index) inOtherFields(words []string, field int) (fewest []bitmap.Encoded) {
-	for _, word := range words {
-		t, _ := w.terms.Find(word)
-		i, ok := w.fieldPostings.ranges.number(t, t+1)
-		if !ok {
-			continue
-		}
-		var sets []bitmap.Encoded
-		for other := range w.searchable {
-			if other != field {
-				sets = append(sets, w.fieldPostings.docs.Set(i*w.searchable+other))
-			}
-		}
-		if fewest == nil || totalLen(sets) < totalLen(fewest) {
-			fewest = sets
-		}
-	}
-	return fewest
+	return w.newClause(st, c, part, name).Condition
 }
 
 // matchWord returns the condition that a field contains a word or a prefix.

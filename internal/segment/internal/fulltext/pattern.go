@@ -14,7 +14,6 @@ type pattern struct {
 	words []byte      // the words, or those before the last, as encoded in the forward index
 	last  []termRange // the terms of the last word if it may be any of several, such as those with a prefix
 	ids   bitmap.Bits // their numbers + 1; nil if not collected yet; see lastIDs
-	also  *pattern    // another one that a record must contain, too; nil if there is none
 
 	// The last result: many records have the words of the one before.
 	counted []byte // words of the record
@@ -29,9 +28,6 @@ func (p *pattern) count(record uint32, most int) int {
 	b := w.forward[w.starts.At(int(record)):w.starts.At(int(record)+1)]
 	if most != p.most || !bytes.Equal(b, p.counted) {
 		p.counted, p.most, p.n = b, most, p.countIn(b, most)
-		for also := p.also; also != nil && p.n > 0; also = also.also {
-			p.n = min(p.n, also.countIn(b, 1))
-		}
 	}
 	return p.n
 }

@@ -71,11 +71,13 @@ type AllOf struct {
 func (c AllOf) Cost() Cost {
 	all := Cost{Records: c.Pool.Records}
 	for _, t := range c.Terms {
-		cost := t.Cost()
 		if !t.Exclude {
-			all.Records = min(all.Records, cost.Records)
+			all.Records = min(all.Records, t.Cost().Records)
 		}
-		all.Fill += cost.Fill
+	}
+	for _, t := range c.Terms {
+		cost := t.Cost()
+		all.Fill += min(cost.Fill, all.Records*cost.Contains) // it may only be tested
 		all.Contains += cost.Contains
 	}
 	return all

@@ -60,25 +60,28 @@ func (t Trace) Timed(name, method string, f func() int) {
 
 // Evaluate returns the records that satisfy all terms; nil if all records do. The caller must release the set.
 //
-// Terms are evaluated in the order of their estimated number of records, exclusions last. The first one is filled. Of the
-// others, those for which that is cheaper are tested on each remaining record; the others are filled and intersected.
+// Terms are evaluated in the order of the estimated number of records that they leave, exclusions last unless their sets are cheap. The
+// first one is filled. Of the others, those for which that is cheaper are tested on each remaining record; the others are filled and
+// intersected.
 func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (set *bitmap.Set) {
 	type planned struct {
 		Term
 		cost Cost
+		left int // estimated number of records
 	}
 	all := make([]planned, len(terms))
 	for i, t := range terms {
-		all[i] = planned{t, t.Cost()}
+		p := planned{t, t.Cost(), pool.Records + 1}
+		switch {
+		case !t.Exclude:
+			p.left = p.cost.Records
+		case p.cost.Fill <= pool.Records/cheapShare:
+			p.left = pool.Records - p.cost.Records
+		}
+		all[i] = p
 	}
 	slices.SortStableFunc(all, func(a, b planned) int {
-		switch {
-		case a.Exclude && !b.Exclude:
-			return 1
-		case b.Exclude && !a.Exclude:
-			return -1
-		}
-		return cmp.Or(cmp.Compare(a.cost.Records, b.cost.Records), cmp.Compare(a.cost.Fill, b.cost.Fill))
+		return cmp.Or(cmp.Compare(a.left, b.left), cmp.Compare(a.cost.Fill, b.cost.Fill))
 	})
 	for _, t := range all {
 		st.Check()
@@ -116,6 +119,9 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 	}
 	return set
 }
+
+// cheapShare is the number of records per nanosecond of the time in which a cheap set is computed.
+const cheapShare = 4
 
 // bitsPerTime is the number of records of which a bitset is cleared, read and intersected per nanosecond.
 const bitsPerTime = 64

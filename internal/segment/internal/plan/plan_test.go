@@ -52,6 +52,9 @@ func TestEvaluate(t *testing.T) {
 			[]string{"xxxxx"}, []string{"fill", "test each record"}, func(n int) bool { return n%15 == 0 }},
 		{"exclusions last", []plan.Term{{Condition: multiples{of: 5, cost: few}, Exclude: true}, {Condition: multiples{of: 2, cost: many}}},
 			[]string{"xx", "xxxxx"}, []string{"fill", "fill and intersect"}, func(n int) bool { return n%2 == 0 && n%5 != 0 }},
+		{"cheap exclusion of most records first", []plan.Term{{Condition: multiples{of: 3, cost: slow}}, {
+			Condition: multiples{of: 1, cost: plan.Cost{Records: records, Fill: 1, Contains: 10}}, Exclude: true,
+		}}, []string{"x"}, []string{"fill and intersect"}, func(int) bool { return false }},
 		{"only exclusions", []plan.Term{{Condition: multiples{of: 3, cost: slow}, Exclude: true}},
 			nil, []string{"test each record"}, func(n int) bool { return n%3 != 0 }},
 		{"any of", []plan.Term{{Condition: plan.AnyOf{multiples{of: 3, cost: few}, multiples{of: 5, cost: few}}}},
@@ -65,6 +68,12 @@ func TestEvaluate(t *testing.T) {
 		{"tests all of", []plan.Term{{Condition: multiples{of: 5, cost: few}}, {Condition: plan.AllOf{
 			Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{{Condition: multiples{of: 3, cost: slow}, Exclude: true}},
 		}}}, []string{"xxxxx"}, []string{"fill", "test each record"}, func(n int) bool { return n%5 == 0 && n%3 != 0 }},
+		{"fills all of, of which one is tested", []plan.Term{
+			{Condition: multiples{of: 10, cost: plan.Cost{Records: records / 10, Fill: records / 10, Contains: 10}}},
+			{Condition: plan.AllOf{Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{
+				{Condition: multiples{of: 7, cost: plan.Cost{Records: records / 7, Fill: records / 7, Contains: 10}}}, {Condition: multiples{of: 3, cost: slow}},
+			}}},
+		}, []string{"xxxxxxxxxx", "xxxxxxx"}, []string{"fill", "fill and intersect"}, func(n int) bool { return n%210 == 0 }},
 		{"all of no exclusions", []plan.Term{{Condition: plan.AnyOf{plan.AllOf{
 			Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{{Condition: plan.Stored{}, Exclude: true}},
 		}}}}, nil, []string{"fill"}, func(int) bool { return true }},
