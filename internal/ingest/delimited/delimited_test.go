@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -154,6 +155,10 @@ func TestOpen_Layout(t *testing.T) {
 		{"header: increasing numbers", "a.csv", "p,5,25,50\nx,9,8,7\ny,1,2,3\n", table{{"p", "5", "25", "50"}, {"x", "9", "8", "7"}, {"y", "1", "2", "3"}}, ""},
 		{"header: only text", "a.csv", "name,color\nrose,red\nfern,green\n", table{{"name", "color"}, {"rose", "red"}, {"fern", "green"}}, ""},
 		{"header: single record", "a.csv", "1\n2\n", table{{"1"}, {"2"}}, ""},
+		{"no header: texts recur beside codes", "a.csv", "AD,02,Canillo,Parish\nAD,03,Encamp,Parish\nAE,AJ,Ajman,Emirate\nAE,SH,Sharjah,Emirate\n",
+			table{{"column_1", "column_2", "column_3", "column_4"}, {"AD", "02", "Canillo", "Parish"}, {"AD", "03", "Encamp", "Parish"}, {"AE", "AJ", "Ajman", "Emirate"}, {"AE", "SH", "Sharjah", "Emirate"}}, "no header"},
+		{"a rule below the header", "a.txt", "id | n | k\n---|---|---\n1 | 2 | 3\n4 | 5 | 6\n", table{{"id", "n", "k"}, {"---", "---", "---"}, {"1 ", " 2 ", " 3"}, {"4 ", " 5 ", " 6"}}, ""},
+		{"no header: two records of numbers", "a.csv", "5,2\n3,4\n", table{{"column_1", "column_2"}, {"5", "2"}, {"3", "4"}}, "no header"},
 		{"header: repeated in the text", "a.csv", "name,color\nrose,red\nname,color\nfern,green\n", table{{"name", "color"}, {"rose", "red"}, {"name", "color"}, {"fern", "green"}}, ""},
 		{"header: equal texts", "a.csv", "s,s\ns,s\ns,s\n", table{{"s", "s"}, {"s", "s"}, {"s", "s"}}, ""},
 		{"no header: equal numbers", "a.csv", "1,2\n1,2\nx,3\n", table{{"column_1", "column_2"}, {"1", "2"}, {"1", "2"}, {"x", "3"}}, "no header"},
@@ -166,6 +171,7 @@ func TestOpen_Layout(t *testing.T) {
 			table{{"id", "Age?", "Fruit? Apple", "Fruit? Pear", "Why?"}, {"1", "old", "Apple", "", "x"}, {"2", "young", "", "Pear", "y"}}, `such as "Fruit? Apple"`},
 		{"groups repeated", "a.csv", ",In,,Out,\nid,x,y,x,y\nA,1,2,3,4\n,In,,Out,\nid,x,y,x,y\nB,5,6,7,8\n",
 			table{{"id", "In x", "In y", "Out x", "Out y"}, {"A", "1", "2", "3", "4"}, {"B", "5", "6", "7", "8"}}, "repeated header lines, which are not published: 2, the first is line 4"},
+		{"groups and columns without a name", "a.csv", ",Boys,,Girls,,\nid,n,m,n,m,\na,1,2,3,4,5\nb,5,6,7,8,9\n", table{{"id", "Boys n", "Boys m", "Girls n", "Girls m", ""}, {"a", "1", "2", "3", "4", "5"}, {"b", "5", "6", "7", "8", "9"}}, "name the columns together"},
 		{"footnotes with delimiters", "a.csv", "Births\n\nyear,n\n2001,1\n2002,2\n\nSource: a, 2019, own calculations\n", table{{"year", "n"}, {"2001", "1"}, {"2002", "2"}}, "line 7 is below the table and not published: 7 (Source: a | 2019 | own calculations)"},
 		{"units below the header", "a.csv", "id,mass,speed\n,kg,m/s\na,1,2\nb,3,4\n", table{{"id", "mass", "speed"}, {"a", "1", "2"}, {"b", "3", "4"}}, "line 2 states the units of the columns and is not published: mass in kg, speed in m/s; use --header 1"},
 		{"footnotes below the table", "a.csv", "id,n\na,1\nb,2\n\n\"Source:\nthe garden\",\n* estimated\n", table{{"id", "n"}, {"a", "1"}, {"b", "2"}}, "lines 5 to 7 are below the table and not published: 5 (Source:"},
@@ -174,6 +180,8 @@ func TestOpen_Layout(t *testing.T) {
 		{"comments above no header", "a.txt", "# a, b\n1.5,2\n2.5,3\n3.5,4\n", table{{"# a", "b"}, {"1.5", "2"}, {"2.5", "3"}, {"3.5", "4"}}, ""},
 		{"header in a comment", "a.tsv", "## version\n#CHROM\tPOS\nchr1\t5\nchr2\t6\n", table{{"#CHROM", "POS"}, {"chr1", "5"}, {"chr2", "6"}}, "begin with #: 1, from line 1"},
 		{"hash as a name", "a.csv", "#,name\n1,fern\n2,moss\n", table{{"#", "name"}, {"1", "fern"}, {"2", "moss"}}, ""},
+		{"lines of blanks", "a.csv", "id,name\n  \n1,fern\n \t\n2,moss\n", table{{"id", "name"}, {"1", "fern"}, {"2", "moss"}}, ""},
+		{"comments with commas among the records", "a.csv", "# x\nid,name,z\n1,fern,2\n# more, text\n2,moss,2\n", table{{"id", "name", "z"}, {"1", "fern", "2"}, {"2", "moss", "2"}}, "begin with #: 1, the first is line 4"},
 		{"comments among the records", "a.csv", "# x\nid,name\n1,fern\n# more\n2,moss\n#3,hash\n", table{{"id", "name"}, {"1", "fern"}, {"2", "moss"}, {"#3", "hash"}}, "begin with #: 1, the first is line 4"},
 		{"hash without comments above", "a.csv", "id,name\n#1\n#2,b\n", table{{"id", "name"}, {"#1"}, {"#2", "b"}}, ""},
 		{"only hashes", "a.csv", "#ff0000,red\n#00ff00,green\n", table{{"#ff0000", "red"}, {"#00ff00", "green"}}, ""},
@@ -187,7 +195,12 @@ func TestOpen_Layout(t *testing.T) {
 			table{{"Tractor Loan", ""}, {"", ""}, {"Amount", "$30,000"}, {"Rate", "5"}, {"", ""}}, ""},
 		{"numbered header above text", "a.csv", "1,2,3\nABS,2,5\nSUM,x,6\nMAX,3,7\n", table{{"1", "2", "3"}, {"ABS", "2", "5"}, {"SUM", "x", "6"}, {"MAX", "3", "7"}}, ""},
 		{"one column with a hash", "a.dat", "#data\nfern\nmoss\n", table{{"#data"}, {"fern"}, {"moss"}}, ""},
-		{"one column with a comment", "a.dat", "# data\nname\nmoss\n", table{{"name"}, {"moss"}}, "begin with #: 1, from line 1"},
+		{"one column with a comment", "a.dat", "# data\nfern\nmoss\n", table{{"column_1"}, {"fern"}, {"moss"}}, "begin with #: 1, from line 1"},
+		{"a list of words", "a.txt", "fern\nmoss\nrose\n", table{{"column_1"}, {"fern"}, {"moss"}, {"rose"}}, "no header: line 1"},
+		{"a list of words in a table", "a.csv", "fern\nmoss\nrose\n", table{{"fern"}, {"moss"}, {"rose"}}, ""},
+		{"a name above numbers", "a.txt", "n\n1.5\n2\n", table{{"n"}, {"1.5"}, {"2"}}, ""},
+		{"aligned records below titles", "a.txt", "Housing Units\n  2018\n\nUnited States   18253795  12967105\nNew England       505345    330961\nMaine              52828     42469\n",
+			table{{"column_1", "column_2", "column_3"}, {"United States", "18253795", "12967105"}, {"New England", "505345", "330961"}, {"Maine", "52828", "42469"}}, "above the table: 3, from line 1"},
 		{"title, delimiter only in the table", "a.csv", "Source: a; b\n\nx,y\n1,2\n3,4\n", table{{"x", "y"}, {"1", "2"}, {"3", "4"}}, "above the table: 2"},
 		{"names for some columns", "a.csv", "name,city,,\nBob,NY,x,y\nAl,LA,z,w\n", table{{"name", "city", "", ""}, {"Bob", "NY", "x", "y"}, {"Al", "LA", "z", "w"}}, ""},
 		{"name for one column", "a.csv", "id,,\n1,a,b\n2,c,d\n3,e,f\n", table{{"id", "", ""}, {"1", "a", "b"}, {"2", "c", "d"}, {"3", "e", "f"}}, ""},
@@ -212,7 +225,10 @@ func TestOpen_Layout(t *testing.T) {
 		{"no header: null", "planes.dat", "Airbus,A30,\\N\nBoeing,B77,B777\nFokker,F10,F100\n",
 			table{{"column_1", "column_2", "column_3"}, {"Airbus", "A30", `\N`}, {"Boeing", "B77", "B777"}, {"Fokker", "F10", "F100"}}, "no header"},
 		{"a title above complete records", "a.csv", "Staff,,\nname,job,city\nAnn,cook,Rome\nBob,poet,Oslo\n", table{{"name", "job", "city"}, {"Ann", "cook", "Rome"}, {"Bob", "poet", "Oslo"}}, "above the table"},
-		{"one name above incomplete records", "a.csv", "Staff,,\nAnn,cook,Rome\nBob,poet,\nCid,smith,Bonn\n", table{{"Staff", "", ""}, {"Ann", "cook", "Rome"}, {"Bob", "poet", ""}, {"Cid", "smith", "Bonn"}}, ""},
+		{"one name above two columns", "a.csv", "Staff,\nAnn,cook\nBob,poet\nCid,smith\n", table{{"Staff", ""}, {"Ann", "cook"}, {"Bob", "poet"}, {"Cid", "smith"}}, ""},
+		{"title above incomplete records", "a.csv", "Staff,,\nname,job,town\nBob,poet,\nCid,smith,Bonn\n", table{{"name", "job", "town"}, {"Bob", "poet", ""}, {"Cid", "smith", "Bonn"}}, "above the table: 1, from line 1"},
+		{"blanks and a tab", "a.data", strings.Repeat("18.0   8   307.0\t\"buick skylark\"\n", 11), append(table{{"column_1", "column_2", "column_3", "column_4"}},
+			slices.Repeat(table{{"18.0", "8", "307.0", "buick skylark"}}, 11)...), "runs of blanks"},
 		{"aligned by blanks, no header", "a.dat", "1.5 2\n10.5 33\n2.5\t7\n", table{{"column_1", "column_2"}, {"1.5", "2"}, {"10.5", "33"}, {"2.5", "7"}}, "runs of blanks"},
 		{"single blanks in values", "a.dat", " id    level  years\n  9  1-2 years   10.5\n 11  < 3 years    3.0\n",
 			table{{"id", "level", "years"}, {"9", "1-2 years", "10.5"}, {"11", "< 3 years", "3.0"}}, "at least two blanks"},
@@ -238,7 +254,7 @@ func TestOpen_Layout(t *testing.T) {
 			{"1", "Toy Story", "Comedy|Drama"}, {"2", `"Cats": a musical`, "Drama"}, {"3", "Heat", ""}}, "two colons"},
 		{"a colon at the end", "a.dat", "1::a::b:\n2::c::d:\n3::e::f:", table{{"column_1", "column_2", "column_3"}, {"1", "a", "b:"}, {"2", "c", "d:"}, {"3", "e", "f:"}}, "no header"},
 		{"addresses with colons", "a.txt", "fe80::1\nfe80::2\nfe80::3\n", table{{"column_1"}, {"fe80::1"}, {"fe80::2"}, {"fe80::3"}}, "no header"},
-		{"names with colons", "a.txt", "std::io::Read\nstd::io::Write\nstd::fs::File\n", table{{"std::io::Read"}, {"std::io::Write"}, {"std::fs::File"}}, ""},
+		{"names with colons", "a.txt", "std::io::Read\nstd::io::Write\nstd::fs::File\n", table{{"column_1"}, {"std::io::Read"}, {"std::io::Write"}, {"std::fs::File"}}, "no header"},
 		{"codes that look alike", "a.txt", "ENS0051951\tXkr4\nENS0025900\tRp1\nENS0025902\tSox17\n",
 			table{{"column_1", "column_2"}, {"ENS0051951", "Xkr4"}, {"ENS0025900", "Rp1"}, {"ENS0025902", "Sox17"}}, "no header"},
 		{"a name unlike the codes", "a.txt", "gene2021\tsymbol\nENS0025900\tRp1\nENS0025902\tSox17\n",
@@ -255,7 +271,7 @@ func TestOpen_Layout(t *testing.T) {
 		{"table of footnotes", "a.csv", "Country,Year,Value,Note\nChad,2010,27.5,1\nPeru,2010,3.2,\nMali,2011,36.1,1\n\nnoteID,Note\n1,Estimate\n",
 			table{{"Country", "Year", "Value", "Note"}, {"Chad", "2010", "27.5", "1"}, {"Peru", "2010", "3.2", ""}, {"Mali", "2011", "36.1", "1"}}, "lines 6 to 7 are below the table"},
 		{"two numbers from 0 as names", "a.csv", "name,0,1\nx,5,6\ny,7,8\nz,9,3\n", table{{"name", "0", "1"}, {"x", "5", "6"}, {"y", "7", "8"}, {"z", "9", "3"}}, ""},
-		{"two numbers from 1 as names", "a.csv", "1,2\n5,6\n7,8\n9,3\n", table{{"1", "2"}, {"5", "6"}, {"7", "8"}, {"9", "3"}}, ""},
+		{"no header: two numbers from 1", "a.csv", "1,2\n5,6\n7,8\n9,3\n", table{{"column_1", "column_2"}, {"1", "2"}, {"5", "6"}, {"7", "8"}, {"9", "3"}}, "no header"},
 		{"quotes that only one delimiter allows", "a.csv", "a,b;c;d\n1,\"x\"y;2;3\n4,5;6;7\n", table{{"a,b", "c", "d"}, {`1,"x"y`, "2", "3"}, {"4,5", "6", "7"}}, ""},
 		{"words and numbers in CSV", "a.csv", "name number\nPlant 1\nPlant 2\n", table{{"name number"}, {"Plant 1"}, {"Plant 2"}}, ""},
 	}
@@ -322,7 +338,7 @@ func TestOpen_Rejects(t *testing.T) {
 	}{
 		{name: "nothing", want: []string{"empty"}},
 		{name: "byte order mark alone", in: "\xEF\xBB\xBF", want: []string{"empty"}},
-		{name: "one name without delimiters", in: "a@b\nx@p;q;r\ny@s;t;u\nz@v;w;x\n", want: []string{"line 2: there are 3 values"}},
+		{name: "one name without delimiters", in: "a@b\nx@p;q\ny@s;t\nz@v;w\n", want: []string{"line 2: there are 2 values"}},
 		{name: "blank lines alone", in: "\n\r\n\r", want: []string{"empty"}},
 		{name: "long record", in: "a,b\n1,2\n\n1,2,3\n", want: []string{"line 4:", "3 values", "2 columns", `","`, "--header", "--skip", "--delimiter"}},
 		{name: "long record like a footnote", in: "a,b\n1,2\n1,2\nSource: a, b, c\n1,2\n", want: []string{"line 4:", "3 values"}},
@@ -343,7 +359,7 @@ func TestOpen_Rejects(t *testing.T) {
 		{name: "decimal commas like row names", in: "name,price\nfern,3,50\nmoss,4,20\n", want: []string{"line 2:", "3 values"}},
 		{name: "one column of text with commas", in: "Street address\n1 Main St,Springfield\n2 High St,York\n", want: []string{"line 2:", "--header N"}},
 		{name: "row names, short record", file: "a.tsv", in: "a\tb\n" + longRowNames(), want: []string{"line 202:", "row names"}},
-		{name: "comment with several values", in: "# x\nid,name,z\n1,fern,2\n# more, text\n2,moss,2\n", want: []string{"line 4:", "--comment #"}},
+		{name: "comment with several values", in: "# x\nid,name,z\n1,fern,2\n#more, text\n2,moss,2\n", want: []string{"line 4:", "--comment #"}},
 		{name: "doubled quotes not allowed", in: "a\n\"x\"\"y\"\n", o: rows.Options{NoDoubleQuote: true}, want: []string{"line 2:", "closing quote"}},
 		{name: "header after the end", in: "a\n1\n", o: rows.Options{HeaderRows: []int{5}}, want: []string{"no line 5", "2 lines"}},
 		{name: "skip after the end", in: "a\n1\n", o: rows.Options{Skip: 7}, want: []string{"no line 8"}},

@@ -53,6 +53,7 @@ type reading struct {
 //   - A delimiter that splits some records into more values than the header has, and more than half into another number, is
 //     ruled out: a column of addresses is not split at its commas. If all records have the same number of values, the
 //     header is wrong and reading reports it.
+//   - Runs of blanks win over tabs if they split at least ten records evenly into more values.
 //   - A delimiter that quotes protect is the right one, even if records have different lengths; reading reports these.
 //   - Other delimiters (^ ~ and the control characters 1 and 31), runs of blanks, or runs of several blanks must split
 //     everything evenly.
@@ -100,6 +101,11 @@ func (s sample) bestDelimiter(d dialect) reading {
 		}
 	}
 	if best >= 0 {
+		if usual[best].dialect.Delimiter == '\t' && !s.tabular && bytes.Contains(s.text, []byte("  ")) { // a tab may be one of the blanks
+			if r := with(' '); r.total >= 10 && r.header > usual[best].header && r.fitting == r.total && !r.broken && s.isAligned(r) {
+				return r
+			}
+		}
 		return usual[best]
 	}
 	for i, delimiter := range []byte("^~\x01\x1f  ") {
@@ -242,7 +248,9 @@ func (s sample) split(d dialect) reading {
 			r.measure(n)
 		}
 	case !isGiven && !s.isProse(d) && !d.blanks && width > 1:
-		r.measure(r.titles(width))
+		if r.measure(layout.FindHeader(r.records, noMerges)); r.start > 0 && (r.exceeds || 10*r.fitting < 8*r.total) {
+			r.measure(0)
+		}
 	}
 	return r
 }
@@ -270,17 +278,22 @@ func (r *reading) add(c *scanner) {
 
 // measure compares the records with the header at an index.
 func (r *reading) measure(start int) {
-	others := r.records[start+1:]
+	table := r.records[start:]
 	if start > 0 {
-		others = withoutLast(others)
+		table = layout.WithoutNotes(table)
 	}
-	r.start, r.header, r.total = start, len(r.records[start].Cells), len(others)
+	others := table[1:]
+	r.start, r.header, r.total = start, len(table[0].Cells), len(others)
+	width := r.header
+	if start > 0 {
+		width = table[0].Width() // the header may end with a delimiter
+	}
 	r.fitting, r.exceeds, r.even = 0, false, true
 	for _, rec := range others {
 		r.even = r.even && len(rec.Cells) == len(others[0].Cells)
 		if rec.Width() > r.header {
 			r.exceeds = true
-		} else if len(rec.Cells) >= r.header {
+		} else if len(rec.Cells) >= width {
 			r.fitting++
 		}
 	}
@@ -320,69 +333,4 @@ func (r *reading) hasRowNames() bool {
 		last = last || rec.Width() == width
 	}
 	return last && (r.quotedNames == r.total || sequence || r.header > 1 && r.dialect.Delimiter != ',')
-}
-
-// titles returns the number of records above the header: titles, notes and blank records above a table with a number of
-// columns. It is 0 unless a blank line separates them from the header, the header is above numbers or dates, or all records are
-// complete. Several numbers above one another are data.
-func (r *reading) titles(width int) int {
-	n := slices.IndexFunc(r.records, func(rec layout.Row) bool { return !isTitle(rec, width) })
-	if n <= 0 || n+1 >= len(r.records) {
-		return 0
-	}
-	table := layout.WithoutNotes(r.records[n:])
-	header, others, numbers := table[0], table[1:], 0
-	for _, rec := range r.records[:n] {
-		if rec.Filled() == 1 && hasKind(rec, layout.Number) {
-			numbers++
-		}
-	}
-	// The header or each record may end with a delimiter. Most columns have a name.
-	if numbers > 1 || header.Width() > width || len(header.Cells) < width-1 || header.Filled() < 2 || 2*header.Filled() <= header.Width() {
-		return 0
-	}
-	others = withoutLast(others)
-	even, isWider := 0, false // some columns have no name
-	for _, rec := range others {
-		if rec.Width() > len(header.Cells) {
-			return 0
-		}
-		isWider = isWider || rec.Width() > header.Width()
-		if len(rec.Cells) == width {
-			even++
-		}
-	}
-	above := r.records[n-1]
-	separate := above.Filled() == 0 || header.Line > above.Line+1
-	// A spreadsheet writes a title above complete records with the delimiters of all columns.
-	full := width > 2 && len(others) > 1 && len(above.Cells) == width && !slices.ContainsFunc(table, func(rec layout.Row) bool { return rec.Filled() < width })
-	v := detectHeader(header.Cells, others)
-	isValue := func(c []byte) bool { return layout.KindOf(c)&(layout.Number|layout.Date) != 0 && !layout.IsYear(c) }
-	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && !isWider && (separate || full) && !slices.ContainsFunc(header.Cells, isValue)) {
-		return n
-	}
-	return 0
-}
-
-// withoutLast returns the records without those at the end that have one value and may be footnotes.
-func withoutLast(records []layout.Row) []layout.Row {
-	for len(records) > 2 && records[len(records)-1].Filled() < 2 {
-		records = records[:len(records)-1]
-	}
-	return records
-}
-
-func hasKind(rec layout.Row, k layout.Kind) bool {
-	return slices.ContainsFunc(rec.Cells, func(c []byte) bool { return layout.KindOf(c)&k != 0 })
-}
-
-// isTitle reports whether a record is text above a table of a width: one value, a label with a value, or a sentence.
-func isTitle(rec layout.Row, width int) bool {
-	switch n := rec.Filled(); {
-	case n <= 1:
-		return true
-	case n == 2 && width >= 4:
-		return len(rec.Cells) < width || bytes.HasSuffix(bytes.TrimSpace(rec.Cells[0]), []byte(":"))
-	}
-	return len(rec.Cells) != width && !slices.ContainsFunc(rec.Cells[1:], func(c []byte) bool { return !bytes.HasPrefix(c, []byte(" ")) })
 }

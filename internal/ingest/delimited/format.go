@@ -134,7 +134,7 @@ func (r *reader) readRow() (layout.Row, error) {
 		switch {
 		case r.width == r.columns:
 		case r.comment != "" && r.text.Bytes()[0] == r.comment[0]:
-			if r.width == 1 {
+			if r.width == 1 || bytes.HasPrefix(r.text.Bytes()[1:], []byte(" ")) {
 				r.comments.add(row.Line)
 				if err := r.budget.Elements(1); err != nil {
 					return row, err

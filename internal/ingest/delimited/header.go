@@ -1,14 +1,11 @@
 package delimited
 
 import (
-	"bytes"
 	"cmp"
 	"io"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
@@ -34,7 +31,7 @@ func (r *reader) start(extension string) error {
 	if !all && charset.CountLines(text) < 10 {
 		text, all = r.text.Peek(longSampleBytes)
 	}
-	best := r.detectLayout(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
+	best, header := r.detectLayout(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
 	r.setDialect(best.dialect)
 	switch {
 	case r.d.wide:
@@ -48,7 +45,7 @@ func (r *reader) start(extension string) error {
 	case r.d.lenient:
 		r.note(`a backslash before a quote or delimiter makes it part of the value`)
 	}
-	if err := r.readHeader(best); err != nil {
+	if err := r.readHeader(best, header); err != nil {
 		return err
 	}
 	r.columns = len(r.header)
@@ -70,7 +67,7 @@ func (r *reader) separatorLine() error {
 }
 
 // detectLayout detects the dialect and what is above the header, and skips that.
-func (r *reader) detectLayout(s sample) reading {
+func (r *reader) detectLayout(s sample) (reading, layout.Header) {
 	from, lines, last := r.next, 0, []byte(nil)
 	if r.d.Comment == "" && s.options.Skip == 0 && len(s.options.HeaderRows) == 0 {
 		var size int
@@ -82,25 +79,44 @@ func (r *reader) detectLayout(s sample) reading {
 	d.Comment = cmp.Or(d.Comment, r.comment)
 	best, why := s.detect(d), "they begin with "+r.comment
 	best.dialect.Comment = r.d.Comment // a record may begin like the comments
+	h := layout.Header{End: 1}
+	if !best.rowNames {
+		h = layout.DetectHeader(best.records, best.start, s.options, noMerges)
+	}
+	if s.isList(best) {
+		h = layout.Header{}
+	}
 	switch {
-	case best.start > 0:
+	case h.First > 0:
 		why = "they are above the table"
-		header := best.records[best.start].Line
-		if lines = header - from; r.comment == "" {
+		header := best.records[h.First].Line
+		if lines = header - from; h.First == h.End {
+			r.options.Skip = header - 1
+		} else if r.comment == "" {
 			r.headerRows = []int{header}
 		}
 	case r.comment != "" && isHeader(last, best):
 		if lines--; lines == 0 {
 			r.comment = ""
 		}
-		best.records = nil // the header is known
+		best.records, h = nil, layout.Header{End: 1} // the header is known
 	}
 	if lines > 0 {
 		_ = r.skipTo(from + lines) // the lines are in the sample, so skipping them cannot fail
 		r.note("lines skipped because %s: %d, from line %d", why, lines, from)
 	}
-	return best
+	return best, h
 }
+
+// isList reports whether the sample is a list of texts, one in each line, in a file whose name does not promise a table.
+func (s sample) isList(r reading) bool {
+	o := s.options
+	return r.dialect.Delimiter == 0 && !s.tabular && o.Header == rows.HeaderDetect && o.Skip == 0 && len(o.HeaderRows) == 0 &&
+		len(r.records) > 1 && layout.Contrasts(r.records[0], r.records[1:], 1) == 0
+}
+
+// noMerges returns the merged cells of a text.
+func noMerges() []layout.Merge { return nil }
 
 // commentLines returns the prefix of the comment lines at the start of a text, "" if there are none or only these, their size and
 // the last of them.
@@ -135,72 +151,52 @@ func isHeader(line []byte, table reading) bool {
 	case width == 1:
 		return len(line) > 1 && line[1] != ' ' && line[1] != line[0]
 	}
-	v := detectHeader(table.records[0].Cells, table.records[1:])
-	return v == headerNo || v == headerUnclear && !s.isProse(table.dialect)
+	first, others := table.records[0], table.records[1:]
+	return layout.IsRecord(first, others) || layout.Contrasts(first, others, 4) == 0 && !s.isProse(table.dialect)
 }
 
-func (r *reader) readHeader(best reading) error {
+func (r *reader) readHeader(best reading, h layout.Header) error {
 	o := r.options
-	isDetected := o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0
-	table := layout.WithoutNotes(best.records[best.start:]) // the sample; the header is first
-	if isDetected && o.Skip == 0 && !best.rowNames && len(table) > 0 && detectHeader(table[0].Cells, table[1:]) == headerNo {
-		r.note("no header: line %d has values like the lines below it; use --header %d if it names the columns", table[0].Line, table[0].Line)
-		o.Header = rows.HeaderNone
-	}
-	if o.Header == rows.HeaderNone {
+	isGiven := o.Header != rows.HeaderDetect || len(o.HeaderRows) > 0
+	if h.End == h.First {
+		if !isGiven {
+			line := best.records[h.First].Line
+			r.note("no header: line %d has values like the lines below it; use --header %d if it names the columns", line, line)
+		}
 		return r.nameColumns(best)
 	}
-	lines, size, names := o.HeaderRows, 1, []string(nil)
-	if !best.rowNames {
-		size, names = groupNames(table, o, isDetected)
-	}
-	if names != nil && isDetected {
-		for _, h := range table[:size] {
-			lines = append(lines, h.Line)
+	lines := o.HeaderRows
+	if h.Names != nil && !isGiven {
+		for _, row := range best.records[h.First:h.End] {
+			lines = append(lines, row.Line)
 		}
 		r.headerRows = lines
 	}
 	if len(lines) == 0 {
 		lines = []int{0} // the first record
 	}
+	var names []string
 	for _, line := range lines {
 		if err := r.headerRecord(line); err != nil {
 			return err
 		}
+		names = layout.JoinNames(names, r.record.Cells, o.HeaderJoin)
 	}
-	for i, name := range names {
-		r.header[i].Name = name
-	}
-	if names != nil && isDetected {
-		r.notes = append(r.notes, layout.GroupNote("line", table[:size], r.header))
+	copy(names, h.Names) // which may lack the last, empty ones
+	r.setColumns(names)
+	if h.Names != nil && !isGiven {
+		r.notes = append(r.notes, layout.GroupNote("line", best.records[h.First:h.End], names))
 	}
 	if r.rowNames = best.rowNames; r.rowNames {
 		r.addRowNames()
 	}
-	if len(table) > 0 && (len(lines) == 1 || names != nil) {
-		r.body.Header = layout.UniqueHeader(table[:size], table[size:])
-	}
-	if len(table) > 0 && isDetected && r.body.Detect(r.header, table[size:]) {
+	if r.body.Start(best.records, h, r.header, isGiven) {
 		return r.readRecord() // skips the units
 	}
 	return nil
 }
 
-// groupNames returns the number of records that name the columns together, and the names. Without such records, the number
-// is 1. They must be those of the options, unless they are detected.
-func groupNames(table []layout.Row, o rows.Options, isDetected bool) (size int, names []string) {
-	isGiven := func(line int, h layout.Row) bool { return line == h.Line }
-	for n := min(layout.MaxHeader, len(table)-1); n > 1; n-- {
-		if isDetected || slices.EqualFunc(o.HeaderRows, table[:n], isGiven) {
-			if names := layout.Groups(table[:n], table[n:], nil, o.HeaderJoin); names != nil {
-				return n, names
-			}
-		}
-	}
-	return 1, nil
-}
-
-// headerRecord appends the names in the record at a line, 0 for the next one, to those above.
+// headerRecord reads the record at a line, 0 for the next one, which names the columns.
 func (r *reader) headerRecord(line int) error {
 	err := r.skipTo(line)
 	if err == nil {
@@ -215,13 +211,13 @@ func (r *reader) headerRecord(line int) error {
 		return err
 	}
 	r.headerLine = r.record.Line
-	for i, cell := range r.record.Cells {
-		if i == len(r.header) {
-			r.header = append(r.header, rows.Column{})
-		}
-		r.header[i].Name = layout.JoinName(r.header[i].Name, strings.TrimSpace(string(cell)), r.options.HeaderJoin)
-	}
 	return nil
+}
+
+func (r *reader) setColumns(names []string) {
+	for _, name := range names {
+		r.header = append(r.header, rows.Column{Name: name})
+	}
 }
 
 func (r *reader) addRowNames() {
@@ -249,118 +245,6 @@ func (r *reader) nameColumns(best reading) error {
 	for i := len(names); i < width; i++ {
 		names = append(names, "column_"+strconv.Itoa(i+1))
 	}
-	for _, name := range names {
-		r.header = append(r.header, rows.Column{Name: name})
-	}
+	r.setColumns(names)
 	return nil
-}
-
-type verdict int
-
-const (
-	headerUnclear verdict = iota
-	headerYes             // a column has numbers or dates below something else
-	headerNo              // the first record has the same kinds of values as the others
-)
-
-// detectHeader decides whether the first record names the columns of the others.
-func detectHeader(first [][]byte, others []layout.Row) verdict {
-	isTyped, isCommon := false, false // some column has numbers or dates, also in the first record; most records have one of its texts
-	texts, recurring := 0, 0
-	different := slices.DeleteFunc(slices.Clone(others), func(r layout.Row) bool { return slices.EqualFunc(first, r.Cells, bytes.Equal) })
-	below := others
-	if len(different) > 0 && hasKind(layout.Row{Cells: first}, layout.Text) {
-		below = layout.WithoutUnits(different) // the header may be repeated
-	}
-	for i, name := range first {
-		k, n := layout.ColumnKind(below, i)
-		switch nameKind := layout.KindOf(name); {
-		case n == 0 || nameKind == layout.Missing:
-		case k == layout.Text && nameKind == layout.Text && len(different) > 1 && isCode(name, different, i):
-			return headerNo
-		case k == layout.Text && nameKind == layout.Text:
-			equal := 0
-			for _, r := range different {
-				if i < len(r.Cells) && bytes.Equal(r.Cells[i], name) {
-					equal++
-				}
-			}
-			if texts++; equal > 0 {
-				recurring++
-			}
-			isCommon = isCommon || equal > 1 && 2*equal > len(different)
-		case k == layout.Text:
-		case k == nameKind:
-			isTyped = true
-		default:
-			return headerYes
-		}
-	}
-	isNull := func(c []byte) bool { return string(c) == `\N` } // of MySQL and PostgreSQL, which is no name
-	if len(others) > 1 && (isTyped && !areNames(first, below) || isCommon || recurring >= 2 && 10*recurring >= 7*texts || slices.ContainsFunc(first, isNull)) {
-		return headerNo
-	}
-	return headerUnclear
-}
-
-// isCode reports whether a value and all values of a column below it are codes that look alike, such as RO1-0001: each has
-// letters and digits, three of them at least, at the same positions.
-func isCode(value []byte, below []layout.Row, column int) bool {
-	shape := shapeOf(value)
-	isOther := func(r layout.Row) bool { return column >= len(r.Cells) || shapeOf(r.Cells[column]) != shape }
-	return strings.Count(shape, "0") > 2 && strings.Contains(shape, "a") && !slices.ContainsFunc(below, isOther)
-}
-
-// shapeOf replaces each letter of a value by a and each digit by 0.
-func shapeOf(value []byte) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsLetter(r):
-			return 'a'
-		case unicode.IsDigit(r):
-			return '0'
-		}
-		return r
-	}, string(value))
-}
-
-// areNames reports whether numbers in the first record may be names: consecutive ones, years above other numbers, or three
-// that increase by column above others that do not.
-func areNames(first [][]byte, others []layout.Row) bool {
-	names, ok := integers(first)
-	last := len(names) - 1
-	repeats := func(r layout.Row) bool { n, _ := integers(r.Cells); return slices.Equal(n, names) }
-	if last < 0 || !isIncreasing(names) || slices.ContainsFunc(others, repeats) {
-		return false
-	}
-	if names[last] == names[0]+last && (last > 1 || ok && last == 1 && names[0] <= 1) {
-		return true
-	}
-	differ := func(test func([]int) bool) bool {
-		return slices.ContainsFunc(others, func(r layout.Row) bool { n, ok := integers(r.Cells); return !ok || !test(n) })
-	}
-	return ok && (areYears(names) && differ(areYears) || last > 1 && differ(isIncreasing))
-}
-
-// integers returns the integers in a record, and whether all numbers and dates are such.
-func integers(record [][]byte) (numbers []int, ok bool) {
-	ok = true
-	for _, cell := range record {
-		if layout.KindOf(cell)&(layout.Number|layout.Date) == 0 {
-			continue
-		}
-		n, err := strconv.Atoi(string(bytes.TrimSpace(cell)))
-		if ok = ok && err == nil && n >= 0; ok {
-			numbers = append(numbers, n)
-		}
-	}
-	return numbers, ok
-}
-
-func areYears(numbers []int) bool {
-	return !slices.ContainsFunc(numbers, func(n int) bool { return n < 1000 || n >= 3000 })
-}
-
-func isIncreasing(numbers []int) bool {
-	return slices.IsSorted(numbers) && len(slices.Compact(slices.Clone(numbers))) == len(numbers)
 }

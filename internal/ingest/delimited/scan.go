@@ -79,7 +79,8 @@ func (s *scanner) readRecord() error {
 		}
 		raw := s.text.Bytes()[:s.size]
 		s.next = s.record.Line + charset.CountLines(raw)
-		if len(s.spans) == 0 || len(s.spans) == 1 && s.spans[0] == (span{}) {
+		isBlank := len(s.spans) == 1 && s.spans[0] == (span{}) || s.width == 1 && s.d.Delimiter != 0 && len(bytes.TrimSpace(raw)) == 0
+		if len(s.spans) == 0 || isBlank {
 			s.record.Gap = true // a blank line
 			continue
 		}

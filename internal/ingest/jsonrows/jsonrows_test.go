@@ -134,6 +134,7 @@ func TestOpen_Tables(t *testing.T) {
 		{"single", `{"data":[{"a":1}]}`, []string{"data"}, rows.Options{}, table{{"a"}, {"1"}}},
 		{"array", `[{"a":1}]`, nil, rows.Options{}, table{{"a"}, {"1"}}},
 		{"lines", "{\"a\":[{\"b\":1}]}\n{}", nil, rows.Options{}, table{{"a"}, {`[{"b":1}]`}, {""}}},
+		{"slash in a name", `{"a":{"b / c":[{"d":1}]}}`, []string{"a.b / c"}, rows.Options{}, table{{"d"}, {"1"}}},
 		{"dot in a name", `{"a":{"b":1},"a.b":[{"c":1}]}`, []string{"a.b"}, rows.Options{Table: "a.b"}, nil},
 		{"columns as in pandas", `{"columns":["id","n"],"index":["a","b"],"data":[[1,2],[3,4]]}`, []string{"data"}, rows.Options{}, table{{"id", "n"}, {"1", "2"}, {"3", "4"}}},
 		{"columns as in Socrata", `{"meta":{"view":{"columns":[{"id":1,"name":"a"},{"name":"b","x":{}}],"grants":[{"y":1}]}},"data":[["p",1],["q",2]]}`, []string{"data"}, rows.Options{}, table{{"a", "b"}, {"p", "1"}, {"q", "2"}}},

@@ -75,8 +75,9 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 		l.tables, l.keyed = l.grids, false
 	}
 	// Fields beside the records, as in CKAN, describe their columns.
-	isFields := func(name string) bool { return isHeader(path.Ext("." + name)[1:]) }
-	if i := slices.IndexFunc(l.tables, isFields); i >= 0 && len(l.tables) == 2 && isUsual(path.Ext("." + l.tables[1-i])[1:]) {
+	lastName := func(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
+	isFields := func(table string) bool { return isHeader(lastName(table)) }
+	if i := slices.IndexFunc(l.tables, isFields); i >= 0 && len(l.tables) == 2 && isUsual(lastName(l.tables[1-i])) {
 		l.tables, l.members = l.tables[1-i:2-i], append(l.members, l.tables[i])
 	}
 	if len(l.tables) == 0 && len(l.members) == 1 && l.members[0] == l.empty {

@@ -18,8 +18,7 @@ const (
 
 // Body yields the rows below a header without repeated headers and footnotes.
 type Body struct {
-	Header []Row // rows of the header that may be repeated
-
+	header    []Row    // rows of the header that may be repeated
 	tags      []Row    // the row of hashtags, if there is one
 	units     []Row    // the row of units, if there is one
 	stated    []string // the units that it states, by column
@@ -39,13 +38,25 @@ type Body struct {
 	dropped   []Row // footnotes, with blank rows above them
 }
 
-// Detect examines the start of the rows below the header. It reports whether the first one is no record but states the
-// units of the columns, which it sets. From then on, the body recognizes footnotes below a table of several columns.
-func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
-	if len(sample) > 1 && sample[0].IsTags() {
-		b.tags, b.Header, sample = sample[:1], append(b.Header, sample[0]), sample[1:]
+// Start examines the start of a table. Unless the header is given, it reports whether the first row below is no record but
+// states the units of the columns, which it sets, and the body recognizes footnotes below a table of several columns.
+func (b *Body) Start(sampled []Row, h Header, columns []rows.Column, isGiven bool) (hasUnits bool) {
+	if len(sampled) == 0 {
+		return false
 	}
-	records := slices.Clone(WithoutUnits(sample))
+	table := WithoutNotes(sampled[h.First:])
+	size := min(h.End-h.First, len(table))
+	header, sample := table[:size], table[size:]
+	if size == 1 || h.Names != nil {
+		b.header = uniqueHeader(header, sample)
+	}
+	if isGiven {
+		return false
+	}
+	if len(sample) > 1 && sample[0].IsTags() {
+		b.tags, b.header, sample = sample[:1], append(b.header, sample[0]), sample[1:]
+	}
+	records := slices.Clone(withoutUnits(sample))
 	if len(records) < len(sample) {
 		b.units = sample[:1]
 		for i, unit := range Units(sample[0], records) {
@@ -55,8 +66,8 @@ func (b *Body) Detect(columns []rows.Column, sample []Row) (hasUnits bool) {
 			}
 		}
 	}
-	isFilled := func(r Row) bool { return len(r.cell(b.first)) > 0 }
-	for b.first < len(columns) && !slices.ContainsFunc(records, isFilled) {
+	hasFirst := func(r Row) bool { return len(r.cell(b.first)) > 0 }
+	for b.first < len(columns) && !slices.ContainsFunc(records, hasFirst) {
 		b.first++
 	}
 	records = slices.DeleteFunc(records, func(r Row) bool { return r.Filled() < 2 })
@@ -87,7 +98,7 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 			b.finish()
 		case err != nil:
 			return Row{}, err
-		case row.isOneOf(b.Header):
+		case row.isOneOf(b.header):
 			if b.repeats++; b.repeats == 1 {
 				b.repeated = row.Line
 			}
@@ -148,17 +159,15 @@ func (r Row) isRule() bool {
 	return r.Filled() == 1 && len(r.Cells[0]) > 2 && len(bytes.Trim(r.Cells[0], "_-=")) == 0
 }
 
-// UniqueHeader returns the rows of a header that no record can be equal to. Such a row has several names, and one is above
+// uniqueHeader returns the rows of a header that no record can be equal to. Such a row has several names, and one is above
 // numbers or dates; or it has three names or occurs three times, and no other row has one of the names.
-func UniqueHeader(header, below []Row) (unique []Row) {
+func uniqueHeader(header, below []Row) (unique []Row) {
 	others := slices.DeleteFunc(slices.Clone(below), func(r Row) bool { return r.isOneOf(header) })
 	for _, h := range header {
-		names, contrast := map[string]bool{}, false
-		for i, name := range h.Cells {
-			if KindOf(name) == Text {
+		names, contrast := map[string]bool{}, Contrasts(h, others, len(others)) > 0
+		for _, name := range h.Cells {
+			if isText(name) {
 				names[string(name)] = true
-				k, n := ColumnKind(others, i)
-				contrast = contrast || n > 0 && k != Text
 			}
 		}
 		isName := func(c []byte) bool { return names[string(c)] }
@@ -192,7 +201,7 @@ func (b *Body) mayBeFootnote(row Row) bool {
 	case n > 1 && (b.spaced || !row.isSplitText()):
 		return false
 	}
-	return row.Size() <= maxFootnote && KindOf(row.cell(b.first)) == Text
+	return row.Size() <= maxFootnote && (row.isRule() || KindOf(row.cell(b.first)) == Text)
 }
 
 // isSecondTable reports whether all rows at the end of a table are narrower than the records, such as a table of footnotes.
@@ -226,18 +235,23 @@ func (r Row) isSpaced() bool {
 	return len(r.Cells) > 1 && slices.ContainsFunc(r.Cells[1:], func(c []byte) bool { return len(c) > 1 && c[0] == ' ' })
 }
 
-// WithoutNotes returns a table without last rows that may be footnotes of several values, which would affect the kinds of columns.
+// WithoutNotes returns a table without last rows that may be footnotes, which would affect the kinds of columns: rows of one
+// value, and text that was split at delimiters, unless records look like that. At least three rows remain.
 func WithoutNotes(table []Row) []Row {
-	end := len(table)
-	for i := end - 1; i > 0 && (table[i].Filled() < 2 || table[i].isSplitText()); i-- {
-		if table[i].isSpaced() {
-			end = i
+	if len(table) == 0 || table[0].Filled() < 2 {
+		return table
+	}
+	trim := func(isNote func(Row) bool) []Row {
+		end := len(table)
+		for end > 3 && isNote(table[end-1]) {
+			end--
 		}
+		return table[:end]
 	}
-	if end < 3 || slices.ContainsFunc(table[:end], Row.isSpaced) {
-		return table // footnotes are below several records, and not like these
+	if rest := trim(func(r Row) bool { return r.Filled() < 2 || r.isSplitText() }); !slices.ContainsFunc(rest, Row.isSpaced) {
+		return rest
 	}
-	return table[:end]
+	return trim(func(r Row) bool { return r.Filled() < 2 })
 }
 
 var (
@@ -255,7 +269,7 @@ func (b *Body) isFootnote(r Row, gap bool) bool {
 	if labeled.Match(text) {
 		return gap || b.longest == 0
 	}
-	if !gap || len(text) <= 2*b.longest || b.sparse {
+	if !gap && !(b.numeric && marked.Match(text)) || len(text) <= 2*b.longest || b.sparse {
 		return false
 	}
 	if r.Filled() > 1 { // numbers make it a record, such as a total

@@ -2,8 +2,6 @@ package layout
 
 import (
 	"bytes"
-	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,284 +10,306 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// Merge is a range of merged cells: lines from 1, columns from 0.
-type Merge struct{ Top, Left, Bottom, Right int }
+// Header is the position of the rows that name the columns in a sample of the first rows of a table.
+type Header struct {
+	First, End int      // rows before First are titles; both are equal if the table has no header
+	Names      []string // names that several rows give together; nil: the values in each column are joined
+}
 
-// sampledBelow is the number of rows that names are compared with. Headers of further tables may follow.
-const sampledBelow = 10
-
-// MaxHeader is the number of rows that may name the columns together.
-const MaxHeader = 3
-
-// Groups returns the names of columns that two or three rows give together, such as "Boys 2019": the last one names the
-// columns, each of the others groups of what is below it. It returns nil unless that is beyond doubt:
-//
-//   - Every value of the last row is a name, and every column of a group has one. Columns outside of groups may have none.
-//   - Every other row has a group of several columns, the first of three rows two of them: it might be a title.
-//   - Merged cells show the groups, or each group has the same columns, or the groups cover all columns: the first row has few
-//     names, from the first column on, and the second has names only, most of them above numbers or dates.
-//   - A name is above numbers or dates, or recurs in another group.
-//
-// The two rows of a survey need no further evidence: questions, and the options or "Response" below each.
-func Groups(header, below []Row, merges []Merge, separator string) []string {
-	last := len(header) - 1
-	joined := header[last]
-	if last == 1 && isSurvey(joined, below) {
-		joined = joined.Clone()
-		for i, c := range joined.Cells {
-			if isResponse(c) {
-				joined.Cells[i] = nil
+// DetectHeader returns the rows that name the columns if start is the first of them that is complete. The options may give
+// them instead.
+func DetectHeader(sampled []Row, start int, o rows.Options, merges func() []Merge) Header {
+	h := Header{First: start, End: start + 1}
+	sampled = sampled[:start+len(WithoutNotes(sampled[start:]))]
+	switch {
+	case o.Header == rows.HeaderNone:
+		return Header{}
+	case len(o.HeaderRows) > 0:
+		for h.End < len(sampled) && sampled[h.End].Line <= slices.Max(o.HeaderRows) {
+			h.End++
+		}
+		if h.End-h.First == len(o.HeaderRows) {
+			h.Names = groupNames(sampled, h.First, h.End, merges, o.HeaderJoin)
+		}
+		return h
+	case o.Header == rows.HeaderPresent || len(sampled) == 0:
+		return h
+	case o.Skip == 0 && IsRecord(sampled[start], sampled[start+1:]):
+		return Header{First: start, End: start}
+	}
+	// Rows above or below the header may name the columns together with it. If the first row is the header for lack of evidence,
+	// such rows may also be below titles.
+	for end := max(h.End, 2); end < len(sampled); end++ {
+		isPossible := false
+		for first := max(end-maxHeader, 0); first < end-1; first++ {
+			if first > start && (start > 0 || sampled[first-1].Filled() > 1) {
+				continue
+			}
+			isPossible = true
+			if names := groupNames(sampled, first, end, merges, o.HeaderJoin); names != nil {
+				return Header{first, end, names}
 			}
 		}
-		joined.Cells, _, _ = joinRows(header[0], joined, nil, separator)
-	} else {
-		below = slices.Clone(WithoutUnits(below))
-		below = slices.DeleteFunc(below[:min(len(below), sampledBelow)], func(r Row) bool { return r.isOneOf(header) })
-		for i, required := last-1, 1; i >= 0; i, required = i-1, 2 {
-			several := 0
-			if joined.Cells, several = joinGroups(header[i], joined, below, merges, separator); several < required {
-				return nil
-			}
-		}
-	}
-	var names []string
-	for _, name := range joined.Cells[:joined.Width()] {
-		names = append(names, string(name))
-	}
-	return names
-}
-
-// joinGroups joins names with those of the groups above them and counts the groups of several columns: 0 unless they are evident.
-func joinGroups(upper, lower Row, below []Row, merges []Merge, separator string) (names [][]byte, several int) {
-	if !MayGroup(upper, lower) {
-		return nil, 0
-	}
-	names, groups, isMerged := joinRows(upper, lower, merges, separator)
-	contrasts := 0 // names above numbers or dates
-	for i := range names {
-		if k, n := ColumnKind(below, i); KindOf(lower.cell(i)) == Text && n > 0 && k != Text {
-			contrasts++
-		}
-	}
-	var named, first []string // names in groups
-	isAlike := true           // groups of several columns have the same ones
-	for _, group := range groups {
-		named = append(named, slices.DeleteFunc(slices.Clone(group), func(name string) bool { return name == "" })...)
-		if len(group) < 2 {
-			continue
-		}
-		if several++; several == 1 {
-			first = group
-		}
-		isAlike = isAlike && slices.Equal(first, group)
-	}
-	recurs := len(slices.Compact(slices.Sorted(slices.Values(named)))) < len(named)
-	covers := len(upper.cell(0)) > 0 && upper.Filled() <= len(names)/2 && lower.Filled() == len(names) && contrasts > len(names)/2
-	if !isMerged && !(several > 1 && (isAlike && recurs || covers)) || contrasts == 0 && !recurs {
-		return nil, 0
-	}
-	return names, several
-}
-
-// joinRows returns the names in a row with those of their groups in the row above it, nil if some value cannot be a name. A
-// column without a name in both rows has an empty one. It also returns the names in each group, by the column in which it
-// begins, and whether cells are merged.
-func joinRows(upper, lower Row, merges []Merge, separator string) (names [][]byte, groups map[int][]string, isMerged bool) {
-	width := max(len(upper.Cells), len(lower.Cells))
-	starts, isMerged := groupStarts(upper, lower, merges, width)
-	groups = map[int][]string{}
-	for i, start := range starts {
-		name := lower.cell(i)
-		if len(name) == 0 && start >= 0 && start != i || len(name) > 0 && !isName(name) || start >= 0 && !isName(upper.cell(start)) {
-			return nil, nil, false
-		}
-		if start >= 0 {
-			groups[start] = append(groups[start], string(name))
-			name = []byte(JoinName(string(upper.cell(start)), string(name), separator))
-		}
-		names = append(names, name)
-	}
-	return names, groups, isMerged
-}
-
-// groupStarts returns the column in which the group of each column begins, -1 if it has none. A group that is not merged
-// extends over the empty cells right of its name.
-func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, isMerged bool) {
-	starts = make([]int, width)
-	for i := range starts {
-		if starts[i] = -1; len(upper.cell(i)) > 0 {
-			starts[i] = i
-		}
-	}
-	for _, m := range merges {
-		if m.Top == upper.Line && m.Bottom < lower.Line && m.Right > m.Left && len(upper.cell(m.Left)) > 0 {
-			isMerged = true
-			for i := m.Left; i <= min(m.Right, width-1); i++ {
-				starts[i] = m.Left
-			}
-		}
-	}
-	for i := 1; i < width && !isMerged; i++ {
-		if starts[i] < 0 && len(lower.cell(i)) > 0 {
-			starts[i] = starts[i-1]
-		}
-	}
-	return starts, isMerged
-}
-
-// MayGroup reports whether a row has an empty cell right of a value and above a value, so that the value may name a group.
-// A single value from the first name on is a title.
-func MayGroup(upper, lower Row) bool {
-	isFilled := func(c []byte) bool { return len(bytes.TrimSpace(c)) > 0 }
-	label := slices.IndexFunc(upper.Cells, isFilled)
-	if label < 0 || upper.Filled() == 1 && !slices.ContainsFunc(lower.Cells[:min(label, len(lower.Cells))], isFilled) {
-		return false
-	}
-	for i := label + 1; i < len(lower.Cells); i++ {
-		if len(upper.cell(i)) == 0 && isFilled(lower.Cells[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// isSurvey reports whether a row has the labels below the questions of a survey: several of them, but no record, are "Response".
-func isSurvey(labels Row, below []Row) bool {
-	n := 0
-	for i, c := range labels.Cells {
-		if !isResponse(c) {
-			continue
-		}
-		if n++; slices.ContainsFunc(below, func(r Row) bool { return isResponse(r.cell(i)) }) {
-			return false
-		}
-	}
-	return n > 1 && len(below) > 1
-}
-
-func isResponse(cell []byte) bool {
-	return string(cell) == "Response" || string(cell) == "Open-Ended Response"
-}
-
-// JoinName joins the parts of a name from several rows. An empty separator is a blank.
-func JoinName(above, name, separator string) string {
-	if above == "" || name == "" {
-		return above + name
-	}
-	return above + cmp.Or(separator, " ") + name
-}
-
-// GroupNote describes columns that several rows name together. unit is what the format calls a row.
-func GroupNote(unit string, header []Row, columns []rows.Column) string {
-	last := header[len(header)-1]
-	others := rows.JoinSome(header[:len(header)-1], func(r Row) string { return strconv.Itoa(r.Line) })
-	example := 0
-	for example+1 < len(columns) {
-		name := last.cell(example)
-		if len(name) > 0 && !isResponse(name) && columns[example].Name != string(name) {
+		if !isPossible {
 			break
 		}
-		example++
 	}
-	return fmt.Sprintf("%ss %s and %d name the columns together, such as %q; use --header %d if only the last one does",
-		unit, others, last.Line, rows.Clip(columns[example].Name), last.Line)
+	return h
 }
 
-// Units returns the unit of each column if a row below the header states them, else nil: every value is a unit above
-// numbers, most columns of numbers have one, and columns of text have none. Several units in parentheses may be above anything
-// else than such.
-func Units(row Row, below []Row) []string {
-	if len(below) < 2 {
+// groupNames returns the names that the rows from first to end give together, nil if they do not.
+func groupNames(sampled []Row, first, end int, merges func() []Merge, separator string) []string {
+	hasGap := func(r Row) bool { return r.Gap }
+	if n := end - first; n < 2 || n > maxHeader || end > len(sampled) || slices.ContainsFunc(sampled[first+1:end], hasGap) {
 		return nil
 	}
-	isPlain := func(c []byte) bool { return len(c) > 0 && (!isEnclosed(c) || KindOf(bytes.Trim(c, "()")) == Number) } // (5) may be -5
-	hasEnclosed := func(r Row) bool { return slices.ContainsFunc(r.Cells, isEnclosed) }
-	areEnclosed := row.Filled() > 1 && !slices.ContainsFunc(row.Cells, isPlain) && !slices.ContainsFunc(below, hasEnclosed)
-	units := make([]string, len(row.Cells))
-	stated, bare, scales := 0, 0, 0 // columns of numbers with a unit, without one, and with a power of ten instead
-	width := len(row.Cells)
-	for _, r := range below {
-		width = max(width, len(r.Cells))
-	}
-	for i := range width {
-		cell := row.cell(i)
-		k, n := ColumnKind(below, i)
-		isNumeric := n > 0 && k == Number
-		switch {
-		case KindOf(cell) == Missing:
-			if isNumeric {
-				bare++
+	return Groups(sampled[first:end], sampled[end:], merges, separator)
+}
+
+// FindHeader returns the index of the header among the first rows of a table. It is the first row that is mostly filled, with
+// distinct names, above rows of about the same width, and below nothing but titles. If no row has distinct names, one that
+// differs in kind from the values below it is accepted. Without any evidence the header is the first row.
+func FindHeader(sampled []Row, merges func() []Merge) int {
+	for _, strict := range []bool{true, false} {
+		for i, above := 0, 0; i < len(sampled); i++ {
+			filled := sampled[i].Filled()
+			if filled > 1 && above <= filled/2 && isHeader(sampled, i, strict, merges) {
+				return moreNames(sampled, i)
 			}
-		case isNumeric && isUnit(string(cell)), areEnclosed && n > 0:
-			units[i] = strings.Trim(string(cell), "()[]")
-			stated++
-		case isNumeric && isScale(cell):
-			units[i] = string(cell)
-			scales++
-		case n > 0 && k == Text && slices.Contains([]string{"unit", "units", "einheit", "unité", "unidad"}, strings.Trim(strings.ToLower(string(cell)), "()[]:")):
-		default:
-			return nil
+			if !sampled[i].isSplitText() {
+				above = max(above, filled)
+			}
 		}
 	}
-	if stated == 0 || stated < bare || stated < scales {
-		return nil
+	return 0
+}
+
+func isHeader(sampled []Row, i int, strict bool, merges func() []Merge) bool {
+	const maxBelow = 20 // rows that a header is compared with
+	below := WithoutNotes(sampled[i:])[1:]
+	header, below := sampled[i], below[:min(maxBelow, len(below))]
+	filled := header.Filled()
+	wider := countFunc(below, func(r Row) bool { return 3*r.Filled() > 5*filled })
+	if header.isSplitText() && len(below) > 0 && len(below[0].Cells) != len(header.Cells) {
+		return false
 	}
-	return units
-}
-
-// isScale reports whether a number is a power of ten from 100.
-func isScale(cell []byte) bool {
-	digits := bytes.ReplaceAll(cell, []byte(","), nil)
-	return len(digits) > 2 && digits[0] == '1' && len(bytes.Trim(digits[1:], "0")) == 0
-}
-
-// WithoutUnits returns the rows below a header without a row that states units.
-func WithoutUnits(below []Row) []Row {
-	if len(below) > 0 && Units(below[0], below[1:]) != nil {
-		return below[1:]
+	names, distinct := countNames(header, below)
+	contrast := Contrasts(header, below, 1) > 0
+	isWider := 2*wider >= len(below) && !(contrast && isApart(sampled, i) && filled == header.Width()) // columns right of it may have no name
+	if isWider || strict && distinct < filled || !strict && (2*names < filled || !contrast) {
+		return false
 	}
-	return below
-}
-
-// isUnit reports whether a text is a unit: one in parentheses or brackets, or words and symbols of which all are known,
-// such as km², m/s, US$ million or per 1000 people.
-func isUnit(s string) bool {
-	if len(s) > 40 || isEnclosed([]byte(s)) {
-		return len(s) <= 40
+	numbers := 0 // several rows of numbers above one another are data
+	for j, above := range sampled[:i] {
+		isMerged := func(m Merge) bool { return m.Top == above.Line && m.Right > m.Left }
+		n := above.Filled()
+		switch {
+		case n > 1 && above.isSplitText() && len(above.Cells) == len(header.Cells):
+			return false
+		case contrast || n == 0:
+		case n > 1 && !isApart(sampled, i), n == 1 && filled < 3 && !isApart(sampled, j+1) && !slices.ContainsFunc(merges(), isMerged):
+			return false
+		}
+		isNumber := func(c []byte) bool { return KindOf(c) == Number }
+		if slices.ContainsFunc(above.Cells, isNumber) && !slices.ContainsFunc(above.Cells, isText) {
+			numbers++
+		}
 	}
-	words := strings.FieldsFunc(s, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) && !strings.ContainsRune("%‰°", r)
-	})
-	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !isUnitWord(w) })
+	return numbers < 2
 }
 
-// isEnclosed reports whether a value is in parentheses or brackets, as units are.
-func isEnclosed(cell []byte) bool {
-	cell = bytes.TrimSpace(cell)
-	last := len(cell) - 1
-	return last > 1 && (cell[0] == '(' && cell[last] == ')' || cell[0] == '[' && cell[last] == ']')
-}
+// isApart reports whether a blank row is above the one at an index.
+func isApart(sampled []Row, i int) bool { return sampled[i].Gap || i > 0 && sampled[i-1].Filled() == 0 }
 
-// The words of units. Symbols of the first list may have a metric prefix.
-const (
-	metricUnits = " m g s A K mol cd Hz N Pa J W Wh V VA F Ω S T H lm lx Bq Gy Sv L l t B b bit bar cal eV Bit Byte ha "
-	otherUnits  = " % ‰ ° °C °F °K C degC degF dB mmHg " // as written
-	unitWords   = " degrees percent pct min h hr hrs d day days week weeks month months y yr yrs year years sec second seconds minute minutes " +
-		"hour hours ft in inch inches mi mile miles mph yd lb lbs oz gal acre acres ppm ppb rpm psi atm mb tonne tonnes ton tons cwt pound pounds " +
-		"kilometers kilometres meters metres liters litres grams kilograms barrel barrels bushel bushels head " +
-		"$ € £ ¥ us$ usd eur gbp jpy chf cad aud cny inr dollar dollars euro euros cent cents " +
-		"thousand thousands million millions billion billions trillion mn bn " +
-		"number count no person persons people population inhabitants capita household households per of " // in any case
-)
-
-func isUnitWord(w string) bool {
-	if strings.Contains(otherUnits+metricUnits, " "+w+" ") || strings.Contains(unitWords, " "+strings.ToLower(w)+" ") {
-		return true
+// moreNames returns the index of the row that names the columns if the rows from i on are nothing but names: the last one
+// that has more of them than the row at i, above values of other kinds. Otherwise it is i.
+func moreNames(sampled []Row, i int) int {
+	header := i
+	for j := i; j <= i+maxHeader && j+1 < len(sampled); j++ {
+		if _, distinct := countNames(sampled[j], sampled[j+1:]); distinct < sampled[j].Filled() {
+			break
+		}
+		if sampled[j].Filled() > sampled[header].Filled() && Contrasts(sampled[j], sampled[j+1:], 1) > 1 {
+			header = j
+		}
 	}
-	for _, prefix := range []string{"da", "Y", "Z", "E", "P", "T", "G", "M", "k", "K", "h", "d", "c", "m", "µ", "μ", "u", "n", "p", "f"} {
-		if base, ok := strings.CutPrefix(w, prefix); ok && base != "" && strings.Contains(metricUnits, " "+base+" ") {
+	return header
+}
+
+// countNames counts the values of a row that may name a column, and the different ones.
+func countNames(r Row, below []Row) (names, distinct int) {
+	seen, kinds := map[string]bool{}, nameKinds(r, below)
+	for _, c := range r.Cells {
+		if KindOf(c)&kinds != 0 || isYear(c) {
+			names++
+			seen[string(c)] = true
+		}
+	}
+	return names, len(seen)
+}
+
+// Contrasts returns the number of columns that have a name in the header and, for each value below that may be one, more than
+// a number of others: neither texts nor, below a year, years.
+func Contrasts(header Row, below []Row, least int) (n int) {
+	kinds := nameKinds(header, below)
+	isOther := func(c []byte) bool { return KindOf(c) == Number && !isYear(c) } // among such, a year is a number
+	below = slices.DeleteFunc(slices.Clone(below), func(r Row) bool { return r.isOneOf([]Row{header}) })
+	for i, name := range header.Cells {
+		isOfKind, names, others := KindOf(name)&kinds != 0, 0, 0
+		if !isOfKind && (!isYear(name) || slices.ContainsFunc(header.Cells, isOther)) {
+			continue
+		}
+		for _, r := range below {
+			switch got := KindOf(r.cell(i)); {
+			case got == Missing:
+			case got == Text || !isOfKind && isYear(r.cell(i)):
+				names++
+			default:
+				others++
+			}
+		}
+		if others > least*names {
+			n++
+		}
+	}
+	return n
+}
+
+// nameKinds returns the kinds of values that name columns in a row: texts, at least three dates in ascending order, and at
+// least five numbers, such as weeks, that areNames accepts.
+func nameKinds(r Row, below []Row) Kind {
+	kinds := Text
+	var dates []string
+	for _, c := range r.Cells {
+		if KindOf(c) == Date {
+			dates = append(dates, string(c))
+		}
+	}
+	if n := len(dates); n >= 3 && slices.IsSorted(dates) && len(slices.Compact(dates)) == n {
+		kinds |= Date
+	}
+	if numbers, _ := integers(r.Cells); len(numbers) >= 5 && numbers[len(numbers)-1] == numbers[0]+len(numbers)-1 && areNames(r.Cells, below) {
+		kinds |= Number
+	}
+	return kinds
+}
+
+// IsRecord reports whether the first row is a record like the others: a column has numbers or dates only, or codes that look
+// alike, or texts recur. A name above numbers or dates rules it out.
+func IsRecord(first Row, others []Row) bool {
+	hasText := slices.ContainsFunc(first.Cells, isText)
+	different := slices.DeleteFunc(slices.Clone(others), func(r Row) bool { return r.isOneOf([]Row{first}) })
+	below := others
+	if len(different) > 0 && hasText {
+		below = withoutUnits(different) // the header may be repeated
+	}
+	if len(others) == 0 || len(others) == 1 && (hasText || first.Kinds == nil && first.Filled() < 2) || Contrasts(first, below, 4) > 0 {
+		return false
+	}
+	numbers, _ := integers(first.Cells)
+	typed, texts, recurring, unlike := 0, 0, 0, 0 // columns of numbers or dates, others, those with a similar value below, all without one
+	for i, name := range first.Cells {
+		k, n := ColumnKind(below, i)
+		nameKind, similar := KindOf(name), 0 // similar values are equal texts, or others of the same kind
+		if nameKind == Text {
+			similar = countFunc(different, func(r Row) bool { return bytes.Equal(r.cell(i), bytes.TrimSpace(name)) })
+		} else {
+			similar = countFunc(below, func(r Row) bool { return KindOf(r.cell(i)) == nameKind })
+		}
+		switch {
+		case nameKind == Missing:
+			continue
+		case n > 0 && k == Text && nameKind == Text && len(different) > 1 && (2*similar > max(len(different), 2) || isCode(name, different, i)):
 			return true
+		case n > 0 && k == Text:
+			if texts++; similar > 0 && (nameKind == Text || len(numbers) < 3) {
+				recurring++
+			}
+		case k == nameKind:
+			typed++
 		}
+		if similar == 0 {
+			unlike++
+		}
+	}
+	isAlike := !hasText && first.Filled() > 0 && unlike == 0
+	isNull := func(c []byte) bool { return string(c) == `\N` } // of MySQL and PostgreSQL, which is no name
+	return (typed > 0 || isAlike) && !areNames(first.Cells, below) || recurring >= 2 && 10*recurring >= 7*texts || slices.ContainsFunc(first.Cells, isNull)
+}
+
+func countFunc(all []Row, test func(Row) bool) (n int) {
+	for _, r := range all {
+		if test(r) {
+			n++
+		}
+	}
+	return n
+}
+
+func isText(c []byte) bool { return KindOf(c) == Text }
+
+// isCode reports whether a value and all values of a column below it are codes that look alike, such as RO1-0001: each has
+// letters and digits, three of them at least, at the same positions.
+func isCode(value []byte, below []Row, column int) bool {
+	shape := shapeOf(value)
+	isOther := func(r Row) bool { return column >= len(r.Cells) || shapeOf(r.Cells[column]) != shape }
+	return strings.Count(shape, "0") > 2 && strings.Contains(shape, "a") && !slices.ContainsFunc(below, isOther)
+}
+
+// shapeOf replaces each letter of a value by a and each digit by 0.
+func shapeOf(value []byte) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r):
+			return 'a'
+		case unicode.IsDigit(r):
+			return '0'
+		}
+		return r
+	}, string(value))
+}
+
+// areNames reports whether numbers in the first row may be names: numbers from 0, years above other numbers, or, if every row has
+// texts, three that are consecutive or increase by column above others that do not.
+func areNames(first [][]byte, others []Row) bool {
+	names, ok := integers(first)
+	last := len(names) - 1
+	repeats := func(r Row) bool { n, _ := integers(r.Cells); return slices.Equal(n, names) }
+	if last < 0 || !isIncreasing(names) || slices.ContainsFunc(others, repeats) {
+		return false
+	}
+	differ := func(test func([]int) bool) bool {
+		return slices.ContainsFunc(others, func(r Row) bool { n, ok := integers(r.Cells); return !ok || !test(n) })
+	}
+	isNumeric := func(r Row) bool { return !slices.ContainsFunc(r.Cells, isText) }
+	switch isConsecutive := names[last] == names[0]+last; {
+	case ok && isConsecutive && last > 0 && names[0] == 0, ok && areYears(names) && differ(areYears):
+		return true
+	case last > 1 && (slices.ContainsFunc(first, isText) || !slices.ContainsFunc(others, isNumeric)):
+		return isConsecutive || ok && differ(isIncreasing)
 	}
 	return false
+}
+
+// integers returns the integers in a row, and whether all numbers and dates are such.
+func integers(cells [][]byte) (numbers []int, ok bool) {
+	ok = true
+	for _, cell := range cells {
+		if KindOf(cell)&(Number|Date) == 0 {
+			continue
+		}
+		n, err := strconv.Atoi(string(bytes.TrimSpace(cell)))
+		if ok = ok && err == nil && n >= 0; ok {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers, ok
+}
+
+func areYears(numbers []int) bool {
+	return !slices.ContainsFunc(numbers, func(n int) bool { return n < 1000 || n >= 3000 })
+}
+
+func isIncreasing(numbers []int) bool {
+	return slices.IsSorted(numbers) && len(slices.Compact(slices.Clone(numbers))) == len(numbers)
 }

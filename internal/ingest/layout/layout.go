@@ -1,5 +1,5 @@
-// Package layout recognizes what people write around the records of a table: names of groups above the header, units
-// below it, repeated headers, and footnotes. It serves formats without a schema: delimited text and workbooks.
+// Package layout finds the header of a table and what people write around its records: titles, names of groups above the
+// header, units below it, repeated headers, and footnotes. It serves formats without a schema: delimited text and workbooks.
 //
 // A row is left out only if nothing else than a header, a unit or a footnote can be meant, and every such row is reported.
 package layout
@@ -102,9 +102,14 @@ const (
 func KindOf(v []byte) Kind {
 	const separators = "-/:. T"
 	v = bytes.TrimSpace(v)
-	switch string(v) {
-	case "", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "NaN", "nan", "?", "-", ".", "..", "--", `\N`, "#N/A":
+	if len(bytes.Trim(v, "-_=")) == 0 { // empty, or a rule
 		return Missing
+	}
+	switch string(v) {
+	case "NA", "N/A", "n/a", "na", "null", "NULL", "None", "NaN", "nan", "?", ".", "..", `\N`, "#N/A":
+		return Missing
+	case "true", "false", "TRUE", "FALSE", "True", "False":
+		return Boolean
 	}
 	digits := strings.ReplaceAll(strings.Trim(string(v), "+-$€£¥% "), ",", "")
 	if _, err := strconv.ParseFloat(digits, 64); err == nil && digits[len(digits)-1] <= '9' { // not infinity
@@ -132,11 +137,11 @@ func ColumnKind(table []Row, column int) (k Kind, n int) {
 	return k, n
 }
 
-// IsYear reports whether a number is a likely name of a column.
-func IsYear(cell []byte) bool {
+// isYear reports whether a number is a likely name of a column.
+func isYear(cell []byte) bool {
 	n, err := strconv.Atoi(string(cell))
 	return err == nil && n >= 1500 && n <= 2200
 }
 
 // isName reports whether a value may name a column.
-func isName(cell []byte) bool { return KindOf(cell) == Text || IsYear(cell) }
+func isName(cell []byte) bool { return KindOf(cell) == Text || isYear(cell) }

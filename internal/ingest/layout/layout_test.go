@@ -50,6 +50,8 @@ func TestGroups(t *testing.T) {
 		{"merged, one group", "id|Size|\n|w|h\na|1|2\nb|1|2", []layout.Merge{{1, 0, 2, 0}, {1, 1, 1, 2}}, "id,Size w,Size h"},
 		{"merged above a record", "id|Name|\n7|Ann|Lee\n8|Bob|Ray", []layout.Merge{{1, 1, 1, 2}}, ""},
 		{"merged above text", "id|Name|\nx|Ann|Lee\ny|Bob|Ray", []layout.Merge{{1, 1, 1, 2}}, ""},
+		{"a merged title", "Data most recently refreshed on:||Dec 2020\nid|w|w\na|1|2\nb|1|2", []layout.Merge{{1, 0, 1, 2}}, ""},
+		{"a long merged group", "Rates of districts of all provinces||Rates\nid|n|n\na|1|2\nb|1|2", []layout.Merge{{1, 0, 1, 1}}, "Rates of districts of all provinces id,Rates of districts of all provinces n,Rates n"},
 		{"merged in another row", "|Size||Price|\nid|w|h|net|gross\na|1|2|3|4", []layout.Merge{{3, 1, 3, 2}}, ""},
 		{"a title", "Prices\nid|w|h\na|1|2\nb|1|2", []layout.Merge{{1, 0, 1, 2}}, ""},
 		{"blanks in both rows", " |Size| | \n |w|h| \na|1|2|3\nb|1|2|3", []layout.Merge{{1, 1, 1, 2}}, ""},
@@ -83,8 +85,43 @@ func TestGroups(t *testing.T) {
 			if strings.HasPrefix(c.name, "three rows") {
 				header = 3
 			}
-			if got := strings.Join(layout.Groups(rows[:header], rows[header:], c.merges, ""), ","); got != c.want {
+			if got := strings.Join(layout.Groups(rows[:header], rows[header:], func() []layout.Merge { return c.merges }, ""), ","); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestDetectHeader detects the header as both formats do. want is the line of the first row of the table and the number of
+// rows of its header.
+func TestDetectHeader(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text  string
+		o           rows.Options
+		first, size int
+	}{
+		{"names", "id|name|n\na|x|1\nb|y|2", rows.Options{}, 1, 1},
+		{"titles that look like numbers", "Office\n1-877-882-3277\n2019-04-04\nid|name|n\na|x|1\nb|y|2", rows.Options{}, 4, 1},
+		{"rows of numbers above names", "1\n2\nid|name|n\na|x|1\nb|y|2", rows.Options{}, 1, 0},
+		{"facts above names", "Country|Chile\nYear|2017\nid|name|n|k\na|x|1|2\nb|y|2|3", rows.Options{}, 3, 1},
+		{"facts above a gap", "Country|Chile\nYear|2017\n\nid|name|n|k\na|x|p|q\nb|y|r|s", rows.Options{}, 4, 1},
+		{"facts above texts", "Country|Chile\nYear|2017\nid|name|n|k\na|x|p|q\nb|y|r|s", rows.Options{}, 1, 1},
+		{"groups below a title", "Pupils\n|Boys||Girls|\nSchool|2019|2020|2019|2020\nA|1|2|3|4\nB|5|6|7|8", rows.Options{}, 2, 2},
+		{"a gap below groups", "|Boys||Girls|\n\nSchool|2019|2020|2019|2020\nA|1|2|3|4\nB|5|6|7|8", rows.Options{}, 3, 1},
+		{"records of numbers", "5.1|3.5\n4.9|3.0\n4.7|3.2", rows.Options{}, 1, 0},
+		{"a number that may be a year", "842|M|17.9|2019\n843|B|20.5|956.5\n844|M|19.6|709.1\n845|M|11.4|567.7", rows.Options{}, 1, 0},
+		{"years in any order", "State|2020|2016|2012\nA|5|6|7\nB|8|9|9", rows.Options{}, 1, 1},
+		{"booleans", "true|x\nfalse|y\ntrue|z", rows.Options{}, 1, 0},
+		{"names above booleans", "a|b\ntrue|false\nfalse|true", rows.Options{}, 1, 1},
+		{"given rows with another between", "a|b\nx|y\nc|d\n1|2", rows.Options{HeaderRows: []int{1, 3}}, 1, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			sampled, none := table(c.text), func() []layout.Merge { return nil }
+			h := layout.DetectHeader(sampled, layout.FindHeader(sampled, none), c.o, none)
+			if first := sampled[h.First].Line; first != c.first || h.End-h.First != c.size || len(c.o.HeaderRows) > 0 && h.Names != nil {
+				t.Errorf("got line %d and %d rows, names %q; want line %d and %d rows", first, h.End-h.First, h.Names, c.first, c.size)
 			}
 		})
 	}
@@ -142,6 +179,7 @@ func TestBody(t *testing.T) {
 		{"text below numbers", "year|n\n2001|2\n2002|3\n2003|4\n\nprovisional", []int{2, 3, 4}, "6 (provisional)"},
 		{"an incomplete record", records + "d||", []int{2, 3, 4, 5}, ""},
 		{"an incomplete record after a gap", records + "\nd", []int{2, 3, 4, 6}, ""},
+		{"a mark without a gap below numbers", "year|n\n2001|2\n2002|3\n2003|4\n* provisional", []int{2, 3, 4}, "5 (* provisional)"},
 		{"a mark without a gap", records + "*NSYNC", []int{2, 3, 4, 5}, ""},
 		{"an incomplete record and a source", records + "d\nSource: x", []int{2, 3, 4, 5}, "6 (Source: x)"},
 		{"a source and a record", records + "Source: x\nd|7|8", []int{2, 3, 4, 5, 6}, ""},
@@ -175,9 +213,9 @@ func TestBody(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			all := table(strings.TrimSuffix(c.text, "\n"))
-			header, below := all[:1], all[1:]
-			b := layout.Body{Header: layout.UniqueHeader(header, below)}
-			if b.Detect(make([]rows.Column, len(header[0].Cells)), layout.WithoutNotes(all)[1:]) {
+			var b layout.Body
+			below := all[1:]
+			if b.Start(all, layout.Header{End: 1}, make([]rows.Column, len(all[0].Cells)), false) {
 				t.Error("the first row is taken for units")
 			}
 			got, err := lines(&b, below)
@@ -223,20 +261,20 @@ func TestBody_Held(t *testing.T) {
 	t.Parallel()
 	all := table("a|1|2\nb|3|4" + strings.Repeat("\nSource: x", 1000) + "\nc|5|6")
 	var b layout.Body
-	b.Detect(make([]rows.Column, 3), all)
+	b.Start(all, layout.Header{}, make([]rows.Column, 3), false)
 	got, err := lines(&b, slices.Clone(all))
 	if len(got) != len(all) || !slices.IsSorted(got) || err != io.EOF || b.Notes("row", 1) != nil {
 		t.Errorf("%d of %d records, error %v, notes %q", len(got), len(all), err, b.Notes("row", 1))
 	}
 	all = table(strings.Repeat("a|1\n", 500) + strings.Repeat("Source: x\n", 400))
 	b = layout.Body{}
-	b.Detect(make([]rows.Column, 2), all[:500])
+	b.Start(all[:500], layout.Header{}, make([]rows.Column, 2), false)
 	if got, err := lines(&b, all); len(got) != 900 || err != io.EOF || b.Notes("row", 1) != nil {
 		t.Errorf("%d of 900 records, error %v, notes %q", len(got), err, b.Notes("row", 1))
 	}
 	all = table("a|1\nb|2\nRemark| x\nc|3\nSource: a| b")
 	b = layout.Body{}
-	b.Detect(make([]rows.Column, 2), all[:2])
+	b.Start(all[:2], layout.Header{}, make([]rows.Column, 2), false)
 	if got, err := lines(&b, all); len(got) != 5 || err != io.EOF {
 		t.Errorf("%d of 5 records, error %v: a record below the sample looks like a footnote", len(got), err)
 	}
@@ -254,7 +292,9 @@ func TestWithoutNotes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{
 		"id|n\na|1\nb|2":                           3,
-		"id|n\na|1\nb|2\nc":                        4,
+		"id|n\na|1\nb|2\nc":                        3,
+		"id\na\nb\nc\nd":                           5,
+		"id|n\na| x\nb| y\nc":                      3,
 		"id|n\na|1\nb|2\nSource: a| b\nand others": 3,
 		"id|n\na| x\nb| y":                         3,
 		"id|n\n1| x\nb| y":                         3,

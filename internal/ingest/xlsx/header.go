@@ -3,7 +3,6 @@ package xlsx
 import (
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -16,7 +15,7 @@ func (r *reader) readHeader() error {
 	o := &r.options
 	isGiven := len(o.HeaderRows) > 0
 	isDetected := !isGiven && o.Header == rows.HeaderDetect
-	if !isGiven && o.Header == rows.HeaderNone {
+	if o.Header == rows.HeaderNone {
 		r.setColumns(o.Names)
 		return nil
 	}
@@ -24,49 +23,46 @@ func (r *reader) readHeader() error {
 	if err != nil {
 		return err
 	}
-	first, last, names := 0, 0, []string(nil) // of the header
 	switch {
-	case isGiven && len(sampled) == 0:
+	case isGiven && (len(sampled) == 0 || sampled[0].Line > slices.Max(o.HeaderRows)):
 		return herb.Invalidf("sheet %q has no row %d", r.in.title, slices.Max(o.HeaderRows))
 	case len(sampled) == 0:
 		return herb.Invalidf("sheet %q is empty; write the names of the columns in its first row", r.in.title)
-	case isGiven:
-		for last = -1; last+1 < len(sampled) && sampled[last+1].Line <= slices.Max(o.HeaderRows); {
-			last++
-		}
-		names = r.groupNames(sampled[:last+1], sampled[last+1:])
-	case isDetected && o.Skip == 0:
-		first = r.detectHeader(sampled)
 	}
-	if first < 0 {
-		r.note("no header: row %d has values like the rows below it; use --header %d if it names the columns", sampled[0].Line, sampled[0].Line)
-		o.Header, r.pending = rows.HeaderNone, sampled
+	start := 0
+	if isDetected && o.Skip == 0 {
+		start = layout.FindHeader(sampled, r.mergedCells)
+	}
+	h := layout.DetectHeader(sampled, start, *o, r.mergedCells)
+	line, header := sampled[h.First].Line, sampled[h.First:h.End]
+	if h.First > 0 {
+		r.note("the table begins in row %d; rows above it are not published: %s", line, layout.List(sampled[:h.First]))
+	}
+	if len(header) == 0 {
+		r.note("no header: row %d has values like the rows below it; use --header %d if it names the columns", line, line)
+		o.Header, r.pending = rows.HeaderNone, sampled[h.First:]
+		if h.First > 0 {
+			o.Skip = line - 1
+		}
 		return nil
 	}
-	if isDetected {
-		first, last, names = r.detectGroups(sampled, first)
+	if h.Names != nil && isDetected {
+		r.note("%s", layout.GroupNote("row", header, h.Names))
 	}
-	header, below := sampled[first:last+1], sampled[last+1:]
-	if first > 0 {
-		r.note("row %d is the header; rows above it are not published: %s", sampled[first].Line, layout.List(sampled[:first]))
-	}
-	if names != nil || len(header) == 1 {
-		r.body.Header = layout.UniqueHeader(header, below)
-	}
-	if names == nil {
-		r.setColumns(joinNames(header, o.HeaderJoin))
-	} else if r.setColumns(names); isDetected {
-		r.note("%s", layout.GroupNote("row", header, r.columns))
-	}
-	for _, h := range header {
-		if r.header = h.Line; !isGiven && sampled[last].Line > 1 {
-			o.HeaderRows = append(o.HeaderRows, h.Line)
+	names := h.Names
+	for _, row := range header {
+		if h.Names == nil {
+			names = layout.JoinNames(names, row.Cells, o.HeaderJoin)
+		}
+		if r.header = row.Line; !isGiven && sampled[h.End-1].Line > 1 {
+			o.HeaderRows = append(o.HeaderRows, row.Line)
 		}
 	}
-	if isDetected && r.body.Detect(r.columns, below) {
-		below = below[1:] // without the units
+	r.setColumns(names)
+	r.pending = sampled[h.End:]
+	if r.body.Start(sampled, h, r.columns, !isDetected) {
+		r.pending = r.pending[1:] // without the units
 	}
-	r.pending = below
 	return r.book.err
 }
 
@@ -75,50 +71,6 @@ func (r *reader) setColumns(names []string) {
 		r.columns = append(r.columns, rows.Column{Name: name})
 	}
 	r.named, r.kinds = len(names), make([]layout.Kind, len(names))
-}
-
-// joinNames joins the values that the rows of a header have for each column.
-func joinNames(header []layout.Row, separator string) (names []string) {
-	for _, h := range header {
-		for i, c := range h.Cells {
-			if i == len(names) {
-				names = append(names, "")
-			}
-			names[i] = layout.JoinName(names[i], string(c), separator)
-		}
-	}
-	return names
-}
-
-// detectGroups looks for rows above or below the header that name the columns together with it or, if the header is the
-// first row for lack of evidence, for such rows below titles. It returns the first and the last of these rows and the names;
-// without such rows, both are the header.
-func (r *reader) detectGroups(sampled []layout.Row, header int) (first, last int, names []string) {
-	for last = max(header, 1); last+1 < len(sampled); last++ {
-		isPossible := false
-		for first = max(last+1-layout.MaxHeader, 0); first < last; first++ {
-			if first > header && (header > 0 || sampled[first-1].Filled() > 1) {
-				continue
-			}
-			isPossible = true
-			if names = r.groupNames(sampled[first:last+1], sampled[last+1:]); names != nil {
-				return first, last, names
-			}
-		}
-		if !isPossible {
-			break
-		}
-	}
-	return header, header, nil
-}
-
-// groupNames returns the names that several rows give together, nil if they do not.
-func (r *reader) groupNames(header, below []layout.Row) []string {
-	n := len(header)
-	if n < 2 || n > layout.MaxHeader || header[n-1].Line != header[0].Line+n-1 || !layout.MayGroup(header[n-2], header[n-1]) {
-		return nil
-	}
-	return layout.Groups(header, below, r.mergedCells(), r.options.HeaderJoin)
 }
 
 // mergedCells returns the ranges of merged cells at the start of the sheet. They follow the rows in the file, so the sheet is
@@ -166,9 +118,6 @@ func sample(next func() (layout.Row, error), header []int) (sampled []layout.Row
 	return sampled, nil
 }
 
-// maxGroupRows is the number of rows above a header that may have several values.
-const maxGroupRows = 3
-
 // isTable reports whether rows at the start of a sheet are a table: most of them have several values, or there is one
 // column of values that are not text. Notes and titles are text in one column.
 func isTable(sampled []layout.Row) bool {
@@ -181,143 +130,4 @@ func isTable(sampled []layout.Row) bool {
 		}
 	}
 	return wide >= 2 && (wide >= 5 || 2*wide >= len(sampled)) || len(sampled) > 2 && 2*other > len(sampled)
-}
-
-// detectHeader returns the index of the header among the first rows of a sheet. It is the first row that is mostly filled,
-// with distinct names, above rows of about the same width, and below nothing but titles. If no row has distinct names, one
-// that differs in kind from the values below it is accepted. Without any evidence the header is the first row. It is -1 if
-// the first row consists of values like those below it.
-func (r *reader) detectHeader(sampled []layout.Row) int {
-	if isRecord(sampled) {
-		return -1
-	}
-	for _, strict := range []bool{true, false} {
-		for i := range sampled {
-			if r.isHeader(sampled, i, strict) {
-				return moreNames(sampled, i)
-			}
-		}
-	}
-	return 0
-}
-
-// isRecord reports whether the first row is a record: no value is text, not all are years, and every value has the kind of
-// some value below it. A table of row labels has an empty corner, so its first row is not a record.
-func isRecord(sampled []layout.Row) bool {
-	first, years := sampled[0], 0
-	for c, k := range first.Kinds {
-		below := func(r layout.Row) bool { return c < len(r.Kinds) && r.Kinds[c] == k }
-		if k&(layout.Text|layout.Other|layout.Missing) != 0 || !slices.ContainsFunc(sampled[1:], below) {
-			return false
-		}
-		if k == layout.Number && layout.IsYear(first.Cells[c]) {
-			years++
-		}
-	}
-	return years < first.Filled()
-}
-
-func (r *reader) isHeader(sampled []layout.Row, i int, strict bool) bool {
-	const maxBelow = 20 // rows that a header is compared with
-	header, below := sampled[i], sampled[i+1:min(i+1+maxBelow, len(sampled))]
-	filled, wider := header.Filled(), 0 // wider rows below have 5 values for 3 of the header, or more
-	for _, b := range below {
-		if 3*b.Filled() > 5*filled {
-			wider++
-		}
-	}
-	if filled < 2 || 2*wider >= len(below) {
-		return false
-	}
-	names, distinct := countNames(header)
-	contrast := contrasts(header, below) > 0
-	if strict && distinct < filled || !strict && (2*names < filled || !contrast) {
-		return false
-	}
-	groups := 0 // rows that name groups of columns, or several facts
-	for j, above := range sampled[:i] {
-		n := above.Filled()
-		spans := func(m layout.Merge) bool { return m.Top == above.Line && m.Right > m.Left }
-		if n == 1 && (filled > 2 || contrast || sampled[j+1].Line > above.Line+1 || slices.ContainsFunc(r.mergedCells(), spans)) {
-			continue // a title
-		}
-		if groups++; !contrast || 2*n > filled || groups > maxGroupRows {
-			return false
-		}
-	}
-	return true
-}
-
-// moreNames returns the index of the row that names the columns if the rows from i on are nothing but names: the last one
-// that has more of them than the row at i, above values of other kinds. Otherwise it is i.
-func moreNames(sampled []layout.Row, i int) int {
-	header := i
-	for j := i; j <= i+maxGroupRows && j+1 < len(sampled); j++ {
-		if _, distinct := countNames(sampled[j]); distinct < sampled[j].Filled() {
-			break
-		}
-		if sampled[j].Filled() > sampled[header].Filled() && contrasts(sampled[j], sampled[j+1:]) > 1 {
-			header = j
-		}
-	}
-	return header
-}
-
-// countNames counts the values of a row that may name a column (texts, years and periods), and the different ones.
-func countNames(r layout.Row) (names, distinct int) {
-	seen, kinds := map[string]bool{}, layout.Text|periods(r)
-	for c, k := range r.Kinds {
-		if k&kinds != 0 || k == layout.Number && layout.IsYear(r.Cells[c]) {
-			names++
-			seen[string(r.Cells[c])] = true
-		}
-	}
-	return names, len(seen)
-}
-
-// contrasts returns the number of columns that have a name in the header and mostly values below that cannot be names: neither
-// texts nor, below a year, years. Periods always name columns.
-func contrasts(header layout.Row, below []layout.Row) (n int) {
-	kinds := layout.Text | periods(header)
-	for c, k := range header.Kinds {
-		isYear := k == layout.Number && layout.IsYear(header.Cells[c])
-		surplus := 0 // of values that cannot be names
-		for _, r := range below {
-			switch {
-			case c >= len(r.Kinds) || r.Kinds[c]&^layout.Missing == 0:
-			case r.Kinds[c] == layout.Text || isYear && k&kinds == 0 && layout.IsYear(r.Cells[c]):
-				surplus--
-			default:
-				surplus++
-			}
-		}
-		if (isYear || k&kinds != 0) && surplus > 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// periods returns the kinds of the values of a row that name periods: at least three dates in ascending order, or five
-// consecutive numbers, such as weeks. It is 0 if there are none.
-func periods(r layout.Row) (found layout.Kind) {
-	const days = layout.Date | layout.Datetime
-	var dates []string
-	last, numbers, areConsecutive := 0, 0, true
-	for c, k := range r.Kinds {
-		if k&days != 0 {
-			dates = append(dates, string(r.Cells[c]))
-		} else if k == layout.Number {
-			n, err := strconv.Atoi(string(r.Cells[c]))
-			areConsecutive = areConsecutive && err == nil && (numbers == 0 || n == last+1)
-			last, numbers = n, numbers+1
-		}
-	}
-	if n := len(dates); n >= 3 && slices.IsSorted(dates) && len(slices.Compact(dates)) == n {
-		found |= days
-	}
-	if numbers >= 5 && areConsecutive {
-		found |= layout.Number
-	}
-	return found
 }
