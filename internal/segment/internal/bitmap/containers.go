@@ -34,6 +34,8 @@ const (
 	bitmapBytes      = 8192
 	bitmapWords      = bitmapBytes / 8
 	ContainerMembers = 1 << 16
+	// MinBitsShare is the number of records per member of a set from which on most of its containers are bits.
+	MinBitsShare = ContainerMembers / maxArrayMembers
 )
 
 // containers iterates over the containers of an encoded set in order.

@@ -74,6 +74,10 @@ func TestPrefixRules(t *testing.T) {
 			}
 		})
 	}
+	if got := (PrefixRules{Share: records, Max: 9, Room: 1}).choose(
+		[]uint16{0, 3}, []uint32{records/16 + 1, 2}, records); len(got) != 1 || got[0].work != records/128+2 {
+		t.Errorf("a word whose postings are bits: %v", got)
+	}
 }
 
 func TestFieldRules(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/fulltext"
 )
@@ -30,12 +31,15 @@ type termPrefix struct {
 // each sorted term with the one before it, docFreqs its document frequency.
 func (r PrefixRules) choose(common []uint16, docFreqs []uint32, records int) []termPrefix {
 	size := func(n uint64) uint64 { return min(2*n, uint64(records)/8) } // approximate size of a set with n members
-	room := uint64(0)
-	for _, n := range docFreqs {
+	room, work := uint64(0), make([]uint32, len(docFreqs))
+	for i, n := range docFreqs {
 		room += size(uint64(n))
+		if work[i] = n; int(n) > records/bitmap.MinBitsShare {
+			work[i] = uint32(records / 128) // bits are merged in an eighth of the time of the longest array
+		}
 	}
 	room /= uint64(r.Room)
-	all := prefixesOf(common, docFreqs, (uint64(records)+uint64(r.Share)-1)/uint64(r.Share))
+	all := prefixesOf(common, work, (uint64(records)+uint64(r.Share)-1)/uint64(r.Share))
 	sortByWork(all)
 	n := 0
 	for n < min(len(all), r.Max) && size(all[n].work) <= room {
