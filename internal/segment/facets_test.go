@@ -22,7 +22,7 @@ func TestFacets_longValues(t *testing.T) {
 		{Name: "other", Type: herb.TypeText, Filterable: true},
 	}
 	padding := strings.Repeat("x", 150)
-	records := make([]herb.Record, 20_001)
+	records := make([]herb.Record, 5_001)
 	for i := range records {
 		records[i] = herb.Record{fmt.Sprint(i), fmt.Sprintf("%s %d", padding, i), fmt.Sprintf("%s %d", padding, i%10), fmt.Sprintf("%s, %d", padding, i%10), fmt.Sprintf("%s %d", padding, -i)}
 	}
@@ -33,10 +33,10 @@ func TestFacets_longValues(t *testing.T) {
 	}{
 		{"field=long&_values=77", -1},
 		{"field=id&field=long&field=other&_values=77&id[ne]=77", -1}, // too many of several fields
-		{"field=long&field=id&_values=77&id[ne]=77", 559},
-		{"field=long&_values=77&id[ne]=77", 559}, // 20,000 values match the filter
+		{"field=long&field=id&_values=77&id[ne]=77", 94},
+		{"field=long&_values=77&id[ne]=77", 94}, // 5,000 values match the filter
 		{"field=long&_values=77&id[lt]=100", 1},
-		{"field=long", 20_001},
+		{"field=long", 5_001},
 		{"field=same&_values=7", 1},
 		{"field=same&_values=%CC%81", 10}, // an accent alone is in all values
 		{"field=list&_values=7", 1},

@@ -6,15 +6,17 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
 )
 
-// collator pairs a collator with its buffer. It is not safe for concurrent use.
+// collator pairs a collator with its buffers. It is not safe for concurrent use.
 type collator struct {
 	*collate.Collator
-	buf collate.Buffer
+	buf  collate.Buffer
+	text []byte // with decomposed Hangul
 }
 
 // collators pools collators: building one costs several times as much as computing a key.
@@ -197,7 +199,8 @@ func appendTextSortKey[T string | []byte](dst []byte, value T) []byte {
 	c := collators.Get().(*collator)
 	defer collators.Put(c)
 	c.buf.Reset()
-	key, w, i := c.Key(&c.buf, []byte(value)), ascii(), 0
+	c.text = appendDecomposedHangul(c.text[:0], []byte(value))
+	key, w, i := c.Key(&c.buf, c.text), ascii(), 0
 	for key[i] != 0 || key[i+1] != 0 {
 		weight := key[i : i+weightLen(key[i])]
 		if dst = append(dst, w.code(weight)); dst[len(dst)-1]%2 == 1 {
@@ -212,6 +215,30 @@ func appendTextSortKey[T string | []byte](dst []byte, value T) []byte {
 	}
 	dst = append(append(dst, key[i:end]...), 0, 0)
 	return append(dst, bytes.TrimRight(key[separator+2:], string(rune(commonTertiary)))...)
+}
+
+// appendDecomposedHangul appends a text with Hangul syllables replaced by their letters. That is canonically equivalent, so the
+// collation key is the same, and computing it takes a sixth of the time and no memory.
+func appendDecomposedHangul(dst, s []byte) []byte {
+	const (
+		syllables, syllableCount               = 0xAC00, 11172
+		leading, vowels, trailing              = 0x1100, 0x1161, 0x11A7
+		syllablesPerLeading, syllablesPerVowel = 588, 28
+	)
+	for len(s) > 0 {
+		c, size := utf8.DecodeRune(s)
+		if n := c - syllables; n >= 0 && n < syllableCount {
+			dst = utf8.AppendRune(dst, leading+n/syllablesPerLeading)
+			dst = utf8.AppendRune(dst, vowels+n%syllablesPerLeading/syllablesPerVowel)
+			if t := n % syllablesPerVowel; t > 0 {
+				dst = utf8.AppendRune(dst, trailing+t)
+			}
+		} else {
+			dst = append(dst, s[:size]...)
+		}
+		s = s[size:]
+	}
+	return dst
 }
 
 // codeLen returns the length of the code at an index of a sort key, with the weight that follows it.

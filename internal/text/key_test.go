@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/unicode/norm"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/testseed"
@@ -268,6 +270,20 @@ func randomText(r *rand.Rand, letters []rune, most int) string {
 }
 
 // TestPrimaryKey checks which texts begin with which others.
+// TestAppendSortKey_hangul checks that Hangul syllables have the keys of their letters, also before and after other characters.
+func TestAppendSortKey_hangul(t *testing.T) {
+	t.Parallel()
+	for c := '가'; c <= '힣'; c++ {
+		for _, s := range []string{string(c), "a" + string(c) + "é" + string(c), string(c) + "́" + string(c) + "ᆨ"} {
+			composed, _ := text.AppendSortKey(nil, herb.TypeText, []byte(s))
+			decomposed, _ := text.AppendSortKey(nil, herb.TypeText, []byte(norm.NFD.String(s)))
+			if !bytes.Equal(composed, decomposed) {
+				t.Fatalf("%q: key %x, decomposed %x", s, composed, decomposed)
+			}
+		}
+	}
+}
+
 func TestPrimaryKey(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
