@@ -2,6 +2,7 @@ package fulltext
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
@@ -60,7 +61,8 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, part *fieldPart, name
 	for _, part := range parts {
 		p.candidates = append(p.candidates, plan.Term{Condition: part.Condition})
 	}
-	if len(parts) == len(c.Words)-1 && !c.Prefix && (part == nil || w.bigrams.fields.Len() > 0) {
+	isOther := func(part *Clause) bool { return part.words != 2 }
+	if len(parts) == len(c.Words)-1 && !slices.ContainsFunc(parts, isOther) {
 		// All of them are bigrams. If a record has a word once, the bigrams on both sides of the word overlap.
 		for _, id := range ids[1 : len(ids)-1] {
 			p.ambiguous = append(p.ambiguous, w.freqs.Set(int(id)))

@@ -183,6 +183,32 @@ func TestBigrams_fields(t *testing.T) {
 	}
 }
 
+// TestBigrams_rareWord searches for phrases of a rare word and a bigram: as many parts as bigrams would be.
+func TestBigrams_rareWord(t *testing.T) {
+	t.Parallel()
+	const n, rare = 1500, 700
+	fields := []herb.Field{{Name: "text", Type: herb.TypeText, Searchable: true}}
+	indexes := buildtest.AllIndexes()
+	indexes.Bigrams = build.BigramRules{Share: 1 << 10, MaxPerEight: 8} // none of the rare word
+	f := buildtest.Open(t, fields, n, func(i int) herb.Record {
+		if i == rare {
+			return herb.Record{"yew ash oak elm"}
+		}
+		return herb.Record{"ash oak elm"}
+	}, build.Options{Indexes: indexes})
+	index, err := fulltext.Open(f, &bitmap.Pool{Records: n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for phrase, want := range map[string]int{"yew ash oak": 1, "yew oak elm": 0, "oak elm yew": 0, "yew ash oak elm": 1, "ash oak elm": n, "yew oak": 0} {
+		st := guard.NewSteps(t.Context())
+		clause := index.Clause(st, query.Clause{Words: strings.Fields(phrase)})
+		if got := plan.Evaluate(st, &bitmap.Pool{Records: n}, []plan.Term{{Condition: clause}}, nil).Len(); got != want {
+			t.Errorf("%q: %d records; want %d", phrase, got, want)
+		}
+	}
+}
+
 // TestPrefixPostings compares prefix searches in files with and without prefix postings, and checks that these are
 // used.
 func TestPrefixPostings(t *testing.T) {
