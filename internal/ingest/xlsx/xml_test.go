@@ -65,7 +65,7 @@ func TestReader_HostileXML(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: got error %v, want one with %q", c.name, err, c.want)
 		}
-		if used > 200<<20 {
+		if used > 300<<20 { // the race detector doubles it
 			t.Errorf("%s: a workbook of %d bytes allocates %d", c.name, len(b), used)
 		}
 	}
