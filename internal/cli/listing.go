@@ -39,7 +39,7 @@ running or not.`,
 
 func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string) error {
 	var e segment.Explanation
-	err := withListing(ctx, d, ref, rawQuery, func(view library.View, req *query.Request) (err error) {
+	err := withListing(ctx, d, ref, rawQuery, query.ParseOrdered, func(view library.View, req *query.Request) (err error) {
 		e, err = view.Explain(ctx, req)
 		return err
 	})
@@ -72,7 +72,9 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, rawQuer
 }
 
 // withListing opens a dataset in the version that a query names, or in the live one, parses the query and calls run with both.
-func withListing(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string, run func(library.View, *query.Request) error) error {
+func withListing(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string,
+	parse func(string, []herb.Field, herb.Order) (*query.Request, error), run func(library.View, *query.Request) error,
+) error {
 	version, rest, err := query.CutVersion(strings.TrimPrefix(rawQuery, "?"))
 	if err != nil {
 		return usage(err)
@@ -87,7 +89,7 @@ func withListing(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string
 		return err
 	}
 	defer view.Release()
-	req, err := query.ParseOrdered(rest, view.Fields, view.Order)
+	req, err := parse(rest, view.Fields, view.Order)
 	if err != nil {
 		return usage(err)
 	}
@@ -143,10 +145,7 @@ func exportFormat(format, file string) (export.Format, error) {
 }
 
 func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string, f export.Format, w io.Writer) error {
-	if err := query.RejectPagination(strings.TrimPrefix(rawQuery, "?")); err != nil {
-		return usage(err)
-	}
-	return withListing(ctx, d, ref, rawQuery, func(view library.View, req *query.Request) error {
+	return withListing(ctx, d, ref, rawQuery, query.ParseExport, func(view library.View, req *query.Request) error {
 		stream, err := view.Stream(ctx, req)
 		if err != nil {
 			return err

@@ -114,7 +114,7 @@ func TestDescriptor_parameters(t *testing.T) {
 		t.Errorf("with a key: %d", a.status)
 	}
 	a := s.get(t, "/api/v1/garden/catalog?_version=20240229T133000Z-abcdefghij")
-	if a.status != 400 || a.message(t) != `unknown parameter "_version"; valid parameters: none` {
+	if a.status != 400 || a.message(t) != `unknown parameter "_version"; valid parameters: api_key` {
 		t.Errorf("with a version: %d %s", a.status, a.body)
 	}
 }

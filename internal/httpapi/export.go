@@ -39,10 +39,7 @@ func (a *API) export(w *response, r *http.Request, format export.Format) (err er
 			raw = ps.Without(query.ParamPage, query.ParamPerPage).Encode()
 		}
 	}
-	req, err := query.ParseOrdered(raw, view.Fields, view.Order)
-	if err == nil {
-		err = query.RejectPagination(raw)
-	}
+	req, err := query.ParseExport(raw, view.Fields, view.Order)
 	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, format.MediaType())) {
 		return err
 	}

@@ -100,7 +100,7 @@ func TestExport_invalid(t *testing.T) {
 	}{
 		{catalogData + "?page=1", "", 400, `"page" is given, but an export has no pages`},
 		{catalogData + "?sort=price&per_page=100", "", 400, `leave "per_page" out`},
-		{catalogData + "?page=0", "", 400, "page is"},
+		{catalogData + "?page=0", "", 400, `leave "page" out`},
 		{catalogData + "?page=&per_page=", "", 200, ""},
 		{catalogData + "?sort=prize", "", 400, "did you mean"},
 		{catalogData + "?format=csv", "", 400, "format"},

@@ -70,7 +70,7 @@ func TestSearch_invalid(t *testing.T) {
 	for rawQuery, message := range map[string]string{
 		"":                                   `"search" is missing`,
 		"search=+":                           `"search" is missing`,
-		"search=a&page=2":                    `unknown parameter "page"; valid parameters: search`,
+		"search=a&page=2":                    `unknown parameter "page"; valid parameters: search, api_key`,
 		"search=a&search=b":                  `"search" is given more than once`,
 		"search=%zz":                         "",
 		"search=" + strings.Repeat("a+", 33): "32",

@@ -114,6 +114,9 @@ type Bucket struct {
 // HasRange reports whether facets of a type have a minimum, a maximum and a histogram.
 func HasRange(t herb.Type) bool { return t.IsScalar() && t != herb.TypeBoolean }
 
+// countScope says in messages which records facets and grids count.
+const countScope = " count all records that meet the filters and the search, in no order and without pages"
+
 // FacetParams returns the reserved parameters of facet requests.
 func FacetParams() []string {
 	return []string{
@@ -125,7 +128,7 @@ func FacetParams() []string {
 // ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 	f := &FacetRequest{Request: newRequest(fields), Top: DefaultTop, Buckets: DefaultBuckets, Scale: ScaleLinear}
-	if err := f.Request.parse(raw, "facets", FacetParams(), func(p Param) error { return f.setReserved(p, fields) }); err != nil {
+	if err := f.Request.parse(raw, "facets"+countScope, FacetParams(), func(p Param) error { return f.setReserved(p, fields) }); err != nil {
 		return nil, err
 	}
 	if len(f.Fields) == 0 {

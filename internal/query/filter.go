@@ -83,7 +83,8 @@ type filterParser struct {
 }
 
 func (fp *filterParser) add(p Param) error {
-	if p.Name == ParamFilter {
+	inFilter := p.Name == ParamFilter
+	if inFilter {
 		if p.Value == "" {
 			return nil
 		}
@@ -93,7 +94,7 @@ func (fp *filterParser) add(p Param) error {
 		}
 		p = expanded
 	}
-	field, op, err := fp.resolve(p.Name)
+	field, op, err := fp.resolve(p.Name, inFilter)
 	if err != nil {
 		return err
 	}
@@ -136,8 +137,8 @@ func (fp *filterParser) add(p Param) error {
 	return nil
 }
 
-// resolve returns the field and the operator of a parameter.
-func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
+// resolve returns the field and the operator of a parameter, or of a value of ParamFilter, which can only be a filter.
+func (fp *filterParser) resolve(param string, inFilter bool) (field int, op Op, err error) {
 	if field, op, ok := resolveFilter(param, fp.fields); ok {
 		use := fieldUse{allows: isFilterable, disallowed: "is not filterable", choices: "filterable fields"}
 		if op == OpMatch {
@@ -156,6 +157,10 @@ func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 			text.Suggestion(clip(string(written)), choices), strings.Join(choices, ", "))
 	}
 	choices := fieldNames(fp.fields, isFilterable)
+	if inFilter {
+		return 0, "", herb.Invalidf("unknown field %q in %q%s filterable fields: %s", clip(name), ParamFilter,
+			text.Suggestion(clip(name), choices), joinNames(choices))
+	}
 	return 0, "", herb.Invalidf("unknown parameter %q%s valid parameters: %s; filterable fields: %s", clip(param),
 		text.Suggestion(clip(name), slices.Concat(fp.reserved, choices)), strings.Join(fp.reserved, ", "), joinNames(choices))
 }

@@ -67,7 +67,7 @@ func GridParams() []string {
 func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
 	g := &GridRequest{Request: newRequest(fields), X: -1, Y: -1, Columns: DefaultGridColumns, Rows: DefaultGridRows}
 	bounds := ""
-	err := g.Request.parse(raw, "grids", GridParams(), func(p Param) (err error) {
+	err := g.Request.parse(raw, "grids"+countScope, GridParams(), func(p Param) (err error) {
 		switch p.Name {
 		case ParamX:
 			g.X, err = parseAxis(p, fields)

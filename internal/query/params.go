@@ -46,6 +46,7 @@ func ParseOnly(raw string, valid ...string) (Params, error) {
 	if err != nil {
 		return nil, err
 	}
+	valid = append(valid, ParamAPIKey)
 	for i, p := range ps {
 		switch {
 		case p.Name == ParamAPIKey:

@@ -92,11 +92,11 @@ func TestParse_version(t *testing.T) {
 	}
 }
 
-func TestRejectPagination(t *testing.T) {
+func TestParseExport(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ raw, parameter string }{
 		{"", ""},
-		{"sort=price&order=desc&search=a&category=page", ""},
+		{"sort=price&order=desc&search=a&title=page", ""},
 		{"page=&per_page=", ""},
 		{"page[eq]=3", ""},
 		{"page=1", "page"},
@@ -104,7 +104,7 @@ func TestRejectPagination(t *testing.T) {
 		{"p%61ge=2", "page"},
 		{"page=nonsense", "page"},
 	} {
-		err := query.RejectPagination(tt.raw)
+		_, err := query.ParseExport(tt.raw, catalog(), herb.Order{})
 		if tt.parameter == "" && err != nil {
 			t.Errorf("%q: %v", tt.raw, err)
 		}
@@ -112,7 +112,8 @@ func TestRejectPagination(t *testing.T) {
 			t.Errorf("%q: %v", tt.raw, err)
 		}
 	}
-	if err := query.RejectPagination("%zz"); herb.CodeOf(err) != herb.CodeInvalid {
-		t.Errorf("a malformed query: %v", err)
+	_, err := query.ParseExport("colour=red", catalog(), herb.Order{})
+	if want := `unknown parameter "colour"; valid parameters: sort, order, search,`; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("an unknown parameter: %v, want %q", err, want)
 	}
 }

@@ -10,9 +10,27 @@ import (
 
 // Parse parses a request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func Parse(raw string, fields []herb.Field) (*Request, error) {
+	return ParseOrdered(raw, fields, herb.Order{})
+}
+
+// ParseOrdered parses a request like Parse, for a dataset with a default order. The default order applies if the
+// request has neither a sort nor a search, which is ordered by relevance. The result equals that of a request with an
+// explicit sort.
+func ParseOrdered(raw string, fields []herb.Field, order herb.Order) (*Request, error) {
+	return parseRecords(raw, fields, order, Reserved(), "")
+}
+
+// ParseExport parses a request like ParseOrdered, for the complete result: parameters of pages are rejected.
+func ParseExport(raw string, fields []herb.Field, order herb.Order) (*Request, error) {
+	reserved := slices.DeleteFunc(Reserved(), func(name string) bool { return name == ParamPage || name == ParamPerPage })
+	return parseRecords(raw, fields, order, reserved, "an export has no pages: it is the whole result")
+}
+
+// parseRecords parses a request for records. reserved and scope are those of Request.parse.
+func parseRecords(raw string, fields []herb.Field, defaultOrder herb.Order, reserved []string, scope string) (*Request, error) {
 	r := newRequest(fields)
 	var sort, order string
-	err := r.parse(raw, "listings", Reserved(), func(p Param) (err error) {
+	err := r.parse(raw, scope, reserved, func(p Param) (err error) {
 		switch p.Name {
 		case ParamPage:
 			r.Page, err = parseWhole(p, 1, MaxPage, "a whole number from 1 to %d")
@@ -33,6 +51,9 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	if i := herb.FieldIndex(fields, defaultOrder.Field); len(r.Sort) == 0 && r.Search == nil && i >= 0 && fields[i].Sortable {
+		r.Sort = []SortField{{i, defaultOrder.Desc}}
+	}
 	return r, nil
 }
 
@@ -41,9 +62,9 @@ func newRequest(fields []herb.Field) *Request {
 }
 
 // parse parses the filters and the search of a request, and calls set for each of its other parameters that has a value. Only
-// filters and ParamField may be repeated. kind is the kind of request in messages, and reserved are its parameters; parameters
-// that only listings have are rejected.
-func (r *Request) parse(raw, kind string, reserved []string, set func(Param) error) error {
+// filters and ParamField may be repeated. reserved are the parameters of this kind of request; other parameters of listings are
+// rejected, and scope is the reason in the message.
+func (r *Request) parse(raw, scope string, reserved []string, set func(Param) error) error {
 	if err := checkLength(raw); err != nil {
 		return err
 	}
@@ -61,8 +82,7 @@ func (r *Request) parse(raw, kind string, reserved []string, set func(Param) err
 			err = filters.add(p)
 		case !own && p.Value == "":
 		case !own:
-			err = herb.Invalidf("%q is given, but %s count all records that meet the filters and the search, "+
-				"in no order and without pages; leave %q out", p.Name, kind, p.Name)
+			err = herb.Invalidf("%q is given, but %s; leave %q out", p.Name, scope, p.Name)
 		case slices.Contains(seen, p.Name):
 			err = givenTwice(p.Name)
 		default:
@@ -85,20 +105,6 @@ func (r *Request) parse(raw, kind string, reserved []string, set func(Param) err
 	}
 	r.Conditions = filters.conditions()
 	return nil
-}
-
-// ParseOrdered parses a request like Parse, for a dataset with a default order. The default order applies if the
-// request has neither a sort nor a search, which is ordered by relevance. The result equals that of a request with an
-// explicit sort.
-func ParseOrdered(raw string, fields []herb.Field, order herb.Order) (*Request, error) {
-	r, err := Parse(raw, fields)
-	if err != nil || len(r.Sort) > 0 || r.Search != nil || order.Field == "" {
-		return r, err
-	}
-	if i := herb.FieldIndex(fields, order.Field); i >= 0 && fields[i].Sortable {
-		r.Sort = []SortField{{i, order.Desc}}
-	}
-	return r, nil
 }
 
 // parseSort parses the values of ParamSort and ParamOrder. It returns nil if there is no sort.

@@ -109,21 +109,6 @@ type Stream struct {
 	Records iter.Seq2[[]byte, error]
 }
 
-// RejectPagination returns an error if a raw query contains pagination parameters, for endpoints that return the complete
-// result. As in a listing, an empty value counts as absent.
-func RejectPagination(raw string) error {
-	ps, err := ParseParams(raw)
-	if err != nil {
-		return err
-	}
-	for _, p := range ps {
-		if (p.Name == ParamPage || p.Name == ParamPerPage) && p.Value != "" {
-			return herb.Invalidf("%q is given, but an export has no pages: it is the whole result; leave %q out", p.Name, p.Name)
-		}
-	}
-	return nil
-}
-
 // Source evaluates queries on one dataset.
 type Source interface {
 	List(ctx context.Context, r *Request) (Page, error)
