@@ -237,7 +237,7 @@ func rejectionMessage(status int, reason string) string {
 		return "unsupported Expect header; send 100-continue or none"
 	}
 	if reason == "" {
-		reason = "cannot be parsed"
+		reason = "the request line or a header cannot be parsed"
 	}
-	return "malformed request: " + reason + "; send HTTP/1.1"
+	return "malformed request: " + reason + "; send HTTP/1.1 with a percent-encoded URL"
 }

@@ -34,14 +34,14 @@ func (a *API) record(w *response, r *http.Request) error {
 		return err
 	}
 	req, err := query.Parse(listing.With(params...).Encode(), view.Fields)
-	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) {
+	if err != nil {
 		return err
 	}
 	page, err := view.List(r.Context(), req)
 	if err == nil && page.Total == 0 {
 		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q", view.Ref, shown)
 	}
-	if err != nil {
+	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) { // If-None-Match: * needs a record
 		return err
 	}
 	records, err := req.SelectRecords(page.Records[:1])
@@ -60,8 +60,8 @@ func keyFilter(path string, d herb.Dataset) (filter query.Params, err error) {
 	}
 	segments := strings.Split(path, "/")[strings.Count(recordPattern, "/"):]
 	if len(segments) != len(d.PrimaryKey) {
-		return nil, herb.Errorf(herb.CodeNotFound, "the key has %d values; the primary key of %s is %s",
-			len(segments), d.Ref, strings.Join(d.PrimaryKey, "/"))
+		return nil, herb.Errorf(herb.CodeNotFound, "the key has %s; the primary key of %s is %s",
+			herb.Plural(len(segments), "value", "values"), d.Ref, strings.Join(d.PrimaryKey, "/"))
 	}
 	for i, s := range segments {
 		value, err := url.PathUnescape(s)

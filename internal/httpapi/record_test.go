@@ -34,9 +34,10 @@ func TestRecord(t *testing.T) {
 		{"/api/v1/shop/stock/data/%C3%A9/1?_fields=note,code", 200, `{"note":"","code":"1"}`},
 		{"/api/v1/shop/stock/data/e/1", 404, `shop/stock has no record with the key "e/1"`},
 		{"/api/v1/shop/stock/data/a/b/1", 404, "the key has 3 values; the primary key of shop/stock is site/code"},
+		{"/api/v1/shop/stock/data/a", 404, "the key has 1 value; the primary key of shop/stock is site/code"},
 		{"/api/v1/shop/stock/data/x/y", 404, `shop/stock has no record with the key "x/y": code is a number field and "y" is not a number`},
 		{"/api/v1/shop/hidden/data/x", 404, `shop/hidden has no record with the key "x": field "note" is not filterable`},
-		{"/api/v1/shop/stock/data/x/1?page=1", 400, `unknown parameter "page"; valid parameters: _fields, _version`},
+		{"/api/v1/shop/stock/data/x/1?page=1", 400, `unknown parameter "page"; valid parameters: _fields, _version, api_key`},
 		{"/api/v1/shop/stock/data/x/1?_fields=cod", 400, `did you mean "code"?`},
 		{"/api/v1/garden/catalog/data/", 404, `did you mean "/api/v1/garden/catalog/data"?`},
 		{"/api/v1/garden/catalog/data/1", 404, "garden/catalog has no primary key"},
@@ -55,6 +56,9 @@ func TestRecord(t *testing.T) {
 	}
 	if again := s.get(t, tests[0].path, "If-None-Match: "+first.header.Get("ETag")); again.status != 304 {
 		t.Errorf("If-None-Match gives %d", again.status)
+	}
+	if missing := s.get(t, "/api/v1/shop/stock/data/e/1", "If-None-Match: *"); missing.status != 404 {
+		t.Errorf("If-None-Match: * for a missing record gives %d", missing.status)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -215,8 +216,10 @@ func readBody(w *response, r *http.Request, limit int64) (body []byte, err error
 		body, err = io.ReadAll(io.LimitReader(r.Body, limit+1))
 	}
 	switch {
-	case err != nil:
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = herb.Wrap(herb.CodeInvalid, err, "the body was not received within %s; send it again", bodyTimeout)
+	case err != nil:
+		err = herb.Wrap(herb.CodeInvalid, err, "the body ends early or its chunks are malformed; send all of it")
 	case max(r.ContentLength, int64(len(body))) > limit:
 		err = herb.Invalidf("the body exceeds %d bytes", limit)
 	default:
