@@ -43,12 +43,17 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 	if t.In == nil {
 		t.In = strings.NewReader("")
 	}
+	out := &resultWriter{Writer: t.Out}
+	t.Out = out
 	r := &runner{Terminal: t}
 	root := newRoot(r)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if r.removeInput != nil {
 		err = errors.Join(err, r.removeInput())
+	}
+	if err == nil {
+		err = out.err
 	}
 	if err == nil {
 		return 0

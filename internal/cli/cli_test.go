@@ -221,6 +221,28 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
+// TestRun_lostOutput checks that a command fails if its results cannot be written.
+func TestRun_lostOutput(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := filepath.Join(t.TempDir(), "prices.csv")
+	if err := os.WriteFile(file, []byte("a,b\n1,2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	closed, err := os.Open(os.DevNull) // for reading only
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed.Close()
+	for _, args := range [][]string{{"publish", file, "--as", "shop/prices"}, {"--help"}, {"version"}} {
+		var errOut bytes.Buffer
+		code := cli.Run(t.Context(), args, cli.Terminal{Out: closed, Err: &errOut, Env: e.lookup})
+		if code != 1 || !strings.Contains(errOut.String(), "write "+os.DevNull) {
+			t.Errorf("%s: exit code %d, %s", args[0], code, errOut.String())
+		}
+	}
+}
+
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	out := newEnvironment(t).must(t, "version")

@@ -21,6 +21,28 @@ import (
 	"herbarium/internal/telemetry"
 )
 
+// resultWriter writes to standard output and records the first error: a command whose results are lost fails.
+type resultWriter struct {
+	io.Writer
+	err error
+}
+
+func (w *resultWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// Fd returns the descriptor of a file, or an invalid one, so that a terminal is recognized.
+func (w *resultWriter) Fd() uintptr {
+	if f, ok := w.Writer.(*os.File); ok {
+		return f.Fd()
+	}
+	return ^uintptr(0)
+}
+
 // jsonFlag adds the flag --json. more completes its description.
 func (r *runner) jsonFlag(cmd *cobra.Command, more string) *cobra.Command {
 	cmd.Flags().BoolVar(&r.asJSON, "json", false, "print JSON"+more)

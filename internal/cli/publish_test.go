@@ -234,6 +234,7 @@ func TestPublish_input(t *testing.T) {
 		{"no name", "a\n", []string{"publish", "-"}, 2, "set one with --as namespace/dataset"},
 		{"and a file", "a\n", []string{"publish", "-", "x.csv", "--as", "s/two"}, 2, "expected one file"},
 		{"an unknown format", "a\n", []string{"publish", "-", "--as", "s/x", "--format", "xml"}, 2, `unknown format "xml"; valid formats: csv, `},
+		{"an unknown encoding", "a\n", []string{"publish", "-", "--as", "s/x", "--encoding", "klingon"}, 2, `unknown encoding "klingon"; `},
 		{"the name of the plants", "a\n", []string{"publish", "-", "--as", "store/plants"}, 1, "store/plants is reserved"},
 		{"described", "a|b\n1|2\n", []string{"describe", "-"}, 0, `"path": "records.csv"`},
 		{"described under a name", "[{\"a\":1}]", []string{"describe", "-", "--as", "shop/prices"}, 0, "save the described data next to it as prices.json"},

@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
@@ -35,6 +36,11 @@ func (f *readFlags) add(cmd *cobra.Command) {
 func (f readFlags) options() (format string, o rows.Options, err error) {
 	if f.format != "" {
 		if format, err = source.ParseFormat(ingest.Formats(), f.format); err != nil {
+			return "", o, usage(err)
+		}
+	}
+	if f.encoding != "" {
+		if err = charset.CheckEncoding(f.encoding); err != nil {
 			return "", o, usage(err)
 		}
 	}

@@ -4,7 +4,6 @@ package telemetry
 import (
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
@@ -52,6 +51,6 @@ func ParseLevel(s string) (slog.Level, error) {
 
 // IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -109,6 +109,12 @@ func label(name string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 }
 
+// CheckEncoding returns an error if the name of an encoding is unknown.
+func CheckEncoding(name string) error {
+	_, err := newDecoder(name)
+	return err
+}
+
 // newDecoder returns a strict decoder of an encoding, by its name in web standards or a common alias.
 func newDecoder(name string) (transform.Transformer, error) {
 	aliases := map[string]string{
