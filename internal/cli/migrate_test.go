@@ -83,7 +83,7 @@ func TestBackupAndRestore(t *testing.T) {
 		e.prints(t, "backed up 0 plants, 1 key, ", "backup", backup)
 		e.prints(t, "the backup is complete: 0 plants, 1 key, ", "restore", "--check", backup)
 		to := filepath.Join(t.TempDir(), "data")
-		e.prints(t, "restored 0 plants, 1 key, ", "restore", backup, "--data", to)
+		e.prints(t, "new: 0 plants, 1 key, 1 file, ", "restore", backup, "--data", to)
 		e.must(t, "migrate", "--check", "--from", from, "--to", to)
 		code, _, errOut := e.run(t, "restore", backup, "--data", to)
 		if code != 3 || !strings.Contains(errOut, "has data; restore into another folder, or replace it with --replace") {

@@ -110,10 +110,13 @@ func TestCheckFolder(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	must(t, os.WriteFile(file, nil, 0o600))
 	good, open, other := folder("good", 0o700, store.DatabaseFile), folder("open", 0o750, store.DatabaseFile), folder("other", 0o700)
+	unreadable := folder("unreadable", 0o700)
+	must(t, os.Symlink(store.DatabaseFile, filepath.Join(unreadable, store.DatabaseFile))) // a link to itself
 	runCases(t, func(d *doctor) { d.checkFolder(t.Context()) }, map[string]testCase{
 		"good":         {in(good), []string{"ok " + good + " exists, is private and can be written"}},
 		"open":         {in(open), []string{"warn " + open + " has mode 0750: other users of the machine can access it"}},
 		"other":        {in(other), []string{"fail " + other + " is not a data folder"}},
+		"unreadable":   {in(unreadable), []string{"fail cannot read it: stat " + unreadable + "/herbarium.db: too many levels of symbolic links"}},
 		"a file":       {in(file), []string{"fail " + file + " is not a folder"}},
 		"missing":      {in(dir + "/no"), []string{"fail " + dir + "/no does not exist"}},
 		"below a file": {in(file + "/x"), []string{"fail stat " + file + "/x: not a directory"}},

@@ -80,6 +80,7 @@ func restoreFolder(ctx context.Context, path string, stdin io.Reader, data strin
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
 	r, err = restoreInto(ctx, path, stdin, Place{Folder: staging}, staging, o)
+	r.NewFiles = r.Versions // also those that were unpacked in place
 	if err == nil {
 		err = sqlite.Quiesce(ctx, filepath.Join(staging, store.DatabaseFile))
 	}
