@@ -254,6 +254,9 @@ func TestBrowser_states(t *testing.T) {
 			t.Errorf("%s does not say %q: %s", tt.path, tt.want, got)
 		}
 	}
+	if got := words(one(t, s.page(t, catalog+"?page=99", 200), tag("nav", "pages"))); strings.Contains(got, "–") {
+		t.Errorf("the pages of a page past the end: %s", got)
+	}
 	// Each filter can be removed.
 	empty := one(t, s.page(t, catalog+"?category=zzz&tags=wet", 200), tag("div", "empty-state"))
 	if n := len(all(empty, tag("a", "button"))); n != 2 {

@@ -74,6 +74,10 @@ func TestPhone(t *testing.T) {
 	}
 	b.visit(catalog)
 	b.settled()
+	if w := eval[int](b, `(document.querySelector("#pages summary").firstChild.data = "99,999,951–100,000,000 of 100,000,000",
+		document.documentElement.scrollWidth)`); w > 360 {
+		t.Errorf("the last page of a large dataset is %d wide", w)
+	}
 	before := len(b.requested(catalog))
 	b.click(".sheet-open")
 	b.until("location.hash === '#filters' && document.getElementById('add-filter').checkVisibility()")
