@@ -23,6 +23,7 @@ func TestLoadConfig_emptyValue(t *testing.T) {
 		"blobs:\npublic_url:\n": "",
 		"log:\nkeep: 3\n":       `unknown key "log"`,
 		"addr:\n":               `addr is "": write host:port`,
+		"addr: ':99999'\n":      `addr is ":99999": write host:port`,
 	} {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)

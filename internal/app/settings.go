@@ -185,7 +185,11 @@ func databaseAddress(s string) error {
 }
 
 func hostPort(s string) error {
-	if _, _, err := net.SplitHostPort(s); err != nil {
+	_, port, err := net.SplitHostPort(s)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
 		return errors.New("write host:port, such as 127.0.0.1:8080 or :8080")
 	}
 	return nil

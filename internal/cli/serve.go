@@ -109,7 +109,12 @@ func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, to
 	if more := total - len(datasets); more > 0 {
 		fmt.Fprintf(&b, "  %s\n    curl '%s/api/v1'\n", herb.Plural(more, "more dataset", "more datasets"), base)
 	}
-	fmt.Fprintf(&b, "\nCreate a plant\n  curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
+	data := ""
+	if c.Origins["data"] == "--data" {
+		data = " --data '" + c.Data + "'"
+	}
+	fmt.Fprintf(&b, "\nCreate a plant\n  TOKEN=$(herbarium keys create --name me --scope plants:write%s)\n", data)
+	fmt.Fprintf(&b, "  curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
 	writeSkipped(&b, found)
 	fmt.Fprintln(&b)
 	fmt.Fprint(r.Out, b.String())

@@ -42,7 +42,8 @@ func TestServe(t *testing.T) {
 		t.Error("no lavender in the garden")
 	}
 	for _, want := range []string{"Pages    " + s.url + "/\n", "API      " + s.url + "/api/v1\n", "Docs     " + s.url + "/docs",
-		"Skipped files\n  ", "photo.png", e["HERBARIUM_DATA"], "curl '" + s.url + "/api/v1/garden/catalog/data'", "/api/v1/store/plants/data", "/openapi.json"} {
+		"Skipped files\n  ", "photo.png", e["HERBARIUM_DATA"], "curl '" + s.url + "/api/v1/garden/catalog/data'", "/api/v1/store/plants/data", "/openapi.json",
+		"TOKEN=$(herbarium keys create --name me --scope plants:write"} {
 		if !strings.Contains(s.out.String(), want) {
 			t.Errorf("the banner does not contain %s:\n%s", want, s.out)
 		}

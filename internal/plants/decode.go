@@ -198,7 +198,7 @@ func readValue(d *json.Decoder, start json.Token) (members map[string]any, err e
 		value, err := d.Token()
 		if name, _ := value.(string); start == json.Delim('{') && err == nil {
 			if _, duplicate := members[name]; duplicate {
-				return nil, herb.Invalidf("duplicate member %q", herb.Clip(name, maxShown))
+				return nil, herb.Invalidf("duplicate member %q; give it once", herb.Clip(name, maxShown))
 			}
 			value, err = d.Token()
 			members[name] = value
