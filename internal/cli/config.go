@@ -32,9 +32,7 @@ or the default, in this order of precedence. Secrets are not shown.`,
 				Origin string `json:"origin"`
 			}
 			for _, s := range c.Settings() {
-				if err := writeJSON(r.Out, setting{s.Key, s.Value(), c.Origins[s.Key]}); err != nil {
-					return err
-				}
+				_ = writeJSON(r.Out, setting{s.Key, s.Value(), c.Origins[s.Key]})
 			}
 			return writeJSON(r.Out, setting{"token", c.Token.String(), app.TokenEnv})
 		},

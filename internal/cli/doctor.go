@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -42,7 +41,6 @@ that.`,
 func (r *runner) doctor(ctx context.Context, c app.Config) error {
 	counts := map[doctor.Status]int{}
 	color := map[doctor.Status]string{doctor.OK: green, doctor.Warn: yellow, doctor.Fail: red}
-	var failed error
 	doctor.Run(ctx, c, Version(), func(f doctor.Result) {
 		counts[f.Status]++
 		line := f.Detail
@@ -50,13 +48,10 @@ func (r *runner) doctor(ctx context.Context, c app.Config) error {
 			line += "; to do: " + f.Remedy
 		}
 		status := r.paint(color[f.Status], fmt.Sprintf("%-4s", f.Status))
-		failed = cmp.Or(failed, r.print(f, "%s %-16s %s", status, f.Check, printable(line)))
+		_ = r.print(f, "%s %-16s %s", status, f.Check, printable(line))
 	})
-	if failed != nil || ctx.Err() != nil {
-		return cmp.Or(failed, ctx.Err())
-	}
-	if n := counts[doctor.Fail]; n > 0 {
+	if n := counts[doctor.Fail]; n > 0 && ctx.Err() == nil {
 		return fmt.Errorf("%s failed", herb.Plural(n, "check", "checks"))
 	}
-	return nil
+	return ctx.Err()
 }

@@ -21,7 +21,7 @@ import (
 	"herbarium/internal/telemetry"
 )
 
-// resultWriter writes to standard output and records the first error: a command whose results are lost fails.
+// resultWriter writes to standard output and records the first error: Run fails if results are lost, so commands may ignore it.
 type resultWriter struct {
 	io.Writer
 	err error
@@ -66,9 +66,7 @@ func printList[T, V any](r *runner, items []T, value func(T) V, header string, r
 		return writeTable(r.Out, header, items, row)
 	}
 	for _, item := range items {
-		if err := writeJSON(r.Out, value(item)); err != nil {
-			return err
-		}
+		_ = writeJSON(r.Out, value(item))
 	}
 	return nil
 }

@@ -168,9 +168,7 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 		} else if p.Unchanged {
 			unchanged++
 		}
-		if printErr := r.printResult(s.Ref, p, err, opts); printErr != nil {
-			return printErr
-		}
+		r.printResult(s.Ref, p, err, opts)
 	}
 	verb, outcome := "published", "not published"
 	if opts.Check {
@@ -190,22 +188,21 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 	return err
 }
 
-func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts publishOptions) error {
+func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts publishOptions) {
 	if failure != nil {
 		defer fmt.Fprintf(r.Err, "herbarium: %s: %v\n", ref, failure)
 	}
 	if r.asJSON {
-		return writeJSON(r.Out, newPublishedJSON(ref, p, failure, opts))
+		_ = writeJSON(r.Out, newPublishedJSON(ref, p, failure, opts))
+		return
 	}
 	if failure != nil && !(opts.Check && p.Dataset.Report != nil) {
-		return nil
+		return
 	}
 	fmt.Fprintln(r.Out, summarize(p))
 	full := opts.report || opts.Check
 	if full && p.Dataset.Report != nil {
-		if err := writeReport(r.Out, p.Dataset); err != nil {
-			return err
-		}
+		writeReport(r.Out, p.Dataset)
 	}
 	if opts.Check && !p.Unchanged {
 		fmt.Fprintln(r.Out)
@@ -217,7 +214,6 @@ func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts
 	case !p.Unchanged:
 		writeNotes(r.Err, firstOf(notes, 10, "; --report shows them"))
 	}
-	return nil
 }
 
 // publishedJSON is the output of a publish with --json.

@@ -14,7 +14,7 @@ import (
 )
 
 // writeReport writes the import report of a dataset as text.
-func writeReport(w io.Writer, d herb.Dataset) error {
+func writeReport(w io.Writer, d herb.Dataset) {
 	rep := d.Report
 	fmt.Fprintf(w, "  source: %s; %s rows", cmp.Or(rep.Format, "unknown"), herb.Count(rep.Rows))
 	if rep.Excluded > 0 {
@@ -32,7 +32,7 @@ func writeReport(w io.Writer, d herb.Dataset) error {
 		fmt.Fprintf(w, "  hidden columns: %s\n", printable(strings.Join(rep.Hidden, ", ")))
 	}
 	fmt.Fprintln(w)
-	return writeTable(w, "  FIELD\tFILLED\tEMPTY\tDISTINCT\tMIN\tMAX\tLENGTH\tTYPE AND EVIDENCE", rep.Columns, func(c herb.ColumnReport) []any {
+	_ = writeTable(w, "  FIELD\tFILLED\tEMPTY\tDISTINCT\tMIN\tMAX\tLENGTH\tTYPE AND EVIDENCE", rep.Columns, func(c herb.ColumnReport) []any {
 		name := "  " + printable(c.Field)
 		if c.Column != "" && c.Column != c.Field {
 			name += " (" + printable(c.Column) + ")"

@@ -51,8 +51,7 @@ message that names the damaged section.`,
 		if err := s.Verify(); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(r.Out, "intact: %s, %s bytes\n", herb.Plural(s.Len(), "record", "records"), herb.Count(int(s.Stat().Bytes)))
-		return err
+		return r.print(nil, "intact: %s, %s bytes", herb.Plural(s.Len(), "record", "records"), herb.Count(int(s.Stat().Bytes)))
 	})
 }
 

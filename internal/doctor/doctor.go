@@ -174,16 +174,15 @@ func (d *doctor) checkFolder(context.Context) {
 		d.fail("set --data to the folder of the server", "%s is not a folder", folder)
 		return
 	}
-	const fixRights = "run the command as the user of the server, or fix owner and permissions"
-	switch exists, err := d.Config.HasData(); {
-	case err != nil:
-		d.fail(fixRights, "cannot read it: %v", err)
-		return
-	case !exists:
+	exists, err := d.Config.HasData()
+	if err == nil && !exists {
 		d.fail(app.NoDataRemedy, "%s is not a data folder", folder)
 		return
 	}
-	probe, err := os.CreateTemp(folder, "doctor-*.tmp")
+	var probe *os.File
+	if err == nil {
+		probe, err = os.CreateTemp(folder, "doctor-*.tmp")
+	}
 	if err == nil {
 		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
 	}
@@ -191,7 +190,7 @@ func (d *doctor) checkFolder(context.Context) {
 	mode := info.Mode().Perm()
 	switch {
 	case err != nil:
-		d.fail(fixRights, "cannot write to it: %v", err)
+		d.fail("run the command as the user of the server, or fix owner and permissions", "cannot access it: %v", err)
 	case known && uid != os.Geteuid():
 		d.warn("run commands as the user of the server",
 			"%s belongs to user %d and this command runs as %d: files that it creates may not be readable for the server", folder, uid, os.Geteuid())

@@ -116,7 +116,7 @@ func TestCheckFolder(t *testing.T) {
 		"good":         {in(good), []string{"ok " + good + " exists, is private and can be written"}},
 		"open":         {in(open), []string{"warn " + open + " has mode 0750: other users of the machine can access it"}},
 		"other":        {in(other), []string{"fail " + other + " is not a data folder"}},
-		"unreadable":   {in(unreadable), []string{"fail cannot read it: stat " + unreadable + "/herbarium.db: too many levels of symbolic links"}},
+		"unreadable":   {in(unreadable), []string{"fail cannot access it: stat " + unreadable + "/herbarium.db: too many levels of symbolic links"}},
 		"a file":       {in(file), []string{"fail " + file + " is not a folder"}},
 		"missing":      {in(dir + "/no"), []string{"fail " + dir + "/no does not exist"}},
 		"below a file": {in(file + "/x"), []string{"fail stat " + file + "/x: not a directory"}},
