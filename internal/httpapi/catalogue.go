@@ -28,7 +28,7 @@ type summary struct {
 type links struct {
 	Self    string `json:"self"`
 	Data    string `json:"data"`
-	OpenAPI string `json:"openapi"`
+	OpenAPI string `json:"openapi,omitempty"`
 }
 
 // descriptor is the full description of a dataset: the summary, its fields and the details of its version.
@@ -150,21 +150,12 @@ func (a *API) summarize(d herb.Dataset) summary {
 
 const searchPattern = "/api/v1/search"
 
-// searchResult is the body of a search across datasets.
-type searchResult struct {
-	Datasets []searchMatch `json:"datasets"`
-	Meta     searchMeta    `json:"meta"`
-}
-
 // searchMatch is a dataset with matching records.
 type searchMatch struct {
 	herb.Ref
 	Title string `json:"title,omitempty"`
 	Total int    `json:"total"` // matching records
-	Links struct {
-		Self string `json:"self"`
-		Data string `json:"data"` // lists the matching records
-	} `json:"links"`
+	Links links  `json:"links"` // Data lists the matching records
 }
 
 type searchMeta struct {
@@ -189,20 +180,18 @@ func (a *API) search(w *response, r *http.Request) error {
 	if principal.ID != "" {
 		access = herb.AccessKey
 	}
-	found, err := library.SearchRecords(r.Context(), a.opts.Library, search, library.SearchOptions{Budget: a.opts.SearchBudget, MayRead: principal.MayRead})
+	found, err := library.SearchRecords(r.Context(), a.opts.Library, search, principal.MayRead, a.opts.SearchBudget)
 	if err != nil {
 		return err
 	}
-	body := searchResult{
-		Datasets: make([]searchMatch, len(found.Datasets)),
-		Meta:     searchMeta{Total: found.Total, Datasets: len(found.Datasets), Searched: found.Searched, Partial: found.Partial},
-	}
+	body := struct {
+		Datasets []searchMatch `json:"datasets"`
+		Meta     searchMeta    `json:"meta"`
+	}{make([]searchMatch, len(found.Datasets)), searchMeta{found.Total, len(found.Datasets), found.Searched, found.Partial}}
 	matching := "?" + query.Params{{Name: query.ParamSearch, Value: search}}.Encode()
 	for i, d := range found.Datasets {
-		m := &body.Datasets[i]
-		m.Ref, m.Title, m.Total = d.Ref, d.Title, d.Total
-		m.Links.Self = a.base + "/api/v1/" + d.Ref.String()
-		m.Links.Data = m.Links.Self + "/data" + matching
+		self := a.base + "/api/v1/" + d.Ref.String()
+		body.Datasets[i] = searchMatch{d.Ref, d.Title, d.Total, links{Self: self, Data: self + "/data" + matching}}
 	}
 	return a.sendDescription(w, r, body, access)
 }

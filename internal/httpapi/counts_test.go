@@ -75,7 +75,7 @@ func TestFacets_invalid(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	s.checkRejections(t, []rejection{
-		{"no field", facetsPath, 400, `no "field" is given; name the fields to count the values of, as in field=id; filterable`},
+		{"no field", facetsPath, 400, `no "field" is given; name each field to count the values of, as in field=<name>; filterable`},
 		{"unknown field", facetsPath + "?field=categry", 400, `unknown field "categry"; did you mean "category"?`},
 		{"not filterable", "/api/v1/odd/a-b.c/facets?field=quo%22te%3C", 400, "is not filterable"},
 		{"page", facetsPath + "?field=id&page=2", 400, `"page" is given`},

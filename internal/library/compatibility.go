@@ -26,7 +26,7 @@ const (
 	OrderChanged      ChangeKind = "order_changed"
 	RecordsChanged    ChangeKind = "records_changed"
 	KeyNotUnique      ChangeKind = "primary_key_not_unique"
-	ExpectationFailed ChangeKind = "golden_failed"
+	ExpectationFailed ChangeKind = "expectation_failed"
 )
 
 // Change is a difference that consumers of a dataset may notice when a version goes live.

@@ -22,15 +22,6 @@ const searchBudget = time.Second
 // datasets, all are opened.
 const searchBatch = 200
 
-// SearchOptions configures a search across datasets.
-type SearchOptions struct {
-	MayRead func(herb.Ref) bool // permits datasets that require a key; nil permits none
-	Budget  time.Duration       // 0 means one second
-}
-
-// mayRead reports whether a dataset that requires a key is permitted.
-func (o SearchOptions) mayRead(ref herb.Ref) bool { return o.MayRead != nil && o.MayRead(ref) }
-
 // RecordSource provides the datasets for SearchRecords.
 type RecordSource interface {
 	// Live returns the live versions of all datasets, ordered by ref.
@@ -58,9 +49,9 @@ type DatasetMatch struct {
 	Total int
 }
 
-// SearchRecords counts the records that match a search in each dataset that is open or permitted, the most recently published
-// first, and as many as it can within its budget of time.
-func SearchRecords(ctx context.Context, source RecordSource, search string, opts SearchOptions) (RecordMatches, error) {
+// SearchRecords counts the records that match a search in each dataset that is open or that mayRead permits, the most recently
+// published first, and as many as it can within its budget of time, which is one second if it is 0.
+func SearchRecords(ctx context.Context, source RecordSource, search string, mayRead func(herb.Ref) bool, budget time.Duration) (RecordMatches, error) {
 	var found RecordMatches
 	rawQuery := query.Params{{Name: query.ParamSearch, Value: search}, {Name: query.ParamPerPage, Value: "1"}}.Encode()
 	req, err := query.Parse(rawQuery, nil)
@@ -72,7 +63,7 @@ func SearchRecords(ctx context.Context, source RecordSource, search string, opts
 		return found, err
 	}
 	slices.SortStableFunc(live, func(a, b herb.LiveVersion) int { return b.Published.Compare(a.Published) })
-	limited, cancel := context.WithTimeout(ctx, cmp.Or(opts.Budget, searchBudget))
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(budget, searchBudget))
 	defer cancel()
 	check := len(live) > searchBatch
 	if check {
@@ -84,7 +75,7 @@ func SearchRecords(ctx context.Context, source RecordSource, search string, opts
 			return found, err
 		}
 		hidden := newSet(protected)
-		live = slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return hidden[v.Ref] && !opts.mayRead(v.Ref) })
+		live = slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return hidden[v.Ref] && !mayRead(v.Ref) })
 	}
 	for batch := range slices.Chunk(live, searchBatch) {
 		if check {
@@ -94,7 +85,7 @@ func SearchRecords(ctx context.Context, source RecordSource, search string, opts
 			if err != nil || limited.Err() != nil {
 				break
 			}
-			err = found.searchDataset(limited, source, v.Ref, rawQuery, opts)
+			err = found.searchDataset(limited, source, v.Ref, rawQuery, mayRead)
 			switch herb.CodeOf(err) {
 			case herb.CodeUnavailable:
 				found.Partial, err = true, nil
@@ -148,13 +139,13 @@ func (l *Library) MayMatch(v herb.LiveVersion, s *query.Search) bool {
 }
 
 // searchDataset adds the matching records of a dataset, unless it requires a key that the reader lacks.
-func (m *RecordMatches) searchDataset(ctx context.Context, source RecordSource, ref herb.Ref, rawQuery string, opts SearchOptions) error {
+func (m *RecordMatches) searchDataset(ctx context.Context, source RecordSource, ref herb.Ref, rawQuery string, mayRead func(herb.Ref) bool) error {
 	v, err := source.Acquire(ctx, ref)
 	if err != nil {
 		return err
 	}
 	defer v.Release()
-	if v.Access == herb.AccessKey && !opts.mayRead(ref) {
+	if v.Access == herb.AccessKey && !mayRead(ref) {
 		return nil
 	}
 	req, err := query.Parse(rawQuery, v.Fields)

@@ -159,7 +159,7 @@ func TestSearchRecords(t *testing.T) {
 	} {
 		checked := 0
 		found, err := library.SearchRecords(ctx, admittedDatasets{numberedDatasets(tt.datasets), lanes, &checked, t}, tt.search,
-			library.SearchOptions{Budget: tt.budget})
+			nil, tt.budget)
 		if err != nil || found.Total != tt.total || found.Searched != tt.searched || len(found.Datasets) != tt.total || found.Partial != tt.partial {
 			t.Errorf("%q in %d datasets: %d records in %d of %d, partial %t, %v",
 				tt.search, tt.datasets, found.Total, len(found.Datasets), found.Searched, found.Partial, err)
@@ -171,7 +171,7 @@ func TestSearchRecords(t *testing.T) {
 	if _, err := lanes.Acquire(ctx, admission.Expensive); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := library.SearchRecords(ctx, numberedDatasets(250), "common", library.SearchOptions{}); herb.CodeOf(err) != herb.CodeUnavailable {
+	if _, err := library.SearchRecords(ctx, numberedDatasets(250), "common", nil, 0); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("a search that is not admitted: %v", err)
 	}
 }
@@ -263,9 +263,7 @@ func TestSearchRecords_protected(t *testing.T) {
 			{"odd", false, 120, 240}, {"odd", true, 125, 250}, {"d3", false, 0, 240}, {"d3", true, 1, 250}, {"none", false, 0, 240},
 		} {
 			source := protectedDatasets{250, 10, down}
-			found, err := library.SearchRecords(t.Context(), source, tt.search, library.SearchOptions{
-				Budget: time.Hour, MayRead: func(herb.Ref) bool { return tt.mayRead },
-			})
+			found, err := library.SearchRecords(t.Context(), source, tt.search, func(herb.Ref) bool { return tt.mayRead }, time.Hour)
 			if err != nil || found.Total != tt.total || found.Searched != tt.searched || found.Partial {
 				t.Errorf("%s: %q, %t: %d records in %d datasets, partial %t, %v", name, tt.search, tt.mayRead, found.Total, found.Searched, found.Partial, err)
 			}

@@ -132,18 +132,10 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 		return nil, err
 	}
 	if len(f.Fields) == 0 {
-		return nil, herb.Invalidf("no %q is given; name the fields to count the values of, as in field=%s; "+
-			"filterable fields: %s", ParamField, exampleField(fields), joinNames(fieldNames(fields, isFilterable)))
+		return nil, herb.Invalidf("no %q is given; name each field to count the values of, as in field=<name>; filterable fields: %s",
+			ParamField, joinNames(fieldNames(fields, isFilterable)))
 	}
 	return f, nil
-}
-
-// exampleField returns the name of a filterable field for use in a message.
-func exampleField(fields []herb.Field) string {
-	if i := slices.IndexFunc(fields, isFilterable); i >= 0 {
-		return fields[i].Name
-	}
-	return "category"
 }
 
 func isFilterable(f herb.Field) bool { return f.Filterable }

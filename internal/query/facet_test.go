@@ -58,8 +58,8 @@ func TestParseFacets_invalid(t *testing.T) {
 		fields []herb.Field
 		want   string
 	}{
-		{"", catalog(), `no "field" is given; name the fields to count the values of, as in field=id; filterable fields: ` + filterableNames},
-		{"field=", nil, `no "field" is given; name the fields to count the values of, as in field=category; filterable fields: none`},
+		{"", catalog(), `no "field" is given; name each field to count the values of, as in field=<name>; filterable fields: ` + filterableNames},
+		{"field=", nil, `no "field" is given; name each field to count the values of, as in field=<name>; filterable fields: none`},
 		{"field=titel", catalog(), `unknown field "titel"; did you mean "title"? filterable fields: ` + filterableNames},
 		{"field=notes", catalog(), `field "notes" is not filterable, so its values are not counted; filterable fields: ` + filterableNames},
 		{"field=id&field=id", catalog(), `field "id" is given more than once; give it once`},

@@ -163,7 +163,7 @@ func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
 	if strings.Count(search, `"`)%2 == 0 && (unicode.IsLetter(last) || unicode.IsNumber(last) || unicode.IsMark(last)) {
 		search += "*"
 	}
-	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, library.SearchOptions{MayRead: p.principal(r).MayRead, Budget: p.opts.SearchBudget})
+	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, p.principal(r).MayRead, p.opts.SearchBudget)
 	if herb.CodeOf(err) == herb.CodeInvalid { // the names of datasets are still searched
 		return nil
 	}

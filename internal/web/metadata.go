@@ -59,7 +59,6 @@ func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/ld+json")
 	h.Set("Cache-Control", "no-cache")
-	h.Set("Access-Control-Allow-Origin", "*")
 	_, err = w.Write(body)
 	return err
 }
