@@ -67,19 +67,13 @@ func newAssets(base string) *assets {
 	a.folder = base + "/assets/" + hex.EncodeToString(all.Sum(nil)[:8])
 	for name, content := range plain {
 		if contentType := types[path.Ext(name)]; contentType != "" { // templates and licenses of third-party files are not served
-			a.files[name] = asset{contentType, sync.OnceValue(func() []byte { return compress(name, content) })}
+			a.files[name] = asset{contentType, sync.OnceValue(func() []byte { return compress(content) })}
 		}
 	}
 	return a
 }
 
-// compress compresses a file. Style sheets lose their comments, indentation and line breaks.
-func compress(name string, content []byte) []byte {
-	if path.Ext(name) == ".css" {
-		content = regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAll(content, nil)
-		content = regexp.MustCompile(`\s*\n\s*`).ReplaceAll(content, nil)
-		content = regexp.MustCompile(` ?([{};]) ?`).ReplaceAll(content, []byte("$1"))
-	}
+func compress(content []byte) []byte {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // neither this nor writing to a buffer can fail
 	_, _ = z.Write(content)
