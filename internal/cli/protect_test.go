@@ -84,7 +84,7 @@ func TestServe_watchDescriptorRemoved(t *testing.T) {
 	}
 	protected()
 	must(t, os.Remove(descriptor))
-	until(t, "the file without its descriptor is rejected", func() bool { return strings.Contains(s.log.String(), "which needs a key") })
+	until(t, "the file without its descriptor is rejected", func() bool { return strings.Contains(s.log.String(), "which requires a key") })
 	protected()
 	s.stop()
 	s = e.serve(t, "--watch", folder)

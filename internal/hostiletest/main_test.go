@@ -103,10 +103,10 @@ func eventually(t *testing.T, what string, f func(context.Context) error) {
 	}
 }
 
-// protected is a descriptor of a dataset that needs a key.
+// protected is a descriptor of a dataset that requires a key.
 const protected = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv"}]}`
 
-// writeOpenAndProtected returns a folder with the datasets garden/open and vault/people, which needs a key.
+// writeOpenAndProtected returns a folder with the datasets garden/open and vault/people, which requires a key.
 func writeOpenAndProtected(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

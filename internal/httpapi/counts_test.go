@@ -87,7 +87,7 @@ func TestFacets_invalid(t *testing.T) {
 		{"own filter", facetsPath + "?field=id&_own_filter=no", 400, `_own_filter is "no"; it must be apply or ignore`},
 		{"offset", facetsPath + "?field=id&_offset=10001", 400, "from 0 to 10000"},
 		{"unknown dataset", "/api/v1/garden/nothing/facets?field=id", 404, "no such dataset"},
-		{"without a key", "/api/v1/locked/staff/facets?field=name", 401, "needs a key"},
+		{"without a key", "/api/v1/locked/staff/facets?field=name", 401, "requires a key"},
 		{"with the wrong key", "/api/v1/locked/staff/facets?field=name&api_key=" + writer, 403, ""},
 	})
 	s.checkUnavailable(t, facetsPath+"?field=id")

@@ -105,7 +105,7 @@ func TestExport_invalid(t *testing.T) {
 		{catalogData + "?sort=prize", "", 400, "did you mean"},
 		{catalogData + "?format=csv", "", 400, "format"},
 		{"/api/v1/no/thing/data", "", 404, "no such dataset"},
-		{"/api/v1/locked/staff/data", "", 401, "needs a key"},
+		{"/api/v1/locked/staff/data", "", 401, "requires a key"},
 		{"/api/v1/locked/staff/data", "X-API-Key: " + elsewhere, 403, ""},
 	}
 	for _, tt := range tests {

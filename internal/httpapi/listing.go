@@ -157,7 +157,7 @@ func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error 
 		vary, secret = varyCookie, a.opts.Pages.Key(r)
 	}
 	w.set("Vary", vary)
-	howTo := "dataset " + d.Ref.String() + " needs a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as the parameter api_key"
+	howTo := "dataset " + d.Ref.String() + " requires a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as the parameter api_key"
 	_, err := a.authorize(w, r, secret, howTo, d.ReadScopes()...)
 	return err
 }

@@ -41,7 +41,7 @@ func TestRecord(t *testing.T) {
 		{"/api/v1/shop/stock/data/x/1?_fields=cod", 400, `did you mean "code"?`},
 		{"/api/v1/garden/catalog/data/", 404, `did you mean "/api/v1/garden/catalog/data"?`},
 		{"/api/v1/garden/catalog/data/1", 404, "garden/catalog has no primary key"},
-		{"/api/v1/locked/staff/data/1", 401, "needs a key"},
+		{"/api/v1/locked/staff/data/1", 401, "requires a key"},
 		{"/api/v1/no/thing/data/1", 404, "no such dataset"},
 	}
 	for _, tt := range tests {

@@ -69,7 +69,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestVersion_access: a version needs a key if it or the live version does.
+// TestVersion_access: a version requires a key if it or the live version does.
 func TestVersion_access(t *testing.T) {
 	t.Parallel()
 	s := versions(t)

@@ -114,7 +114,7 @@ func compareField(was, is herb.Field, why string, add func(ChangeKind, string, b
 func compareSettings(live, next herb.Dataset, accessSet bool, add func(ChangeKind, string, bool, string, ...any)) {
 	switch was, is := accessOf(live), accessOf(next); {
 	case was == herb.AccessKey && is != herb.AccessKey && !accessSet:
-		add(AccessChanged, "", true, "the live version needs a key and this one does not state its access: it would become public; "+
+		add(AccessChanged, "", true, "the live version requires a key and this one does not state its access: it would become public; "+
 			"state access key or open, in the descriptor or with --access")
 	case was != is:
 		add(AccessChanged, "", false, "access is %s instead of %s", is, was)
@@ -187,7 +187,7 @@ func (l *Library) findProtected(ctx context.Context, p Publication) (changes []C
 		for _, o := range p.Origins {
 			if slices.ContainsFunc(d.Origins, o.Overlaps) {
 				changes = append(changes, Change{Kind: AccessChanged, Breaking: true, Message: fmt.Sprintf(
-					"%s is the source of %s, which needs a key, and this dataset does not state its access: its content would become "+
+					"%s is the source of %s, which requires a key, and this dataset does not state its access: its content would become "+
 						"public; state access key or open, in the descriptor or with --access", o.Path, d.Ref)})
 				break
 			}

@@ -303,7 +303,7 @@ func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, ma
 	}
 	next := named(version)
 	if !mayOpen && next >= 0 && accessOf(kept.Versions[i]) == herb.AccessKey && accessOf(kept.Versions[next]) != herb.AccessKey {
-		return "", herb.Errorf(herb.CodeRefused, "%s needs a key and version %s does not: rolling back would make it public; "+
+		return "", herb.Errorf(herb.CodeRefused, "%s requires a key and version %s does not: rolling back would make it public; "+
 			"if this is intended, use --allow-breaking", ref, version)
 	}
 	err = l.catalogue.SetLive(ctx, ref, version, kept.Live)
