@@ -239,5 +239,5 @@ func rejectionMessage(status int, reason string) string {
 	if reason == "" {
 		reason = "the request line or a header cannot be parsed"
 	}
-	return "malformed request: " + reason + "; send HTTP/1.1 with a percent-encoded URL"
+	return "malformed request: " + reason + "; send a percent-encoded URL over HTTP/1.1"
 }

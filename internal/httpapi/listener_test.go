@@ -74,7 +74,7 @@ func TestListener(t *testing.T) {
 		{"no host", "GET / HTTP/1.1\r\n\r\n", 400, "missing required Host header"},
 		{"two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, "malformed request"},
 		{"wrong header", "GET / HTTP/1.1\r\nHost: a\r\nA b: c\r\n\r\n", 400, "malformed request"},
-		{"wrong escape in the path", "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400, "send HTTP/1.1 with a percent-encoded URL"},
+		{"wrong escape in the path", "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400, "send a percent-encoded URL over HTTP/1.1"},
 		{"wrong length", "POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", 400, "malformed request"},
 		{"malformed chunk", "POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + writer + "\r\nContent-Type: application/json\r\n" +
 			"Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400, "its chunks are malformed"},
