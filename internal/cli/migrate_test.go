@@ -128,6 +128,7 @@ func TestBackup_invalid(t *testing.T) {
 		{"no data", []string{"backup", filepath.Join(dir, "x.tar"), "--data", filepath.Join(dir, "missing")}, 1, "is not a data folder"},
 		{"no backup", []string{"restore", filepath.Join(dir, "missing.tar"), "--data", dir}, 1, "missing.tar: no such file or directory"},
 		{"another file", []string{"restore", "--check", garden}, 1, "backup.ndjson: no such file or directory"},
+		{"a new folder", []string{"restore", "-", "--data", filepath.Join(dir, "new")}, 1, "backup.ndjson is missing"},
 		{"empty input", []string{"restore", "-", "--data", dir}, 1, "backup.ndjson is missing"},
 		{"replaced database", []string{"restore", "x", "--replace", "--database", "postgres://x/x", "--blobs", "file:///x"}, 2, "--replace is for a data folder"},
 	} {

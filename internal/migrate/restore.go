@@ -52,9 +52,15 @@ func restoreFolder(ctx context.Context, path string, stdin io.Reader, data strin
 	if err := checkReplaceable(ctx, data, o); err != nil {
 		return r, err
 	}
+	_, missing := os.Stat(data)
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return r, err
 	}
+	defer func() {
+		if err != nil && missing != nil {
+			_ = os.Remove(data) // unless another process uses it
+		}
+	}()
 	lock, err := os.Open(data)
 	if err != nil {
 		return r, err
