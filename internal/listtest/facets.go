@@ -225,7 +225,7 @@ func fill(f herb.Field, buckets []query.Bucket, all []*counted) []query.Bucket {
 	buckets = slices.Clone(buckets)
 	for i := range buckets {
 		b, last := &buckets[i], i == len(buckets)-1
-		from, to := parseValue(f, b.From), parseValue(f, b.To)
+		from, to := parseBound(f, b.From), parseBound(f, b.To)
 		for _, v := range all {
 			if v.place.compare(from) >= 0 && (v.place.compare(to) < 0 || last && v.place.compare(to) == 0) {
 				b.Count += v.Count

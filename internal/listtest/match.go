@@ -30,7 +30,8 @@ func meets(f herb.Field, value string, c query.Condition) bool {
 func fits(f herb.Field, value string, op query.Op, operand string) bool {
 	equality := op == query.OpEq || op == query.OpNe
 	rank, missing := missingRank(f, value)
-	if operandRank, ok := missingRank(f, operand); missing || ok {
+	operandRank, ok := missingRank(f, operand)
+	if missing || equality && ok {
 		return equality && missing && ok && rank == operandRank
 	}
 	return slices.ContainsFunc(parts(f.Type, value), func(part string) bool {
@@ -45,7 +46,7 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 			all, prefix := weights(part), weights(operand)
 			return len(all) >= len(prefix) && slices.Equal(all[:len(prefix)], prefix)
 		}
-		order := parseValue(f, part).compare(parseValue(f, operand))
+		order := parseValue(f, part).compare(parseBound(f, operand))
 		switch op {
 		case query.OpEq, query.OpNe:
 			return order == 0

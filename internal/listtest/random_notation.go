@@ -27,8 +27,8 @@ func (g *generator) notation(t herb.Type) (n herb.Notation) {
 			n.True, n.False = []string{"1", "ja"}, []string{"0", "nein"}
 		}
 	}
-	if g.chance(50) {
-		n.Missing = pick(g, [][]string{{"NA"}, {"--", "N/A", "NA"}, {"?"}})
+	if g.chance(50) { // some markers are also values
+		n.Missing = pick(g, [][]string{{"NA"}, {"--", "N/A", "NA"}, {"?"}, {"-1", "0", "2024-03-01", "F"}, {"100", "1900-01-01", "nein"}})
 	}
 	return n
 }

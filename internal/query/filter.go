@@ -201,7 +201,11 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 	case value == "", op == OpPrefix, equality && !f.Type.IsScalar():
 		return o, nil
 	}
-	canonical, status := text.Operand(&f, value)
+	parse := text.Bound
+	if equality {
+		parse = text.Operand
+	}
+	canonical, status := parse(&f, value)
 	switch {
 	case status == text.Valid:
 		o.Key, _ = text.Key(f.Type, canonical)

@@ -157,13 +157,13 @@ func (row *tailRow) meets(fields []herb.Field, conditions []query.Condition) boo
 
 // meetsOperand compares a value with one operand of a condition. OpNe is treated as OpEq.
 func (row *tailRow) meetsOperand(f *herb.Field, k column.SortKey, value string, op query.Op, o query.Operand) bool {
-	if missing := text.MissingRank(f, o.Text); missing >= 0 || k.Missing > 0 {
-		return missing+1 == k.Missing
-	}
-	if op == query.OpEq || op == query.OpNe {
-		if f.Type.IsScalar() {
-			return k.Key == o.Key
-		}
+	equality, missing := op == query.OpEq || op == query.OpNe, text.MissingRank(f, o.Text)
+	switch {
+	case k.Missing > 0 || equality && missing >= 0:
+		return equality && missing+1 == k.Missing
+	case equality && f.Type.IsScalar():
+		return k.Key == o.Key
+	case equality:
 		return value == o.Text
 	}
 	from, to := column.KeyRange(op, o, f.Type)

@@ -89,6 +89,13 @@ func Operand(f *herb.Field, value string) (string, Status) {
 	return Canonical(&herb.Field{Type: f.Type}, value)
 }
 
+// Bound is Operand for the end of a range, such as an edge of a histogram: a number that is also a marker of missing values is the number.
+func Bound(f *herb.Field, value string) (string, Status) {
+	unmarked := *f
+	unmarked.Notation.Missing = nil
+	return Operand(&unmarked, value)
+}
+
 // Localize rewrites a canonical value so that Operand reads it as the same value: the numbers of a field with a decimal
 // comma have a comma.
 func Localize(f *herb.Field, canonical string) string {

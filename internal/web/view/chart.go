@@ -184,8 +184,8 @@ func (f *Filter) covers(b query.Bucket) bool {
 	return !(okLow && to <= low) && !(okHigh && from > high)
 }
 
-func (f *Filter) key(operand string) (string, bool) {
-	canonical, status := text.Operand(&f.Field, operand)
+func (f *Filter) key(bound string) (string, bool) {
+	canonical, status := text.Bound(&f.Field, bound)
 	if status != text.Valid {
 		return "", false
 	}

@@ -34,8 +34,6 @@ func (c *Column) operand(op query.Op, o query.Operand) plan.Condition {
 	switch {
 	case equality && missing >= 0:
 		return c.missingRanks(missing).named(name)
-	case missing >= 0:
-		return plan.Stored{Name: name}
 	case c.Field.Type == herb.TypeList && equality:
 		if i, ok := c.elements.Find(o.Text); ok {
 			number := int(c.numbers.At(i))

@@ -36,7 +36,7 @@ func sortKey(f *herb.Field, value string) string {
 }
 
 func edgeKey(f *herb.Field, edge string) string {
-	canonical, _ := text.Operand(f, edge)
+	canonical, _ := text.Bound(f, edge)
 	key, _ := text.Key(f.Type, canonical)
 	return key
 }
