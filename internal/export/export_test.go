@@ -341,6 +341,7 @@ func BenchmarkWrite(b *testing.B) {
 func TestWrite_XLSX(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "a & b", Type: herb.TypeText}, {Name: "n", Type: herb.TypeNumber}}
+	european := []herb.Field{fields[0], {Name: "n", Type: herb.TypeNumber, Notation: herb.Notation{Group: ".", Decimal: ","}}}
 	tests := []struct {
 		name  string
 		value herb.Record
@@ -356,11 +357,18 @@ func TestWrite_XLSX(t *testing.T) {
 		{"currency", herb.Record{"", "$5"}, "<c/>" + inline("$5")},
 		{"control characters", herb.Record{"a\x01\r\n\tb\uffff", ""}, inline("a_x0001__x000D_\n\tb_xFFFF_") + "<c/>"},
 		{"looks escaped", herb.Record{"_x0041_ _x00 _", ""}, inline("_x005F_x0041_ _x00 _") + "<c/>"},
+		{"looks escaped before an escaped character", herb.Record{"_x0041\x01_x0041\n", ""}, inline("_x005F_x0041_x0001__x0041\n") + "<c/>"},
+		{"thousands after a point", herb.Record{"decimal comma", "1.234"}, inline("decimal comma") + inline("1.234")},
+		{"plain number with a decimal comma", herb.Record{"decimal comma", "1234"}, inline("decimal comma") + "<c><v>1234</v></c>"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var file bytes.Buffer
+			fields := fields
+			if tt.value[0] == "decimal comma" {
+				fields = european
+			}
 			rec := string(tt.value.AppendJSON(nil, fields))
 			if _, err := export.Write(&file, export.XLSX, fields, streamOf(1, nil, rec)); err != nil {
 				t.Fatal(err)

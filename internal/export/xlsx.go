@@ -119,7 +119,7 @@ func (w *sheetWriter) record(rec []byte) error {
 		switch {
 		case len(value) == 0:
 			w.buf.WriteString("<c/>")
-		case w.fields[w.column].Type == herb.TypeNumber && isSheetNumber(value):
+		case isSheetNumber(&w.fields[w.column], value):
 			w.buf.WriteString("<c><v>")
 			w.buf.Write(value)
 			w.buf.WriteString("</v></c>")
@@ -171,14 +171,16 @@ func (w *sheetWriter) text(value []byte) {
 	w.buf.WriteString("</t></is></c>")
 }
 
-// escapedRune matches text whose start spreadsheet programs would take for an escaped character.
-var escapedRune = regexp.MustCompile(`^_x[0-9A-Fa-f]{4}_`)
+// escapedRune matches text whose start spreadsheet programs would take for an escaped character, also if the next character is written as one.
+var escapedRune = regexp.MustCompile("^_x[0-9A-Fa-f]{4}[_\x00-\x08\x0B-\x1F\uFFFE\uFFFF]")
 
 // maxSheetDigits is the number of significant digits that spreadsheet programs keep.
 const maxSheetDigits = 15
 
-// isSheetNumber reports whether a cell of type number can hold a value exactly. Other values are written as text.
-func isSheetNumber(value []byte) bool {
-	digits := len(value) - bytes.Count(value, []byte("-")) - bytes.Count(value, []byte("."))
-	return digits <= maxSheetDigits && text.IsNumber(value)
+// isSheetNumber reports whether a value is a number that a cell can hold exactly. Other values are written as text, such as 1.234 in
+// a field whose decimal separator is a comma.
+func isSheetNumber(f *herb.Field, value []byte) bool {
+	points := bytes.Count(value, []byte("."))
+	digits := len(value) - bytes.Count(value, []byte("-")) - points
+	return f.Type == herb.TypeNumber && digits <= maxSheetDigits && (points == 0 || f.Notation.Decimal == "") && text.IsNumber(value)
 }
