@@ -260,7 +260,7 @@ func describeOp(f *herb.Field, op query.Op, values []string) Condition {
 func formatOperand(f *herb.Field, value string) string {
 	switch f.Type {
 	case herb.TypeNumber:
-		return GroupNumber(value)
+		return GroupNumber(f, value)
 	case herb.TypeDate, herb.TypeDateTime:
 		return Time(f, value)
 	}

@@ -41,12 +41,12 @@ func PlainText(s string) string {
 	}, s)), " ")
 }
 
-// Number formats a decimal number for display: grouped, and rounded to what a reader compares. Up to two decimal places are
-// kept. Anything else is returned unchanged.
-func Number(s string) string {
+// Number formats a number of a field for display: grouped, and rounded to what a reader compares. Up to two decimal places are
+// kept. Anything else, and numbers in a notation with another decimal separator, are returned unchanged.
+func Number(f *herb.Field, s string) string {
 	whole, fraction, _ := strings.Cut(s, ".")
 	digits := strings.TrimLeft(whole, "+-")
-	if len(whole)-len(digits) > 1 || !text.IsNumber([]byte(strings.TrimPrefix(s, "+"))) || len(s) > maxDigits {
+	if f.Notation.Decimal != "" || len(whole)-len(digits) > 1 || !text.IsNumber([]byte(strings.TrimPrefix(s, "+"))) || len(s) > maxDigits {
 		return s
 	}
 	if places := decimalPlaces(digits, fraction); places < len(fraction) {
@@ -56,14 +56,14 @@ func Number(s string) string {
 		}
 		s = exact.FloatString(places)
 	}
-	return GroupNumber(s)
+	return GroupNumber(f, s)
 }
 
-// GroupNumber groups the digits of a decimal number.
-func GroupNumber(s string) string {
+// GroupNumber groups the digits of a number of a field by commas, unless a comma is its decimal separator.
+func GroupNumber(f *herb.Field, s string) string {
 	whole, _, _ := strings.Cut(s, ".")
 	digits := strings.TrimLeft(whole, "+-")
-	if len(whole)-len(digits) > 1 || strings.Trim(digits, "0123456789") != "" {
+	if f.Notation.Decimal != "" || len(whole)-len(digits) > 1 || strings.Trim(digits, "0123456789") != "" {
 		return s
 	}
 	return herb.GroupDigits(whole) + s[len(whole):]

@@ -99,7 +99,7 @@ func newValue(s *State, i int, value string, h *highlighter) Value {
 	case KindDate:
 		v.Text = Time(&v.Field, value)
 	case KindNumber:
-		v.Text = GroupNumber(value)
+		v.Text = GroupNumber(&v.Field, value)
 	}
 	if v.Text != value {
 		v.Raw = value

@@ -137,7 +137,7 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 		cell.Class = strings.TrimSpace("e " + cell.Class)
 		return cell
 	case c.Kind == KindNumber:
-		cell.Text = Number(value)
+		cell.Text = Number(&c.Field, value)
 	case c.Kind == KindDate:
 		cell.Text = Time(&c.Field, value)
 	case c.Kind == KindList:

@@ -15,12 +15,18 @@ func TestNumber(t *testing.T) {
 		"3521418059.923445": "3,521,418,060", "48.783125": "48.7831", "-123456.789": "-123,456.79", "0.000123456789": "0.0001235", "999999.999": "1,000,000.00",
 		"8.00": "8.00", "1e10000": "1e10000", "": "", "1.234,50": "1.234,50", "--1": "--1", "12:30": "12:30",
 	} {
-		if got := Number(in); got != want {
+		if got := Number(&herb.Field{}, in); got != want {
 			t.Errorf("Number(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if long := strings.Repeat("1", 100); Number(long) != long {
+	if long := strings.Repeat("1", 100); Number(&herb.Field{}, long) != long {
 		t.Error("a number that is too long is formatted")
+	}
+	comma := &herb.Field{Notation: herb.Notation{Decimal: ","}}
+	for _, n := range []string{"12345", "1.234", "12345,5"} {
+		if got, grouped := Number(comma, n), GroupNumber(comma, n); got != n || grouped != n {
+			t.Errorf("%q with a decimal comma is formatted as %q and grouped as %q", n, got, grouped)
+		}
 	}
 }
 
