@@ -36,17 +36,35 @@ func stream(ctx context.Context, l query.Source, r *query.Request, most int) (re
 	return records, nil
 }
 
-// agree compares the page and the stream of an engine with those of the oracle.
+// agree compares the requested page, the one in the middle, the last one and the stream of an engine with those of the oracle.
 func agree(ctx context.Context, l query.Source, o *Oracle, raw string) error {
-	if err := agreeOn(ctx, raw, o.fields, query.Parse, l.List, o.List); err != nil {
+	r, err := query.Parse(raw, o.fields)
+	if err != nil {
 		return err
 	}
-	records := func(s query.Source) func(context.Context, *query.Request) ([][]byte, error) {
-		return func(ctx context.Context, r *query.Request) ([][]byte, error) {
-			return stream(ctx, s, r, len(o.records))
+	all, err := stream(ctx, o, r, len(o.records))
+	if err != nil {
+		return err
+	}
+	last := r.Meta(len(all)).TotalPages
+	for _, page := range []int{r.Page, last/2 + 1, max(last, 1)} {
+		q := *r
+		q.Page = page
+		from := min(q.Offset(), len(all))
+		want := query.Page{Total: len(all), Records: all[from:min(from+q.PerPage, len(all))]}
+		got, err := l.List(ctx, &q)
+		if err == nil {
+			err = compare(want, got)
+		}
+		if err != nil {
+			return fmt.Errorf("page %d: %w", page, err)
 		}
 	}
-	if err := agreeOn(ctx, raw, o.fields, query.Parse, records(l), records(o)); err != nil {
+	got, err := stream(ctx, l, r, len(o.records))
+	if err == nil {
+		err = compare(all, got)
+	}
+	if err != nil {
 		return fmt.Errorf("in full: %w", err)
 	}
 	return nil

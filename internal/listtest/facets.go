@@ -52,7 +52,7 @@ func (g *generator) substring(fields []herb.Field, records []herb.Record) string
 	i := g.IntN(len(fields))
 	r := []rune(g.sample(fields[i], i, records))
 	if len(r) == 0 {
-		return pick(g, g.words)
+		return g.word()
 	}
 	from := g.IntN(len(r))
 	part := string(r[from : from+1+g.IntN(min(len(r)-from, 4))])

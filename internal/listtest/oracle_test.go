@@ -19,7 +19,8 @@ func TestOracle(t *testing.T) {
 				Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 					return listtest.NewOracle(fields, records)
 				},
-				Plants: plants,
+				Plants:   plants,
+				Datasets: 10,
 			})
 		})
 	}

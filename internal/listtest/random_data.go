@@ -2,7 +2,9 @@ package listtest
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,12 +16,13 @@ type generator struct {
 	*rand.Rand
 	plants bool
 	words  []string // of texts and searches
+	skew   float64  // 1 if all words are equally frequent; the greater, the more frequent are the first of them
 }
 
 // newGenerator returns a generator. Every second dataset uses only a few words, so that most searches match and term
 // frequencies differ.
 func newGenerator(seed uint64, plants bool) *generator {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), plants: plants, words: vocabulary}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), plants: plants, words: vocabulary, skew: 1}
 	if g.chance(50) {
 		g.words = nil
 		for range 2 + g.IntN(5) {
@@ -27,6 +30,19 @@ func newGenerator(seed uint64, plants bool) *generator {
 		}
 	}
 	return g
+}
+
+// addRareWords adds words to the vocabulary, of which most are rare and many begin like another.
+func (g *generator) addRareWords() {
+	g.skew = pick(g, []float64{3, 5, 10})
+	g.words = slices.Clone(g.words)
+	for i := range pick(g, []int{100, 5000}) {
+		g.words = append(g.words, pick(g, vocabulary)+strconv.Itoa(i))
+	}
+}
+
+func (g *generator) word() string {
+	return g.words[int(math.Pow(g.Float64(), g.skew)*float64(len(g.words)))]
 }
 
 // chance returns true with a probability of n percent.
@@ -55,7 +71,7 @@ func (g *generator) join(n int, separators []string) string {
 		if i > 0 {
 			b.WriteString(pick(g, separators))
 		}
-		b.WriteString(pick(g, g.words))
+		b.WriteString(g.word())
 	}
 	return b.String()
 }
@@ -72,11 +88,13 @@ var numbers = []string{
 }
 
 func (g *generator) number() string {
-	switch g.IntN(4) {
+	switch g.IntN(5) {
 	case 0:
 		return strconv.Itoa(g.IntN(40) - 20)
 	case 1:
 		return fmt.Sprintf("%d.%d", g.IntN(5)-2, g.IntN(30))
+	case 2:
+		return strconv.Itoa(g.IntN(1_000_000))
 	default:
 		return pick(g, numbers)
 	}
@@ -97,14 +115,36 @@ func (g *generator) list() string {
 	return list
 }
 
-// value returns a value that is valid for the field; blank is the percentage of missing values.
-func (g *generator) value(f herb.Field, blank int) string {
-	if g.chance(blank) {
-		if f.Type.IsScalar() && g.chance(50) {
-			return pick(g, append([]string{" "}, f.Notation.Missing...))
-		}
-		return ""
+// column returns a function that returns the value of a field in a record. Some columns have only a few values, in random order or in the
+// order of the records.
+func (g *generator) column(f herb.Field, records int) func(record int) string {
+	blank, inOrder, few := pick(g, []int{0, 10, 10, 50, 100}), g.chance(50), make([]string, pick(g, []int{0, 0, 0, 1, 2, 10}))
+	for i := range few {
+		few[i] = g.value(f)
 	}
+	return func(record int) string {
+		switch {
+		case g.chance(blank):
+			return g.missing(f)
+		case len(few) == 0:
+			return g.value(f)
+		case inOrder:
+			return few[record*len(few)/records]
+		default:
+			return pick(g, few)
+		}
+	}
+}
+
+func (g *generator) missing(f herb.Field) string {
+	if f.Type.IsScalar() && g.chance(50) {
+		return pick(g, append([]string{" "}, f.Notation.Missing...))
+	}
+	return ""
+}
+
+// value returns a value that is valid for the field. It may be missing.
+func (g *generator) value(f herb.Field) string {
 	switch f.Type {
 	case herb.TypeNumber:
 		return g.writeNumber(f.Notation, g.number())
@@ -119,7 +159,7 @@ func (g *generator) value(f herb.Field, blank int) string {
 	}
 	switch {
 	case g.chance(40): // one of few values, to cause ties
-		return pick(g, g.words)
+		return g.word()
 	case g.IntN(400) == 0:
 		return strings.Repeat(g.phrase(20)+" ", 200)
 	case g.chance(5):
@@ -139,9 +179,12 @@ func (g *generator) fields() []herb.Field {
 		return herb.PlantFields()
 	}
 	fields := make([]herb.Field, 1+g.IntN(6))
-	order := g.Perm(len(names))
+	order, types := g.Perm(len(names)), herb.Types()
+	if g.skew > 1 { // there are rare words to search for
+		types = append(types, herb.TypeText, herb.TypeText, herb.TypeText)
+	}
 	for i := range fields {
-		t := pick(g, herb.Types())
+		t := pick(g, types)
 		fields[i] = herb.Field{
 			Name:       names[order[i]],
 			Type:       t,
@@ -173,9 +216,9 @@ func (g *generator) records(fields []herb.Field, size int) []herb.Record {
 	if g.plants {
 		return g.plantRecords(size)
 	}
-	blank := make([]int, len(fields))
-	for i := range blank {
-		blank[i] = pick(g, []int{0, 10, 10, 50, 100})
+	columns := make([]func(int) string, len(fields))
+	for i, f := range fields {
+		columns[i] = g.column(f, size)
 	}
 	records := make([]herb.Record, size)
 	for n := range records {
@@ -184,8 +227,8 @@ func (g *generator) records(fields []herb.Field, size int) []herb.Record {
 			continue
 		}
 		rec := make(herb.Record, len(fields))
-		for i, f := range fields {
-			rec[i] = g.value(f, blank[i])
+		for i, column := range columns {
+			rec[i] = column(n)
 		}
 		records[n] = rec
 	}

@@ -50,7 +50,7 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 		add(query.ParamSearch, g.search(searchable, records))
 	} else if len(params) > 0 && g.chance(30) { // filters without effect on scores
 		params = params[:1]
-		add(query.ParamSearch, pick(g, g.words)+" "+pick(g, g.words))
+		add(query.ParamSearch, g.word()+" "+g.word())
 		add(query.ParamPerPage, "1000")
 		return strings.Join(params, "&")
 	}
@@ -96,8 +96,11 @@ func (g *generator) sort(fields []herb.Field, sortable []int) string {
 
 // sample returns a value to compare with: that of a record, or any other valid for the type. It may be empty.
 func (g *generator) sample(f herb.Field, field int, records []herb.Record) string {
-	if len(records) == 0 || g.chance(15) {
-		return g.value(f, 10)
+	switch {
+	case g.chance(2):
+		return g.missing(f)
+	case len(records) == 0 || g.chance(15):
+		return g.value(f)
 	}
 	value := pick(g, records)[field]
 	if f.Type == herb.TypeList && !g.chance(10) {
@@ -129,7 +132,7 @@ func (g *generator) condition(f herb.Field, sample func() string) (name, value s
 		value = pick(g, []string{"true", "false"})
 	case query.OpIn:
 		values := []string{value}
-		for range g.IntN(4) {
+		for range pick(g, []int{0, 1, 2, 3, 40}) {
 			values = append(values, sample())
 		}
 		value = strings.Join(values, ",")
@@ -162,15 +165,15 @@ func (g *generator) search(fields []int, records []herb.Record) string {
 		words = g.words
 	}
 	var b strings.Builder
-	for range pick(g, []int{0, 1, 1, 1, 1, 2, 2, 3}) {
+	for range pick(g, []int{0, 1, 1, 1, 1, 2, 2, 3, 8}) {
 		if g.chance(15) {
 			b.WriteByte('-')
 		}
 		start := g.IntN(len(words))
 		word := words[start]
-		switch g.IntN(6) {
+		switch g.IntN(7) {
 		case 0: // a phrase that may occur in a record
-			end := min(start+1+g.IntN(3), len(words))
+			end := min(start+1+g.IntN(5), len(words))
 			b.WriteString(`"` + strings.Join(words[start:end], " ") + `"`)
 		case 1: // a prefix of a word
 			r := []rune(word)
@@ -178,7 +181,10 @@ func (g *generator) search(fields []int, records []herb.Record) string {
 		case 2:
 			b.WriteString(strings.ToUpper(word))
 		case 3:
-			b.WriteString(pick(g, g.words))
+			b.WriteString(g.word())
+		case 4: // a phrase of two parts that may occur apart
+			end := min(start+1+g.IntN(3), len(words))
+			b.WriteString(`"` + strings.Join(words[start:end], " ") + " " + pick(g, words) + `"`)
 		default:
 			b.WriteString(word)
 		}

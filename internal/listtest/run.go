@@ -20,7 +20,8 @@ type Engine struct {
 	// Plants means that the engine stores plants only: its fields are herb.PlantFields, ids are unique, and names and
 	// tags are valid in the plant store.
 	Plants bool
-	// Datasets is the number of random datasets. Zero means 100. A soak run has ten times as many.
+	// Datasets is the number of small random datasets. Zero means 100. For every 20 of them there is a medium one. A soak run has ten
+	// times as many.
 	Datasets int
 	// Queries is the number of random queries to each of them. Zero means 12.
 	Queries int
@@ -44,26 +45,28 @@ func Run(t *testing.T, e Engine) {
 			})
 		}
 	})
-	t.Run("random", func(t *testing.T) {
-		t.Parallel()
-		first := testseed.Seed(t)
-		for i := range e.datasets() {
-			seed := first + uint64(i)
-			t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-				if err := checkRandom(t, e, seed, smallDataset); err != nil {
-					t.Fatal(err)
-				}
-			})
-		}
-	})
-	for name, size := range map[string]datasetSize{"medium": mediumDataset, "large": largeDataset} {
-		if size == largeDataset && !e.Large {
+	datasets := cmp.Or(e.Datasets, 100)
+	if testseed.Soak() {
+		datasets *= 10
+	}
+	for _, r := range []struct {
+		name     string
+		size     datasetSize
+		datasets int
+	}{{"random", smallDataset, datasets}, {"medium", mediumDataset, datasets / 20}, {"large", largeDataset, 1}} {
+		if r.size == largeDataset && !e.Large {
 			continue
 		}
-		t.Run(name, func(t *testing.T) {
+		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			if err := checkRandom(t, e, testseed.Seed(t), size); err != nil {
-				t.Fatal(err)
+			first := testseed.Seed(t)
+			for i := range r.datasets {
+				seed := first + uint64(i)
+				t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+					if err := checkRandom(t, e, seed, r.size); err != nil {
+						t.Fatal(err)
+					}
+				})
 			}
 		})
 	}
@@ -79,14 +82,6 @@ func Run(t *testing.T, e Engine) {
 	}
 }
 
-func (e Engine) datasets() int {
-	n := cmp.Or(e.Datasets, 100)
-	if testseed.Soak() {
-		n *= 10
-	}
-	return n
-}
-
 // facetShare is the number of queries per compared facet request, and per compared grid.
 const facetShare = 5
 
@@ -95,7 +90,7 @@ type datasetSize int
 
 const (
 	smallDataset  datasetSize = iota
-	mediumDataset             // with so many values that an engine need not read all of them
+	mediumDataset             // with so many records and words that engines choose other algorithms
 	largeDataset              // around the container size of bitmaps
 )
 
@@ -105,9 +100,12 @@ func checkRandom(t testing.TB, e Engine, seed uint64, of datasetSize) error {
 	size, queries := g.size(), cmp.Or(e.Queries, 12)
 	switch of { // the oracle is slow on each query
 	case mediumDataset:
-		size, queries = 2000+g.IntN(2000), 30
+		size, queries = pick(g, []int{2047, 2048, 4096, 5000}), 30
 	case largeDataset:
 		size, queries = pick(g, []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 70_000}), 10
+	}
+	if of != smallDataset || g.chance(30) {
+		g.addRareWords()
 	}
 	fields := g.fields()
 	records := g.records(fields, size)
@@ -116,12 +114,12 @@ func checkRandom(t testing.TB, e Engine, seed uint64, of datasetSize) error {
 		raw := g.query(fields, records)
 		err := agree(t.Context(), l, o, raw)
 		listing := raw
-		if err == nil && (of == mediumDataset || i%facetShare == 0) {
+		if err == nil && i%facetShare == 0 {
 			if raw = g.facets(fields, records, listing); raw != "" {
 				err = agreeOn(t.Context(), raw, fields, query.ParseFacets, l.Facets, o.Facets)
 			}
 		}
-		if err == nil && (of == mediumDataset || i%facetShare == 1) {
+		if err == nil && i%facetShare == 1 {
 			if raw = g.grid(fields, records, listing); raw != "" {
 				err = agreeOn(t.Context(), raw, fields, query.ParseGrid, l.Grid, o.Grid)
 			}

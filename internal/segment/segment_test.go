@@ -79,5 +79,6 @@ func TestListing_spilled(t *testing.T) {
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 			return openBuilt(t, fields, records, segment.Options{Memory: 512, FS: unsynced{}, Indexes: buildtest.AllIndexes()})
 		},
+		Queries: 60,
 	})
 }
