@@ -1,12 +1,14 @@
 package listtest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"herbarium/internal/herb"
 )
@@ -239,7 +241,8 @@ func (g *generator) records(fields []herb.Field, size int) []herb.Record {
 // characters.
 func (g *generator) plantRecords(n int) []herb.Record {
 	records := make([]herb.Record, n)
-	seen := map[int64]bool{}
+	fields, seen := herb.PlantFields(), map[int64]bool{}
+	name, tag := g.column(fields[1], n), g.column(fields[2], n)
 	for n := range records {
 		id := g.Int64N(200) - 50
 		switch {
@@ -252,19 +255,20 @@ func (g *generator) plantRecords(n int) []herb.Record {
 			id++
 		}
 		seen[id] = true
-		name := pick(g, []string{"rose", "Fern", "Ana", "植物", "7"})
-		if !g.chance(30) {
-			name += pick(g, separators) + g.phrase(6)
-		}
-		tag := ""
-		if g.chance(70) {
-			tag = pick(g, []string{"tree", "Tree", "rose", "fern", "植物", "a b", "Çelik", " ", ","})
-		} else if g.chance(50) {
-			tag = g.phrase(3)
-		}
-		records[n] = herb.Record{strconv.FormatInt(id, 10), truncate(name, 255), truncate(tag, 255)}
+		visible := cmp.Or(strings.TrimSpace(printable(name(n))), "rose")
+		records[n] = herb.Record{strconv.FormatInt(id, 10), truncate(visible, 255), truncate(printable(tag(n)), 255)}
 	}
 	return records
+}
+
+// printable replaces control characters by blanks.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
 }
 
 // truncate returns at most n characters of a text.
