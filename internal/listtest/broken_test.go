@@ -336,20 +336,13 @@ func TestFaults(t *testing.T) {
 	checkAllDetected(t, faults(), true, func(o *Oracle, fault broken) query.Source { return brokenLister{o, fault} })
 }
 
-// TestFaultsInWalks checks that walks, concurrent listings and plants detect faults.
-func TestFaultsInWalks(t *testing.T) {
+// TestFaultsInPlants checks that plants and concurrent listings detect faults.
+func TestFaultsInPlants(t *testing.T) {
 	t.Parallel()
 	engine := func(fault string) Engine {
 		return Engine{Plants: true, Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 			return brokenLister{NewOracle(fields, records), faults()[fault]}
 		}}
-	}
-	for _, name := range []string{
-		"page ignored", "one record too many", "ties reversed in descending order", "total of the page",
-	} {
-		if checkWalks(t, engine(name)) == nil {
-			t.Errorf("walks do not detect %q", name)
-		}
 	}
 	if checkConcurrent(t, engine("search ignored")) == nil {
 		t.Error("concurrent listings do not detect a fault")
@@ -365,13 +358,6 @@ func TestFaultsInStreams(t *testing.T) {
 		delete(all, name) // not faults without pages
 	}
 	checkAllDetected(t, all, false, func(o *Oracle, fault broken) query.Source { return brokenStreamer{o, fault} })
-	for _, name := range []string{"descending ignored", "one record too many", "null for empty", "an error"} {
-		if checkWalks(t, Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
-			return brokenStreamer{NewOracle(fields, records), faults()[name]}
-		}}) == nil {
-			t.Errorf("the comparison with pages does not detect %q", name)
-		}
-	}
 }
 
 // brokenStreamer is an engine with a fault in its streams only.

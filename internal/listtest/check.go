@@ -36,7 +36,8 @@ func stream(ctx context.Context, l query.Source, r *query.Request, most int) (re
 	return records, nil
 }
 
-// agree compares the requested page, the one in the middle, the last one and the stream of an engine with those of the oracle.
+// agree compares the requested page, the first ones, the one in the middle, the last one and the stream of an engine with those of the
+// oracle.
 func agree(ctx context.Context, l query.Source, o *Oracle, raw string) error {
 	r, err := query.Parse(raw, o.fields)
 	if err != nil {
@@ -47,7 +48,7 @@ func agree(ctx context.Context, l query.Source, o *Oracle, raw string) error {
 		return err
 	}
 	last := r.Meta(len(all)).TotalPages
-	for _, page := range []int{r.Page, last/2 + 1, max(last, 1)} {
+	for _, page := range []int{r.Page, 1, 2, 3, last/2 + 1, max(last, 1)} {
 		q := *r
 		q.Page = page
 		from := min(q.Offset(), len(all))

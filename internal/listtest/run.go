@@ -71,7 +71,7 @@ func Run(t *testing.T, e Engine) {
 		})
 	}
 	for name, check := range map[string]func(testing.TB, Engine) error{
-		"walk": checkWalks, "canceled": checkCanceled, "concurrent": checkConcurrent,
+		"canceled": checkCanceled, "concurrent": checkConcurrent,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
