@@ -223,9 +223,10 @@ func isSkewed(buckets []query.Bucket) bool {
 // fill returns buckets with the counts of values.
 func fill(f herb.Field, buckets []query.Bucket, all []*counted) []query.Bucket {
 	buckets = slices.Clone(buckets)
+	f.Notation.Missing = nil // an edge is a value even if it is also a marker
 	for i := range buckets {
 		b, last := &buckets[i], i == len(buckets)-1
-		from, to := parseBound(f, b.From), parseBound(f, b.To)
+		from, to := parseValue(f, b.From), parseValue(f, b.To)
 		for _, v := range all {
 			if v.place.compare(from) >= 0 && (v.place.compare(to) < 0 || last && v.place.compare(to) == 0) {
 				b.Count += v.Count

@@ -34,6 +34,7 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 	if missing || equality && ok {
 		return equality && missing && ok && rank == operandRank
 	}
+	f.Notation.Missing = nil // the end of a range is a value even if it is also a marker
 	return slices.ContainsFunc(parts(f.Type, value), func(part string) bool {
 		switch {
 		case equality && !f.Type.IsScalar():
@@ -46,7 +47,7 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 			all, prefix := weights(part), weights(operand)
 			return len(all) >= len(prefix) && slices.Equal(all[:len(prefix)], prefix)
 		}
-		order := parseValue(f, part).compare(parseBound(f, operand))
+		order := parseValue(f, part).compare(parseValue(f, operand))
 		switch op {
 		case query.OpEq, query.OpNe:
 			return order == 0

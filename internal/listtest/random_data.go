@@ -202,16 +202,12 @@ func (g *generator) fields() []herb.Field {
 	return fields
 }
 
-// size returns a number of records: mostly few, sometimes hundreds.
+// size returns a small number of records.
 func (g *generator) size() int {
-	switch {
-	case g.chance(1):
-		return 500 + g.IntN(300)
-	case g.chance(15):
+	if g.chance(15) {
 		return g.IntN(3)
-	default:
-		return g.IntN(61)
 	}
+	return g.IntN(61)
 }
 
 func (g *generator) records(fields []herb.Field, size int) []herb.Record {

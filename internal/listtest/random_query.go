@@ -48,11 +48,6 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	}
 	if g.chance(45) {
 		add(query.ParamSearch, g.search(searchable, records))
-	} else if len(params) > 0 && g.chance(30) { // filters without effect on scores
-		params = params[:1]
-		add(query.ParamSearch, g.word()+" "+g.word())
-		add(query.ParamPerPage, "1000")
-		return strings.Join(params, "&")
 	}
 	sort := ""
 	if len(sortable) > 0 && g.chance(60) {

@@ -10,11 +10,7 @@ import (
 // Total returns how many records of a source match a query string.
 func Total(t testing.TB, s query.Source, fields []herb.Field, raw string) int {
 	t.Helper()
-	r, err := query.Parse(raw, fields)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := s.List(t.Context(), r)
+	page, err := evaluate(t.Context(), raw, fields, query.Parse, s.List)
 	if err != nil {
 		t.Fatal(err)
 	}

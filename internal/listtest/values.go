@@ -57,12 +57,6 @@ func parseValue(f herb.Field, value string) (p parsedValue) {
 	return p
 }
 
-// parseBound parses the end of a range. A number that is also a marker of missing values is the number.
-func parseBound(f herb.Field, value string) parsedValue {
-	f.Notation.Missing = nil
-	return parseValue(f, value)
-}
-
 func parseNumber(n herb.Notation, s string) (*big.Rat, bool) {
 	if n.Affix != "" {
 		s = strings.ReplaceAll(s, n.Affix, "")
