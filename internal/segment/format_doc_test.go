@@ -121,7 +121,7 @@ func TestFormatDoc_sections(t *testing.T) {
 	for _, s := range sections {
 		perField[s.Tag.String()] = s.Field != file.NoField
 	}
-	for _, t := range []file.Tag{file.TagLengthOrder, file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs, file.TagFieldRanges, file.TagFieldDocs, file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs, file.TagBigramFields} {
+	for _, t := range []file.Tag{file.TagLengthOrder, file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs, file.TagFieldRanges, file.TagFieldDocs, file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs, file.TagBigramPositions, file.TagTermFields} {
 		perField[t.String()] = false // the example is too small for it
 	}
 	perField[file.TagFrequent.String()], perField[file.TagBlockCounts.String()], perField[file.TagValues.String()] = false, true, true

@@ -138,3 +138,17 @@ func TestCommonWeights(t *testing.T) {
 		}
 	}
 }
+
+// TestPrimaryKey_ideographs checks that sort keys begin with the primary key: of every ideograph, beside characters that combine with others.
+func TestPrimaryKey_ideographs(t *testing.T) {
+	t.Parallel()
+	beside := []string{"", "e\u0301", "l\u00B7", "\u0301", "\u3099", "か", "\uAC01", "A", "\u0E40\u0E01", "\uF900", "\u3400", "、"}
+	g := rand.New(rand.NewPCG(testseed.Seed(t), 1))
+	for c := '\u4DF0'; c <= '\uA010'; c++ {
+		s := beside[g.IntN(len(beside))] + string(c) + beside[g.IntN(len(beside))] + string(c+1)
+		key, _ := text.AppendSortKey(nil, herb.TypeText, []byte(s))
+		if primary := text.PrimaryKey(s); !strings.HasPrefix(string(key), primary+"\x00\x00") {
+			t.Errorf("%q: primary key %x, sort key %x", s, primary, key)
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"herbarium/internal/segment/internal/file"
@@ -61,10 +60,8 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 	if len(words) == 0 {
 		return nil
 	}
-	table := newInverted(b.tmp, b.memory/4) // fields are sorted concurrently
-	if b.searchable > 1 && b.records < math.MaxUint32/fulltext.FieldsInMask {
-		table.fields = b.tmp.newSpillFile()
-	}
+	table := newInverted(b.tmp, b.memory/6) // positions take as much memory again, and fields are sorted concurrently
+	table.positions = &positions{encoded: b.tmp.newSpillFile()}
 	var head []byte
 	ranks := make([]uint32, len(docFreqs)) // by term number, its rank by frequency from 1, or 0 if it has no bigrams
 	firsts := make([]uint32, len(words))   // by frequent term, the number of its first bigram
@@ -76,31 +73,29 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 	}
 	return &optionalIndex{
 		add: func(record uint32, entries []uint32) {
-			before, part, at := uint32(0), 0, record // rank of the preceding term, or 0
-			for _, word := range entries {
+			before, part, start := uint32(0), 0, 0 // rank of the preceding term, or 0; start of the part
+			for i, word := range entries {
 				if word == 0 {
-					before = 0
+					before, start = 0, i+1
 					part++
 					continue
 				}
 				rank := ranks[word-1]
 				if before > 0 && rank > 0 && int(rank) <= words[before-1].seconds {
-					if table.fields != nil {
-						at = inField(record, b.parts[part])
-					}
-					table.addPair(firsts[before-1]+rank-1, at)
+					table.addPair(firsts[before-1]+rank-1, record, 0)
+					table.positions.add(fulltext.Position(i-1-start, b.parts[part], b.searchable))
 				}
 				before = rank
 			}
-			table.spillIfFull()
+			table.spillIfFull(record + 1)
 		},
 		encode: func() []section {
 			table.finish()
 			docs, freqs := newSetTable(b.tmp), newSetTable(b.tmp)
-			sizes := table.encode(docs, freqs)
+			table.encode(docs, freqs)
 			sections := []section{{file.TagBigramTerms, bytes.NewReader(head)}, {file.TagBigramDocs, docs}, {file.TagBigramFreqs, freqs}}
-			if table.fields != nil {
-				sections = append(sections, section{file.TagBigramFields, itemTable{file.TableHead{Sizes: sizes, Unit: 1}, table.fields}})
+			if p := table.positions; !p.overflow {
+				sections = append(sections, section{file.TagBigramPositions, itemTable{file.TableHead{Sizes: p.sizes, Unit: 1}, p.encoded}})
 			}
 			return sections
 		},

@@ -51,10 +51,10 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) {
 			b.lists.writeU32(uint32(len(ids)))
 			b.listed += len(ids)
 			for _, id := range ids {
-				b.elements.addPair(id, uint32(b.records+i))
+				b.elements.addPair(id, uint32(b.records+i), 0)
 				b.lists.writeU32(id)
 			}
-			b.elements.spillIfFull()
+			b.elements.spillIfFull(uint32(b.records + i + 1))
 		}
 	}
 	b.records += records

@@ -3,6 +3,7 @@ package build
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"herbarium/internal/segment/internal/file"
@@ -12,13 +13,29 @@ import (
 // inverted collects the postings of terms or elements. Data that exceeds the memory is written to spill files.
 type inverted struct {
 	dictionary
-	numbers int        // number of entries, if they have no names
-	limit   int        // maximum number of pairs in memory
-	used    int        // number of pairs in memory
-	pairs   [][]uint64 // id and record, in the order of the records, once per occurrence
-	records []uint32   // of the pairs, by id
-	runs    postingsRuns
-	fields  *spillFile // field masks of the records of each id, after encode; nil if the records of the pairs have no fields
+	numbers   int        // number of entries, if they have no names
+	limit     int        // maximum number of pairs in memory
+	used      int        // number of pairs in memory
+	pairs     [][]uint64 // id and record, in the order of the records, once per occurrence
+	records   []uint32   // of the pairs, by id
+	runs      postingsRuns
+	fields    *spillFile // field masks of the records of each id, after encode; nil if the pairs have no fields
+	first     uint32     // first record of the pairs in memory, if they have fields
+	positions *positions // nil if the pairs have none
+}
+
+// positions are the positions of occurrences in their records; see fulltext.Position.
+type positions struct {
+	added, sorted []uint32   // of the pairs in memory, as added and by id
+	overflow      bool       // some positions exceeded 32 bits
+	encoded       *spillFile // of the records of each id, after encode
+	sizes         []uint32   // of the encoded positions of each id
+}
+
+// add adds the position of the last pair.
+func (p *positions) add(position uint64) {
+	p.overflow = p.overflow || position > math.MaxUint32
+	p.added = append(p.added, uint32(position))
 }
 
 func newInverted(tmp *tempDir, memory int) *inverted {
@@ -32,8 +49,11 @@ func (v *inverted) size() int { return max(v.numbers, v.count) }
 // pairsBlock is the number of pairs per allocation: a growing slice would be in memory twice.
 const pairsBlock = 1 << 15
 
-// addPair records an occurrence of a name in a record. Records must be added in order.
-func (v *inverted) addPair(id, record uint32) {
+// addPair records an occurrence of a name in a field of a record. Records must be added in order.
+func (v *inverted) addPair(id, record uint32, field int) {
+	if v.fields != nil {
+		record = (record-v.first)*fulltext.FieldsInMask + uint32(field%fulltext.FieldsInMask)
+	}
 	block := v.used / pairsBlock
 	if block == len(v.pairs) {
 		v.pairs = append(v.pairs, make([]uint64, pairsBlock))
@@ -51,11 +71,13 @@ func (v *inverted) eachPair(f func(id, record uint32)) {
 	}
 }
 
-// spillIfFull writes everything to a spill file if it exceeds the memory. It is called between records, so that a
-// record is never split.
-func (v *inverted) spillIfFull() {
-	if v.used >= v.limit {
+// spillIfFull writes everything to a spill file if it exceeds the memory, or if a pair could not hold the next record and a field. It is
+// called between records, so that a record is never split.
+func (v *inverted) spillIfFull(next uint32) {
+	const maxRecords = 1 << 32 / fulltext.FieldsInMask
+	if v.used >= v.limit || v.fields != nil && next-v.first == maxRecords {
 		v.spill()
+		v.first = next
 	}
 }
 
@@ -65,12 +87,14 @@ func (v *inverted) spill() {
 	starts := v.sortPairs()
 	var data []byte
 	for id := range v.size() {
-		if records := v.records[starts[id]:starts[id+1]]; len(records) > 0 {
-			data = appendPostings(data[:0], records)
+		if from, to := starts[id], starts[id+1]; from < to {
+			data = v.appendPostings(data[:0], int(from), int(to))
 			v.runs.add(id, data)
 		}
 	}
-	v.used = 0
+	if v.used = 0; v.positions != nil {
+		v.positions.added = v.positions.added[:0]
+	}
 }
 
 // sortPairs sorts the records of the pairs by id and returns the start of each id. This counting sort takes a quarter
@@ -84,9 +108,17 @@ func (v *inverted) sortPairs() []uint32 {
 		at += n
 	}
 	v.records = slices.Grow(v.records[:0], v.used)[:v.used]
+	if v.positions != nil {
+		v.positions.sorted = slices.Grow(v.positions.sorted[:0], v.used)[:v.used]
+	}
+	pair := 0
 	v.eachPair(func(id, record uint32) {
 		v.records[starts[id]] = record
+		if v.positions != nil {
+			v.positions.sorted[starts[id]] = v.positions.added[pair]
+		}
 		starts[id]++
+		pair++
 	})
 	// Each start has moved to that of the next id.
 	copy(starts[1:], starts)
@@ -94,21 +126,31 @@ func (v *inverted) sortPairs() []uint32 {
 	return starts
 }
 
-// appendPostings appends records, each as the difference from the preceding one and a bit that says whether a count
-// follows.
-func appendPostings(b []byte, records []uint32) []byte {
+// appendPostings appends the records in a range, each as the difference from the preceding one, the field if there is one, and a bit that
+// says whether a count follows; then its positions if there are any.
+func (v *inverted) appendPostings(b []byte, from, to int) []byte {
 	before := uint32(0)
-	for i := 0; i < len(records); {
-		record, j := records[i], i+1
-		for j < len(records) && records[j] == record {
+	var encoded []byte
+	for i := from; i < to; {
+		added, j := v.records[i], i+1
+		for j < to && v.records[j] == added {
 			j++
 		}
-		distance := uint64(record-before) << 1
+		record, distance := added, uint64(added-before)
+		if v.fields != nil {
+			record = v.first + added/fulltext.FieldsInMask
+			distance = uint64(record-before)*fulltext.FieldsInMask + uint64(added%fulltext.FieldsInMask)
+		}
 		if count := j - i; count == 1 {
-			b = binary.AppendUvarint(b, distance)
+			b = binary.AppendUvarint(b, distance<<1)
 		} else {
-			b = binary.AppendUvarint(b, distance|1)
+			b = binary.AppendUvarint(b, distance<<1|1)
 			b = binary.AppendUvarint(b, uint64(count))
+		}
+		if v.positions != nil {
+			encoded = fulltext.AppendPositions(encoded[:0], v.positions.sorted[i:j])
+			b = binary.AppendUvarint(b, uint64(len(encoded)))
+			b = append(b, encoded...)
 		}
 		before, i = record, j
 	}
@@ -145,20 +187,22 @@ func (v *inverted) finish() {
 	v.dictionary.finish()
 }
 
-// inField returns a record and a field as the record of a pair.
-func inField(record uint32, field int) uint32 {
-	return record*fulltext.FieldsInMask + uint32(field%fulltext.FieldsInMask)
-}
-
 // encode adds the postings of every name to docs and, unless it is nil, its term-frequency postings to freqs. It returns
 // the number of records of each name. finish must be called before.
 func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32) {
 	var p decoder
 	sizes = make([]uint32, v.size())
+	if v.positions != nil {
+		v.positions.sizes = make([]uint32, v.size())
+	}
 	v.runs.merge(len(sizes), func(id int, postings []byte) {
-		p.decode(postings, v.fields != nil)
+		p.decode(postings, v.fields != nil, v.positions != nil)
 		if v.fields != nil {
 			v.fields.Write(p.fields)
+		}
+		if v.positions != nil {
+			v.positions.encoded.Write(p.positions)
+			v.positions.sizes[id] += uint32(len(p.positions))
 		}
 		docs.Append(p.records)
 		sizes[id] += uint32(len(p.records))
@@ -177,28 +221,33 @@ func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32) {
 
 // decoder decodes the postings of one name.
 type decoder struct {
-	records []uint32
-	fields  []byte   // by record, the mask of the fields
-	many    []uint32 // records with a frequency above 1
-	counts  []byte   // their frequencies
+	records   []uint32
+	fields    []byte   // by record, the mask of the fields
+	positions []byte   // encoded positions of the records, each after their size
+	many      []uint32 // records with a frequency above 1
+	counts    []byte   // their frequencies
 }
 
 // decode decodes the output of appendPostings. Frequencies are added to existing ones.
-func (p *decoder) decode(data []byte, fields bool) {
-	p.records, p.fields, p.many = p.records[:0], p.fields[:0], p.many[:0]
+func (p *decoder) decode(data []byte, fields, positions bool) {
+	p.records, p.fields, p.many, p.positions = p.records[:0], p.fields[:0], p.many[:0], p.positions[:0]
 	for record := uint32(0); len(data) > 0; {
 		x, n := binary.Uvarint(data)
 		data = data[n:]
-		record += uint32(x >> 1)
-		count := uint64(1)
+		distance, count, field := x>>1, uint64(1), byte(0)
 		if x&1 == 1 {
 			count, n = binary.Uvarint(data)
 			data = data[n:]
 		}
 		if fields {
-			p.add(record/fulltext.FieldsInMask, 1<<(record%fulltext.FieldsInMask), count)
-		} else {
-			p.add(record, 0, count)
+			distance, field = distance/fulltext.FieldsInMask, 1<<(distance%fulltext.FieldsInMask)
+		}
+		record += uint32(distance)
+		p.add(record, field, count)
+		if positions {
+			size, n := binary.Uvarint(data)
+			p.positions = append(p.positions, data[:n+int(size)]...)
+			data = data[n+int(size):]
 		}
 	}
 }

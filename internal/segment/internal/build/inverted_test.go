@@ -77,9 +77,9 @@ func TestInverted(t *testing.T) {
 				batch.assignIDs(&v.dictionary)
 				for i := range len(batch.ends) {
 					for _, id := range batch.next() {
-						v.addPair(id, uint32(first+i))
+						v.addPair(id, uint32(first+i), 0)
 					}
-					v.spillIfFull()
+					v.spillIfFull(uint32(first + i + 1))
 				}
 				batch.reset()
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
@@ -39,16 +40,24 @@ func (b *columnBuilder) forwardSections(positions []uint32) []section {
 	starts, encoded := b.tmp.newSpillFile(), b.tmp.newSpillFile()
 	size := column.PositionSize(len(positions))
 	var buf [4]byte
-	at, left := uint32(0), uint32(0) // elements written, and elements of the record to write
+	var list []uint32                // positions of the elements of a record
+	at, left := uint32(0), uint32(0) // elements written, and elements of the record to collect
 	b.lists.eachU32(func(n uint32) {
 		if left == 0 { // a record begins
 			left = n
 			starts.writeU32(at)
 			return
 		}
-		at++
-		left--
-		encoded.Write(binary.LittleEndian.AppendUint32(buf[:0], positions[n])[:size])
+		list = append(list, positions[n])
+		if left--; left > 0 {
+			return
+		}
+		slices.Sort(list)
+		for _, position := range list {
+			encoded.Write(binary.LittleEndian.AppendUint32(buf[:0], position)[:size])
+		}
+		at += uint32(len(list))
+		list = list[:0]
 	})
 	starts.writeU32(at)
 	return []section{{file.TagListStarts, starts}, {file.TagPositions, encoded}}

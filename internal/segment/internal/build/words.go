@@ -37,6 +37,9 @@ func newWordsBuilder(tmp *tempDir, fields []herb.Field, memory int, optional Opt
 			b.searchable++
 		}
 	}
+	if b.searchable > 1 {
+		b.terms.fields = tmp.newSpillFile()
+	}
 	return b
 }
 
@@ -47,11 +50,11 @@ func (b *wordsBuilder) add(words *tokens, records int) {
 	for range records {
 		b.starts.writeU64(b.at + uint64(len(b.words)))
 		count := 0
-		for range b.parts {
+		for _, field := range b.parts {
 			ids := words.next()
 			for _, id := range ids {
 				b.words = binary.AppendUvarint(b.words, uint64(id)+1)
-				b.terms.addPair(id, b.records)
+				b.terms.addPair(id, b.records, field)
 			}
 			b.words = append(b.words, 0)
 			count += len(ids)
@@ -59,7 +62,7 @@ func (b *wordsBuilder) add(words *tokens, records int) {
 		b.lengths.writeU32(uint32(count))
 		b.total += count
 		b.records++
-		b.terms.spillIfFull()
+		b.terms.spillIfFull(b.records)
 	}
 	b.at += uint64(len(b.words))
 	b.batches = append(b.batches, wordsBatchSize{records, len(b.words)})
@@ -82,6 +85,9 @@ func (b *wordsBuilder) writeTo(w *file.Writer) {
 	writeSections(w, file.NoField, section{file.TagFStarts, b.starts})
 	check(w.Section(file.TagLengths, file.NoField, b.lengths)) // read again below
 	if int(b.records) >= b.optional.MinRecords {
+		if b.terms.fields != nil {
+			writeSections(w, file.NoField, section{file.TagTermFields, itemTable{file.TableHead{Sizes: docFreqs, Unit: 1}, b.terms.fields}})
+		}
 		b.writeLengthOrder(w)
 		b.writeOptionalIndexes(w, order, common, docFreqs)
 	}

@@ -23,6 +23,9 @@ func (c *Column) Term(cond query.Condition) plan.Term {
 		any[i] = c.operand(cond.Op, o)
 	}
 	t.Condition = any
+	if _, ok := any[0].(*elementRanges); ok {
+		t.Condition = c.anyRange(any)
+	}
 	return t
 }
 
@@ -45,7 +48,9 @@ func (c *Column) operand(op query.Op, o query.Operand) plan.Condition {
 	}
 	from, to := KeyRange(op, o, c.Field.Type)
 	if c.Field.Type == herb.TypeList {
-		return elementRange{c: c, from: c.firstElement(from), to: c.firstElement(to), name: name}
+		first := c.firstElement(from)
+		end := max(first, c.firstElement(to))
+		return &elementRanges{c: c, from: uint32(first), to: uint32(end), n: end - first, name: name}
 	}
 	first, end := c.firstRun(from), c.Distinct()
 	if to != noKey {
@@ -241,44 +246,66 @@ func (w written) Fill(st *guard.Steps, b *bitmap.Builder) {
 	b.AddList(st, list)
 }
 
-// elementRange is the condition that a list has an element in a range of the elements in sort order.
-type elementRange struct {
+// elementRanges is the condition that a list has an element in one of some ranges of the elements in sort order.
+type elementRanges struct {
 	c        *Column
-	from, to int
+	from, to uint32      // from the start of the first range to the end of the last
+	several  bitmap.Bits // positions of the elements; nil if there is one range
+	n        int         // number of elements
 	name     string
 }
 
-func (e elementRange) String() string { return e.name }
+// anyRange returns the union of ranges of elements.
+func (c *Column) anyRange(all plan.AnyOf) *elementRanges {
+	n := c.elements.Len()
+	u := &elementRanges{c: c, from: uint32(n), several: bitmap.NewBits(n), name: all.String()}
+	for _, one := range all {
+		if r, ok := one.(*elementRanges); ok && r.n > 0 { // others have no records
+			u.from, u.to = min(u.from, r.from), max(u.to, r.to)
+			u.several.AddRange(int(r.from), int(r.to))
+		}
+	}
+	u.n = u.several.Count(0, n)
+	return u
+}
 
-func (e elementRange) Cost() plan.Cost {
-	const locate, position, posting = 10, 2, 30 // times to locate the elements of a record, and to examine one
-	n, all := max(e.to-e.from, 0), e.c.lists.len()
-	cost := plan.Cost{Records: e.c.Values(), Fill: e.c.costOfPostings(n), Contains: posting * n}
-	if all > 0 {
-		examined := min(all/max(e.c.Values(), 1), e.c.elements.Len()/max(n, 1)) // until one is in the range
-		cost.Contains = locate + position*examined
-		cost.Fill = min(cost.Fill, cost.Contains*e.c.sorted.Len())
+func (e *elementRanges) String() string { return e.name }
+
+func (e *elementRanges) Cost() plan.Cost {
+	const search, posting = 15, 30 // times to search the elements of a record, and to examine the postings of one
+	cost := plan.Cost{Records: e.c.Values(), Fill: e.c.costOfPostings(e.n), Contains: posting * e.n}
+	if e.c.lists.len() > 0 {
+		cost.Contains = search
+		cost.Fill = min(cost.Fill, search*e.c.sorted.Len())
 	}
 	return cost
 }
 
-func (e elementRange) Contains(record uint32) bool {
-	if e.c.lists.len() > 0 {
-		return e.c.lists.hasBetween(record, uint32(e.from), uint32(e.to))
+func (e *elementRanges) has(position int) bool {
+	return e.several == nil || e.several.Has(uint32(position))
+}
+
+func (e *elementRanges) Contains(record uint32) bool {
+	switch l := &e.c.lists; {
+	case l.len() > 0 && e.several != nil:
+		return l.hasAny(record, e.several)
+	case l.len() > 0:
+		return l.hasBetween(record, e.from, e.to)
 	}
-	for i := e.from; i < e.to; i++ {
-		if e.c.postingsAt(i).Contains(record) {
+	for i := int(e.from); i < int(e.to); i++ {
+		if e.has(i) && e.c.postingsAt(i).Contains(record) {
 			return true
 		}
 	}
 	return false
 }
 
-func (e elementRange) Fill(st *guard.Steps, b *bitmap.Builder) {
-	if e.Cost().Fill == e.c.costOfPostings(e.to-e.from) {
-		for i := e.from; i < e.to; i++ {
-			st.Add(1)
-			b.AddSet(st, e.c.postingsAt(i))
+func (e *elementRanges) Fill(st *guard.Steps, b *bitmap.Builder) {
+	if e.Cost().Fill == e.c.costOfPostings(e.n) {
+		for i := int(e.from); i < int(e.to); i++ {
+			if st.Add(1); e.has(i) {
+				b.AddSet(st, e.c.postingsAt(i))
+			}
 		}
 		return
 	}

@@ -44,20 +44,38 @@ func (l *lists) len() int {
 	return int(l.starts.At(l.starts.Len() - 1))
 }
 
+// at returns the position of an element, given by its index among those of all records.
+func (l *lists) at(i uint32) uint32 {
+	switch l.size {
+	case 1:
+		return uint32(l.encoded[i])
+	case 2:
+		return uint32(binary.LittleEndian.Uint16(l.encoded[2*int(i):]))
+	default:
+		return binary.LittleEndian.Uint32(l.encoded[4*int(i):])
+	}
+}
+
 // hasBetween reports whether a record has an element at a position in [from, to).
 func (l *lists) hasBetween(record, from, to uint32) bool {
-	encoded := l.encoded[l.size*int(l.starts.At(int(record))) : l.size*int(l.starts.At(int(record)+1))]
-	for ; len(encoded) > 0; encoded = encoded[l.size:] {
-		var position uint32
-		switch l.size {
-		case 1:
-			position = uint32(encoded[0])
-		case 2:
-			position = uint32(binary.LittleEndian.Uint16(encoded))
-		default:
-			position = binary.LittleEndian.Uint32(encoded)
+	first, end := l.starts.At(int(record)), l.starts.At(int(record)+1)
+	if first == end || l.at(end-1) < from { // decides most ranges without an upper bound
+		return false
+	}
+	for low := end - 1; first < low; { // the first position from which on all are at least from is in [first, low]
+		if middle := (first + low) / 2; l.at(middle) < from {
+			first = middle + 1
+		} else {
+			low = middle
 		}
-		if position-from < to-from {
+	}
+	return l.at(first) < to
+}
+
+// hasAny reports whether a record has an element at one of some positions.
+func (l *lists) hasAny(record uint32, positions bitmap.Bits) bool {
+	for i, end := l.starts.At(int(record)), l.starts.At(int(record)+1); i < end; i++ {
+		if positions.Has(l.at(i)) {
 			return true
 		}
 	}

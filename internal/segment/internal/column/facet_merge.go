@@ -2,9 +2,7 @@ package column
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
-	"math/bits"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -146,7 +144,7 @@ func (m *valueMerger) next(s *valueStream) (shared int, ok bool) {
 		if m.sequence >= minSequence {
 			m.countSequence(s)
 		}
-		run, n, ok := s.runs.countNext()
+		run, n, ok := s.runs.count(s.runs.Distinct(), 1)
 		if !ok {
 			return 0, false
 		}
@@ -212,7 +210,7 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 		single -= n
 		if runs.isNonUniform(run) {
 			for _, w := range runs.writings(run) {
-				if m.count([]byte(w.Text)) {
+				if m.countFound(m.find == nil || m.find.In([]byte(w.Text))) {
 					offer(run, w.Count, w.Text)
 				}
 			}
@@ -301,17 +299,10 @@ func (s *valueStream) addText() {
 	}
 }
 
-// commonPrefix returns the length of the common prefix of two keys, which is at least from. It compares eight bytes at a time, also those
-// after the keys if there is memory.
+// commonPrefix returns the length of the common prefix of two keys, which is at least from.
 func commonPrefix(a, b []byte, from int) int {
-	n := min(len(a), len(b))
-	for end := min(cap(a), cap(b)) - 8; from < n && from <= end; from += 8 {
-		if differ := binary.LittleEndian.Uint64(a[from:from+8]) ^ binary.LittleEndian.Uint64(b[from:from+8]); differ != 0 {
-			return min(from+bits.TrailingZeros64(differ)/8, n)
-		}
-	}
-	for from < n && a[from] == b[from] {
+	for n := min(len(a), len(b)); from < n && a[from] == b[from]; {
 		from++
 	}
-	return min(from, n)
+	return from
 }

@@ -60,11 +60,6 @@ func newValueCollector(q *query.FacetRequest) *valueCollector {
 	return c
 }
 
-// count counts a value and reports whether it can be returned.
-func (v *valueCollector) count(value []byte) bool {
-	return v.countFound(v.find == nil || v.find.In(value))
-}
-
 // countFound counts a value that contains the substring to find, or does not. It returns found.
 func (v *valueCollector) countFound(found bool) bool {
 	v.distinct++

@@ -38,14 +38,10 @@ func (c *Column) newRunValues(st *guard.Steps, n int) runValues {
 // at returns the value of a run, which must not be before that of the last call. The bytes are valid until the next call.
 func (v *runValues) at(run int) []byte {
 	if !v.stored && v.next <= run {
-		first := v.c.sorted.At(int(v.c.runs.At(run)))
-		v.written = v.c.records.appendValue(v.written[:0], first, v.c.position)
-		if v.isText {
+		if v.value = append(v.value[:0], v.read(run)...); v.isText {
 			v.value = appendValueKey(v.value[:0], v.written)
-		} else {
-			v.value = append(v.value[:0], v.written...)
 		}
-		v.known, v.next = 0, run+1
+		v.next = run + 1
 	}
 	for ; v.next <= run; v.next++ {
 		shared, suffix, rest := v.lengths()
@@ -63,6 +59,12 @@ func (v *runValues) at(run int) []byte {
 		v.known, v.shared = min(v.known, shared), min(v.shared, shared)
 	}
 	return v.value
+}
+
+// read returns the value of a run from a record. The bytes are valid until the next call.
+func (v *runValues) read(run int) []byte {
+	v.written = v.c.records.appendValue(v.written[:0], v.c.sorted.At(int(v.c.runs.At(run))), v.c.position)
+	return v.written
 }
 
 // chunkSize is the number of bytes that are copied at once, which is faster than copying a few.
@@ -92,6 +94,7 @@ func (v *runValues) contains(run int, find *text.Substring) bool {
 	const slowSteps = 8 // reading a value from a record takes several microseconds
 	if !v.stored {
 		v.steps.Add(slowSteps)
+		return find.In(v.read(run))
 	}
 	searched := v.at(run)
 	if v.found > 0 && v.found <= v.known {

@@ -61,8 +61,8 @@ var (
 	TagElementOrder = Tag{'E', 'O', 'R', 'D'} // u32: indexes in ELEM, in the order of the sort keys
 
 	// Forward index of the elements; not in files of earlier programs.
-	TagListStarts = Tag{'E', 'O', 'F', 'F'} // u32: first element of each record in EPOS, and end of the last
-	TagPositions  = Tag{'E', 'P', 'O', 'S'} // elements of each record, by their positions in EORD, in 1, 2 or 4 bytes
+	TagListStarts = Tag{'L', 'O', 'F', 'F'} // u32: first element of each record in LPOS, and end of the last
+	TagPositions  = Tag{'L', 'P', 'O', 'S'} // elements of each record: their positions in EORD, ascending, in 1, 2 or 4 bytes
 
 	// Values, or keys of text; not in files of earlier programs, nor of fields with long values.
 	TagValues = Tag{'V', 'A', 'L', 'S'} // the value of each value run, without the prefix that it shares with the one before
@@ -81,6 +81,9 @@ var (
 	TagLengths     = Tag{'L', 'E', 'N', 'S'} // u32: number of words of each record
 	TagLengthOrder = Tag{'S', 'H', 'R', 'T'} // u32: length order: record numbers by ascending number of words; not in small files
 
+	// Fields of the terms; not in small files, nor with one searchable field.
+	TagTermFields = Tag{'T', 'F', 'L', 'D'} // table: by term, u8 for each record of its postings: mask of the fields
+
 	// Prefix postings; not in small files.
 	TagPrefixRanges = Tag{'B', 'E', 'G', 'N'} // u32: range of each prefix in TERM
 	TagPrefixDocs   = Tag{'B', 'S', 'E', 'T'} // sets: postings of each prefix
@@ -91,10 +94,10 @@ var (
 	TagFieldDocs   = Tag{'F', 'S', 'E', 'T'} // sets: postings of each in each searchable field
 
 	// Bigrams of frequent terms; not in small files.
-	TagBigramTerms  = Tag{'C', 'O', 'M', 'M'} // u32: number of each frequent term, and of its first bigram
-	TagBigramDocs   = Tag{'P', 'A', 'I', 'R'} // sets: postings of each bigram
-	TagBigramFreqs  = Tag{'P', 'M', 'U', 'L'} // sets: term-frequency postings of each bigram
-	TagBigramFields = Tag{'P', 'F', 'L', 'D'} // table: by bigram, u8 for each record of its postings: mask of the fields
+	TagBigramTerms     = Tag{'C', 'O', 'M', 'M'} // u32: number of each frequent term, and of its first bigram
+	TagBigramDocs      = Tag{'P', 'A', 'I', 'R'} // sets: postings of each bigram
+	TagBigramFreqs     = Tag{'P', 'M', 'U', 'L'} // sets: term-frequency postings of each bigram
+	TagBigramPositions = Tag{'P', 'P', 'O', 'S'} // table: by bigram, its positions in each record of its postings
 )
 
 // NoField is the field of sections that belong to no field.

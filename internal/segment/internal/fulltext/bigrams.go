@@ -6,8 +6,8 @@ import "herbarium/internal/segment/internal/file"
 // every record with both terms. Small files have none.
 type bigrams struct {
 	postingsTable
-	fields file.Table // by bigram, the mask of its fields in each record of its postings; empty if the file has none
-	common file.U32s  // by frequent term, most frequent first: its number, and the number of its first bigram
+	positions file.Table // by bigram, its positions in each record of its postings; empty if the file has none
+	common    file.U32s  // by frequent term, most frequent first: its number, and the number of its first bigram
 }
 
 // number returns the number of the bigram of two terms, if the file has its postings. The second terms of a first one
@@ -29,6 +29,3 @@ func (p *bigrams) number(first, second uint32) (int, bool) {
 	}
 	return from + rank, rank >= 0 && from+rank < to
 }
-
-// FieldsInMask is the number of bits in the mask of the fields of a bigram in a record: field i sets bit i modulo this number.
-const FieldsInMask = 8

@@ -2,7 +2,6 @@ package fulltext
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
@@ -14,7 +13,6 @@ import (
 type Clause struct {
 	plan.Condition
 	index    *Index
-	words    int            // number of words that the condition matches
 	postings *postingsTable // table with its postings, if it is a term, bigram or prefix with postings; else nil
 	number   int            // its number in the table
 	pattern  *pattern
@@ -35,6 +33,7 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, part *fieldPart, name
 	if c.Prefix {
 		words = words[:len(words)-1]
 	}
+	p := &examined{pattern: whole, most: MaxFrequency, field: allParts, name: name}
 	ids := make([]uint32, len(words))
 	for i, word := range words {
 		t, ok := w.terms.Find(word)
@@ -43,40 +42,44 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, part *fieldPart, name
 		}
 		ids[i] = w.ids.At(t)
 		whole.words = binary.AppendUvarint(whole.words, uint64(ids[i])+1)
+		if part == nil {
+			continue
+		}
+		if sets, _ := w.splitTerms(termRange{t, t + 1}, part.index); len(sets) > 0 {
+			p.candidates = append(p.candidates, plan.Term{Condition: plan.Stored{Encoded: sets[0], Name: name}})
+		}
 	}
-	parts := w.phrase(ids, part, name)
+	parts := w.phrase(ids, name)
 	if c.Prefix {
 		from, to := w.terms.WithPrefix(c.Words[len(words)])
 		whole.last = []termRange{{from, to}}
 		parts = append(parts, w.prefix(st, from, to, name))
 	}
-	if len(parts) == 1 && parts[0].words == len(c.Words) {
+	if len(parts) == 1 && part == nil {
 		parts[0].pattern = whole
 		return parts[0]
 	}
-	p := &examined{pattern: whole, most: MaxFrequency, name: name}
 	if part != nil {
-		p.most = 1
+		p.most, p.field = 1, part.index
 	}
 	for _, part := range parts {
 		p.candidates = append(p.candidates, plan.Term{Condition: part.Condition})
-	}
-	isOther := func(part *Clause) bool { return part.words != 2 }
-	if len(parts) == len(c.Words)-1 && !slices.ContainsFunc(parts, isOther) {
-		// All of them are bigrams. If a record has a word once, the bigrams on both sides of the word overlap.
-		for _, id := range ids[1 : len(ids)-1] {
-			p.ambiguous = append(p.ambiguous, w.freqs.Set(int(id)))
+		if part.postings == &w.bigrams.postingsTable {
+			p.bigrams = append(p.bigrams, part.number)
 		}
 	}
-	return &Clause{Condition: p, index: w, words: len(c.Words), pattern: whole}
+	if len(p.bigrams) != len(c.Words)-1 || w.bigrams.positions.Len() == 0 { // the positions of some words are not stored
+		p.bigrams = nil
+	}
+	return &Clause{Condition: p, index: w, pattern: whole}
 }
 
-func (w *Index) storedClause(t *postingsTable, number, words int, name string) *Clause {
-	return &Clause{Condition: plan.Stored{Encoded: t.docs.Set(number), Name: name}, index: w, words: words, postings: t, number: number}
+func (w *Index) storedClause(t *postingsTable, number int, name string) *Clause {
+	return &Clause{Condition: plan.Stored{Encoded: t.docs.Set(number), Name: name}, index: w, postings: t, number: number}
 }
 
-// phrase returns the bigrams of a phrase, within a field if part is not nil, and its words in no bigram.
-func (w *Index) phrase(ids []uint32, part *fieldPart, name string) (parts []*Clause) {
+// phrase returns the bigrams of a phrase, and its words in no bigram.
+func (w *Index) phrase(ids []uint32, name string) (parts []*Clause) {
 	inBigram := false // whether the preceding word and this one are a bigram
 	for i, id := range ids {
 		before := inBigram
@@ -84,42 +87,25 @@ func (w *Index) phrase(ids []uint32, part *fieldPart, name string) (parts []*Cla
 		if i+1 < len(ids) {
 			var number int
 			if number, inBigram = w.bigrams.number(id, ids[i+1]); inBigram {
-				bigram := w.storedClause(&w.bigrams.postingsTable, number, 2, name)
-				if part != nil {
-					w.restrict(bigram, part, ids[i:i+2])
-				}
-				parts = append(parts, bigram)
+				parts = append(parts, w.storedClause(&w.bigrams.postingsTable, number, name))
 			}
 		}
 		if !before && !inBigram {
-			parts = append(parts, w.storedClause(&w.postingsTable, int(id), 1, name))
+			parts = append(parts, w.storedClause(&w.postingsTable, int(id), name))
 		}
 	}
 	return parts
 }
 
-// restrict restricts a bigram of two terms to a field if its fields are stored; else it may be in any field, and the phrase has to be examined.
-func (w *Index) restrict(bigram *Clause, part *fieldPart, ids []uint32) {
-	if w.bigrams.fields.Len() == 0 {
-		bigram.words = 0
-		return
-	}
-	words := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(ids[0])+1), uint64(ids[1])+1)
-	bigram.Condition = &examined{
-		pattern: &pattern{index: w, part: part.first, words: words}, candidates: []plan.Term{{Condition: bigram.Condition}}, most: 1,
-		masks: w.bigrams.fields.At(bigram.number), bit: 1 << (part.index % FieldsInMask), name: bigram.String(),
-	}
-}
-
 // prefix returns the condition that a record contains any of the terms in [from, to), which share a prefix.
 func (w *Index) prefix(st *guard.Steps, from, to int, name string) *Clause {
 	if to-from == 1 {
-		return w.storedClause(&w.postingsTable, int(w.ids.At(from)), 1, name)
+		return w.storedClause(&w.postingsTable, int(w.ids.At(from)), name)
 	}
 	if number, ok := w.prefixes.ranges.number(from, to); ok {
-		return w.storedClause(&w.prefixes.postingsTable, number, 1, name)
+		return w.storedClause(&w.prefixes.postingsTable, number, name)
 	}
-	return &Clause{Condition: w.union(st, name, termRange{from, to}), index: w, words: 1}
+	return &Clause{Condition: w.union(st, name, nil, termRange{from, to}), index: w}
 }
 
 // DocFreq returns the number of records that contain the clause.

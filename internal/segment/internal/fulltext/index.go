@@ -14,6 +14,9 @@ type postingsTable struct {
 	freqs bitmap.Table // term-frequency postings: records with a frequency above 1, followed by the frequencies
 }
 
+// FieldsInMask is the number of bits in the mask of the fields of a term in a record: searchable field i sets bit i modulo this number.
+const FieldsInMask = 8
+
 // MaxFrequency is the maximum stored frequency; it also represents all higher ones.
 const MaxFrequency = 255
 
@@ -27,11 +30,13 @@ type Index struct {
 	ids           file.U32s // by term, its number
 	forward       []byte
 	starts        file.U64s
-	lengths       file.U32s // number of words by record
-	lengthOrder   file.U32s // records by ascending number of words; empty in small files
-	words         int       // number of words of all records
+	lengths       file.U32s  // number of words by record
+	lengthOrder   file.U32s  // records by ascending number of words; empty in small files
+	words         int        // number of words of all records
+	termFields    file.Table // by term number, the mask of its fields in each record of its postings; empty if the file has none
 	fields        []fieldPart
-	searchable    int // number of searchable fields
+	weights       []int // by searchable field
+	searchable    int   // number of searchable fields
 	pool          *bitmap.Pool
 }
 
@@ -43,14 +48,14 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 		ids: section(file.TagIDs), forward: section(file.TagForward), starts: section(file.TagFStarts),
 		lengths: section(file.TagLengths), lengthOrder: section(file.TagLengthOrder),
 	}
-	w.fields, w.searchable = fieldParts(f)
+	w.fields, w.weights = fieldParts(f)
+	w.searchable = len(w.weights)
 	w.bigrams.common = section(file.TagBigramTerms)
 	w.prefixes.ranges.U32s, w.fieldPostings.ranges.U32s = section(file.TagPrefixRanges), section(file.TagFieldRanges)
-	if w.terms.Table, err = file.OpenTable(section(file.TagTerms)); err != nil {
-		return nil, err
-	}
-	if w.bigrams.fields, err = file.OpenTable(section(file.TagBigramFields)); err != nil {
-		return nil, err
+	for tag, table := range map[file.Tag]*file.Table{file.TagTerms: &w.terms.Table, file.TagBigramPositions: &w.bigrams.positions, file.TagTermFields: &w.termFields} {
+		if *table, err = file.OpenTable(section(tag)); err != nil {
+			return nil, err
+		}
 	}
 	for tag, table := range map[file.Tag]*bitmap.Table{
 		file.TagDocs: &w.docs, file.TagBigramDocs: &w.bigrams.docs, file.TagPrefixDocs: &w.prefixes.docs, file.TagFieldDocs: &w.fieldPostings.docs,
@@ -68,7 +73,7 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 	n, t, common := f.Meta.Records, w.terms.Len(), w.bigrams.common.Len()
 	if w.starts.Len() != n+1 || w.lengths.Len() != n || w.ids.Len() != t || w.docs.Len() != t || common%2 != 0 ||
 		w.lengthOrder.Len() != 0 && w.lengthOrder.Len() != n || (common == 0) != (w.bigrams.docs.Len() == 0) ||
-		w.bigrams.fields.Len() != 0 && w.bigrams.fields.Len() != w.bigrams.docs.Len() ||
+		w.bigrams.positions.Len() != 0 && w.bigrams.positions.Len() != w.bigrams.docs.Len() || w.termFields.Len() != 0 && w.termFields.Len() != t ||
 		w.prefixes.ranges.Len() != 2*w.prefixes.docs.Len() || w.fieldPostings.ranges.Len()*w.searchable != 2*w.fieldPostings.docs.Len() {
 		return nil, fmt.Errorf("%w: full-text index", guard.ErrCorrupt)
 	}

@@ -180,6 +180,42 @@ func TestBigrams_fields(t *testing.T) {
 				}
 			}
 		}
+		for name, index := range with {
+			wantSet, _, wantScorer := search(t, without, n, "%22oak+elm+oak%22")
+			set, _, scorer := search(t, index, n, "%22oak+elm+oak%22")
+			if got, want := scorer.Page(set, 0, set.Len()), wantScorer.Page(wantSet, 0, wantSet.Len()); !slices.Equal(got, want) {
+				t.Errorf("%d fields%s: ranked %d records; want %d, in another order", searchable, name, len(got), len(want))
+			}
+		}
+	}
+}
+
+// TestMatch_manyRecords searches within a field of more records than a container of a set has.
+func TestMatch_manyRecords(t *testing.T) {
+	t.Parallel()
+	const n = bitmap.ContainerMembers + 4000
+	texts := []string{"oak elm ash", "elm ash oak", "oak elm oak elm", "ash"}
+	indexes := build.DefaultIndexes()
+	indexes.Fields.Max = 0
+	f := buildtest.Open(t, fields(), n, func(i int) herb.Record {
+		return herb.Record{texts[i*i%7%len(texts)], texts[i%5%len(texts)]}
+	}, build.Options{Indexes: indexes})
+	index, err := fulltext.Open(f, &bitmap.Pool{Records: n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for search, matching := range map[string][]bool{"oak": {true, true, true, false}, "%22oak+elm+ash%22": {true, false, false, false}, "a*": {true, true, false, true}} {
+		q, err := query.Parse("kind[match]="+search, fields())
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := guard.NewSteps(t.Context())
+		set := plan.Evaluate(st, &bitmap.Pool{Records: n}, index.Match(st, q.Conditions[0]), nil)
+		for i := range n {
+			if got, want := set.Has(uint32(i)), matching[i%5%len(texts)]; got != want {
+				t.Fatalf("%s: record %d: %t, want %t", search, i, got, want)
+			}
+		}
 	}
 }
 

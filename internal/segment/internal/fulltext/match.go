@@ -2,7 +2,6 @@ package fulltext
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/file"
@@ -17,17 +16,17 @@ type fieldPart struct {
 	first int // number of parts of a record before it; a field has as many parts as its weight
 }
 
-// fieldParts returns the positions of all fields, and the number of searchable ones. Only those have a position.
-func fieldParts(f *file.File) (parts []fieldPart, searchable int) {
+// fieldParts returns the positions of all fields, and the weights of the searchable ones. Only those have a position.
+func fieldParts(f *file.File) (parts []fieldPart, weights []int) {
 	next := 0
 	for _, field := range f.Meta.Fields {
-		parts = append(parts, fieldPart{field.Name, searchable, next})
+		parts = append(parts, fieldPart{field.Name, len(weights), next})
 		if field.Searchable {
+			weights = append(weights, max(field.Weight, 1))
 			next += max(field.Weight, 1)
-			searchable++
 		}
 	}
-	return parts, searchable
+	return parts, weights
 }
 
 // Match returns a condition with query.OpMatch for evaluation.
@@ -42,26 +41,19 @@ func (w *Index) Match(st *guard.Steps, cond query.Condition) []plan.Term {
 	return []plan.Term{{Condition: any}}
 }
 
-// matchTerms returns the clauses of a search within one field. Of those that have to be examined, the candidates are terms, too, so that only the
-// records that satisfy all other terms are examined.
+// matchTerms returns the clauses of a search within one field.
 func (w *Index) matchTerms(st *guard.Steps, field int, s *query.Search) (terms []plan.Term) {
 	if len(s.Clauses) == 0 {
 		return []plan.Term{{Condition: plan.Stored{Name: w.fields[field].name + " match nothing"}}}
 	}
 	for _, c := range s.Clauses {
 		st.Check()
-		condition := w.matchClause(st, field, c)
-		if e, ok := condition.(*examined); ok && e.most == 1 && e.ambiguous == nil && e.masks == nil && !c.Exclude {
-			terms = append(terms, e.candidates...)
-			e.filter = true
-		}
-		terms = append(terms, plan.Term{Condition: condition, Exclude: c.Exclude})
+		terms = append(terms, plan.Term{Condition: w.matchClause(st, field, c), Exclude: c.Exclude})
 	}
 	return terms
 }
 
-// matchClause returns the condition that a field contains a clause. Most postings are those of all fields together, so
-// the records that contain the clause in any field are examined in the forward index, unless it has postings by field or is a bigram.
+// matchClause returns the condition that a field contains a clause.
 func (w *Index) matchClause(st *guard.Steps, field int, c query.Clause) plan.Condition {
 	part := &w.fields[field]
 	name := part.name + " match " + query.Clause{Words: c.Words, Prefix: c.Prefix}.String()
@@ -88,7 +80,7 @@ func (w *Index) matchWord(st *guard.Steps, part fieldPart, c query.Clause, name 
 		any = append(any, plan.Stored{Encoded: set, Name: name})
 	}
 	if len(rest) > 0 {
-		any = append(any, w.examineTerms(st, part, rest, name))
+		any = append(any, w.matchRest(st, part, rest, name))
 	}
 	if len(any) == 1 {
 		return any[0]
@@ -96,18 +88,14 @@ func (w *Index) matchWord(st *guard.Steps, part fieldPart, c query.Clause, name 
 	return any
 }
 
-// examineTerms returns the condition that a field contains any of some terms.
-func (w *Index) examineTerms(st *guard.Steps, part fieldPart, terms []termRange, name string) plan.Condition {
-	f := &examined{pattern: &pattern{index: w, part: part.first}, candidates: make([]plan.Term, 1), most: 1, name: name}
-	if first := terms[0].from; len(terms) == 1 && terms[0].to == first+1 {
-		id := w.ids.At(first)
-		f.pattern.words = binary.AppendUvarint(nil, uint64(id)+1)
-		f.candidates[0].Condition = plan.Stored{Encoded: w.docs.Set(int(id)), Name: name}
-	} else {
-		f.pattern.last = terms
-		f.candidates[0].Condition = w.union(st, name, terms...)
+// matchRest returns the condition that a field contains any of some terms, which have no postings by field. If the fields of each posting are
+// not stored exactly, records are examined.
+func (w *Index) matchRest(st *guard.Steps, part fieldPart, terms []termRange, name string) plan.Condition {
+	u := w.union(st, name, &part, terms...)
+	if w.termFields.Len() > 0 && w.searchable <= FieldsInMask {
+		return u
 	}
-	return f
+	return &examined{pattern: u.pattern, candidates: []plan.Term{{Condition: u}}, most: 1, name: name}
 }
 
 // cutPart returns a part of the words of a record; b contains all of them. A zero ends a part.

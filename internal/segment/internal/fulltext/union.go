@@ -1,28 +1,47 @@
 package fulltext
 
 import (
+	"encoding/binary"
+
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
 )
 
-// union is the condition that a record contains any of some terms.
+// union is the condition that a record, or a field of it, contains any of some terms. Of a field, more records may be filled if the fields of each
+// posting are not stored exactly.
 type union struct {
 	index   *Index
-	pattern *pattern // its last word is any of the terms
+	pattern *pattern // one word, any of the terms
+	only    int      // number of the term if there is exactly one
+	field   byte     // bit of the field in masks; 0 means any field
 	cost    plan.Cost
 	set     *bitmap.Set // nil if it is not computed yet
 	counts  []byte      // frequencies by record; nil if they are not computed yet
 	name    string
 }
 
-func (w *Index) union(st *guard.Steps, name string, terms ...termRange) *union {
+// union returns the condition for a field, or for any if part is nil.
+func (w *Index) union(st *guard.Steps, name string, part *fieldPart, terms ...termRange) *union {
+	const filterCost = 3 // of a posting, by its field
 	u := &union{index: w, pattern: &pattern{index: w, part: allParts, last: terms}, name: name}
-	u.cost.Contains = examineCost
+	if part != nil {
+		u.pattern.part = part.first
+	}
+	if part != nil && w.termFields.Len() > 0 {
+		u.field = 1 << (part.index % FieldsInMask)
+	}
+	if first := terms[0].from; len(terms) == 1 && terms[0].to == first+1 {
+		u.only = int(w.ids.At(first))
+		u.pattern.words, u.pattern.last = binary.AppendUvarint(nil, uint64(u.only)+1), nil
+	}
+	u.cost.Contains = w.examineCost()
 	u.each(st, func(id int) {
 		docs := w.docs.Set(id)
 		u.cost.Records += docs.Len()
-		u.cost.Fill += len(docs) / 8
+		if u.cost.Fill += len(docs) / 8; u.field != 0 {
+			u.cost.Fill += filterCost * docs.Len()
+		}
 	})
 	u.cost.Records = min(u.cost.Records, w.lengths.Len())
 	return u
@@ -31,6 +50,10 @@ func (w *Index) union(st *guard.Steps, name string, terms ...termRange) *union {
 // each calls f for the number of each term in ascending order, in which the postings are stored. Terms with a prefix have any numbers, and
 // reading the postings of thousands of them in another order takes twice as long.
 func (u *union) each(st *guard.Steps, f func(id int)) {
+	if u.pattern.last == nil {
+		f(u.only)
+		return
+	}
 	ids, end := u.pattern.lastIDs(), u.index.terms.Len()+1
 	for id := ids.Next(st, 1, end); id < end; id = ids.Next(st, id+1, end) {
 		st.Add(16) // reading a set is slower than a step
@@ -49,10 +72,29 @@ func (u *union) Fill(st *guard.Steps, b *bitmap.Builder) { b.Union(st, u.evaluat
 func (u *union) evaluate(st *guard.Steps) *bitmap.Set {
 	if u.set == nil {
 		b := bitmap.NewBuilder(u.index.pool)
-		u.each(st, func(id int) { b.AddSet(st, u.index.docs.Set(id)) })
+		u.each(st, func(id int) {
+			if docs := u.index.docs.Set(id); u.field == 0 {
+				b.AddSet(st, docs)
+			} else {
+				u.addInField(st, docs, u.index.termFields.At(id), b)
+			}
+		})
 		u.set = b.Set(st)
 	}
 	return u.set
+}
+
+// addInField adds the postings of a term that are in the field, given the masks of their fields.
+func (u *union) addInField(st *guard.Steps, docs bitmap.Encoded, masks []byte, b *bitmap.Builder) {
+	docs.Each(st, func(records []uint32) {
+		n := 0
+		for i, rec := range records {
+			records[n] = rec // without a branch, which would be unpredictable
+			n += int(min(masks[i]&u.field, 1))
+		}
+		b.AddList(st, records[:n])
+		masks = masks[len(records):]
+	})
 }
 
 // frequencies returns the sum of the frequencies of the terms by record, up to MaxFrequency.
