@@ -2,7 +2,9 @@ package column
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -144,7 +146,7 @@ func (m *valueMerger) next(s *valueStream) (shared int, ok bool) {
 		if m.sequence >= minSequence {
 			m.countSequence(s)
 		}
-		run, n, ok := s.runs.count(s.runs.Distinct(), 1)
+		run, n, ok := s.runs.countNext()
 		if !ok {
 			return 0, false
 		}
@@ -299,10 +301,17 @@ func (s *valueStream) addText() {
 	}
 }
 
-// commonPrefix returns the length of the common prefix of two keys, which is at least from.
+// commonPrefix returns the length of the common prefix of two keys, which is at least from. It compares eight bytes at a time, also those
+// after the keys if there is memory.
 func commonPrefix(a, b []byte, from int) int {
-	for n := min(len(a), len(b)); from < n && a[from] == b[from]; {
+	n := min(len(a), len(b))
+	for end := min(cap(a), cap(b)) - 8; from < n && from <= end; from += 8 {
+		if differ := binary.LittleEndian.Uint64(a[from:from+8]) ^ binary.LittleEndian.Uint64(b[from:from+8]); differ != 0 {
+			return min(from+bits.TrailingZeros64(differ)/8, n)
+		}
+	}
+	for from < n && a[from] == b[from] {
 		from++
 	}
-	return from
+	return min(from, n)
 }
