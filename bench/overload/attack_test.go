@@ -74,7 +74,7 @@ func (s *soak) expensive(ctx context.Context, _ int) string {
 	queries := []string{
 		fmt.Sprintf("data?search=%s&page=%d", prefixes, 100+i),
 		fmt.Sprintf("facets?field=title&_values=a%c", 'a'+i%26),
-		fmt.Sprintf("facets?field=description&_values=o%c&category=annual", 'a'+i%26),
+		fmt.Sprintf("facets?field=title&_values=o%c&category=annual", 'a'+i%26),
 		fmt.Sprintf("data?search=%s&page=%d", url.QueryEscape("b* t*"), 100+i),
 		fmt.Sprintf("grid?_x=id&_y=price&_bounds=0,0,%d,%d&search=%s", records+i, 100+i, gen.CommonWord),
 	}
