@@ -1,4 +1,4 @@
-package sqliterows
+package sqlite
 
 import (
 	"bytes"

@@ -1,5 +1,5 @@
-// Package parquetrows reads Parquet files.
-package parquetrows
+// Package parquet reads Parquet files.
+package parquet
 
 import (
 	"bufio"

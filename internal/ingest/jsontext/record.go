@@ -1,4 +1,4 @@
-package jsonrows
+package jsontext
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
-// Package jsonrows reads tables in JSON: arrays of records, records one after the other (NDJSON), arrays or keyed objects
+// Package jsontext reads tables in JSON: arrays of records, records one after the other (NDJSON), arrays or keyed objects
 // within a document, columns, and GeoJSON features.
-package jsonrows
+package jsontext
 
 import (
 	"bytes"

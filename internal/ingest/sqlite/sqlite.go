@@ -1,5 +1,5 @@
-// Package sqliterows reads tables and views of SQLite databases.
-package sqliterows
+// Package sqlite reads tables and views of SQLite databases.
+package sqlite
 
 import (
 	"bytes"
