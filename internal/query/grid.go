@@ -109,8 +109,9 @@ func parseBounds(value string) (b Bounds, err error) {
 	dst := []*float64{&b.MinX, &b.MinY, &b.MaxX, &b.MaxY}
 	ok := len(parts) == len(dst)
 	for i := 0; ok && i < len(dst); i++ {
-		*dst[i], err = strconv.ParseFloat(parts[i], 64)
-		ok = err == nil && text.IsNumber([]byte(parts[i]))
+		plain, status := text.Canonical(&herb.Field{Type: herb.TypeNumber}, parts[i]) // also of 1e-7
+		*dst[i], err = strconv.ParseFloat(plain, 64)
+		ok = err == nil && status == text.Valid
 		*dst[i] += 0 // no negative zero
 	}
 	if !ok || b.MinX >= b.MaxX || b.MinY >= b.MaxY || math.IsInf(b.MaxX-b.MinX, 0) || math.IsInf(b.MaxY-b.MinY, 0) {

@@ -151,10 +151,10 @@ func (r *Request) IsExpensive(records int) bool {
 // filter it grows with the number of distinct values, which may be that of the records.
 func (f *FacetRequest) IsExpensive(records int) bool { return records > expensiveRecords }
 
-// scans reports whether a condition is evaluated by reading the words of many records or the postings of many elements
-// rather than by an index lookup.
+// scans reports whether a condition is evaluated by reading the words of many records, all values of a field, or the postings of
+// many elements rather than by an index lookup.
 func (r *Request) scans(c Condition) bool {
-	return c.Op == OpMatch || c.Op != OpEq && c.Op != OpNe && r.fields[c.Field].Type == herb.TypeList
+	return c.Op == OpMatch || c.Op == OpContains || c.Op != OpEq && c.Op != OpNe && r.fields[c.Field].Type == herb.TypeList
 }
 
 // isExpensive reports whether a search has many words, or words that many records may contain.

@@ -165,8 +165,10 @@ func (row *tailRow) meetsOperand(f *herb.Field, k column.SortKey, value string, 
 		return k.Key == o.Key
 	case equality:
 		return value == o.Text
+	case op == query.OpContains:
+		return text.NewSubstring(o.Text).IndexKey([]byte(k.Key), 0) >= 0
 	}
-	from, to := column.KeyRange(op, o, f.Type)
+	from, to := column.KeyRange(op, o)
 	return k.Key >= from && k.Key < to
 }
 

@@ -36,6 +36,25 @@ func (m *moment) appendUTC(dst []byte) (_ []byte, ok bool) {
 	return t.AppendFormat(dst, DateTimeLayout), true
 }
 
+// dateTimePrefix returns the beginning of the canonical forms of the datetimes whose text in ISO 8601 begins with s. A text that
+// ends in a zone is complete: it is one instant, in any zone and with any number of digits. Any other text is the beginning
+// of a datetime in UTC.
+func dateTimePrefix(s string) string {
+	if m, ok := parseISO([]byte(s)); ok && m.zoned {
+		if canonical, ok := m.appendUTC(nil); ok {
+			return string(canonical)
+		}
+	}
+	b := []byte(s)
+	if day := len(time.DateOnly); len(b) > day && (b[day] == ' ' || b[day] == 't') {
+		b[day] = 'T'
+	}
+	if second := len("2006-01-02T15:04:05"); len(b) > second && b[second] == ',' {
+		b[second] = '.'
+	}
+	return string(b)
+}
+
 // ScanDateTime reports whether v is a date or datetime in standard notation: YYYY-MM-DD, optionally followed by T or a
 // blank and hh:mm[:ss[.fraction]], optionally followed by a zone, and whether it has one.
 func ScanDateTime(v []byte) (zoned, ok bool) {

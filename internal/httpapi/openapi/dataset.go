@@ -259,16 +259,17 @@ func (op *operation) addFilters(d *herb.Dataset, reserved []string) {
 
 func describeOperator(op query.Op, field string) string {
 	about := map[query.Op]string{
-		query.OpEq:     "Records whose %s is this value. If repeated, any of the values.",
-		query.OpNe:     "Records whose %s is not this value. If repeated, none of the values.",
-		query.OpGt:     "Records whose %s is greater than this value.",
-		query.OpGte:    "Records whose %s is greater than or equal to this value.",
-		query.OpLt:     "Records whose %s is less than this value.",
-		query.OpLte:    "Records whose %s is less than or equal to this value.",
-		query.OpPrefix: "Records whose %s begins with this value.",
-		query.OpIn:     "Records whose %s is one of these comma-separated values.",
-		query.OpMatch:  "Records whose %s contains these words, in the syntax of search.",
-		query.OpEmpty:  "true: records whose %s is missing; false: those with a value.",
+		query.OpEq:       "Records whose %s is this value. If repeated, any of the values.",
+		query.OpNe:       "Records whose %s is not this value. If repeated, none of the values.",
+		query.OpGt:       "Records whose %s is greater than this value.",
+		query.OpGte:      "Records whose %s is greater than or equal to this value.",
+		query.OpLt:       "Records whose %s is less than this value.",
+		query.OpLte:      "Records whose %s is less than or equal to this value.",
+		query.OpPrefix:   "Records whose %s begins with this value.",
+		query.OpContains: "Records whose %s contains this text, ignoring case and accents.",
+		query.OpIn:       "Records whose %s is one of these comma-separated values.",
+		query.OpMatch:    "Records whose %s contains these words, in the syntax of search.",
+		query.OpEmpty:    "true: records whose %s is missing; false: those with a value.",
 	}
 	return fmt.Sprintf(about[op], field)
 }
