@@ -37,6 +37,7 @@ func (a *API) record(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	req.MatchWholeLists()
 	page, err := view.List(r.Context(), req)
 	if err == nil && page.Total == 0 {
 		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q", view.Ref, shown)

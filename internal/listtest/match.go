@@ -28,6 +28,9 @@ func meets(f herb.Field, value string, c query.Condition) bool {
 
 // fits compares a record's value with one value of a condition. OpNe is treated as OpEq here.
 func fits(f herb.Field, value string, op query.Op, operand string) bool {
+	if op == query.OpWhole {
+		return value == operand
+	}
 	equality := op == query.OpEq || op == query.OpNe
 	rank, missing := missingRank(f, value)
 	operandRank, ok := missingRank(f, operand)

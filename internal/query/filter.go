@@ -25,6 +25,9 @@ const (
 	OpMatch    Op = "match"
 )
 
+// OpWhole is OpEq for the whole value of a list as written. It is not in query strings; see Request.MatchWholeLists.
+const OpWhole Op = "whole"
+
 // Operators of the query string only; Parse rewrites them to OpEq and OpNe.
 const (
 	OpIn    Op = "in"
@@ -59,6 +62,9 @@ func (o Op) appliesTo(t herb.Type) bool {
 
 // AcceptsEmpty reports whether an operator accepts an empty value.
 func (o Op) AcceptsEmpty() bool { return o == OpEq || o == OpNe || o == OpIn }
+
+// IsEquality reports whether an operator compares values for equality, including missing ones.
+func (o Op) IsEquality() bool { return o == OpEq || o == OpNe || o == OpWhole }
 
 // Condition is a constraint on the value of a field. The package comment describes how its values combine.
 type Condition struct {
@@ -197,7 +203,7 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 		return Operand{Text: s.String(), Search: s}, nil
 	}
 	o := Operand{Text: value}
-	equality := op == OpEq || op == OpNe
+	equality := op.IsEquality()
 	switch {
 	case value == "" && !equality:
 		return o, herb.Invalidf("%s[%s] needs a value; use %s[empty]=true to find empty values", f.Name, op, f.Name)

@@ -157,7 +157,7 @@ func (row *tailRow) meets(fields []herb.Field, conditions []query.Condition) boo
 
 // meetsOperand compares a value with one operand of a condition. OpNe is treated as OpEq.
 func (row *tailRow) meetsOperand(f *herb.Field, k column.SortKey, value string, op query.Op, o query.Operand) bool {
-	equality, missing := op == query.OpEq || op == query.OpNe, text.MissingRank(f, o.Text)
+	equality, missing := op.IsEquality(), text.MissingRank(f, o.Text)
 	switch {
 	case k.Missing > 0 || equality && missing >= 0:
 		return equality && missing+1 == k.Missing

@@ -18,7 +18,8 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	c, declared := f.column, f.declared.Type
 	t, n, why := c.infer(name, fileType)
 	origin := ""
-	switch isFitting := f.misfit == "" && !f.isAny; {
+	isEmpty := c.filled == c.missing // no value has a notation
+	switch isFitting := f.misfit == "" && (!f.isAny || isEmpty); {
 	case f.fraction != "":
 		return field, report, herb.Invalidf("%s is not an integer, as declared; fix the value, declare it in missingValues, or change the type to number", f.fraction)
 	case declared != "" && declared.IsScalar() && !isFitting && (t != declared || f.isFixed):

@@ -270,5 +270,5 @@ func formatOperand(f *herb.Field, value string) string {
 // relations are the operators in words.
 var relations = map[query.Op]string{
 	query.OpEq: "is", query.OpNe: "is not", query.OpGt: "over", query.OpGte: "from", query.OpLt: "under", query.OpLte: "up to",
-	query.OpPrefix: "begins with", query.OpIn: "is one of", query.OpMatch: "matches",
+	query.OpPrefix: "begins with", query.OpContains: "contains", query.OpIn: "is one of", query.OpMatch: "matches",
 }

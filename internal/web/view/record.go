@@ -75,12 +75,13 @@ func title(d *herb.Dataset, row herb.Record) string {
 	return name
 }
 
-// permalink returns the link to a record by its primary key.
+// permalink returns the link to a record by its primary key. It is empty if a field of the key cannot be filtered by its whole
+// value.
 func (s *State) permalink(row herb.Record) string {
 	var ps query.Params
 	for _, name := range s.dataset.PrimaryKey {
 		i := herb.FieldIndex(s.fields, name)
-		if i < 0 || !s.fields[i].Filterable {
+		if i < 0 || !s.fields[i].Filterable || s.fields[i].Type == herb.TypeList {
 			return ""
 		}
 		ps = append(ps, query.Param{Name: s.eqParam(i), Value: row[i]})

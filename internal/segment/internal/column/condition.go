@@ -32,12 +32,12 @@ func (c *Column) Term(st *guard.Steps, cond query.Condition) plan.Term {
 // operand returns the condition that a value matches one operand. OpNe is treated as OpEq.
 func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Condition {
 	name := c.Field.Name + " " + string(op) + " " + o.Text
-	equality := op == query.OpEq || op == query.OpNe
+	equality := op.IsEquality()
 	missing := text.MissingRank(&c.Field, o.Text)
 	switch {
 	case equality && missing >= 0:
 		return c.missingRanks(missing).named(name)
-	case c.Field.Type == herb.TypeList && equality:
+	case c.Field.Type == herb.TypeList && equality && op != query.OpWhole:
 		if i, ok := c.elements.Find(o.Text); ok {
 			number := int(c.numbers.At(i))
 			return element{plan.Stored{Encoded: c.listed.Set(number), Name: name}, c.position, number}
