@@ -48,7 +48,7 @@ an expectation fails. A dataset that requires a key becomes open only if the des
 to see the result without publishing. The exit code is 3 if a dataset was rejected.
 
 With --json, standard output contains one JSON object per dataset and line: its status (published, unchanged, checked,
-refused or failed), version, changes and report.`,
+rejected or failed), version, changes and report.`,
 		Example: `  herbarium publish examples/garden/catalog.csv
   herbarium publish --check --report catalog.csv
   herbarium publish prices.csv --as shop/prices --access key
@@ -150,7 +150,7 @@ type publishOptions struct {
 
 // publish publishes the sources of a set and prints a summary if there is more than one file.
 func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts publishOptions) error {
-	unchanged, failed, refused := 0, 0, false
+	unchanged, failed, rejected := 0, 0, false
 	for _, s := range set.Sources {
 		display := r.newProgress(s.Ref.String())
 		opts.Progress = display.update
@@ -164,7 +164,7 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 				return err
 			}
 			failed++
-			refused = refused || herb.CodeOf(err) == herb.CodeRefused
+			rejected = rejected || herb.CodeOf(err) == herb.CodeRefused
 		} else if p.Unchanged {
 			unchanged++
 		}
@@ -182,7 +182,7 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 		return nil
 	}
 	err := fmt.Errorf("%d of %d datasets %s", failed, len(set.Sources), outcome)
-	if refused {
+	if rejected {
 		return &exitError{err, exitRefused}
 	}
 	return err
@@ -219,7 +219,7 @@ func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts
 // publishedJSON is the output of a publish with --json.
 type publishedJSON struct {
 	Dataset   string           `json:"dataset"`
-	Status    string           `json:"status"` // published, unchanged, checked, refused or failed
+	Status    string           `json:"status"` // published, unchanged, checked, rejected or failed
 	Error     string           `json:"error,omitempty"`
 	Records   int              `json:"records"`
 	Version   string           `json:"version,omitempty"`
@@ -239,7 +239,7 @@ func newPublishedJSON(ref herb.Ref, p publish.Result, failure error, opts publis
 	case failure != nil:
 		j.Status, j.Error = "failed", failure.Error()
 		if herb.CodeOf(failure) == herb.CodeRefused {
-			j.Status = "refused"
+			j.Status = "rejected"
 		}
 	case p.Unchanged:
 		j.Status = "unchanged"

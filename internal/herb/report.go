@@ -44,6 +44,8 @@ type ColumnReport struct {
 type Expectation struct {
 	Query string            `json:"query"`           // the query string of a listing
 	Total *int              `json:"total,omitempty"` // expected number of records; nil: any
+	Min   *int              `json:"min,omitempty"`   // least expected number of records; nil: any
+	Max   *int              `json:"max,omitempty"`   // greatest expected number of records; nil: any
 	First map[string]string `json:"first,omitempty"` // expected values of the first record
 }
 

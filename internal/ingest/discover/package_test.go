@@ -228,7 +228,7 @@ func TestPackage_Settings(t *testing.T) {
 			"nullSequence":"NULL","headerRows":[1,2],"headerJoin":"-","property":"data.items","itemKeys":["a","b"],"sheetName":"S","sheetNumber":2,"table":"t"},
 		"schema":{"fields":[{"name":"a","herbarium":{"weight":3}}]},
 		"herbarium":{"order":{"field":"a","order":"desc"},"include":{"s":["p",1.50],"t":true},
-			"goldens":[{"query":"?a=1","total":2,"first":{"a":1.0,"b":null}}]}}]}`
+			"goldens":[{"query":"?a=1","total":2,"first":{"a":1.0,"b":null}},{"query":"","min":0,"max":3}]}}]}`
 	const asYAML = `
 name: n
 resources:
@@ -243,7 +243,7 @@ resources:
     herbarium:
       order: {field: a, order: desc}
       include: {s: [p, 1.50], t: true}
-      expectations: [{query: "?a=1", total: 2, first: {a: 1.0, b: null}}]
+      expectations: [{query: "?a=1", total: 2, first: {a: 1.0, b: null}}, {query: "", min: 0, max: 3}]
 `
 	for name, descriptor := range map[string]string{"datapackage.json": asJSON, "datapackage.yaml": asYAML, "other.json": asJSON, "other.yml": asYAML} {
 		dir := rowstest.Folder(t, "a.csv", "b.csv", name+"="+descriptor)
@@ -265,7 +265,7 @@ resources:
 			Fields: []source.FieldSetting{{Name: "a", Weight: 3}}, ByPosition: true,
 			Order:        herb.Order{Field: "a", Desc: true},
 			Include:      []source.Include{{Column: "s", Values: []string{"p", "1.50"}}, {Column: "t", Values: []string{"true"}}},
-			Expectations: []herb.Expectation{{Query: "a=1", Total: new(2), First: map[string]string{"a": "1.0", "b": ""}}},
+			Expectations: []herb.Expectation{{Query: "a=1", Total: new(2), First: map[string]string{"a": "1.0", "b": ""}}, {Min: new(0), Max: new(3)}},
 		}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
