@@ -3,6 +3,8 @@ package text
 import (
 	"bytes"
 	"time"
+
+	"herbarium/internal/herb"
 )
 
 // DateTimeLayout is the canonical form of datetimes as a layout of package time. Such values sort as bytes.
@@ -53,6 +55,17 @@ func dateTimePrefix(s string) string {
 		b[second] = '.'
 	}
 	return string(b)
+}
+
+// Time parses a date or datetime as written in the notation of its field. t has the day and the time of day as written, in UTC;
+// offset is that of the written zone in minutes east of UTC, and 0 without a zone. ok is false if the value is missing or not valid.
+func Time(f *herb.Field, value []byte) (t time.Time, offset int, ok bool) {
+	if MissingRank(f, value) >= 0 {
+		return t, 0, false
+	}
+	m, ok := parseMoment(f.Notation.Layout, TrimBlanks(value))
+	t = m.date().Add(time.Duration(m.hour)*time.Hour + time.Duration(m.minute)*time.Minute + time.Duration(m.second)*time.Second + time.Duration(m.nano))
+	return t, m.offset, ok && (f.Type == herb.TypeDateTime || !m.clock)
 }
 
 // ScanDateTime reports whether v is a date or datetime in standard notation: YYYY-MM-DD, optionally followed by T or a
