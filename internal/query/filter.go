@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -37,6 +38,24 @@ const (
 // Ops returns the operators of the query string.
 func Ops() []Op {
 	return []Op{OpEq, OpNe, OpGt, OpGte, OpLt, OpLte, OpIn, OpPrefix, OpContains, OpMatch, OpEmpty}
+}
+
+// Describe says which records a filter with the operator on a field finds, for documentation.
+func (o Op) Describe(field string) string {
+	about := map[Op]string{
+		OpEq:       "Records whose %s is this value. If repeated, any of the values.",
+		OpNe:       "Records whose %s is not this value. If repeated, none of the values.",
+		OpGt:       "Records whose %s is greater than this value.",
+		OpGte:      "Records whose %s is greater than or equal to this value.",
+		OpLt:       "Records whose %s is less than this value.",
+		OpLte:      "Records whose %s is less than or equal to this value.",
+		OpIn:       "Records whose %s is one of these comma-separated values.",
+		OpPrefix:   "Records whose %s begins with this value.",
+		OpContains: "Records whose %s contains this text, ignoring case and accents.",
+		OpMatch:    "Records whose %s contains these words, in the syntax of search.",
+		OpEmpty:    "true: records whose %s is missing; false: those with a value.",
+	}
+	return fmt.Sprintf(about[o], field)
 }
 
 // FieldOps returns the operators of the query string that a field has.
