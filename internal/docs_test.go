@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/collate"
+
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/plants"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 )
 
 // holds checks that a document contains the values of the code.
@@ -64,6 +67,48 @@ func TestDocs_words(t *testing.T) {
 		wants = append(wants, "| `"+string(typ)+"` |")
 	}
 	holds(t, "api.md", wants...)
+}
+
+// TestDocs_text compares the rules of text in the documentation with the code.
+func TestDocs_text(t *testing.T) {
+	t.Parallel()
+	holds(t, "api.md", "root collation of CLDR "+collate.CLDRVersion+" ", fmt.Sprintf("BM25 with k1 = %v and b = %v:", text.BM25K1, text.BM25B))
+	content, err := os.ReadFile("../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(content), "| written | compared as |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	folded := 0
+	for row := range strings.SplitSeq(table, "\n") {
+		cells := strings.Split(row, "|")
+		written, compared := strings.Fields(cells[1]), strings.Fields(cells[2])
+		if len(written) != len(compared) {
+			t.Fatalf("row %q has %d and %d words", row, len(written), len(compared))
+		}
+		for i := range written {
+			folded++
+			if got := text.Fold(strings.Trim(written[i], "`")); got != strings.Trim(compared[i], "`") {
+				t.Errorf("docs/api.md says that %s is compared as %s; it is %q", written[i], compared[i], got)
+			}
+		}
+	}
+	if folded < 20 {
+		t.Errorf("docs/api.md has %d folded words", folded)
+	}
+	if text.Fold("が") == text.Fold("か") {
+		t.Error("docs/api.md says that が is not か")
+	}
+}
+
+// TestDocs_operators compares the operators and what the OpenAPI document says about them.
+func TestDocs_operators(t *testing.T) {
+	t.Parallel()
+	for _, op := range query.Ops() {
+		if about := op.Describe("price"); !strings.Contains(about, " price ") || strings.Contains(about, "%") {
+			t.Errorf("%s is described as %q", op, about)
+		}
+	}
 }
 
 func TestDocs_settings(t *testing.T) {
