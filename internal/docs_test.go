@@ -120,7 +120,11 @@ func TestDocs_settings(t *testing.T) {
 		if value != "" {
 			value = "`" + value + "` "
 		}
-		wants = append(wants, fmt.Sprintf("| `%s` | `--%s` | `%s` | %s|", s.Key, s.Flag(), s.Env(), value))
+		flag := "arguments"
+		if s.Flag() != "" {
+			flag = "`--" + s.Flag() + "`"
+		}
+		wants = append(wants, fmt.Sprintf("| `%s` | %s | `%s` | %s|", s.Key, flag, s.Env(), value))
 	}
 	holds(t, "operations.md", wants...)
 }

@@ -48,7 +48,9 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	data, err := openData(ctx, c, opts.Log, 0)
+	data, err := openData(ctx, c, OpenOptions{Log: opts.Log, Upgraded: func(from, to int) {
+		opts.Log.Info("database schema upgraded", "from", from, "to", to)
+	}}, 0)
 	if err != nil {
 		return err
 	}
@@ -109,6 +111,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	creator := plants.New(d.Store, creation)
 	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
 	observed := telemetry.NewMetrics(opts.Version, d.Library.Live)
+	observed.Sources(d.Publisher.SourceErrors)
 	lanes, err := admission.New(admission.Options{
 		Limits:   c.limits(),
 		Rejected: func(l admission.Lane, r admission.Reason) { observed.Rejected(l.String(), string(r)) },

@@ -36,6 +36,8 @@ type Terminal struct {
 	Out io.Writer // results, for scripts
 	Err io.Writer // errors, notes and progress
 	Env func(string) (string, bool)
+	// Environ returns all variables, as os.Environ does. nil disables the check for unknown ones.
+	Environ func() []string
 }
 
 // Run executes a command line and returns its exit code.
@@ -163,7 +165,12 @@ func addSettings(flags *pflag.FlagSet, group string, keys ...string) {
 	defaults := app.DefaultConfig()
 	for _, s := range defaults.Settings() {
 		if slices.Contains(keys, s.Key) {
-			flags.String(s.Flag(), s.Value(), s.Usage+" (environment: "+s.Env()+")")
+			usage := s.Usage + " (environment: " + s.Env() + ")"
+			if s.IsSwitch() {
+				flags.Bool(s.Flag(), s.Value() == "true", usage)
+			} else {
+				flags.String(s.Flag(), s.Value(), usage)
+			}
 			setGroup(flags, group, s.Flag())
 		}
 	}
@@ -173,6 +180,9 @@ func (r *runner) config(cmd *cobra.Command) (app.Config, error) {
 	given := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = f.Value.String() })
 	c, err := app.LoadConfig(r.configFile, r.Env, given)
+	if r.Environ != nil {
+		err = errors.Join(err, app.CheckEnv(r.Environ()))
+	}
 	return c, usage(err)
 }
 
@@ -195,13 +205,14 @@ func (r *runner) log(c app.Config) *slog.Logger {
 	return telemetry.NewLog(r.Err, level, c.LogFormat)
 }
 
-// withData opens existing data and calls f with it.
+// withData opens existing data, without changing its schema, and calls f with it.
 func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) error {
-	return r.openData(cmd, false, f)
+	return r.openData(cmd, false, true, f)
 }
 
-// openData opens the data and calls f with it. With create, it creates the data folder if necessary.
-func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Context, d *app.Data) error) (err error) {
+// openData opens the data and calls f with it. With create, it creates the data folder if necessary; with keepSchema, it does
+// not upgrade the schema of an existing database.
+func (r *runner) openData(cmd *cobra.Command, create, keepSchema bool, f func(ctx context.Context, d *app.Data) error) (err error) {
 	c, err := r.placedConfig(cmd)
 	if err != nil {
 		return err
@@ -214,7 +225,9 @@ func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Co
 	if !exists && !create && c.Database == "" {
 		return missingData(c)
 	}
-	d, err := app.OpenData(cmd.Context(), c, r.log(c))
+	d, err := app.OpenData(cmd.Context(), c, app.OpenOptions{
+		Log: r.log(c), KeepSchema: keepSchema && (exists || c.Database != ""), Upgraded: r.printUpgrade,
+	})
 	if err != nil {
 		return err
 	}
@@ -223,6 +236,11 @@ func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Co
 		fmt.Fprintf(r.Err, "Created data folder %s\n", absolute(c.Data))
 	}
 	return f(herb.WithActor(cmd.Context(), commandLineActor()), d)
+}
+
+// printUpgrade reports that a command has upgraded the schema of a database.
+func (r *runner) printUpgrade(from, to int) {
+	fmt.Fprintf(r.Err, "Upgraded the database from schema version %d to %d\n", from, to)
 }
 
 // missingData returns the error for a data folder that does not exist or is a different folder.

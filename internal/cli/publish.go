@@ -79,7 +79,7 @@ rejected or failed), version, changes and report.`,
 			if err := given.apply(set.Sources); err != nil {
 				return err
 			}
-			return r.openData(cmd, true, func(ctx context.Context, d *app.Data) error {
+			return r.openData(cmd, true, opts.Check, func(ctx context.Context, d *app.Data) error {
 				return errors.Join(set.Err(), r.publish(ctx, d, set, opts))
 			})
 		},

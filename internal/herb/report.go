@@ -49,11 +49,12 @@ type Expectation struct {
 	First map[string]string `json:"first,omitempty"` // expected values of the first record
 }
 
-// SourceError records why a watched source could not be published.
+// SourceError records why a watched source is not published.
 type SourceError struct {
-	Path    string    `json:"place"`        // of the source
+	Path    string    `json:"path"`         // of the source
 	Ref     Ref       `json:"ref,omitzero"` // the dataset of the source; zero if unknown
 	Message string    `json:"message"`
+	Skipped bool      `json:"skipped,omitempty"` // left out on purpose; otherwise it failed
 	Since   time.Time `json:"since"`
 }
 

@@ -116,7 +116,7 @@ func (o *replacingObjects) Get(ctx context.Context, name string, to io.Writer) e
 func backupWith(ctx context.Context, from Place, modify func(*Installation)) (archive []byte, err error) {
 	var source Installation
 	defer func() { err = errors.Join(err, source.close()) }()
-	if err := source.openPlace(ctx, from, true); err != nil {
+	if err := source.openPlace(ctx, from, true, Options{}); err != nil {
 		return nil, err
 	}
 	modify(&source)

@@ -177,7 +177,7 @@ func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, r
 // PublishFound publishes discovered sources for a server, records the errors of the discovery and logs a summary.
 func (p *Publisher) PublishFound(ctx context.Context, set source.Set) error {
 	for _, s := range set.Skipped {
-		p.Log.Info("file skipped", "file", s.Path, "reason", s.Reason)
+		p.recordSkipped(ctx, s)
 	}
 	for _, err := range set.Errors {
 		p.recordDiscoveryError(ctx, err)
@@ -199,6 +199,17 @@ func (p *Publisher) PublishFound(ctx context.Context, set source.Set) error {
 			"failed", len(set.Sources)+len(set.Errors)-published-unchanged, "skipped", len(set.Skipped))
 	}
 	return nil
+}
+
+// recordSkipped logs that a file is not published. A table is also recorded for 'herbarium datasets list', because an earlier
+// version of it may be listed.
+func (p *Publisher) recordSkipped(ctx context.Context, s source.Skipped) {
+	if s.Ref == (herb.Ref{}) {
+		p.Log.Info("file skipped", "file", s.Path, "reason", s.Reason)
+		return
+	}
+	p.Log.Warn("file skipped; its dataset is not updated", "file", s.Path, "dataset", s.Ref.String(), "reason", s.Reason)
+	p.setSourceError(ctx, herb.SourceError{Path: s.Path, Ref: s.Ref, Message: s.Reason, Skipped: true})
 }
 
 // recordDiscoveryError logs an error about paths, such as a name clash, and records it for the catalogue page.

@@ -59,6 +59,11 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersi
 	return m
 }
 
+// Sources makes each scrape call failed, which returns the errors of sources.
+func (m *Metrics) Sources(failed func(context.Context) ([]herb.SourceError, error)) {
+	m.registry.MustRegister(sourceCollector(failed))
+}
+
 // Request counts a request. route is empty if not found; status is 0 if the connection was aborted.
 func (m *Metrics) Request(method, route string, status int, bytes int64, took time.Duration) {
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
@@ -98,6 +103,37 @@ func (m *Metrics) Handler() http.Handler {
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	return mux
+}
+
+// sourceCollector counts the sources that could not be published at each scrape.
+type sourceCollector func(context.Context) ([]herb.SourceError, error)
+
+// Describe implements prometheus.Collector. It describes nothing, like that of datasetCollector.
+func (sourceCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (list sourceCollector) Collect(out chan<- prometheus.Metric) {
+	failed := prometheus.NewDesc("herbarium_source_failed",
+		"Sources of a dataset that could not be published; an empty label stands for sources whose dataset is unknown.", []string{"dataset"}, nil)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	sources, err := list(ctx)
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(failed, err)
+	}
+	counts := map[string]int{}
+	for _, s := range sources {
+		name := ""
+		if s.Ref != (herb.Ref{}) {
+			name = s.Ref.String()
+		}
+		if !s.Skipped {
+			counts[name]++
+		}
+	}
+	for name, n := range counts {
+		out <- prometheus.MustNewConstMetric(failed, prometheus.GaugeValue, float64(n), name)
+	}
 }
 
 // datasetCollector lists the datasets at each scrape.

@@ -37,7 +37,8 @@ type Options struct {
 //   - A file X/Y.csv becomes the dataset x/y. Of a file with several tables, each becomes a dataset; X/Y.db#table selects one.
 //   - A folder represents the files in it; each subfolder is a namespace. Files with the extension of a format are
 //     published, text and archives only if they contain a table; everything else is skipped.
-//   - A folder with a descriptor (datapackage.json, .yaml or .yml) represents the resources of the descriptor.
+//   - A folder with a descriptor (datapackage.json, .yaml or .yml) represents the resources of the descriptor. Other tables in
+//     it are skipped.
 //
 // Files in a folder and paths in a descriptor must not lead out of the folder. A path that the user named may be a link.
 type Finder struct {
@@ -162,6 +163,7 @@ func (s *search) addDescriptor(in file.Dir, path string) {
 	}
 	s.Sources, s.Skipped = append(s.Sources, set.Sources...), append(s.Skipped, set.Skipped...)
 	s.Errors, s.Folders = append(s.Errors, set.Errors...), append(s.Folders, set.Folders...)
+	s.Named = append(s.Named, set.Named...)
 }
 
 // addFolder adds the content of a folder. above are the real paths of the folders through which it was reached.
@@ -200,9 +202,34 @@ func (s *search) addFolder(dir file.Dir, path string, above []string) error {
 			s.try(p, func() error { return s.addEntry(dir, p, above) })
 		}
 	case 1:
-		s.addDescriptor(dir, filepath.Join(path, descriptors[0]))
+		return s.addPackage(dir, path, descriptors[0], entries, append(slices.Clip(above), real))
 	default:
 		return herb.Invalidf("%s has more than one descriptor (%s); keep one", path, strings.Join(descriptors, ", "))
+	}
+	return nil
+}
+
+// addPackage adds the resources of the descriptor of a folder, and skips the tables in it that are not among them.
+func (s *search) addPackage(dir file.Dir, path, descriptor string, entries []fs.DirEntry, above []string) error {
+	failed := len(s.Errors)
+	s.addDescriptor(dir, filepath.Join(path, descriptor))
+	if len(s.Errors) > failed {
+		return nil // what it lists is not known completely
+	}
+	beside := s.Finder.newSearch(s.ctx)
+	beside.probes = s.probes
+	for _, e := range entries {
+		p := filepath.Join(path, e.Name())
+		if e.Name() != descriptor {
+			beside.try(p, func() error { return beside.addEntry(dir, p, above) })
+		}
+	}
+	s.Folders = append(s.Folders, beside.Folders...)
+	for _, src := range beside.Sources {
+		if !slices.Contains(s.Named, src.Path) {
+			s.Skipped = append(s.Skipped, source.Skipped{Path: src.Label(), Ref: src.Ref, Reason: fmt.Sprintf(
+				"%s does not list it; add it to its resources, or move it to a folder without a descriptor", filepath.Join(path, descriptor))})
+		}
 	}
 	return nil
 }
