@@ -110,7 +110,7 @@ for platform in $platforms; do
 	name=herbarium_${version}_${system}_$arch program=herbarium
 	[[ $system == windows ]] && program=herbarium.exe
 	cp -R "$work/documents" "$work/$name"
-	GOOS=$system GOARCH=$arch $go build -trimpath -buildvcs=false -ldflags="-s -w -X herbarium/internal/cli.release=$tag" \
+	GOOS=$system GOARCH=$arch $go build -trimpath -buildvcs=false -ldflags="-s -w -X herbarium/internal/cli.release=$tag -X herbarium/internal/cli.releaseCommit=$commit" \
 		-o "$work/$name/$program" ./cmd/herbarium
 	if [[ $platform == "$($go env GOHOSTOS)/$($go env GOHOSTARCH)" ]]; then # the linker ignores unknown variables
 		"$work/$name/$program" version | grep -qF "herbarium $tag "

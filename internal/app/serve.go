@@ -18,6 +18,7 @@ import (
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/plants"
+	"herbarium/internal/store"
 	"herbarium/internal/telemetry"
 	"herbarium/internal/web"
 )
@@ -109,9 +110,10 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		creation.Available = d.shared.Available
 	}
 	creator := plants.New(d.Store, creation)
-	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
 	observed := telemetry.NewMetrics(opts.Version, d.Library.Live)
 	observed.Sources(d.Publisher.SourceErrors)
+	observed.Disk(c.diskUsage, store.SegmentFile)
+	verifier := countedKeys{access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log}), observed.KeyRejected}
 	lanes, err := admission.New(admission.Options{
 		Limits:   c.limits(),
 		Rejected: func(l admission.Lane, r admission.Reason) { observed.Rejected(l.String(), string(r)) },

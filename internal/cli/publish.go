@@ -40,7 +40,7 @@ Delimiter, encoding, header and comments of text are detected; the report says h
 
 Running servers list the new version as soon as the command has finished; with --blobs, once they have fetched it, usually
 within a second. Until then, and if the command fails, they list the previous one. Files that have not changed are not
-published again.
+published again, unless --force is set.
 
 A new version is compared with the live one. Breaking changes are rejected: a field is removed or renamed, changes its type
 or loses a flag, or more than half of the records are gone. A version is also rejected if its primary key is not unique or
@@ -90,6 +90,7 @@ rejected or failed), version, changes and report.`,
 	given.add(cmd)
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
+	cmd.Flags().BoolVar(&opts.Force, "force", false, "publish even if the files have not changed, for example to apply how a new program version reads them")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
 	addSettings(cmd.Flags(), groupFiles, "keep", "cache_size", "retention")
 	return r.jsonFlag(cmd, " only, one dataset per line")

@@ -344,3 +344,19 @@ func TestPublish_skipsOtherFiles(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, out, errOut)
 	}
 }
+
+// TestPublish_force publishes a file that has not changed, as after an upgrade to a program that reads it differently.
+func TestPublish_force(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := write(t, "shop/prices.csv", "code,price\n1,2\n")
+	e.must(t, "publish", file)
+	e.must(t, "publish", file)
+	if n := strings.Count(e.must(t, "datasets", "history", "shop/prices"), "Z-"); n != 1 {
+		t.Errorf("%d versions after an unchanged file was published again", n)
+	}
+	e.must(t, "publish", "--force", file)
+	if n := strings.Count(e.must(t, "datasets", "history", "shop/prices"), "Z-"); n != 2 {
+		t.Errorf("%d versions after publish --force", n)
+	}
+}

@@ -157,12 +157,16 @@ func TestServe_sourceFailed(t *testing.T) {
 	}
 	e.prints(t, "warn sources          shop/new from ", "doctor")
 	admin := regexp.MustCompile(`http://\S+/metrics`).FindString(s.log.String())
+	if status, _ := s.get(t, "/api/v1/shop/prices/data?api_key=herb_mistyped"); status != http.StatusOK {
+		t.Errorf("status %d", status)
+	}
 	response, err := http.Get(admin)
 	must(t, err)
 	defer response.Body.Close()
 	metrics, err := io.ReadAll(response.Body)
 	must(t, err)
-	for _, want := range []string{`herbarium_source_failed{dataset="shop/prices"} 1`, `herbarium_source_failed{dataset="shop/new"} 1`} {
+	for _, want := range []string{`herbarium_source_failed{dataset="shop/prices"} 1`, `herbarium_source_failed{dataset="shop/new"} 1`,
+		`herbarium_dataset_bytes{dataset="shop/prices"} `, `herbarium_stored_bytes{folder="versions"} `} {
 		if !strings.Contains(string(metrics), want) {
 			t.Errorf("no %s in the metrics", want)
 		}

@@ -41,6 +41,7 @@ type Store interface {
 type Options struct {
 	AllowBreaking bool // accept breaking changes
 	Check         bool // dry run: do everything except making the version live
+	Force         bool // publish a source that has not changed since it was last published
 	// KeepRolledBack skips a source whose newest version was rolled back, until the source changes.
 	KeepRolledBack bool
 	// Progress is called by one goroutine at a time. nil disables it.
@@ -62,7 +63,7 @@ const (
 	phaseInfer = "inferring types" // only if it cannot be done while reading
 )
 
-// Publish reads a source and makes it live, unless it has not changed since it was last published. An error with
+// Publish reads a source and makes it live, unless it has not changed since it was last published, or Force is set. An error with
 // herb.CodeRefused means that it was rejected; Changes then contains the reasons.
 //
 // A panic becomes a *herb.PanicError; nothing has changed then.
@@ -86,7 +87,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	unchanged := library.Outcome{Dataset: live}
 	// Servers compare all sources at each start, so a source of the same size is hashed before its rows are read.
-	if live.Report != nil {
+	if live.Report != nil && !opts.Force {
 		if hash, err := ingest.Hash(ctx, s, live.Report.Bytes, read); err != nil || hash == live.Source {
 			return Result{Outcome: unchanged, Unchanged: err == nil}, err
 		}
@@ -97,7 +98,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	defer t.Close()
 	hash := t.Dataset.Source
-	if hash == live.Source {
+	if hash == live.Source && !opts.Force {
 		return Result{Outcome: unchanged, Unchanged: true}, nil
 	}
 	if opts.KeepRolledBack {

@@ -23,6 +23,8 @@ type Metrics struct {
 	bytes    *prometheus.CounterVec
 	parts    *prometheus.GaugeVec
 	rejected *prometheus.CounterVec
+	keys     *prometheus.CounterVec
+	datasets func(context.Context) ([]herb.LiveVersion, error)
 }
 
 // NewMetrics returns the metrics of the program and the Go runtime. Each scrape calls datasets to list the served
@@ -49,6 +51,10 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersi
 			Name: "herbarium_requests_rejected_total",
 			Help: "Requests that got 503 because their lane was full, or because they did not finish in time.",
 		}, []string{"lane", "reason"}),
+		keys: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "herbarium_keys_rejected_total", Help: "Requests with a key that was not accepted.",
+		}, []string{"reason"}),
+		datasets: datasets,
 	}
 	auto.NewGauge(prometheus.GaugeOpts{
 		Name: "herbarium_build_info", Help: "Always 1; labels describe the build.",
@@ -72,6 +78,9 @@ func (m *Metrics) Request(method, route string, status int, bytes int64, took ti
 
 // Rejected counts a request that was rejected.
 func (m *Metrics) Rejected(lane, reason string) { m.rejected.WithLabelValues(lane, reason).Inc() }
+
+// KeyRejected counts a request with a key that was not accepted.
+func (m *Metrics) KeyRejected(reason string) { m.keys.WithLabelValues(reason).Inc() }
 
 // Lane registers the gauges of a lane: its slots, and how many of them are in use.
 func (m *Metrics) Lane(name string, slots int, inFlight func() int) {

@@ -326,3 +326,28 @@ func TestPackage_Records(t *testing.T) {
 		}
 	}
 }
+
+// TestDiscover_unlisted finds tables beside a descriptor that does not list them: they are skipped, with the dataset that they would
+// be. Files that the descriptor names, and files that are no tables, are not among them.
+func TestDiscover_unlisted(t *testing.T) {
+	t.Parallel()
+	dir := rowstest.Folder(t, `shop/datapackage.yaml=resources: [{name: a, path: a.csv, schema: s.json}, {name: logo, path: logo.json, format: topojson}]`,
+		"shop/a.csv=x\n1\n", `shop/s.json={"fields":[{"name":"x"}]}`, "shop/logo.json=[]", "shop/b.csv=x\n1\n", "shop/sub/c.csv=x\n1\n", "shop/notes.md=# Notes\n",
+		"other/d.csv=x\n1\n")
+	set := find(t, dir)
+	if diff := cmp.Diff([]string{"other/d other/d.csv", "shop/a shop/a.csv"}, refs(dir, set.Sources)); diff != "" || set.Err() != nil {
+		t.Fatalf("error %v (-want +got):\n%s", set.Err(), diff)
+	}
+	var got []string
+	for _, s := range set.Skipped {
+		if s.Ref != (herb.Ref{}) {
+			got = append(got, s.Ref.String()+" "+strings.TrimPrefix(s.Path, dir+"/"))
+			if want := filepath.Join(dir, "shop/datapackage.yaml") + " does not list it; add it to its resources"; !strings.HasPrefix(s.Reason, want) {
+				t.Errorf("%s: reason %q", s.Path, s.Reason)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"shop/b shop/b.csv", "sub/c shop/sub/c.csv"}, got); diff != "" {
+		t.Errorf("skipped (-want +got):\n%s", diff)
+	}
+}
