@@ -178,7 +178,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	defer stopParts()
 
 	server := httpapi.NewServer(api, opts.Log)
-	limited := httpapi.Listener(listener, maxConnections(MaxDescriptors()), opts.Log)
+	limited := httpapi.Listener(listener, maxConnections(MaxDescriptors()))
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(limited) }()
 	if opts.Ready != nil {

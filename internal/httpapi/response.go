@@ -213,7 +213,7 @@ func readBody(w *response, r *http.Request, limit int64) (body []byte, err error
 	control := http.NewResponseController(w.ResponseWriter)
 	if r.ContentLength <= limit {
 		_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not supported by the writers of tests
-		body, err = io.ReadAll(io.LimitReader(r.Body, limit+1))
+		body, err = io.ReadAll(io.LimitReader(receivedBody(r), limit+1))
 	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
