@@ -114,8 +114,11 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	observed.Sources(d.Publisher.SourceErrors)
 	observed.Disk(c.diskUsage, store.SegmentFile)
 	verifier := countedKeys{access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log}), observed.KeyRejected}
+	budget := admission.NewBudget(admission.DefaultBudget(c.memory()), func() { observed.Rejected("buffers", string(admission.ReasonFull)) })
+	observed.Buffered(budget.Limit(), budget.Used)
 	lanes, err := admission.New(admission.Options{
 		Limits:   c.limits(),
+		Budget:   budget,
 		Rejected: func(l admission.Lane, r admission.Reason) { observed.Rejected(l.String(), string(r)) },
 	})
 	if err != nil {

@@ -17,7 +17,7 @@ const forged = "HTTP/1.1 400 x\r\nContent-Type: text/plain; charset=utf-8\r\nCon
 // that some writes of the connection begin with it. It must arrive as a part of the body.
 func TestForgedResponses(t *testing.T) {
 	t.Parallel()
-	const header = "text\r\n\""  // of an export
+	const header = "text\r\n\""   // of an export
 	const written = 64<<10 + 4087 // bytes of an export before one of the writes
 	want := strings.Repeat("x", (written-len(header))%len(forged)) + strings.Repeat(forged, 300_000/len(forged))
 	file := header + want + "\"\r\n"

@@ -17,6 +17,8 @@ type conn struct {
 	// waiting is when the server began to wait for the client to read or to send, by the clock of the listener; 0 if it does
 	// not wait.
 	waiting atomic.Int64
+	// holding is the number of buffers of its request that hold a large part of the budget.
+	holding atomic.Int64
 
 	// The mutex of the listener guards the fields below.
 	place    *list.Element // in listener.conns; nil after the connection was closed
@@ -103,9 +105,15 @@ func withConn(ctx context.Context, nc net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, nc)
 }
 
+// connOf returns the connection of the request with a context, or nil if it is not one of a Listener.
+func connOf(ctx context.Context) *conn {
+	c, _ := ctx.Value(connKey{}).(*conn)
+	return c
+}
+
 // receivedBody returns the body of a request such that its connection is waiting for the client while the body is read.
 func receivedBody(r *http.Request) io.Reader {
-	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
+	if c := connOf(r.Context()); c != nil {
 		return &bodyReader{r.Body, c}
 	}
 	return r.Body

@@ -269,7 +269,7 @@ type service struct {
 // options returns the options of an API that is healthy and has the default limits.
 func options(t testing.TB, l httpapi.Library) httpapi.Options {
 	t.Helper()
-	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(2, 1<<30)})
+	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(2, 1<<30), Budget: admission.NewBudget(1<<28, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,21 @@ func (l *listener) evict() bool {
 			return true
 		}
 	}
-	c := l.longestStalled()
+	return l.evictStalled(func(*conn) bool { return true })
+}
+
+// evictHolder closes the connection that has been stalled longest among those for which the server holds a large part of the
+// budget, if there is one.
+func (l *listener) evictHolder() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.evictStalled(func(c *conn) bool { return c.holding.Load() > 0 })
+}
+
+// evictStalled closes the connection that has been stalled longest among some, and reports whether there is one. The lock must
+// be held.
+func (l *listener) evictStalled(among func(*conn) bool) bool {
+	c := l.longestStalled(among)
 	if c == nil {
 		return false
 	}
@@ -125,13 +139,13 @@ func (l *listener) evict() bool {
 	return true
 }
 
-// longestStalled returns the connection whose client has made no progress for longest, at least stallGrace, or nil if there
-// is none. The lock must be held.
-func (l *listener) longestStalled() (longest *conn) {
+// longestStalled returns the connection among some whose client has made no progress for longest, at least stallGrace, or nil
+// if there is none. The lock must be held.
+func (l *listener) longestStalled(among func(*conn) bool) (longest *conn) {
 	now := l.now()
 	oldest := now - stallGrace
 	for e := l.conns.Front(); e != nil; e = e.Next() {
-		if c := e.Value.(*conn); c.stalled(now) && c.progress <= oldest {
+		if c := e.Value.(*conn); among(c) && c.stalled(now) && c.progress <= oldest {
 			longest, oldest = c, c.progress
 		}
 	}

@@ -48,6 +48,12 @@ type Grid struct {
 // Cell is a cell of a grid. Column 0 and row 0 are those at the minimum.
 type Cell struct{ Column, Row, Count int }
 
+// MaxBytes returns how much memory the result and its computation need at most, in bytes.
+func (q *GridRequest) MaxBytes() int {
+	const perCell = 8 + 24 // the count of a cell, and the Cell if it is not empty
+	return q.Columns * q.Rows * perCell
+}
+
 // SetCells sets the cells from the counts of all cells, by row, then by column.
 func (g *Grid) SetCells(q *GridRequest, counts []int) {
 	for i, n := range counts {

@@ -93,6 +93,17 @@ func (m *Metrics) Lane(name string, slots int, inFlight func() int) {
 	}, func() float64 { return float64(inFlight()) })
 }
 
+// Buffered registers the gauges of the budget of buffered bytes: its size, and how much of it is in use.
+func (m *Metrics) Buffered(limit int64, used func() int64) {
+	auto := promauto.With(m.registry)
+	auto.NewGauge(prometheus.GaugeOpts{
+		Name: "herbarium_buffer_limit_bytes", Help: "Bytes that requests may buffer at once.",
+	}).Set(float64(limit))
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "herbarium_buffered_bytes", Help: "Bytes that requests buffer: bodies, responses and work in progress.",
+	}, func() float64 { return float64(used()) })
+}
+
 // Part sets whether a dependency is available.
 func (m *Metrics) Part(name string, up bool) {
 	value := 0.0
