@@ -60,14 +60,14 @@ func (b *Budget) NewReservation() Reservation { return Reservation{budget: b} }
 func (c *Controller) NewReservation() Reservation { return c.budget.NewReservation() }
 
 // Reserve reserves bytes for work of the request whose ticket is in the context, if there is one. It fails like
-// Reservation.Grow.
+// Reservation.Grow. Work that needs more than half of the budget reserves half of it.
 func Reserve(ctx context.Context, bytes int) (release func(), err error) {
 	t := ticketFrom(ctx)
 	if t == nil {
 		return func() {}, nil
 	}
 	r := t.c.NewReservation()
-	if err := r.Grow(ctx, int64(bytes)); err != nil {
+	if err := r.Grow(ctx, r.Clamp(bytes)); err != nil {
 		return nil, err
 	}
 	return r.Release, nil
@@ -85,6 +85,15 @@ func (r *Reservation) Bytes() int64 { return r.bytes }
 
 // IsLarge reports whether the reservation is one of those that may not use the whole budget.
 func (r *Reservation) IsLarge() bool { return r.large > 0 }
+
+// Clamp returns an estimated number of bytes to reserve: no more than half of the budget, so that work that needs more can be done,
+// if there is little else to do.
+func (r *Reservation) Clamp(bytes int) int64 {
+	if r.budget == nil {
+		return int64(bytes)
+	}
+	return min(int64(bytes), r.budget.limit/2)
+}
 
 // TryGrow enlarges the reservation to a number of bytes, unless that exceeds the budget.
 func (r *Reservation) TryGrow(to int64) bool {

@@ -11,14 +11,69 @@ import (
 	"herbarium/internal/admission"
 )
 
+// hold is what a request holds of the budget. Its connection knows if that is much, so that it can be evicted for others.
+type hold struct {
+	ctx      context.Context // of the request
+	conn     *conn           // that knows; nil if the hold is small, or there is none of a Listener
+	reserved admission.Reservation
+}
+
+func (w *response) newHold(ctx context.Context) hold {
+	return hold{ctx: ctx, reserved: w.api.opts.Admission.NewReservation()}
+}
+
+// tryGrow enlarges the hold if there is room.
+func (h *hold) tryGrow(bytes int64) bool {
+	ok := h.reserved.TryGrow(bytes)
+	if h.conn == nil && h.reserved.IsLarge() {
+		if h.conn = connOf(h.ctx); h.conn != nil {
+			h.conn.holding.Add(1)
+		}
+	}
+	return ok
+}
+
+// grow enlarges the hold. If there is no room, it first evicts a connection whose client does not read or send what the server
+// holds for it.
+func (h *hold) grow(bytes int64) error {
+	if h.tryGrow(bytes) {
+		return nil
+	}
+	if c := connOf(h.ctx); c != nil {
+		c.listener.evictHolder()
+	}
+	if err := h.reserved.Grow(h.ctx, bytes); err != nil {
+		return err
+	}
+	h.tryGrow(bytes) // tells the connection
+	return nil
+}
+
+// release releases all bytes. It may be called more than once.
+func (h *hold) release() {
+	if h.conn != nil {
+		h.conn.holding.Add(-1)
+		h.conn = nil
+	}
+	h.reserved.Release()
+}
+
+// reserve reserves about as many bytes as the work of a request needs in addition to its buffers. release may be called more than
+// once.
+func (w *response) reserve(ctx context.Context, bytes int) (release func(), err error) {
+	h := w.newHold(ctx)
+	if err := h.grow(h.reserved.Clamp(bytes)); err != nil {
+		return nil, err
+	}
+	return h.release, nil
+}
+
 // buffer is the only way to hold a body in memory: it reserves its capacity in the budget before it grows, until it is freed.
 // Writing fails with herb.CodeUnavailable if the budget is used up. A nil buffer is empty and can be freed.
 type buffer struct {
-	bytes    []byte
-	pool     *sync.Pool
-	ctx      context.Context // of the request
-	conn     *conn           // of the request; nil if it has none of a Listener
-	reserved admission.Reservation
+	bytes []byte
+	hold  hold
+	pool  *sync.Pool // nil: it is not pooled
 }
 
 const (
@@ -33,26 +88,24 @@ func (w *response) newBuffer(ctx context.Context) *buffer {
 	if !ok {
 		b = &buffer{pool: &w.api.buffers}
 	}
-	b.ctx, b.reserved = ctx, w.api.opts.Admission.NewReservation()
-	if !b.reserved.TryGrow(int64(cap(b.bytes))) {
+	b.hold = w.newHold(ctx)
+	if !b.hold.tryGrow(int64(cap(b.bytes))) {
 		b.bytes = nil // the first write waits
 	}
-	b.setHolding(b.reserved.IsLarge())
 	return b
 }
 
 // newErrorBuffer returns an empty buffer that reserves nothing. It is for small responses that must not fail, such as those about the
 // budget.
-func newErrorBuffer() *buffer { return &buffer{ctx: context.Background()} }
+func newErrorBuffer() *buffer { return &buffer{hold: hold{ctx: context.Background()}} }
 
 // free releases the buffer. Its content must not be used any more.
 func (b *buffer) free() {
 	if b == nil {
 		return
 	}
-	b.setHolding(false)
-	b.reserved.Release()
-	b.ctx, b.conn = nil, nil
+	b.hold.release()
+	b.hold.ctx = nil
 	if b.pool == nil {
 		return
 	}
@@ -68,53 +121,11 @@ func (b *buffer) Grow(n int) error {
 		return nil
 	}
 	size := max(minBuffer, 2*cap(b.bytes), len(b.bytes)+n)
-	if err := b.reserve(int64(size)); err != nil {
+	if err := b.hold.grow(int64(size)); err != nil {
 		return err
 	}
 	b.bytes = slices.Grow(b.bytes, size-len(b.bytes))
 	return nil
-}
-
-func (b *buffer) reserve(bytes int64) error {
-	err := grow(b.ctx, &b.reserved, bytes)
-	b.setHolding(b.reserved.IsLarge())
-	return err
-}
-
-// grow enlarges a reservation. If there is no room, it first evicts a connection whose client does not read or send what the
-// server holds for it.
-func grow(ctx context.Context, r *admission.Reservation, bytes int64) error {
-	if r.TryGrow(bytes) {
-		return nil
-	}
-	if c := connOf(ctx); c != nil {
-		c.listener.evictHolder()
-	}
-	return r.Grow(ctx, bytes)
-}
-
-// reserve reserves bytes for the work of a request, in addition to its buffers. release may be called more than once.
-func (w *response) reserve(ctx context.Context, bytes int) (release func(), err error) {
-	r := w.api.opts.Admission.NewReservation()
-	if err := grow(ctx, &r, int64(bytes)); err != nil {
-		return nil, err
-	}
-	return r.Release, nil
-}
-
-// setHolding records in the connection whether the buffer holds a large part of the budget.
-func (b *buffer) setHolding(holds bool) {
-	if holds == (b.conn != nil) {
-		return
-	}
-	if holds {
-		if b.conn = connOf(b.ctx); b.conn != nil {
-			b.conn.holding.Add(1)
-		}
-		return
-	}
-	b.conn.holding.Add(-1)
-	b.conn = nil
 }
 
 // Write implements io.Writer.

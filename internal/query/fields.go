@@ -126,7 +126,7 @@ func (s *Selector) Write(out io.Writer, record []byte) error {
 func (s *Selector) split(record []byte) error {
 	s.members = s.members[:0]
 	for rest := record; len(rest) > 1; {
-		end := stringEnd(rest, stringEnd(rest, 1)+1) // the name after { or , and the value after :
+		end := herb.JSONStringEnd(rest, herb.JSONStringEnd(rest, 1)+1) // the name after { or , and the value after :
 		if end <= 0 {
 			return errors.New("record is not a flat object of strings")
 		}
@@ -137,30 +137,6 @@ func (s *Selector) split(record []byte) error {
 		return errors.New("members of a record differ from its fields")
 	}
 	return nil
-}
-
-// stringEnd returns the index after the JSON string that begins at an index of b, or -1.
-func stringEnd(b []byte, at int) int {
-	if at <= 0 || at >= len(b) || b[at] != '"' {
-		return -1
-	}
-	at++
-	for quote := at - 1; ; {
-		if quote < at {
-			i := bytes.IndexByte(b[at:], '"')
-			if i < 0 {
-				return -1
-			}
-			quote = at + i
-		}
-		escape := bytes.IndexByte(b[at:quote], '\\')
-		if escape < 0 {
-			return quote + 1
-		}
-		if at += escape + 2; at > len(b) { // skips what the backslash escapes
-			return -1
-		}
-	}
 }
 
 // SelectStream returns the stream with the selected fields only.

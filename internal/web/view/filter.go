@@ -145,6 +145,9 @@ func (f *Filter) SetCounts(s *State, facet query.Facet) {
 		return slices.IndexFunc(values, func(v FacetValue) bool { return v.Value == value })
 	}
 	for _, v := range facet.Values {
+		if v.Clipped {
+			continue // its start is not a filter for it
+		}
 		active := index(selected, v.Value) >= 0
 		f.Values = append(f.Values, FacetValue{v.Value, v.Count, min(100*v.Count/highest, 100), active})
 	}
