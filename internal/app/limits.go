@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"herbarium/internal/admission"
+	"herbarium/internal/library"
 )
 
 // PublishMemory is the memory limit of a command that publishes, regardless of the size of the files.
@@ -95,4 +96,12 @@ func (c Config) limits() admission.Limits {
 		l[lane].Slots = cmp.Or(slots, l[lane].Slots)
 	}
 	return l
+}
+
+// librarySizes returns how much memory a library uses for open versions and for descriptions: a small share of the memory, so that a
+// search in all datasets does not open those again that the last one opened.
+func (c Config) librarySizes() (open, summaries int) {
+	const shareOpen, shareSummaries = 32, 16
+	memory := c.memory()
+	return int(max(library.DefaultOpenSize, memory/shareOpen)), int(min(max(library.DefaultSummarySize, memory/shareSummaries), 128<<20))
 }

@@ -143,6 +143,8 @@ func (l *fakeLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { retur
 
 func (l *fakeLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
 
+func (l *fakeLibrary) IsClosed(herb.LiveVersion) bool { return false }
+
 func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, _ bool) (all []herb.Dataset, err error) {
 	l.described.Add(1)
 	l.mu.Lock()
