@@ -106,7 +106,7 @@ func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Face
 		}
 		f.Matching++
 		if f.Matching > r.Offset && f.Matching <= r.Offset+r.Top {
-			f.Values = append(f.Values, v.ValueCount)
+			f.Values = append(f.Values, query.NewValueCount(v.Value, v.Count))
 		}
 	}
 	return f
