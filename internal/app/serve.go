@@ -129,7 +129,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		slots[l.String()] = lanes.Slots(l)
 		observed.Lane(l.String(), lanes.Slots(l), func() int { return lanes.InFlight(l) })
 	}
-	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors()))
+	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors(), c.memory()))
 	health := d.monitor(opts.Log, observed.Part)
 	pages, err := web.New(web.Options{
 		Library: d.Library, Keys: verifier, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder,
@@ -181,7 +181,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	defer stopParts()
 
 	server := httpapi.NewServer(api, opts.Log)
-	limited := httpapi.Listener(listener, maxConnections(MaxDescriptors()))
+	limited := httpapi.Listener(listener, maxConnections(MaxDescriptors(), c.memory()))
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(limited) }()
 	if opts.Ready != nil {

@@ -118,7 +118,9 @@ func recordMemory(d herb.Dataset, req *query.Request) int {
 		}
 	}
 	for _, i := range req.Selected {
-		longest += d.Report.Columns[i].Longest
+		if i < len(d.Report.Columns) {
+			longest += d.Report.Columns[i].Longest
+		}
 	}
 	return max(0, copies*longest-inLane)
 }
