@@ -59,7 +59,7 @@ func (d *Data) checkSources(ctx context.Context) error {
 	if err != nil || failed == 0 {
 		return err
 	}
-	return herb.Errorf(herb.CodeRefused, "%s could not be published; 'herbarium datasets list' says why", herb.Plural(failed, "source", "sources"))
+	return herb.Errorf(herb.CodeRejected, "%s could not be published; 'herbarium datasets list' says why", herb.Plural(failed, "source", "sources"))
 }
 
 // Run checks all dependencies until ctx is done.

@@ -66,7 +66,7 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 	code := exitFailure
 	if e, ok := errors.AsType[*exitError](err); ok {
 		code = e.code
-	} else if herb.CodeOf(err) == herb.CodeRefused {
+	} else if herb.CodeOf(err) == herb.CodeRejected {
 		code = exitRefused
 	}
 	if code == exitUsage {

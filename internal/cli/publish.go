@@ -165,7 +165,7 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 				return err
 			}
 			failed++
-			rejected = rejected || herb.CodeOf(err) == herb.CodeRefused
+			rejected = rejected || herb.CodeOf(err) == herb.CodeRejected
 		} else if p.Unchanged {
 			unchanged++
 		}
@@ -239,7 +239,7 @@ func newPublishedJSON(ref herb.Ref, p publish.Result, failure error, opts publis
 	switch {
 	case failure != nil:
 		j.Status, j.Error = "failed", failure.Error()
-		if herb.CodeOf(failure) == herb.CodeRefused {
+		if herb.CodeOf(failure) == herb.CodeRejected {
 			j.Status = "rejected"
 		}
 	case p.Unchanged:

@@ -19,7 +19,7 @@ const (
 	CodeNotFound        Code = "not_found"
 	CodeGone            Code = "gone" // existed, and was removed
 	CodeMethod          Code = "method_not_allowed"
-	CodeRefused         Code = "refused"     // valid, but rejected because it would break consumers
+	CodeRejected        Code = "rejected"    // valid, but it would break consumers or replace other data
 	CodeUnavailable     Code = "unavailable" // overload, shutdown, or an unavailable dependency
 	CodeInternal        Code = "internal"    // internal error; its message is never sent to clients
 )

@@ -23,7 +23,7 @@ var statuses = map[herb.Code]int{
 	herb.CodeNotFound:        http.StatusNotFound,
 	herb.CodeGone:            http.StatusGone,
 	herb.CodeMethod:          http.StatusMethodNotAllowed,
-	herb.CodeRefused:         http.StatusConflict,
+	herb.CodeRejected:        http.StatusConflict,
 	herb.CodeUnavailable:     http.StatusServiceUnavailable,
 	herb.CodeInternal:        http.StatusInternalServerError,
 }

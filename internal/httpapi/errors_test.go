@@ -90,7 +90,7 @@ func TestStatuses(t *testing.T) {
 	t.Parallel()
 	want := map[herb.Code]int{
 		herb.CodeInvalid: 400, herb.CodeUnauthenticated: 401, herb.CodeForbidden: 403, herb.CodeRateLimited: 429, herb.CodeNotFound: 404,
-		herb.CodeGone: 410, herb.CodeMethod: 405, herb.CodeRefused: 409, herb.CodeUnavailable: 503, herb.CodeInternal: 500,
+		herb.CodeGone: 410, herb.CodeMethod: 405, herb.CodeRejected: 409, herb.CodeUnavailable: 503, herb.CodeInternal: 500,
 	}
 	for code, status := range want {
 		if got := httpapi.Statuses[code]; got != status {

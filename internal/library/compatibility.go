@@ -167,7 +167,7 @@ func rejectBreaking(changes []Change, allowBreaking bool) error {
 	if canAllow {
 		advice = "fix the data or, if this is intended, publish with --allow-breaking"
 	}
-	return herb.Errorf(herb.CodeRefused, "rejected, nothing has changed:%s\n  %s", &reasons, advice)
+	return herb.Errorf(herb.CodeRejected, "rejected, nothing has changed:%s\n  %s", &reasons, advice)
 }
 
 // findProtected returns a breaking change for each protected dataset with the same source file as a publication that is open

@@ -153,7 +153,7 @@ func TestPublish_gate(t *testing.T) {
 				mark := ""
 				if c.Breaking {
 					mark, breaking = "-", true
-					if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), "\n  - "+c.Message+"\n") {
+					if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), "\n  - "+c.Message+"\n") {
 						t.Errorf("%v does not contain %q", err, c.Message)
 					}
 				}
@@ -233,7 +233,7 @@ func TestPublish_primaryKey(t *testing.T) {
 				}
 				return
 			}
-			if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), tt.want) || len(s.files(t)) != 0 {
+			if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), tt.want) || len(s.files(t)) != 0 {
 				t.Fatalf("%v; want a rejection with %q and no files, got %v", err, tt.want, s.files(t))
 			}
 			p.AllowBreaking = true
@@ -309,7 +309,7 @@ func TestPublish_expectations(t *testing.T) {
 					continue
 				}
 				for _, want := range tt.want {
-					if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), want) {
+					if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), want) {
 						t.Errorf("%v; want a rejection with %q", err, want)
 					}
 				}
@@ -338,7 +338,7 @@ func TestPublish_check(t *testing.T) {
 	}
 	before := publish(t, l, 9)
 	out, err := check(3)
-	if herb.CodeOf(err) != herb.CodeRefused || out.Dataset.Report == nil || out.Replaces != before.Version || len(out.Changes) != 1 {
+	if herb.CodeOf(err) != herb.CodeRejected || out.Dataset.Report == nil || out.Replaces != before.Version || len(out.Changes) != 1 {
 		t.Errorf("a check of a third of the records: %+v, %v; want a rejection with report and changes", out, err)
 	}
 	if acquire(t, l).Version != before.Version || len(s.files(t)) != 1 {
@@ -362,7 +362,7 @@ func TestPublish_atOnce(t *testing.T) {
 			_, err := libraries[i%3].Publish(t.Context(), library.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: filled(i+1, len(fields)),
 			})
-			if err != nil && herb.CodeOf(err) != herb.CodeRefused {
+			if err != nil && herb.CodeOf(err) != herb.CodeRejected {
 				t.Error(err)
 			}
 		})
@@ -435,7 +435,7 @@ func TestPublish_comparedAgain(t *testing.T) {
 			out, err := l.Publish(t.Context(), library.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{id, name}}, Records: filled(2, 2),
 			})
-			if out.Replaces != between.Dataset.Version || (herb.CodeOf(err) == herb.CodeRefused) != tt.rejected || err != nil && !tt.rejected {
+			if out.Replaces != between.Dataset.Version || (herb.CodeOf(err) == herb.CodeRejected) != tt.rejected || err != nil && !tt.rejected {
 				t.Errorf("it was compared with %q: %v", out.Replaces, err)
 			}
 			want := out.Dataset.Version

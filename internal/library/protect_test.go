@@ -60,7 +60,7 @@ func TestPublish_protected(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := put(t, l, tt.dataset, tt.access, tt.change)
-			if rejected := herb.CodeOf(err) == herb.CodeRefused; rejected != tt.rejected || err != nil && !rejected {
+			if rejected := herb.CodeOf(err) == herb.CodeRejected; rejected != tt.rejected || err != nil && !rejected {
 				t.Fatalf("rejected: %t, want %t: %v", rejected, tt.rejected, err)
 			}
 			if !tt.rejected {
@@ -108,7 +108,7 @@ func TestRollback_protected(t *testing.T) {
 			}
 			name := herb.Ref{Namespace: "vault", Name: "people"}
 			_, err := l.Rollback(t.Context(), name, "", tt.force)
-			if rejected := herb.CodeOf(err) == herb.CodeRefused; rejected != tt.rejected || err != nil && !rejected {
+			if rejected := herb.CodeOf(err) == herb.CodeRejected; rejected != tt.rejected || err != nil && !rejected {
 				t.Fatalf("rejected: %t, want %t: %v", rejected, tt.rejected, err)
 			}
 			want := tt.versions[0]
@@ -134,7 +134,7 @@ func TestRollback_superseded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer slow.Close()
-	if _, err := slow.Rollback(t.Context(), ref, "", false); herb.CodeOf(err) != herb.CodeRefused {
+	if _, err := slow.Rollback(t.Context(), ref, "", false); herb.CodeOf(err) != herb.CodeRejected {
 		t.Errorf("got %v", err)
 	}
 	if n := total(t, acquire(t, l)); n != 3 {

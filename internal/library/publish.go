@@ -61,7 +61,7 @@ type Outcome struct {
 }
 
 // Publish builds a version from records and makes it live. It is atomic: after an error nothing has changed; files that
-// could not be removed are left to Sweep and Collect. The error has herb.CodeRefused if the version is valid but rejected:
+// could not be removed are left to Sweep and Collect. The error has herb.CodeRejected if the version is valid but rejected:
 // it breaks consumers of the live version, its primary key is not unique, or an expectation fails. Concurrent publishes of
 // one dataset are serialized: each is compared with the version that it actually replaces.
 //
@@ -282,7 +282,7 @@ func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, err
 	return d, err
 }
 
-// Rollback makes an earlier version live. An empty version means the one before the live one. The error has herb.CodeRefused
+// Rollback makes an earlier version live. An empty version means the one before the live one. The error has herb.CodeRejected
 // if the live version is protected and the other one is open, unless mayOpen, or if another version goes live concurrently.
 func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, mayOpen bool) (string, error) {
 	kept, err := l.catalogue.History(ctx, ref)
@@ -303,12 +303,12 @@ func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, ma
 	}
 	next := named(version)
 	if !mayOpen && next >= 0 && accessOf(kept.Versions[i]) == herb.AccessKey && accessOf(kept.Versions[next]) != herb.AccessKey {
-		return "", herb.Errorf(herb.CodeRefused, "%s requires a key and version %s does not: rolling back would make it public; "+
+		return "", herb.Errorf(herb.CodeRejected, "%s requires a key and version %s does not: rolling back would make it public; "+
 			"if this is intended, use --allow-breaking", ref, version)
 	}
 	err = l.catalogue.SetLive(ctx, ref, version, kept.Live)
 	if errors.Is(err, store.ErrSuperseded) {
-		return "", herb.Wrap(herb.CodeRefused, err, "%s was not rolled back because it was changed concurrently; "+
+		return "", herb.Wrap(herb.CodeRejected, err, "%s was not rolled back because it was changed concurrently; "+
 			"run 'herbarium datasets history %s' and try again", ref, ref)
 	}
 	if err != nil {

@@ -60,7 +60,7 @@ func TestPublish_uploads(t *testing.T) {
 		}
 		p = publication(1)
 		p.AllowBreaking = false
-		if _, err := n.Publish(t.Context(), p); herb.CodeOf(err) != herb.CodeRefused || c.bucket.count("put") != 1 {
+		if _, err := n.Publish(t.Context(), p); herb.CodeOf(err) != herb.CodeRejected || c.bucket.count("put") != 1 {
 			t.Errorf("a rejected publish ended with %v and uploaded %d times", err, c.bucket.count("put")-1)
 		}
 		wantFiles(t, n, out.Dataset)

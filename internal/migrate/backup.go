@@ -66,7 +66,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 		return err
 	}
 	if errors.Is(locked, filesystem.ErrLocked) {
-		return herb.Errorf(herb.CodeRefused, "another process writes %s; wait until it has ended", path)
+		return herb.Errorf(herb.CodeRejected, "another process writes %s; wait until it has ended", path)
 	}
 	return filesystem.WriteFile(filesystem.OS{}, part, path, 0o600, write)
 }

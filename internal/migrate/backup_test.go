@@ -286,7 +286,7 @@ func TestRestore_otherData(t *testing.T) {
 	archive, to := backedUp(t, newGarden(t, 5).Place), newCluster(t)
 	to.use(t, func(d *app.Data) { (&garden{plants: 99}).create(t, d, 1) })
 	before := contentOf(t, to)
-	if _, err := restore(t.Context(), archive, to, Options{}); herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), "plant 1: ") {
+	if _, err := restore(t.Context(), archive, to, Options{}); herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), "plant 1: ") {
 		t.Errorf("the error is %v", err)
 	}
 	if diff := cmp.Diff(before, contentOf(t, to), cmp.AllowUnexported(content{})); diff != "" {
@@ -433,7 +433,7 @@ func TestRestore_concurrent(t *testing.T) {
 			return
 		}
 		tried = true
-		if _, err := restore(t.Context(), archive, to, Options{}); herb.CodeOf(err) != herb.CodeRefused {
+		if _, err := restore(t.Context(), archive, to, Options{}); herb.CodeOf(err) != herb.CodeRejected {
 			t.Errorf("the error is %v", err)
 		}
 	}})
@@ -450,7 +450,7 @@ func TestBackup_concurrent(t *testing.T) {
 			return
 		}
 		tried = true
-		if _, err := Backup(t.Context(), g.Place, file, nil, "test", Options{}); herb.CodeOf(err) != herb.CodeRefused {
+		if _, err := Backup(t.Context(), g.Place, file, nil, "test", Options{}); herb.CodeOf(err) != herb.CodeRejected {
 			t.Errorf("the error is %v", err)
 		}
 	}})

@@ -56,7 +56,7 @@ func compareOrder(a, b Entry) int {
 
 // differs returns the error for the first difference.
 func differs(format string, args ...any) error {
-	return herb.Errorf(herb.CodeRefused, "source and target differ: "+format, args...)
+	return herb.Errorf(herb.CodeRejected, "source and target differ: "+format, args...)
 }
 
 // compareEqual fails unless both sides have the same entry.

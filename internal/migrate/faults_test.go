@@ -223,28 +223,28 @@ func TestMigrate_verifies(t *testing.T) {
 	}{
 		{"plant", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, plants: func(c []store.Creation) { c[6].Plant.Name += "!" }}
-		}, herb.CodeRefused, "plant 7: "},
+		}, herb.CodeRejected, "plant 7: "},
 		{"plant ID twice", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, plants: func(c []store.Creation) { c[6].Plant.ID = c[5].Plant.ID }}
-		}, herb.CodeRefused, "plant 7 cannot be created"},
+		}, herb.CodeRejected, "plant 7 cannot be created"},
 		{"order of plants", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, plants: func(c []store.Creation) { c[2], c[3] = c[3], c[2] }}
-		}, herb.CodeRefused, "plant 3: "},
+		}, herb.CodeRejected, "plant 3: "},
 		{"idempotency key", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, idempotencyKeys: func(r []store.IdempotencyRecord) { r[0].Plant++ }}
-		}, herb.CodeRefused, `idempotency key "key-1" of credential "ann": `},
+		}, herb.CodeRejected, `idempotency key "key-1" of credential "ann": `},
 		{"key", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, keys: func(k []herb.Key) { k[0].Hash[5]++ }}
-		}, herb.CodeRefused, "key "},
+		}, herb.CodeRejected, "key "},
 		{"version", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, versions: func(v []herb.Dataset) { v[0].Records++ }}
-		}, herb.CodeRefused, "dataset garden/trees: "},
+		}, herb.CodeRejected, "dataset garden/trees: "},
 		{"recorded hash of a file", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, versions: func(v []herb.Dataset) { v[0].File = &herb.File{Size: 1} }}
-		}, herb.CodeRefused, "segment "},
+		}, herb.CodeRejected, "segment "},
 		{"file", func(to *Installation) {
 			to.Objects = corruptObjects{to.Objects, other}
-		}, herb.CodeRefused, "the file read back from the target differs: got 5 bytes"},
+		}, herb.CodeRejected, "the file read back from the target differs: got 5 bytes"},
 		{"another process creates a plant", func(to *Installation) {
 			db := to.Store
 			to.Store = corruptStore{Store: db, keys: func([]herb.Key) {

@@ -55,7 +55,7 @@ func compareFile(got, want herb.File, problem string) error {
 	if got == want {
 		return nil
 	}
-	return herb.Errorf(herb.CodeRefused, "%s: got %d bytes with SHA-256 %s, want %d bytes with %s",
+	return herb.Errorf(herb.CodeRejected, "%s: got %d bytes with SHA-256 %s, want %d bytes with %s",
 		problem, got.Size, got.SHA256, want.Size, want.SHA256)
 }
 

@@ -71,7 +71,7 @@ type Result struct {
 
 // load writes the entries of a source, and its files, into an installation. It can be interrupted and run again. The existing
 // content of the target is compared first: if the source does not have it, nothing is changed and the error has
-// herb.CodeRefused and names the first difference. At the end, everything is read back from the target and compared.
+// herb.CodeRejected and names the first difference. At the end, everything is read back from the target and compared.
 func load(ctx context.Context, source Source, to Installation, o Options) (r Result, err error) {
 	// Databases guarantee an idempotency key for a day and delete it after two. Older ones may go at any moment.
 	since := time.Now().Add(-36 * time.Hour)

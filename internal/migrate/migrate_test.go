@@ -108,7 +108,7 @@ func TestMigrate_catchesUp(t *testing.T) {
 				must(t, d.Store.AddKey(t.Context(), key))
 				g.active, g.revoked = secret, g.active
 			})
-			if _, err := Migrate(t.Context(), g.Place, to, Options{Check: true}); herb.CodeOf(err) != herb.CodeRefused {
+			if _, err := Migrate(t.Context(), g.Place, to, Options{Check: true}); herb.CodeOf(err) != herb.CodeRejected {
 				t.Errorf("comparing: %v", err)
 			}
 			m := mustMigrate(t, g.Place, to, Options{})
@@ -211,7 +211,7 @@ func TestMigrate_rejected(t *testing.T) {
 			to.use(t, func(d *app.Data) { tt.change(t, g, to, d) })
 			before := contentOf(t, to)
 			_, err := Migrate(t.Context(), g.Place, to, Options{})
-			if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), tt.want) {
+			if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("the error is %v; want one that contains %q", err, tt.want)
 			}
 			if diff := cmp.Diff(before, contentOf(t, to), cmp.AllowUnexported(content{})); diff != "" {
@@ -256,7 +256,7 @@ func TestMigrate_check(t *testing.T) {
 		t.Errorf("the folder was made: %v", err)
 	}
 	to.use(t, func(*app.Data) {})
-	if _, err := Migrate(t.Context(), g.Place, to, Options{Check: true}); herb.CodeOf(err) != herb.CodeRefused {
+	if _, err := Migrate(t.Context(), g.Place, to, Options{Check: true}); herb.CodeOf(err) != herb.CodeRejected {
 		t.Errorf("an empty folder: %v", err)
 	}
 	if c := contentOf(t, to); !c.isEmpty() {

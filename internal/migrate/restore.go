@@ -69,7 +69,7 @@ func restoreFolder(ctx context.Context, path string, stdin io.Reader, data strin
 	staging := filepath.Join(data, stagingDir)
 	locked := filesystem.TryLock(lock)
 	if errors.Is(locked, filesystem.ErrLocked) {
-		return r, herb.Errorf(herb.CodeRefused, "another restore into %s is running; wait until it has ended", data)
+		return r, herb.Errorf(herb.CodeRejected, "another restore into %s is running; wait until it has ended", data)
 	}
 	if locked == nil {
 		err = os.RemoveAll(staging)
@@ -78,7 +78,7 @@ func restoreFolder(ctx context.Context, path string, stdin io.Reader, data strin
 		err = os.Mkdir(staging, 0o700)
 	}
 	if errors.Is(err, fs.ErrExist) { // without locks, only the operator knows
-		err = herb.Errorf(herb.CodeRefused, "%s exists: another restore is running, or was killed; remove the folder if none is running",
+		err = herb.Errorf(herb.CodeRejected, "%s exists: another restore is running, or was killed; remove the folder if none is running",
 			staging)
 	}
 	if err != nil {
@@ -108,7 +108,7 @@ func checkReplaceable(ctx context.Context, data string, o Options) error {
 	case err != nil:
 		return err
 	case !o.Replace:
-		return herb.Errorf(herb.CodeRefused, "%s has data; restore into another folder, or replace it with --replace", data)
+		return herb.Errorf(herb.CodeRejected, "%s has data; restore into another folder, or replace it with --replace", data)
 	}
 	return sqlite.Quiesce(ctx, database)
 }

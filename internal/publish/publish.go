@@ -64,7 +64,7 @@ const (
 )
 
 // Publish reads a source and makes it live, unless it has not changed since it was last published, or Force is set. An error with
-// herb.CodeRefused means that it was rejected; Changes then contains the reasons.
+// herb.CodeRejected means that it was rejected; Changes then contains the reasons.
 //
 // A panic becomes a *herb.PanicError; nothing has changed then.
 func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) (_ Result, err error) {
@@ -162,7 +162,7 @@ func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, r
 		return
 	}
 	result, reason := herb.AuditFailed, string(herb.CodeOf(err))
-	if herb.CodeOf(err) == herb.CodeRefused {
+	if herb.CodeOf(err) == herb.CodeRejected {
 		result = herb.AuditRejected
 	}
 	if ctx.Err() != nil {

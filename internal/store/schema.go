@@ -85,7 +85,7 @@ func (s Schema) Check(have SchemaState, keep bool) (missing bool, err error) {
 // InUse returns the error for a migration that must wait, because programs that are too old for its result use the database.
 // users describes them.
 func (s Schema) InUse(have SchemaState, users string) error {
-	return herb.Errorf(herb.CodeRefused, "upgrading the database from schema version %d to %d would break programs that use it: %s; "+
+	return herb.Errorf(herb.CodeRejected, "upgrading the database from schema version %d to %d would break programs that use it: %s; "+
 		"stop them and run this command again", have.Version, len(s), users)
 }
 

@@ -78,7 +78,7 @@ type Store struct {
 
 // Open returns the database at an address, which is a URL or a list of settings in libpq syntax: with several hosts,
 // target_session_attrs and TLS, if needed. It fails if the address is invalid, not if the database is down: connections are
-// made, and schema migrations applied, on first use. Those fail with herb.CodeRefused while programs that could not use their
+// made, and schema migrations applied, on first use. Those fail with herb.CodeRejected while programs that could not use their
 // result use the database.
 func Open(ctx context.Context, address string, o Options) (*Store, error) {
 	o = o.withDefaults()

@@ -47,7 +47,7 @@ func TestUpgrade_inUse(t *testing.T) {
 	check(t, err)
 	check(t, old.Migrate(t.Context()))
 	_, err = openSchema(t, address, nextSchema(t, 2), postgres.Options{})
-	wantError(t, err, herb.CodeRefused, "from schema version 1 to 2", "process ", "with schema version 1", "stop them")
+	wantError(t, err, herb.CodeRejected, "from schema version 1 to 2", "process ", "with schema version 1", "stop them")
 	_, err = old.Keys(t.Context())
 	check(t, err)
 

@@ -55,7 +55,7 @@ func TestUpgrade_inUse(t *testing.T) {
 	}
 	breaking := nextSchema(t, n+1)
 	_, err = openSchema(t, path, breaking, Options{})
-	wantError(t, err, herb.CodeRefused, "from schema version 1 to 2", "with schema version 1 uses "+path, "stop them")
+	wantError(t, err, herb.CodeRejected, "from schema version 1 to 2", "with schema version 1 uses "+path, "stop them")
 	if _, err := old.Keys(t.Context()); err != nil {
 		t.Errorf("the old program afterwards: %v", err)
 	}

@@ -51,7 +51,7 @@ type Store struct {
 }
 
 // Open opens the database in a file, creates the file if it does not exist, and applies schema migrations. It fails with
-// herb.CodeRefused while programs that could not use the result of a migration use the database.
+// herb.CodeRejected while programs that could not use the result of a migration use the database.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	schema, err := currentSchema()
 	if err != nil {
