@@ -44,7 +44,7 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 		return err
 	}
 	defer listener.Close()
-	LimitMemory(c.memory())
+	LimitMemory(c.memory() / 8 * 7) // the runtime may exceed its limit for a moment, and there is memory that it does not count
 	exists, err := c.HasData()
 	if err != nil {
 		return err
