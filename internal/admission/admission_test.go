@@ -3,7 +3,7 @@ package admission_test
 import (
 	"context"
 	"errors"
-	"slices"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,46 +11,65 @@ import (
 
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 )
 
-// small has one slot in every lane.
-func small() admission.Limits {
+// limits has the same number of slots in every lane.
+func limits(slots int) admission.Limits {
 	var l admission.Limits
 	for i := range l {
-		l[i] = admission.Limit{Slots: 1, Wait: time.Second, RetryAfter: 3 * time.Second}
+		l[i] = admission.Limit{Slots: slots, Wait: time.Second, RetryAfter: 3 * time.Second}
 	}
 	return l
 }
 
-func newController(t *testing.T, rejected func(admission.Lane, admission.Reason)) *admission.Controller {
+func newController(t *testing.T, slots int, rejected func(admission.Lane, admission.Reason)) *admission.Controller {
 	t.Helper()
-	c, err := admission.New(admission.Options{Limits: small(), Rejected: rejected})
+	c, err := admission.New(admission.Options{Limits: limits(slots), Rejected: rejected})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
+// clientAddr returns the address of the client with a number.
+func clientAddr(n byte) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, n}) }
+
+// enter admits a request of a client.
+func enter(ctx context.Context, c *admission.Controller, l admission.Lane, client byte) (*admission.Ticket, error) {
+	t := c.NewTicket(clientAddr(client))
+	return &t, t.Enter(ctx, l)
+}
+
+// mustEnter admits a request of a client that must not be rejected.
+func mustEnter(t *testing.T, c *admission.Controller, l admission.Lane, client byte) *admission.Ticket {
+	t.Helper()
+	ticket, err := enter(t.Context(), c, l, client)
+	if err != nil {
+		t.Fatalf("lane %s, client %d: %v", l, client, err)
+	}
+	return ticket
+}
+
 func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name                            string
-		cores                           int
-		memory                          int64
-		cheap, expensive, export, write int
+		name                                   string
+		cores                                  int
+		memory                                 int64
+		cheap, expensive, export, large, write int
 	}{
-		{"two cores", 2, 12 << 30, 512, 1, 64, 256},
-		{"one core", 1, 12 << 30, 256, 1, 32, 256},
-		{"many cores", 64, 256 << 30, 16384, 63, 2048, 256},
-		{"little memory", 8, 64 << 20, 64, 1, 8, 256},
+		{"two cores", 2, 12 << 30, 512, 1, 64, 64, 256},
+		{"one core", 1, 12 << 30, 256, 1, 32, 32, 256},
+		{"many cores", 64, 256 << 30, 16384, 63, 2048, 2048, 256},
+		{"little memory", 8, 64 << 20, 64, 1, 8, 4, 256},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			l := admission.DefaultLimits(tt.cores, tt.memory)
 			for lane, want := range map[admission.Lane]int{
-				admission.Cheap: tt.cheap, admission.Expensive: tt.expensive, admission.Export: tt.export, admission.Write: tt.write,
+				admission.Cheap: tt.cheap, admission.Expensive: tt.expensive, admission.Export: tt.export,
+				admission.Large: tt.large, admission.Write: tt.write,
 			} {
 				if l[lane].Slots != want {
 					t.Errorf("lane %s has %d slots, want %d", lane, l[lane].Slots, want)
@@ -62,38 +81,55 @@ func TestDefaultLimits(t *testing.T) {
 
 func TestNew_needsSlots(t *testing.T) {
 	t.Parallel()
-	l := small()
+	l := limits(1)
 	l[admission.Export].Slots = 0
 	if _, err := admission.New(admission.Options{Limits: l}); err == nil || !strings.Contains(err.Error(), "export") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestAcquire_isolation fills each lane and checks that the others still have their slots.
-func TestAcquire_isolation(t *testing.T) {
+// TestClientOf checks which addresses share the slots of one client.
+func TestClientOf(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		a, b string
+		same bool
+	}{
+		{"192.0.2.1", "192.0.2.1", true},
+		{"192.0.2.1", "192.0.2.2", false},
+		{"192.0.2.1", "::ffff:192.0.2.1", true},
+		{"2001:db8:1:2::3", "2001:db8:1:2:4:5:6:7", true},
+		{"2001:db8:1:2::3", "2001:db8:1:3::3", false},
+		{"fe80::1%eth0", "fe80::2%eth1", true},
+	} {
+		a, b := admission.ClientOf(netip.MustParseAddr(tt.a)), admission.ClientOf(netip.MustParseAddr(tt.b))
+		if (a == b) != tt.same {
+			t.Errorf("%s is %s, %s is %s", tt.a, a, tt.b, b)
+		}
+	}
+	if zero := admission.ClientOf(netip.Addr{}); zero.IsValid() {
+		t.Errorf("the zero address is %s", zero)
+	}
+}
+
+// TestEnter_isolation fills each lane and checks that the others still have their slots.
+func TestEnter_isolation(t *testing.T) {
 	t.Parallel()
 	for _, full := range admission.Lanes() {
 		t.Run(full.String(), func(t *testing.T) {
 			t.Parallel()
-			c := newController(t, nil)
-			if _, err := c.Acquire(t.Context(), full); err != nil {
-				t.Fatal(err)
-			}
+			c := newController(t, 1, nil)
+			mustEnter(t, c, full, 1)
 			for _, other := range admission.Lanes() {
-				if other == full {
-					continue
+				if other != full {
+					mustEnter(t, c, other, 1).Release()
 				}
-				release, err := c.Acquire(t.Context(), other)
-				if err != nil {
-					t.Fatalf("lane %s is blocked by lane %s: %v", other, full, err)
-				}
-				release()
 			}
 		})
 	}
 }
 
-func TestAcquire_rejections(t *testing.T) {
+func TestEnter_rejections(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -117,45 +153,40 @@ func TestAcquire_rejections(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var reported []admission.Reason
-				c := newController(t, func(_ admission.Lane, r admission.Reason) { reported = append(reported, r) })
-				if _, err := c.Acquire(t.Context(), admission.Expensive); err != nil {
-					t.Fatal(err)
-				}
+				c := newController(t, 1, func(_ admission.Lane, r admission.Reason) { reported = append(reported, r) })
+				first := mustEnter(t, c, admission.Expensive, 1)
 				ctx, cancel := tt.ctx(t.Context())
 				defer cancel()
-				_, err := c.Acquire(ctx, admission.Expensive)
-				if tt.reason == "" {
+				_, err := enter(ctx, c, admission.Expensive, 2)
+				switch {
+				case tt.reason == "":
 					if !errors.Is(err, context.Canceled) || len(reported) > 0 {
 						t.Errorf("got %v, reported %v", err, reported)
 					}
-					return
-				}
-				if !strings.HasSuffix(err.Error(), "lane expensive: "+string(tt.reason)) || herb.RetryAfterOf(err) != 3*time.Second ||
-					herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(herb.MessageOf(err), "lane expensive") {
+				case !strings.HasSuffix(err.Error(), "lane expensive: "+string(tt.reason)) || herb.RetryAfterOf(err) != 3*time.Second ||
+					herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(herb.MessageOf(err), "lane expensive"):
 					t.Errorf("got %v", err)
-				}
-				if len(reported) != 1 || reported[0] != tt.reason {
+				case len(reported) != 1 || reported[0] != tt.reason:
 					t.Errorf("reported %v", reported)
 				}
+				first.Release()
+				mustEnter(t, c, admission.Expensive, 3) // the request that gave up has left the queue
 			})
 		})
 	}
 }
 
-// TestAcquire_queueIsBounded checks that requests beyond the queue are rejected without waiting.
-func TestAcquire_queueIsBounded(t *testing.T) {
+// TestEnter_queueIsBounded checks that requests beyond the queue are rejected without waiting.
+func TestEnter_queueIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		counts := make(chan admission.Reason, 100)
-		c := newController(t, func(_ admission.Lane, r admission.Reason) { counts <- r })
-		release, err := c.Acquire(t.Context(), admission.Cheap)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := newController(t, 1, func(_ admission.Lane, r admission.Reason) { counts <- r })
+		first := mustEnter(t, c, admission.Cheap, 1)
 		for range 100 {
 			go func() {
-				if free, err := c.Acquire(t.Context(), admission.Cheap); err == nil {
-					free()
+				if ticket, err := enter(t.Context(), c, admission.Cheap, 1); err == nil {
+					ticket.Release()
 				}
 			}()
 		}
@@ -164,7 +195,7 @@ func TestAcquire_queueIsBounded(t *testing.T) {
 		if full == 0 || full == 100 {
 			t.Errorf("%d of 100 requests were rejected at once", full)
 		}
-		release()
+		first.Release()
 		synctest.Wait()
 		if len(counts) != full || c.InFlight(admission.Cheap) != 0 {
 			t.Errorf("waiting requests were rejected although the slot became free: %d, then %d", full, len(counts))
@@ -172,10 +203,85 @@ func TestAcquire_queueIsBounded(t *testing.T) {
 	})
 }
 
+// TestEnter_idleExports lets one client start as many exports as it can and leave them idle. Other clients still get some.
+func TestEnter_idleExports(t *testing.T) {
+	t.Parallel()
+	for _, lane := range []admission.Lane{admission.Export, admission.Large} {
+		t.Run(lane.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const slots = 64
+				c := newController(t, slots, nil)
+				held := func(client byte) (n int) {
+					for _, err := enter(t.Context(), c, lane, client); err == nil; _, err = enter(t.Context(), c, lane, client) {
+						n++
+					}
+					return n
+				}
+				for client, want := range []int{48, 12, 3} { // three quarters of what is left
+					if n := held(byte(client)); n != want {
+						t.Errorf("client %d holds %d slots, want %d", client, n, want)
+					}
+				}
+				mustEnter(t, c, lane, 9)
+			})
+		})
+	}
+}
+
+// TestEnter_oneClient checks that one client can use all slots of a lane in which it only holds them while the server works.
+func TestEnter_oneClient(t *testing.T) {
+	t.Parallel()
+	for _, lane := range []admission.Lane{admission.Cheap, admission.Expensive, admission.Write} {
+		c := newController(t, 8, nil)
+		for range 8 {
+			mustEnter(t, c, lane, 1)
+		}
+	}
+}
+
+// TestEnter_turns fills the queue of a lane with requests of one client. Requests of another one that arrive later take
+// turns with them.
+func TestEnter_turns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newController(t, 1, nil)
+		running := mustEnter(t, c, admission.Expensive, 1)
+		type admitted struct {
+			client byte
+			ticket *admission.Ticket
+		}
+		order := make(chan admitted, 100)
+		send := func(client byte, n int) {
+			for range n {
+				go func() {
+					if ticket, err := enter(t.Context(), c, admission.Expensive, client); err == nil {
+						order <- admitted{client, ticket}
+					}
+				}()
+				synctest.Wait()
+			}
+		}
+		send(1, 30) // more than the queue has room for
+		send(2, 3)
+		var got []byte
+		for range 8 {
+			running.Release()
+			synctest.Wait()
+			next := <-order
+			got, running = append(got, next.client+'0'), next.ticket
+		}
+		// One request of the first client came before; after that, clients alternate.
+		if string(got) != "12121211" && string(got) != "21212111" {
+			t.Errorf("admitted in the order %s", got)
+		}
+	})
+}
+
 func TestTicket(t *testing.T) {
 	t.Parallel()
-	c := newController(t, nil)
-	ticket := c.NewTicket()
+	c := newController(t, 1, nil)
+	ticket := c.NewTicket(clientAddr(1))
 	held := func(want ...admission.Lane) {
 		t.Helper()
 		for _, l := range admission.Lanes() {
@@ -190,107 +296,19 @@ func TestTicket(t *testing.T) {
 			}
 		}
 	}
-	for _, l := range []admission.Lane{admission.Cheap, admission.Cheap, admission.Expensive, admission.Export} {
+	for _, l := range []admission.Lane{admission.Cheap, admission.Cheap, admission.Expensive, admission.Export, admission.Large} {
 		if err := ticket.Enter(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
 		held(l)
 	}
+	if err := ticket.Work(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	held(admission.Large, admission.Expensive)
+	ticket.Idle()
+	held(admission.Large)
 	ticket.Release()
 	ticket.Release()
 	held()
-}
-
-// stubSource calls back when a query runs.
-type stubSource struct{ run func() }
-
-func (s stubSource) List(context.Context, *query.Request) (query.Page, error) {
-	s.run()
-	return query.Page{}, nil
-}
-
-func (s stubSource) Stream(context.Context, *query.Request) (query.Stream, error) {
-	s.run()
-	return query.Stream{}, nil
-}
-
-func (s stubSource) Facets(context.Context, *query.FacetRequest) (query.Facets, error) {
-	s.run()
-	return query.Facets{}, nil
-}
-
-func (s stubSource) Grid(context.Context, *query.GridRequest) (query.Grid, error) {
-	s.run()
-	return query.Grid{}, nil
-}
-
-// TestLimit checks in which lanes a query runs, and which slot its request holds afterwards.
-func TestLimit(t *testing.T) {
-	t.Parallel()
-	fields := []herb.Field{{Name: "name", Type: herb.TypeText, Filterable: true, Searchable: true}}
-	tests := []struct {
-		name, query   string
-		records       int
-		running, then []admission.Lane
-	}{
-		{"cheap", "", 1_000_000, []admission.Lane{admission.Cheap}, []admission.Lane{admission.Cheap}},
-		{"small dataset", "search=a*", 10, []admission.Lane{admission.Cheap}, []admission.Lane{admission.Cheap}},
-		{"expensive", "search=a*", 1_000_000, []admission.Lane{admission.Expensive}, nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			c := newController(t, nil)
-			lanes := func() (taken []admission.Lane) {
-				for _, l := range admission.Lanes() {
-					if c.InFlight(l) > 0 {
-						taken = append(taken, l)
-					}
-				}
-				return taken
-			}
-			ran := false
-			var running []admission.Lane
-			source := admission.LimitQueries(tt.records, stubSource{func() { ran, running = true, lanes() }})
-			ticket := c.NewTicket()
-			if err := ticket.Enter(t.Context(), admission.Cheap); err != nil {
-				t.Fatal(err)
-			}
-			req, err := query.Parse(tt.query, fields)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := source.List(admission.NewContext(t.Context(), &ticket), req); err != nil {
-				t.Fatal(err)
-			}
-			if !ran || !slices.Equal(running, tt.running) || !slices.Equal(lanes(), tt.then) {
-				t.Errorf("ran in %v and then held %v; want %v and %v", running, lanes(), tt.running, tt.then)
-			}
-		})
-	}
-}
-
-// TestLimit_stream checks that finding the result of an export takes an expensive slot in addition to that of the export.
-func TestLimit_stream(t *testing.T) {
-	t.Parallel()
-	c := newController(t, nil)
-	during := -1
-	source := admission.LimitQueries(1_000_000, stubSource{func() {
-		during = c.InFlight(admission.Export) + c.InFlight(admission.Expensive)
-	}})
-	ticket := c.NewTicket()
-	if err := ticket.Enter(t.Context(), admission.Export); err != nil {
-		t.Fatal(err)
-	}
-	req, err := query.Parse("search=a*", []herb.Field{{Name: "name", Type: herb.TypeText, Searchable: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := source.Stream(admission.NewContext(t.Context(), &ticket), req); err != nil {
-		t.Fatal(err)
-	}
-	if during != 2 || c.InFlight(admission.Export) != 1 || c.InFlight(admission.Expensive) != 0 {
-		t.Errorf("held %d slots while the result was found, then %d and %d", during,
-			c.InFlight(admission.Export), c.InFlight(admission.Expensive))
-	}
 }

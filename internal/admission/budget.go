@@ -59,13 +59,9 @@ func (b *Budget) NewReservation() Reservation { return Reservation{budget: b} }
 // NewReservation returns a reservation of no bytes of the budget.
 func (c *Controller) NewReservation() Reservation { return c.budget.NewReservation() }
 
-// Reserve reserves bytes for work of the request whose ticket is in the context, if there is one. It fails like
-// Reservation.Grow. Work that needs more than half of the budget reserves half of it.
-func Reserve(ctx context.Context, bytes int) (release func(), err error) {
-	t := ticketFrom(ctx)
-	if t == nil {
-		return func() {}, nil
-	}
+// Reserve implements query.Pacer. It fails like Reservation.Grow. Work that needs more than half of the budget reserves half
+// of it.
+func (t *Ticket) Reserve(ctx context.Context, bytes int) (release func(), err error) {
 	r := t.c.NewReservation()
 	if err := r.Grow(ctx, r.Clamp(bytes)); err != nil {
 		return nil, err

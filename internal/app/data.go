@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"herbarium/internal/access"
-	"herbarium/internal/admission"
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -154,7 +153,7 @@ func (p plantsDataset) Acquire(ctx context.Context) (library.View, error) {
 	if err != nil {
 		return library.View{}, err
 	}
-	return library.View{Dataset: s.Dataset, Source: admission.LimitQueries(s.Dataset.Records, s), Close: s.Release}, nil
+	return library.View{Dataset: s.Dataset, Source: s, Close: s.Release}, nil
 }
 
 // Close closes everything that OpenData opened.

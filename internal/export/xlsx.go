@@ -47,7 +47,8 @@ func workbookParts() [][2]string {
 	}
 }
 
-// CheckLimits reads a stream and returns an error with herb.CodeInvalid if a workbook cannot contain it.
+// CheckLimits returns an error with herb.CodeInvalid if a workbook cannot contain a stream. It reads the stream only if some
+// record may have a value that is too long for a cell.
 func CheckLimits(fields []herb.Field, s query.Stream) error {
 	const remedy = "; export CSV or NDJSON, or narrow the query down"
 	if s.Total >= maxSheetRows {
@@ -55,6 +56,9 @@ func CheckLimits(fields []herb.Field, s query.Stream) error {
 	}
 	if len(fields) > maxSheetColumns {
 		return herb.Invalidf("the result has %d fields, but a sheet has at most %d columns"+remedy, len(fields), maxSheetColumns)
+	}
+	if s.Longest > 0 && s.Longest <= maxSheetCell {
+		return nil
 	}
 	decoder, number := herb.NewRecordDecoder(fields), 0
 	for record, err := range s.Records {

@@ -177,6 +177,7 @@ func TestCheckLimits(t *testing.T) {
 		{"long cell", one, streamOf(2, nil, `{"note":""}`, `{"note":"`+strings.Repeat("x", 32768)+`"}`), `"note" of record 2`},
 		{"surrogate pairs", one, streamOf(1, nil, `{"note":"`+strings.Repeat("😀", 16384)+`"}`), `"note" of record 1`},
 		{"many records", one, streamOf(1<<20, nil), "1048576 records, but a sheet has at most 1048575"},
+		{"no record is long", one, query.Stream{Total: 1, Longest: 32767}, ""}, // its records are not read
 		{"many fields", make([]herb.Field, 1<<14+1), streamOf(0, nil), "16385 fields"},
 	}
 	for _, tt := range tests {

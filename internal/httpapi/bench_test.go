@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"testing"
 
-	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
@@ -21,7 +20,7 @@ type preparedLibrary struct {
 }
 
 func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (library.View, error) {
-	return library.View{Dataset: l.dataset, Source: admission.LimitQueries(l.dataset.Records, l)}, nil
+	return library.View{Dataset: l.dataset, Source: l}, nil
 }
 
 func (l *preparedLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, _ string) (library.View, error) {

@@ -7,9 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"time"
 
-	"herbarium/internal/admission"
 	"herbarium/internal/export"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -49,13 +47,11 @@ func (a *API) export(w *response, r *http.Request, format export.Format) (err er
 		return err
 	}
 	defer release()
-	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
+	ctx, firstByte, cancel, err := w.admitExport(r)
+	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(admission.NewContext(w.client, &w.ticket))
-	defer cancel(nil)
-	firstByte := time.AfterFunc(a.opts.RequestTimeout, func() { cancel(context.DeadlineExceeded) })
-	defer firstByte.Stop()
+	defer cancel()
 	defer func() {
 		if err != nil && w.status == 0 && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 			err = context.DeadlineExceeded
@@ -77,7 +73,7 @@ func (a *API) export(w *response, r *http.Request, format export.Format) (err er
 	if trailers {
 		w.set("Trailer", exportTrailers)
 	}
-	body := a.newStream(w, r)
+	body := newStream(w, r)
 	body.firstByte = firstByte
 	if format == export.XLSX {
 		body.coding = identity // it is compressed

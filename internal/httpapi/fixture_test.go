@@ -172,7 +172,7 @@ func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.View, er
 	if !ok {
 		return library.View{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
 	}
-	return library.View{Dataset: d.Dataset, Source: admission.LimitQueries(d.Records, &fakeSource{d, l})}, nil
+	return library.View{Dataset: d.Dataset, Source: &fakeSource{d, l}}, nil
 }
 
 // putOld adds a version that is not live.
@@ -188,7 +188,7 @@ func (l *fakeLibrary) AcquireVersion(_ context.Context, ref herb.Ref, version st
 	case !ok || d.Ref != ref:
 		return library.View{}, herb.Errorf(herb.CodeGone, "dataset %q has no version %q; versions: v1, v0", ref, version)
 	}
-	return library.View{Dataset: d.Dataset, Source: admission.LimitQueries(d.Records, &fakeSource{d, l})}, nil
+	return library.View{Dataset: d.Dataset, Source: &fakeSource{d, l}}, nil
 }
 
 // mutablePlants returns the dataset of the created plants.

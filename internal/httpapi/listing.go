@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
@@ -109,13 +108,13 @@ func (l listing) write(out io.Writer) error {
 // 64 KiB, but a record can have megabytes.
 const maxBufferedPage = 256 << 10
 
-// streamRecords sends a body that is too large to buffer, directly from the memory map of the segment. It runs in the lane of
-// exports, because sending it can take as long as an export.
+// streamRecords sends a body that is too large to buffer, directly from the memory map of the segment. It runs in a lane of its
+// own, because sending it can take as long as an export.
 func (a *API) streamRecords(w *response, r *http.Request, size int, write func(io.Writer) error) error {
-	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
+	if err := w.admitLargePage(r); err != nil {
 		return err
 	}
-	body := a.newStream(w, r)
+	body := newStream(w, r)
 	w.set("Content-Type", contentJSON)
 	if body.coding == identity {
 		w.set("Content-Length", strconv.Itoa(size))

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"herbarium/internal/admission"
-	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 )
@@ -254,35 +253,5 @@ func TestPagesUseLanes(t *testing.T) {
 	})
 	if a := s.get(t, "/"); a.status != 200 || during != 1 || c.InFlight(admission.Cheap) != 0 {
 		t.Errorf("got %d; %d slots while the page was made, %d afterwards", a.status, during, c.InFlight(admission.Cheap))
-	}
-}
-
-// TestExpensiveListings checks that expensive queries have their own lane.
-func TestExpensiveListings(t *testing.T) {
-	t.Parallel()
-	c := lanes(t, 1, nil)
-	s := newService(t, func(o *httpapi.Options) { o.Admission = c })
-	d, _ := catalog()
-	d.Ref = herb.Ref{Namespace: "garden", Name: "large"}
-	s.library.sets[d.Ref] = fakeDataset{d, s.library.sets[herb.Ref{Namespace: "garden", Name: "catalog"}].oracle}
-	large := s.library.sets[d.Ref]
-	large.Records = 1_000_000
-	s.library.sets[d.Ref] = large
-	var expensive, cheap int
-	s.library.listing = func() { expensive, cheap = c.InFlight(admission.Expensive), c.InFlight(admission.Cheap) }
-	for _, tt := range []struct {
-		target           string
-		expensive, cheap int
-	}{
-		{"/api/v1/garden/large/data", 0, 1},
-		{"/api/v1/garden/large/data?title[prefix]=p", 0, 1},
-		{"/api/v1/garden/large/data?search=p*", 1, 0},
-		{"/api/v1/garden/catalog/data?search=p*", 0, 1},
-	} {
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, request("GET", tt.target, ""))
-		if w.Code != 200 || expensive != tt.expensive || cheap != tt.cheap {
-			t.Errorf("%s: %d, %d expensive, %d cheap; want %d and %d", tt.target, w.Code, expensive, cheap, tt.expensive, tt.cheap)
-		}
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"herbarium/internal/admission"
 )
 
 // Pages provides the HTML pages. They are routes like the others, but not part of the OpenAPI document.
@@ -78,7 +76,7 @@ func readForm(next func(*response, *http.Request) error) func(*response, *http.R
 			return err
 		}
 		defer body.free()
-		if err := w.ticket.Enter(r.Context(), admission.Write); err != nil {
+		if err := w.admitBody(r); err != nil {
 			return err
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body.Bytes()))

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/plants"
 	"herbarium/internal/store"
@@ -34,7 +33,7 @@ func (a *API) createPlant(w *response, r *http.Request) error {
 		return err
 	}
 	defer body.free()
-	if err := w.ticket.Enter(r.Context(), admission.Write); err != nil {
+	if err := w.admitBody(r); err != nil {
 		return err
 	}
 	plant, err := plants.Decode(body.Bytes())

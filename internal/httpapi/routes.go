@@ -1,14 +1,12 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 
-	"herbarium/internal/admission"
 	"herbarium/internal/export"
 	"herbarium/internal/herb"
 )
@@ -97,15 +95,10 @@ func (a *API) serve(rt *route) http.Handler {
 		w.route = rt
 		var err error
 		if !rt.probe {
-			w.ticket = a.opts.Admission.NewTicket()
-			defer w.ticket.Release()
-			w.client = r.Context()
-			ctx, cancel := context.WithDeadline(w.client, w.start.Add(a.opts.RequestTimeout))
+			ctx, cancel, rejected := w.admit(r)
 			defer cancel()
-			r = r.WithContext(admission.NewContext(ctx, &w.ticket))
-			if rt.method == http.MethodGet {
-				err = w.ticket.Enter(ctx, admission.Cheap)
-			}
+			defer w.ticket.Release()
+			r, err = r.WithContext(ctx), rejected
 		}
 		if err == nil {
 			err = rt.handle(w, r)

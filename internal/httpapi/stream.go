@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"herbarium/internal/admission"
 )
 
 // streamChunk is the size of writes of a streamed body. A client has Options.Stall for each chunk.
@@ -23,18 +21,12 @@ type stream struct {
 	coding    coding
 	firstByte *time.Timer // limits the time until the first byte; nil if there is no limit
 	digest    hash.Hash   // of the bytes sent; nil if not needed
-	release   func()      // releases the slot of the stream; nil if it holds none
-	began     time.Time   // when the stream acquired its slot
-	pause     func(worked time.Duration)
-	failed    bool // the client has stopped reading
+	failed    bool        // the client has stopped reading
 }
 
 // newStream returns a stream that is compressed if the client accepts it.
-func (a *API) newStream(w *response, r *http.Request) *stream {
-	return &stream{
-		w: w, control: http.NewResponseController(w.ResponseWriter), coding: chooseCoding(r.Header["Accept-Encoding"]),
-		pause: a.opts.Admission.Pace(w.client),
-	}
+func newStream(w *response, r *http.Request) *stream {
+	return &stream{w: w, control: http.NewResponseController(w.ResponseWriter), coding: chooseCoding(r.Header["Accept-Encoding"])}
 }
 
 // send sends the header and, unless the method is HEAD, the body that write produces.
@@ -43,10 +35,10 @@ func (s *stream) send(r *http.Request, write func(io.Writer) error) error {
 		s.header()
 		return nil
 	}
-	if err := s.start(); err != nil {
+	if err := s.w.ticket.Work(s.w.client); err != nil {
 		return err
 	}
-	defer s.stop()
+	defer s.w.ticket.Pause(s.w.client)
 	out, finish := s.w.api.compressor.stream(s.coding, s)
 	err := write(out)
 	if err == nil {
@@ -61,29 +53,13 @@ func (s *stream) send(r *http.Request, write func(io.Writer) error) error {
 	return nil
 }
 
-// start waits for a slot to produce the next chunk.
-func (s *stream) start() (err error) {
-	s.release, err = s.w.api.opts.Admission.Wait(s.w.client, admission.Expensive)
-	s.began = time.Now()
-	return err
-}
-
-// stop releases the slot. It pauses before, not after: the slots of the lane are paced, not each export.
-func (s *stream) stop() {
-	if s.release != nil {
-		s.pause(time.Since(s.began))
-		s.release()
-		s.release = nil
-	}
-}
-
 // Write sends p in chunks.
 func (s *stream) Write(p []byte) (n int, err error) {
 	if s.digest != nil {
 		s.digest.Write(p)
 	}
 	s.header()
-	s.stop()
+	s.w.ticket.Pause(s.w.client)
 	for n < len(p) && err == nil {
 		s.extend()
 		var m int
@@ -94,7 +70,7 @@ func (s *stream) Write(p []byte) (n int, err error) {
 		s.failed = true
 		return n, err
 	}
-	return n, s.start()
+	return n, s.w.ticket.Work(s.w.client)
 }
 
 // header sends the header, once.

@@ -5,9 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"herbarium/internal/admission"
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
 )
@@ -49,14 +47,13 @@ type openVersion struct {
 	*segment.Reader
 	dataset  herb.Dataset // without internal fields
 	summary  herb.Dataset // for lists of datasets
-	source   query.Source // subject to admission control
 	close    func()       // releases a reference
 	lastUsed atomic.Int64 // cache.epoch of the last use
 }
 
 func newOpenVersion(r *segment.Reader, d herb.Dataset) *openVersion {
 	return &openVersion{
-		Reader: r, dataset: publicDescription(d), summary: summarize(d), source: admission.LimitQueries(d.Records, r),
+		Reader: r, dataset: publicDescription(d), summary: summarize(d),
 		close: func() { _ = r.Release() }, // unmapping does not fail
 	}
 }
@@ -67,7 +64,7 @@ func (l *Library) view(v *openVersion) View {
 	if now := l.cache.epoch.Load(); v.lastUsed.Load() != now {
 		v.lastUsed.Store(now)
 	}
-	return View{v.dataset, v.source, v.close, v.Reader}
+	return View{v.dataset, v.Reader, v.close, v.Reader}
 }
 
 // memory estimates the memory of a version in bytes: descriptions of fields and columns, readers of columns, and the descriptor.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 	"herbarium/internal/store"
 )
 
@@ -51,6 +52,7 @@ func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) 
 		if f == nil {
 			return view, err
 		}
+		query.Idle(ctx)
 		select {
 		case <-f.done:
 		case <-limited.Done():

@@ -140,9 +140,9 @@ type Library struct {
 // View is an open version of a dataset. It must be released.
 type View struct {
 	herb.Dataset
-	query.Source                 // subject to admission control
-	Close        func()          // nil if there is nothing to release
-	Reader       *segment.Reader // nil if the dataset is mutable
+	query.Source
+	Close  func()          // nil if there is nothing to release
+	Reader *segment.Reader // nil if the dataset is mutable
 }
 
 // Explain returns the steps in which a listing of a published dataset is computed.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
@@ -115,18 +114,21 @@ func SearchRecords(ctx context.Context, source RecordSource, search string, mayR
 
 // checkWords returns the datasets whose records may match and adds the others to those that were searched.
 func (m *RecordMatches) checkWords(ctx context.Context, source RecordSource, batch []herb.LiveVersion, s *query.Search) ([]herb.LiveVersion, error) {
-	release, err := admission.AcquirePaced(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	return slices.DeleteFunc(batch, func(v herb.LiveVersion) bool {
-		if ctx.Err() != nil || source.MayMatch(v, s) {
+	const steps = 1000 // to look up the words of a dataset in its file
+	var err error
+	batch = slices.DeleteFunc(batch, func(v herb.LiveVersion) bool {
+		if err != nil || ctx.Err() != nil {
+			return false
+		}
+		began := time.Now()
+		may := source.MayMatch(v, s)
+		if err = query.Yield(ctx, steps, time.Since(began)); may {
 			return false
 		}
 		m.Searched++
 		return true
-	}), nil
+	})
+	return batch, err
 }
 
 // checkClosed returns the datasets whose records may match and adds the others to those that were searched. It checks only datasets

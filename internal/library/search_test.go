@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
@@ -120,32 +119,26 @@ func (n numberedDatasets) MayMatch(v herb.LiveVersion, s *query.Search) bool {
 	return s.String() != "odd" || v.Published.Unix()%2 == 1
 }
 
-// admittedDatasets checks that words are read in the lane Expensive, and counts the datasets whose words are read.
-type admittedDatasets struct {
-	numberedDatasets
-	lanes   *admission.Controller
-	checked *int
-	t       *testing.T
+// countingPacer counts the reports of a search.
+type countingPacer struct {
+	reports int
+	err     error // returned by Yield
 }
 
-func (a admittedDatasets) MayMatch(v herb.LiveVersion, s *query.Search) bool {
-	if *a.checked++; a.lanes.InFlight(admission.Expensive) != 1 {
-		a.t.Errorf("%d slots are taken", a.lanes.InFlight(admission.Expensive))
+func (p *countingPacer) Yield(_ context.Context, steps int, worked time.Duration) error {
+	if steps > 0 && worked >= 0 {
+		p.reports++
 	}
-	return a.numberedDatasets.MayMatch(v, s)
+	return p.err
 }
+
+func (p *countingPacer) Reserve(context.Context, int) (func(), error) { return func() {}, nil }
+
+func (p *countingPacer) Idle() {}
 
 // TestSearchRecords searches few datasets, many datasets, and without time.
 func TestSearchRecords(t *testing.T) {
 	t.Parallel()
-	limits := admission.DefaultLimits(2, 1<<30)
-	limits[admission.Expensive] = admission.Limit{Slots: 1}
-	lanes, err := admission.New(admission.Options{Limits: limits})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ticket := lanes.NewTicket()
-	ctx := admission.NewContext(t.Context(), &ticket)
 	for _, tt := range []struct {
 		datasets                 int
 		search                   string
@@ -160,21 +153,18 @@ func TestSearchRecords(t *testing.T) {
 		{250, "d0", time.Hour, 1, 250, 250, false},
 		{250, "common", 1, 0, 0, 0, true},
 	} {
-		checked := 0
-		found, err := library.SearchRecords(ctx, admittedDatasets{numberedDatasets(tt.datasets), lanes, &checked, t}, tt.search,
-			nil, tt.budget)
+		var p countingPacer // each dataset whose words are looked up is reported
+		found, err := library.SearchRecords(query.WithPacer(t.Context(), &p), numberedDatasets(tt.datasets), tt.search, nil, tt.budget)
 		if err != nil || found.Total != tt.total || found.Searched != tt.searched || len(found.Datasets) != tt.total || found.Partial != tt.partial {
 			t.Errorf("%q in %d datasets: %d records in %d of %d, partial %t, %v",
 				tt.search, tt.datasets, found.Total, len(found.Datasets), found.Searched, found.Partial, err)
 		}
-		if n := lanes.InFlight(admission.Expensive); checked != tt.checked || n != 0 {
-			t.Errorf("%q in %d datasets: %d were checked; %d slots are taken afterwards", tt.search, tt.datasets, checked, n)
+		if p.reports != tt.checked {
+			t.Errorf("%q in %d datasets: %d were checked", tt.search, tt.datasets, p.reports)
 		}
 	}
-	if _, err := lanes.Acquire(ctx, admission.Expensive); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := library.SearchRecords(ctx, numberedDatasets(250), "common", nil, 0); herb.CodeOf(err) != herb.CodeUnavailable {
+	full := countingPacer{err: errors.New("no slot")}
+	if _, err := library.SearchRecords(query.WithPacer(t.Context(), &full), numberedDatasets(250), "common", nil, time.Hour); !errors.Is(err, full.err) {
 		t.Errorf("a search that is not admitted: %v", err)
 	}
 }

@@ -144,7 +144,7 @@ func (r *Request) SelectStream(s Stream) Stream {
 	if r.Selected == nil {
 		return s
 	}
-	return Stream{Total: s.Total, Records: func(yield func([]byte, error) bool) {
+	return Stream{Total: s.Total, Longest: s.Longest, Records: func(yield func([]byte, error) bool) {
 		var buf bytes.Buffer
 		selector := r.NewSelector()
 		for record, err := range s.Records {

@@ -145,6 +145,3 @@ func gridEdges(low, high float64, n int) []string {
 	}
 	return edges
 }
-
-// IsExpensive reports whether counting takes work that grows with the number of records of the dataset.
-func (g *GridRequest) IsExpensive(records int) bool { return records > expensiveRecords }

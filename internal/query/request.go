@@ -13,8 +13,6 @@ import (
 	"context"
 	"iter"
 	"math"
-	"slices"
-	"time"
 
 	"herbarium/internal/herb"
 )
@@ -112,7 +110,8 @@ func (r *Request) Meta(total int) Meta {
 
 // Stream is the complete result of a request, regardless of its page, yielded record by record.
 type Stream struct {
-	Total int // matching records
+	Total   int // matching records
+	Longest int // no record has more bytes; 0 if that is unknown
 	// Records yields the records in the order of the request, each a JSON object that is only valid until the next one.
 	// An error ends the sequence.
 	Records iter.Seq2[[]byte, error]
@@ -127,56 +126,4 @@ type Source interface {
 	Facets(ctx context.Context, r *FacetRequest) (Facets, error)
 	// Grid counts the matching records in the cells of a grid over two fields.
 	Grid(ctx context.Context, r *GridRequest) (Grid, error)
-}
-
-type yieldKey struct{}
-
-// WithYield returns a context for a long-running query, which calls yield every few thousand steps with the time they
-// took. yield may block to leave the processors to shorter queries.
-func WithYield(ctx context.Context, yield func(worked time.Duration)) context.Context {
-	return context.WithValue(ctx, yieldKey{}, yield)
-}
-
-// YieldOf returns the function set by WithYield, or nil.
-func YieldOf(ctx context.Context) func(worked time.Duration) {
-	yield, _ := ctx.Value(yieldKey{}).(func(time.Duration))
-	return yield
-}
-
-// Limits of cheap queries.
-const (
-	expensiveRecords = 20_000 // of a dataset; a query on more can be expensive
-	cheapWords       = 4      // in a search
-	cheapOffset      = 10_000 // of a page ordered by relevance
-)
-
-// IsExpensive reports whether computing the page takes work that grows with the number of records of the dataset.
-func (r *Request) IsExpensive(records int) bool {
-	return records > expensiveRecords && (slices.ContainsFunc(r.Conditions, r.scans) || r.Search.isExpensive() ||
-		r.ByRelevance() && r.Offset() > cheapOffset)
-}
-
-// IsExpensive reports whether counting the values takes work that grows with the number of records of the dataset. Without a
-// filter it grows with the number of distinct values, which may be that of the records.
-func (f *FacetRequest) IsExpensive(records int) bool { return records > expensiveRecords }
-
-// scans reports whether a condition is evaluated by reading the words of many records, all values of a field, or the postings of
-// many elements rather than by an index lookup.
-func (r *Request) scans(c Condition) bool {
-	return c.Op == OpMatch || c.Op == OpContains || !c.Op.IsEquality() && r.fields[c.Field].Type == herb.TypeList
-}
-
-// isExpensive reports whether a search has many words, or words that many records may contain.
-func (s *Search) isExpensive() bool {
-	if s == nil {
-		return false
-	}
-	words := 0
-	for _, c := range s.Clauses {
-		if c.Prefix {
-			return true
-		}
-		words += len(c.Words)
-	}
-	return words > cheapWords
 }

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"runtime"
 	"testing"
-	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -208,13 +207,12 @@ func TestYield(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		yields := 0
-		ctx := query.WithYield(t.Context(), func(time.Duration) { yields++ })
-		if _, err := r.List(ctx, q); err != nil {
+		var p countingPacer
+		if _, err := r.List(query.WithPacer(t.Context(), &p), q); err != nil {
 			t.Fatal(err)
 		}
-		if yields < tt.least || yields > tt.most {
-			t.Errorf("%s: yielded %d times; want %d to %d", tt.raw, yields, tt.least, tt.most)
+		if p.yields < tt.least || p.yields > tt.most {
+			t.Errorf("%s: yielded %d times; want %d to %d", tt.raw, p.yields, tt.least, tt.most)
 		}
 	}
 }

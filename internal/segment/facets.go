@@ -3,6 +3,7 @@ package segment
 import (
 	"cmp"
 	"context"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -143,13 +144,14 @@ func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, c *facetCount
 	}
 	var all column.Values
 	if c.Request.AllEdges {
-		all = tailValues(field, u.Tail.rows)
+		all = tailValues(st, field, u.Tail.rows)
 	}
-	return c.Facet(st, &u.Tail.fields[field], parts, tailValues(field, m.tail), all), nil
+	return c.Facet(st, &u.Tail.fields[field], parts, tailValues(st, field, m.tail), all), nil
 }
 
-func tailValues(field int, rows []*tailRow) (values column.Values) {
+func tailValues(st *guard.Steps, field int, rows []*tailRow) (values column.Values) {
 	rows = slices.Clone(rows)
+	st.Add(len(rows) * bits.Len(uint(len(rows)))) // comparisons
 	slices.SortFunc(rows, func(a, b *tailRow) int {
 		return cmp.Or(a.keys[field].Compare(b.keys[field], false), strings.Compare(a.record[field], b.record[field]))
 	})

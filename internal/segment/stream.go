@@ -34,7 +34,7 @@ func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, e
 			return err
 		}
 		m = u.match(st, q)
-		s.Total = m.total
+		s.Total, s.Longest = m.total, u.longest(st)
 		return nil
 	})
 	if err != nil {
@@ -50,13 +50,24 @@ func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, e
 	return s, nil
 }
 
+// longest returns the size of the longest record in bytes.
+func (u *Union) longest(st *guard.Steps) (longest int) {
+	for _, r := range u.Segments {
+		longest = max(longest, r.records.Longest(st))
+	}
+	for _, row := range u.Tail.rows {
+		longest = max(longest, len(row.json))
+	}
+	return longest
+}
+
 // yieldChunks yields the items of chunks. begin returns a function that reads the next chunk from a map; none at the end.
 func yieldChunks[T any](st *guard.Steps, guarded func(read func() error) error, begin func() (next func() []T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for next := begin(); ; {
 			var chunk []T
 			err := guarded(func() error {
-				st.Check() // a client may have read the last items slowly
+				st.Restart() // a client may have read the last items slowly
 				chunk = next()
 				return nil
 			})

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"sort"
 	"strings"
@@ -81,7 +82,7 @@ func (t Tail) Append(records ...herb.Record) (Tail, error) {
 }
 
 // statistics returns the collection statistics that the scores of a request depend on.
-func (t Tail) statistics(q *query.Request) fulltext.Statistics {
+func (t Tail) statistics(st *guard.Steps, q *query.Request) fulltext.Statistics {
 	stats := fulltext.Statistics{Records: t.Len(), Words: t.words}
 	if !q.ByRelevance() {
 		return stats
@@ -89,6 +90,7 @@ func (t Tail) statistics(q *query.Request) fulltext.Statistics {
 	for _, c := range scoredClauses(q.Search) {
 		n := 0
 		for _, row := range t.rows {
+			st.Add(1 + row.length)
 			if row.count(c) > 0 {
 				n++
 			}
@@ -109,7 +111,7 @@ func (t Tail) matching(st *guard.Steps, q *query.Request) []*tailRow {
 	}
 	var rows []*tailRow
 	for _, row := range t.rows {
-		st.Add(1)
+		st.Add(1 + row.length*clauseCount(q))
 		if row.meets(t.fields, q.Conditions) && (q.Search == nil || row.contains(q.Search)) {
 			rows = append(rows, row)
 		}
@@ -117,23 +119,40 @@ func (t Tail) matching(st *guard.Steps, q *query.Request) []*tailRow {
 	return rows
 }
 
+// clauseCount returns the number of clauses whose words are compared with those of each record.
+func clauseCount(q *query.Request) (n int) {
+	if q.Search != nil {
+		n = len(q.Search.Clauses)
+	}
+	for _, c := range q.Conditions {
+		for _, o := range c.Values {
+			if o.Search != nil {
+				n += len(o.Search.Clauses)
+			}
+		}
+	}
+	return n
+}
+
 // match returns the records that match a request, in its order.
 func (t Tail) match(st *guard.Steps, q *query.Request, stats fulltext.Statistics) *tailMatches {
 	m := &tailMatches{rows: t.matching(st, q), sort: q.Sort}
 	switch {
 	case q.ByRelevance():
-		m.scores = scoreRows(m.rows, scoredClauses(q.Search), stats)
+		m.scores = scoreRows(st, m.rows, scoredClauses(q.Search), stats)
 	case len(q.Sort) == 0:
 		return m // dataset order
 	}
 	m.rows = slices.Clone(m.rows)
+	st.Add(len(m.rows) * bits.Len(uint(len(m.rows)))) // comparisons
 	slices.SortStableFunc(m.rows, m.compare)
 	return m
 }
 
-func scoreRows(rows []*tailRow, clauses []query.Clause, stats fulltext.Statistics) map[*tailRow]float64 {
+func scoreRows(st *guard.Steps, rows []*tailRow, clauses []query.Clause, stats fulltext.Statistics) map[*tailRow]float64 {
 	scores, average := make(map[*tailRow]float64, len(rows)), float64(stats.Words)/float64(stats.Records)
 	for _, row := range rows {
+		st.Add(1 + row.length*len(clauses))
 		score := 0.0
 		for i, c := range clauses {
 			score += text.Score(text.IDF(stats.Records, stats.DocFreqs[i]), row.count(c), row.length, average)

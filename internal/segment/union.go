@@ -98,7 +98,7 @@ type unionMatches struct {
 
 func (u *Union) match(st *guard.Steps, q *query.Request) *unionMatches {
 	m := &unionMatches{}
-	stats := u.Tail.statistics(q)
+	stats := u.Tail.statistics(st, q)
 	segments := make([]*segmentMatches, len(u.Segments))
 	for i, r := range u.Segments {
 		segments[i] = &segmentMatches{r: r, steps: st, q: q, result: r.evaluate(st, q, nil)}

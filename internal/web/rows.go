@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 
-	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view"
@@ -31,7 +30,7 @@ func (v datasetView) list(ctx context.Context, req *query.Request, limit func(ro
 		}
 		size += min(len(record), limits) + len(v.Fields)*16
 	}
-	if p.release, err = admission.Reserve(ctx, inPage*size); err != nil {
+	if p.release, err = query.Reserve(ctx, inPage*size); err != nil {
 		return p, err
 	}
 	p.rows = make([]herb.Record, len(p.Records))

@@ -101,6 +101,13 @@ func ElementOrder(elements []string) file.U32s {
 
 func (c *Column) value(record uint32) string { return c.records.Value(record, c.position) }
 
+// readValue returns the value of a record and counts the bytes of the record before it.
+func (c *Column) readValue(st *guard.Steps, record uint32) string {
+	const bytesPerStep = 64
+	st.Add(1 + len(c.records.JSON(record))/bytesPerStep)
+	return c.value(record)
+}
+
 // markRanks adds the ranks of the records of a set to marks, which must be empty. If the set has most records, it marks the
 // others, which are fewer, and inverts the marks.
 func (c *Column) markRanks(st *guard.Steps, set *bitmap.Set, marks bitmap.Bits) {

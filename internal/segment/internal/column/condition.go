@@ -236,8 +236,7 @@ func (w written) Fill(st *guard.Steps, b *bitmap.Builder) {
 	var list []uint32
 	c := w.ranks.c
 	for rank := w.ranks.from; rank < w.ranks.to; rank++ {
-		st.Add(1)
-		if rec := c.sorted.At(rank); c.value(rec) == w.text {
+		if rec := c.sorted.At(rank); c.readValue(st, rec) == w.text {
 			list = append(list, rec)
 		}
 	}

@@ -104,7 +104,7 @@ func (o *sortedResult) writings(run int) (values []Value) {
 	for p := from; p < to; p++ {
 		o.steps.Add(1)
 		if rec := o.sorted.At(p); o.set == nil || o.set.Has(rec) {
-			counts[o.value(rec)]++
+			counts[o.readValue(o.steps, rec)]++
 		}
 	}
 	key := o.runKey(run)

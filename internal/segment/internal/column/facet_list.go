@@ -86,6 +86,7 @@ func (l *lists) hasAny(record uint32, positions bitmap.Bits) bool {
 // it counts them, which takes half the time of a loop for each record, whose length is hard to predict.
 func (l *lists) count(st *guard.Steps, set *bitmap.Set, n int) []uint32 {
 	const word, atOnce = 8, 1 << 12
+	st.Announce(n)
 	counts := make([]uint32, n)
 	elements := make([]byte, 0, atOnce+word)
 	set.Each(st, func(records []uint32) {
@@ -163,6 +164,7 @@ func (c *Column) elementCounts(st *guard.Steps, set *bitmap.Set) []uint32 {
 // countPostings returns the number of records in the postings of each element that are in among, by position; nil counts all. It reads the
 // postings in stored order: in sort order, reading 100,000 of them takes several times as long.
 func (c *Column) countPostings(st *guard.Steps, among bitmap.Bits) []uint32 {
+	st.Announce(c.elements.Len())
 	counts, positions := make([]uint32, c.elements.Len()), make([]uint32, c.elements.Len())
 	for position := range counts {
 		positions[c.elementNumber(position)] = uint32(position)

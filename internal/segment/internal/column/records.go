@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/file"
@@ -15,6 +16,8 @@ type Records struct {
 	Data   []byte    // of all records
 	Starts file.U64s // start of each record in Data, and end of the last
 	labels []int     // lengths of the field names as encoded in a record, including quotes and colon
+
+	longest atomic.Int64 // see Longest; 0 until it is known
 }
 
 // OpenRecords returns the records of a file.
@@ -27,6 +30,21 @@ func OpenRecords(f *file.File) (*Records, error) {
 		r.labels = append(r.labels, len(herb.AppendJSONString(nil, field.Name))+1)
 	}
 	return r, nil
+}
+
+// Longest returns the size of the longest record in bytes. The first call reads where all records start.
+func (r *Records) Longest(st *guard.Steps) int {
+	if known := r.longest.Load(); known > 0 {
+		return int(known)
+	}
+	longest := int64(0)
+	st.Blocks(0, r.Len(), func(from, to int) {
+		for i := from; i < to; i++ {
+			longest = max(longest, int64(r.Starts.At(i+1)-r.Starts.At(i)))
+		}
+	})
+	r.longest.Store(longest)
+	return int(longest)
 }
 
 // Len returns the number of records.

@@ -94,7 +94,8 @@ const bytesPerStep = 64
 // contains reports whether the value of a run contains a substring, which must not be empty and be the same for all runs. Only the
 // part of the value that differs from the one before is searched.
 func (v *runValues) contains(run int, find *text.Substring) bool {
-	const slowSteps = 8 // reading a value from a record takes several microseconds
+	// Reading a value from a record takes several microseconds, and collating it some nanoseconds per byte.
+	const slowSteps, bytesPerStep = 8, 16
 	if !v.stored {
 		value := v.read(run)
 		v.steps.Add(slowSteps + len(value)/bytesPerStep)

@@ -25,7 +25,7 @@ func (w *Index) Clause(st *guard.Steps, c query.Clause) *Clause {
 
 // newClause returns a clause, or if part is not nil, the condition that this field contains it, without frequencies.
 func (w *Index) newClause(st *guard.Steps, c query.Clause, part *fieldPart, name string) *Clause {
-	whole := &pattern{index: w, part: allParts}
+	whole := &pattern{index: w, steps: st, part: allParts}
 	if part != nil {
 		whole.part = part.first
 	}

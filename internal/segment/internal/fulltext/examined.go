@@ -61,7 +61,7 @@ func (e *examined) evaluate(st *guard.Steps) *bitmap.Set {
 	e.set = plan.Evaluate(st, w.pool, e.candidates, nil)
 	count := e.pattern.count
 	if e.bigrams != nil && e.readPositionsCost() < e.set.Len()*w.examineCost() {
-		count = w.newPhraseCounter(e.bigrams, e.field).count
+		count = w.newPhraseCounter(st, e.bigrams, e.field).count
 	}
 	e.set.Keep(st, func(record uint32) bool {
 		st.Add(1)

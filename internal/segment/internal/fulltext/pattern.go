@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/guard"
 )
 
 // pattern matches adjacent words in the forward index, of which the last may be any of several.
 type pattern struct {
 	index *Index
+	steps *guard.Steps
 	part  int         // the part of a record in which it must occur, or allParts
 	words []byte      // the words, or those before the last, as encoded in the forward index
 	last  []termRange // the terms of the last word if it may be any of several, such as those with a prefix
@@ -22,11 +24,15 @@ type pattern struct {
 
 const allParts = -1
 
+// bytesPerStep is the number of encoded words or positions that count as a step.
+const bytesPerStep = 16
+
 // count returns the number of occurrences in a record, up to most; 0 means no limit.
 func (p *pattern) count(record uint32, most int) int {
 	w := p.index
 	b := w.forward[w.starts.At(int(record)):w.starts.At(int(record)+1)]
 	if most != p.most || !bytes.Equal(b, p.counted) {
+		p.steps.Add(1 + len(b)/bytesPerStep)
 		p.counted, p.most, p.n = b, most, p.countIn(b, most)
 	}
 	return p.n

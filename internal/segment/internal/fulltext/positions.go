@@ -26,6 +26,7 @@ func AppendPositions(dst []byte, positions []uint32) []byte {
 
 // positionReader reads the positions of a bigram in ascending records.
 type positionReader struct {
+	steps   *guard.Steps
 	members *bitmap.Cursor
 	rest    []byte // positions of the members that the cursor has not returned, each after their size
 }
@@ -33,6 +34,7 @@ type positionReader struct {
 // in returns the positions in a record that contains the bigram, which is not before that of the last call.
 func (r *positionReader) in(record uint32) []byte {
 	for {
+		r.steps.Add(1)
 		member, ok := r.members.Next()
 		if !ok || member > record {
 			guard.Corrupt("a bigram has no positions in record %d", record)
@@ -47,15 +49,16 @@ func (r *positionReader) in(record uint32) []byte {
 // phraseCounter counts a phrase, all of whose adjacent words are bigrams, by the positions of these.
 type phraseCounter struct {
 	index   *Index
+	steps   *guard.Steps
 	field   int // the searchable field in which the phrase must occur, or allParts
 	bigrams []positionReader
 	found   []uint32 // buffer for the positions of the phrase in a record
 }
 
-func (w *Index) newPhraseCounter(bigrams []int, field int) *phraseCounter {
-	c := &phraseCounter{index: w, field: field}
+func (w *Index) newPhraseCounter(st *guard.Steps, bigrams []int, field int) *phraseCounter {
+	c := &phraseCounter{index: w, steps: st, field: field}
 	for _, number := range bigrams {
-		c.bigrams = append(c.bigrams, positionReader{w.bigrams.docs.Set(number).Cursor(), w.bigrams.positions.At(number)})
+		c.bigrams = append(c.bigrams, positionReader{st, w.bigrams.docs.Set(number).Cursor(), w.bigrams.positions.At(number)})
 	}
 	return c
 }
@@ -80,6 +83,7 @@ func (c *phraseCounter) count(record uint32, most int) (n int) {
 // keepContinued keeps the positions of the phrase that a bigram continues at a distance, given the positions of the bigram. The first one is at
 // the distance 0.
 func (c *phraseCounter) keepContinued(positions []byte, distance uint32) {
+	c.steps.Add(len(positions) / bytesPerStep)
 	before, position := c.found, uint32(0)
 	c.found = c.found[:0]
 	for len(positions) > 0 {

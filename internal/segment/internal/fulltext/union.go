@@ -24,7 +24,7 @@ type union struct {
 // union returns the condition for a field, or for any if part is nil.
 func (w *Index) union(st *guard.Steps, name string, part *fieldPart, terms ...termRange) *union {
 	const filterCost = 3 // of a posting, by its field
-	u := &union{index: w, pattern: &pattern{index: w, part: allParts, last: terms}, name: name}
+	u := &union{index: w, pattern: &pattern{index: w, steps: st, part: allParts, last: terms}, name: name}
 	if part != nil {
 		u.pattern.part = part.first
 	}

@@ -12,20 +12,21 @@ import (
 // microseconds, so that a canceled query stops within milliseconds.
 const stepsPerCheck = 4096
 
-// Steps counts the steps of a query and stops it when its context is canceled. Every loop whose length grows with the
-// data calls Add. It is not safe for concurrent use.
+// Steps counts the steps of a query, reports them to its pacer and stops it when its context is canceled. Every loop whose
+// length grows with the data calls Add, with a number that grows with the work: postings and words read, values rendered,
+// bytes compared. It is not safe for concurrent use.
 type Steps struct {
 	ctx  context.Context
 	left int // steps until the next check
 
-	yield func(worked time.Duration) // see query.WithYield; may be nil
-	since time.Time                  // end of the last yield
+	pacer query.Pacer // nil if there is none
+	since time.Time   // end of the last yield
 }
 
 // NewSteps returns the steps of a query with a context.
 func NewSteps(ctx context.Context) *Steps {
 	s := &Steps{ctx: ctx, left: stepsPerCheck}
-	if s.yield = query.YieldOf(ctx); s.yield != nil {
+	if s.pacer = query.PacerOf(ctx); s.pacer != nil {
 		s.since = time.Now()
 	}
 	return s
@@ -34,23 +35,45 @@ func NewSteps(ctx context.Context) *Steps {
 // Add counts n steps. If the context is canceled, it panics with canceled, which Run converts to an error: the loops
 // are nested in callbacks that cannot return one.
 //
-// A query this long also yields the processor, by query.WithYield or else by the scheduler, so that short queries need
-// not wait for the next preemption, which occurs every 10 ms.
+// A query this long also yields the processor, to its pacer or else to the scheduler, so that short queries need not wait
+// for the next preemption, which occurs every 10 ms.
 func (s *Steps) Add(n int) {
 	if s.left -= n; s.left <= 0 {
-		s.Check()
-		if s.yield == nil {
-			runtime.Gosched()
-			return
-		}
-		s.yield(time.Since(s.since))
+		s.yield(stepsPerCheck - s.left)
+		s.left = stepsPerCheck
+	}
+}
+
+// Announce reports that the query is about to take n steps, before it allocates memory for them. Add counts them when they
+// are taken.
+func (s *Steps) Announce(n int) {
+	if n >= stepsPerCheck {
+		s.yield(n)
+	}
+}
+
+func (s *Steps) yield(steps int) {
+	s.Check()
+	if s.pacer == nil {
+		runtime.Gosched()
+		return
+	}
+	if err := s.pacer.Yield(s.ctx, steps, time.Since(s.since)); err != nil {
+		panic(canceled{err})
+	}
+	s.since = time.Now()
+}
+
+// Restart begins to measure the time of the next steps, after a pause in which the query did not run.
+func (s *Steps) Restart() {
+	s.Check()
+	if s.pacer != nil {
 		s.since = time.Now()
 	}
 }
 
 // Check stops the query if its context is canceled.
 func (s *Steps) Check() {
-	s.left = stepsPerCheck
 	if err := s.ctx.Err(); err != nil {
 		panic(canceled{err})
 	}
@@ -67,5 +90,5 @@ func (s *Steps) Blocks(from, to int, f func(from, to int)) {
 	}
 }
 
-// canceled carries the error of a context to Run.
+// canceled carries the error of a context or a pacer to Run.
 type canceled struct{ err error }

@@ -1,0 +1,210 @@
+package admission
+
+import (
+	"net/netip"
+	"slices"
+	"sync"
+)
+
+// freeShare is how many slots a client may hold for each free one of a lane whose slots clients can hold for as long as
+// they like. One client gets at most three quarters of such a lane, two clients three sevenths each, and so on: at least
+// slots/freeShare clients are needed to fill it.
+const freeShare = 3
+
+// lane is the slots of a lane and the requests that wait for them.
+//
+// Slots are shared by start-time fair queueing: each request of a client gets the next turn of that client, a client that
+// was away gets the current turn, and a slot goes to the lowest turn, ties in the order of arrival. So a request waits for
+// one request of every other client at most, however many others have sent.
+type lane struct {
+	Limit
+	bounded bool // clients are limited by freeShare
+
+	mu      sync.Mutex
+	used    int // slots
+	turn    int // of the request that was admitted last
+	clients map[netip.Addr]*client
+	unused  []*client // for reuse
+	queue   []*waiter // in order of arrival
+	waiting int       // requests in the queue that can be rejected
+}
+
+// client is a client that has requests in a lane.
+type client struct {
+	addr    netip.Addr
+	held    int // slots
+	queued  int // requests in the queue
+	waiting int // requests in the queue that can be rejected
+	next    int // turn of its next request
+}
+
+// waiter is a request in the queue of a lane.
+type waiter struct {
+	client     *client
+	turn       int
+	rejectable bool      // it was not admitted before
+	result     chan bool // receives whether it was admitted; has room for it
+}
+
+func (l *lane) init(limit Limit, bounded bool) {
+	if l.Limit = limit; limit.Queue == 0 {
+		l.Queue = waitersPerSlot * limit.Slots
+	}
+	if limit.Wait == 0 {
+		l.Queue = 0
+	}
+	l.bounded, l.clients = bounded, map[netip.Addr]*client{}
+}
+
+func (l *lane) inFlight() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.used
+}
+
+// isWaiting reports whether a client has requests in the queue.
+func (l *lane) isWaiting(addr netip.Addr) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.clients[addr]
+	return c != nil && c.waiting > 0
+}
+
+// enter acquires a slot, or else returns a request that waits for one. It returns nil if the request can be rejected and the
+// queue is full of requests of clients that have no more in it than this one.
+func (l *lane) enter(addr netip.Addr, rejectable bool) (w *waiter, admitted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.clients[addr]
+	if c == nil {
+		c = l.addClient(addr)
+	}
+	turn := max(c.next, l.turn)
+	if l.isFree(c) { // no request in the queue may have it
+		c.next = turn + 1
+		l.admit(c, turn)
+		return nil, true
+	}
+	if rejectable && l.waiting >= l.Queue && !l.evict(c) {
+		l.removeIfIdle(c)
+		return nil, false
+	}
+	c.next = turn + 1
+	w = &waiter{client: c, turn: turn, rejectable: rejectable, result: make(chan bool, 1)}
+	l.queue = append(l.queue, w)
+	l.countWaiting(w, 1)
+	return w, false
+}
+
+// isFree reports whether there is a slot that a client may hold. l.mu is held.
+func (l *lane) isFree(c *client) bool {
+	free := l.Slots - l.used
+	return free > 0 && (!l.bounded || c.held < freeShare*free)
+}
+
+// admit gives a slot to a client. l.mu is held.
+func (l *lane) admit(c *client, turn int) {
+	l.used++
+	c.held++
+	l.turn = max(l.turn, turn)
+}
+
+// leave releases a slot of a client.
+func (l *lane) leave(addr netip.Addr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.clients[addr]
+	l.used--
+	c.held--
+	l.removeIfIdle(c)
+	l.admitNext()
+}
+
+// admitNext gives free slots to requests in the queue. l.mu is held.
+func (l *lane) admitNext() {
+	for l.used < l.Slots {
+		first := -1
+		for i, w := range l.queue {
+			if (first < 0 || w.turn < l.queue[first].turn) && l.isFree(w.client) {
+				first = i
+			}
+		}
+		if first < 0 {
+			return
+		}
+		w := l.remove(first)
+		l.admit(w.client, w.turn)
+		w.result <- true
+	}
+}
+
+// evict rejects the last request of the client with the most requests in a full queue. It returns false if that is not more
+// than those of c. l.mu is held.
+func (l *lane) evict(c *client) bool {
+	last := -1
+	for i, w := range l.queue {
+		if w.rejectable && (last < 0 || w.client.waiting >= l.queue[last].client.waiting) {
+			last = i
+		}
+	}
+	if last < 0 || l.queue[last].client.waiting <= c.waiting+1 {
+		return false
+	}
+	w := l.remove(last)
+	w.client.next-- // its turn goes to the client's next request
+	w.result <- false
+	l.removeIfIdle(w.client)
+	return true
+}
+
+// remove removes a request from the queue. l.mu is held.
+func (l *lane) remove(i int) *waiter {
+	w := l.queue[i]
+	l.queue = slices.Delete(l.queue, i, i+1)
+	l.countWaiting(w, -1)
+	return w
+}
+
+// countWaiting counts a request that is added to the queue or removed from it. l.mu is held.
+func (l *lane) countWaiting(w *waiter, n int) {
+	w.client.queued += n
+	if w.rejectable {
+		w.client.waiting += n
+		l.waiting += n
+	}
+}
+
+// abandon removes a request that no longer waits. If it was admitted meanwhile, its slot is released.
+func (l *lane) abandon(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := slices.Index(l.queue, w); i >= 0 {
+		l.remove(i)
+		l.removeIfIdle(w.client)
+		return
+	}
+	if admitted := <-w.result; admitted {
+		l.used--
+		w.client.held--
+		l.removeIfIdle(w.client)
+		l.admitNext()
+	}
+}
+
+func (l *lane) addClient(addr netip.Addr) *client {
+	c := &client{}
+	if n := len(l.unused); n > 0 {
+		c, l.unused = l.unused[n-1], l.unused[:n-1]
+	}
+	*c = client{addr: addr}
+	l.clients[addr] = c
+	return c
+}
+
+// removeIfIdle forgets a client without requests. l.mu is held.
+func (l *lane) removeIfIdle(c *client) {
+	if c.held == 0 && c.queued == 0 {
+		delete(l.clients, c.addr)
+		l.unused = append(l.unused, c)
+	}
+}

@@ -1,0 +1,173 @@
+package admission
+
+import (
+	"context"
+	"net/netip"
+	"runtime"
+	"time"
+)
+
+// Ticket holds the slots of a request: one of its lane and, while it works for long, one of the lane Expensive. A request of
+// the lane Cheap moves to the lane Expensive; requests of other lanes hold both slots. It implements query.Pacer, so that
+// queries report their work. It is used by one goroutine at a time.
+type Ticket struct {
+	c      *Controller
+	client netip.Addr
+	lane   Lane          // the last one, if the ticket holds no slot
+	held   bool          // a slot of lane, unless that is Expensive
+	spent  time.Duration // work in the lane Cheap
+
+	working bool          // holds a slot of the lane Expensive
+	piece   time.Duration // work with that slot since the last pause
+	arrived int64         // requests that arrived during that work
+	since   time.Time     // the end of that work
+	seen    int64         // arrivals until then
+}
+
+// NewTicket returns a ticket for a client, as ClientOf returns it, that holds no slot.
+func (c *Controller) NewTicket(client netip.Addr) Ticket { return Ticket{c: c, client: client} }
+
+// Enter acquires a slot of a lane, as a request that may be rejected: it fails with herb.CodeUnavailable, or with the error
+// of ctx if that was canceled. The ticket releases all other slots, also if Enter fails.
+func (t *Ticket) Enter(ctx context.Context, l Lane) error {
+	if t.held && t.lane == l {
+		return nil
+	}
+	if t.held && t.lane == Cheap && l == Expensive {
+		t.c.arrivals.Add(-1) // expensive queries do not slow each other down
+	}
+	t.Release()
+	t.lane = l
+	if err := t.c.enter(ctx, l, t.client); err != nil {
+		return err
+	}
+	if l == Expensive {
+		t.startWork()
+	} else {
+		t.held = true
+	}
+	return nil
+}
+
+// Release releases the slots of the ticket.
+func (t *Ticket) Release() {
+	t.Idle()
+	if t.held {
+		t.held = false
+		t.c.lanes[t.lane].leave(t.client)
+	}
+}
+
+// ReportDeadline reports that the request of the ticket was ended by its deadline, in the lane that it was in last.
+func (t *Ticket) ReportDeadline() {
+	if t.c != nil {
+		t.c.report(t.lane, ReasonDeadline)
+	}
+}
+
+// When a request of the lane Cheap is expensive.
+const (
+	headStart      = 2 * time.Millisecond  // work of a cheap request
+	maxStep        = 250 * time.Nanosecond // counted for a step, which takes longer if the process has to wait for a processor
+	announcedSteps = 1 << 17               // reported at once, before they are taken
+)
+
+// Yield implements query.Pacer. A request of the lane Cheap moves to the lane Expensive when it has worked longer than a
+// cheap request, when it announces as much work, or when other expensive requests of its client wait. Work in the lane
+// Expensive is paced.
+func (t *Ticket) Yield(ctx context.Context, steps int, worked time.Duration) error {
+	switch {
+	case t.working:
+		// A query that is not admitted by another lane keeps its slot, because its memory counts for the lane.
+		if t.pause(ctx) && t.lane != Expensive {
+			t.Idle()
+			return t.Work(ctx)
+		}
+		return nil
+	case t.lane != Cheap:
+		return t.Work(ctx)
+	}
+	t.spent += min(worked, time.Duration(steps)*maxStep)
+	if t.spent < headStart && steps < announcedSteps && !t.c.lanes[Expensive].isWaiting(t.client) {
+		runtime.Gosched()
+		return nil
+	}
+	return t.Enter(ctx, Expensive)
+}
+
+// Work acquires a slot of the lane Expensive for the next piece of work of a request that was admitted before. It waits
+// until ctx is done.
+func (t *Ticket) Work(ctx context.Context) error {
+	if t.working {
+		return nil
+	}
+	if err := t.c.wait(ctx, Expensive, t.client); err != nil {
+		return err
+	}
+	t.startWork()
+	return nil
+}
+
+func (t *Ticket) startWork() {
+	t.working = true
+	t.since, t.seen = time.Now(), t.c.arrivals.Load() // what arrived while it waited for the slot does not count
+}
+
+// Pause paces the request and releases its slot of the lane Expensive. It pauses before, not after: the slots of the lane
+// are paced, not each request.
+func (t *Ticket) Pause(ctx context.Context) {
+	if t.working {
+		t.pause(ctx)
+		t.Idle()
+	}
+}
+
+// Idle implements query.Pacer. It releases the slot of the lane Expensive, if the ticket holds one.
+func (t *Ticket) Idle() {
+	if t.working {
+		t.measure()
+		t.working = false
+		t.c.lanes[Expensive].leave(t.client)
+	}
+}
+
+// measure adds the work since the last measurement to the piece.
+func (t *Ticket) measure() {
+	now, arrivals := time.Now(), t.c.arrivals.Load()
+	t.piece, t.arrived = t.piece+now.Sub(t.since), t.arrived+arrivals-t.seen
+	t.since, t.seen = now, arrivals
+}
+
+// How expensive work is paced.
+const (
+	pacedPiece     = time.Millisecond // of work between two waits
+	waitPerArrival = time.Millisecond // for each cheap request or write that arrived meanwhile
+	maxWaitShare   = 9                // of the time worked: expensive work keeps a tenth of the time of its slots
+	maxPaceWait    = 100 * time.Millisecond
+)
+
+// pause ends a piece of work if it is long enough, and reports whether it is. Then it waits while cheap requests and writes
+// arrive, because expensive work that occupies a processor all the time delays each of them: the more arrive, the longer,
+// and never after ctx has ended. Without other requests it only yields to the scheduler.
+func (t *Ticket) pause(ctx context.Context) bool {
+	if t.measure(); t.piece < pacedPiece {
+		runtime.Gosched()
+		return false
+	}
+	if wait := paceWait(t.arrived, t.piece); wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	} else {
+		runtime.Gosched()
+	}
+	t.piece, t.arrived = 0, 0
+	t.since, t.seen = time.Now(), t.c.arrivals.Load()
+	return true
+}
+
+// paceWait returns how long to wait after a piece of work during which other requests arrived.
+func paceWait(arrivals int64, worked time.Duration) time.Duration {
+	return min(time.Duration(arrivals)*waitPerArrival, maxWaitShare*worked, maxPaceWait)
+}

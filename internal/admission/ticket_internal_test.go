@@ -1,0 +1,234 @@
+package admission
+
+import (
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestPaceWait(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		arrivals int64
+		worked   time.Duration
+		want     time.Duration
+	}{
+		{"no other requests", 0, 10 * time.Millisecond, 0},
+		{"one", 1, 10 * time.Millisecond, time.Millisecond},
+		{"a share of the work", 1000, 2 * time.Millisecond, 18 * time.Millisecond},
+		{"never long", 1000, time.Second, maxPaceWait},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := paceWait(tt.arrivals, tt.worked); got != tt.want {
+				t.Errorf("paceWait(%d, %s) = %s, want %s", tt.arrivals, tt.worked, got, tt.want)
+			}
+		})
+	}
+}
+
+func newController(t *testing.T) *Controller {
+	t.Helper()
+	c, err := New(Options{Limits: DefaultLimits(2, 1<<30)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// newTicket returns a ticket with a slot of a lane.
+func newTicket(t *testing.T, c *Controller, l Lane, client byte) *Ticket {
+	t.Helper()
+	ticket := c.NewTicket(netip.AddrFrom4([4]byte{192, 0, 2, client}))
+	if err := ticket.Enter(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	return &ticket
+}
+
+// yield reports work and returns how long the query had to wait.
+func yield(t *testing.T, ticket *Ticket, steps int, worked time.Duration) (waited time.Duration) {
+	t.Helper()
+	time.Sleep(worked)
+	began := time.Now()
+	if err := ticket.Yield(t.Context(), steps, worked); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(began)
+}
+
+// TestYield_moves checks when a cheap request moves to the lane Expensive.
+func TestYield_moves(t *testing.T) {
+	t.Parallel()
+	type report struct {
+		steps  int
+		worked time.Duration
+	}
+	const us, ms = time.Microsecond, time.Millisecond
+	for _, tt := range []struct {
+		name    string
+		reports []report
+		moves   bool
+	}{
+		{"short", []report{{4096, 10 * us}, {4096, 10 * us}}, false},
+		{"many fast steps", []report{{65536, 60 * us}, {65536, 60 * us}, {65536, 60 * us}}, false},
+		{"long", []report{{4096, ms / 2}, {4096, ms / 2}, {4096, ms / 2}, {4096, ms / 2}}, true},
+		{"it waited for a processor", []report{{4096, 100 * ms}}, false},
+		{"slow steps", []report{{4096, 100 * ms}, {4096, 100 * ms}}, true},
+		{"announced", []report{{1 << 20, 0}}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newController(t)
+				ticket := newTicket(t, c, Cheap, 1)
+				for _, r := range tt.reports {
+					yield(t, ticket, r.steps, r.worked)
+				}
+				if moved := c.InFlight(Expensive) == 1; moved != tt.moves || moved == (c.InFlight(Cheap) == 1) {
+					t.Errorf("%d slots are cheap and %d expensive", c.InFlight(Cheap), c.InFlight(Expensive))
+				}
+				ticket.Release()
+				if c.InFlight(Expensive)+c.InFlight(Cheap) != 0 {
+					t.Error("slots are not released")
+				}
+			})
+		})
+	}
+}
+
+// TestYield_waitingClient checks that a client whose expensive queries wait has no head start with another one. Other
+// clients have.
+func TestYield_waitingClient(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newController(t)
+		running := newTicket(t, c, Expensive, 1)
+		waiting := newTicket(t, c, Cheap, 1)
+		go func() {
+			if err := waiting.Yield(t.Context(), 1<<20, 0); err != nil {
+				t.Error(err)
+			}
+			waiting.Release()
+		}()
+		synctest.Wait()
+		other := newTicket(t, c, Cheap, 2)
+		if yield(t, other, 4096, time.Microsecond); c.InFlight(Cheap) != 1 {
+			t.Error("the query of another client has moved")
+		}
+		own := newTicket(t, c, Cheap, 1)
+		go func() {
+			if err := own.Yield(t.Context(), 4096, time.Microsecond); err != nil {
+				t.Error(err)
+			}
+			own.Release()
+		}()
+		synctest.Wait()
+		if c.InFlight(Cheap) != 1 {
+			t.Error("the query of the same client has not moved")
+		}
+		running.Release()
+		synctest.Wait()
+	})
+}
+
+// TestYield_pace checks that expensive work waits for cheap requests and writes that arrive, and for nothing else.
+func TestYield_pace(t *testing.T) {
+	t.Parallel()
+	for lane, waits := range map[Lane]bool{Cheap: true, Write: true, Export: false, Large: false} {
+		t.Run(lane.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newController(t)
+				ticket := newTicket(t, c, Expensive, 1)
+				for range 10 {
+					newTicket(t, c, lane, 2).Release()
+				}
+				if waited := yield(t, ticket, 4096, pacedPiece); waited > 0 != waits {
+					t.Errorf("waited %s", waited)
+				}
+				if waited := yield(t, ticket, 4096, pacedPiece); waited > 0 {
+					t.Errorf("waited %s although nothing arrived", waited)
+				}
+			})
+		})
+	}
+}
+
+// TestYield_expensiveRequests lets requests arrive that turn out to be expensive after they were admitted.
+func TestYield_expensiveRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limits := DefaultLimits(2, 1<<30)
+		limits[Expensive].Slots = 2
+		c, err := New(Options{Limits: limits})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticket := newTicket(t, c, Expensive, 1)
+		for range 10 {
+			other := newTicket(t, c, Cheap, 2)
+			yield(t, other, 1<<20, 0)
+			other.Release()
+		}
+		if waited := yield(t, ticket, 4096, pacedPiece); waited > 0 {
+			t.Errorf("waited %s for requests of the same lane", waited)
+		}
+	})
+}
+
+// TestYield_exports checks that exports that compute their results take turns, and that a query keeps its slot.
+func TestYield_exports(t *testing.T) {
+	t.Parallel()
+	for lane, turns := range map[Lane]bool{Export: true, Large: true, Cheap: false} {
+		t.Run(lane.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newController(t)
+				first, second := newTicket(t, c, lane, 1), newTicket(t, c, Export, 2)
+				yield(t, first, 1<<20, 0)
+				var worked bool
+				go func() {
+					if err := second.Work(t.Context()); err != nil {
+						t.Error(err)
+					}
+					worked = true
+					second.Idle()
+				}()
+				synctest.Wait()
+				if yield(t, first, 4096, pacedPiece); worked != turns || c.InFlight(Expensive) != 1 {
+					t.Errorf("the other export has worked: %t", worked)
+				}
+				first.Release()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// TestPause checks that a chunk holds a slot while it is produced and while it waits for requests that arrived meanwhile,
+// and that short chunks are paced together.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newController(t)
+		ticket := newTicket(t, c, Export, 1)
+		for chunk, want := range []time.Duration{0, 2 * waitPerArrival} {
+			if err := ticket.Work(t.Context()); err != nil || c.InFlight(Expensive) != 1 {
+				t.Fatalf("%d slots are taken, %v", c.InFlight(Expensive), err)
+			}
+			newTicket(t, c, Cheap, 2).Release()
+			time.Sleep(pacedPiece / 2) // the work
+			began := time.Now()
+			if ticket.Pause(t.Context()); time.Since(began) != want || c.InFlight(Expensive) != 0 {
+				t.Errorf("chunk %d: waited %s; %d slots are taken", chunk, time.Since(began), c.InFlight(Expensive))
+			}
+			newTicket(t, c, Cheap, 2).Release() // while the chunk is sent, which does not count
+		}
+		if c.InFlight(Export) != 1 {
+			t.Error("the slot of the export is released")
+		}
+	})
+}

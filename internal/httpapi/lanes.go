@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"herbarium/internal/admission"
+	"herbarium/internal/query"
+)
+
+// This file is the only one that decides in which lane a request runs:
+//
+//	a GET, until its response is ready to be sent    admission.Cheap
+//	a query that has worked for some milliseconds    admission.Expensive, by the ticket, to which queries report
+//	an export, until the client has read it          admission.Export
+//	a page too large to buffer, likewise             admission.Large
+//	producing a chunk of one of the last two         admission.Expensive, in addition
+//	a POST, after its body was received              admission.Write
+//
+// Probes run in none.
+
+// clientAddress returns the network address of the client of a request, or the zero address if it has none.
+func clientAddress(r *http.Request) netip.Addr {
+	addr, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return addr.Addr().Unmap()
+}
+
+// admit gives a request its deadline and its ticket, to which the queries of the returned context report. A GET enters its
+// lane. The caller releases the ticket and calls cancel at the end of the request.
+func (w *response) admit(r *http.Request) (ctx context.Context, cancel context.CancelFunc, err error) {
+	w.ticket = w.api.opts.Admission.NewTicket(admission.ClientOf(clientAddress(r)))
+	w.client = r.Context()
+	ctx, cancel = context.WithDeadline(w.client, w.start.Add(w.api.opts.RequestTimeout))
+	if w.route.method == http.MethodGet {
+		err = w.ticket.Enter(ctx, admission.Cheap)
+	}
+	return query.WithPacer(ctx, &w.ticket), cancel, err
+}
+
+// admitBody enters the lane of a request whose body was received.
+func (w *response) admitBody(r *http.Request) error {
+	return w.ticket.Enter(r.Context(), admission.Write)
+}
+
+// admitExport enters the lane of exports. The first byte of the response must be sent within Options.RequestTimeout, or else
+// the returned context is canceled with context.DeadlineExceeded as its cause. It is not limited otherwise.
+func (w *response) admitExport(r *http.Request) (ctx context.Context, firstByte *time.Timer, cancel func(), err error) {
+	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
+		return nil, nil, nil, err
+	}
+	limited, cancelCause := context.WithCancelCause(w.client)
+	firstByte = time.AfterFunc(w.api.opts.RequestTimeout, func() { cancelCause(context.DeadlineExceeded) })
+	return query.WithPacer(limited, &w.ticket), firstByte, func() {
+		firstByte.Stop()
+		cancelCause(nil)
+	}, nil
+}
+
+// admitLargePage enters the lane of pages that are too large to buffer.
+func (w *response) admitLargePage(r *http.Request) error {
+	return w.ticket.Enter(r.Context(), admission.Large)
+}

@@ -1,0 +1,157 @@
+package segment_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/segment"
+)
+
+// countingPacer counts what queries report.
+type countingPacer struct {
+	yields, steps int
+	err           error // returned by Yield
+}
+
+func (p *countingPacer) Yield(_ context.Context, steps int, _ time.Duration) error {
+	p.yields++
+	p.steps += steps
+	return p.err
+}
+
+func (p *countingPacer) Reserve(context.Context, int) (func(), error) { return func() {}, nil }
+
+func (p *countingPacer) Idle() {}
+
+// longTexts returns few records of many words, most of which are different and begin with one of a few letters.
+func longTexts(records, words int) []herb.Record {
+	all := make([]herb.Record, records)
+	for i := range all {
+		var b strings.Builder
+		for j := range words {
+			fmt.Fprintf(&b, "%c%d ", 'a'+j%3, (i*words+j)*7919%(records*words))
+		}
+		all[i] = herb.Record{b.String() + "red rose", fmt.Sprint(i)}
+	}
+	return all
+}
+
+// TestSteps_longTexts checks that queries report work that grows with the texts, not with the number of records: on a segment,
+// and on records in memory.
+func TestSteps_longTexts(t *testing.T) {
+	t.Parallel()
+	const records, words = 100, 1000
+	fields := []herb.Field{
+		{Name: "text", Type: herb.TypeText, Filterable: true, Sortable: true, Searchable: true},
+		{Name: "id", Type: herb.TypeText, Filterable: true, Searchable: true},
+	}
+	r, _ := opened(t, fields, longTexts(records, words))
+	t.Cleanup(func() {
+		if err := r.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	tail, err := segment.NewTail(fields).Append(longTexts(records, words)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		raw   string
+		least int // steps
+	}{
+		{"search=" + url.QueryEscape("a* b*"), records * words / 3},
+		{"search=" + url.QueryEscape("red-r*"), records * words / 16},
+		{"text[match]=" + url.QueryEscape(`"red rose"`), records * words / 16},
+	} {
+		q, err := query.Parse(tt.raw, fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, source := range map[string]query.Source{
+			"segment": r, "memory": &segment.Union{Tail: tail}, "union": &segment.Union{Segments: []*segment.Reader{r}, Tail: tail},
+		} {
+			var p countingPacer
+			if page, err := source.List(query.WithPacer(t.Context(), &p), q); err != nil || page.Total < records {
+				t.Errorf("%s: %s: %d records, %v", tt.raw, name, page.Total, err)
+			}
+			if p.steps < tt.least {
+				t.Errorf("%s: %s: %d steps, want at least %d", tt.raw, name, p.steps, tt.least)
+			}
+		}
+	}
+}
+
+// TestSteps_announced checks that counting many elements is announced before memory is allocated for them.
+func TestSteps_announced(t *testing.T) {
+	t.Parallel()
+	r := openCancelSegment(t)
+	q, err := query.ParseFacets("field=tags&number=1", cancelFields())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := countingPacer{err: errors.New("rejected")}
+	if _, err := r.Facets(query.WithPacer(t.Context(), &p), q); !errors.Is(err, p.err) || p.yields != 1 || p.steps < 2*cancelRecords {
+		t.Errorf("%d steps in %d reports, %v", p.steps, p.yields, err)
+	}
+}
+
+// TestSteps_rejected checks that a query fails with the error of its pacer.
+func TestSteps_rejected(t *testing.T) {
+	t.Parallel()
+	r := openCancelSegment(t)
+	p := countingPacer{err: errors.New("rejected")}
+	ctx := query.WithPacer(t.Context(), &p)
+	q, err := query.Parse("search="+url.QueryEscape("w* rose"), cancelFields())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.List(ctx, q); !errors.Is(err, p.err) {
+		t.Errorf("List: %v", err)
+	}
+	if _, err := r.Stream(ctx, q); !errors.Is(err, p.err) {
+		t.Errorf("Stream: %v", err)
+	}
+}
+
+// TestStream_longest compares the longest record that a stream reports with the records.
+func TestStream_longest(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{{Name: "text", Type: herb.TypeText}}
+	records := []herb.Record{{"x"}, {strings.Repeat("y", 1000)}, {""}}
+	r, _ := opened(t, fields, records)
+	t.Cleanup(func() {
+		if err := r.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	longer, err := segment.NewTail(fields).Append(herb.Record{strings.Repeat("z", 2000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := query.Parse("", fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const around = len(`{"text":""}`)
+	for name, tt := range map[string]struct {
+		source query.Source
+		want   int
+	}{
+		"segment": {r, 1000 + around},
+		"memory":  {&segment.Union{Tail: longer}, 2000 + around},
+		"union":   {&segment.Union{Segments: []*segment.Reader{r}, Tail: longer}, 2000 + around},
+	} {
+		for range 2 { // the second time it is known
+			if s, err := tt.source.Stream(t.Context(), q); err != nil || s.Longest != tt.want {
+				t.Errorf("%s: %d bytes, %v; want %d", name, s.Longest, err, tt.want)
+			}
+		}
+	}
+}
