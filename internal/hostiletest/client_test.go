@@ -20,9 +20,20 @@ const requestTimeout = time.Minute
 
 // request sends a request over a connection of its own.
 func (n *node) request(method, path, body string, header ...string) (programtest.Response, error) {
+	return n.requestFrom(honest, method, path, body, header...)
+}
+
+// Addresses of clients.
+const (
+	honest = "127.0.0.1"
+	greedy = "127.0.0.2"
+)
+
+// requestFrom is request from an address of this machine.
+func (n *node) requestFrom(addr, method, path, body string, header ...string) (programtest.Response, error) {
 	client := &http.Client{
 		Timeout:       requestTimeout,
-		Transport:     &http.Transport{DisableKeepAlives: true},
+		Transport:     &http.Transport{DisableKeepAlives: true, DialContext: dialerFrom(addr).DialContext},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return programtest.Send(n.t.Context(), client, method, n.URL+path, body, header...)
@@ -56,9 +67,17 @@ func (n *node) plant(id int) (programtest.Response, error) {
 		"Authorization", "Bearer "+token, "Content-Type", "application/json")
 }
 
+// dialerFrom returns a dialer of connections from an address.
+func dialerFrom(addr string) *net.Dialer {
+	return &net.Dialer{Timeout: requestTimeout, LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}}
+}
+
 // dial opens a connection and sends bytes on it. It is closed when the test ends.
-func (n *node) dial(send string) (net.Conn, error) {
-	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(n.URL, "http://"), requestTimeout)
+func (n *node) dial(send string) (net.Conn, error) { return n.dialFrom(honest, send) }
+
+// dialFrom is dial from an address of this machine.
+func (n *node) dialFrom(addr, send string) (net.Conn, error) {
+	conn, err := dialerFrom(addr).DialContext(n.t.Context(), "tcp", strings.TrimPrefix(n.URL, "http://"))
 	if err != nil {
 		return nil, err
 	}

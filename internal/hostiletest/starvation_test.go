@@ -5,6 +5,7 @@ package hostiletest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -60,6 +61,81 @@ func TestSlowExports(t *testing.T) {
 		}
 	}
 	n.listRepeatedly("/api/v1/garden/long/data?per_page=1")
+}
+
+// TestGreedyClient starts more exports and large listings than there are slots, all from one address, and reads nothing of
+// them. Another address still gets both.
+func TestGreedyClient(t *testing.T) {
+	t.Parallel()
+	var rows strings.Builder
+	rows.WriteString("id,text\n")
+	for i := range 4000 {
+		fmt.Fprintf(&rows, "%d,%s\n", i, strings.Repeat("rose ", 2000))
+	}
+	file := write(t, rows.String(), t.TempDir(), "garden", "long.csv")
+	n := start(t, config{args: []string{file}})
+	export, large := "/api/v1/garden/long/data.csv", "/api/v1/garden/long/data?per_page=100"
+	for lane, path := range map[string]string{"export": export, "large": large} {
+		lane = fmt.Sprintf(`{lane=%q}`, lane)
+		for range int(n.metric("herbarium_lane_slots"+lane)) + 20 {
+			conn, err := n.dialFrom(greedy, "")
+			must(t, err)
+			must(t, conn.(*net.TCPConn).SetReadBuffer(4096))
+			if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		eventually(t, "slots are taken", func(context.Context) error {
+			if taken, slots := n.metric("herbarium_lane_in_flight"+lane), n.metric("herbarium_lane_slots"+lane); taken < slots/2 {
+				return fmt.Errorf("%v of %v slots of %s are taken", taken, slots, lane)
+			}
+			return nil
+		})
+	}
+	for range 5 {
+		n.expect(http.StatusOK, export+"?id=7")
+		n.expect(http.StatusOK, large)
+		n.expect(http.StatusOK, "/api/v1/garden/long/data?per_page=1")
+	}
+}
+
+// TestLongTexts searches few records of long texts, which takes many milliseconds, with many clients. The searches run in the
+// lane for expensive queries.
+func TestLongTexts(t *testing.T) {
+	t.Parallel()
+	const records, words, clients = 1000, 2000, 20
+	var rows strings.Builder
+	rows.WriteString("id,text\n")
+	for i := range records {
+		fmt.Fprintf(&rows, "%d,", i)
+		for j := range words {
+			fmt.Fprintf(&rows, "%c%d ", 'a'+j%2, (i*words+j)*7919%100_000)
+		}
+		rows.WriteByte('\n')
+	}
+	n := start(t, config{args: []string{write(t, rows.String(), t.TempDir(), "garden", "long.csv")}})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wg sync.WaitGroup
+	for range clients {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				r, err := n.requestFrom(greedy, http.MethodGet, "/api/v1/garden/long/data?search="+url.QueryEscape("a* b*"), "")
+				if err == nil && r.Status != http.StatusOK && r.Status != http.StatusServiceUnavailable {
+					t.Errorf("search: status %d: %s", r.Status, r.Body)
+				}
+			}
+		})
+	}
+	eventually(t, "searches run in their lane", func(context.Context) error {
+		if n.metric(`herbarium_lane_in_flight{lane="expensive"}`) == 0 {
+			return errors.New("no query is expensive")
+		}
+		return nil
+	})
+	n.listRepeatedly("/api/v1/garden/long/data?per_page=1")
+	cancel()
+	wg.Wait()
 }
 
 // TestDisconnectedQueries sends the most expensive filters and disconnects.
