@@ -181,16 +181,20 @@ func (c *Controller) enter(ctx context.Context, l Lane, client netip.Addr) error
 // wait acquires a slot of a lane for work that was admitted before, such as the next chunk of an export. It waits until ctx
 // is done.
 func (c *Controller) wait(ctx context.Context, l Lane, client netip.Addr) error {
-	ln := &c.lanes[l]
-	w, admitted := ln.enter(client, false)
+	w, admitted := c.lanes[l].enter(client, false)
 	if admitted {
 		return nil
 	}
+	return c.await(ctx, l, w)
+}
+
+// await waits until a request that is not rejected gets a slot of a lane, or until ctx is done.
+func (c *Controller) await(ctx context.Context, l Lane, w *waiter) error {
 	select {
 	case <-w.result:
 		return nil
 	case <-ctx.Done():
-		ln.abandon(w)
+		c.lanes[l].abandon(w)
 		return ctx.Err()
 	}
 }

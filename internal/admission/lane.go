@@ -35,6 +35,7 @@ type client struct {
 	held    int // slots
 	queued  int // requests in the queue
 	waiting int // requests in the queue that can be rejected
+	resumed int // requests in the queue that have passed on their slot
 	next    int // turn of its next request
 }
 
@@ -43,6 +44,7 @@ type waiter struct {
 	client     *client
 	turn       int
 	rejectable bool      // it was not admitted before
+	resumed    bool      // it has passed on its slot
 	result     chan bool // receives whether it was admitted; has room for it
 }
 
@@ -80,7 +82,7 @@ func (l *lane) enter(addr netip.Addr, rejectable bool) (w *waiter, admitted bool
 		c = l.addClient(addr)
 	}
 	turn := max(c.next, l.turn)
-	if l.isFree(c) { // no request in the queue may have it
+	if l.isFree(c) && (!rejectable || c.resumed == 0) { // no request in the queue may have it
 		c.next = turn + 1
 		l.admit(c, turn)
 		return nil, true
@@ -90,11 +92,28 @@ func (l *lane) enter(addr netip.Addr, rejectable bool) (w *waiter, admitted bool
 		return nil, false
 	}
 	c.next = turn + 1
-	w = &waiter{client: c, turn: turn, rejectable: rejectable, result: make(chan bool, 1)}
-	l.queue = append(l.queue, w)
-	l.countWaiting(w, 1)
-	return w, false
+	return l.add(&waiter{client: c, turn: turn, rejectable: rejectable}), false
 }
+
+// passOn releases the slot of a request that is not finished, if a request of another client waits for one, and returns the
+// request that waits for a slot again; nil if it keeps its slot. Requests that passed on their slots are not rejected, and
+// are finished before other ones of the same client start: each client has as many unfinished requests as without them.
+func (l *lane) passOn(addr netip.Addr) *waiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.clients[addr]
+	if !slices.ContainsFunc(l.queue, func(w *waiter) bool { return w.client != c && w.startable() }) {
+		return nil
+	}
+	l.used--
+	c.held--
+	w := l.add(&waiter{client: c, turn: l.turn + 1, resumed: true})
+	l.admitNext()
+	return w
+}
+
+// startable reports whether a request may start before others of its client are finished.
+func (w *waiter) startable() bool { return !w.rejectable || w.client.resumed == 0 }
 
 // isFree reports whether there is a slot that a client may hold. l.mu is held.
 func (l *lane) isFree(c *client) bool {
@@ -125,7 +144,7 @@ func (l *lane) admitNext() {
 	for l.used < l.Slots {
 		first := -1
 		for i, w := range l.queue {
-			if (first < 0 || w.turn < l.queue[first].turn) && l.isFree(w.client) {
+			if (first < 0 || w.turn < l.queue[first].turn) && l.isFree(w.client) && w.startable() {
 				first = i
 			}
 		}
@@ -157,6 +176,14 @@ func (l *lane) evict(c *client) bool {
 	return true
 }
 
+// add adds a request to the queue. l.mu is held.
+func (l *lane) add(w *waiter) *waiter {
+	w.result = make(chan bool, 1)
+	l.queue = append(l.queue, w)
+	l.countWaiting(w, 1)
+	return w
+}
+
 // remove removes a request from the queue. l.mu is held.
 func (l *lane) remove(i int) *waiter {
 	w := l.queue[i]
@@ -172,6 +199,9 @@ func (l *lane) countWaiting(w *waiter, n int) {
 		w.client.waiting += n
 		l.waiting += n
 	}
+	if w.resumed {
+		w.client.resumed += n
+	}
 }
 
 // abandon removes a request that no longer waits. If it was admitted meanwhile, its slot is released.
@@ -180,6 +210,7 @@ func (l *lane) abandon(w *waiter) {
 	defer l.mu.Unlock()
 	if i := slices.Index(l.queue, w); i >= 0 {
 		l.remove(i)
+		l.admitNext() // others of its client may start
 		l.removeIfIdle(w.client)
 		return
 	}

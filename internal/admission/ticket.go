@@ -78,12 +78,7 @@ const (
 func (t *Ticket) Yield(ctx context.Context, steps int, worked time.Duration) error {
 	switch {
 	case t.working:
-		// A query that is not admitted by another lane keeps its slot, because its memory counts for the lane.
-		if t.pause(ctx) && t.lane != Expensive {
-			t.Idle()
-			return t.Work(ctx)
-		}
-		return nil
+		return t.continueWork(ctx)
 	case t.lane != Cheap:
 		return t.Work(ctx)
 	}
@@ -93,6 +88,27 @@ func (t *Ticket) Yield(ctx context.Context, steps int, worked time.Duration) err
 		return nil
 	}
 	return t.Enter(ctx, Expensive)
+}
+
+// continueWork paces the request and lets others have its slot between pieces of work.
+func (t *Ticket) continueWork(ctx context.Context) error {
+	if !t.pause(ctx) {
+		return nil
+	}
+	if t.lane != Expensive { // it is admitted by another lane, which bounds the memory of all
+		t.Idle()
+		return t.Work(ctx)
+	}
+	w := t.c.lanes[Expensive].passOn(t.client)
+	if w == nil {
+		return nil
+	}
+	t.working = false
+	if err := t.c.await(ctx, Expensive, w); err != nil {
+		return err
+	}
+	t.startWork()
+	return nil
 }
 
 // Work acquires a slot of the lane Expensive for the next piece of work of a request that was admitted before. It waits

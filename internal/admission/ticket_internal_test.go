@@ -1,7 +1,10 @@
 package admission
 
 import (
+	"context"
+	"errors"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -179,10 +182,10 @@ func TestYield_expensiveRequests(t *testing.T) {
 	})
 }
 
-// TestYield_exports checks that exports that compute their results take turns, and that a query keeps its slot.
+// TestYield_exports checks that requests that compute their results take turns with the exports of others.
 func TestYield_exports(t *testing.T) {
 	t.Parallel()
-	for lane, turns := range map[Lane]bool{Export: true, Large: true, Cheap: false} {
+	for _, lane := range []Lane{Export, Large, Cheap} {
 		t.Run(lane.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -198,14 +201,72 @@ func TestYield_exports(t *testing.T) {
 					second.Idle()
 				}()
 				synctest.Wait()
-				if yield(t, first, 4096, pacedPiece); worked != turns || c.InFlight(Expensive) != 1 {
-					t.Errorf("the other export has worked: %t", worked)
+				if yield(t, first, 4096, pacedPiece); !worked || c.InFlight(Expensive) != 1 {
+					t.Error("the other export has not worked")
 				}
 				first.Release()
 				synctest.Wait()
 			})
 		})
 	}
+}
+
+// TestYield_otherClients checks that a long query passes its slot on to those of other clients, and that no other query of
+// its own client starts before it is finished.
+func TestYield_otherClients(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newController(t)
+		var order []string
+		query := func(name string, client byte, pieces int) {
+			go func() {
+				ticket := newTicket(t, c, Cheap, client)
+				defer ticket.Release()
+				for range pieces + 1 { // the first report moves it
+					yield(t, ticket, 1<<20, pacedPiece)
+					order = append(order, name)
+				}
+			}()
+			time.Sleep(pacedPiece / 8)
+			synctest.Wait()
+		}
+		query("a", 1, 3)
+		time.Sleep(pacedPiece)
+		query("A", 1, 1)
+		query("b", 2, 1)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got := strings.Join(order, ""); got != "ababaaAA" || c.InFlight(Expensive) != 0 || c.InFlight(Cheap) != 0 {
+			t.Errorf("pieces ran in the order %s; %d slots are taken", got, c.InFlight(Expensive))
+		}
+	})
+}
+
+// TestYield_canceled checks that a query that ends while it waits for its slot leaves nothing behind.
+func TestYield_canceled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newController(t)
+		first, second := newTicket(t, c, Expensive, 1), newTicket(t, c, Cheap, 2)
+		go func() {
+			if err := second.Yield(t.Context(), 1<<20, 0); err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		time.Sleep(pacedPiece)
+		if err := first.Yield(ctx, 4096, pacedPiece); !errors.Is(err, context.DeadlineExceeded) || c.InFlight(Expensive) != 1 {
+			t.Errorf("%v; %d slots are taken", err, c.InFlight(Expensive))
+		}
+		first.Release()
+		second.Release()
+		third := newTicket(t, c, Expensive, 1)
+		if third.Release(); c.InFlight(Expensive) != 0 {
+			t.Errorf("%d slots are taken", c.InFlight(Expensive))
+		}
+	})
 }
 
 // TestPause checks that a chunk holds a slot while it is produced and while it waits for requests that arrived meanwhile,
