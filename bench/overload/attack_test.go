@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"runtime"
@@ -23,8 +22,16 @@ const maxClients = 128
 // rejectedPause is how long a rejected client waits. It is shorter than Retry-After, which these clients ignore.
 const rejectedPause = 200 * time.Millisecond
 
-// attack starts the clients of every kind. They end with the context.
-func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[string]float64) {
+// kind is a kind of load.
+type kind struct {
+	name    string
+	clients int
+	pause   time.Duration
+	act     func(ctx context.Context, client int) (outcome string)
+}
+
+// attack starts the clients of every kind within some time. They end with the context.
+func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[string]float64, ramp time.Duration) {
 	times := func(lane string) int {
 		slots := int(metrics[fmt.Sprintf(`herbarium_lane_slots{lane=%q}`, lane)])
 		if slots == 0 {
@@ -32,30 +39,45 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 		}
 		return min(s.overload*slots, maxClients)
 	}
-	s.clients = map[string]int{}
-	for _, load := range []struct {
-		kind    string
-		clients int
-		pause   time.Duration
-		act     func(ctx context.Context, client int) (outcome string)
-	}{
+	kinds := []kind{
 		{"expensive queries", times("expensive"), 0, s.expensive},
 		{"expensive queries, clients disconnect", times("expensive"), 0, s.disconnect},
-		{"exports", min(s.overload, times("export")), rejectedPause, func(ctx context.Context, _ int) string { return s.export(ctx, 0) }},
-		{"exports, slow readers", times("export"), rejectedPause, func(ctx context.Context, _ int) string {
-			return s.export(ctx, 100*time.Millisecond)
+		{"searches of long texts", 20, 0, s.searchLongTexts},
+		{"headers of workbooks", s.overload, rejectedPause, s.headOfWorkbook},
+		{"exports", min(s.overload, times("export")), rejectedPause, func(ctx context.Context, _ int) string {
+			return s.readSlowly(ctx, "/api/v1/soak/records/data.csv", 0)
 		}},
-		{"half-open connections", 4 * maxClients, rejectedPause, s.halfOpen},
+		{"exports, slow readers", times("export"), rejectedPause, func(ctx context.Context, _ int) string {
+			return s.readSlowly(ctx, "/api/v1/soak/records/data.csv", 100*time.Millisecond)
+		}},
+		{"half-sent forms", 4 * maxClients, rejectedPause, s.halfSentForm},
+		{"half-sent plants", 4 * maxClients, rejectedPause, s.halfSentPlant},
 		{"writes", s.overload, 50 * time.Millisecond, s.write}, // few, because they are only created to be searched for at the end
 		{"publishes", 1, 30 * time.Second, s.publishAgain},
-	} {
-		s.clients[load.kind] = load.clients
-		for i := range load.clients {
+	}
+	for name, target := range s.slowTargets {
+		kinds = append(kinds, kind{"idle readers: " + name, 16 * s.overload, rejectedPause, func(ctx context.Context, _ int) string {
+			return s.readSlowly(ctx, target, time.Hour)
+		}})
+	}
+	if s.separate {
+		for name, target := range honestTargets() {
+			kinds = append(kinds, kind{honestKind + name, 1, rejectedPause, func(ctx context.Context, _ int) string {
+				status, err := s.get(ctx, s.honest, target)
+				return outcome(ctx, status, err)
+			}})
+		}
+	}
+	s.clients = map[string]int{}
+	for _, k := range kinds {
+		s.clients[k.name] = k.clients
+		for i := range k.clients {
 			wg.Go(func() {
+				pause(ctx, rand.N(ramp)) // clients do not arrive in the same millisecond
 				for ctx.Err() == nil {
-					outcome := load.act(ctx, i)
-					s.count(load.kind, outcome)
-					wait := load.pause
+					outcome := k.act(ctx, i)
+					s.count(k.name, outcome)
+					wait := k.pause
 					if outcome != "200" {
 						wait = max(wait, rejectedPause)
 					}
@@ -64,6 +86,36 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 			})
 		}
 	}
+}
+
+// honestKind begins the names of the kinds of the honest client, which sends one request of each at a time.
+const honestKind = "honest client: "
+
+// honestTargets returns what the honest client requests, by kind: one request of each lane.
+func honestTargets() map[string]string {
+	return map[string]string{
+		"export":          "/api/v1/soak/again/data.csv?category=annual",
+		"large listing":   "/api/v1/soak/large/data?per_page=2",
+		"page":            "/datasets/soak/records",
+		"expensive query": "/api/v1/soak/long/data?search=" + url.QueryEscape("a1* b2*"),
+	}
+}
+
+// findSlowTargets sets a target for every kind of response whose body the server buffers or streams.
+func (s *soak) findSlowTargets(ctx context.Context) error {
+	asset, err := s.findAsset(ctx, "swagger-ui-bundle.js")
+	s.slowTargets = map[string]string{
+		"listing":         "/api/v1/soak/records/data?per_page=100",
+		"large listing":   "/api/v1/soak/large/data?per_page=100",
+		"selected fields": "/api/v1/soak/large/data?per_page=100&_fields=shape",
+		"facets":          "/api/v1/soak/large/facets?field=shape&top=100",
+		"grid":            fmt.Sprintf("/api/v1/soak/records/grid?_x=id&_y=price&_bounds=0,0,%d,200&_columns=256&_rows=256", records),
+		"description":     "/api/v1/soak/wide",
+		"table":           "/datasets/soak/large?per_page=100",
+		"front page":      "/",
+		"static file":     asset,
+	}
+	return err
 }
 
 // expensive sends one of the queries that still scan many records or values: each takes several milliseconds of processor time. They
@@ -78,8 +130,31 @@ func (s *soak) expensive(ctx context.Context, _ int) string {
 		fmt.Sprintf("data?search=%s&page=%d", url.QueryEscape("b* t*"), 100+i),
 		fmt.Sprintf("grid?_x=id&_y=price&_bounds=0,0,%d,%d&search=%s", records+i, 100+i, gen.CommonWord),
 	}
-	_, status, err := s.request(ctx, http.MethodGet, "/api/v1/soak/records/"+queries[i%len(queries)], "")
+	status, err := s.get(ctx, s.greedy, "/api/v1/soak/records/"+queries[i%len(queries)])
 	return outcome(ctx, status, err)
+}
+
+// searchLongTexts searches a small dataset of long texts.
+func (s *soak) searchLongTexts(ctx context.Context, _ int) string {
+	status, err := s.get(ctx, s.greedy, fmt.Sprintf("/api/v1/soak/long/data?search=%s&page=%d", url.QueryEscape("a* b*"), 1+rand.IntN(50)))
+	return outcome(ctx, status, err)
+}
+
+// headOfWorkbook requests the headers of an Excel file whose records have to be read, because some are long.
+func (s *soak) headOfWorkbook(ctx context.Context, _ int) string {
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, s.server.URL+"/api/v1/soak/large/data.xlsx", http.NoBody)
+	if err != nil {
+		return err.Error()
+	}
+	resp, err := s.greedy.Do(req)
+	if err != nil {
+		return outcome(ctx, 0, err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode == http.StatusBadRequest { // a cell cannot hold a megabyte
+		return "200"
+	}
+	return outcome(ctx, resp.StatusCode, nil)
 }
 
 // disconnect sends an expensive query and disconnects.
@@ -93,19 +168,23 @@ func (s *soak) disconnect(ctx context.Context, i int) string {
 	return outcome
 }
 
-// export reads an export, 16 KiB at a time, with a pause before each.
-func (s *soak) export(ctx context.Context, wait time.Duration) string {
-	conn, err := s.dial(ctx, "GET /api/v1/soak/records/data HTTP/1.1\r\nHost: x\r\nAccept: text/csv\r\nConnection: close\r\n\r\n")
+// readSlowly reads a response, 16 KiB at a time, with a pause before each. It returns the status when the server ends the
+// response or closes the connection.
+func (s *soak) readSlowly(ctx context.Context, target string, wait time.Duration) string {
+	conn, err := s.dial(ctx, "GET "+target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 	if err != nil {
 		return outcome(ctx, 0, err)
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	buf := make([]byte, 16<<10)
-	if _, err := io.ReadAtLeast(conn, buf, len("HTTP/1.1 200")); err != nil {
+	if _, err := io.ReadAtLeast(conn, buf[:1<<10], len("HTTP/1.1 200")); err != nil {
 		return outcome(ctx, 0, err)
 	}
 	status := string(buf[len("HTTP/1.1 "):len("HTTP/1.1 200")])
+	if status != "200" {
+		return status
+	}
 	for err == nil {
 		pause(ctx, wait)
 		_, err = conn.Read(buf)
@@ -116,9 +195,22 @@ func (s *soak) export(ctx context.Context, wait time.Duration) string {
 	return status
 }
 
-// halfOpen sends half of a form, and holds the connection until the server closes it.
-func (s *soak) halfOpen(ctx context.Context, _ int) string {
-	conn, err := s.dial(ctx, "POST /datasets/soak/records/key HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nkey=")
+// halfSentForm sends half of a form, and holds the connection until the server closes it.
+func (s *soak) halfSentForm(ctx context.Context, _ int) string {
+	return s.hold(ctx, "POST /datasets/soak/records/key HTTP/1.1\r\nHost: x\r\n"+
+		"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nkey=")
+}
+
+// halfSentPlant sends half of the largest plant, and holds the connection until the server closes it.
+func (s *soak) halfSentPlant(ctx context.Context, _ int) string {
+	const size = 1 << 20
+	return s.hold(ctx, fmt.Sprintf("POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\n\r\n%*s", token, size, size/2, `{"id":1,"name":"`))
+}
+
+// hold sends a part of a request, and holds the connection until the server closes it.
+func (s *soak) hold(ctx context.Context, part string) string {
+	conn, err := s.dial(ctx, part)
 	if err != nil {
 		return outcome(ctx, 0, err)
 	}
@@ -133,7 +225,7 @@ func (s *soak) write(ctx context.Context, _ int) string {
 	id := int(s.lastID.Add(1))
 	body := fmt.Sprintf(`{"id":%d,"name":"Rose s%d t%d b%d"}`, id, id, id, id)
 	// A write is never canceled, because it must be known whether it was acknowledged.
-	_, status, err := s.request(context.WithoutCancel(ctx), http.MethodPost, "/plants", body)
+	_, status, err := s.request(context.WithoutCancel(ctx), s.client, http.MethodPost, "/plants", body)
 	if err == nil && status == http.StatusOK {
 		s.mu.Lock()
 		s.acknowledged = append(s.acknowledged, id)
@@ -144,23 +236,10 @@ func (s *soak) write(ctx context.Context, _ int) string {
 
 // publishAgain publishes a dataset again.
 func (s *soak) publishAgain(ctx context.Context, _ int) string {
-	if err := s.publish(ctx, s.csv, "soak/again"); err != nil && ctx.Err() == nil {
+	if err := s.publish(ctx, s.files["soak/again"], "soak/again"); err != nil && ctx.Err() == nil {
 		return err.Error()
 	}
 	return "published"
-}
-
-// dial opens a connection and sends bytes on it.
-func (s *soak) dial(ctx context.Context, send string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", s.server.Addr())
-	if err != nil {
-		return nil, err
-	}
-	if _, err := io.WriteString(conn, send); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return conn, nil
 }
 
 // outcome names the result of a request.

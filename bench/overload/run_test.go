@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"herbarium/bench/gen"
 	"herbarium/bench/internal/load"
 	"herbarium/internal/programtest"
 )
@@ -35,14 +34,18 @@ const records = 100_000
 type soak struct {
 	duration time.Duration // of the overload
 	overload int           // clients in each lane, as a multiple of its slots
+	memory   int64         // of the server
 
-	program string
-	data    string // folder of the server
-	csv     string // file that is published again and again
-	server  *programtest.Server
-	client  *http.Client
-	clients map[string]int // by kind of load
-	lastID  atomic.Int64
+	program     string
+	data        string            // folder of the server
+	files       map[string]string // of the datasets
+	server      *programtest.Server
+	separate    bool // clients have addresses of their own
+	slowTargets map[string]string
+	clients     map[string]int // by kind of load
+	lastID      atomic.Int64
+
+	client, greedy, honest *http.Client // by address
 
 	mu           sync.Mutex
 	acknowledged []int
@@ -58,28 +61,31 @@ func (s *soak) count(kind, outcome string) {
 	s.counts[kind][outcome]++
 }
 
-// prepare publishes two datasets and starts the server.
-func (s *soak) prepare(ctx context.Context, folder string) error {
-	file, err := gen.File(ctx, folder, 1, records)
-	if err != nil {
+// prepare publishes the datasets and starts the server.
+func (s *soak) prepare(ctx context.Context, folder string) (err error) {
+	if s.files, err = writeDatasets(ctx, folder); err != nil {
 		return err
 	}
-	if s.csv, err = gen.File(ctx, folder, 1, records/10); err != nil {
+	for name, path := range s.files {
+		if err := s.publish(ctx, path, name); err != nil {
+			return err
+		}
+	}
+	s.setClients()
+	if err := s.start(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(s.publish(ctx, file, "soak/records"), s.publish(ctx, s.csv, "soak/again")); err != nil {
-		return err
-	}
-	s.client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
-	return s.start(ctx)
+	return s.findSlowTargets(ctx)
 }
 
-// start starts the server.
+// start starts the server with a hard limit of twice its memory: the kernel refuses more private memory, and the process
+// dies. Systems other than Linux do not enforce it.
 func (s *soak) start(ctx context.Context) (err error) {
 	s.server, err = programtest.Start(ctx, programtest.Options{
 		Program:  s.program,
-		Settings: []string{"HERBARIUM_DATA=" + s.data, "HERBARIUM_TOKEN=" + token, "HERBARIUM_MEMORY=" + strconv.Itoa(maxMemory)},
+		Settings: []string{"HERBARIUM_DATA=" + s.data, "HERBARIUM_TOKEN=" + token, "HERBARIUM_MEMORY=" + strconv.FormatInt(s.memory, 10)},
 		Args:     []string{"--log-level", "info"}, // the address of the metrics is logged
+		Shell:    fmt.Sprintf("ulimit -d %d", 2*s.memory>>10),
 	})
 	return err
 }
@@ -93,85 +99,108 @@ func (s *soak) publish(ctx context.Context, path, name string) error {
 	return err
 }
 
+// turn is what was measured of cheap listings in one turn, idle or overloaded.
+type turn struct {
+	load.Result
+	cpu    time.Duration // of the server, for everything; 0 if it is unknown
+	failed int           // connections that ended with another answer than 200
+}
+
 // list lists cheaply for a time, over connections that are kept. After an answer other than 200 it opens new ones.
-func (s *soak) list(ctx context.Context, d time.Duration, into *load.Result) (failed int) {
+func (s *soak) list(ctx context.Context, d time.Duration) (t turn) {
+	before, _ := programtest.CPU(s.server.PID()) // needs Linux
 	for end := time.Now().Add(d); ctx.Err() == nil && time.Now().Before(end); {
 		got, err := load.Run(ctx, load.Options{
 			Addrs: []string{s.server.Addr()}, Target: cheapTarget, Conns: cheapClients, Duration: time.Until(end),
 		})
 		if err != nil {
-			failed++
+			t.failed++
 			s.count("cheap listings", err.Error())
+			pause(ctx, rejectedPause)
 		}
 		if got != nil {
-			into.Merge(got)
+			t.Merge(got)
 		}
 	}
-	return failed
+	after, _ := programtest.CPU(s.server.PID())
+	t.cpu = after - before
+	return t
 }
 
-// rounds is how many times the overload is interrupted to measure the peak. A machine shared with others changes its speed
-// within minutes, so a peak measured only at the ends would be compared with another machine.
-const rounds = 5
+// perCPU returns the number of cheap listings per second of processor time of the server, or 0 if that is unknown.
+func (t *turn) perCPU() float64 {
+	if t.cpu == 0 {
+		return 0
+	}
+	return float64(t.Requests()) / t.cpu.Seconds()
+}
 
-// run alternates between idle phases, in which it measures the peak, and overload; then it searches for lost writes.
+// rounds is the number of turns of overload, each between two idle ones. A machine shared with others changes its speed
+// within minutes, so a turn is only compared with those before and after it.
+const rounds = 6
+
+// run alternates between idle and overloaded turns; then it searches for lost writes.
 func (s *soak) run(ctx context.Context) (r result, err error) {
-	phase := max(s.duration/30, 5*time.Second)
-	s.list(ctx, phase, &load.Result{}) // warms up
-	idle, err := s.server.Metrics(ctx)
+	idleTime := max(s.duration/30, 3*time.Second)
+	s.list(ctx, idleTime) // warms up
+	metrics, err := s.server.Metrics(ctx)
 	if err != nil {
 		return r, err
 	}
+	r.idle = append(r.idle, s.list(ctx, idleTime))
 	for range rounds {
-		s.list(ctx, phase, &r.idle)
-		if r.idle.Rate() == 0 {
-			return r, errors.New("no cheap listing succeeded before the overload")
+		s.overloaded(ctx, metrics, &r)
+		if !s.server.Running() {
+			return r, errors.New("the server has ended")
 		}
-		s.overloaded(ctx, idle, &r)
 		ended := time.Now()
-		if err := s.waitUntilRecovered(ctx, idle, r.idle.Rate(), ended); err != nil {
+		if err := s.waitUntilRecovered(ctx, metrics, r.idle[0].perCPU(), ended); err != nil {
 			return r, err
 		}
 		r.recovery = max(r.recovery, time.Since(ended))
+		r.idle = append(r.idle, s.list(ctx, idleTime))
 	}
-	s.list(ctx, phase, &r.idle)
 	r.acknowledged = len(s.acknowledged)
 	r.missing, err = s.lostWrites(ctx)
 	return r, err
 }
 
-// overloaded measures cheap listings in one round of overload.
-func (s *soak) overloaded(ctx context.Context, idle map[string]float64, r *result) {
+// overloaded measures cheap listings in one turn of overload, after all clients have arrived.
+func (s *soak) overloaded(ctx context.Context, metrics map[string]float64, r *result) {
 	overload, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	s.attack(overload, &wg, idle)
+	ramp := s.duration / rounds / 4
+	s.attack(overload, &wg, metrics, ramp)
 	var most programtest.Memory
 	wg.Go(func() { most = programtest.WatchMemory(overload, s.server.PID()) })
-	r.failed += s.list(ctx, s.duration/rounds, &r.overload)
+	failed := s.list(ctx, ramp).failed
+	r.overload = append(r.overload, s.list(ctx, s.duration/rounds))
+	r.overload[len(r.overload)-1].failed += failed
 	stop()
 	wg.Wait()
 	r.memory = max(r.memory, most.Anon)
 }
 
-// waitUntilRecovered waits until the server is ready, idle, and as fast as before.
-func (s *soak) waitUntilRecovered(ctx context.Context, idle map[string]float64, peak float64, ended time.Time) error {
-	s.client.CloseIdleConnections()
+// waitUntilRecovered waits until the server is ready, idle, and a cheap listing takes as little processor time as before.
+func (s *soak) waitUntilRecovered(ctx context.Context, before map[string]float64, perCPU float64, ended time.Time) error {
+	for _, c := range []*http.Client{s.client, s.greedy, s.honest} {
+		c.CloseIdleConnections()
+	}
 	var reason string
 	for time.Since(ended) < 2*maxRecovery && ctx.Err() == nil {
 		now, err := s.server.Metrics(ctx)
 		if err != nil {
 			return err
 		}
-		body, status, err := s.request(ctx, http.MethodGet, "/readyz", "")
-		var fast load.Result
-		s.list(ctx, time.Second, &fast)
-		switch before := idle["go_goroutines"]; {
+		body, status, err := s.request(ctx, s.client, http.MethodGet, "/readyz", "")
+		recovered := s.list(ctx, time.Second)
+		switch goroutines := before["go_goroutines"]; {
 		case err != nil || status != http.StatusOK || strings.Contains(body, "degraded"):
 			reason = fmt.Sprintf("/readyz: status %d, %v: %s", status, err, body)
-		case now["go_goroutines"] > before+20:
-			reason = fmt.Sprintf("%.0f goroutines; before there were %.0f", now["go_goroutines"], before)
-		case fast.Rate() < minThroughput*peak:
-			reason = fmt.Sprintf("%.0f cheap listings a second; before there were %.0f", fast.Rate(), peak)
+		case now["go_goroutines"] > goroutines+20:
+			reason = fmt.Sprintf("%.0f goroutines; before there were %.0f", now["go_goroutines"], goroutines)
+		case recovered.perCPU() < minShare*perCPU:
+			reason = fmt.Sprintf("%.0f cheap listings per second of processor time; before there were %.0f", recovered.perCPU(), perCPU)
 		default:
 			return nil
 		}
@@ -185,7 +214,7 @@ func (s *soak) lostWrites(ctx context.Context) (missing int, err error) {
 	if err := s.start(ctx); err != nil {
 		return 0, err
 	}
-	body, _, err := s.request(ctx, http.MethodGet, "/api/v1/store/plants/data", "", "Accept", "text/csv")
+	body, _, err := s.request(ctx, s.client, http.MethodGet, "/api/v1/store/plants/data", "", "Accept", "text/csv")
 	if err != nil {
 		return 0, err
 	}
@@ -200,13 +229,4 @@ func (s *soak) lostWrites(ctx context.Context) (missing int, err error) {
 		}
 	}
 	return missing, err
-}
-
-// request sends a request and reads the response. A request with a body has the token.
-func (s *soak) request(ctx context.Context, method, path, body string, headers ...string) (_ string, status int, err error) {
-	if body != "" {
-		headers = append(headers, "Authorization", "Bearer "+token, "Content-Type", "application/json")
-	}
-	resp, err := programtest.Send(ctx, s.client, method, s.server.URL+path, body, headers...)
-	return resp.Body, resp.Status, err
 }

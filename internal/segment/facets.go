@@ -29,6 +29,7 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 			return err
 		}
 		st := guard.NewSteps(ctx)
+		u.announceCounting(st)
 		m := u.matchForFacets(st, q.Request)
 		defer m.release()
 		f.Total = m.total

@@ -16,12 +16,14 @@ func (r *Reader) Grid(ctx context.Context, q *query.GridRequest) (query.Grid, er
 
 // Grid counts the records that match a request in the cells of a grid, as Reader.Grid does.
 func (u *Union) Grid(ctx context.Context, q *query.GridRequest) (g query.Grid, err error) {
-	counts := make([]int, q.Columns*q.Rows)
+	var counts []int
 	err = u.guard(func() error {
 		if err := checkContains(u.Segments, q.Request); err != nil {
 			return err
 		}
 		st := guard.NewSteps(ctx)
+		u.announceCounting(st)
+		counts = make([]int, q.Columns*q.Rows)
 		for _, r := range u.Segments {
 			set, n := r.matches(st, q.Request)
 			column.AddToGrid(st, set, &r.columns[q.X], &r.columns[q.Y], q, counts)
@@ -38,6 +40,13 @@ func (u *Union) Grid(ctx context.Context, q *query.GridRequest) (g query.Grid, e
 	}
 	g.SetCells(q, counts)
 	return g, nil
+}
+
+// announceCounting announces that a query counts the records or values of the dataset, so that one that cannot run now is
+// rejected before it has worked. Many such queries are short, so it does not announce all records.
+func (u *Union) announceCounting(st *guard.Steps) {
+	const most = 1 << 16
+	st.Announce(min(u.Len(), most))
 }
 
 // addRowsToGrid adds rows in memory to counts.

@@ -184,6 +184,7 @@ func (r *Reader) terms(st *guard.Steps, conditions []query.Condition) (terms []p
 			terms = append(terms, r.words.Match(st, cond)...)
 			continue
 		}
+		st.Add(column.LookupSteps * len(cond.Values))
 		t := r.columns[cond.Field].Term(st, cond)
 		if ranks, ok := t.Condition.(column.Ranks); ok && !t.Exclude {
 			if i, ok := ranges[cond.Field]; ok {

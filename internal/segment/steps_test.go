@@ -17,12 +17,14 @@ import (
 // countingPacer counts what queries report.
 type countingPacer struct {
 	yields, steps int
+	most          int   // steps in one report
 	err           error // returned by Yield
 }
 
 func (p *countingPacer) Yield(_ context.Context, steps int, _ time.Duration) error {
 	p.yields++
 	p.steps += steps
+	p.most = max(p.most, steps)
 	return p.err
 }
 
@@ -96,9 +98,42 @@ func TestSteps_announced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var p countingPacer
+	if _, err := r.Facets(query.WithPacer(t.Context(), &p), q); err != nil || p.most < 2*cancelRecords {
+		t.Errorf("at most %d steps in %d reports, %v", p.most, p.yields, err)
+	}
+}
+
+// TestSteps_counting checks that facets and grids report before they work, and that looking up values is counted.
+func TestSteps_counting(t *testing.T) {
+	t.Parallel()
+	r := openCancelSegment(t)
 	p := countingPacer{err: errors.New("rejected")}
-	if _, err := r.Facets(query.WithPacer(t.Context(), &p), q); !errors.Is(err, p.err) || p.yields != 1 || p.steps < 2*cancelRecords {
-		t.Errorf("%d steps in %d reports, %v", p.steps, p.yields, err)
+	ctx := query.WithPacer(t.Context(), &p)
+	facets, err := query.ParseFacets("field=group", cancelFields())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Facets(ctx, facets); !errors.Is(err, p.err) || p.yields != 1 {
+		t.Errorf("facets: %d reports, %v", p.yields, err)
+	}
+	grid, err := query.ParseGrid("_x=size&_y=number&_bounds=0,0,1000,1000&_columns=200&_rows=200", cancelFields())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Grid(ctx, grid); !errors.Is(err, p.err) || p.yields != 2 {
+		t.Errorf("grid: %d reports, %v", p.yields, err)
+	}
+	var values strings.Builder
+	for i := range query.MaxFilterValues {
+		fmt.Fprintf(&values, "name=v%06d&", i)
+	}
+	list, err := query.Parse(strings.TrimSuffix(values.String(), "&"), cancelFields())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.List(ctx, list); !errors.Is(err, p.err) {
+		t.Errorf("a filter with many values: %v", err)
 	}
 }
 

@@ -180,6 +180,9 @@ func lastIndex(from, to int, holds func(i int) bool) int {
 // RunValue returns the value of the first record of a run.
 func (c *Column) RunValue(i int) string { return c.value(c.sorted.At(int(c.runs.At(i)))) }
 
+// LookupSteps is the number of steps to look up a value, which reads some records.
+const LookupSteps = 64
+
 func (c *Column) firstRun(key string) int {
 	return sort.Search(c.Distinct(), func(i int) bool { return c.runKey(i) >= key })
 }

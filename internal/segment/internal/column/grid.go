@@ -48,6 +48,7 @@ const ranksPerBlock = 64
 func (c *Column) axis(st *guard.Steps, edges []string) axis {
 	a := axis{ranks: c.ranks, starts: make([]int, len(edges)), first: make([]int, c.sorted.Len()/ranksPerBlock+2)}
 	for i, key := range EdgeKeys(edges) {
+		st.Add(LookupSteps)
 		a.starts[i] = int(c.runs.At(c.firstRun(key)))
 	}
 	cell := -1
