@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"os"
 	"slices"
 	"strconv"
@@ -30,6 +31,7 @@ type Config struct {
 	Addr           string
 	AdminAddr      string
 	PublicURL      string
+	TrustedProxies []netip.Prefix
 	LogLevel       slog.Level
 	LogFormat      string
 	MaxInFlight    int
@@ -141,7 +143,8 @@ func readConfigFile(given string) (name string, values map[string]string, err er
 	return name, values, nil
 }
 
-// flatten converts nested maps to dotted keys. A key without a value has an empty one.
+// flatten converts nested maps to dotted keys. A key without a value has an empty one, and the items of a list are separated by
+// commas, as in the environment.
 func flatten(tree map[string]any, prefix string, into map[string]string) {
 	for k, v := range tree {
 		switch v := v.(type) {
@@ -149,6 +152,12 @@ func flatten(tree map[string]any, prefix string, into map[string]string) {
 			flatten(v, prefix+k+".", into)
 		case nil:
 			into[prefix+k] = ""
+		case []any:
+			items := make([]string, len(v))
+			for i, item := range v {
+				items[i] = fmt.Sprint(item)
+			}
+			into[prefix+k] = strings.Join(items, ",")
 		default:
 			into[prefix+k] = fmt.Sprint(v)
 		}

@@ -124,7 +124,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors()))
 	health := d.monitor(opts.Log, observed.Part)
 	pages, err := web.New(web.Options{
-		Library: d.Library, Keys: verifier, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder,
+		Library: d.Library, Keys: httpapi.PageKeys{Keys: verifier}, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder,
 		PublicURL: c.PublicURL, Version: opts.Version,
 	})
 	if err != nil {
@@ -136,6 +136,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		Keys:           verifier,
 		Pages:          pages,
 		PublicURL:      c.PublicURL,
+		TrustedProxies: c.TrustedProxies,
 		Health:         health.Health,
 		Admission:      lanes,
 		RequestTimeout: c.RequestTimeout,

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -61,6 +62,8 @@ func (c *Config) Settings() []Setting {
 		{"admin_addr", "private `host:port` for metrics and profiles; empty disables it", "", stringValue(&c.AdminAddr, optional(hostPort))},
 		{"public_url", "external `URL` of the server, such as https://example.org/data; empty: taken from each request", "",
 			stringValue(&c.PublicURL, optional(publicURL))},
+		{"trusted_proxies", "`addresses` and networks of reverse proxies, separated by commas, whose X-Forwarded-For or Forwarded header names the client", "",
+			prefixesValue(&c.TrustedProxies)},
 		{"log.level", "minimum log `level`: debug, info, warn or error", "info", levelValue(&c.LogLevel)},
 		{"log.format", "`format` of the log: human, json, or auto (human on a terminal)", telemetry.FormatAuto,
 			stringValue(&c.LogFormat, logFormat)},
@@ -154,6 +157,37 @@ func formatSize(n int64) string {
 		}
 	}
 	return strconv.FormatInt(n, 10)
+}
+
+// prefixesValue is a setting that is a list of IP addresses and networks.
+func prefixesValue(at *[]netip.Prefix) value {
+	format := func(list []netip.Prefix) string {
+		var names []string
+		for _, p := range list {
+			if p.IsSingleIP() {
+				names = append(names, p.Addr().String())
+			} else {
+				names = append(names, p.String())
+			}
+		}
+		return strings.Join(names, ",")
+	}
+	return setting(at, format, func(s string) (list []netip.Prefix, err error) {
+		for item := range strings.SplitSeq(s, ",") {
+			if item = strings.TrimSpace(item); item == "" {
+				continue
+			}
+			prefix, err := netip.ParsePrefix(item)
+			if address, e := netip.ParseAddr(item); e == nil {
+				prefix, err = netip.PrefixFrom(address.Unmap(), address.Unmap().BitLen()), nil
+			}
+			if err != nil || prefix.Addr().Is4In6() {
+				return nil, fmt.Errorf("%q is neither an IP address nor a network; write them as in 10.0.0.0/8,192.0.2.7,2001:db8::/32", item)
+			}
+			list = append(list, prefix.Masked())
+		}
+		return list, nil
+	})
 }
 
 func levelValue(at *slog.Level) value {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -52,12 +53,13 @@ type Options struct {
 	Observe   func(Observation) // called at the end of each request
 
 	// Optional.
-	Pages          Pages         // HTML pages; nil for none
-	PublicURL      string        // base URL for clients; empty if unknown
-	Stall          time.Duration // how long a client of a streamed body may stop reading; 0 means DefaultStall
-	RequestTimeout time.Duration // until a response is ready or an export starts; 0 means DefaultRequestTimeout
-	SearchBudget   time.Duration // of a search across datasets; 0 means one second
-	Version        string        // of the program; part of entity tags
+	Pages          Pages          // HTML pages; nil for none
+	PublicURL      string         // base URL for clients; empty if unknown
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For and Forwarded headers are believed; see clientAddress
+	Stall          time.Duration  // how long a client of a streamed body may stop reading; 0 means DefaultStall
+	RequestTimeout time.Duration  // until a response is ready or an export starts; 0 means DefaultRequestTimeout
+	SearchBudget   time.Duration  // of a search across datasets; 0 means one second
+	Version        string         // of the program; part of entity tags
 }
 
 // Defaults of Options.
@@ -115,7 +117,8 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if a.base != "" {
 		r = a.withoutBase(r)
 	}
-	w := &response{ResponseWriter: rw, api: a, start: time.Now(), id: requestID(r.Header), path: r.URL.EscapedPath()}
+	r, client := a.withClientAddress(r)
+	w := &response{ResponseWriter: rw, api: a, start: time.Now(), id: requestID(r.Header), path: r.URL.EscapedPath(), address: client}
 	w.values = w.storage[:0]
 	w.set("X-Request-Id", w.id)
 	w.set("X-Content-Type-Options", "nosniff")

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -52,7 +53,7 @@ func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyO
 	if secret == "" {
 		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "%s", howTo)
 	}
-	p, err := a.opts.Keys.Verify(r.Context(), secret, r.RemoteAddr)
+	p, err := w.verify(r.Context(), a.opts.Keys, secret, r.RemoteAddr)
 	if err != nil {
 		if herb.CodeOf(err) == herb.CodeUnauthenticated {
 			w.set("Www-Authenticate", `Bearer error="invalid_token", `+description(herb.MessageOf(err))+realm)
@@ -70,14 +71,53 @@ func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyO
 
 // optionalPrincipal returns the principal of a request, or the zero one if there is no valid key. An invalid key is not an error,
 // because part of the response is public.
-func (a *API) optionalPrincipal(r *http.Request) herb.Principal {
-	if secret := apiKey(r); secret != "" {
-		if p, err := a.opts.Keys.Verify(r.Context(), secret, r.RemoteAddr); err == nil {
+func (a *API) optionalPrincipal(w *response, r *http.Request) herb.Principal {
+	if secret := a.requestKey(w, r); secret != "" {
+		if p, err := w.verify(r.Context(), a.opts.Keys, secret, r.RemoteAddr); err == nil {
 			return p
 		}
 	}
 	return herb.Principal{}
 }
+
+// requestKey returns the key of a request: for a page, the one that is stored in the browser.
+func (a *API) requestKey(w *response, r *http.Request) string {
+	if w.route != nil && w.route.page {
+		return a.opts.Pages.Key(r)
+	}
+	return apiKey(r)
+}
+
+// verification is the result of verifying the key of a request.
+type verification struct {
+	secret    string // empty if no key was verified
+	principal herb.Principal
+	err       error
+}
+
+// verify verifies a key once per request, however many parts of a response depend on it, so that an invalid one counts as one
+// failure of its client.
+func (w *response) verify(ctx context.Context, keys Keys, secret, client string) (herb.Principal, error) {
+	if v := &w.verified; v.secret != secret || secret == "" {
+		v.secret = secret
+		v.principal, v.err = keys.Verify(ctx, secret, client)
+	}
+	return w.verified.principal, w.verified.err
+}
+
+// PageKeys verifies the keys of pages as API verifies those of the other routes: once per request, and logged.
+type PageKeys struct{ Keys }
+
+// Verify implements Keys.
+func (k PageKeys) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
+	if w, ok := ctx.Value(responseKey{}).(*response); ok {
+		return w.verify(ctx, k.Keys, secret, client)
+	}
+	return k.Keys.Verify(ctx, secret, client)
+}
+
+// responseKey is the key of the response in the context of a request for a page.
+type responseKey struct{}
 
 // description converts a message to the error_description of a challenge, which permits fewer characters.
 func description(message string) string {

@@ -94,8 +94,8 @@ func (a *API) describe(w *response, r *http.Request) error {
 	}
 	access := herb.AccessOpen
 	if view.Access == herb.AccessKey {
-		w.set("Vary", varyKey)
-		if a.optionalPrincipal(r).MayRead(view.Ref) {
+		w.setKeyVary()
+		if a.optionalPrincipal(w, r).MayRead(view.Ref) {
 			access = herb.AccessKey
 		} else {
 			body.Descriptor, body.Report = nil, nil // contain values
@@ -175,8 +175,8 @@ func (a *API) search(w *response, r *http.Request) error {
 	if strings.TrimSpace(search) == "" {
 		return herb.Invalidf("%q is missing; give the words to find", query.ParamSearch)
 	}
-	w.set("Vary", varyKey)
-	principal, access := a.optionalPrincipal(r), herb.AccessOpen
+	w.setKeyVary()
+	principal, access := a.optionalPrincipal(w, r), herb.AccessOpen
 	if principal.ID != "" {
 		access = herb.AccessKey
 	}

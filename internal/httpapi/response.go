@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
 	"os"
 	"strconv"
 	"sync"
@@ -24,6 +25,8 @@ type response struct {
 	client     context.Context  // canceled when the client disconnects; has no deadline
 	ticket     admission.Ticket // holds no slot if the request needs none
 	id         string
+	address    netip.Addr // of the client
+	verified   verification
 	path       string // of the request, escaped
 	route      *route // nil if there is none
 	apiPath    bool   // an API path, even without a route
@@ -153,6 +156,15 @@ func (w *response) setVary(headers string) {
 	if w.Header()["Vary"] == nil {
 		w.set("Vary", headers)
 	}
+}
+
+// setKeyVary sets Vary for a response that depends on the key of the request.
+func (w *response) setKeyVary() {
+	vary := varyKey
+	if w.route != nil && w.route.page { // the key is stored in the browser
+		vary = varyCookie
+	}
+	w.set("Vary", vary)
 }
 
 // buffers pools response buffers.

@@ -102,7 +102,11 @@ func (a *API) serve(rt *route) http.Handler {
 			w.client = r.Context()
 			ctx, cancel := context.WithDeadline(w.client, w.start.Add(a.opts.RequestTimeout))
 			defer cancel()
-			r = r.WithContext(admission.NewContext(ctx, &w.ticket))
+			ctx = admission.NewContext(ctx, &w.ticket)
+			if rt.page {
+				ctx = context.WithValue(ctx, responseKey{}, w)
+			}
+			r = r.WithContext(ctx)
 			if rt.method == http.MethodGet {
 				err = w.ticket.Enter(ctx, admission.Cheap)
 			}

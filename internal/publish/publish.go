@@ -295,6 +295,6 @@ func logProgress(log *slog.Logger) func(progress.Progress) {
 		}
 		last = time.Now()
 		log.Info("publishing", "phase", p.Phase, "step", p.Step, "of", p.Steps,
-			"done", p.Done, "total", p.Total, "records", p.Records, "left", p.Left().Round(time.Second))
+			"done", p.Done, "total", p.Total, "records", p.Records, "left_ms", p.Left().Milliseconds())
 	}
 }
