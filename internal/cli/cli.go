@@ -59,7 +59,7 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 		return 0
 	}
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(t.Err, "herbarium: %s\n", strings.TrimRight(line, "\n"))
+		fmt.Fprintf(t.Err, "herbarium: %s\n", escapeText(strings.TrimRight(line, "\n")))
 	}
 	code := exitFailure
 	if e, ok := errors.AsType[*exitError](err); ok {
@@ -200,6 +200,32 @@ func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app
 	return r.openData(cmd, false, f)
 }
 
+// createData opens the data, which it creates if necessary, and calls f with it.
+func (r *runner) createData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) error {
+	return r.openData(cmd, true, f)
+}
+
+// checkData opens the data and calls f with it, for a command that must not create anything. If there is no data folder, a temporary
+// one replaces it.
+func (r *runner) checkData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) (err error) {
+	c, err := r.placedConfig(cmd)
+	if err != nil {
+		return err
+	}
+	exists, err := c.HasData()
+	if err != nil {
+		return err
+	}
+	if exists {
+		return r.openData(cmd, false, f)
+	}
+	if c.Data, err = os.MkdirTemp("", "herbarium-check-*"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(c.Data)) }()
+	return r.useData(cmd, c, f)
+}
+
 // openData opens the data and calls f with it. With create, it creates the data folder if necessary.
 func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Context, d *app.Data) error) (err error) {
 	c, err := r.placedConfig(cmd)
@@ -214,14 +240,21 @@ func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Co
 	if !exists && !create && c.Database == "" {
 		return missingData(c)
 	}
+	return r.useData(cmd, c, func(ctx context.Context, d *app.Data) error {
+		if !exists && create {
+			fmt.Fprintf(r.Err, "Created data folder %s\n", absolute(c.Data))
+		}
+		return f(ctx, d)
+	})
+}
+
+// useData opens the data of a configuration and calls f with it.
+func (r *runner) useData(cmd *cobra.Command, c app.Config, f func(ctx context.Context, d *app.Data) error) (err error) {
 	d, err := app.OpenData(cmd.Context(), c, r.log(c))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	if !exists && create {
-		fmt.Fprintf(r.Err, "Created data folder %s\n", absolute(c.Data))
-	}
 	return f(herb.WithActor(cmd.Context(), commandLineActor()), d)
 }
 

@@ -76,13 +76,13 @@ func formatTime(t time.Time, layout, none string) string {
 func (r *runner) listSourceErrors(ctx context.Context, d *app.Data) error {
 	sourceErrors, err := d.Store.SourceErrors(ctx)
 	for _, t := range sourceErrors {
-		what := t.Path + ": "
+		what := escapeText(t.Path) + ": "
 		if t.Ref != (herb.Ref{}) {
 			what = t.Ref.String() + ": "
 		} else if t.Path == t.Message { // an error of the discovery
 			what = ""
 		}
-		fmt.Fprintf(r.Err, "%snot published since %s: %s\n", what, minute(t.Since.Local(), ""), t.Message)
+		fmt.Fprintf(r.Err, "%snot published since %s: %s\n", what, minute(t.Since.Local(), ""), escapeText(t.Message))
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func newDatasetsShow(r *runner) *cobra.Command {
 		fmt.Fprintf(r.Out, "%s: %s, access %s, version %s\n", ds.Ref, herb.Plural(ds.Records, "record", "records"), ds.Access, ds.Version)
 		for _, line := range []string{ds.Title, ds.Description} {
 			if line != "" {
-				fmt.Fprintln(r.Out, line)
+				fmt.Fprintln(r.Out, escapeText(line))
 			}
 		}
 		fmt.Fprintln(r.Out)

@@ -45,7 +45,7 @@ published again.
 A new version is compared with the live one. Breaking changes are rejected: a field is removed or renamed, changes its type
 or loses a flag, or more than half of the records are gone. A version is also rejected if its primary key is not unique or
 an expectation fails. A dataset that requires a key becomes open only if the descriptor or --access states it. Use --check
-to see the result without publishing. The exit code is 3 if a dataset was rejected.
+to see the result without publishing or creating anything. The exit code is 3 if a dataset was rejected.
 
 With --json, standard output contains one JSON object per dataset and line: its status (published, unchanged, checked,
 refused or failed), version, changes and report.`,
@@ -79,7 +79,11 @@ refused or failed), version, changes and report.`,
 			if err := given.apply(set.Sources); err != nil {
 				return err
 			}
-			return r.openData(cmd, true, func(ctx context.Context, d *app.Data) error {
+			open := r.createData
+			if opts.Check {
+				open = r.checkData
+			}
+			return open(cmd, func(ctx context.Context, d *app.Data) error {
 				return errors.Join(set.Err(), r.publish(ctx, d, set, opts))
 			})
 		},
@@ -190,7 +194,7 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 
 func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts publishOptions) {
 	if failure != nil {
-		defer fmt.Fprintf(r.Err, "herbarium: %s: %v\n", ref, failure)
+		defer fmt.Fprintf(r.Err, "herbarium: %s: %s\n", ref, escapeText(failure.Error()))
 	}
 	if r.asJSON {
 		_ = writeJSON(r.Out, newPublishedJSON(ref, p, failure, opts))
