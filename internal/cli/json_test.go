@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"herbarium/internal/access"
+	"herbarium/internal/app"
 )
 
 // TestJSON checks that --json prints objects, one per line, with the documented members.

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"herbarium/internal/access"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
@@ -45,6 +46,33 @@ func keyInQuery(raw string) (secret string, found bool) {
 		}
 	}
 	return secret, found
+}
+
+// misplacesKey reports whether a raw query has a key in a parameter other than api_key. Such a request is rejected before its handler
+// runs, because links, redirects and pages repeat the parameters of a request and would spread the key. Paths with a key need no such
+// rule: they name no dataset, so they are not found, and the message is redacted.
+func misplacesKey(raw string) bool {
+	// Any character may be percent-encoded.
+	if !strings.Contains(raw, access.Prefix) && !strings.Contains(raw, "%") {
+		return false
+	}
+	for piece := range strings.SplitSeq(raw, "&") {
+		name, value, _ := strings.Cut(piece, "=")
+		for _, part := range []*string{&name, &value} {
+			if decoded, err := url.QueryUnescape(*part); err == nil { // a malformed one is rejected later
+				*part = decoded
+			}
+		}
+		if access.ContainsSecret(name) || name != query.ParamAPIKey && access.ContainsSecret(value) {
+			return true
+		}
+	}
+	return false
+}
+
+func errMisplacedKey() error {
+	return herb.Invalidf("a parameter other than api_key contains a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as " +
+		"api_key, and revoke it if others may have seen the URL")
 }
 
 // authorize authenticates a request and checks that its key has one of the scopes. A rejection includes a challenge as

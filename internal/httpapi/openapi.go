@@ -18,34 +18,36 @@ func (a *API) openAPI(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var d document
+	d, access := document{}, herb.AccessOpen
 	if name := params.Get("dataset"); name != "" {
-		d, err = a.datasetDocument(r.Context(), name)
+		d, access, err = a.datasetDocument(w, r, name)
 	} else {
 		d, err = a.fullDocument(r.Context())
 	}
 	if err != nil {
 		return err
 	}
-	w.sendDocument(r, herb.AccessOpen, d)
+	w.sendDocument(r, access, d)
 	return nil
 }
 
-func (a *API) datasetDocument(ctx context.Context, name string) (document, error) {
+// datasetDocument returns the document for one dataset, and the access that it requires.
+func (a *API) datasetDocument(w *response, r *http.Request, name string) (document, herb.Access, error) {
 	ref, err := herb.ParseRef(name)
 	if err != nil {
-		return document{}, err
+		return document{}, "", err
 	}
-	view, err := a.opts.Library.Acquire(ctx, ref)
+	view, err := a.opts.Library.Acquire(r.Context(), ref)
 	if err != nil {
-		return document{}, err
+		return document{}, "", err
 	}
 	defer view.Release()
-	body, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{view.Dataset}, 1)
-	return a.newDocument(contentJSON, body), err
+	d, access := a.readable(w, r, view.Dataset)
+	body, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{d}, 1)
+	return a.newDocument(contentJSON, body), access, err
 }
 
-// fullDocument returns the document for all datasets. It is cached until they change.
+// fullDocument returns the document for all datasets, without values of those that require a key. It is cached until they change.
 func (a *API) fullDocument(ctx context.Context) (document, error) {
 	live, err := a.opts.Library.Live(ctx)
 	if err != nil {
@@ -59,6 +61,11 @@ func (a *API) fullDocument(ctx context.Context) (document, error) {
 	if len(live) <= openapi.MaxDatasets {
 		if datasets, err = a.opts.Library.Datasets(ctx, live, false); err != nil {
 			return document{}, err
+		}
+		for i, d := range datasets {
+			if d.Access == herb.AccessKey {
+				datasets[i] = d.WithoutValues()
+			}
 		}
 	}
 	body, err := openapi.Generate(a.opts.PublicURL, datasets, len(live))

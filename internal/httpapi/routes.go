@@ -111,6 +111,9 @@ func (a *API) serve(rt *route) http.Handler {
 				err = w.ticket.Enter(ctx, admission.Cheap)
 			}
 		}
+		if err == nil && !rt.probe && misplacesKey(r.URL.RawQuery) {
+			err = errMisplacedKey()
+		}
 		if err == nil {
 			err = rt.handle(w, r)
 		}

@@ -126,7 +126,7 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 // redirectToCatalogue redirects paths that users get by shortening the URL of a dataset.
 func (p *Pages) redirectToCatalogue(w http.ResponseWriter, r *http.Request) error {
 	to := p.base + pathCatalogue
-	if ns := r.PathValue("namespace"); ns != "" {
+	if ns := r.PathValue("namespace"); herb.ValidName(ns) { // anything else may be a secret that must not be repeated
 		to = p.catalogueHref(paramNamespace, ns)
 	}
 	return redirect(w, to)

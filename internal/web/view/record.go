@@ -95,7 +95,7 @@ func newValue(s *State, i int, value string, h *highlighter) Value {
 	v := Value{Column: NewColumn(s.dataset, i), Cell: Cell{Text: value, Href: webAddress(value)}, Unprintable: strings.ContainsRune(value, 0)}
 	switch v.Kind {
 	case KindImage:
-		v.Image = imageAddress(s.Files, value)
+		v.Image = s.imageAddress(value)
 	case KindDate:
 		v.Text = Time(&v.Field, value)
 	case KindNumber:
