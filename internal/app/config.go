@@ -31,6 +31,9 @@ type Config struct {
 	Addr           string
 	AdminAddr      string
 	PublicURL      string
+	Access         herb.Access
+	Catalog        herb.Access
+	Plants         string
 	TrustedProxies []netip.Prefix
 	LogLevel       slog.Level
 	LogFormat      string
@@ -152,6 +155,8 @@ func flatten(tree map[string]any, prefix string, into map[string]string) {
 			flatten(v, prefix+k+".", into)
 		case nil:
 			into[prefix+k] = ""
+		case bool: // in earlier versions of YAML, on and off are booleans
+			into[prefix+k] = map[bool]string{true: on, false: off}[v]
 		case []any:
 			items := make([]string, len(v))
 			for i, item := range v {

@@ -20,6 +20,12 @@ import (
 	"herbarium/internal/telemetry"
 )
 
+// The values of a setting that is a switch.
+const (
+	on  = "on"
+	off = "off"
+)
+
 // Setting is one setting of a Config, with the same name in all sources.
 type Setting struct {
 	Key      string // in the file; the flag is the same with '-' for '.' and '_'
@@ -62,6 +68,11 @@ func (c *Config) Settings() []Setting {
 		{"admin_addr", "private `host:port` for metrics and profiles; empty disables it", "", stringValue(&c.AdminAddr, optional(hostPort))},
 		{"public_url", "external `URL` of the server, such as https://example.org/data; empty: taken from each request", "",
 			stringValue(&c.PublicURL, optional(publicURL))},
+		{"access", "default `access` to the records of datasets whose descriptor or folder says nothing: open or key", string(herb.AccessOpen),
+			choiceValue(&c.Access, herb.AccessOpen, herb.AccessKey)},
+		{"catalog", "`access` to names, titles, fields and counts of datasets that require a key: open or key", string(herb.AccessOpen),
+			choiceValue(&c.Catalog, herb.AccessOpen, herb.AccessKey)},
+		{"plants", "plant store: `on or off`", on, choiceValue(&c.Plants, on, off)},
 		{"trusted_proxies", "`addresses` and networks of reverse proxies, separated by commas, whose X-Forwarded-For or Forwarded header names the client", "",
 			prefixesValue(&c.TrustedProxies)},
 		{"log.level", "minimum log `level`: debug, info, warn or error", "info", levelValue(&c.LogLevel)},
@@ -157,6 +168,20 @@ func formatSize(n int64) string {
 		}
 	}
 	return strconv.FormatInt(n, 10)
+}
+
+// choiceValue is a setting that has one of some values.
+func choiceValue[T ~string](at *T, choices ...T) value {
+	return stringValue(at, func(s string) error {
+		if slices.Contains(choices, T(s)) {
+			return nil
+		}
+		names := make([]string, len(choices))
+		for i, c := range choices {
+			names[i] = string(c)
+		}
+		return fmt.Errorf("choose %s", strings.Join(names, " or "))
+	})
 }
 
 // prefixesValue is a setting that is a list of IP addresses and networks.

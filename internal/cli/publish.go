@@ -89,7 +89,7 @@ refused or failed), version, changes and report.`,
 		},
 	}
 	stringFlag(cmd, &given.as, "as", "publish one file under this `namespace/dataset`", r.completeDataset())
-	stringFlag(cmd, &given.access, "access", "`access` to the records: open or key (default: as in the descriptor, else open)", offer(string(herb.AccessOpen), string(herb.AccessKey)))
+	stringFlag(cmd, &given.access, "access", "`access` to the records: open or key (default: as in the descriptor or the folder, else the setting access)", offer(string(herb.AccessOpen), string(herb.AccessKey)))
 	cmd.ValidArgsFunction = offerPaths()
 	given.add(cmd)
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")

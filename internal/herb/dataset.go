@@ -111,6 +111,7 @@ type LiveVersion struct {
 	Version   string    `json:"version"` // empty in a list of changes: the dataset was removed
 	Records   int       `json:"records"`
 	Published time.Time `json:"published"`
+	Access    Access    `json:"access,omitempty"` // empty if it is unknown, which must be treated as AccessKey
 }
 
 // Origin is a source file of a dataset.

@@ -45,7 +45,7 @@ type Keys interface {
 // Options configures an API.
 type Options struct {
 	Library   Library
-	Plants    Plants
+	Plants    Plants // nil: no plant store
 	Keys      Keys
 	Admission *admission.Controller
 	Log       *slog.Logger
@@ -54,6 +54,7 @@ type Options struct {
 
 	// Optional.
 	Pages          Pages          // HTML pages; nil for none
+	PrivateCatalog bool           // Library is a library.Private, which needs to know the reader of each request
 	PublicURL      string         // base URL for clients; empty if unknown
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For and Forwarded headers are believed; see clientAddress
 	Stall          time.Duration  // how long a client of a streamed body may stop reading; 0 means DefaultStall
@@ -97,8 +98,8 @@ type API struct {
 
 // New returns an API.
 func New(opts Options) (*API, error) {
-	if opts.Library == nil || opts.Plants == nil || opts.Keys == nil || opts.Admission == nil || opts.Log == nil || opts.Health == nil || opts.Observe == nil {
-		return nil, errors.New("httpapi: Library, Plants, Keys, Admission, Log, Health and Observe are required")
+	if opts.Library == nil || opts.Keys == nil || opts.Admission == nil || opts.Log == nil || opts.Health == nil || opts.Observe == nil {
+		return nil, errors.New("httpapi: Library, Keys, Admission, Log, Health and Observe are required")
 	}
 	opts.Stall = cmp.Or(opts.Stall, DefaultStall)
 	opts.RequestTimeout = cmp.Or(opts.RequestTimeout, DefaultRequestTimeout)

@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/access"
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
 
@@ -106,6 +107,23 @@ func (a *API) optionalPrincipal(w *response, r *http.Request) herb.Principal {
 		}
 	}
 	return herb.Principal{}
+}
+
+// withReader returns a context for library.Private. The key is verified before it is known whether the result depends on it, so that the
+// time of a response does not tell whether a dataset exists.
+func (a *API) withReader(ctx context.Context, w *response, r *http.Request) context.Context {
+	w.setKeyVary()
+	secret := a.requestKey(w, r)
+	if secret == "" {
+		return ctx
+	}
+	p, err := w.verify(ctx, a.opts.Keys, secret, r.RemoteAddr)
+	switch herb.CodeOf(err) {
+	case herb.CodeUnauthenticated, herb.CodeRateLimited: // as without a key
+		return ctx
+	}
+	w.private = err == nil
+	return library.WithReader(ctx, p.MayRead, err)
 }
 
 // requestKey returns the key of a request: for a page, the one that is stored in the browser.

@@ -43,7 +43,7 @@ func (a *API) datasetDocument(w *response, r *http.Request, name string) (docume
 	}
 	defer view.Release()
 	d, access := a.readable(w, r, view.Dataset)
-	body, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{d}, 1)
+	body, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{d}, 1, a.opts.Plants != nil)
 	return a.newDocument(contentJSON, body), access, err
 }
 
@@ -68,7 +68,7 @@ func (a *API) fullDocument(ctx context.Context) (document, error) {
 			}
 		}
 	}
-	body, err := openapi.Generate(a.opts.PublicURL, datasets, len(live))
+	body, err := openapi.Generate(a.opts.PublicURL, datasets, len(live), a.opts.Plants != nil)
 	if err != nil {
 		return document{}, err
 	}

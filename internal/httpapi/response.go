@@ -33,6 +33,7 @@ type response struct {
 	status     int    // 0 if nothing was sent
 	bytes      int64
 	err        error // for the log only
+	private    bool  // the response may depend on the key of the client
 	clientGone bool  // the client disconnected
 	immutable  bool  // the entity tag determines the body, so that its compressed forms may be cached
 
@@ -209,7 +210,7 @@ func (w *response) setCaching(r *http.Request, access herb.Access) {
 	case keyed:
 		w.set("Cache-Control", "private, no-store")
 		w.set("Referrer-Policy", "no-referrer")
-	case access == herb.AccessKey:
+	case access == herb.AccessKey, w.private:
 		w.set("Cache-Control", "private, no-cache")
 	default:
 		w.set("Cache-Control", "public, no-cache")

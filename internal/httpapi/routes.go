@@ -25,7 +25,6 @@ type route struct {
 
 func (a *API) routeTable() []route {
 	routes := []route{
-		{method: http.MethodPost, pattern: "/plants", handle: a.createPlant},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/data", handle: a.list},
 		{method: http.MethodGet, pattern: recordPattern, handle: a.record},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/facets", handle: a.facets},
@@ -37,6 +36,9 @@ func (a *API) routeTable() []route {
 		{method: http.MethodGet, pattern: "/schemas/datapackage.json", handle: a.descriptorSchema},
 		{method: http.MethodGet, pattern: "/healthz", probe: true, handle: a.health},
 		{method: http.MethodGet, pattern: "/readyz", probe: true, handle: a.ready},
+	}
+	if a.opts.Plants != nil {
+		routes = append(routes, route{method: http.MethodPost, pattern: "/plants", handle: a.createPlant})
 	}
 	routes = append(routes, a.exportRoutes("/api/v1/{namespace}/{dataset}/data", false)...)
 	return append(routes, a.pageRoutes()...)
@@ -103,6 +105,9 @@ func (a *API) serve(rt *route) http.Handler {
 			ctx, cancel := context.WithDeadline(w.client, w.start.Add(a.opts.RequestTimeout))
 			defer cancel()
 			ctx = admission.NewContext(ctx, &w.ticket)
+			if a.opts.PrivateCatalog {
+				ctx = a.withReader(ctx, w, r)
+			}
 			if rt.page {
 				ctx = context.WithValue(ctx, responseKey{}, w)
 			}
