@@ -37,6 +37,7 @@ case "$1 $2" in
 build*) while [ "$1" != -o ]; do shift; done; exec cp "$PROGRAM" "$2" ;;
 "run ./cmd/herbarium") shift 2; echo "$@" ;;
 "run ./tools/reference") echo "version $6" > "$4/herbarium.1" ;;
+"run ./tools/licenses") echo "licenses" > "$4" ;;
 *) exec go "$@" ;;
 esac
 `,
@@ -129,11 +130,27 @@ func TestRelease(t *testing.T) {
 			t.Errorf("%s is %q", name, packed[name])
 		}
 	}
-	const documents = 3 + 1 + 4 // and the man page, and completions
-	if len(headers) != 1+documents {
-		t.Errorf("the archive has %d files", len(headers))
-	}
+	checkDocuments(t, packed, "", "completions/herbarium.bash", "completions/herbarium.zsh")
 	checkImage(t, files["_oci.tar"], "linux/riscv64", "linux/s390x")
+}
+
+// checkDocuments checks that files in a folder contain what accompanies the program.
+func checkDocuments(t *testing.T, files map[string][]byte, folder string, more ...string) {
+	t.Helper()
+	wants := append(more, "LICENSE", "THIRD_PARTY_LICENSES.txt", "README.md", "CHANGELOG.md", "SECURITY.md", "man/herbarium.1", "compose.yaml",
+		"docs/operations.md", "docs/pictures/typing.gif", "deploy/systemd/herbarium.service", "deploy/kubernetes/deployment.yaml")
+	for _, want := range wants {
+		found := false
+		for name, content := range files {
+			found = found || strings.HasSuffix("/"+name, folder+"/"+want) && len(content) > 0
+			if strings.HasSuffix(name, ".go") {
+				t.Errorf("%s is in the release", name)
+			}
+		}
+		if !found {
+			t.Errorf("%s is not in the release", want)
+		}
+	}
 }
 
 // TestRelease_modules checks that the bill of materials lists every module of go.mod that the program needs.
@@ -241,6 +258,7 @@ func checkImage(t *testing.T, archive []byte, want ...string) {
 		if headers[program].Mode != 0o755 || len(content[program]) == 0 || string(content["etc/ssl/certs/ca-certificates.crt"]) != "certificates" {
 			t.Errorf("the layer has %v", headers)
 		}
+		checkDocuments(t, content, "usr/share/doc/herbarium")
 		for name, h := range headers {
 			owner := 0
 			if name == "tmp/" || name == "var/lib/herbarium/" {

@@ -1,16 +1,22 @@
 package internal_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/text/collate"
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/plants"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 )
 
 // holds checks that a document contains the values of the code.
@@ -66,6 +72,48 @@ func TestDocs_words(t *testing.T) {
 	holds(t, "api.md", wants...)
 }
 
+// TestDocs_text compares the rules of text in the documentation with the code.
+func TestDocs_text(t *testing.T) {
+	t.Parallel()
+	holds(t, "api.md", "root collation of CLDR "+collate.CLDRVersion+" ", fmt.Sprintf("BM25 with k1 = %v and b = %v:", text.BM25K1, text.BM25B))
+	content, err := os.ReadFile("../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(content), "| written | compared as |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	folded := 0
+	for row := range strings.SplitSeq(table, "\n") {
+		cells := strings.Split(row, "|")
+		written, compared := strings.Fields(cells[1]), strings.Fields(cells[2])
+		if len(written) != len(compared) {
+			t.Fatalf("row %q has %d and %d words", row, len(written), len(compared))
+		}
+		for i := range written {
+			folded++
+			if got := text.Fold(strings.Trim(written[i], "`")); got != strings.Trim(compared[i], "`") {
+				t.Errorf("docs/api.md says that %s is compared as %s; it is %q", written[i], compared[i], got)
+			}
+		}
+	}
+	if folded < 20 {
+		t.Errorf("docs/api.md has %d folded words", folded)
+	}
+	if text.Fold("が") == text.Fold("か") {
+		t.Error("docs/api.md says that が is not か")
+	}
+}
+
+// TestDocs_operators compares the operators and what the OpenAPI document says about them.
+func TestDocs_operators(t *testing.T) {
+	t.Parallel()
+	for _, op := range query.Ops() {
+		if about := op.Describe("price"); !strings.Contains(about, " price ") || strings.Contains(about, "%") {
+			t.Errorf("%s is described as %q", op, about)
+		}
+	}
+}
+
 func TestDocs_settings(t *testing.T) {
 	t.Parallel()
 	defaults := app.DefaultConfig()
@@ -75,7 +123,82 @@ func TestDocs_settings(t *testing.T) {
 		if value != "" {
 			value = "`" + value + "` "
 		}
-		wants = append(wants, fmt.Sprintf("| `%s` | `--%s` | `%s` | %s|", s.Key, s.Flag(), s.Env(), value))
+		flag := "arguments"
+		if s.Flag() != "" {
+			flag = "`--" + s.Flag() + "`"
+		}
+		wants = append(wants, fmt.Sprintf("| `%s` | %s | `%s` | %s|", s.Key, flag, s.Env(), value))
 	}
 	holds(t, "operations.md", wants...)
+}
+
+// TestDocs_operations checks that the guide has its parts in the order in which an operator needs them, and that its table of contents
+// lists every section.
+func TestDocs_operations(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	anchor := func(title string) string {
+		return "[" + title + "](#" + strings.ReplaceAll(strings.ToLower(title), " ", "-") + ")"
+	}
+	contents, _, _ := strings.Cut(string(content), "\n## ")
+	var parts []string
+	for _, m := range regexp.MustCompile(`(?m)^(##|###) (.*)$`).FindAllStringSubmatch(string(content), -1) {
+		if m[1] == "##" {
+			parts = append(parts, m[2])
+		}
+		if !strings.Contains(contents, anchor(m[2])) {
+			t.Errorf("the table of contents does not list %s", anchor(m[2]))
+		}
+	}
+	const want = "Install, Run as a service, Serve HTTPS, Publish, Monitor, Back up, Upgrade, Grow, Look up"
+	if got := strings.Join(parts, ", "); got != want {
+		t.Errorf("the parts are\n%s\nand should be\n%s", got, want)
+	}
+}
+
+// TestDocs_brackets checks that curl is told not to interpret the brackets of operators.
+func TestDocs_brackets(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../README.md") {
+		content, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(content)) {
+			if regexp.MustCompile(`^ *curl .*https?://\S*\[`).MatchString(line) && !regexp.MustCompile(`curl (-\w+ )*-\w*g`).MatchString(line) {
+				t.Errorf("%s: curl without -g would reject the brackets in %s", page, line)
+			}
+		}
+	}
+}
+
+// TestWorkflow checks that the workflow for contributors runs the test suite with the Go version of the module.
+func TestWorkflow(t *testing.T) {
+	t.Parallel()
+	var workflow struct {
+		Jobs map[string]struct {
+			Container string
+			Steps     []struct{ Run string }
+		}
+	}
+	content, err := os.ReadFile("../.github/workflows/test.yml")
+	if err == nil {
+		err = yaml.Unmarshal(content, &workflow)
+	}
+	module, modErr := os.ReadFile("../go.mod")
+	if err := errors.Join(err, modErr); err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)[1]
+	job := workflow.Jobs["test"]
+	if !strings.HasPrefix(job.Container, "golang:"+string(version)+"-") || len(job.Steps) == 0 || job.Steps[len(job.Steps)-1].Run != "make test" {
+		t.Errorf("the job is %+v; want Go %s and make test", job, version)
+	}
 }

@@ -41,11 +41,11 @@ func TestDocs_faults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, ok := strings.Cut(string(content), "\n## Faults\n")
+	_, section, ok := strings.Cut(string(content), "\n### Faults\n")
 	if !ok {
 		t.Fatal("docs/operations.md has no section Faults")
 	}
-	section, _, _ = strings.Cut(section, "\n## ")
+	section, _, _ = strings.Cut(section, "\n### ")
 	var rows []string
 	for _, row := range regexp.MustCompile(`(?m)^\| (.+?) \|`).FindAllStringSubmatch(section, -1)[1:] { // without the head
 		rows = append(rows, row[1])

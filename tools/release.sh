@@ -63,18 +63,21 @@ image_config() {
 			"org.opencontainers.image.revision": $commit, "org.opencontainers.image.licenses": "Apache-2.0"}'
 }
 
-# add_image PROGRAM ARCHITECTURE adds the image of a platform: the program, CA certificates, and folders that its user owns.
+# add_image PROGRAM ARCHITECTURE adds the image of a platform: the program, CA certificates, documents, and folders that its user owns.
 add_image() {
 	local root=$work/root-$2 layer=$work/layer-$2.tar config user diff layers manifest
 	config=$(image_config)
 	user=$(jq -r '.User | split(":")[0]' <<< "$config")
-	mkdir -p "$root"/{etc/ssl/certs,tmp,usr/local/bin,var/lib/herbarium}
+	mkdir -p "$root"/{etc/ssl/certs,tmp,usr/local/bin,usr/share/doc/herbarium,var/lib/herbarium}
 	chmod 700 "$root/var/lib/herbarium"
+	cp -R "$work/documents/." "$root/usr/share/doc/herbarium"
+	rm -r "$root/usr/share/doc/herbarium/completions"
 	install -m 644 "$certificates" "$root/etc/ssl/certs/ca-certificates.crt"
 	install -m 755 "$1" "$root$(jq -r '.Entrypoint[0]' <<< "$config")"
 	(
 		cd "$root"
-		pack "$layer" 0 $(find etc usr var ! -path var/lib/herbarium | sort)
+		find etc usr var ! -path var/lib/herbarium | sort > "$work/listed"
+		pack "$layer" 0 --files-from="$work/listed"
 		pack "$layer" "$user" tmp/ var/lib/herbarium/
 	)
 	diff=sha256:$(sha256sum < "$layer" | cut -d ' ' -f 1)
@@ -94,10 +97,9 @@ add_image() {
 # image_index prints an index of the descriptors on standard input.
 image_index() { jq -cs --arg oci "$oci" '{schemaVersion: 2, mediaType: "\($oci).index.v1+json", manifests: .}'; }
 
-# License, documents, manual pages and shell completions accompany each binary.
-mkdir -p "$work"/documents/{man,completions} "$work/image/blobs/sha256"
-cp LICENSE README.md CHANGELOG.md "$work/documents"
-$go run ./tools/reference -man "$work/documents/man" -version "$tag"
+# Documents, licenses and shell completions accompany each binary.
+mkdir -p "$work/documents/completions" "$work/image/blobs/sha256"
+GO=$go tools/documents.sh "$work/documents" "$tag"
 for shell in bash zsh fish powershell; do
 	$go run ./cmd/herbarium completion "$shell" > "$work/documents/completions/herbarium.$shell"
 done
@@ -108,7 +110,7 @@ for platform in $platforms; do
 	name=herbarium_${version}_${system}_$arch program=herbarium
 	[[ $system == windows ]] && program=herbarium.exe
 	cp -R "$work/documents" "$work/$name"
-	GOOS=$system GOARCH=$arch $go build -trimpath -buildvcs=false -ldflags="-s -w -X herbarium/internal/cli.release=$tag" \
+	GOOS=$system GOARCH=$arch $go build -trimpath -buildvcs=false -ldflags="-s -w -X herbarium/internal/cli.release=$tag -X herbarium/internal/cli.releaseCommit=$commit" \
 		-o "$work/$name/$program" ./cmd/herbarium
 	if [[ $platform == "$($go env GOHOSTOS)/$($go env GOHOSTARCH)" ]]; then # the linker ignores unknown variables
 		"$work/$name/$program" version | grep -qF "herbarium $tag "
@@ -118,7 +120,7 @@ for platform in $platforms; do
 	if [[ $system == windows ]]; then
 		(cd "$work" && find "$name" -type f | sort | zip -qX9 "$out/$name.zip" -@)
 	else
-		(cd "$work" && pack "$name.tar" 0 $(find "$name" -type f | sort) && gzip -9nc "$name.tar" > "$out/$name.tar.gz")
+		(cd "$work" && find "$name" -type f | sort > listed && pack "$name.tar" 0 --files-from=listed && gzip -9nc "$name.tar" > "$out/$name.tar.gz")
 	fi
 	[[ $system == linux ]] && add_image "$work/$name/$program" "$arch"
 done

@@ -143,10 +143,10 @@ func start(t *testing.T, s settings) *cluster {
 	check(t, err)
 	c.env = append(append(os.Environ(), s3test.Environ()...),
 		"HERBARIUM_DATABASE="+c.address, "HERBARIUM_BLOBS="+c.s3.URL(t, bucket))
-	c.key = strings.TrimSpace(c.run(t, "keys", "create", "--name", "bench", "--scope", "plants:write"))
-	for range maxNodes {
+	for range maxNodes { // the first one creates the tables
 		c.nodes = append(c.nodes, c.startNode(t))
 	}
+	c.key = strings.TrimSpace(c.run(t, "keys", "create", "--name", "bench", "--scope", "plants:write"))
 	u, err := url.Parse(c.address)
 	check(t, err)
 	u.Path = "/postgres"

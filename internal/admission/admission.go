@@ -79,6 +79,7 @@ const (
 // Options of a Controller.
 type Options struct {
 	Limits   Limits
+	Budget   *Budget            // of the bytes that requests buffer; nil means unlimited
 	Rejected func(Lane, Reason) // called for every rejection; nil disables reporting
 }
 
@@ -86,6 +87,7 @@ type Options struct {
 type Controller struct {
 	lanes    [lanes]lane
 	arrivals atomic.Int64 // of cheap requests and writes, see Pace
+	budget   *Budget
 	rejected func(Lane, Reason)
 }
 
@@ -100,7 +102,7 @@ const waitersPerSlot = 16
 
 // New returns a controller without requests.
 func New(opts Options) (*Controller, error) {
-	c := &Controller{rejected: opts.Rejected}
+	c := &Controller{budget: opts.Budget, rejected: opts.Rejected}
 	for i, limit := range opts.Limits {
 		if limit.Slots < 1 {
 			return nil, fmt.Errorf("admission: lane %s has %d slots; it needs at least 1", Lane(i), limit.Slots)

@@ -43,6 +43,8 @@ type Config struct {
 	MaxWrites      int
 	RequestTimeout time.Duration
 	Memory         int64
+	Paths          []string
+	Watch          bool
 	Keep           int
 	Drain          time.Duration
 	Shutdown       time.Duration
@@ -104,7 +106,7 @@ func LoadConfig(file string, env func(string) (string, bool), flags map[string]s
 		if v, ok := env(s.Env()); ok && v != "" {
 			apply(s, v, s.Env())
 		}
-		if v, ok := flags[s.Flag()]; ok {
+		if v, ok := flags[s.Flag()]; ok && s.Flag() != "" {
 			apply(s, v, "--"+s.Flag())
 		}
 	}
@@ -127,6 +129,43 @@ func LoadConfig(file string, env func(string) (string, bool), flags map[string]s
 	return c, errors.Join(errs...)
 }
 
+// CheckEnv rejects variables that begin like those of settings and are none. environ has the form of os.Environ.
+func CheckEnv(environ []string) error {
+	const prefix = "HERBARIUM_"
+	c := DefaultConfig()
+	known := []string{ConfigEnv[len(prefix):], TokenEnv[len(prefix):]} // without the prefix, which would make all names similar
+	for _, s := range c.Settings() {
+		known = append(known, s.Env()[len(prefix):])
+	}
+	slices.Sort(known)
+	var errs []error
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		name, ok := strings.CutPrefix(name, prefix)
+		if !ok || slices.Contains(known, name) || isForeign(name, value) {
+			continue
+		}
+		hint := "; valid variables: " + prefix + strings.Join(known, ", "+prefix)
+		if closest, ok := text.Closest(name, known); ok {
+			hint = "; did you mean " + prefix + closest + "?"
+		}
+		errs = append(errs, herb.Invalidf("unknown environment variable %s%s%s", prefix, name, hint))
+	}
+	return errors.Join(errs...)
+}
+
+// isForeign reports whether a variable, without its prefix, is one of other programs: of tests, of the shell completion, of
+// scripts that call the API as the documentation shows, or of Kubernetes, which adds some for a service called herbarium.
+func isForeign(name, value string) bool {
+	switch name {
+	case "URL", "KEY", "ACTIVE_HELP", "COMPLETION_DESCRIPTIONS":
+		return true
+	case "PORT":
+		return strings.Contains(value, "://")
+	}
+	return slices.ContainsFunc([]string{"TEST_", "BENCH_", "SERVICE_", "PORT_"}, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
 // readConfigFile returns the path of the file that was read, if any, and its values by dotted key.
 func readConfigFile(given string) (name string, values map[string]string, err error) {
 	name = cmp.Or(given, DefaultConfigFile)
@@ -146,23 +185,21 @@ func readConfigFile(given string) (name string, values map[string]string, err er
 	return name, values, nil
 }
 
-// flatten converts nested maps to dotted keys. A key without a value has an empty one, and the items of a list are separated by
-// commas, as in the environment.
+// flatten converts nested maps to dotted keys. A key without a value has an empty one; the elements of a list are separated by
+// lines, which splitList recognizes.
 func flatten(tree map[string]any, prefix string, into map[string]string) {
 	for k, v := range tree {
 		switch v := v.(type) {
 		case map[string]any:
 			flatten(v, prefix+k+".", into)
-		case nil:
-			into[prefix+k] = ""
-		case bool: // in earlier versions of YAML, on and off are booleans
-			into[prefix+k] = map[bool]string{true: on, false: off}[v]
 		case []any:
 			items := make([]string, len(v))
-			for i, item := range v {
-				items[i] = fmt.Sprint(item)
+			for i := range v {
+				items[i] = fmt.Sprint(v[i])
 			}
-			into[prefix+k] = strings.Join(items, ",")
+			into[prefix+k] = strings.Join(items, "\n")
+		case nil:
+			into[prefix+k] = ""
 		default:
 			into[prefix+k] = fmt.Sprint(v)
 		}

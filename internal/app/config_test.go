@@ -80,3 +80,31 @@ func TestSecret_isRedacted(t *testing.T) {
 		t.Errorf("a secret is written as\n%s", b.String())
 	}
 }
+
+func TestCheckEnv(t *testing.T) {
+	t.Parallel()
+	for variable, want := range map[string]string{
+		"HERBARIUM_ADDR=:80":                   "",
+		"HERBARIUM_CONFIG=x.yaml":              "",
+		"HERBARIUM_TOKEN=":                     "",
+		"HERBARIUM_TEST_REQUIRE=all":           "",
+		"HERBARIUM_KEY=herb_x":                 "",
+		"HERBARIUM_PORT=tcp://10.0.0.1:8080":   "", // of Kubernetes, with the next two
+		"HERBARIUM_PORT_8080_TCP_PORT=8080":    "",
+		"HERBARIUM_SERVICE_HOST=10.0.0.1":      "",
+		"HERBARIUMX=1":                         "",
+		"PATH=/bin":                            "",
+		"HERBARIUM_ADRR=:80":                   "unknown environment variable HERBARIUM_ADRR; did you mean HERBARIUM_ADDR?",
+		"HERBARIUM_PORT=80":                    "unknown environment variable HERBARIUM_PORT",
+		"HERBARIUM_LOG.LEVEL=debug":            "unknown environment variable HERBARIUM_LOG.LEVEL",
+		"HERBARIUM_LISTEN=secret-in-the-value": "HERBARIUM_LISTEN; valid variables: HERBARIUM_ADDR",
+	} {
+		err := app.CheckEnv([]string{"HERBARIUM_DATA=x", variable})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v; want %q", variable, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: the error has the value: %v", variable, err)
+		}
+	}
+}

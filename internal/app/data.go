@@ -66,10 +66,19 @@ func (c Config) HasData() (bool, error) {
 // NoDataRemedy says what to do if the data folder is another folder.
 const NoDataRemedy = "set --data to the folder of the server; 'herbarium serve' and 'herbarium publish' create one"
 
+// OpenOptions configures OpenData. Log is required.
+type OpenOptions struct {
+	Log *slog.Logger
+	// KeepSchema fails, instead of creating or upgrading the database, if its schema is not one that this program can use.
+	KeepSchema bool
+	// Upgraded is called after the schema of an existing database was upgraded. nil disables it.
+	Upgraded func(from, to int)
+}
+
 // OpenData opens the data folder, and creates it if it does not exist, and what it shares with other machines. Only its
 // owner can access the folder.
-func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
-	d, err := openData(ctx, c, log, -1)
+func OpenData(ctx context.Context, c Config, o OpenOptions) (*Data, error) {
+	d, err := openData(ctx, c, o, -1)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +89,8 @@ func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
 }
 
 // openData is OpenData for callers that tolerate a database that is down. wait is library.Options.Wait.
-func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duration) (_ *Data, err error) {
+func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) (_ *Data, err error) {
+	log := o.Log
 	versions := filepath.Join(c.Data, store.VersionsDir)
 	if err := os.MkdirAll(versions, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the data folder: %w", err)
@@ -92,13 +102,14 @@ func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duratio
 		}
 	}()
 	opts := library.Options{Dir: versions, Keep: c.Keep, Log: log, CacheSize: c.CacheSize, Retention: c.Retention, Wait: wait}
+	opts.OpenSize, opts.SummarySize = c.librarySizes()
 	if c.Blobs != "" {
 		if d.blobs, err = blobs.Open(string(c.Blobs), blobs.Options{}); err != nil {
 			return nil, err
 		}
 		opts.Blobs, d.closers = d.blobs, append(d.closers, d.blobs)
 	}
-	if d.Store, err = OpenStore(ctx, c); err != nil {
+	if d.Store, err = OpenStore(ctx, c, o); err != nil {
 		return nil, err
 	}
 	d.shared, _ = d.Store.(*postgres.Store)
@@ -124,12 +135,13 @@ func (d *Data) migrate(ctx context.Context) error {
 	return d.shared.Migrate(ctx)
 }
 
-// OpenStore opens the database of an installation.
-func OpenStore(ctx context.Context, c Config) (s Store, err error) {
+// OpenStore opens the database of an installation. It needs no Log.
+func OpenStore(ctx context.Context, c Config, o OpenOptions) (s Store, err error) {
 	if c.Database != "" {
-		s, err = postgres.Open(ctx, string(c.Database), postgres.Options{})
+		s, err = postgres.Open(ctx, string(c.Database), postgres.Options{KeepSchema: o.KeepSchema, Upgraded: o.Upgraded})
 	} else {
-		s, err = sqlite.Open(ctx, filepath.Join(c.Data, store.DatabaseFile), sqlite.Options{})
+		path := filepath.Join(c.Data, store.DatabaseFile)
+		s, err = sqlite.Open(ctx, path, sqlite.Options{KeepSchema: o.KeepSchema, Upgraded: o.Upgraded})
 	}
 	if err != nil {
 		return nil, err // a nil *postgres.Store would be a non-nil Store

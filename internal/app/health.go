@@ -29,6 +29,7 @@ type part struct {
 	ping     func(context.Context) error
 	interval time.Duration
 	timeout  time.Duration // of one check
+	logged   bool          // its failures are logged elsewhere
 	fault    atomic.Pointer[string]
 }
 
@@ -40,10 +41,26 @@ func (d *Data) monitor(log *slog.Logger, report func(name string, up bool)) *mon
 		log:     log,
 		report:  report,
 	}
+	m.parts = append(m.parts, &part{name: "sources", ping: d.checkSources, interval: 10 * time.Second, timeout: 5 * time.Second, logged: true})
 	if d.blobs != nil { // requests to it cost money
 		m.parts = append(m.parts, &part{name: "object store", ping: d.blobs.Ping, interval: 5 * time.Second, timeout: 5 * time.Second})
 	}
 	return m
+}
+
+// checkSources fails if sources could not be published. The error is public, so it names none.
+func (d *Data) checkSources(ctx context.Context) error {
+	found, err := d.Publisher.SourceErrors(ctx)
+	failed := 0
+	for _, e := range found {
+		if !e.Skipped {
+			failed++
+		}
+	}
+	if err != nil || failed == 0 {
+		return err
+	}
+	return herb.Errorf(herb.CodeRefused, "%s could not be published; 'herbarium datasets list' says why", herb.Plural(failed, "source", "sources"))
 }
 
 // Run checks all dependencies until ctx is done.
@@ -82,6 +99,7 @@ func (m *monitor) check(ctx context.Context, p *part) {
 	}
 	before := p.fault.Swap(now)
 	switch {
+	case p.logged:
 	case now != nil && before == nil:
 		m.log.Error("dependency down; serving degraded", "part", p.name, "err", err)
 	case now == nil && before != nil:

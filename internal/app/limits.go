@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"herbarium/internal/admission"
+	"herbarium/internal/library"
 )
 
 // PublishMemory is the memory limit of a command that publishes, regardless of the size of the files.
@@ -75,14 +76,19 @@ func cgroupLimits(root fs.FS) []string {
 	return files
 }
 
+// memoryPerConnection is how much memory there must be for each connection. It takes 22 KiB when it is idle, and up to 64 KiB while
+// its client sends headers.
+const memoryPerConnection = 128 << 10
+
 // maxConnections returns the limit of open connections: the descriptor limit minus a reserve for databases, published files
-// and publishing. 0 if no limit is known.
-func maxConnections(descriptors int) int {
+// and publishing, and no more than there is memory for. No descriptors means that their limit is not known.
+func maxConnections(descriptors int, memory int64) int {
+	most := int(memory / memoryPerConnection)
 	if descriptors == 0 {
-		return 0
+		return most
 	}
 	reserve := max(256, descriptors/8)
-	return max(descriptors-reserve, descriptors/2)
+	return min(most, max(descriptors-reserve, descriptors/2))
 }
 
 // limits returns the sizes of the lanes. Unconfigured ones depend on processors and memory.
@@ -95,4 +101,12 @@ func (c Config) limits() admission.Limits {
 		l[lane].Slots = cmp.Or(slots, l[lane].Slots)
 	}
 	return l
+}
+
+// librarySizes returns how much memory a library uses for open versions and for descriptions: a small share of the memory, so that a
+// search in all datasets does not open those again that the last one opened.
+func (c Config) librarySizes() (open, summaries int) {
+	const shareOpen, shareSummaries = 32, 16
+	memory := c.memory()
+	return int(max(library.DefaultOpenSize, memory/shareOpen)), int(min(max(library.DefaultSummarySize, memory/shareSummaries), 128<<20))
 }

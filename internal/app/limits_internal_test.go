@@ -48,9 +48,15 @@ func TestMachineMemory(t *testing.T) {
 
 func TestMaxConnections(t *testing.T) {
 	t.Parallel()
-	for descriptors, want := range map[int]int{0: 0, 256: 128, 1024: 768, 1 << 20: 917504} {
-		if got := maxConnections(descriptors); got != want {
-			t.Errorf("%d descriptors leave %d connections, want %d", descriptors, got, want)
+	for _, tt := range []struct {
+		descriptors int
+		memory      int64
+		want        int
+	}{
+		{0, 1 << 30, 8192}, {256, 1 << 30, 128}, {1024, 256 << 20, 768}, {1 << 20, 256 << 20, 2048}, {1 << 20, 1 << 40, 917504},
+	} {
+		if got := maxConnections(tt.descriptors, tt.memory); got != tt.want {
+			t.Errorf("%d descriptors and %d bytes allow %d connections, want %d", tt.descriptors, tt.memory, got, tt.want)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestServe_releasesVersions(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	c := DefaultConfig()
 	c.Data = t.TempDir()
-	d, err := openData(t.Context(), c, log, 0)
+	d, err := openData(t.Context(), c, OpenOptions{Log: log}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/library"
 	"herbarium/internal/plants"
+	"herbarium/internal/store"
 	"herbarium/internal/telemetry"
 	"herbarium/internal/web"
 )
@@ -49,7 +50,9 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	data, err := openData(ctx, c, opts.Log, 0)
+	data, err := openData(ctx, c, OpenOptions{Log: opts.Log, Upgraded: func(from, to int) {
+		opts.Log.Info("database schema upgraded", "from", from, "to", to)
+	}}, 0)
 	if err != nil {
 		return err
 	}
@@ -103,10 +106,15 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 
 // serve serves requests on a listener until ctx is done. Background tasks are stopped after the last request.
 func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, gc *collector, follow func(context.Context) error) error {
-	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
 	observed := telemetry.NewMetrics(opts.Version, d.Library.Live)
+	observed.Sources(d.Publisher.SourceErrors)
+	observed.Disk(c.diskUsage, store.SegmentFile)
+	verifier := countedKeys{access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log}), observed.KeyRejected}
+	budget := admission.NewBudget(admission.DefaultBudget(c.memory()), func() { observed.Rejected("buffers", string(admission.ReasonFull)) })
+	observed.Buffered(budget.Limit(), budget.Used)
 	lanes, err := admission.New(admission.Options{
 		Limits:   c.limits(),
+		Budget:   budget,
 		Rejected: func(l admission.Lane, r admission.Reason) { observed.Rejected(l.String(), string(r)) },
 	})
 	if err != nil {
@@ -117,7 +125,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		slots[l.String()] = lanes.Slots(l)
 		observed.Lane(l.String(), lanes.Slots(l), func() int { return lanes.InFlight(l) })
 	}
-	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors()))
+	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors(), c.memory()))
 	health := d.monitor(opts.Log, observed.Part)
 	health.conceal = c.hasPrivateCatalog()
 	pages, err := web.New(web.Options{
@@ -181,7 +189,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	defer stopParts()
 
 	server := httpapi.NewServer(api, opts.Log)
-	limited := httpapi.Listener(listener, maxConnections(MaxDescriptors()), opts.Log)
+	limited := httpapi.Listener(listener, maxConnections(MaxDescriptors(), c.memory()))
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(limited) }()
 	if opts.Ready != nil {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,15 +37,27 @@ type Setting struct {
 
 // value reads and writes one setting.
 type value struct {
-	get func() string
-	set func(string) error
+	get      func() string
+	set      func(string) error
+	isSwitch bool // it is true or false
 }
 
 // Value returns the value of the setting.
 func (s Setting) Value() string { return s.get() }
 
-// Flag returns the name of the flag of the setting.
-func (s Setting) Flag() string { return strings.NewReplacer(".", "-", "_", "-").Replace(s.Key) }
+// pathsKey is the key of the setting that has arguments instead of a flag.
+const pathsKey = "paths"
+
+// Flag returns the name of the flag of the setting; empty if arguments of a command set it.
+func (s Setting) Flag() string {
+	if s.Key == pathsKey {
+		return ""
+	}
+	return strings.NewReplacer(".", "-", "_", "-").Replace(s.Key)
+}
+
+// IsSwitch reports whether the flag of the setting needs no value.
+func (s Setting) IsSwitch() bool { return s.isSwitch }
 
 // Env returns the name of the environment variable of the setting.
 func (s Setting) Env() string {
@@ -85,6 +98,9 @@ func (c *Config) Settings() []Setting {
 		{"request_timeout", "`time` limit of a request; an export must have started by then", httpapi.DefaultRequestTimeout.String(),
 			durationValue(&c.RequestTimeout, 1)},
 		{"memory", "soft memory limit as a `size`, such as 2GiB; 0: half of the memory of the machine", "0", sizeValue(&c.Memory, minMemory)},
+		{pathsKey, "files and folders that 'herbarium serve' publishes if it has no arguments, separated like those of PATH, or a list", "",
+			pathsValue(&c.Paths)},
+		{"watch", "publish files again when they change", "false", boolValue(&c.Watch)},
 		{"keep", "`number` of versions to keep of each dataset, including the live one", strconv.Itoa(library.DefaultKeep),
 			intValue(&c.Keep, 1)},
 		{"drain", "`time` that a stopping server reports not ready before it stops accepting requests", "0s", durationValue(&c.Drain, 0)},
@@ -198,7 +214,7 @@ func prefixesValue(at *[]netip.Prefix) value {
 		return strings.Join(names, ",")
 	}
 	return setting(at, format, func(s string) (list []netip.Prefix, err error) {
-		for item := range strings.SplitSeq(s, ",") {
+		for _, item := range splitList(s, ',') {
 			if item = strings.TrimSpace(item); item == "" {
 				continue
 			}
@@ -212,6 +228,44 @@ func prefixesValue(at *[]netip.Prefix) value {
 			list = append(list, prefix.Masked())
 		}
 		return list, nil
+	})
+}
+
+// splitList returns the elements of a list, as a configuration file has it, or with a separator between them, as in the environment.
+func splitList(s string, separator rune) []string {
+	if strings.Contains(s, "\n") {
+		separator = '\n'
+	}
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, string(separator))
+}
+
+// boolValue is a setting that is true or false.
+func boolValue(at *bool) value {
+	v := setting(at, strconv.FormatBool, func(s string) (bool, error) {
+		b, err := strconv.ParseBool(s)
+		if err != nil {
+			return b, errors.New("write true or false")
+		}
+		return b, nil
+	})
+	v.isSwitch = true
+	return v
+}
+
+// pathsValue is a setting that is a list of paths, in the syntax of the variable PATH.
+func pathsValue(at *[]string) value {
+	const separator = string(filepath.ListSeparator)
+	return setting(at, func(paths []string) string { return strings.Join(paths, separator) }, func(s string) (paths []string, err error) {
+		for _, p := range splitList(s, filepath.ListSeparator) {
+			if p == "" {
+				return nil, fmt.Errorf("a path is empty; separate paths by one %q", separator)
+			}
+			paths = append(paths, p)
+		}
+		return paths, nil
 	})
 }
 

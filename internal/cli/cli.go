@@ -36,6 +36,8 @@ type Terminal struct {
 	Out io.Writer // results, for scripts
 	Err io.Writer // errors, notes and progress
 	Env func(string) (string, bool)
+	// Environ returns all variables, as os.Environ does. nil disables the check for unknown ones.
+	Environ func() []string
 }
 
 // Run executes a command line and returns its exit code.
@@ -163,7 +165,12 @@ func addSettings(flags *pflag.FlagSet, group string, keys ...string) {
 	defaults := app.DefaultConfig()
 	for _, s := range defaults.Settings() {
 		if slices.Contains(keys, s.Key) {
-			flags.String(s.Flag(), s.Value(), s.Usage+" (environment: "+s.Env()+")")
+			usage := s.Usage + " (environment: " + s.Env() + ")"
+			if s.IsSwitch() {
+				flags.Bool(s.Flag(), s.Value() == "true", usage)
+			} else {
+				flags.String(s.Flag(), s.Value(), usage)
+			}
 			setGroup(flags, group, s.Flag())
 		}
 	}
@@ -173,6 +180,9 @@ func (r *runner) config(cmd *cobra.Command) (app.Config, error) {
 	given := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = f.Value.String() })
 	c, err := app.LoadConfig(r.configFile, r.Env, given)
+	if r.Environ != nil {
+		err = errors.Join(err, app.CheckEnv(r.Environ()))
+	}
 	return c, usage(err)
 }
 
@@ -195,18 +205,18 @@ func (r *runner) log(c app.Config) *slog.Logger {
 	return telemetry.NewLog(r.Err, level, c.LogFormat)
 }
 
-// withData opens existing data and calls f with it.
+// withData opens existing data, without changing its schema, and calls f with it.
 func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) error {
-	return r.openData(cmd, false, f)
+	return r.openData(cmd, false, true, f)
 }
 
-// createData opens the data, which it creates if necessary, and calls f with it.
+// createData opens the data, which it creates or upgrades if necessary, and calls f with it.
 func (r *runner) createData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) error {
-	return r.openData(cmd, true, f)
+	return r.openData(cmd, true, false, f)
 }
 
-// checkData opens the data and calls f with it, for a command that must not create anything. If there is no data folder, a temporary
-// one replaces it.
+// checkData opens the data and calls f with it, for a command that must not create or upgrade anything. If there is no data folder, a
+// temporary one replaces it.
 func (r *runner) checkData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) (err error) {
 	c, err := r.placedConfig(cmd)
 	if err != nil {
@@ -217,17 +227,18 @@ func (r *runner) checkData(cmd *cobra.Command, f func(ctx context.Context, d *ap
 		return err
 	}
 	if exists {
-		return r.openData(cmd, false, f)
+		return r.openData(cmd, false, true, f)
 	}
 	if c.Data, err = os.MkdirTemp("", "herbarium-check-*"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(c.Data)) }()
-	return r.useData(cmd, c, f)
+	return r.useData(cmd, c, c.Database != "", f)
 }
 
-// openData opens the data and calls f with it. With create, it creates the data folder if necessary.
-func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Context, d *app.Data) error) (err error) {
+// openData opens the data and calls f with it. With create, it creates the data folder if necessary; with keepSchema, it does
+// not upgrade the schema of an existing database.
+func (r *runner) openData(cmd *cobra.Command, create, keepSchema bool, f func(ctx context.Context, d *app.Data) error) (err error) {
 	c, err := r.placedConfig(cmd)
 	if err != nil {
 		return err
@@ -240,7 +251,7 @@ func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Co
 	if !exists && !create && c.Database == "" {
 		return missingData(c)
 	}
-	return r.useData(cmd, c, func(ctx context.Context, d *app.Data) error {
+	return r.useData(cmd, c, keepSchema && (exists || c.Database != ""), func(ctx context.Context, d *app.Data) error {
 		if !exists && create {
 			fmt.Fprintf(r.Err, "Created data folder %s\n", absolute(c.Data))
 		}
@@ -249,13 +260,18 @@ func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Co
 }
 
 // useData opens the data of a configuration and calls f with it.
-func (r *runner) useData(cmd *cobra.Command, c app.Config, f func(ctx context.Context, d *app.Data) error) (err error) {
-	d, err := app.OpenData(cmd.Context(), c, r.log(c))
+func (r *runner) useData(cmd *cobra.Command, c app.Config, keepSchema bool, f func(ctx context.Context, d *app.Data) error) (err error) {
+	d, err := app.OpenData(cmd.Context(), c, app.OpenOptions{Log: r.log(c), KeepSchema: keepSchema, Upgraded: r.printUpgrade})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	return f(herb.WithActor(cmd.Context(), commandLineActor()), d)
+}
+
+// printUpgrade reports that a command has upgraded the schema of a database.
+func (r *runner) printUpgrade(from, to int) {
+	fmt.Fprintf(r.Err, "Upgraded the database from schema version %d to %d\n", from, to)
 }
 
 // missingData returns the error for a data folder that does not exist or is a different folder.

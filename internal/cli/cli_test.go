@@ -38,11 +38,18 @@ func (e environment) lookup(name string) (string, bool) {
 	return v, ok
 }
 
+func (e environment) environ() (variables []string) {
+	for name, value := range e {
+		variables = append(variables, name+"="+value)
+	}
+	return variables
+}
+
 // run executes a command to its end.
 func (e environment) run(t *testing.T, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	var o, eo bytes.Buffer
-	code = cli.Run(t.Context(), args, cli.Terminal{Out: &o, Err: &eo, Env: e.lookup})
+	code = cli.Run(t.Context(), args, cli.Terminal{Out: &o, Err: &eo, Env: e.lookup, Environ: e.environ})
 	return code, o.String(), eo.String()
 }
 

@@ -27,8 +27,9 @@ func newDatasets(r *runner) *cobra.Command {
 	list := datasetsLister(r, &cobra.Command{
 		Use:   "list",
 		Short: "List the datasets",
-		Long: `List the datasets with their live versions. Sources that could not be published are reported on standard error, with the
-reason.`,
+		Long: `List the datasets with their live versions. Sources that are not published, because they failed or because the descriptor
+of their folder does not list them, are reported on standard error, with the reason. With --json, a dataset whose source is
+not published has the members source and error or skipped; a source without a dataset has a line of its own, after them.`,
 		Example: `  herbarium datasets list
   herbarium datasets list --json | jq -r .name`,
 		Args: noArgs,
@@ -52,14 +53,47 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data) error {
 	if err != nil {
 		return err
 	}
-	const header = "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tVERSION"
-	err = printList(r, datasets, describedDataset, header, func(ds herb.Dataset) []any {
-		return []any{ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access, minute(ds.Published, "mutable"), ds.Version}
-	})
-	if err != nil || r.asJSON {
+	sourceErrors, err := d.Store.SourceErrors(ctx)
+	if err != nil {
 		return err
 	}
-	return r.listSourceErrors(ctx, d)
+	if r.asJSON {
+		return r.writeDatasets(datasets, sourceErrors)
+	}
+	const header = "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tVERSION"
+	err = writeTable(r.Out, header, datasets, func(ds herb.Dataset) []any {
+		return []any{ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access, minute(ds.Published, "mutable"), ds.Version}
+	})
+	r.listSourceErrors(sourceErrors)
+	return err
+}
+
+// listedDataset is a dataset in the output of 'datasets list --json'.
+type listedDataset struct {
+	datasetJSON
+	sourceState
+}
+
+// unpublishedSource is a source without a published dataset in the output of 'datasets list --json'. Its dataset may be unknown.
+type unpublishedSource struct {
+	herb.Ref
+	sourceState
+}
+
+// sourceState says why the current state of a source is not published. It is empty if it is published.
+type sourceState struct {
+	Source  string `json:"source,omitempty"`
+	Error   string `json:"error,omitempty"`   // why it failed
+	Skipped string `json:"skipped,omitempty"` // why it was left out
+}
+
+func (s *sourceState) set(e herb.SourceError) {
+	s.Source = e.Path
+	if e.Skipped {
+		s.Skipped = e.Message
+	} else {
+		s.Error = e.Message
+	}
 }
 
 // minute formats a time to the minute; none is the text for the zero time.
@@ -72,33 +106,65 @@ func formatTime(t time.Time, layout, none string) string {
 	return t.Format(layout)
 }
 
-// listSourceErrors prints the sources that could not be published, and why.
-func (r *runner) listSourceErrors(ctx context.Context, d *app.Data) error {
-	sourceErrors, err := d.Store.SourceErrors(ctx)
+// listSourceErrors prints the sources that are not published, and why.
+func (r *runner) listSourceErrors(sourceErrors []herb.SourceError) {
 	for _, t := range sourceErrors {
-		what := escapeText(t.Path) + ": "
+		what, since := escapeText(t.Path)+": ", "not published since "+minute(t.Since.Local(), "")
 		if t.Ref != (herb.Ref{}) {
 			what = t.Ref.String() + ": "
 		} else if t.Path == t.Message { // an error of the discovery
 			what = ""
 		}
-		fmt.Fprintf(r.Err, "%snot published since %s: %s\n", what, minute(t.Since.Local(), ""), escapeText(t.Message))
+		if t.Skipped {
+			since = escapeText(t.Path) + " skipped since " + minute(t.Since.Local(), "")
+		}
+		fmt.Fprintf(r.Err, "%s%s: %s\n", what, since, escapeText(t.Message))
 	}
-	return err
 }
 
-// describedDataset is the output of a dataset with --json.
-func describedDataset(d herb.Dataset) any {
-	return struct {
-		herb.Ref
-		Title       string       `json:"title,omitempty"`
-		Description string       `json:"description,omitempty"`
-		Access      herb.Access  `json:"access"`
-		Records     int          `json:"records"`
-		Version     string       `json:"version"`
-		Published   time.Time    `json:"published_at,omitzero"`
-		Fields      []herb.Field `json:"fields"`
-	}{d.Ref, d.Title, d.Description, d.Access, d.Records, d.Version, d.Published, d.Fields}
+// writeDatasets prints the datasets as JSON, each with the error of its source, and then the sources without a dataset.
+func (r *runner) writeDatasets(datasets []herb.Dataset, sourceErrors []herb.SourceError) error {
+	withError := func(d herb.Dataset) listedDataset {
+		l := listedDataset{datasetJSON: newDatasetJSON(d)}
+		for _, e := range sourceErrors {
+			if e.Ref == d.Ref {
+				l.set(e)
+			}
+		}
+		return l
+	}
+	for _, d := range datasets {
+		if err := writeJSON(r.Out, withError(d)); err != nil {
+			return err
+		}
+	}
+	for _, e := range sourceErrors {
+		if slices.ContainsFunc(datasets, func(d herb.Dataset) bool { return d.Ref == e.Ref }) {
+			continue
+		}
+		l := unpublishedSource{Ref: e.Ref}
+		l.set(e)
+		if err := writeJSON(r.Out, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// datasetJSON is the output of a dataset with --json.
+type datasetJSON struct {
+	herb.Ref
+	Title       string       `json:"title,omitempty"`
+	Description string       `json:"description,omitempty"`
+	Access      herb.Access  `json:"access"`
+	Records     int          `json:"records"`
+	Version     string       `json:"version"`
+	Published   time.Time    `json:"published_at,omitzero"`
+	Fields      []herb.Field `json:"fields"`
+}
+
+func newDatasetJSON(d herb.Dataset) datasetJSON {
+	return datasetJSON{d.Ref, d.Title, d.Description, d.Access, d.Records, d.Version, d.Published, d.Fields}
 }
 
 // datasetCommand returns a command with one argument, a dataset.
@@ -142,7 +208,7 @@ func newDatasetsShow(r *runner) *cobra.Command {
 			return err
 		}
 		if r.asJSON {
-			return writeJSON(r.Out, describedDataset(ds))
+			return writeJSON(r.Out, newDatasetJSON(ds))
 		}
 		fmt.Fprintf(r.Out, "%s: %s, access %s, version %s\n", ds.Ref, herb.Plural(ds.Records, "record", "records"), ds.Access, ds.Version)
 		for _, line := range []string{ds.Title, ds.Description} {

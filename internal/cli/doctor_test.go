@@ -112,8 +112,8 @@ func TestDoctor(t *testing.T) {
 	must(t, err)
 	defer db.Close()
 	for _, c := range []struct{ statement, status string }{
-		{"PRAGMA user_version = 1", "warn SQLite with schema version 1"},
-		{"PRAGMA user_version = 999", "fail the database has version 999"},
+		{"UPDATE schema_version SET version = 0", "warn SQLite with schema version 0"},
+		{"UPDATE schema_version SET version = 999, needs = 999", "fail the database has schema version 999"},
 	} {
 		if _, err := db.ExecContext(t.Context(), c.statement); err != nil {
 			t.Fatal(err)

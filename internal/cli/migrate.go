@@ -25,8 +25,8 @@ func newMigrate(r *runner) *cobra.Command {
 		Use:   "migrate --from PLACE --to PLACE",
 		Short: "Copy everything from one machine to a cluster, or back",
 		Long: `Copy all plants, idempotency keys, keys and datasets with all their versions from one place to another. A place is a data
-folder, or the URL of a PostgreSQL database with --blobs for its object store. The source is only read, except that its
-schema is updated first if necessary.
+folder, or the URL of a PostgreSQL database with --blobs for its object store. The source is only read, except that the
+schema of an older version is upgraded first, unless programs of that version use it.
 
 At the end, everything in the target is compared with the source, and the hash is printed. If a migration is interrupted,
 run the same command again to continue. Existing data in the target is compared first: if the source does not have it,
@@ -110,7 +110,7 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 func (r *runner) runMigration(name string, run func(migrate.Options) (migrate.Result, error)) (migrate.Result, error) {
 	display := r.newProgress(name)
 	defer display.end()
-	return run(migrate.Options{Progress: display.update})
+	return run(migrate.Options{Progress: display.update, Upgraded: r.printUpgrade})
 }
 
 // contents summarizes what was copied or compared.

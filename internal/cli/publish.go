@@ -40,7 +40,7 @@ Delimiter, encoding, header and comments of text are detected; the report says h
 
 Running servers list the new version as soon as the command has finished; with --blobs, once they have fetched it, usually
 within a second. Until then, and if the command fails, they list the previous one. Files that have not changed are not
-published again.
+published again, unless --force is set.
 
 A new version is compared with the live one. Breaking changes are rejected: a field is removed or renamed, changes its type
 or loses a flag, or more than half of the records are gone. A version is also rejected if its primary key is not unique or
@@ -48,7 +48,7 @@ an expectation fails. A dataset that requires a key becomes open only if the des
 to see the result without publishing or creating anything. The exit code is 3 if a dataset was rejected.
 
 With --json, standard output contains one JSON object per dataset and line: its status (published, unchanged, checked,
-refused or failed), version, changes and report.`,
+rejected or failed), version, changes and report.`,
 		Example: `  herbarium publish examples/garden/catalog.csv
   herbarium publish --check --report catalog.csv
   herbarium publish prices.csv --as shop/prices --access key
@@ -94,6 +94,7 @@ refused or failed), version, changes and report.`,
 	given.add(cmd)
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
+	cmd.Flags().BoolVar(&opts.Force, "force", false, "publish even if the files have not changed, for example to apply how a new program version reads them")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
 	addSettings(cmd.Flags(), groupFiles, "keep", "cache_size", "retention")
 	return r.jsonFlag(cmd, " only, one dataset per line")
@@ -154,7 +155,7 @@ type publishOptions struct {
 
 // publish publishes the sources of a set and prints a summary if there is more than one file.
 func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts publishOptions) error {
-	unchanged, failed, refused := 0, 0, false
+	unchanged, failed, rejected := 0, 0, false
 	for _, s := range set.Sources {
 		display := r.newProgress(s.Ref.String())
 		opts.Progress = display.update
@@ -168,7 +169,7 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 				return err
 			}
 			failed++
-			refused = refused || herb.CodeOf(err) == herb.CodeRefused
+			rejected = rejected || herb.CodeOf(err) == herb.CodeRefused
 		} else if p.Unchanged {
 			unchanged++
 		}
@@ -186,7 +187,7 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 		return nil
 	}
 	err := fmt.Errorf("%d of %d datasets %s", failed, len(set.Sources), outcome)
-	if refused {
+	if rejected {
 		return &exitError{err, exitRefused}
 	}
 	return err
@@ -223,7 +224,7 @@ func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts
 // publishedJSON is the output of a publish with --json.
 type publishedJSON struct {
 	Dataset   string           `json:"dataset"`
-	Status    string           `json:"status"` // published, unchanged, checked, refused or failed
+	Status    string           `json:"status"` // published, unchanged, checked, rejected or failed
 	Error     string           `json:"error,omitempty"`
 	Records   int              `json:"records"`
 	Version   string           `json:"version,omitempty"`
@@ -243,7 +244,7 @@ func newPublishedJSON(ref herb.Ref, p publish.Result, failure error, opts publis
 	case failure != nil:
 		j.Status, j.Error = "failed", failure.Error()
 		if herb.CodeOf(failure) == herb.CodeRefused {
-			j.Status = "refused"
+			j.Status = "rejected"
 		}
 	case p.Unchanged:
 		j.Status = "unchanged"

@@ -95,7 +95,7 @@ func TestPublish_oneOfSeveralRejected(t *testing.T) {
 	for _, p := range parseLines(t, out) {
 		got[p.Dataset] = p.Status
 	}
-	if code != 3 || got["shop/a"] != "refused" || got["shop/b"] != "published" || got["shop/c"] != "failed" || len(got) != 3 {
+	if code != 3 || got["shop/a"] != "rejected" || got["shop/b"] != "published" || got["shop/c"] != "failed" || len(got) != 3 {
 		t.Errorf("exit code %d, %v\n%s", code, got, errOut)
 	}
 	if !strings.Contains(errOut, "2 of 3 datasets not published") {
@@ -132,9 +132,9 @@ func TestPublish_json(t *testing.T) {
 		t.Errorf("unchanged: %+v", p)
 	}
 	rewrite(t, file, "code,price,when\n007,n/a,01/02/2024\n008,2,\n")
-	p := run("refused")
+	p := run("rejected")
 	if p.Error == "" || p.Replaces != first.Version || p.Version != "" || len(p.Changes) == 0 || p.Changes[0].Kind != library.TypeChanged {
-		t.Errorf("refused: %+v", p)
+		t.Errorf("rejected: %+v", p)
 	}
 	if p := run("published", "--allow-breaking"); p.Replaces != first.Version {
 		t.Errorf("allowed: %+v", p)
@@ -177,10 +177,10 @@ func TestPublish_report(t *testing.T) {
 	wants("check again", out, `+ field "added" is added, a text`, "~ the number of records is 1 instead of 2")
 	rewrite(t, file, "price\n1.50\n")
 	code, out, errOut = e.run(t, "publish", "--check", file)
-	wants("refused check", out, "FIELD", `- field "code" is removed`)
-	wants("refused check", errOut, "rejected", "1 of 1 datasets would not be published")
+	wants("rejected check", out, "FIELD", `- field "code" is removed`)
+	wants("rejected check", errOut, "rejected", "1 of 1 datasets would not be published")
 	if code != 3 {
-		t.Errorf("refused check: exit code %d; want 3", code)
+		t.Errorf("rejected check: exit code %d; want 3", code)
 	}
 	e.prints(t, "mutable", "datasets", "history", "store/plants")
 	e.fails(t, 1, "no report", "datasets", "report", "store/plants")
@@ -342,5 +342,21 @@ func TestPublish_skipsOtherFiles(t *testing.T) {
 	code, out, errOut := e.run(t, "publish", dir)
 	if code != 0 || !strings.HasPrefix(out, "published n/a: 1 record,") || !strings.Contains(errOut, "note: ") || !strings.Contains(errOut, "(logo.png) is not published") {
 		t.Errorf("exit code %d\n%s%s", code, out, errOut)
+	}
+}
+
+// TestPublish_force publishes a file that has not changed, as after an upgrade to a program that reads it differently.
+func TestPublish_force(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := write(t, "shop/prices.csv", "code,price\n1,2\n")
+	e.must(t, "publish", file)
+	e.must(t, "publish", file)
+	if n := strings.Count(e.must(t, "datasets", "history", "shop/prices"), "Z-"); n != 1 {
+		t.Errorf("%d versions after an unchanged file was published again", n)
+	}
+	e.must(t, "publish", "--force", file)
+	if n := strings.Count(e.must(t, "datasets", "history", "shop/prices"), "Z-"); n != 2 {
+		t.Errorf("%d versions after publish --force", n)
 	}
 }

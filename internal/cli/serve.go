@@ -16,20 +16,21 @@ import (
 )
 
 func newServe(r *runner) *cobra.Command {
-	var watch bool
 	var given readFlags
 	cmd := &cobra.Command{
 		Use:   "serve [PATH…]",
 		Short: "Publish files and start the server",
 		Long: `Publish the given files and folders and serve everything in the data folder. A file X/Y.csv becomes dataset x/y. In a
-folder, all tables are published, with each subfolder as a namespace; other files are skipped, and the log says why. Files
-that have not changed are not published again. A file that cannot be read is reported, and the others are served.
+folder, all tables are published, with each subfolder as a namespace; other files are skipped, and the log says why. In a
+folder with a descriptor, only the tables that it lists are published. Files that have not changed are not published again. A file that cannot be read is reported, and the others are served.
 
 How files are read is detected. Override it with --format, --delimiter, --encoding, --header, --comment and --skip, which
 apply to all files without a descriptor.
 
 With --watch, files are published again within a second of a change, once writing has finished. A file that cannot be
 published leaves its dataset unchanged; the log and 'herbarium datasets list' show the reason.
+
+The settings paths and watch, in the configuration file or the environment, replace the arguments and --watch of a service.
 
 Everything is public by default. With --access key, datasets that do not state their access require a key; with --catalog key,
 only holders of a key see that they exist.
@@ -50,10 +51,13 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 			if err != nil {
 				return err
 			}
+			if len(paths) == 0 {
+				paths = c.Paths
+			}
 			var watched []string
-			if watch {
+			if c.Watch {
 				if watched = paths; len(paths) == 0 {
-					return usagef("--watch needs at least one file or folder")
+					return usagef("--watch needs at least one file or folder, as argument or in the setting paths")
 				}
 			}
 			finder, err := given.finder(c.Data)
@@ -61,7 +65,7 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 				return err
 			}
 			found := finder.Discover(cmd.Context(), paths)
-			if err := found.Err(); err != nil && len(found.Sources) == 0 && !watch {
+			if err := found.Err(); err != nil && len(found.Sources) == 0 && !c.Watch {
 				return err
 			}
 			if err := given.check(found.Sources); err != nil {
@@ -81,7 +85,7 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&watch, "watch", false, "publish files again when they change")
+	addSettings(cmd.Flags(), groupOwn, "watch")
 	cmd.ValidArgsFunction = offerPaths()
 	given.add(cmd)
 	addServerSettings(cmd.Flags())

@@ -18,22 +18,45 @@ func newVersion(r *runner) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			type build struct {
 				Version string `json:"version"`
+				Commit  string `json:"commit,omitempty"`
 				Go      string `json:"go"`
 				OS      string `json:"os"`
 				Arch    string `json:"arch"`
 			}
-			return r.print(build{Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH}, "%s", versionLine())
+			return r.print(build{Version(), commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH}, "%s", versionLine())
 		},
 	}, "")
 }
 
 // versionLine describes the program in one line.
 func versionLine() string {
-	return fmt.Sprintf("herbarium %s %s %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	line := fmt.Sprintf("herbarium %s %s %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if c := commit(); c != "" {
+		line += " commit " + c
+	}
+	return line
 }
 
-// release is the version of a release build. The linker sets it; see tools/release.sh.
-var release string
+// The version and the commit of a release build. The linker sets them; see tools/release.sh.
+var release, releaseCommit string
+
+// commit returns the commit that the program was built from, with +modified if files had been changed. It is empty if it is
+// unknown: 'go run' does not record it.
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if releaseCommit != "" || !ok {
+		return releaseCommit
+	}
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	revision := settings["vcs.revision"]
+	if settings["vcs.modified"] == "true" {
+		revision += "+modified"
+	}
+	return revision
+}
 
 // Version returns the version of the build: that of the release, its tag, or else its commit.
 func Version() string {

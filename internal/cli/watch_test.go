@@ -1,9 +1,11 @@
 package cli_test
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -92,4 +94,81 @@ func TestServe_watch(t *testing.T) {
 func TestServe_watchNothing(t *testing.T) {
 	t.Parallel()
 	newEnvironment(t).fails(t, 2, "--watch needs", "serve", "--watch")
+}
+
+// TestServe_watchDescriptor adds a descriptor that lists one of two files: the other one is reported as skipped until it is listed.
+func TestServe_watchDescriptor(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := write(t, "shop/prices.csv", "code,price\n1,2\n")
+	folder := filepath.Dir(file)
+	put(t, filepath.Join(folder, "stock.csv"), "a\n1\n")
+	e["HERBARIUM_PATHS"], e["HERBARIUM_WATCH"], e["HERBARIUM_ADMIN_ADDR"] = folder, "true", "127.0.0.1:0"
+	s := e.serve(t)
+	descriptor := filepath.Join(folder, "datapackage.yaml")
+	put(t, descriptor, "name: shop\nresources: [{name: stock, path: stock.csv, title: Shelf}]\n")
+	const reason = "does not list it; add it to its resources"
+	until(t, "the other file is reported", func() bool {
+		_, _, errOut := e.run(t, "datasets")
+		return strings.Contains(errOut, "shop/prices: "+file+" skipped since ") && strings.Contains(errOut, reason)
+	})
+	log := s.log.String()
+	if !strings.Contains(log, "file skipped; its dataset is not updated") || !strings.Contains(log, reason) || strings.Contains(log, "is gone") {
+		t.Errorf("the log is\n%s", log)
+	}
+	if out := e.must(t, "datasets", "--json"); !strings.Contains(out, `"skipped":"`+descriptor) || strings.Contains(out, `"error"`) {
+		t.Errorf("datasets --json prints\n%s", out)
+	}
+	e.prints(t, "warn sources          shop/prices from "+file+" is skipped: ", "doctor")
+	if _, body := s.get(t, "/readyz"); !strings.Contains(body, `"sources":"ok"`) {
+		t.Errorf("a skipped file is a failure: %s", body)
+	}
+	put(t, descriptor, "name: shop\nresources: [{name: stock, path: stock.csv}, {name: prices, path: prices.csv}]\n")
+	until(t, "the file is listed", func() bool {
+		_, _, errOut := e.run(t, "datasets")
+		return !strings.Contains(errOut, "skipped")
+	})
+}
+
+// TestServe_sourceFailed checks where machines find out that a source could not be published.
+func TestServe_sourceFailed(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := write(t, "shop/prices.csv", "code,price\n1,2\n")
+	put(t, filepath.Join(filepath.Dir(file), "new.csv"), "a,b\n1,Secretive,3\n")
+	e.must(t, "publish", file)
+	put(t, file, "code,price\n1,2,3\n")
+	config := filepath.Join(t.TempDir(), "herbarium.yaml")
+	put(t, config, "paths:\n  - "+filepath.Dir(file)+"\nadmin_addr: 127.0.0.1:0\n")
+	s := e.serve(t, "--config", config)
+	out := e.must(t, "datasets", "--json")
+	for _, want := range []string{`"name":"prices"`, `"source":"` + file + `","error":"`, `{"namespace":"shop","name":"new","source":"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+	var body string
+	until(t, "/readyz has details", func() bool {
+		_, body = s.get(t, "/readyz")
+		return strings.Contains(body, "2 sources could not be published")
+	})
+	if strings.Contains(body, "prices") || strings.Contains(body, "Secretive") {
+		t.Errorf("/readyz is public and shows %s", body)
+	}
+	e.prints(t, "warn sources          shop/new from ", "doctor")
+	admin := regexp.MustCompile(`http://\S+/metrics`).FindString(s.log.String())
+	if status, _ := s.get(t, "/api/v1/shop/prices/data?api_key=herb_mistyped"); status != http.StatusOK {
+		t.Errorf("status %d", status)
+	}
+	response, err := http.Get(admin)
+	must(t, err)
+	defer response.Body.Close()
+	metrics, err := io.ReadAll(response.Body)
+	must(t, err)
+	for _, want := range []string{`herbarium_source_failed{dataset="shop/prices"} 1`, `herbarium_source_failed{dataset="shop/new"} 1`,
+		`herbarium_dataset_bytes{dataset="shop/prices"} `, `herbarium_stored_bytes{folder="versions"} `} {
+		if !strings.Contains(string(metrics), want) {
+			t.Errorf("no %s in the metrics", want)
+		}
+	}
 }

@@ -69,6 +69,11 @@ func TestGo(t *testing.T) {
 	}
 	must(t, os.Mkdir(filepath.Join(folder, "generated"), 0o755))
 	run(t, folder, generator, "-generate", "types,client", "-package", "generated", "-o", "generated/client.go", "openapi.json")
+	for name := range datasets() {
+		must(t, os.Mkdir(filepath.Join(folder, name), 0o755))
+		run(t, folder, generator, "-generate", "types,client", "-package", name, "-o", name+"/client.go", name+".json")
+		run(t, folder, "go", "build", "./"+name)
+	}
 	run(t, folder, "go", "build", "-o", "calls", ".")
 	results := parseResults(t, run(t, folder, "./calls", server.URL, key))
 	checkCalls(t, server, "oapi-codegen", 4, results)
@@ -99,12 +104,21 @@ func startServer(t *testing.T) *programtest.Server {
 	return server
 }
 
-// copyTestdata copies a folder of testdata to a temporary folder, next to the OpenAPI document of the server.
+// datasets returns datasets by name of the file with their own document. Clients generated from these are compiled only; their
+// operations beyond those of the complete document differ in types.
+func datasets() map[string]string {
+	return map[string]string{"catalog": "garden/catalog", "hostile": "hostile/fields", "plants": "store/plants"}
+}
+
+// copyTestdata copies a folder of testdata to a temporary folder, next to the OpenAPI documents of the server.
 func copyTestdata(t *testing.T, name string, server *programtest.Server) (folder string) {
 	t.Helper()
 	folder = filepath.Join(t.TempDir(), name)
 	must(t, os.CopyFS(folder, os.DirFS(filepath.Join("testdata", name))))
 	writeFile(t, filepath.Join(folder, "openapi.json"), string(get(t, server.URL+"/openapi.json")))
+	for name, dataset := range datasets() {
+		writeFile(t, filepath.Join(folder, name+".json"), string(get(t, server.URL+"/openapi.json?dataset="+dataset)))
+	}
 	return folder
 }
 

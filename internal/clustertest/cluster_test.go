@@ -54,10 +54,10 @@ func newCluster(t *testing.T) *cluster {
 		"HERBARIUM_REQUEST_TIMEOUT=1m", // a loaded machine must not fail a test
 		"HERBARIUM_DRAIN=3s",           // longer than the proxy needs to notice
 	)
-	c.token = strings.TrimSpace(c.run(t, "keys", "create", "--name", "test", "--scope", "plants:write", "--scope", "data:read"))
-	for range 3 {
+	for range 3 { // the first one creates the tables
 		c.nodes = append(c.nodes, c.startNode(t, "", t.TempDir()))
 	}
+	c.token = strings.TrimSpace(c.run(t, "keys", "create", "--name", "test", "--scope", "plants:write", "--scope", "data:read"))
 	c.startProxy(t)
 	return c
 }

@@ -45,7 +45,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	case i.Damage != "":
 		d.fail("stop the server and restore a backup with 'herbarium restore --replace'", "%s is damaged: %s", path, i.Damage)
 	case i.Version < i.Latest:
-		d.warn("back up the data; the next command or server of this version upgrades the schema",
+		d.warn("back up the data; the next server or publish of this version upgrades the schema",
 			"SQLite with schema version %d; this program uses %d", i.Version, i.Latest)
 	default:
 		d.ok("SQLite, intact, schema version %d", i.Version)
@@ -64,7 +64,7 @@ func (d *doctor) checkPostgres(i postgres.Inspection) (usable bool) {
 	case i.Version == 0:
 		d.warn("start a server, or copy data with 'herbarium migrate' or 'herbarium restore'", "the database is empty")
 	case i.Version < i.Latest:
-		d.warn("read about upgrades in docs/operations.md; the next node of this version upgrades the schema",
+		d.warn("read about upgrades in docs/operations.md; the next node or publish of this version upgrades the schema",
 			"PostgreSQL %s with schema version %d; this program uses %d", i.Server, i.Version, i.Latest)
 	default:
 		usable = true
@@ -80,7 +80,7 @@ func (d *doctor) checkPostgres(i postgres.Inspection) (usable bool) {
 }
 
 func (d *doctor) readCatalogue(ctx context.Context) {
-	s, err := app.OpenStore(ctx, d.Config)
+	s, err := app.OpenStore(ctx, d.Config, app.OpenOptions{KeepSchema: true})
 	if err != nil {
 		d.fail("run the command as the user of the server", "%v", err)
 		return
@@ -88,11 +88,12 @@ func (d *doctor) readCatalogue(ctx context.Context) {
 	defer s.Close()
 	catalogue, err := s.Changes(ctx, -1)
 	versions, versionsErr := s.Versions(ctx)
-	if err := errors.Join(err, versionsErr); err != nil {
+	sources, sourcesErr := s.SourceErrors(ctx)
+	if err := errors.Join(err, versionsErr, sourcesErr); err != nil {
 		d.fail("restore a backup", "cannot read the catalogue: %v", err)
 		return
 	}
-	d.live, d.known = catalogue.Datasets, true
+	d.live, d.sources, d.known = catalogue.Datasets, sources, true
 	for _, v := range d.live {
 		if _, ok := slices.BinarySearch(versions, v.Version); !ok {
 			d.fail("publish the dataset again", "the live version %s of %s is not in the catalogue", v.Version, v.Ref)
@@ -146,6 +147,27 @@ func (d *doctor) checkFiles(ctx context.Context) {
 	}
 	d.ok("%s can be opened%s; 'herbarium segment verify' checks the whole content of a file",
 		herb.Plural(intact, "live version", "live versions"), cached)
+}
+
+// checkSources reports the sources whose current state is not published.
+func (d *doctor) checkSources(context.Context) {
+	if !d.known {
+		return
+	}
+	for _, s := range d.sources {
+		what := s.Path
+		if s.Ref != (herb.Ref{}) {
+			what = s.Ref.String() + " from " + s.Path
+		}
+		if s.Skipped {
+			d.warn("do what the reason says, or move the file away", "%s is skipped: %s", what, s.Message)
+		} else {
+			d.warn("fix the file; a server that watches it publishes it then", "%s could not be published: %s", what, s.Message)
+		}
+	}
+	if len(d.sources) == 0 {
+		d.ok("none failed or was skipped")
+	}
 }
 
 // checkObjectStore writes, reads and deletes a probe, and looks for the files of live versions.

@@ -47,7 +47,8 @@ type doctor struct {
 	report  func(Result)
 	check   string // the current one
 	live    []herb.LiveVersion
-	known   bool // live has been read
+	sources []herb.SourceError
+	known   bool // live and sources have been read
 	running bool // a Herbarium server answers at the address of the settings
 }
 
@@ -72,6 +73,7 @@ func Run(ctx context.Context, c app.Config, program string, report func(Result))
 		{"database", d.checkDatabase},
 		{"catalogue", d.checkCatalogue},
 		{"published files", d.checkFiles},
+		{"sources", d.checkSources},
 		{"object store", d.checkObjectStore},
 		{"address", d.checkAddress},
 		{"admin address", d.checkAdminAddress},

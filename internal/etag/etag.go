@@ -22,6 +22,12 @@ func New(version string, parts ...string) string {
 	return string(append(b, '"'))
 }
 
+// OfContent returns the entity tag of a representation with this content. Unlike New, it does not copy it.
+func OfContent(version string, content []byte) string {
+	sum := sha256.Sum256(content)
+	return New(version, string(sum[:]))
+}
+
 // Match reports whether the If-None-Match header of a request names a tag, by weak comparison. The rest of a header value
 // after a syntax error is ignored.
 func Match(h http.Header, tag string) bool {

@@ -16,7 +16,8 @@
 // # XLSX
 //
 // A workbook with one sheet, whose first row contains the field names. Values of number fields in plain notation with at
-// most 15 digits are numbers; all other values are text, so that leading zeros and long numbers remain as published.
+// most 15 digits are numbers, and dates that a cell can hold exactly are dates. All other values are text, so that leading
+// zeros and long numbers remain as published.
 package export
 
 import (

@@ -1,7 +1,6 @@
 package export_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
@@ -10,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -333,90 +331,6 @@ func BenchmarkWrite(b *testing.B) {
 				if _, err := export.Write(io.Discard, f, fields, s); err != nil {
 					b.Fatal(err)
 				}
-			}
-		})
-	}
-}
-
-func TestWrite_XLSX(t *testing.T) {
-	t.Parallel()
-	fields := []herb.Field{{Name: "a & b", Type: herb.TypeText}, {Name: "n", Type: herb.TypeNumber}}
-	european := []herb.Field{fields[0], {Name: "n", Type: herb.TypeNumber, Notation: herb.Notation{Group: ".", Decimal: ","}}}
-	tests := []struct {
-		name  string
-		value herb.Record
-		want  string // cells of the row
-	}{
-		{"text", herb.Record{"<b> & c", ""}, inline("&lt;b&gt; &amp; c") + "<c/>"},
-		{"plain number", herb.Record{"", "-12.50"}, "<c/><c><v>-12.50</v></c>"},
-		{"leading zero", herb.Record{"007", "007"}, inline("007") + inline("007")},
-		{"number in a text field", herb.Record{"7", ""}, inline("7") + "<c/>"},
-		{"sixteen digits", herb.Record{"", "1234567890123456"}, "<c/>" + inline("1234567890123456")},
-		{"fifteen digits", herb.Record{"", "123456789012.345"}, "<c/><c><v>123456789012.345</v></c>"},
-		{"fifteen digits with a sign and a point", herb.Record{"", "-123456789012.345"}, "<c/><c><v>-123456789012.345</v></c>"},
-		{"currency", herb.Record{"", "$5"}, "<c/>" + inline("$5")},
-		{"control characters", herb.Record{"a\x01\r\n\tb\uffff", ""}, inline("a_x0001__x000D_\n\tb_xFFFF_") + "<c/>"},
-		{"looks escaped", herb.Record{"_x0041_ _x00 _", ""}, inline("_x005F_x0041_ _x00 _") + "<c/>"},
-		{"looks escaped before an escaped character", herb.Record{"_x0041\x01_x0041\n", ""}, inline("_x005F_x0041_x0001__x0041\n") + "<c/>"},
-		{"thousands after a point", herb.Record{"decimal comma", "1.234"}, inline("decimal comma") + inline("1.234")},
-		{"plain number with a decimal comma", herb.Record{"decimal comma", "1234"}, inline("decimal comma") + "<c><v>1234</v></c>"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			var file bytes.Buffer
-			fields := fields
-			if tt.value[0] == "decimal comma" {
-				fields = european
-			}
-			rec := string(tt.value.AppendJSON(nil, fields))
-			if _, err := export.Write(&file, export.XLSX, fields, streamOf(1, nil, rec)); err != nil {
-				t.Fatal(err)
-			}
-			archive, err := zip.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			sheet, err := fs.ReadFile(archive, "xl/worksheets/sheet1.xml")
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, rows, _ := strings.Cut(string(sheet), "<sheetData>")
-			want := "<row>" + inline("a &amp; b") + inline("n") + "</row><row>" + tt.want + "</row></sheetData></worksheet>"
-			if diff := cmp.Diff(want, rows); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-		})
-	}
-}
-
-// inline returns a cell with a text.
-func inline(text string) string {
-	return `<c t="inlineStr"><is><t xml:space="preserve">` + text + `</t></is></c>`
-}
-
-func TestCheckLimits(t *testing.T) {
-	t.Parallel()
-	one := fieldsOf("note")
-	tests := []struct {
-		name   string
-		fields []herb.Field
-		s      query.Stream
-		want   string // empty: within the limits
-	}{
-		{"longest cell", one, streamOf(1, nil, `{"note":"`+strings.Repeat("x", 32767)+`"}`), ""},
-		{"bytes are not characters", one, streamOf(1, nil, `{"note":"`+strings.Repeat("é", 32767)+`"}`), ""},
-		{"long cell", one, streamOf(2, nil, `{"note":""}`, `{"note":"`+strings.Repeat("x", 32768)+`"}`), `"note" of record 2`},
-		{"surrogate pairs", one, streamOf(1, nil, `{"note":"`+strings.Repeat("😀", 16384)+`"}`), `"note" of record 1`},
-		{"many records", one, streamOf(1<<20, nil), "1048576 records, but a sheet has at most 1048575"},
-		{"many fields", make([]herb.Field, 1<<14+1), streamOf(0, nil), "16385 fields"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			err := export.CheckLimits(tt.fields, tt.s)
-			if tt.want == "" && err != nil || tt.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want)) {
-				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}

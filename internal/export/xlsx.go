@@ -28,6 +28,7 @@ const (
 	officeDoc   = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 	packageRels = `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="`
 	sheetPath   = "xl/worksheets/sheet1.xml"
+	stylesPath  = "xl/styles.xml"
 )
 
 func workbookParts() [][2]string {
@@ -35,11 +36,14 @@ func workbookParts() [][2]string {
 		{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
 			`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
 			`<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>` +
-			`<Override PartName="/` + sheetPath + `" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>`},
+			`<Override PartName="/` + sheetPath + `" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>` +
+			`<Override PartName="/` + stylesPath + `" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/></Types>`},
 		{"_rels/.rels", packageRels + officeDoc + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
 		{"xl/workbook.xml", `<workbook xmlns="` + mainSchema + `" xmlns:r="` + officeDoc +
 			`"><sheets><sheet name="data" sheetId="1" r:id="rId1"/></sheets></workbook>`},
-		{"xl/_rels/workbook.xml.rels", packageRels + officeDoc + `/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`},
+		{"xl/_rels/workbook.xml.rels", packageRels + officeDoc + `/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="` +
+			officeDoc + `/styles" Target="styles.xml"/></Relationships>`},
+		{stylesPath, stylesPart()},
 	}
 }
 
@@ -105,7 +109,7 @@ func newSheetWriter(out io.Writer, fields []herb.Field) (*sheetWriter, error) {
 		return nil, err
 	}
 	w.buf.WriteString(xmlHeader + `<worksheet xmlns="` + mainSchema + `"><sheetViews><sheetView workbookViewId="0">` +
-		`<pane ySplit="1" topLeftCell="A2" state="frozen"/></sheetView></sheetViews><sheetData><row>`)
+		`<pane ySplit="1" topLeftCell="A2" state="frozen"/></sheetView></sheetViews>` + columnsElement(fields) + `<sheetData><row>`)
 	for _, f := range fields {
 		w.text([]byte(f.Name))
 	}
@@ -116,22 +120,27 @@ func (w *sheetWriter) record(rec []byte) error {
 	w.buf.WriteString("<row>")
 	w.column = 0
 	err := w.decoder.Decode(rec, func(value []byte) {
-		switch {
-		case len(value) == 0:
-			w.buf.WriteString("<c/>")
-		case isSheetNumber(&w.fields[w.column], value):
-			w.buf.WriteString("<c><v>")
-			w.buf.Write(value)
-			w.buf.WriteString("</v></c>")
-		default:
-			w.text(value)
-		}
+		w.cell(&w.fields[w.column], value)
 		w.column++
 	})
 	if err != nil {
 		return err
 	}
 	return w.endRow()
+}
+
+func (w *sheetWriter) cell(f *herb.Field, value []byte) {
+	if len(value) == 0 {
+		w.buf.WriteString("<c/>")
+	} else if isSheetNumber(f, value) {
+		w.buf.WriteString("<c><v>")
+		w.buf.Write(value)
+		w.buf.WriteString("</v></c>")
+	} else if days, style, ok := sheetDate(f, value); ok {
+		fmt.Fprintf(&w.buf, `<c s="%d"><v>%s</v></c>`, style, days)
+	} else {
+		w.text(value)
+	}
 }
 
 func (w *sheetWriter) endRow() error {

@@ -44,14 +44,17 @@ type ColumnReport struct {
 type Expectation struct {
 	Query string            `json:"query"`           // the query string of a listing
 	Total *int              `json:"total,omitempty"` // expected number of records; nil: any
+	Min   *int              `json:"min,omitempty"`   // least expected number of records; nil: any
+	Max   *int              `json:"max,omitempty"`   // greatest expected number of records; nil: any
 	First map[string]string `json:"first,omitempty"` // expected values of the first record
 }
 
-// SourceError records why a watched source could not be published.
+// SourceError records why a watched source is not published.
 type SourceError struct {
-	Path    string    `json:"place"`        // of the source
+	Path    string    `json:"path"`         // of the source
 	Ref     Ref       `json:"ref,omitzero"` // the dataset of the source; zero if unknown
 	Message string    `json:"message"`
+	Skipped bool      `json:"skipped,omitempty"` // left out on purpose; otherwise it failed
 	Since   time.Time `json:"since"`
 }
 

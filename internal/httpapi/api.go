@@ -10,8 +10,11 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
@@ -89,11 +92,12 @@ type API struct {
 	base       string // path of the public URL, without a trailing slash
 	routes     []route
 	mux        *http.ServeMux
-	buffers    buffers
+	buffers    sync.Pool // of *buffer
 	compressor *compressor
 	bodies     *bodyCache
 
 	openAPIDocument atomic.Pointer[document]
+	generating      *semaphore.Weighted // held by the request that generates it
 }
 
 // New returns an API.
@@ -107,7 +111,7 @@ func New(opts Options) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
 	}
-	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), compressor: newCompressor(), bodies: newBodyCache(bodyCacheSize)}
+	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), compressor: newCompressor(), bodies: newBodyCache(bodyCacheSize), generating: semaphore.NewWeighted(1)}
 	a.routes = a.routeTable()
 	a.mux = a.newMux(a.routes)
 	return a, nil

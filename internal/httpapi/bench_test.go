@@ -38,6 +38,8 @@ func (l *preparedLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { r
 
 func (l *preparedLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
 
+func (l *preparedLibrary) IsClosed(herb.LiveVersion) bool { return false }
+
 func (l *preparedLibrary) Datasets(context.Context, []herb.LiveVersion, bool) ([]herb.Dataset, error) {
 	return nil, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"herbarium/internal/etag"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
@@ -70,13 +71,15 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 		Datasets []summary  `json:"datasets"`
 		Meta     query.Meta `json:"meta"`
 	}{make([]summary, len(datasets)), req.Meta(len(live))}
+	size := 0
 	for i, d := range datasets {
 		body.Datasets[i] = a.summarize(d)
+		size += d.Size()
 	}
 	if err := a.setLinks(w, r.URL.RawQuery, body.Meta); err != nil {
 		return err
 	}
-	return a.sendDescription(w, r, body, herb.AccessOpen)
+	return a.sendDescription(w, r, body, size, herb.AccessOpen)
 }
 
 func (a *API) describe(w *response, r *http.Request) error {
@@ -93,7 +96,7 @@ func (a *API) describe(w *response, r *http.Request) error {
 	for i, f := range d.Fields {
 		body.Fields[i] = field{f, query.FieldOps(f)}
 	}
-	return a.sendDescription(w, r, body, access)
+	return a.sendDescription(w, r, body, view.Size(), access)
 }
 
 // readable returns the description of a dataset for a client, without values unless the client may read them, and the access that the
@@ -109,13 +112,21 @@ func (a *API) readable(w *response, r *http.Request, d herb.Dataset) (herb.Datas
 	return d, herb.AccessKey
 }
 
-// sendDescription sends JSON with an entity tag of its content.
-func (a *API) sendDescription(w *response, r *http.Request, v any, access herb.Access) error {
-	body, err := encodeJSON(v)
+// sendDescription sends JSON with an entity tag of its content. size is an estimate of it in bytes: the encoder holds all of it
+// before it is written to a buffer.
+func (a *API) sendDescription(w *response, r *http.Request, v any, size int, access herb.Access) error {
+	release, err := w.reserve(r.Context(), size)
 	if err != nil {
 		return err
 	}
-	w.sendDocument(r, access, a.newDocument(contentJSON, body))
+	defer release()
+	body, err := w.encodeJSON(r.Context(), v)
+	defer body.free()
+	if err != nil {
+		return err
+	}
+	release()
+	w.sendDocument(r, access, a.newDocument(contentJSON, body.Bytes()))
 	return nil
 }
 
@@ -128,7 +139,7 @@ type document struct {
 }
 
 func (a *API) newDocument(contentType string, body []byte) document {
-	return document{contentType: contentType, body: body, tag: a.entityTag(string(body))}
+	return document{contentType: contentType, body: body, tag: etag.OfContent(a.opts.Version, body)}
 }
 
 // sendDocument sends a document, or 304.
@@ -198,5 +209,6 @@ func (a *API) search(w *response, r *http.Request) error {
 		self := a.base + "/api/v1/" + d.Ref.String()
 		body.Datasets[i] = searchMatch{d.Ref, d.Title, d.Total, links{Self: self, Data: self + "/data" + matching}}
 	}
-	return a.sendDescription(w, r, body, access)
+	const perMatch = 512 // bytes; most of it are names
+	return a.sendDescription(w, r, body, perMatch*len(found.Datasets), access)
 }

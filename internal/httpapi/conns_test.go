@@ -28,7 +28,7 @@ func (s *service) serveOn(t *testing.T, l net.Listener, limit int) (idle <-chan 
 		}
 	}
 	done := make(chan error)
-	go func() { done <- server.Serve(httpapi.Listener(l, limit, slog.New(slog.DiscardHandler))) }()
+	go func() { done <- server.Serve(httpapi.Listener(l, limit)) }()
 	t.Cleanup(func() {
 		server.Close()
 		if err := <-done; err != http.ErrServerClosed {
@@ -234,5 +234,74 @@ func TestClient_disconnects(t *testing.T) {
 	close(gone)
 	if a, err := dial(t, addr).send("GET /api/v1/garden/catalog/data HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil || a.status != 200 {
 		t.Errorf("the next client gets %d, %v", a.status, err)
+	}
+}
+
+// endless serves a body that never ends at /endless, for clients that do not read, and reads bodies at other paths.
+func endless(t *testing.T, limit int) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := newService(t, nil)
+	server := httpapi.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		chunk := make([]byte, 64<<10)
+		for r.URL.Path == "/endless" {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+		service.ServeHTTP(w, r)
+	}), slog.New(slog.DiscardHandler))
+	server.WriteTimeout = 0
+	go server.Serve(httpapi.Listener(l, limit))
+	t.Cleanup(func() { server.Close() })
+	return l.Addr().String()
+}
+
+// TestStalledConnections opens as many connections as allowed, and makes the server wait for all of them but one. New clients
+// get a response, and the client that reads is not evicted for them.
+func TestStalledConnections(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		send string // after which the client does nothing
+	}{
+		{"response that is not read", "GET /endless HTTP/1.1\r\nHost: a\r\n\r\n"},
+		{"body that is not sent", "POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + writer + "\r\nContent-Type: application/json\r\n" +
+			"Content-Length: 1000\r\n\r\n{"},
+		{"body that is not sent after 100 Continue", "POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + writer +
+			"\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			const limit = 4
+			addr := endless(t, limit)
+			reader := dial(t, addr)
+			if _, err := io.WriteString(reader, "GET /endless HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			failed := make(chan error, 1)
+			go func() {
+				_, err := io.Copy(io.Discard, reader.in)
+				failed <- err
+			}()
+			for range limit - 1 {
+				if _, err := io.WriteString(dial(t, addr), tt.send); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range limit - 1 {
+				if a, err := dial(t, addr).send(probe); err != nil || a.status != 200 {
+					t.Fatalf("a new client gets %d, %v", a.status, err)
+				}
+			}
+			select {
+			case err := <-failed:
+				t.Errorf("the client that reads was evicted: %v", err)
+			default:
+			}
+		})
 	}
 }

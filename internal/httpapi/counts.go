@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"net/http"
+	"strconv"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -44,11 +46,22 @@ func (a *API) facets(w *response, r *http.Request) error {
 	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) {
 		return err
 	}
+	release, err := w.reserve(r.Context(), req.MaxBytes())
+	if err != nil {
+		return err
+	}
+	defer release()
 	found, err := view.Facets(r.Context(), req)
 	if err != nil {
 		return err
 	}
-	return w.sendJSON(r, renderFacets(found, req))
+	body, err := w.encodeJSON(r.Context(), renderFacets(found, req))
+	defer body.free()
+	release()
+	if err == nil {
+		w.send(r, http.StatusOK, contentJSON, body.Bytes())
+	}
+	return err
 }
 
 func renderFacets(found query.Facets, req *query.FacetRequest) facetsBody {
@@ -74,20 +87,6 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// gridBody is the response to a grid request.
-type gridBody struct {
-	Data [][3]int `json:"data"` // column, row and count of each cell that is not empty
-	Meta gridMeta `json:"meta"`
-}
-
-type gridMeta struct {
-	Total   int        `json:"total"`
-	Inside  int        `json:"inside"`
-	Columns int        `json:"columns"`
-	Rows    int        `json:"rows"`
-	Bounds  [4]float64 `json:"bounds"`
-}
-
 func (a *API) grid(w *response, r *http.Request) error {
 	view, raw, err := a.openDataset(w, r)
 	if err != nil {
@@ -98,17 +97,59 @@ func (a *API) grid(w *response, r *http.Request) error {
 	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) {
 		return err
 	}
+	release, err := w.reserve(r.Context(), req.MaxBytes())
+	if err != nil {
+		return err
+	}
+	defer release()
 	found, err := view.Grid(r.Context(), req)
 	if err != nil {
 		return err
 	}
+	body := w.newBuffer(r.Context())
+	defer body.free()
+	if err := writeGrid(body, found, req); err != nil {
+		return err
+	}
+	release()
+	w.send(r, http.StatusOK, contentJSON, body.Bytes())
+	return nil
+}
+
+// gridMeta is the member meta of the response to a grid request.
+type gridMeta struct {
+	Total   int        `json:"total"`
+	Inside  int        `json:"inside"`
+	Columns int        `json:"columns"`
+	Rows    int        `json:"rows"`
+	Bounds  [4]float64 `json:"bounds"`
+}
+
+// writeGrid writes the response to a grid request: column, row and count of each cell that is not empty, and meta. There may be
+// tens of thousands of cells, so they are not encoded as a whole.
+func writeGrid(out *buffer, found query.Grid, req *query.GridRequest) error {
 	b := req.Bounds
-	body := gridBody{
-		Data: make([][3]int, len(found.Cells)),
-		Meta: gridMeta{found.Total, found.Inside, req.Columns, req.Rows, [4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}},
+	meta, err := json.Marshal(gridMeta{found.Total, found.Inside, req.Columns, req.Rows, [4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}})
+	if err == nil {
+		_, err = out.WriteString(`{"data":[`)
 	}
+	var cell []byte
 	for i, c := range found.Cells {
-		body.Data[i] = [3]int{c.Column, c.Row, c.Count}
+		if cell = cell[:0]; i > 0 {
+			cell = append(cell, ',')
+		}
+		cell = strconv.AppendInt(append(cell, '['), int64(c.Column), 10)
+		cell = strconv.AppendInt(append(cell, ','), int64(c.Row), 10)
+		cell = append(strconv.AppendInt(append(cell, ','), int64(c.Count), 10), ']')
+		if err == nil {
+			_, err = out.Write(cell)
+		}
 	}
-	return w.sendJSON(r, body)
+	if err == nil {
+		_, err = out.WriteString(`],"meta":`)
+	}
+	if err == nil {
+		_, err = out.Write(append(meta, '}'))
+	}
+	return err
 }

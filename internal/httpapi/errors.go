@@ -1,10 +1,8 @@
 package httpapi
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -39,7 +37,7 @@ func errorBody(status int, message string) []byte {
 // fail responds with an Error body, or aborts the connection if the response has started or the client has disconnected.
 // Headers that help the client, such as Allow, must be set before the call.
 func (a *API) fail(w *response, r *http.Request, err error) {
-	a.failWithPage(w, r, err, &page{Buffer: &bytes.Buffer{}, header: http.Header{}})
+	a.failWithPage(w, r, err, &page{buffer: newErrorBuffer(), header: http.Header{}})
 }
 
 // failWithPage is fail with a page about the error, for clients that accept HTML. An empty page is replaced by the error page.
@@ -99,15 +97,4 @@ func (a *API) statusAndMessage(err error) (status int, message string) {
 		return status, "internal error"
 	}
 	return status, redactText(herb.MessageOf(err))
-}
-
-// encodeJSON encodes JSON without escaping < and >.
-func encodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }

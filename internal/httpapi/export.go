@@ -11,6 +11,7 @@ import (
 
 	"herbarium/internal/admission"
 	"herbarium/internal/export"
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
@@ -43,6 +44,11 @@ func (a *API) export(w *response, r *http.Request, format export.Format) (err er
 	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, format.MediaType())) {
 		return err
 	}
+	release, err := w.reserve(r.Context(), recordMemory(view.Dataset, req))
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
 		return err
 	}
@@ -96,4 +102,25 @@ func (a *API) export(w *response, r *http.Request, format export.Format) (err er
 		}
 	}
 	return nil
+}
+
+// recordMemory returns about how many bytes an export needs for its longest record: a copy of it with the selected fields, and a
+// decoded value. The lane accounts for an export of short records.
+func recordMemory(d herb.Dataset, req *query.Request) int {
+	const copies, inLane = 3, 256 << 10
+	if d.Report == nil {
+		return 0 // plants, which are short
+	}
+	longest := 0
+	for _, c := range d.Report.Columns {
+		if req.Selected == nil {
+			longest += c.Longest
+		}
+	}
+	for _, i := range req.Selected {
+		if i < len(d.Report.Columns) {
+			longest += d.Report.Columns[i].Longest
+		}
+	}
+	return max(0, copies*longest-inLane)
 }

@@ -397,7 +397,7 @@ func TestExport_slowClient(t *testing.T) {
 	}
 	server := httpapi.NewServer(s, slog.New(slog.DiscardHandler))
 	server.ReadTimeout, server.WriteTimeout = limit, limit
-	go server.Serve(httpapi.Listener(l, 0, slog.New(slog.DiscardHandler)))
+	go server.Serve(httpapi.Listener(l, 0))
 	defer server.Close()
 	lines := 0
 	res, err := fetch(t, "http://"+l.Addr().String(), func(body io.Reader) error {
@@ -433,7 +433,7 @@ func TestExportAndShutdown(t *testing.T) {
 	}
 	server := httpapi.NewServer(s, slog.New(slog.DiscardHandler))
 	server.RegisterOnShutdown(func() { close(stopping) })
-	go server.Serve(httpapi.Listener(l, 0, slog.New(slog.DiscardHandler)))
+	go server.Serve(httpapi.Listener(l, 0))
 	stopped := make(chan error, 1)
 	go func() {
 		<-begun

@@ -143,6 +143,8 @@ func (l *fakeLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { retur
 
 func (l *fakeLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
 
+func (l *fakeLibrary) IsClosed(herb.LiveVersion) bool { return false }
+
 func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, _ bool) (all []herb.Dataset, err error) {
 	l.described.Add(1)
 	l.mu.Lock()
@@ -269,7 +271,7 @@ type service struct {
 // options returns the options of an API that is healthy and has the default limits.
 func options(t testing.TB, l httpapi.Library) httpapi.Options {
 	t.Helper()
-	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(2, 1<<30)})
+	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(2, 1<<30), Budget: admission.NewBudget(1<<28, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

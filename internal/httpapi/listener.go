@@ -1,17 +1,11 @@
 package httpapi
 
 import (
-	"bytes"
 	"container/list"
-	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -22,7 +16,7 @@ import (
 const MaxHeaderBytes = 64 << 10
 
 // NewServer returns a server for a handler, with limits on everything that a client could delay. Wrap its listener with
-// Listener, so that requests rejected by net/http get an Error body, too.
+// Listener. Requests that net/http cannot parse do not reach the handler; they are rejected with a line of plain text.
 func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      handler,
@@ -32,40 +26,32 @@ func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 		IdleTimeout:                  2 * time.Minute,
 		MaxHeaderBytes:               MaxHeaderBytes,
 		ConnState:                    trackConnection,
+		ConnContext:                  withConn,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }
 
 // Listener wraps the listener of a server. With TLS, wrap the TLS listener.
 //
-// net/http rejects malformed requests and oversized headers with a line of plain text before any handler runs.
-// Connections of this listener replace that line with an Error body. With maxConnections of them open, and when the
-// process is out of file descriptors, the connection that has been idle longest is closed to make room for a new one.
-// A limit of 0 means unlimited.
-func Listener(l net.Listener, maxConnections int, log *slog.Logger) net.Listener {
-	wrapped := &listener{Listener: l, log: log, limit: maxConnections}
+// With maxConnections open, and when the process is out of file descriptors, it evicts a connection to make room for a new
+// one: the one that has been idle longest, or else the one whose client has neither read nor sent anything for longest while
+// the server waited for it. A limit of 0 means unlimited.
+func Listener(l net.Listener, maxConnections int) net.Listener {
+	wrapped := &listener{Listener: l, limit: maxConnections, start: time.Now()}
 	wrapped.changed.L = &wrapped.mu
 	return wrapped
 }
 
 type listener struct {
 	net.Listener
-	log   *slog.Logger
-	limit int // of connections; 0 means unlimited
+	limit int       // of connections; 0 means unlimited
+	start time.Time // of the clock of conn.waiting
 
 	mu      sync.Mutex
 	closed  bool
 	open    int       // connections, and the one that Accept waits for
 	conns   list.List // of *conn, in the order in which they were accepted or last became idle
 	changed sync.Cond // signaled when a connection is closed or becomes idle
-}
-
-type conn struct {
-	net.Conn
-	listener *listener     // its mutex guards the fields below
-	place    *list.Element // in listener.conns; nil after the connection was closed
-	busy     bool          // has a request
-	grace    time.Time     // the connection is not evicted before
 }
 
 const (
@@ -75,15 +61,17 @@ const (
 	sendBuffer = 256 << 10
 	// newGrace is how long a new connection is protected from eviction, because its client may be about to send a request.
 	newGrace = 500 * time.Millisecond
+	// stallGrace is how long a client must have made no progress before its connection is evicted in the middle of a request.
+	stallGrace = time.Second
 )
 
-// Accept implements net.Listener. At the limit it evicts an idle connection, and blocks while there is none.
+// Accept implements net.Listener. At the limit it evicts a connection, and blocks while there is none to evict.
 func (l *listener) Accept() (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.limit > 0 && l.open >= l.limit && !l.closed {
 		if !l.evict() {
-			wake := time.AfterFunc(newGrace, l.changed.Broadcast) // a new connection may become evictable
+			wake := time.AfterFunc(newGrace, l.changed.Broadcast) // another connection may become evictable
 			l.changed.Wait()
 			wake.Stop()
 		}
@@ -115,8 +103,8 @@ func (l *listener) acceptUnlocked() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// evict closes the connection that has been idle longest, and reports whether there is one. The server detects the closed
-// connection and ends its goroutine. The lock must be held.
+// evict closes a connection and reports whether there is one to close. The server detects the closed connection and ends
+// its goroutine. The lock must be held.
 func (l *listener) evict() bool {
 	for e := l.conns.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*conn); !c.busy && !time.Now().Before(c.grace) {
@@ -125,8 +113,47 @@ func (l *listener) evict() bool {
 			return true
 		}
 	}
-	return false
+	return l.evictStalled(func(*conn) bool { return true })
 }
+
+// evictHolder closes the connection that has been stalled longest among those for which the server holds a large part of the
+// budget, if there is one.
+func (l *listener) evictHolder() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.evictStalled(func(c *conn) bool { return c.holding.Load() > 0 })
+}
+
+// evictStalled closes the connection that has been stalled longest among some, and reports whether there is one. The lock must
+// be held.
+func (l *listener) evictStalled(among func(*conn) bool) bool {
+	c := l.longestStalled(among)
+	if c == nil {
+		return false
+	}
+	if tcp, ok := c.Conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // the kernel discards what the client has not read
+	}
+	_ = c.Conn.Close()
+	c.remove()
+	return true
+}
+
+// longestStalled returns the connection among some whose client has made no progress for longest, at least stallGrace, or nil
+// if there is none. The lock must be held.
+func (l *listener) longestStalled(among func(*conn) bool) (longest *conn) {
+	now := l.now()
+	oldest := now - stallGrace
+	for e := l.conns.Front(); e != nil; e = e.Next() {
+		if c := e.Value.(*conn); among(c) && c.stalled(now) && c.progress <= oldest {
+			longest, oldest = c, c.progress
+		}
+	}
+	return longest
+}
+
+// now returns the time since the listener was created.
+func (l *listener) now() time.Duration { return time.Since(l.start) }
 
 // Close closes the listener. Connections stay open.
 func (l *listener) Close() error {
@@ -135,109 +162,4 @@ func (l *listener) Close() error {
 	l.changed.Broadcast()
 	l.mu.Unlock()
 	return l.Listener.Close()
-}
-
-// trackConnection is the ConnState hook of a server whose listener is a Listener.
-func trackConnection(nc net.Conn, state http.ConnState) {
-	c, ok := nc.(*conn)
-	if !ok {
-		return
-	}
-	l := c.listener
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.busy = state == http.StateActive
-	if state == http.StateIdle && c.place != nil {
-		c.grace = time.Time{} // of new connections only
-		l.conns.MoveToBack(c.place)
-		l.changed.Broadcast()
-	}
-}
-
-// Close closes the connection.
-func (c *conn) Close() error {
-	c.listener.mu.Lock()
-	c.remove()
-	c.listener.mu.Unlock()
-	return c.Conn.Close()
-}
-
-// remove stops counting a closed connection, once. The lock must be held.
-func (c *conn) remove() {
-	if l := c.listener; c.place != nil {
-		l.conns.Remove(c.place)
-		c.place = nil
-		l.open--
-		l.changed.Broadcast()
-	}
-}
-
-// CloseWrite lets net/http close its side first, so that the client can read the response.
-func (c *conn) CloseWrite() error {
-	if cw, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return cw.CloseWrite()
-	}
-	return nil
-}
-
-// Write implements net.Conn and replaces rejections of net/http.
-func (c *conn) Write(p []byte) (int, error) {
-	status, reason, ok := parseRejection(p)
-	if !ok {
-		return c.Conn.Write(p)
-	}
-	id := rand.Text()
-	body := errorBody(status, rejectionMessage(status, reason))
-	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
-		"Access-Control-Allow-Origin: *\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n",
-		status, http.StatusText(status), len(body), id)
-	c.listener.log.LogAttrs(context.Background(), slog.LevelInfo, "malformed request",
-		slog.Int("status", status), slog.Int("bytes", len(body)), slog.String("request_id", id))
-	if _, err := c.Conn.Write(append([]byte(head), body...)); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-// parseRejection recognizes a rejection written by net/http. It is written in one piece: a status line followed by
-// exactly two headers and without a Date, which every response of a handler has. The reason is the rest of the status
-// line. An unsupported Expect header is rejected with a status that no handler uses and an empty body.
-func parseRejection(p []byte) (status int, reason string, ok bool) {
-	const headers = "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
-	const statusStart = len("HTTP/1.1 ")
-	if !bytes.HasPrefix(p, []byte("HTTP/1.")) || len(p) < statusStart+3 || p[statusStart] < '4' {
-		return 0, "", false
-	}
-	line, rest, ok := bytes.Cut(p, []byte("\r\n"))
-	if !ok {
-		return 0, "", false
-	}
-	status, err := strconv.Atoi(string(line[statusStart : statusStart+3]))
-	if err != nil {
-		return 0, "", false
-	}
-	unexpected := status == http.StatusExpectationFailed && bytes.HasSuffix(rest, []byte("\r\nContent-Length: 0\r\n\r\n"))
-	if !unexpected && !bytes.HasPrefix(rest, []byte(headers)) {
-		return 0, "", false
-	}
-	_, reason, _ = strings.Cut(string(line), ": ")
-	return status, reason, true
-}
-
-// rejectionMessage returns the message for a rejected request.
-func rejectionMessage(status int, reason string) string {
-	switch status {
-	case http.StatusRequestHeaderFieldsTooLarge:
-		return fmt.Sprintf("the request line and the headers have more than %d bytes together; send fewer", MaxHeaderBytes)
-	case http.StatusNotImplemented:
-		return "unsupported transfer encoding; send the body with Content-Length or as chunked"
-	case http.StatusHTTPVersionNotSupported:
-		return "unsupported HTTP version; send HTTP/1.1"
-	case http.StatusExpectationFailed:
-		return "unsupported Expect header; send 100-continue or none"
-	}
-	if reason == "" {
-		reason = "the request line or a header cannot be parsed"
-	}
-	return "malformed request: " + reason + "; send a percent-encoded URL over HTTP/1.1"
 }

@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"log/slog"
 	"net"
 	"syscall"
 	"testing"
@@ -34,7 +33,7 @@ func TestSendBuffer(t *testing.T) {
 	defer l.Close()
 	under := &recorded{l, make(chan *net.TCPConn, 1)}
 	dial(t, l.Addr().String())
-	if _, err := httpapi.Listener(under, 0, slog.New(slog.DiscardHandler)).Accept(); err != nil {
+	if _, err := httpapi.Listener(under, 0).Accept(); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := (<-under.accepted).SyscallConn()

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,46 +33,58 @@ func (a *API) list(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if page.Records, err = req.SelectRecords(page.Records); err != nil {
-		return err
-	}
 	w.set("X-Total-Count", strconv.Itoa(page.Total))
 	meta := req.Meta(page.Total)
 	if err := a.setLinks(w, r.URL.RawQuery, meta); err != nil {
 		return err
 	}
-	body := newListing(page.Records, meta)
-	if body.size > maxBufferedPage {
-		return a.streamListing(w, r, body)
+	body, err := newListing(page.Records, req.NewSelector(), meta)
+	if err != nil {
+		return err
 	}
-	buf := a.buffers.get()
-	defer a.buffers.put(buf)
-	buf.Grow(body.size)
-	if err := body.write(buf); err != nil {
+	return a.sendRecords(w, r, body.size, body.write)
+}
+
+// sendRecords sends a body of records of a size that write produces: from a buffer, or directly if it is too large to buffer.
+func (a *API) sendRecords(w *response, r *http.Request, size int, write func(io.Writer) error) error {
+	if size > maxBufferedPage {
+		return a.streamRecords(w, r, size, write)
+	}
+	buf := w.newBuffer(r.Context())
+	defer buf.free()
+	if err := buf.Grow(size); err != nil {
+		return err
+	}
+	if err := write(buf); err != nil {
 		return err
 	}
 	w.send(r, http.StatusOK, contentJSON, buf.Bytes())
 	return nil
 }
 
-// listing is the body of a listing. Records are copied unchanged.
+// listing is the body of a listing. The selected fields of records are copied unchanged.
 type listing struct {
-	records [][]byte
-	end     []byte // follows the records
-	size    int
+	records  [][]byte
+	selector *query.Selector
+	end      []byte // follows the records
+	size     int
 }
 
 // listingStart is the start of the body of a listing.
 const listingStart = `{"data":[`
 
-func newListing(records [][]byte, m query.Meta) listing {
+func newListing(records [][]byte, selector *query.Selector, m query.Meta) (listing, error) {
 	end := fmt.Appendf(make([]byte, 0, 128), `],"meta":{"total":%d,"page":%d,"per_page":%d,"total_pages":%d,"has_next":%t,"has_prev":%t}}`,
 		m.Total, m.Page, m.PerPage, m.TotalPages, m.HasNext, m.HasPrev)
 	size := len(listingStart) + max(len(records)-1, 0) + len(end)
 	for _, rec := range records {
-		size += len(rec)
+		n, err := selector.Size(rec)
+		if err != nil {
+			return listing{}, err
+		}
+		size += n
 	}
-	return listing{records, end, size}
+	return listing{records, selector, end, size}, nil
 }
 
 // write writes the body.
@@ -83,7 +96,7 @@ func (l listing) write(out io.Writer) error {
 			_, err = out.Write(comma)
 		}
 		if err == nil {
-			_, err = out.Write(rec)
+			err = l.selector.Write(out, rec)
 		}
 	}
 	if err == nil {
@@ -96,18 +109,24 @@ func (l listing) write(out io.Writer) error {
 // 64 KiB, but a record can have megabytes.
 const maxBufferedPage = 256 << 10
 
-// streamListing sends a page that is too large to buffer, directly from the memory map of the segment. It runs in the lane of
+// streamRecords sends a body that is too large to buffer, directly from the memory map of the segment. It runs in the lane of
 // exports, because sending it can take as long as an export.
-func (a *API) streamListing(w *response, r *http.Request, l listing) error {
+func (a *API) streamRecords(w *response, r *http.Request, size int, write func(io.Writer) error) error {
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
 		return err
 	}
 	body := a.newStream(w, r)
 	w.set("Content-Type", contentJSON)
 	if body.coding == identity {
-		w.set("Content-Length", strconv.Itoa(l.size))
+		w.set("Content-Length", strconv.Itoa(size))
 	}
-	return body.send(r, l.write)
+	return body.send(r, func(out io.Writer) error {
+		chunks := bufio.NewWriterSize(out, streamChunk) // each write to the stream costs a slot; large values are not copied
+		if err := write(chunks); err != nil {
+			return err
+		}
+		return chunks.Flush()
+	})
 }
 
 // openDataset opens the dataset of the path, in the version that the query names, and authorizes the client. It returns the

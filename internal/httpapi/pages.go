@@ -55,9 +55,9 @@ func (a *API) pageRoutes() []route {
 // servePage converts a page handler to a route handler.
 func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*response, *http.Request) error {
 	return func(w *response, r *http.Request) error {
-		buf := w.api.buffers.get()
-		defer w.api.buffers.put(buf)
-		p := &page{header: http.Header{}, status: http.StatusOK, Buffer: buf}
+		buf := w.newBuffer(r.Context())
+		defer buf.free()
+		p := &page{header: http.Header{}, status: http.StatusOK, buffer: buf}
 		if err := handle(p, r); err != nil {
 			w.api.failWithPage(w, r, err, p)
 		} else {
@@ -77,10 +77,11 @@ func readForm(next func(*response, *http.Request) error) func(*response, *http.R
 		if err != nil {
 			return err
 		}
+		defer body.free()
 		if err := w.ticket.Enter(r.Context(), admission.Write); err != nil {
 			return err
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.Body = io.NopCloser(bytes.NewReader(body.Bytes()))
 		return next(w, r)
 	}
 }
@@ -109,13 +110,17 @@ func (a *API) withoutBase(r *http.Request) *http.Request {
 // page buffers an HTML page, so that a page that fails half-way is not sent. It is the http.ResponseWriter of page
 // handlers.
 type page struct {
-	*bytes.Buffer
+	*buffer
 	header http.Header
 	status int
+	shared []byte // the body, if it is not in the buffer
 }
 
 func (p *page) Header() http.Header    { return p.header }
 func (p *page) WriteHeader(status int) { p.status = status }
+
+// WriteShared sets a body that never changes and is not copied, so that it costs nothing to hold it for slow clients.
+func (p *page) WriteShared(body []byte) { p.shared = body }
 
 func (p *page) sendTo(w *response, r *http.Request) {
 	maps.Copy(w.Header(), p.header)
@@ -124,5 +129,9 @@ func (p *page) sendTo(w *response, r *http.Request) {
 		w.WriteHeader(p.status)
 		return
 	}
-	w.send(r, p.status, cmp.Or(p.header.Get("Content-Type"), contentHTML), p.Bytes())
+	body := p.shared
+	if body == nil {
+		body = p.Bytes()
+	}
+	w.send(r, p.status, cmp.Or(p.header.Get("Content-Type"), contentHTML), body)
 }

@@ -33,16 +33,17 @@ func (a *API) createPlant(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	defer body.free()
 	if err := w.ticket.Enter(r.Context(), admission.Write); err != nil {
 		return err
 	}
-	plant, err := plants.Decode(body)
+	plant, err := plants.Decode(body.Bytes())
 	if err != nil {
 		return err
 	}
 	c := store.Creation{Plant: plant}
 	if key != "" {
-		c.IdempotencyKey = &store.IdempotencyKey{Credential: principal.ID, Key: key, Body: sha256.Sum256(body)}
+		c.IdempotencyKey = &store.IdempotencyKey{Credential: principal.ID, Key: key, Body: sha256.Sum256(body.Bytes())}
 	}
 	out, err := a.opts.Plants.Create(r.Context(), c)
 	if err := errors.Join(err, out.Err); err != nil {

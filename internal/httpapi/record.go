@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -37,6 +38,7 @@ func (a *API) record(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	req.MatchWholeLists()
 	page, err := view.List(r.Context(), req)
 	if err == nil && page.Total == 0 {
 		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q", view.Ref, shown)
@@ -44,12 +46,12 @@ func (a *API) record(w *response, r *http.Request) error {
 	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) { // If-None-Match: * needs a record
 		return err
 	}
-	records, err := req.SelectRecords(page.Records[:1])
+	selector := req.NewSelector()
+	size, err := selector.Size(page.Records[0])
 	if err != nil {
 		return err
 	}
-	w.send(r, http.StatusOK, contentJSON, records[0])
-	return nil
+	return a.sendRecords(w, r, size, func(out io.Writer) error { return selector.Write(out, page.Records[0]) })
 }
 
 // keyFilter returns the filter for the record with the key in an escaped path.

@@ -62,6 +62,23 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// TestRecord_list checks that a list in a primary key is one value, as written, and not its elements.
+func TestRecord_list(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	d, _ := stock()
+	d.Fields[0].Type, d.PrimaryKey = herb.TypeList, []string{"code", "site"}
+	s.library.put(d, []herb.Record{{"a,b", "1", "x"}, {"a, c", "1", "y"}, {"", "1", "z"}, {"A,b", "2", ""}})
+	for path, want := range map[string]string{
+		"1/a%2Cb": "x", "1/a%2C%20c": "y", "1/": "z", "1/a": "", "1/b": "", "1/a%2Cc": "", "1/b%2Ca": "", "2/a%2Cb": "", "1/a%2Cb%2C": "",
+	} {
+		a := s.get(t, "/api/v1/shop/stock/data/"+path+"?_fields=note")
+		if want == "" && a.status != 404 || want != "" && (a.status != 200 || a.body != `{"note":"`+want+`"}`) {
+			t.Errorf("%s gives %d %s", path, a.status, a.body)
+		}
+	}
+}
+
 // TestRecord_tags checks that records whose keys differ only in what is escaped have different entity tags.
 func TestRecord_tags(t *testing.T) {
 	t.Parallel()

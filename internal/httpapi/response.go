@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"net/netip"
 	"os"
 	"strconv"
-	"sync"
 	"time"
 
 	"herbarium/internal/admission"
@@ -82,13 +80,13 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 	w.set("Content-Type", contentType)
 	w.setVary(varyEncoding)
 	if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity && len(body) >= minCompress && h["Content-Encoding"] == nil {
-		buf := w.api.buffers.get()
-		defer w.api.buffers.put(buf)
 		key := bodyKey{coding: c}
 		if w.immutable { // errors have no tag, so they are not cached
 			key.tag = h.Get("Etag")
 		}
-		if compressed, err := w.compress(buf, key, body); err == nil && len(compressed) < len(body) {
+		buf, compressed := w.compress(r.Context(), key, body)
+		defer buf.free()
+		if compressed != nil && len(compressed) < len(body) {
 			body = compressed
 			w.set("Content-Encoding", c.String())
 		}
@@ -105,30 +103,37 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 }
 
 func (w *response) sendJSON(r *http.Request, v any) error {
-	body, err := encodeJSON(v)
-	if err != nil {
-		return err
+	body, err := w.encodeJSON(r.Context(), v)
+	defer body.free()
+	if err == nil {
+		w.send(r, http.StatusOK, contentJSON, body.Bytes())
 	}
-	w.send(r, http.StatusOK, contentJSON, body)
-	return nil
+	return err
 }
 
-// compress returns a compressed body: from the cache, if the key has a tag, or written to buf.
-func (w *response) compress(buf *bytes.Buffer, key bodyKey, body []byte) ([]byte, error) {
+// compress returns a compressed body: from the cache, if the key has a tag, or in a buffer, which the caller must free. It returns no
+// body if the budget has no room for an encoder and its output.
+func (w *response) compress(ctx context.Context, key bodyKey, body []byte) (buf *buffer, compressed []byte) {
 	if key.tag != "" {
 		if cached := w.api.bodies.get(key); cached != nil {
-			return cached, nil
+			return nil, cached
 		}
 	}
+	encoder := w.api.opts.Admission.NewReservation()
+	if !encoder.TryGrow(key.coding.encoderSize()) {
+		return nil, nil
+	}
+	defer encoder.Release()
+	buf = w.newBuffer(ctx)
 	out, finish := w.api.compressor.stream(key.coding, buf)
 	_, err := out.Write(body)
 	if err = errors.Join(err, finish()); err != nil {
-		return nil, err
+		return buf, nil
 	}
 	if key.tag != "" {
 		w.api.bodies.add(key, buf.Bytes())
 	}
-	return buf.Bytes(), nil
+	return buf, buf.Bytes()
 }
 
 // options responds to OPTIONS. A CORS preflight permits any origin, because browsers send no cookies with such requests, and a key only if
@@ -168,26 +173,6 @@ func (w *response) setKeyVary() {
 	w.set("Vary", vary)
 }
 
-// buffers pools response buffers.
-type buffers struct{ pool sync.Pool }
-
-// maxKeptBuffer is the maximum size of a pooled buffer, so that one huge response does not occupy memory forever.
-const maxKeptBuffer = 1 << 20
-
-func (b *buffers) get() *bytes.Buffer {
-	if buf, ok := b.pool.Get().(*bytes.Buffer); ok {
-		return buf
-	}
-	return bytes.NewBuffer(make([]byte, 0, 16<<10))
-}
-
-func (b *buffers) put(buf *bytes.Buffer) {
-	if buf.Cap() <= maxKeptBuffer {
-		buf.Reset()
-		b.pool.Put(buf)
-	}
-}
-
 // entityTag returns the entity tag of a representation that depends on parts and the program version.
 func (a *API) entityTag(parts ...string) string {
 	return etag.New(a.opts.Version, parts...)
@@ -220,25 +205,28 @@ func (w *response) setCaching(r *http.Request, access herb.Access) {
 // bodyTimeout is the time limit for receiving the body of a request. Bodies are small: a plant or a form.
 const bodyTimeout = 5 * time.Second
 
-// readBody reads a body of at most limit bytes. It runs before the request acquires a slot of any lane, so that slow senders
-// occupy only a connection.
-func readBody(w *response, r *http.Request, limit int64) (body []byte, err error) {
+// readBody reads a body of at most limit bytes into a buffer, which the caller must free. It runs before the request acquires a
+// slot of any lane, so that slow senders occupy only a connection and what they have sent.
+func readBody(w *response, r *http.Request, limit int64) (body *buffer, err error) {
 	control := http.NewResponseController(w.ResponseWriter)
+	body = w.newBuffer(r.Context())
 	if r.ContentLength <= limit {
 		_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not supported by the writers of tests
-		body, err = io.ReadAll(io.LimitReader(r.Body, limit+1))
+		_, err = body.ReadFrom(io.LimitReader(receivedBody(r), limit+1))
 	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = herb.Wrap(herb.CodeInvalid, err, "the body was not received within %s; send it again", bodyTimeout)
+	case herb.CodeOf(err) == herb.CodeUnavailable: // the budget is used up
 	case err != nil:
 		err = herb.Wrap(herb.CodeInvalid, err, "the body ends early or its chunks are malformed; send all of it")
-	case max(r.ContentLength, int64(len(body))) > limit:
+	case max(r.ContentLength, int64(body.Len())) > limit:
 		err = herb.Invalidf("the body exceeds %d bytes", limit)
 	default:
 		_ = control.SetReadDeadline(time.Time{})
 		return body, nil
 	}
+	body.free()
 	w.set("Connection", "close") // the rest is not read
 	return nil, err
 }

@@ -51,7 +51,7 @@ func BenchmarkServer(b *testing.B) {
 			server := httpapi.NewServer(bm.handler, slog.New(slog.DiscardHandler))
 			serving := l
 			if bm.handler == http.Handler(api) {
-				serving = httpapi.Listener(l, 0, slog.New(slog.DiscardHandler))
+				serving = httpapi.Listener(l, 0)
 			}
 			go func() { _ = server.Serve(serving) }()
 			defer server.Close()

@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -116,5 +117,31 @@ func TestFieldSettings_NoRecords(t *testing.T) {
 	want := []herb.Field{{Name: "id", Type: herb.TypeNumber, Filterable: true, Sortable: true}}
 	if diff := cmp.Diff(want, d.Fields); diff != "" {
 		t.Errorf("fields of a file without records (-want +got):\n%s", diff)
+	}
+}
+
+// TestInspect_misfits checks that the error about values that do not fit their declared types names the first 20 of all fields.
+func TestInspect_misfits(t *testing.T) {
+	t.Parallel()
+	var few, many strings.Builder
+	few.WriteString("n,day\n1,2024-01-31\nx,soon\n2,2024-02-01\ny,2024-02-02\n")
+	many.WriteString("n,day\n")
+	for i := range 50 {
+		fmt.Fprintf(&many, "x%d,2024-01-31\n", i)
+	}
+	fields := []ingest.FieldSetting{{Name: "n", Schema: profile.Schema{Type: "number"}}, {Name: "day", Schema: profile.Schema{Type: "date"}}}
+	inspect := func(content string) string {
+		t.Helper()
+		path := writeFile(t, t.TempDir(), "x.csv", content)
+		_, err := ingest.Inspect(t.Context(), ingest.Source{Path: path, Fields: fields}, ingest.Options{})
+		checkInvalid(t, err, path+`: field "n": "x`)
+		return fmt.Sprint(err)
+	}
+	if got := inspect(few.String()); !strings.Contains(got, `"x" (line 3) is not a number, as declared; `) ||
+		!strings.HasSuffix(got, `; these do not fit either: "y" (line 5) in field "n", "soon" (line 3) in field "day"`) {
+		t.Errorf("got %s", got)
+	}
+	if got := inspect(many.String()); !strings.HasSuffix(got, `"x19" (line 21) in field "n", and perhaps more`) || strings.Count(got, "(line ") != 20 {
+		t.Errorf("got %s", got)
 	}
 }

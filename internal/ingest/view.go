@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/profile"
@@ -170,8 +171,10 @@ func (v *view) certify(source []herb.ColumnCells) error {
 	return nil
 }
 
-// describe returns the fields and the reports of their columns, after the last row. columns are those of the files.
+// describe returns the fields and the reports of their columns, after the last row. columns are those of the files. The error
+// names the first values that do not fit their declared types, of all fields.
 func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []herb.ColumnReport, err error) {
+	var wrong misfits
 	fields, reports = make([]herb.Field, 0, len(v.fields)), make([]herb.ColumnReport, 0, len(v.fields))
 	for _, s := range v.fields {
 		name, stated, cells := s.Column(), rows.Column{}, herb.ColumnCells{}
@@ -180,7 +183,8 @@ func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []h
 		}
 		f, report, err := s.profile.Result(name, stated.Type)
 		if err != nil {
-			return nil, nil, fieldError(s.FieldSetting, err)
+			wrong.add(s, err)
+			continue
 		}
 		f.Name, f.Title, f.Description, f.Weight = s.Name, s.Title, s.Description, s.Weight
 		f.Searchable, f.Filterable, f.Sortable = *cmp.Or(s.Searchable, &f.Searchable), *cmp.Or(s.Filterable, new(true)), *cmp.Or(s.Sortable, new(true))
@@ -193,7 +197,35 @@ func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []h
 		report.Field, report.Column, report.Source = f.Name, name, cells
 		fields, reports = append(fields, f), append(reports, report)
 	}
-	return fields, reports, nil
+	return fields, reports, wrong.err()
+}
+
+// misfits collects errors of fields whose values do not fit their declared types.
+type misfits struct {
+	first  error
+	others []string // values, after the first one
+}
+
+func (m *misfits) add(f exposedField, err error) {
+	named := f.profile.Misfits()
+	if m.first == nil {
+		m.first, named = fieldError(f.FieldSetting, err), named[min(1, len(named)):]
+	}
+	for _, value := range named {
+		m.others = append(m.others, fmt.Sprintf("%s in field %q", value, f.Name))
+	}
+}
+
+// err returns the first error, with the other values.
+func (m *misfits) err() error {
+	if len(m.others) == 0 {
+		return m.first
+	}
+	shown, suffix := m.others, ""
+	if most := profile.MaxMisfits - 1; len(shown) >= most {
+		shown, suffix = shown[:most], ", and perhaps more"
+	}
+	return herb.Invalidf("%s; these do not fit either: %s%s", herb.MessageOf(m.first), strings.Join(shown, ", "), suffix)
 }
 
 // account counts the non-empty cells of the source by what became of them, and returns the columns that no field exposes.

@@ -137,7 +137,7 @@ func (l *Library) prefetch(e *entry, used int64) bool {
 	}
 	fits := l.opts.CacheSize == 0 || used+e.size <= l.opts.CacheSize
 	if _, local := l.cache.files[e.Version]; local || !l.shared() {
-		fits = len(l.sorted) <= maxSmall && l.openSize <= maxOpenSize/2
+		fits = len(l.sorted) <= maxSmall && l.openSize <= l.opts.OpenSize/2
 	}
 	return fits && l.startFetch(e)
 }

@@ -259,7 +259,14 @@ func TestPublish_expectations(t *testing.T) {
 			{Query: "sort=id&order=desc&per_page=1", Total: total(3), First: map[string]string{"id": "3", "name": "ivy"}},
 			{Query: "search=fern"},
 			{Query: "name=oak", Total: total(0)},
+			{Query: "", Min: total(3), Max: total(3)},
+			{Query: "name=oak", Max: total(2)},
 		}},
+		{
+			name:         "limits",
+			expectations: []herb.Expectation{{Query: "name=moss", Min: total(2)}, {Query: "", Max: total(1)}},
+			want:         []string{`expectation 1, "name=moss": expected at least 2 records, found 1`, `expectation 2, "": expected at most 1 record, found 3`},
+		},
 		{
 			name:         "total",
 			expectations: []herb.Expectation{{Query: "name=moss", Total: total(2)}},

@@ -35,8 +35,9 @@ func (l *Library) Live(ctx context.Context) ([]herb.LiveVersion, error) {
 	return slices.Insert(all, i, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published, Access: d.Access}), err
 }
 
-// Datasets describes datasets that Live has returned, in this order. Unless they are open, they have no details, or if details
-// are requested, order, primary key and descriptor. A dataset that cannot be listed is described as last known and marked unavailable.
+// Datasets describes datasets that Live has returned, in this order. Unless they are open, they may have no details, or if details
+// are requested, order, primary key and descriptor. Large descriptors are shortened. A dataset that cannot be listed is described as
+// last known and marked unavailable. Recently used descriptions are not read again.
 func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
 	all := make([]herb.Dataset, len(versions))
 	var missing []herb.LiveVersion
@@ -50,15 +51,23 @@ func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, det
 			continue
 		}
 		d, open := l.describeOpen(v)
-		if all[i] = d; !open {
-			missing, position[v.Ref] = append(missing, v), i
+		if all[i] = d; open {
+			continue
 		}
+		if summary, ok := l.summaries.get(v, details); ok {
+			summary.Unavailable = d.Unavailable
+			all[i] = summary
+			continue
+		}
+		missing, position[v.Ref] = append(missing, v), i
 	}
 	described, err := l.describe(ctx, missing, details)
 	for _, d := range described {
 		i := position[d.Ref]
+		d = summarize(d)
+		l.summaries.add(versions[i], details, d)
 		d.Unavailable = all[i].Unavailable
-		all[i] = publicDescription(d)
+		all[i] = d
 		delete(position, d.Ref)
 	}
 	for _, i := range position {
@@ -77,7 +86,7 @@ func (l *Library) describeOpen(v herb.LiveVersion) (d herb.Dataset, ok bool) {
 		return d, false
 	}
 	if open := l.listed(e); open != nil {
-		return open.dataset, true
+		return open.summary, true
 	}
 	d.Unavailable = e.failed != nil
 	return d, false

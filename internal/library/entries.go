@@ -48,6 +48,7 @@ func (e *entry) isOpen() bool { return e.open != nil && e.open.dataset.Version =
 type openVersion struct {
 	*segment.Reader
 	dataset  herb.Dataset // without internal fields
+	summary  herb.Dataset // for lists of datasets
 	source   query.Source // subject to admission control
 	close    func()       // releases a reference
 	lastUsed atomic.Int64 // cache.epoch of the last use
@@ -55,7 +56,7 @@ type openVersion struct {
 
 func newOpenVersion(r *segment.Reader, d herb.Dataset) *openVersion {
 	return &openVersion{
-		Reader: r, dataset: publicDescription(d), source: admission.LimitQueries(d.Records, r),
+		Reader: r, dataset: publicDescription(d), summary: summarize(d), source: admission.LimitQueries(d.Records, r),
 		close: func() { _ = r.Release() }, // unmapping does not fail
 	}
 }
@@ -69,8 +70,10 @@ func (l *Library) view(v *openVersion) View {
 	return View{v.dataset, v.source, v.close, v.Reader}
 }
 
-// memory estimates the memory of a version in bytes: descriptions of fields and columns, and readers of columns.
-func (v *openVersion) memory() int { return 16<<10 + len(v.dataset.Fields)*3<<10 }
+// memory estimates the memory of a version in bytes: descriptions of fields and columns, readers of columns, and the descriptor.
+func (v *openVersion) memory() int {
+	return 16<<10 + len(v.dataset.Fields)*3<<10 + len(v.dataset.Descriptor)
+}
 
 // publicDescription returns a description without the internal fields.
 func publicDescription(d herb.Dataset) herb.Dataset {
@@ -97,14 +100,11 @@ func (l *Library) setOpen(e *entry, v *openVersion) {
 	}
 }
 
-// maxOpenSize limits the estimated memory of open versions that no request uses.
-const maxOpenSize = 8 << 20
-
 // closeUnused closes the least recently used versions if open versions take more memory than they should, until a quarter
 // of the limit is free. It spares the version that was opened last, because requests wait for it, and outdated versions, which may be
 // the only ones that can be listed. l.mu is held.
 func (l *Library) closeUnused(opened *entry) {
-	if l.openSize <= maxOpenSize {
+	if l.openSize <= l.opts.OpenSize {
 		return
 	}
 	var unused []*entry
@@ -115,7 +115,7 @@ func (l *Library) closeUnused(opened *entry) {
 	}
 	slices.SortFunc(unused, func(a, b *entry) int { return int(a.open.lastUsed.Load() - b.open.lastUsed.Load()) })
 	for _, e := range unused {
-		if l.openSize <= maxOpenSize/4*3 {
+		if l.openSize <= l.opts.OpenSize/4*3 {
 			return
 		}
 		l.setOpen(e, nil)

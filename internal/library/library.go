@@ -94,6 +94,9 @@ type Options struct {
 	Memory       int              // bytes for sorting in a publish before it spills to disk; 0 means the default of segment.Options
 	FS           filesystem.FS    // file operations; nil means filesystem.OS
 
+	OpenSize    int // bytes of memory of open versions that no request uses, estimated; 0 means DefaultOpenSize
+	SummarySize int // bytes of memory of cached descriptions, estimated; 0 means DefaultSummarySize
+
 	Blobs Blobs // object store of the files, shared by all nodes; nil if Dir is the only store
 	// CacheSize limits the bytes of files in Dir if there are Blobs; 0 means unlimited. Files being fetched are not counted, and
 	// one dataset is kept regardless of its size.
@@ -110,6 +113,9 @@ const (
 	DefaultKeep      = 5 // including the live one
 	DefaultRetention = 24 * time.Hour
 	DefaultWait      = 10 * time.Second
+
+	DefaultOpenSize    = 8 << 20
+	DefaultSummarySize = 16 << 20
 )
 
 // Library manages published datasets. It is safe for concurrent use.
@@ -120,6 +126,7 @@ type Library struct {
 	refresh   sync.Mutex                      // held while reading the catalogue
 	status    atomic.Pointer[catalogueStatus] // written with refresh held
 	plants    lastKnown
+	summaries *summaryCache
 	openFile  func(path string) (*segment.Reader, error)
 
 	readingWords *semaphore.Weighted // guards wordsRead; unlike with a mutex, waiting ends with a request
@@ -161,6 +168,8 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	opts.Retention = cmp.Or(opts.Retention, DefaultRetention)
 	opts.Wait = cmp.Or(opts.Wait, DefaultWait)
 	opts.PlantsAccess = cmp.Or(opts.PlantsAccess, herb.AccessOpen)
+	opts.OpenSize = cmp.Or(opts.OpenSize, DefaultOpenSize)
+	opts.SummarySize = cmp.Or(opts.SummarySize, DefaultSummarySize)
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	opts.FS = cmp.Or[filesystem.FS](opts.FS, filesystem.OS{})
 	if opts.Now == nil {
@@ -172,7 +181,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	}
 	l := &Library{
 		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), entries: map[versionKey]*entry{},
-		readingWords: semaphore.NewWeighted(1), wordsRead: -1,
+		readingWords: semaphore.NewWeighted(1), wordsRead: -1, summaries: newSummaryCache(opts.SummarySize),
 	}
 	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: opts.PlantsAccess}
 	l.status.Store(&catalogueStatus{generation: -1})

@@ -251,10 +251,10 @@ func TestPublish_notOverThePlants(t *testing.T) {
 		Dataset: herb.Dataset{Ref: herb.PlantsRef, Fields: fields}, Records: numbers(1, nil),
 	})
 	if herb.CodeOf(err) != herb.CodeInvalid {
-		t.Errorf("Publish: %v; want a refusal", err)
+		t.Errorf("Publish: %v; want it rejected", err)
 	}
 	if err := l.Remove(t.Context(), herb.PlantsRef); herb.CodeOf(err) != herb.CodeInvalid {
-		t.Errorf("Remove: %v; want a refusal", err)
+		t.Errorf("Remove: %v; want it rejected", err)
 	}
 }
 

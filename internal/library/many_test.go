@@ -87,6 +87,9 @@ func TestMany(t *testing.T) {
 	}
 	wantRows("the list", 0, func() (err error) { live, err = l.Live(t.Context()); return err })
 	wantRows("a page", 25, func() error { _, err := l.Datasets(t.Context(), live[100:125], false); return err })
+	wantRows("the same page", 0, func() error { _, err := l.Datasets(t.Context(), live[100:125], false); return err })
+	wantRows("a page with details", 25, func() error { _, err := l.Datasets(t.Context(), live[100:125], true); return err })
+	wantRows("a page of which some are known", 5, func() error { _, err := l.Datasets(t.Context(), live[105:130], true); return err })
 	wantRows("the first request", 1, func() error { return readOne(t.Context(), l, live[7].Ref) })
 	wantRows("the second request", 0, func() error { return readOne(t.Context(), l, live[7].Ref) })
 	wantRows("an unknown name", 0, func() error {
@@ -127,5 +130,32 @@ func TestMany(t *testing.T) {
 	}
 	if h := l.Health(); h.Open < 15 || h.Open > 100 {
 		t.Errorf("%d versions of %d fields are open", h.Open, manyFields)
+	}
+}
+
+// BenchmarkDatasets describes a page of datasets that are not open, as the catalogue does: for the first time, and again.
+func BenchmarkDatasets(b *testing.B) {
+	dir := manyDatasets(b, 150)
+	db := openDB(b, dir)
+	for _, bm := range []struct {
+		name string
+		size int // of the cache
+	}{{"first", 1}, {"again", 0}} {
+		b.Run(bm.name, func(b *testing.B) {
+			l := openLibrary(b, db, library.Options{Dir: dir, SummarySize: bm.size})
+			if err := l.Refresh(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			live, err := l.Live(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := l.Datasets(b.Context(), live[:50], true); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

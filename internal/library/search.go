@@ -19,7 +19,7 @@ import (
 const searchBudget = time.Second
 
 // searchBatch is the number of datasets that are searched before more are checked for the words of the search. If there are no more
-// datasets, all are opened.
+// datasets, only those are checked that would have to be opened.
 const searchBatch = 200
 
 // RecordSource provides the datasets for SearchRecords.
@@ -32,6 +32,9 @@ type RecordSource interface {
 	ProtectedRefs(ctx context.Context) ([]herb.Ref, error)
 	// MayMatch reports whether records of a version may match a search. It reports true if it cannot be checked.
 	MayMatch(v herb.LiveVersion, s *query.Search) bool
+	// IsClosed reports whether a version is not open on this node although everybody may read it, as far as is known without reading
+	// its description.
+	IsClosed(v herb.LiveVersion) bool
 }
 
 // RecordMatches is the result of a search across datasets.
@@ -80,6 +83,8 @@ func SearchRecords(ctx context.Context, source RecordSource, search string, mayR
 	for batch := range slices.Chunk(live, searchBatch) {
 		if check {
 			batch, err = found.checkWords(limited, source, batch, req.Search)
+		} else {
+			batch = found.checkClosed(limited, source, batch, req.Search)
 		}
 		for _, v := range batch {
 			if err != nil || limited.Err() != nil {
@@ -122,6 +127,32 @@ func (m *RecordMatches) checkWords(ctx context.Context, source RecordSource, bat
 		m.Searched++
 		return true
 	}), nil
+}
+
+// checkClosed returns the datasets whose records may match and adds the others to those that were searched. It checks only datasets
+// that would have to be opened, which takes much longer. Protected datasets are not checked: the number of searched datasets would
+// tell which words they contain.
+func (m *RecordMatches) checkClosed(ctx context.Context, source RecordSource, batch []herb.LiveVersion, s *query.Search) []herb.LiveVersion {
+	return slices.DeleteFunc(batch, func(v herb.LiveVersion) bool {
+		if ctx.Err() != nil || !source.IsClosed(v) || source.MayMatch(v, s) {
+			return false
+		}
+		m.Searched++
+		return true
+	})
+}
+
+// IsClosed implements RecordSource.
+func (l *Library) IsClosed(v herb.LiveVersion) bool {
+	l.mu.RLock()
+	e := l.entries[versionKey{ref: v.Ref}]
+	isOpen := e == nil || e.open != nil
+	l.mu.RUnlock()
+	if isOpen {
+		return false
+	}
+	d, ok := l.summaries.get(v, false)
+	return ok && d.Access != herb.AccessKey
 }
 
 // ProtectedRefs implements RecordSource.

@@ -112,6 +112,9 @@ func (n numberedDatasets) Acquire(_ context.Context, ref herb.Ref) (library.View
 // ProtectedRefs returns none.
 func (n numberedDatasets) ProtectedRefs(context.Context) ([]herb.Ref, error) { return nil, nil }
 
+// IsClosed reports that none is.
+func (n numberedDatasets) IsClosed(herb.LiveVersion) bool { return false }
+
 // MayMatch excludes even datasets from a search for "odd".
 func (n numberedDatasets) MayMatch(v herb.LiveVersion, s *query.Search) bool {
 	return s.String() != "odd" || v.Published.Unix()%2 == 1
@@ -173,6 +176,56 @@ func TestSearchRecords(t *testing.T) {
 	}
 	if _, err := library.SearchRecords(ctx, numberedDatasets(250), "common", nil, 0); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("a search that is not admitted: %v", err)
+	}
+}
+
+// TestIsClosed checks that only datasets that everybody may read are checked before they are opened: the number of datasets
+// searched would reveal the words of the others.
+func TestIsClosed(t *testing.T) {
+	t.Parallel()
+	s := newSharedDir(t)
+	l := s.open(t)
+	for name, access := range map[string]herb.Access{"moss": herb.AccessOpen, "rose": herb.AccessOpen, "staff": herb.AccessKey} {
+		if _, err := l.Publish(t.Context(), library.Publication{
+			Dataset: herb.Dataset{
+				Ref: herb.Ref{Namespace: "shop", Name: name}, Access: access, Fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true}},
+			},
+			Records: func(yield func(herb.Record, error) bool) { yield(herb.Record{"red " + name}, nil) },
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := openLibrary(t, s.db, library.Options{Dir: s.dir, OpenSize: -2}) // opens nothing in advance
+	if err := other.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	live, err := other.Live(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := func() (names string) {
+		for _, v := range live {
+			if other.IsClosed(v) {
+				names += v.Name + " "
+			}
+		}
+		return names
+	}
+	if got := closed(); got != "" {
+		t.Errorf("without descriptions: %s", got)
+	}
+	if _, err := other.Datasets(t.Context(), live, true); err != nil {
+		t.Fatal(err)
+	}
+	if got := closed(); got != "moss rose " {
+		t.Errorf("with descriptions: %s", got)
+	}
+	found, err := library.SearchRecords(t.Context(), other, "rose", func(herb.Ref) bool { return false }, time.Hour)
+	if err != nil || found.Total != 1 || found.Searched != 2 {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	if got := closed(); got != "moss " {
+		t.Errorf("after a search that one dataset matches: %s", got)
 	}
 }
 

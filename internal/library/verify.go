@@ -239,8 +239,13 @@ func checkExpectation(ctx context.Context, s query.Source, d herb.Dataset, e her
 	if err != nil {
 		return err
 	}
-	if e.Total != nil && *e.Total != page.Total {
+	switch {
+	case e.Total != nil && *e.Total != page.Total:
 		fail("expected %s, found %s", herb.Plural(*e.Total, "record", "records"), herb.Count(page.Total))
+	case e.Min != nil && page.Total < *e.Min:
+		fail("expected at least %s, found %s", herb.Plural(*e.Min, "record", "records"), herb.Count(page.Total))
+	case e.Max != nil && page.Total > *e.Max:
+		fail("expected at most %s, found %s", herb.Plural(*e.Max, "record", "records"), herb.Count(page.Total))
 	}
 	if len(e.First) == 0 {
 		return nil

@@ -242,6 +242,7 @@ func faults() map[string]broken {
 				}
 			}
 		}),
+		"contains is prefix": operator(query.OpContains, query.OpPrefix),
 		"match in any field": matchAnywhere,
 		"match ranks": withOrder(func(o *Oracle, r *query.Request, found []int) {
 			i := slices.IndexFunc(r.Conditions, func(c query.Condition) bool { return c.Op == query.OpMatch })

@@ -50,7 +50,12 @@ func (g *generator) facets(fields []herb.Field, records []herb.Record, listing s
 // substring returns a part of a value, mostly of one that occurs.
 func (g *generator) substring(fields []herb.Field, records []herb.Record) string {
 	i := g.IntN(len(fields))
-	r := []rune(g.sample(fields[i], i, records))
+	return g.part(g.sample(fields[i], i, records))
+}
+
+// part returns a part of a text, or a word if it is empty.
+func (g *generator) part(s string) string {
+	r := []rune(s)
 	if len(r) == 0 {
 		return g.word()
 	}
@@ -101,7 +106,7 @@ func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Face
 		}
 		f.Matching++
 		if f.Matching > r.Offset && f.Matching <= r.Offset+r.Top {
-			f.Values = append(f.Values, v.ValueCount)
+			f.Values = append(f.Values, query.NewValueCount(v.Value, v.Count))
 		}
 	}
 	return f

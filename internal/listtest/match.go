@@ -28,6 +28,9 @@ func meets(f herb.Field, value string, c query.Condition) bool {
 
 // fits compares a record's value with one value of a condition. OpNe is treated as OpEq here.
 func fits(f herb.Field, value string, op query.Op, operand string) bool {
+	if op == query.OpWhole {
+		return value == operand
+	}
 	equality := op == query.OpEq || op == query.OpNe
 	rank, missing := missingRank(f, value)
 	operandRank, ok := missingRank(f, operand)
@@ -42,10 +45,12 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 		case op == query.OpPrefix && f.Type == herb.TypeDate:
 			return strings.HasPrefix(parseValue(f, part).time.Format(time.DateOnly), operand)
 		case op == query.OpPrefix && f.Type == herb.TypeDateTime:
-			return strings.HasPrefix(parseValue(f, part).time.Format("2006-01-02T15:04:05.000000000Z"), operand)
+			return hasISOPrefix(parseValue(f, part).time, operand)
 		case op == query.OpPrefix:
 			all, prefix := weights(part), weights(operand)
 			return len(all) >= len(prefix) && slices.Equal(all[:len(prefix)], prefix)
+		case op == query.OpContains:
+			return containsText(part, operand)
 		}
 		order := parseValue(f, part).compare(parseValue(f, operand))
 		switch op {
@@ -62,6 +67,25 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 		}
 		panic(fmt.Sprintf("listtest: unknown operator %q", op))
 	})
+}
+
+// hasISOPrefix reports whether a datetime can be written so that its text in ISO 8601 begins with a prefix. One with a zone is
+// the whole text; any other is compared in UTC.
+func hasISOPrefix(t time.Time, prefix string) bool {
+	prefix = strings.ReplaceAll(strings.ToUpper(prefix), ",", ".")
+	for _, between := range []string{"T", " "} {
+		for _, clock := range []string{"15:04", "15:04:05"} { // the latter also reads fractions
+			for _, zone := range []string{"Z07:00", "Z0700", "Z07"} {
+				if whole, err := time.Parse(time.DateOnly+between+clock+zone, prefix); err == nil {
+					return whole.Equal(t)
+				}
+			}
+		}
+		if strings.HasPrefix(t.Format(time.DateOnly+between+"15:04:05.000000000"), prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // contains reports whether a record, given as the words of its searchable fields, matches a search.

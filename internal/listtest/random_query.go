@@ -131,6 +131,8 @@ func (g *generator) condition(f herb.Field, sample func() string) (name, value s
 			values = append(values, sample())
 		}
 		value = strings.Join(values, ",")
+	case query.OpContains:
+		value = g.part(value)
 	case query.OpPrefix:
 		value = value[:g.IntN(len(value)+1)]
 		for !utf8.ValidString(value) {

@@ -29,7 +29,8 @@ const (
 func Backup(ctx context.Context, from Place, path string, stdout io.Writer, program string, o Options) (r Result, err error) {
 	var source, files Installation
 	defer func() { err = errors.Join(err, source.close(), files.close()) }()
-	if err := source.openPlace(ctx, from, true); err != nil {
+	o.readOnly = true
+	if err := source.openPlace(ctx, from, true, o); err != nil {
 		return r, err
 	}
 	o.steps = progress.New(o.Progress, PhaseSegments, PhaseEntries)

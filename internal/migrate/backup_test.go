@@ -116,7 +116,7 @@ func (o *replacingObjects) Get(ctx context.Context, name string, to io.Writer) e
 func backupWith(ctx context.Context, from Place, modify func(*Installation)) (archive []byte, err error) {
 	var source Installation
 	defer func() { err = errors.Join(err, source.close()) }()
-	if err := source.openPlace(ctx, from, true); err != nil {
+	if err := source.openPlace(ctx, from, true, Options{}); err != nil {
 		return nil, err
 	}
 	modify(&source)
@@ -373,7 +373,7 @@ func TestRestore_replace(t *testing.T) {
 			t.Errorf("%s (-before +after):\n%s", name, diff)
 		}
 	}
-	other.exec(t, "PRAGMA user_version = 99") // a later release has used it
+	other.exec(t, "UPDATE schema_version SET version = 99, needs = 99") // a later release has used it
 	_, err := restore(t.Context(), archive, other.Place, Options{Replace: true})
 	must(t, err)
 	wantAlike(t, g.Place, other.Place)

@@ -79,7 +79,7 @@ func (p Place) use(t *testing.T, do func(d *app.Data)) {
 	if p.Folder == "" {
 		c.Data = t.TempDir()
 	}
-	d, err := app.OpenData(t.Context(), c, slog.New(slog.DiscardHandler))
+	d, err := app.OpenData(t.Context(), c, app.OpenOptions{Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	defer func() { must(t, d.Close()) }()
 	do(d)
@@ -215,7 +215,7 @@ func (g *garden) works(t *testing.T, p Place) {
 func migrateWith(ctx context.Context, from, to Place, modify func(from, to *Installation)) (_ Result, err error) {
 	var source, target Installation
 	defer func() { err = errors.Join(err, source.close(), target.close()) }()
-	if err := errors.Join(source.openPlace(ctx, from, true), target.openPlace(ctx, to, false)); err != nil {
+	if err := errors.Join(source.openPlace(ctx, from, true, Options{}), target.openPlace(ctx, to, false, Options{})); err != nil {
 		return Result{}, err
 	}
 	modify(&source, &target)

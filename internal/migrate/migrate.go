@@ -36,9 +36,15 @@ type Options struct {
 	Replace bool // restore into a data folder that has data
 	// Progress is called by one goroutine at a time.
 	Progress func(progress.Progress)
+	// Upgraded is called after the schema of an existing database was upgraded. nil disables it.
+	Upgraded func(from, to int)
 
-	steps *progress.Reporter
+	readOnly bool // nothing is written to an installation
+	steps    *progress.Reporter
 }
+
+// keepSchema reports whether databases must not be upgraded.
+func (o Options) keepSchema() bool { return o.Check || o.readOnly }
 
 // report reports how many plants a phase has processed.
 func (o Options) report(phase string, done, total int) {

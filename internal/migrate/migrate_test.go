@@ -231,7 +231,7 @@ type content struct {
 func contentOf(t *testing.T, p Place) (c content) {
 	t.Helper()
 	var o Installation
-	must(t, o.openPlace(t.Context(), p, true))
+	must(t, o.openPlace(t.Context(), p, true, Options{}))
 	defer func() { must(t, o.close()) }()
 	page, err := o.Store.ReadPlants(t.Context(), 0, 0)
 	must(t, err)

@@ -46,10 +46,10 @@ func ParsePlace(s string, blobs herb.Address) (Place, error) {
 func Migrate(ctx context.Context, from, to Place, o Options) (_ Result, err error) {
 	var source, target Installation
 	defer func() { err = errors.Join(err, source.close(), target.close()) }()
-	if err := source.openPlace(ctx, from, true); err != nil {
+	if err := source.openPlace(ctx, from, true, o); err != nil {
 		return Result{}, fmt.Errorf("source: %w", err)
 	}
-	if err := target.openPlace(ctx, to, o.Check); err != nil {
+	if err := target.openPlace(ctx, to, o.Check, o); err != nil {
 		return Result{}, fmt.Errorf("target: %w", err)
 	}
 	return copyAll(ctx, source, target, o)
@@ -86,8 +86,8 @@ func (in *Installation) close() (err error) {
 }
 
 // openPlace opens a place. A folder that does not exist is created, unless it must exist; otherwise it is locked, so that no
-// server removes files that are not in its catalogue yet.
-func (in *Installation) openPlace(ctx context.Context, p Place, exists bool) error {
+// server removes files that are not in its catalogue yet. A comparison or a backup does not upgrade the schema of its database.
+func (in *Installation) openPlace(ctx context.Context, p Place, exists bool, o Options) error {
 	path := filepath.Join(p.Folder, store.DatabaseFile)
 	if _, err := os.Stat(path); p.Database == "" && exists && errors.Is(err, fs.ErrNotExist) {
 		return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s", p.Folder, store.DatabaseFile)
@@ -97,7 +97,9 @@ func (in *Installation) openPlace(ctx context.Context, p Place, exists bool) err
 	}
 	if p.Database != "" {
 		// Batches are larger than those of a server.
-		db, err := postgres.Open(ctx, string(p.Database), postgres.Options{StatementTimeout: time.Minute, Timeout: 2 * time.Minute})
+		db, err := postgres.Open(ctx, string(p.Database), postgres.Options{
+			StatementTimeout: time.Minute, Timeout: 2 * time.Minute, KeepSchema: o.keepSchema(), Upgraded: o.Upgraded,
+		})
 		if err != nil {
 			return err
 		}
@@ -111,7 +113,7 @@ func (in *Installation) openPlace(ctx context.Context, p Place, exists bool) err
 		}
 		in.closers = append(in.closers, lock)
 	}
-	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	db, err := sqlite.Open(ctx, path, sqlite.Options{KeepSchema: o.keepSchema(), Upgraded: o.Upgraded})
 	if err == nil {
 		in.Store, in.closers = db, append(in.closers, db)
 	}

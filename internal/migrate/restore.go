@@ -135,7 +135,7 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	if err := files.openFiles("", segments); err != nil {
 		return r, err
 	}
-	if err := target.openPlace(ctx, to, false); err != nil {
+	if err := target.openPlace(ctx, to, false, o); err != nil {
 		return r, err
 	}
 	return load(ctx, Source{read.Plants, (&EntryFile{entries}).Entries, files}, target, o)

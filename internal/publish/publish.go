@@ -43,6 +43,7 @@ type Store interface {
 type Options struct {
 	AllowBreaking bool // accept breaking changes
 	Check         bool // dry run: do everything except making the version live
+	Force         bool // publish a source that has not changed since it was last published
 	// KeepRolledBack skips a source whose newest version was rolled back, until the source changes.
 	KeepRolledBack bool
 	// Progress is called by one goroutine at a time. nil disables it.
@@ -64,7 +65,7 @@ const (
 	phaseInfer = "inferring types" // only if it cannot be done while reading
 )
 
-// Publish reads a source and makes it live, unless it has not changed since it was last published. An error with
+// Publish reads a source and makes it live, unless it has not changed since it was last published, or Force is set. An error with
 // herb.CodeRefused means that it was rejected; Changes then contains the reasons.
 //
 // A panic becomes a *herb.PanicError; nothing has changed then.
@@ -89,7 +90,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	unchanged := library.Outcome{Dataset: live}
 	// Servers compare all sources at each start, so a source of the same size is hashed before its rows are read.
-	if live.Report != nil {
+	if live.Report != nil && !opts.Force {
 		if hash, err := ingest.Hash(ctx, s, live.Report.Bytes, read); err != nil || hash == live.Source {
 			return Result{Outcome: unchanged, Unchanged: err == nil}, err
 		}
@@ -100,7 +101,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	defer t.Close()
 	hash := t.Dataset.Source
-	if hash == live.Source {
+	if hash == live.Source && !opts.Force {
 		return Result{Outcome: unchanged, Unchanged: true}, nil
 	}
 	if opts.KeepRolledBack {
@@ -180,7 +181,7 @@ func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, r
 // PublishFound publishes discovered sources for a server, records the errors of the discovery and logs a summary.
 func (p *Publisher) PublishFound(ctx context.Context, set source.Set) error {
 	for _, s := range set.Skipped {
-		p.Log.Info("file skipped", "file", s.Path, "reason", s.Reason)
+		p.recordSkipped(ctx, s)
 	}
 	for _, err := range set.Errors {
 		p.recordDiscoveryError(ctx, err)
@@ -202,6 +203,17 @@ func (p *Publisher) PublishFound(ctx context.Context, set source.Set) error {
 			"failed", len(set.Sources)+len(set.Errors)-published-unchanged, "skipped", len(set.Skipped))
 	}
 	return nil
+}
+
+// recordSkipped logs that a file is not published. A table is also recorded for 'herbarium datasets list', because an earlier
+// version of it may be listed.
+func (p *Publisher) recordSkipped(ctx context.Context, s source.Skipped) {
+	if s.Ref == (herb.Ref{}) {
+		p.Log.Info("file skipped", "file", s.Path, "reason", s.Reason)
+		return
+	}
+	p.Log.Warn("file skipped; its dataset is not updated", "file", s.Path, "dataset", s.Ref.String(), "reason", s.Reason)
+	p.setSourceError(ctx, herb.SourceError{Path: s.Path, Ref: s.Ref, Message: s.Reason, Skipped: true})
 }
 
 // recordDiscoveryError logs an error about paths, such as a name clash, and records it for the catalogue page.

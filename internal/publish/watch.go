@@ -35,6 +35,7 @@ type Watcher struct {
 	state     uint64          // of the folders, before the last scan
 	due       time.Time       // of the next scan even if the state does not change
 	errors    map[string]bool // messages of the last discovery
+	skipped   map[string]bool // paths of tables that the last discovery skipped
 	work      sync.WaitGroup  // publishes
 
 	mu      sync.Mutex // guards the fields below
@@ -79,13 +80,16 @@ type watchedSource struct {
 func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.Set) *Watcher {
 	w := &Watcher{
 		publisher: p, publish: p.republish, finder: finder, paths: paths, wake: make(chan struct{}, 1),
-		errors: map[string]bool{}, sources: map[sourceKey]*watchedSource{},
+		errors: map[string]bool{}, skipped: map[string]bool{}, sources: map[sourceKey]*watchedSource{},
 		intervals: intervals{
 			settle: 300 * time.Millisecond, writingSettle: 10 * time.Second, poll: 200 * time.Millisecond, rescan: 10 * time.Second, retry: time.Second,
 		},
 	}
 	for _, err := range found.Errors { // recorded by PublishFound
 		w.errors[err.Error()] = true
+	}
+	for _, s := range found.Skipped {
+		w.skipped[s.Path] = true
 	}
 	for _, s := range found.Sources {
 		w.sources[keyOf(s)] = &watchedSource{Source: s, current: fingerprintOf(s)}
@@ -183,8 +187,15 @@ func (w *Watcher) scan(ctx context.Context) {
 	for key, s := range w.sources {
 		if !current[key] && !s.busy {
 			delete(w.sources, key)
+			if w.skipped[key.label] {
+				continue // discover has recorded the reason
+			}
 			// A dataset outlives its file, because files may be moved.
-			w.publisher.Log.Warn("source is gone; keeping its last published version", "file", s.Path)
+			if _, err := os.Stat(s.Path); err == nil {
+				w.publisher.Log.Warn("source is no longer found by its folder or descriptor; keeping its last published version", "file", s.Path)
+			} else {
+				w.publisher.Log.Warn("source is gone; keeping its last published version", "file", s.Path)
+			}
 			w.publisher.clearSourceError(context.Background(), key.label)
 		}
 	}
@@ -224,7 +235,8 @@ func (w *Watcher) check(ctx context.Context, s *watchedSource) (due time.Time) {
 	return time.Time{}
 }
 
-// discover finds the current sources. It records new errors of the discovery, each once, and clears resolved ones.
+// discover finds the current sources. It records new errors of the discovery and newly skipped tables, each once, and clears
+// resolved ones.
 func (w *Watcher) discover() source.Set {
 	set := w.finder.Discover(context.Background(), w.paths)
 	now := make(map[string]bool, len(set.Errors))
@@ -240,6 +252,18 @@ func (w *Watcher) discover() source.Set {
 		}
 	}
 	w.errors = now
+	skipped := make(map[string]bool, len(set.Skipped))
+	for _, s := range set.Skipped {
+		if skipped[s.Path] = true; !w.skipped[s.Path] {
+			w.publisher.recordSkipped(context.Background(), s)
+		}
+	}
+	for path := range w.skipped {
+		if !skipped[path] {
+			w.publisher.clearSourceError(context.Background(), path)
+		}
+	}
+	w.skipped = skipped
 	return set
 }
 

@@ -109,6 +109,7 @@ func TestLogBuckets(t *testing.T) {
 		{"one value", query.Range{Min: "150", Max: "150.0", LeastPositive: "150"}, 9, "150 200"},
 		{"with zero", query.Range{Min: "0.0", Max: "55", LeastPositive: "8"}, 6, "0 5 10 20 50 100"},
 		{"both sides of zero", query.Range{Min: "-40", Max: "800", GreatestNegative: "-3", LeastPositive: "50"}, 5, "-100 -10 0 10 100 1000"},
+		{"as documented", query.Range{Min: "-300", Max: "5", GreatestNegative: "-20", LeastPositive: "5"}, 4, "-1000 -100 0 1 10"},
 		{"negative and zero", query.Range{Min: "-40", Max: "-0", GreatestNegative: "-3"}, 4, "-50 -20 -10 -5 0"},
 		{"negative", query.Range{Min: "-40", Max: "-3", GreatestNegative: "-3"}, 5, "-50 -20 -10 -5 -2"},
 		{"one negative value", query.Range{Min: "-10", Max: "-10", GreatestNegative: "-10"}, 5, "-15 -10"},

@@ -30,6 +30,7 @@ func TestIsExpensive(t *testing.T) {
 		"tags[gte]=3":                       true,
 		"title[prefix]=r":                   false,
 		"tags[prefix]=r":                    true,
+		"title[contains]=r":                 true,
 		"title[match]=rose":                 true,
 		"search=rose":                       false,
 		"search=rosa+canina+%22dog+rose%22": false,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 )
@@ -18,6 +19,7 @@ const (
 	MaxFacetFields = 32
 	MaxValueOffset = 10_000
 	MaxEdgeDigits  = 1000 // numbers with more digits get no histogram
+	MaxFacetValue  = 1024 // bytes; longer values are clipped
 )
 
 // Parameters of facet requests in addition to those of a listing.
@@ -100,8 +102,28 @@ type Facet struct {
 
 // ValueCount is a value and the number of records that have it.
 type ValueCount struct {
-	Value string `json:"value"`
-	Count int    `json:"count"`
+	Value   string `json:"value"`
+	Count   int    `json:"count"`
+	Clipped bool   `json:"clipped,omitempty"` // Value is the start of a longer value
+}
+
+// NewValueCount returns the count of a value, which it clips if it is longer than MaxFacetValue. A value can have megabytes, and a
+// response a hundred of them for each field.
+func NewValueCount(value string, count int) ValueCount {
+	if len(value) <= MaxFacetValue {
+		return ValueCount{Value: value, Count: count}
+	}
+	end := MaxFacetValue
+	for !utf8.RuneStart(value[end]) {
+		end--
+	}
+	return ValueCount{Value: strings.Clone(value[:end]), Count: count, Clipped: true}
+}
+
+// MaxBytes returns how much memory the values of the result and their JSON need at most, in bytes.
+func (f *FacetRequest) MaxBytes() int {
+	const perBucket = 256
+	return len(f.Fields) * (f.Top*2*MaxFacetValue + f.Buckets*perBucket)
 }
 
 // Bucket counts the records with From <= value < To. The last bucket of a histogram includes value = To.

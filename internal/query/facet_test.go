@@ -123,6 +123,7 @@ func TestParseGrid(t *testing.T) {
 	checkSame(t, query.ParseGrid, catalog(), "_x=price&_y=id&_bounds=-180,-90.50,180,90", "_x=price&_y=id&_bounds=-180%2C-90.5%2C180%2C90&_columns=256&_rows=128")
 	checkSame(t, query.ParseGrid, catalog(), "_rows=2&_columns=03&_y=id&_x=id&_bounds=-0,0,1,1&title=a&search=Rose&page=&api_key=k",
 		"title%5Beq%5D=a&search=rose&_x=id&_y=id&_bounds=0%2C0%2C1%2C1&_columns=3&_rows=2")
+	checkSame(t, query.ParseGrid, catalog(), "_x=id&_y=id&_bounds=-1e-7,-.5,1E%2B21,1e3", "_x=id&_y=id&_bounds=-0.0000001,-0.5,1000000000000000000000,1000")
 }
 
 // TestParseGrid_parameters checks the value that every parameter sets.

@@ -3,6 +3,7 @@ package query
 import (
 	"bytes"
 	"errors"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,60 +68,75 @@ func (r *Request) Fields() []herb.Field {
 	return fields
 }
 
-// AppendSelected appends a record with the selected fields only. Members are copied unchanged.
-func (r *Request) AppendSelected(dst, record []byte) ([]byte, error) {
-	members := make([][]byte, 0, len(r.fields))
-	for rest := record; len(rest) > 1; {
-		end := stringEnd(rest, stringEnd(rest, 1)+1) // the name after { or , and the value after :
-		if end <= 0 {
-			return nil, errors.New("record is not a flat object of strings")
+// Selector selects the fields of a request from records. It copies no values, so that large records need no memory. It is
+// used by one goroutine at a time.
+type Selector struct {
+	request *Request
+	members [][]byte // of the last record; "name":"value"
+}
+
+// NewSelector returns a selector of the fields of the request, or nil, which selects all fields.
+func (r *Request) NewSelector() *Selector {
+	if r.Selected == nil {
+		return nil
+	}
+	return &Selector{request: r}
+}
+
+// Size returns the size of a record with the selected fields only.
+func (s *Selector) Size(record []byte) (int, error) {
+	if s == nil {
+		return len(record), nil
+	}
+	if err := s.split(record); err != nil {
+		return 0, err
+	}
+	size := len("{}") + max(0, len(s.request.Selected)-1)
+	for _, position := range s.request.Selected {
+		size += len(s.members[position])
+	}
+	return size, nil
+}
+
+// Write writes a record with the selected fields only. Members are written unchanged.
+func (s *Selector) Write(out io.Writer, record []byte) error {
+	if s == nil {
+		_, err := out.Write(record)
+		return err
+	}
+	err := s.split(record)
+	separator := []byte{'{'}
+	for _, position := range s.request.Selected {
+		if err == nil {
+			_, err = out.Write(separator)
 		}
-		members = append(members, rest[1:end])
+		if err == nil {
+			_, err = out.Write(s.members[position])
+		}
+		separator[0] = ','
+	}
+	if err == nil {
+		separator[0] = '}'
+		_, err = out.Write(separator)
+	}
+	return err
+}
+
+// split sets the members of a record.
+func (s *Selector) split(record []byte) error {
+	s.members = s.members[:0]
+	for rest := record; len(rest) > 1; {
+		end := herb.JSONStringEnd(rest, herb.JSONStringEnd(rest, 1)+1) // the name after { or , and the value after :
+		if end <= 0 {
+			return errors.New("record is not a flat object of strings")
+		}
+		s.members = append(s.members, rest[1:end])
 		rest = rest[end:]
 	}
-	if len(members) != len(r.fields) {
-		return nil, errors.New("members of a record differ from its fields")
+	if len(s.members) != len(s.request.fields) {
+		return errors.New("members of a record differ from its fields")
 	}
-	dst = append(dst, '{')
-	for i, position := range r.Selected {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, members[position]...)
-	}
-	return append(dst, '}'), nil
-}
-
-// stringEnd returns the index after the JSON string that begins at an index of b, or -1.
-func stringEnd(b []byte, at int) int {
-	if at <= 0 || at >= len(b) || b[at] != '"' {
-		return -1
-	}
-	for at++; at < len(b); at += 2 { // skips what a backslash escapes
-		i := bytes.IndexAny(b[at:], `"\`)
-		if i < 0 {
-			return -1
-		}
-		if at += i; b[at] == '"' {
-			return at + 1
-		}
-	}
-	return -1
-}
-
-// SelectRecords returns the records with the selected fields only.
-func (r *Request) SelectRecords(records [][]byte) ([][]byte, error) {
-	if r.Selected == nil {
-		return records, nil
-	}
-	selected := make([][]byte, len(records))
-	for i, record := range records {
-		var err error
-		if selected[i], err = r.AppendSelected(nil, record); err != nil {
-			return nil, err
-		}
-	}
-	return selected, nil
+	return nil
 }
 
 // SelectStream returns the stream with the selected fields only.
@@ -129,12 +145,13 @@ func (r *Request) SelectStream(s Stream) Stream {
 		return s
 	}
 	return Stream{Total: s.Total, Records: func(yield func([]byte, error) bool) {
-		var buf []byte
+		var buf bytes.Buffer
+		selector := r.NewSelector()
 		for record, err := range s.Records {
-			if err == nil {
-				buf, err = r.AppendSelected(buf[:0], record)
+			if buf.Reset(); err == nil {
+				err = selector.Write(&buf, record)
 			}
-			if !yield(buf, err) || err != nil {
+			if !yield(buf.Bytes(), err) || err != nil {
 				return
 			}
 		}

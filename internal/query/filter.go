@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,15 +15,19 @@ type Op string
 
 // Operators of conditions.
 const (
-	OpEq     Op = "eq"
-	OpNe     Op = "ne"
-	OpGt     Op = "gt"
-	OpGte    Op = "gte"
-	OpLt     Op = "lt"
-	OpLte    Op = "lte"
-	OpPrefix Op = "prefix"
-	OpMatch  Op = "match"
+	OpEq       Op = "eq"
+	OpNe       Op = "ne"
+	OpGt       Op = "gt"
+	OpGte      Op = "gte"
+	OpLt       Op = "lt"
+	OpLte      Op = "lte"
+	OpPrefix   Op = "prefix"
+	OpContains Op = "contains"
+	OpMatch    Op = "match"
 )
+
+// OpWhole is OpEq for the whole value of a list as written. It is not in query strings; see Request.MatchWholeLists.
+const OpWhole Op = "whole"
 
 // Operators of the query string only; Parse rewrites them to OpEq and OpNe.
 const (
@@ -32,27 +37,53 @@ const (
 
 // Ops returns the operators of the query string.
 func Ops() []Op {
-	return []Op{OpEq, OpNe, OpGt, OpGte, OpLt, OpLte, OpIn, OpPrefix, OpMatch, OpEmpty}
+	return []Op{OpEq, OpNe, OpGt, OpGte, OpLt, OpLte, OpIn, OpPrefix, OpContains, OpMatch, OpEmpty}
+}
+
+// Describe says which records a filter with the operator on a field finds, for documentation.
+func (o Op) Describe(field string) string {
+	about := map[Op]string{
+		OpEq:       "Records whose %s is this value. If repeated, any of the values.",
+		OpNe:       "Records whose %s is not this value. If repeated, none of the values.",
+		OpGt:       "Records whose %s is greater than this value.",
+		OpGte:      "Records whose %s is greater than or equal to this value.",
+		OpLt:       "Records whose %s is less than this value.",
+		OpLte:      "Records whose %s is less than or equal to this value.",
+		OpIn:       "Records whose %s is one of these comma-separated values.",
+		OpPrefix:   "Records whose %s begins with this value.",
+		OpContains: "Records whose %s contains this text, ignoring case and accents.",
+		OpMatch:    "Records whose %s contains these words, in the syntax of search.",
+		OpEmpty:    "true: records whose %s is missing; false: those with a value.",
+	}
+	return fmt.Sprintf(about[o], field)
 }
 
 // FieldOps returns the operators of the query string that a field has.
 func FieldOps(f herb.Field) []Op {
 	return slices.DeleteFunc(Ops(), func(o Op) bool {
-		switch o {
-		case OpMatch:
+		if o == OpMatch {
 			return !f.Searchable
-		case OpPrefix:
-			return !f.Filterable || !hasPrefixes(f.Type)
 		}
-		return !f.Filterable
+		return !f.Filterable || !o.appliesTo(f.Type)
 	})
 }
 
-// hasPrefixes reports whether values of a type have prefixes.
-func hasPrefixes(t herb.Type) bool { return t != herb.TypeNumber && t != herb.TypeBoolean }
+// appliesTo reports whether an operator compares values of a type.
+func (o Op) appliesTo(t herb.Type) bool {
+	switch o {
+	case OpPrefix:
+		return t != herb.TypeNumber && t != herb.TypeBoolean
+	case OpContains:
+		return !t.IsScalar()
+	}
+	return true
+}
 
 // AcceptsEmpty reports whether an operator accepts an empty value.
 func (o Op) AcceptsEmpty() bool { return o == OpEq || o == OpNe || o == OpIn }
+
+// IsEquality reports whether an operator compares values for equality, including missing ones.
+func (o Op) IsEquality() bool { return o == OpEq || o == OpNe || o == OpWhole }
 
 // Condition is a constraint on the value of a field. The package comment describes how its values combine.
 type Condition struct {
@@ -63,10 +94,11 @@ type Condition struct {
 
 // Operand is one value of a condition.
 type Operand struct {
-	// Text is the value; for scalar types its canonical form as text.Localize writes it, or a marker of missing values.
+	// Text is the value; for scalar types its canonical form as text.Localize writes it, or a marker of missing values. For
+	// OpPrefix and OpContains it is the value as given.
 	Text string
-	// Key is the sort key of the value; for OpPrefix on texts and list elements its primary key, which may be empty. It is
-	// empty for OpPrefix on dates, for equality of texts and list elements, and for missing values.
+	// Key is the sort key of the value; for OpPrefix the beginning of the sort keys that match and for OpContains a
+	// part of their primary keys, both of which may be empty. It is empty for equality of texts and list elements, and for missing values.
 	Key string
 	// Search is the parsed value of OpMatch; Text is its canonical form. It is nil for other operators.
 	Search *Search
@@ -148,13 +180,9 @@ func (fp *filterParser) resolve(param string, inFilter bool) (field int, op Op, 
 		return field, op, err
 	}
 	name, written := splitOperator(param)
-	if known := slices.Contains(Ops(), written); !known && herb.FieldIndex(fp.fields, name) >= 0 {
-		choices := make([]string, len(Ops()))
-		for i, o := range Ops() {
-			choices[i] = string(o)
-		}
+	if i := herb.FieldIndex(fp.fields, name); i >= 0 && !slices.Contains(Ops(), written) {
 		return 0, "", herb.Invalidf("unknown operator %q in %q%s valid operators: %s", clip(string(written)), clip(param),
-			text.Suggestion(clip(string(written)), choices), strings.Join(choices, ", "))
+			suggestion(clip(string(written)), opNames(FieldOps(fp.fields[i]))), strings.Join(opNames(Ops()), ", "))
 	}
 	choices := fieldNames(fp.fields, isFilterable)
 	if inFilter {
@@ -162,7 +190,15 @@ func (fp *filterParser) resolve(param string, inFilter bool) (field int, op Op, 
 			text.Suggestion(clip(name), choices), joinNames(choices))
 	}
 	return 0, "", herb.Invalidf("unknown parameter %q%s valid parameters: %s; filterable fields: %s", clip(param),
-		text.Suggestion(clip(name), slices.Concat(fp.reserved, choices)), strings.Join(fp.reserved, ", "), joinNames(choices))
+		suggestion(clip(name), slices.Concat(fp.reserved, choices)), strings.Join(fp.reserved, ", "), joinNames(choices))
+}
+
+func opNames(ops []Op) []string {
+	names := make([]string, len(ops))
+	for i, o := range ops {
+		names[i] = string(o)
+	}
+	return names
 }
 
 func isSearchable(f herb.Field) bool { return f.Searchable }
@@ -186,19 +222,19 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 		return Operand{Text: s.String(), Search: s}, nil
 	}
 	o := Operand{Text: value}
-	equality := op == OpEq || op == OpNe
+	equality := op.IsEquality()
 	switch {
 	case value == "" && !equality:
 		return o, herb.Invalidf("%s[%s] needs a value; use %s[empty]=true to find empty values", f.Name, op, f.Name)
-	case op == OpPrefix && !hasPrefixes(f.Type):
-		return o, herb.Invalidf("%s[prefix] does not apply: %q is a %s field; use gte and lt for a range", f.Name, f.Name, f.Type)
-	case op == OpPrefix && f.Type == herb.TypeDateTime:
-		o.Text = strings.Replace(value, " ", "T", 1) // as in the canonical form of values
+	case !op.appliesTo(f.Type):
+		return o, herb.Invalidf("%s[%s] does not apply: %q is a %s field; use gte and lt for a range", f.Name, op, f.Name, f.Type)
+	case op == OpPrefix:
+		o.Key = text.PrefixKey(f.Type, value)
 		return o, nil
-	case op == OpPrefix && !f.Type.IsScalar():
+	case op == OpContains:
 		o.Key = text.PrimaryKey(value)
 		return o, nil
-	case value == "", op == OpPrefix, equality && !f.Type.IsScalar():
+	case value == "", equality && !f.Type.IsScalar():
 		return o, nil
 	}
 	parse := text.Bound

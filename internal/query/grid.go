@@ -48,6 +48,12 @@ type Grid struct {
 // Cell is a cell of a grid. Column 0 and row 0 are those at the minimum.
 type Cell struct{ Column, Row, Count int }
 
+// MaxBytes returns how much memory the result and its computation need at most, in bytes.
+func (q *GridRequest) MaxBytes() int {
+	const perCell = 8 + 24 // the count of a cell, and the Cell if it is not empty
+	return q.Columns * q.Rows * perCell
+}
+
 // SetCells sets the cells from the counts of all cells, by row, then by column.
 func (g *Grid) SetCells(q *GridRequest, counts []int) {
 	for i, n := range counts {
@@ -109,8 +115,9 @@ func parseBounds(value string) (b Bounds, err error) {
 	dst := []*float64{&b.MinX, &b.MinY, &b.MaxX, &b.MaxY}
 	ok := len(parts) == len(dst)
 	for i := 0; ok && i < len(dst); i++ {
-		*dst[i], err = strconv.ParseFloat(parts[i], 64)
-		ok = err == nil && text.IsNumber([]byte(parts[i]))
+		plain, status := text.Canonical(&herb.Field{Type: herb.TypeNumber}, parts[i]) // also of 1e-7
+		*dst[i], err = strconv.ParseFloat(plain, 64)
+		ok = err == nil && status == text.Valid
 		*dst[i] += 0 // no negative zero
 	}
 	if !ok || b.MinX >= b.MaxX || b.MinY >= b.MaxY || math.IsInf(b.MaxX-b.MinX, 0) || math.IsInf(b.MaxY-b.MinY, 0) {

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/text"
 )
 
 // Param is one decoded parameter of a query string.
@@ -51,7 +50,7 @@ func ParseOnly(raw string, valid ...string) (Params, error) {
 		switch {
 		case p.Name == ParamAPIKey:
 		case !slices.Contains(valid, p.Name):
-			return nil, herb.Invalidf("unknown parameter %q%s valid parameters: %s", clip(p.Name), text.Suggestion(clip(p.Name), valid), joinNames(valid))
+			return nil, herb.Invalidf("unknown parameter %q%s valid parameters: %s", clip(p.Name), suggestion(clip(p.Name), valid), joinNames(valid))
 		case slices.ContainsFunc(ps[:i], func(earlier Param) bool { return earlier.Name == p.Name }):
 			return nil, givenTwice(p.Name)
 		}

@@ -30,7 +30,7 @@ func catalog() []herb.Field {
 // Common endings of messages.
 const (
 	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
-	operators       = "valid operators: eq, ne, gt, gte, lt, lte, in, prefix, match, empty"
+	operators       = "valid operators: eq, ne, gt, gte, lt, lte, in, prefix, contains, match, empty"
 	parameters      = "valid parameters: page, per_page, sort, order, search, api_key, _fields, _filter, _version; filterable fields: " + filterableNames
 	pageRule        = "; it must be a whole number from 1 to 9007199254740991"
 	perPageRule     = "; it must be a whole number from 1 (over 100 is served as 100)"
@@ -106,6 +106,9 @@ func TestParse_invalid(t *testing.T) {
 		{"no such day", "date[gte]=2023-02-29", `date is a date field and "2023-02-29"` + dateRule},
 		{"prefix of a number", "price[prefix]=1", `price[prefix] does not apply: "price" is a number field; use gte and lt for a range`},
 		{"greater than nothing", "price[gt]=", `price[gt] needs a value; use price[empty]=true to find empty values`},
+		{"contained in a number", "price[contains]=1", `price[contains] does not apply: "price" is a number field; use gte and lt for a range`},
+		{"contained in a date", "date[contains]=1", `date[contains] does not apply: "date" is a date field; use gte and lt for a range`},
+		{"contains nothing", "title[contains]=", `title[contains] needs a value; use title[empty]=true to find empty values`},
 		{"prefix nothing", "title[prefix]=", `title[prefix] needs a value; use title[empty]=true to find empty values`},
 		{"empty maybe", "title[empty]=maybe", `title[empty] is "maybe"; it must be true or false`},
 		{"empty without a value", "title[empty]", `title[empty] is ""; it must be true or false`},
@@ -249,6 +252,9 @@ func TestParseConditions(t *testing.T) {
 		{"title[empty]=true", cs{{1, query.OpEq, plain("")}}},
 		{"title[empty]=false&title[ne]=a", cs{{1, query.OpNe, plain("", "a")}}},
 		{"title[prefix]=Ro", cs{{1, query.OpPrefix, []query.Operand{{Text: "Ro", Key: text.PrimaryKey("Ro")}}}}},
+		{"title[contains]=\u00d6s&tags[contains]=os", cs{
+			{1, query.OpContains, []query.Operand{{Text: "\u00d6s", Key: text.PrimaryKey("os")}}}, {4, query.OpContains, []query.Operand{{Text: "os", Key: text.PrimaryKey("os")}}},
+		}},
 		{"title[prefix]=r\u00f3&title[prefix]=RO", cs{{1, query.OpPrefix, []query.Operand{{Text: "RO", Key: text.PrimaryKey("ro")}}}}},
 		{"title[gt]=a", cs{{1, query.OpGt, []query.Operand{{Text: "a", Key: "b\x00\x00\x00\x00"}}}}},
 		{"title[match]=Ros%C3%A9+rose", cs{{1, query.OpMatch, []query.Operand{match("rose", rose)}}}},
@@ -266,7 +272,7 @@ func TestParseConditions(t *testing.T) {
 		{"date=2024-02-29", cs{{2, query.OpEq, []query.Operand{{Text: "2024-02-29", Key: "2024-02-29"}}}}},
 		{"price=1e5", cs{{3, query.OpEq, []query.Operand{number("100000")}}}},
 		{"date[lt]=2024-02-29", cs{{2, query.OpLt, []query.Operand{{Text: "2024-02-29", Key: "2024-02-29"}}}}},
-		{"date[prefix]=2024-", cs{{2, query.OpPrefix, plain("2024-")}}},
+		{"date[prefix]=2024-", cs{{2, query.OpPrefix, []query.Operand{{Text: "2024-", Key: "2024-"}}}}},
 		{"tags=a,b", cs{{4, query.OpEq, plain("a,b")}}},
 		{"page[eq]=3", cs{{6, query.OpEq, []query.Operand{number("3")}}}}, // a field with the name of a reserved parameter
 		{"x+y=1", cs{{7, query.OpEq, plain("1")}}},

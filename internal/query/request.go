@@ -4,8 +4,8 @@
 // # Conditions
 //
 // Engines see fewer operators than users: "in" becomes several values of "eq", and "empty" becomes "eq" or "ne" with
-// the empty string. A condition holds if any of its values matches, one with OpNe if none does. A record must meet all
-// conditions. Only OpEq and OpNe match empty values of a record: these have no position in an order and no prefix.
+// the empty string. OpWhole is for engines only. A condition holds if any of its values matches, one with OpNe if none does. A record must meet all
+// conditions. Only operators of equality match empty values of a record: these have no position in an order and no prefix.
 // OpMatch compares words, and an empty value has none.
 package query
 
@@ -67,6 +67,15 @@ func (r *Request) Offset() int {
 		return math.MaxInt
 	}
 	return (r.Page - 1) * r.PerPage
+}
+
+// MatchWholeLists makes equality compare lists as a whole instead of by element: the values of a primary key are whole values.
+func (r *Request) MatchWholeLists() {
+	for i, c := range r.Conditions {
+		if c.Op == OpEq && r.fields[c.Field].Type == herb.TypeList {
+			r.Conditions[i].Op = OpWhole
+		}
+	}
 }
 
 // ByRelevance reports whether the records are ordered by search score.
@@ -151,10 +160,10 @@ func (r *Request) IsExpensive(records int) bool {
 // filter it grows with the number of distinct values, which may be that of the records.
 func (f *FacetRequest) IsExpensive(records int) bool { return records > expensiveRecords }
 
-// scans reports whether a condition is evaluated by reading the words of many records or the postings of many elements
-// rather than by an index lookup.
+// scans reports whether a condition is evaluated by reading the words of many records, all values of a field, or the postings of
+// many elements rather than by an index lookup.
 func (r *Request) scans(c Condition) bool {
-	return c.Op == OpMatch || c.Op != OpEq && c.Op != OpNe && r.fields[c.Field].Type == herb.TypeList
+	return c.Op == OpMatch || c.Op == OpContains || !c.Op.IsEquality() && r.fields[c.Field].Type == herb.TypeList
 }
 
 // isExpensive reports whether a search has many words, or words that many records may contain.

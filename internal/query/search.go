@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"herbarium/internal/text"
 )
@@ -87,14 +86,7 @@ func cutClause(s string) (c Clause, rest string) {
 	}
 	c.Words = text.AppendWords(nil, chunk)
 	if stem, ok := strings.CutSuffix(chunk, "*"); ok {
-		c.Prefix = endsInWord(stem)
+		c.Prefix = text.EndsInWord(stem) // as in "ros*" and "foo_*" but not in "rose-*"
 	}
 	return c, rest
-}
-
-// endsInWord reports whether s ends in a word character, so that a star after it marks a prefix, as in "ros*" but not
-// in "rose-*".
-func endsInWord(s string) bool {
-	r, _ := utf8.DecodeLastRuneInString(s)
-	return len(text.AppendWords(nil, string(r))) > 0 || unicode.IsMark(r)
 }

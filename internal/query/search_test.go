@@ -42,6 +42,11 @@ func TestParseSearch(t *testing.T) {
 		{"植物園", clauses{word("植", "物", "園")}, `"植 物 園"`},
 		{"don't don’t", clauses{word("don't")}, `don't`},
 		{"rose-*", clauses{word("rose")}, `rose`},
+		{"foo_*", clauses{prefix("foo_")}, `"foo_"*`},
+		{"foo_ _foo*", clauses{prefix("_foo"), word("foo_")}, `"_foo"* foo_`},
+		{"_* foo", clauses{word("foo")}, `foo`}, // an underscore alone is no word
+		{"rose\u00AD* rose\uFF3F*", clauses{prefix("rose"), prefix("rose_")}, `"rose"* "rose_"*`},
+		{"rose-\u0301*", clauses{word("rose")}, `rose`},
 		{"rose *", clauses{word("rose")}, `rose`},
 		{"*rose", clauses{word("rose")}, `rose`},
 		{"ro*se", clauses{word("ro", "se")}, `"ro se"`},

@@ -95,10 +95,12 @@ func rawQueries(fields []herb.Field) []string {
 			switch {
 			case op == "empty":
 				value = "true"
-			case op == query.OpPrefix && f.Type == herb.TypeNumber, op == query.OpMatch && !f.Searchable:
+			case f.Filterable && !slices.Contains(query.FieldOps(f), op):
 				continue // does not apply
 			case op == query.OpPrefix:
 				value = operand[:max(1, len(operand)-1)]
+			case op == query.OpContains:
+				value = operand[len(operand)-1:]
 			}
 			raws = append(raws, fmt.Sprintf("%s%%5B%s%%5D=%s", name, op, url.QueryEscape(value)))
 		}

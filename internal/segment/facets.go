@@ -24,6 +24,9 @@ func (r *Reader) union() *Union { return &Union{Segments: []*Reader{r}, Tail: Ne
 // Facets counts the values of fields among the records that match a request, as Reader.Facets does.
 func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
 	err = u.guard(func() error {
+		if err := checkContains(u.Segments, q.Request); err != nil {
+			return err
+		}
 		st := guard.NewSteps(ctx)
 		m := u.matchForFacets(st, q.Request)
 		defer m.release()
@@ -83,9 +86,12 @@ func (m *facetMatches) release() {
 	}
 }
 
-// Limits of the values that a request searches.
+// maxLongValues limits the values of a field that a request searches by reading them from records, which takes up to ten
+// microseconds for each.
+const maxLongValues = 5_000
+
+// Limits of the values that a facet request searches.
 const (
-	maxLongValues     = 5_000   // of a field, read from records. Reading one takes up to ten microseconds
 	maxSearchedValues = 1 << 20 // of several fields. One field may have more
 	costOfLongValue   = 200     // in values that are stored by run
 )
@@ -107,10 +113,10 @@ func (c *facetCounter) addSearched(u *Union, m *facetMatches, field int) error {
 		switch {
 		case column.Field.Type == herb.TypeList:
 			c.searched += column.Elements()
-		case column.StoresValues():
+		case column.LongValues() == 0:
 			c.searched += min(costOfLongValue*matching, column.Distinct())
 		default:
-			long += min(matching, column.Distinct())
+			long += min(matching, column.LongValues())
 		}
 	}
 	c.searched += costOfLongValue * long

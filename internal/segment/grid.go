@@ -18,6 +18,9 @@ func (r *Reader) Grid(ctx context.Context, q *query.GridRequest) (query.Grid, er
 func (u *Union) Grid(ctx context.Context, q *query.GridRequest) (g query.Grid, err error) {
 	counts := make([]int, q.Columns*q.Rows)
 	err = u.guard(func() error {
+		if err := checkContains(u.Segments, q.Request); err != nil {
+			return err
+		}
 		st := guard.NewSteps(ctx)
 		for _, r := range u.Segments {
 			set, n := r.matches(st, q.Request)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
@@ -16,6 +17,9 @@ import (
 // List returns the requested page. Its records point into the map.
 func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, err error) {
 	err = r.file.Guard(func() error {
+		if err := checkContains([]*Reader{r}, q); err != nil {
+			return err
+		}
 		st := guard.NewSteps(ctx)
 		numbers, total := r.findPage(st, q, nil)
 		page.Total = total
@@ -27,6 +31,29 @@ func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, e
 		return nil
 	})
 	return page, err
+}
+
+// checkContains returns an error if a request searches too many long values for a substring: its time would grow with their
+// size. It does not depend on the other conditions, so that a field either has the operator or does not.
+func checkContains(segments []*Reader, q *query.Request) error {
+	for _, cond := range q.Conditions {
+		long := 0
+		for _, r := range segments {
+			if cond.Op == query.OpContains {
+				long += r.columns[cond.Field].LongValues()
+			}
+		}
+		if long <= maxLongValues {
+			continue
+		}
+		f, remedy := segments[0].columns[cond.Field].Field, query.OpPrefix
+		if f.Searchable {
+			remedy = query.OpMatch
+		}
+		return herb.Invalidf("%s searches at most %d long values, and field %q has %d; use %s", query.FilterParam(f.Name, cond.Op), maxLongValues,
+			f.Name, long, query.FilterParam(f.Name, remedy))
+	}
+	return nil
 }
 
 // prefault reads from every memory page of a record, so that a fault in the map occurs here, where it is converted to
@@ -157,7 +184,7 @@ func (r *Reader) terms(st *guard.Steps, conditions []query.Condition) (terms []p
 			terms = append(terms, r.words.Match(st, cond)...)
 			continue
 		}
-		t := r.columns[cond.Field].Term(cond)
+		t := r.columns[cond.Field].Term(st, cond)
 		if ranks, ok := t.Condition.(column.Ranks); ok && !t.Exclude {
 			if i, ok := ranges[cond.Field]; ok {
 				terms[i].Condition = terms[i].Condition.(column.Ranks).And(ranks)

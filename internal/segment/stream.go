@@ -30,6 +30,9 @@ func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, e
 	st := guard.NewSteps(ctx)
 	var m *unionMatches
 	err = u.guard(func() error {
+		if err := checkContains(u.Segments, q); err != nil {
+			return err
+		}
 		m = u.match(st, q)
 		s.Total = m.total
 		return nil

@@ -157,7 +157,7 @@ func (row *tailRow) meets(fields []herb.Field, conditions []query.Condition) boo
 
 // meetsOperand compares a value with one operand of a condition. OpNe is treated as OpEq.
 func (row *tailRow) meetsOperand(f *herb.Field, k column.SortKey, value string, op query.Op, o query.Operand) bool {
-	equality, missing := op == query.OpEq || op == query.OpNe, text.MissingRank(f, o.Text)
+	equality, missing := op.IsEquality(), text.MissingRank(f, o.Text)
 	switch {
 	case k.Missing > 0 || equality && missing >= 0:
 		return equality && missing+1 == k.Missing
@@ -165,8 +165,10 @@ func (row *tailRow) meetsOperand(f *herb.Field, k column.SortKey, value string, 
 		return k.Key == o.Key
 	case equality:
 		return value == o.Text
+	case op == query.OpContains:
+		return text.NewSubstring(o.Text).IndexKey([]byte(k.Key), 0) >= 0
 	}
-	from, to := column.KeyRange(op, o, f.Type)
+	from, to := column.KeyRange(op, o)
 	return k.Key >= from && k.Key < to
 }
 

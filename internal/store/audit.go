@@ -65,24 +65,24 @@ func (s Tables) AuditEntries(ctx context.Context, q herb.AuditQuery) (entries []
 	return entries, err
 }
 
-// SetSourceError records why a source could not be published. It replaces the previous error of the source.
+// SetSourceError records why a source is not published. It replaces the previous error of the source.
 func (s Tables) SetSourceError(ctx context.Context, e herb.SourceError) error {
 	return s.writeOne(ctx, "recording the error of source "+e.Path,
-		"INSERT INTO troubles (place, namespace, name, message, since) VALUES (?, ?, ?, ?, ?) "+
-			"ON CONFLICT (place) DO UPDATE SET namespace = excluded.namespace, name = excluded.name, "+
-			"message = excluded.message, since = excluded.since",
-		e.Path, e.Ref.Namespace, e.Ref.Name, e.Message, e.Since.UnixMicro())
+		"INSERT INTO source_errors (path, namespace, name, message, skipped, since) VALUES (?, ?, ?, ?, ?, ?) "+
+			"ON CONFLICT (path) DO UPDATE SET namespace = excluded.namespace, name = excluded.name, "+
+			"message = excluded.message, skipped = excluded.skipped, since = excluded.since",
+		e.Path, e.Ref.Namespace, e.Ref.Name, e.Message, e.Skipped, e.Since.UnixMicro())
 }
 
 // ClearSourceError removes the error of a source.
 func (s Tables) ClearSourceError(ctx context.Context, path string) error {
-	return s.writeOne(ctx, "clearing the error of source "+path, "DELETE FROM troubles WHERE place = ?", path)
+	return s.writeOne(ctx, "clearing the error of source "+path, "DELETE FROM source_errors WHERE path = ?", path)
 }
 
 // SourceErrors returns all recorded errors, ordered by path.
 func (s Tables) SourceErrors(ctx context.Context) ([]herb.SourceError, error) {
 	return readRows(ctx, s, "reading source errors", func(rows *sql.Rows) (e herb.SourceError, err error) {
-		err = rows.Scan(&e.Path, &e.Ref.Namespace, &e.Ref.Name, &e.Message, (*stamp)(&e.Since))
+		err = rows.Scan(&e.Path, &e.Ref.Namespace, &e.Ref.Name, &e.Message, &e.Skipped, (*stamp)(&e.Since))
 		return e, err
-	}, "SELECT place, namespace, name, message, since FROM troubles ORDER BY place")
+	}, "SELECT path, namespace, name, message, skipped, since FROM source_errors ORDER BY path")
 }

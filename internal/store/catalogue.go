@@ -252,7 +252,7 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, kee
 			setLive(ctx, tx, d.Ref, d.Version),
 			deleteVersions(ctx, tx, d.Ref, append(dropped, d.Version)...),
 			retire(ctx, tx, at, dropped...),
-			exec(ctx, tx, "DELETE FROM troubles WHERE namespace = ? AND name = ?", d.Namespace, d.Name),
+			exec(ctx, tx, "DELETE FROM source_errors WHERE namespace = ? AND name = ?", d.Namespace, d.Name),
 			insertVersion(ctx, tx, d),
 			addAudit(ctx, tx, herb.AuditEntry{
 				Action: herb.AuditPublished, Subject: d.Ref.String(),

@@ -82,7 +82,7 @@ type Tx interface {
 type Transact func(ctx context.Context, what string, do func(context.Context, Tx) error) error
 
 // Tables stores keys, the catalogue, source errors and the audit log with portable SQL over the tables keys, catalogue,
-// datasets, versions, live_versions, retired, troubles and audit, which every database must have. Times are stored as microseconds since
+// datasets, versions, live_versions, retired, source_errors and audit, which every database must have. Times are stored as microseconds since
 // 1970.
 type Tables struct{ read, write Transact }
 

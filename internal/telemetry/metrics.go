@@ -23,6 +23,8 @@ type Metrics struct {
 	bytes    *prometheus.CounterVec
 	parts    *prometheus.GaugeVec
 	rejected *prometheus.CounterVec
+	keys     *prometheus.CounterVec
+	datasets func(context.Context) ([]herb.LiveVersion, error)
 }
 
 // NewMetrics returns the metrics of the program and the Go runtime. Each scrape calls datasets to list the served
@@ -49,6 +51,10 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersi
 			Name: "herbarium_requests_rejected_total",
 			Help: "Requests that got 503 because their lane was full, or because they did not finish in time.",
 		}, []string{"lane", "reason"}),
+		keys: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "herbarium_keys_rejected_total", Help: "Requests with a key that was not accepted.",
+		}, []string{"reason"}),
+		datasets: datasets,
 	}
 	auto.NewGauge(prometheus.GaugeOpts{
 		Name: "herbarium_build_info", Help: "Always 1; labels describe the build.",
@@ -57,6 +63,11 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersi
 	registry.MustRegister(datasetCollector(datasets), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// Sources makes each scrape call failed, which returns the errors of sources.
+func (m *Metrics) Sources(failed func(context.Context) ([]herb.SourceError, error)) {
+	m.registry.MustRegister(sourceCollector(failed))
 }
 
 // Request counts a request. route is empty if not found; status is 0 if the connection was aborted.
@@ -68,6 +79,9 @@ func (m *Metrics) Request(method, route string, status int, bytes int64, took ti
 // Rejected counts a request that was rejected.
 func (m *Metrics) Rejected(lane, reason string) { m.rejected.WithLabelValues(lane, reason).Inc() }
 
+// KeyRejected counts a request with a key that was not accepted.
+func (m *Metrics) KeyRejected(reason string) { m.keys.WithLabelValues(reason).Inc() }
+
 // Lane registers the gauges of a lane: its slots, and how many of them are in use.
 func (m *Metrics) Lane(name string, slots int, inFlight func() int) {
 	auto, labels := promauto.With(m.registry), prometheus.Labels{"lane": name}
@@ -77,6 +91,17 @@ func (m *Metrics) Lane(name string, slots int, inFlight func() int) {
 	auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "herbarium_lane_in_flight", Help: "Requests that run in a lane.", ConstLabels: labels,
 	}, func() float64 { return float64(inFlight()) })
+}
+
+// Buffered registers the gauges of the budget of buffered bytes: its size, and how much of it is in use.
+func (m *Metrics) Buffered(limit int64, used func() int64) {
+	auto := promauto.With(m.registry)
+	auto.NewGauge(prometheus.GaugeOpts{
+		Name: "herbarium_buffer_limit_bytes", Help: "Bytes that requests may buffer at once.",
+	}).Set(float64(limit))
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "herbarium_buffered_bytes", Help: "Bytes that requests buffer: bodies, responses and work in progress.",
+	}, func() float64 { return float64(used()) })
 }
 
 // Part sets whether a dependency is available.
@@ -98,6 +123,37 @@ func (m *Metrics) Handler() http.Handler {
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	return mux
+}
+
+// sourceCollector counts the sources that could not be published at each scrape.
+type sourceCollector func(context.Context) ([]herb.SourceError, error)
+
+// Describe implements prometheus.Collector. It describes nothing, like that of datasetCollector.
+func (sourceCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (list sourceCollector) Collect(out chan<- prometheus.Metric) {
+	failed := prometheus.NewDesc("herbarium_source_failed",
+		"Sources of a dataset that could not be published; an empty label stands for sources whose dataset is unknown.", []string{"dataset"}, nil)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	sources, err := list(ctx)
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(failed, err)
+	}
+	counts := map[string]int{}
+	for _, s := range sources {
+		name := ""
+		if s.Ref != (herb.Ref{}) {
+			name = s.Ref.String()
+		}
+		if !s.Skipped {
+			counts[name]++
+		}
+	}
+	for name, n := range counts {
+		out <- prometheus.MustNewConstMetric(failed, prometheus.GaugeValue, float64(n), name)
+	}
 }
 
 // datasetCollector lists the datasets at each scrape.

@@ -3,6 +3,8 @@ package text
 import (
 	"bytes"
 	"time"
+
+	"herbarium/internal/herb"
 )
 
 // DateTimeLayout is the canonical form of datetimes as a layout of package time. Such values sort as bytes.
@@ -34,6 +36,36 @@ func (m *moment) appendUTC(dst []byte) (_ []byte, ok bool) {
 		return dst, false
 	}
 	return t.AppendFormat(dst, DateTimeLayout), true
+}
+
+// dateTimePrefix returns the beginning of the canonical forms of the datetimes whose text in ISO 8601 begins with s. A text that
+// ends in a zone is complete: it is one instant, in any zone and with any number of digits. Any other text is the beginning
+// of a datetime in UTC.
+func dateTimePrefix(s string) string {
+	if m, ok := parseISO([]byte(s)); ok && m.zoned {
+		if canonical, ok := m.appendUTC(nil); ok {
+			return string(canonical)
+		}
+	}
+	b := []byte(s)
+	if day := len(time.DateOnly); len(b) > day && (b[day] == ' ' || b[day] == 't') {
+		b[day] = 'T'
+	}
+	if second := len("2006-01-02T15:04:05"); len(b) > second && b[second] == ',' {
+		b[second] = '.'
+	}
+	return string(b)
+}
+
+// Time parses a date or datetime as written in the notation of its field. t has the day and the time of day as written, in UTC;
+// offset is that of the written zone in minutes east of UTC, and 0 without a zone. ok is false if the value is missing or not valid.
+func Time(f *herb.Field, value []byte) (t time.Time, offset int, ok bool) {
+	if MissingRank(f, value) >= 0 {
+		return t, 0, false
+	}
+	m, ok := parseMoment(f.Notation.Layout, TrimBlanks(value))
+	t = m.date().Add(time.Duration(m.hour)*time.Hour + time.Duration(m.minute)*time.Minute + time.Duration(m.second)*time.Second + time.Duration(m.nano))
+	return t, m.offset, ok && (f.Type == herb.TypeDateTime || !m.clock)
 }
 
 // ScanDateTime reports whether v is a date or datetime in standard notation: YYYY-MM-DD, optionally followed by T or a

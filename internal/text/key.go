@@ -27,6 +27,19 @@ func Key(t herb.Type, value string) (key string, ok bool) {
 	}
 }
 
+// PrefixKey returns the beginning of the sort keys of the values of a type that begin with a prefix. For text and lists, these
+// are the values whose primary weights begin with those of the prefix.
+func PrefixKey(t herb.Type, prefix string) string {
+	switch t {
+	case herb.TypeDate:
+		return prefix
+	case herb.TypeDateTime:
+		return dateTimePrefix(prefix)
+	default:
+		return PrimaryKey(prefix)
+	}
+}
+
 // AppendSortKey appends the key of a value in such a form that no key is a prefix of another, so that concatenated keys
 // compare key by key.
 func AppendSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) {

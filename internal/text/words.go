@@ -20,6 +20,16 @@ func AppendWords(dst []string, s string) []string {
 	return dst
 }
 
+// EndsInWord reports whether a text ends in a word, so that what is written after it may continue the word. The last character
+// need not be a letter: an underscore after a letter belongs to the word.
+func EndsInWord(s string) bool {
+	last := ""
+	for it := words.FromString(Fold(s)); it.Next(); {
+		last = it.Value()
+	}
+	return isWord(last)
+}
+
 // isWord reports whether a segment is a word rather than white space or punctuation.
 func isWord(s string) bool {
 	for i := range len(s) {

@@ -39,6 +39,7 @@ type asset struct {
 	// gzipped returns the content. It is compressed when it is first requested, because that takes longer than the first page, and
 	// as small as possible; the server compresses responses as fast as possible.
 	gzipped func() []byte
+	plain   func() []byte // the content uncompressed, for the few clients that do not accept gzip
 }
 
 // newAssets reads the embedded files. It panics if they are invalid.
@@ -55,7 +56,7 @@ func newAssets(base string) *assets {
 		content, err := files.ReadFile(file)
 		all.Write(content)
 		if name, ok := strings.CutSuffix(path.Base(file), ".gz"); ok {
-			a.files[name] = asset{types[path.Ext(name)], func() []byte { return content }}
+			a.files[name] = asset{types[path.Ext(name)], func() []byte { return content }, sync.OnceValue(func() []byte { return decompress(content) })}
 		} else {
 			plain[name] = content
 		}
@@ -67,7 +68,7 @@ func newAssets(base string) *assets {
 	a.folder = base + "/assets/" + hex.EncodeToString(all.Sum(nil)[:8])
 	for name, content := range plain {
 		if contentType := types[path.Ext(name)]; contentType != "" { // templates and licenses of third-party files are not served
-			a.files[name] = asset{contentType, sync.OnceValue(func() []byte { return compress(content) })}
+			a.files[name] = asset{contentType, sync.OnceValue(func() []byte { return compress(content) }), func() []byte { return content }}
 		}
 	}
 	return a
@@ -79,6 +80,18 @@ func compress(content []byte) []byte {
 	_, _ = z.Write(content)
 	_ = z.Close()
 	return b.Bytes()
+}
+
+func decompress(content []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	plain, err := io.ReadAll(z)
+	if err != nil {
+		panic(err)
+	}
+	return bytes.Clone(plain) // without the spare capacity
 }
 
 func (a *assets) path(name string) (string, error) {
@@ -102,14 +115,20 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 	accepted := strings.ReplaceAll(r.Header.Get("Accept-Encoding"), " ", "")
 	if strings.Contains(accepted, "gzip") && !strings.Contains(accepted, "gzip;q=") {
 		h.Set("Content-Encoding", "gzip")
-		_, err := w.Write(f.gzipped())
-		return err
+		writeShared(w, f.gzipped())
+		return nil
 	}
-	plain, err := gzip.NewReader(bytes.NewReader(f.gzipped()))
-	if err == nil {
-		_, err = io.Copy(w, plain)
+	writeShared(w, f.plain())
+	return nil
+}
+
+// writeShared writes a body that never changes. The server does not copy it, if it can do without.
+func writeShared(w http.ResponseWriter, body []byte) {
+	if sharing, ok := w.(interface{ WriteShared(body []byte) }); ok {
+		sharing.WriteShared(body)
+		return
 	}
-	return err
+	_, _ = w.Write(body) // a writer in memory
 }
 
 // parseTemplates parses one template set per page, each with the shared layout and partials. It panics if one is invalid.

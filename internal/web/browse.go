@@ -75,9 +75,11 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	if err := page.setControls(r.Context(), &s, v); err != nil {
 		return err
 	}
-	if err := page.list(r.Context(), v, req); err != nil {
+	release, err := page.list(r.Context(), v, req)
+	if err != nil {
 		return err
 	}
+	defer release()
 	switch {
 	case pairs != nil:
 		err = page.setMap(r.Context(), v, req, pairs)
@@ -150,13 +152,13 @@ func (page *rowsPage) setControls(ctx context.Context, s *view.State, v datasetV
 	return countValues(ctx, s, v, forms)
 }
 
-// list sets the rows and what depends on them.
-func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Request) error {
-	found, rows, err := v.list(ctx, req)
+// list sets the rows and what depends on them. The caller releases their memory after the page was rendered.
+func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Request) (release func(), err error) {
+	found, err := v.list(ctx, req, page.valueLimits(req))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s := page.State
+	s, rows := page.State, found.rows
 	table := view.NewTable(s, req, rows)
 	page.Columns, page.Order = view.NewColumnMenu(s), view.NewOrder(s, req, table.Headers)
 	page.Head.SetListing(s, found.Total)
@@ -165,7 +167,7 @@ func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Reques
 		page.Table = table
 		page.Record = view.NewRecord(s, req, rows, found.Records, found.Total)
 	}
-	return nil
+	return found.release, nil
 }
 
 // setMap counts the rows of a listing in the cells of a map that shows all of them.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -63,14 +62,6 @@ func (p *Pages) parseState(v datasetView) (s view.State, canonical bool, err err
 		s.Files = s.Path + "/files/"
 	}
 	return s, canonical, err
-}
-
-// list lists a page of rows and decodes them.
-func (v datasetView) list(ctx context.Context, req *query.Request) (found query.Page, rows []herb.Record, err error) {
-	if found, err = v.List(ctx, req); err == nil {
-		rows, err = herb.DecodeRecords(v.Fields, found.Records)
-	}
-	return found, rows, err
 }
 
 // head returns the head of a page of a dataset, and sets the headers for caching the page.

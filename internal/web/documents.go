@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -83,16 +85,22 @@ func addExamples(ctx context.Context, v datasetView, columns []columnDoc) error 
 	if err != nil {
 		return err
 	}
-	_, rows, err := v.list(ctx, req)
+	found, err := v.list(ctx, req, func(_, field int) int {
+		if field < len(columns) {
+			return maxExample * utf8.UTFMax
+		}
+		return 0
+	})
 	if err != nil {
 		return err
 	}
+	defer found.release()
 	for i := range columns {
 		c := &columns[i]
 		c.Report = view.ColumnReport(&v.Dataset, i)
-		for _, row := range rows {
+		for _, row := range found.rows {
 			if v := herb.Clip(row[i], maxExample); v != "" && len(c.Examples) < examples && !slices.Contains(c.Examples, v) {
-				c.Examples = append(c.Examples, v)
+				c.Examples = append(c.Examples, strings.Clone(v)) // without the rest of the value
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"io"
 	"mime"
 	"net/http"
 	"os"
@@ -50,11 +51,12 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) erro
 	if matchTag(w, r, etag.New(p.opts.Version, name, info.ModTime().String(), strconv.FormatInt(info.Size(), 10))) {
 		return nil
 	}
-	content, err := root.ReadFile(name)
+	f, err := root.Open(name)
 	if err != nil {
 		return missing
 	}
-	_, err = w.Write(content)
+	defer f.Close()
+	_, err = io.Copy(w, io.LimitReader(f, maxImage))
 	return err
 }
 

@@ -94,6 +94,8 @@ func (l *fakeLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { retur
 
 func (l *fakeLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
 
+func (l *fakeLibrary) IsClosed(herb.LiveVersion) bool { return false }
+
 func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
 	for _, v := range versions {
 		d := l.datasets[slices.IndexFunc(l.datasets, func(d herb.Dataset) bool { return d.Ref == v.Ref })]

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/web"
 )
 
 // TestRecord checks that the record shows every value byte for byte, once.
@@ -69,6 +72,20 @@ func TestRecord_permalink(t *testing.T) {
 	linked := one(t, s.page(t, attr(link, "href"), 200), tag("aside", "record"))
 	if got := words(one(t, linked, tag("h2", ""))); got != "Plant 59 of the moss kind" {
 		t.Errorf("the permalink %s leads to %q", attr(link, "href"), got)
+	}
+}
+
+// TestRecord_listInKey checks that a record has no permalink if its key has a list: a page is filtered by elements.
+func TestRecord_listInKey(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, lib *fakeLibrary) {
+		d := herb.Dataset{Ref: herb.Ref{Namespace: "shop", Name: "sets"}, Fields: []herb.Field{field("id", herb.TypeNumber), field("tags", herb.TypeList)}}
+		d.PrimaryKey = []string{"id", "tags"}
+		lib.put(d, []herb.Record{{"1", "a,b"}})
+	})
+	record := one(t, s.page(t, "/datasets/shop/sets?_record=1", 200), tag("aside", "record"))
+	if links := all(record, func(n *html.Node) bool { return n.Data == "a" && words(n) == "Permalink" }); len(links) > 0 {
+		t.Errorf("the permalink is %s", attr(links[0], "href"))
 	}
 }
 

@@ -151,7 +151,7 @@ func (p *Pages) rejections(r *http.Request) (map[herb.Ref]herb.SourceError, erro
 	who := p.principal(r)
 	all := map[herb.Ref]herb.SourceError{}
 	for _, e := range found {
-		if e.Ref != (herb.Ref{}) && who.MayRead(e.Ref) {
+		if !e.Skipped && e.Ref != (herb.Ref{}) && who.MayRead(e.Ref) {
 			path, _, _ := strings.Cut(e.Path, "#") // without the table
 			e.Message = strings.ReplaceAll(e.Message, path, filepath.Base(path))
 			all[e.Ref] = e

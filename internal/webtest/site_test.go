@@ -79,7 +79,7 @@ func (l *library) open(ctx context.Context) (err error) {
 	}
 	config := app.DefaultConfig()
 	config.Data = filepath.Join(l.folder, "data")
-	if l.data, err = app.OpenData(ctx, config, slog.New(slog.DiscardHandler)); err != nil {
+	if l.data, err = app.OpenData(ctx, config, app.OpenOptions{Log: slog.New(slog.DiscardHandler)}); err != nil {
 		return err
 	}
 	l.verifier = access.NewVerifier(l.data.Store, access.Options{Log: slog.New(slog.DiscardHandler)})

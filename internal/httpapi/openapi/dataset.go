@@ -18,6 +18,7 @@ import (
 const (
 	listPath   = "/api/v1/{namespace}/{dataset}/data"
 	facetsPath = "/api/v1/{namespace}/{dataset}/facets"
+	recordPath = "/api/v1/{namespace}/{dataset}/data/{key}"
 )
 
 // addDataset adds the operations and the schema of the records of a dataset. name is its unique identifier.
@@ -25,15 +26,13 @@ func (doc *document) addDataset(d *herb.Dataset, name string, level detail) {
 	title, url := cmp.Or(d.Title, d.Ref.String()), "/api/v1/"+d.Ref.String()
 	doc.Components.Schemas["Record_"+name] = doc.recordSchema(d, level)
 	list := doc.Paths[listPath]["get"].forDataset(d, "list_"+name, "List "+title)
-	ok := list.Responses["200"]
-	ok.Content = map[string]map[string]any{"application/json": {"schema": map[string]any{
+	list.setSchema(map[string]any{
 		"type": "object", "description": "A page of records.", "required": []string{"data", "meta"},
 		"properties": map[string]any{
 			"data": map[string]any{"type": "array", "items": schemaRef("Record_" + name)},
 			"meta": schemaRef("Meta"),
 		},
-	}}}
-	list.Responses["200"] = ok
+	})
 	facets := doc.Paths[facetsPath]["get"].forDataset(d, "facets_"+name, "Count the values of "+title)
 	filterable := fieldNames(d, func(f herb.Field) bool { return f.Filterable })
 	doc.restrictItems(&facets, "countedField", filterable)
@@ -42,6 +41,7 @@ func (doc *document) addDataset(d *herb.Dataset, name string, level detail) {
 		facets.shorten(d)
 	} else {
 		doc.restrictItems(&list, "sort", sortKeys(d))
+		doc.restrictFields(&list, d)
 		list.addFilters(d, query.Reserved())
 		facets.addFilters(d, slices.Concat(query.Reserved(), query.FacetParams()))
 	}
@@ -102,24 +102,6 @@ func (op operation) forDataset(d *herb.Dataset, id, summary string) operation {
 		return slices.Contains(omitted, path.Base(p.Ref))
 	})
 	return op
-}
-
-// restrictItems replaces the reference of an operation to a shared parameter by a copy whose items are restricted to values.
-// Without values, it removes the reference.
-func (doc *document) restrictItems(op *operation, key string, values []string) {
-	i := slices.IndexFunc(op.Parameters, func(p parameter) bool { return path.Base(p.Ref) == key })
-	if len(values) == 0 {
-		op.Parameters = slices.Delete(op.Parameters, i, i+1)
-		return
-	}
-	items := map[string]any{"type": "string"}
-	if !slices.ContainsFunc(values, func(value string) bool { return !isPortable(value) }) { // client generators support all of them
-		items["enum"] = values
-	}
-	p := doc.Components.Parameters[key]
-	p.Schema = maps.Clone(p.Schema)
-	p.Schema["items"] = items
-	op.Parameters[i] = p
 }
 
 // recordSchema returns the schema of the records of a dataset. Members whose names client generators do not support are
@@ -252,23 +234,7 @@ func (op *operation) addFilters(d *herb.Dataset, reserved []string) {
 			if operator == query.OpEmpty {
 				schema = map[string]any{"type": "boolean"}
 			}
-			add(query.FilterParam(f.Name, operator), operator, describeOperator(operator, f.Name), schema)
+			add(query.FilterParam(f.Name, operator), operator, operator.Describe(f.Name), schema)
 		}
 	}
-}
-
-func describeOperator(op query.Op, field string) string {
-	about := map[query.Op]string{
-		query.OpEq:     "Records whose %s is this value. If repeated, any of the values.",
-		query.OpNe:     "Records whose %s is not this value. If repeated, none of the values.",
-		query.OpGt:     "Records whose %s is greater than this value.",
-		query.OpGte:    "Records whose %s is greater than or equal to this value.",
-		query.OpLt:     "Records whose %s is less than this value.",
-		query.OpLte:    "Records whose %s is less than or equal to this value.",
-		query.OpPrefix: "Records whose %s begins with this value.",
-		query.OpIn:     "Records whose %s is one of these comma-separated values.",
-		query.OpMatch:  "Records whose %s contains these words, in the syntax of search.",
-		query.OpEmpty:  "true: records whose %s is missing; false: those with a value.",
-	}
-	return fmt.Sprintf(about[op], field)
 }

@@ -159,7 +159,13 @@ func generate(publicURL string, datasets []herb.Dataset, total int, plants bool,
 		datasets = nil
 	}
 	for i := range datasets {
-		doc.addDataset(&datasets[i], names.identifier(datasets[i].Ref), level)
+		d, name := &datasets[i], names.identifier(datasets[i].Ref)
+		doc.addDataset(d, name, level)
+		if total == 1 {
+			if err := doc.addOwnOperations(d, name); err != nil {
+				return nil, err
+			}
+		}
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

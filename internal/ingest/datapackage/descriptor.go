@@ -308,7 +308,9 @@ func (p *descriptor) localPath(n node) string {
 	case !filepath.IsLocal(filepath.FromSlash(written)):
 		n.fail("is %q, which leads out of the folder of the descriptor; move the file into it", rows.Clip(written))
 	}
-	return filepath.FromSlash(written)
+	local := filepath.FromSlash(written)
+	p.Named = append(p.Named, filepath.Join(p.folder, local), filepath.Join(p.folder, "data", local))
+	return local
 }
 
 // findFile returns the path of a file in the folder of the descriptor or, if it is not there, in the folder data in it.

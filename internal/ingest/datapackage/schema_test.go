@@ -77,6 +77,8 @@ func TestSchema(t *testing.T) {
 		{own(`"include":{"a":[]}`), false},
 		{own(`"include":{"a":{"b":1}}`), false},
 		{own(`"expectations":[{"total":1}]`), false},
+		{own(`"expectations":[{"query":"a","min":1},{"query":"a","max":1},{"query":"a","min":1,"max":1,"first":{"a":1}}]`), true},
+		{own(`"expectations":[{"query":"a","min":1,"total":1}]`), false},
 		{own(`"expectations":[{"query":"a"}]`), false},
 		{own(`"goldens":[{"query":"a","total":-1}]`), false},
 		{own(`"expectation":[]`), false},

@@ -94,6 +94,8 @@ func readExpectation(n node) (e herb.Expectation) {
 			e.Query = strings.TrimLeft(e.Query, "?")
 		}},
 		{"total", func(n node) { e.Total = new(n.integer(0, maxLine)) }},
+		{"min", func(n node) { e.Min = new(n.integer(0, maxLine)) }},
+		{"max", func(n node) { e.Max = new(n.integer(0, maxLine)) }},
 		{"first", func(n node) {
 			n.isObject()
 			e.First = map[string]string{}
@@ -109,8 +111,13 @@ func readExpectation(n node) (e herb.Expectation) {
 	if !hasQuery {
 		n.fail("has no query; set it to the query string of a listing, \"\" for all records")
 	}
-	if e.Total == nil && len(e.First) == 0 {
-		n.fail("expects nothing; set \"total\", the number of records, or \"first\", values of the first record")
+	switch {
+	case e.Total == nil && e.Min == nil && e.Max == nil && len(e.First) == 0:
+		n.fail("expects nothing; set \"total\", the number of records, \"min\" or \"max\", its limits, or \"first\", values of the first record")
+	case e.Total != nil && (e.Min != nil || e.Max != nil):
+		n.fail("has a total and its limits; set either \"total\" or \"min\" and \"max\"")
+	case e.Min != nil && e.Max != nil && *e.Min > *e.Max:
+		n.fail("has the min %d, which is greater than the max %d; exchange them", *e.Min, *e.Max)
 	}
 	return e
 }

@@ -132,7 +132,7 @@ func settingsOf(s source.Source) object {
 		for _, name := range slices.Sorted(maps.Keys(e.First)) {
 			first = append(first, member{name, e.First[name]})
 		}
-		expectations = append(expectations, newObject([]member{{"query", &e.Query}, {"total", e.Total}, {"first", first}}))
+		expectations = append(expectations, newObject([]member{{"query", &e.Query}, {"total", e.Total}, {"min", e.Min}, {"max", e.Max}, {"first", first}}))
 	}
 	settings := []member{
 		{"access", ""}, {"order", newObject([]member{{"field", s.Order.Field}, {"order", direction}})},

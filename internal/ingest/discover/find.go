@@ -37,8 +37,9 @@ type Options struct {
 //   - A file X/Y.csv becomes the dataset x/y. Of a file with several tables, each becomes a dataset; X/Y.db#table selects one.
 //   - A folder represents the files in it; each subfolder is a namespace. Files with the extension of a format are
 //     published, text and archives only if they contain a table; everything else is skipped.
-//   - A folder with a descriptor (datapackage.json, .yaml or .yml) represents the resources of the descriptor. A descriptor without
-//     resources sets the access of everything in the folder that does not state its own, also of paths in it that the user named.
+//   - A folder with a descriptor (datapackage.json, .yaml or .yml) represents the resources of the descriptor. Other tables in
+//     it are skipped. A descriptor without resources sets the access of everything in the folder that does not state its own, also
+//     of paths in it that the user named.
 //
 // Files in a folder and paths in a descriptor must not lead out of the folder. A path that the user named may be a link.
 type Finder struct {
@@ -196,6 +197,7 @@ func (s *search) addDescriptor(in file.Dir, path string) (source.Set, herb.Acces
 	}
 	s.Sources, s.Skipped = append(s.Sources, set.Sources...), append(s.Skipped, set.Skipped...)
 	s.Errors, s.Folders = append(s.Errors, set.Errors...), append(s.Folders, set.Folders...)
+	s.Named = append(s.Named, set.Named...)
 	return set, access
 }
 
@@ -232,8 +234,9 @@ func (s *search) addFolder(dir file.Dir, path string, above []string, access her
 	if len(descriptors) > 1 {
 		return herb.Invalidf("%s has more than one descriptor (%s); keep one", path, strings.Join(descriptors, ", "))
 	}
+	above = append(slices.Clip(above), real)
 	if len(descriptors) == 1 {
-		_, own := s.addDescriptor(dir, filepath.Join(path, descriptors[0]))
+		own := s.addPackage(dir, path, descriptors[0], entries, above)
 		if own == "" {
 			s.inherit(first, access)
 			return nil
@@ -241,13 +244,37 @@ func (s *search) addFolder(dir file.Dir, path string, above []string, access her
 		access = own
 		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == descriptors[0] })
 	}
-	above = append(slices.Clip(above), real)
 	for _, e := range entries {
 		p := filepath.Join(path, e.Name())
 		s.try(p, func() error { return s.addEntry(dir, p, above, access) })
 	}
 	s.inherit(first, access)
 	return nil
+}
+
+// addPackage adds the resources of the descriptor of a folder, and skips the tables in it that are not among them. It returns the access
+// that the descriptor states for the folder; then it has no resources, and nothing is skipped.
+func (s *search) addPackage(dir file.Dir, path, descriptor string, entries []fs.DirEntry, above []string) herb.Access {
+	failed := len(s.Errors)
+	if _, own := s.addDescriptor(dir, filepath.Join(path, descriptor)); own != "" || len(s.Errors) > failed {
+		return own // after an error, what it lists is not known completely
+	}
+	beside := s.Finder.newSearch(s.ctx)
+	beside.probes = s.probes
+	for _, e := range entries {
+		p := filepath.Join(path, e.Name())
+		if e.Name() != descriptor {
+			beside.try(p, func() error { return beside.addEntry(dir, p, above, "") })
+		}
+	}
+	s.Folders = append(s.Folders, beside.Folders...)
+	for _, src := range beside.Sources {
+		if !slices.Contains(s.Named, src.Path) {
+			s.Skipped = append(s.Skipped, source.Skipped{Path: src.Label(), Ref: src.Ref, Reason: fmt.Sprintf(
+				"%s does not list it; add it to its resources, or move it to a folder without a descriptor", filepath.Join(path, descriptor))})
+		}
+	}
+	return ""
 }
 
 func (s *search) addEntry(dir file.Dir, path string, above []string, access herb.Access) error {

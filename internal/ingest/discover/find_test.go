@@ -48,7 +48,7 @@ func TestDiscover(t *testing.T) {
 			},
 			want: []string{"root/a a.csv"},
 		}, {
-			name:  "and refused when it is named",
+			name:  "and rejected when it is named",
 			files: []string{"a.csv", "page.txt=<!DOCTYPE html>", "old.xls=\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "plants.lz4=\x04\x22\x4D\x18", ".hidden.csv", "~b.csv", "c.csv.tmp"},
 			paths: []string{"page.txt", "old.xls", "plants.lz4", "a.csv", ".hidden.csv", "~b.csv", "c.csv.tmp", "none.csv"},
 			want:  []string{"root/a a.csv"},

@@ -228,7 +228,7 @@ func TestPackage_Settings(t *testing.T) {
 			"nullSequence":"NULL","headerRows":[1,2],"headerJoin":"-","property":"data.items","itemKeys":["a","b"],"sheetName":"S","sheetNumber":2,"table":"t"},
 		"schema":{"fields":[{"name":"a","herbarium":{"weight":3}}]},
 		"herbarium":{"order":{"field":"a","order":"desc"},"include":{"s":["p",1.50],"t":true},
-			"goldens":[{"query":"?a=1","total":2,"first":{"a":1.0,"b":null}}]}}]}`
+			"goldens":[{"query":"?a=1","total":2,"first":{"a":1.0,"b":null}},{"query":"","min":0,"max":3}]}}]}`
 	const asYAML = `
 name: n
 resources:
@@ -243,7 +243,7 @@ resources:
     herbarium:
       order: {field: a, order: desc}
       include: {s: [p, 1.50], t: true}
-      expectations: [{query: "?a=1", total: 2, first: {a: 1.0, b: null}}]
+      expectations: [{query: "?a=1", total: 2, first: {a: 1.0, b: null}}, {query: "", min: 0, max: 3}]
 `
 	for name, descriptor := range map[string]string{"datapackage.json": asJSON, "datapackage.yaml": asYAML, "other.json": asJSON, "other.yml": asYAML} {
 		dir := rowstest.Folder(t, "a.csv", "b.csv", name+"="+descriptor)
@@ -265,7 +265,7 @@ resources:
 			Fields: []source.FieldSetting{{Name: "a", Weight: 3}}, ByPosition: true,
 			Order:        herb.Order{Field: "a", Desc: true},
 			Include:      []source.Include{{Column: "s", Values: []string{"p", "1.50"}}, {Column: "t", Values: []string{"true"}}},
-			Expectations: []herb.Expectation{{Query: "a=1", Total: new(2), First: map[string]string{"a": "1.0", "b": ""}}},
+			Expectations: []herb.Expectation{{Query: "a=1", Total: new(2), First: map[string]string{"a": "1.0", "b": ""}}, {Min: new(0), Max: new(3)}},
 		}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -324,5 +324,30 @@ func TestPackage_Records(t *testing.T) {
 		if set.Err() != nil || len(set.Sources) != 1 || set.Sources[0].Path != filepath.Join(dir, name) {
 			t.Errorf("%s: got %+v", name, set)
 		}
+	}
+}
+
+// TestDiscover_unlisted finds tables beside a descriptor that does not list them: they are skipped, with the dataset that they would
+// be. Files that the descriptor names, and files that are no tables, are not among them.
+func TestDiscover_unlisted(t *testing.T) {
+	t.Parallel()
+	dir := rowstest.Folder(t, `shop/datapackage.yaml=resources: [{name: a, path: a.csv, schema: s.json}, {name: logo, path: logo.json, format: topojson}]`,
+		"shop/a.csv=x\n1\n", `shop/s.json={"fields":[{"name":"x"}]}`, "shop/logo.json=[]", "shop/b.csv=x\n1\n", "shop/sub/c.csv=x\n1\n", "shop/notes.md=# Notes\n",
+		"other/d.csv=x\n1\n")
+	set := find(t, dir)
+	if diff := cmp.Diff([]string{"other/d other/d.csv", "shop/a shop/a.csv"}, refs(dir, set.Sources)); diff != "" || set.Err() != nil {
+		t.Fatalf("error %v (-want +got):\n%s", set.Err(), diff)
+	}
+	var got []string
+	for _, s := range set.Skipped {
+		if s.Ref != (herb.Ref{}) {
+			got = append(got, s.Ref.String()+" "+strings.TrimPrefix(s.Path, dir+"/"))
+			if want := filepath.Join(dir, "shop/datapackage.yaml") + " does not list it; add it to its resources"; !strings.HasPrefix(s.Reason, want) {
+				t.Errorf("%s: reason %q", s.Path, s.Reason)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"shop/b shop/b.csv", "sub/c shop/sub/c.csv"}, got); diff != "" {
+		t.Errorf("skipped (-want +got):\n%s", diff)
 	}
 }

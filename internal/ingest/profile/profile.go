@@ -68,9 +68,9 @@ type Field struct {
 	isAny    bool       // the notation is inferred
 	isFixed  bool       // the descriptor declares a notation, so none is inferred
 	isWhole  bool       // the descriptor declares integers
-	misfit   string     // first value that does not fit the declared type, if that is scalar
-	fraction string     // first value with a fraction, if integers are declared
-	buf      []byte
+	// The first values that do not fit the declared type, if that is scalar, and those with a fraction, if integers are declared.
+	misfits, fractions []string
+	buf                []byte
 }
 
 // Field adds a field that exposes a column. It fails if the schema declares a notation that is not supported.
@@ -88,18 +88,29 @@ func (p *Profiler) Field(column int, schema Schema) (*Field, error) {
 	return f, nil
 }
 
+// MaxMisfits is the number of values that an error about a declared type names.
+const MaxMisfits = 20
+
+// Misfits returns the first values that do not fit the declared type, with their positions, after Result has failed.
+func (f *Field) Misfits() []string {
+	if len(f.fractions) > 0 {
+		return f.fractions
+	}
+	return f.misfits
+}
+
 // check tests a value against the type that the descriptor declares.
 func (f *Field) check(value []byte, where func() string) {
-	if f.misfit != "" || f.fraction != "" {
+	if len(f.misfits) == MaxMisfits || len(f.fractions) == MaxMisfits {
 		return
 	}
 	var status text.Status
 	f.buf, status = text.AppendCanonical(f.buf[:0], &f.declared, value)
 	if status == text.Invalid && !isMarker(text.TrimBlanks(value)) {
-		f.misfit = quote(value, where)
+		f.misfits = append(f.misfits, quote(value, where))
 	}
 	if _, fraction, _ := bytes.Cut(f.buf, []byte(".")); f.isWhole && len(bytes.Trim(fraction, "0")) > 0 {
-		f.fraction = quote(value, where)
+		f.fractions = append(f.fractions, quote(value, where))
 	}
 }
 

@@ -18,9 +18,10 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	c, declared := f.column, f.declared.Type
 	t, n, why := c.infer(name, fileType)
 	origin := ""
-	switch isFitting := f.misfit == "" && !f.isAny; {
-	case f.fraction != "":
-		return field, report, herb.Invalidf("%s is not an integer, as declared; fix the value, declare it in missingValues, or change the type to number", f.fraction)
+	isEmpty := c.filled == c.missing // no value has a notation
+	switch isFitting := len(f.misfits) == 0 && (!f.isAny || isEmpty); {
+	case len(f.fractions) > 0:
+		return field, report, herb.Invalidf("%s is not an integer, as declared; fix the value, declare it in missingValues, or change the type to number", f.fractions[0])
 	case declared != "" && declared.IsScalar() && !isFitting && (t != declared || f.isFixed):
 		return field, report, f.mismatch()
 	case declared != "":
@@ -55,14 +56,14 @@ func (f *Field) notation() herb.Notation {
 
 func (f *Field) mismatch() error {
 	t := f.declared.Type
-	if f.misfit == "" {
+	if len(f.misfits) == 0 {
 		return herb.Invalidf("its values are declared a %s, but have no single notation", t)
 	}
 	if f.isFixed {
-		return herb.Invalidf("%s is not a %s in the declared notation; fix the value, declare it in missingValues, or change the declaration", f.misfit, t)
+		return herb.Invalidf("%s is not a %s in the declared notation; fix the value, declare it in missingValues, or change the declaration", f.misfits[0], t)
 	}
 	return herb.Invalidf("%s is not a %s, as declared; fix the value, declare it in missingValues, or change the type; a %s is written %s",
-		f.misfit, t, t, text.Example(t))
+		f.misfits[0], t, t, text.Example(t))
 }
 
 func (c *column) isURLs() bool { return !c.notURL && c.filled > 0 }

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -170,24 +171,48 @@ func ValidDelimiter(c byte) bool {
 	return c != '"' && c != '\r' && c != '\n' && c != 0 && c < 0x80
 }
 
-// hashFormat is part of every source hash, as are the rules of text. It changes when the same file with the same settings
-// is read differently than before, so that it is published again.
-const hashFormat = "herbarium source 7"
-
 // Hash returns the hash of the content of the files and of the settings that shape the result. It does not depend on the
-// name of the dataset and the paths.
+// name of the dataset and the paths, nor on how this program reads the files: a new version of the program does not publish
+// unchanged files again. It depends on the rules of text, because a version that was built by others cannot be listed.
 func (s Source) Hash(content [sha256.Size]byte) (string, error) {
+	descriptor := string(s.Descriptor)
 	s.Ref, s.Path, s.DisplayName, s.Parts, s.Input, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
-	b, err := json.Marshal(struct {
-		Format  string
-		Content []byte
-		Source  Source
-	}{hashFormat + ", text rules " + text.Rules(), content[:], s})
+	s.Descriptor = nil
+	b, err := json.Marshal([]any{"herbarium source 1", text.Rules(), content[:], descriptor, settings(reflect.ValueOf(s))})
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// settings returns a value with objects instead of structs, without members that have their zero value: settings that later
+// versions of the program add do not change the hash of a source that does not use them.
+func settings(v reflect.Value) any {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return settings(v.Elem())
+	case reflect.Struct:
+		members := map[string]any{}
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("json") != "-" && !v.Field(i).IsZero() {
+				members[f.Name] = settings(v.Field(i))
+			}
+		}
+		return members
+	case reflect.Slice:
+		if v.Type().Elem().Kind() != reflect.Uint8 {
+			elements := make([]any, v.Len())
+			for i := range elements {
+				elements[i] = settings(v.Index(i))
+			}
+			return elements
+		}
+	}
+	return v.Interface()
 }
 
 // FormatNames returns the names and extensions by which users refer to formats.
@@ -218,17 +243,25 @@ type Set struct {
 	Skipped []Skipped
 	Errors  []error  // one for each path that cannot be published
 	Folders []string // in which changes may lead to another result, besides those of the sources; may repeat
+	Named   []string // paths at which files that descriptors name may be: of records and schemas
 }
 
-// Skipped is a file or resource that is not published because it is not a table.
-type Skipped struct{ Path, Reason string }
+// Skipped is a file or resource that is not published, because it is not a table or because the descriptor of its folder does
+// not list it.
+type Skipped struct {
+	Path, Reason string
+	// Ref is the dataset that the file would be published as; zero if it is not a table.
+	Ref herb.Ref
+}
 
 func (s Skipped) String() string { return s.Path + ": " + s.Reason }
 
 func (s Set) Err() error { return errors.Join(s.Errors...) }
 
-// Skip adds a path that is not published.
-func (s *Set) Skip(path, reason string) { s.Skipped = append(s.Skipped, Skipped{path, reason}) }
+// Skip adds a path that is not a table.
+func (s *Set) Skip(path, reason string) {
+	s.Skipped = append(s.Skipped, Skipped{Path: path, Reason: reason})
+}
 
 // Fail adds an error, unless it is nil.
 func (s *Set) Fail(err error) {

@@ -2,7 +2,9 @@ package source_test
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/text"
 )
 
 func textFormats() []rows.Format {
@@ -118,5 +121,19 @@ func TestSplitLabel(t *testing.T) {
 		if path != filepath.Join(dir, c.path) || table != c.table {
 			t.Errorf("%s: got %q and %q", c.label, path, table)
 		}
+	}
+}
+
+// TestHash_pinned pins a hash, in which zero values have no part: a new version of the program must not publish unchanged files
+// again.
+func TestHash_pinned(t *testing.T) {
+	t.Parallel()
+	s := source.Source{Title: "x", Fields: []source.FieldSetting{{Name: "a", From: "a", Weight: 2, Missing: []string{"", "-"}}}}
+	content := sha256.Sum256([]byte("a\n1\n"))
+	got, err := s.Hash(content)
+	hashed, _ := json.Marshal([]any{"herbarium source 1", text.Rules(), content[:], "", json.RawMessage(
+		`{"Fields":[{"From":"a","Missing":["","-"],"Name":"a","Weight":2}],"Title":"x"}`)})
+	if want := fmt.Sprintf("%x", sha256.Sum256(hashed)); err != nil || got != want {
+		t.Errorf("the hash is %s, %v; want %s, of %s", got, err, want, hashed)
 	}
 }

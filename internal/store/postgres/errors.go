@@ -22,7 +22,7 @@ import (
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
-	undefinedTable       = "42P01"
+	duplicateTable       = "42P07"
 	lockNotAvailable     = "55P03"
 	readOnlyTransaction  = "25006"
 	diskFull             = "53100"

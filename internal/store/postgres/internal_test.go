@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,19 +15,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
 )
-
-// TestLatest checks that the constant is the number of the last migration.
-func TestLatest(t *testing.T) {
-	t.Parallel()
-	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted
-	if err != nil || len(files) != latest {
-		t.Fatalf("%d migrations, %v; latest is %d", len(files), err, latest)
-	}
-	var n int
-	if _, err := fmt.Sscanf(files[len(files)-1], "migrations/%d_", &n); err != nil || n != latest {
-		t.Errorf("the last migration is %s, %v; latest is %d", files[len(files)-1], err, latest)
-	}
-}
 
 func TestConfigure(t *testing.T) {
 	t.Parallel()

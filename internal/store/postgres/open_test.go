@@ -131,13 +131,13 @@ func TestOpen_newer(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
 	open(t, address, postgres.Options{})
-	run(t, address, "INSERT INTO migrations (version_id, is_applied) VALUES (99, true)")
+	run(t, address, "UPDATE schema_version SET version = 99")
 	run(t, address, "ALTER TABLE plants ADD COLUMN height integer")
 	s := open(t, address, postgres.Options{})
 	if _, err := s.CreatePlants(t.Context(), creations(1)); err != nil {
 		t.Error(err)
 	}
-	run(t, address, "UPDATE migrations_lock SET needs = 98")
+	run(t, address, "UPDATE schema_version SET needs = 98")
 	old := openLater(t, address, postgres.Options{})
 	for range 2 { // it is rejected every time
 		for call, tt := range map[string]struct {
@@ -231,7 +231,7 @@ func TestInspect(t *testing.T) {
 	if i := inspect(); i.Version != i.Latest {
 		t.Errorf("a migrated database: %+v", i)
 	}
-	run(t, address, "UPDATE migrations_lock SET needs = 999")
+	run(t, address, "UPDATE schema_version SET needs = 999")
 	if _, err := postgres.Inspect(t.Context(), address); err == nil || !strings.Contains(err.Error(), "use a newer herbarium") {
 		t.Errorf("a newer database: got %v", err)
 	}

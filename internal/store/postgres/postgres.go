@@ -4,9 +4,11 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,6 +39,13 @@ type Options struct {
 	Timeout          time.Duration
 	MigrationTimeout time.Duration    // of schema migrations, including the wait for another node that applies them; 0 means 10 minutes
 	Now              func() time.Time // nil means time.Now
+	// KeepSchema fails, instead of creating or upgrading tables, if the schema is not one that this program can use.
+	KeepSchema bool
+	// Upgraded is called after the schema of an existing database was upgraded. nil disables it.
+	Upgraded func(from, to int)
+
+	schema  store.Schema  // of the program
+	renewal time.Duration // interval at which the program renews its registration
 }
 
 func (o Options) withDefaults() Options {
@@ -45,6 +54,7 @@ func (o Options) withDefaults() Options {
 	o.RetryBudget = cmp.Or(o.RetryBudget, 2*time.Second)
 	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
 	o.MigrationTimeout = cmp.Or(o.MigrationTimeout, 10*time.Minute)
+	o.renewal = cmp.Or(o.renewal, renewal)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -62,11 +72,14 @@ type Store struct {
 	downUntil atomic.Int64 // nanoseconds since 1970; see Ping
 	diskFull  atomic.Bool  // the last write failed because the disk of the server is full
 	options   Options
+	id        string         // of this program in the table programs
+	tasks     sync.WaitGroup // in the background
 }
 
 // Open returns the database at an address, which is a URL or a list of settings in libpq syntax: with several hosts,
 // target_session_attrs and TLS, if needed. It fails if the address is invalid, not if the database is down: connections are
-// made, and schema migrations applied, on first use.
+// made, and schema migrations applied, on first use. Those fail with herb.CodeRefused while programs that could not use their
+// result use the database.
 func Open(ctx context.Context, address string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	config, err := configure(address, o)
@@ -76,18 +89,24 @@ func Open(ctx context.Context, address string, o Options) (*Store, error) {
 	return open(ctx, config, o)
 }
 
-func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error) {
+func open(ctx context.Context, config *pgxpool.Config, o Options) (_ *Store, err error) {
+	if o.schema == nil {
+		if o.schema, err = currentSchema(); err != nil {
+			return nil, err
+		}
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, mapError("opening the database", err)
 	}
 	s := &Store{
 		pool: pool, db: stdlib.OpenDBFromPool(pool), pings: stdlib.OpenDB(*config.ConnConfig),
-		readSlots: newReadSlots(int(config.MaxConns)), options: o,
+		readSlots: newReadSlots(int(config.MaxConns)), options: o, id: rand.Text(),
 	}
 	s.pings.SetMaxOpenConns(1)
-	s.migration = newLazyMigration(func(ctx context.Context) error { return migrate(ctx, config.ConnConfig, o) })
+	s.migration = newLazyMigration(s.migrate)
 	s.Tables = store.NewTables(s.read, s.write)
+	s.tasks.Go(s.keepRegistered)
 	return s, nil
 }
 
@@ -130,6 +149,8 @@ func milliseconds(d time.Duration) string {
 // Close closes the connections. Acknowledged writes are already committed.
 func (s *Store) Close() error {
 	s.migration.close()
+	s.tasks.Wait()
+	s.unregister()
 	err := errors.Join(s.pings.Close(), s.db.Close())
 	s.pool.Close()
 	return err

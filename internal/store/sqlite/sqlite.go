@@ -27,6 +27,12 @@ import (
 type Options struct {
 	BusyTimeout time.Duration    // how long to wait for a lock of another process; 0 means busyTimeout
 	Now         func() time.Time // nil means time.Now
+	// KeepSchema fails, instead of creating or upgrading the database, if its schema is not one that this program can use.
+	KeepSchema bool
+	// Upgraded is called after the schema of an existing database was upgraded. nil disables it.
+	Upgraded func(from, to int)
+
+	schema store.Schema // of the program
 }
 
 const busyTimeout = 5 * time.Second
@@ -41,16 +47,32 @@ type Store struct {
 
 	options     Options
 	writeFailed atomic.Bool // the last write failed because of the disk
+	users       *os.File    // marks the database as used; see register
 }
 
-// Open opens the database in a file, creates the file if it does not exist, and applies schema migrations.
-func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
+// Open opens the database in a file, creates the file if it does not exist, and applies schema migrations. It fails with
+// herb.CodeRefused while programs that could not use the result of a migration use the database.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	schema, err := currentSchema()
+	if err != nil {
+		return nil, err
+	}
+	o.schema = schema
+	return open(ctx, path, o)
+}
+
+func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	o.BusyTimeout = cmp.Or(o.BusyTimeout, busyTimeout)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if err := create(path); err != nil {
-		return nil, fmt.Errorf("creating the database: %w", err)
+	if o.KeepSchema {
+		_, err = os.Stat(path)
+	} else {
+		err = create(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the database: %w", err)
 	}
 	s := &Store{options: o}
 	s.Tables = store.NewTables(s.read, s.write)
@@ -59,14 +81,25 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 			err = errors.Join(mapError("opening the database "+path, err), s.Close())
 		}
 	}()
+	if s.users, err = register(path, o.schema.Latest()); err != nil {
+		return nil, err
+	}
 	if s.writer, err = connect(path, 0, url.Values{"_txlock": {"immediate"}}); err != nil {
 		return nil, err
 	}
 	s.writer.SetMaxOpenConns(1)
-	for _, prepare := range []func(context.Context, *sql.DB) error{useWAL, migrate} {
-		if err := s.awaitLock(ctx, func() error { return prepare(ctx, s.writer) }); err != nil {
-			return nil, err
-		}
+	if err := s.awaitLock(ctx, func() error { return useWAL(ctx, s.writer) }); err != nil {
+		return nil, err
+	}
+	var had store.SchemaState
+	if err := s.awaitLock(ctx, func() (err error) {
+		had, err = s.migrate(ctx, path)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if latest := o.schema.Latest(); o.Upgraded != nil && had.Version > 0 && had.Version < latest {
+		o.Upgraded(had.Version, latest)
 	}
 	if s.reader, err = connect(path, o.BusyTimeout, url.Values{"_pragma": {"query_only(1)", "cache_size(-2048)"}}); err != nil {
 		return nil, err
@@ -149,6 +182,9 @@ func (s *Store) Close() error {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
+	}
+	if s.users != nil {
+		errs = append(errs, s.users.Close())
 	}
 	return errors.Join(errs...)
 }

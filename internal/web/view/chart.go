@@ -218,8 +218,13 @@ func (s *State) parts(field int, facet query.Facet) (parts []Part) {
 		parts = append(parts, p)
 	}
 	for _, v := range values {
-		ps, active := s.toggle(field, v.Value)
-		add(Part{ValueCount: v, Label: v.Value + ": " + herb.Plural(v.Count, "row", "rows"), Href: s.Href(ps), Active: active})
+		part := Part{ValueCount: v, Label: v.Value + ": " + herb.Plural(v.Count, "row", "rows")}
+		if !v.Clipped { // else it is not a filter for the value
+			var ps query.Params
+			ps, part.Active = s.toggle(field, v.Value)
+			part.Href = s.Href(ps)
+		}
+		add(part)
 	}
 	if rest > 0 && facet.Distinct > len(values) {
 		add(Part{ValueCount: query.ValueCount{Count: rest}, Label: herb.Plural(facet.Distinct-len(values), "other value", "other values") + ": " + herb.Plural(rest, "row", "rows")})

@@ -145,6 +145,9 @@ func (f *Filter) SetCounts(s *State, facet query.Facet) {
 		return slices.IndexFunc(values, func(v FacetValue) bool { return v.Value == value })
 	}
 	for _, v := range facet.Values {
+		if v.Clipped {
+			continue // its start is not a filter for it
+		}
 		active := index(selected, v.Value) >= 0
 		f.Values = append(f.Values, FacetValue{v.Value, v.Count, min(100*v.Count/highest, 100), active})
 	}
@@ -270,5 +273,5 @@ func formatOperand(f *herb.Field, value string) string {
 // relations are the operators in words.
 var relations = map[query.Op]string{
 	query.OpEq: "is", query.OpNe: "is not", query.OpGt: "over", query.OpGte: "from", query.OpLt: "under", query.OpLte: "up to",
-	query.OpPrefix: "begins with", query.OpIn: "is one of", query.OpMatch: "matches",
+	query.OpPrefix: "begins with", query.OpContains: "contains", query.OpIn: "is one of", query.OpMatch: "matches",
 }

@@ -6,23 +6,24 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
-// Record is one row in full.
+// Record is one row with all its values.
 type Record struct {
 	Title             string // from the column that names the records
 	Number            int    // in the whole result, from 1
 	Total             int
 	Values            []Value
-	JSON              string
+	JSON              string // empty: it is too long
 	Permalink         string // by primary key; empty: there is none
 	Prev, Next, Close string // Prev and Next are empty at the ends of the result
 }
 
-// Value is a value in full.
+// Value is a value of the open record, up to MaxRecordValue.
 type Value struct {
 	Column
 	Cell
@@ -38,7 +39,9 @@ func NewRecord(s *State, req *query.Request, rows []herb.Record, records [][]byt
 		return nil
 	}
 	var indented bytes.Buffer
-	_ = json.Indent(&indented, records[i], "", "  ") // rows are decoded from valid JSON
+	if len(records[i]) <= maxRecordJSON {
+		_ = json.Indent(&indented, records[i], "", "  ") // rows are decoded from valid JSON
+	}
 	r := &Record{Number: req.Offset() + i + 1, Total: total, JSON: indented.String(), Close: s.Href(s.Listing), Permalink: s.permalink(rows[i])}
 	r.Title = title(s.dataset, rows[i])
 	link := func(page, position int) string {
@@ -75,12 +78,13 @@ func title(d *herb.Dataset, row herb.Record) string {
 	return name
 }
 
-// permalink returns the link to a record by its primary key.
+// permalink returns the link to a record by its primary key. It is empty if a field of the key cannot be filtered by its whole
+// value.
 func (s *State) permalink(row herb.Record) string {
 	var ps query.Params
 	for _, name := range s.dataset.PrimaryKey {
 		i := herb.FieldIndex(s.fields, name)
-		if i < 0 || !s.fields[i].Filterable {
+		if i < 0 || !s.fields[i].Filterable || s.fields[i].Type == herb.TypeList {
 			return ""
 		}
 		ps = append(ps, query.Param{Name: s.eqParam(i), Value: row[i]})
@@ -93,6 +97,7 @@ func (s *State) permalink(row herb.Record) string {
 
 func newValue(s *State, i int, value string, h *highlighter) Value {
 	v := Value{Column: NewColumn(s.dataset, i), Cell: Cell{Text: value, Href: webAddress(value)}, Unprintable: strings.ContainsRune(value, 0)}
+	v.Clipped = len(value) > MaxRecordValue-utf8.UTFMax
 	switch v.Kind {
 	case KindImage:
 		v.Image = s.imageAddress(value)
@@ -118,7 +123,7 @@ func newValue(s *State, i int, value string, h *highlighter) Value {
 		}
 	}
 	canSelect := v.Kind == KindDate || modeOf(s.dataset, i) == ModeValues
-	if v.Filterable && v.Type != herb.TypeList && value != "" && canSelect && !slices.Contains(s.dataset.PrimaryKey, v.Name) {
+	if v.Filterable && v.Type != herb.TypeList && value != "" && !v.Clipped && canSelect && !slices.Contains(s.dataset.PrimaryKey, v.Name) {
 		v.Same = s.Href(query.Params{{Name: s.eqParam(i), Value: value}})
 	}
 	return v

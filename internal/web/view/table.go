@@ -195,7 +195,9 @@ func (cell *Cell) addTags(value string, h *highlighter) {
 			cell.Tags = append(cell.Tags, Piece{Text: herb.Clip(tag, maxTagText), Mark: h.matches(tag)})
 		}
 	}
-	cell.Raw = value
+	if cell.Clipped = len(value) > maxCellValue; !cell.Clipped {
+		cell.Raw = value
+	}
 }
 
 // Pager links to the other pages of a listing.

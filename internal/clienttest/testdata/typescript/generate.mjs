@@ -1,14 +1,19 @@
-// Generates clients of the server at the URL in the first argument, from openapi.json.
-import { readFile, writeFile } from "node:fs/promises";
+// Generates clients of the server at the URL in the first argument, from openapi.json, and of some datasets from their own documents.
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createClient } from "@hey-api/openapi-ts";
 import openapiTS, { astToString } from "openapi-typescript";
 import { generate } from "orval";
 
-const document = JSON.parse(await readFile("openapi.json", "utf8"));
-await writeFile("generated/openapi-typescript.ts", astToString(await openapiTS(document)));
-await createClient({
-  input: "openapi.json",
-  output: "generated/hey-api",
-  plugins: ["@hey-api/client-fetch", "@hey-api/sdk", "@hey-api/typescript"],
-});
-await generate({ input: "openapi.json", output: { target: "generated/orval.ts", client: "fetch", baseUrl: process.argv[2] } });
+async function generateAll(input, folder) {
+  await mkdir(folder, { recursive: true });
+  await writeFile(`${folder}/openapi-typescript.ts`, astToString(await openapiTS(JSON.parse(await readFile(input, "utf8")))));
+  await createClient({
+    input,
+    output: `${folder}/hey-api`,
+    plugins: ["@hey-api/client-fetch", "@hey-api/sdk", "@hey-api/typescript"],
+  });
+  await generate({ input, output: { target: `${folder}/orval.ts`, client: "fetch", baseUrl: process.argv[2] } });
+}
+
+await generateAll("openapi.json", "generated");
+for (const name of ["catalog", "hostile", "plants"]) await generateAll(`${name}.json`, `generated/${name}`);

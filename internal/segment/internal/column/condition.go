@@ -12,15 +12,15 @@ import (
 )
 
 // Term returns a condition on the field for evaluation.
-func (c *Column) Term(cond query.Condition) plan.Term {
+func (c *Column) Term(st *guard.Steps, cond query.Condition) plan.Term {
 	t := plan.Term{Exclude: cond.Op == query.OpNe}
 	if len(cond.Values) == 1 {
-		t.Condition = c.operand(cond.Op, cond.Values[0])
+		t.Condition = c.operand(st, cond.Op, cond.Values[0])
 		return t
 	}
 	any := make(plan.AnyOf, len(cond.Values))
 	for i, o := range cond.Values {
-		any[i] = c.operand(cond.Op, o)
+		any[i] = c.operand(st, cond.Op, o)
 	}
 	t.Condition = any
 	if _, ok := any[0].(*elementRanges); ok {
@@ -30,14 +30,14 @@ func (c *Column) Term(cond query.Condition) plan.Term {
 }
 
 // operand returns the condition that a value matches one operand. OpNe is treated as OpEq.
-func (c *Column) operand(op query.Op, o query.Operand) plan.Condition {
+func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Condition {
 	name := c.Field.Name + " " + string(op) + " " + o.Text
-	equality := op == query.OpEq || op == query.OpNe
+	equality := op.IsEquality()
 	missing := text.MissingRank(&c.Field, o.Text)
 	switch {
 	case equality && missing >= 0:
 		return c.missingRanks(missing).named(name)
-	case c.Field.Type == herb.TypeList && equality:
+	case c.Field.Type == herb.TypeList && equality && op != query.OpWhole:
 		if i, ok := c.elements.Find(o.Text); ok {
 			number := int(c.numbers.At(i))
 			return element{plan.Stored{Encoded: c.listed.Set(number), Name: name}, c.position, number}
@@ -45,8 +45,10 @@ func (c *Column) operand(op query.Op, o query.Operand) plan.Condition {
 		return plan.Stored{Name: name}
 	case equality:
 		return c.equal(o, name)
+	case op == query.OpContains:
+		return c.contains(st, o, name)
 	}
-	from, to := KeyRange(op, o, c.Field.Type)
+	from, to := KeyRange(op, o)
 	if c.Field.Type == herb.TypeList {
 		first := c.firstElement(from)
 		end := max(first, c.firstElement(to))
@@ -64,7 +66,7 @@ const noKey = "\xff\xff\xff\xff\xff"
 
 // KeyRange returns the range of the sort keys that match an operand of an operator other than equality. A key that follows another
 // immediately has one more zero byte.
-func KeyRange(op query.Op, o query.Operand, t herb.Type) (from, to string) {
+func KeyRange(op query.Op, o query.Operand) (from, to string) {
 	switch op {
 	case query.OpGt:
 		return o.Key + "\x00", noKey
@@ -75,14 +77,10 @@ func KeyRange(op query.Op, o query.Operand, t herb.Type) (from, to string) {
 	case query.OpLte:
 		return "", o.Key + "\x00"
 	}
-	prefix := o.Key // OpPrefix
-	if EqualByKey(t) {
-		prefix = o.Text // the key of a date is its canonical form
+	if to, ok := text.KeyAfterPrefix(o.Key); ok { // OpPrefix
+		return o.Key, to
 	}
-	if to, ok := text.KeyAfterPrefix(prefix); ok {
-		return prefix, to
-	}
-	return prefix, noKey
+	return o.Key, noKey
 }
 
 func (c *Column) equal(o query.Operand, name string) plan.Condition {
@@ -246,7 +244,7 @@ func (w written) Fill(st *guard.Steps, b *bitmap.Builder) {
 	b.AddList(st, list)
 }
 
-// elementRanges is the condition that a list has an element in one of some ranges of the elements in sort order.
+// elementRanges is the condition that a list has one of some elements, which are mostly ranges in sort order.
 type elementRanges struct {
 	c        *Column
 	from, to uint32      // from the start of the first range to the end of the last
@@ -262,7 +260,11 @@ func (c *Column) anyRange(all plan.AnyOf) *elementRanges {
 	for _, one := range all {
 		if r, ok := one.(*elementRanges); ok && r.n > 0 { // others have no records
 			u.from, u.to = min(u.from, r.from), max(u.to, r.to)
-			u.several.AddRange(int(r.from), int(r.to))
+			if r.several == nil {
+				u.several.AddRange(int(r.from), int(r.to))
+			} else {
+				u.several.Or(r.several)
+			}
 		}
 	}
 	u.n = u.several.Count(0, n)

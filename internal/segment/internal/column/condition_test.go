@@ -29,16 +29,16 @@ func TestColumn_elementRange(t *testing.T) {
 	}
 	columns, pool := openColumns(t, fields, func(int) herb.Record { return herb.Record{list(100), list(900)} }, n)
 	for i := range columns {
-		for _, raw := range []string{"?[gt]=e050", "?[lt]=e050", "?[gte]=e07", "?[prefix]=e01", "?[gt]=f", "?[lte]=a", "?[prefix]=e01&?[prefix]=e05", "?[lt]=e02&?[lt]=a"} {
+		for _, raw := range []string{"?[gt]=e050", "?[lt]=e050", "?[gte]=e07", "?[prefix]=e01", "?[gt]=f", "?[lte]=a", "?[prefix]=e01&?[prefix]=e05", "?[contains]=05", "?[contains]=0&?[contains]=E1", "?[contains]=x", "?[lt]=e02&?[lt]=a"} {
 			q, err := query.Parse(strings.NewReplacer("?", fields[i].Name, "[", "%5B", "]", "%5D").Replace(raw), fields)
 			if err != nil {
 				t.Fatal(err)
 			}
 			st, b := guard.NewSteps(t.Context()), bitmap.NewBuilder(pool)
-			columns[i].WithoutLists().Term(q.Conditions[0]).Fill(st, b)
+			columns[i].WithoutLists().Term(st, q.Conditions[0]).Fill(st, b)
 			want := b.Set(st)
 			for _, c := range []*column.Column{&columns[i], columns[i].WithoutLists()} {
-				condition := c.Term(q.Conditions[0])
+				condition := c.Term(st, q.Conditions[0])
 				for record := range uint32(n) {
 					if got, want := condition.Contains(record), want.Has(record); got != want {
 						t.Fatalf("%s %s: record %d: %t, want %t", fields[i].Name, raw, record, got, want)

@@ -153,7 +153,8 @@ func mergeTops(lists []topList, f *herb.Field, q *query.FacetRequest) (values []
 			break
 		}
 		if v := &first.values[0]; n >= q.Offset {
-			values = append(values, query.ValueCount{Value: v.text(), Count: v.n})
+			values = append(values, query.NewValueCount(v.text(), v.n))
+			v.value = "" // a long value is not held until all are read
 		}
 		first.values, first.key = first.values[1:], ""
 	}

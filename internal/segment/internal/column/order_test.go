@@ -85,7 +85,7 @@ func TestOrder_severalFields(t *testing.T) {
 				sets[name].Add(uint32(i))
 			}
 		}
-		conditions[name] = columns[c.field].Term(query.Condition{Field: c.field, Op: query.OpEq, Values: []query.Operand{c.operand}}).Condition
+		conditions[name] = columns[c.field].Term(nil, query.Condition{Field: c.field, Op: query.OpEq, Values: []query.Operand{c.operand}}).Condition
 	}
 	for name, set := range sets {
 		for _, order := range [][]query.SortField{

@@ -88,13 +88,17 @@ func (v *runValues) uvarint(b []byte) (int, []byte) {
 	return int(n), b[size:]
 }
 
+// bytesPerStep is the number of bytes of a value of a record that are searched in a step.
+const bytesPerStep = 64
+
 // contains reports whether the value of a run contains a substring, which must not be empty and be the same for all runs. Only the
 // part of the value that differs from the one before is searched.
 func (v *runValues) contains(run int, find *text.Substring) bool {
 	const slowSteps = 8 // reading a value from a record takes several microseconds
 	if !v.stored {
-		v.steps.Add(slowSteps)
-		return find.In(v.read(run))
+		value := v.read(run)
+		v.steps.Add(slowSteps + len(value)/bytesPerStep)
+		return find.In(value)
 	}
 	searched := v.at(run)
 	if v.found > 0 && v.found <= v.known {

@@ -1,0 +1,139 @@
+package deploy_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"herbarium/internal/programtest"
+)
+
+// TestHTTPS_documents checks that the documents show the files of this folder.
+func TestHTTPS_documents(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"caddy/Caddyfile", "nginx/herbarium.conf"} {
+		for _, document := range []string{"../README.md", "../docs/operations.md"} {
+			if !strings.Contains(read(t, document), "\n"+read(t, name)+"```\n") {
+				t.Errorf("%s does not show %s as it is", document, name)
+			}
+		}
+	}
+}
+
+// TestReadmeInstall runs the commands of the README that install a release, with an archive of the release script.
+func TestReadmeInstall(t *testing.T) {
+	t.Parallel()
+	needReleaseTools(t)
+	_, block, found := strings.Cut(read(t, "../README.md"), "```sh\ntar ")
+	block, _, _ = strings.Cut("tar "+block, "```")
+	if !found {
+		t.Fatal("the README does not say how to unpack a release")
+	}
+	program, err := programtest.Install(t.Context(), t.TempDir())
+	must(t, err)
+	archive := release(t, program, "linux/riscv64")["_linux_riscv64.tar.gz"] // the script runs the program of its own platform
+	files, _ := readTar(t, unzip(t, archive))
+	folder := ""
+	for name := range files {
+		folder, _, _ = strings.Cut(name, "/")
+	}
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, folder+".tar.gz"), archive, 0o600))
+	script := strings.NewReplacer("herbarium_0.9.0_linux_amd64", folder, "sudo ", "", "/usr/local/bin", dir).Replace(block)
+	cmd := exec.CommandContext(t.Context(), "sh", "-ec", script)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "herbarium ") {
+		t.Errorf("%s\n%v\n%s", script, err, out)
+	}
+}
+
+// certificate writes a certificate and its key to a folder.
+func certificate(t *testing.T, dir string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"data.example.org"}, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	must(t, err)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "fullchain.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "privkey.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+}
+
+// TestNginx runs nginx, if it is installed, with the documented server in front of a program that answers with what it received. nginx is
+// not among the tools that the tests install.
+func TestNginx(t *testing.T) {
+	t.Parallel()
+	nginx, err := exec.LookPath("nginx")
+	if err != nil {
+		t.Skip("nginx is not installed")
+	}
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Trailer", "Unencoded-Digest")
+		fmt.Fprintf(w, "%s %s %s %s", r.Host, r.RequestURI, r.Proto, r.Header.Get("X-Forwarded-For"))
+		w.Header().Set("Unencoded-Digest", "sha-256=:x:")
+	}))
+	t.Cleanup(backend.Close)
+	reserved, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	addr := reserved.Addr().String()
+	must(t, reserved.Close())
+	dir := t.TempDir()
+	certificate(t, dir)
+	server := strings.NewReplacer("listen 443", "listen "+addr, "127.0.0.1:8080", backend.Listener.Addr().String(),
+		"/etc/letsencrypt/live/data.example.org", dir).Replace(read(t, "nginx/herbarium.conf"))
+	temp := ""
+	for _, name := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		temp += fmt.Sprintf("%s_temp_path %s/%s;\n", name, dir, name)
+	}
+	config := filepath.Join(dir, "nginx.conf")
+	must(t, os.WriteFile(config, []byte(fmt.Sprintf("daemon off;\nuser root;\npid %s/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n", dir, temp, server)), 0o600))
+	ctx, stop := context.WithCancel(t.Context())
+	cmd := exec.CommandContext(ctx, nginx, "-c", config, "-p", dir)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Stderr = os.Stderr
+	must(t, cmd.Start())
+	t.Cleanup(func() {
+		stop()
+		_ = cmd.Wait()
+	})
+	client := &http.Client{Transport: &http.Transport{
+		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: "data.example.org"},
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", addr)
+		},
+	}}
+	var response *http.Response
+	for deadline := time.Now().Add(time.Minute); ; { // until nginx listens
+		if response, err = client.Get("https://data.example.org/api/v1?price[gte]=1&x=a%20b"); err == nil || time.Now().After(deadline) {
+			break
+		}
+	}
+	must(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	must(t, err)
+	if want := "data.example.org /api/v1?price[gte]=1&x=a%20b HTTP/1.1 127.0.0.1"; string(body) != want || response.Proto != "HTTP/2.0" {
+		t.Errorf("%s: the backend received %q; want %q", response.Proto, body, want)
+	}
+	if response.Trailer.Get("Unencoded-Digest") != "" {
+		t.Errorf("nginx passes trailer fields on, unlike the documents say: %v", response.Trailer)
+	}
+}

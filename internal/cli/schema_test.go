@@ -1,0 +1,55 @@
+package cli_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"herbarium/internal/programtest"
+)
+
+// TestSchema_kept runs commands on a database whose schema is not that of the program: they fail, say what to do and change
+// nothing.
+func TestSchema_kept(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		version int
+		message string
+	}{
+		"older": {0, "'herbarium serve' and 'herbarium publish'"},
+		"newer": {99, "use a newer herbarium"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEnvironment(t)
+			e.must(t, "publish", garden+"/catalog.csv")
+			db, err := sql.Open("sqlite", filepath.Join(e["HERBARIUM_DATA"], "herbarium.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			programtest.CloseAfter(t, db)
+			if _, err := db.ExecContext(t.Context(), "UPDATE schema_version SET version = ?, needs = ?", tt.version, tt.version); err != nil {
+				t.Fatal(err)
+			}
+			for _, command := range []string{"keys list", "datasets list", "audit", "backup " + filepath.Join(t.TempDir(), "b.tar"),
+				"publish --check " + garden + "/catalog.csv", "export garden/catalog", "explain garden/catalog search=rose"} {
+				e.fails(t, 1, tt.message, strings.Fields(command)...)
+			}
+			var version int
+			if err := db.QueryRowContext(t.Context(), "SELECT version FROM schema_version").Scan(&version); err != nil || version != tt.version {
+				t.Errorf("afterwards: version %d, %v", version, err)
+			}
+		})
+	}
+}
+
+// TestUnknownVariable runs commands with a misspelled environment variable.
+func TestUnknownVariable(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e["HERBARIUM_ADRR"] = ":80"
+	for _, command := range []string{"config", "serve", "keys list", "publish " + garden} {
+		e.fails(t, 2, "unknown environment variable HERBARIUM_ADRR; did you mean HERBARIUM_ADDR?", strings.Fields(command)...)
+	}
+}

@@ -1,0 +1,132 @@
+package httpapi
+
+import (
+	"container/list"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// conn is a connection of a listener.
+type conn struct {
+	net.Conn
+	listener *listener
+	// waiting is when the server began to wait for the client to read or to send, by the clock of the listener; 0 if it does
+	// not wait.
+	waiting atomic.Int64
+	// holding is the number of buffers of its request that hold a large part of the budget.
+	holding atomic.Int64
+
+	// The mutex of the listener guards the fields below.
+	place    *list.Element // in listener.conns; nil after the connection was closed
+	busy     bool          // has a request
+	grace    time.Time     // an idle connection is not evicted before
+	checked  bool          // stalled was called during a request
+	acked    uint64        // bytes that the client had acknowledged when stalled was called last
+	progress time.Duration // last known progress of the client, by the clock of the listener
+}
+
+// trackConnection is the ConnState hook of a server whose listener is a Listener.
+func trackConnection(nc net.Conn, state http.ConnState) {
+	c, ok := nc.(*conn)
+	if !ok {
+		return
+	}
+	l := c.listener
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.busy, c.checked = state == http.StateActive, false
+	if state == http.StateIdle && c.place != nil {
+		c.grace = time.Time{} // of new connections only
+		l.conns.MoveToBack(c.place)
+		l.changed.Broadcast()
+	}
+}
+
+// Close closes the connection.
+func (c *conn) Close() error {
+	c.listener.mu.Lock()
+	c.remove()
+	c.listener.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// remove stops counting a closed connection, once. The lock must be held.
+func (c *conn) remove() {
+	if l := c.listener; c.place != nil {
+		l.conns.Remove(c.place)
+		c.place = nil
+		l.open--
+		l.changed.Broadcast()
+	}
+}
+
+// CloseWrite lets net/http close its side first, so that the client can read the response.
+func (c *conn) CloseWrite() error {
+	if cw, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return cw.CloseWrite()
+	}
+	return nil
+}
+
+// Write implements net.Conn. While it blocks, the server waits for the client to read.
+func (c *conn) Write(p []byte) (int, error) {
+	before := c.waiting.Swap(int64(c.listener.now())) // reading a body may send 100 Continue
+	n, err := c.Conn.Write(p)
+	c.waiting.Store(before)
+	return n, err
+}
+
+// stalled reports whether the server waits for the client, and updates the time of its last progress. Progress between two
+// calls counts as of the second one, so a connection is stalled for as long as its client is known to have done nothing. The
+// lock of the listener must be held.
+func (c *conn) stalled(now time.Duration) bool {
+	waiting := time.Duration(c.waiting.Load())
+	if waiting == 0 {
+		return false
+	}
+	acked, ok := bytesAcknowledged(c.Conn)
+	switch {
+	case ok && (!c.checked || acked != c.acked):
+		c.checked, c.acked, c.progress = true, acked, now
+	case waiting > c.progress || !ok:
+		c.progress = waiting
+	}
+	return true
+}
+
+type connKey struct{}
+
+// withConn is the ConnContext hook of a server whose listener is a Listener.
+func withConn(ctx context.Context, nc net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, nc)
+}
+
+// connOf returns the connection of the request with a context, or nil if it is not one of a Listener.
+func connOf(ctx context.Context) *conn {
+	c, _ := ctx.Value(connKey{}).(*conn)
+	return c
+}
+
+// receivedBody returns the body of a request such that its connection is waiting for the client while the body is read.
+func receivedBody(r *http.Request) io.Reader {
+	if c := connOf(r.Context()); c != nil {
+		return &bodyReader{r.Body, c}
+	}
+	return r.Body
+}
+
+// bodyReader is the body of a request.
+type bodyReader struct {
+	body io.Reader
+	conn *conn
+}
+
+func (b *bodyReader) Read(p []byte) (int, error) {
+	b.conn.waiting.Store(int64(b.conn.listener.now()))
+	defer b.conn.waiting.Store(0)
+	return b.body.Read(p)
+}

@@ -1,0 +1,289 @@
+// Package sqlite reads tables and views of SQLite databases.
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+// Format returns the SQLite format.
+func Format() rows.Format {
+	return rows.Format{
+		Name:       "sqlite",
+		Extensions: []string{".db", ".sqlite", ".sqlite3"},
+		Matches:    func(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) },
+		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
+			db, err := openDatabase(ctx, f, b)
+			if err != nil {
+				return nil, err
+			}
+			r := &reader{database: db}
+			if err := r.start(o.Table); err != nil {
+				db.end()
+				return nil, err
+			}
+			return r, nil
+		},
+		Tables: func(ctx context.Context, f rows.File, _ rows.Options, b *rows.Budget) ([]rows.Table, error) {
+			db, err := openDatabase(ctx, f, b)
+			if err != nil {
+				return nil, err
+			}
+			db.end()
+			return db.tables, nil
+		},
+	}
+}
+
+// listTables lists the tables by name, without those that SQLite uses internally or to store virtual tables. Views are
+// published if there are no tables. It does not use pragma_table_list, which computes the columns of all views: a few nested
+// views take forever.
+func (d *database) listTables() error {
+	found, err := d.query(`WITH objects AS (
+			SELECT name, iif(type = 'table' AND ifnull(rootpage, 0) = 0, 'virtual table', type) AS kind
+			FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\')
+		SELECT name, kind FROM objects
+		WHERE kind <> 'table' OR name NOT IN (SELECT name || '_' || value FROM objects, json_each(
+				'["config", "content", "data", "docsize", "idx", "node", "parent", "rowid", "segdir", "segments", "stat"]')
+			WHERE kind = 'virtual table')
+		ORDER BY name`)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	published := "view"
+	for found.Next() {
+		var name, kind string
+		if err := found.Scan(&name, &kind); err != nil {
+			return err
+		}
+		d.tables, d.kinds = append(d.tables, rows.Table{Name: name}), append(d.kinds, kind)
+		if kind == "table" {
+			published = kind
+		}
+	}
+	for i, kind := range d.kinds {
+		if kind != published {
+			d.tables[i].Skipped = "a " + kind + ", which is published only by name"
+		}
+	}
+	return d.guard(found.Err)
+}
+
+// selectTable returns the index of a table by its name. An empty name selects the only one that is published.
+func selectTable(tables []rows.Table, name string) (int, error) {
+	published := rows.Published(tables)
+	switch {
+	case len(tables) == 0:
+		return 0, herb.Invalidf("the database has no tables")
+	case name == "" && len(published) == 0:
+		return 0, herb.Invalidf("the database has only virtual tables, which are published only by name, like file.db#%s; tables: %s",
+			tables[0].Name, rows.JoinNames(rows.Names(tables)))
+	case name == "" && len(published) > 1:
+		return 0, herb.Invalidf("the database has %d tables; name one, like file.db#%s; tables: %s",
+			len(published), published[0], rows.JoinNames(published))
+	case name == "":
+		name = published[0]
+	}
+	return rows.FindTable("table", name, tables)
+}
+
+// reader implements rows.Rows.
+type reader struct {
+	*database
+	rows    *sql.Rows
+	table   string
+	columns []rows.Column
+	stored  []column
+	notes   []string
+	row     int
+	values  []any // of the row
+	into    []any // pointers to values
+	buf     []byte
+	ends    []int
+	cells   [][]byte
+}
+
+func (r *reader) start(name string) error {
+	i, err := selectTable(r.tables, name)
+	if err != nil {
+		return err
+	}
+	r.table = r.tables[i].Name
+	kind := r.kinds[i]
+	if name == "" {
+		r.notes = rows.SelectionNotes(kind, r.tables, i)
+	}
+	if kind != "table" {
+		r.slowness = 1 // the names of the columns of a view are computed
+	}
+	if err := r.limitLength(r.maxLength); err != nil { // the last table may have lowered it
+		return err
+	}
+	if err := r.readColumns(); err != nil {
+		return err
+	}
+	if len(r.columns) == 0 {
+		return herb.Invalidf("%s %q has no columns", kind, r.table)
+	}
+	if kind != "table" || slices.ContainsFunc(r.stored, func(c column) bool { return c.isComputed }) {
+		if err := r.limitComputed(len(r.columns)); err != nil {
+			return err
+		}
+	}
+	list := make([]string, len(r.columns))
+	r.values, r.into = make([]any, len(list)), make([]any, len(list))
+	for i, c := range r.columns {
+		list[i] = "+" + quote(c.Name) // the sign keeps the driver from converting the value to the declared type
+		r.into[i] = &r.values[i]
+	}
+	order := "" // of a view
+	if kind == "table" {
+		if order, err = r.storedOrder(); err != nil {
+			return err
+		}
+	}
+	r.rows, err = r.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(r.table) + order)
+	return err
+}
+
+// storedOrder returns the clause for the order of the rows in the file. A table without row IDs is stored in the order of its
+// primary key: the index of the key has no column for them.
+func (r *reader) storedOrder() (order string, err error) {
+	return order, r.guard(func() error {
+		return r.conn.QueryRowContext(r.ctx, `SELECT ' NOT INDEXED' || ifnull(' ORDER BY ' || group_concat(format('"%w"', name), ', ' ORDER BY pk), '')
+			FROM pragma_table_xinfo(?1) WHERE pk > 0 AND EXISTS (SELECT 1 FROM pragma_index_list(?1) AS l
+				WHERE origin = 'pk' AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(l.name) WHERE cid = -1))`, r.table).Scan(&order)
+	})
+}
+
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// readColumns reads the names of the columns and their affinities. These follow the rules of SQLite, except that dates and
+// booleans have none: SQLite stores them as text or as numbers.
+func (r *reader) readColumns() error {
+	found, err := r.query(`SELECT name, CASE
+			WHEN type LIKE '%INT%' THEN 'number'
+			WHEN type LIKE '%CHAR%' OR type LIKE '%CLOB%' OR type LIKE '%TEXT%' THEN 'text'
+			WHEN type LIKE '%BLOB%' THEN ''
+			WHEN type LIKE '%REAL%' OR type LIKE '%FLOA%' OR type LIKE '%DOUB%' OR type LIKE '%NUM%' OR type LIKE '%DEC%' THEN 'number'
+			ELSE '' END, hidden > 1
+		FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid`, r.table)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		var name string
+		var c column
+		if err := found.Scan(&name, &c.affinity, &c.isComputed); err != nil {
+			return err
+		}
+		r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, c)
+	}
+	return r.guard(found.Err)
+}
+
+// Next implements rows.Rows. The types of columns are known after the last row.
+func (r *reader) Next() ([][]byte, error) {
+	more := false
+	err := r.guard(func() error {
+		if more = r.rows.Next(); !more {
+			return r.rows.Err()
+		}
+		return r.rows.Scan(r.into...)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !more:
+		for i := range r.stored {
+			r.columns[i].Type = r.stored[i].declaredType()
+		}
+		return nil, io.EOF
+	}
+	r.row++
+	r.buf, r.ends = r.buf[:0], r.ends[:0]
+	for i, v := range r.values {
+		if r.buf, err = r.stored[i].appendValue(r.buf, v); err != nil {
+			return nil, rows.Damaged(err, fmt.Sprintf("%s, column %q", r.Position(), rows.Clip(r.columns[i].Name)))
+		}
+		if err := r.budget.Record(len(r.buf)); err != nil { // before the next value is copied
+			return nil, err
+		}
+		r.ends = append(r.ends, len(r.buf))
+	}
+	r.cells = rows.SplitCells(r.cells[:0], r.buf, r.ends)
+	return r.cells, nil
+}
+
+func (r *reader) Columns() []rows.Column { return r.columns }
+
+func (r *reader) Options() rows.Options { return rows.Options{Table: r.table} }
+
+func (r *reader) Position() rows.Position { return rows.Position{Table: r.table, Row: r.row} }
+
+func (r *reader) Notes() []string { return r.notes }
+
+func (r *reader) Close() error {
+	defer r.end()
+	return r.rows.Close()
+}
+
+// column describes the values of a column so far.
+type column struct {
+	affinity   herb.Type // what its declared type says about its values: text, numbers or nothing
+	isComputed bool      // by an expression of the table
+	isText     bool      // some value is not a number
+	isOther    bool      // some value is not text that looks like a date
+}
+
+func (c *column) appendValue(b []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return b, nil
+	case int64:
+		c.isOther = true
+		return strconv.AppendInt(b, v, 10), nil
+	case float64:
+		c.isOther = true
+		return rows.AppendFloat(b, v, 64), nil
+	case string:
+		if !utf8.ValidString(v) {
+			return b, herb.Invalidf("the text is not valid UTF-8; store it as UTF-8, or as a BLOB")
+		}
+		c.isText, c.isOther = true, c.isOther || v != "" && !startsWithDate(v)
+		return append(b, v...), nil
+	case []byte:
+		c.isText, c.isOther = true, true
+		return base64.StdEncoding.AppendEncode(b, v), nil
+	}
+	return b, fmt.Errorf("the driver returned a %T", v)
+}
+
+// declaredType returns the type of a column once all values have been read. SQLite enforces no types: numbers are declared
+// only if all values are stored as numbers. Dates are stored as text, so a text column of dates is left to inference.
+func (c *column) declaredType() herb.Type {
+	if c.affinity == herb.TypeNumber && !c.isText || c.affinity == herb.TypeText && c.isOther {
+		return c.affinity
+	}
+	return ""
+}
+
+// startsWithDate reports whether text begins like 2024-02-29.
+func startsWithDate(s string) bool {
+	_, err := time.Parse(time.DateOnly, s[:min(len(s), len(time.DateOnly))])
+	return err == nil
+}

@@ -1,0 +1,64 @@
+package library
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+func TestSummaryCache(t *testing.T) {
+	t.Parallel()
+	version := func(i int) herb.LiveVersion {
+		return herb.LiveVersion{Ref: herb.Ref{Namespace: "garden", Name: fmt.Sprint(i)}, Version: "v1", Published: time.Unix(int64(i), 0)}
+	}
+	d := herb.Dataset{Fields: make([]herb.Field, 10)}
+	c := newSummaryCache(10 * d.Size())
+	for i := range 100 {
+		d.Title = fmt.Sprintf("%02d", i)
+		c.add(version(i), i%2 == 0, d)
+		c.add(version(i), i%2 == 0, d)             // again
+		if _, ok := c.get(version(0), true); !ok { // keeps it the most recently used
+			t.Fatalf("the first one was evicted after %d others", i)
+		}
+		if n := c.summaries.Len() * d.Size(); n > c.limit || n != c.size {
+			t.Fatalf("%d summaries have %d bytes, %d are counted", c.summaries.Len(), n, c.size)
+		}
+	}
+	if got, ok := c.get(version(98), false); !ok || got.Title != "98" {
+		t.Errorf("with details instead of without: %q, %t", got.Title, ok)
+	}
+	if _, ok := c.get(version(99), true); ok {
+		t.Error("one without details is returned instead of one with details")
+	}
+	again := version(99)
+	again.Published = again.Published.Add(time.Second)
+	if _, ok := c.get(again, false); ok {
+		t.Error("the summary of an earlier publish of the same version is returned")
+	}
+	d.Description = strings.Repeat("x", c.limit/2)
+	if c.add(version(200), true, d); c.summaries.Len() < 5 {
+		t.Error("a large summary has replaced the others")
+	}
+}
+
+// TestSummarize checks that lists of datasets do not hold and parse large descriptors.
+func TestSummarize(t *testing.T) {
+	t.Parallel()
+	d := herb.Dataset{Details: herb.Details{File: &herb.File{}, Descriptor: json.RawMessage(`{"package":{"keywords":["rose"],"other":1},"resource":{}}`)}}
+	if got := summarize(d); string(got.Descriptor) != string(d.Descriptor) || got.File != nil {
+		t.Errorf("a small descriptor: %s", got.Descriptor)
+	}
+	long := `"` + strings.Repeat("x", 1<<20) + `"`
+	d.Descriptor = json.RawMessage(`{"package":{"keywords":["rose"],"other":` + long + `},"resource":{"licenses":[{"name":"CC0"}],"schema":{"fields":` + long + `}}}`)
+	if got, want := summarize(d), `{"package":{"keywords":["rose"]},"resource":{"licenses":[{"name":"CC0"}]}}`; string(got.Descriptor) != want {
+		t.Errorf("a large descriptor: %.200s; want %s", got.Descriptor, want)
+	}
+	d.Descriptor = json.RawMessage(`[` + long + `]`)
+	if got := summarize(d); got.Descriptor != nil {
+		t.Errorf("another large value: %.200s", got.Descriptor)
+	}
+}

@@ -1,0 +1,129 @@
+package postgres_test
+
+import (
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/programtest"
+	"herbarium/internal/store"
+	"herbarium/internal/store/postgres"
+)
+
+// nextSchema returns the current schema with another migration.
+func nextSchema(t *testing.T, compatible int) store.Schema {
+	t.Helper()
+	schema, err := postgres.CurrentSchema()
+	check(t, err)
+	return append(schema[:len(schema):len(schema)], store.Migration{
+		Name: "next.sql", SQL: "ALTER TABLE keys ADD COLUMN note text", Compatible: compatible,
+	})
+}
+
+// openSchema opens a database as a program with another schema and migrates it.
+func openSchema(t *testing.T, address string, schema store.Schema, o postgres.Options) (*postgres.Store, error) {
+	t.Helper()
+	s, err := postgres.OpenWith(t.Context(), address, schema, o)
+	check(t, err)
+	programtest.CloseAfter(t, s)
+	return s, s.Migrate(t.Context())
+}
+
+func wantError(t *testing.T, err error, code herb.Code, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if herb.CodeOf(err) != code || !strings.Contains(err.Error(), part) {
+			t.Errorf("got %v; want code %q and %q", err, code, part)
+		}
+	}
+}
+
+// TestUpgrade_inUse upgrades a database that a program with the previous schema uses: a change that this program cannot use is
+// refused until it has ended, and a compatible one takes place beside it.
+func TestUpgrade_inUse(t *testing.T) {
+	t.Parallel()
+	address := cluster.Database(t)
+	old, err := postgres.Open(t.Context(), address, postgres.Options{})
+	check(t, err)
+	check(t, old.Migrate(t.Context()))
+	_, err = openSchema(t, address, nextSchema(t, 2), postgres.Options{})
+	wantError(t, err, herb.CodeRefused, "from schema version 1 to 2", "process ", "with schema version 1", "stop them")
+	_, err = old.Keys(t.Context())
+	check(t, err)
+
+	var upgrades []int
+	_, err = openSchema(t, address, nextSchema(t, 1), postgres.Options{Upgraded: func(from, to int) { upgrades = append(upgrades, from, to) }})
+	check(t, err)
+	if len(upgrades) != 2 || upgrades[0] != 1 || upgrades[1] != 2 {
+		t.Errorf("reported upgrades %v", upgrades)
+	}
+	check(t, old.AddKey(t.Context(), herb.Key{ID: "ann"}))
+	check(t, old.Close())
+	open(t, address, postgres.Options{KeepSchema: true}) // an old program opens a compatible schema
+}
+
+// TestUpgrade_ended upgrades a database whose older program has ended, or was killed and has not renewed its registration.
+func TestUpgrade_ended(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(t *testing.T, address string, old *postgres.Store){
+		"closed": func(t *testing.T, _ string, old *postgres.Store) { check(t, old.Close()) },
+		"killed": func(t *testing.T, address string, old *postgres.Store) {
+			run(t, address, "UPDATE programs SET seen = seen - interval '31 seconds'")
+			programtest.CloseAfter(t, old)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := cluster.Database(t)
+			old, err := postgres.Open(t.Context(), address, postgres.Options{})
+			check(t, err)
+			check(t, old.Migrate(t.Context()))
+			end(t, address, old)
+			_, err = openSchema(t, address, nextSchema(t, 2), postgres.Options{})
+			check(t, err)
+			late, err := postgres.Open(t.Context(), address, postgres.Options{})
+			check(t, err)
+			programtest.CloseAfter(t, late)
+			wantError(t, late.Migrate(t.Context()), herb.CodeInvalid, "schema version 2", "up to 1", "use a newer herbarium")
+		})
+	}
+}
+
+// TestUpgrade_noticed migrates the schema under a program that had lost the database: it stops using the tables.
+func TestUpgrade_noticed(t *testing.T) {
+	t.Parallel()
+	address := cluster.Database(t)
+	schema, err := postgres.CurrentSchema()
+	check(t, err)
+	old, err := openSchema(t, address, schema, postgres.Options{}) // renews its registration in short intervals
+	check(t, err)
+	run(t, address, "UPDATE schema_version SET version = 2, needs = 2")
+	for err == nil {
+		_, err = old.Keys(t.Context())
+	}
+	wantError(t, err, herb.CodeUnavailable, "needs a program that knows version 2")
+}
+
+// TestKeepSchema opens databases that must not be changed.
+func TestKeepSchema(t *testing.T) {
+	t.Parallel()
+	address := cluster.Database(t)
+	keep := postgres.Options{KeepSchema: true}
+	_, err := openSchema(t, address, nextSchema(t, 1), keep)
+	wantError(t, err, herb.CodeInvalid, "the database is empty; 'herbarium serve'")
+	open(t, address, postgres.Options{})
+	_, err = openSchema(t, address, nextSchema(t, 1), keep)
+	wantError(t, err, herb.CodeInvalid, "schema version 1 and this program uses version 2", "'herbarium serve'")
+	if i, err := postgres.Inspect(t.Context(), address); err != nil || i.Version != 1 {
+		t.Errorf("afterwards: %+v, %v", i, err)
+	}
+}
+
+// TestOpen_otherTables opens a database that has tables of the same names.
+func TestOpen_otherTables(t *testing.T) {
+	t.Parallel()
+	address := cluster.Database(t)
+	run(t, address, "CREATE TABLE plants (id integer)")
+	_, err := openSchema(t, address, nextSchema(t, 1), postgres.Options{})
+	wantError(t, err, herb.CodeInvalid, "tables of another program", "use an empty database")
+}

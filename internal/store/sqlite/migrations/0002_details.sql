@@ -1,2 +1,0 @@
--- Metadata that listings do not need, as JSON.
-ALTER TABLE versions ADD COLUMN details TEXT NOT NULL DEFAULT '{}';

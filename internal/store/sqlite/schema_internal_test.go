@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/programtest"
+	"herbarium/internal/store"
+)
+
+// nextSchema returns the current schema with another migration.
+func nextSchema(t *testing.T, compatible int) store.Schema {
+	t.Helper()
+	schema, err := currentSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(schema[:len(schema):len(schema)], store.Migration{
+		Name: "next.sql", SQL: "ALTER TABLE keys ADD COLUMN note TEXT", Compatible: compatible,
+	})
+}
+
+func openSchema(t *testing.T, path string, schema store.Schema, o Options) (*Store, error) {
+	t.Helper()
+	o.schema = schema
+	return open(t.Context(), path, o)
+}
+
+func wantError(t *testing.T, err error, code herb.Code, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if herb.CodeOf(err) != code || !strings.Contains(err.Error(), part) {
+			t.Errorf("got %v; want code %q and %q", err, code, part)
+		}
+	}
+}
+
+// TestUpgrade_inUse upgrades a database that a program with the previous schema uses: a change that this program cannot use is
+// refused until it has ended, and a compatible one takes place beside it.
+func TestUpgrade_inUse(t *testing.T) {
+	t.Parallel()
+	current, err := currentSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := current.Latest()
+	path := filepath.Join(t.TempDir(), "herbarium.db")
+	old, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	breaking := nextSchema(t, n+1)
+	_, err = openSchema(t, path, breaking, Options{})
+	wantError(t, err, herb.CodeRefused, "from schema version 1 to 2", "with schema version 1 uses "+path, "stop them")
+	if _, err := old.Keys(t.Context()); err != nil {
+		t.Errorf("the old program afterwards: %v", err)
+	}
+	var upgrades []int
+	upgraded := Options{Upgraded: func(from, to int) { upgrades = append(upgrades, from, to) }}
+	compatible, err := openSchema(t, path, nextSchema(t, n), upgraded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	programtest.CloseAfter(t, compatible)
+	if len(upgrades) != 2 || upgrades[0] != n || upgrades[1] != n+1 {
+		t.Errorf("reported upgrades %v", upgrades)
+	}
+	if err := old.AddKey(t.Context(), herb.Key{ID: "ann"}); err != nil {
+		t.Errorf("the old program beside the new one: %v", err)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if old, err = Open(t.Context(), path, Options{KeepSchema: true}); err != nil {
+		t.Fatalf("the old program opens a compatible schema: %v", err)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUpgrade_incompatible upgrades a database that no other program uses. Older programs are rejected afterwards.
+func TestUpgrade_incompatible(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "herbarium.db")
+	old, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := openSchema(t, path, nextSchema(t, 2), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	programtest.CloseAfter(t, s)
+	_, err = Open(t.Context(), path, Options{})
+	wantError(t, err, herb.CodeInvalid, "schema version 2", "up to 1", "use a newer herbarium")
+}
+
+// TestKeepSchema opens databases that must not be changed.
+func TestKeepSchema(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "herbarium.db")
+	keep := Options{KeepSchema: true}
+	if _, err := Open(t.Context(), path, keep); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no database: got %v", err)
+	}
+	old, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	programtest.CloseAfter(t, old)
+	_, err = openSchema(t, path, nextSchema(t, 1), keep)
+	wantError(t, err, herb.CodeInvalid, "schema version 1 and this program uses version 2", "'herbarium serve'")
+	if have, err := readSchema(t.Context(), old.reader); err != nil || have.Version != 1 {
+		t.Errorf("afterwards: %+v, %v", have, err)
+	}
+}
+
+// TestOpen_otherTables opens a database that has tables of the same names.
+func TestOpen_otherTables(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "herbarium.db")
+	s, err := openSchema(t, path, store.Schema{}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	programtest.CloseAfter(t, s)
+	if _, err := s.writer.ExecContext(t.Context(), "CREATE TABLE plants (id)"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), path, Options{})
+	wantError(t, err, herb.CodeInvalid, "tables of another program", "another data folder")
+}
