@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"hash/crc32"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -47,6 +48,15 @@ func ID(secret string) (id string, ok bool) {
 		return "", false
 	}
 	return secret[len(Prefix) : len(Prefix)+idLength], true
+}
+
+// secretPattern matches secrets, including mistyped and truncated ones. The capital letters of the random part distinguish them from
+// other texts, such as names of datasets.
+var secretPattern = regexp.MustCompile(Prefix + `[A-Za-z0-9]{8,12}_[A-Z0-9]{16,}`)
+
+// ContainsSecret reports whether a text contains a secret, or one that is mistyped.
+func ContainsSecret(text string) bool {
+	return strings.Contains(text, Prefix) && secretPattern.MatchString(text)
 }
 
 // checksum returns 30 bits of the CRC-32 of s in the alphabet of the random part.

@@ -39,6 +39,9 @@ const (
 	// staleTTL is how long a read is used while the keys cannot be read. No key can be revoked in a database that is down;
 	// if only this process has lost the database, a revoked key works here for that long.
 	staleTTL = 15 * time.Minute
+	// staleWait is how long a valid key of the copy waits for a read that does not end. The copy is then used like one of a database
+	// that is down, because requests have deadlines and a database that hangs may hang for hours.
+	staleWait = time.Second
 	// touchEvery is how often the times of last use are written.
 	touchEvery = 10 * time.Second
 	// maxWaiting bounds how many failed keys wait for the database at once.
@@ -59,9 +62,10 @@ type Verifier struct {
 	failures *limiter
 	waiting  chan struct{}
 
-	reads    singleflight.Group // the read of the keys that has not begun
-	reading  sync.Mutex         // held during a read
-	lastRead time.Time          // when the last read began
+	reads    singleflight.Group        // the read of the keys that has not begun
+	reading  chan struct{}             // has an element during a read
+	lastRead time.Time                 // when the last read began
+	pending  atomic.Pointer[time.Time] // when the first read after the last successful one began; nil if there is none
 
 	set atomic.Pointer[keyset] // nil until the first read
 
@@ -82,6 +86,7 @@ func NewVerifier(keys Keys, opts Options) *Verifier {
 		compare:  subtle.ConstantTimeCompare,
 		failures: newLimiter(),
 		waiting:  make(chan struct{}, maxWaiting),
+		reading:  make(chan struct{}, 1),
 		used:     map[string]time.Time{},
 	}
 }
@@ -114,8 +119,9 @@ func (v *Verifier) Verify(ctx context.Context, secret, client string) (herb.Prin
 			return herb.Principal{}, tooManyFailures(max(v.failures.fail(client, now), time.Second))
 		}
 	}
-	if failed := v.refresh(ctx); failed != nil {
-		if err == nil && now.Sub(set.read) < staleTTL {
+	known := err == nil && now.Sub(set.read) < staleTTL
+	if failed := v.refreshKnown(ctx, known); failed != nil {
+		if known {
 			return v.accept(key, now), nil
 		}
 		return herb.Principal{}, failed
@@ -220,6 +226,21 @@ type keyset struct {
 	read           time.Time // by the clock of the verifier
 }
 
+// refreshKnown is refresh for a key that may be known. A known one waits no longer than until staleWait after the first read that the
+// database has not answered: only the first requests wait for a database that hangs, and every one begins another read if none is running.
+func (v *Verifier) refreshKnown(ctx context.Context, known bool) error {
+	if known {
+		wait := staleWait
+		if began := v.pending.Load(); began != nil {
+			wait -= time.Since(*began)
+		}
+		limited, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		ctx = limited
+	}
+	return v.refresh(ctx)
+}
+
 // refresh returns after a read of the keys that began after the call, so that it includes every key that existed then. All
 // calls that wait at once share one read.
 func (v *Verifier) refresh(ctx context.Context) error {
@@ -234,16 +255,18 @@ func (v *Verifier) refresh(ctx context.Context) error {
 // reload replaces the copy of the keys. One call reads at a time, and no more often than refreshInterval. It is independent
 // of the requests that wait, which may end before it does.
 func (v *Verifier) reload() (any, error) {
-	v.reading.Lock()
-	defer v.reading.Unlock()
+	v.reading <- struct{}{}
+	defer func() { <-v.reading }()
 	time.Sleep(refreshInterval - time.Since(v.lastRead))
 	v.lastRead = time.Now()
+	v.pending.CompareAndSwap(nil, new(v.lastRead))
 	v.reads.Forget("") // later calls need another read
 	ctx, cancel := context.WithTimeout(context.Background(), refreshTimeout)
 	defer cancel()
 	set, err := v.loadKeys(ctx)
 	if err == nil {
 		v.set.Store(set)
+		v.pending.Store(nil)
 	}
 	return nil, err
 }

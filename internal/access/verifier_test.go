@@ -26,10 +26,15 @@ type keyring struct {
 	touches int
 	err     error           // of CountKeys and Keys
 	touch   error           // of TouchKeys
+	hang    bool            // CountKeys returns when its context ends
 	gate    <-chan struct{} // delays the result of CountKeys until it is closed; nil does not
 }
 
-func (k *keyring) CountKeys(context.Context) (total, revoked int, err error) {
+func (k *keyring) CountKeys(ctx context.Context) (total, revoked int, err error) {
+	if k.isHanging() {
+		<-ctx.Done()
+		return 0, 0, ctx.Err()
+	}
 	if k.gate != nil {
 		defer func() { <-k.gate }()
 	}
@@ -83,6 +88,18 @@ func (k *keyring) queries() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.counts + k.reads
+}
+
+func (k *keyring) isHanging() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.hang
+}
+
+func (k *keyring) setHanging(hang bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.hang = hang
 }
 
 func (k *keyring) failTouches(err error) {
@@ -291,6 +308,52 @@ func TestVerify_withoutDatabase(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		if _, err := v.Verify(t.Context(), secret, client); herb.CodeOf(err) != herb.CodeUnavailable {
 			t.Errorf("a key that was read too long ago gives %v", err)
+		}
+	})
+}
+
+// TestVerify_hangingDatabase verifies keys while the database accepts queries and does not answer them.
+func TestVerify_hangingDatabase(t *testing.T) {
+	t.Parallel()
+	withKey(t, func(t *testing.T, keys *keyring, secret, id string, v *Verifier) {
+		verify := func(secret string) (time.Duration, error) {
+			began := time.Now()
+			_, err := v.Verify(t.Context(), secret, client)
+			return time.Since(began), err
+		}
+		if _, err := verify(secret); err != nil {
+			t.Fatal(err)
+		}
+		keys.setHanging(true)
+		time.Sleep(time.Minute)
+		for i, atMost := range []time.Duration{time.Second, 0, 0} {
+			if took, err := verify(secret); err != nil || took > atMost {
+				t.Errorf("request %d: a known key took %s, error %v; want at most %s", i+1, took, err, atMost)
+			}
+		}
+		time.Sleep(10 * time.Second) // the first read has ended
+		if took, err := verify(secret); err != nil || took > 0 {
+			t.Errorf("a known key took %s, error %v after a read that failed", took, err)
+		}
+		unknown, _ := Mint("unknown", nil, time.Now(), time.Time{})
+		if took, err := verify(unknown); err == nil || took > 2*refreshTimeout {
+			t.Errorf("an unknown key took %s, error %v", took, err)
+		}
+		revoked := keys.keys[id]
+		revoked.Revoked = time.Now()
+		keys.add(revoked)
+		keys.setHanging(false)
+		time.Sleep(refreshTimeout) // the last hanging read ends
+		_, _ = verify(secret)      // begins a read
+		synctest.Wait()
+		time.Sleep(RevocationDelay)
+		if _, err := verify(secret); herb.CodeOf(err) != herb.CodeUnauthenticated {
+			t.Errorf("a key that was revoked while the database hung: error %v", err)
+		}
+		keys.setHanging(true)
+		time.Sleep(staleTTL)
+		if _, err := verify(secret); err == nil {
+			t.Error("a key was accepted after the copy has expired")
 		}
 	})
 }

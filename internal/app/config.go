@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +31,10 @@ type Config struct {
 	Addr           string
 	AdminAddr      string
 	PublicURL      string
+	Access         herb.Access
+	Catalog        herb.Access
+	Plants         string
+	TrustedProxies []netip.Prefix
 	LogLevel       slog.Level
 	LogFormat      string
 	MaxInFlight    int
@@ -181,8 +185,8 @@ func readConfigFile(given string) (name string, values map[string]string, err er
 	return name, values, nil
 }
 
-// flatten converts nested maps to dotted keys. A key without a value has an empty one; the elements of a list are separated like
-// paths in a variable.
+// flatten converts nested maps to dotted keys. A key without a value has an empty one; the elements of a list are separated by
+// lines, which splitList recognizes.
 func flatten(tree map[string]any, prefix string, into map[string]string) {
 	for k, v := range tree {
 		switch v := v.(type) {
@@ -193,7 +197,7 @@ func flatten(tree map[string]any, prefix string, into map[string]string) {
 			for i := range v {
 				items[i] = fmt.Sprint(v[i])
 			}
-			into[prefix+k] = strings.Join(items, string(filepath.ListSeparator))
+			into[prefix+k] = strings.Join(items, "\n")
 		case nil:
 			into[prefix+k] = ""
 		default:

@@ -35,6 +35,37 @@ func TestLoadConfig_emptyValue(t *testing.T) {
 	}
 }
 
+// TestLoadConfig_trustedProxies reads a list in each of its notations.
+func TestLoadConfig_trustedProxies(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "herbarium.yaml")
+	for content, want := range map[string]string{
+		"trusted_proxies: 10.1.2.3/8, ::ffff:192.0.2.7\n":        "10.0.0.0/8,192.0.2.7",
+		"trusted_proxies: [10.0.0.0/8, '2001:db8::1', '::/0']\n": "10.0.0.0/8,2001:db8::1,::/0",
+		"trusted_proxies: []\n":                                  "",
+		"trusted_proxies:\n":                                     "",
+		"trusted_proxies: [10.0.0.0/8, proxy.example]\n":         `"proxy.example" is neither an IP address nor a network`,
+		"trusted_proxies: 10.0.0.0/33\n":                         `"10.0.0.0/33" is neither`,
+	} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := app.LoadConfig(file, noEnv, nil)
+		got := ""
+		for _, s := range c.Settings() {
+			if s.Key == "trusted_proxies" {
+				got = s.Value()
+			}
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if err == nil && got != want || err != nil && (want == "" || !strings.Contains(got, want)) {
+			t.Errorf("%q gives %q, want %q", content, got, want)
+		}
+	}
+}
+
 // TestSecret_isRedacted checks that no log format and no encoding contains a secret.
 func TestSecret_isRedacted(t *testing.T) {
 	t.Parallel()

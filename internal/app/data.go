@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ type Data struct {
 	*publish.Publisher
 	Store   Store
 	Library *library.Library
-	Plants  *plants.Index
+	Plants  *plants.Index   // nil without a plant store
 	shared  *postgres.Store // Store, if it is shared with other machines and may be down
 	blobs   *blobs.Bucket   // nil if published files are in the data folder only
 	closers []io.Closer     // in the order in which they were opened
@@ -111,14 +112,17 @@ func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) 
 		return nil, err
 	}
 	d.shared, _ = d.Store.(*postgres.Store)
-	d.Plants = plants.NewIndex(d.Store, plants.IndexOptions{Dir: filepath.Join(c.Data, store.PlantsDir), Logger: log})
-	d.closers = append(d.closers, d.Store, d.Plants)
-	opts.Plants = plantsDataset{d.Plants}
+	d.closers = append(d.closers, d.Store)
+	if c.HasPlants() {
+		d.Plants = plants.NewIndex(d.Store, plants.IndexOptions{Dir: filepath.Join(c.Data, store.PlantsDir), Logger: log})
+		d.closers = append(d.closers, d.Plants)
+		opts.Plants, opts.PlantsAccess = plantsDataset{d.Plants, c.Access}, c.Access
+	}
 	if d.Library, err = library.Open(d.Store, opts); err != nil {
 		return nil, err
 	}
 	d.closers = append(d.closers, d.Library)
-	d.Publisher = &publish.Publisher{Library: d.Library, Store: d.Store, Data: c.Data, Log: log}
+	d.Publisher = &publish.Publisher{Library: d.Library, Store: d.Store, Data: c.Data, Access: c.Access, Log: log}
 	return d, nil
 }
 
@@ -144,8 +148,21 @@ func OpenStore(ctx context.Context, c Config, o OpenOptions) (s Store, err error
 	return s, nil
 }
 
+// HasPlants reports whether the plant store is part of the installation. Plants that were created are kept regardless.
+func (c Config) HasPlants() bool { return c.Plants != off }
+
 // plantsDataset is the index of plants as a dataset of the library.
-type plantsDataset struct{ *plants.Index }
+type plantsDataset struct {
+	*plants.Index
+	access herb.Access
+}
+
+// Describe implements library.Mutable.
+func (p plantsDataset) Describe(ctx context.Context) (herb.Dataset, error) {
+	d, err := p.Index.Describe(ctx)
+	d.Access = cmp.Or(p.access, d.Access)
+	return d, err
+}
 
 // Acquire implements library.Mutable.
 func (p plantsDataset) Acquire(ctx context.Context) (library.View, error) {
@@ -153,7 +170,9 @@ func (p plantsDataset) Acquire(ctx context.Context) (library.View, error) {
 	if err != nil {
 		return library.View{}, err
 	}
-	return library.View{Dataset: s.Dataset, Source: s, Close: s.Release}, nil
+	d := s.Dataset
+	d.Access = cmp.Or(p.access, d.Access)
+	return library.View{Dataset: d, Source: s, Close: s.Release}, nil
 }
 
 // Close closes everything that OpenData opened.

@@ -19,6 +19,7 @@ type monitor struct {
 	library  func() library.Health
 	log      *slog.Logger
 	report   func(name string, up bool) // called after each check
+	conceal  bool                       // do not report how many datasets there are
 	stopping atomic.Bool
 }
 
@@ -122,6 +123,9 @@ func (m *monitor) Health() httpapi.Health {
 	}
 	if l.Failed > 0 { // the log names them; this page is public
 		h.Parts["datasets"] = fmt.Sprintf("%d of %d cannot be read", l.Failed, l.Open+l.Fetching+l.Failed+l.Cold)
+		if m.conceal {
+			h.Parts["datasets"] = "some cannot be read"
+		}
 	}
 	switch {
 	case m.stopping.Load():

@@ -17,6 +17,7 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/library"
 	"herbarium/internal/plants"
 	"herbarium/internal/store"
 	"herbarium/internal/telemetry"
@@ -105,11 +106,6 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 
 // serve serves requests on a listener until ctx is done. Background tasks are stopped after the last request.
 func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, gc *collector, follow func(context.Context) error) error {
-	creation := plants.Options{}
-	if d.shared != nil {
-		creation.Available = d.shared.Available
-	}
-	creator := plants.New(d.Store, creation)
 	observed := telemetry.NewMetrics(opts.Version, d.Library.Live)
 	observed.Sources(d.Publisher.SourceErrors)
 	observed.Disk(c.diskUsage, store.SegmentFile)
@@ -131,19 +127,34 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors(), c.memory()))
 	health := d.monitor(opts.Log, observed.Part)
+	health.conceal = c.hasPrivateCatalog()
 	pages, err := web.New(web.Options{
-		Library: d.Library, Keys: verifier, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder,
-		PublicURL: c.PublicURL, Version: opts.Version,
+		Library: d.served(c), Keys: httpapi.PageKeys{Keys: verifier}, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder,
+		PublicURL: c.PublicURL, Version: opts.Version, PrivateCatalog: c.hasPrivateCatalog(),
 	})
 	if err != nil {
 		return err
 	}
+	tasks := map[string]func(context.Context) error{
+		"keys": verifier.Run, "library": d.Library.Run, "watch": follow, "health": health.Run,
+	}
+	var creator httpapi.Plants // nil without a plant store
+	if d.Plants != nil {
+		creation := plants.Options{}
+		if d.shared != nil {
+			creation.Available = d.shared.Available
+		}
+		service := plants.New(d.Store, creation)
+		creator, tasks["plants"], tasks["plants index"] = service, service.Run, d.Plants.Run
+	}
 	api, err := httpapi.New(httpapi.Options{
-		Library:        d.Library,
+		Library:        d.served(c),
+		PrivateCatalog: c.hasPrivateCatalog(),
 		Plants:         creator,
 		Keys:           verifier,
 		Pages:          pages,
 		PublicURL:      c.PublicURL,
+		TrustedProxies: c.TrustedProxies,
 		Health:         health.Health,
 		Admission:      lanes,
 		RequestTimeout: c.RequestTimeout,
@@ -164,10 +175,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	defer stopAdmin()
 	parts, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	for name, run := range map[string]func(context.Context) error{
-		"plants": creator.Run, "plants index": d.Plants.Run, "keys": verifier.Run, "library": d.Library.Run, "watch": follow,
-		"health": health.Run,
-	} {
+	for name, run := range tasks {
 		if run == nil {
 			continue
 		}
@@ -214,6 +222,20 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		return errors.Join(fmt.Errorf("requests aborted after %s: %w", c.Shutdown, err), server.Close())
 	}
 	return nil
+}
+
+// hasPrivateCatalog reports whether names, titles, fields and counts of datasets that require a key are visible to key holders only.
+func (c Config) hasPrivateCatalog() bool { return c.Catalog == herb.AccessKey }
+
+// served returns the library as clients see it.
+func (d *Data) served(c Config) interface {
+	httpapi.Library
+	web.Library
+} {
+	if c.hasPrivateCatalog() {
+		return library.Private{Library: d.Library}
+	}
+	return d.Library
 }
 
 // firstDatasets describes the first datasets and returns the number of all.

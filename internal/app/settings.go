@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,12 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/telemetry"
+)
+
+// The values of a setting that is a switch.
+const (
+	on  = "on"
+	off = "off"
 )
 
 // Setting is one setting of a Config, with the same name in all sources.
@@ -74,6 +81,13 @@ func (c *Config) Settings() []Setting {
 		{"admin_addr", "private `host:port` for metrics and profiles; empty disables it", "", stringValue(&c.AdminAddr, optional(hostPort))},
 		{"public_url", "external `URL` of the server, such as https://example.org/data; empty: taken from each request", "",
 			stringValue(&c.PublicURL, optional(publicURL))},
+		{"access", "default `access` to the records of datasets whose descriptor or folder says nothing: open or key", string(herb.AccessOpen),
+			choiceValue(&c.Access, herb.AccessOpen, herb.AccessKey)},
+		{"catalog", "`access` to names, titles, fields and counts of datasets that require a key: open or key", string(herb.AccessOpen),
+			choiceValue(&c.Catalog, herb.AccessOpen, herb.AccessKey)},
+		{"plants", "plant store: `on or off`", on, choiceValue(&c.Plants, on, off)},
+		{"trusted_proxies", "`addresses` and networks of reverse proxies, separated by commas, whose X-Forwarded-For or Forwarded header names the client", "",
+			prefixesValue(&c.TrustedProxies)},
 		{"log.level", "minimum log `level`: debug, info, warn or error", "info", levelValue(&c.LogLevel)},
 		{"log.format", "`format` of the log: human, json, or auto (human on a terminal)", telemetry.FormatAuto,
 			stringValue(&c.LogFormat, logFormat)},
@@ -172,6 +186,62 @@ func formatSize(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
+// choiceValue is a setting that has one of some values.
+func choiceValue[T ~string](at *T, choices ...T) value {
+	return stringValue(at, func(s string) error {
+		if slices.Contains(choices, T(s)) {
+			return nil
+		}
+		names := make([]string, len(choices))
+		for i, c := range choices {
+			names[i] = string(c)
+		}
+		return fmt.Errorf("choose %s", strings.Join(names, " or "))
+	})
+}
+
+// prefixesValue is a setting that is a list of IP addresses and networks.
+func prefixesValue(at *[]netip.Prefix) value {
+	format := func(list []netip.Prefix) string {
+		var names []string
+		for _, p := range list {
+			if p.IsSingleIP() {
+				names = append(names, p.Addr().String())
+			} else {
+				names = append(names, p.String())
+			}
+		}
+		return strings.Join(names, ",")
+	}
+	return setting(at, format, func(s string) (list []netip.Prefix, err error) {
+		for _, item := range splitList(s, ',') {
+			if item = strings.TrimSpace(item); item == "" {
+				continue
+			}
+			prefix, err := netip.ParsePrefix(item)
+			if address, e := netip.ParseAddr(item); e == nil {
+				prefix, err = netip.PrefixFrom(address.Unmap(), address.Unmap().BitLen()), nil
+			}
+			if err != nil || prefix.Addr().Is4In6() {
+				return nil, fmt.Errorf("%q is neither an IP address nor a network; write them as in 10.0.0.0/8,192.0.2.7,2001:db8::/32", item)
+			}
+			list = append(list, prefix.Masked())
+		}
+		return list, nil
+	})
+}
+
+// splitList returns the elements of a list, as a configuration file has it, or with a separator between them, as in the environment.
+func splitList(s string, separator rune) []string {
+	if strings.Contains(s, "\n") {
+		separator = '\n'
+	}
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, string(separator))
+}
+
 // boolValue is a setting that is true or false.
 func boolValue(at *bool) value {
 	v := setting(at, strconv.FormatBool, func(s string) (bool, error) {
@@ -189,7 +259,7 @@ func boolValue(at *bool) value {
 func pathsValue(at *[]string) value {
 	const separator = string(filepath.ListSeparator)
 	return setting(at, func(paths []string) string { return strings.Join(paths, separator) }, func(s string) (paths []string, err error) {
-		for _, p := range filepath.SplitList(s) {
+		for _, p := range splitList(s, filepath.ListSeparator) {
 			if p == "" {
 				return nil, fmt.Errorf("a path is empty; separate paths by one %q", separator)
 			}

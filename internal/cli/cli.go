@@ -61,7 +61,7 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 		return 0
 	}
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(t.Err, "herbarium: %s\n", strings.TrimRight(line, "\n"))
+		fmt.Fprintf(t.Err, "herbarium: %s\n", escapeText(strings.TrimRight(line, "\n")))
 	}
 	code := exitFailure
 	if e, ok := errors.AsType[*exitError](err); ok {
@@ -210,6 +210,32 @@ func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app
 	return r.openData(cmd, false, true, f)
 }
 
+// createData opens the data, which it creates or upgrades if necessary, and calls f with it.
+func (r *runner) createData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) error {
+	return r.openData(cmd, true, false, f)
+}
+
+// checkData opens the data and calls f with it, for a command that must not create or upgrade anything. If there is no data folder, a
+// temporary one replaces it.
+func (r *runner) checkData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) (err error) {
+	c, err := r.placedConfig(cmd)
+	if err != nil {
+		return err
+	}
+	exists, err := c.HasData()
+	if err != nil {
+		return err
+	}
+	if exists {
+		return r.openData(cmd, false, true, f)
+	}
+	if c.Data, err = os.MkdirTemp("", "herbarium-check-*"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(c.Data)) }()
+	return r.useData(cmd, c, c.Database != "", f)
+}
+
 // openData opens the data and calls f with it. With create, it creates the data folder if necessary; with keepSchema, it does
 // not upgrade the schema of an existing database.
 func (r *runner) openData(cmd *cobra.Command, create, keepSchema bool, f func(ctx context.Context, d *app.Data) error) (err error) {
@@ -225,16 +251,21 @@ func (r *runner) openData(cmd *cobra.Command, create, keepSchema bool, f func(ct
 	if !exists && !create && c.Database == "" {
 		return missingData(c)
 	}
-	d, err := app.OpenData(cmd.Context(), c, app.OpenOptions{
-		Log: r.log(c), KeepSchema: keepSchema && (exists || c.Database != ""), Upgraded: r.printUpgrade,
+	return r.useData(cmd, c, keepSchema && (exists || c.Database != ""), func(ctx context.Context, d *app.Data) error {
+		if !exists && create {
+			fmt.Fprintf(r.Err, "Created data folder %s\n", absolute(c.Data))
+		}
+		return f(ctx, d)
 	})
+}
+
+// useData opens the data of a configuration and calls f with it.
+func (r *runner) useData(cmd *cobra.Command, c app.Config, keepSchema bool, f func(ctx context.Context, d *app.Data) error) (err error) {
+	d, err := app.OpenData(cmd.Context(), c, app.OpenOptions{Log: r.log(c), KeepSchema: keepSchema, Upgraded: r.printUpgrade})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	if !exists && create {
-		fmt.Fprintf(r.Err, "Created data folder %s\n", absolute(c.Data))
-	}
 	return f(herb.WithActor(cmd.Context(), commandLineActor()), d)
 }
 

@@ -109,16 +109,16 @@ func formatTime(t time.Time, layout, none string) string {
 // listSourceErrors prints the sources that are not published, and why.
 func (r *runner) listSourceErrors(sourceErrors []herb.SourceError) {
 	for _, t := range sourceErrors {
-		what, since := t.Path+": ", "not published since "+minute(t.Since.Local(), "")
+		what, since := escapeText(t.Path)+": ", "not published since "+minute(t.Since.Local(), "")
 		if t.Ref != (herb.Ref{}) {
 			what = t.Ref.String() + ": "
 		} else if t.Path == t.Message { // an error of the discovery
 			what = ""
 		}
 		if t.Skipped {
-			since = t.Path + " skipped since " + minute(t.Since.Local(), "")
+			since = escapeText(t.Path) + " skipped since " + minute(t.Since.Local(), "")
 		}
-		fmt.Fprintf(r.Err, "%s%s: %s\n", what, since, printable(t.Message))
+		fmt.Fprintf(r.Err, "%s%s: %s\n", what, since, escapeText(t.Message))
 	}
 }
 
@@ -213,7 +213,7 @@ func newDatasetsShow(r *runner) *cobra.Command {
 		fmt.Fprintf(r.Out, "%s: %s, access %s, version %s\n", ds.Ref, herb.Plural(ds.Records, "record", "records"), ds.Access, ds.Version)
 		for _, line := range []string{ds.Title, ds.Description} {
 			if line != "" {
-				fmt.Fprintln(r.Out, line)
+				fmt.Fprintln(r.Out, escapeText(line))
 			}
 		}
 		fmt.Fprintln(r.Out)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"herbarium/internal/access"
+	"herbarium/internal/app"
 )
 
 // TestJSON checks that --json prints objects, one per line, with the documented members.
@@ -20,7 +21,7 @@ func TestJSON(t *testing.T) {
 		want  []string // members of the first object
 	}{
 		{"version", 1, []string{"version", "go", "os", "arch"}},
-		{"config", 22, []string{"key", "value", "origin"}},
+		{"config", len(new(app.DefaultConfig()).Settings()) + 1, []string{"key", "value", "origin"}},
 		{"datasets", 2, []string{"namespace", "name", "records", "version", "fields"}},
 		{"datasets list", 2, []string{"namespace", "name", "records", "version", "fields"}},
 		{"datasets show shop/prices", 1, []string{"namespace", "name", "records", "version", "fields"}},

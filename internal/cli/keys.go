@@ -85,7 +85,7 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 			expiry = "expires " + key.Expires.Format(time.RFC3339)
 		}
 		fmt.Fprintf(r.Err, "Created key %s (%s) with scope %s; it %s.\nThe key cannot be shown again; store it safely.\n",
-			key.ID, key.Name, herb.JoinScopes(key.Scopes, ","), expiry)
+			key.ID, printable(key.Name), herb.JoinScopes(key.Scopes, ","), expiry)
 		type created struct {
 			Secret string `json:"key"`
 			keyJSON
@@ -181,7 +181,7 @@ When the command has finished, all servers that can reach the database reject th
 				if err := d.Store.RevokeKey(ctx, key.ID, time.Now()); err != nil {
 					return err
 				}
-				fmt.Fprintf(r.Err, "Revoked key %s (%s).\n", key.ID, key.Name)
+				fmt.Fprintf(r.Err, "Revoked key %s (%s).\n", key.ID, printable(key.Name))
 				select { // servers may have read the keys just before
 				case <-time.After(access.RevocationDelay):
 				case <-ctx.Done():

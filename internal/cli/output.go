@@ -14,6 +14,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -77,6 +78,9 @@ func writeTable[T any](w io.Writer, header string, items []T, row func(T) []any)
 	fmt.Fprintln(t, header)
 	for _, item := range items {
 		cells := row(item)
+		for i, c := range cells {
+			cells[i] = escape(fmt.Sprint(c), "")
+		}
 		fmt.Fprintf(t, strings.Repeat("%v\t", len(cells)-1)+"%v\n", cells...)
 	}
 	return t.Flush()
@@ -89,6 +93,30 @@ func printable(s string) string {
 	}
 	return s
 }
+
+// escape replaces the characters of a text that could send commands to a terminal or change the direction of what follows, as
+// they are written in a string of Go. It leaves those in kept as they are.
+func escape(s, kept string) string {
+	isPlain := func(c rune) bool { return unicode.IsGraphic(c) || strings.ContainsRune(kept, c) }
+	if !strings.ContainsFunc(s, func(c rune) bool { return !isPlain(c) }) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		c, size := utf8.DecodeRuneInString(s)
+		if isPlain(c) && (c != utf8.RuneError || size > 1) {
+			b.WriteString(s[:size])
+		} else {
+			quoted := strconv.QuoteToASCII(s[:size])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		s = s[size:]
+	}
+	return b.String()
+}
+
+// escapeText is escape for a text of several lines.
+func escapeText(s string) string { return escape(s, "\n\t") }
 
 // confirm asks a question if the user is at a terminal, and fails if the answer is not yes.
 func (r *runner) confirm(question string) error {

@@ -45,7 +45,7 @@ published again, unless --force is set.
 A new version is compared with the live one. Breaking changes are rejected: a field is removed or renamed, changes its type
 or loses a flag, or more than half of the records are gone. A version is also rejected if its primary key is not unique or
 an expectation fails. A dataset that requires a key becomes open only if the descriptor or --access states it. Use --check
-to see the result without publishing. The exit code is 3 if a dataset was rejected.
+to see the result without publishing or creating anything. The exit code is 3 if a dataset was rejected.
 
 With --json, standard output contains one JSON object per dataset and line: its status (published, unchanged, checked,
 rejected or failed), version, changes and report.`,
@@ -79,13 +79,17 @@ rejected or failed), version, changes and report.`,
 			if err := given.apply(set.Sources); err != nil {
 				return err
 			}
-			return r.openData(cmd, true, opts.Check, func(ctx context.Context, d *app.Data) error {
+			open := r.createData
+			if opts.Check {
+				open = r.checkData
+			}
+			return open(cmd, func(ctx context.Context, d *app.Data) error {
 				return errors.Join(set.Err(), r.publish(ctx, d, set, opts))
 			})
 		},
 	}
 	stringFlag(cmd, &given.as, "as", "publish one file under this `namespace/dataset`", r.completeDataset())
-	stringFlag(cmd, &given.access, "access", "`access` to the records: open or key (default: as in the descriptor, else open)", offer(string(herb.AccessOpen), string(herb.AccessKey)))
+	stringFlag(cmd, &given.access, "access", "`access` to the records: open or key (default: as in the descriptor or the folder, else the setting access)", offer(string(herb.AccessOpen), string(herb.AccessKey)))
 	cmd.ValidArgsFunction = offerPaths()
 	given.add(cmd)
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
@@ -191,7 +195,7 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 
 func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts publishOptions) {
 	if failure != nil {
-		defer fmt.Fprintf(r.Err, "herbarium: %s: %v\n", ref, failure)
+		defer fmt.Fprintf(r.Err, "herbarium: %s: %s\n", ref, escapeText(failure.Error()))
 	}
 	if r.asJSON {
 		_ = writeJSON(r.Out, newPublishedJSON(ref, p, failure, opts))

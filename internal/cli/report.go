@@ -26,7 +26,7 @@ func writeReport(w io.Writer, d herb.Dataset) {
 			"%s declared missing)\n", herb.Count(s.Total), herb.Count(s.Hidden+s.Excluded+s.Missing), herb.Count(s.Hidden), herb.Count(s.Excluded), herb.Count(s.Missing))
 	}
 	if len(d.PrimaryKey) > 0 {
-		fmt.Fprintf(w, "  primary key: %s\n", strings.Join(d.PrimaryKey, ", "))
+		fmt.Fprintf(w, "  primary key: %s\n", printable(strings.Join(d.PrimaryKey, ", ")))
 	}
 	if len(rep.Hidden) > 0 {
 		fmt.Fprintf(w, "  hidden columns: %s\n", printable(strings.Join(rep.Hidden, ", ")))
@@ -62,7 +62,7 @@ func reportNotes(rep *herb.Report) (all []string) {
 
 func writeNotes(w io.Writer, notes []string) {
 	for _, n := range notes {
-		fmt.Fprintf(w, "  note: %s\n", n)
+		fmt.Fprintf(w, "  note: %s\n", escapeText(n))
 	}
 }
 
@@ -92,7 +92,7 @@ func (r *runner) writeChanges(p publish.Result) {
 		case c.Kind == library.FieldAdded || c.Kind == library.FlagGained:
 			mark, color = "+", green
 		}
-		fmt.Fprintf(r.Out, "  %s\n", r.paint(color, mark+" "+c.Message))
+		fmt.Fprintf(r.Out, "  %s\n", r.paint(color, mark+" "+escapeText(c.Message)))
 	}
 }
 

@@ -32,9 +32,13 @@ published leaves its dataset unchanged; the log and 'herbarium datasets list' sh
 
 The settings paths and watch, in the configuration file or the environment, replace the arguments and --watch of a service.
 
+Everything is public by default. With --access key, datasets that do not state their access require a key; with --catalog key,
+only holders of a key see that they exist.
+
 The environment variable ` + app.TokenEnv + ` sets a key with every scope that is kept in memory only.`,
 		Example: `  herbarium serve examples/garden
   herbarium serve --watch examples/garden
+  herbarium serve --access key --catalog key --plants off examples/garden
   herbarium serve --header none --comment '#' measurements.dat
   herbarium serve --addr :80 --data /var/lib/herbarium prices.csv`,
 		RunE: func(cmd *cobra.Command, paths []string) (err error) {
@@ -117,8 +121,10 @@ func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, to
 	if c.Origins["data"] == "--data" {
 		data = " --data '" + c.Data + "'"
 	}
-	fmt.Fprintf(&b, "\nCreate a plant\n  TOKEN=$(herbarium keys create --name me --scope plants:write%s)\n", data)
-	fmt.Fprintf(&b, "  curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
+	if c.HasPlants() {
+		fmt.Fprintf(&b, "\nCreate a plant\n  TOKEN=$(herbarium keys create --name me --scope plants:write%s)\n", data)
+		fmt.Fprintf(&b, "  curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
+	}
 	writeSkipped(&b, found)
 	fmt.Fprintln(&b)
 	fmt.Fprint(r.Out, b.String())

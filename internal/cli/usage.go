@@ -19,6 +19,7 @@ const (
 	groupOwn     = "Flags"
 	groupReading = "Reading files"
 	groupAddress = "Addresses"
+	groupAccess  = "Access"
 	groupLimits  = "Limits"
 	groupFiles   = "Published files"
 	groupStop    = "Stopping"
@@ -27,7 +28,8 @@ const (
 
 // addServerSettings adds the flags of the settings that only a server has.
 func addServerSettings(flags *pflag.FlagSet) {
-	addSettings(flags, groupAddress, "addr", "admin_addr", "public_url")
+	addSettings(flags, groupAddress, "addr", "admin_addr", "public_url", "trusted_proxies")
+	addSettings(flags, groupAccess, "access", "catalog", "plants")
 	addSettings(flags, groupLimits, "max_in_flight", "max_expensive", "max_exports", "max_writes", "request_timeout", "memory")
 	addSettings(flags, groupFiles, "keep", "cache_size", "retention")
 	addSettings(flags, groupStop, "drain", "shutdown")
@@ -49,7 +51,7 @@ type FlagGroup struct {
 // FlagGroups returns the visible flags of a command by group.
 func FlagGroups(cmd *cobra.Command) (groups []FlagGroup) {
 	_ = cmd.InheritedFlags() // adds them to those of the command
-	for _, title := range []string{groupOwn, groupReading, groupAddress, groupLimits, groupFiles, groupStop, groupGlobal} {
+	for _, title := range []string{groupOwn, groupReading, groupAddress, groupAccess, groupLimits, groupFiles, groupStop, groupGlobal} {
 		g := FlagGroup{title, pflag.NewFlagSet(title, pflag.ContinueOnError)}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if cmp.Or(strings.Join(f.Annotations[groupAnnotation], ""), groupOwn) == title && !f.Hidden {

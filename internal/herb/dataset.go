@@ -83,6 +83,18 @@ type Dataset struct {
 	Details
 }
 
+// WithoutValues returns the description of a dataset without what may quote values of its records: the descriptor, the report, and
+// the notation of fields, which contains their words for true, false and missing. It is what readers without a key see of a dataset
+// that requires one.
+func (d Dataset) WithoutValues() Dataset {
+	d.Descriptor, d.Report = nil, nil
+	d.Fields = slices.Clone(d.Fields)
+	for i := range d.Fields {
+		d.Fields[i].Notation = Notation{}
+	}
+	return d
+}
+
 // Details is the part of a version's description that listings do not need.
 type Details struct {
 	Order      Order           `json:"order,omitzero"`        // default order of listings; zero means source order
@@ -99,6 +111,7 @@ type LiveVersion struct {
 	Version   string    `json:"version"` // empty in a list of changes: the dataset was removed
 	Records   int       `json:"records"`
 	Published time.Time `json:"published"`
+	Access    Access    `json:"access,omitempty"` // empty if it is unknown, which must be treated as AccessKey
 }
 
 // Origin is a source file of a dataset.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -47,7 +48,7 @@ type Keys interface {
 // Options configures an API.
 type Options struct {
 	Library   Library
-	Plants    Plants
+	Plants    Plants // nil: no plant store
 	Keys      Keys
 	Admission *admission.Controller
 	Log       *slog.Logger
@@ -55,12 +56,14 @@ type Options struct {
 	Observe   func(Observation) // called at the end of each request
 
 	// Optional.
-	Pages          Pages         // HTML pages; nil for none
-	PublicURL      string        // base URL for clients; empty if unknown
-	Stall          time.Duration // how long a client of a streamed body may stop reading; 0 means DefaultStall
-	RequestTimeout time.Duration // until a response is ready or an export starts; 0 means DefaultRequestTimeout
-	SearchBudget   time.Duration // of a search across datasets; 0 means one second
-	Version        string        // of the program; part of entity tags
+	Pages          Pages          // HTML pages; nil for none
+	PrivateCatalog bool           // Library is a library.Private, which needs to know the reader of each request
+	PublicURL      string         // base URL for clients; empty if unknown
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For and Forwarded headers are believed; see clientAddress
+	Stall          time.Duration  // how long a client of a streamed body may stop reading; 0 means DefaultStall
+	RequestTimeout time.Duration  // until a response is ready or an export starts; 0 means DefaultRequestTimeout
+	SearchBudget   time.Duration  // of a search across datasets; 0 means one second
+	Version        string         // of the program; part of entity tags
 }
 
 // Defaults of Options.
@@ -99,8 +102,8 @@ type API struct {
 
 // New returns an API.
 func New(opts Options) (*API, error) {
-	if opts.Library == nil || opts.Plants == nil || opts.Keys == nil || opts.Admission == nil || opts.Log == nil || opts.Health == nil || opts.Observe == nil {
-		return nil, errors.New("httpapi: Library, Plants, Keys, Admission, Log, Health and Observe are required")
+	if opts.Library == nil || opts.Keys == nil || opts.Admission == nil || opts.Log == nil || opts.Health == nil || opts.Observe == nil {
+		return nil, errors.New("httpapi: Library, Keys, Admission, Log, Health and Observe are required")
 	}
 	opts.Stall = cmp.Or(opts.Stall, DefaultStall)
 	opts.RequestTimeout = cmp.Or(opts.RequestTimeout, DefaultRequestTimeout)
@@ -119,7 +122,8 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if a.base != "" {
 		r = a.withoutBase(r)
 	}
-	w := &response{ResponseWriter: rw, api: a, start: time.Now(), id: requestID(r.Header), path: r.URL.EscapedPath()}
+	r, client := a.withClientAddress(r)
+	w := &response{ResponseWriter: rw, api: a, start: time.Now(), id: requestID(r.Header), path: r.URL.EscapedPath(), address: client}
 	w.values = w.storage[:0]
 	w.set("X-Request-Id", w.id)
 	w.set("X-Content-Type-Options", "nosniff")

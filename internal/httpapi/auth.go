@@ -2,11 +2,14 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
 
+	"herbarium/internal/access"
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
 
@@ -46,13 +49,40 @@ func keyInQuery(raw string) (secret string, found bool) {
 	return secret, found
 }
 
+// misplacesKey reports whether a raw query has a key in a parameter other than api_key. Such a request is rejected before its handler
+// runs, because links, redirects and pages repeat the parameters of a request and would spread the key. Paths with a key need no such
+// rule: they name no dataset, so they are not found, and the message is redacted.
+func misplacesKey(raw string) bool {
+	// Any character may be percent-encoded.
+	if !strings.Contains(raw, access.Prefix) && !strings.Contains(raw, "%") {
+		return false
+	}
+	for piece := range strings.SplitSeq(raw, "&") {
+		name, value, _ := strings.Cut(piece, "=")
+		for _, part := range []*string{&name, &value} {
+			if decoded, err := url.QueryUnescape(*part); err == nil { // a malformed one is rejected later
+				*part = decoded
+			}
+		}
+		if access.ContainsSecret(name) || name != query.ParamAPIKey && access.ContainsSecret(value) {
+			return true
+		}
+	}
+	return false
+}
+
+func errMisplacedKey() error {
+	return herb.Invalidf("a parameter other than api_key contains a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as " +
+		"api_key, and revoke it if others may have seen the URL")
+}
+
 // authorize authenticates a request and checks that its key has one of the scopes. A rejection includes a challenge as
 // specified by RFC 6750. Without a key, howTo is the message, and fail adds the challenge.
 func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyOf ...herb.Scope) (herb.Principal, error) {
 	if secret == "" {
 		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "%s", howTo)
 	}
-	p, err := a.opts.Keys.Verify(r.Context(), secret, r.RemoteAddr)
+	p, err := w.verify(r.Context(), a.opts.Keys, secret, r.RemoteAddr)
 	if err != nil {
 		if herb.CodeOf(err) == herb.CodeUnauthenticated {
 			w.set("Www-Authenticate", `Bearer error="invalid_token", `+description(herb.MessageOf(err))+realm)
@@ -70,14 +100,70 @@ func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyO
 
 // optionalPrincipal returns the principal of a request, or the zero one if there is no valid key. An invalid key is not an error,
 // because part of the response is public.
-func (a *API) optionalPrincipal(r *http.Request) herb.Principal {
-	if secret := apiKey(r); secret != "" {
-		if p, err := a.opts.Keys.Verify(r.Context(), secret, r.RemoteAddr); err == nil {
+func (a *API) optionalPrincipal(w *response, r *http.Request) herb.Principal {
+	if secret := a.requestKey(w, r); secret != "" {
+		if p, err := w.verify(r.Context(), a.opts.Keys, secret, r.RemoteAddr); err == nil {
 			return p
 		}
 	}
 	return herb.Principal{}
 }
+
+// withReader returns a context for library.Private. The key is verified before it is known whether the result depends on it, so that the
+// time of a response does not tell whether a dataset exists.
+func (a *API) withReader(ctx context.Context, w *response, r *http.Request) context.Context {
+	w.setKeyVary()
+	secret := a.requestKey(w, r)
+	if secret == "" {
+		return ctx
+	}
+	p, err := w.verify(ctx, a.opts.Keys, secret, r.RemoteAddr)
+	switch herb.CodeOf(err) {
+	case herb.CodeUnauthenticated, herb.CodeRateLimited: // as without a key
+		return ctx
+	}
+	w.private = err == nil
+	return library.WithReader(ctx, p.MayRead, err)
+}
+
+// requestKey returns the key of a request: for a page, the one that is stored in the browser.
+func (a *API) requestKey(w *response, r *http.Request) string {
+	if w.route != nil && w.route.page {
+		return a.opts.Pages.Key(r)
+	}
+	return apiKey(r)
+}
+
+// verification is the result of verifying the key of a request.
+type verification struct {
+	secret    string // empty if no key was verified
+	principal herb.Principal
+	err       error
+}
+
+// verify verifies a key once per request, however many parts of a response depend on it, so that an invalid one counts as one
+// failure of its client.
+func (w *response) verify(ctx context.Context, keys Keys, secret, client string) (herb.Principal, error) {
+	if v := &w.verified; v.secret != secret || secret == "" {
+		v.secret = secret
+		v.principal, v.err = keys.Verify(ctx, secret, client)
+	}
+	return w.verified.principal, w.verified.err
+}
+
+// PageKeys verifies the keys of pages as API verifies those of the other routes: once per request, and logged.
+type PageKeys struct{ Keys }
+
+// Verify implements Keys.
+func (k PageKeys) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
+	if w, ok := ctx.Value(responseKey{}).(*response); ok {
+		return w.verify(ctx, k.Keys, secret, client)
+	}
+	return k.Keys.Verify(ctx, secret, client)
+}
+
+// responseKey is the key of the response in the context of a request for a page.
+type responseKey struct{}
 
 // description converts a message to the error_description of a challenge, which permits fewer characters.
 func description(message string) string {

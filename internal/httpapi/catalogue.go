@@ -91,20 +91,25 @@ func (a *API) describe(w *response, r *http.Request) error {
 		return err
 	}
 	defer view.Release()
-	body := descriptor{summary: a.summarize(view.Dataset), Fields: make([]field, len(view.Fields)), Details: view.Details}
-	for i, f := range view.Fields {
+	d, access := a.readable(w, r, view.Dataset)
+	body := descriptor{summary: a.summarize(d), Fields: make([]field, len(d.Fields)), Details: d.Details}
+	for i, f := range d.Fields {
 		body.Fields[i] = field{f, query.FieldOps(f)}
 	}
-	access := herb.AccessOpen
-	if view.Access == herb.AccessKey {
-		w.set("Vary", varyKey)
-		if a.optionalPrincipal(r).MayRead(view.Ref) {
-			access = herb.AccessKey
-		} else {
-			body.Descriptor, body.Report = nil, nil // contain values
-		}
-	}
 	return a.sendDescription(w, r, body, view.Size(), access)
+}
+
+// readable returns the description of a dataset for a client, without values unless the client may read them, and the access that the
+// response requires.
+func (a *API) readable(w *response, r *http.Request, d herb.Dataset) (herb.Dataset, herb.Access) {
+	if d.Access != herb.AccessKey {
+		return d, herb.AccessOpen
+	}
+	w.setKeyVary()
+	if !a.optionalPrincipal(w, r).MayRead(d.Ref) {
+		return d.WithoutValues(), herb.AccessOpen
+	}
+	return d, herb.AccessKey
 }
 
 // sendDescription sends JSON with an entity tag of its content. size is an estimate of it in bytes: the encoder holds all of it
@@ -186,8 +191,8 @@ func (a *API) search(w *response, r *http.Request) error {
 	if strings.TrimSpace(search) == "" {
 		return herb.Invalidf("%q is missing; give the words to find", query.ParamSearch)
 	}
-	w.set("Vary", varyKey)
-	principal, access := a.optionalPrincipal(r), herb.AccessOpen
+	w.setKeyVary()
+	principal, access := a.optionalPrincipal(w, r), herb.AccessOpen
 	if principal.ID != "" {
 		access = herb.AccessKey
 	}

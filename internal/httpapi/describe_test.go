@@ -174,6 +174,11 @@ func TestDescriptor_plantsCurrent(t *testing.T) {
 
 // detailed adds details to a dataset of the fixture.
 func detailed(d herb.Dataset, records []herb.Record) (herb.Dataset, []herb.Record) {
+	d.Fields = append(slices.Clone(d.Fields), herb.Field{Name: "left", Type: herb.TypeBoolean, Filterable: true, Notation: herb.Notation{
+		True: []string{"secretly-left"}, False: []string{"secretly-stays"}, Missing: []string{"secretly-unknown"}, Affix: "secret-sign"}})
+	for i := range records {
+		records[i] = append(records[i], "")
+	}
 	d.Details = herb.Details{
 		Order:      herb.Order{Field: "name", Desc: true},
 		PrimaryKey: []string{"name"},
@@ -216,7 +221,7 @@ func TestDescriptor_details(t *testing.T) {
 				t.Errorf("order %s, primary key %s", got["order"], got["primary_key"])
 			}
 			if !tt.all {
-				if got["descriptor"] != nil || got["report"] != nil || strings.Contains(a.body, "Çelik") {
+				if got["descriptor"] != nil || got["report"] != nil || strings.Contains(a.body, "Çelik") || strings.Contains(a.body, "secret") {
 					t.Errorf("values are visible without permission to read: %s", a.body)
 				}
 				return
@@ -232,6 +237,17 @@ func TestDescriptor_details(t *testing.T) {
 				t.Errorf("report (-want +got):\n%s", diff)
 			}
 		})
+	}
+	for _, path := range []string{"/openapi.json?dataset=locked/staff", "/api/v1"} {
+		if body := s.get(t, path).body; strings.Contains(body, "secret") {
+			t.Errorf("%s contains values: %s", path, body)
+		}
+	}
+	if body := s.get(t, "/openapi.json?dataset=locked/staff", "X-API-Key: "+oneReader).body; !strings.Contains(body, "secretly-left") {
+		t.Error("the OpenAPI document of a dataset hides values from those who may read it")
+	}
+	if n := strings.Count(s.get(t, "/openapi.json").body, "secretly-left"); n != 1 { // of the open one
+		t.Errorf("the OpenAPI document has values of %d datasets", n)
 	}
 	if body := s.get(t, "/api/v1").body; strings.Contains(body, "report") || strings.Contains(body, "primary_key") {
 		t.Errorf("the catalogue contains details: %s", body)

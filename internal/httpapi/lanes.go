@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"herbarium/internal/admission"
@@ -21,16 +20,10 @@ import (
 //
 // Probes run in none.
 
-// clientAddress returns the network address of the client of a request, or the zero address if it has none.
-func clientAddress(r *http.Request) netip.Addr {
-	addr, _ := netip.ParseAddrPort(r.RemoteAddr)
-	return addr.Addr().Unmap()
-}
-
 // admit gives a request its deadline and its ticket, to which the queries of the returned context report. A GET enters its
 // lane. The caller releases the ticket and calls cancel at the end of the request.
 func (w *response) admit(r *http.Request) (ctx context.Context, cancel context.CancelFunc, err error) {
-	w.ticket = w.api.opts.Admission.NewTicket(admission.ClientOf(clientAddress(r)))
+	w.ticket = w.api.opts.Admission.NewTicket(admission.ClientOf(w.address))
 	w.client = r.Context()
 	ctx, cancel = context.WithDeadline(w.client, w.start.Add(w.api.opts.RequestTimeout))
 	if w.route.method == http.MethodGet {

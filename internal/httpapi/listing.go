@@ -170,13 +170,9 @@ func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error 
 	if d.Access != herb.AccessKey {
 		return nil
 	}
-	vary, secret := varyKey, apiKey(r)
-	if w.route.page { // the key is stored in the browser
-		vary, secret = varyCookie, a.opts.Pages.Key(r)
-	}
-	w.set("Vary", vary)
+	w.setKeyVary()
 	howTo := "dataset " + d.Ref.String() + " requires a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as the parameter api_key"
-	_, err := a.authorize(w, r, secret, howTo, d.ReadScopes()...)
+	_, err := a.authorize(w, r, a.requestKey(w, r), howTo, d.ReadScopes()...)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"runtime/debug"
@@ -44,15 +45,37 @@ func (a *API) logRequest(w *response, r *http.Request) {
 		slog.String("query", redactQuery(r.URL.RawQuery)),
 		slog.Int("status", w.status),
 		slog.Int64("bytes", w.bytes),
-		slog.Duration("duration", took),
+		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
+		slog.String("client", clientName(w.address)),
 		slog.String("request_id", w.id),
 		slog.String("route", pattern),
 	)
+	if id, verified := a.loggedKey(w, r); id != "" {
+		record.AddAttrs(slog.String("key_id", id), slog.Bool("key_verified", verified))
+	}
 	// Client errors are not logged: the client has the message, and it may quote a misplaced secret.
 	if w.err != nil && (w.status >= http.StatusInternalServerError || w.status < http.StatusBadRequest) {
 		record.AddAttrs(slog.String("error", redactText(w.err.Error())))
 	}
 	_ = a.opts.Log.Handler().Handle(r.Context(), record) // as slog.Logger does: there is nowhere to report a failure
+}
+
+// clientName returns the address of a client for the log.
+func clientName(address netip.Addr) string {
+	if !address.IsValid() {
+		return "unknown"
+	}
+	return address.String()
+}
+
+// loggedKey returns the public ID of the key of a request, and whether the key was verified. Keys are not verified where none is
+// required, and an ID alone proves nothing: anyone who has seen it can send it.
+func (a *API) loggedKey(w *response, r *http.Request) (id string, verified bool) {
+	if v := w.verified; v.secret != "" && v.err == nil {
+		return v.principal.ID, true
+	}
+	id, _ = access.ID(a.requestKey(w, r)) // empty if it is mistyped
+	return id, false
 }
 
 func (a *API) logPanic(w *response, r *http.Request, p any) {

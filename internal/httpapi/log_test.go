@@ -1,9 +1,12 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"herbarium/internal/access"
+	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 )
 
@@ -34,7 +39,7 @@ func testLogLine(t *testing.T) {
 	delete(line, "time")
 	want := map[string]any{
 		"level": "INFO", "msg": "request", "method": "GET", "path": "/api/v1/garden/catalog/data",
-		"query": "sort=title&api_key=REDACTED", "status": 200.0, "bytes": float64(w.Body.Len()), "duration": 3e6,
+		"query": "sort=title&api_key=REDACTED", "status": 200.0, "bytes": float64(w.Body.Len()), "duration_ms": 3.0, "client": "192.0.2.1",
 		"request_id": "abc.DEF~1_2-3", "route": "/api/v1/{namespace}/{dataset}/data",
 	}
 	if diff := cmp.Diff(want, line); diff != "" {
@@ -48,6 +53,84 @@ func testLogLine(t *testing.T) {
 	if diff := cmp.Diff(wantSeen, seen); diff != "" {
 		t.Errorf("observations (-want +got):\n%s", diff)
 	}
+}
+
+// TestLogLine_key logs the ID of a key, in whichever way it is sent, and whether it was verified. It logs the client that a trusted
+// proxy names, which is also the one whose invalid keys are counted.
+func TestLogLine_key(t *testing.T) {
+	t.Parallel()
+	secret, key := access.Mint("test", nil, published(), time.Time{})
+	bad, badKey := access.Mint("revoked", nil, published(), time.Time{})
+	const locked, open = "/api/v1/locked/staff/data", "/api/v1/garden/catalog/data"
+	for _, tc := range []struct {
+		path     string
+		header   []string
+		id       any
+		verified any
+	}{
+		{locked, nil, nil, nil},
+		{locked, []string{"X-API-Key: " + secret}, key.ID, true},
+		{locked, []string{"Authorization: Bearer " + secret}, key.ID, true},
+		{locked + "?api_key=" + secret, nil, key.ID, true},
+		{locked, []string{"X-API-Key: " + bad}, badKey.ID, false},
+		{locked, []string{"X-API-Key: " + secret[:len(secret)-1]}, nil, nil},
+		{open, []string{"X-API-Key: " + secret}, key.ID, false},
+		{"/datasets/locked/staff/data", []string{"Cookie: key=" + secret}, key.ID, true},
+		{"/page/verify", []string{"Cookie: key=" + secret}, key.ID, true},
+	} {
+		var clients []string
+		s := newService(t, func(o *httpapi.Options) {
+			o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
+			o.Keys = verifyFunc(func(_ context.Context, got, client string) (herb.Principal, error) {
+				clients = append(clients, client)
+				if got != secret {
+					return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "no such key")
+				}
+				return herb.Principal{ID: key.ID, Scopes: herb.AllScopes()}, nil
+			})
+			o.Pages = &verifyingPages{keys: httpapi.PageKeys{Keys: o.Keys}}
+		})
+		s.get(t, tc.path, append(tc.header, "X-Forwarded-For: 203.0.113.9, 198.51.100.7")...)
+		var line map[string]any
+		if err := json.Unmarshal([]byte(s.log.String()), &line); err != nil {
+			t.Fatalf("%v in %s", err, s.log)
+		}
+		if line["key_id"] != tc.id || line["key_verified"] != tc.verified || line["client"] != "198.51.100.7" || strings.Contains(s.log.String(), secret[16:]) {
+			t.Errorf("%s %q: want key %v, verified %v; got %s", tc.path, tc.header, tc.id, tc.verified, s.log)
+		}
+		if len(clients) > 1 || len(clients) == 1 && clients[0] != "198.51.100.7" {
+			t.Errorf("%s %q: verified for %q", tc.path, tc.header, clients)
+		}
+	}
+}
+
+type verifyFunc func(ctx context.Context, secret, client string) (herb.Principal, error)
+
+func (f verifyFunc) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
+	return f(ctx, secret, client)
+}
+
+// verifyingPages has a page that verifies the key in the cookie twice.
+type verifyingPages struct{ keys httpapi.Keys }
+
+func (p *verifyingPages) Handlers() map[string]func(http.ResponseWriter, *http.Request) error {
+	return map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /page/verify": func(_ http.ResponseWriter, r *http.Request) error {
+			_, err := p.keys.Verify(r.Context(), p.Key(r), r.RemoteAddr)
+			_, again := p.keys.Verify(r.Context(), p.Key(r), r.RemoteAddr)
+			return errors.Join(err, again)
+		},
+	}
+}
+
+func (p *verifyingPages) Failure(http.ResponseWriter, *http.Request, int, string) error { return nil }
+
+func (p *verifyingPages) Key(r *http.Request) string {
+	c, err := r.Cookie("key")
+	if err != nil {
+		return ""
+	}
+	return c.Value
 }
 
 func TestLogLevels(t *testing.T) {

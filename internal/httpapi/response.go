@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
 	"os"
 	"strconv"
 	"time"
@@ -22,12 +23,15 @@ type response struct {
 	client     context.Context  // canceled when the client disconnects; has no deadline
 	ticket     admission.Ticket // holds no slot if the request needs none
 	id         string
+	address    netip.Addr // of the client
+	verified   verification
 	path       string // of the request, escaped
 	route      *route // nil if there is none
 	apiPath    bool   // an API path, even without a route
 	status     int    // 0 if nothing was sent
 	bytes      int64
 	err        error // for the log only
+	private    bool  // the response may depend on the key of the client
 	clientGone bool  // the client disconnected
 	immutable  bool  // the entity tag determines the body, so that its compressed forms may be cached
 
@@ -160,6 +164,15 @@ func (w *response) setVary(headers string) {
 	}
 }
 
+// setKeyVary sets Vary for a response that depends on the key of the request.
+func (w *response) setKeyVary() {
+	vary := varyKey
+	if w.route != nil && w.route.page { // the key is stored in the browser
+		vary = varyCookie
+	}
+	w.set("Vary", vary)
+}
+
 // entityTag returns the entity tag of a representation that depends on parts and the program version.
 func (a *API) entityTag(parts ...string) string {
 	return etag.New(a.opts.Version, parts...)
@@ -182,7 +195,7 @@ func (w *response) setCaching(r *http.Request, access herb.Access) {
 	case keyed:
 		w.set("Cache-Control", "private, no-store")
 		w.set("Referrer-Policy", "no-referrer")
-	case access == herb.AccessKey:
+	case access == herb.AccessKey, w.private:
 		w.set("Cache-Control", "private, no-cache")
 	default:
 		w.set("Cache-Control", "public, no-cache")

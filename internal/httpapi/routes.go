@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"path"
@@ -23,7 +24,6 @@ type route struct {
 
 func (a *API) routeTable() []route {
 	routes := []route{
-		{method: http.MethodPost, pattern: "/plants", handle: a.createPlant},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/data", handle: a.list},
 		{method: http.MethodGet, pattern: recordPattern, handle: a.record},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/facets", handle: a.facets},
@@ -35,6 +35,9 @@ func (a *API) routeTable() []route {
 		{method: http.MethodGet, pattern: "/schemas/datapackage.json", handle: a.descriptorSchema},
 		{method: http.MethodGet, pattern: "/healthz", probe: true, handle: a.health},
 		{method: http.MethodGet, pattern: "/readyz", probe: true, handle: a.ready},
+	}
+	if a.opts.Plants != nil {
+		routes = append(routes, route{method: http.MethodPost, pattern: "/plants", handle: a.createPlant})
 	}
 	routes = append(routes, a.exportRoutes("/api/v1/{namespace}/{dataset}/data", false)...)
 	return append(routes, a.pageRoutes()...)
@@ -98,7 +101,16 @@ func (a *API) serve(rt *route) http.Handler {
 			ctx, cancel, rejected := w.admit(r)
 			defer cancel()
 			defer w.ticket.Release()
+			if a.opts.PrivateCatalog {
+				ctx = a.withReader(ctx, w, r)
+			}
+			if rt.page {
+				ctx = context.WithValue(ctx, responseKey{}, w)
+			}
 			r, err = r.WithContext(ctx), rejected
+		}
+		if err == nil && !rt.probe && misplacesKey(r.URL.RawQuery) {
+			err = errMisplacedKey()
 		}
 		if err == nil {
 			err = rt.handle(w, r)

@@ -32,7 +32,7 @@ func (l *Library) Live(ctx context.Context) ([]herb.LiveVersion, error) {
 	}
 	d, err := l.describePlants(ctx)
 	i, _ := slices.BinarySearchFunc(all, d.Ref, herb.LiveVersion.Compare)
-	return slices.Insert(all, i, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published}), err
+	return slices.Insert(all, i, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published, Access: d.Access}), err
 }
 
 // Datasets describes datasets that Live has returned, in this order. Unless they are open, they may have no details, or if details
@@ -133,6 +133,12 @@ func (l *Library) describeVersion(ctx context.Context, v herb.LiveVersion) (herb
 
 // unknownDataset returns the error for an unknown dataset, with a suggestion. It does not query the database.
 func (l *Library) unknownDataset(ref herb.Ref) error {
+	return herb.Errorf(herb.CodeNotFound, "no such dataset %q%s GET /api/v1 lists all datasets", clip(ref.String()),
+		l.suggestion(ref, func(herb.LiveVersion) bool { return true }))
+}
+
+// suggestion returns a suggestion of text.Suggestion for an unknown dataset from those that a function permits.
+func (l *Library) suggestion(ref herb.Ref, permits func(herb.LiveVersion) bool) string {
 	var names, others []string
 	add := func(r herb.Ref) {
 		if r.Namespace == ref.Namespace { // compared first
@@ -142,15 +148,17 @@ func (l *Library) unknownDataset(ref herb.Ref) error {
 		}
 	}
 	if len(ref.Namespace) <= herb.MaxName && len(ref.Name) <= herb.MaxName { // comparing takes the product of the lengths
+		live := l.liveVersions()
 		if l.opts.Plants != nil {
-			add(herb.PlantsRef)
+			live = append(live, herb.LiveVersion{Ref: herb.PlantsRef, Access: l.opts.PlantsAccess})
 		}
-		for _, v := range l.liveVersions() {
-			add(v.Ref)
+		for _, v := range live {
+			if permits(v) {
+				add(v.Ref)
+			}
 		}
 	}
-	return herb.Errorf(herb.CodeNotFound, "no such dataset %q%s GET /api/v1 lists all datasets", clip(ref.String()),
-		text.Suggestion(ref.String(), append(names, others...)))
+	return text.Suggestion(ref.String(), append(names, others...))
 }
 
 // lastKnown is the last description of the mutable dataset.

@@ -84,13 +84,15 @@ type Mutable interface {
 
 // Options configures a library.
 type Options struct {
-	Dir    string           // folder of the segment files; it must exist
-	Plants Mutable          // the dataset herb.PlantsRef; nil if there is none
-	Keep   int              // versions to keep per dataset; 0 means DefaultKeep
-	Now    func() time.Time // nil means time.Now
-	Log    *slog.Logger     // nil disables logging
-	Memory int              // bytes for sorting in a publish before it spills to disk; 0 means the default of segment.Options
-	FS     filesystem.FS    // file operations; nil means filesystem.OS
+	Dir    string  // folder of the segment files; it must exist
+	Plants Mutable // the dataset herb.PlantsRef; nil if there is none
+	// PlantsAccess determines who may read the plants; empty means AccessOpen.
+	PlantsAccess herb.Access
+	Keep         int              // versions to keep per dataset; 0 means DefaultKeep
+	Now          func() time.Time // nil means time.Now
+	Log          *slog.Logger     // nil disables logging
+	Memory       int              // bytes for sorting in a publish before it spills to disk; 0 means the default of segment.Options
+	FS           filesystem.FS    // file operations; nil means filesystem.OS
 
 	OpenSize    int // bytes of memory of open versions that no request uses, estimated; 0 means DefaultOpenSize
 	SummarySize int // bytes of memory of cached descriptions, estimated; 0 means DefaultSummarySize
@@ -165,6 +167,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	opts.Retention = cmp.Or(opts.Retention, DefaultRetention)
 	opts.Wait = cmp.Or(opts.Wait, DefaultWait)
+	opts.PlantsAccess = cmp.Or(opts.PlantsAccess, herb.AccessOpen)
 	opts.OpenSize = cmp.Or(opts.OpenSize, DefaultOpenSize)
 	opts.SummarySize = cmp.Or(opts.SummarySize, DefaultSummarySize)
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
@@ -180,7 +183,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), entries: map[versionKey]*entry{},
 		readingWords: semaphore.NewWeighted(1), wordsRead: -1, summaries: newSummaryCache(opts.SummarySize),
 	}
-	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: herb.AccessOpen}
+	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: opts.PlantsAccess}
 	l.status.Store(&catalogueStatus{generation: -1})
 	if !l.shared() {
 		l.opts.CacheSize = 0

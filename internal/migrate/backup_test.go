@@ -280,6 +280,45 @@ func TestRestore_laterSegment(t *testing.T) {
 	}
 }
 
+// TestRestore_otherFields restores entries whose versions do not fit their segment files, although all hashes are right.
+func TestRestore_otherFields(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(v *herb.Dataset)
+		want   string
+	}{
+		{"another field", func(v *herb.Dataset) { v.Fields = append(v.Fields, herb.Field{Name: "more", Type: herb.TypeText}) }, "fields of version"},
+		{"no field", func(v *herb.Dataset) { v.Fields = nil }, "fields of version"},
+		{"another name", func(v *herb.Dataset) { v.Fields[0].Name += "x" }, "fields of version"},
+		{"another type", func(v *herb.Dataset) { v.Fields[0].Type = herb.TypeBoolean }, "fields of version"},
+		{"another index", func(v *herb.Dataset) { v.Fields[0].Sortable = !v.Fields[0].Sortable }, "fields of version"},
+		{"another count", func(v *herb.Dataset) { v.Records++ }, "records, but its segment has"},
+		{"another version", func(v *herb.Dataset) { v.Version = "20260314T092653Z-k7q2mzx4ab" }, "no segment for it"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir, to := t.TempDir(), Place{Folder: t.TempDir()}
+			_, err := Backup(t.Context(), newGarden(t, 5).Place, dir+"/", nil, "test", Options{})
+			must(t, err)
+			entries := &EntryFile{Path: filepath.Join(dir, entriesFile)}
+			var changed bytes.Buffer
+			must(t, Write(&changed, Header{Format: FormatVersion}, func(yield func(Entry, error) bool) {
+				for e, err := range entries.Entries(t.Context(), time.Time{}) {
+					if d, ok := e.(*Dataset); ok {
+						tt.change(&d.Versions[len(d.Versions)-1])
+					}
+					if !yield(e, err) {
+						return
+					}
+				}
+			}))
+			must(t, os.WriteFile(entries.Path, changed.Bytes(), 0o600))
+			wantRejected(t, to, tt.want, func(o Options) (Result, error) { return Restore(t.Context(), dir, nil, to, o) })
+		})
+	}
+}
+
 // TestRestore_otherData restores into a database with plants that the backup does not have.
 func TestRestore_otherData(t *testing.T) {
 	t.Parallel()

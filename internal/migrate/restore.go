@@ -3,7 +3,9 @@ package migrate
 import (
 	"archive/tar"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -33,7 +35,11 @@ const StandardStream = "-"
 func Restore(ctx context.Context, path string, stdin io.Reader, to Place, o Options) (Result, error) {
 	if o.Check {
 		o.steps = progress.New(o.Progress, PhaseRead)
-		return readBackup(ctx, path, stdin, "", "", o)
+		segments := ""
+		if isFolder(path) {
+			segments = filepath.Join(path, segmentsDir)
+		}
+		return readBackup(ctx, path, stdin, "", segments, o)
 	}
 	o.steps = progress.New(o.Progress, PhaseRead, PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
 	if to.Database == "" {
@@ -167,7 +173,8 @@ func activate(staging, data string) (err error) {
 
 // readBackup reads a backup completely and fails unless every segment file is as the entries describe it. Unless dir is empty,
 // it writes the files to dir, except for segment files that the entries do not name: their versions were dropped during the
-// backup. Unless segments is empty, it fails if this program cannot open one of the files there, such as one of a later release.
+// backup. Unless segments is empty, it fails if this program cannot open one of the files there, such as one of a later release, or
+// if one has other fields or another number of records than the entries.
 func readBackup(ctx context.Context, path string, stdin io.Reader, dir, segments string, o Options) (r Result, err error) {
 	unpacked := func(name string) string {
 		if name == entriesFile {
@@ -209,11 +216,17 @@ func readBackup(ctx context.Context, path string, stdin io.Reader, dir, segments
 // verify reads entries, counts them and fails unless every segment file was read, is as described and can be opened; see
 // readBackup. It deletes those from read.
 func (r *Result) verify(entries io.Reader, read map[string]herb.File, segments string) error {
+	contents := map[string]segmentContent{} // by version
 	for e, err := range Read(entries) {
 		if err != nil {
 			return err
 		}
 		r.count(e)
+		if d, ok := e.(*Dataset); ok && segments != "" {
+			if err := d.matchContents(contents); err != nil {
+				return err
+			}
+		}
 		s, ok := e.(*Segment)
 		if !ok {
 			continue
@@ -224,12 +237,48 @@ func (r *Result) verify(entries io.Reader, read map[string]herb.File, segments s
 		}
 		err := compareFile(got, s.File, "the backup is damaged")
 		if err == nil && segments != "" {
-			err = openSegment(filepath.Join(segments, store.SegmentFile(s.Version)), func(*segment.Reader) error { return nil })
+			err = openSegment(filepath.Join(segments, store.SegmentFile(s.Version)), func(f *segment.Reader) error {
+				contents[s.Version] = newSegmentContent(f.Fields(), f.Len())
+				return nil
+			})
 		}
 		if err != nil {
 			return herb.Errorf(herb.CodeInvalid, "%s: %v", s, err)
 		}
 		delete(read, s.path())
+	}
+	return nil
+}
+
+// segmentContent is what a segment file and the entry of its version must have in common, because queries address the columns of the
+// file by the fields of the entry.
+type segmentContent struct {
+	fields  [sha256.Size]byte
+	records int
+}
+
+func newSegmentContent(fields []herb.Field, records int) segmentContent {
+	h := sha256.New()
+	for _, f := range fields {
+		fmt.Fprintf(h, "%q %s %t %t %t\n", portable(f.Name), f.Type, f.Searchable, f.Filterable, f.Sortable)
+	}
+	return segmentContent{[sha256.Size]byte(h.Sum(nil)), records}
+}
+
+// matchContents fails unless each version has a segment file with its fields and its number of records.
+func (d *Dataset) matchContents(contents map[string]segmentContent) error {
+	for _, v := range d.Versions {
+		got, ok := contents[v.Version]
+		switch want := newSegmentContent(v.Fields, v.Records); {
+		case !ok:
+			return herb.Errorf(herb.CodeInvalid, "the backup is incomplete: %s has version %s and no segment for it", d, v.Version)
+		case got.records != want.records:
+			return herb.Errorf(herb.CodeInvalid, "the backup is damaged: version %s of %s has %d records, but its segment has %d; use another backup",
+				v.Version, d, want.records, got.records)
+		case got != want:
+			return herb.Errorf(herb.CodeInvalid, "the backup is damaged: the fields of version %s of %s are not those of its segment; use another backup",
+				v.Version, d)
+		}
 	}
 	return nil
 }

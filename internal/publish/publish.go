@@ -3,6 +3,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -23,7 +24,8 @@ import (
 type Publisher struct {
 	Library *library.Library
 	Store   Store
-	Data    string // the data folder, which is never published
+	Data    string      // the data folder, which is never published
+	Access  herb.Access // of datasets whose sources do not state it; empty means AccessOpen
 	Log     *slog.Logger
 
 	folders sync.Map // herb.Ref → folder of its source, for sources of this server
@@ -73,6 +75,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	defer herb.Recover(&err)
 	defer s.Release()
+	s.Access = cmp.Or(s.Access, p.Access) // not stated by the source, so it does not make a protected dataset open
 	steps := progress.New(opts.Progress, append([]string{phaseRead}, p.Library.Phases()...)...)
 	reading := steps.Bytes(phaseRead)
 	read := ingest.Options{
@@ -307,6 +310,6 @@ func logProgress(log *slog.Logger) func(progress.Progress) {
 		}
 		last = time.Now()
 		log.Info("publishing", "phase", p.Phase, "step", p.Step, "of", p.Steps,
-			"done", p.Done, "total", p.Total, "records", p.Records, "left", p.Left().Round(time.Second))
+			"done", p.Done, "total", p.Total, "records", p.Records, "left_ms", p.Left().Milliseconds())
 	}
 }

@@ -30,14 +30,15 @@ func (s Tables) Changes(ctx context.Context, since int64) (c Changes, err error)
 		if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue").Scan(&c.Generation); err != nil || c.Generation == since {
 			return err
 		}
-		query, args := "WHERE generation > ?", []any{since}
+		query, args := "WHERE l.generation > ?", []any{since}
 		if c.Complete = since < 0 || c.Generation < since; c.Complete {
-			query, args = "WHERE version <> '' ORDER BY namespace, name", nil
+			query, args = "WHERE l.version <> '' ORDER BY l.namespace, l.name", nil
 		}
 		c.Datasets, err = collect(ctx, tx, func(rows *sql.Rows) (v herb.LiveVersion, err error) {
-			err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Records, (*stamp)(&v.Published))
+			err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Records, (*stamp)(&v.Published), &v.Access)
 			return v, err
-		}, "SELECT namespace, name, version, records, CASE WHEN version <> '' THEN published END FROM live_versions "+query, args...)
+		}, "SELECT l.namespace, l.name, l.version, l.records, CASE WHEN l.version <> '' THEN l.published END, COALESCE(v.access, '') FROM live_versions AS l "+
+			"LEFT JOIN versions AS v ON v.namespace = l.namespace AND v.name = l.name AND v.version = l.version "+query, args...)
 		return err
 	})
 	return c, err

@@ -85,7 +85,7 @@ func wantCatalogue(t *testing.T, s Store, want ...herb.Dataset) {
 
 func liveVersions(ds ...herb.Dataset) (all []herb.LiveVersion) {
 	for _, d := range ds {
-		all = append(all, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published})
+		all = append(all, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published, Access: d.Access})
 	}
 	return all
 }

@@ -54,7 +54,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if p.Key(r) != "" {
+	if p.Key(r) != "" || p.opts.PrivateCatalog {
 		setPrivate(w)
 	}
 	c := catalogue{

@@ -2,15 +2,9 @@ package web
 
 import (
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
-	"os"
-	"path"
 	"slices"
-	"strconv"
 
-	"herbarium/internal/etag"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
@@ -118,41 +112,4 @@ func setCaching(w http.ResponseWriter, d *herb.Dataset) {
 func setPrivate(w http.ResponseWriter) {
 	w.Header().Set("Cache-Control", "private, no-cache")
 	w.Header().Set("Vary", "Cookie, Accept, Accept-Encoding")
-}
-
-// file serves an image from the folder of the dataset's source file. Other files are not served: they may be private.
-func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) error {
-	const maxSize = 4 << 20
-	if v.denied != nil {
-		return v.denied
-	}
-	folder, name := p.opts.Folder(v.Ref), r.PathValue("path")
-	missing := herb.Errorf(herb.CodeNotFound, "no such image %q; images are served from the folder of the dataset's source file, up to %d MiB",
-		name, maxSize>>20)
-	if folder == "" || !view.IsImagePath(name) {
-		return missing
-	}
-	root, err := os.OpenRoot(folder) // symbolic links cannot lead out of the folder
-	if err != nil {
-		return missing
-	}
-	defer root.Close()
-	info, err := root.Stat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSize {
-		return missing
-	}
-	setCaching(w, &v.Dataset)
-	h := w.Header()
-	h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox") // an SVG image cannot run scripts
-	if matchTag(w, r, etag.New(p.opts.Version, name, info.ModTime().String(), strconv.FormatInt(info.Size(), 10))) {
-		return nil
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return missing
-	}
-	defer f.Close()
-	_, err = io.Copy(w, io.LimitReader(f, maxSize))
-	return err
 }

@@ -59,6 +59,9 @@ func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/ld+json")
 	h.Set("Cache-Control", "no-cache")
+	if p.opts.PrivateCatalog {
+		setPrivate(w)
+	}
 	_, err = w.Write(body)
 	return err
 }

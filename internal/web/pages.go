@@ -45,7 +45,9 @@ type Options struct {
 	Folder       func(herb.Ref) string                                 // of the file that a dataset was published from, whose images pages show; "" if there is none
 	// PublicURL is the external URL of the pages, such as https://example.org/data; empty: that of the request.
 	PublicURL string
-	Version   string // of the program
+	// PrivateCatalog: datasets that require a key do not exist for visitors without one that may read them.
+	PrivateCatalog bool
+	Version        string // of the program
 	// SearchBudget is the time that a search for rows in all datasets may take; 0: one second.
 	SearchBudget time.Duration
 }
@@ -126,7 +128,7 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 // redirectToCatalogue redirects paths that users get by shortening the URL of a dataset.
 func (p *Pages) redirectToCatalogue(w http.ResponseWriter, r *http.Request) error {
 	to := p.base + pathCatalogue
-	if ns := r.PathValue("namespace"); ns != "" {
+	if ns := r.PathValue("namespace"); herb.ValidName(ns) { // anything else may be a secret that must not be repeated
 		to = p.catalogueHref(paramNamespace, ns)
 	}
 	return redirect(w, to)
@@ -219,13 +221,16 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 
 // Failure writes an error page.
 func (p *Pages) Failure(w http.ResponseWriter, r *http.Request, status int, message string) error {
-	heading, dataset := http.StatusText(status), ""
+	heading, dataset, key := http.StatusText(status), "", ""
 	if status == http.StatusGone { // the version
 		dataset = p.datasetPath(refOf(r))
 	}
+	if status == http.StatusNotFound && p.opts.PrivateCatalog {
+		key = p.base + pathKey
+	}
 	return p.render(w, "failure", p.layout(r, heading, message), struct {
-		Status                    int
-		Heading, Message, Dataset string
-		Retry                     bool
-	}{status, heading, message, dataset, status >= http.StatusInternalServerError})
+		Status                         int
+		Heading, Message, Dataset, Key string
+		Retry                          bool
+	}{status, heading, message, dataset, key, status >= http.StatusInternalServerError})
 }

@@ -1,12 +1,15 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"herbarium/internal/access"
 	"herbarium/internal/web"
 )
 
@@ -186,6 +189,22 @@ func TestSiteKey(t *testing.T) {
 		cookies := strings.Join(a.header.Values("Set-Cookie"), "\n")
 		if a.status != 303 || !strings.Contains(cookies, "herbarium_key=; Path=/; Max-Age=0") {
 			t.Errorf("%s: %d %s", path, a.status, cookies)
+		}
+	}
+}
+
+// TestMisplacedKey sends a key in the URL of a page. The page, its links and redirects do not repeat it.
+func TestMisplacedKey(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	secret, _ := access.Mint("test", nil, time.Now(), time.Time{})
+	for _, path := range []string{
+		"/?search=" + secret, "/?namespace=" + secret, "/datasets/" + secret, "/datasets/garden/catalog?title=" + secret, "/datasets/garden/catalog?search=" + secret,
+		"/datasets/locked/staff?name=" + secret, "/datasets/garden/catalog/data?title=" + secret, "/datasets/garden/catalog/facets?_facet=title&_values=" + secret,
+		"/datasets/garden/catalog/about?x=" + secret, "/datasets/garden/catalog?api_key=" + secret, "/" + secret,
+	} {
+		if a := s.get(t, path); strings.Contains(a.body+fmt.Sprint(a.header), secret[16:]) || a.status == http.StatusOK {
+			t.Errorf("%s repeats the key: %d %v %s", path, a.status, a.header, a.body)
 		}
 	}
 }

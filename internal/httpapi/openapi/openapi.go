@@ -18,6 +18,15 @@ import (
 //go:embed openapi.json
 var base []byte
 
+// withoutPlants removes the plant store from the descriptions of openapi.json.
+var withoutPlants = strings.NewReplacer(
+	`"A plant store, and listings of datasets."`, `"Listings of datasets."`,
+	` and filters, and create plants.`, ` and filters.`,
+	`{"name": "Plants", "description": "The plant store."},`, ``,
+	` Created plants are listed as store/plants.`, ``,
+	" Creating plants requires the scope `plants:write`.", ``,
+)
+
 // document is an OpenAPI document. Parts that are copied unchanged are raw.
 type document struct {
 	OpenAPI    string                          `json:"openapi"`
@@ -100,14 +109,14 @@ const (
 
 // Generate returns the document for datasets, with as much detail as the limits permit. total is the number of datasets of
 // the service; datasets may be omitted if there are more than MaxDatasets. publicURL is the base URL of the service; empty
-// means that of the document.
-func Generate(publicURL string, datasets []herb.Dataset, total int) (body []byte, err error) {
+// means that of the document. plants is false if the service has no plant store.
+func Generate(publicURL string, datasets []herb.Dataset, total int, plants bool) (body []byte, err error) {
 	level := allOperators
 	if len(datasets) < total {
 		level = generic
 	}
 	for ; level <= generic; level++ {
-		body, err = generate(publicURL, datasets, total, level)
+		body, err = generate(publicURL, datasets, total, plants, level)
 		if err != nil || len(body) <= maxSize || total == 1 {
 			break
 		}
@@ -115,8 +124,12 @@ func Generate(publicURL string, datasets []herb.Dataset, total int) (body []byte
 	return body, err
 }
 
-func generate(publicURL string, datasets []herb.Dataset, total int, level detail) ([]byte, error) {
+func generate(publicURL string, datasets []herb.Dataset, total int, plants bool, level detail) ([]byte, error) {
 	var doc document
+	base := base
+	if !plants {
+		base = []byte(withoutPlants.Replace(string(base)))
+	}
 	var raw struct {
 		Components struct{ Schemas map[string]json.RawMessage } // keep the order of their members
 	}
@@ -126,6 +139,11 @@ func generate(publicURL string, datasets []herb.Dataset, total int, level detail
 	schemas := doc.Components.Schemas
 	for name, schema := range raw.Components.Schemas {
 		schemas[name] = schema
+	}
+	if !plants {
+		delete(doc.Paths, "/plants")
+		delete(schemas, "Plant")
+		delete(schemas, "NewPlant")
 	}
 	schemas["FieldType"] = map[string]any{
 		"type": "string", "description": "Type of a field; determines how values compare.", "enum": herb.Types(),

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +14,7 @@ import (
 // TestLimits compares the limits in openapi.json with those of the code.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	body, err := Generate("", nil, 0)
+	body, err := Generate("", nil, 0, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +59,18 @@ func TestLimits(t *testing.T) {
 				t.Errorf("%v is %v, want %d", tc.path, got, tc.want)
 			}
 		})
+	}
+}
+
+// TestGenerate_withoutPlants generates the document of a service without a plant store, which does not mention it.
+func TestGenerate_withoutPlants(t *testing.T) {
+	t.Parallel()
+	body, err := Generate("", nil, 0, false)
+	if err != nil || !json.Valid(body) {
+		t.Fatalf("error %v in %s", err, body)
+	}
+	if at := strings.Index(strings.ToLower(string(body)), "plant"); at >= 0 {
+		t.Errorf("the document mentions plants: …%.200s", body[max(0, at-100):])
 	}
 }
 

@@ -26,9 +26,12 @@ const (
 	maxYAMLSize = 1 << 20
 )
 
+// Names returns the names of descriptors.
+func Names() []string { return []string{"datapackage.json", "datapackage.yaml", "datapackage.yml"} }
+
 // IsDescriptor reports whether a path has the name of a descriptor.
 func IsDescriptor(path string) bool {
-	return slices.Contains([]string{"datapackage.json", "datapackage.yaml", "datapackage.yml"}, filepath.Base(path))
+	return slices.Contains(Names(), filepath.Base(path))
 }
 
 // IsEmpty reports whether an entry of a folder is an empty descriptor.
@@ -109,13 +112,23 @@ type skipError struct{ error }
 
 // Read returns a source for each resource of a descriptor. in is the folder that the user named; zero: the user named the
 // descriptor. The paths in it must not lead out of its folder.
-func Read(in file.Dir, path string, formats []rows.Format) source.Set {
+//
+// A descriptor that states only access and has no resources is about its folder: everything in it has this access, unless it
+// states another. Then access is not empty, and there are no sources.
+func Read(in file.Dir, path string, formats []rows.Format) (set source.Set, access herb.Access) {
 	p := &descriptor{formats: formats, path: path, folder: filepath.Dir(path)}
-	if err := p.read(in); err != nil {
+	err := p.read(in)
+	if err == errFolder {
+		return source.Set{}, p.access
+	}
+	if err != nil {
 		p.Fail(source.Located(path, err))
 	}
-	return p.Set
+	return p.Set, ""
 }
+
+// errFolder reports that a descriptor is about its folder.
+var errFolder = errors.New("a descriptor without resources")
 
 func (p *descriptor) read(in file.Dir) error {
 	value, err := parseFile(in, p.path)
@@ -137,8 +150,22 @@ func (p *descriptor) read(in file.Dir) error {
 		p.readHeader(root)
 	}
 	resources := root.member("resources").list()
+	misspelled := ""
+	if root.member("resources").value == nil {
+		misspelled = root.misspelled("resources")
+	}
+	if len(resources) == 0 && p.access != "" && p.err == nil && misspelled == "" {
+		if name := root.member("name"); name.value != nil {
+			name.fail("has no effect without resources, because files are published in the namespace of their folder; remove it, or list the files under \"resources\"")
+			return p.err
+		}
+		return errFolder
+	}
 	if len(resources) == 0 {
-		root.fail("has no resources; list at least one under \"resources\"%s", root.misspelled("resources"))
+		if misspelled == "" {
+			misspelled = ", or set only herbarium.access, for all files of the folder"
+		}
+		root.fail("has no resources; list at least one under \"resources\"%s", misspelled)
 	}
 	if p.err != nil {
 		return p.err

@@ -38,7 +38,8 @@ type Options struct {
 //   - A folder represents the files in it; each subfolder is a namespace. Files with the extension of a format are
 //     published, text and archives only if they contain a table; everything else is skipped.
 //   - A folder with a descriptor (datapackage.json, .yaml or .yml) represents the resources of the descriptor. Other tables in
-//     it are skipped.
+//     it are skipped. A descriptor without resources sets the access of everything in the folder that does not state its own, also
+//     of paths in it that the user named.
 //
 // Files in a folder and paths in a descriptor must not lead out of the folder. A path that the user named may be a link.
 type Finder struct {
@@ -137,37 +138,72 @@ func (s *search) addPath(path string) error {
 			return err
 		}
 		defer dir.Close()
-		return s.addFolder(dir, path, nil)
+		return s.addFolder(dir, path, nil, s.folderAccess(filepath.Dir(absolute(path))))
 	case isTemporary(path):
 		return herb.Invalidf("%s is a hidden or temporary file; rename it to publish it", path)
 	case !info.Mode().IsRegular():
 		return file.CannotRead(path, file.ErrNotRegular)
-	case table == "" && datapackage.Detect(path, info.Size()):
-		s.addDescriptor(file.Dir{}, path)
-		return nil
-	default:
-		return s.addNamedFile(path, table)
+	}
+	first := len(s.Sources)
+	if table == "" && datapackage.Detect(path, info.Size()) {
+		if set, own := s.addDescriptor(file.Dir{}, path); own != "" && len(set.Sources) == 0 {
+			return herb.Invalidf("%s has no resources: it sets the access of its folder; publish the folder or files in it", path)
+		}
+	} else {
+		err = s.addNamedFile(path, table)
+	}
+	s.inherit(first, s.folderAccess(filepath.Dir(absolute(path))))
+	return err
+}
+
+// inherit sets the access of the sources from a position on that do not state it to that of their folder, if it states one.
+func (s *search) inherit(first int, access herb.Access) {
+	for i := first; i < len(s.Sources) && access != ""; i++ {
+		if src := &s.Sources[i]; !src.AccessSet {
+			src.Access, src.AccessSet = access, true
+		}
 	}
 }
 
-// addDescriptor adds the resources of a descriptor in a folder that the user named; zero: the user named the descriptor.
-func (s *search) addDescriptor(in file.Dir, path string) {
-	set := datapackage.Read(in, path, s.opts.Formats)
+// folderAccess returns the access that a folder, or the closest one above it, states in a descriptor without resources; empty: none
+// does. Other descriptors, valid or not, do not concern the files that the user named.
+func (s *search) folderAccess(folder string) herb.Access {
+	for last := ""; folder != last; last, folder = folder, filepath.Dir(folder) {
+		for _, name := range datapackage.Names() {
+			path := filepath.Join(folder, name)
+			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+				continue
+			}
+			if _, access := datapackage.Read(file.Dir{}, path, s.opts.Formats); access != "" {
+				s.Folders = append(s.Folders, folder)
+				return access
+			}
+		}
+	}
+	return ""
+}
+
+// addDescriptor adds the resources of a descriptor in a folder that the user named; zero: the user named the descriptor. It returns
+// them, or the access that the descriptor states for its folder.
+func (s *search) addDescriptor(in file.Dir, path string) (source.Set, herb.Access) {
+	set, access := datapackage.Read(in, path, s.opts.Formats)
 	count := map[string]int{} // sources by file; inline records are in the descriptor
 	for _, src := range set.Sources {
 		if count[src.Path]++; count[src.Path] > maxTables {
 			s.Fail(herb.Invalidf("%s has more than %d resources with records of %s; at most %d are published together; remove some",
 				path, maxTables, src.Path, maxTables))
-			return
+			return source.Set{}, ""
 		}
 	}
 	s.Sources, s.Skipped = append(s.Sources, set.Sources...), append(s.Skipped, set.Skipped...)
 	s.Errors, s.Folders = append(s.Errors, set.Errors...), append(s.Folders, set.Folders...)
 	s.Named = append(s.Named, set.Named...)
+	return set, access
 }
 
-// addFolder adds the content of a folder. above are the real paths of the folders through which it was reached.
-func (s *search) addFolder(dir file.Dir, path string, above []string) error {
+// addFolder adds the content of a folder. above are the real paths of the folders through which it was reached, and access is what
+// they state for it.
+func (s *search) addFolder(dir file.Dir, path string, above []string, access herb.Access) error {
 	if len(above) > rows.MaxDepth {
 		return herb.Invalidf("%s: the folder is nested more than %d levels deep; publish it by its path", path, rows.MaxDepth)
 	}
@@ -194,34 +230,41 @@ func (s *search) addFolder(dir file.Dir, path string, above []string) error {
 			descriptors = append(descriptors, e.Name())
 		}
 	}
-	switch len(descriptors) {
-	case 0:
-		above = append(slices.Clip(above), real)
-		for _, e := range entries {
-			p := filepath.Join(path, e.Name())
-			s.try(p, func() error { return s.addEntry(dir, p, above) })
-		}
-	case 1:
-		return s.addPackage(dir, path, descriptors[0], entries, append(slices.Clip(above), real))
-	default:
+	first := len(s.Sources)
+	if len(descriptors) > 1 {
 		return herb.Invalidf("%s has more than one descriptor (%s); keep one", path, strings.Join(descriptors, ", "))
 	}
+	above = append(slices.Clip(above), real)
+	if len(descriptors) == 1 {
+		own := s.addPackage(dir, path, descriptors[0], entries, above)
+		if own == "" {
+			s.inherit(first, access)
+			return nil
+		}
+		access = own
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == descriptors[0] })
+	}
+	for _, e := range entries {
+		p := filepath.Join(path, e.Name())
+		s.try(p, func() error { return s.addEntry(dir, p, above, access) })
+	}
+	s.inherit(first, access)
 	return nil
 }
 
-// addPackage adds the resources of the descriptor of a folder, and skips the tables in it that are not among them.
-func (s *search) addPackage(dir file.Dir, path, descriptor string, entries []fs.DirEntry, above []string) error {
+// addPackage adds the resources of the descriptor of a folder, and skips the tables in it that are not among them. It returns the access
+// that the descriptor states for the folder; then it has no resources, and nothing is skipped.
+func (s *search) addPackage(dir file.Dir, path, descriptor string, entries []fs.DirEntry, above []string) herb.Access {
 	failed := len(s.Errors)
-	s.addDescriptor(dir, filepath.Join(path, descriptor))
-	if len(s.Errors) > failed {
-		return nil // what it lists is not known completely
+	if _, own := s.addDescriptor(dir, filepath.Join(path, descriptor)); own != "" || len(s.Errors) > failed {
+		return own // after an error, what it lists is not known completely
 	}
 	beside := s.Finder.newSearch(s.ctx)
 	beside.probes = s.probes
 	for _, e := range entries {
 		p := filepath.Join(path, e.Name())
 		if e.Name() != descriptor {
-			beside.try(p, func() error { return beside.addEntry(dir, p, above) })
+			beside.try(p, func() error { return beside.addEntry(dir, p, above, "") })
 		}
 	}
 	s.Folders = append(s.Folders, beside.Folders...)
@@ -231,10 +274,10 @@ func (s *search) addPackage(dir file.Dir, path, descriptor string, entries []fs.
 				"%s does not list it; add it to its resources, or move it to a folder without a descriptor", filepath.Join(path, descriptor))})
 		}
 	}
-	return nil
+	return ""
 }
 
-func (s *search) addEntry(dir file.Dir, path string, above []string) error {
+func (s *search) addEntry(dir file.Dir, path string, above []string, access herb.Access) error {
 	if isTemporary(path) {
 		return nil
 	}
@@ -248,7 +291,7 @@ func (s *search) addEntry(dir file.Dir, path string, above []string) error {
 	case info.IsDir() && s.isData(info):
 		s.Skip(path, "data folder of the program (--data), which is never published")
 	case info.IsDir():
-		return s.addFolder(dir, path, above)
+		return s.addFolder(dir, path, above, access)
 	case !info.Mode().IsRegular():
 		s.Skip(path, file.ErrNotRegular.Error())
 	default:
@@ -356,6 +399,14 @@ func realPath(path string) (abs, real string, err error) {
 		real, err = filepath.EvalSymlinks(abs)
 	}
 	return abs, real, err
+}
+
+// absolute returns the absolute path, or path itself if the working directory is unknown.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 func errDataFolder(path string) error {

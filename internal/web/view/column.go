@@ -2,6 +2,7 @@ package view
 
 import (
 	"io/fs"
+	"iter"
 	"net/url"
 	"path"
 	"slices"
@@ -48,12 +49,21 @@ func NewColumn(d *herb.Dataset, i int) Column {
 
 // HasImages reports whether a dataset has a column of images.
 func HasImages(d *herb.Dataset) bool {
-	for i := range d.Fields {
-		if KindOf(d, i) == KindImage {
-			return true
-		}
+	for range ImageFields(d) {
+		return true
 	}
 	return false
+}
+
+// ImageFields returns the positions of the columns of images.
+func ImageFields(d *herb.Dataset) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range d.Fields {
+			if KindOf(d, i) == KindImage && !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // KindOf returns the kind of a field. A field contains images if its name says so, or if the publish report shows that its
@@ -136,13 +146,13 @@ func IsWebAddress(s string) bool {
 var imageExtensions = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg"}
 
 // imageAddress returns the address of the image that a value of an image column names, or "" if the value names none. A relative
-// path is a file below files, the path under which the files beside the dataset are served; empty: they are not served.
-func imageAddress(files, value string) string {
+// path is a file below s.Files. A page of an older version shows the images that its rows name.
+func (s *State) imageAddress(value string) string {
 	switch {
 	case strings.HasPrefix(value, "https://") && IsWebAddress(value): // browsers block http images as mixed content
 		return value
-	case files != "" && IsImagePath(value):
-		return files + (&url.URL{Path: value}).EscapedPath()
+	case s.Files != "" && IsImagePath(value):
+		return Join(s.Files+(&url.URL{Path: value}).EscapedPath(), query.Params{}.WithValue(query.ParamVersion, s.Version).Encode())
 	}
 	return ""
 }

@@ -100,7 +100,7 @@ func newValue(s *State, i int, value string, h *highlighter) Value {
 	v.Clipped = len(value) > MaxRecordValue-utf8.UTFMax
 	switch v.Kind {
 	case KindImage:
-		v.Image = imageAddress(s.Files, value)
+		v.Image = s.imageAddress(value)
 	case KindDate:
 		v.Text = Time(&v.Field, value)
 	case KindNumber:

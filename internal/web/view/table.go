@@ -143,8 +143,8 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 	case c.Kind == KindList:
 		cell.addTags(value, h)
 		return cell
-	case c.Kind == KindImage && imageAddress(s.Files, value) != "":
-		if cell.Image = imageAddress(s.Files, value); cell.Image != value {
+	case c.Kind == KindImage && s.imageAddress(value) != "":
+		if cell.Image = s.imageAddress(value); cell.Image != value {
 			cell.Raw = value
 		}
 		return cell
