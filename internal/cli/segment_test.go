@@ -11,7 +11,7 @@ import (
 )
 
 // threeRecords is a frozen segment file.
-const threeRecords = "../segment/testdata/v1/three.seg"
+const threeRecords = "../segment/testdata/v2/three.seg"
 
 // damaged returns a copy of the segment with one byte changed.
 func damaged(t *testing.T, at int) string {
@@ -34,9 +34,9 @@ func TestSegment(t *testing.T) {
 		code     int
 		out, err string // parts of the output
 	}{
-		{"verify", []string{"verify", threeRecords}, 0, "intact: 3 records, 3,384 bytes\n", ""},
+		{"verify", []string{"verify", threeRecords}, 0, "intact: 3 records, 4,072 bytes\n", ""},
 		{"verify damaged record", []string{"verify", damaged(t, 20)}, 1, "", "damaged.seg: the segment is damaged: section RECS"},
-		{"verify other version", []string{"verify", damaged(t, 8)}, 1, "", "another format version: it has 0 and this program reads 1"},
+		{"verify other version", []string{"verify", damaged(t, 8)}, 1, "", "another format version: it has 3 and this program reads 2"},
 		{"verify no segment", []string{"verify", "segment_test.go"}, 1, "", "the segment is damaged: no magic number at the start"},
 		{"verify empty", []string{"verify", empty}, 1, "", "the segment is cut off: it is empty"},
 		{"verify missing", []string{"verify", "no.seg"}, 1, "", "no.seg: no such file"},
@@ -44,7 +44,7 @@ func TestSegment(t *testing.T) {
 		{"dump", []string{"dump", threeRecords}, 0, "records  3\n", ""},
 		{"dump damaged record", []string{"dump", damaged(t, 20)}, 0, "records  3\n", ""},
 		{"dump missing", []string{"dump", "no.seg"}, 1, "", "no.seg: no such file"},
-		{"stat", []string{"stat", threeRecords}, 0, "3 records, 4 words (3 distinct), format version 1\n", ""},
+		{"stat", []string{"stat", threeRecords}, 0, "3 records, 4 words (3 distinct), format version 2\n", ""},
 		{"stat missing", []string{"stat", "no.seg"}, 1, "", "no.seg: no such file"},
 		{"no such command", []string{"stats", threeRecords}, 2, "", `did you mean "stat"? valid commands: dump, stat, verify`},
 		{"help", nil, 0, "herbarium segment verify", ""},
@@ -70,7 +70,7 @@ func TestSegmentStat_json(t *testing.T) {
 	t.Parallel()
 	var s segment.Stat
 	must(t, json.Unmarshal([]byte(newEnvironment(t).must(t, "segment", "stat", "--json", threeRecords)), &s))
-	if s.Records != 3 || s.Bytes != 3384 || len(s.Sections) != 20 || s.Sections[0] != (segment.KindStat{Tag: "RECS", Sections: 1, Bytes: 96}) {
+	if s.Records != 3 || s.Bytes != 4072 || len(s.Sections) != 36 || s.Sections[0] != (segment.KindStat{Tag: "RECS", Sections: 1, Bytes: 96}) {
 		t.Errorf("%+v", s)
 	}
 }

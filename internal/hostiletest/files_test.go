@@ -120,7 +120,7 @@ func TestProtectedValuesStayPrivate(t *testing.T) {
 	const duplicate = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv",
 		"schema":{"primaryKey":"mail","fields":[{"name":"mail"},{"name":"note"}]}}]}`
 	const expectation = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv",
-		"herbarium":{"goldens":[{"query":"mail=alice@example.org","total":7}]}}]}`
+		"herbarium":{"expectations":[{"query":"mail=alice@example.org","total":7}]}}]}`
 	for name, descriptor := range map[string]string{"duplicate key": duplicate, "expectation": expectation} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

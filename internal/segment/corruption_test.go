@@ -463,20 +463,24 @@ func TestOpen_otherVersion(t *testing.T) {
 	}
 }
 
-// TestOpen_unknownSections checks that sections of later versions are ignored.
-func TestOpen_unknownSections(t *testing.T) {
+// TestOpen_otherSections checks that a file with a section of an unknown kind, and one that lacks a section, are rejected with
+// the name of the section.
+func TestOpen_otherSections(t *testing.T) {
 	t.Parallel()
 	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: buildtest.AllIndexes()})
-	toc := binary.LittleEndian.Uint64(good[len(good)-frameFooter:])
-	entry := append([]byte("NEWS"), make([]byte, frameEntry-4)...)
-	binary.LittleEndian.PutUint64(entry[8:], toc)
-	later := slices.Insert(slices.Clone(good), len(good)-frameFooter, entry...)
-	r, err := openBytes(t, filepath.Join(t.TempDir(), "later.seg"), repair(later))
-	if err != nil {
-		t.Fatal(err)
+	toc := int(binary.LittleEndian.Uint64(good[len(good)-frameFooter:]))
+	rejected := func(b []byte, section string) {
+		t.Helper()
+		_, err := openBytes(t, filepath.Join(t.TempDir(), "other.seg"), repair(b))
+		if !errors.Is(err, segment.ErrCorrupt) || !strings.Contains(fmt.Sprint(err), section) {
+			t.Errorf("section %s: Open: %v", section, err)
+		}
 	}
-	if err := errors.Join(r.Verify(), use(r, requests(r.Fields()), "later"), r.Release()); err != nil {
-		t.Error(err)
+	entry := append([]byte("NEWS\xff\xff\xff\xff"), make([]byte, frameEntry-8)...)
+	binary.LittleEndian.PutUint64(entry[8:], uint64(toc))
+	rejected(slices.Insert(slices.Clone(good), len(good)-frameFooter, entry...), `unknown section "NEWS"`)
+	for at := toc; at < len(good)-frameFooter; at += frameEntry {
+		rejected(slices.Delete(slices.Clone(good), at, at+frameEntry), fmt.Sprintf("%s", good[at:at+4]))
 	}
 }
 

@@ -50,7 +50,7 @@ func (r *Reader) Stat() Stat {
 		Frame:   int64(len(r.file.Data)),
 	}
 	for _, sec := range r.file.Sections {
-		name := printable(sec.Tag.String())
+		name := sec.Tag.String()
 		i := slices.IndexFunc(s.Sections, func(k KindStat) bool { return k.Tag == name })
 		if i < 0 {
 			i = len(s.Sections)
@@ -103,7 +103,7 @@ func (r *Reader) dump(b *bytes.Buffer) error {
 		if s.Field != file.NoField {
 			field = fmt.Sprint(s.Field)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%08x\n", printable(s.Tag.String()), field, s.Offset, s.Length, s.CRC)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%08x\n", s.Tag, field, s.Offset, s.Length, s.CRC)
 	}
 	return t.Flush()
 }

@@ -12,9 +12,6 @@ import (
 // or by an updated module. A test compares the results with a frozen table and fails if they differ.
 const rulesNumber = 1
 
-// FirstRules is the value of Rules before it was recorded in files. Data without recorded rules was computed by these.
-const FirstRules = "1, Unicode 15.0.0/15.0.0, CLDR 23"
-
 // Rules identifies the rules of this program. Data computed by different rules, such as sort keys in a file, must not
 // be compared with what this program computes.
 //

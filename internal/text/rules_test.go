@@ -61,14 +61,6 @@ func lineOf(lines []string, i int) string {
 	return "(nothing)"
 }
 
-// TestRules_first checks that FirstRules matches Rules as long as rulesNumber is 1.
-func TestRules_first(t *testing.T) {
-	t.Parallel()
-	if strings.HasPrefix(text.Rules(), "1,") && text.Rules() != text.FirstRules {
-		t.Errorf("Rules() = %q, FirstRules = %q; increment rulesNumber and freeze a new table", text.Rules(), text.FirstRules)
-	}
-}
-
 // rulesTable returns the results of the rules for a broad sample of Unicode: text samples in full; for single
 // characters, alone and between letters and digits, one checksum per 128.
 func rulesTable(t *testing.T) string {

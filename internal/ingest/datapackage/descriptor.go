@@ -232,7 +232,7 @@ func (p *descriptor) resource(n node, position int) source.Source {
 func (p *descriptor) asWritten(n node) ([]byte, error) {
 	resource := n.without("data")
 	if settings := n.member(own); settings.value != nil {
-		resource[own] = settings.without("include", "expectations", "goldens")
+		resource[own] = settings.without("include", "expectations")
 	}
 	return marshal(object{"package": p.members, "resource": resource})
 }

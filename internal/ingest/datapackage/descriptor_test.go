@@ -193,7 +193,7 @@ func TestRead_Invalid(t *testing.T) {
 		{"format of a number", field(`{"name":"a","type":"number","format":"0.00"}`), "resources[0].schema.fields[0].format ", "number"},
 		{"flag", field(`{"name":"a","herbarium":{"sortable":"yes"}}`), "resources[0].schema.fields[0].herbarium.sortable ", "true or false"},
 		{"unknown setting of a field", field(`{"name":"a","herbarium":{"sortabel":true}}`), "resources[0].schema.fields[0].herbarium ", `did you mean "sortable"?`},
-		{"unknown setting of a resource", own(`"key":true`), "resources[0].herbarium ", "access, order, map, include, expectations, goldens"},
+		{"unknown setting of a resource", own(`"key":true`), "resources[0].herbarium ", "access, order, map, include, expectations"},
 		{"unknown setting of the package", `{"herbarium":{"acess":"key"}}`, "herbarium ", `did you mean "access"?`},
 		{"weight", field(`{"name":"a","herbarium":{"weight":11}}`), "resources[0].schema.fields[0].herbarium.weight ", "from 1 to 10"},
 		{"weight as text", field(`{"name":"a","herbarium":{"weight":"2"}}`), "resources[0].schema.fields[0].herbarium.weight ", "from 1 to 10"},
@@ -207,7 +207,6 @@ func TestRead_Invalid(t *testing.T) {
 		{"include an object", own(`"include":{"a":[{"b":1}]}`), "resources[0].herbarium.include.a[0] ", "text"},
 		{"expectations", own(`"expectations":{"query":""}`), "resources[0].herbarium.expectations ", "list"},
 		{"expectation without a query", own(`"expectations":[{"total":1}]`), "resources[0].herbarium.expectations[0] ", "query"},
-		{"expectation without a result, former name", own(`"goldens":[{"query":"a=1"}]`), "resources[0].herbarium.goldens[0] ", "total"},
 		{"expected total", own(`"expectations":[{"query":"","total":1.5}]`), "resources[0].herbarium.expectations[0].total ", "integer"},
 		{"expected total and limit", own(`"expectations":[{"query":"","total":1,"min":1}]`), "resources[0].herbarium.expectations[0] ", `either "total" or "min" and "max"`},
 		{"expected limits", own(`"expectations":[{"query":"","min":2,"max":1}]`), "resources[0].herbarium.expectations[0] ", "greater than the max 1"},
@@ -364,7 +363,7 @@ resources:
   - path: a.csv
     <<: [*c, *o]
     since: 2024-02-29
-    herbarium: {access: open, include: {a: "1"}, goldens: [{query: "", total: 1}]}
+    herbarium: {access: open, include: {a: "1"}, expectations: [{query: "", total: 1}]}
 `
 	const want = `{"package":{"common":{"unit":"<kg>","version":1.10},"name":"n","other":{"since":2000,"unit":"g"}},"resource":{"herbarium":{"access":"open"},"path":"a.csv",` +
 		`"since":"2024-02-29","unit":"<kg>","version":1.10}}`

@@ -254,7 +254,7 @@ const maxLine = 1<<31 - 1
 // checkPlacement rejects settings that are beside the member "herbarium" instead of in it: without effect, they would
 // leave a dataset open that should require a key. right is the member that they belong to.
 func (n node) checkPlacement(right string) {
-	for _, name := range []string{"access", "expectations", "goldens"} {
+	for _, name := range []string{"access", "expectations"} {
 		if m := n.member(name); m.value != nil {
 			m.fail("is in the wrong place, where it has no effect; write it as %s.%s", right, name)
 		}

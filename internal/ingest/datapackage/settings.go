@@ -17,18 +17,16 @@ import (
 
 func (p *descriptor) readSettings(s *source.Source, n node) {
 	n.checkPlacement(n.where + ".herbarium")
-	readExpectations := func(n node) {
-		for _, item := range n.list() {
-			s.Expectations = append(s.Expectations, readExpectation(item))
-		}
-	}
 	n.member(own).bindOwn([]binding{
 		{"access", func(n node) { s.Access = readAccess(n) }},
 		{"order", func(n node) { s.Order = readOrder(n) }},
 		{"map", func(n node) { s.Map = readMap(n) }},
 		{"include", func(n node) { s.Include = readInclude(n) }},
-		{"expectations", readExpectations},
-		{"goldens", readExpectations}, // the former name
+		{"expectations", func(n node) {
+			for _, item := range n.list() {
+				s.Expectations = append(s.Expectations, readExpectation(item))
+			}
+		}},
 	})
 	s.Access = cmp.Or(s.Access, p.access)
 	s.AccessSet = s.Access != ""

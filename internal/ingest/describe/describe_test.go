@@ -254,7 +254,7 @@ func TestDescribe_Descriptor(t *testing.T) {
 		"description":"D","dialect":{"delimiter":"|","commentChar":"#","headerRows":[1]},
 		"schema":{"primaryKey":"no","missingValues":["NA"],"fields":[{"name":"no","herbarium":{"from":"id","weight":2,"searchable":true}},
 			{"name":"when","description":"W","missingValues":["NA","x"],"herbarium":{}}]},
-		"herbarium":{"access":"key","order":"-when","map":{"latitude":"no","longitude":"no"},"include":{"s":["p","q"]},"goldens":[{"query":"","min":1,"max":2,"first":{"no":"1"}}]}}]}`)
+		"herbarium":{"access":"key","order":"-when","map":{"latitude":"no","longitude":"no"},"include":{"s":["p","q"]},"expectations":[{"query":"","min":1,"max":2,"first":{"no":"1"}}]}}]}`)
 	content, err := write(t, dir, true)
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +310,7 @@ func TestDescribe_Text(t *testing.T) {
 		}
 		descriptor, err := json.Marshal(map[string]any{"name": "n", "resources": []any{map[string]any{
 			"name": "r", "title": word(), "description": word(), "data": []any{record}, "schema": map[string]any{"missingValues": []string{"", word()}},
-			"herbarium": map[string]any{"access": "open", "include": include, "goldens": []any{map[string]any{"query": "??" + word(), "min": 0, "first": first}}},
+			"herbarium": map[string]any{"access": "open", "include": include, "expectations": []any{map[string]any{"query": "??" + word(), "min": 0, "first": first}}},
 		}}})
 		if err != nil {
 			t.Fatal(err)

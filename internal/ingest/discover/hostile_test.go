@@ -117,7 +117,7 @@ func TestHostile_WrongTypes(t *testing.T) {
 		`"property":"p","itemKeys":["k"],"sheetName":"s","sheetNumber":1,"sheet":2,"table":"t"},"schema":{"fieldsMatch":"exact","primaryKey":["a"],` +
 		`"missingValues":["NA",{"value":"-"}],"fields":[{"name":"a","type":"number","format":"default","decimalChar":".","groupChar":",","bareNumber":true,` +
 		`"missingValues":["x"],"herbarium":{"from":"a","searchable":true,"filterable":true,"sortable":true,"weight":2}}]},"herbarium":{"access":"open",` +
-		`"order":{"field":"a","order":"asc"},"include":{"a":["1"]},"goldens":[{"query":"","total":1,"first":{"a":"1"}}]}}]}`
+		`"order":{"field":"a","order":"asc"},"include":{"a":["1"]},"expectations":[{"query":"","total":1,"first":{"a":"1"}}]}}]}`
 	dir := rowstest.Folder(t, "a.csv")
 	read := func(descriptor string) {
 		t.Helper()

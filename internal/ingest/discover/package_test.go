@@ -228,7 +228,7 @@ func TestPackage_Settings(t *testing.T) {
 			"nullSequence":"NULL","headerRows":[1,2],"headerJoin":"-","property":"data.items","itemKeys":["a","b"],"sheetName":"S","sheetNumber":2,"table":"t"},
 		"schema":{"fields":[{"name":"a","herbarium":{"weight":3}}]},
 		"herbarium":{"order":{"field":"a","order":"desc"},"include":{"s":["p",1.50],"t":true},
-			"goldens":[{"query":"?a=1","total":2,"first":{"a":1.0,"b":null}},{"query":"","min":0,"max":3}]}}]}`
+			"expectations":[{"query":"?a=1","total":2,"first":{"a":1.0,"b":null}},{"query":"","min":0,"max":3}]}}]}`
 	const asYAML = `
 name: n
 resources:

@@ -48,29 +48,6 @@ func (e Encoded) Each(st *guard.Steps, f func(members []uint32)) {
 	}
 }
 
-// Cursor returns the members of a stored set one by one.
-type Cursor struct {
-	rest    containers
-	members []uint32 // of the current container
-	next    int      // index of the next one
-}
-
-// Cursor returns a cursor before the first member.
-func (e Encoded) Cursor() *Cursor { return &Cursor{rest: openContainers(e)} }
-
-// Next returns the next member in ascending order. ok is false if there is none.
-func (c *Cursor) Next() (member uint32, ok bool) {
-	if c.next == len(c.members) {
-		container, ok := c.rest.next()
-		if !ok {
-			return 0, false
-		}
-		c.members, c.next = container.appendTo(slices.Grow(c.members[:0], container.count)), 0
-	}
-	c.next++
-	return c.members[c.next-1], true
-}
-
 // CountIn returns the number of members that are in among, a bitset with room for complete containers; nil counts all.
 func (e Encoded) CountIn(st *guard.Steps, among Bits) (n int) {
 	if among == nil {

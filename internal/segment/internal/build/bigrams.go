@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"herbarium/internal/segment/internal/file"
-	"herbarium/internal/segment/internal/fulltext"
 )
 
 // BigramRules determines which bigrams get postings.
@@ -54,36 +53,32 @@ func (p BigramRules) common(docFreqs []uint32, records int) []commonWord {
 	}
 }
 
-// newBigrams returns an index of bigrams, or nil if there are none. docFreqs is the document frequency by term number.
-func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
-	words := b.optional.Bigrams.common(docFreqs, int(b.records))
+// newBigrams returns an index of the bigrams of frequent words, given the number of all terms.
+func (b *wordsBuilder) newBigrams(words []commonWord, terms int) *frequentIndex {
 	if len(words) == 0 {
-		return nil
+		return emptyIndex(file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs)
 	}
-	table := newInverted(b.tmp, b.memory/6) // positions take as much memory again, and fields are sorted concurrently
-	table.positions = &positions{encoded: b.tmp.newSpillFile()}
+	table := newInverted(b.tmp, b.memory/4) // fields are sorted concurrently
 	var head []byte
-	ranks := make([]uint32, len(docFreqs)) // by term number, its rank by frequency from 1, or 0 if it has no bigrams
-	firsts := make([]uint32, len(words))   // by frequent term, the number of its first bigram
+	ranks := make([]uint32, terms)       // by term number, its rank by frequency from 1, or 0 if it has no bigrams
+	firsts := make([]uint32, len(words)) // by frequent term, the number of its first bigram
 	for i, c := range words {
 		ranks[c.id], firsts[i] = uint32(i+1), uint32(table.numbers)
 		head = binary.LittleEndian.AppendUint32(head, c.id)
 		head = binary.LittleEndian.AppendUint32(head, firsts[i])
 		table.numbers += c.seconds
 	}
-	return &optionalIndex{
+	return &frequentIndex{
 		add: func(record uint32, entries []uint32) {
-			before, part, start := uint32(0), 0, 0 // rank of the preceding term, or 0; start of the part
-			for i, word := range entries {
+			before := uint32(0) // rank of the preceding term, or 0
+			for _, word := range entries {
 				if word == 0 {
-					before, start = 0, i+1
-					part++
+					before = 0
 					continue
 				}
 				rank := ranks[word-1]
 				if before > 0 && rank > 0 && int(rank) <= words[before-1].seconds {
 					table.addPair(firsts[before-1]+rank-1, record, 0)
-					table.positions.add(fulltext.Position(i-1-start, b.parts[part], b.searchable))
 				}
 				before = rank
 			}
@@ -93,11 +88,7 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 			table.finish()
 			docs, freqs := newSetTable(b.tmp), newSetTable(b.tmp)
 			table.encode(docs, freqs)
-			sections := []section{{file.TagBigramTerms, bytes.NewReader(head)}, {file.TagBigramDocs, docs}, {file.TagBigramFreqs, freqs}}
-			if p := table.positions; !p.overflow {
-				sections = append(sections, section{file.TagBigramPositions, itemTable{file.TableHead{Sizes: p.sizes, Unit: 1}, p.encoded}})
-			}
-			return sections
+			return []section{{file.TagBigramTerms, bytes.NewReader(head)}, {file.TagBigramDocs, docs}, {file.TagBigramFreqs, freqs}}
 		},
 	}
 }

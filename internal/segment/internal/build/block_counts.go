@@ -32,9 +32,6 @@ func (r BlockCountRules) most(fields []herb.Field) int {
 // sections of the fields, which must be written already.
 func (b *builder) writeBlockCounts() {
 	rules := b.opts.Indexes.BlockCounts
-	if b.records < max(b.opts.Indexes.MinRecords, column.LongRun) {
-		return
-	}
 	f, err := b.w.Map(file.Meta{Fields: b.fields, Records: b.records})
 	check(err)
 	defer func() { check(f.Close()) }()
@@ -46,9 +43,9 @@ func (b *builder) writeBlockCounts() {
 				return err
 			}
 		}
-		values := column.FrequentValues(st, columns, rules.Share, rules.most(b.fields))
-		if len(values) == 0 {
-			return nil
+		var values []column.FrequentValue
+		if b.records >= b.opts.Indexes.MinRecords {
+			values = column.FrequentValues(st, columns, rules.Share, rules.most(b.fields))
 		}
 		var encoded []byte
 		for _, v := range values {

@@ -30,8 +30,8 @@ type Options struct {
 	Progress func(Progress)
 	// FS is the file system to write to. nil means OS.
 	FS filesystem.FS
-	// Indexes selects the optional indexes. The zero value means the default rules, which depend on the records.
-	Indexes OptionalIndexes
+	// Indexes determines the content of the indexes of frequent words and values. The zero value means DefaultIndexes.
+	Indexes IndexRules
 }
 
 // Progress is the progress of a build.

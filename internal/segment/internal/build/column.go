@@ -49,7 +49,9 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) {
 		for i := range records {
 			ids := elements.next()
 			b.lists.writeU32(uint32(len(ids)))
-			b.listed += len(ids)
+			if b.listed += len(ids); b.listed > file.MaxElements {
+				check(herb.Invalidf("field %q has more than %d elements in all records; a list cannot have more", b.field.Name, file.MaxElements))
+			}
 			for _, id := range ids {
 				b.elements.addPair(id, uint32(b.records+i), 0)
 				b.lists.writeU32(id)
@@ -98,7 +100,7 @@ func (b *columnBuilder) beginSort(s *sorter) {
 	if b.storesRunValues() {
 		b.runValues = b.tmp.newSpillFile()
 	}
-	seed, storesKeys := maphash.MakeSeed(), column.ValuesTag(b.field.Type) == file.TagKeys
+	seed, storesKeys := maphash.MakeSeed(), file.ValuesTag(b.field.Type) == file.TagKeys
 	payload := func(dst, value []byte) []byte {
 		switch isAmbiguous := column.KeyIsAmbiguous(b.field.Type, value); {
 		case b.runValues != nil && (isAmbiguous || !storesKeys):
@@ -118,7 +120,7 @@ func (b *columnBuilder) beginSort(s *sorter) {
 // placeSorted appends the records of a sorter to the sorted rows.
 func (b *columnBuilder) placeSorted(s *sorter) {
 	var runKey, runPayload []byte // of the first record of the current run
-	values, storesKeys := runValuesWriter{out: b.runValues}, column.ValuesTag(b.field.Type) == file.TagKeys
+	values, storesKeys := runValuesWriter{out: b.runValues}, file.ValuesTag(b.field.Type) == file.TagKeys
 	s.each(func(key, payload []byte, record uint32) {
 		if b.runCount == 0 || string(key) != string(runKey) {
 			if b.runCount%8 == 0 {
@@ -160,16 +162,15 @@ func (b *columnBuilder) writeTo(w *file.Writer, field uint32) {
 	sections := []section{
 		{file.TagSorted, b.sorted}, {file.TagRanks, b.ranks}, {file.TagRuns, b.runs},
 		{file.TagNonUniform, bytes.NewReader(b.nonUniform)}, {file.TagLongRuns, bytes.NewReader(b.sets.longRuns)},
-		{file.TagLongRunSets, b.sets.longRunSets},
+		{file.TagLongRunSets, b.sets.longRunSets}, {file.TagPrefix, b.sets.prefix},
 	}
-	if b.records > 0 {
-		sections = append(sections, section{file.TagPrefix, b.sets.prefix})
-	}
-	if b.runValues != nil {
-		sections = append(sections, section{column.ValuesTag(b.field.Type), b.runValues})
-	}
-	if b.elements != nil {
+	switch {
+	case b.elements != nil:
 		sections = append(sections, b.elementSections()...)
+	case b.runValues != nil:
+		sections = append(sections, section{file.ValuesTag(b.field.Type), b.runValues})
+	case b.field.Filterable:
+		sections = append(sections, section{file.ValuesTag(b.field.Type), bytes.NewReader(nil)})
 	}
 	writeSections(w, field, sections...)
 }

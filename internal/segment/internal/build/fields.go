@@ -34,18 +34,15 @@ func (r FieldRules) choose(prefixes []termPrefix, docFreqs []uint32, records, fi
 	return all
 }
 
-// newFieldPostings returns an index of frequent terms and prefixes in each searchable field, or nil if there are none.
-func (b *wordsBuilder) newFieldPostings(order []uint32, prefixes []termPrefix, docFreqs []uint32) *optionalIndex {
-	fields := b.searchable
-	if fields < 2 {
-		return nil
-	}
-	all := b.optional.Fields.choose(prefixes, docFreqs, int(b.records), fields)
+// newFieldPostings returns an index of frequent terms and prefixes in each searchable field. order contains the terms in sorted
+// order.
+func (b *wordsBuilder) newFieldPostings(order []uint32, all []termPrefix) *frequentIndex {
 	if len(all) == 0 {
-		return nil
+		return emptyIndex(file.TagFieldRanges, file.TagFieldDocs)
 	}
+	fields := b.searchable
 	nested, sets := newNestedRanges(order, all), newDenseSets(b.tmp, int(b.records), len(all)*fields)
-	return &optionalIndex{
+	return &frequentIndex{
 		add: func(record uint32, words []uint32) {
 			part := 0
 			for _, word := range words {

@@ -3,7 +3,6 @@ package build
 import (
 	"bytes"
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"herbarium/internal/segment/internal/file"
@@ -13,29 +12,14 @@ import (
 // inverted collects the postings of terms or elements. Data that exceeds the memory is written to spill files.
 type inverted struct {
 	dictionary
-	numbers   int        // number of entries, if they have no names
-	limit     int        // maximum number of pairs in memory
-	used      int        // number of pairs in memory
-	pairs     [][]uint64 // id and record, in the order of the records, once per occurrence
-	records   []uint32   // of the pairs, by id
-	runs      postingsRuns
-	fields    *spillFile // field masks of the records of each id, after encode; nil if the pairs have no fields
-	first     uint32     // first record of the pairs in memory, if they have fields
-	positions *positions // nil if the pairs have none
-}
-
-// positions are the positions of occurrences in their records; see fulltext.Position.
-type positions struct {
-	added, sorted []uint32   // of the pairs in memory, as added and by id
-	overflow      bool       // some positions exceeded 32 bits
-	encoded       *spillFile // of the records of each id, after encode
-	sizes         []uint32   // of the encoded positions of each id
-}
-
-// add adds the position of the last pair.
-func (p *positions) add(position uint64) {
-	p.overflow = p.overflow || position > math.MaxUint32
-	p.added = append(p.added, uint32(position))
+	numbers int        // number of entries, if they have no names
+	limit   int        // maximum number of pairs in memory
+	used    int        // number of pairs in memory
+	pairs   [][]uint64 // id and record, in the order of the records, once per occurrence
+	records []uint32   // of the pairs, by id
+	runs    postingsRuns
+	fields  *spillFile // field masks of the records of each id, after encode; nil if the pairs have no fields
+	first   uint32     // first record of the pairs in memory, if they have fields
 }
 
 func newInverted(tmp *tempDir, memory int) *inverted {
@@ -92,9 +76,7 @@ func (v *inverted) spill() {
 			v.runs.add(id, data)
 		}
 	}
-	if v.used = 0; v.positions != nil {
-		v.positions.added = v.positions.added[:0]
-	}
+	v.used = 0
 }
 
 // sortPairs sorts the records of the pairs by id and returns the start of each id. This counting sort takes a quarter
@@ -108,17 +90,9 @@ func (v *inverted) sortPairs() []uint32 {
 		at += n
 	}
 	v.records = slices.Grow(v.records[:0], v.used)[:v.used]
-	if v.positions != nil {
-		v.positions.sorted = slices.Grow(v.positions.sorted[:0], v.used)[:v.used]
-	}
-	pair := 0
 	v.eachPair(func(id, record uint32) {
 		v.records[starts[id]] = record
-		if v.positions != nil {
-			v.positions.sorted[starts[id]] = v.positions.added[pair]
-		}
 		starts[id]++
-		pair++
 	})
 	// Each start has moved to that of the next id.
 	copy(starts[1:], starts)
@@ -127,10 +101,9 @@ func (v *inverted) sortPairs() []uint32 {
 }
 
 // appendPostings appends the records in a range, each as the difference from the preceding one, the field if there is one, and a bit that
-// says whether a count follows; then its positions if there are any.
+// says whether a count follows.
 func (v *inverted) appendPostings(b []byte, from, to int) []byte {
 	before := uint32(0)
-	var encoded []byte
 	for i := from; i < to; {
 		added, j := v.records[i], i+1
 		for j < to && v.records[j] == added {
@@ -146,11 +119,6 @@ func (v *inverted) appendPostings(b []byte, from, to int) []byte {
 		} else {
 			b = binary.AppendUvarint(b, distance<<1|1)
 			b = binary.AppendUvarint(b, uint64(count))
-		}
-		if v.positions != nil {
-			encoded = fulltext.AppendPositions(encoded[:0], v.positions.sorted[i:j])
-			b = binary.AppendUvarint(b, uint64(len(encoded)))
-			b = append(b, encoded...)
 		}
 		before, i = record, j
 	}
@@ -192,17 +160,10 @@ func (v *inverted) finish() {
 func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32) {
 	var p decoder
 	sizes = make([]uint32, v.size())
-	if v.positions != nil {
-		v.positions.sizes = make([]uint32, v.size())
-	}
 	v.runs.merge(len(sizes), func(id int, postings []byte) {
-		p.decode(postings, v.fields != nil, v.positions != nil)
+		p.decode(postings, v.fields != nil)
 		if v.fields != nil {
 			v.fields.Write(p.fields)
-		}
-		if v.positions != nil {
-			v.positions.encoded.Write(p.positions)
-			v.positions.sizes[id] += uint32(len(p.positions))
 		}
 		docs.Append(p.records)
 		sizes[id] += uint32(len(p.records))
@@ -221,16 +182,15 @@ func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32) {
 
 // decoder decodes the postings of one name.
 type decoder struct {
-	records   []uint32
-	fields    []byte   // by record, the mask of the fields
-	positions []byte   // encoded positions of the records, each after their size
-	many      []uint32 // records with a frequency above 1
-	counts    []byte   // their frequencies
+	records []uint32
+	fields  []byte   // by record, the mask of the fields
+	many    []uint32 // records with a frequency above 1
+	counts  []byte   // their frequencies
 }
 
 // decode decodes the output of appendPostings. Frequencies are added to existing ones.
-func (p *decoder) decode(data []byte, fields, positions bool) {
-	p.records, p.fields, p.many, p.positions = p.records[:0], p.fields[:0], p.many[:0], p.positions[:0]
+func (p *decoder) decode(data []byte, fields bool) {
+	p.records, p.fields, p.many = p.records[:0], p.fields[:0], p.many[:0]
 	for record := uint32(0); len(data) > 0; {
 		x, n := binary.Uvarint(data)
 		data = data[n:]
@@ -244,11 +204,6 @@ func (p *decoder) decode(data []byte, fields, positions bool) {
 		}
 		record += uint32(distance)
 		p.add(record, field, count)
-		if positions {
-			size, n := binary.Uvarint(data)
-			p.positions = append(p.positions, data[:n+int(size)]...)
-			data = data[n+int(size):]
-		}
 	}
 }
 

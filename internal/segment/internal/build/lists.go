@@ -3,7 +3,6 @@ package build
 import (
 	"bytes"
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"herbarium/internal/segment/internal/column"
@@ -21,16 +20,14 @@ func (b *columnBuilder) elementSections() []section {
 	}
 	order := column.ElementOrder(names)
 	table, numbers := b.elements.tables(ids)
+	positions := make([]uint32, len(ids)) // in sort order, by id
+	for p := range positions {
+		positions[ids[order.At(p)]] = uint32(p)
+	}
 	sections := []section{
 		{file.TagElement, table}, {file.TagNumbers, numbers}, {file.TagListed, listed}, {file.TagElementOrder, bytes.NewReader(order)},
 	}
-	if b.listed <= math.MaxUint32 { // what starts can address
-		positions := make([]uint32, len(ids)) // in sort order, by id
-		for p := range positions {
-			positions[ids[order.At(p)]] = uint32(p)
-		}
-		sections = append(sections, b.forwardSections(positions)...)
-	}
+	sections = append(sections, b.forwardSections(positions)...)
 	b.lists.remove()
 	return sections
 }

@@ -116,16 +116,16 @@ func commonLength(a, b []byte) int {
 	return n
 }
 
-// newPrefixPostings returns an index of term prefixes, or nil if there are none. order contains the terms in sorted order.
-func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *optionalIndex {
+// newPrefixPostings returns an index of term prefixes. order contains the terms in sorted order.
+func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *frequentIndex {
 	if len(all) == 0 {
-		return nil
+		return emptyIndex(file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs)
 	}
 	nested := newNestedRanges(order, all)
 	docs, freqs := newDenseSets(b.tmp, int(b.records), len(all)), newDenseSets(b.tmp, int(b.records), len(all))
 	counts := make([]uint32, len(all)) // term frequencies in the record
 	var found []uint32                 // prefixes in the record
-	return &optionalIndex{
+	return &frequentIndex{
 		add: func(record uint32, words []uint32) {
 			found = found[:0]
 			for _, word := range words {

@@ -1,7 +1,9 @@
 package build
 
 import (
+	"bytes"
 	"encoding/binary"
+	"io"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -22,13 +24,13 @@ type wordsBuilder struct {
 	batches    []wordsBatchSize // in the forward index
 	total      int
 	records    uint32
-	optional   OptionalIndexes
+	rules      IndexRules
 	words      []byte // buffer
 }
 
-func newWordsBuilder(tmp *tempDir, fields []herb.Field, memory int, optional OptionalIndexes) *wordsBuilder {
+func newWordsBuilder(tmp *tempDir, fields []herb.Field, memory int, rules IndexRules) *wordsBuilder {
 	b := &wordsBuilder{
-		tmp: tmp, memory: memory, optional: optional, terms: newInverted(tmp, memory),
+		tmp: tmp, memory: memory, rules: rules, terms: newInverted(tmp, memory),
 		forward: tmp.newSpillFile(), starts: tmp.newSpillFile(), lengths: tmp.newSpillFile(),
 	}
 	for _, f := range fields {
@@ -84,13 +86,18 @@ func (b *wordsBuilder) writeTo(w *file.Writer) {
 	b.starts.writeU64(b.at)
 	writeSections(w, file.NoField, section{file.TagFStarts, b.starts})
 	check(w.Section(file.TagLengths, file.NoField, b.lengths)) // read again below
-	if int(b.records) >= b.optional.MinRecords {
-		if b.terms.fields != nil {
-			writeSections(w, file.NoField, section{file.TagTermFields, itemTable{file.TableHead{Sizes: docFreqs, Unit: 1}, b.terms.fields}})
-		}
-		b.writeLengthOrder(w)
-		b.writeOptionalIndexes(w, order, common, docFreqs)
+	b.writeTermFields(w, docFreqs)
+	b.writeLengthOrder(w)
+	b.writeFrequentIndexes(w, order, common, docFreqs)
+}
+
+// writeTermFields writes the fields of each posting. With one searchable field, all postings are in it.
+func (b *wordsBuilder) writeTermFields(w *file.Writer, docFreqs []uint32) {
+	var masks io.WriterTo = bytes.NewReader(nil)
+	if b.terms.fields != nil {
+		masks = itemTable{file.TableHead{Sizes: docFreqs, Unit: 1}, b.terms.fields}
 	}
+	writeSections(w, file.NoField, section{file.TagTermFields, masks})
 }
 
 // writeLengthOrder writes the records in the order of their lengths.

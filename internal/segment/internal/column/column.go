@@ -55,7 +55,7 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	c = Column{
 		Field: field, position: i, records: records, pool: pool,
 		sorted: section(file.TagSorted), ranks: section(file.TagRanks), runs: section(file.TagRuns),
-		nonUniform: section(file.TagNonUniform), values: section(ValuesTag(field.Type)), longRuns: section(file.TagLongRuns), numbers: section(file.TagNumbers),
+		nonUniform: section(file.TagNonUniform), values: section(file.ValuesTag(field.Type)), longRuns: section(file.TagLongRuns), numbers: section(file.TagNumbers),
 		elementOrder: section(file.TagElementOrder),
 		frequent:     f.Section(file.TagFrequent, file.NoField), blockCounts: section(file.TagBlockCounts),
 	}
@@ -70,16 +70,10 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	c.lists = lists{section(file.TagListStarts), section(file.TagPositions), PositionSize(c.elements.Len())}
 	if c.sorted.Len() != n || c.ranks.Len() != n || c.runs.Len() == 0 || len(c.nonUniform) != (c.runs.Len()+6)/8 ||
 		c.longRunSets.Len() != c.longRuns.Len() || n > 0 && c.prefix.Len() != PrefixSets-1 ||
-		c.blockCounts.Len() > 0 && c.blockCounts.Len() != c.frequent.Len()/2*blockCount(n) ||
-		c.listed.Len() != c.elements.Len() || c.numbers.Len() != c.elements.Len() || !c.lists.isValid(n) {
+		field.Sortable && c.blockCounts.Len() != c.frequent.Len()/2*blockCount(n) ||
+		c.listed.Len() != c.elements.Len() || c.numbers.Len() != c.elements.Len() || c.elementOrder.Len() != c.elements.Len() ||
+		field.Type == herb.TypeList && !c.lists.isValid(n) {
 		return c, fmt.Errorf("%w: index of field %q", guard.ErrCorrupt, field.Name)
-	}
-	if c.elementOrder.Len() != c.elements.Len() { // files of earlier programs
-		names := make([]string, c.elements.Len())
-		for i := range names {
-			names[i] = string(c.elements.At(i))
-		}
-		c.elementOrder = ElementOrder(names)
 	}
 	return c, nil
 }

@@ -273,13 +273,8 @@ func (c *Column) anyRange(all plan.AnyOf) *elementRanges {
 func (e *elementRanges) String() string { return e.name }
 
 func (e *elementRanges) Cost() plan.Cost {
-	const search, posting = 15, 30 // times to search the elements of a record, and to examine the postings of one
-	cost := plan.Cost{Records: e.c.Values(), Fill: e.c.costOfPostings(e.n), Contains: posting * e.n}
-	if e.c.lists.len() > 0 {
-		cost.Contains = search
-		cost.Fill = min(cost.Fill, search*e.c.sorted.Len())
-	}
-	return cost
+	const search = 15 // time to search the elements of a record
+	return plan.Cost{Records: e.c.Values(), Fill: min(e.c.costOfPostings(e.n), search*e.c.sorted.Len()), Contains: search}
 }
 
 func (e *elementRanges) has(position int) bool {
@@ -287,18 +282,10 @@ func (e *elementRanges) has(position int) bool {
 }
 
 func (e *elementRanges) Contains(record uint32) bool {
-	switch l := &e.c.lists; {
-	case l.len() > 0 && e.several != nil:
-		return l.hasAny(record, e.several)
-	case l.len() > 0:
-		return l.hasBetween(record, e.from, e.to)
+	if e.several != nil {
+		return e.c.lists.hasAny(record, e.several)
 	}
-	for i := int(e.from); i < int(e.to); i++ {
-		if e.has(i) && e.c.postingsAt(i).Contains(record) {
-			return true
-		}
-	}
-	return false
+	return e.c.lists.hasBetween(record, e.from, e.to)
 }
 
 func (e *elementRanges) Fill(st *guard.Steps, b *bitmap.Builder) {

@@ -1,6 +1,8 @@
 package column
 
 import (
+	"slices"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
@@ -39,11 +41,11 @@ func (c *Column) Run(i int) (from, to int) { return c.run(i) }
 // RecordAt returns the record at a rank.
 func (c *Column) RecordAt(rank int) uint32 { return c.sorted.At(rank) }
 
-// WithoutLists returns the column as in files of earlier programs, without a forward index of the elements.
-func (c *Column) WithoutLists() *Column {
-	old := *c
-	old.lists = lists{}
-	return &old
+// ElementsOf returns the distinct elements of a record, read from its value.
+func (c *Column) ElementsOf(record uint32) []string {
+	elements := text.Elements(c.value(record))
+	slices.Sort(elements)
+	return slices.Compact(elements)
 }
 
 // TopElements returns the most frequent elements.

@@ -11,17 +11,16 @@ import (
 // costOfElement is the approximate time to count an element of a record in nanoseconds.
 const costOfElement = 4
 
-// lists is the forward index of a list field: the elements of each record by their positions in sort order. Files of earlier
-// programs have none.
+// lists is the forward index of a list field: the elements of each record by their positions in sort order.
 type lists struct {
 	starts  file.U32s // index of the first element of each record, and the end of the last
 	encoded []byte    // positions
 	size    int       // of a position; see PositionSize
 }
 
-// isValid reports whether it is the forward index of n records, or none.
+// isValid reports whether it is the forward index of n records.
 func (l *lists) isValid(n int) bool {
-	return len(l.starts) == 0 || l.starts.Len() == n+1 && len(l.encoded) == l.len()*l.size
+	return l.starts.Len() == n+1 && len(l.encoded) == l.len()*l.size
 }
 
 // PositionSize returns the number of bytes of a position among a number of elements.
@@ -36,13 +35,8 @@ func PositionSize(elements int) int {
 	}
 }
 
-// len returns the number of elements of all records. It is 0 if there is no forward index.
-func (l *lists) len() int {
-	if len(l.starts) == 0 {
-		return 0
-	}
-	return int(l.starts.At(l.starts.Len() - 1))
-}
+// len returns the number of elements of all records.
+func (l *lists) len() int { return int(l.starts.At(l.starts.Len() - 1)) }
 
 // at returns the position of an element, given by its index among those of all records.
 func (l *lists) at(i uint32) uint32 {
@@ -147,7 +141,7 @@ func (c *Column) elementCounts(st *guard.Steps, set *bitmap.Set) []uint32 {
 	n, all := set.Len(), c.sorted.Len()
 	byRecord := costOfElement * min(n, all-n) * c.lists.len() / max(all, 1)
 	switch {
-	case c.lists.len() == 0 || byRecord > c.costOfPostings(c.elements.Len()):
+	case byRecord > c.costOfPostings(c.elements.Len()):
 		return c.countPostings(st, set.Dense(st))
 	case n <= all/2:
 		return c.lists.count(st, set, c.elements.Len())

@@ -2,7 +2,6 @@ package column
 
 import (
 	"herbarium/internal/herb"
-	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/text"
 )
 
@@ -58,14 +57,6 @@ func AppendIdentity(dst []byte, f *herb.Field, raw []byte) []byte {
 // KeyIsAmbiguous reports whether a value that is not equal can have the same sort key.
 func KeyIsAmbiguous(t herb.Type, value []byte) bool {
 	return !EqualByKey(t) && !text.IsPrintableASCII(value)
-}
-
-// ValuesTag returns the section that contains the values of runs: of text, their value keys.
-func ValuesTag(t herb.Type) file.Tag {
-	if t == herb.TypeText {
-		return file.TagKeys
-	}
-	return file.TagValues
 }
 
 // appendValueKey appends the value key of a text: its sort key, followed by the text if the key is ambiguous.

@@ -27,12 +27,6 @@ type File struct {
 	contents map[sectionName][]byte
 }
 
-// sectionName identifies a section.
-type sectionName struct {
-	tag   Tag
-	field uint32
-}
-
 // Open maps a file and validates its frame, in time independent of its size. It fails with herb.CodeUnavailable if the
 // process or the machine is out of file descriptors, memory or maps; a retry may succeed.
 func Open(path string) (*File, error) {
@@ -96,7 +90,7 @@ func (f *File) readFrame() (err error) {
 	if n := f.Meta.Records; n < 0 || n > MaxRecords {
 		return fmt.Errorf("%w: %d records", guard.ErrCorrupt, n)
 	}
-	return nil
+	return f.checkSections()
 }
 
 // readMeta reads the META section, with or without the fields, which precede the rest, and checks the text rules.
@@ -129,7 +123,8 @@ func (f *File) locateSections() error {
 	return nil
 }
 
-// Section returns the content of a section, or nil if there is none.
+// Section returns the content of a section. It is nil if the file does not have it, which is not possible for a section that
+// every file has, or every field of its kind.
 func (f *File) Section(t Tag, field uint32) []byte { return f.contents[sectionName{t, field}] }
 
 // Guard calls read and converts faults of the map and failed format checks to errors; see guard.Run.

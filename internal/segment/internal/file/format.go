@@ -3,7 +3,6 @@
 package file
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,15 +10,29 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/guard"
-	"herbarium/internal/text"
 )
 
-// FormatVersion is the version of the file format that this program reads and writes.
+// FormatVersion is the version of the file format. It is incremented whenever the content or the meaning of any section
+// changes, or a kind of section is added or removed. Changes of the text rules do not change it; see Meta.Rules.
 //
-// Version history:
+//	1: first version. Sections were added to it that readers did not require, and text rules that META did not name.
+//	2: every section is required. META names the text rules. Without the positions of bigrams (PPOS).
 //
-//	1  first version
-const FormatVersion = 1
+// A program reads files of its own version only. Files of other versions are not converted: the dataset is published
+// again, from its source. So there is one way to read a file, and a reader needs no fallback for a section that is missing.
+//
+// A reader rejects a file instead of guessing what it means. Open returns
+//
+//   - ErrVersion if it has another version, with both in the message,
+//   - ErrRules if its text was sorted and split into words by other rules, with both in the message,
+//   - ErrTruncated if it is shorter than a frame, does not end with the magic number, or has another length than its
+//     footer says,
+//   - guard.ErrCorrupt if it does not begin with the magic number; if it has flags; if the checksum of the footer, the table
+//     of contents or META is wrong; if a section is unaligned, overlaps another, ends behind the last, is duplicate, of
+//     an unknown kind, or missing; or if the sizes of sections contradict each other.
+//
+// File.Verify also rejects a wrong checksum of any other section, and padding that is not zero.
+const FormatVersion = 2
 
 // Sizes of the fixed parts in bytes.
 const (
@@ -32,76 +45,11 @@ const (
 // Magic begins and ends a file.
 const Magic = "HERBSEG\x00"
 
-// MaxRecords is the maximum number of records in a segment: their numbers have 32 bits, and roaring sets count in int.
-const MaxRecords = 1<<31 - 1
-
-// Tag is the kind of a section.
-type Tag [4]byte
-
-// String returns the tag as stored in the file.
-func (t Tag) String() string { return string(t[:]) }
-
-// Section tags. Sections of a field carry its position, others NoField.
-var (
-	TagMeta        = Tag{'M', 'E', 'T', 'A'} // JSON: fields, counts
-	TagRecords     = Tag{'R', 'E', 'C', 'S'} // each record's JSON
-	TagStarts      = Tag{'R', 'O', 'F', 'F'} // u64: start of each record, and end of the last
-	TagSorted      = Tag{'O', 'R', 'D', 'R'} // u32: sorted rows: record numbers in the order of the field
-	TagRanks       = Tag{'P', 'L', 'A', 'C'} // u32: rank of each record in the sorted rows
-	TagRuns        = Tag{'R', 'U', 'N', 'S'} // u32: first rank of each value run; then the end of the values
-	TagNonUniform  = Tag{'M', 'I', 'X', 'D'} // bits: non-uniform runs, whose values compare equal but are written differently
-	TagPrefix      = Tag{'P', 'R', 'E', 'F'} // sets: the first 1/32, 2/32 … of the sorted rows
-	TagLongRuns    = Tag{'L', 'O', 'N', 'G'} // u32: the numbers of the long runs
-	TagLongRunSets = Tag{'O', 'F', 'T', 'N'} // sets: the records of each long run
-	TagElement     = Tag{'E', 'L', 'E', 'M'} // strings: the elements of a list field, sorted
-	TagNumbers     = Tag{'E', 'I', 'D', 'S'} // u32: the number of each element in LIST
-	TagListed      = Tag{'L', 'I', 'S', 'T'} // sets: postings of each element
-
-	// Order of the elements; not in files of earlier programs.
-	TagElementOrder = Tag{'E', 'O', 'R', 'D'} // u32: indexes in ELEM, in the order of the sort keys
-
-	// Forward index of the elements; not in files of earlier programs.
-	TagListStarts = Tag{'L', 'O', 'F', 'F'} // u32: first element of each record in LPOS, and end of the last
-	TagPositions  = Tag{'L', 'P', 'O', 'S'} // elements of each record: their positions in EORD, ascending, in 1, 2 or 4 bytes
-
-	// Values, or keys of text; not in files of earlier programs, nor of fields with long values.
-	TagValues = Tag{'V', 'A', 'L', 'S'} // the value of each value run, without the prefix that it shares with the one before
-	TagKeys   = Tag{'V', 'K', 'E', 'Y'} // the value key of each value run, in the format of VALS
-
-	// Frequent values and their block counts; not in small files.
-	TagFrequent    = Tag{'F', 'R', 'E', 'Q'} // u32: field and number of each frequent value
-	TagBlockCounts = Tag{'B', 'C', 'N', 'T'} // u32: number of records with each frequent value before the end of each block of the sorted rows
-
-	TagTerms       = Tag{'T', 'E', 'R', 'M'} // strings: the terms of all searchable fields, sorted
-	TagIDs         = Tag{'T', 'I', 'D', 'S'} // u32: the number of each term in DOCS, MULT and FWRD
-	TagDocs        = Tag{'D', 'O', 'C', 'S'} // sets: postings of each term
-	TagFreqs       = Tag{'M', 'U', 'L', 'T'} // sets: term-frequency postings: the records with each term more than once, followed by the frequencies
-	TagForward     = Tag{'F', 'W', 'R', 'D'} // varints: forward index: the terms of each record, field by field
-	TagFStarts     = Tag{'F', 'O', 'F', 'F'} // u64: start of each record in the forward index
-	TagLengths     = Tag{'L', 'E', 'N', 'S'} // u32: number of words of each record
-	TagLengthOrder = Tag{'S', 'H', 'R', 'T'} // u32: length order: record numbers by ascending number of words; not in small files
-
-	// Fields of the terms; not in small files, nor with one searchable field.
-	TagTermFields = Tag{'T', 'F', 'L', 'D'} // table: by term, u8 for each record of its postings: mask of the fields
-
-	// Prefix postings; not in small files.
-	TagPrefixRanges = Tag{'B', 'E', 'G', 'N'} // u32: range of each prefix in TERM
-	TagPrefixDocs   = Tag{'B', 'S', 'E', 'T'} // sets: postings of each prefix
-	TagPrefixFreqs  = Tag{'B', 'M', 'U', 'L'} // sets: term-frequency postings of each prefix
-
-	// Field postings; not in small files.
-	TagFieldRanges = Tag{'F', 'R', 'N', 'G'} // u32: range of each frequent term or prefix in TERM
-	TagFieldDocs   = Tag{'F', 'S', 'E', 'T'} // sets: postings of each in each searchable field
-
-	// Bigrams of frequent terms; not in small files.
-	TagBigramTerms     = Tag{'C', 'O', 'M', 'M'} // u32: number of each frequent term, and of its first bigram
-	TagBigramDocs      = Tag{'P', 'A', 'I', 'R'} // sets: postings of each bigram
-	TagBigramFreqs     = Tag{'P', 'M', 'U', 'L'} // sets: term-frequency postings of each bigram
-	TagBigramPositions = Tag{'P', 'P', 'O', 'S'} // table: by bigram, its positions in each record of its postings
+// Limits of a segment.
+const (
+	MaxRecords  = 1<<31 - 1 // their numbers have 32 bits, and roaring sets count in int
+	MaxElements = 1<<32 - 1 // of a list field, in all records; LOFF counts them
 )
-
-// NoField is the field of sections that belong to no field.
-const NoField = 1<<32 - 1
 
 // Errors of invalid files.
 var (
@@ -116,34 +64,16 @@ type Meta struct {
 	Records int          `json:"records"`
 	Words   int          `json:"words"` // of all records
 	Terms   int          `json:"terms"`
-	Rules   string       `json:"rules,omitempty"` // text rules; omitted if they are text.FirstRules
-}
-
-// storedRules returns text rules as stored in META.
-func storedRules(rules string) string {
-	if rules == text.FirstRules {
-		return ""
-	}
-	return rules
+	Rules   string       `json:"rules"` // text.Rules of the program that built the file
 }
 
 // checkRules rejects files built by different text rules: their order and terms differ from those of this program, so
 // some records would not be found.
 func (m Meta) checkRules(rules string) error {
-	if m.Rules == storedRules(rules) {
+	if m.Rules == rules {
 		return nil
 	}
-	return fmt.Errorf("%w: %s, and this program has %s; publish the dataset again", ErrRules, cmp.Or(m.Rules, text.FirstRules), rules)
-}
-
-// Section is an entry of the table of contents, which is written in the order of these members.
-type Section struct {
-	Tag    Tag
-	Field  uint32 // position of the field, or NoField
-	Offset uint64
-	Length uint64
-	CRC    uint32
-	_      uint32
+	return fmt.Errorf("%w: it has %q and this program has %q; publish the dataset again", ErrRules, m.Rules, rules)
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
@@ -156,8 +86,7 @@ func encodeFooter(toc []byte, offset uint64) []byte {
 	return append(b, Magic...)
 }
 
-// ReadTable validates the frame of a file and returns its table of contents, including sections with unknown tags,
-// which a later version may have added.
+// ReadTable validates the frame of a file and returns its table of contents.
 func ReadTable(file []byte) ([]Section, error) {
 	toc, err := encodedTable(file)
 	if err != nil {

@@ -1,6 +1,11 @@
 package file
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+
+	"herbarium/internal/segment/internal/guard"
+)
 
 // ReadTerms calls read with the terms of a file. Unlike Open, it reads neither the fields nor the positions of all other sections,
 // which take most of the time of opening a file with many fields.
@@ -25,6 +30,9 @@ func ReadTerms(path string, read func(terms Strings)) error {
 		}
 		if err := f.readMeta(meta, false); err != nil {
 			return err
+		}
+		if terms.Tag != TagTerms || meta.Tag != TagMeta {
+			return fmt.Errorf("%w: section %s or %s is missing", guard.ErrCorrupt, TagTerms, TagMeta)
 		}
 		table, err := OpenTable(f.content(terms))
 		if err == nil {

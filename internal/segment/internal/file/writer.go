@@ -88,7 +88,7 @@ func (w *Writer) Map(m Meta) (*File, error) {
 
 // Finish writes the META section, table of contents and footer, and syncs the file.
 func (w *Writer) Finish(m Meta) error {
-	m.Rules = storedRules(text.Rules())
+	m.Rules = text.Rules()
 	return w.finish(m)
 }
 

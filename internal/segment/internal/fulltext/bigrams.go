@@ -6,8 +6,7 @@ import "herbarium/internal/segment/internal/file"
 // every record with both terms. Small files have none.
 type bigrams struct {
 	postingsTable
-	positions file.Table // by bigram, its positions in each record of its postings; empty if the file has none
-	common    file.U32s  // by frequent term, most frequent first: its number, and the number of its first bigram
+	common file.U32s // by frequent term, most frequent first: its number, and the number of its first bigram
 }
 
 // number returns the number of the bigram of two terms, if the file has its postings. The second terms of a first one

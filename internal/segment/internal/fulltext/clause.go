@@ -33,7 +33,7 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, part *fieldPart, name
 	if c.Prefix {
 		words = words[:len(words)-1]
 	}
-	p := &examined{pattern: whole, most: MaxFrequency, field: allParts, name: name}
+	p := &examined{pattern: whole, most: MaxFrequency, name: name}
 	ids := make([]uint32, len(words))
 	for i, word := range words {
 		t, ok := w.terms.Find(word)
@@ -60,16 +60,10 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, part *fieldPart, name
 		return parts[0]
 	}
 	if part != nil {
-		p.most, p.field = 1, part.index
+		p.most = 1
 	}
 	for _, part := range parts {
 		p.candidates = append(p.candidates, plan.Term{Condition: part.Condition})
-		if part.postings == &w.bigrams.postingsTable {
-			p.bigrams = append(p.bigrams, part.number)
-		}
-	}
-	if len(p.bigrams) != len(c.Words)-1 || w.bigrams.positions.Len() == 0 { // the positions of some words are not stored
-		p.bigrams = nil
 	}
 	return &Clause{Condition: p, index: w, pattern: whole}
 }

@@ -6,13 +6,11 @@ import (
 	"herbarium/internal/segment/internal/plan"
 )
 
-// examined is the condition that a record contains a phrase, or that a field contains a clause: of its candidates, the positions of the bigrams
-// are compared, or their words in the forward index are examined.
+// examined is the condition that a record contains a phrase, or that a field contains a clause: the words of its candidates in
+// the forward index are examined.
 type examined struct {
 	pattern    *pattern
 	candidates []plan.Term // conditions that every record with the pattern satisfies
-	bigrams    []int       // numbers of the bigrams that the phrase consists of; nil if it has other parts or their positions are not stored
-	field      int         // searchable field of the phrase, or allParts
 	most       int         // maximum frequency to count
 	set        *bitmap.Set // nil if it is not computed yet
 	repeats    []byte      // by record of the segment, the frequency less 1; nil if none is above 1
@@ -24,24 +22,13 @@ func (e *examined) String() string { return e.name }
 // examineCost returns the time to examine a record in the forward index.
 func (w *Index) examineCost() int { return 100 + w.words/max(w.lengths.Len(), 1) }
 
-// readPositionsCost returns the time to read the positions of the bigrams.
-func (e *examined) readPositionsCost() (cost int) {
-	const costOfRecord = 6
-	for _, number := range e.bigrams {
-		cost += costOfRecord * e.pattern.index.bigrams.docs.Set(number).Len()
-	}
-	return cost
-}
-
 func (e *examined) Cost() plan.Cost {
 	w := e.pattern.index
 	cost := plan.Cost{Records: w.lengths.Len(), Contains: w.examineCost()}
 	for _, c := range e.candidates {
 		cost.Records = min(cost.Records, c.Cost().Records)
 	}
-	if cost.Fill = cost.Contains * cost.Records; e.bigrams != nil {
-		cost.Fill = min(cost.Fill, e.readPositionsCost())
-	}
+	cost.Fill = cost.Contains * cost.Records
 	if e.most > 1 { // it is scored, so it is evaluated even if it is tested
 		cost.Contains *= 2
 	}
@@ -59,13 +46,9 @@ func (e *examined) evaluate(st *guard.Steps) *bitmap.Set {
 	}
 	w := e.pattern.index
 	e.set = plan.Evaluate(st, w.pool, e.candidates, nil)
-	count := e.pattern.count
-	if e.bigrams != nil && e.readPositionsCost() < e.set.Len()*w.examineCost() {
-		count = w.newPhraseCounter(st, e.bigrams, e.field).count
-	}
 	e.set.Keep(st, func(record uint32) bool {
 		st.Add(1)
-		n := count(record, e.most)
+		n := e.pattern.count(record, e.most)
 		if n > 1 {
 			if e.repeats == nil {
 				e.repeats = make([]byte, w.lengths.Len())

@@ -31,9 +31,9 @@ type Index struct {
 	forward       []byte
 	starts        file.U64s
 	lengths       file.U32s  // number of words by record
-	lengthOrder   file.U32s  // records by ascending number of words; empty in small files
+	lengthOrder   file.U32s  // records by ascending number of words
 	words         int        // number of words of all records
-	termFields    file.Table // by term number, the mask of its fields in each record of its postings; empty if the file has none
+	termFields    file.Table // by term number, the mask of its fields in each record of its postings; empty with one searchable field
 	fields        []fieldPart
 	weights       []int // by searchable field
 	searchable    int   // number of searchable fields
@@ -52,7 +52,7 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 	w.searchable = len(w.weights)
 	w.bigrams.common = section(file.TagBigramTerms)
 	w.prefixes.ranges.U32s, w.fieldPostings.ranges.U32s = section(file.TagPrefixRanges), section(file.TagFieldRanges)
-	for tag, table := range map[file.Tag]*file.Table{file.TagTerms: &w.terms.Table, file.TagBigramPositions: &w.bigrams.positions, file.TagTermFields: &w.termFields} {
+	for tag, table := range map[file.Tag]*file.Table{file.TagTerms: &w.terms.Table, file.TagTermFields: &w.termFields} {
 		if *table, err = file.OpenTable(section(tag)); err != nil {
 			return nil, err
 		}
@@ -71,9 +71,8 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 		}
 	}
 	n, t, common := f.Meta.Records, w.terms.Len(), w.bigrams.common.Len()
-	if w.starts.Len() != n+1 || w.lengths.Len() != n || w.ids.Len() != t || w.docs.Len() != t || common%2 != 0 ||
-		w.lengthOrder.Len() != 0 && w.lengthOrder.Len() != n || (common == 0) != (w.bigrams.docs.Len() == 0) ||
-		w.bigrams.positions.Len() != 0 && w.bigrams.positions.Len() != w.bigrams.docs.Len() || w.termFields.Len() != 0 && w.termFields.Len() != t ||
+	if w.starts.Len() != n+1 || w.lengths.Len() != n || w.lengthOrder.Len() != n || w.ids.Len() != t || w.docs.Len() != t ||
+		common%2 != 0 || (common == 0) != (w.bigrams.docs.Len() == 0) || w.searchable > 1 && w.termFields.Len() != t ||
 		w.prefixes.ranges.Len() != 2*w.prefixes.docs.Len() || w.fieldPostings.ranges.Len()*w.searchable != 2*w.fieldPostings.docs.Len() {
 		return nil, fmt.Errorf("%w: full-text index", guard.ErrCorrupt)
 	}

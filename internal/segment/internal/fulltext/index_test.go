@@ -22,8 +22,8 @@ import (
 )
 
 // noIndexes returns rules with which a file has no optional indexes.
-func noIndexes() build.OptionalIndexes {
-	return build.OptionalIndexes{MinRecords: math.MaxInt}
+func noIndexes() build.IndexRules {
+	return build.IndexRules{MinRecords: math.MaxInt}
 }
 
 // randomRecords returns n records of few distinct words, common and rare ones. A few records are long.
@@ -142,7 +142,7 @@ func TestBigrams_fields(t *testing.T) {
 		for i := range searchable {
 			fields = append(fields, herb.Field{Name: fmt.Sprint("f", i), Type: herb.TypeText, Searchable: true, Weight: 1 + i%3})
 		}
-		open := func(memory int, indexes build.OptionalIndexes) *fulltext.Index {
+		open := func(memory int, indexes build.IndexRules) *fulltext.Index {
 			g := rand.New(rand.NewPCG(9, 9))
 			f := buildtest.Open(t, fields, n, func(int) herb.Record {
 				record := make(herb.Record, searchable)
@@ -472,7 +472,7 @@ func TestRank_none(t *testing.T) {
 	}
 }
 
-// TestLengthOrder checks the length order of files built in memory and with spill files, and that small files have none.
+// TestLengthOrder checks the length order of files built in memory and with spill files.
 func TestLengthOrder(t *testing.T) {
 	t.Parallel()
 	for _, memory := range []int{0, 512, 64 << 10} {
@@ -488,8 +488,5 @@ func TestLengthOrder(t *testing.T) {
 				t.Error("the records are not in the order of their lengths")
 			}
 		})
-	}
-	if got, _ := openIndex(t, build.DefaultIndexes().MinRecords-1, build.Options{}).LengthOrder(); len(got) != 0 {
-		t.Error("a small file has a length order")
 	}
 }

@@ -92,7 +92,7 @@ func (w *Index) matchWord(st *guard.Steps, part fieldPart, c query.Clause, name 
 // not stored exactly, records are examined.
 func (w *Index) matchRest(st *guard.Steps, part fieldPart, terms []termRange, name string) plan.Condition {
 	u := w.union(st, name, &part, terms...)
-	if w.termFields.Len() > 0 && w.searchable <= FieldsInMask {
+	if w.searchable <= FieldsInMask {
 		return u
 	}
 	return &examined{pattern: u.pattern, candidates: []plan.Term{{Condition: u}}, most: 1, name: name}

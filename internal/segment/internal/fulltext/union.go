@@ -27,8 +27,6 @@ func (w *Index) union(st *guard.Steps, name string, part *fieldPart, terms ...te
 	u := &union{index: w, pattern: &pattern{index: w, steps: st, part: allParts, last: terms}, name: name}
 	if part != nil {
 		u.pattern.part = part.first
-	}
-	if part != nil && w.termFields.Len() > 0 {
 		u.field = 1 << (part.index % FieldsInMask)
 	}
 	if first := terms[0].from; len(terms) == 1 && terms[0].to == first+1 {

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -9,10 +10,10 @@ import (
 	"herbarium/internal/segment/internal/file"
 )
 
-// OptionalIndexes determines which optional indexes a file gets. These accelerate searches for words, and sorted listings of
-// values, that occur in many records.
-type OptionalIndexes struct {
-	MinRecords  int // minimum number of records of a file with optional indexes: with fewer, examining all matches is fast
+// IndexRules determines the content of the indexes of frequent words and values. These accelerate searches for words, and
+// sorted listings of values, that occur in many records.
+type IndexRules struct {
+	MinRecords  int // with fewer records, examining all matches is fast, and these indexes are empty
 	Bigrams     BigramRules
 	Prefixes    PrefixRules
 	Fields      FieldRules
@@ -20,8 +21,8 @@ type OptionalIndexes struct {
 }
 
 // DefaultIndexes returns the rules of docs/format/segment.md.
-func DefaultIndexes() OptionalIndexes {
-	return OptionalIndexes{
+func DefaultIndexes() IndexRules {
+	return IndexRules{
 		MinRecords:  1 << 12,
 		Bigrams:     BigramRules{Share: 1 << 10, MaxPerEight: 1},
 		Prefixes:    PrefixRules{Share: 1 << 5, Max: 1 << 10, Room: 2},
@@ -30,15 +31,24 @@ func DefaultIndexes() OptionalIndexes {
 	}
 }
 
-// optionalIndex collects the postings of an optional index.
-type optionalIndex struct {
+// frequentIndex collects the postings of frequent prefixes, bigrams, or words in each field.
+type frequentIndex struct {
 	add      func(record uint32, words []uint32) // adds a record; see wordsBatch
 	encode   func() []section                    // encodes the postings after the last record
 	sections []section                           // encoded
 }
 
+// emptyIndex returns an index without postings: its sections are empty.
+func emptyIndex(tags ...file.Tag) *frequentIndex {
+	x := &frequentIndex{}
+	for _, t := range tags {
+		x.sections = append(x.sections, section{t, bytes.NewReader(nil)})
+	}
+	return x
+}
+
 // addBatch adds records.
-func (x *optionalIndex) addBatch(batch *wordsBatch) {
+func (x *frequentIndex) addBatch(batch *wordsBatch) {
 	start := 0
 	for i, end := range batch.ends {
 		x.add(batch.first+uint32(i), batch.words[start:end])
@@ -46,35 +56,48 @@ func (x *optionalIndex) addBatch(batch *wordsBatch) {
 	}
 }
 
-// writeOptionalIndexes builds the optional indexes concurrently, in one pass over the words of all records, and writes them.
+// writeFrequentIndexes builds the indexes of frequent words concurrently, in one pass over the words of all records, and writes them.
 // order contains the terms in sorted order; common is the length of the common prefix of each with the one before it;
 // docFreqs is the document frequency by term number.
-func (b *wordsBuilder) writeOptionalIndexes(w *file.Writer, order []uint32, common []uint16, docFreqs []uint32) {
+func (b *wordsBuilder) writeFrequentIndexes(w *file.Writer, order []uint32, common []uint16, docFreqs []uint32) {
 	sorted := make([]uint32, len(order)) // document frequency by sorted term
 	for i, id := range order {
 		sorted[i] = docFreqs[id]
 	}
-	prefixes := b.optional.Prefixes.choose(common, sorted, int(b.records))
-	indexes := slices.DeleteFunc([]*optionalIndex{
-		b.newPrefixPostings(order, prefixes), b.newFieldPostings(order, prefixes, sorted), b.newBigrams(docFreqs),
-	}, func(x *optionalIndex) bool { return x == nil })
-	if len(indexes) == 0 {
-		return
-	}
-	concurrently := func(do func(*optionalIndex)) {
+	indexes := b.newFrequentIndexes(order, common, docFreqs, sorted)
+	filled := slices.DeleteFunc(slices.Clone(indexes), func(x *frequentIndex) bool { return x.add == nil })
+	concurrently := func(do func(*frequentIndex)) {
 		var group errgroup.Group
-		for _, x := range indexes {
+		for _, x := range filled {
 			b.tmp.start(&group, func() { do(x) })
 		}
 		check(group.Wait())
 	}
-	b.eachBatch(func(batch *wordsBatch) {
-		concurrently(func(x *optionalIndex) { x.addBatch(batch) })
-	})
-	concurrently(func(x *optionalIndex) { x.sections = x.encode() })
+	if len(filled) > 0 {
+		b.eachBatch(func(batch *wordsBatch) {
+			concurrently(func(x *frequentIndex) { x.addBatch(batch) })
+		})
+	}
+	concurrently(func(x *frequentIndex) { x.sections = x.encode() })
 	for _, x := range indexes {
 		writeSections(w, file.NoField, x.sections...)
 	}
+}
+
+// newFrequentIndexes returns the indexes of frequent words. They are empty in small files. sorted is the document frequency by
+// sorted term; the others are as in writeFrequentIndexes.
+func (b *wordsBuilder) newFrequentIndexes(order []uint32, common []uint16, docFreqs, sorted []uint32) []*frequentIndex {
+	rules, records := b.rules, int(b.records)
+	var prefixes, inFields []termPrefix
+	var words []commonWord
+	if records >= rules.MinRecords {
+		prefixes = rules.Prefixes.choose(common, sorted, records)
+		words = rules.Bigrams.common(docFreqs, records)
+		if b.searchable > 1 { // else, all postings are in one field
+			inFields = rules.Fields.choose(prefixes, sorted, records, b.searchable)
+		}
+	}
+	return []*frequentIndex{b.newPrefixPostings(order, prefixes), b.newFieldPostings(order, inFields), b.newBigrams(words, len(docFreqs))}
 }
 
 // wordsBatch contains the entries of consecutive records in the forward index: term numbers + 1, and 0 after each part.
