@@ -215,7 +215,7 @@ func TestFetch_fails(t *testing.T) {
 		"gone":    {fault: only("get", func(call) error { return herb.Errorf(herb.CodeNotFound, "no such object") }), logged: "no such object"},
 		"fault":   {fault: only("get", func(call) error { return errors.New("some fault") }), logged: "some fault"},
 		"at end":  {fault: only("get", func(x call) error { return errors.Join(x.do(), errStore) }), logged: "the object store is down"},
-		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "; want 1"},
+		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "; want "},
 		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "it has 0 bytes"},
 		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "more than "},
 		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "with SHA-256"},

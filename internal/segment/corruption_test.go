@@ -171,7 +171,7 @@ func replaceFile(t testing.TB, path string, b []byte) {
 
 // isDamage reports whether an error is one of those that a damaged file may cause.
 func isDamage(err error) bool {
-	return errors.Is(err, segment.ErrUnexpected) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated) || errors.Is(err, segment.ErrVersion)
+	return errors.Is(err, segment.ErrUnexpected) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated) || errors.Is(err, segment.ErrVersion) || errors.Is(err, segment.ErrRules)
 }
 
 // use runs all requests on a reader and expects results or errors that report damage. A hang fails the test.

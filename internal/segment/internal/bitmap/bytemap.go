@@ -13,8 +13,6 @@ type ByteMap struct {
 	members [bitmapWords]uint64
 	before  [bitmapWords]uint16 // by word, number of members in those before it
 	bytes   []byte              // of the members; empty if there are none
-
-	block BlockBytes // the loaded block
 }
 
 // NewByteMap returns the map that is stored as e.
@@ -53,36 +51,6 @@ func (m *ByteMap) load(records []uint32, bytes []byte) {
 		isMember := byte(word >> bit & 1)
 		bytes[i] = (value-1)&-isMember + 1
 	}
-}
-
-// Sizes of blocks.
-const (
-	BlockWords   = 16
-	BlockRecords = 64 * BlockWords
-)
-
-// BlockBytes has a byte for each record of a block.
-type BlockBytes [BlockRecords]byte
-
-// LoadBlock returns the bytes, less 1, of the records from first on, which is a multiple of their number. They are valid
-// until the next call. This takes half the time of locating the byte of each.
-func (m *ByteMap) LoadBlock(first uint32) *BlockBytes {
-	m.loadContainer(first >> 16 << 16)
-	clear(m.block[:])
-	if len(m.bytes) == 0 {
-		return &m.block
-	}
-	at := int(uint16(first) / 64)
-	rest := m.bytes[m.before[at]:]
-	for i, members := range m.members[at : at+BlockWords] {
-		part, n := (*[64]byte)(m.block[64*i:]), bits.OnesCount64(members)
-		for _, value := range rest[:n] {
-			part[bits.TrailingZeros64(members)&63] = value - 1
-			members &= members - 1
-		}
-		rest = rest[n:]
-	}
-	return &m.block
 }
 
 // loadContainer loads a container, which may have no members, unless it is loaded already.

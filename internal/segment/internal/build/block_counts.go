@@ -28,41 +28,46 @@ func (r BlockCountRules) most(fields []herb.Field) int {
 	return min(r.Max, r.MaxPairs/max(sortable, 1))
 }
 
-// writeBlockCounts writes the frequent values and their block counts in the sorted rows of all sortable fields. It reads the
-// sections of the fields, which must be written already.
+// writeBlockCounts writes the frequent values and their block counts in the sorted rows of all sortable fields. In small files, no
+// value is frequent. It reads the sections of the fields, which must be written already.
 func (b *builder) writeBlockCounts() {
-	rules := b.opts.Indexes.BlockCounts
+	if b.records < b.opts.Indexes.MinRecords {
+		b.writeCountsOf(nil, nil)
+		return
+	}
 	f, err := b.w.Map(file.Meta{Fields: b.fields, Records: b.records})
 	check(err)
 	defer func() { check(f.Close()) }()
 	check(f.Guard(func() error {
-		st, pool := guard.NewSteps(b.tmp.ctx), &bitmap.Pool{Records: b.records}
-		columns := make([]column.Column, len(b.fields))
+		pool, columns := &bitmap.Pool{Records: b.records}, make([]column.Column, len(b.fields))
 		for i := range columns {
 			if columns[i], err = column.Open(f, nil, pool, i); err != nil {
 				return err
 			}
 		}
-		var values []column.FrequentValue
-		if b.records >= b.opts.Indexes.MinRecords {
-			values = column.FrequentValues(st, columns, rules.Share, rules.most(b.fields))
-		}
-		var encoded []byte
-		for _, v := range values {
-			encoded = v.AppendName(encoded)
-		}
-		writeSections(b.w, file.NoField, section{file.TagFrequent, bytes.NewReader(encoded)})
-		for i := range columns {
-			if !b.fields[i].Sortable {
-				continue
-			}
-			counts := b.tmp.newSpillFile()
-			for _, v := range values {
-				encoded = columns[i].AppendBlockCounts(st, v, encoded[:0])
-				counts.Write(encoded)
-			}
-			writeSections(b.w, uint32(i), section{file.TagBlockCounts, counts})
-		}
+		rules := b.opts.Indexes.BlockCounts
+		b.writeCountsOf(columns, column.FrequentValues(guard.NewSteps(b.tmp.ctx), columns, rules.Share, rules.most(b.fields)))
 		return nil
 	}))
+}
+
+// writeCountsOf writes frequent values and their block counts.
+func (b *builder) writeCountsOf(columns []column.Column, values []column.FrequentValue) {
+	var encoded []byte
+	for _, v := range values {
+		encoded = v.AppendName(encoded)
+	}
+	writeSections(b.w, file.NoField, section{file.TagFrequent, bytes.NewReader(encoded)})
+	steps := guard.NewSteps(b.tmp.ctx)
+	for i := range b.fields {
+		if !b.fields[i].Sortable {
+			continue
+		}
+		counts := b.tmp.newSpillFile()
+		for _, v := range values {
+			encoded = columns[i].AppendBlockCounts(steps, v, encoded[:0])
+			counts.Write(encoded)
+		}
+		writeSections(b.w, uint32(i), section{file.TagBlockCounts, counts})
+	}
 }

@@ -17,7 +17,7 @@ type Order struct {
 	sortedResult // by the first field
 	columns      []Column
 	sort         []query.SortField
-	withValue    int // number of records with a value of the first field; -1 if not counted yet
+	withValue    int // number of records with a value of the first field; -1 if not counted
 
 	short   shortGroup // last short group that was sorted
 	counted []uint32   // buffer of countShort
@@ -78,24 +78,20 @@ func (g group) len() int { return g.to - g.from }
 // newGroup returns the records of a result in a range of ranks, which all have a value or none.
 func (o *Order) newGroup(r Ranks, missing bool) group {
 	from, to := o.countBelow(r.from), o.countBelow(r.to)
-	if o.sort[0].Desc && !missing {
-		return group{r, from, to, o.countWithValue() - to}
-	}
-	return group{r, from, to, from}
+	start, _ := mirrorRange(from, to, o.countWithValue(), o.sort[0].Desc, missing)
+	return group{r, from, to, start}
 }
 
+// countWithValue returns the number of records with a value. Only a descending order needs it.
 func (o *Order) countWithValue() int {
-	if o.withValue < 0 {
+	if o.withValue < 0 && o.sort[0].Desc {
 		o.withValue = o.countBelow(o.Values())
 	}
 	return o.withValue
 }
 
 func (o *Order) groupAt(at int) group {
-	if o.sort[0].Desc && at < o.countWithValue() {
-		at = o.countWithValue() - 1 - at
-	}
-	rank := o.rank(at)
+	rank := o.rank(mirror(at, o.countWithValue(), o.sort[0].Desc))
 	switch {
 	case rank < o.Values():
 		return o.newGroup(o.runRanks(o.runAt(0, rank)), false)

@@ -64,33 +64,29 @@ func (o *Order) appendShort(records []uint32, g group) []uint32 {
 
 // ordinal returns the number of distinct values, or markers of missing values, that sort before the value of a record.
 func (c *Column) ordinal(record uint32, desc bool) int {
-	rank := int(c.ranks.At(int(record)))
-	switch {
-	case rank >= c.Values() && len(c.Field.Notation.Missing) > 0:
-		return c.Distinct() + text.MissingRank(&c.Field, c.value(record))
-	case rank >= c.Values():
-		return c.Distinct()
-	case desc:
-		return c.Distinct() - 1 - c.runAt(0, rank)
-	default:
-		return c.runAt(0, rank)
+	run := c.runAt(0, int(c.ranks.At(int(record))))
+	if run == c.Distinct() && len(c.Field.Notation.Missing) > 0 {
+		run += text.MissingRank(&c.Field, c.value(record))
 	}
+	return mirror(run, c.Distinct(), desc)
 }
 
 // countShort returns the number of records of a short group that do not sort after the keys of the other fields. Counting does
 // not need the records sorted.
 func (o *Order) countShort(g group, keys []SortKey) (n int) {
-	sort, ranges := o.sort[1:], [query.MaxSortFields]Ranks{}
+	sort := o.sort[1:]
+	var equal [query.MaxSortFields]struct{ from, to int } // by field, the positions of the values equal to its key
 	for i, f := range sort {
-		ranges[i] = o.columns[f.Field].ranksOf(keys[i])
+		c := &o.columns[f.Field]
+		r := c.ranksOf(keys[i])
+		equal[i].from, equal[i].to = mirrorRange(r.from, r.to, c.Values(), f.Desc, keys[i].Missing > 0)
 	}
 	isAfter := func(record uint32) bool {
 		for i, f := range sort {
-			r := &ranges[i]
-			rank := int(r.c.ranks.At(int(record)))
-			if rank < r.from || rank >= r.to {
-				reversed := f.Desc && keys[i].Missing == 0 && rank < r.c.Values()
-				return rank >= r.to != reversed
+			c := &o.columns[f.Field]
+			at := mirror(int(c.ranks.At(int(record))), c.Values(), f.Desc)
+			if at < equal[i].from || at >= equal[i].to {
+				return at >= equal[i].to
 			}
 		}
 		return false

@@ -299,32 +299,34 @@ func TestFieldPostings(t *testing.T) {
 	}
 }
 
-// TestTop compares the top records found by frequency and length with those found by scoring all.
-func TestTop(t *testing.T) {
+// TestScorer_candidates compares pages of the best records with those found by ranking all, and checks that for some of them, few
+// records were ranked.
+func TestScorer_candidates(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
 	index := openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()})
-	all := openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()})
-	all.DropLengthOrder()
-	used := 0
+	selected := 0
 	for _, raw := range []string{
 		"oak", "elm", "ivy", "elm+-oak", "a", "%22oak+oak%22", "%22oak+elm%22", "o*", "e*", "b*", "a*", "oak+elm", "oak+e*", "elm+%22oak+oak%22",
 	} {
 		set, _, scorer := search(t, index, n, raw)
-		allSet, _, allScorer := search(t, all, n, raw)
 		for _, n := range []int{1, 2, 13, 26, 100, 300, 700} {
 			n = min(n, set.Len())
-			want := allScorer.Page(allSet, 0, n)
+			want := scorer.Rank(set).Page(0, n)
 			if got := scorer.Page(set, 0, n); !slices.Equal(got, want) {
 				t.Errorf("%s, the first %d: %v; want %v", raw, n, got, want)
 			}
-			if _, ok := scorer.Top(set, n); ok {
-				used++
+			best := scorer.Candidates(set, n)
+			if best == 0 {
+				continue
+			}
+			if selected++; best < n || best > set.Len()/2+n {
+				t.Errorf("%s, the first %d: %d candidates of %d records", raw, n, best, set.Len())
 			}
 		}
 	}
-	if used < 8 {
-		t.Errorf("only %d pages were found without scoring all records", used)
+	if selected < 8 {
+		t.Errorf("only %d pages were found without ranking all records", selected)
 	}
 }
 
@@ -383,42 +385,6 @@ func TestRanking(t *testing.T) {
 			t.Fatalf("%s: %d records; want %d", raw, set.Len(), len(want))
 		}
 		checkRanking(t, raw, scorer.Rank(set), want)
-	}
-}
-
-// TestPageByCell compares pages located by counting cells with the order computed from the records. That is not possible
-// if a word is too frequent in a record, or with too many lengths.
-func TestPageByCell(t *testing.T) {
-	t.Parallel()
-	long := randomRecords(4 * bitmap.ContainerMembers)
-	short := slices.DeleteFunc(slices.Clone(long), func(r herb.Record) bool { return len(r[0]) > 60 })
-	frequent := append(slices.Clone(short), herb.Record{strings.Repeat("oak ", 35), "b"})
-	for _, c := range []struct {
-		name    string
-		records []herb.Record
-		located map[string]bool // by search
-	}{
-		{"short", short, map[string]bool{"oak": true, "a*": true, "b": true, "elm+oak": false}},
-		{"frequent", frequent, map[string]bool{"oak": false, "elm": true}},
-		{"long", long[:bitmap.ContainerMembers], map[string]bool{"a": false}},
-	} {
-		index := openRecords(t, c.records, build.Options{Indexes: buildtest.AllIndexes()})
-		for raw, located := range c.located {
-			set, _, scorer := search(t, index, len(c.records), raw)
-			want := rankAll(c.records, raw)
-			for _, from := range []int{0, 25, 1000, len(want) / 2, len(want) - 30, len(want) - 7} {
-				page, ok := scorer.PageByCell(set, from, min(from+25, len(want)))
-				if ok != located {
-					t.Fatalf("%s, %s: located: %v", c.name, raw, ok)
-				}
-				for i, rec := range page {
-					if rec != want[from+i].record {
-						t.Errorf("%s, %s: record %d is %d; want %d", c.name, raw, from+i, rec, want[from+i].record)
-						break
-					}
-				}
-			}
-		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package fulltext
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -15,10 +16,21 @@ import (
 type Ranking struct {
 	scorer  *Scorer
 	set     *bitmap.Set
-	scale   float64          // levels per unit of score
-	levelOf []uint16         // by record of the set
-	levels  []level          // best first
-	sorted  map[int][]scored // by mixed level, its records in order; computed on demand
+	scale   float64                // levels per unit of score
+	levelOf []uint16               // by record of the set
+	levels  []level                // best first
+	sorted  map[int][]scoredRecord // by mixed level, its records in order; computed on demand
+}
+
+// scoredRecord is a record with its score.
+type scoredRecord struct {
+	score  float64
+	record uint32
+}
+
+// compare orders records by descending score, ties by number.
+func (s scoredRecord) compare(other scoredRecord) int {
+	return cmp.Or(cmp.Compare(other.score, s.score), cmp.Compare(s.record, other.record))
 }
 
 // level is the records with the same rounded score.
@@ -44,7 +56,7 @@ func (l *level) score() float64 { return math.Float64frombits(l.ones) }
 func (s *Scorer) Rank(set *bitmap.Set) *Ranking {
 	const maxLevels = 1 << 14
 	r := &Ranking{
-		scorer: s, set: set, levelOf: make([]uint16, set.Len()), sorted: map[int][]scored{},
+		scorer: s, set: set, levelOf: make([]uint16, set.Len()), sorted: map[int][]scoredRecord{},
 		levels: make([]level, min(set.Len()/4+1, maxLevels)),
 	}
 	if set.Len() == 0 { // a clause may have no frequencies
@@ -132,23 +144,23 @@ func (r *Ranking) Page(from, to int) []uint32 {
 }
 
 // sort returns the records at positions in the set in order.
-func (r *Ranking) sort(positions []uint32) []scored {
+func (r *Ranking) sort(positions []uint32) []scoredRecord {
 	if len(positions) == 0 {
 		return nil
 	}
 	records := r.set.At(r.scorer.steps, positions)
-	all, scorer := make([]scored, 0, len(records)), r.scorer.newBatchScorer(len(records))
+	all, scorer := make([]scoredRecord, 0, len(records)), r.scorer.newBatchScorer(len(records))
 	for part := range slices.Chunk(records, bitmap.EachAtOnce) {
 		for i, score := range scorer.score(part) {
-			all = append(all, scored{score, part[i]})
+			all = append(all, scoredRecord{score, part[i]})
 		}
 	}
-	slices.SortFunc(all, better)
+	slices.SortFunc(all, scoredRecord.compare)
 	return all
 }
 
 // sortedIn returns the records of a mixed level in order.
-func (r *Ranking) sortedIn(level int) []scored {
+func (r *Ranking) sortedIn(level int) []scoredRecord {
 	all, ok := r.sorted[level]
 	if !ok {
 		var positions []uint32

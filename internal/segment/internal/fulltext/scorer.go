@@ -37,8 +37,9 @@ type Scorer struct {
 	steps   *guard.Steps
 	clauses []*Clause
 	idf     []float64
-	average float64 // mean number of words per record
-	best    float64 // upper bound of the scores
+	average float64       // mean number of words per record
+	best    float64       // upper bound of the scores
+	known   []occurrences // frequencies of the only clause in the candidates; nil if they are read from the index
 }
 
 // NewScorer returns a scorer for the clauses of a search that are not excluded.
@@ -54,11 +55,8 @@ func (w *Index) NewScorer(st *guard.Steps, clauses []*Clause, stats Statistics) 
 
 // Page returns the records of a set at positions [from, to) by descending score, ties by number.
 func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
-	if top, ok := s.top(set, to); ok {
-		return top[from:]
-	}
-	if page, ok := s.pageByCell(set, from, to); ok {
-		return page
+	if best := s.candidates(set, to); best != nil {
+		return s.rankCandidates(best).Page(from, to)
 	}
 	return s.Rank(set).Page(from, to)
 }
@@ -76,6 +74,10 @@ type batchScorer struct {
 // newBatchScorer returns a scorer for about n records.
 func (s *Scorer) newBatchScorer(n int) *batchScorer {
 	b := &batchScorer{Scorer: s}
+	if s.known != nil {
+		b.frequencies = append(b.frequencies, readKnown(s.known))
+		return b
+	}
 	for _, c := range s.clauses {
 		b.frequencies = append(b.frequencies, c.frequencies(s.steps, n))
 	}
@@ -88,8 +90,8 @@ func (s *batchScorer) score(records []uint32) []float64 {
 	counts, norms, scores := s.counts[:len(records)], s.norms[:len(records)], s.scores[:len(records)]
 	for i, rec := range records {
 		norms[i] = text.Norm(int(s.index.lengths.At(int(rec))), s.average)
+		scores[i] = 0
 	}
-	clear(scores)
 	for c, load := range s.frequencies {
 		load(records, counts)
 		idf := s.idf[c]

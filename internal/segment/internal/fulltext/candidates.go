@@ -1,0 +1,155 @@
+package fulltext
+
+import (
+	"cmp"
+	"slices"
+
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/text"
+)
+
+// occurrences is the frequency of a clause in a record, up to MaxFrequency.
+type occurrences struct {
+	record uint32
+	count  byte
+}
+
+// readKnown returns frequencies that are in memory, by record.
+func readKnown(known []occurrences) frequencies {
+	return func(records []uint32, counts []byte) {
+		for i, rec := range records {
+			for known[0].record != rec {
+				known = known[1:]
+			}
+			counts[i] = known[0].count
+		}
+	}
+}
+
+// rankCandidates ranks records whose frequencies are known.
+func (s *Scorer) rankCandidates(known []occurrences) *Ranking {
+	records := make([]uint32, len(known))
+	for i, o := range known {
+		records[i] = o.record
+	}
+	ranked := *s
+	ranked.known = known
+	return ranked.Rank(bitmap.ListSet(s.index.pool, records))
+}
+
+// candidates returns some records of a set that include the n best, for a search for one clause with postings, in ascending order. Only
+// these need to be ranked. It returns nil if it cannot select few records.
+//
+// A score grows with the frequency of the clause and falls with the length of the record. So the candidates are the records with
+// the highest frequencies, down to one with which even the shortest record of the file could not be among the best. If only the
+// records without a stored frequency remain, which contain the clause once, the shortest of them are candidates too.
+func (s *Scorer) candidates(set *bitmap.Set, n int) []occurrences {
+	if len(s.clauses) != 1 || s.clauses[0].postings == nil || set.Len() < 512*n+4096 {
+		return nil
+	}
+	c := s.clauses[0]
+	repeated := c.postings.freqs.Set(c.number)
+	if 4*set.Len() < repeated.Len() {
+		return nil
+	}
+	counts := c.postings.freqs.Trailer(c.number)[:repeated.Len()]
+	reached := s.countFrequencies(counts)
+	// Of all records with the clause, about this many contain n of the set.
+	wanted := n * c.DocFreq(s.steps) / set.Len()
+	least := MaxFrequency // greatest frequency that as many records reach
+	for least > 2 && reached[least] < wanted {
+		least--
+	}
+	budget := set.Len() / 2 // with more candidates, ranking all records is faster
+	if reached[least] > budget {
+		return nil
+	}
+	found, worst := s.withFrequency(set, repeated, counts, least, reached[least], n, 0)
+	lowest := least // minimum frequency of records that can be among the best
+	for lowest > 1 && s.scoreOf(s.index.lengthOrder.At(0), lowest-1) >= worst {
+		lowest--
+	}
+	if reached[max(lowest, 2)] > budget {
+		return nil
+	}
+	if lowest < least {
+		found, worst = s.withFrequency(set, repeated, counts, max(lowest, 2), reached[max(lowest, 2)], n, worst)
+	}
+	if lowest == 1 {
+		shortest, ok := s.shortestOnce(set, repeated, n, worst)
+		if !ok {
+			return nil
+		}
+		found = append(found, shortest...)
+		slices.SortFunc(found, func(a, b occurrences) int { return cmp.Compare(a.record, b.record) })
+	}
+	return found
+}
+
+// scoreOf returns the score of a record with a frequency of the only clause.
+func (s *Scorer) scoreOf(record uint32, frequency int) float64 {
+	return text.Score(s.idf[0], frequency, int(s.index.lengths.At(int(record))), s.average)
+}
+
+// countFrequencies returns the number of counts that are at least each frequency.
+func (s *Scorer) countFrequencies(counts []byte) (reached [MaxFrequency + 2]int) {
+	var of [4][MaxFrequency + 1]int // several, because incrementing the same one again has to wait for the last result
+	s.steps.Blocks(0, len(counts), func(from, to int) {
+		for i, c := range counts[from:to] {
+			of[i%4][c]++
+		}
+	})
+	for f := MaxFrequency; f >= 0; f-- {
+		reached[f] = reached[f+1] + of[0][f] + of[1][f] + of[2][f] + of[3][f]
+	}
+	return reached
+}
+
+// withFrequency returns the records of a set with at least a frequency, given the records that repeat the clause, their frequencies, and
+// how many of them reach it; and a score that n of these reach, or 0 if they are fewer. It leaves out records with a score below one
+// that n records are known to reach.
+func (s *Scorer) withFrequency(
+	set *bitmap.Set, repeated bitmap.Encoded, counts []byte, least, reaching, n int, known float64,
+) (found []occurrences, worst float64) {
+	positions := make([]uint32, 0, reaching)
+	s.steps.Blocks(0, len(counts), func(from, to int) {
+		for i, c := range counts[from:to] {
+			if int(c) >= least {
+				positions = append(positions, uint32(from+i))
+			}
+		}
+	})
+	all := set.Len() == s.clauses[0].DocFreq(s.steps)
+	var scores []float64
+	repeated.Picked(positions, func(i int, record uint32) {
+		s.steps.Add(1)
+		if all || set.Has(record) {
+			count := counts[positions[i]]
+			score := s.scoreOf(record, int(count))
+			if score >= known || count == MaxFrequency { // the frequency and the score may be higher
+				found, scores = append(found, occurrences{record, count}), append(scores, score)
+			}
+		}
+	})
+	if len(scores) >= n {
+		slices.Sort(scores)
+		worst = scores[len(scores)-n]
+	}
+	return found, max(worst, known)
+}
+
+// shortestOnce returns the shortest records of a set that contain the clause once, at most n, as long as their scores are not below the
+// worst. It returns false if it would have to examine too many records, for example because the clause occurs only in long ones.
+func (s *Scorer) shortestOnce(set *bitmap.Set, repeated bitmap.Encoded, n int, worst float64) (found []occurrences, ok bool) {
+	for i := range set.Len() / 8 {
+		s.steps.Add(1)
+		record := s.index.lengthOrder.At(i)
+		if len(found) == n || s.scoreOf(record, 1) < worst {
+			return found, true
+		}
+		if set.Has(record) && !repeated.Contains(record) {
+			found = append(found, occurrences{record, 1})
+		}
+	}
+	return nil, false
+}
