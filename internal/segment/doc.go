@@ -12,6 +12,7 @@
 //
 //   - file: the frame of a file, its writer, and its memory map
 //   - guard: cancellation of queries, and conversion of faults and failed format checks to errors
+//   - cost: the cost model, by which queries choose between algorithms
 //   - bitmap: sets of record numbers
 //   - plan: evaluates conditions, cheapest first
 //   - column: reads the index of a field: conditions, pages in sorted order, facets

@@ -3,12 +3,10 @@ package bitmap
 import (
 	"slices"
 
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 )
-
-// listShare limits the sets that are kept as a list to 1/listShare of all records.
-const listShare = 64
 
 // Set is a set of records: a stored set, a sorted list if it is small, or bits. It must be released.
 type Set struct {
@@ -201,7 +199,7 @@ func (s *Set) Subtract(st *guard.Steps, other *Set) {
 
 // shrink turns bits with few members into a list.
 func (s *Set) shrink(st *guard.Steps) {
-	if s.n > s.pool.Records/listShare {
+	if s.n > s.pool.Records/cost.ListShare {
 		return
 	}
 	st.Add(s.n)
@@ -284,8 +282,7 @@ func (b *Builder) AddBits(set Bits) {
 
 // fits reports whether n more records fit the list, which may have to be sorted. If not, it becomes bits.
 func (b *Builder) fits(n int) bool {
-	const share = 512
-	if len(b.list)+n <= b.pool.Records/share {
+	if len(b.list)+n <= b.pool.Records/cost.CollectShare {
 		return true
 	}
 	b.AddBits(b.pool.Get())

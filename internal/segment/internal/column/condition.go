@@ -6,6 +6,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
 	"herbarium/internal/text"
@@ -52,7 +53,7 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 	if c.Field.Type == herb.TypeList {
 		first := c.firstElement(from)
 		end := max(first, c.firstElement(to))
-		return &elementRanges{c: c, from: uint32(first), to: uint32(end), n: end - first, name: name}
+		return c.newElementRanges(uint32(first), uint32(end), nil, end-first, name)
 	}
 	first, end := c.firstRun(from), c.Distinct()
 	if to != noKey {
@@ -166,13 +167,9 @@ func (r Ranks) And(other Ranks) Ranks {
 
 func (r Ranks) String() string { return r.name }
 
-// scannedShare limits the ranges of ranks whose records are added one by one to 1/scannedShare of all records. For longer
-// ranges, the difference of two prefix sets is faster.
-const scannedShare = 16
-
 func (r Ranks) Cost() plan.Cost {
 	n, all := r.to-r.from, r.c.sorted.Len()
-	return plan.Cost{Records: n, Fill: min(2*n, all/8), Contains: 5}
+	return plan.Cost{Records: n, Fill: min(cost.SortedRow*n, int(cost.PrefixRecord*float64(all))), Contains: cost.RankContains}
 }
 
 func (r Ranks) Contains(record uint32) bool {
@@ -200,7 +197,7 @@ func (r Ranks) Fill(st *guard.Steps, b *bitmap.Builder) {
 	}
 	low := sort.Search(PrefixSets, func(j int) bool { return c.bound(j) >= r.from })
 	high := sort.Search(PrefixSets, func(j int) bool { return c.bound(j+1) > r.to })
-	if r.to-r.from <= c.sorted.Len()/scannedShare || low >= high {
+	if r.to-r.from <= c.sorted.Len()/cost.ScanShare || low >= high {
 		b.AddRecords(st, c.sorted.Slice(r.from, r.to))
 		return
 	}
@@ -223,9 +220,8 @@ type written struct {
 func (w written) String() string { return w.ranks.name }
 
 func (w written) Cost() plan.Cost {
-	const read = 200 // a value
 	n := w.ranks.to - w.ranks.from
-	return plan.Cost{Records: n, Fill: read * n, Contains: read}
+	return plan.Cost{Records: n, Fill: cost.ReadValue * n, Contains: cost.ReadValue}
 }
 
 func (w written) Contains(record uint32) bool {
@@ -248,38 +244,42 @@ type elementRanges struct {
 	c        *Column
 	from, to uint32      // from the start of the first range to the end of the last
 	several  bitmap.Bits // positions of the elements; nil if there is one range
-	n        int         // number of elements
 	name     string
+	cost     plan.Cost
+	merges   bool // Fill merges the postings of the elements, else it searches the elements of each record
+}
+
+// newElementRanges returns the condition for some ranges in [from, to), which have n elements.
+func (c *Column) newElementRanges(from, to uint32, several bitmap.Bits, n int, name string) *elementRanges {
+	merging, searching := c.costOfPostings(n), cost.SearchElements*c.sorted.Len()
+	return &elementRanges{
+		c: c, from: from, to: to, several: several, name: name, merges: merging <= searching,
+		cost: plan.Cost{Records: c.Values(), Fill: min(merging, searching), Contains: cost.SearchElements},
+	}
 }
 
 // anyRange returns the union of ranges of elements.
 func (c *Column) anyRange(all plan.AnyOf) *elementRanges {
 	n := c.elements.Len()
-	u := &elementRanges{c: c, from: uint32(n), several: bitmap.NewBits(n), name: all.String()}
+	from, to, several := uint32(n), uint32(0), bitmap.NewBits(n)
 	for _, one := range all {
-		if r, ok := one.(*elementRanges); ok && r.n > 0 { // others have no records
-			u.from, u.to = min(u.from, r.from), max(u.to, r.to)
-			if r.several == nil {
-				u.several.AddRange(int(r.from), int(r.to))
-			} else {
-				u.several.Or(r.several)
-			}
+		r, ok := one.(*elementRanges)
+		if !ok || r.from >= r.to { // has no records
+			continue
+		}
+		from, to = min(from, r.from), max(to, r.to)
+		if r.several == nil {
+			several.AddRange(int(r.from), int(r.to))
+		} else {
+			several.Or(r.several)
 		}
 	}
-	u.n = u.several.Count(0, n)
-	return u
+	return c.newElementRanges(from, to, several, several.Count(0, n), all.String())
 }
 
 func (e *elementRanges) String() string { return e.name }
 
-func (e *elementRanges) Cost() plan.Cost {
-	const search = 15 // time to search the elements of a record
-	return plan.Cost{Records: e.c.Values(), Fill: min(e.c.costOfPostings(e.n), search*e.c.sorted.Len()), Contains: search}
-}
-
-func (e *elementRanges) has(position int) bool {
-	return e.several == nil || e.several.Has(uint32(position))
-}
+func (e *elementRanges) Cost() plan.Cost { return e.cost }
 
 func (e *elementRanges) Contains(record uint32) bool {
 	if e.several != nil {
@@ -289,9 +289,9 @@ func (e *elementRanges) Contains(record uint32) bool {
 }
 
 func (e *elementRanges) Fill(st *guard.Steps, b *bitmap.Builder) {
-	if e.Cost().Fill == e.c.costOfPostings(e.n) {
+	if e.merges {
 		for i := int(e.from); i < int(e.to); i++ {
-			if st.Add(1); e.has(i) {
+			if st.Add(1); e.several == nil || e.several.Has(uint32(i)) {
 				b.AddSet(st, e.c.postingsAt(i))
 			}
 		}

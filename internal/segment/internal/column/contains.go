@@ -4,6 +4,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
 	"herbarium/internal/text"
@@ -33,16 +34,16 @@ func (c *Column) contains(st *guard.Steps, o query.Operand, name string) plan.Co
 // elementsWith returns the condition that a list has an element that contains a substring.
 func (c *Column) elementsWith(st *guard.Steps, find *text.Substring, name string) *elementRanges {
 	n := c.elements.Len()
-	e := &elementRanges{c: c, from: uint32(n), several: bitmap.NewBits(n), name: name}
+	from, to, found, several := uint32(n), uint32(0), 0, bitmap.NewBits(n)
 	for i := range n {
 		st.Add(1)
 		if find.In(c.elementAt(i)) {
-			e.several.Add(uint32(i))
-			e.from, e.to = min(e.from, uint32(i)), uint32(i+1)
-			e.n++
+			several.Add(uint32(i))
+			from, to = min(from, uint32(i)), uint32(i+1)
+			found++
 		}
 	}
-	return e
+	return c.newElementRanges(from, to, several, found, name)
 }
 
 // substring is the condition that a text contains another.
@@ -56,12 +57,11 @@ type substring struct {
 func (s substring) String() string { return s.name }
 
 func (s substring) Cost() plan.Cost {
-	const stored, read = 15, 1000 // times to search a value in the index, and one of a record
-	cost := plan.Cost{Records: s.c.Values(), Fill: stored*s.c.Distinct() + s.c.Values(), Contains: read}
+	c := plan.Cost{Records: s.c.Values(), Fill: cost.SearchStored*s.c.Distinct() + s.c.Values(), Contains: cost.SearchValue}
 	if s.c.LongValues() > 0 {
-		cost.Fill = read * s.c.Distinct()
+		c.Fill = cost.SearchValue * s.c.Distinct()
 	}
-	return cost
+	return c
 }
 
 func (s substring) Contains(record uint32) bool {

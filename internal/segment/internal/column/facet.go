@@ -53,9 +53,10 @@ func (c *FacetCounter) Facet(st *guard.Steps, f *herb.Field, parts []Part, tail,
 	isAlone := len(mergers) > 1 || len(parts) == 1 && len(tail.All) == 0
 	var counted, edges []population
 	for i, p := range parts {
+		search := newValueSearch(p, last.find != nil)
 		minRecords := 1 // of the runs to count
-		if isAlone && (last.find == nil || p.Set != nil && p.Column.searchesAll(p.Set.Len())) {
-			minRecords = 2
+		if isAlone {
+			minRecords = search.minRecords
 		}
 		o := newSortedResult(st, p.Column, p.Set, !isList && !p.Column.countsBySets(st, p.Set, minRecords))
 		defer o.release()
@@ -71,7 +72,7 @@ func (c *FacetCounter) Facet(st *guard.Steps, f *herb.Field, parts []Part, tail,
 			m.values = c.buffer[:0]
 			p.Column.countElements(st, p.Set, m.valueCollector)
 		} else {
-			m.addRuns(&o)
+			m.addRuns(&o, search)
 		}
 	}
 	last.addValues(tail.All, EqualByKey(f.Type))

@@ -4,18 +4,8 @@ import (
 	"encoding/binary"
 
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/guard"
-)
-
-// Approximate costs of counting in nanoseconds. They are only compared with each other; BenchmarkFacetCounter shows
-// whether the choice is right.
-const (
-	costOfByte      = 0.4 // of a stored set
-	costOfRank      = 2   // lookup of a record of a run without a stored set
-	costOfMark      = 3   // marking a record in the sorted rows
-	costOfWord      = 2   // of 64 marks
-	costOfRun       = 30  // counting the records of a run
-	costOfMarkedRun = 40  // locating the run of a mark
 )
 
 // countsBySets reports whether intersecting a set with each run is cheaper than marking its records in the sorted rows. Only runs
@@ -35,8 +25,8 @@ func (c *Column) countsBySets(st *guard.Steps, set *bitmap.Set, least int) bool 
 		inShortRuns -= to - from
 	}
 	n, all := set.Len(), c.sorted.Len()
-	bySets := costOfByte*float64(c.longRunSets.Size()) + costOfRank*float64(max(inShortRuns, 0)) + costOfRun*float64(counted)
-	byMarks := costOfMark*float64(min(n, all-n)) + costOfWord*float64(all/64) + costOfMarkedRun*float64(min(n, c.Distinct()))
+	bySets := cost.CountByte*float64(c.longRunSets.Size()) + cost.CountRank*float64(max(inShortRuns, 0)) + cost.CountRun*float64(counted)
+	byMarks := cost.MarkRank*float64(min(n, all-n)) + cost.MarkWord*float64(all/64) + cost.CountMarkedRun*float64(min(n, c.Distinct()))
 	return bySets < byMarks
 }
 

@@ -4,12 +4,10 @@ import (
 	"encoding/binary"
 
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 )
-
-// costOfElement is the approximate time to count an element of a record in nanoseconds.
-const costOfElement = 4
 
 // lists is the forward index of a list field: the elements of each record by their positions in sort order.
 type lists struct {
@@ -139,7 +137,7 @@ func (c *Column) elementCounts(st *guard.Steps, set *bitmap.Set) []uint32 {
 		return c.countPostings(st, nil)
 	}
 	n, all := set.Len(), c.sorted.Len()
-	byRecord := costOfElement * min(n, all-n) * c.lists.len() / max(all, 1)
+	byRecord := cost.CountElement * min(n, all-n) * c.lists.len() / max(all, 1)
 	switch {
 	case byRecord > c.costOfPostings(c.elements.Len()):
 		return c.countPostings(st, set.Dense(st))
@@ -171,10 +169,9 @@ func (c *Column) countPostings(st *guard.Steps, among bitmap.Bits) []uint32 {
 
 // costOfPostings returns the approximate time to read the postings of some elements in nanoseconds. Most of it is to open their containers.
 func (c *Column) costOfPostings(elements int) int {
-	const open, openContainer, minContainer, bytesPerTime = 100, 45, 10, 3
 	size := c.listed.Size() / max(c.listed.Len(), 1)
-	containers := min(size/minContainer, c.sorted.Len()/bitmap.ContainerMembers+1)
-	return elements * (open + openContainer*containers + size/bytesPerTime)
+	containers := min(size/cost.MinContainer, c.sorted.Len()/bitmap.ContainerMembers+1)
+	return elements * (cost.OpenPostings + cost.OpenContainer*containers + int(cost.PostingsByte*float64(size)))
 }
 
 // elementNumber returns the number of an element, given by its position in sort order.

@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
@@ -32,6 +33,7 @@ type valueStream struct {
 	index    int // of the part
 	runs     runCounter
 	values   runValues
+	search   valueSearch
 	inMemory []Value // values before the next run: those of a part in memory, or of a non-uniform run
 
 	// The current value.
@@ -56,8 +58,30 @@ func newValueMerger(st *guard.Steps, q *query.FacetRequest) *valueMerger {
 	return &valueMerger{valueCollector: newValueCollector(q), steps: st}
 }
 
-func (m *valueMerger) addRuns(o *sortedResult) {
-	m.all = append(m.all, &valueStream{index: len(m.all), runs: runCounter{sortedResult: o}, values: o.newRunValues(o.steps, o.total)})
+func (m *valueMerger) addRuns(o *sortedResult, search valueSearch) {
+	m.all = append(m.all, &valueStream{
+		index: len(m.all), runs: runCounter{sortedResult: o}, values: o.newRunValues(o.steps, o.total), search: search,
+	})
+}
+
+// valueSearch is how the values of a part that no other part has are searched for a substring and counted.
+type valueSearch struct {
+	all        bool // search the stored values of all runs, and count those that contain it; else search those with matches
+	minRecords int  // of the runs to count one by one. Runs of one record need not be counted unless each is searched for
+}
+
+// newValueSearch chooses the search of the matches of a part, or only how they are counted if there is nothing to find.
+func newValueSearch(p Part, finds bool) valueSearch {
+	matches := p.Column.sorted.Len()
+	if p.Set != nil {
+		matches = p.Set.Len()
+	}
+	// Searching the stored values in sequence is fast, so it is chosen if many runs have a match.
+	all := finds && p.Column.StoresValues() && matches >= p.Column.Distinct()/cost.SearchShare
+	if finds && !all {
+		return valueSearch{minRecords: 1}
+	}
+	return valueSearch{all: all, minRecords: 2}
 }
 
 // addValues adds a stream of values in memory. If they are equal by their keys, it keeps the first of those that are written
@@ -198,14 +222,11 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 			m.offer(valueCount{n: n, order: order, column: runs.Column, run: run, value: value})
 		}
 	}
-	unread, searchAll, least := *runs, m.find != nil && runs.searchesAll(runs.total), 2
-	if m.find != nil && !searchAll {
-		least = 1
-	}
+	unread := *runs
 	before := runs.countBelow(int(runs.runs.At(start)))
 	single := runs.countBelow(int(runs.runs.At(end))) - before
 	for {
-		run, n, ok := runs.count(end, least)
+		run, n, ok := runs.count(end, s.search.minRecords)
 		if !ok {
 			break
 		}
@@ -216,13 +237,13 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 					offer(run, w.Count, w.Text)
 				}
 			}
-		} else if m.distinct++; !searchAll && (m.find == nil || s.values.contains(run, m.find)) {
+		} else if m.distinct++; !s.search.all && (m.find == nil || s.values.contains(run, m.find)) {
 			m.matching++
 			offer(run, n, "")
 		}
 	}
 	m.distinct += single
-	if searchAll {
+	if s.search.all {
 		m.searchAlone(s, unread, end, offer)
 	} else if m.find == nil {
 		m.matching += single

@@ -6,6 +6,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/guard"
 )
 
@@ -129,9 +130,8 @@ const sampleInterval = 32
 // newRunKeys returns a reader of the keys that a histogram needs. Reading a value from a record takes microseconds if many fields
 // precede it. Then it is faster to read all stored values once.
 func (c *Column) newRunKeys(st *guard.Steps, buckets int) *runKeys {
-	const readsPerBucket, otherCost = 10, 40 // number of values, and the cost of a record in fields
 	k := &runKeys{c: c, keys: map[int]string{}, buffer: make([]byte, 0, 128)}
-	if !c.StoresValues() || c.Distinct() > readsPerBucket*buckets*(c.position+otherCost) {
+	if !c.StoresValues() || c.Distinct() > cost.ReadsPerBucket*buckets*(c.position+cost.RecordReadAsField) {
 		return k
 	}
 	for v := c.newRunValues(st, c.Distinct()); v.next < c.Distinct(); {

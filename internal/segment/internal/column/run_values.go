@@ -5,6 +5,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
@@ -28,10 +29,9 @@ type runValues struct {
 
 // newRunValues returns a reader of the values of about n runs.
 func (c *Column) newRunValues(st *guard.Steps, n int) runValues {
-	const share = 64
 	return runValues{
 		c: c, steps: st, isText: c.Field.Type == herb.TypeText, value: make([]byte, 0, 128),
-		stored: len(c.values) > 0 && n >= c.Distinct()/share, rest: c.values,
+		stored: len(c.values) > 0 && n >= c.Distinct()/cost.ValuesShare, rest: c.values,
 	}
 }
 
@@ -119,12 +119,6 @@ func (v *runValues) contains(run int, find *text.Substring) bool {
 	}
 	v.found, v.known = max(find.IndexKey(searched, v.known), 0), len(searched)
 	return v.found > 0
-}
-
-// searchesAll reports whether a search in the values of some matches examines the stored values of all runs, because many of them have a match.
-func (c *Column) searchesAll(matches int) bool {
-	const share = 4
-	return c.StoresValues() && matches >= c.Distinct()/share
 }
 
 // search adds the runs in [from, end) whose value contains a substring to a set.

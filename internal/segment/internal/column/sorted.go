@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
@@ -33,17 +34,13 @@ type sortedResult struct {
 // position is a rank and the number of records of a result below it.
 type position struct{ rank, count int }
 
-// markedShare limits the results whose records are marked one by one to 1/markedShare of all records. For them, this is faster
-// than a few intersections with prefix sets.
-const markedShare = 128
-
 // newSortedResult locates the records of a set; nil means all. If mark is set, even a large result is marked.
 func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) sortedResult {
 	o := sortedResult{Column: c, steps: st, set: set, total: c.sorted.Len()}
 	if set == nil {
 		return o
 	}
-	if o.total = set.Len(); mark || o.total <= c.sorted.Len()/markedShare {
+	if o.total = set.Len(); mark || o.total <= c.sorted.Len()/cost.MarkShare {
 		o.marks = c.pool.Get()
 		c.markRanks(st, set, o.marks)
 	} else {
@@ -97,12 +94,11 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 
 // rank returns the rank of the i-th record of the result. It scans the sorted rows from a known position if one is near,
 // or else from a bound of the part that contains the rank.
 func (o *sortedResult) rank(i int) int {
-	const share = 512 // a position is near if at most 1/share of the records of the result are between; twice as many ranks are scanned
 	if o.set == nil {
 		return i
 	}
 	n := o.sorted.Len()
-	near, reach := o.total/share, 2*n/share
+	near, reach := o.total/cost.NearShare, 2*n/cost.NearShare
 	if o.marks != nil { // scanning is fast
 		near, reach = PrefixSets, n
 	}

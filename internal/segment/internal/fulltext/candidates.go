@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/text"
 )
 
@@ -44,12 +45,12 @@ func (s *Scorer) rankCandidates(known []occurrences) *Ranking {
 // the highest frequencies, down to one with which even the shortest record of the file could not be among the best. If only the
 // records without a stored frequency remain, which contain the clause once, the shortest of them are candidates too.
 func (s *Scorer) candidates(set *bitmap.Set, n int) []occurrences {
-	if len(s.clauses) != 1 || s.clauses[0].postings == nil || set.Len() < 512*n+4096 {
+	if len(s.clauses) != 1 || s.clauses[0].postings == nil || set.Len() < cost.CandidatesPerTop*n+cost.CandidateBase {
 		return nil
 	}
 	c := s.clauses[0]
 	repeated := c.postings.freqs.Set(c.number)
-	if 4*set.Len() < repeated.Len() {
+	if cost.RepeatedPerMatch*set.Len() < repeated.Len() {
 		return nil
 	}
 	counts := c.postings.freqs.Trailer(c.number)[:repeated.Len()]
@@ -60,7 +61,7 @@ func (s *Scorer) candidates(set *bitmap.Set, n int) []occurrences {
 	for least > 2 && reached[least] < wanted {
 		least--
 	}
-	budget := set.Len() / 2 // with more candidates, ranking all records is faster
+	budget := set.Len() / cost.CandidateShare // with more candidates, ranking all records is faster
 	if reached[least] > budget {
 		return nil
 	}
@@ -141,7 +142,7 @@ func (s *Scorer) withFrequency(
 // shortestOnce returns the shortest records of a set that contain the clause once, at most n, as long as their scores are not below the
 // worst. It returns false if it would have to examine too many records, for example because the clause occurs only in long ones.
 func (s *Scorer) shortestOnce(set *bitmap.Set, repeated bitmap.Encoded, n int, worst float64) (found []occurrences, ok bool) {
-	for i := range set.Len() / 8 {
+	for i := range set.Len() / cost.ShortestShare {
 		s.steps.Add(1)
 		record := s.index.lengthOrder.At(i)
 		if len(found) == n || s.scoreOf(record, 1) < worst {

@@ -5,6 +5,7 @@ import (
 
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
 )
@@ -119,10 +120,9 @@ type frequencies func(records []uint32, counts []byte)
 // frequencies returns the frequencies of the clause, of which those in about n records are read. In a few records, the
 // clause is counted, which takes about as long as reading the given share of the frequencies.
 func (c *Clause) frequencies(st *guard.Steps, n int) frequencies {
-	const storedShare, unionShare = 1 << 14, 1 << 8
 	switch condition := c.Condition.(type) {
 	case *union:
-		if n > condition.Cost().Records/unionShare {
+		if n > condition.cost.Records/cost.UnionFreqs {
 			all := condition.frequencies(st)
 			return frequenciesOf(func(record uint32) byte { return all[record] })
 		}
@@ -135,7 +135,7 @@ func (c *Clause) frequencies(st *guard.Steps, n int) frequencies {
 			return 1 + condition.repeats[record]
 		})
 	default:
-		if freqs := c.postings.freqs.Set(c.number); n > freqs.Len()/storedShare {
+		if freqs := c.postings.freqs.Set(c.number); n > freqs.Len()/cost.StoredFreqs {
 			return bitmap.NewByteMap(freqs).Load
 		}
 	}

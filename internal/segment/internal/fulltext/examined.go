@@ -2,6 +2,7 @@ package fulltext
 
 import (
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
 )
@@ -20,19 +21,21 @@ type examined struct {
 func (e *examined) String() string { return e.name }
 
 // examineCost returns the time to examine a record in the forward index.
-func (w *Index) examineCost() int { return 100 + w.words/max(w.lengths.Len(), 1) }
+func (w *Index) examineCost() int {
+	return cost.ExamineRecord + cost.ExamineWord*w.words/max(w.lengths.Len(), 1)
+}
 
 func (e *examined) Cost() plan.Cost {
 	w := e.pattern.index
-	cost := plan.Cost{Records: w.lengths.Len(), Contains: w.examineCost()}
-	for _, c := range e.candidates {
-		cost.Records = min(cost.Records, c.Cost().Records)
+	c := plan.Cost{Records: w.lengths.Len(), Contains: w.examineCost()}
+	for _, candidate := range e.candidates {
+		c.Records = min(c.Records, candidate.Cost().Records)
 	}
-	cost.Fill = cost.Contains * cost.Records
+	c.Fill = c.Contains * c.Records
 	if e.most > 1 { // it is scored, so it is evaluated even if it is tested
-		cost.Contains *= 2
+		c.Contains *= 2
 	}
-	return cost
+	return c
 }
 
 func (e *examined) Contains(record uint32) bool { return e.pattern.count(record, 1) > 0 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
 )
@@ -23,7 +24,6 @@ type union struct {
 
 // union returns the condition for a field, or for any if part is nil.
 func (w *Index) union(st *guard.Steps, name string, part *fieldPart, terms ...termRange) *union {
-	const filterCost = 3 // of a posting, by its field
 	u := &union{index: w, pattern: &pattern{index: w, steps: st, part: allParts, last: terms}, name: name}
 	if part != nil {
 		u.pattern.part = part.first
@@ -37,8 +37,8 @@ func (w *Index) union(st *guard.Steps, name string, part *fieldPart, terms ...te
 	u.each(st, func(id int) {
 		docs := w.docs.Set(id)
 		u.cost.Records += docs.Len()
-		if u.cost.Fill += len(docs) / 8; u.field != 0 {
-			u.cost.Fill += filterCost * docs.Len()
+		if u.cost.Fill += int(cost.FillByte * float64(len(docs))); u.field != 0 {
+			u.cost.Fill += cost.FilterPosting * docs.Len()
 		}
 	})
 	u.cost.Records = min(u.cost.Records, w.lengths.Len())

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/guard"
 )
 
@@ -15,7 +16,7 @@ type Stored struct {
 }
 
 func (c Stored) Cost() Cost {
-	return Cost{Records: c.Len(), Fill: len(c.Encoded) / 8, Contains: 40}
+	return Cost{Records: c.Len(), Fill: int(cost.FillByte * float64(len(c.Encoded))), Contains: cost.StoredContains}
 }
 
 func (c Stored) Fill(st *guard.Steps, b *bitmap.Builder) { b.AddSet(st, c.Encoded) }
@@ -30,10 +31,10 @@ type AnyOf []Condition
 
 func (c AnyOf) Cost() (sum Cost) {
 	for _, one := range c {
-		cost := one.Cost()
-		sum.Records += cost.Records
-		sum.Fill += cost.Fill
-		sum.Contains += cost.Contains
+		c := one.Cost()
+		sum.Records += c.Records
+		sum.Fill += c.Fill
+		sum.Contains += c.Contains
 	}
 	return sum
 }
@@ -76,9 +77,9 @@ func (c AllOf) Cost() Cost {
 		}
 	}
 	for _, t := range c.Terms {
-		cost := t.Cost()
-		all.Fill += min(cost.Fill, all.Records*cost.Contains) // it may only be tested
-		all.Contains += cost.Contains
+		one := t.Cost()
+		all.Fill += min(one.Fill, all.Records*one.Contains) // it may only be tested
+		all.Contains += one.Contains
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/guard"
 )
 
@@ -75,7 +76,7 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 		switch {
 		case !t.Exclude:
 			p.left = p.cost.Records
-		case p.cost.Fill <= pool.Records/cheapShare:
+		case p.cost.Fill <= pool.Records/cost.ExclusionShare:
 			p.left = pool.Records - p.cost.Records
 		}
 		all[i] = p
@@ -99,7 +100,7 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 			})
 		case set.Len() == 0:
 			return set
-		case set.Len()*t.cost.Contains < t.cost.Fill+pool.Records/bitsPerTime:
+		case set.Len()*t.cost.Contains < t.cost.Fill+int(cost.BitsRecord*float64(pool.Records)):
 			trace.Timed(t.Term.name(), "test each record", func() int {
 				set.Keep(st, func(record uint32) bool { return t.Contains(record) != t.Exclude })
 				return set.Len()
@@ -119,12 +120,6 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 	}
 	return set
 }
-
-// cheapShare is the number of records per nanosecond of the time in which a cheap set is computed.
-const cheapShare = 4
-
-// bitsPerTime is the number of records of which a bitset is cleared, read and intersected per nanosecond.
-const bitsPerTime = 64
 
 func (t Term) name() string {
 	if t.Exclude {

@@ -1,0 +1,72 @@
+// Package cost is the cost model of queries: all numbers by which a query chooses between two ways to compute the same result.
+//
+// A time is compared with another time, a share with a number of records:
+//
+//	category=tree & search=oak      oak: 50,000 of a million records, a stored set
+//	                                tree: a range of ranks, 170,000 records
+//
+//	test each record with oak       50,000 × RankContains       0.25 ms
+//	fill and intersect              170,000 × SortedRow + …     0.36 ms
+//
+// The planner tests. Only the order of the costs matters, not that they are exact. BenchmarkCosts of package column measures the
+// times and prints them beside those of the model:
+//
+//	go test ./internal/segment/internal/column -run '^$' -bench Costs
+package cost
+
+// Times in nanoseconds.
+const (
+	StoredContains = 40      // test whether a record is in a stored set
+	RankContains   = 5       // test whether the rank of a record is in a range
+	ReadValue      = 200     // read the value of a field from a record
+	SearchStored   = 15      // search a stored value for a text
+	SearchValue    = 1000    // read a value from a record and search it for a text
+	SearchElements = 15      // search the elements of a record for a range of them
+	ExamineRecord  = 100     // examine a record in the forward index, without its words
+	ExamineWord    = 1       // examine a word of such a record
+	FilterPosting  = 3       // filter a posting by its fields
+	SortedRow      = 2       // add one of the sorted rows to a set
+	FillByte       = 1. / 8  // add the records in a byte of a stored set to bits
+	PrefixRecord   = 1. / 8  // subtract two prefix sets, for each record of the segment
+	BitsRecord     = 1. / 64 // clear, read and intersect bits, for each record of the segment
+	CountByte      = 0.4     // count the records in a byte of a stored set that are in bits
+	CountRank      = 2       // look up whether the record at a rank is in bits
+	MarkRank       = 3       // mark the rank of a record
+	MarkWord       = 2       // read 64 marks
+	CountRun       = 30      // count the records of a value run in bits, without those of a stored set
+	CountMarkedRun = 40      // locate the value run of a mark
+	CountElement   = 4       // count an element of a record
+	OpenPostings   = 100     // open a stored set
+	OpenContainer  = 45      // open a container of a stored set
+	PostingsByte   = 1. / 3  // read a byte of a stored set with short containers
+)
+
+// Sizes that estimates assume.
+const (
+	MinContainer      = 10 // bytes of a short container of a stored set
+	ReadsPerBucket    = 10 // values that are read to find the boundaries of a bucket of a histogram
+	RecordReadAsField = 40 // fields that could be skipped in the time to locate a record
+)
+
+// Shares: up to one in as many of all records, or of those that the comment names, the first method is used.
+const (
+	ListShare      = 64      // keep a set as a list, else as bits
+	CollectShare   = 512     // collect a set in a list, which must be sorted, else in bits
+	ScanShare      = 16      // add a range of the sorted rows one by one, else by two prefix sets
+	MarkShare      = 128     // mark the ranks of a result, else count it in prefix sets
+	NearShare      = 512     // scan from a known position to one that is as many of the result away, else locate it
+	ValuesShare    = 64      // read the values of fewer value runs from records, else from the stored values in sequence
+	SearchShare    = 4       // search the values of fewer value runs if they have matches, else all stored values
+	StoredFreqs    = 1 << 14 // of those with stored frequencies: examine a record to count a clause, else read the frequencies
+	UnionFreqs     = 1 << 8  // of those with any of several terms: examine a record, else add up the frequencies of the terms
+	ExclusionShare = 4       // exclude first if computing the set takes a nanosecond for as many records
+)
+
+// Limits of the candidates that are ranked instead of all matches, for the n best.
+const (
+	CandidateBase    = 4096 // with fewer matches, all are ranked
+	CandidatesPerTop = 512  // with fewer matches per record of the result, all are ranked
+	RepeatedPerMatch = 4    // with more records that repeat the clause per match, reading their frequencies takes longer
+	CandidateShare   = 2    // up to one in as many matches are candidates by their frequencies
+	ShortestShare    = 8    // up to one in as many matches are examined in length order
+)
