@@ -1,5 +1,20 @@
 // Package build writes segments: it reads records in parallel, sorts them by every field and collects postings, with
 // bounded memory. Packages column and fulltext read what it writes.
+//
+//	records ─► batch ─► prepare (one goroutine per CPU) ─► addBatch ─┬─► RECS, ROFF                 records as JSON
+//	           512 of    render JSON, split words            in order ├─► columnBuilder, per field    values ─► sorter ─► ORDR, RUNS …
+//	           them                                                   └─► wordsBuilder                words ─► inverted ─► DOCS, FWRD …
+//
+// Everything that grows with the number of records is in spill files: a buffer that is written to a temporary file when it is full. A
+// sorter sorts as many keys as fit its memory, writes them as a sorted run, and merges the runs. An inverted does the same with pairs of a
+// word and a record.
+//
+// Example: the records "oak" and "red oak". The batch numbers the words oak 0 and red 1. The inverted collects the pairs (0, 0), (1, 1) and
+// (0, 1) in record order. A counting sort by word yields 0: {0 1} and 1: {1}, which encode writes as the postings of DOCS. The sorter of the
+// field gets the keys of both values, which are in order already: ORDR is 0 1, and each value is a run.
+//
+// The frequent words, prefixes and bigrams are known only after all records, so their postings are collected in a second pass over the
+// words (frequent.go), and the block counts of frequent values from the sections of the file itself (block_counts.go).
 package build
 
 import (

@@ -1,5 +1,29 @@
 // Package column reads the indexes of fields: sorted rows, value runs, sets of long runs and of list elements. It evaluates
 // filters, locates pages in sorted order and counts facets. Package build writes what it reads.
+//
+// # The data
+//
+// A field price with the values 7, 3, none, 3, 9 in the records 0 to 4:
+//
+//	rank           0   1   2   3   4
+//	ORDR           1   3   0   4   2      sorted rows: the record at each rank
+//	              └─run 0─┘└1┘ └2┘ └3┘    value runs: 3, 7, 9, and the run without a value
+//	RUNS           0       2   3   4      first rank of each run with a value, and the end of the values
+//	PLAC  record   0   1   2   3   4
+//	      rank     2   0   4   1   3      the inverse of ORDR
+//
+// A value is not stored again: that of a run is read from its first record, or in sequence from VALS and VKEY.
+//
+// # An example
+//
+// price[lt]=8 is the range of ranks [0, 3): a binary search over the runs finds the first with a value of 8 or more, run 2, which starts at
+// rank 3. A record matches if its rank is below 3, and all matches are ORDR[0:3], the records 1, 3 and 0.
+//
+// Among them, the second page of sort=-price with one record per page is position 1. In ascending order, that is position
+// 3 - 1 - 1 = 1: the missing values come last in both directions (direction.go). Position 1 is at rank 1, in run 0. Records of a run keep
+// their order, and run 0 has the positions 1 and 2 of the descending order. So the page is record 1.
+//
+// With a million records, the matches below a rank are not counted one by one: see sortedResult.
 package column
 
 import (

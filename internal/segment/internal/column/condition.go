@@ -1,6 +1,7 @@
 package column
 
 import (
+	"fmt"
 	"sort"
 
 	"herbarium/internal/herb"
@@ -19,13 +20,13 @@ func (c *Column) Term(st *guard.Steps, cond query.Condition) plan.Term {
 		t.Condition = c.operand(st, cond.Op, cond.Values[0])
 		return t
 	}
-	any := make(plan.AnyOf, len(cond.Values))
+	operands := make(plan.AnyOf, len(cond.Values))
 	for i, o := range cond.Values {
-		any[i] = c.operand(st, cond.Op, o)
+		operands[i] = c.operand(st, cond.Op, o)
 	}
-	t.Condition = any
-	if _, ok := any[0].(*elementRanges); ok {
-		t.Condition = c.anyRange(any)
+	t.Condition = operands
+	if _, ok := operands[0].(*elementRanges); ok {
+		t.Condition = c.anyRange(operands)
 	}
 	return t
 }
@@ -77,11 +78,13 @@ func KeyRange(op query.Op, o query.Operand) (from, to string) {
 		return "", o.Key
 	case query.OpLte:
 		return "", o.Key + "\x00"
+	case query.OpPrefix:
+		if to, ok := text.KeyAfterPrefix(o.Key); ok {
+			return o.Key, to
+		}
+		return o.Key, noKey
 	}
-	if to, ok := text.KeyAfterPrefix(o.Key); ok { // OpPrefix
-		return o.Key, to
-	}
-	return o.Key, noKey
+	panic(fmt.Sprintf("operator %q selects no range of keys", op)) // a new operator needs a case in operand or here
 }
 
 func (c *Column) equal(o query.Operand, name string) plan.Condition {
@@ -96,7 +99,7 @@ func (c *Column) equal(o query.Operand, name string) plan.Condition {
 	case EqualByKey(c.Field.Type):
 		return ranks
 	case c.isNonUniform(ranks.run):
-		return written{ranks: ranks, text: o.Text}
+		return exactValue{ranks: ranks, text: o.Text}
 	case c.RunValue(ranks.run) == o.Text:
 		return ranks
 	}
@@ -211,24 +214,24 @@ func (r Ranks) Fill(st *guard.Steps, b *bitmap.Builder) {
 	b.AddRecords(st, c.sorted.Slice(c.bound(high), r.to))
 }
 
-// written is the condition that a value in a non-uniform run is written like an operand.
-type written struct {
+// exactValue is the condition that a value in a non-uniform run is written like an operand.
+type exactValue struct {
 	ranks Ranks
 	text  string
 }
 
-func (w written) String() string { return w.ranks.name }
+func (w exactValue) String() string { return w.ranks.name }
 
-func (w written) Cost() plan.Cost {
+func (w exactValue) Cost() plan.Cost {
 	n := w.ranks.to - w.ranks.from
 	return plan.Cost{Records: n, Fill: cost.ReadValue * n, Contains: cost.ReadValue}
 }
 
-func (w written) Contains(record uint32) bool {
+func (w exactValue) Contains(record uint32) bool {
 	return w.ranks.Contains(record) && w.ranks.c.value(record) == w.text
 }
 
-func (w written) Fill(st *guard.Steps, b *bitmap.Builder) {
+func (w exactValue) Fill(st *guard.Steps, b *bitmap.Builder) {
 	var list []uint32
 	c := w.ranks.c
 	for rank := w.ranks.from; rank < w.ranks.to; rank++ {

@@ -16,7 +16,7 @@ type occurrences struct {
 }
 
 // readKnown returns frequencies that are in memory, by record.
-func readKnown(known []occurrences) frequencies {
+func readKnown(known []occurrences) frequencyReader {
 	return func(records []uint32, counts []byte) {
 		for i, rec := range records {
 			for known[0].record != rec {

@@ -24,17 +24,17 @@ func (w *Index) Clause(st *guard.Steps, c query.Clause) *Clause {
 	return w.newClause(st, c, nil, "search "+query.Clause{Words: c.Words, Prefix: c.Prefix}.String())
 }
 
-// newClause returns a clause, or if part is not nil, the condition that this field contains it, without frequencies.
-func (w *Index) newClause(st *guard.Steps, c query.Clause, part *fieldPart, name string) *Clause {
-	whole := &pattern{index: w, steps: st, part: allParts}
-	if part != nil {
-		whole.part = part.first
+// newClause returns a clause, or if within is not nil, the condition that this field contains it, without frequencies.
+func (w *Index) newClause(st *guard.Steps, c query.Clause, within *searchField, name string) *Clause {
+	whole := &pattern{index: w, steps: st, field: allCopies}
+	if within != nil {
+		whole.field = within.firstCopy
 	}
 	words := c.Words
 	if c.Prefix {
 		words = words[:len(words)-1]
 	}
-	p := &examined{pattern: whole, most: MaxFrequency, name: name}
+	p := &scanMatcher{pattern: whole, most: MaxFrequency, name: name}
 	ids := make([]uint32, len(words))
 	for i, word := range words {
 		t, ok := w.terms.Find(word)
@@ -43,10 +43,10 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, part *fieldPart, name
 		}
 		ids[i] = w.ids.At(t)
 		whole.words = binary.AppendUvarint(whole.words, uint64(ids[i])+1)
-		if part == nil {
+		if within == nil {
 			continue
 		}
-		if sets, _ := w.splitTerms(termRange{t, t + 1}, part.index); len(sets) > 0 {
+		if sets, _ := w.splitTerms(termRange{t, t + 1}, within.index); len(sets) > 0 {
 			p.candidates = append(p.candidates, plan.Term{Condition: plan.Stored{Encoded: sets[0], Name: name}})
 		}
 	}
@@ -56,11 +56,11 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, part *fieldPart, name
 		whole.last = []termRange{{from, to}}
 		parts = append(parts, w.prefix(st, from, to, name))
 	}
-	if len(parts) == 1 && part == nil {
+	if len(parts) == 1 && within == nil {
 		parts[0].pattern = whole
 		return parts[0]
 	}
-	if part != nil {
+	if within != nil {
 		p.most = 1
 	}
 	for _, part := range parts {
@@ -113,22 +113,22 @@ func (c *Clause) DocFreq(st *guard.Steps) int {
 	return c.Condition.(plan.Stored).Len()
 }
 
-// frequencies stores the frequencies of a clause in ascending records, up to MaxFrequency. Records of later calls must not
+// frequencyReader stores the frequencies of a clause in ascending records, up to MaxFrequency. Records of later calls must not
 // be less.
-type frequencies func(records []uint32, counts []byte)
+type frequencyReader func(records []uint32, counts []byte)
 
-// frequencies returns the frequencies of the clause, of which those in about n records are read. In a few records, the
+// newFrequencyReader returns a reader of the frequencies of the clause, of which those in about n records are read. In a few records, the
 // clause is counted, which takes about as long as reading the given share of the frequencies.
-func (c *Clause) frequencies(st *guard.Steps, n int) frequencies {
+func (c *Clause) newFrequencyReader(st *guard.Steps, n int) frequencyReader {
 	switch condition := c.Condition.(type) {
 	case *union:
 		if n > condition.cost.Records/cost.UnionFreqs {
-			all := condition.frequencies(st)
-			return frequenciesOf(func(record uint32) byte { return all[record] })
+			all := condition.sumFrequencies(st)
+			return readEach(func(record uint32) byte { return all[record] })
 		}
-	case *examined: // all of them are counted already
+	case *scanMatcher: // all of them are counted already
 		condition.evaluate(st)
-		return frequenciesOf(func(record uint32) byte {
+		return readEach(func(record uint32) byte {
 			if condition.repeats == nil {
 				return 1
 			}
@@ -139,10 +139,10 @@ func (c *Clause) frequencies(st *guard.Steps, n int) frequencies {
 			return bitmap.NewByteMap(freqs).Load
 		}
 	}
-	return frequenciesOf(func(record uint32) byte { return byte(c.pattern.count(record, MaxFrequency)) })
+	return readEach(func(record uint32) byte { return byte(c.pattern.count(record, MaxFrequency)) })
 }
 
-func frequenciesOf(count func(record uint32) byte) frequencies {
+func readEach(count func(record uint32) byte) frequencyReader {
 	return func(records []uint32, counts []byte) {
 		for i, rec := range records {
 			counts[i] = count(rec)

@@ -34,7 +34,7 @@ type Index struct {
 	lengthOrder   file.U32s  // records by ascending number of words
 	words         int        // number of words of all records
 	termFields    file.Table // by term number, the mask of its fields in each record of its postings; empty with one searchable field
-	fields        []fieldPart
+	fields        []searchField
 	weights       []int // by searchable field
 	searchable    int   // number of searchable fields
 	pool          *bitmap.Pool
@@ -48,7 +48,7 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 		ids: section(file.TagIDs), forward: section(file.TagForward), starts: section(file.TagFStarts),
 		lengths: section(file.TagLengths), lengthOrder: section(file.TagLengthOrder),
 	}
-	w.fields, w.weights = fieldParts(f)
+	w.fields, w.weights = searchFields(f)
 	w.searchable = len(w.weights)
 	w.bigrams.common = section(file.TagBigramTerms)
 	w.prefixes.ranges.U32s, w.fieldPostings.ranges.U32s = section(file.TagPrefixRanges), section(file.TagFieldRanges)

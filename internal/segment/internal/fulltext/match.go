@@ -9,24 +9,24 @@ import (
 	"herbarium/internal/segment/internal/plan"
 )
 
-// fieldPart is the position of a field in the forward index.
-type fieldPart struct {
-	name  string
-	index int // number of searchable fields before it
-	first int // number of parts of a record before it; a field has as many parts as its weight
+// searchField locates a field in the forward index. A field of weight 3 has three copies there, so that its words count three times.
+type searchField struct {
+	name      string
+	index     int // number of searchable fields before it
+	firstCopy int // number of copies of these
 }
 
-// fieldParts returns the positions of all fields, and the weights of the searchable ones. Only those have a position.
-func fieldParts(f *file.File) (parts []fieldPart, weights []int) {
+// searchFields returns the locations of all fields, and the weights of the searchable ones. Only those are in the forward index.
+func searchFields(f *file.File) (fields []searchField, weights []int) {
 	next := 0
 	for _, field := range f.Meta.Fields {
-		parts = append(parts, fieldPart{field.Name, len(weights), next})
+		fields = append(fields, searchField{field.Name, len(weights), next})
 		if field.Searchable {
 			weights = append(weights, max(field.Weight, 1))
 			next += max(field.Weight, 1)
 		}
 	}
-	return parts, weights
+	return fields, weights
 }
 
 // Match returns a condition with query.OpMatch for evaluation.
@@ -34,11 +34,11 @@ func (w *Index) Match(st *guard.Steps, cond query.Condition) []plan.Term {
 	if len(cond.Values) == 1 {
 		return w.matchTerms(st, cond.Field, cond.Values[0].Search)
 	}
-	any := make(plan.AnyOf, len(cond.Values))
+	searches := make(plan.AnyOf, len(cond.Values))
 	for i, o := range cond.Values {
-		any[i] = plan.AllOf{Pool: w.pool, Terms: w.matchTerms(st, cond.Field, o.Search)}
+		searches[i] = plan.AllOf{Pool: w.pool, Terms: w.matchTerms(st, cond.Field, o.Search)}
 	}
-	return []plan.Term{{Condition: any}}
+	return []plan.Term{{Condition: searches}}
 }
 
 // matchTerms returns the clauses of a search within one field.
@@ -55,59 +55,59 @@ func (w *Index) matchTerms(st *guard.Steps, field int, s *query.Search) (terms [
 
 // matchClause returns the condition that a field contains a clause.
 func (w *Index) matchClause(st *guard.Steps, field int, c query.Clause) plan.Condition {
-	part := &w.fields[field]
-	name := part.name + " match " + query.Clause{Words: c.Words, Prefix: c.Prefix}.String()
+	within := &w.fields[field]
+	name := within.name + " match " + query.Clause{Words: c.Words, Prefix: c.Prefix}.String()
 	switch {
 	case w.searchable == 1:
-		part = nil
+		within = nil
 	case len(c.Words) == 1:
-		return w.matchWord(st, *part, c, name)
+		return w.matchWord(st, *within, c, name)
 	}
-	return w.newClause(st, c, part, name).Condition
+	return w.newClause(st, c, within, name).Condition
 }
 
 // matchWord returns the condition that a field contains a word or a prefix.
-func (w *Index) matchWord(st *guard.Steps, part fieldPart, c query.Clause, name string) plan.Condition {
+func (w *Index) matchWord(st *guard.Steps, within searchField, c query.Clause, name string) plan.Condition {
 	var terms termRange
 	if c.Prefix {
 		terms.from, terms.to = w.terms.WithPrefix(c.Words[0])
 	} else if t, ok := w.terms.Find(c.Words[0]); ok {
 		terms = termRange{t, t + 1}
 	}
-	sets, rest := w.splitTerms(terms, part.index)
-	any := plan.AnyOf{}
+	sets, rest := w.splitTerms(terms, within.index)
+	ranges := plan.AnyOf{}
 	for _, set := range sets {
-		any = append(any, plan.Stored{Encoded: set, Name: name})
+		ranges = append(ranges, plan.Stored{Encoded: set, Name: name})
 	}
 	if len(rest) > 0 {
-		any = append(any, w.matchRest(st, part, rest, name))
+		ranges = append(ranges, w.matchRest(st, within, rest, name))
 	}
-	if len(any) == 1 {
-		return any[0]
+	if len(ranges) == 1 {
+		return ranges[0]
 	}
-	return any
+	return ranges
 }
 
 // matchRest returns the condition that a field contains any of some terms, which have no postings by field. If the fields of each posting are
 // not stored exactly, records are examined.
-func (w *Index) matchRest(st *guard.Steps, part fieldPart, terms []termRange, name string) plan.Condition {
-	u := w.union(st, name, &part, terms...)
+func (w *Index) matchRest(st *guard.Steps, within searchField, terms []termRange, name string) plan.Condition {
+	u := w.union(st, name, &within, terms...)
 	if w.searchable <= FieldsInMask {
 		return u
 	}
-	return &examined{pattern: u.pattern, candidates: []plan.Term{{Condition: u}}, most: 1, name: name}
+	return &scanMatcher{pattern: u.pattern, candidates: []plan.Term{{Condition: u}}, most: 1, name: name}
 }
 
-// cutPart returns a part of the words of a record; b contains all of them. A zero ends a part.
-func cutPart(b []byte, part int) []byte {
+// cutCopy returns the words of a copy of a field; b contains those of a record. A zero ends a copy.
+func cutCopy(b []byte, number int) []byte {
 	for {
 		end := bytes.IndexByte(b, 0)
 		if end < 0 {
-			guard.Corrupt("a record has too few parts in the forward index")
+			guard.Corrupt("a record has too few fields in the forward index")
 		}
-		if part == 0 {
+		if number == 0 {
 			return b[:end+1]
 		}
-		b, part = b[end+1:], part-1
+		b, number = b[end+1:], number-1
 	}
 }

@@ -12,7 +12,7 @@ import (
 type pattern struct {
 	index *Index
 	steps *guard.Steps
-	part  int         // the part of a record in which it must occur, or allParts
+	field int         // number of the copy of a field in which it must occur, or allCopies
 	words []byte      // the words, or those before the last, as encoded in the forward index
 	last  []termRange // the terms of the last word if it may be any of several, such as those with a prefix
 	ids   bitmap.Bits // their numbers + 1; nil if not collected yet; see lastIDs
@@ -22,7 +22,8 @@ type pattern struct {
 	most, n int
 }
 
-const allParts = -1
+// allCopies means all copies of all fields.
+const allCopies = -1
 
 // bytesPerStep is the number of encoded words or positions that count as a step.
 const bytesPerStep = 16
@@ -53,8 +54,8 @@ func (p *pattern) lastIDs() bitmap.Bits {
 
 // countIn returns the number of occurrences in the words of a record, up to most; 0 means no limit.
 func (p *pattern) countIn(b []byte, most int) int {
-	if p.part != allParts {
-		b = cutPart(b, p.part)
+	if p.field != allCopies {
+		b = cutCopy(b, p.field)
 	}
 	if len(p.words) == 0 {
 		return p.countLast(b, most)
@@ -103,6 +104,6 @@ func (p *pattern) countLast(b []byte, most int) (n int) {
 }
 
 func (p *pattern) beginsWithLast(b []byte) bool {
-	id, _ := binary.Uvarint(b) // 0 at the end of a part, which is no number
+	id, _ := binary.Uvarint(b) // 0 at the end of a field, which is no number
 	return p.lastIDs().Has(uint32(id))
 }

@@ -64,7 +64,7 @@ func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 // batchScorer scores ascending records, some at a time.
 type batchScorer struct {
 	*Scorer
-	frequencies []frequencies // by clause
+	readers []frequencyReader // of the frequencies, by clause
 
 	// Buffers by record.
 	counts        [bitmap.EachAtOnce]byte
@@ -75,11 +75,11 @@ type batchScorer struct {
 func (s *Scorer) newBatchScorer(n int) *batchScorer {
 	b := &batchScorer{Scorer: s}
 	if s.known != nil {
-		b.frequencies = append(b.frequencies, readKnown(s.known))
+		b.readers = append(b.readers, readKnown(s.known))
 		return b
 	}
 	for _, c := range s.clauses {
-		b.frequencies = append(b.frequencies, c.frequencies(s.steps, n))
+		b.readers = append(b.readers, c.newFrequencyReader(s.steps, n))
 	}
 	return b
 }
@@ -92,8 +92,8 @@ func (s *batchScorer) score(records []uint32) []float64 {
 		norms[i] = text.Norm(int(s.index.lengths.At(int(rec))), s.average)
 		scores[i] = 0
 	}
-	for c, load := range s.frequencies {
-		load(records, counts)
+	for c, read := range s.readers {
+		read(records, counts)
 		idf := s.idf[c]
 		for i, norm := range norms {
 			frequency := int(counts[i])

@@ -22,12 +22,12 @@ type union struct {
 	name    string
 }
 
-// union returns the condition for a field, or for any if part is nil.
-func (w *Index) union(st *guard.Steps, name string, part *fieldPart, terms ...termRange) *union {
-	u := &union{index: w, pattern: &pattern{index: w, steps: st, part: allParts, last: terms}, name: name}
-	if part != nil {
-		u.pattern.part = part.first
-		u.field = 1 << (part.index % FieldsInMask)
+// union returns the condition for a field, or for any if within is nil.
+func (w *Index) union(st *guard.Steps, name string, within *searchField, terms ...termRange) *union {
+	u := &union{index: w, pattern: &pattern{index: w, steps: st, field: allCopies, last: terms}, name: name}
+	if within != nil {
+		u.pattern.field = within.firstCopy
+		u.field = 1 << (within.index % FieldsInMask)
 	}
 	if first := terms[0].from; len(terms) == 1 && terms[0].to == first+1 {
 		u.only = int(w.ids.At(first))
@@ -95,8 +95,8 @@ func (u *union) addInField(st *guard.Steps, docs bitmap.Encoded, masks []byte, b
 	})
 }
 
-// frequencies returns the sum of the frequencies of the terms by record, up to MaxFrequency.
-func (u *union) frequencies(st *guard.Steps) []byte {
+// sumFrequencies returns the sum of the frequencies of the terms by record, up to MaxFrequency.
+func (u *union) sumFrequencies(st *guard.Steps) []byte {
 	if u.counts != nil {
 		return u.counts
 	}

@@ -1,5 +1,18 @@
 // Package plan evaluates the conditions of a query: it computes the set of records that satisfy all of them, cheapest
 // condition first.
+//
+// Example: category=tree & search=oak -red, in a million records.
+//
+//	tree   170,000 records, a range of ranks ┐
+//	oak     20,000 records, a stored set     ├─► by the records that they leave: oak, tree, not red
+//	red    300,000 records, a stored set     ┘
+//
+//	oak       fill                 20,000 records
+//	tree      test each record      3,400 left    20,000 × 5 ns = 0.10 ms; to fill and intersect takes 0.14 ms
+//	not red   fill and intersect    2,400 left    0.03 ms; to test 3,400 × 40 ns takes 0.14 ms
+//
+// A condition can do both: add all its records to a set (Fill), and test one record (Contains). It estimates the time of both and the
+// number of its records (Cost); package cost has the numbers. So a new kind of condition needs no change here.
 package plan
 
 import (

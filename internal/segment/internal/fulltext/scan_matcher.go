@@ -7,9 +7,9 @@ import (
 	"herbarium/internal/segment/internal/plan"
 )
 
-// examined is the condition that a record contains a phrase, or that a field contains a clause: the words of its candidates in
+// scanMatcher is the condition that a record contains a phrase, or that a field contains a clause: the words of its candidates in
 // the forward index are examined.
-type examined struct {
+type scanMatcher struct {
 	pattern    *pattern
 	candidates []plan.Term // conditions that every record with the pattern satisfies
 	most       int         // maximum frequency to count
@@ -18,14 +18,14 @@ type examined struct {
 	name       string
 }
 
-func (e *examined) String() string { return e.name }
+func (e *scanMatcher) String() string { return e.name }
 
 // examineCost returns the time to examine a record in the forward index.
 func (w *Index) examineCost() int {
 	return cost.ExamineRecord + cost.ExamineWord*w.words/max(w.lengths.Len(), 1)
 }
 
-func (e *examined) Cost() plan.Cost {
+func (e *scanMatcher) Cost() plan.Cost {
 	w := e.pattern.index
 	c := plan.Cost{Records: w.lengths.Len(), Contains: w.examineCost()}
 	for _, candidate := range e.candidates {
@@ -38,12 +38,12 @@ func (e *examined) Cost() plan.Cost {
 	return c
 }
 
-func (e *examined) Contains(record uint32) bool { return e.pattern.count(record, 1) > 0 }
+func (e *scanMatcher) Contains(record uint32) bool { return e.pattern.count(record, 1) > 0 }
 
-func (e *examined) Fill(st *guard.Steps, b *bitmap.Builder) { b.Union(st, e.evaluate(st)) }
+func (e *scanMatcher) Fill(st *guard.Steps, b *bitmap.Builder) { b.Union(st, e.evaluate(st)) }
 
 // evaluate returns the records.
-func (e *examined) evaluate(st *guard.Steps) *bitmap.Set {
+func (e *scanMatcher) evaluate(st *guard.Steps) *bitmap.Set {
 	if e.set != nil {
 		return e.set
 	}
