@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -57,7 +56,7 @@ func newCostData(b *testing.B, n int) *costData {
 		tags := fmt.Sprintf("t%d,t%d,t%d", g.IntN(1000), g.IntN(1000), g.IntN(1000))
 		return herb.Record{fmt.Sprint(g.IntN(n)), fmt.Sprintf("kind %d", g.IntN(20)), tags, words(4), words(30), fmt.Sprintf("name %d", g.IntN(n/4))}
 	}, build.Options{Indexes: build.IndexRules{MinRecords: n + 1}})
-	d := &costData{pool: &bitmap.Pool{Records: n}, steps: guard.NewSteps(query.WithYield(b.Context(), func(time.Duration) {}))}
+	d := &costData{pool: &bitmap.Pool{Records: n}, steps: guard.NewSteps(b.Context())}
 	records, err := column.OpenRecords(f)
 	if err == nil {
 		d.words, err = fulltext.Open(f, d.pool)
