@@ -17,6 +17,7 @@ import (
 
 	"herbarium/bench/gen"
 	"herbarium/internal/ingest"
+	"herbarium/internal/herb"
 	"herbarium/internal/text"
 )
 
@@ -137,7 +138,7 @@ func TestDistribution(t *testing.T) {
 		{"category", column(3, gen.Category), 0.16, 0.01},
 		{"published", column(4, "published"), 0.95, 0.01},
 		{"author", column(9, gen.Author), 0.0007, 0.0005},
-		{"tag", func(row, _ []string) bool { return slices.Contains(text.Elements(row[10]), gen.Tag) }, 0.02, 0.01},
+		{"tag", func(row, _ []string) bool { return slices.Contains(text.Elements(&herb.Field{}, row[10]), gen.Tag) }, 0.02, 0.01},
 		{"price below the range", func(row, _ []string) bool { return len(row[8]) < 5 || row[8] < "20" && len(row[8]) == 5 }, 0.2, 0.01},
 	} {
 		if got := share(c.meets); math.Abs(got-c.want) > c.off {
@@ -157,14 +158,14 @@ func checkRanges(t *testing.T, rows [][]string) {
 		for i, v := range row {
 			values[i][v] = true
 		}
-		for _, tag := range text.Elements(row[10]) {
+		for _, tag := range text.Elements(&herb.Field{}, row[10]) {
 			tags[tag] = true
 		}
 		title, description := text.AppendWords(nil, row[1]), text.AppendWords(nil, row[2])
 		for _, w := range slices.Concat(title, description) {
 			vocabulary[w] = true
 		}
-		perTags := len(text.Elements(row[10]))
+		perTags := len(text.Elements(&herb.Field{}, row[10]))
 		if len(title) < 3 || len(title) > 8 || len(description) < 15 || len(description) > 30 || perTags < 1 || perTags > 4 {
 			t.Fatalf("a record of %d, %d words and %d tags: %q", len(title), len(description), perTags, row)
 		}

@@ -14,6 +14,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"herbarium/bench/gen"
+	"herbarium/internal/herb"
 	"herbarium/internal/text"
 )
 
@@ -108,7 +109,7 @@ func fill(ctx context.Context, db *sql.DB, csvPath string) error {
 		if _, err := item.ExecContext(ctx, append(args, price, []byte(text.CollationKey(title)))...); err != nil {
 			return err
 		}
-		for _, t := range text.Elements(tags) {
+		for _, t := range text.Elements(&herb.Field{}, tags) {
 			if _, err := tag.ExecContext(ctx, t, id); err != nil {
 				return err
 			}

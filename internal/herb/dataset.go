@@ -165,7 +165,7 @@ const (
 	TypeDate     Type = "date"     // days of the calendar
 	TypeDateTime Type = "datetime" // instants; a time without a zone is in UTC
 	TypeBoolean  Type = "boolean"  // false sorts before true
-	TypeList     Type = "list"     // comma-separated elements in one string
+	TypeList     Type = "list"     // elements in one string, separated by commas or in a JSON array
 )
 
 // Types returns all types.
@@ -176,16 +176,17 @@ func Types() []Type {
 // IsScalar reports whether the values of a type have a canonical form by which they compare, and may be missing.
 func (t Type) IsScalar() bool { return t != TypeText && t != TypeList }
 
-// Notation describes how the values of a scalar field are written. The zero value is the standard notation of the type:
-// a decimal point, ISO 8601, and the words true/false, yes/no, t/f and y/n.
+// Notation describes how the values of a scalar field or a list are written. The zero value is the standard notation of the type:
+// a decimal point, ISO 8601, the words true/false, yes/no, t/f and y/n, and commas between elements.
 type Notation struct {
 	Decimal string   `json:"decimal,omitempty"` // decimal separator; empty means a point
 	Group   string   `json:"group,omitempty"`   // thousands separator; a space includes no-break spaces, an apostrophe includes ’
 	Affix   string   `json:"affix,omitempty"`   // currency sign or percent sign before or after a number
 	Padded  bool     `json:"padded,omitempty"`  // numbers may have leading zeros
-	Layout  string   `json:"layout,omitempty"`  // of dates and datetimes, in strptime directives such as %d/%m/%Y
+	Layout  string   `json:"layout,omitempty"`  // of dates and datetimes, in strptime directives such as %d/%m/%Y; alternatives are separated by |
 	True    []string `json:"true,omitempty"`    // words for true; with False, replaces the standard words
 	False   []string `json:"false,omitempty"`
+	JSON    bool     `json:"json,omitempty"`    // lists are JSON arrays
 	Missing []string `json:"missing,omitempty"` // markers of missing values that occur, such as NA; sorted
 }
 

@@ -67,10 +67,23 @@ func (p *pass) align(columns []rows.Column) error {
 	return nil
 }
 
+// mixedLists returns the names of columns in which some lists are written as JSON and some are not.
+func (p *pass) mixedLists() map[string]bool {
+	names := map[string]bool{}
+	for _, c := range p.columns {
+		if c.Lists && c.Arrays {
+			names[c.Name] = true
+		}
+	}
+	return names
+}
+
 // mergeTypes takes over the types that a file declares. Types that differ between files are inferred.
 func (p *pass) mergeTypes(columns []rows.Column, i int) {
 	for k, c := range columns {
-		switch t := &p.columns[p.index[k]].Type; {
+		merged := &p.columns[p.index[k]]
+		merged.Lists, merged.Arrays = merged.Lists || c.Lists, merged.Arrays || c.Arrays
+		switch t := &merged.Type; {
 		case i == 0:
 			*t = c.Type
 		case *t != c.Type:

@@ -24,6 +24,8 @@ type pass struct {
 	dir     file.Dir
 	input   *io.SectionReader // the only file, if it has no path
 	size    int64             // of all files
+
+	jsonLists map[string]bool // columns whose lists are written as JSON
 	before  int64             // of the files that have been read
 	sums    []byte            // of the files
 
@@ -210,7 +212,7 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 			o.Names = append(o.Names, s.From)
 		}
 	}
-	p.format = format
+	p.format, o.JSONLists = format, p.jsonLists
 	budget := f.NewBudget(rows.Limits{Record: p.opts.MaxRecord, Temp: p.opts.Temp})
 	r, err := format.Open(ctx, f, o, budget)
 	if err != nil {

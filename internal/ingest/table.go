@@ -2,7 +2,7 @@
 //
 // # One pass
 //
-// Inspect reads the rows of every file once; a format may first scan a file, as JSON does to locate its tables. A row passes
+// Inspect reads the rows of every file once, or twice if lists turn out to need JSON; a format may first scan a file, as JSON does to locate its tables. A row passes
 // from rows.Rows, limited by its rows.Budget, through the certificate (a fingerprint per column) to the view (settings, type
 // inference) and to the spill file. Table.Records reads the spill file. If settings are about columns that are known only
 // after the last row, the view reads it too. The stored bytes are hashed on the way; a file that changes meanwhile is rejected.
@@ -69,19 +69,37 @@ type Table struct {
 
 // Inspect reads all files of a source. An error of herb.CodeInvalid describes what is wrong in the files or the settings.
 func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
-	p, err := newPass(src, opts, Formats())
+	p, err := readSource(ctx, src, opts, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer p.dir.Close()
-	if err := p.readFiles(ctx); err != nil {
-		return nil, errors.Join(err, p.spill.Close())
+	if lists := p.mixedLists(); len(lists) > 0 { // that a list needs JSON may be known after the last row only
+		if err := p.spill.Close(); err != nil {
+			return nil, err
+		}
+		if p, err = readSource(ctx, src, opts, lists); err != nil {
+			return nil, err
+		}
 	}
 	t, err := newTable(ctx, p)
 	if err != nil {
 		return nil, errors.Join(source.Located(p.src.Name(0), err), p.spill.Close())
 	}
 	return t, nil
+}
+
+// readSource reads all files of a source. jsonLists are the columns whose lists are written as JSON.
+func readSource(ctx context.Context, src Source, opts Options, jsonLists map[string]bool) (*pass, error) {
+	p, err := newPass(src, opts, Formats())
+	if err != nil {
+		return nil, err
+	}
+	defer p.dir.Close()
+	p.jsonLists = jsonLists
+	if err := p.readFiles(ctx); err != nil {
+		return nil, errors.Join(err, p.spill.Close())
+	}
+	return p, nil
 }
 
 func newTable(ctx context.Context, p *pass) (*Table, error) {

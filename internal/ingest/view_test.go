@@ -29,13 +29,13 @@ func TestNarrowed(t *testing.T) {
 		types   string // of the fields
 		problem string
 	}{
-		{"nothing set", csv, ingest.Source{}, []string{"1|published|5", "2|draft|NA", "3|-|NA", "4|published|", "5||-"}, "number text text", ""},
+		{"nothing set", csv, ingest.Source{}, []string{"1|published|5", "2|draft|NA", "3|-|NA", "4|published|", "5||-"}, "number text number", ""},
 		{"missing values", csv, ingest.Source{Missing: []string{"NA", "-"}},
 			[]string{"1|published|5", "2|draft|", "3||", "4|published|", "5||"}, "number text number", ""},
 		{"missing values of a field", csv, ingest.Source{
 			Missing: []string{"-"},
 			Fields:  []ingest.FieldSetting{{Name: "status"}, {Name: "count", From: "N", Missing: []string{"NA"}}, {Name: "id", Missing: []string{}}},
-		}, []string{"published|5|1", "draft||2", "||3", "published||4", "|-|5"}, "text text number", ""},
+		}, []string{"published|5|1", "draft||2", "||3", "published||4", "|-|5"}, "text number number", ""},
 		{"rows to include", csv, ingest.Source{Include: []ingest.Include{include("status", "published", "draft")}},
 			[]string{"1|published|5", "2|draft|NA", "4|published|"}, "number text number", ""},
 		{"by several columns", csv, ingest.Source{Include: []ingest.Include{include("status", "published"), include("n", "")}},
@@ -184,9 +184,9 @@ func TestReport(t *testing.T) {
 
 func TestReport_json(t *testing.T) {
 	t.Parallel()
-	src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.json", "[{\"a\":1},\n{\"a\":\"n/a\",\"b\":2}]")}
+	src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.json", "[{\"a\":1},\n{\"a\":\"often\",\"b\":2}]")}
 	got := inspect(t, src).Dataset.Report
-	if got.Format != "json" || got.Rows != 2 || got.Columns[1].Empty != 1 || !strings.Contains(got.Columns[0].Evidence, `"n/a" (record 2, line 2)`) {
+	if got.Format != "json" || got.Rows != 2 || got.Columns[1].Empty != 1 || !strings.Contains(got.Columns[0].Evidence, `"often" (record 2, line 2)`) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -165,7 +165,7 @@ func facetFaults() map[string]facetFault {
 					if f.Type == herb.TypeList {
 						f.Values[k].Count = 0
 						for _, n := range o.findAll(r.Request) {
-							for _, e := range parts(f.Type, o.records[n][r.Fields[i]]) {
+							for _, e := range parts(o.fields[r.Fields[i]], o.records[n][r.Fields[i]]) {
 								if e == f.Values[k].Value {
 									f.Values[k].Count++
 								}

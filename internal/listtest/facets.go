@@ -123,7 +123,7 @@ func (o *Oracle) countValues(records []int, field int) (all []*counted, empty in
 			continue
 		}
 		seen := map[string]bool{}
-		for _, part := range parts(def.Type, value) {
+		for _, part := range parts(def, value) {
 			id := identity(def, part)
 			if seen[id] {
 				continue // counts once per record
@@ -165,9 +165,9 @@ func weights(s string) (all []string) {
 }
 
 // parts returns the values that are counted: the elements of a list, or the value itself.
-func parts(t herb.Type, value string) []string {
-	if t == herb.TypeList {
-		return text.Elements(value)
+func parts(f herb.Field, value string) []string {
+	if f.Type == herb.TypeList {
+		return text.Elements(&f, value)
 	}
 	return []string{value}
 }

@@ -19,7 +19,7 @@ func meetsAll(fields []herb.Field, rec herb.Record, conditions []query.Condition
 func meets(f herb.Field, value string, c query.Condition) bool {
 	matches := slices.ContainsFunc(c.Values, func(v query.Operand) bool {
 		if c.Op == query.OpMatch {
-			return contains([][]string{text.AppendWords(nil, value)}, v.Search)
+			return contains([][]string{text.AppendWords(nil, text.SearchText(&f, value))}, v.Search)
 		}
 		return fits(f, value, c.Op, v.Text)
 	})
@@ -38,7 +38,7 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 		return equality && missing && ok && rank == operandRank
 	}
 	f.Notation.Missing = nil // the end of a range is a value even if it is also a marker
-	return slices.ContainsFunc(parts(f.Type, value), func(part string) bool {
+	return slices.ContainsFunc(parts(f, value), func(part string) bool {
 		switch {
 		case equality && !f.Type.IsScalar():
 			return part == operand

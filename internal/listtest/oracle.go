@@ -38,7 +38,7 @@ func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 		var words [][]string
 		for i, f := range fields {
 			if f.Searchable {
-				words = append(words, text.AppendWords(nil, rec[i]))
+				words = append(words, text.AppendWords(nil, text.SearchText(&f, rec[i])))
 			}
 		}
 		o.words = append(o.words, words)

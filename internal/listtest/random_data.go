@@ -2,6 +2,7 @@ package listtest
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -109,12 +110,28 @@ func (g *generator) date() string {
 	return fmt.Sprintf("%04d-%02d-%02d", 2023+g.IntN(2), 1+g.IntN(12), 1+g.IntN(28))
 }
 
-func (g *generator) list() string {
+func (g *generator) list(n herb.Notation) string {
+	if n.JSON && !g.chance(5) {
+		return g.array()
+	}
 	list := g.join(g.IntN(5), []string{",", ", ", ", ", " ,", ",,"})
 	if list != "" && g.chance(3) {
 		return ", " + list + " ,"
 	}
 	return list
+}
+
+// array returns a list as a JSON array. Elements may have commas and characters that are escaped.
+func (g *generator) array() string {
+	elements := make([]any, g.IntN(4))
+	for i := range elements {
+		elements[i] = pick(g, []any{g.word(), g.word(), g.phrase(2), g.word() + ", " + g.word(), g.word() + "\n" + g.word(), `"` + g.word() + `\`, " ", "", nil, 12.5, true})
+	}
+	b, err := json.Marshal(elements)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
 }
 
 // column returns a function that returns the value of a field in a record. Some columns have only a few values, in random order or in the
@@ -151,13 +168,13 @@ func (g *generator) value(f herb.Field) string {
 	case herb.TypeNumber:
 		return g.writeNumber(f.Notation, g.number())
 	case herb.TypeDate:
-		return writeDate(f.Notation.Layout, g.date(), 0)
+		return g.writeDate(f.Notation.Layout, g.date(), 0)
 	case herb.TypeDateTime:
 		return g.datetime(f.Notation)
 	case herb.TypeBoolean:
 		return g.boolean(f.Notation)
 	case herb.TypeList:
-		return g.list()
+		return g.list(f.Notation)
 	}
 	switch {
 	case g.chance(40): // one of few values, to cause ties

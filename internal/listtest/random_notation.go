@@ -11,6 +11,7 @@ import (
 // notation returns a notation for the values of a type, mostly the standard one.
 func (g *generator) notation(t herb.Type) (n herb.Notation) {
 	if !t.IsScalar() {
+		n.JSON = t == herb.TypeList && g.chance(40)
 		return n
 	}
 	if g.chance(50) {
@@ -20,9 +21,9 @@ func (g *generator) notation(t herb.Type) (n herb.Notation) {
 				{Group: ","}, {Group: ".", Decimal: ","}, {Group: " ", Decimal: ","}, {Group: "'"}, {Decimal: ","}, {Affix: "£", Group: ","}, {Affix: "%"},
 			})
 		case herb.TypeDate:
-			n.Layout = pick(g, []string{"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%b %d, %Y"})
+			n.Layout = pick(g, []string{"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%b %d, %Y", "%m/%d/%Y|%m/%d/%y"})
 		case herb.TypeDateTime:
-			n.Layout = "%d.%m.%Y %H:%M"
+			n.Layout = pick(g, []string{"%d.%m.%Y %H:%M", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %H:%M|%m/%d/%y %H:%M"})
 		case herb.TypeBoolean:
 			n.True, n.False = []string{"1", "ja"}, []string{"0", "nein"}
 		}
@@ -72,8 +73,9 @@ func (g *generator) writeNumber(n herb.Notation, number string) string {
 	return number
 }
 
-// writeDate writes a date with a time of day in a layout; an empty layout leaves the date unchanged.
-func writeDate(layout, date string, clock time.Duration) string {
+// writeDate writes a date with a time of day in one of the alternatives of a layout; an empty layout leaves the date unchanged.
+// A year of two digits is written only if it can be read.
+func (g *generator) writeDate(layout, date string, clock time.Duration) string {
 	if layout == "" {
 		return date
 	}
@@ -81,12 +83,16 @@ func writeDate(layout, date string, clock time.Duration) string {
 	if err != nil {
 		panic(err)
 	}
+	layout = pick(g, strings.Split(layout, "|"))
+	if d.Year() < 1969 || d.Year() > 2068 {
+		layout = strings.ReplaceAll(layout, "%y", "%Y")
+	}
 	return d.Add(clock).Format(goLayout.Replace(layout))
 }
 
 func (g *generator) datetime(n herb.Notation) string {
 	if n.Layout != "" {
-		return writeDate(n.Layout, g.date(), time.Duration(g.IntN(1440))*time.Minute)
+		return g.writeDate(n.Layout, g.date(), time.Duration(g.IntN(1440))*time.Minute)
 	}
 	day := pick(g, []string{"2024-02-29", "2024-03-01", "2024-02-28"})
 	if g.chance(20) {

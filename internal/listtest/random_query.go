@@ -99,7 +99,7 @@ func (g *generator) sample(f herb.Field, field int, records []herb.Record) strin
 	}
 	value := pick(g, records)[field]
 	if f.Type == herb.TypeList && !g.chance(10) {
-		if elements := text.Elements(value); len(elements) > 0 {
+		if elements := text.Elements(&f, value); len(elements) > 0 {
 			value = pick(g, elements)
 		}
 	}

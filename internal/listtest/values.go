@@ -76,12 +76,15 @@ func parseNumber(n herb.Notation, s string) (*big.Rat, bool) {
 }
 
 // goLayout translates layouts to those of package time.
-var goLayout = strings.NewReplacer("%d", "2", "%m", "1", "%Y", "2006", "%b", "Jan", "%H", "15", "%M", "04")
+var goLayout = strings.NewReplacer("%d", "2", "%m", "1", "%Y", "2006", "%b", "Jan", "%H", "15", "%M", "04",
+	"%y", "06", "%I", "3", "%S", "05", "%p", "PM")
 
 func parseTime(n herb.Notation, s string) (time.Time, bool) {
 	layouts := []string{time.DateOnly}
-	if n.Layout != "" {
-		layouts = append(layouts, goLayout.Replace(n.Layout))
+	for l := range strings.SplitSeq(n.Layout, "|") {
+		if l != "" {
+			layouts = append(layouts, goLayout.Replace(l))
+		}
 	}
 	for _, between := range []string{"T", " "} {
 		for _, clock := range []string{"15:04", "15:04:05"} { // the latter also reads fractions

@@ -72,7 +72,7 @@ func (t Tail) Append(records ...herb.Record) (Tail, error) {
 			}
 			row.keys[i] = key
 			if f.Searchable {
-				row.words[i], row.weight[i] = text.AppendWords(nil, record[i]), max(f.Weight, 1)
+				row.words[i], row.weight[i] = text.AppendWords(nil, text.SearchText(f, record[i])), max(f.Weight, 1)
 				row.length += row.weight[i] * len(row.words[i])
 			}
 		}

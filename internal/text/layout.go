@@ -11,27 +11,40 @@ import (
 var expandLayout = strings.NewReplacer("%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%R", "%H:%M", "%D", "%m/%d/%y", "%B", "%b", "%h", "%b",
 	"%e", "%d", "%A", "%a", "%-d", "%d", "%-m", "%m", "%-H", "%H", "%-I", "%I")
 
+// LayoutSeparator separates the alternatives of a layout, such as %d/%m/%Y|%d/%m/%y. A value has the first one that it
+// matches.
+const LayoutSeparator = "|"
+
 // ParseLayout returns the layout of dates or datetimes in the form that Notation has. A layout consists of strptime
-// directives and other characters. It is rejected if it has an unsupported directive or does not determine values of the
-// type.
+// directives and other characters, and may have alternatives. It is rejected if one of them has an unsupported directive or
+// does not determine values of the type.
 func ParseLayout(t herb.Type, layout string) (string, error) {
 	layout = expandLayout.Replace(layout)
+	for alternative := range strings.SplitSeq(layout, LayoutSeparator) {
+		if err := checkLayout(t, alternative); err != nil {
+			return "", err
+		}
+	}
+	return layout, nil
+}
+
+func checkLayout(t herb.Type, layout string) error {
 	seen := map[byte]bool{}
 	for i := 0; i < len(layout); i++ {
 		if layout[i] != '%' {
 			continue
 		}
 		if i++; i == len(layout) || strings.IndexByte("YymbdHIMSfpzZa%", layout[i]) < 0 {
-			return "", herb.Invalidf("layout %q has an unsupported directive; use %%Y %%y %%m %%b %%d %%H %%I %%M %%S %%f %%p %%z", layout)
+			return herb.Invalidf("layout %q has an unsupported directive; use %%Y %%y %%m %%b %%d %%H %%I %%M %%S %%f %%p %%z", layout)
 		}
 		seen[layout[i]] = true
 	}
 	date := (seen['Y'] || seen['y']) && (seen['m'] || seen['b']) && seen['d']
 	clock := (seen['H'] || seen['I'] && seen['p']) && seen['M']
 	if !date || t == herb.TypeDateTime && !clock || t == herb.TypeDate && (seen['H'] || seen['I']) {
-		return "", herb.Invalidf("layout %q does not describe a %s; write it as in %%d/%%m/%%Y or %%Y-%%m-%%d %%H:%%M", layout, t)
+		return herb.Invalidf("layout %q does not describe a %s; write it as in %%d/%%m/%%Y or %%Y-%%m-%%d %%H:%%M", layout, t)
 	}
-	return layout, nil
+	return nil
 }
 
 // MatchesLayout reports whether v is a date or datetime written in a layout of ParseLayout.
@@ -42,6 +55,14 @@ func MatchesLayout(layout string, v []byte) bool {
 
 // parseLayout parses a date or datetime. Leading zeros may be left out of every number but the year.
 func parseLayout(layout string, v []byte) (m moment, ok bool) {
+	for alternative, rest, more := strings.Cut(layout, LayoutSeparator); ; alternative, rest, more = strings.Cut(rest, LayoutSeparator) {
+		if m, ok = parseAlternative(alternative, v); ok || !more {
+			return m, ok
+		}
+	}
+}
+
+func parseAlternative(layout string, v []byte) (m moment, ok bool) {
 	pm := -1 // 0 for AM, 1 for PM
 	for i := 0; i < len(layout); i++ {
 		if layout[i] != '%' || i+1 == len(layout) {
@@ -140,4 +161,43 @@ func cutName(v []byte, names ...string) (number int, rest []byte) {
 		}
 	}
 	return 0, v
+}
+
+// AppendClockLayout appends the layout of a time of day: hh:mm or hh:mm:ss with or without a fraction, of 24 hours or with AM
+// or PM, and with or without a zone. ok is false if v is not a valid one.
+func AppendClockLayout(dst, v []byte) (layout []byte, ok bool) {
+	var m moment
+	cut := func(prefix, directive string, to *int, least int) bool {
+		rest, ok := bytes.CutPrefix(v, []byte(prefix))
+		n := min(digitCount(rest), 2)
+		if ok = ok && n >= least; ok {
+			*to, v, dst = number(rest[:n]), rest[n:], append(append(dst, prefix...), directive...)
+		}
+		return ok
+	}
+	hour := len(dst)
+	if !cut("", "%H", &m.hour, 1) || !cut(":", "%M", &m.minute, 2) {
+		return dst, false
+	}
+	if cut(":", "%S", &m.second, 2) && len(v) > 0 && v[0] == '.' {
+		n := 1 + digitCount(v[1:])
+		if !m.setFraction(v[1:n]) {
+			return dst, false
+		}
+		v, dst = v[n:], append(dst, ".%f"...)
+	}
+	if half, rest := cutName(bytes.TrimPrefix(v, []byte(" ")), "am", "pm"); half > 0 {
+		if m.hour == 0 || m.hour > 12 {
+			return dst, false
+		}
+		dst = append(append(dst, v[:len(v)-len(rest)-len("AM")]...), "%p"...)
+		dst[hour+1], m.hour, v = 'I', 0, rest
+	}
+	if len(v) > 0 {
+		zone := bytes.TrimPrefix(v, []byte(" "))
+		if dst = append(append(dst, v[:len(v)-len(zone)]...), "%z"...); !m.setZone(zone) {
+			return dst, false
+		}
+	}
+	return dst, m.hour < 24 && m.minute < 60 && m.second < 60
 }

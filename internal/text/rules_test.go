@@ -69,7 +69,7 @@ func rulesTable(t *testing.T) string {
 	fmt.Fprintf(&b, "rules %s\n", text.Rules())
 	for _, s := range ruleSamples {
 		fmt.Fprintf(&b, "%+q fold %+q words %+q elements %+q key %x\n",
-			s, text.Fold(s), text.AppendWords(nil, s), text.Elements(s), text.CollationKey(s))
+			s, text.Fold(s), text.AppendWords(nil, s), text.Elements(&herb.Field{}, s), text.CollationKey(s))
 	}
 	for _, s := range []string{"0", "-0", "0.0", "1", "-1", "1.50", "-1.05", "0.001", "9007199254740993", "-12345678901234567890.5", "1e5", "01", ""} {
 		key, ok := text.Key(herb.TypeNumber, s)

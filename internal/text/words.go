@@ -49,17 +49,6 @@ func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || r >= 0x2600 && unicode.Is(unicode.So, r)
 }
 
-// Elements returns the comma-separated elements of a list value, trimmed. Empty elements are skipped.
-func Elements(value string) []string {
-	var out []string
-	for e := range strings.SplitSeq(value, ",") {
-		if e = strings.TrimSpace(e); e != "" {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
 // Splitter splits values into the same words as AppendWords, without allocating strings. The zero value is ready to
 // use. It is not safe for concurrent use.
 type Splitter struct{ folded []byte }

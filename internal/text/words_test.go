@@ -60,28 +60,6 @@ func TestAppendWords(t *testing.T) {
 	}
 }
 
-func TestElements(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		in   string
-		want []string
-	}{
-		{"", nil},
-		{" ", nil},
-		{",", nil},
-		{" , ,", nil},
-		{"a", []string{"a"}},
-		{"a,b", []string{"a", "b"}},
-		{" a , b c ,", []string{"a", "b c"}},
-		{"a,,a", []string{"a", "a"}},
-		{"\u00A0é\t,\nB", []string{"é", "B"}},
-	} {
-		if diff := cmp.Diff(c.want, text.Elements(c.in), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("Elements(%q) (-want +got):\n%s", c.in, diff)
-		}
-	}
-}
-
 func TestEditDistance(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -182,6 +182,9 @@ func describeField(f herb.Field) string {
 		about = strings.TrimRight(f.Description, ". ") + ". " + about
 	}
 	n := f.Notation
+	if n.JSON {
+		about = strings.TrimSuffix(about, "comma-separated elements.") + "elements in a JSON array."
+	}
 	for _, part := range []struct{ format, value string }{
 		{" Decimal separator: `%s`.", n.Decimal}, {" Thousands separator: `%s`.", n.Group}, {" Written with `%s`.", n.Affix},
 		{" Layout: `%s`.", n.Layout}, {" True is written `%s`.", strings.Join(n.True, "` or `")}, {" False is written `%s`.", strings.Join(n.False, "` or `")},

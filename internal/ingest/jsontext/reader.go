@@ -284,8 +284,9 @@ func (r *reader) readColumns() {
 			return
 		}
 		var column []span
+		asJSON := r.writesJSON(r.memberName)
 		readElement := func() {
-			s, k := r.readValue()
+			s, k := r.readValue(asJSON)
 			m.kinds |= k
 			column = append(column, s)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/text"
 )
 
 // readObject reads the object at the current position into the columns of the record. Objects in it are flattened: the
@@ -37,7 +38,7 @@ func (r *reader) readMember() {
 			return
 		}
 	} else {
-		s, k = r.readValue()
+		s, k = r.readValue(r.writesJSON(r.memberName))
 	}
 	if r.err != nil || structure == "type" && string(r.content(s)) == "Feature" || structure == "properties" && s == (span{}) {
 		return
@@ -48,8 +49,13 @@ func (r *reader) readMember() {
 	r.set(m, s, k)
 }
 
-// readValue reads a value that is not flattened. null is empty and has no kind.
-func (r *reader) readValue() (span, kinds) {
+// writesJSON reports whether the lists of a column are written as JSON.
+func (r *reader) writesJSON(name func() string) bool {
+	return len(r.options.JSONLists) > 0 && r.options.JSONLists[name()]
+}
+
+// readValue reads a value that is not flattened. null is empty and has no kind. asJSON means that a list is written as JSON.
+func (r *reader) readValue(asJSON bool) (span, kinds) {
 	switch c, _ := r.peekToken(); c {
 	case '"':
 		s := r.quotedText(false)
@@ -58,7 +64,7 @@ func (r *reader) readValue() (span, kinds) {
 		}
 		return s, kindText | kindWord
 	case '[', '{':
-		return r.readNested()
+		return r.readNested(asJSON)
 	case 'n':
 		r.literal()
 		return span{}, 0
@@ -70,24 +76,28 @@ func (r *reader) readValue() (span, kinds) {
 
 // readNested reads an array, or an object that is not flattened, and writes over it the text that it becomes, which is
 // never longer: a list of plain values if none of them would change its meaning, else JSON without white space.
-func (r *reader) readNested() (span, kinds) {
+func (r *reader) readNested(asJSON bool) (span, kinds) {
 	start := r.pos
 	if r.skip(); r.err != nil {
 		return span{}, 0
 	}
 	raw := r.rec[start:r.pos]
-	text, k := r.appendList(r.buf[:0], raw)
-	if k == kindJSON {
+	list, k := r.appendList(r.buf[:0], raw)
+	if k == kindJSON || k == kindList && asJSON {
 		compact := bytes.NewBuffer(r.buf[:0])
 		_ = json.Compact(compact, raw) // fails for invalid JSON only
-		text = compact.Bytes()
+		list = compact.Bytes()
+		if _, ok := text.ParseArray(list); ok {
+			k = kindArray
+		}
 	}
-	r.buf = text
-	return span{start, start + copy(raw, text)}, k
+	r.buf = list
+	return span{start, start + copy(raw, list)}, k
 }
 
 // appendList appends the elements of an array with commas between them. The kind is kindJSON if raw is an object, or if that
-// would change what the elements are: one with a comma would be two, and one that is empty or null would be ambiguous.
+// would change what the elements are: one with a comma would be two, one that begins with a bracket would look like JSON, and
+// one that is empty or null would be ambiguous.
 func (r *reader) appendList(list, raw []byte) ([]byte, kinds) {
 	elements := bytes.TrimSpace(raw[1 : len(raw)-1])
 	switch {
@@ -107,7 +117,7 @@ func (r *reader) appendList(list, raw []byte) ([]byte, kinds) {
 		} else {
 			list = append(list, element...)
 		}
-		if len(list) == from || bytes.IndexByte(list[from:], ',') >= 0 {
+		if len(list) == from || list[from] == '[' || bytes.IndexByte(list[from:], ',') >= 0 {
 			return nil, kindJSON
 		}
 		list = append(list, ',')
@@ -131,10 +141,10 @@ func (r *reader) readArray() (isHeader bool) {
 	r.array(func() {
 		width++
 		r.path = strconv.AppendInt(append(r.path[:0], "element "...), int64(width), 10)
-		s, k := r.readValue()
+		s, k := r.readValue(r.writesJSON(func() string { return r.elementName(width) }))
 		all &= k
 		if width > len(r.fields) && !r.named {
-			r.addColumn(&member{}, "column_"+strconv.Itoa(width))
+			r.addColumn(&member{}, r.elementName(width))
 		}
 		if width <= len(r.fields) {
 			r.set(r.fields[width-1], s, k)
@@ -153,6 +163,14 @@ func (r *reader) readArray() (isHeader bool) {
 	return true
 }
 
+// elementName returns the name of the column of an element of records that are arrays.
+func (r *reader) elementName(number int) string {
+	if number <= len(r.columns) {
+		return r.columns[number-1].Name
+	}
+	return "column_" + strconv.Itoa(number)
+}
+
 // kinds is a set of kinds of JSON values. null has none.
 type kinds uint8
 
@@ -161,8 +179,9 @@ const (
 	kindWord       // text that is not just digits
 	kindNumber
 	kindBoolean
-	kindList // an array that was written as a list
-	kindJSON // another array or object
+	kindList  // an array that was written as a list
+	kindArray // an array of plain values that was written as JSON
+	kindJSON  // another array or object
 )
 
 // member is a member of the records. One whose values are all objects has no column.
@@ -223,11 +242,15 @@ func (r *reader) declareTypes() {
 	for _, m := range r.fields {
 		all |= m.kinds
 	}
-	types := map[kinds]herb.Type{kindNumber: herb.TypeNumber, kindBoolean: herb.TypeBoolean, kindList: herb.TypeList}
+	types := map[kinds]herb.Type{
+		kindNumber: herb.TypeNumber, kindBoolean: herb.TypeBoolean,
+		kindList: herb.TypeList, kindArray: herb.TypeList, kindList | kindArray: herb.TypeList,
+	}
 	if all&(kindNumber|kindBoolean) != 0 {
 		types[kindText] = herb.TypeText
 	}
 	for i, m := range r.fields {
-		r.columns[i].Type = types[m.kinds]
+		c := &r.columns[i]
+		c.Type, c.Lists, c.Arrays = types[m.kinds], m.kinds&kindList != 0, m.kinds&(kindArray|kindJSON) != 0
 	}
 }

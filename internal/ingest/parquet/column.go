@@ -31,7 +31,9 @@ type columnReader struct {
 	text    []byte // of the value that was read last
 	list    []byte // the texts of all values of the cell, with a comma after each
 	isList  bool   // list can be split into the same values again
-	asJSON  bool   // some list of scalars was written as JSON
+	asJSON  bool   // all lists are written as JSON
+	lists   bool   // some list was written with commas
+	arrays  bool   // some list was written as JSON
 }
 
 func (r *reader) newColumnReader(group int, column *node) *columnReader {
@@ -47,8 +49,8 @@ func (c *columnReader) leaves(n *node) []*cursor {
 	return c.cursors[n.first-c.column.first:][:n.leaves]
 }
 
-// appendCell appends the cell of the next row. A list of scalars is written with commas, unless an element is empty or has a
-// comma; other lists and maps are compact JSON. A missing or empty list is an empty cell. An error of a cursor inside a
+// appendCell appends the cell of the next row. A list of scalars is written with commas, unless an element is empty, has a
+// comma or begins with a bracket; other lists and maps are compact JSON. A missing or empty list is an empty cell. An error of a cursor inside a
 // cell is returned with the next one.
 func (c *columnReader) appendCell(b []byte) ([]byte, error) {
 	for _, cursor := range c.cursors {
@@ -70,12 +72,13 @@ func (c *columnReader) appendCell(b []byte) ([]byte, error) {
 		return b, c.err
 	}
 	start := len(b)
-	c.list, c.isList = c.list[:0], n.isScalarList()
+	c.list, c.isList = c.list[:0], n.isScalarList() && !c.asJSON
 	b = c.appendJSON(b, n)
 	if c.isList {
+		c.lists = true
 		b = append(b[:start], bytes.TrimSuffix(c.list, []byte(","))...)
 	} else {
-		c.asJSON = true
+		c.arrays = true
 	}
 	return b, c.err
 }
@@ -175,7 +178,7 @@ func (c *columnReader) appendKey(b []byte, n *node) []byte {
 // appendScalar appends a value as JSON: finite numbers and booleans as they are, everything else in quotes.
 func (c *columnReader) appendScalar(b []byte, n *node) []byte {
 	c.text = c.appendText(c.text[:0], n)
-	c.isList = c.isList && len(c.text) > 0 && bytes.IndexByte(c.text, ',') < 0
+	c.isList = c.isList && len(c.text) > 0 && c.text[0] != '[' && bytes.IndexByte(c.text, ',') < 0
 	c.list = append(append(c.list, c.text...), ',')
 	isFinite := len(c.text) > 0 && c.text[len(c.text)-1] <= '9'
 	if n.leaf.declared == herb.TypeBoolean || n.leaf.declared == herb.TypeNumber && isFinite {

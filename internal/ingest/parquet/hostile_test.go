@@ -105,7 +105,7 @@ func TestReader_ManyColumns(t *testing.T) {
 	}
 	b := craft(t, count, leaves, dataPage(count, meta.Plain, make([]byte, count/8)))
 	budget := rows.NewBudget(t.Context(), 1, rows.Limits{})
-	r, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))), budget)
+	r, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))), rows.Options{}, budget)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestReader_PageLimit(t *testing.T) {
 	for size, ok := range map[int32]bool{0: true, maxPage/2 - 100: true, maxPage / 2: false} {
 		page.header.UncompressedPageSize = size
 		b := craft(t, 1, required(meta.ByteArray), page)
-		_, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))), rows.NewBudget(t.Context(), 1<<30, rows.Limits{}))
+		_, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))), rows.Options{}, rows.NewBudget(t.Context(), 1<<30, rows.Limits{}))
 		isLimit := herb.CodeOf(err) == herb.CodeInvalid && strings.Contains(err.Error(), `column "v"`) && strings.Contains(err.Error(), "smaller pages")
 		if ok && err != nil || !ok && !isLimit {
 			t.Errorf("a page of %d bytes: %v", size, err)
@@ -205,7 +205,7 @@ func TestReader_DeclaredTypes(t *testing.T) {
 			t.Parallel()
 			got, err := rowstest.Read(t.Context(), Format(), rowstest.File(mustWriteColumn(t, c.node, c.values)), rows.Options{}, rows.Limits{})
 			if err != nil || got.Columns[0].Type != c.want {
-				t.Errorf("got type %q, error %v; want %q", got.Columns, err, c.want)
+				t.Errorf("got type %+v, error %v; want %q", got.Columns, err, c.want)
 			}
 		})
 	}
@@ -216,9 +216,16 @@ func TestReader_DeclaredTypes(t *testing.T) {
 	}
 	b := mustWrite(t, []lists{{Plain: []string{"a", "b"}, Commas: []string{"a,b"}}})
 	got, err := rowstest.Read(t.Context(), Format(), rowstest.File(b), rows.Options{}, rows.Limits{})
-	want := []rows.Column{{Name: "plain", Type: herb.TypeList}, {Name: "commas", Type: herb.TypeText}, {Name: "pairs", Type: herb.TypeText}}
+	want := []rows.Column{
+		{Name: "plain", Type: herb.TypeList, Lists: true}, {Name: "commas", Type: herb.TypeList, Arrays: true}, {Name: "pairs", Type: herb.TypeText},
+	}
 	if diff := cmp.Diff(want, got.Columns); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	o := rows.Options{JSONLists: map[string]bool{"plain": true}}
+	got, err = rowstest.Read(t.Context(), Format(), rowstest.File(b), o, rows.Limits{})
+	if err != nil || got.Rows[1][0] != `["a","b"]` || got.Columns[0].Lists || !got.Columns[0].Arrays {
+		t.Errorf("with JSONLists: %q in %+v, %v", got.Rows, got.Columns, err)
 	}
 }
 

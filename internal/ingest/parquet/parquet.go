@@ -14,7 +14,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -26,12 +25,12 @@ func Format() rows.Format {
 		Matches: func(head []byte) bool {
 			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
 		},
-		Open: func(_ context.Context, f rows.File, _ rows.Options, b *rows.Budget) (rows.Rows, error) {
+		Open: func(_ context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
 			in, err := f.Random()
 			if err != nil {
 				return nil, err
 			}
-			return newReader(in, b)
+			return newReader(in, o, b)
 		},
 	}
 }
@@ -43,7 +42,10 @@ const readBuffers = 16 << 20
 // only one page is in memory, and then row by row from there.
 type reader struct {
 	*schema
-	in      *io.SectionReader
+	in *io.SectionReader
+
+	jsonLists map[string]bool // columns whose lists are written as JSON
+
 	groups  []rowGroup
 	zstd    *zstd.Decoder
 	group   int   // number of the next row group, from 0
@@ -57,12 +59,12 @@ type reader struct {
 	cells   [][]byte
 }
 
-func newReader(in *io.SectionReader, b *rows.Budget) (rows.Rows, error) {
+func newReader(in *io.SectionReader, o rows.Options, b *rows.Budget) (rows.Rows, error) {
 	footer, err := readFooter(in)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{in: in, groups: footer.RowGroups, out: bufio.NewWriterSize(nil, 64<<10)}
+	r := &reader{in: in, jsonLists: o.JSONLists, groups: footer.RowGroups, out: bufio.NewWriterSize(nil, 64<<10)}
 	if r.schema, err = readSchema(footer.Schema, b); err != nil {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ func (r *reader) holdsText(leaf int) (bool, error) {
 }
 
 func (r *reader) Columns() []rows.Column  { return r.listed }
-func (r *reader) Options() rows.Options   { return rows.Options{} }
+func (r *reader) Options() rows.Options   { return rows.Options{JSONLists: r.jsonLists} }
 func (r *reader) Position() rows.Position { return rows.Position{Row: int(r.row)} }
 func (r *reader) Notes() []string         { return nil }
 
@@ -179,6 +181,7 @@ func (r *reader) nextGroup() error {
 // spillColumn writes the cells of a column, each after its length, to an offset of the temporary file and returns the end.
 func (r *reader) spillColumn(column int, budget *rows.Budget, at int64) (end int64, err error) {
 	c := r.newColumnReader(r.group, r.columns[column])
+	c.asJSON = r.jsonLists[c.column.name]
 	locate := func(err error, row int64) error {
 		return r.budget.Locate(err, "row %d, column %q", row, rows.Clip(c.column.name))
 	}
@@ -199,9 +202,8 @@ func (r *reader) spillColumn(column int, budget *rows.Budget, at int64) (end int
 	if err := c.finish(); err != nil {
 		return at, locate(err, r.row+r.left)
 	}
-	if c.asJSON {
-		r.listed[column].Type = herb.TypeText
-	}
+	listed := &r.listed[column]
+	listed.Lists, listed.Arrays = listed.Lists || c.lists, listed.Arrays || c.arrays
 	return at, r.out.Flush()
 }
 

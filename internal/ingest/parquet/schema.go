@@ -149,7 +149,7 @@ func (s *schema) addColumns(parent *node, prefix string) error {
 		if n.kind == kindLeaf {
 			column.Type = n.leaf.declared
 		} else if n.isScalarList() {
-			column.Type = herb.TypeList // until a cell has to be written as JSON
+			column.Type = herb.TypeList
 		}
 		s.columns, s.listed = append(s.columns, n), append(s.listed, column)
 	}

@@ -3,7 +3,6 @@ package profile
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -112,151 +111,33 @@ func (n *numbers) notation() (notation herb.Notation, why string) {
 // isPlain reports whether all values are in plain decimal notation.
 func (n *numbers) isPlain() bool { return n.affixed == 0 && slices.Contains(n.styles, separators{}) }
 
-// isNumeric reports whether v is a number in plain decimal notation that may have leading zeros and an exponent.
-func isNumeric(v []byte) (padded, ok bool) {
-	number := bytes.TrimPrefix(v, []byte{'-'})
-	if len(number) == 0 || !isDigit(number[0]) {
-		return false, false
-	}
+// isPaddedNumber reports whether v is a number with leading zeros, which may have an exponent.
+func isPaddedNumber(v []byte) bool {
+	number, isPadded := bytes.TrimPrefix(v, []byte{'-'}), false
 	for len(number) > 1 && number[0] == '0' && isDigit(number[1]) {
-		number, padded = number[1:], true
+		number, isPadded = number[1:], true
 	}
-	return padded, text.IsNumber(number) || bytes.ContainsAny(number, "eE") && isNumber(number, &herb.Notation{})
+	return isPadded && (text.IsNumber(number) || isNumber(number, &herb.Notation{}))
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// layouts returns the notations of dates and datetimes that are inferred beside the standard ones.
-func layouts() []string {
-	return []string{
-		"%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%Y", "%m.%d.%Y", "%Y/%m/%d", "%Y.%m.%d", "%d/%m/%y", "%m/%d/%y",
-		"%d.%m.%y", "%m.%d.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%b %d %Y", "%a %b %d %Y", "%Y-%m-%d", "%Y%m%dT%H%M%S",
-	}
+// booleans recognizes columns of one pair of words.
+type booleans struct {
+	pair     int
+	has, not bool // true occurs, false occurs
 }
 
-// matches reports whether a value has a layout. Without leading zeros, 1.2.24 is a version rather than a date.
-func matches(layout string, v []byte) bool {
-	return text.MatchesLayout(layout, v) && (len(v) == len("31.12.24") || !strings.HasSuffix(layout, ".%y"))
-}
-
-// times recognizes columns of dates and datetimes.
-type times struct {
-	notISO           bool     // some value is not in standard notation
-	dates            int      // in standard notation
-	zoned, unzoned   int      // datetimes in standard notation
-	layouts          []string // in which all values are dates or datetimes, if they are not in standard notation
-	centuryAmbiguous bool     // some year of two digits is read differently by different programs
-}
-
-// observe reports whether the column may still be one of dates or datetimes. isDate reports whether the value is a date in
-// standard notation.
-func (t *times) observe(v []byte, isDate bool) bool {
-	if len(v) < len("1/1/24") || len(v) > len("2006-01-02T15:04:05.000000000 +00:00") {
+// observe reports whether the column may still be one of booleans.
+func (b *booleans) observe(v []byte) bool {
+	is, pair := text.BooleanWord(v)
+	if pair == 0 || b.pair != 0 && b.pair != pair {
 		return false
 	}
-	if !t.notISO {
-		if isDate {
-			t.dates++
-			return true
-		}
-		switch zoned, ok := text.ScanDateTime(v); {
-		case ok && zoned:
-			t.zoned++
-			return true
-		case ok:
-			t.unzoned++
-			return true
-		case t.hasClock():
-			return false
-		case t.dates > 0:
-			t.layouts = []string{"%Y-%m-%d"} // zeros are missing
-		}
-		t.notISO = true
-	}
-	t.layouts = slices.DeleteFunc(t.layouts, func(layout string) bool { return !matches(layout, v) })
-	if len(t.layouts) > 0 && strings.HasSuffix(t.layouts[0], "y") {
-		year := string(v[len(v)-2:])
-		t.centuryAmbiguous = t.centuryAmbiguous || year >= "30" && year < "69"
-	}
-	return len(t.layouts) > 0
+	b.pair = pair
+	b.has, b.not = b.has || is, b.not || !is
+	return true
 }
 
-// hasClock reports whether some values are datetimes.
-func (t *times) hasClock() bool {
-	return t.zoned+t.unzoned > 0 || len(t.layouts) > 0 && strings.Contains(t.layouts[0], "%M")
-}
-
-// layout returns the only layout of the values; empty means the standard notation. why is not empty if there is none.
-func (t *times) layout() (layout, why string) {
-	switch {
-	case !t.notISO && t.zoned > 0 && t.unzoned+t.dates > 0:
-		return "", "some times have a zone and some have none"
-	case !t.notISO:
-		return "", ""
-	case len(t.layouts) > 1:
-		return "", "dates are ambiguous: day/month/year or month/day/year"
-	case t.centuryAmbiguous:
-		return "", "years of two digits from 30 to 68 are ambiguous"
-	default:
-		return t.layouts[0], ""
-	}
-}
-
-// Limits of the search for lists.
-const (
-	maxElement  = 40      // characters of an element; longer ones are sentences
-	maxDistinct = 100_000 // elements of one column that are kept to see whether they recur
-)
-
-// elements distinguishes lists (shade,hardy) from text with commas (Smith, John): no blank is beside a comma, elements
-// are short words, and they recur.
-type elements struct {
-	ruledOut bool
-	lists    int // values with more than one element
-	total    int
-	distinct map[string]struct{}
-}
-
-// observe adds a value without surrounding white space. budget is the number of elements that may still be kept.
-func (e *elements) observe(value []byte, budget *int) {
-	if bytes.IndexByte(value, ',') >= 0 {
-		e.lists++
-	}
-	for element := range bytes.SplitSeq(value, []byte{','}) {
-		e.total++
-		if _, known := e.distinct[string(element)]; known {
-			continue
-		}
-		if !isElement(element) || len(e.distinct) >= maxDistinct || *budget == 0 {
-			*budget += len(e.distinct)
-			*e = elements{ruledOut: true} // releases the memory
-			return
-		}
-		e.distinct[string(element)] = struct{}{}
-		*budget--
-	}
-}
-
-func (e *elements) hold() bool {
-	return !e.ruledOut && e.lists >= 2 && 2*len(e.distinct) <= e.total
-}
-
-// isElement reports whether b is a short word or a few words: it has a letter, no blank at its ends, and no character of
-// amounts or of JSON.
-func isElement(b []byte) bool {
-	return len(b) <= maxElement*utf8.UTFMax && utf8.RuneCount(b) <= maxElement && !hasBlankEnd(b) &&
-		bytes.ContainsFunc(b, unicode.IsLetter) && !bytes.ContainsFunc(b, func(r rune) bool { return !isWordRune(r) })
-}
-
-// isListName reports whether columns of this name usually hold lists.
-func isListName(name string) bool {
-	return slices.Contains([]string{"tags", "tag_list", "keywords", "labels", "topics"}, strings.ToLower(name))
-}
-
-// isWordRune reports whether a character can be part of a list element.
-func isWordRune(r rune) bool {
-	if r >= utf8.RuneSelf {
-		return !unicode.Is(unicode.Sc, r)
-	}
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" -_./&'+#", r)
-}
+// hold reports whether the words are booleans: both words of the pair occur, or the words are true or false.
+func (b *booleans) hold() bool { return b.pair == 1 || b.has && b.not }

@@ -15,9 +15,6 @@ package profile
 
 import (
 	"bytes"
-	"fmt"
-	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -25,7 +22,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// maxElements is the number of list elements that are kept for all columns together.
+// maxElements is the number of list elements and different lists that are kept for all columns together.
 const maxElements = 1_000_000
 
 // Profiler profiles the columns of a table. Its memory does not depend on the number of rows.
@@ -55,7 +52,7 @@ func (p *Profiler) Rows() int { return p.rows }
 func (p *Profiler) grow(columns int) {
 	for len(p.columns) < columns {
 		p.columns = append(p.columns, &column{
-			numbers: numbers{styles: styles()}, times: times{layouts: layouts()}, list: elements{distinct: map[string]struct{}{}},
+			numbers: numbers{styles: styles()}, list: newElements(),
 		})
 	}
 }
@@ -106,30 +103,35 @@ func (f *Field) check(value []byte, where func() string) {
 	}
 	var status text.Status
 	f.buf, status = text.AppendCanonical(f.buf[:0], &f.declared, value)
-	if status == text.Invalid && !isMarker(text.TrimBlanks(value)) {
-		f.misfits = append(f.misfits, quote(value, where))
+	if status == text.Invalid && !(f.declared.Type == herb.TypeNumber && isInfinity(text.TrimBlanks(value))) {
+		f.misfits = append(f.misfits, quote(value, where()))
 	}
 	if _, fraction, _ := bytes.Cut(f.buf, []byte(".")); f.isWhole && len(bytes.Trim(fraction, "0")) > 0 {
-		f.fractions = append(f.fractions, quote(value, where))
+		f.fractions = append(f.fractions, quote(value, where()))
 	}
 }
 
 // column gathers what the type of a column depends on. Each type is tested until a value rules it out.
 type column struct {
-	filled, missing    int // values that are not empty; those of them that are blank or markers
+	filled             int // values that are not empty
+	blank              int // of these, values of white space only
+	missing            int // of these, signs for missing values
 	shortest, longest  int // characters of a non-empty value
+	number, time, word candidate
 	numbers            numbers
 	times              times
 	booleans           booleans
 	list               elements
-	notNumber, notTime string // the first value that does not fit; empty: all fit
-	notBoolean         string
-	numeric, dated     int      // values that are numbers, which may have leading zeros, or dates by themselves
-	markers            []string // of missing values that occur
-	notURL             bool     // some value is not a URL
-	json               bool     // some value is JSON text
-	blanks             int      // values with white space at the beginning or end
-	blank, padded      string   // the first value with white space and the first with leading zeros
+	arrays             int          // values that are JSON arrays of plain values
+	hasTextArray       bool         // some element of these is text
+	json               bool         // some value is JSON text
+	signs              []namedValue // for missing values that occur
+	infinities         []namedValue
+	notURL             bool // some value is not a URL
+	padded             int  // numbers with leading zeros
+	firstPadded        string
+	spaced             int // values with white space at the beginning or end
+	firstSpaced        string
 	checks             []*Field
 }
 
@@ -156,95 +158,91 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 	}
 	c.shortest, c.longest = min(c.shortest, length), max(c.longest, length)
 	if hasBlankEnd(value) {
-		if c.blanks++; c.blank == "" {
-			c.blank = quote(value, where)
+		if c.spaced++; c.firstSpaced == "" {
+			c.firstSpaced = quote(value, where())
 		}
+	}
+	c.notURL = c.notURL || !isURL(value)
+	v := text.TrimBlanks(value)
+	if len(v) == 0 {
+		c.blank++
+		return
+	}
+	if isSign(v) && addNamed(&c.signs, v, maxSigns, where) {
+		c.missing++
+		return
 	}
 	for _, f := range c.checks {
 		f.check(value, where)
 	}
-	c.notURL = c.notURL || !isURL(value)
-	v := text.TrimBlanks(value)
-	isOpen := c.notNumber == "" || c.notTime == "" || c.notBoolean == "" || len(c.checks) > 0
-	if len(v) == 0 || isOpen && c.isMissing(v) {
-		c.missing++
-		return
+	c.observeScalar(v, where)
+	if !c.list.ruledOut || c.arrays > 0 {
+		c.observeList(v, budget)
 	}
-	isNumber, isDate := text.IsNumber(v), text.IsDate(v)
-	if isDate {
-		c.dated++
-	} else if isNumber {
-		c.numeric++
-	} else if padded, ok := isNumeric(v); ok {
-		c.numeric++
-		if padded && isOpen && c.padded == "" {
-			c.padded = quote(v, where)
+}
+
+// observeScalar adds a value to the candidates for the type of the column.
+func (c *column) observeScalar(v []byte, where func() string) {
+	isNumber, isDate, isWord := text.IsNumber(v), text.IsDate(v), isWord(v)
+	isPadded := false
+	if !isNumber && !isDate {
+		if isPadded = isPaddedNumber(v); isPadded {
+			if c.padded++; c.padded == 1 {
+				c.firstPadded = quote(v, where())
+			}
 		}
 	}
-	if c.notNumber == "" && !c.numbers.observe(v, isNumber) {
-		c.notNumber = quote(v, where)
+	switch n := &c.number; {
+	case isInfinity(v):
+		addNamed(&c.infinities, v, maxSigns, where)
+	case n.closed:
+		n.addClosed(v, isNumber || !isWord && !isPadded && isNumberLike(v), where)
+	case isWord:
+		n.addWord(v, where)
+	case c.numbers.observe(v, isNumber):
+		n.typed++
+	default:
+		n.close(v, !isPadded && isNumberLike(v), where)
 	}
-	if c.notTime == "" && !c.times.observe(v, isDate) {
-		c.notTime = quote(v, where)
+	switch t := &c.time; {
+	case t.closed:
+		t.addClosed(v, isDate || !isWord && !isNumber && isTimeLike(v), where)
+	case isWord:
+		t.addWord(v, where)
+	case c.times.observe(v, isDate):
+		t.typed++
+	default:
+		t.close(v, isTimeLike(v), where)
 	}
-	if c.notBoolean == "" && !c.booleans.observe(v) {
-		c.notBoolean = quote(v, where)
+	_, pair := text.BooleanWord(v)
+	switch b := &c.word; {
+	case b.closed:
+		b.addClosed(v, pair != 0, where)
+	case c.booleans.observe(v):
+		b.typed++
+	case isWord && pair == 0:
+		b.addWord(v, where)
+	default:
+		b.close(v, pair != 0, where)
+	}
+}
+
+// observeList adds a value to what shows whether the column is a list.
+func (c *column) observeList(v []byte, budget *int) {
+	isJSON := v[0] == '[' || v[0] == '{'
+	c.json = c.json || isJSON
+	if isJSON && c.arrays == c.filled-c.blank-c.missing-1 {
+		if hasText, ok := text.IsTextArray(v); ok {
+			c.arrays++
+			c.hasTextArray = c.hasTextArray || hasText
+		}
 	}
 	if !c.list.ruledOut {
-		c.json = c.json || v[0] == '[' || v[0] == '{'
 		c.list.observe(v, budget)
 	}
 }
 
-// isMissing reports whether a value is a marker, and records it.
-func (c *column) isMissing(v []byte) bool {
-	if !isMarker(v) {
-		return false
-	}
-	if !slices.Contains(c.markers, string(v)) {
-		c.markers = append(c.markers, string(v))
-	}
-	return true
-}
-
-// quote quotes a value with its position for a message.
-func quote(value []byte, where func() string) string {
-	return fmt.Sprintf("%q (%s)", clip(string(value[:min(len(value), 400)])), where())
-}
-
-func clip(s string) string { return herb.Clip(s, 60) }
-
-// isMarker reports whether a value means a missing one in columns of scalar types.
-func isMarker(v []byte) bool {
-	switch string(v) {
-	case "#N/A", "--", "..", "?", "N/A", "NA", "NULL", "NaN", "None", `\N`, "null",
-		"+Inf", "-INF", "-Inf", "-Infinity", "-inf", "INF", "Inf", "Infinity", "inf":
-		return true
-	}
-	return false
-}
-
-// isInfinity reports whether a marker is one in declared number columns only, because floating-point columns have it.
-func isInfinity(marker string) bool { return strings.Contains(strings.ToLower(marker), "inf") }
+// isArrays reports whether all values are JSON arrays of plain values.
+func (c *column) isArrays() bool { return c.arrays > 0 && c.arrays == c.filled-c.blank-c.missing }
 
 func hasBlankEnd(v []byte) bool { return len(bytes.TrimSpace(v)) < len(v) }
-
-// booleans recognizes columns of one pair of words.
-type booleans struct {
-	pair     int
-	has, not bool // true occurs, false occurs
-}
-
-// observe reports whether the column may still be one of booleans.
-func (b *booleans) observe(v []byte) bool {
-	is, pair := text.BooleanWord(v)
-	if pair == 0 || b.pair != 0 && b.pair != pair {
-		return false
-	}
-	b.pair = pair
-	b.has, b.not = b.has || is, b.not || !is
-	return true
-}
-
-// hold reports whether the words are booleans: both words of the pair occur, or the words are true or false.
-func (b *booleans) hold() bool { return b.pair == 1 || b.has && b.not }

@@ -32,23 +32,50 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	case fileType != "" && t == fileType:
 		origin = ", as declared by the file"
 	}
-	if t.IsScalar() {
-		n.Missing = slices.Sorted(slices.Values(c.markers))
-		if t != herb.TypeNumber || declared == "" && fileType != herb.TypeNumber {
-			n.Missing = slices.DeleteFunc(n.Missing, isInfinity)
-		}
+	missing := f.missing(t, n, fileType)
+	for _, m := range missing {
+		n.Missing = append(n.Missing, m.value)
 	}
+	slices.Sort(n.Missing)
+	n.JSON = t == herb.TypeList && c.isArrays()
 	return herb.Field{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs()}, herb.ColumnReport{
-		Type: t, Evidence: string(t) + origin + ": " + c.evidence(t, n, why, f.profiler.rows), Notes: c.notes(t),
+		Type: t, Evidence: string(t) + origin + ": " + c.evidence(t, n, why, missing, f.profiler.rows), Notes: c.notes(t),
 		Filled: c.filled, Empty: f.profiler.rows - c.filled, Shortest: c.shortest, Longest: c.longest,
 	}, nil
+}
+
+// missing returns the values that are missing in a field of a type and a notation.
+func (f *Field) missing(t herb.Type, n herb.Notation, fileType herb.Type) (missing []namedValue) {
+	if !t.IsScalar() {
+		return nil
+	}
+	c, declared := f.column, f.declared.Type
+	for _, s := range c.signs {
+		if status := canonicalStatus(t, n, s.value); status == text.Invalid { // a declared word may look like a sign
+			missing = append(missing, s)
+		}
+	}
+	if t == herb.TypeNumber && (declared != "" || fileType == herb.TypeNumber) {
+		missing = append(missing, c.infinities...)
+	}
+	for _, w := range c.candidate(t).named {
+		if canonicalStatus(t, n, w.value) == text.Invalid {
+			missing = append(missing, w)
+		}
+	}
+	return missing
+}
+
+func canonicalStatus(t herb.Type, n herb.Notation, value string) text.Status {
+	_, status := text.Canonical(&herb.Field{Type: t, Notation: n}, value)
+	return status
 }
 
 // notation returns the declared notation without the parts that no value needs.
 func (f *Field) notation() herb.Notation {
 	n := f.declared.Notation
-	n.Padded = n.Padded && f.column.padded != ""
-	if f.column.notBoolean == "" && !f.isFixed {
+	n.Padded = n.Padded && f.column.padded > 0
+	if w := f.column.word; !w.closed && w.other == 0 && !f.isFixed {
 		n.True, n.False = nil, nil // all are standard words
 	}
 	return n
@@ -68,6 +95,17 @@ func (f *Field) mismatch() error {
 
 func (c *column) isURLs() bool { return !c.notURL && c.filled > 0 }
 
+// candidate returns what speaks for and against a scalar type.
+func (c *column) candidate(t herb.Type) *candidate {
+	switch t {
+	case herb.TypeNumber:
+		return &c.number
+	case herb.TypeBoolean:
+		return &c.word
+	}
+	return &c.time
+}
+
 // infer returns the type of the column and its notation. why says why it is text although its values resemble another type.
 func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Notation, why string) {
 	if n, ok := c.fits(fileType); ok {
@@ -75,17 +113,16 @@ func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Not
 	}
 	isOpen := fileType != herb.TypeText // a file would have declared numbers and booleans
 	switch {
-	case c.filled == c.missing:
-	case c.notNumber == "" && isOpen && !slices.ContainsFunc(c.markers, isInfinity):
+	case c.number.holds() && isOpen && len(c.infinities) == 0:
 		t = herb.TypeNumber
 		n, why = c.numbers.notation()
-	case c.notTime == "":
+	case c.time.holds():
 		t = herb.TypeDate
 		if c.times.hasClock() {
 			t = herb.TypeDateTime
 		}
 		n.Layout, why = c.times.layout()
-	case c.notBoolean == "" && isOpen && c.booleans.hold():
+	case c.word.holds() && isOpen && c.booleans.hold():
 		t = herb.TypeBoolean
 	}
 	switch {
@@ -93,7 +130,7 @@ func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Not
 		return herb.TypeText, herb.Notation{}, why
 	case t != "":
 		return t, n, ""
-	case !c.json && (isListName(name) || !c.isURLs() && c.list.hold()) && c.filled > 0:
+	case c.isArrays() && c.hasTextArray, !c.json && (isListName(name) && c.filled > 0 || !c.isURLs() && c.list.holds()):
 		return herb.TypeList, n, ""
 	default:
 		return herb.TypeText, n, ""
@@ -102,16 +139,17 @@ func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Not
 
 // fits reports whether the values fit the type that the file declares.
 func (c *column) fits(fileType herb.Type) (n herb.Notation, ok bool) {
+	holds := func(k *candidate) bool { return k.holds() || k.typed+k.other == 0 }
 	switch fileType {
 	case herb.TypeNumber:
-		ok = c.notNumber == "" && c.numbers.isPlain()
+		ok = holds(&c.number) && c.numbers.isPlain()
 	case herb.TypeDate:
-		ok = c.notTime == "" && c.times.dates == c.filled-c.missing
+		ok = holds(&c.time) && !c.times.notISO && !c.times.hasClock()
 	case herb.TypeDateTime:
-		ok = c.notTime == "" && !c.times.notISO
+		ok = holds(&c.time) && !c.times.notISO
 	case herb.TypeBoolean:
-		ok = c.notBoolean == ""
-		if !ok && c.notNumber == "" && !c.numbers.notBit {
+		ok = holds(&c.word)
+		if !ok && c.number.holds() && !c.numbers.notBit {
 			n, ok = herb.Notation{True: []string{"1"}, False: []string{"0"}}, true
 		}
 	case herb.TypeList:
@@ -121,42 +159,62 @@ func (c *column) fits(fileType herb.Type) (n herb.Notation, ok bool) {
 }
 
 // evidence says why the column has its type.
-func (c *column) evidence(t herb.Type, n herb.Notation, why string, rows int) string {
+func (c *column) evidence(t herb.Type, n herb.Notation, why string, missing []namedValue, rows int) string {
 	if c.filled == 0 {
 		return "no values"
 	}
-	parts := []string{c.reason(t, why), herb.Count(c.filled) + " of " + herb.Count(rows)}
+	parts := []string{c.reason(t, n, why), herb.Count(c.filled) + " of " + herb.Count(rows)}
 	if empty := rows - c.filled; empty > 0 {
 		parts = append(parts, herb.Count(empty)+" empty")
 	}
-	if t.IsScalar() && c.missing > 0 {
-		missing := herb.Count(c.missing) + " missing"
-		if len(n.Missing) > 0 {
-			missing += " (" + strings.Join(n.Missing, ", ") + ")"
-		}
-		parts = append(parts, missing)
+	if t.IsScalar() {
+		parts = append(parts, describeMissing(missing, c.blank))
 	}
 	parts = append(parts, describe(n))
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
 
-// reason says why the column is a list or text; a value that rules out a type is mentioned if most values have that type.
-func (c *column) reason(t herb.Type, why string) string {
+// describeMissing names the missing values with their counts.
+func describeMissing(missing []namedValue, blank int) string {
+	total, names := blank, make([]string, 0, len(missing)+1)
+	slices.SortStableFunc(missing, func(a, b namedValue) int { return cmp.Compare(b.count, a.count) })
+	for _, m := range missing {
+		total += m.count
+		names = append(names, clip(m.value)+": "+herb.Count(m.count))
+	}
+	if blank > 0 {
+		names = append(names, "blank: "+herb.Count(blank))
+	}
+	if total == 0 {
+		return ""
+	}
+	return herb.Count(total) + " missing (" + strings.Join(names, ", ") + ")"
+}
+
+// reason says why the column is a list or text. It names values that rule out a type if most values have that type.
+func (c *column) reason(t herb.Type, n herb.Notation, why string) string {
+	values := c.number.typed + c.number.other + len(c.infinities)
 	switch {
-	case t == herb.TypeList && c.list.hold():
+	case n.JSON:
+		return "JSON arrays"
+	case t == herb.TypeList && c.list.holds():
 		return fmt.Sprintf("%s values with several elements, %s distinct elements", herb.Count(c.list.lists), herb.Count(len(c.list.distinct)))
-	case t.IsScalar():
+	case t != herb.TypeText, values == 0:
 		return ""
 	case why != "":
 		return why
-	case t == herb.TypeList:
-		return ""
 	case c.isURLs():
 		return "all are URLs"
-	case c.notNumber != "" && 2*max(c.numeric, c.numbers.count-1) >= c.filled:
-		return c.notNumber + " is not a number"
-	case c.notTime != "" && 2*max(c.dated, c.times.zoned+c.times.unzoned) >= c.filled:
-		return c.notTime + " is not a date"
+	case len(c.infinities) > 0 && c.number.isNear(c.padded):
+		return c.infinities[0].String() + " is not a finite number"
+	case c.number.isNear(c.padded):
+		return c.number.reason("number")
+	case c.time.isNear(0):
+		return c.time.reason("date")
+	case c.word.isNear(0) && c.word.other == 0 && c.word.another == "":
+		return "only one of two words for true and false occurs"
+	case c.word.isNear(0):
+		return c.word.reason("boolean")
 	}
 	return ""
 }
@@ -165,7 +223,8 @@ func (c *column) reason(t herb.Type, why string) string {
 func describe(n herb.Notation) string {
 	var parts []string
 	for _, p := range []struct{ format, value string }{
-		{"thousands separated by %q", n.Group}, {"decimals after %q", n.Decimal}, {"with %s", n.Affix}, {"written %s", n.Layout},
+		{"thousands separated by %q", n.Group}, {"decimals after %q", n.Decimal}, {"with %s", n.Affix},
+		{"written %s", strings.ReplaceAll(n.Layout, text.LayoutSeparator, " or ")},
 	} {
 		if p.value != "" {
 			parts = append(parts, fmt.Sprintf(p.format, p.value))
@@ -179,11 +238,11 @@ func describe(n herb.Notation) string {
 
 func (c *column) notes(t herb.Type) []string {
 	var notes []string
-	if t == herb.TypeText && c.padded != "" {
-		notes = append(notes, "numbers with leading zeros, such as "+c.padded+", are kept as text")
+	if t == herb.TypeText && c.padded > 0 && c.number.isNear(c.padded) {
+		notes = append(notes, "numbers with leading zeros, such as "+c.firstPadded+", are kept as text")
 	}
-	if c.blanks > 0 && !t.IsScalar() {
-		notes = append(notes, herb.Count(c.blanks)+" values begin or end with white space, the first "+c.blank)
+	if c.spaced > 0 && !t.IsScalar() {
+		notes = append(notes, herb.Count(c.spaced)+" values begin or end with white space, the first "+c.firstSpaced)
 	}
 	return notes
 }

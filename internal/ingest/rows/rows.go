@@ -90,6 +90,10 @@ type Column struct {
 	Name string    // as the file writes it; empty: the file has no name for it
 	Type herb.Type // declared by the file; empty: inferred from the values
 	Unit string    // stated by the file; empty: none
+
+	// Lists and Arrays report that some arrays were written with commas between their elements, and some as JSON because an
+	// element has a comma. Such a column is read again with Options.JSONLists, so that all are JSON.
+	Lists, Arrays bool
 }
 
 // Table is a table of a file that holds several.
@@ -161,6 +165,9 @@ type Options struct {
 
 	// JSON.
 	ItemKeys []string // columns of records that are arrays; empty: the first array names them
+
+	// JSON and Parquet.
+	JSONLists map[string]bool `json:"-"` // names of columns whose lists are written as JSON, whether they need it or not
 }
 
 // Header states whether a table has a header.

@@ -106,15 +106,15 @@ func newValue(s *State, i int, value string, h *highlighter) Value {
 	case KindNumber:
 		v.Text = GroupNumber(&v.Field, value)
 	}
-	if v.Text != value {
+	if v.Text != value || v.Notation.JSON {
 		v.Raw = value
 	}
 	if v.Searchable {
 		v.Pieces = h.pieces(v.Text)
 	}
 	const maxElements = 50
-	if v.Filterable && v.Type == herb.TypeList && v.Href == "" && strings.Count(value, ",") < maxElements {
-		for element := range strings.SplitSeq(value, ",") {
+	if elements := listElements(&v.Field, value); v.Filterable && v.Type == herb.TypeList && v.Href == "" && len(elements) <= maxElements {
+		for _, element := range elements {
 			link := Link{Label: element, Current: v.Searchable && h.matches(element)}
 			if strings.TrimSpace(element) != "" {
 				link.Href = s.Href(query.Params{{Name: s.eqParam(i), Value: element}})

@@ -8,6 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 )
 
 // Table is one page of rows.
@@ -141,7 +142,7 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 	case c.Kind == KindDate:
 		cell.Text = Time(&c.Field, value)
 	case c.Kind == KindList:
-		cell.addTags(value, h)
+		cell.addTags(&c.Field, value, h)
 		return cell
 	case c.Kind == KindImage && s.imageAddress(value) != "":
 		if cell.Image = s.imageAddress(value); cell.Image != value {
@@ -185,8 +186,16 @@ func oneLine(r rune) rune {
 	return r
 }
 
-func (cell *Cell) addTags(value string, h *highlighter) {
-	for tag := range strings.SplitSeq(value, ",") {
+// listElements returns the elements of a list as they are displayed: those of a JSON array, or all parts between commas.
+func listElements(f *herb.Field, value string) []string {
+	if f.Notation.JSON {
+		return text.Elements(f, value)
+	}
+	return strings.Split(value, ",")
+}
+
+func (cell *Cell) addTags(f *herb.Field, value string, h *highlighter) {
+	for _, tag := range listElements(f, value) {
 		switch {
 		case tag == "":
 		case len(cell.Tags) == maxTags:

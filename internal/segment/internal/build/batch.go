@@ -97,7 +97,7 @@ func (b *builder) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
 			continue
 		}
 		for range max(f.Weight, 1) { // a field of weight 3 counts as if it occurred three times
-			x.splitter.Each(r[i], addWord)
+			x.splitter.Each(text.SearchText(&b.fields[i], r[i]), addWord)
 			x.words.end()
 		}
 	}
@@ -105,11 +105,11 @@ func (b *builder) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
 
 // prepareElements splits the values of a list field.
 func (b *builder) prepareElements(x *batch, field int) {
-	t, d := &x.elements[field], &b.columns[field].elements.dictionary
+	t, d, f := &x.elements[field], &b.columns[field].elements.dictionary, &b.fields[field]
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	for _, r := range x.records {
-		seen := text.Elements(r[field])
+		seen := text.Elements(f, r[field])
 		slices.Sort(seen)
 		for _, e := range slices.Compact(seen) {
 			t.add(d, []byte(e))
