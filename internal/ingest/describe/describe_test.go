@@ -100,6 +100,9 @@ func TestDescribe(t *testing.T) {
 		"c.tsv=true\tdate\nno\t2024-02-29\n", "empty.json=[]")
 	dirs["notations"] = rowstest.Folder(t, "a.csv=price;rate;day;when;ok;flag;n;code\n1.234,50 €;5%;31/12/2024;2024-01-01T10:00:00Z;yes;true;NA;007\n"+
 		"2,00 €;12%;01/02/2024;2024-01-02T10:00:00+01:00;no;false;1;008\n1.000.000,00 €;7%;;;;;2;009\n")
+	dirs["notations of dates and lists"] = rowstest.Folder(t, "a.csv=day,when,subjects,seen\n"+
+		strings.Repeat("1/15/18,5/14/2009 6:01:24 PM,\"[\"\"boat, sailing\"\"]\",12\n5/16/2014,5/15/2009 6:01:24 PM,\"[\"\"church\"\"]\",-\n", 60)+
+		"1/15/18,5/14/2009 6:01:24 PM,,unknown\n", `b.json=[{"a":["x"]},{"a":["y, z"]}]`)
 	dirs["layout of text"] = rowstest.Folder(t, "a.csv=Report of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n3,ivy,4\n", "b.csv=# exported\nid,name\n1,a\n2,b\n",
 		"c.csv=1,2024-01-01,a\n2,2024-01-02,b\n3,2024-01-03,c\n", "d.dat=id  name  price\n1   fern  2\n2   moss  3\n3   ivy   4\n",
 		`e.json={"nodes":[{"id":1},{"id":2}],"edges":[{"a":1,"b":2},{"a":2,"b":1}]}`)

@@ -10,6 +10,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 )
@@ -93,8 +94,13 @@ func schemaOf(t *ingest.Table, samples [][]string) object {
 		if s.From == s.Name {
 			s.From = ""
 		}
-		if f.Type == herb.TypeText {
+		switch {
+		case f.Type == herb.TypeText:
 			f.Type = "string"
+		case f.Notation.JSON:
+			f.Type = "array"
+		case slices.ContainsFunc(n.Missing, func(m string) bool { return !profile.IsSign([]byte(m)) }):
+			f.Type, n = "any", herb.Notation{} // words such as "no date" do not fit a declared type
 		}
 		if len(samples[i]) > 0 {
 			example = samples[i][0]

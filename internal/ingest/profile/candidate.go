@@ -119,9 +119,9 @@ func quote(value []byte, where string) string {
 
 func clip(s string) string { return herb.Clip(s, 60) }
 
-// isSign reports whether a value means a missing one in columns of scalar types: NA, null and the like in any case, or a run of
+// IsSign reports whether a value means a missing one in columns of scalar types: NA, null and the like in any case, or a run of
 // one of the characters ? * - and the point.
-func isSign(v []byte) bool {
+func IsSign(v []byte) bool {
 	switch v[0] {
 	case '?', '*', '-', '.':
 		return len(v) <= maxRun && len(bytes.Trim(v, string(v[:1]))) == 0

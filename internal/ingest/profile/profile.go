@@ -168,7 +168,7 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 		c.blank++
 		return
 	}
-	if isSign(v) && addNamed(&c.signs, v, maxSigns, where) {
+	if IsSign(v) && addNamed(&c.signs, v, maxSigns, where) {
 		c.missing++
 		return
 	}

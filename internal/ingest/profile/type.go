@@ -18,11 +18,11 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	c, declared := f.column, f.declared.Type
 	t, n, why := c.infer(name, fileType)
 	origin := ""
-	isEmpty := c.filled == c.missing // no value has a notation
+	isEmpty := c.filled == c.blank+c.missing // no value has a notation
 	switch isFitting := len(f.misfits) == 0 && (!f.isAny || isEmpty); {
 	case len(f.fractions) > 0:
 		return field, report, herb.Invalidf("%s is not an integer, as declared; fix the value, declare it in missingValues, or change the type to number", f.fractions[0])
-	case declared != "" && declared.IsScalar() && !isFitting && (t != declared || f.isFixed):
+	case declared != "" && declared.IsScalar() && !isFitting && (t != declared || f.isFixed || !f.isAny && c.candidate(t).other > 0):
 		return field, report, f.mismatch()
 	case declared != "":
 		origin = ", as declared"
