@@ -29,8 +29,8 @@ func newPublish(r *runner) *cobra.Command {
 		Long: `Publish files as datasets. A file X/Y.csv becomes dataset x/y unless --as sets another name. PATH is
 
   - a file in CSV or other delimited text, JSON, Parquet, XLSX or SQLite; each may be compressed with gzip, zstd, bzip2 or
-    xz, or be the only table in a zip archive. Every sheet, database table or JSON array of records becomes a dataset
-  - one of them: FILE.xlsx#SHEET, FILE.db#TABLE or FILE.json#MEMBER
+    xz, or be in a zip archive. Every sheet, database table, JSON array of records or file of an archive becomes a dataset
+  - one of them: FILE.xlsx#SHEET, FILE.db#TABLE, FILE.json#MEMBER or FILE.zip#FILE
   - a Data Package descriptor, such as one written by 'herbarium describe'
   - a folder: its descriptor, or the tables in it and in its subfolders; other files are skipped and listed
   - "-" for standard input

@@ -26,8 +26,8 @@ type pass struct {
 	size    int64             // of all files
 
 	jsonLists map[string]bool // columns whose lists are written as JSON
-	before  int64             // of the files that have been read
-	sums    []byte            // of the files
+	before    int64           // of the files that have been read
+	sums      []byte          // of the files
 
 	format      rows.Format
 	detected    rows.Options // of the first file
@@ -140,6 +140,9 @@ func (p *pass) eachFile(ctx context.Context, read func(f *file.File, i int) erro
 
 func (p *pass) readFile(ctx context.Context, i int, path string, read func(f *file.File, i int) error) error {
 	o := file.Options{Dir: p.dir, Temp: p.opts.Temp, Formats: p.formats, Content: p.input}
+	if i == 0 {
+		o.Entry = p.src.Entry
+	}
 	if p.opts.Progress != nil {
 		o.Progress = func(read int64) { p.opts.Progress(p.before+read, max(p.size, p.before+read)) }
 	}

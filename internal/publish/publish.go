@@ -149,7 +149,7 @@ func originsOf(s ingest.Source) (origins []herb.Origin) {
 		if resolved, err := filepath.EvalSymlinks(absolute); err == nil {
 			absolute = resolved
 		}
-		origins = append(origins, herb.Origin{Path: absolute, Part: s.Dialect.Table})
+		origins = append(origins, herb.Origin{Path: absolute, Part: s.Part()})
 	}
 	return origins
 }

@@ -206,7 +206,7 @@ func (p *descriptor) resource(n node, position int) source.Source {
 		return s
 	}
 	name := ""
-	notes := n.bind([]binding{{"name", &name}}, "path", "url", "data", "title", "description", "format", "mediatype", "encoding",
+	notes := n.bind([]binding{{"name", &name}, {"innerpath", &s.Entry}}, "path", "url", "data", "title", "description", "format", "mediatype", "encoding",
 		"compression", "type", "profile", "schema", "dialect", "layout", own)
 	s.Notes = slices.Concat(p.notes, notes)
 	for _, read := range []func(*source.Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {

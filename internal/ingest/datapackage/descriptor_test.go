@@ -148,7 +148,7 @@ func TestRead_Invalid(t *testing.T) {
 		{"no resources", `{"name":"n"}`, "the descriptor ", "resources"},
 		{"resources not a list", `{"resources":{}}`, "resources ", "list"},
 		{"resource not an object", `{"resources":["a.csv"]}`, "resources[0] ", "object"},
-		{"name without letters", `{"name":"植物","resources":[{"path":"a.csv"}]}`, "resources[0]: ", `"植物"`},
+		{"name without letters", `{"name":"§","resources":[{"path":"a.csv"}]}`, "resources[0]: ", `"§"`},
 		{"reserved name", `{"name":"store","resources":[{"name":"plants","path":"a.csv"}]}`, "resources[0]: ", "store/plants"},
 		{"no path", `{"resources":[{"name":"x"}]}`, "resources[0] ", "path"},
 		{"a part twice", path(`["a.csv", "./a.csv"]`), "resources[0].path[1] ", "names a part again"},

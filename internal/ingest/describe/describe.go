@@ -111,8 +111,8 @@ func describe(ctx context.Context, s source.Source, name, folder string, opts in
 	}
 	path, data, format, err := locate(detected, folder)
 	return newObject([]member{
-		{"name", name}, {"type", "table"}, {"title", cmp.Or(s.Title, titleOf(source.Stem(detected.Path)))}, {"description", s.Description},
-		{"path", path}, {"data", data}, {"format", format}, {"encoding", detected.Dialect.Encoding}, {"dialect", dialectOf(detected)},
+		{"name", name}, {"type", "table"}, {"title", cmp.Or(s.Title, titleOf(source.Stem(cmp.Or(detected.Entry, detected.Path))))}, {"description", s.Description},
+		{"path", path}, {"innerpath", detected.Entry}, {"data", data}, {"format", format}, {"encoding", detected.Dialect.Encoding}, {"dialect", dialectOf(detected)},
 		{"schema", schemaOf(t, samples)}, {"herbarium", settingsOf(detected)},
 	}), notes, err
 }
@@ -134,8 +134,8 @@ func locate(s source.Source, folder string) (path any, data, format string, err 
 	if path = paths; len(paths) == 1 {
 		path = paths[0]
 	}
-	if f, ok := file.ByPath(ingest.Formats(), s.Path); ok && f.Name == s.Format {
-		s.Format = strings.TrimPrefix(strings.ToLower(filepath.Ext(file.Uncompressed(s.Path))), ".")
+	if f, ok := file.ByPath(ingest.Formats(), cmp.Or(s.Entry, s.Path)); ok && f.Name == s.Format {
+		s.Format = strings.TrimPrefix(strings.ToLower(filepath.Ext(file.Uncompressed(cmp.Or(s.Entry, s.Path)))), ".")
 	}
 	return path, "", s.Format, nil
 }

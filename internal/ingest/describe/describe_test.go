@@ -103,6 +103,9 @@ func TestDescribe(t *testing.T) {
 	dirs["notations of dates and lists"] = rowstest.Folder(t, "a.csv=day,when,subjects,seen\n"+
 		strings.Repeat("1/15/18,5/14/2009 6:01:24 PM,\"[\"\"boat, sailing\"\"]\",12\n5/16/2014,5/15/2009 6:01:24 PM,\"[\"\"church\"\"]\",-\n", 60)+
 		"1/15/18,5/14/2009 6:01:24 PM,,unknown\n", `b.json=[{"a":["x"]},{"a":["y, z"]}]`)
+	dirs["archive"] = rowstest.Folder(t, "a.zip="+rowstest.Zip(t, "t/stops.txt=id,name,zone\na,Harbour,1\nb,Market,2\n", "t/agency.txt=id,name,url\nx,Bus,y\n",
+		`t/b.json={"p":[{"id":1},{"id":2}],"q":[{"id":3},{"id":4}]}`), "履歴.csv=a,b\n1,2\n")
+	dirs["archive of texts"] = rowstest.Folder(t, "a.zip="+rowstest.Zip(t, "t/stops.txt=id,name,zone\na,Harbour,1\nb,Market,2\n", "t/agency.txt=id,name,url\nx,Bus,y\n"))
 	dirs["layout of text"] = rowstest.Folder(t, "a.csv=Report of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n3,ivy,4\n", "b.csv=# exported\nid,name\n1,a\n2,b\n",
 		"c.csv=1,2024-01-01,a\n2,2024-01-02,b\n3,2024-01-03,c\n", "d.dat=id  name  price\n1   fern  2\n2   moss  3\n3   ivy   4\n",
 		`e.json={"nodes":[{"id":1},{"id":2}],"edges":[{"a":1,"b":2},{"a":2,"b":1}]}`)

@@ -67,14 +67,11 @@ func TestDiscover(t *testing.T) {
 			paths: []string{"Bars.txt", "noextension", "lines.dat.gz", "empty.log"},
 			want:  []string{"root/bars Bars.txt", "root/empty empty.log", "root/lines lines.dat.gz", "root/noextension noextension"},
 		}, {
-			name:  "names that leave nothing, or too much",
-			files: []string{"植物.csv", "植物園/a.csv", long + ".csv", "ok.csv"},
-			want:  []string{"root/ok ok.csv"},
-			problems: []string{
-				long + ".csv: ",
-				"植物.csv: ",
-				"植物園/a.csv: ",
-			},
+			name:  "names in other scripts, and long ones",
+			files: []string{"植物.csv", "植物園/a.csv", "Отчёт 2020.csv", long + ".csv", "ok.csv", "§.csv"},
+			want: []string{"root/ok ok.csv", "root/otchet-2020 Отчёт 2020.csv", "root/u690du7269 植物.csv", "root/" + long[:91] + "-c675a2e6 " + long + ".csv",
+				"u690du7269u5712/a 植物園/a.csv"},
+			problems: []string{"§.csv: "},
 		}, {
 			name:  "two of the same name",
 			files: []string{"a.csv", "A.json", "b.csv", "x/sub/c.csv", "y/sub/c.csv"},

@@ -3,11 +3,11 @@ package discover
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -18,6 +18,7 @@ import (
 
 const (
 	sampleRows = 100   // that are read to decide whether a text is a table
+	minRows    = 2     // of a text that is a table
 	maxTables  = 1_000 // of one file, or sources in one descriptor that read one file, that are published together
 )
 
@@ -25,6 +26,11 @@ const (
 func (s *search) addNamedFile(path, table string) error {
 	p := s.probe(file.Dir{}, path)
 	switch {
+	case len(p.entries) > 0 && table != "":
+		return s.addNamedEntry(source.Source{Path: path}, p, table)
+	case len(p.entries) > 0 && !s.single:
+		s.addEntries(source.Source{Path: path}, p)
+		return nil
 	case p.format == "":
 		return source.Located(path, p.err)
 	case table != "" && !p.multiple:
@@ -41,10 +47,12 @@ func (s *search) addFolderFile(dir file.Dir, path string) error {
 	format, known := file.ByPath(s.opts.Formats, path)
 	mayBeTable := s.mayBeTable(path)
 	var p probe
-	if mayBeTable || known && format.Tables != nil {
+	if mayBeTable || known && format.Tables != nil || isZip(path) {
 		p = s.probe(dir, path)
 	}
 	switch {
+	case len(p.entries) > 0:
+		s.addEntries(source.Source{Path: path, Root: dir.Path()}, p)
 	case mayBeTable && p.err != nil:
 		s.Skip(path, p.err.Error())
 	case !mayBeTable && !known:
@@ -61,13 +69,15 @@ func (s *search) addFolderFile(dir file.Dir, path string) error {
 func (s *search) mayBeTable(path string) bool {
 	switch strings.ToLower(filepath.Ext(file.Uncompressed(path))) {
 	case "":
-		return strings.EqualFold(filepath.Ext(path), ".zip")
+		return isZip(path)
 	case ".geojson": // other shapes than a collection
 		return true
 	default:
 		return file.IsGeneric(s.opts.Formats, path)
 	}
 }
+
+func isZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
 
 // addTables adds a dataset for each table of a file. A single table has the name of the file.
 func (s *search) addTables(src source.Source, p probe) error {
@@ -96,12 +106,18 @@ func (s *search) addSource(src source.Source, p probe, table string) error {
 		return file.CannotRead(src.Path, err)
 	}
 	name := source.Stem(abs)
+	if p.name != "" {
+		name += "-" + p.name
+	}
 	src.Format, src.Dialect = s.opts.Format, s.opts.Dialect
 	if table != "" {
 		src.Dialect.Table = table
 		if name += "-" + table; p.format == "sqlite" {
 			name = table
 		}
+	}
+	if source.IsTransliterated(name) {
+		src.Title = name
 	}
 	if src.Ref, err = source.NewRef(src.Path, filepath.Base(filepath.Dir(abs)), name); err != nil && !s.single {
 		return err
@@ -118,6 +134,9 @@ type probe struct {
 	tables   []rows.Table
 	err      error  // why its format cannot be detected, its tables cannot be listed, or it is not a table
 	stamp    string // of the file, to recognize changes
+
+	entries []entry // tables of a zip archive that has several; else nil
+	name    string  // of the dataset, after that of the archive; empty: that of the archive
 }
 
 // probe examines a file, or returns the result of the previous search if the file has not changed.
@@ -140,11 +159,20 @@ func (s *search) probe(dir file.Dir, path string) probe {
 }
 
 func (s *search) examine(dir file.Dir, path string) (p probe) {
-	f, err := file.Open(s.ctx, path, file.Options{Dir: dir, InPlace: true, Formats: s.opts.Formats})
+	o := file.Options{Dir: dir, InPlace: true, Formats: s.opts.Formats}
+	f, err := file.Open(s.ctx, path, o)
+	if several, ok := errors.AsType[*file.SeveralTables](err); ok {
+		return probe{err: err, entries: s.examineEntries(path, several.Entries, o)}
+	}
 	if err != nil {
 		return probe{err: err}
 	}
 	defer f.Close()
+	return s.examineFile(f, path, minRows)
+}
+
+// examineFile examines an open file. path is its own or that in an archive. A text has at least minRows rows if it is a table.
+func (s *search) examineFile(f *file.File, path string, minRows int) (p probe) {
 	defer func() {
 		if f.Replaced() {
 			p = probe{err: f.Changed()}
@@ -165,19 +193,19 @@ func (s *search) examine(dir file.Dir, path string) (p probe) {
 		p.tables, err = format.Tables(s.ctx, f, s.opts.Dialect, budget)
 		p.err = f.Cause(err)
 	} else if s.mayBeTable(path) {
-		p.err = s.sample(f, format, budget)
+		p.err = s.sample(f, format, budget, minRows)
 	}
 	return p
 }
 
-// sample reads the first rows of a text. It fails if they are not a table.
-func (s *search) sample(f *file.File, format rows.Format, budget *rows.Budget) error {
+// sample reads the first rows of a text. It fails if they are not a table. One row is one if it has at least three values.
+func (s *search) sample(f *file.File, format rows.Format, budget *rows.Budget, minRows int) error {
 	r, err := format.Open(s.ctx, f, s.opts.Dialect, budget)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	limited, count, wide := rows.Limit(r, budget), 0, 0
+	limited, count, wide, filled := rows.Limit(r, budget), 0, 0, 0
 	for count < sampleRows {
 		cells, err := limited.Next()
 		if err == io.EOF {
@@ -186,17 +214,21 @@ func (s *search) sample(f *file.File, format rows.Format, budget *rows.Budget) e
 			return err
 		}
 		count++
-		if first := slices.IndexFunc(cells, isFilled); first >= 0 && slices.ContainsFunc(cells[first+1:], isFilled) {
+		filled = 0
+		for _, cell := range cells {
+			if len(cell) > 0 {
+				filled++
+			}
+		}
+		if filled > 1 {
 			wide++
 		}
 	}
-	if count < 2 || 10*wide < 9*count { // prose has few commas
+	if count < minRows || count == 1 && filled < 3 || 10*wide < 9*count { // prose has few commas
 		return herb.Invalidf("not a table: too few rows have more than one value")
 	}
 	return nil
 }
-
-func isFilled(cell []byte) bool { return len(cell) > 0 }
 
 // stampOf returns a value that changes when a file or its write-ahead log does.
 func stampOf(dir file.Dir, path string, info fs.FileInfo) string {

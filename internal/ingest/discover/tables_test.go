@@ -126,7 +126,7 @@ func TestDiscover_Content(t *testing.T) {
 		{"greeting", "a.txt=Dear all,\nsee the prices, please.\nThe staff\n", "not a table"},
 		{"empty text", "a.txt=", "empty"},
 		{"web page", "a.txt=<!DOCTYPE html>\n<html>", "web page"},
-		{"archive of two tables", "a.zip=" + rowstest.Zip(t, "a.csv="+table, "b.csv="+table), "2 tables"},
+		{"archive of no table", "a.zip=" + rowstest.Zip(t, "a.xml=x", "b.shp="+table), "no table"},
 		{"other extension", "a.md=# Title\n", `".md"`},
 		{"no extension", "a=" + table, `""`},
 		{"archive of unknown content", "a.tar.gz=x", `".tar"`},

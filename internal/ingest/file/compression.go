@@ -1,16 +1,13 @@
 package file
 
 import (
-	"archive/zip"
 	"bufio"
 	"bytes"
-	"cmp"
 	"compress/bzip2"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,8 +30,8 @@ const (
 	freeDictionaries  = 1 << 30
 )
 
-// compressionOf returns the kind of compression of a file that begins with head, empty if there is none. A zip archive has one
-// table.
+// compressionOf returns the kind of compression of a file that begins with head, empty if there is none. Of a zip archive, one
+// entry is read.
 func compressionOf(head []byte) string {
 	for _, k := range []struct{ magic, kind string }{
 		{"\x1F\x8B", "gzip"}, {"\x28\xB5\x2F\xFD", "zstd"}, {"\xFD7zXZ\x00", "xz"}, {"PK\x03\x04", "zip"},
@@ -180,60 +177,6 @@ func (d *decompressor) failure(err error) error {
 		return herb.Invalidf("the %s data needs a window of more than %d bytes; compress it again without --long, --ultra or a larger dictionary", d.file.kind, maxWindow)
 	}
 	return herb.Invalidf("the %s data is damaged somewhere before byte %d (%s); compress it again", d.file.kind, d.stored.at, err)
-}
-
-const maxEntries = 1000
-
-// openArchive selects the only table of a zip archive: the only entry, else the only one with the extension of a format, else
-// the only text if no other entry is larger. An archive that is a document itself, such as a workbook, is not unpacked.
-func (f *File) openArchive() error {
-	archive, err := rows.OpenZip(f.reader(0), f.stored.Size())
-	if err != nil {
-		return cmp.Or(f.failed, rows.Damaged(err, "the zip archive"))
-	}
-	var files, tables, texts []*zip.File
-	for _, e := range archive.File {
-		name := strings.ReplaceAll(e.Name, `\`, "/")
-		base := path.Base(name)
-		switch {
-		case name == "mimetype":
-			return herb.Invalidf("the file is an OpenDocument or similar document; save its tables as .xlsx or CSV")
-		case name == "[Content_Types].xml" || strings.HasPrefix(name, "xl/"):
-			f.kind = ""
-			return nil
-		case strings.HasSuffix(name, "/") || strings.HasPrefix(base, ".") || strings.HasPrefix(name, "__MACOSX/"):
-			continue
-		}
-		files = append(files, e)
-		if _, ok := ByPath(f.opts.Formats, base); ok {
-			tables = append(tables, e)
-		} else if IsGeneric(f.opts.Formats, base) {
-			texts = append(texts, e)
-		}
-	}
-	isLarger := func(e *zip.File) bool { return e.UncompressedSize64 > texts[0].UncompressedSize64 }
-	if len(tables) == 0 && (len(texts) != 1 || !slices.ContainsFunc(files, isLarger)) {
-		tables = texts
-	}
-	if len(archive.File) > maxEntries {
-		return herb.Invalidf("the zip archive has %d entries; unpack it and publish its tables", len(archive.File))
-	}
-	if len(files) == 1 {
-		tables = files
-	}
-	if len(tables) != 1 {
-		var names []string
-		for _, e := range tables {
-			names = append(names, e.Name)
-		}
-		list := strings.TrimSuffix(" ("+rows.JoinNames(names)+")", " ()")
-		return herb.Invalidf("the zip archive contains %d tables%s; unpack it and publish them, or keep exactly one", len(tables), list)
-	}
-	if f.entry = tables[0]; f.entry.Flags&1 != 0 {
-		return herb.Invalidf("%s in the zip archive is encrypted; unpack it", f.entry.Name)
-	}
-	f.name = path.Base(strings.ReplaceAll(f.entry.Name, `\`, "/"))
-	return nil
 }
 
 // ByName returns the format that has a name or an extension, given without its dot.

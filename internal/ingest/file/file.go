@@ -29,6 +29,7 @@ const (
 // Options configures how a file is opened.
 type Options struct {
 	Dir      Dir               // folder of the file; the zero value: the user named the file itself
+	Entry    string            // path of a file in a zip archive; empty: its only table
 	Content  *io.SectionReader // content that has no path: inline data, standard input; nil: that of the path
 	InPlace  bool              // Path never copies; the caller calls Replaced afterwards
 	Temp     string            // folder of temporary files; empty: that of the system

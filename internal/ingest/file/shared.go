@@ -38,8 +38,11 @@ func (s *Shared) Open(ctx context.Context, path string, o Options) (*File, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f := s.idle; f != nil {
-		s.idle, f.ctx, f.opts, f.reported = nil, ctx, o, 0
-		return f, nil
+		if s.idle = nil; f.opts.Entry == o.Entry {
+			f.ctx, f.opts, f.reported = ctx, o, 0
+			return f, nil
+		}
+		f.Close()
 	}
 	f, err := Open(ctx, path, o)
 	if err == nil && s.left > 0 {

@@ -217,6 +217,7 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	_, pair := text.BooleanWord(v)
 	switch b := &c.word; {
 	case b.closed:
+		c.booleans.observe(v) // whether both words occur
 		b.addClosed(v, pair != 0, where)
 	case c.booleans.observe(v):
 		b.typed++

@@ -109,6 +109,8 @@ func TestInfer(t *testing.T) {
 		{"text in dates", "2024-02-29|2024-03-01|Friday", herb.TypeText, herb.Notation{}, `"Friday" (row 3) is not a date`},
 		{"text in other dates", "31/12/2024|30/12/2024|Friday|Monday", herb.TypeText, herb.Notation{}, `2 values are not dates, the first "Friday" (row 3), "Monday" (row 4)`},
 		{"text in booleans", "yes|no|perhaps", herb.TypeText, herb.Notation{}, `"perhaps" (row 3) is not a boolean`},
+		{"text before booleans", "a|b|c|yes|no|yes", herb.TypeText, herb.Notation{}, `3 values are not booleans, the first "a" (row 1)`},
+		{"sexes are no booleans", "F|F|M", herb.TypeText, herb.Notation{}, "text: 3 of 3"},
 		{"text before numbers", "a|b|c|" + numbersTo(3), herb.TypeText, herb.Notation{}, `3 values are not numbers, the first "a" (row 1), "b" (row 2), "c" (row 3)`},
 		{"another decimal sign", "1,5|2,5|3.25", herb.TypeText, herb.Notation{}, `"3.25" (row 3) is not a number in the notation of the others`},
 		{"markers only", "NA|NA", herb.TypeText, herb.Notation{}, ""},

@@ -213,7 +213,7 @@ func (c *column) reason(t herb.Type, n herb.Notation, why string) string {
 		return c.time.reason("date")
 	case c.word.isNear(0) && c.word.other == 0 && c.word.another == "":
 		return "only one of two words for true and false occurs"
-	case c.word.isNear(0):
+	case c.word.isNear(0) && c.booleans.hold(): // F and M are no booleans
 		return c.word.reason("boolean")
 	}
 	return ""

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,9 +28,10 @@ import (
 type Source struct {
 	Ref          herb.Ref
 	Path         string
-	Root         string `json:"-"`      // folder that Path and Parts are confined to; empty if the user named the file itself
-	Base         string `json:"-"`      // folder below Root that they are confined to as well; empty means Root
-	DisplayName  string `json:"Called"` // of the file in messages; empty means Path; the JSON name is part of source hashes
+	Root         string `json:"-"`          // folder that Path and Parts are confined to; empty if the user named the file itself
+	Entry        string `json:",omitempty"` // path of a file in the zip archive at Path; empty: the only table of it, or no archive
+	Base         string `json:"-"`          // folder below Root that they are confined to as well; empty means Root
+	DisplayName  string `json:"Called"`     // of the file in messages; empty means Path; the JSON name is part of source hashes
 	Title        string
 	Description  string
 	Access       herb.Access        // empty means open
@@ -93,10 +93,18 @@ func (s Source) Name(i int) string {
 
 // Label returns the path, with the table if one is selected.
 func (s Source) Label() string {
-	if s.Dialect.Table == "" {
-		return s.Name(0)
+	if part := s.Part(); part != "" {
+		return s.Name(0) + "#" + part
 	}
-	return s.Name(0) + "#" + s.Dialect.Table
+	return s.Name(0)
+}
+
+// Part returns the name of the selected table within the file, which may be in a file of an archive; empty: none is selected.
+func (s Source) Part() string {
+	if s.Entry == "" || s.Dialect.Table == "" {
+		return s.Entry + s.Dialect.Table
+	}
+	return s.Entry + "#" + s.Dialect.Table
 }
 
 // SplitLabel separates the name of a table from the path of a file, such as garden.db#plants. Both may contain a #; the
@@ -142,7 +150,7 @@ func (s Source) Narrows() bool {
 // Normalize returns the source with defaults filled in. It fails if a setting is invalid.
 func (s Source) Normalize(formats []rows.Format) (Source, error) {
 	if s.Format == "" {
-		if f, ok := file.ByPath(formats, s.Path); ok && s.Input == nil {
+		if f, ok := file.ByPath(formats, cmp.Or(s.Entry, s.Path)); ok && s.Input == nil {
 			s.Format = f.Name
 		}
 	} else if _, err := ParseFormat(formats, s.Format); err != nil {
@@ -268,40 +276,6 @@ func (s *Set) Fail(err error) {
 	if err != nil {
 		s.Errors = append(s.Errors, err)
 	}
-}
-
-// slug makes the name of a dataset or namespace from another name: lower case, without accents, every run of other
-// characters replaced by '-'. The result may be empty or too long.
-func slug(s string) string {
-	return strings.Trim(otherCharacters.ReplaceAllString(text.Fold(s), "-"), "-_.")
-}
-
-var otherCharacters = regexp.MustCompile(`[^a-z0-9_.]+`)
-
-// NewRef returns the reference of a dataset that is named after a namespace and a name. path begins error messages.
-func NewRef(path, namespace, name string) (herb.Ref, error) {
-	ref := herb.Ref{Namespace: slug(namespace), Name: slug(name)}
-	for _, part := range []struct{ given, made string }{{namespace, ref.Namespace}, {name, ref.Name}} {
-		if !herb.ValidName(part.made) {
-			return ref, herb.Invalidf("%s: cannot name a dataset after %q, because a name needs 1 to %d letters a-z and digits; "+
-				"set a name with --as namespace/dataset", path, part.given, herb.MaxName)
-		}
-	}
-	return ref, CheckReserved(path, ref)
-}
-
-// CheckReserved rejects the reference of the plants.
-func CheckReserved(path string, ref herb.Ref) error {
-	if ref == herb.PlantsRef {
-		return herb.Invalidf("%s: %s is reserved for created plants; set another name with --as namespace/dataset", path, ref)
-	}
-	return nil
-}
-
-// Stem returns the name of a file without its extensions.
-func Stem(path string) string {
-	base := filepath.Base(file.Uncompressed(path))
-	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
 // UniqueNames returns names for columns: column_3 if the third has none, name_2, name_3 … if a name occurs again. A name

@@ -1,0 +1,45 @@
+package source_test
+
+import (
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/source"
+)
+
+func TestNewRef(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Plants 2024":   "plants-2024",
+		"Café_Größe.v2": "cafe_grosse.v2",
+		"履歴":            "u5c65u6b74",
+		"2020年":         "2020u5e74",
+		"Список растений (Щука)": "spisok-rastenii-shchuka",
+		"Об'єкти":                 "ob-yekti",
+		"Πίνακας φυτών":           "pinakas-fyton",
+		"植 物":                     "u690d-u7269",
+		"※ a":                     "a",
+		strings.Repeat("x", 100):  strings.Repeat("x", 100),
+		strings.Repeat("x ", 100): strings.Repeat("x-", 45) + "x-62b831a0",
+	} {
+		ref, err := source.NewRef("f", "n", name)
+		if err != nil || ref.Name != want || !herb.ValidName(ref.Name) {
+			t.Errorf("%q: got %q, %v; want %q", name, ref.Name, err, want)
+		}
+	}
+	for _, name := range []string{"", "§", "--"} {
+		if ref, err := source.NewRef("f", "n", name); err == nil || !strings.HasPrefix(err.Error(), "f: cannot name a dataset after ") {
+			t.Errorf("%q: got %q, %v", name, ref.Name, err)
+		}
+	}
+}
+
+func TestIsTransliterated(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"plants": false, "Café": false, "Größe": false, "履歴": true, "Список": true, "a § b": false} {
+		if got := source.IsTransliterated(name); got != want {
+			t.Errorf("%q: got %t", name, got)
+		}
+	}
+}
