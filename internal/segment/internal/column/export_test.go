@@ -43,7 +43,7 @@ func (c *Column) RecordAt(rank int) uint32 { return c.sorted.At(rank) }
 
 // ElementsOf returns the distinct elements of a record, read from its value.
 func (c *Column) ElementsOf(record uint32) []string {
-	elements := text.Elements(c.value(record))
+	elements := text.Elements(&c.Field, c.value(record))
 	slices.Sort(elements)
 	return slices.Compact(elements)
 }
