@@ -124,6 +124,11 @@ func checkRandom(t testing.TB, e Engine, seed uint64, of datasetSize) error {
 				err = agreeOn(t.Context(), raw, fields, query.ParseGrid, l.Grid, o.Grid)
 			}
 		}
+		if err == nil && i%facetShare < 3 {
+			if raw = g.aggregate(fields, listing); raw != "" {
+				err = agreeOn(t.Context(), raw, fields, query.ParseAggregate, l.Aggregate, o.Aggregate)
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("query: %s\n%s%w", raw, describe(fields, records), err)
 		}

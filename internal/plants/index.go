@@ -190,6 +190,12 @@ func (s *Snapshot) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, 
 	return g, s.check(err)
 }
 
+// Aggregate computes measures of groups of the matching plants.
+func (s *Snapshot) Aggregate(ctx context.Context, r *query.AggregateRequest) (query.Aggregate, error) {
+	a, err := s.union.Aggregate(ctx, r)
+	return a, s.check(err)
+}
+
 // check returns err. If a damaged segment caused it, check also resets the index, so that the next listing rebuilds the
 // segments.
 func (s *Snapshot) check(err error) error {

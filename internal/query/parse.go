@@ -57,12 +57,15 @@ func parseRecords(raw string, fields []herb.Field, defaultOrder herb.Order, rese
 	return r, nil
 }
 
+// repeatable are the reserved parameters that may be given several times.
+var repeatable = []string{ParamField, ParamBy, ParamMeasure, ParamHaving}
+
 func newRequest(fields []herb.Field) *Request {
 	return &Request{Page: 1, PerPage: DefaultPerPage, fields: fields}
 }
 
 // parse parses the filters and the search of a request, and calls set for each of its other parameters that has a value. Only
-// filters and ParamField may be repeated. reserved are the parameters of this kind of request; other parameters of listings are
+// filters and the parameters in repeatable may be repeated. reserved are the parameters of this kind of request; other parameters of listings are
 // rejected, and scope is the reason in the message.
 func (r *Request) parse(raw, scope string, reserved []string, set func(Param) error) error {
 	if err := checkLength(raw); err != nil {
@@ -86,7 +89,7 @@ func (r *Request) parse(raw, scope string, reserved []string, set func(Param) er
 		case slices.Contains(seen, p.Name):
 			err = givenTwice(p.Name)
 		default:
-			if p.Name != ParamField {
+			if !slices.Contains(repeatable, p.Name) {
 				seen = append(seen, p.Name)
 			}
 			switch {

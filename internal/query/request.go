@@ -126,4 +126,6 @@ type Source interface {
 	Facets(ctx context.Context, r *FacetRequest) (Facets, error)
 	// Grid counts the matching records in the cells of a grid over two fields.
 	Grid(ctx context.Context, r *GridRequest) (Grid, error)
+	// Aggregate computes measures of groups of the matching records.
+	Aggregate(ctx context.Context, r *AggregateRequest) (Aggregate, error)
 }

@@ -29,9 +29,14 @@ func (m *moment) isValid() bool {
 	return int(month) == m.month && day == m.day && m.hour < 24 && m.minute < 60 && m.second < 60
 }
 
+// utc returns the instant.
+func (m *moment) utc() time.Time {
+	return time.Date(m.year, time.Month(m.month), m.day, m.hour, m.minute-m.offset, m.second, m.nano, time.UTC)
+}
+
 // appendUTC appends the canonical form. ok is false if the year is not in the range 0000 to 9999 in UTC.
 func (m *moment) appendUTC(dst []byte) (_ []byte, ok bool) {
-	t := time.Date(m.year, time.Month(m.month), m.day, m.hour, m.minute-m.offset, m.second, m.nano, time.UTC)
+	t := m.utc()
 	if t.Year() < 0 || t.Year() > 9999 {
 		return dst, false
 	}
@@ -73,6 +78,16 @@ func Time(f *herb.Field, value []byte) (t time.Time, offset int, ok bool) {
 func ScanDateTime(v []byte) (zoned, ok bool) {
 	m, ok := parseISO(v)
 	return m.zoned, ok
+}
+
+// ParseDateTime parses a datetime as written in the notation of its field, and reports whether it has a
+// zone. A datetime without one is in UTC. ok is false if the value is missing or invalid.
+func ParseDateTime(f *herb.Field, value string) (t time.Time, zoned, ok bool) {
+	if MissingRank(f, value) >= 0 {
+		return t, false, false
+	}
+	m, ok := parseMoment(f.Notation.Layout, TrimBlanks([]byte(value)))
+	return m.utc(), m.zoned, ok
 }
 
 // parseMoment parses a date or datetime. An empty layout is the standard notation.

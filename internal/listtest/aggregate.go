@@ -1,0 +1,453 @@
+package listtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// aggregate returns a raw aggregate query with the filters and the search of a listing, or "" if no field
+// is filterable.
+func (g *generator) aggregate(fields []herb.Field, listing string) string {
+	choices := indexes(fields, func(f herb.Field) bool { return f.Filterable })
+	if len(choices) == 0 {
+		return ""
+	}
+	params := countingParams(listing)
+	bys := pick(g, []int{0, 1, 1, 1, 2, 2})
+	for len(params[query.ParamBy]) < bys {
+		by := g.by(fields[pick(g, choices)])
+		if slices.Contains(params[query.ParamBy], by) {
+			break
+		}
+		params.Add(query.ParamBy, by)
+	}
+	measure := func() string { return g.measure(fields[pick(g, choices)]) }
+	for range g.IntN(5) {
+		if m := measure(); !slices.Contains(params[query.ParamMeasure], m) {
+			params.Add(query.ParamMeasure, m)
+		}
+	}
+	if g.chance(50) {
+		params.Set(query.ParamGroupSort, pick(g, []string{"", "-"})+pick(g, []string{"count", measure(), "by1"}))
+		if len(params[query.ParamBy]) == 2 && g.chance(30) {
+			params.Set(query.ParamGroupSort, "-by2,by1")
+		}
+	}
+	if g.chance(30) {
+		params.Add(query.ParamHaving, pick(g, []string{"count[gte]=2", "count[lt]=3", "count=1", "count[ne]=1", measure() + "[empty]=false"}))
+	}
+	if by := params[query.ParamBy]; len(by) == 1 && g.chance(50) &&
+		slices.ContainsFunc([]string{":year", ":quarter"}, func(grain string) bool { return strings.HasSuffix(by[0], grain) }) {
+		params.Set(query.ParamFill, "zero") // of other intervals, there may be millions
+	}
+	if g.chance(30) {
+		params.Set(query.ParamZone, pick(g, []string{"UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu"}))
+	}
+	for _, p := range []struct {
+		name   string
+		values []int
+	}{{query.ParamTopGroups, []int{1, 2, 5, 1000}}, {query.ParamOffset, []int{0, 1, 3, 1000}}} {
+		if g.chance(40) {
+			params.Set(p.name, strconv.Itoa(pick(g, p.values)))
+		}
+	}
+	raw := params.Encode()
+	if _, err := query.ParseAggregate(raw, fields); err != nil {
+		return "" // such as a sort by the label of no group
+	}
+	return raw
+}
+
+func (g *generator) by(f herb.Field) string {
+	intervals := map[herb.Type][]string{
+		herb.TypeNumber:   {":10", ":0.5", ":3", ":1000", ":0.07"},
+		herb.TypeDate:     {":year", ":quarter", ":month", ":week", ":day"},
+		herb.TypeDateTime: {":year", ":quarter", ":month", ":week", ":day", ":hour"},
+	}[f.Type]
+	return f.Name + pick(g, append([]string{""}, intervals...))
+}
+
+func (g *generator) measure(f herb.Field) string {
+	kinds := []string{"filled", "distinct"}
+	switch f.Type {
+	case herb.TypeNumber:
+		kinds = append(kinds, "sum", "mean", "median", "p0", "p25", "p90", "p100", "min", "max")
+	case herb.TypeText, herb.TypeDate, herb.TypeDateTime:
+		kinds = append(kinds, "min", "max")
+	}
+	if g.chance(10) {
+		return "count"
+	}
+	return pick(g, kinds) + ":" + f.Name
+}
+
+// group is a group of records.
+type group struct {
+	labels  []label
+	records []int
+}
+
+// label is the label of a group and its position.
+type label struct {
+	text    string
+	missing bool
+	place   parsedValue // of values and of intervals
+}
+
+func (l label) compare(m label, desc bool) int {
+	if l.missing || m.missing {
+		return cmp.Compare(boolInt(l.missing), boolInt(m.missing))
+	}
+	return directed(cmp.Or(l.place.compare(m.place), strings.Compare(l.text, m.text)), desc)
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func directed(c int, desc bool) int {
+	if desc {
+		return -c
+	}
+	return c
+}
+
+// Aggregate implements query.Source.
+func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.Aggregate, error) {
+	found := o.findAll(r.Request)
+	slices.Sort(found)
+	groups := []*group{{records: found}}
+	for _, b := range r.By {
+		var divided []*group
+		for _, g := range groups {
+			divided = append(divided, o.divide(g, b, r.Zone)...)
+		}
+		groups = divided
+	}
+	slices.SortFunc(groups, compareLabels)
+	if r.Fill {
+		groups = fillGroups(groups, r.By[0], o.fields[r.By[0].Field], r.Zone)
+	}
+	a := query.Aggregate{Total: len(found)}
+	fields := r.ValueFields()
+	var rows []measured
+	for _, g := range groups {
+		m := measured{group: g}
+		for _, measure := range r.Measures {
+			m.values = append(m.values, o.measure(g.records, measure))
+		}
+		if meetsAll(fields, m.values, r.Having) {
+			rows = append(rows, m)
+		}
+	}
+	a.Groups = len(rows)
+	slices.SortStableFunc(rows, func(a, b measured) int {
+		for _, s := range r.Sort {
+			c := 0
+			if s.By >= 0 {
+				c = a.labels[s.By].compare(b.labels[s.By], s.Desc)
+			} else {
+				f := fields[s.Measure]
+				c = compareForSort(parseValue(f, a.values[s.Measure]), parseValue(f, b.values[s.Measure]), s.Desc)
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	for i, m := range rows {
+		if i < r.Offset || i >= r.Offset+r.Top {
+			continue
+		}
+		row := query.GroupRow{Values: m.values[:r.Returned]}
+		for _, l := range m.labels {
+			row.By = append(row.By, l.text)
+		}
+		a.Rows = append(a.Rows, row)
+	}
+	return a, nil
+}
+
+// measured is a group with its measures.
+type measured struct {
+	*group
+	values herb.Record
+}
+
+func compareLabels(a, b *group) int {
+	for i := range a.labels {
+		if c := a.labels[i].compare(b.labels[i], false); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// divide divides a group by a field. A record is in the groups of all elements of a list.
+func (o *Oracle) divide(g *group, b query.By, zone *time.Location) (divided []*group) {
+	f, groups := o.fields[b.Field], map[string]*group{}
+	for _, n := range g.records {
+		value := o.records[n][b.Field]
+		var labels []label
+		if _, missing := missingRank(f, value); missing {
+			labels = []label{{missing: true}}
+		} else {
+			for _, part := range parts(f.Type, value) {
+				labels = append(labels, o.label(b, part, zone))
+			}
+			if len(labels) == 0 {
+				labels = []label{{missing: true}}
+			}
+		}
+		seen := map[string]bool{}
+		for _, l := range labels {
+			id := fmt.Sprint(l.missing, l.text)
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			if groups[id] == nil {
+				groups[id] = &group{labels: append(slices.Clone(g.labels), l)}
+				divided = append(divided, groups[id])
+			}
+			groups[id].records = append(groups[id].records, n)
+		}
+	}
+	return divided
+}
+
+// label returns the label of a value that is not missing.
+func (o *Oracle) label(b query.By, value string, zone *time.Location) label {
+	f := o.fields[b.Field]
+	p := parseValue(f, value)
+	switch {
+	case b.Width != "":
+		return bucketLabel(f, p.number, b.Width)
+	case b.Grain != "":
+		t := p.time
+		if zone != nil && f.Type == herb.TypeDateTime && isZoned(value) {
+			t = t.In(zone)
+		}
+		return grainLabel(b.Grain, t)
+	case f.Type.IsScalar():
+		return label{text: o.written[b.Field]()[p.identity()], place: p}
+	default:
+		return label{text: value, place: p}
+	}
+}
+
+// isZoned reports whether a datetime ends with a zone: after its time of day, there is a letter or a sign.
+func isZoned(value string) bool {
+	i := strings.Index(value, ":")
+	return i >= 0 && strings.ContainsAny(value[i:], "Zz+-")
+}
+
+// bucketLabel returns the label of the bucket of a number: the greatest multiple of the width up to it.
+func bucketLabel(f herb.Field, number *big.Rat, width string) label {
+	w, _ := new(big.Rat).SetString(width)
+	q := new(big.Rat).Quo(number, w)
+	floor := new(big.Int).Div(q.Num(), q.Denom())
+	lower := new(big.Rat).Mul(new(big.Rat).SetInt(floor), w)
+	return label{text: text.Localize(&f, plain(lower)), place: parsedValue{number: lower}}
+}
+
+// plain returns a decimal number in plain notation, without zeros at the end of its fraction.
+func plain(q *big.Rat) string {
+	places, _ := q.FloatPrec()
+	return q.FloatString(places)
+}
+
+// grainLabel returns the label of the interval of a time in its zone.
+func grainLabel(g query.Grain, t time.Time) label {
+	year, month, day := t.Date()
+	switch g {
+	case query.GrainYear:
+		return label{text: fmt.Sprintf("%04d", year), place: placeOf(year, 1, 1)}
+	case query.GrainQuarter:
+		q := (int(month) - 1) / 3
+		return label{text: fmt.Sprintf("%04d-Q%d", year, q+1), place: placeOf(year, 3*q+1, 1)}
+	case query.GrainMonth:
+		return label{text: fmt.Sprintf("%04d-%02d", year, month), place: placeOf(year, int(month), 1)}
+	case query.GrainWeek:
+		monday := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+		for monday.Weekday() != time.Monday {
+			monday = monday.AddDate(0, 0, -1)
+		}
+		return label{text: monday.Format(time.DateOnly), place: parsedValue{time: monday}}
+	case query.GrainDay:
+		return label{text: t.Format(time.DateOnly), place: placeOf(year, int(month), day)}
+	default:
+		for t.Minute() > 0 {
+			t = t.Add(-time.Minute)
+		}
+		t = t.Add(-time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
+		return label{text: t.Format("2006-01-02T15:04Z07:00"), place: parsedValue{time: t.UTC()}}
+	}
+}
+
+func placeOf(year, month, day int) parsedValue {
+	return parsedValue{time: time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)}
+}
+
+// fillGroups adds the empty intervals between the first and the last.
+func fillGroups(groups []*group, b query.By, f herb.Field, zone *time.Location) (filled []*group) {
+	for i, g := range groups {
+		if i > 0 && !g.labels[0].missing {
+			for at := groups[i-1].labels[0]; ; {
+				at = nextLabel(at, b, f, zone)
+				if at.place.compare(g.labels[0].place) >= 0 {
+					break
+				}
+				filled = append(filled, &group{labels: []label{at}})
+			}
+		}
+		filled = append(filled, g)
+	}
+	return filled
+}
+
+// nextLabel returns the label of the interval after one.
+func nextLabel(l label, b query.By, f herb.Field, zone *time.Location) label {
+	t := l.place.time
+	switch {
+	case b.Width != "":
+		w, _ := new(big.Rat).SetString(b.Width)
+		return bucketLabel(f, new(big.Rat).Add(l.place.number, w), b.Width)
+	case b.Grain == query.GrainHour && zone != nil:
+		return grainLabel(b.Grain, t.Add(time.Hour).In(zone))
+	case b.Grain == query.GrainHour:
+		return grainLabel(b.Grain, t.Add(time.Hour))
+	}
+	next := map[query.Grain][3]int{
+		query.GrainYear: {1, 0, 0}, query.GrainQuarter: {0, 3, 0}, query.GrainMonth: {0, 1, 0}, query.GrainWeek: {0, 0, 7}, query.GrainDay: {0, 0, 1},
+	}[b.Grain]
+	return grainLabel(b.Grain, t.AddDate(next[0], next[1], next[2]))
+}
+
+// measure computes a measure of some records.
+func (o *Oracle) measure(records []int, m query.Measure) string {
+	if m.Kind == query.MeasureCount {
+		return strconv.Itoa(len(records))
+	}
+	f, filled := o.fields[m.Field], 0
+	distinct := map[string]bool{}
+	var all []*big.Rat
+	var values []counted // in dataset order
+	decimals := 0
+	for _, n := range records {
+		value := o.records[n][m.Field]
+		if _, missing := missingRank(f, value); missing || len(parts(f.Type, value)) == 0 {
+			continue
+		}
+		filled++
+		for _, part := range parts(f.Type, value) {
+			distinct[identity(f, part)] = true
+		}
+		if f.Type == herb.TypeList {
+			continue
+		}
+		p := parseValue(f, value)
+		if f.Type.IsScalar() {
+			value = o.written[m.Field]()[p.identity()]
+		}
+		values = append(values, counted{query.ValueCount{Value: value}, p})
+		if f.Type == herb.TypeNumber {
+			all = append(all, p.number)
+			canonical, _ := text.Canonical(&f, value)
+			_, fraction, _ := strings.Cut(canonical, ".")
+			decimals = max(decimals, len(fraction))
+		}
+	}
+	slices.SortStableFunc(values, func(a, b counted) int { return cmp.Or(a.place.compare(b.place), strings.Compare(a.Value, b.Value)) })
+	switch {
+	case m.Kind == query.MeasureFilled:
+		return strconv.Itoa(filled)
+	case m.Kind == query.MeasureDistinct:
+		return strconv.Itoa(len(distinct))
+	case m.Kind == query.MeasureSum:
+		return positiveZero(addAll(all).FloatString(decimals))
+	case filled == 0:
+		return ""
+	case m.Kind == query.MeasureMean:
+		return meanOf(all)
+	case m.Kind == query.MeasureMedian:
+		a, b := values[(filled-1)/2].place.number, values[filled/2].place.number
+		sum := new(big.Rat).Add(a, b)
+		return plain(sum.Mul(sum, big.NewRat(1, 2)))
+	case m.Kind == query.MeasurePercentile:
+		rank := 1
+		for 100*rank < m.Percent*filled {
+			rank++
+		}
+		return values[rank-1].Value
+	case m.Kind == query.MeasureMin:
+		return values[0].Value
+	default:
+		return values[filled-1].Value
+	}
+}
+
+func addAll(numbers []*big.Rat) *big.Rat {
+	sum := new(big.Rat)
+	for _, n := range numbers {
+		sum.Add(sum, n)
+	}
+	return sum
+}
+
+func positiveZero(s string) string {
+	if strings.Trim(s, "-0.") == "" {
+		return strings.TrimPrefix(s, "-")
+	}
+	return s
+}
+
+// meanOf returns the mean with at most 15 significant digits, rounded half to even: it tries all numbers of
+// decimals, the most first, for the first that has few enough digits.
+func meanOf(numbers []*big.Rat) string {
+	mean := addAll(numbers)
+	mean.Quo(mean, big.NewRat(int64(len(numbers)), 1))
+	if mean.Sign() == 0 {
+		return "0"
+	}
+	// The magnitude: the power of ten of the first significant digit.
+	magnitude, size := 0, new(big.Rat).Abs(mean)
+	one, ten := big.NewRat(1, 1), big.NewRat(10, 1)
+	for size.Cmp(ten) >= 0 {
+		size.Quo(size, ten)
+		magnitude++
+	}
+	for size.Cmp(one) < 0 {
+		size.Mul(size, ten)
+		magnitude--
+	}
+	unit := new(big.Rat).SetFloat64(1)
+	for range max(magnitude-14, 0) {
+		unit.Mul(unit, ten)
+	}
+	for range max(14-magnitude, 0) {
+		unit.Quo(unit, ten)
+	}
+	q := new(big.Rat).Quo(mean, unit)
+	floor := new(big.Int).Div(q.Num(), q.Denom())
+	rest := new(big.Rat).Sub(q, new(big.Rat).SetInt(floor))
+	if c := rest.Cmp(big.NewRat(1, 2)); c > 0 || c == 0 && floor.Bit(0) == 1 {
+		floor.Add(floor, big.NewInt(1))
+	}
+	return plain(new(big.Rat).Mul(new(big.Rat).SetInt(floor), unit))
+}
+

@@ -1,0 +1,152 @@
+package query
+
+import (
+	"math/big"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// Grain is the length of the intervals by which dates and datetimes are grouped.
+type Grain string
+
+// The grains. Weeks begin on Monday.
+const (
+	GrainYear    Grain = "year"
+	GrainQuarter Grain = "quarter"
+	GrainMonth   Grain = "month"
+	GrainWeek    Grain = "week"
+	GrainDay     Grain = "day"
+	GrainHour    Grain = "hour"
+)
+
+// Grains returns the grains of a type, the longest first. Types other than dates and datetimes have
+// none.
+func Grains(t herb.Type) []Grain {
+	dates := []Grain{GrainYear, GrainQuarter, GrainMonth, GrainWeek, GrainDay}
+	switch t {
+	case herb.TypeDate:
+		return dates
+	case herb.TypeDateTime:
+		return append(dates, GrainHour)
+	default:
+		return nil
+	}
+}
+
+func grainNames(grains []Grain) []string {
+	names := make([]string, len(grains))
+	for i, g := range grains {
+		names[i] = string(g)
+	}
+	return names
+}
+
+// Start returns the start of the interval that contains a time, in the zone of the time.
+func (g Grain) Start(t time.Time) time.Time {
+	if g == GrainHour { // also in an hour that occurs twice
+		return t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
+	}
+	year, month, day := t.Date()
+	switch g {
+	case GrainYear:
+		month, day = time.January, 1
+	case GrainQuarter:
+		month, day = month-(month-1)%3, 1
+	case GrainMonth:
+		day = 1
+	case GrainWeek:
+		day -= (int(t.Weekday()) + 6) % 7
+	}
+	return time.Date(year, month, day, 0, 0, 0, 0, t.Location())
+}
+
+// Next returns the start of the interval after one that starts at a time.
+func (g Grain) Next(start time.Time) time.Time {
+	switch g {
+	case GrainYear:
+		return start.AddDate(1, 0, 0)
+	case GrainQuarter:
+		return start.AddDate(0, 3, 0)
+	case GrainMonth:
+		return start.AddDate(0, 1, 0)
+	case GrainWeek:
+		return start.AddDate(0, 0, 7)
+	case GrainDay:
+		return start.AddDate(0, 0, 1)
+	default:
+		return start.Add(time.Hour)
+	}
+}
+
+// Label returns the label of the interval that starts at a time. Only hours depend on the zone: where
+// clocks are set back, an hour occurs twice.
+func (g Grain) Label(start time.Time) string {
+	switch g {
+	case GrainYear:
+		return start.Format("2006")
+	case GrainQuarter:
+		return start.Format("2006-Q") + string(rune('1'+(start.Month()-1)/3))
+	case GrainMonth:
+		return start.Format("2006-01")
+	case GrainHour:
+		return start.Format("2006-01-02T15:04Z07:00")
+	default:
+		return start.Format(time.DateOnly)
+	}
+}
+
+// Interval is a range of values that form a group.
+type Interval struct {
+	Label string
+	From  string // least value, in canonical form
+	Next  string // least value after the interval, in canonical form; empty if there is none
+}
+
+// Interval returns the interval that contains a value of the field, given in canonical form.
+func (b By) Interval(t herb.Type, canonical string) Interval {
+	if t == herb.TypeNumber {
+		return b.bucket(canonical)
+	}
+	layout := timeLayout(t)
+	at, err := time.Parse(layout, canonical)
+	if err != nil {
+		return Interval{} // no canonical form
+	}
+	start := b.Grain.Start(at)
+	interval := Interval{Label: b.Grain.Label(start), From: start.Format(layout)}
+	if next := b.Grain.Next(start); next.Year() <= 9999 {
+		interval.Next = next.Format(layout)
+	}
+	return interval
+}
+
+// timeLayout returns the layout of the canonical form of dates or datetimes.
+func timeLayout(t herb.Type) string {
+	if t == herb.TypeDate {
+		return time.DateOnly
+	}
+	return text.DateTimeLayout
+}
+
+// bucket returns the bucket of a number: the greatest multiple of the width that is not above it is its
+// label.
+func (b By) bucket(canonical string) Interval {
+	plain := &herb.Field{Type: herb.TypeNumber}
+	value, ok := parseDecimal(plain, canonical)
+	width, _ := parseDecimal(plain, b.Width) // validated before
+	if !ok {
+		return Interval{}
+	}
+	places := max(value.places, width.places)
+	step := width.units(places)
+	lower := new(big.Int).Div(value.units(places), step) // rounds toward negative infinity: step is positive
+	lower.Mul(lower, step)
+	from := decimal{lower, places}.String()
+	return Interval{
+		Label: from,
+		From:  from,
+		Next:  decimal{new(big.Int).Add(lower, step), places}.String(),
+	}
+}

@@ -1,0 +1,257 @@
+package aggregate
+
+import (
+	"encoding/binary"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/column"
+	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/text"
+)
+
+// grouper maps records to the groups of one By field.
+type grouper interface {
+	// len returns the number of groups, or 0 if it is not known before all records were read.
+	len() int
+	// appendGroups appends the groups of some records of a part.
+	appendGroups(dst []uint32, part int, records []uint32) []uint32
+	// compare compares two groups by their position. The group of missing values is last.
+	compare(a, b uint32) int
+	// isMissing reports whether a group is that of missing values.
+	isMissing(group uint32) bool
+	label(group uint32) string
+}
+
+// intervals is a grouper whose groups are intervals.
+type intervals interface {
+	interval(group uint32) interval
+	// following returns the interval after one; ok is false if there is none.
+	following(interval) (next interval, ok bool)
+}
+
+// interval is a group of values between two bounds.
+type interval struct {
+	label string
+	start string // least value, in canonical form
+	key   string // by which intervals are ordered
+}
+
+func (a *aggregation) newGrouper(b query.By) (grouper, error) {
+	f := &a.input.Fields[b.Field]
+	if b.Grain != "" && f.Type == herb.TypeDateTime && a.request.Zone != nil {
+		return newZoneGrouper(a.input, b, a.request.Zone), nil
+	}
+	values := valueGrouper{a.dictionary(b.Field)}
+	switch {
+	case f.Type == herb.TypeList:
+		return &listGrouper{values}, nil
+	case b.HasIntervals():
+		return a.newIntervalGrouper(values, b)
+	default:
+		return &values, nil
+	}
+}
+
+// valueGrouper has a group for each value.
+type valueGrouper struct{ dictionary *column.Dictionary }
+
+func (g *valueGrouper) len() int { return g.dictionary.Len + 1 }
+
+func (g *valueGrouper) appendGroups(dst []uint32, part int, records []uint32) []uint32 {
+	return g.dictionary.AppendCodes(dst, part, records)
+}
+
+func (g *valueGrouper) compare(a, b uint32) int { return int(a) - int(b) }
+
+func (g *valueGrouper) isMissing(group uint32) bool { return int(group) == g.dictionary.Len }
+
+func (g *valueGrouper) label(group uint32) string {
+	if g.isMissing(group) {
+		return ""
+	}
+	return g.dictionary.Value(group)
+}
+
+// listGrouper has a group for each element of a list field. A record is in the groups of all of its
+// elements.
+type listGrouper struct{ valueGrouper }
+
+// appendElements appends the groups of one record.
+func (g *listGrouper) appendElements(dst []uint32, part int, record uint32) []uint32 {
+	n := len(dst)
+	if dst = g.dictionary.AppendElements(dst, part, record); len(dst) == n {
+		dst = append(dst, uint32(g.dictionary.Len))
+	}
+	return dst
+}
+
+// intervalGrouper has a group for each interval that contains a value of the dataset.
+type intervalGrouper struct {
+	values valueGrouper
+	by     query.By
+	index  column.IntervalIndex // by code
+	all    []interval
+}
+
+func (a *aggregation) newIntervalGrouper(values valueGrouper, b query.By) (*intervalGrouper, error) {
+	g, d := &intervalGrouper{values: values, by: b}, values.dictionary
+	var starts file.U32s
+	for code := uint32(0); int(code) < d.Len; {
+		a.steps.Add(1)
+		canonical, _ := text.Canonical(d.Field, d.Value(code))
+		current := b.Interval(d.Field.Type, canonical)
+		if current.Label == "" {
+			return nil, herb.Invalidf("%s=%s does not apply: field %q has a number of more than %d digits; group by another field",
+				query.ParamBy, b.Name, d.Field.Name, query.MaxEdgeDigits)
+		}
+		if len(g.all) == query.MaxGroups {
+			return nil, tooManyGroups()
+		}
+		starts = binary.LittleEndian.AppendUint32(starts, code)
+		g.all = append(g.all, g.newInterval(current))
+		if current.Next == "" {
+			break
+		}
+		key, _ := text.Key(d.Field.Type, current.Next)
+		code = d.Find(code, key)
+	}
+	starts = binary.LittleEndian.AppendUint32(starts, uint32(d.Len)) // missing values
+	g.index = column.NewIntervalIndex(a.steps, starts, d.Len+1)
+	return g, nil
+}
+
+func (g *intervalGrouper) len() int { return len(g.all) + 1 }
+
+func (g *intervalGrouper) appendGroups(dst []uint32, part int, records []uint32) []uint32 {
+	start := len(dst)
+	dst = g.values.appendGroups(dst, part, records)
+	for i, code := range dst[start:] {
+		dst[start+i] = g.index.At(code)
+	}
+	return dst
+}
+
+func (g *intervalGrouper) compare(a, b uint32) int { return int(a) - int(b) }
+
+func (g *intervalGrouper) isMissing(group uint32) bool { return int(group) == len(g.all) }
+
+func (g *intervalGrouper) label(group uint32) string {
+	if g.isMissing(group) {
+		return ""
+	}
+	return g.all[group].label
+}
+
+func (g *intervalGrouper) interval(group uint32) interval { return g.all[group] }
+
+func (g *intervalGrouper) following(i interval) (next interval, ok bool) {
+	t := g.values.dictionary.Field.Type
+	if after := g.by.Interval(t, i.start).Next; after != "" {
+		return g.newInterval(g.by.Interval(t, after)), true
+	}
+	return interval{}, false
+}
+
+func (g *intervalGrouper) newInterval(i query.Interval) interval {
+	f := g.values.dictionary.Field
+	key, _ := text.Key(f.Type, i.From)
+	return interval{label: text.Localize(f, i.Label), start: i.From, key: key}
+}
+
+// zoneGrouper groups datetimes in a time zone. Whether a value has a zone is only known from how it is
+// written: values that are equal in UTC can be in different groups. So it reads each record.
+type zoneGrouper struct {
+	input  Input
+	by     query.By
+	zone   *time.Location
+	groups []zoneGroup
+	ids    map[string]uint32 // by label
+}
+
+type zoneGroup struct {
+	label string
+	start time.Time // in UTC; of the local date if the grain is longer than an hour
+}
+
+// missingZoneGroup is the group of missing values.
+const missingZoneGroup = 0
+
+func newZoneGrouper(in Input, b query.By, zone *time.Location) *zoneGrouper {
+	return &zoneGrouper{input: in, by: b, zone: zone, groups: make([]zoneGroup, 1), ids: map[string]uint32{}}
+}
+
+func (g *zoneGrouper) len() int { return 0 }
+
+func (g *zoneGrouper) appendGroups(dst []uint32, part int, records []uint32) []uint32 {
+	f := &g.input.Fields[g.by.Field]
+	for _, rec := range records {
+		at, zoned, ok := text.ParseDateTime(f, g.input.Value(part, rec, g.by.Field))
+		if !ok {
+			dst = append(dst, missingZoneGroup)
+			continue
+		}
+		if zoned {
+			at = at.In(g.zone)
+		}
+		dst = append(dst, g.group(at))
+	}
+	return dst
+}
+
+// group returns the group of a time in its zone.
+func (g *zoneGrouper) group(at time.Time) uint32 {
+	start := g.by.Grain.Start(at)
+	label := g.by.Grain.Label(start)
+	id, ok := g.ids[label]
+	if !ok {
+		if g.by.Grain != query.GrainHour {
+			year, month, day := start.Date()
+			start = time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+		}
+		id = uint32(len(g.groups))
+		g.groups, g.ids[label] = append(g.groups, zoneGroup{label, start.UTC()}), id
+	}
+	return id
+}
+
+func (g *zoneGrouper) compare(a, b uint32) int {
+	switch {
+	case a == b:
+		return 0
+	case a == missingZoneGroup:
+		return 1
+	case b == missingZoneGroup:
+		return -1
+	}
+	if c := g.groups[a].start.Compare(g.groups[b].start); c != 0 {
+		return c
+	}
+	if g.groups[a].label < g.groups[b].label {
+		return -1
+	}
+	return 1
+}
+
+func (g *zoneGrouper) isMissing(group uint32) bool { return group == missingZoneGroup }
+
+func (g *zoneGrouper) label(group uint32) string { return g.groups[group].label }
+
+func (g *zoneGrouper) interval(group uint32) interval {
+	key := g.groups[group].start.Format(text.DateTimeLayout)
+	return interval{label: g.groups[group].label, start: key, key: key}
+}
+
+func (g *zoneGrouper) following(i interval) (next interval, ok bool) {
+	start, err := time.Parse(text.DateTimeLayout, i.start)
+	after := g.by.Grain.Next(start)
+	if err != nil || after.Year() > 9999 {
+		return interval{}, false
+	}
+	key := after.Format(text.DateTimeLayout)
+	if g.by.Grain == query.GrainHour {
+		after = after.In(g.zone)
+	}
+	return interval{label: g.by.Grain.Label(after), start: key, key: key}, true
+}

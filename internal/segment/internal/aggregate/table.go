@@ -1,0 +1,108 @@
+package aggregate
+
+import (
+	"herbarium/internal/query"
+)
+
+// table numbers the groups that occur, in the order in which they are found.
+type table struct {
+	by     int // number of By fields
+	width  int // number of groups of the second By field; 0 if unknown
+	dense  []uint32
+	sparse map[uint64]uint32 // used if there are too many pairs for dense
+	pairs  []uint64          // groups of both By fields, by number: the first in the upper half
+	counts []uint32          // records, by number
+	isFull bool
+}
+
+// maxDense is the maximum number of pairs of groups that are looked up in an array. Each takes 4 bytes.
+const maxDense = 1 << 22
+
+// noGroup is the number of a group without records.
+const noGroup = -1
+
+func newTable(groupers [query.MaxBy]grouper, by int) *table {
+	t := &table{by: by, width: 1}
+	size := 1
+	for i := range by {
+		n := groupers[i].len()
+		if n == 0 || size > maxDense/n {
+			size = 0
+			break
+		}
+		size *= n
+	}
+	if by == 2 {
+		t.width = groupers[1].len()
+	}
+	if size > 0 {
+		t.dense = make([]uint32, size)
+	} else {
+		t.sparse = map[uint64]uint32{}
+	}
+	if by == 0 { // one group, also if there are no records
+		t.add(0)
+	}
+	return t
+}
+
+// add adds a group and returns its number.
+func (t *table) add(pair uint64) uint32 {
+	if len(t.pairs) == query.MaxGroups {
+		t.isFull = true
+		return 0 // the result is an error
+	}
+	t.pairs, t.counts = append(t.pairs, pair), append(t.counts, 0)
+	return uint32(len(t.pairs) - 1)
+}
+
+// appendIDs appends the numbers of the groups of the records of a chunk.
+func (t *table) appendIDs(dst []uint32, c *chunk) []uint32 {
+	switch {
+	case t.by == 0:
+		for range c.records {
+			dst = append(dst, 0)
+		}
+	case t.dense != nil && t.by == 1:
+		for _, g := range c.groups[0] {
+			dst = append(dst, t.denseID(int(g), uint64(g)<<32))
+		}
+	case t.dense != nil:
+		for i, g := range c.groups[0] {
+			h := c.groups[1][i]
+			dst = append(dst, t.denseID(int(g)*t.width+int(h), uint64(g)<<32|uint64(h)))
+		}
+	default:
+		for i, g := range c.groups[0] {
+			pair := uint64(g) << 32
+			if t.by == 2 {
+				pair |= uint64(c.groups[1][i])
+			}
+			id, ok := t.sparse[pair]
+			if !ok {
+				id = t.add(pair)
+				t.sparse[pair] = id
+			}
+			dst = append(dst, id)
+		}
+	}
+	return dst
+}
+
+// denseID returns the number of the group at an index of dense, which contains numbers plus one.
+func (t *table) denseID(index int, pair uint64) uint32 {
+	if id := t.dense[index]; id > 0 {
+		return id - 1
+	}
+	id := t.add(pair)
+	t.dense[index] = id + 1
+	return id
+}
+
+// group returns the group of a By field that a group consists of.
+func (t *table) group(id, by int) uint32 {
+	if by == 0 {
+		return uint32(t.pairs[id] >> 32)
+	}
+	return uint32(t.pairs[id])
+}

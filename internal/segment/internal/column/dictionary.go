@@ -1,0 +1,332 @@
+package column
+
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/text"
+)
+
+// Dictionary numbers the distinct values of a field in several segments and in memory: the code of a
+// value is its position in ascending order. So codes compare like values, and groups of records are
+// computed with arrays instead of strings. The code Len stands for all missing values. The values of a
+// list field are its elements.
+//
+// In a single segment, the codes of most fields are the numbers of the value runs:
+//
+//	sorted rows   fern fern ivy rose rose rose (missing)
+//	runs          0         2   3              6
+//	code          0    0    1   2    2    2    3
+//
+// Several segments have runs of the same value, and a run of texts that sort alike can have several
+// writings, so that runs are mapped to codes.
+type Dictionary struct {
+	Field   *herb.Field
+	Len     int // number of values
+	parts   []partCodes
+	memory  []uint32          // codes of the values in memory
+	origins []origin          // by code; nil if codes are runs or positions of elements
+	written map[uint32]string // values without a run, by code
+}
+
+// origin is the first run with a value.
+type origin struct{ part, run uint32 }
+
+// partCodes maps the records of one segment to codes.
+type partCodes struct {
+	*Column
+	runAt  IntervalIndex                // by rank
+	codes  []uint32                     // by run; nil if they are equal
+	writes map[uint32]map[string]uint32 // codes of the writings of non-uniform runs, by run
+}
+
+// notCode replaces the code of a run with several writings.
+const notCode = math.MaxUint32
+
+// NewDictionary returns the dictionary of a field. columns are its indexes in the segments, and memory
+// is its values in memory; there are none of a list field, which has one segment.
+func NewDictionary(st *guard.Steps, f *herb.Field, columns []*Column, memory []string) *Dictionary {
+	d := &Dictionary{Field: f}
+	for _, c := range columns {
+		p := partCodes{Column: c}
+		if f.Type != herb.TypeList {
+			p.runAt = NewIntervalIndex(st, c.runs, c.sorted.Len())
+		}
+		d.parts = append(d.parts, p)
+	}
+	switch {
+	case f.Type == herb.TypeList:
+		for _, c := range columns {
+			d.Len = c.Elements()
+		}
+	case len(columns) == 1 && len(memory) == 0 && !slices.ContainsFunc(columns[0].nonUniform, func(b byte) bool { return b != 0 }):
+		d.Len = columns[0].Distinct()
+	default:
+		d.merge(st, memory)
+	}
+	return d
+}
+
+// merge assigns codes to the values of all parts.
+func (d *Dictionary) merge(st *guard.Steps, memory []string) {
+	d.written, d.origins = map[uint32]string{}, []origin{}
+	var cursors []*valueCursor
+	for i := range d.parts {
+		p := &d.parts[i]
+		p.codes = make([]uint32, p.Distinct()+1)
+		cursors = append(cursors, &valueCursor{field: d.Field, part: i, column: p.Column, values: p.newRunValues(st, p.Distinct()), run: -1})
+	}
+	inMemory := newMemoryCursor(d.Field, len(d.parts), memory)
+	cursors = append(cursors, inMemory)
+	cursors = slices.DeleteFunc(cursors, func(c *valueCursor) bool { return !c.next(st) })
+	codes := map[string]uint32{} // of the values in memory, by key
+	for len(cursors) > 0 {
+		st.Add(len(cursors))
+		least := cursors[0]
+		for _, c := range cursors[1:] {
+			if bytes.Compare(c.key, least.key) < 0 {
+				least = c
+			}
+		}
+		code, key := uint32(d.Len), bytes.Clone(least.key)
+		d.Len++
+		d.setOrigin(code, least)
+		cursors = slices.DeleteFunc(cursors, func(c *valueCursor) bool {
+			if !bytes.Equal(c.key, key) {
+				return false
+			}
+			switch {
+			case c == inMemory:
+				codes[string(key)] = code
+			case c.isWriting:
+				d.parts[c.part].setWriting(uint32(c.run), c.text, code)
+			default:
+				d.parts[c.part].codes[c.run] = code
+			}
+			return !c.next(st)
+		})
+	}
+	for i := range d.parts {
+		p := &d.parts[i]
+		p.codes[p.Distinct()] = uint32(d.Len)
+	}
+	for _, value := range memory {
+		code, ok := codes[string(valueKey(d.Field, value))]
+		if !ok {
+			code = uint32(d.Len)
+		}
+		d.memory = append(d.memory, code)
+	}
+}
+
+// setOrigin sets where a value is written first.
+func (d *Dictionary) setOrigin(code uint32, c *valueCursor) {
+	o := origin{uint32(c.part), uint32(max(c.run, 0))}
+	if c.column == nil || c.isWriting {
+		d.written[code] = c.text
+	}
+	d.origins = append(d.origins, o)
+}
+
+// setWriting sets the code of one writing of a non-uniform run.
+func (p *partCodes) setWriting(run uint32, written string, code uint32) {
+	if p.writes == nil {
+		p.writes = map[uint32]map[string]uint32{}
+	}
+	if p.writes[run] == nil {
+		p.writes[run] = map[string]uint32{}
+	}
+	p.writes[run][written], p.codes[run] = code, notCode
+}
+
+// valueKey returns bytes by which the values of a field are ordered, and equal for equal values only;
+// nil if the value is missing.
+func valueKey(f *herb.Field, value string) []byte {
+	if text.MissingRank(f, value) >= 0 {
+		return nil
+	}
+	return appendRunKey(nil, f, []byte(value))
+}
+
+func appendRunKey(dst []byte, f *herb.Field, value []byte) []byte {
+	if f.Type == herb.TypeText {
+		return appendValueKey(dst, value)
+	}
+	key, err := AppendSortKey(dst, f, value)
+	if err != nil {
+		guard.Corrupt("%v", err)
+	}
+	return key
+}
+
+// valueCursor reads the values of one part in ascending order.
+type valueCursor struct {
+	field     *herb.Field
+	part      int
+	column    *Column   // nil if the values are in memory
+	values    runValues // of the runs
+	run       int
+	writings  []string // next values: of a non-uniform run, or in memory
+	isWriting bool     // the current value is one of them
+	key       []byte   // of the current value; see valueKey
+	text      string   // current value, if it is a writing
+}
+
+// newMemoryCursor returns a cursor of values in memory. Of equal numbers and dates that are written
+// differently it has the first.
+func newMemoryCursor(f *herb.Field, part int, memory []string) *valueCursor {
+	type keyed struct{ key, text string }
+	var all []keyed
+	for _, value := range memory {
+		if key := valueKey(f, value); key != nil {
+			all = append(all, keyed{string(key), value})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })
+	all = slices.CompactFunc(all, func(a, b keyed) bool { return a.key == b.key })
+	c := &valueCursor{field: f, part: part}
+	for _, v := range all {
+		c.writings = append(c.writings, v.text)
+	}
+	return c
+}
+
+// next moves to the next value. It returns false at the end.
+func (c *valueCursor) next(st *guard.Steps) bool {
+	if len(c.writings) == 0 && c.column != nil {
+		if c.run++; c.run == c.column.Distinct() {
+			return false
+		}
+		if c.column.isNonUniform(c.run) {
+			c.writings = c.column.writings(st, c.run)
+		}
+	}
+	if c.isWriting = len(c.writings) > 0; c.isWriting {
+		c.text, c.writings = c.writings[0], c.writings[1:]
+		c.key = appendRunKey(c.key[:0], c.field, []byte(c.text))
+		return true
+	}
+	if c.column == nil {
+		return false
+	}
+	value := c.values.at(c.run)
+	if c.field.Type == herb.TypeText {
+		c.key = append(c.key[:0], value...) // read as a key
+	} else {
+		c.key = appendRunKey(c.key[:0], c.field, value)
+	}
+	return true
+}
+
+// writings returns the different texts of a non-uniform run, in the order of their bytes.
+func (c *Column) writings(st *guard.Steps, run int) []string {
+	seen := map[string]bool{}
+	from, to := c.run(run)
+	for p := from; p < to; p++ {
+		st.Add(1)
+		seen[c.value(c.sorted.At(p))] = true
+	}
+	all := make([]string, 0, len(seen))
+	for written := range seen {
+		all = append(all, written)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Parts returns the number of segments. Values in memory are those of the part after them.
+func (d *Dictionary) Parts() int { return len(d.parts) }
+
+// AppendCodes appends the codes of the values of some records of a part.
+func (d *Dictionary) AppendCodes(dst []uint32, part int, records []uint32) []uint32 {
+	if part == len(d.parts) {
+		for _, rec := range records {
+			dst = append(dst, d.memory[rec])
+		}
+		return dst
+	}
+	p := &d.parts[part]
+	dst = slices.Grow(dst, len(records))
+	start := len(dst)
+	for _, rec := range records {
+		dst = append(dst, p.runAt.At(p.ranks.At(int(rec))))
+	}
+	if p.codes == nil {
+		return dst
+	}
+	for i, run := range dst[start:] {
+		code := p.codes[run]
+		if code == notCode {
+			code = p.writes[run][p.value(records[i])]
+		}
+		dst[start+i] = code
+	}
+	return dst
+}
+
+// AppendElements appends the codes of the elements of a record of a list field; none if it is missing.
+func (d *Dictionary) AppendElements(dst []uint32, part int, record uint32) []uint32 {
+	l := &d.parts[part].lists
+	for i, end := l.starts.At(int(record)), l.starts.At(int(record)+1); i < end; i++ {
+		dst = append(dst, l.at(i))
+	}
+	return dst
+}
+
+// Value returns a value as the first record of the dataset has it.
+func (d *Dictionary) Value(code uint32) string {
+	if d.origins == nil {
+		if c := d.parts[0].Column; d.Field.Type == herb.TypeList {
+			return string(c.elementAt(int(code)))
+		} else {
+			return c.RunValue(int(code))
+		}
+	}
+	if written, ok := d.written[code]; ok {
+		return written
+	}
+	o := d.origins[code]
+	return d.parts[o.part].RunValue(int(o.run))
+}
+
+// Key returns the sort key of a value.
+func (d *Dictionary) Key(code uint32) string {
+	if d.Field.Type == herb.TypeList {
+		key, _ := text.Key(herb.TypeText, d.Value(code))
+		return key
+	}
+	return sortKey(d.Field, d.Value(code))
+}
+
+// Find returns the least code from one on whose key is greater than or equal to key. It is fast if the
+// code is near.
+func (d *Dictionary) Find(from uint32, key string) uint32 {
+	if int(from) >= d.Len || d.Key(from) >= key {
+		return from
+	}
+	return uint32(lastIndex(int(from), d.Len-1, func(i int) bool { return d.Key(uint32(i)) < key })) + 1
+}
+
+// EachValue calls f for some codes in ascending order, with their values as first written, which are
+// valid until the next call.
+func (d *Dictionary) EachValue(st *guard.Steps, codes []uint32, f func(code uint32, value []byte)) {
+	if d.origins != nil {
+		for _, code := range codes {
+			st.Add(1)
+			f(code, []byte(d.Value(code)))
+		}
+		return
+	}
+	values := d.parts[0].newRunValues(st, len(codes))
+	for _, code := range codes {
+		st.Add(1)
+		f(code, values.at(int(code)))
+	}
+}
+
+// IsDense reports whether a number of records has most of the values, so that it is faster to read all
+// of them.
+func (d *Dictionary) IsDense(records int) bool { return records >= d.Len/4 }
