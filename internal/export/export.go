@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"iter"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -140,6 +141,26 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 		return Summary{}, err
 	}
 	return Summary{Rows: rows, Bytes: sent.bytes, Digest: Digest(sent.hash)}, nil
+}
+
+// WriteTable writes a table of texts as CSV, in the same notation as an export of records.
+func WriteTable(w io.Writer, header []string, rows iter.Seq[[]string]) error {
+	out := bufio.NewWriter(w)
+	c := csvWriter{out: out, fields: len(header)}
+	fields := make([]herb.Field, len(header))
+	for i, name := range header {
+		fields[i].Name = name
+	}
+	c.header(fields)
+	for row := range rows {
+		for _, value := range row {
+			c.write([]byte(value), false)
+		}
+		if err := c.endLine(); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
 }
 
 // summingWriter counts and hashes the bytes that it writes.

@@ -28,6 +28,8 @@ func (a *API) routeTable() []route {
 		{method: http.MethodGet, pattern: recordPattern, handle: a.record},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/facets", handle: a.facets},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/grid", handle: a.grid},
+		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/aggregate", handle: a.aggregate},
+		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/aggregate.csv", handle: a.aggregateCSV},
 		{method: http.MethodGet, pattern: "/api/v1", handle: a.catalogue},
 		{method: http.MethodGet, pattern: searchPattern, handle: a.search},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}", handle: a.describe},

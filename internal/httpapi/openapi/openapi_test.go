@@ -51,6 +51,12 @@ func TestLimits(t *testing.T) {
 		{"fields of facets", []string{"parameters", "countedField", "schema", "maxItems"}, query.MaxFacetFields},
 		{"values of a facet", []string{"schemas", "Facet", "properties", "values", "maxItems"}, query.MaxTop},
 		{"cells of a grid", []string{"schemas", "Grid", "properties", "data", "maxItems"}, query.MaxGridCells},
+		{"groups", []string{"parameters", "groupTop", "schema", "maximum"}, query.MaxGroupsReturned},
+		{"default groups", []string{"parameters", "groupTop", "schema", "default"}, query.DefaultGroups},
+		{"offset of groups", []string{"parameters", "groupOffset", "schema", "maximum"}, query.MaxGroups},
+		{"returned groups", []string{"schemas", "Aggregate", "properties", "data", "maxItems"}, query.MaxGroupsReturned},
+		{"fields to group by", []string{"parameters", "by", "schema", "maxItems"}, query.MaxBy},
+		{"measures", []string{"parameters", "measure", "schema", "maxItems"}, query.MaxMeasures},
 		{"weight", []string{"schemas", "Field", "properties", "weight", "maximum"}, herb.MaxWeight},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

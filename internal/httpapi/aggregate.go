@@ -1,0 +1,90 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"herbarium/internal/export"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+)
+
+// aggregateBody is the response to an aggregate request.
+type aggregateBody struct {
+	Data []query.GroupRow `json:"data"`
+	Meta aggregateMeta    `json:"meta"`
+}
+
+type aggregateMeta struct {
+	Total      int               `json:"total"`
+	Groups     int               `json:"groups"`
+	ByElements bool              `json:"by_elements,omitempty"`
+	Units      map[string]string `json:"units,omitempty"`
+}
+
+// aggregate sends the measures of groups of records as JSON.
+func (a *API) aggregate(w *response, r *http.Request) error {
+	view, req, err := a.openAggregate(w, r, contentJSON)
+	if req == nil {
+		return err
+	}
+	defer view.Release()
+	found, err := view.Aggregate(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	return w.sendJSON(r, aggregateBody{
+		Data: orEmpty(found.Rows),
+		Meta: aggregateMeta{found.Total, found.Groups, req.ByElements(), req.Units()},
+	})
+}
+
+// aggregateCSV sends the same table as CSV.
+func (a *API) aggregateCSV(w *response, r *http.Request) error {
+	contentType := export.CSV.ContentType()
+	view, req, err := a.openAggregate(w, r, contentType)
+	if req == nil {
+		return err
+	}
+	defer view.Release()
+	found, err := view.Aggregate(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	var header []string
+	for _, b := range req.By {
+		header = append(header, b.Name)
+	}
+	for _, m := range req.Measures[:req.Returned] {
+		header = append(header, m.Name)
+	}
+	buf := a.buffers.get()
+	defer a.buffers.put(buf)
+	err = export.WriteTable(buf, header, func(yield func([]string) bool) {
+		for _, row := range found.Rows {
+			if !yield(append(row.By, row.Values...)) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	w.set("Content-Disposition", `attachment; filename="`+view.Ref.Name+`-aggregate.csv"`)
+	w.send(r, http.StatusOK, contentType, buf.Bytes())
+	return nil
+}
+
+// openAggregate opens the dataset and parses the request. Without an error, the request is nil if the
+// client has the response already; otherwise the caller must release the view.
+func (a *API) openAggregate(w *response, r *http.Request, contentType string) (library.View, *query.AggregateRequest, error) {
+	view, raw, err := a.openDataset(w, r)
+	if err != nil {
+		return view, nil, err
+	}
+	req, err := query.ParseAggregate(raw, view.Fields)
+	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentType)) {
+		view.Release()
+		return view, nil, err
+	}
+	return view, req, nil
+}
