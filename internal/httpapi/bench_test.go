@@ -59,6 +59,10 @@ func (l *preparedLibrary) Grid(context.Context, *query.GridRequest) (query.Grid,
 	return query.Grid{}, nil
 }
 
+func (l *preparedLibrary) Aggregate(context.Context, *query.AggregateRequest) (query.Aggregate, error) {
+	return query.Aggregate{}, nil
+}
+
 // nullWriter discards everything.
 type nullWriter struct{ header http.Header }
 

@@ -256,6 +256,13 @@ func (s *fakeSource) Grid(ctx context.Context, r *query.GridRequest) (query.Grid
 	return s.d.oracle.Grid(ctx, r)
 }
 
+func (s *fakeSource) Aggregate(ctx context.Context, r *query.AggregateRequest) (query.Aggregate, error) {
+	if err := s.begin(); err != nil {
+		return query.Aggregate{}, err
+	}
+	return s.d.oracle.Aggregate(ctx, r)
+}
+
 // service is an API over fakes, with its log.
 type service struct {
 	*httpapi.API

@@ -123,6 +123,10 @@ func (staticMutable) Grid(context.Context, *query.GridRequest) (query.Grid, erro
 	return query.Grid{Total: 1}, nil
 }
 
+func (staticMutable) Aggregate(context.Context, *query.AggregateRequest) (query.Aggregate, error) {
+	return query.Aggregate{Total: 1}, nil
+}
+
 // numbers yields the records 1 to n, and then err if it is not nil.
 func numbers(n int, err error) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {

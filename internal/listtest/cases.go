@@ -30,9 +30,10 @@ type dataset struct {
 }
 
 // namedQuery is a raw query and its expected result: of a listing the first field of each record on the page, and the total
-// if it differs from their number; of facets what sketch returns.
+// if it differs from their number; of facets what sketch returns, and of aggregates the total and the number of groups, then one line
+// per group.
 type namedQuery struct {
-	keyword string // list or facets
+	keyword string // list, facets or aggregate
 	raw     string
 	want    []string
 }
@@ -41,8 +42,11 @@ func (c testCase) check(ctx context.Context, l query.Source) error {
 	var errs []error
 	for _, q := range c.queries {
 		check := c.checkList
-		if q.keyword == "facets" {
+		switch q.keyword {
+		case "facets":
 			check = c.checkFacets
+		case "aggregate":
+			check = c.checkAggregate
 		}
 		if err := check(ctx, l, q); err != nil {
 			errs = append(errs, fmt.Errorf("%s %q: %w", q.keyword, q.raw, err))
@@ -81,6 +85,22 @@ func (c testCase) checkFacets(ctx context.Context, l query.Source, q namedQuery)
 		return err
 	}
 	if got, want := strings.Join(sketch(facets), "\n"), strings.Join(q.want, "\n"); got != want {
+		return errors.New("got\n" + got + "\nwant\n" + want)
+	}
+	return nil
+}
+
+func (c testCase) checkAggregate(ctx context.Context, l query.Source, q namedQuery) error {
+	found, err := evaluate(ctx, q.raw, c.fields, query.ParseAggregate, l.Aggregate)
+	if err != nil {
+		return err
+	}
+	lines := []string{fmt.Sprintf("%d in %d", found.Total, found.Groups)}
+	for _, row := range found.Rows {
+		line := strings.Join(slices.Concat(row.By, row.Values), " | ")
+		lines = append(lines, strings.Join(strings.Fields(line), " ")) // empty values leave two blanks
+	}
+	if got, want := strings.Join(lines, "\n"), strings.Join(q.want, "\n"); got != want {
 		return errors.New("got\n" + got + "\nwant\n" + want)
 	}
 	return nil
@@ -191,13 +211,13 @@ func (p *caseParser) parseLine(line string) (err error) {
 	return err
 }
 
-// parseQuery parses a query with its expected result. An indented line is the expected facet of a field.
+// parseQuery parses a query with its expected result. An indented line is the expected facet of a field, or an expected group.
 func (c *testCase) parseQuery(keyword, rest string) error {
 	raw, want, _ := strings.Cut(rest, "=>")
 	switch {
-	case keyword == "list" || keyword == "facets":
+	case keyword == "list" || keyword == "facets" || keyword == "aggregate":
 		c.queries = append(c.queries, namedQuery{keyword, strings.TrimSpace(raw), []string{strings.TrimSpace(want)}})
-	case keyword == "" && len(c.queries) > 0 && c.queries[len(c.queries)-1].keyword == "facets":
+	case keyword == "" && len(c.queries) > 0 && c.queries[len(c.queries)-1].keyword != "list":
 		want := &c.queries[len(c.queries)-1].want
 		*want = append(*want, rest)
 	default:

@@ -97,6 +97,15 @@ func (c caller) catalog() {
 		UnderscoreFilter: filters(),
 	})
 	c.report("countInGrid", grid.JSON200, grid.Body, err)
+	groups, err := c.client.AggregateWithResponse(c.ctx, namespace, name, &generated.AggregateParams{
+		UnderscoreBy: &generated.By{"category", "date:year"}, UnderscoreMeasure: &generated.Measure{"count", "mean:price"},
+		UnderscoreSort: new("-count"), UnderscoreTop: new(5), UnderscoreHaving: &generated.Having{"count[gte]=2"}, UnderscoreFilter: filters(),
+	})
+	c.report("aggregate", groups.JSON200, groups.Body, err)
+	buckets, err := c.client.AggregateCSVWithResponse(c.ctx, namespace, name, &generated.AggregateCSVParams{
+		UnderscoreBy: &generated.By{"price:10"}, UnderscoreFill: new(generated.AggregateCSVParamsUnderscoreFill("zero")), UnderscoreMeasure: &generated.Measure{"sum:price"},
+	})
+	c.report("aggregateCSV", string(buckets.Body), buckets.Body, err)
 
 	own, err := c.client.ListGardenCatalogWithResponse(c.ctx, &generated.ListGardenCatalogParams{
 		Page: new(2), PerPage: new(3), Sort: &[]generated.ListGardenCatalogParamsSort{"price"},

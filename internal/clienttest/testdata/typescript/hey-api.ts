@@ -1,7 +1,7 @@
 // Calls with @hey-api/openapi-ts.
 import * as api from "./generated/hey-api";
 import { client } from "./generated/hey-api/client.gen";
-import { catalog, counted, filters, grid, others, page, portable, sorted } from "./queries";
+import { buckets, catalog, counted, filters, grid, groups, others, page, portable, sorted } from "./queries";
 import { base64, type Calls } from "./result";
 
 export function calls(baseUrl: string, key: string, id: number): Calls {
@@ -19,6 +19,8 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
     getRecord: () => body(api.getRecord({ path: { namespace: "store", dataset: "plants", key: String(id) } })),
     countValues: () => body(api.countValues({ path, query: { ...counted, field: ["category", "price"], _filter: filters } })),
     countInGrid: () => body(api.countInGrid({ path, query: grid })),
+    aggregate: () => body(api.aggregate({ path, query: groups })),
+    aggregateCSV: () => body(api.aggregateCsv({ path, query: buckets })),
     listDatasets: () => body(api.listDatasets({ query: { page: 1, per_page: 2 } })),
     searchRecords: () => body(api.searchRecords({ query: { search: "fern" } })),
     describeDataset: () => body(api.describeDataset({ path })),

@@ -1,7 +1,7 @@
 // Calls with openapi-typescript and openapi-fetch.
 import createClient from "openapi-fetch";
 import type { paths } from "./generated/openapi-typescript";
-import { catalog, counted, filters, grid, others, page, portable, sorted } from "./queries";
+import { buckets, catalog, counted, filters, grid, groups, others, page, portable, sorted } from "./queries";
 import { base64, type Calls } from "./result";
 
 export function calls(baseUrl: string, key: string, id: number): Calls {
@@ -34,6 +34,8 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
     countValues: () =>
       body(client.GET("/api/v1/{namespace}/{dataset}/facets", { params: { path, query: { ...counted, field: ["category", "price"], _filter: filters } } })),
     countInGrid: () => body(client.GET("/api/v1/{namespace}/{dataset}/grid", { params: { path, query: grid } })),
+    aggregate: () => body(client.GET("/api/v1/{namespace}/{dataset}/aggregate", { params: { path, query: groups } })),
+    aggregateCSV: () => body(client.GET("/api/v1/{namespace}/{dataset}/aggregate.csv", { params: { path, query: buckets }, parseAs: "text" })),
     listDatasets: () => body(client.GET("/api/v1", { params: { query: { page: 1, per_page: 2 } } })),
     searchRecords: () => body(client.GET("/api/v1/search", { params: { query: { search: "fern" } } })),
     describeDataset: () => body(client.GET("/api/v1/{namespace}/{dataset}", { params: { path } })),

@@ -1,6 +1,6 @@
 // Calls with orval.
 import * as api from "./generated/orval";
-import { catalog, counted, filters, grid, others, page, portable, sorted } from "./queries";
+import { buckets, catalog, counted, filters, grid, groups, others, page, portable, sorted } from "./queries";
 import { base64, type Calls } from "./result";
 
 export function calls(key: string, id: number): Calls {
@@ -26,6 +26,8 @@ export function calls(key: string, id: number): Calls {
     getRecord: () => body(api.getRecord("store", "plants", String(id))),
     countValues: () => body(api.countValues("garden", "catalog", { ...counted, field: ["category", "price"], _filter: filters })),
     countInGrid: () => body(api.countInGrid("garden", "catalog", grid)),
+    aggregate: () => body(api.aggregate("garden", "catalog", groups)),
+    aggregateCSV: () => body(api.aggregateCSV("garden", "catalog", buckets)),
     listDatasets: () => body(api.listDatasets({ page: 1, per_page: 2 })),
     searchRecords: () => body(api.searchRecords({ search: "fern" })),
     describeDataset: () => body(api.describeDataset("garden", "catalog")),
