@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // time zones of aggregates, also where the system has none
 
 	"herbarium/internal/cli"
 )

@@ -2,24 +2,12 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 
 	"herbarium/internal/export"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
-
-// aggregateBody is the response to an aggregate request.
-type aggregateBody struct {
-	Data []query.GroupRow `json:"data"`
-	Meta aggregateMeta    `json:"meta"`
-}
-
-type aggregateMeta struct {
-	Total      int               `json:"total"`
-	Groups     int               `json:"groups"`
-	ByElements bool              `json:"by_elements,omitempty"`
-	Units      map[string]string `json:"units,omitempty"`
-}
 
 // aggregate sends the measures of groups of records as JSON.
 func (a *API) aggregate(w *response, r *http.Request) error {
@@ -32,10 +20,7 @@ func (a *API) aggregate(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return w.sendJSON(r, aggregateBody{
-		Data: orEmpty(found.Rows),
-		Meta: aggregateMeta{found.Total, found.Groups, req.ByElements(), req.Units()},
-	})
+	return w.sendJSON(r, query.NewAggregateResponse(req, found))
 }
 
 // aggregateCSV sends the same table as CSV.
@@ -50,22 +35,10 @@ func (a *API) aggregateCSV(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var header []string
-	for _, b := range req.By {
-		header = append(header, b.Name)
-	}
-	for _, m := range req.Measures[:req.Returned] {
-		header = append(header, m.Name)
-	}
+	header, rows := req.Table(found)
 	buf := a.buffers.get()
 	defer a.buffers.put(buf)
-	err = export.WriteTable(buf, header, func(yield func([]string) bool) {
-		for _, row := range found.Rows {
-			if !yield(append(row.By, row.Values...)) {
-				return
-			}
-		}
-	})
+	err = export.WriteTable(buf, header, slices.Values(rows))
 	if err != nil {
 		return err
 	}

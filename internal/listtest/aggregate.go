@@ -15,82 +15,6 @@ import (
 	"herbarium/internal/text"
 )
 
-// aggregate returns a raw aggregate query with the filters and the search of a listing, or "" if no field
-// is filterable.
-func (g *generator) aggregate(fields []herb.Field, listing string) string {
-	choices := indexes(fields, func(f herb.Field) bool { return f.Filterable })
-	if len(choices) == 0 {
-		return ""
-	}
-	params := countingParams(listing)
-	bys := pick(g, []int{0, 1, 1, 1, 2, 2})
-	for len(params[query.ParamBy]) < bys {
-		by := g.by(fields[pick(g, choices)])
-		if slices.Contains(params[query.ParamBy], by) {
-			break
-		}
-		params.Add(query.ParamBy, by)
-	}
-	measure := func() string { return g.measure(fields[pick(g, choices)]) }
-	for range g.IntN(5) {
-		if m := measure(); !slices.Contains(params[query.ParamMeasure], m) {
-			params.Add(query.ParamMeasure, m)
-		}
-	}
-	if g.chance(50) {
-		params.Set(query.ParamGroupSort, pick(g, []string{"", "-"})+pick(g, []string{"count", measure(), "by1"}))
-		if len(params[query.ParamBy]) == 2 && g.chance(30) {
-			params.Set(query.ParamGroupSort, "-by2,by1")
-		}
-	}
-	if g.chance(30) {
-		params.Add(query.ParamHaving, pick(g, []string{"count[gte]=2", "count[lt]=3", "count=1", "count[ne]=1", measure() + "[empty]=false"}))
-	}
-	if by := params[query.ParamBy]; len(by) == 1 && g.chance(50) &&
-		slices.ContainsFunc([]string{":year", ":quarter"}, func(grain string) bool { return strings.HasSuffix(by[0], grain) }) {
-		params.Set(query.ParamFill, "zero") // of other intervals, there may be millions
-	}
-	if g.chance(30) {
-		params.Set(query.ParamZone, pick(g, []string{"UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu"}))
-	}
-	for _, p := range []struct {
-		name   string
-		values []int
-	}{{query.ParamTopGroups, []int{1, 2, 5, 1000}}, {query.ParamOffset, []int{0, 1, 3, 1000}}} {
-		if g.chance(40) {
-			params.Set(p.name, strconv.Itoa(pick(g, p.values)))
-		}
-	}
-	raw := params.Encode()
-	if _, err := query.ParseAggregate(raw, fields); err != nil {
-		return "" // such as a sort by the label of no group
-	}
-	return raw
-}
-
-func (g *generator) by(f herb.Field) string {
-	intervals := map[herb.Type][]string{
-		herb.TypeNumber:   {":10", ":0.5", ":3", ":1000", ":0.07"},
-		herb.TypeDate:     {":year", ":quarter", ":month", ":week", ":day"},
-		herb.TypeDateTime: {":year", ":quarter", ":month", ":week", ":day", ":hour"},
-	}[f.Type]
-	return f.Name + pick(g, append([]string{""}, intervals...))
-}
-
-func (g *generator) measure(f herb.Field) string {
-	kinds := []string{"filled", "distinct"}
-	switch f.Type {
-	case herb.TypeNumber:
-		kinds = append(kinds, "sum", "mean", "median", "p0", "p25", "p90", "p100", "min", "max")
-	case herb.TypeText, herb.TypeDate, herb.TypeDateTime:
-		kinds = append(kinds, "min", "max")
-	}
-	if g.chance(10) {
-		return "count"
-	}
-	return pick(g, kinds) + ":" + f.Name
-}
-
 // group is a group of records.
 type group struct {
 	labels  []label
@@ -450,4 +374,3 @@ func meanOf(numbers []*big.Rat) string {
 	}
 	return plain(new(big.Rat).Mul(new(big.Rat).SetInt(floor), unit))
 }
-

@@ -17,6 +17,7 @@
 //   - plan: evaluates conditions, cheapest first
 //   - column: reads the index of a field: conditions, pages in sorted order, facets
 //   - fulltext: reads the full-text index: words, phrases, prefixes, scores
+//   - aggregate: measures of groups of records
 //   - build: everything that is only needed to build a file
 //
 // # How a page is located
