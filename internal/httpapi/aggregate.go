@@ -36,8 +36,8 @@ func (a *API) aggregateCSV(w *response, r *http.Request) error {
 		return err
 	}
 	header, rows := req.Table(found)
-	buf := a.buffers.get()
-	defer a.buffers.put(buf)
+	buf := w.newBuffer(r.Context())
+	defer buf.free()
 	err = export.WriteTable(buf, header, slices.Values(rows))
 	if err != nil {
 		return err
