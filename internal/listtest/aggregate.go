@@ -130,7 +130,7 @@ func (o *Oracle) divide(g *group, b query.By, zone *time.Location) (divided []*g
 		if _, missing := missingRank(f, value); missing {
 			labels = []label{{missing: true}}
 		} else {
-			for _, part := range parts(f.Type, value) {
+			for _, part := range parts(f, value) {
 				labels = append(labels, o.label(b, part, zone))
 			}
 			if len(labels) == 0 {
@@ -274,11 +274,11 @@ func (o *Oracle) measure(records []int, m query.Measure) string {
 	decimals := 0
 	for _, n := range records {
 		value := o.records[n][m.Field]
-		if _, missing := missingRank(f, value); missing || len(parts(f.Type, value)) == 0 {
+		if _, missing := missingRank(f, value); missing || len(parts(f, value)) == 0 {
 			continue
 		}
 		filled++
-		for _, part := range parts(f.Type, value) {
+		for _, part := range parts(f, value) {
 			distinct[identity(f, part)] = true
 		}
 		if f.Type == herb.TypeList {

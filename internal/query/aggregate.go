@@ -198,7 +198,3 @@ func (r *AggregateRequest) Table(a Aggregate) (header []string, rows [][]string)
 	}
 	return header, rows
 }
-
-// IsExpensive reports whether computing the measures takes work that grows with the number of records of
-// the dataset.
-func (r *AggregateRequest) IsExpensive(records int) bool { return records > expensiveRecords }
