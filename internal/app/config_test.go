@@ -97,7 +97,7 @@ func TestCheckEnv(t *testing.T) {
 		"HERBARIUM_ADRR=:80":                   "unknown environment variable HERBARIUM_ADRR; did you mean HERBARIUM_ADDR?",
 		"HERBARIUM_PORT=80":                    "unknown environment variable HERBARIUM_PORT",
 		"HERBARIUM_LOG.LEVEL=debug":            "unknown environment variable HERBARIUM_LOG.LEVEL",
-		"HERBARIUM_LISTEN=secret-in-the-value": "HERBARIUM_LISTEN; valid variables: HERBARIUM_ADDR",
+		"HERBARIUM_LISTEN=secret-in-the-value": "HERBARIUM_LISTEN; valid variables: HERBARIUM_ACCESS",
 	} {
 		err := app.CheckEnv([]string{"HERBARIUM_DATA=x", variable})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

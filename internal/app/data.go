@@ -33,6 +33,8 @@ type Data struct {
 	shared  *postgres.Store // Store, if it is shared with other machines and may be down
 	blobs   *blobs.Bucket   // nil if published files are in the data folder only
 	closers []io.Closer     // in the order in which they were opened
+
+	concealed bool // the number of datasets is not public
 }
 
 // Store is a database of plants, keys, the catalogue, source errors and the audit log.
@@ -94,7 +96,7 @@ func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) 
 	if err := os.MkdirAll(versions, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the data folder: %w", err)
 	}
-	d := &Data{}
+	d := &Data{concealed: c.hasPrivateCatalog()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.Close())

@@ -15,12 +15,12 @@ import (
 
 // monitor checks the dependencies of requests periodically, so that a probe does not wait for one that does not respond.
 type monitor struct {
-	parts    []*part
-	library  func() library.Health
-	log      *slog.Logger
-	report   func(name string, up bool) // called after each check
-	conceal  bool                       // do not report how many datasets there are
-	stopping atomic.Bool
+	parts     []*part
+	library   func() library.Health
+	log       *slog.Logger
+	report    func(name string, up bool) // called after each check
+	concealed bool                       // do not report how many datasets there are
+	stopping  atomic.Bool
 }
 
 // part is one dependency.
@@ -40,6 +40,8 @@ func (d *Data) monitor(log *slog.Logger, report func(name string, up bool)) *mon
 		library: d.Library.Health,
 		log:     log,
 		report:  report,
+
+		concealed: d.concealed,
 	}
 	m.parts = append(m.parts, &part{name: "sources", ping: d.checkSources, interval: 10 * time.Second, timeout: 5 * time.Second, logged: true})
 	if d.blobs != nil { // requests to it cost money
@@ -60,7 +62,11 @@ func (d *Data) checkSources(ctx context.Context) error {
 	if err != nil || failed == 0 {
 		return err
 	}
-	return herb.Errorf(herb.CodeRejected, "%s could not be published; 'herbarium datasets list' says why", herb.Plural(failed, "source", "sources"))
+	number := herb.Plural(failed, "source", "sources")
+	if d.concealed {
+		number = "some sources"
+	}
+	return herb.Errorf(herb.CodeRejected, "%s could not be published; 'herbarium datasets list' says why", number)
 }
 
 // Run checks all dependencies until ctx is done.
@@ -123,7 +129,7 @@ func (m *monitor) Health() httpapi.Health {
 	}
 	if l.Failed > 0 { // the log names them; this page is public
 		h.Parts["datasets"] = fmt.Sprintf("%d of %d cannot be read", l.Failed, l.Open+l.Fetching+l.Failed+l.Cold)
-		if m.conceal {
+		if m.concealed {
 			h.Parts["datasets"] = "some cannot be read"
 		}
 	}

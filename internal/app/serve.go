@@ -127,7 +127,6 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors(), c.memory()))
 	health := d.monitor(opts.Log, observed.Part)
-	health.conceal = c.hasPrivateCatalog()
 	pages, err := web.New(web.Options{
 		Library: d.served(c), Keys: httpapi.PageKeys{Keys: verifier}, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder,
 		PublicURL: c.PublicURL, Version: opts.Version, PrivateCatalog: c.hasPrivateCatalog(),

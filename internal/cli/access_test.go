@@ -130,7 +130,7 @@ func TestServe_privateCatalog(t *testing.T) {
 	dir := tree(t, "open/garden.csv=tree\noak\n",
 		`vault/datapackage.json={"name":"vault","title":"Undisclosed","resources":[{"name":"salaries","path":"s.csv","title":"Undisclosed title","description":"Undisclosed text",
 			"schema":{"fields":[{"name":"wage","type":"number","description":"Undisclosed field"}]},"herbarium":{"access":"key"}}]}`,
-		"vault/s.csv=wage\n1234\n5678\n", "vault/photo.svg=<svg/>")
+		"vault/s.csv=wage\n1234\n5678\n", "vault/photo.svg=<svg/>", "broken/b.csv=")
 	s := e.serve(t, "--catalog", "key", dir)
 	all := strings.TrimSpace(e.must(t, "keys", "create", "--name", "all", "--scope", "data:read"))
 	one := strings.TrimSpace(e.must(t, "keys", "create", "--name", "one", "--scope", "data:read:vault/*"))
@@ -178,6 +178,10 @@ func TestServe_privateCatalog(t *testing.T) {
 			}
 		}
 	}
+	until(t, "/readyz reports that a source failed, without numbers", func() bool {
+		_, body := s.get(t, "/readyz")
+		return strings.Contains(body, "some sources could not be published") && !strings.ContainsAny(body, "0123456789")
+	})
 	// Holders of a key see what it may read.
 	for _, key := range []string{all, one} {
 		for _, path := range []string{secret, secret + "/data", "/openapi.json", "/api/v1", "/api/v1?search=undisclosed"} {

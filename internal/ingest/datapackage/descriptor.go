@@ -127,9 +127,6 @@ func Read(in file.Dir, path string, formats []rows.Format) (set source.Set, acce
 	return p.Set, ""
 }
 
-// errFolder reports that a descriptor is about its folder.
-var errFolder = errors.New("a descriptor without resources")
-
 func (p *descriptor) read(in file.Dir) error {
 	value, err := parseFile(in, p.path)
 	if err != nil {
@@ -150,22 +147,8 @@ func (p *descriptor) read(in file.Dir) error {
 		p.readHeader(root)
 	}
 	resources := root.member("resources").list()
-	misspelled := ""
-	if root.member("resources").value == nil {
-		misspelled = root.misspelled("resources")
-	}
-	if len(resources) == 0 && p.access != "" && p.err == nil && misspelled == "" {
-		if name := root.member("name"); name.value != nil {
-			name.fail("has no effect without resources, because files are published in the namespace of their folder; remove it, or list the files under \"resources\"")
-			return p.err
-		}
-		return errFolder
-	}
 	if len(resources) == 0 {
-		if misspelled == "" {
-			misspelled = ", or set only herbarium.access, for all files of the folder"
-		}
-		root.fail("has no resources; list at least one under \"resources\"%s", misspelled)
+		p.readFolder(root)
 	}
 	if p.err != nil {
 		return p.err
