@@ -480,7 +480,7 @@ func TestOpen_otherSections(t *testing.T) {
 	binary.LittleEndian.PutUint64(entry[8:], uint64(toc))
 	rejected(slices.Insert(slices.Clone(good), len(good)-frameFooter, entry...), `unknown section "NEWS"`)
 	for at := toc; at < len(good)-frameFooter; at += frameEntry {
-		rejected(slices.Delete(slices.Clone(good), at, at+frameEntry), fmt.Sprintf("%s", good[at:at+4]))
+		rejected(slices.Delete(slices.Clone(good), at, at+frameEntry), string(good[at:at+4]))
 	}
 }
 
