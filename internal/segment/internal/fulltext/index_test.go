@@ -330,6 +330,29 @@ func TestScorer_candidates(t *testing.T) {
 	}
 }
 
+// TestScorer_candidates_once searches for a word that short records contain once and some long ones twice. The short ones are better.
+func TestScorer_candidates_once(t *testing.T) {
+	t.Parallel()
+	const n, first = 20_000, 13
+	records := make([]herb.Record, n)
+	for i := range records {
+		records[i] = herb.Record{"oak" + strings.Repeat(" elm", i*7%50), "a"}
+		if i%10 == 0 {
+			records[i] = herb.Record{"oak oak" + strings.Repeat(" elm", 40), "a"}
+		}
+	}
+	set, _, scorer := search(t, openRecords(t, records, build.Options{}), n, "oak")
+	if got := scorer.Candidates(set, first); got == 0 || got > n/10+first {
+		t.Errorf("%d candidates", got)
+	}
+	want := rankAll(records, "oak")
+	for i, rec := range scorer.Page(set, 0, first) {
+		if rec != want[i].record {
+			t.Errorf("record %d is %d; want %d", i, rec, want[i].record)
+		}
+	}
+}
+
 // ranked is a record with its score.
 type ranked struct {
 	record uint32
