@@ -42,8 +42,9 @@ func (c *candidate) addWord(v []byte, where func() string) {
 
 // addOther adds a value that is not of the type.
 func (c *candidate) addOther(v []byte, where func() string) {
-	c.other++
-	addNamed(&c.named, v, maxNamed, where)
+	if c.other++; len(c.named) < maxNamed {
+		addNamed(&c.named, v, maxNamed, where)
+	}
 }
 
 // close rules the type out. isTyped reports whether the value that does so is of the type, in another notation.
@@ -160,7 +161,7 @@ func isNumberLike(v []byte) bool {
 	if text.IsNumber(v) {
 		return true
 	}
-	if len(v) > maxNumber {
+	if len(v) > maxNumber || hasOtherLetters(v) {
 		return false
 	}
 	number, ok := new(numbers).cutAffix(v)
@@ -173,6 +174,19 @@ func isNumberLike(v []byte) bool {
 		}
 	}
 	return false
+}
+
+// hasOtherLetters reports whether a value has letters that no number has: none but the E of an exponent, without a currency sign.
+func hasOtherLetters(v []byte) bool {
+	hasLetter := false
+	for _, c := range v {
+		if c == '$' || c >= utf8.RuneSelf {
+			return false
+		}
+		lower := c | 0x20
+		hasLetter = hasLetter || 'a' <= lower && lower <= 'z' && lower != 'e'
+	}
+	return hasLetter
 }
 
 // maxNumber is the length of the longest value that isNumberLike compares with every notation.
@@ -192,7 +206,8 @@ func isTimeLike(v []byte) bool {
 	}
 	date, _ := new(times).cutClock(v)
 	for _, l := range dateLayouts() {
-		if text.MatchesLayout(l.long, date) || isShort(l, date) {
+		isName, separator := l.long[1] == 'b' || l.long[1] == 'a', l.long[2]
+		if isName != isDigit(v[0]) && bytes.IndexByte(date, separator) > 0 && (text.MatchesLayout(l.long, date) || isShort(l, date)) {
 			return true
 		}
 	}
@@ -200,7 +215,16 @@ func isTimeLike(v []byte) bool {
 }
 
 // hasDigit reports whether a value has a digit; one without is no number and no date.
-func hasDigit(v []byte) bool { return bytes.IndexAny(v, "0123456789") >= 0 }
+func hasDigit(v []byte) bool {
+	for _, c := range v {
+		if isDigit(c) {
+			return true
+		}
+	}
+	return false
+}
 
 // isWord reports whether a value may be a word that stands for a missing value, such as "no date".
-func isWord(v []byte) bool { return utf8.RuneCount(v) <= maxElement && !hasDigit(v) }
+func isWord(v []byte) bool {
+	return len(v) <= maxElement*utf8.UTFMax && !hasDigit(v) && utf8.RuneCount(v) <= maxElement
+}

@@ -184,42 +184,50 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 // observeScalar adds a value to the candidates for the type of the column.
 func (c *column) observeScalar(v []byte, where func() string) {
 	isNumber, isDate, isWord := text.IsNumber(v), text.IsDate(v), isWord(v)
-	isPadded := false
-	if !isNumber && !isDate {
-		if isPadded = isPaddedNumber(v); isPadded {
-			if c.padded++; c.padded == 1 {
-				c.firstPadded = quote(v, where())
-			}
+	isPadded := !isNumber && !isDate && isPaddedNumber(v)
+	if isPadded {
+		if c.padded++; c.padded == 1 {
+			c.firstPadded = quote(v, where())
 		}
 	}
-	switch n := &c.number; {
+	n, t, b := &c.number, &c.time, &c.word
+	isTime := isDate
+	switch {
+	case t.closed:
+		isTime = isDate || !isWord && !isNumber && isTimeLike(v)
+		t.addClosed(v, isTime, where)
+	case isWord:
+		t.addWord(v, where)
+	case c.times.observe(v, isDate):
+		isTime = true
+		t.typed++
+	default:
+		isTime = !isNumber && isTimeLike(v)
+		t.close(v, isTime, where)
+	}
+	switch {
 	case isInfinity(v):
 		addNamed(&c.infinities, v, maxSigns, where)
 	case n.closed:
-		n.addClosed(v, isNumber || !isWord && !isPadded && isNumberLike(v), where)
+		n.addClosed(v, isNumber || !isTime && !isWord && !isPadded && isNumberLike(v), where)
 	case isWord:
 		n.addWord(v, where)
 	case c.numbers.observe(v, isNumber):
 		n.typed++
 	default:
-		n.close(v, !isPadded && isNumberLike(v), where)
+		n.close(v, !isTime && !isPadded && isNumberLike(v), where)
 	}
-	switch t := &c.time; {
-	case t.closed:
-		t.addClosed(v, isDate || !isWord && !isNumber && isTimeLike(v), where)
-	case isWord:
-		t.addWord(v, where)
-	case c.times.observe(v, isDate):
-		t.typed++
-	default:
-		t.close(v, isTimeLike(v), where)
+	pair := 0
+	if len(v) <= len("false") {
+		_, pair = text.BooleanWord(v)
 	}
-	_, pair := text.BooleanWord(v)
-	switch b := &c.word; {
+	switch {
+	case b.closed && pair == 0:
+		b.addOther(v, where)
 	case b.closed:
 		c.booleans.observe(v) // whether both words occur
-		b.addClosed(v, pair != 0, where)
-	case c.booleans.observe(v):
+		b.typed++
+	case pair != 0 && c.booleans.observe(v):
 		b.typed++
 	case isWord && pair == 0:
 		b.addWord(v, where)
