@@ -19,8 +19,11 @@ import (
 // maxClients limits the clients of a kind: they share the machine with the server.
 const maxClients = 128
 
-// rejectedPause is how long a rejected client waits. It is shorter than Retry-After, which these clients ignore.
-const rejectedPause = 200 * time.Millisecond
+// How long clients wait after a request. It is shorter than Retry-After, which they ignore.
+const (
+	rejectedPause = 200 * time.Millisecond // if it was rejected
+	holdingPause  = 3 * time.Second        // if it was to hold memory or a slot: the more often it is repeated, the less it holds
+)
 
 // kind is a kind of load.
 type kind struct {
@@ -50,13 +53,13 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 		{"exports, slow readers", times("export"), rejectedPause, func(ctx context.Context, _ int) string {
 			return s.readSlowly(ctx, "/api/v1/soak/records/data.csv", 100*time.Millisecond)
 		}},
-		{"half-sent forms", 4 * maxClients, rejectedPause, s.halfSentForm},
-		{"half-sent plants", 4 * maxClients, rejectedPause, s.halfSentPlant},
+		{"half-sent forms", 4 * maxClients, holdingPause, s.halfSentForm},
+		{"half-sent plants", 4 * maxClients, holdingPause, s.halfSentPlant},
 		{"writes", s.overload, 50 * time.Millisecond, s.write}, // few, because they are only created to be searched for at the end
 		{"publishes", 1, 30 * time.Second, s.publishAgain},
 	}
 	for name, target := range s.slowTargets {
-		kinds = append(kinds, kind{"idle readers: " + name, 16 * s.overload, rejectedPause, func(ctx context.Context, _ int) string {
+		kinds = append(kinds, kind{"idle readers: " + name, 16 * s.overload, holdingPause, func(ctx context.Context, _ int) string {
 			return s.readSlowly(ctx, target, time.Hour)
 		}})
 	}

@@ -209,7 +209,9 @@ func (l *lane) abandon(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i := slices.Index(l.queue, w); i >= 0 {
-		l.remove(i)
+		if l.remove(i); w.turn == w.client.next-1 {
+			w.client.next-- // its turn goes to the client's next request
+		}
 		l.admitNext() // others of its client may start
 		l.removeIfIdle(w.client)
 		return

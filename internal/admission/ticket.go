@@ -157,20 +157,21 @@ func (t *Ticket) measure() {
 // How expensive work is paced.
 const (
 	pacedPiece     = time.Millisecond // of work between two waits
-	waitPerArrival = time.Millisecond // for each cheap request or write that arrived meanwhile
+	waitPerArrival = time.Millisecond // for each cheap request or write that arrived meanwhile, and each cheap one that runs
 	maxWaitShare   = 9                // of the time worked: expensive work keeps a tenth of the time of its slots
 	maxPaceWait    = 100 * time.Millisecond
 )
 
 // pause ends a piece of work if it is long enough, and reports whether it is. Then it waits while cheap requests and writes
-// arrive, because expensive work that occupies a processor all the time delays each of them: the more arrive, the longer,
-// and never after ctx has ended. Without other requests it only yields to the scheduler.
+// arrive or run, because expensive work that occupies a processor all the time delays each of them: the more there are, the
+// longer, and never after ctx has ended. Those that run count, because few arrive if the processors are busy and all of them
+// wait. Without other requests it only yields to the scheduler.
 func (t *Ticket) pause(ctx context.Context) bool {
 	if t.measure(); t.piece < pacedPiece {
 		runtime.Gosched()
 		return false
 	}
-	if wait := paceWait(t.arrived, t.piece); wait > 0 {
+	if wait := paceWait(t.arrived+int64(t.c.InFlight(Cheap)), t.piece); wait > 0 {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():

@@ -160,6 +160,23 @@ func TestYield_pace(t *testing.T) {
 	}
 }
 
+// TestYield_running checks that expensive work waits for cheap requests that run, even if none arrives.
+func TestYield_running(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newController(t)
+		for range 3 {
+			newTicket(t, c, Cheap, 2)
+		}
+		ticket := newTicket(t, c, Expensive, 1)
+		for range 2 {
+			if waited := yield(t, ticket, 4096, pacedPiece); waited != 3*waitPerArrival {
+				t.Errorf("waited %s", waited)
+			}
+		}
+	})
+}
+
 // TestYield_expensiveRequests lets requests arrive that turn out to be expensive after they were admitted.
 func TestYield_expensiveRequests(t *testing.T) {
 	t.Parallel()

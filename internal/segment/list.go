@@ -60,9 +60,10 @@ func checkContains(segments []*Reader, q *query.Request) error {
 // an error, and not while the record is sent. The result must be used, or the compiler removes the reads.
 func prefault(st *guard.Steps, record []byte) {
 	const memoryPage = 4096
+	const stepsPerPage = 16 // to decode or copy what is read
 	zero := false
 	for at := 0; at < len(record); at += memoryPage {
-		st.Add(1)
+		st.Add(stepsPerPage)
 		zero = zero || record[at] == 0
 	}
 	if zero || record[0] != '{' || record[len(record)-1] != '}' {

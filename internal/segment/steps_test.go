@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,31 @@ func TestSteps_counting(t *testing.T) {
 	}
 	if _, err := r.List(ctx, list); !errors.Is(err, p.err) {
 		t.Errorf("a filter with many values: %v", err)
+	}
+}
+
+// TestSteps_largeRecords checks that the bytes of large records are counted.
+func TestSteps_largeRecords(t *testing.T) {
+	t.Parallel()
+	const records, size = 20, 1 << 20
+	fields := []herb.Field{{Name: "text", Type: herb.TypeText}}
+	r, _ := opened(t, fields, slices.Repeat([]herb.Record{{strings.Repeat("x", size)}}, records))
+	t.Cleanup(func() {
+		if err := r.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	q, err := query.Parse("", fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p countingPacer
+	s, err := r.Stream(query.WithPacer(t.Context(), &p), q)
+	for _, failed := range s.Records {
+		err = errors.Join(err, failed)
+	}
+	if err != nil || p.yields < records-1 {
+		t.Errorf("%d reports, %v; want one for each megabyte", p.yields, err)
 	}
 }
 
