@@ -131,7 +131,7 @@ func TestPublish_json(t *testing.T) {
 	if p := run("unchanged"); p.Version != first.Version || p.Report.Cells != first.Report.Cells {
 		t.Errorf("unchanged: %+v", p)
 	}
-	rewrite(t, file, "code,price,when\n007,n/a,01/02/2024\n008,2,\n")
+	rewrite(t, file, "code,price,when\n007,cheap,01/02/2024\n008,2,\n")
 	p := run("rejected")
 	if p.Error == "" || p.Replaces != first.Version || p.Version != "" || len(p.Changes) == 0 || p.Changes[0].Kind != library.TypeChanged {
 		t.Errorf("rejected: %+v", p)

@@ -68,7 +68,7 @@ func formatCases(t *testing.T) []formatCase {
 		{"nested JSON", "x.json", containing(`[{"a":{"b":1.10,"c":{"d":[1,2]}},"t":["x","y z"],"o":[{"k":"v"}],"f":false},` +
 			`{"a":{"b":12345678901234567890,"c":null},"t":["x, y"],"e":1e5,"f":true}]`), "", rows{
 			{"a.b", "a.c.d", "t", "o", "f", "a.c", "e"},
-			{"1.10", "1,2", "x,y z", `[{"k":"v"}]`, "false", "", ""},
+			{"1.10", "1,2", `["x","y z"]`, `[{"k":"v"}]`, "false", "", ""},
 			{"12345678901234567890", "", `["x, y"]`, "", "true", "", "1e5"},
 		}},
 		{"XLSX", "x.xlsx", makeBook, "", rows{
