@@ -41,6 +41,32 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// TestRecord_arrays checks that the elements of JSON arrays are displayed and linked.
+func TestRecord_arrays(t *testing.T) {
+	t.Parallel()
+	subjects := field("subjects", herb.TypeList)
+	subjects.Notation.JSON = true
+	const value = `["boat, sailing","church"]`
+	s := newSite(t, func(_ *web.Options, lib *fakeLibrary) {
+		lib.put(herb.Dataset{Ref: herb.Ref{Namespace: "museum", Name: "works"}, Fields: []herb.Field{subjects}}, []herb.Record{{value}})
+	})
+	doc := s.page(t, "/datasets/museum/works?_record=1", 200)
+	record := one(t, doc, tag("aside", "record"))
+	var links []string
+	for _, a := range all(one(t, record, tag("dd", "")), tag("a", "")) {
+		links = append(links, textOf(a)+" → "+attr(a, "href"))
+	}
+	if want := []string{"boat, sailing → ?subjects=boat%2C+sailing", "church → ?subjects=church"}; !slices.Equal(links, want) {
+		t.Errorf("links %q, want %q", links, want)
+	}
+	if got := attr(one(t, record, tag("dd", "")), "data-raw"); got != value {
+		t.Errorf("the value to copy is %q, want %q", got, value)
+	}
+	if cell := one(t, doc, tag("td", "tags")); words(cell) != "boat, sailingchurch" {
+		t.Errorf("the cell shows %q", words(cell))
+	}
+}
+
 func TestRecord_neighbours(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

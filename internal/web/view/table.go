@@ -186,16 +186,24 @@ func oneLine(r rune) rune {
 	return r
 }
 
-// listElements returns the elements of a list as they are displayed: those of a JSON array, or all parts between commas.
+// listElements returns the elements of a list as they are displayed: those of a JSON array, or all parts between commas. There
+// are none in an array that was clipped.
 func listElements(f *herb.Field, value string) []string {
-	if f.Notation.JSON {
-		return text.Elements(f, value)
+	if !f.Notation.JSON {
+		return strings.Split(value, ",")
 	}
-	return strings.Split(value, ",")
+	if _, ok := text.ParseArray([]byte(value)); !ok {
+		return nil
+	}
+	return text.Elements(f, value)
 }
 
 func (cell *Cell) addTags(f *herb.Field, value string, h *highlighter) {
-	for _, tag := range listElements(f, value) {
+	elements := listElements(f, value)
+	if elements == nil {
+		elements = []string{value}
+	}
+	for _, tag := range elements {
 		switch {
 		case tag == "":
 		case len(cell.Tags) == maxTags:
