@@ -15,7 +15,6 @@ const (
 	maxSigns = 8   // kinds of signs for missing values
 	maxWords = 2   // other words, such as "no date"
 	maxNamed = 3   // values that a reason names
-	minTyped = 100 // values of a column with such words
 	maxShare = 100 // such words are at most one of so many values
 )
 
@@ -69,7 +68,7 @@ func (c *candidate) addClosed(v []byte, isTyped bool, where func() string) {
 // holds reports whether the column has the type, apart from the notation.
 func (c *candidate) holds() bool {
 	values := c.typed + c.other
-	return !c.closed && c.typed > 0 && (c.other == 0 || values >= minTyped && maxShare*c.other <= values)
+	return !c.closed && c.typed > 0 && maxShare*c.other <= values
 }
 
 // isNear reports whether most values, padded of which only have leading zeros, are of the type.

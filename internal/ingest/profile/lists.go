@@ -92,7 +92,7 @@ func (e *elements) holds() bool {
 			moved++
 		}
 	}
-	return e.several >= minCombinations && 2*len(e.distinct) <= e.total && 2*recurring >= len(e.distinct) && moved > 0 && 4*moved >= recurring
+	return e.several >= minCombinations && 2*len(e.distinct) <= e.total && 2*recurring >= len(e.distinct) && 4*moved >= recurring
 }
 
 // hasDigitsAtComma reports whether a comma is between digits, as in amounts.

@@ -175,6 +175,8 @@ func TestInfer(t *testing.T) {
 		{"numbers with thousands in text", strings.Repeat("Rate per 100,000 adults|Number per 100,000 adults|Deaths per 100,000 adults|", 20), herb.TypeText, herb.Notation{}, ""},
 		{"one text with commas", strings.Repeat("BATH,GLOS,SWINDON & WILTSHIRE AREA TEAM|WESSEX AREA TEAM|", 20), herb.TypeText, herb.Notation{}, ""},
 		{"two parts with a place each", strings.Repeat("Springfield,Illinois|Chicago,Illinois|Springfield,Ohio|Columbus,Ohio|", 5), herb.TypeText, herb.Notation{}, ""},
+		{"digits on both sides of a comma", strings.Repeat("a1,2b|2b,a1|a1,3c|3c,a1|2b,3c|", 5), herb.TypeText, herb.Notation{}, ""},
+		{"two parts of which one is at both places", strings.Repeat("Lee,Ann|Kim,Ann|Park,Ann|Lee,Joy|Kim,Joy|Park,Joy|Lee,Sue|Kim,Sue|Park,Lee|", 5), herb.TypeText, herb.Notation{}, ""},
 		{"lists with few combinations", strings.Repeat("red,green|green,red|", 20), herb.TypeText, herb.Notation{}, ""},
 		{"parts of longer texts", "red,green|green,red,a long text|green,another text|more text,red|red,green,yet another text|words,green", herb.TypeText, herb.Notation{}, ""},
 		{"lists in one order", "blue,green|blue,red|green,red|red,white|blue|blue,white", herb.TypeList, herb.Notation{}, ""},

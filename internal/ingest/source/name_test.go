@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 )
 
@@ -40,6 +41,19 @@ func TestIsTransliterated(t *testing.T) {
 	for name, want := range map[string]bool{"plants": false, "Café": false, "Größe": false, "履歴": true, "Список": true, "a § b": false} {
 		if got := source.IsTransliterated(name); got != want {
 			t.Errorf("%q: got %t", name, got)
+		}
+	}
+}
+
+func TestSource_Part(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ entry, table, want string }{{"", "", ""}, {"", "Sheet", "Sheet"}, {"a.csv", "", "a.csv"}, {"b.xlsx", "Sheet", "b.xlsx#Sheet"}} {
+		s := source.Source{Path: "f", Entry: tt.entry, Dialect: rows.Options{Table: tt.table}}
+		if got := s.Part(); got != tt.want {
+			t.Errorf("%q, %q: got %q, want %q", tt.entry, tt.table, got, tt.want)
+		}
+		if got, want := s.Label(), strings.TrimSuffix("f#"+tt.want, "#"); got != want {
+			t.Errorf("%q, %q: label %q, want %q", tt.entry, tt.table, got, want)
 		}
 	}
 }
