@@ -322,10 +322,13 @@ func TestRelease_changelog(t *testing.T) {
 	}
 }
 
-// TestRelease_version checks that the variable exists that the linker sets. The linker ignores unknown ones.
+// TestRelease_version checks that the variables exist that the linker sets. The linker ignores unknown ones.
 func TestRelease_version(t *testing.T) {
 	t.Parallel()
-	if !strings.Contains(read(t, "../internal/cli/version.go"), "\nvar release string\n") || !strings.Contains(read(t, releaseScript), "internal/cli.release=") {
-		t.Error("the script does not set the variable release of package cli")
+	code, script := read(t, "../internal/cli/version.go"), read(t, releaseScript)
+	for _, name := range []string{"release", "releaseCommit"} {
+		if !regexp.MustCompile(`(?m)^\t`+name+` +string$`).MatchString(code) || !strings.Contains(script, "internal/cli."+name+"=") {
+			t.Errorf("the script does not set the variable %s of package cli", name)
+		}
 	}
 }

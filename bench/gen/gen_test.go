@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/bench/gen"
-	"herbarium/internal/ingest"
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
 	"herbarium/internal/text"
 )
 

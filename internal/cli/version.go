@@ -38,7 +38,10 @@ func versionLine() string {
 }
 
 // The version and the commit of a release build. The linker sets them; see tools/release.sh.
-var release, releaseCommit string
+var (
+	release       string
+	releaseCommit string
+)
 
 // commit returns the commit that the program was built from, with +modified if files had been changed. It is empty if it is
 // unknown: 'go run' does not record it.

@@ -103,7 +103,7 @@ func (c caller) catalog() {
 	})
 	c.report("aggregate", groups.JSON200, groups.Body, err)
 	buckets, err := c.client.AggregateCSVWithResponse(c.ctx, namespace, name, &generated.AggregateCSVParams{
-		UnderscoreBy: &generated.By{"price:10"}, UnderscoreFill: new(generated.AggregateCSVParamsUnderscoreFill("zero")), UnderscoreMeasure: &generated.Measure{"sum:price"},
+		UnderscoreBy: &generated.By{"price:10"}, UnderscoreFill: new(generated.AggregateCSVParamsFill("zero")), UnderscoreMeasure: &generated.Measure{"sum:price"},
 	})
 	c.report("aggregateCSV", string(buckets.Body), buckets.Body, err)
 

@@ -1,7 +1,6 @@
 package column
 
 import (
-
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 )
@@ -50,4 +49,3 @@ func (x *IntervalIndex) At(number uint32) uint32 {
 	}
 	return interval
 }
-
