@@ -23,6 +23,7 @@ import (
 // Checks of a run.
 const (
 	minShare    = 0.8 // of the idle throughput, or of the processor time of the server
+	maxOthers   = 0.2 // of the processors, taken by other processes; with more, the shares say nothing
 	maxRecovery = time.Minute
 )
 
@@ -63,6 +64,7 @@ type result struct {
 	memory                int64         // maximum
 	acknowledged, missing int           // writes
 	recovery              time.Duration // maximum
+	others                float64       // share of the processors that other processes took
 }
 
 // share returns the median, over all turns of overload, of a value divided by the mean of that of the idle turns before and
@@ -86,13 +88,24 @@ func (s *soak) report(t *testing.T, r result) {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nCHECK\tMEASURED\tWANT\tRESULT")
-	check := func(name, want string, ok bool, format string, args ...any) {
-		verdict := "ok"
-		if !ok {
-			verdict = "FAILED"
-			t.Fail()
+	verdictOf := func(ok bool) string {
+		if ok {
+			return "ok"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, fmt.Sprintf(format, args...), want, verdict)
+		t.Fail()
+		return "FAILED"
+	}
+	check := func(name, want string, ok bool, format string, args ...any) {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, fmt.Sprintf(format, args...), want, verdictOf(ok))
+	}
+	// checkIfQuiet is check for what needs processors: on a busy machine, a failure proves nothing.
+	checkIfQuiet := func(name, want string, ok bool, format string, args ...any) {
+		if !ok && r.others > maxOthers {
+			fmt.Fprintf(table, "%s\t%s\t%s\tunknown: other processes took %.0f %% of the processors\n",
+				name, fmt.Sprintf(format, args...), want, 100*r.others)
+			return
+		}
+		check(name, want, ok, format, args...)
 	}
 	failed := 0
 	for i := range r.overload {
@@ -101,11 +114,11 @@ func (s *soak) report(t *testing.T, r result) {
 	// The clients take processor time from the server, and so do other processes. If throughput suffers from them, the share
 	// of the server's own time that cheap listings get does not.
 	throughput, cpu := r.share(func(t *turn) float64 { return t.Rate() }), r.share((*turn).perCPU)
-	check("cheap listings, share of idle throughput or of CPU time", fmt.Sprintf(">= %.0f %%", 100*minShare),
+	checkIfQuiet("cheap listings, share of idle throughput or of CPU time", fmt.Sprintf(">= %.0f %%", 100*minShare),
 		max(throughput, cpu) >= minShare, "%.0f %% or %.0f %%", 100*throughput, 100*cpu)
 	check("cheap listings, failed", "0", failed == 0, "%d", failed)
 	rejected := s.rejectedHonest()
-	check("honest client, rejected", "none", rejected == "", "%s", rejected)
+	checkIfQuiet("honest client, rejected", "none", rejected == "", "%s", rejected)
 	check("memory, without mapped files", fmt.Sprintf("<= %d MiB", s.memory>>20), r.memory <= s.memory, "%d MiB", r.memory>>20)
 	check("acknowledged writes lost", "0", r.missing == 0 && r.acknowledged > 0, "%d of %d", r.missing, r.acknowledged)
 	check("recovery", "<= "+maxRecovery.String(), r.recovery <= maxRecovery, "%s", r.recovery.Round(100*time.Millisecond))

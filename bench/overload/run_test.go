@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -147,6 +148,7 @@ func (s *soak) run(ctx context.Context) (r result, err error) {
 	if err != nil {
 		return r, err
 	}
+	others := s.others()
 	r.idle = append(r.idle, s.list(ctx, idleTime))
 	for range rounds {
 		s.overloaded(ctx, metrics, &r)
@@ -160,9 +162,26 @@ func (s *soak) run(ctx context.Context) (r result, err error) {
 		r.recovery = max(r.recovery, time.Since(ended))
 		r.idle = append(r.idle, s.list(ctx, idleTime))
 	}
+	r.others = others()
 	r.acknowledged = len(s.acknowledged)
 	r.missing, err = s.lostWrites(ctx)
 	return r, err
+}
+
+// others returns a function that returns the share of the machine's processors that other processes have taken since: neither
+// the server nor its clients. It is 0 if that is unknown.
+func (s *soak) others() func() float64 {
+	measure := func() (others, available time.Duration) {
+		used, available, _ := programtest.MachineCPU() // needs Linux, like the others
+		server, _ := programtest.CPU(s.server.PID())
+		clients, _ := programtest.CPU(os.Getpid())
+		return used - server - clients, available
+	}
+	usedBefore, availableBefore := measure()
+	return func() float64 {
+		used, available := measure()
+		return float64(used-usedBefore) / float64(max(1, available-availableBefore))
+	}
 }
 
 // overloaded measures cheap listings in one turn of overload, after all clients have arrived.

@@ -23,6 +23,23 @@ func CPUOf(s procfs.ProcStat) time.Duration {
 	return time.Duration(int(s.UTime+s.STime)+s.CUTime+s.CSTime) * tick
 }
 
+// MachineCPU returns the processor time that all processes of the machine have used, and the time that was available to them,
+// on all processors. It needs Linux.
+func MachineCPU() (used, available time.Duration, err error) {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return 0, 0, err
+	}
+	s, err := fs.Stat()
+	if err != nil {
+		return 0, 0, err
+	}
+	c := s.CPUTotal
+	busy := c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal
+	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	return seconds(busy), seconds(busy + c.Idle + c.Iowait), nil
+}
+
 // Memory is the resident memory of a process in bytes.
 type Memory struct {
 	RSS  int64 // total
