@@ -12,7 +12,7 @@ RACED := ./internal/access ./internal/admission ./internal/library ./internal/pl
 RACE := -race -gcflags='modernc.org/...=-race=false'
 
 # Packages with the longest tests, which start first.
-LONG := ./internal/webtest ./internal/clustertest ./internal/store/postgres ./internal/clienttest
+LONG := ./internal/webtest ./internal/systemtest ./internal/store/postgres ./internal/clienttest
 
 # Tests that run the program as a process use this one instead of building it again.
 PROGRAM := $(CURDIR)/herbarium

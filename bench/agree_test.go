@@ -8,6 +8,7 @@ import (
 
 	"herbarium/bench/gen"
 	"herbarium/bench/peer"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
 )
 
@@ -18,12 +19,12 @@ func TestPeerAgrees(t *testing.T) {
 	dir := t.TempDir()
 	// The seed is chosen so that the rare word and the phrase occur although there are few records.
 	path, err := gen.File(t.Context(), dir, 2, 3000)
-	check(t, err)
+	must.NoError(t, err)
 	db := filepath.Join(dir, "peer.db")
-	check(t, peer.Load(t.Context(), path, db))
+	must.NoError(t, peer.Load(t.Context(), path, db))
 	p, err := peer.Open(t.Context(), db)
-	check(t, err)
-	t.Cleanup(func() { check(t, p.Close()) })
+	must.NoError(t, err)
+	t.Cleanup(func() { must.NoError(t, p.Close()) })
 	l, fields := open(t, path)
 	for _, shape := range resolve(t, l, fields) {
 		t.Run(shape.Name, func(t *testing.T) {
@@ -31,11 +32,11 @@ func TestPeerAgrees(t *testing.T) {
 				t.Error("no record matches")
 			}
 			r, err := query.Parse(shape.Raw, fields)
-			check(t, err)
+			must.NoError(t, err)
 			want, err := l.List(t.Context(), r)
-			check(t, err)
+			must.NoError(t, err)
 			got, err := p.List(t.Context(), r)
-			check(t, err)
+			must.NoError(t, err)
 			if got.Total != want.Total {
 				t.Errorf("the peer finds %d records and the engine %d", got.Total, want.Total)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"herbarium/bench/gen"
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
@@ -79,13 +80,13 @@ func benchmarkCliff[Request, Result any](
 	parse func(string, []herb.Field) (Request, error), run func(context.Context, Request) (Result, error),
 ) {
 	r, err := parse(raw, fields)
-	check(b, err)
+	must.NoError(b, err)
 	b.Run(name, func(b *testing.B) {
 		b.ReportAllocs()
 		before := processCPU(b)
 		for b.Loop() {
 			_, err := run(b.Context(), r)
-			check(b, err)
+			must.NoError(b, err)
 		}
 		b.ReportMetric(float64((processCPU(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
 	})
@@ -93,7 +94,7 @@ func benchmarkCliff[Request, Result any](
 
 func processCPU(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	check(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	must.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -118,13 +119,13 @@ func BenchmarkCancel(b *testing.B) {
 	atEachSize(b, func(b *testing.B, l *segment.Reader, fields []herb.Field) {
 		for _, c := range cliffs {
 			r, err := query.Parse(c.raw, fields)
-			check(b, err)
+			must.NoError(b, err)
 			b.Run("list="+c.name, func(b *testing.B) {
 				best := time.Hour
 				for b.Loop() {
 					ctx := &checkedContext{Context: b.Context(), b: b, checked: processCPU(b)}
 					_, err := l.List(ctx, r)
-					check(b, err)
+					must.NoError(b, err)
 					_ = ctx.Err() // the rest of the request
 					best = min(best, ctx.longest)
 				}

@@ -19,6 +19,7 @@ import (
 	"herbarium/bench/shapes"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
@@ -56,9 +57,9 @@ func resolve(tb testing.TB, l *segment.Reader, fields []herb.Field) (requests []
 	tb.Helper()
 	for _, s := range shapes.All() {
 		r, err := query.Parse(s.Query, fields)
-		check(tb, err)
+		must.NoError(tb, err)
 		page, err := l.List(tb.Context(), r)
-		check(tb, err)
+		must.NoError(tb, err)
 		requests = append(requests, request{s, page.Total, s.Raw(page.Total)})
 	}
 	return requests
@@ -70,7 +71,7 @@ func atEachSize(b *testing.B, run func(b *testing.B, l *segment.Reader, fields [
 	for _, n := range sizes(b) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			path, err := gen.File(b.Context(), cmp.Or(os.Getenv(dataEnv), "data"), 1, n)
-			check(b, err)
+			must.NoError(b, err)
 			l, fields := open(b, path)
 			run(b, l, fields)
 		})
@@ -95,11 +96,11 @@ func BenchmarkList(b *testing.B) {
 	atEachSize(b, func(b *testing.B, l *segment.Reader, fields []herb.Field) {
 		for _, shape := range resolve(b, l, fields) {
 			r, err := query.Parse(shape.Raw, fields)
-			check(b, err)
+			must.NoError(b, err)
 			b.Run("shape="+shape.Name, func(b *testing.B) {
 				measureLatency(b, func() {
 					page, err := l.List(b.Context(), r)
-					check(b, err)
+					must.NoError(b, err)
 					if page.Total != shape.Total {
 						b.Fatalf("%d records; want %d", page.Total, shape.Total)
 					}
@@ -125,12 +126,12 @@ func BenchmarkFacets(b *testing.B) {
 		for _, a := range among {
 			for _, f := range fields {
 				r, err := query.ParseFacets(f.raw+a.raw, exposed)
-				check(b, err)
+				must.NoError(b, err)
 				b.Run("among="+a.name+"/field="+f.name, func(b *testing.B) {
 					total := 0
 					measureLatency(b, func() {
 						counted, err := l.Facets(b.Context(), r)
-						check(b, err)
+						must.NoError(b, err)
 						total = counted.Total
 					})
 					b.ReportMetric(float64(total), "records")
@@ -147,25 +148,18 @@ const servingGC = 800
 func open(tb testing.TB, path string) (*segment.Reader, []herb.Field) {
 	tb.Helper()
 	table, err := ingest.Inspect(tb.Context(), ingest.Source{Path: path}, ingest.Options{})
-	check(tb, err)
+	must.NoError(tb, err)
 	fields := table.Dataset.Fields
 	file := filepath.Join(tb.TempDir(), "bench.segment")
 	_, err = segment.Create(tb.Context(), file, fields, table.Records(tb.Context()), segment.Options{})
-	check(tb, err)
+	must.NoError(tb, err)
 	r, err := segment.Open(file)
-	check(tb, err)
+	must.NoError(tb, err)
 	runtime.GC() // so that garbage of the build does not count
 	before := debug.SetGCPercent(servingGC)
 	tb.Cleanup(func() {
 		debug.SetGCPercent(before)
-		check(tb, r.Release())
+		must.NoError(tb, r.Release())
 	})
 	return r, fields
-}
-
-func check(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 	"herbarium/internal/store"
 	_ "herbarium/internal/store/sqlite" // registers the driver
@@ -37,25 +38,25 @@ type installation struct {
 func BenchmarkMany(b *testing.B) {
 	folder := b.TempDir()
 	program, err := programtest.Install(b.Context(), folder)
-	check(b, err)
+	must.NoError(b, err)
 	i := &installation{program, folder, filepath.Join(folder, "data")}
-	check(b, i.createDatasets(b.Context()))
+	must.NoError(b, i.createDatasets(b.Context()))
 
 	var server *programtest.Server
 	b.Run("start", func(b *testing.B) {
 		var used time.Duration
 		for b.Loop() {
 			if server != nil {
-				check(b, server.Stop())
+				must.NoError(b, server.Stop())
 			}
 			server = i.start(b)
-			check(b, get(b.Context(), server, "/readyz"))
+			must.NoError(b, get(b.Context(), server, "/readyz"))
 			used += cpuTime(b, server)
 		}
 		b.ReportMetric(float64(used.Microseconds())/1000/float64(b.N), "cpu-ms/op")
 		reportMemory(b, server)
 	})
-	b.Cleanup(func() { check(b, server.Stop()) })
+	b.Cleanup(func() { must.NoError(b, server.Stop()) })
 	for _, page := range []struct{ name, target string }{
 		{"catalogue", "/"},
 		{"catalogue-last", "/?sort=updated&page=200"},
@@ -93,7 +94,7 @@ func measure(b *testing.B, server *programtest.Server, do func() error) {
 	var first, used time.Duration
 	for b.Loop() {
 		before := cpuTime(b, server)
-		check(b, do())
+		must.NoError(b, do())
 		took := cpuTime(b, server) - before
 		if used += took; first == 0 {
 			first = took
@@ -105,7 +106,7 @@ func measure(b *testing.B, server *programtest.Server, do func() error) {
 
 func reportMemory(b *testing.B, server *programtest.Server) {
 	m, err := programtest.MemoryOf(server.PID())
-	check(b, err)
+	must.NoError(b, err)
 	b.ReportMetric(float64(m.RSS)/(1<<20), "RSS-MiB")
 	b.ReportMetric(float64(m.Anon)/(1<<20), "anon-MiB")
 }
@@ -113,10 +114,10 @@ func reportMemory(b *testing.B, server *programtest.Server) {
 // cpuTime returns the processor time of a server. Unlike programtest.CPU, it is exact enough for single requests.
 func cpuTime(b *testing.B, server *programtest.Server) (total time.Duration) {
 	threads, err := procfs.AllThreads(server.PID())
-	check(b, err)
+	must.NoError(b, err)
 	for _, t := range threads {
 		s, err := t.Schedstat()
-		check(b, err)
+		must.NoError(b, err)
 		total += time.Duration(s.RunningNanoseconds)
 	}
 	return total
@@ -124,7 +125,7 @@ func cpuTime(b *testing.B, server *programtest.Server) (total time.Duration) {
 
 func (i *installation) start(b *testing.B) *programtest.Server {
 	s, err := programtest.Start(b.Context(), programtest.Options{Program: i.program, Settings: []string{"HERBARIUM_DATA=" + i.data}, Args: []string{"--log-level", "info"}})
-	check(b, err)
+	must.NoError(b, err)
 	return s
 }
 

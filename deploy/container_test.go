@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"testing"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -142,7 +143,7 @@ func build(t *testing.T, stage []instruction, root string) {
 func checkStatic(t *testing.T, binary string) {
 	t.Helper()
 	f, err := elf.Open(binary)
-	must(t, err)
+	must.NoError(t, err)
 	defer f.Close()
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
@@ -186,14 +187,14 @@ func (c container) command(ctx context.Context, args ...string) *exec.Cmd {
 func (c container) serve(t *testing.T, args []string) string {
 	t.Helper()
 	server, err := programtest.StartProcess(c.command(context.Background(), args...))
-	must(t, err)
+	must.NoError(t, err)
 	t.Cleanup(func() {
 		if err := server.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
 	url, err := server.WaitForOutput(t.Context(), `listens on (http://\S+)`)
-	must(t, err)
+	must.NoError(t, err)
 	return url
 }
 
@@ -235,6 +236,6 @@ func (c container) files(t *testing.T, data string) []string {
 		out = append(out, inside)
 		return nil
 	})
-	must(t, err)
+	must.NoError(t, err)
 	return out
 }

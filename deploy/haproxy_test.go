@@ -22,6 +22,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -125,7 +126,7 @@ func (p *proxy) until(t *testing.T, what string, wanted func(programtest.Respons
 		}
 		return nil
 	})
-	must(t, err)
+	must.NoError(t, err)
 	return resp
 }
 
@@ -281,7 +282,7 @@ func TestHAProxy_log(t *testing.T) {
 	p := startProxy(t, haproxyConfig, n.addr)
 	p.do(t, http.MethodGet, `/api/v1/%22quoted%22?api_key=herb_secret`, "X-Request-Id", "the-id-of-it")
 	line, err := p.WaitForOutput(t.Context(), `(\{"client".*)\n`) // it is written after the response
-	must(t, err)
+	must.NoError(t, err)
 	var got map[string]any
 	if err := json.Unmarshal([]byte(line), &got); err != nil {
 		t.Fatalf("%v in %s", err, line)
@@ -310,9 +311,9 @@ func TestHAProxy_byDataset(t *testing.T) {
 	// How many requests go to other nodes depends on the current load, so the limit is left out here.
 	placed := regexp.MustCompile(`(?m)^ *hash-balance-factor .*\n`).ReplaceAllString(text, "")
 	config := filepath.Join(t.TempDir(), "haproxy.cfg")
-	must(t, os.WriteFile(config, []byte(placed), 0o600))
+	must.NoError(t, os.WriteFile(config, []byte(placed), 0o600))
 	whole := filepath.Join(t.TempDir(), "haproxy.cfg")
-	must(t, os.WriteFile(whole, []byte(text), 0o600))
+	must.NoError(t, os.WriteFile(whole, []byte(text), 0o600))
 	check := exec.CommandContext(t.Context(), programtest.LookPath(t, "haproxy"), "-c", "-f", whole)
 	check.Env = []string{"BIND=127.0.0.1:8080", "NODE1=127.0.0.1:8081"}
 	if out, err := check.CombinedOutput(); err != nil || bytes.Contains(out, []byte("[WARNING]")) {

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -46,7 +47,7 @@ func TestReadmeInstall(t *testing.T) {
 		t.Fatal("the README does not say how to unpack a release")
 	}
 	program, err := programtest.Install(t.Context(), t.TempDir())
-	must(t, err)
+	must.NoError(t, err)
 	archive := release(t, program, "linux/riscv64")["_linux_riscv64.tar.gz"] // the script runs the program of its own platform
 	files, _ := readTar(t, unzip(t, archive))
 	folder := ""
@@ -54,7 +55,7 @@ func TestReadmeInstall(t *testing.T) {
 		folder, _, _ = strings.Cut(name, "/")
 	}
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, folder+".tar.gz"), archive, 0o600))
+	must.NoError(t, os.WriteFile(filepath.Join(dir, folder+".tar.gz"), archive, 0o600))
 	script := strings.NewReplacer("herbarium_0.9.0_linux_amd64", folder, "sudo ", "", "/usr/local/bin", dir).Replace(block)
 	cmd := exec.CommandContext(t.Context(), "sh", "-ec", script)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
@@ -67,14 +68,14 @@ func TestReadmeInstall(t *testing.T) {
 func certificate(t *testing.T, dir string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	must.NoError(t, err)
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"data.example.org"}, NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	must(t, err)
+	must.NoError(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, "fullchain.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "privkey.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	must.NoError(t, err)
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "fullchain.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	must.NoError(t, os.WriteFile(filepath.Join(dir, "privkey.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
 }
 
 // TestNginx runs nginx, if it is installed, with the documented server in front of a program that answers with what it received. nginx is
@@ -92,9 +93,9 @@ func TestNginx(t *testing.T) {
 	}))
 	t.Cleanup(backend.Close)
 	reserved, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	must.NoError(t, err)
 	addr := reserved.Addr().String()
-	must(t, reserved.Close())
+	must.NoError(t, reserved.Close())
 	dir := t.TempDir()
 	certificate(t, dir)
 	server := strings.NewReplacer("listen 443", "listen "+addr, "127.0.0.1:8080", backend.Listener.Addr().String(),
@@ -104,12 +105,12 @@ func TestNginx(t *testing.T) {
 		temp += fmt.Sprintf("%s_temp_path %s/%s;\n", name, dir, name)
 	}
 	config := filepath.Join(dir, "nginx.conf")
-	must(t, os.WriteFile(config, []byte(fmt.Sprintf("daemon off;\nuser root;\npid %s/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n", dir, temp, server)), 0o600))
+	must.NoError(t, os.WriteFile(config, []byte(fmt.Sprintf("daemon off;\nuser root;\npid %s/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n", dir, temp, server)), 0o600))
 	ctx, stop := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, nginx, "-c", config, "-p", dir)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Stderr = os.Stderr
-	must(t, cmd.Start())
+	must.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		stop()
 		_ = cmd.Wait()
@@ -126,10 +127,10 @@ func TestNginx(t *testing.T) {
 			break
 		}
 	}
-	must(t, err)
+	must.NoError(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	must(t, err)
+	must.NoError(t, err)
 	if want := "data.example.org /api/v1?price[gte]=1&x=a%20b HTTP/1.1 127.0.0.1"; string(body) != want || response.Proto != "HTTP/2.0" {
 		t.Errorf("%s: the backend received %q; want %q", response.Proto, body, want)
 	}

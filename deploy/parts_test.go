@@ -4,20 +4,14 @@ package deploy_test
 import (
 	"os"
 	"testing"
+
+	"herbarium/internal/must"
 )
 
 // read returns a file of this folder.
 func read(t *testing.T, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(name)
-	must(t, err)
+	must.NoError(t, err)
 	return string(content)
-}
-
-// must fails the test if there is an error.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -42,7 +43,7 @@ build*) while [ "$1" != -o ]; do shift; done; exec cp "$PROGRAM" "$2" ;;
 esac
 `,
 	} {
-		must(t, os.WriteFile(path, []byte(content), 0o700))
+		must.NoError(t, os.WriteFile(path, []byte(content), 0o700))
 	}
 	cmd := exec.CommandContext(t.Context(), releaseScript, append([]string{out}, platforms...)...)
 	cmd.Env = append(os.Environ(), "GO="+stub, "PROGRAM="+program, "CERTIFICATES="+certificates)
@@ -52,10 +53,10 @@ esac
 	version := regexp.MustCompile(`^herbarium_.*?(_|\.cdx\.json)`)
 	files := map[string][]byte{}
 	entries, err := os.ReadDir(out)
-	must(t, err)
+	must.NoError(t, err)
 	for _, e := range entries {
 		content, err := os.ReadFile(filepath.Join(out, e.Name()))
-		must(t, err)
+		must.NoError(t, err)
 		if sum := fmt.Sprintf("%x  %s\n", sha256.Sum256(content), e.Name()); e.Name() != "SHA256SUMS" && !strings.Contains(read(t, filepath.Join(out, "SHA256SUMS")), sum) {
 			t.Errorf("%s has another checksum", e.Name())
 		}
@@ -81,7 +82,7 @@ func readTar(t *testing.T, content []byte) (files map[string][]byte, headers map
 		if errors.Is(err, io.EOF) {
 			return files, headers
 		}
-		must(t, err)
+		must.NoError(t, err)
 		if files[h.Name], err = io.ReadAll(archive); err != nil {
 			t.Fatal(err)
 		}
@@ -92,9 +93,9 @@ func readTar(t *testing.T, content []byte) (files map[string][]byte, headers map
 func unzip(t *testing.T, content []byte) []byte {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(content))
-	must(t, err)
+	must.NoError(t, err)
 	plain, err := io.ReadAll(z)
-	must(t, err)
+	must.NoError(t, err)
 	return plain
 }
 
@@ -103,7 +104,7 @@ func TestRelease(t *testing.T) {
 	t.Parallel()
 	needReleaseTools(t)
 	small, err := exec.LookPath("gofmt")
-	must(t, err)
+	must.NoError(t, err)
 	platforms := []string{"linux/riscv64", "linux/s390x", "windows/arm64"}
 	files := release(t, small, platforms...)
 	for name, again := range release(t, small, platforms...) {
@@ -118,7 +119,7 @@ func TestRelease(t *testing.T) {
 	}
 	packed, headers := readTar(t, unzip(t, files["_linux_riscv64.tar.gz"]))
 	want, err := os.ReadFile(small)
-	must(t, err)
+	must.NoError(t, err)
 	for name, h := range headers {
 		folder, file, _ := strings.Cut(name, "/")
 		switch {
@@ -158,7 +159,7 @@ func TestRelease_modules(t *testing.T) {
 	t.Parallel()
 	needReleaseTools(t)
 	program, err := programtest.Install(t.Context(), t.TempDir())
-	must(t, err)
+	must.NoError(t, err)
 	type component struct{ Name, Version, PURL string }
 	var d struct {
 		Format       string `json:"bomFormat"`
@@ -167,7 +168,7 @@ func TestRelease_modules(t *testing.T) {
 		Components   []component
 		Dependencies []struct{ DependsOn []string }
 	}
-	must(t, json.Unmarshal(release(t, program, "darwin/arm64")[".cdx.json"], &d))
+	must.NoError(t, json.Unmarshal(release(t, program, "darwin/arm64")[".cdx.json"], &d))
 	if d.Format != "CycloneDX" || d.Metadata.Component.Version == "" || len(d.Dependencies) != 1 || len(d.Dependencies[0].DependsOn) != len(d.Components) ||
 		!regexp.MustCompile(`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(d.Serial) {
 		t.Errorf("the document is %+v", d)
@@ -215,7 +216,7 @@ func checkImage(t *testing.T, archive []byte, want ...string) {
 			t.Fatalf("%+v refers to %d bytes", d, len(content))
 		}
 		if to != nil {
-			must(t, json.Unmarshal(content, to))
+			must.NoError(t, json.Unmarshal(content, to))
 		}
 		return content
 	}
@@ -293,7 +294,7 @@ func TestRelease_changelog(t *testing.T) {
 		"CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-01-31\n", "tools/release.sh": read(t, releaseScript), "LICENSE": "", "README.md": "",
 	} {
 		path := filepath.Join(dir, name)
-		must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o700)))
+		must.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o700)))
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-qm", "test"}} {
 		if out, err := run("git", args...); err != nil {

@@ -23,6 +23,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -185,10 +186,10 @@ func expand(t *testing.T, group string, into map[string]bool, in bool) {
 func systemCalls(t *testing.T) map[string]uint32 {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", "golang.org/x/sys/unix").Output()
-	must(t, err)
+	must.NoError(t, err)
 	file := filepath.Join(strings.TrimSpace(string(dir)), "zsysnum_linux_"+runtime.GOARCH+".go")
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-	must(t, err)
+	must.NoError(t, err)
 	out := map[string]uint32{}
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
@@ -200,7 +201,7 @@ func systemCalls(t *testing.T) map[string]uint32 {
 			return true
 		}
 		number, err := strconv.ParseUint(value.Value, 10, 32)
-		must(t, err)
+		must.NoError(t, err)
 		out[strings.ToLower(strings.TrimPrefix(spec.Names[0].Name, "SYS_"))] = uint32(number)
 		return true
 	})
@@ -212,27 +213,27 @@ func TestSystemd_sandbox(t *testing.T) {
 	t.Parallel()
 	r := unitRules(t)
 	dir := t.TempDir()
-	must(t, os.Chmod(filepath.Dir(dir), 0o755)) // the user must have access
+	must.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // the user must have access
 	data := filepath.Join(dir, "data")
 	binary, err := programtest.Install(t.Context(), dir)
-	must(t, err)
+	must.NoError(t, err)
 	content, err := json.Marshal(r)
-	must(t, err)
+	must.NoError(t, err)
 	file := filepath.Join(dir, "rules.json")
-	must(t, os.WriteFile(file, content, 0o644))
-	must(t, os.Mkdir(data, 0o700))
+	must.NoError(t, os.WriteFile(file, content, 0o644))
+	must.NoError(t, os.Mkdir(data, 0o700))
 	if r.User != 0 {
-		must(t, os.Chown(data, r.User, r.User))
+		must.NoError(t, os.Chown(data, r.User, r.User))
 	}
 	self, err := os.Executable()
-	must(t, err)
+	must.NoError(t, err)
 	c := container{launcher: self, binary: binary, root: dir, env: []string{
 		sandboxEnv + "=" + file, "HERBARIUM_DATA=" + data, "HERBARIUM_ADDR=127.0.0.1:0", "HERBARIUM_ADMIN_ADDR=127.0.0.1:0",
 		"HERBARIUM_TOKEN=a-key-for-this-test-alone-0123456789",
 	}}
 	shop := filepath.Join(dir, "shop")
-	must(t, os.Mkdir(shop, 0o755))
-	must(t, os.WriteFile(filepath.Join(shop, "prices.csv"), []byte("id,price\n1,2.50\n"), 0o644))
+	must.NoError(t, os.Mkdir(shop, 0o755))
+	must.NoError(t, os.WriteFile(filepath.Join(shop, "prices.csv"), []byte("id,price\n1,2.50\n"), 0o644))
 	url := c.serve(t, []string{"serve", "--watch", shop})
 	resp, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodPost, url+"/plants", `{"id":1,"name":"Rose"}`,
 		"Authorization", "Bearer a-key-for-this-test-alone-0123456789", "Content-Type", "application/json")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"herbarium/internal/app"
+	"herbarium/internal/must"
 )
 
 // TestSettings_names checks that every HERBARIUM_ variable in this folder and in the Compose files is a setting.
@@ -34,7 +35,7 @@ func TestSettings_names(t *testing.T) {
 		}
 		return err
 	})
-	must(t, err)
+	must.NoError(t, err)
 	check("../compose.yaml")
 	check("../compose.cluster.yaml")
 	if found < 20 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -33,11 +34,11 @@ func TestSystemd_verify(t *testing.T) {
 	t.Parallel()
 	analyze := programtest.LookPath(t, "systemd-analyze")
 	self, err := os.Executable()
-	must(t, err)
+	must.NoError(t, err)
 	// The program that the unit starts must exist, so the path of this test is used.
 	text := strings.Replace(read(t, unitFile), "/usr/local/bin/herbarium", self, 1)
 	file := filepath.Join(t.TempDir(), filepath.Base(unitFile))
-	must(t, os.WriteFile(file, []byte(text), 0o600))
+	must.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", file).CombinedOutput()
 	if err != nil || strings.Contains(string(out), filepath.Base(unitFile)) {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
@@ -60,7 +61,7 @@ func TestSystemd_stopping(t *testing.T) {
 	u := unit(t)
 	c := load(t, assignments(read(t, unitFile)))
 	limit, err := time.ParseDuration(u["TimeoutStopSec"][0])
-	must(t, err)
+	must.NoError(t, err)
 	if limit < c.Drain+c.Shutdown+5*time.Second {
 		t.Errorf("systemd kills after %s; a stop may take %s and %s", limit, c.Drain, c.Shutdown)
 	}

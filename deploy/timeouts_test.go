@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/must"
 )
 
 // haproxyValue returns the value of a keyword in the configuration of the proxy.
@@ -24,14 +25,14 @@ func haproxyValue(t *testing.T, words string) string {
 func haproxyTime(t *testing.T, words string) time.Duration {
 	t.Helper()
 	d, err := time.ParseDuration(haproxyValue(t, words))
-	must(t, err)
+	must.NoError(t, err)
 	return d
 }
 
 func haproxyNumber(t *testing.T, words string) int {
 	t.Helper()
 	n, err := strconv.Atoi(haproxyValue(t, words))
-	must(t, err)
+	must.NoError(t, err)
 	return n
 }
 

@@ -13,24 +13,24 @@ import (
 // faultTests lists the tests of each fault in the table of docs/operations.md, as package and function.
 func faultTests() map[string][]string {
 	return map[string][]string{
-		"full disk":               {"hostiletest TestFullDisk", "library TestPublish_anyOperationFails", "faulttest TestBackup_fullDisk"},
-		"read-only disk at start": {"hostiletest TestReadOnlyDisk"},
-		"slow disk":               {"faulttest TestSlowDisk_publish", "faulttest TestSlowDisk_plants", "plants TestService_queueFull"},
+		"full disk":               {"systemtest TestFullDisk", "library TestPublish_anyOperationFails", "systemtest TestBackup_fullDisk"},
+		"read-only disk at start": {"systemtest TestReadOnlyDisk"},
+		"slow disk":               {"library TestPublish_slowDisk", "systemtest TestSlowDisk_plants", "plants TestService_queueFull"},
 		"no file descriptors left (`EMFILE`)": {
-			"faulttest TestDescriptors", "hostiletest TestIdleConnections", "segment TestOpen_limits",
+			"systemtest TestDescriptors", "systemtest TestIdleConnections", "segment TestOpen_limits",
 		},
 		"failing `mmap` (`ENOMEM`)": {"segment TestOpen_limits", "library TestOpening_retried"},
 		"process killed (`SIGKILL`, power failure) at any step": {
 			"library TestPublish_survivesKill", "library TestPublish_survivesKillWithBlobs", "library TestPublish_order",
 			"plants TestService_survivesKill", "migrate TestMigrate_survivesKill", "migrate TestBackup_survivesKill",
 		},
-		"clock set back":    {"faulttest TestClock_versions", "faulttest TestClock_keys", "faulttest TestClock_idempotency"},
-		"clock set forward": {"faulttest TestClock_versions", "faulttest TestClock_keys", "faulttest TestClock_idempotency"},
+		"clock set back":    {"library TestPublish_clock", "access TestVerify_clock", "store IdempotencyClock"},
+		"clock set forward": {"library TestPublish_clock", "access TestVerify_clock", "store IdempotencyClock"},
 		"PostgreSQL down": {
-			"clustertest TestCluster", "store/postgres TestOpen_unavailable", "store/postgres TestFrozenServer", "library TestRestart_withoutCatalogue",
+			"systemtest TestCluster", "store/postgres TestOpen_unavailable", "store/postgres TestFrozenServer", "library TestRestart_withoutCatalogue",
 			"access TestVerify_withoutDatabase",
 		},
-		"object store down": {"clustertest TestCluster", "blobs TestStopped", "blobs TestFrozen", "library TestPublish_objectsFail"},
+		"object store down": {"systemtest TestCluster", "blobs TestStopped", "blobs TestFrozen", "library TestPublish_objectsFail"},
 	}
 }
 
@@ -64,7 +64,7 @@ func TestDocs_faults(t *testing.T) {
 	}
 }
 
-// declares reports whether a package has a test.
+// declares reports whether a package has a test, or a test of a suite.
 func declares(t *testing.T, pkg, function string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(filepath.FromSlash(pkg), "*_test.go"))
@@ -76,7 +76,7 @@ func declares(t *testing.T, pkg, function string) bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(content), "func "+function+"(t *testing.T)") {
+		if regexp.MustCompile(`(?m)^func (\(suite\) )?` + function + `\(t \*testing\.T\b`).Match(content) {
 			return true
 		}
 	}

@@ -10,26 +10,20 @@ import (
 	"testing"
 
 	"herbarium/bench/gen"
+	"herbarium/internal/must"
 )
 
 func open(t *testing.T, n int) *Server {
 	t.Helper()
 	dir := t.TempDir()
 	path, err := gen.File(t.Context(), dir, 1, n)
-	check(t, err)
+	must.NoError(t, err)
 	db := filepath.Join(dir, "peer.db")
-	check(t, Load(t.Context(), path, db))
+	must.NoError(t, Load(t.Context(), path, db))
 	s, err := Open(t.Context(), db)
-	check(t, err)
-	t.Cleanup(func() { check(t, s.Close()) })
+	must.NoError(t, err)
+	t.Cleanup(func() { must.NoError(t, s.Close()) })
 	return s
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestServer_ServeHTTP(t *testing.T) {
@@ -77,16 +71,16 @@ func TestPlans(t *testing.T) {
 func explain(t *testing.T, s *Server, st statement) string {
 	t.Helper()
 	rows, err := s.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+st.page(), append(slices.Clone(st.args), 25, 0)...)
-	check(t, err)
+	must.NoError(t, err)
 	defer rows.Close()
 	var plan strings.Builder
 	for rows.Next() {
 		var id, parent, unused int
 		var detail string
-		check(t, rows.Scan(&id, &parent, &unused, &detail))
+		must.NoError(t, rows.Scan(&id, &parent, &unused, &detail))
 		plan.WriteString(detail + "\n")
 	}
-	check(t, rows.Err())
+	must.NoError(t, rows.Err())
 	return plan.String()
 }
 
@@ -94,7 +88,7 @@ func TestLoad_invalid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	csv := filepath.Join(dir, "a.csv")
-	check(t, os.WriteFile(csv, []byte("a,b\n1,2\n"), 0o600))
+	must.NoError(t, os.WriteFile(csv, []byte("a,b\n1,2\n"), 0o600))
 	if err := Load(t.Context(), csv, filepath.Join(dir, "a.db")); err == nil || !strings.Contains(err.Error(), "the header is") {
 		t.Errorf("the error is %v", err)
 	}

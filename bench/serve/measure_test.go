@@ -13,6 +13,7 @@ import (
 	"herbarium/bench/internal/load"
 	"herbarium/bench/internal/report"
 	"herbarium/bench/shapes"
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -61,7 +62,7 @@ func (b *bench) measureShapes(t *testing.T, s servers, name string, all []shapes
 	for _, shape := range all {
 		t.Log(shape.Title)
 		shape, err := s.resolve(t.Context(), shape)
-		check(t, err)
+		must.NoError(t, err)
 		name := name + "/shape=" + shape.Name + "/conns="
 		one := b.compare(t, s, name+"1", shape, 1, turns)
 		if !fully || one[0].Latency.Quantile(0.5) > maxMedian {
@@ -105,14 +106,14 @@ func (b *bench) compare(t *testing.T, s servers, name string, shape shapes.Shape
 // add measures a server for a period.
 func (s *sample) add(t *testing.T, shape shapes.Shape, conns int, seconds float64) {
 	before, err := programtest.CPU(s.PID())
-	check(t, err)
+	must.NoError(t, err)
 	r, err := load.Run(t.Context(), load.Options{
 		Addrs: []string{s.addr}, Target: target(shape), Encoding: shape.Encoding, Conns: conns,
 		Requests: maxRequests / turns, Duration: time.Duration(seconds * float64(time.Second)),
 	})
-	check(t, err)
+	must.NoError(t, err)
 	after, err := programtest.CPU(s.PID())
-	check(t, err)
+	must.NoError(t, err)
 	s.Merge(r)
 	s.cpu += after - before
 }

@@ -15,6 +15,7 @@ import (
 	"herbarium/bench/internal/load"
 	"herbarium/bench/peer"
 	"herbarium/bench/shapes"
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 	"herbarium/internal/query"
 )
@@ -53,11 +54,11 @@ type process struct {
 // killed when the test ends.
 func startServer(t *testing.T, name, program string, args ...string) *process {
 	addr, err := programtest.FreeAddr()
-	check(t, err)
+	must.NoError(t, err)
 	running, err := programtest.StartQuiet(exec.Command(program, append(args, "--addr", addr)...))
-	check(t, err)
+	must.NoError(t, err)
 	t.Cleanup(running.Kill)
-	check(t, running.Wait(t.Context(), func(ctx context.Context) error {
+	must.NoError(t, running.Wait(t.Context(), func(ctx context.Context) error {
 		_, err := load.Run(ctx, load.Options{Addrs: []string{addr}, Target: target(shapes.Shape{})})
 		return err
 	}))

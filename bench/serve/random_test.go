@@ -15,6 +15,7 @@ import (
 	"herbarium/bench/internal/load"
 	"herbarium/bench/internal/report"
 	"herbarium/bench/shapes"
+	"herbarium/internal/must"
 )
 
 const (
@@ -50,7 +51,7 @@ func (b *bench) measureRandom(t *testing.T, s servers, n int, folder string) {
 			r.took = failedLatency
 		}
 		floor, err := s.constant.fastest(ctx, r.Shape)
-		check(t, err)
+		must.NoError(t, err)
 		all, ours, constant = append(all, r), append(ours, r.took), append(constant, floor)
 	}
 	for i, l := range []load.Latencies{ours, constant} {

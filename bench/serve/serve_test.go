@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"herbarium/bench/internal/report"
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 	"herbarium/internal/testseed"
 )
@@ -57,7 +58,7 @@ func TestMeasure(t *testing.T) {
 		t.Skip("takes half an hour; run `make bench`")
 	}
 	s := settings{*records, *seed, *seconds, *random, *randomOnly, *alone || *randomOnly, *data}
-	check(t, measure(t, s).Write(t.Context(), *out))
+	must.NoError(t, measure(t, s).Write(t.Context(), *out))
 }
 
 // TestMeasure_small measures with few records, once beside the other servers and once alone.
@@ -84,9 +85,9 @@ func TestMeasure_small(t *testing.T) {
 	} {
 		c.seed, c.seconds, c.random, c.data = 1, 0.003, 20, data
 		file := filepath.Join(t.TempDir(), "RESULTS.md")
-		t.Run(c.name, func(t *testing.T) { check(t, measure(t, c.settings).Write(t.Context(), file)) })
+		t.Run(c.name, func(t *testing.T) { must.NoError(t, measure(t, c.settings).Write(t.Context(), file)) })
 		page, err := os.ReadFile(file)
-		check(t, err)
+		must.NoError(t, err)
 		for _, want := range c.want {
 			if !strings.Contains(string(page), want) {
 				t.Errorf("%s: no %q in\n%s", c.name, want, page)
@@ -98,13 +99,6 @@ func TestMeasure_small(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(data, "run-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
-	}
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -133,16 +127,16 @@ func measure(t *testing.T, s settings) *report.Report {
 		t.Fatal("-records must be at least 100")
 	}
 	b := &bench{settings: s, report: report.Report{Title: "Results", Text: method}}
-	check(t, os.MkdirAll(s.data, 0o755))
+	must.NoError(t, os.MkdirAll(s.data, 0o755))
 	// Published data are kept on the same disk as the rest, not in a temporary folder that may be in memory.
 	var err error
 	b.scratch, err = os.MkdirTemp(s.data, "run-")
-	check(t, err)
-	t.Cleanup(func() { check(t, os.RemoveAll(b.scratch)) })
+	must.NoError(t, err)
+	t.Cleanup(func() { must.NoError(t, os.RemoveAll(b.scratch)) })
 	b.server, err = programtest.Install(t.Context(), b.scratch)
-	check(t, err)
+	must.NoError(t, err)
 	b.server, err = filepath.Abs(b.server)
-	check(t, err)
+	must.NoError(t, err)
 	sizes := []int{s.records / 100, s.records / 10, s.records}
 	if s.alone {
 		sizes = sizes[2:]

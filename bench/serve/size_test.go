@@ -19,6 +19,7 @@ import (
 	"herbarium/bench/internal/report"
 	"herbarium/bench/peer"
 	"herbarium/bench/shapes"
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -29,14 +30,14 @@ const dataset = "bench/items"
 // random requests, too.
 func (b *bench) measureSize(t *testing.T, n int) {
 	csv, err := gen.File(t.Context(), b.data, b.seed, n)
-	check(t, err)
+	must.NoError(t, err)
 	folder := filepath.Join(b.scratch, strconv.Itoa(n))
 	b.publish(t, csv, folder, n)
 	start := time.Now()
 	herbarium := startServer(t, "herbarium", b.server, "serve", "--data", folder)
 	first := time.Since(start)
 	memory, err := programtest.MemoryOf(herbarium.PID())
-	check(t, err)
+	must.NoError(t, err)
 	b.report.Add(fmt.Sprintf("Start/n=%d", n), 1, report.Nanoseconds(first, "ns/op"), report.Bytes(memory.RSS, "rss-B"),
 		report.Bytes(memory.Anon, "anon-B"))
 	s := servers{herbarium: herbarium}
@@ -49,7 +50,7 @@ func (b *bench) measureSize(t *testing.T, n int) {
 		return
 	}
 	page, err := herbarium.fetch(t.Context(), shapes.Shape{})
-	check(t, err)
+	must.NoError(t, err)
 	s.constant = startServer(t, "constant", os.Args[0], peerCommand, "-constant", strconv.Itoa(page.size))
 	t.Log("random requests")
 	b.measureRandom(t, s, n, folder)
@@ -71,7 +72,7 @@ func (b *bench) publish(t *testing.T, csv, folder string, n int) {
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	start := time.Now()
-	check(t, cmd.Start())
+	must.NoError(t, cmd.Start())
 	watching, stop := context.WithCancel(t.Context())
 	watched := make(chan programtest.Memory)
 	go func() { watched <- programtest.WatchMemory(watching, cmd.Process.Pid) }()
@@ -93,7 +94,7 @@ func startPeer(t *testing.T, csv string) *process {
 	db := fmt.Sprintf("%s-%s.db", csv, peer.Fingerprint())
 	if _, err := os.Stat(db); errors.Is(err, fs.ErrNotExist) {
 		t.Log("loading the peer")
-		check(t, peer.Load(t.Context(), csv, db))
+		must.NoError(t, peer.Load(t.Context(), csv, db))
 	}
 	return startServer(t, "sqlite", os.Args[0], peerCommand, "-db", db)
 }
@@ -101,10 +102,10 @@ func startPeer(t *testing.T, csv string) *process {
 // sizeOf returns the size of all files that match a pattern.
 func sizeOf(t *testing.T, pattern string) (total int64) {
 	files, err := filepath.Glob(pattern)
-	check(t, err)
+	must.NoError(t, err)
 	for _, name := range files {
 		info, err := os.Stat(name)
-		check(t, err)
+		must.NoError(t, err)
 		total += info.Size()
 	}
 	return total

@@ -208,6 +208,31 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestVerify_clock checks that a key expires by the clock, and is valid again when the clock is set back.
+func TestVerify_clock(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 29, 1, 59, 59, 0, time.UTC)
+	ring := newKeyring()
+	secret, _ := ring.mint(now, func(k *herb.Key) { k.Expires = now.Add(time.Hour) })
+	v := NewVerifier(ring, Options{Now: func() time.Time { return now }})
+	for _, tt := range []struct {
+		name  string
+		jump  time.Duration
+		valid bool
+	}{
+		{"created", 0, true},
+		{"back, before its creation", -365 * 24 * time.Hour, true},
+		{"forward, to its creation", 365 * 24 * time.Hour, true},
+		{"forward, after its expiry", 2 * time.Hour, false},
+		{"back, before its expiry", -2 * time.Hour, true},
+	} {
+		now = now.Add(tt.jump)
+		if _, err := v.Verify(t.Context(), secret, client); (err == nil) != tt.valid {
+			t.Errorf("%s: %v; want valid %v", tt.name, err, tt.valid)
+		}
+	}
+}
+
 func TestVerify_withoutToken(t *testing.T) {
 	t.Parallel()
 	v := NewVerifier(newKeyring(), Options{})

@@ -24,7 +24,7 @@ import (
 	"herbarium/internal/blobs"
 	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/herb"
-	"herbarium/internal/programtest"
+	"herbarium/internal/must"
 )
 
 func TestMain(m *testing.M) {
@@ -44,8 +44,8 @@ func TestMain(m *testing.M) {
 func open(t *testing.T, address string, opts blobs.Options) *blobs.Bucket {
 	t.Helper()
 	b, err := blobs.Open(address, opts)
-	programtest.Check(t, err)
-	programtest.CloseAfter(t, b)
+	must.NoError(t, err)
+	must.CloseAfter(t, b)
 	return b
 }
 

@@ -16,7 +16,7 @@ import (
 	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
-	"herbarium/internal/programtest"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/store/sqlite"
 )
@@ -31,7 +31,7 @@ func TestLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programtest.CloseAfter(t, catalogue)
+	must.CloseAfter(t, catalogue)
 	node := func(ahead time.Duration) *library.Library {
 		t.Helper()
 		l, err := library.Open(catalogue, library.Options{
@@ -41,7 +41,7 @@ func TestLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		programtest.CloseAfter(t, l)
+		must.CloseAfter(t, l)
 		return l
 	}
 	publisher, reader, collector := node(0), node(0), node(2*time.Hour)

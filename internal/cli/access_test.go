@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"herbarium/internal/must"
 )
 
 // tree writes files, given as path=content, and returns their folder.
@@ -17,7 +19,7 @@ func tree(t *testing.T, files ...string) string {
 	for _, f := range files {
 		path, content, _ := strings.Cut(f, "=")
 		path = filepath.Join(dir, filepath.FromSlash(path))
-		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		put(t, path, content)
 	}
 	return dir
@@ -115,7 +117,7 @@ func TestServe_folderAccess(t *testing.T) {
 		}
 	}
 	// Without its descriptor, the folder stays protected.
-	must(t, os.Remove(filepath.Join(dir, "vault", "datapackage.yaml")))
+	must.NoError(t, os.Remove(filepath.Join(dir, "vault", "datapackage.yaml")))
 	code, _, errOut := e.run(t, "publish", filepath.Join(dir, "vault", "a.csv"))
 	if code != 3 || !strings.Contains(errOut, "it would become public") {
 		t.Errorf("exit code %d: %s", code, errOut)

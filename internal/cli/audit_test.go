@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 )
 
 // TestAudit checks that changes of keys and datasets are listed with their actor, origin and result, and without values.
@@ -28,7 +29,7 @@ func TestAudit(t *testing.T) {
 	out := e.must(t, "audit", "--json")
 	for line := range strings.Lines(out) {
 		var entry herb.AuditEntry
-		must(t, json.Unmarshal([]byte(line), &entry))
+		must.NoError(t, json.Unmarshal([]byte(line), &entry))
 		if entry.Actor == "" || entry.Actor == "unknown" || !strings.HasSuffix(entry.Origin, "command line") || entry.Time.IsZero() {
 			t.Errorf("actor, origin or time is missing in %s", line)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"herbarium/internal/cli"
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -128,7 +129,7 @@ func (e environment) serve(t *testing.T, args ...string) *server {
 func (s *server) do(t *testing.T, method, path, body string, headers ...string) programtest.Response {
 	t.Helper()
 	resp, err := programtest.Send(t.Context(), http.DefaultClient, method, s.url+path, body, headers...)
-	must(t, err)
+	must.NoError(t, err)
 	return resp
 }
 
@@ -144,19 +145,12 @@ func (s *server) create(t *testing.T, token, body string) (status int, answer st
 	return resp.Status, resp.Body
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // write writes a file in a new folder.
 func write(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, []byte(content), 0o600))
+	must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -319,15 +313,15 @@ func gzipped(t *testing.T, s string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	_, err := w.Write([]byte(s))
-	must(t, err)
-	must(t, w.Close())
+	must.NoError(t, err)
+	must.NoError(t, w.Close())
 	return b.String()
 }
 
 func zstded(t *testing.T, s string) string {
 	t.Helper()
 	w, err := zstd.NewWriter(nil)
-	must(t, err)
+	must.NoError(t, err)
 	defer w.Close()
 	return string(w.EncodeAll([]byte(s), nil))
 }

@@ -14,6 +14,7 @@ import (
 	_ "modernc.org/sqlite" // opens the database as another program would
 
 	"herbarium/internal/cli"
+	"herbarium/internal/must"
 )
 
 // examine runs herbarium doctor and returns its exit code and the findings by check, each as "status detail; remedy".
@@ -90,26 +91,26 @@ func TestDoctor(t *testing.T) {
 	for _, want := range []string{"warn admin_addr", "warn keep", "warn public_url"} {
 		check(t, code, found, "settings", want)
 	}
-	must(t, os.Chmod(folder, 0o755))
+	must.NoError(t, os.Chmod(folder, 0o755))
 	code, found = e.examine(t)
 	check(t, code, found, "data folder", "warn "+folder+" has mode 0755")
-	must(t, os.Chmod(folder, 0o700))
+	must.NoError(t, os.Chmod(folder, 0o700))
 
 	segments, err := filepath.Glob(filepath.Join(folder, "versions", "*.segment"))
 	if err != nil || len(segments) != 1 {
 		t.Fatalf("found %v, error %v", segments, err)
 	}
 	intact, err := os.ReadFile(segments[0])
-	must(t, err)
-	must(t, os.WriteFile(segments[0], intact[:len(intact)-1], 0o600))
+	must.NoError(t, err)
+	must.NoError(t, os.WriteFile(segments[0], intact[:len(intact)-1], 0o600))
 	code, found = e.examine(t)
 	check(t, code, found, "published files", "fail 1 of 1 live versions cannot be opened: shop/a: ")
-	must(t, os.Remove(segments[0]))
+	must.NoError(t, os.Remove(segments[0]))
 	code, found = e.examine(t)
 	check(t, code, found, "published files", "fail 1 of 1 live versions cannot be opened: shop/a: ")
 
 	db, err := sql.Open("sqlite", filepath.Join(folder, "herbarium.db"))
-	must(t, err)
+	must.NoError(t, err)
 	defer db.Close()
 	for _, c := range []struct{ statement, status string }{
 		{"UPDATE schema_version SET version = 0", "warn SQLite with schema version 0"},
@@ -130,11 +131,11 @@ func TestDoctor_damagedDatabase(t *testing.T) {
 	e.must(t, "publish", write(t, "a.csv", "x\n1\n"), "--as", "shop/a")
 	path := filepath.Join(e["HERBARIUM_DATA"], "herbarium.db")
 	content, err := os.ReadFile(path)
-	must(t, err)
+	must.NoError(t, err)
 	for i := len(content) / 4; i < len(content); i++ {
 		content[i] = 0xA5
 	}
-	must(t, os.WriteFile(path, content, 0o600))
+	must.NoError(t, os.WriteFile(path, content, 0o600))
 	if code, found := e.examine(t); code != 1 || !strings.HasPrefix(found["database"], "fail ") {
 		t.Errorf("exit code %d, found %v", code, found)
 	}
@@ -150,7 +151,7 @@ func TestDoctor_address(t *testing.T) {
 		t.Errorf("exit code %d, found %v", code, found)
 	}
 	other, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	must(t, err)
+	must.NoError(t, err)
 	defer other.Close()
 	go func() { // it closes every connection
 		for {

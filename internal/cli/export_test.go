@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/cli"
+	"herbarium/internal/must"
 )
 
 // oddFiles returns CSV files whose values programs easily alter.
@@ -129,7 +130,7 @@ func TestExport_specialFiles(t *testing.T) {
 			}
 			want := cellsOf(t, content, comma)
 			source := filepath.Join(dir, "source.csv")
-			must(t, os.WriteFile(source, []byte(content), 0o600))
+			must.NoError(t, os.WriteFile(source, []byte(content), 0o600))
 			e.must(t, "publish", source, "--as", "odd/first")
 			first := e.must(t, "export", "odd/first")
 			if diff := cmp.Diff(want, cellsOf(t, first, ',')); diff != "" {
@@ -254,12 +255,12 @@ func TestExport_file(t *testing.T) {
 	e, dir := newEnvironment(t), t.TempDir()
 	e.must(t, "publish", garden)
 	file, link := filepath.Join(dir, "catalog.csv"), filepath.Join(dir, "link.csv")
-	must(t, os.WriteFile(file, []byte("old"), 0o600))
-	must(t, os.Symlink("catalog.csv", link))
+	must.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
+	must.NoError(t, os.Symlink("catalog.csv", link))
 	content := func() string {
 		t.Helper()
 		b, err := os.ReadFile(file)
-		must(t, err)
+		must.NoError(t, err)
 		return string(b)
 	}
 	code, _, _ := e.run(t, "export", "garden/catalog", "-o", file, "--query", "sort=nothing")

@@ -16,6 +16,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"herbarium/internal/must"
 )
 
 // hostileFile is a truncated, damaged or malicious file.
@@ -68,12 +70,12 @@ func hostileFiles(t *testing.T) []hostileFile {
 		{name: "deep objects", file: "x.json", make: containing(strings.Repeat(`{"a":`, nesting) + "1" + strings.Repeat("}", nesting)), want: "nested more than 100 levels deep"},
 		{name: "nothing", file: "x.csv", make: containing(""), want: "the file is empty"},
 		{name: "delimiters alone", file: "x.csv", make: containing(strings.Repeat(",,,\n", 100)), n: 99},
-		{name: "a folder", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, want: "contains 0 datasets"},
+		{name: "a folder", file: "x.csv", make: func(t *testing.T, path string) { must.NoError(t, os.Mkdir(path, 0o700)) }, want: "contains 0 datasets"},
 		{name: "a pipe", file: "x.csv", make: makePipe, want: "not a regular file"},
-		{name: "a link to itself", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Symlink(path, path)) }, want: "cannot be read"},
+		{name: "a link to itself", file: "x.csv", make: func(t *testing.T, path string) { must.NoError(t, os.Symlink(path, path)) }, want: "cannot be read"},
 		{name: "a link out of a folder", file: "folder", make: func(t *testing.T, path string) {
-			must(t, os.Mkdir(path, 0o700))
-			must(t, os.Symlink("/etc/passwd", filepath.Join(path, "x.csv")))
+			must.NoError(t, os.Mkdir(path, 0o700))
+			must.NoError(t, os.Symlink("/etc/passwd", filepath.Join(path, "x.csv")))
 		}, want: "leads out of the folder"},
 		{name: "a path that leads out", file: "datapackage.json",
 			make: containing(`{"name":"n","resources":[{"name":"r","path":"../../etc/passwd"}]}`), want: "leads out of the folder"},
@@ -129,7 +131,7 @@ func TestPublish_dataFolder(t *testing.T) {
 	e := newEnvironment(t)
 	e["HERBARIUM_DATA"] = filepath.Join(dir, "data")
 	e.must(t, "publish", filepath.Join(dir, "shop"))
-	must(t, os.Symlink("../data/herbarium.db", filepath.Join(dir, "shop", "keys.db")))
+	must.NoError(t, os.Symlink("../data/herbarium.db", filepath.Join(dir, "shop", "keys.db")))
 	for _, path := range []string{filepath.Join(dir, "data"), filepath.Join(dir, "data", "herbarium.db"), filepath.Join(dir, "shop", "keys.db")} {
 		for _, args := range [][]string{{"publish", path}, {"publish", path, "--as", "shop/x"}, {"serve", path}} {
 			if code, out, errOut := e.run(t, args...); code != 1 || out != "" || !strings.Contains(errOut, "is in the data folder of the program (--data)") {
@@ -176,7 +178,7 @@ func TestPublish_superseded(t *testing.T) {
 		}
 	}
 	close(stop)
-	must(t, <-stopped)
+	must.NoError(t, <-stopped)
 	e.must(t, "publish", path, "--as", "shop/x")
 	got := strings.ReplaceAll(e.must(t, "export", "shop/x"), "\r\n", "\n")
 	if got != contents[0] && got != contents[1] {
@@ -186,7 +188,7 @@ func TestPublish_superseded(t *testing.T) {
 
 func makePipe(t *testing.T, path string) {
 	if err := exec.Command("mkfifo", path).Run(); err != nil {
-		must(t, os.Symlink(os.DevNull, path)) // a system without pipes has devices
+		must.NoError(t, os.Symlink(os.DevNull, path)) // a system without pipes has devices
 	}
 }
 
@@ -204,25 +206,25 @@ func makeZipBomb(t *testing.T, path string) {
 		{"xl/_rels/workbook.xml.rels", fmt.Sprintf(relations, "worksheet", "worksheets/sheet1.xml")},
 	} {
 		w, err := z.Create(part[0])
-		must(t, err)
+		must.NoError(t, err)
 		_, err = w.Write([]byte(part[1]))
-		must(t, err)
+		must.NoError(t, err)
 	}
 	w, err := z.CreateRaw(&zip.FileHeader{Name: "xl/worksheets/sheet1.xml", Method: zip.Deflate, CompressedSize64: 1 << 20, UncompressedSize64: 4 << 30})
-	must(t, err)
+	must.NoError(t, err)
 	_, err = w.Write(make([]byte, 1<<20))
-	must(t, err)
-	must(t, z.Close())
+	must.NoError(t, err)
+	must.NoError(t, z.Close())
 	rewrite(t, path, b.String())
 }
 
 // makeVirtualTables creates a database that has only virtual tables.
 func makeVirtualTables(t *testing.T, path string) {
 	db, err := sql.Open("sqlite", path)
-	must(t, err)
+	must.NoError(t, err)
 	defer db.Close()
 	_, err = db.ExecContext(t.Context(), `CREATE VIRTUAL TABLE words USING fts5(word)`)
-	must(t, err)
+	must.NoError(t, err)
 }
 
 // parquetOf returns a Parquet file with some records.
@@ -236,7 +238,7 @@ func parquetOf(t *testing.T) string {
 		rows[i] = row{int64(i), fmt.Sprintf("name %d", i)}
 	}
 	var b bytes.Buffer
-	must(t, parquet.Write(&b, rows))
+	must.NoError(t, parquet.Write(&b, rows))
 	return b.String()
 }
 
@@ -273,9 +275,9 @@ func changedParquet(t *testing.T, file string, change func(*format.FileMetaData)
 	end := len(file) - 8
 	begin := end - int(binary.LittleEndian.Uint32([]byte(file[end:])))
 	var meta format.FileMetaData
-	must(t, thrift.Unmarshal(new(thrift.CompactProtocol), []byte(file[begin:end]), &meta))
+	must.NoError(t, thrift.Unmarshal(new(thrift.CompactProtocol), []byte(file[begin:end]), &meta))
 	change(&meta)
 	foot, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
-	must(t, err)
+	must.NoError(t, err)
 	return file[:begin] + string(foot) + string(binary.LittleEndian.AppendUint32(nil, uint32(len(foot)))) + "PAR1"
 }

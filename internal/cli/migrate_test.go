@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"herbarium/internal/must"
 )
 
 func TestMigrate(t *testing.T) {
@@ -99,7 +101,7 @@ func TestBackupAndRestore(t *testing.T) {
 		Keys, Bytes int
 		Audit       int `json:"audit_entries"`
 	}
-	must(t, json.Unmarshal([]byte(e.must(t, "restore", "--check", "--json", file)), &printed))
+	must.NoError(t, json.Unmarshal([]byte(e.must(t, "restore", "--check", "--json", file)), &printed))
 	if printed.Path != file || printed.Keys != 1 || printed.Bytes == 0 || printed.Audit != 2 {
 		t.Errorf("restore --json prints %+v", printed)
 	}
@@ -108,7 +110,7 @@ func TestBackupAndRestore(t *testing.T) {
 		t.Errorf("backup -: the exit code is %d; it prints\n%s", code, errOut)
 	}
 	streamed := filepath.Join(t.TempDir(), "streamed.tar")
-	must(t, os.WriteFile(streamed, []byte(archive), 0o600))
+	must.NoError(t, os.WriteFile(streamed, []byte(archive), 0o600))
 	e.must(t, "restore", "--check", streamed)
 }
 

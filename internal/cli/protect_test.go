@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"herbarium/internal/must"
 )
 
 // people is a descriptor that protects people.csv, under a name that is not that of its folder.
@@ -83,7 +85,7 @@ func TestServe_watchDescriptorRemoved(t *testing.T) {
 		}
 	}
 	protected()
-	must(t, os.Remove(descriptor))
+	must.NoError(t, os.Remove(descriptor))
 	until(t, "the file without its descriptor is rejected", func() bool { return strings.Contains(s.log.String(), "which requires a key") })
 	protected()
 	s.stop()

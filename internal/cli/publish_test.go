@@ -13,6 +13,7 @@ import (
 	"herbarium/internal/cli"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/must"
 )
 
 // publishedJSON is a line of publish --json.
@@ -40,14 +41,14 @@ func parseLines(t *testing.T, out string) []publishedJSON {
 // rewrite replaces the content of a file.
 func rewrite(t *testing.T, path, content string) {
 	t.Helper()
-	must(t, os.WriteFile(path, []byte(content), 0o600))
+	must.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 // versions returns the files of published versions.
 func (e environment) versions(t *testing.T) int {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(e["HERBARIUM_DATA"], "versions", "*.segment*"))
-	must(t, err)
+	must.NoError(t, err)
 	return len(files)
 }
 
@@ -211,7 +212,7 @@ func (e environment) feed(ctx context.Context, in io.Reader, args ...string) (co
 func inputCopies(t *testing.T) int {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(os.TempDir(), "herbarium-*"))
-	must(t, err)
+	must.NoError(t, err)
 	return len(files)
 }
 
@@ -301,7 +302,7 @@ func TestPublish_explains(t *testing.T) {
 	}
 	folder := filepath.Dir(write(t, "b.csv", "id,price,title\n1,5,Rose\n"))
 	descriptor := `{"name":"shop","resources":[{"path":"b.csv","schema":{"fields":[{"name":"id"},{"name":"prize"}]}}]}`
-	must(t, os.WriteFile(filepath.Join(folder, "datapackage.json"), []byte(descriptor), 0o600))
+	must.NoError(t, os.WriteFile(filepath.Join(folder, "datapackage.json"), []byte(descriptor), 0o600))
 	code, _, errOut = e.run(t, "publish", folder)
 	if want := `describes as prize; it is left out; is "prize" the column "price"?`; code != 0 || !strings.Contains(errOut, want) {
 		t.Errorf("exit code %d; want 0 and %q in\n%s", code, want, errOut)
@@ -316,9 +317,9 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("got %.300s", out)
 	}
 	dir := filepath.Join(t.TempDir(), "garden")
-	must(t, os.CopyFS(dir, os.DirFS(garden)))
+	must.NoError(t, os.CopyFS(dir, os.DirFS(garden)))
 	descriptor := filepath.Join(dir, "datapackage.yaml")
-	must(t, os.WriteFile(descriptor, []byte(e.must(t, "describe", "--yaml", dir)), 0o600))
+	must.NoError(t, os.WriteFile(descriptor, []byte(e.must(t, "describe", "--yaml", dir)), 0o600))
 	if out := e.must(t, "publish", dir); !strings.HasPrefix(out, "published garden/catalog: ") {
 		t.Errorf("the descriptor: got %s", out)
 	}
@@ -337,7 +338,7 @@ func TestPublish_skipsOtherFiles(t *testing.T) {
 	for name, content := range map[string]string{
 		"a.csv": "x\n1\n", "logo.png": "", "datapackage.json": `{"name":"n","resources":[{"path":"a.csv"},{"path":"logo.png"}]}`,
 	} {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+		must.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	code, out, errOut := e.run(t, "publish", dir)
 	if code != 0 || !strings.HasPrefix(out, "published n/a: 1 record,") || !strings.Contains(errOut, "note: ") || !strings.Contains(errOut, "(logo.png) is not published") {

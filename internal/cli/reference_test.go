@@ -8,13 +8,14 @@ import (
 
 	"herbarium/internal/cli"
 	"herbarium/internal/cli/reference"
+	"herbarium/internal/must"
 )
 
 // TestReference compares docs/cli.md with the commands.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	got, err := os.ReadFile("../../docs/cli.md")
-	must(t, err)
+	must.NoError(t, err)
 	if want := reference.Markdown(cli.NewRoot()); string(got) != want {
 		t.Error("docs/cli.md differs from the commands; run 'make reference'")
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/xuri/excelize/v2"
 	_ "modernc.org/sqlite" // writes the databases of the corpus
+
+	"herbarium/internal/must"
 )
 
 // formatCase is a file and the cells that it contains.
@@ -104,14 +106,14 @@ func TestPublish_formats(t *testing.T) {
 			continue
 		}
 		got, err := csv.NewReader(strings.NewReader(e.must(t, "export", "odd/x"))).ReadAll()
-		must(t, err)
+		must.NoError(t, err)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: CSV (-want +got):\n%s", tt.name, diff)
 		}
 		got = [][]string{tt.want[0]}
 		for line := range strings.Lines(e.must(t, "export", "odd/x", "--format", "ndjson")) {
 			var record map[string]string
-			must(t, json.Unmarshal([]byte(line), &record))
+			must.NoError(t, json.Unmarshal([]byte(line), &record))
 			cells := make([]string, len(tt.want[0]))
 			for i, name := range tt.want[0] {
 				cells[i] = record[name]
@@ -133,17 +135,17 @@ func makeBook(t *testing.T, path string) {
 		"A2": "007", "B2": day, "C2": 1.5, "D2": true, "E2": " é\n植",
 		"B3": day.Add(30 * time.Hour), "C3": 0.1, "D3": false, "E3": "<&>",
 	} {
-		must(t, f.SetCellValue("Sheet1", cell, v))
+		must.NoError(t, f.SetCellValue("Sheet1", cell, v))
 	}
 	style, err := f.NewStyle(&excelize.Style{NumFmt: 14})
-	must(t, err)
-	must(t, f.SetCellStyle("Sheet1", "B2", "B2", style))
+	must.NoError(t, err)
+	must.NoError(t, f.SetCellStyle("Sheet1", "B2", "B2", style))
 	_, err = f.NewSheet("More")
-	must(t, err)
+	must.NoError(t, err)
 	for cell, v := range map[string]any{"A1": "a", "B1": "b", "A2": 1, "B3": 2} {
-		must(t, f.SetCellValue("More", cell, v))
+		must.NoError(t, f.SetCellValue("More", cell, v))
 	}
-	must(t, f.SaveAs(path))
+	must.NoError(t, f.SaveAs(path))
 }
 
 // makeWideBook makes a workbook whose header names two columns, with a value in the third.
@@ -151,14 +153,14 @@ func makeWideBook(t *testing.T, path string) {
 	f := excelize.NewFile()
 	defer f.Close()
 	for cell, v := range map[string]any{"A1": "a", "B1": "b", "A2": 1, "B2": 2, "C2": 3, "A3": 4} {
-		must(t, f.SetCellValue("Sheet1", cell, v))
+		must.NoError(t, f.SetCellValue("Sheet1", cell, v))
 	}
-	must(t, f.SaveAs(path))
+	must.NoError(t, f.SaveAs(path))
 }
 
 func makeDatabase(t *testing.T, path string) {
 	db, err := sql.Open("sqlite", path)
-	must(t, err)
+	must.NoError(t, err)
 	defer db.Close()
 	for _, statement := range []string{
 		`CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT, price REAL, note)`,
@@ -169,7 +171,7 @@ func makeDatabase(t *testing.T, path string) {
 		`INSERT INTO plants VALUES (-3, NULL, 1e20, '007')`,
 	} {
 		_, err := db.ExecContext(t.Context(), statement)
-		must(t, err)
+		must.NoError(t, err)
 	}
 }
 
@@ -184,7 +186,7 @@ func makeParquet(t *testing.T, path string) {
 		Tags  []string  `parquet:"tags,list"`
 	}
 	var b bytes.Buffer
-	must(t, parquet.Write(&b, []row{
+	must.NoError(t, parquet.Write(&b, []row{
 		{9007199254740993, new("Rosé\n\"x\""), 0.1, 19782, time.Date(2024, 2, 29, 10, 30, 0, 123e6, time.UTC), true, []string{"a", "b"}},
 		{-1, nil, 1.5, -1, time.Date(1969, 12, 31, 23, 59, 59, 999e6, time.UTC), false, nil},
 	}))

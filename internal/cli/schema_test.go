@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"herbarium/internal/programtest"
+	"herbarium/internal/must"
 )
 
 // TestSchema_kept runs commands on a database whose schema is not that of the program: they fail, say what to do and change
@@ -28,7 +28,7 @@ func TestSchema_kept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			programtest.CloseAfter(t, db)
+			must.CloseAfter(t, db)
 			if _, err := db.ExecContext(t.Context(), "UPDATE schema_version SET version = ?, needs = ?", tt.version, tt.version); err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"herbarium/internal/must"
 	"herbarium/internal/segment"
 )
 
@@ -17,17 +18,17 @@ const threeRecords = "../segment/testdata/v2/three.seg"
 func damaged(t *testing.T, at int) string {
 	t.Helper()
 	b, err := os.ReadFile(threeRecords)
-	must(t, err)
+	must.NoError(t, err)
 	b[at] ^= 1
 	path := filepath.Join(t.TempDir(), "damaged.seg")
-	must(t, os.WriteFile(path, b, 0o600))
+	must.NoError(t, os.WriteFile(path, b, 0o600))
 	return path
 }
 
 func TestSegment(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.seg")
-	must(t, os.WriteFile(empty, nil, 0o600))
+	must.NoError(t, os.WriteFile(empty, nil, 0o600))
 	for _, c := range []struct {
 		name     string
 		args     []string
@@ -69,7 +70,7 @@ func TestSegment(t *testing.T) {
 func TestSegmentStat_json(t *testing.T) {
 	t.Parallel()
 	var s segment.Stat
-	must(t, json.Unmarshal([]byte(newEnvironment(t).must(t, "segment", "stat", "--json", threeRecords)), &s))
+	must.NoError(t, json.Unmarshal([]byte(newEnvironment(t).must(t, "segment", "stat", "--json", threeRecords)), &s))
 	if s.Records != 3 || s.Bytes != 4072 || len(s.Sections) != 36 || s.Sections[0] != (segment.KindStat{Tag: "RECS", Sections: 1, Bytes: 96}) {
 		t.Errorf("%+v", s)
 	}

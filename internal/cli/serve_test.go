@@ -20,6 +20,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/cli"
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -100,7 +101,7 @@ func TestServe_invalidFile(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	bad := write(t, "shop/bad.csv", "a,b\n1,2,3\n")
-	must(t, os.WriteFile(filepath.Join(filepath.Dir(bad), "good.csv"), []byte("a,b\n1,2\n"), 0o600))
+	must.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(bad), "good.csv"), []byte("a,b\n1,2\n"), 0o600))
 	s := e.serve(t, filepath.Dir(bad))
 	if n := s.total(t, "/api/v1/shop/good/data"); n != 1 {
 		t.Errorf("the good file has %d records; want 1", n)
@@ -161,7 +162,7 @@ func TestPublish_onRunningServer(t *testing.T) {
 		t.Fatalf("not listed at once, or not byte for byte: %d %s", status, body)
 	}
 	e.prints(t, "unchanged", "publish", file, "--as", "shop/prices")
-	must(t, os.WriteFile(file, []byte("code,price\n007,1.75\n"), 0o600))
+	must.NoError(t, os.WriteFile(file, []byte("code,price\n007,1.75\n"), 0o600))
 	e.must(t, "publish", file, "--as", "shop/prices")
 	if n := s.total(t, path); n != 1 {
 		t.Errorf("%d records right after the second publish; want 1", n)
@@ -170,7 +171,7 @@ func TestPublish_onRunningServer(t *testing.T) {
 	if n := s.total(t, path); n != 2 {
 		t.Errorf("%d records after the rollback; want 2", n)
 	}
-	must(t, os.WriteFile(file, []byte("code,price\n1,2,3\n"), 0o600))
+	must.NoError(t, os.WriteFile(file, []byte("code,price\n1,2,3\n"), 0o600))
 	e.fails(t, 1, "line 2", "publish", file, "--as", "shop/prices")
 	if n := s.total(t, path); n != 2 {
 		t.Errorf("%d records after a publish that failed; want 2", n)
@@ -286,7 +287,7 @@ func TestRestart(t *testing.T) {
 		written[path] = string(content)
 		return err
 	})
-	must(t, err)
+	must.NoError(t, err)
 	for where, content := range written {
 		for _, secret := range []string{token, token[16:], e["HERBARIUM_TOKEN"]} {
 			if strings.Contains(content, secret) {
@@ -303,12 +304,12 @@ func TestServe_gracefulShutdown(t *testing.T) {
 	e["HERBARIUM_TOKEN"] = "token-of-the-environment-0123456789abcdef"
 	s := e.serve(t)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	must(t, err)
+	must.NoError(t, err)
 	defer conn.Close()
 	const body = `{"id":1,"name":"Rose"}`
 	_, err = fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
 		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", e["HERBARIUM_TOKEN"], len(body))
-	must(t, err)
+	must.NoError(t, err)
 	answers := bufio.NewReader(conn)
 	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("the server does not ask for the body: %q, %v", line, err)
@@ -390,18 +391,18 @@ func TestServe_rolledBack(t *testing.T) {
 func managerSocket(t *testing.T) (path string, next func() string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "notify")
-	must(t, err)
+	must.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	path = filepath.Join(dir, "s")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	must(t, err)
+	must.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return path, func() string {
 		t.Helper()
 		buf := make([]byte, 256)
-		must(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
+		must.NoError(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
 		n, err := conn.Read(buf)
-		must(t, err)
+		must.NoError(t, err)
 		return string(buf[:n])
 	}
 }

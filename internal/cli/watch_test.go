@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"herbarium/internal/must"
 )
 
 // until polls until a condition holds.
@@ -23,7 +25,7 @@ func until(t *testing.T, what string, holds func() bool) {
 
 func put(t *testing.T, path, content string) {
 	t.Helper()
-	must(t, os.WriteFile(path, []byte(content), 0o600))
+	must.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 func TestServe_watch(t *testing.T) {
@@ -65,14 +67,14 @@ func TestServe_watch(t *testing.T) {
 
 	next := filepath.Join(folder, "prices.csv.tmp")
 	put(t, next, "code,price\n1,2\n2,3\n3,4\n")
-	must(t, os.Rename(next, file))
+	must.NoError(t, os.Rename(next, file))
 	until(t, "a file renamed into place", totals("prices", 3))
 	until(t, "the source error is cleared", func() bool {
 		_, _, errOut := e.run(t, "datasets")
 		return !strings.Contains(errOut, "not published")
 	})
 
-	must(t, os.Remove(file))
+	must.NoError(t, os.Remove(file))
 	until(t, "a removed file is logged", func() bool { return strings.Contains(s.log.String(), "is gone") })
 	if !totals("prices", 3)() {
 		t.Error("the dataset was removed with its file")
@@ -161,10 +163,10 @@ func TestServe_sourceFailed(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	response, err := http.Get(admin)
-	must(t, err)
+	must.NoError(t, err)
 	defer response.Body.Close()
 	metrics, err := io.ReadAll(response.Body)
-	must(t, err)
+	must.NoError(t, err)
 	for _, want := range []string{`herbarium_source_failed{dataset="shop/prices"} 1`, `herbarium_source_failed{dataset="shop/new"} 1`,
 		`herbarium_dataset_bytes{dataset="shop/prices"} `, `herbarium_stored_bytes{folder="versions"} `} {
 		if !strings.Contains(string(metrics), want) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -42,8 +43,8 @@ func TestTypeScript(t *testing.T) {
 	}
 	server := startServer(t)
 	folder := copyTestdata(t, "typescript", server)
-	must(t, os.Symlink(modules, filepath.Join(folder, "node_modules")))
-	must(t, os.Mkdir(filepath.Join(folder, "generated"), 0o755))
+	must.NoError(t, os.Symlink(modules, filepath.Join(folder, "node_modules")))
+	must.NoError(t, os.Mkdir(filepath.Join(folder, "generated"), 0o755))
 	run(t, folder, "node", "generate.mjs", server.URL)
 	run(t, folder, "node", "node_modules/typescript/bin/tsc")
 	results := parseResults(t, run(t, folder, "node", "compiled/calls.js", server.URL, key))
@@ -64,13 +65,13 @@ func TestGo(t *testing.T) {
 	folder := copyTestdata(t, "go", server) // with modules of its own
 	for _, name := range []string{"go.mod", "go.sum"} {
 		content, err := os.ReadFile(filepath.Join(tools, name))
-		must(t, err)
+		must.NoError(t, err)
 		writeFile(t, filepath.Join(folder, name), string(content))
 	}
-	must(t, os.Mkdir(filepath.Join(folder, "generated"), 0o755))
+	must.NoError(t, os.Mkdir(filepath.Join(folder, "generated"), 0o755))
 	run(t, folder, generator, "-generate", "types,client", "-package", "generated", "-o", "generated/client.go", "openapi.json")
 	for name := range datasets() {
-		must(t, os.Mkdir(filepath.Join(folder, name), 0o755))
+		must.NoError(t, os.Mkdir(filepath.Join(folder, name), 0o755))
 		run(t, folder, generator, "-generate", "types,client", "-package", name, "-o", name+"/client.go", name+".json")
 		run(t, folder, "go", "build", "./"+name)
 	}
@@ -82,7 +83,7 @@ func TestGo(t *testing.T) {
 func toolsFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := filepath.Abs(filepath.Join("..", "..", "tools", "clients"))
-	must(t, err)
+	must.NoError(t, err)
 	return folder
 }
 
@@ -91,7 +92,7 @@ func toolsFolder(t *testing.T) string {
 func startServer(t *testing.T) *programtest.Server {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "hostile")
-	must(t, os.Mkdir(folder, 0o755))
+	must.NoError(t, os.Mkdir(folder, 0o755))
 	writeFile(t, filepath.Join(folder, "fields.csv"), hostileFields())
 	writeFile(t, filepath.Join(folder, "a-b.csv"), "x-y\n1\n2\n")
 	writeFile(t, filepath.Join(folder, "a_b.csv"), "x_y\n1\n2\n")
@@ -99,7 +100,7 @@ func startServer(t *testing.T) *programtest.Server {
 		Program: program, Args: []string{folder, "../../examples/garden"},
 		Settings: []string{"HERBARIUM_DATA=" + filepath.Join(t.TempDir(), "data"), "HERBARIUM_TOKEN=" + key},
 	})
-	must(t, err)
+	must.NoError(t, err)
 	t.Cleanup(server.Kill)
 	return server
 }
@@ -114,7 +115,7 @@ func datasets() map[string]string {
 func copyTestdata(t *testing.T, name string, server *programtest.Server) (folder string) {
 	t.Helper()
 	folder = filepath.Join(t.TempDir(), name)
-	must(t, os.CopyFS(folder, os.DirFS(filepath.Join("testdata", name))))
+	must.NoError(t, os.CopyFS(folder, os.DirFS(filepath.Join("testdata", name))))
 	writeFile(t, filepath.Join(folder, "openapi.json"), string(get(t, server.URL+"/openapi.json")))
 	for name, dataset := range datasets() {
 		writeFile(t, filepath.Join(folder, name+".json"), string(get(t, server.URL+"/openapi.json?dataset="+dataset)))
@@ -124,7 +125,7 @@ func copyTestdata(t *testing.T, name string, server *programtest.Server) (folder
 
 func writeFile(t *testing.T, path, content string) {
 	t.Helper()
-	must(t, os.WriteFile(path, []byte(content), 0o600))
+	must.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 // run runs a command in a folder and returns its standard output.
@@ -188,20 +189,12 @@ func checkCalls(t *testing.T, server *programtest.Server, client string, plant i
 	var document struct {
 		Paths map[string]map[string]struct{ OperationID string }
 	}
-	must(t, json.Unmarshal(get(t, server.URL+"/openapi.json"), &document))
+	must.NoError(t, json.Unmarshal(get(t, server.URL+"/openapi.json"), &document))
 	for path, operations := range document.Paths {
 		for method, operation := range operations {
 			if id := operation.OperationID; !called[id] {
 				t.Errorf("%s does not call %s (%s %s); add a call in testdata", client, id, method, path)
 			}
 		}
-	}
-}
-
-// must fails the test if there is an error.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -18,7 +19,7 @@ func TestExamples(t *testing.T) {
 	server := startServer(t)
 	exported := string(get(t, server.URL+"/api/v1/garden/catalog/data.csv?search=rose&tags=fragrant&sort=price&_fields=price,title"))
 	rows, err := csv.NewReader(strings.NewReader(exported)).ReadAll()
-	must(t, err)
+	must.NoError(t, err)
 	if len(rows) < 6 {
 		t.Errorf("%d rows are not several pages", len(rows))
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -44,7 +45,7 @@ func (r plainRequest) body(t *testing.T, server *programtest.Server) (v any) {
 	case asBase64:
 		return base64.StdEncoding.EncodeToString(content)
 	}
-	must(t, json.Unmarshal(content, &v))
+	must.NoError(t, json.Unmarshal(content, &v))
 	if data, ok := v.(map[string]any)["data"].([]any); ok && len(data) == 0 {
 		t.Errorf("%s lists nothing, so its filters are not tested", r.target)
 	}

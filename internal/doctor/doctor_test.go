@@ -14,6 +14,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 	"herbarium/internal/store/sqlite"
@@ -99,19 +100,19 @@ func TestCheckFolder(t *testing.T) {
 	dir := t.TempDir()
 	folder := func(name string, mode os.FileMode, files ...string) string {
 		path := filepath.Join(dir, name)
-		must(t, os.Mkdir(path, 0o700))
+		must.NoError(t, os.Mkdir(path, 0o700))
 		for _, f := range files {
-			must(t, os.WriteFile(filepath.Join(path, f), nil, 0o600))
+			must.NoError(t, os.WriteFile(filepath.Join(path, f), nil, 0o600))
 		}
-		must(t, os.Chmod(path, mode))
+		must.NoError(t, os.Chmod(path, mode))
 		return path
 	}
 	in := func(path string) func(*doctor) { return func(d *doctor) { d.Config.Data = path } }
 	file := filepath.Join(dir, "file")
-	must(t, os.WriteFile(file, nil, 0o600))
+	must.NoError(t, os.WriteFile(file, nil, 0o600))
 	good, open, other := folder("good", 0o700, store.DatabaseFile), folder("open", 0o750, store.DatabaseFile), folder("other", 0o700)
 	unreadable := folder("unreadable", 0o700)
-	must(t, os.Symlink(store.DatabaseFile, filepath.Join(unreadable, store.DatabaseFile))) // a link to itself
+	must.NoError(t, os.Symlink(store.DatabaseFile, filepath.Join(unreadable, store.DatabaseFile))) // a link to itself
 	runCases(t, func(d *doctor) { d.checkFolder(t.Context()) }, map[string]testCase{
 		"good":         {in(good), []string{"ok " + good + " exists, is private and can be written"}},
 		"open":         {in(open), []string{"warn " + open + " has mode 0750: other users of the machine can access it"}},
@@ -181,7 +182,7 @@ func TestCheckDatabase(t *testing.T) {
 	t.Parallel()
 	address := func(a herb.Address) func(*doctor) { return func(d *doctor) { d.Config.Database = a } }
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, store.DatabaseFile), []byte(strings.Repeat("not a database ", 100)), 0o600))
+	must.NoError(t, os.WriteFile(filepath.Join(dir, store.DatabaseFile), []byte(strings.Repeat("not a database ", 100)), 0o600))
 	runCases(t, func(d *doctor) {
 		d.checkDatabase(t.Context())
 		d.checkCatalogue(t.Context())
@@ -203,14 +204,14 @@ func TestCheckFiles(t *testing.T) {
 	t.Parallel()
 	dir, blobs := t.TempDir(), t.TempDir()
 	s, err := sqlite.Open(t.Context(), filepath.Join(dir, store.DatabaseFile), sqlite.Options{})
-	must(t, err)
+	must.NoError(t, err)
 	for _, name := range []string{"a", "b", "c", "d"} {
 		v := herb.Dataset{Ref: herb.Ref{Namespace: "x", Name: name}, Version: name + "1", Access: herb.AccessOpen, Published: noon}
 		_, err := s.AddVersion(t.Context(), v, "", 1, noon)
-		must(t, err)
+		must.NoError(t, err)
 	}
-	must(t, s.Close())
-	must(t, os.WriteFile(filepath.Join(blobs, "a1.segment"), nil, 0o600))
+	must.NoError(t, s.Close())
+	must.NoError(t, os.WriteFile(filepath.Join(blobs, "a1.segment"), nil, 0o600))
 	check := func(d *doctor) {
 		d.Config.Data = dir
 		d.checkDatabase(t.Context())
@@ -294,12 +295,5 @@ func TestRun_canceled(t *testing.T) {
 	})
 	if found != 1 {
 		t.Errorf("%d findings", found)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

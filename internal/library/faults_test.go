@@ -20,7 +20,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
-	"herbarium/internal/programtest"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
@@ -53,9 +53,9 @@ func newContent(t *testing.T, name string, records int) content {
 		"per_page=100", "sort=name&order=desc", "search=rose&tags=red", "tags[prefix]=red&sort=tags&page=2&per_page=4",
 	} {
 		q, err := query.Parse(raw, contentFields)
-		programtest.Check(t, err)
+		must.NoError(t, err)
 		page, err := oracle.List(t.Context(), q)
-		programtest.Check(t, err)
+		must.NoError(t, err)
 		e.requests, e.pages = append(e.requests, q), append(e.pages, page)
 	}
 	return e

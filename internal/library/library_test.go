@@ -17,7 +17,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
-	"herbarium/internal/programtest"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
@@ -50,8 +50,8 @@ func (s *sharedDir) open(t *testing.T) *library.Library {
 func openDB(t testing.TB, dir string) *sqlite.Store {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
-	programtest.Check(t, err)
-	programtest.CloseAfter(t, db)
+	must.NoError(t, err)
+	must.CloseAfter(t, db)
 	return db
 }
 
@@ -59,8 +59,8 @@ func openDB(t testing.TB, dir string) *sqlite.Store {
 func openLibrary(t testing.TB, c library.Catalogue, o library.Options) *library.Library {
 	t.Helper()
 	l, err := library.Open(c, o)
-	programtest.Check(t, err)
-	programtest.CloseAfter(t, l)
+	must.NoError(t, err)
+	must.CloseAfter(t, l)
 	return l
 }
 
@@ -201,12 +201,12 @@ func TestAcquire_streamKeepsItsVersion(t *testing.T) {
 	const n = 2000
 	publish(t, l, n)
 	snap, err := l.Acquire(t.Context(), ref)
-	programtest.Check(t, err)
+	must.NoError(t, err)
 	defer snap.Release()
 	r, err := query.Parse("", fields)
-	programtest.Check(t, err)
+	must.NoError(t, err)
 	stream, err := snap.Stream(t.Context(), r)
-	programtest.Check(t, err)
+	must.NoError(t, err)
 	read := 0
 	for rec, err := range stream.Records {
 		if read++; err != nil || !strings.Contains(string(rec), fmt.Sprintf("%q", fmt.Sprint(read))) {

@@ -20,6 +20,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/progress"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
@@ -30,7 +31,7 @@ func backedUp(t *testing.T, from Place) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	_, err := Backup(t.Context(), from, StandardStream, &b, "test", Options{})
-	must(t, err)
+	must.NoError(t, err)
 	return b.Bytes()
 }
 
@@ -44,7 +45,7 @@ func (p Place) auditEntries(t *testing.T) (entries []herb.AuditEntry) {
 	p.use(t, func(d *app.Data) {
 		var err error
 		entries, err = d.Store.AuditEntries(t.Context(), herb.AuditQuery{})
-		must(t, err)
+		must.NoError(t, err)
 	})
 	return entries
 }
@@ -55,7 +56,7 @@ func TestBackup(t *testing.T) {
 	g, cluster := newGarden(t, 2_100), newCluster(t)
 	file, folder := filepath.Join(t.TempDir(), "backup.tar"), filepath.Join(t.TempDir(), "new", "backup")
 	made, err := Backup(t.Context(), g.Place, file, nil, "test", Options{})
-	must(t, err)
+	must.NoError(t, err)
 	want := Result{
 		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: made.AuditEntries, Datasets: 2, Versions: 4, Bytes: made.Bytes,
 	}
@@ -64,21 +65,21 @@ func TestBackup(t *testing.T) {
 	}
 	for _, files := range []int{4, 0} { // the second run continues the first
 		r, err := Restore(t.Context(), file, nil, cluster, Options{})
-		must(t, err)
+		must.NoError(t, err)
 		if r.NewFiles != files {
 			t.Errorf("restored %+v; want %d new files", r, files)
 		}
 	}
 	for _, files := range []int{4, 0} { // the second run updates the folder
 		r, err := Backup(t.Context(), cluster, folder+"/", nil, "test", Options{})
-		must(t, err)
+		must.NoError(t, err)
 		if r.NewFiles != files {
 			t.Errorf("backed up %+v; want %d new files", r, files)
 		}
 	}
 	to := Place{Folder: filepath.Join(t.TempDir(), "new", "data")}
 	_, err = Restore(t.Context(), folder, nil, to, Options{})
-	must(t, err)
+	must.NoError(t, err)
 	for _, place := range []Place{cluster, to} {
 		wantAlike(t, g.Place, place)
 		if diff := cmp.Diff(g.auditEntries(t), place.auditEntries(t)); diff != "" {
@@ -88,7 +89,7 @@ func TestBackup(t *testing.T) {
 	}
 	for _, path := range []string{file, folder} {
 		checked, err := Restore(t.Context(), path, nil, Place{}, Options{Check: true})
-		must(t, err)
+		must.NoError(t, err)
 		if diff := cmp.Diff(made, checked); diff != "" {
 			t.Errorf("%s (-made +checked):\n%s", path, diff)
 		}
@@ -152,9 +153,9 @@ func TestBackup_publishing(t *testing.T) {
 				}
 				return
 			}
-			must(t, err)
+			must.NoError(t, err)
 			r, err := restore(t.Context(), archive, to, Options{})
-			must(t, err)
+			must.NoError(t, err)
 			wantAlike(t, g.Place, to)
 			if files, err := filepath.Glob(filepath.Join(to.Folder, store.VersionsDir, "*.segment")); err != nil || len(files) != r.Versions {
 				t.Errorf("%d versions have %d files (%v)", r.Versions, len(files), err)
@@ -189,7 +190,7 @@ func TestRestore_damaged(t *testing.T) {
 		{"missing segment", func(b []byte) []byte { // the size of the first file is in the first header
 			var size int
 			_, err := fmt.Sscanf(string(b[124:135]), "%o", &size)
-			must(t, err)
+			must.NoError(t, err)
 			return b[512+(size+511)/512*512:]
 		}, "is missing"},
 		{"other files", func(b []byte) []byte { return bytes.Replace(b, []byte("segments/"), []byte("segmentz/"), 1) }, "not a backup"},
@@ -227,24 +228,24 @@ func TestRestore_damagedFolder(t *testing.T) {
 		{"changed plant", func(t *testing.T, dir string) {
 			path := filepath.Join(dir, entriesFile)
 			b, err := os.ReadFile(path)
-			must(t, err)
-			must(t, os.WriteFile(path, bytes.Replace(b, []byte(`{"plants":{"number":3,`), []byte(`{"plants":{"number":4,`), 1), 0o600))
+			must.NoError(t, err)
+			must.NoError(t, os.WriteFile(path, bytes.Replace(b, []byte(`{"plants":{"number":3,`), []byte(`{"plants":{"number":4,`), 1), 0o600))
 		}, "section plants"},
-		{"truncated entries", func(t *testing.T, dir string) { must(t, os.Truncate(filepath.Join(dir, entriesFile), 2000)) },
+		{"truncated entries", func(t *testing.T, dir string) { must.NoError(t, os.Truncate(filepath.Join(dir, entriesFile), 2000)) },
 			"the backup is incomplete"},
 		{"changed segment", func(t *testing.T, dir string) {
 			files, err := filepath.Glob(filepath.Join(dir, segmentsDir, "*.segment"))
-			must(t, err)
-			must(t, os.WriteFile(files[0], []byte("changed"), 0o600))
+			must.NoError(t, err)
+			must.NoError(t, os.WriteFile(files[0], []byte("changed"), 0o600))
 		}, "the backup is damaged: got 7 bytes"},
-		{"missing segment", func(t *testing.T, dir string) { must(t, os.RemoveAll(filepath.Join(dir, segmentsDir))) },
+		{"missing segment", func(t *testing.T, dir string) { must.NoError(t, os.RemoveAll(filepath.Join(dir, segmentsDir))) },
 			"the backup is incomplete"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir, to := t.TempDir(), Place{Folder: t.TempDir()}
 			_, err := Backup(t.Context(), newGarden(t, 5).Place, dir+"/", nil, "test", Options{})
-			must(t, err)
+			must.NoError(t, err)
 			tt.damage(t, dir)
 			wantRejected(t, to, tt.want, func(o Options) (Result, error) { return Restore(t.Context(), dir, nil, to, o) })
 		})
@@ -256,14 +257,14 @@ func TestRestore_laterSegment(t *testing.T) {
 	t.Parallel()
 	dir, to := t.TempDir(), Place{Folder: t.TempDir()}
 	_, err := Backup(t.Context(), newGarden(t, 5).Place, dir+"/", nil, "test", Options{})
-	must(t, err)
+	must.NoError(t, err)
 	entries := &EntryFile{Path: filepath.Join(dir, entriesFile)}
 	var changed bytes.Buffer
-	must(t, Write(&changed, Header{Format: FormatVersion}, func(yield func(Entry, error) bool) {
+	must.NoError(t, Write(&changed, Header{Format: FormatVersion}, func(yield func(Entry, error) bool) {
 		for e, err := range entries.Entries(t.Context(), time.Time{}) {
 			if s, ok := e.(*Segment); ok {
 				content := []byte("a later format")
-				must(t, os.WriteFile(filepath.Join(dir, segmentsDir, store.SegmentFile(s.Version)), content, 0o600))
+				must.NoError(t, os.WriteFile(filepath.Join(dir, segmentsDir, store.SegmentFile(s.Version)), content, 0o600))
 				s.File = herb.File{Size: int64(len(content)), SHA256: fmt.Sprintf("%x", sha256.Sum256(content))}
 			}
 			if !yield(e, err) {
@@ -271,7 +272,7 @@ func TestRestore_laterSegment(t *testing.T) {
 			}
 		}
 	}))
-	must(t, os.WriteFile(entries.Path, changed.Bytes(), 0o600))
+	must.NoError(t, os.WriteFile(entries.Path, changed.Bytes(), 0o600))
 	if _, err := Restore(t.Context(), dir, nil, to, Options{}); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "segment ") {
 		t.Errorf("the error is %v", err)
 	}
@@ -300,10 +301,10 @@ func TestRestore_otherFields(t *testing.T) {
 			t.Parallel()
 			dir, to := t.TempDir(), Place{Folder: t.TempDir()}
 			_, err := Backup(t.Context(), newGarden(t, 5).Place, dir+"/", nil, "test", Options{})
-			must(t, err)
+			must.NoError(t, err)
 			entries := &EntryFile{Path: filepath.Join(dir, entriesFile)}
 			var changed bytes.Buffer
-			must(t, Write(&changed, Header{Format: FormatVersion}, func(yield func(Entry, error) bool) {
+			must.NoError(t, Write(&changed, Header{Format: FormatVersion}, func(yield func(Entry, error) bool) {
 				for e, err := range entries.Entries(t.Context(), time.Time{}) {
 					if d, ok := e.(*Dataset); ok {
 						tt.change(&d.Versions[len(d.Versions)-1])
@@ -313,7 +314,7 @@ func TestRestore_otherFields(t *testing.T) {
 					}
 				}
 			}))
-			must(t, os.WriteFile(entries.Path, changed.Bytes(), 0o600))
+			must.NoError(t, os.WriteFile(entries.Path, changed.Bytes(), 0o600))
 			wantRejected(t, to, tt.want, func(o Options) (Result, error) { return Restore(t.Context(), dir, nil, to, o) })
 		})
 	}
@@ -357,8 +358,8 @@ func TestRestore_replace(t *testing.T) {
 				}
 			}})
 			opened, openErr := db()
-			must(t, openErr)
-			must(t, opened.Close())
+			must.NoError(t, openErr)
+			must.NoError(t, opened.Close())
 			return err
 		},
 		"in use": func() (err error) {
@@ -375,7 +376,7 @@ func TestRestore_replace(t *testing.T) {
 	}
 	other.exec(t, "UPDATE schema_version SET version = 99, needs = 99") // a later release has used it
 	_, err := restore(t.Context(), archive, other.Place, Options{Replace: true})
-	must(t, err)
+	must.NoError(t, err)
 	wantAlike(t, g.Place, other.Place)
 	g.works(t, other.Place)
 }
@@ -396,7 +397,7 @@ func TestBackup_process(t *testing.T) {
 	} else {
 		t.Skip("runs only as a process that TestBackup_survivesKill starts")
 	}
-	must(t, err)
+	must.NoError(t, err)
 }
 
 // killAfter runs a test as a process with an environment and kills it after a number of progress reports. It returns how many
@@ -406,8 +407,8 @@ func killAfter(t *testing.T, reports int, test string, env ...string) (seen int)
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.v")
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	must.NoError(t, err)
+	must.NoError(t, cmd.Start())
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if lines.Text() == "progress" {
 			if seen++; seen == reports {
@@ -434,11 +435,11 @@ func TestBackup_survivesKill(t *testing.T) {
 		}
 		if _, err := os.Stat(file); err == nil {
 			_, err := Restore(t.Context(), file, nil, Place{}, Options{Check: true})
-			must(t, err)
+			must.NoError(t, err)
 		}
 	}
 	_, err := Backup(t.Context(), g.Place, file, nil, "test", Options{})
-	must(t, err)
+	must.NoError(t, err)
 	restored := filepath.Join(to.Folder, store.DatabaseFile)
 	for reports := 1; reports <= 1+2*steps; reports += steps {
 		if killAfter(t, reports, "TestBackup_process", restoreEnv+"="+to.Folder+"\n"+file) == 0 {
@@ -446,7 +447,7 @@ func TestBackup_survivesKill(t *testing.T) {
 		}
 		if _, err := os.Stat(restored); err == nil {
 			wantAlike(t, g.Place, to)
-			must(t, os.Remove(restored))
+			must.NoError(t, os.Remove(restored))
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(to.Folder, stagingDir)); err != nil {
@@ -454,7 +455,7 @@ func TestBackup_survivesKill(t *testing.T) {
 		}
 	}
 	_, err = Restore(t.Context(), file, nil, to, Options{})
-	must(t, err)
+	must.NoError(t, err)
 	wantAlike(t, g.Place, to)
 	g.works(t, to)
 	if _, err := os.Stat(filepath.Join(to.Folder, stagingDir)); !errors.Is(err, os.ErrNotExist) {
@@ -476,7 +477,7 @@ func TestRestore_concurrent(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 	}})
-	must(t, err)
+	must.NoError(t, err)
 	wantAlike(t, g.Place, to)
 }
 
@@ -493,7 +494,7 @@ func TestBackup_concurrent(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 	}})
-	must(t, err)
+	must.NoError(t, err)
 	_, err = Restore(t.Context(), file, nil, Place{}, Options{Check: true})
-	must(t, err)
+	must.NoError(t, err)
 }

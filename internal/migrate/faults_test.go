@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/progress"
 	"herbarium/internal/store"
 )
@@ -214,7 +215,7 @@ func (o corruptObjects) Put(ctx context.Context, name, _ string, progress func(d
 func TestMigrate_verifies(t *testing.T) {
 	t.Parallel()
 	other := filepath.Join(t.TempDir(), "other")
-	must(t, os.WriteFile(other, []byte("other"), 0o600))
+	must.NoError(t, os.WriteFile(other, []byte("other"), 0o600))
 	for _, tt := range []struct {
 		name    string
 		corrupt func(to *Installation)
@@ -249,7 +250,7 @@ func TestMigrate_verifies(t *testing.T) {
 			db := to.Store
 			to.Store = corruptStore{Store: db, keys: func([]herb.Key) {
 				_, err := db.CreatePlants(t.Context(), []store.Creation{{Plant: herb.NewPlant{ID: 1, Plant: herb.Plant{Name: "Alien"}}}})
-				must(t, err)
+				must.NoError(t, err)
 			}}
 		}, herb.CodeUnavailable, "another process writes to the target"},
 	} {
@@ -269,7 +270,7 @@ func TestMigrate_checkDetects(t *testing.T) {
 	t.Parallel()
 	segments := func(t *testing.T, p Place) string {
 		files, err := filepath.Glob(filepath.Join(p.Folder, store.VersionsDir, "*.segment"))
-		must(t, err)
+		must.NoError(t, err)
 		return files[0]
 	}
 	for _, tt := range []struct {
@@ -280,9 +281,9 @@ func TestMigrate_checkDetects(t *testing.T) {
 		{"plant", func(t *testing.T, _, to Place) { to.exec(t, "UPDATE plants SET name = 'x' WHERE seq = 2") }, "plant 2: "},
 		{"tag that was not given", func(t *testing.T, _, to Place) { to.exec(t, "UPDATE plants SET tag_given = 1 WHERE seq = 1") }, "plant 1: "},
 		{"idempotency key", func(t *testing.T, _, to Place) { to.exec(t, "DELETE FROM retries WHERE key = 'key-4'") }, `idempotency key "key-4"`},
-		{"file of the target", func(t *testing.T, _, to Place) { must(t, os.Truncate(segments(t, to), 99)) }, "target: segment "},
-		{"file of the source", func(t *testing.T, from, _ Place) { must(t, os.Truncate(segments(t, from), 99)) }, "source: segment "},
-		{"missing file", func(t *testing.T, _, to Place) { must(t, os.Remove(segments(t, to))) }, "is in the source but not in the target"},
+		{"file of the target", func(t *testing.T, _, to Place) { must.NoError(t, os.Truncate(segments(t, to), 99)) }, "target: segment "},
+		{"file of the source", func(t *testing.T, from, _ Place) { must.NoError(t, os.Truncate(segments(t, from), 99)) }, "source: segment "},
+		{"missing file", func(t *testing.T, _, to Place) { must.NoError(t, os.Remove(segments(t, to))) }, "is in the source but not in the target"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -301,8 +302,8 @@ func TestMigrate_checkDetects(t *testing.T) {
 func (p Place) exec(t *testing.T, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(p.Folder, store.DatabaseFile))
-	must(t, err)
-	defer func() { must(t, db.Close()) }()
+	must.NoError(t, err)
+	defer func() { must.NoError(t, db.Close()) }()
 	_, err = db.ExecContext(t.Context(), statement)
-	must(t, err)
+	must.NoError(t, err)
 }

@@ -15,6 +15,7 @@ import (
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/store/pgtest"
@@ -57,19 +58,12 @@ func newGarden(t *testing.T, plants int) *garden {
 		g.revoked, keys[1] = access.Mint("revoked", []herb.Scope{herb.ScopePlantsWrite}, now, now.Add(time.Hour))
 		_, keys[2] = access.Mint("expired\x00", []herb.Scope{"data:read:garden/*"}, now.Add(-time.Hour), now.Add(-time.Minute))
 		for _, k := range keys {
-			must(t, d.Store.AddKey(t.Context(), k))
+			must.NoError(t, d.Store.AddKey(t.Context(), k))
 		}
-		must(t, d.Store.RevokeKey(t.Context(), keys[1].ID, now))
-		must(t, d.Store.(Store).TouchKeys(t.Context(), map[string]time.Time{keys[0].ID: now}))
+		must.NoError(t, d.Store.RevokeKey(t.Context(), keys[1].ID, now))
+		must.NoError(t, d.Store.(Store).TouchKeys(t.Context(), map[string]time.Time{keys[0].ID: now}))
 	})
 	return g
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // use opens a place as a server does, calls do, and closes it.
@@ -80,8 +74,8 @@ func (p Place) use(t *testing.T, do func(d *app.Data)) {
 		c.Data = t.TempDir()
 	}
 	d, err := app.OpenData(t.Context(), c, app.OpenOptions{Log: slog.New(slog.DiscardHandler)})
-	must(t, err)
-	defer func() { must(t, d.Close()) }()
+	must.NoError(t, err)
+	defer func() { must.NoError(t, d.Close()) }()
 	do(d)
 }
 
@@ -110,7 +104,7 @@ func publish(t *testing.T, d *app.Data, ref herb.Ref, records int) {
 			}
 		},
 	})
-	must(t, err)
+	must.NoError(t, err)
 }
 
 // create creates plants, every third with an idempotency key.
@@ -134,9 +128,9 @@ func (g *garden) create(t *testing.T, d *app.Data, count int) {
 		}
 	}
 	outcomes, err := d.Store.CreatePlants(t.Context(), creations)
-	must(t, err)
+	must.NoError(t, err)
 	for _, o := range outcomes {
-		must(t, o.Err)
+		must.NoError(t, o.Err)
 	}
 }
 
@@ -145,28 +139,28 @@ func (p Place) listing(t *testing.T) (all []string) {
 	t.Helper()
 	p.use(t, func(d *app.Data) {
 		live, err := d.Library.Live(t.Context())
-		must(t, err)
+		must.NoError(t, err)
 		datasets, err := d.Library.Datasets(t.Context(), live, true)
-		must(t, err)
+		must.NoError(t, err)
 		for _, ds := range datasets {
 			snap, err := d.Library.Acquire(t.Context(), ds.Ref)
-			must(t, err)
+			must.NoError(t, err)
 			queries := []string{"", "sort=n&order=desc", "search=wort"}
 			if ds.Ref == herb.PlantsRef {
 				queries = []string{"", "sort=name&order=desc", "sort=tag", "sort=id", "tag=%F0%9F%8C%BF", "search=name+12", "search=%E6%A4%8D*"}
 			} else {
 				history, err := d.Library.History(t.Context(), ds.Ref)
-				must(t, err)
+				must.NoError(t, err)
 				all = append(all, fmt.Sprintf("%s: %q %q %v", ds.Ref, strings.ReplaceAll(ds.Title, "\x00", "\ufffd"), ds.Source, history))
 			}
 			for _, raw := range queries {
 				r, err := query.Parse(raw, ds.Fields)
-				must(t, err)
+				must.NoError(t, err)
 				s, err := snap.Stream(t.Context(), r)
-				must(t, err)
+				must.NoError(t, err)
 				all = append(all, fmt.Sprintf("%s?%s: %d", ds.Ref, raw, s.Total))
 				for rec, err := range s.Records {
-					must(t, err)
+					must.NoError(t, err)
 					all = append(all, string(rec))
 				}
 			}
@@ -182,7 +176,7 @@ func (g *garden) works(t *testing.T, p Place) {
 	p.use(t, func(d *app.Data) {
 		v := access.NewVerifier(d.Store, access.Options{})
 		who, err := v.Verify(t.Context(), g.active, "192.0.2.1")
-		must(t, err)
+		must.NoError(t, err)
 		if !who.May(herb.ScopePlantsWrite) || !who.May(herb.ScopeDataRead) {
 			t.Errorf("the key permits %v", who.Scopes)
 		}
@@ -190,9 +184,9 @@ func (g *garden) works(t *testing.T, p Place) {
 			t.Errorf("the revoked key: %v", err)
 		}
 		before, err := d.Store.ReadPlants(t.Context(), 0, 0)
-		must(t, err)
+		must.NoError(t, err)
 		outcomes, err := d.Store.CreatePlants(t.Context(), g.retried)
-		must(t, err)
+		must.NoError(t, err)
 		for i, o := range outcomes {
 			if want := g.retried[i].Plant.Plant; o.Err != nil || !o.Replayed || o.Plant.Name != want.Name {
 				t.Fatalf("repeating the request for %q: %+v", want.Name, o)
@@ -201,7 +195,7 @@ func (g *garden) works(t *testing.T, p Place) {
 		other := g.retried[0]
 		other.IdempotencyKey = &store.IdempotencyKey{Credential: "ann", Key: other.IdempotencyKey.Key}
 		outcomes, err = d.Store.CreatePlants(t.Context(), []store.Creation{other})
-		must(t, err)
+		must.NoError(t, err)
 		if herb.CodeOf(outcomes[0].Err) != herb.CodeInvalid {
 			t.Errorf("the same idempotency key with another body: %v", outcomes[0].Err)
 		}

@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/access"
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/progress"
 	"herbarium/internal/store"
 )
@@ -22,7 +23,7 @@ import (
 func mustMigrate(t *testing.T, from, to Place, o Options) Result {
 	t.Helper()
 	m, err := Migrate(t.Context(), from, to, o)
-	must(t, err)
+	must.NoError(t, err)
 	if len(m.Changed) > 0 {
 		t.Errorf("the source has changed: %v", m.Changed)
 	}
@@ -72,12 +73,12 @@ func TestMigrate_thereAndBack(t *testing.T) {
 		g.works(t, p)
 		p.use(t, func(d *app.Data) { // the versions that are not live are there as well
 			_, err := d.Library.Rollback(t.Context(), trees, "", false)
-			must(t, err)
+			must.NoError(t, err)
 			snap, err := d.Library.Acquire(t.Context(), trees)
-			must(t, err)
+			must.NoError(t, err)
 			defer snap.Release()
 			v, err := d.Library.Version(t.Context(), trees, "")
-			must(t, err)
+			must.NoError(t, err)
 			if snap.Records != 1 || v.File == nil {
 				t.Errorf("%s: rolled back to %d records, file %v", p, snap.Records, v.File)
 			}
@@ -101,11 +102,11 @@ func TestMigrate_catchesUp(t *testing.T) {
 				publish(t, d, trees, 4) // which drops the first version
 				publish(t, d, herbs, 20)
 				_, err := d.Library.Rollback(t.Context(), herbs, "", false)
-				must(t, err)
+				must.NoError(t, err)
 				id, _ := access.ID(g.active)
-				must(t, d.Store.RevokeKey(t.Context(), id, time.Now()))
+				must.NoError(t, d.Store.RevokeKey(t.Context(), id, time.Now()))
 				secret, key := access.Mint("new", herb.AllScopes(), time.Now(), time.Time{})
-				must(t, d.Store.AddKey(t.Context(), key))
+				must.NoError(t, d.Store.AddKey(t.Context(), key))
 				g.active, g.revoked = secret, g.active
 			})
 			if _, err := Migrate(t.Context(), g.Place, to, Options{Check: true}); herb.CodeOf(err) != herb.CodeRejected {
@@ -127,7 +128,7 @@ func TestMigrate_removed(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 3), newCluster(t)
 	mustMigrate(t, g.Place, to, Options{})
-	to.use(t, func(d *app.Data) { must(t, d.Library.Remove(t.Context(), trees)) })
+	to.use(t, func(d *app.Data) { must.NoError(t, d.Library.Remove(t.Context(), trees)) })
 	mustMigrate(t, g.Place, to, Options{})
 	wantAlike(t, g.Place, to)
 	to.use(t, func(d *app.Data) {
@@ -156,7 +157,7 @@ func TestMigrate_sourceGrows(t *testing.T) {
 	m, err := migrateWith(t.Context(), g.Place, to, func(from, _ *Installation) {
 		from.Store = &growingStore{from.Store, func() { g.use(t, func(d *app.Data) { g.create(t, d, 5) }) }}
 	})
-	must(t, err)
+	must.NoError(t, err)
 	if diff := cmp.Diff([]string{"5 plants"}, m.Changed); diff != "" || m.Plants != 30 {
 		t.Errorf("migrated %d plants, changed (-want +got):\n%s", m.Plants, diff)
 	}
@@ -170,7 +171,7 @@ func TestMigrate_rejected(t *testing.T) {
 	t.Parallel()
 	version := func(t *testing.T, d *app.Data, ref herb.Ref) herb.Dataset {
 		v, err := d.Library.Version(t.Context(), ref, "")
-		must(t, err)
+		must.NoError(t, err)
 		return v
 	}
 	for _, tt := range []struct {
@@ -182,11 +183,11 @@ func TestMigrate_rejected(t *testing.T) {
 		{"another plant", func(t *testing.T, g *garden, to Place, d *app.Data) { (&garden{plants: 99}).create(t, d, 1) }, "plant 11: "},
 		{"another key", func(t *testing.T, g *garden, to Place, d *app.Data) {
 			_, k := access.Mint("alien", herb.AllScopes(), time.Now(), time.Time{})
-			must(t, d.Store.AddKey(t.Context(), k))
+			must.NoError(t, d.Store.AddKey(t.Context(), k))
 		}, "(alien) is in the target but not in the source"},
 		{"revoked", func(t *testing.T, g *garden, to Place, d *app.Data) {
 			id, _ := access.ID(g.active)
-			must(t, d.Store.RevokeKey(t.Context(), id, time.Now()))
+			must.NoError(t, d.Store.RevokeKey(t.Context(), id, time.Now()))
 		}, `"revoked":true}… in the target`},
 		{"another dataset", func(t *testing.T, g *garden, to Place, d *app.Data) {
 			publish(t, d, herb.Ref{Namespace: "a", Name: "z"}, 1)
@@ -196,11 +197,11 @@ func TestMigrate_rejected(t *testing.T) {
 			v := version(t, d, herbs)
 			v.Description = "changed"
 			_, err := d.Store.AddVersion(t.Context(), v, v.Version, 3, time.Now())
-			must(t, err)
+			must.NoError(t, err)
 		}, `"description":"changed"`},
 		{"another file", func(t *testing.T, g *garden, to Place, d *app.Data) {
 			path := filepath.Join(to.Folder, store.VersionsDir, version(t, d, herbs).Version+".segment")
-			must(t, os.WriteFile(path, []byte("changed"), 0o600))
+			must.NoError(t, os.WriteFile(path, []byte("changed"), 0o600))
 		}, "the target has a different file: got 7 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -231,15 +232,15 @@ type content struct {
 func contentOf(t *testing.T, p Place) (c content) {
 	t.Helper()
 	var o Installation
-	must(t, o.openPlace(t.Context(), p, true, Options{}))
-	defer func() { must(t, o.close()) }()
+	must.NoError(t, o.openPlace(t.Context(), p, true, Options{}))
+	defer func() { must.NoError(t, o.close()) }()
 	page, err := o.Store.ReadPlants(t.Context(), 0, 0)
-	must(t, err)
+	must.NoError(t, err)
 	c.plants = page.Total
 	c.keys, err = o.Store.Keys(t.Context())
-	must(t, err)
+	must.NoError(t, err)
 	c.datasets, err = o.Store.AllVersions(t.Context())
-	must(t, err)
+	must.NoError(t, err)
 	return c
 }
 
@@ -281,8 +282,8 @@ func TestMigrate_damaged(t *testing.T) {
 			t.Parallel()
 			g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
 			files, err := filepath.Glob(filepath.Join(g.Folder, store.VersionsDir, "*.segment"))
-			must(t, err)
-			must(t, tt.damage(files[0]))
+			must.NoError(t, err)
+			must.NoError(t, tt.damage(files[0]))
 			if _, err := Migrate(t.Context(), g.Place, to, Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("the error is %v; want one that contains %q", err, tt.want)
 			}
@@ -310,10 +311,10 @@ func TestMigrate_sweep(t *testing.T) {
 	g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
 	_, err := migrateWith(t.Context(), g.Place, to, func(_, target *Installation) {
 		target.Objects = sweepingObjects{target.Objects, func() {
-			to.use(t, func(d *app.Data) { must(t, d.Library.Sweep(t.Context())) })
+			to.use(t, func(d *app.Data) { must.NoError(t, d.Library.Sweep(t.Context())) })
 		}}
 	})
-	must(t, err)
+	must.NoError(t, err)
 	wantAlike(t, g.Place, to)
 	g.works(t, to)
 }

@@ -16,8 +16,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/listtest"
+	"herbarium/internal/must"
 	"herbarium/internal/plants"
-	"herbarium/internal/programtest"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
 )
@@ -82,7 +82,7 @@ func (l *memoryLog) ReadPlants(ctx context.Context, n, limit int) (store.PlantPa
 func openIndex(t testing.TB, log plants.Log, o plants.IndexOptions) *plants.Index {
 	t.Helper()
 	x := plants.NewIndex(log, o)
-	programtest.CloseAfter(t, x)
+	must.CloseAfter(t, x)
 	return x
 }
 

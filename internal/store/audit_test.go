@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 )
 
 // wantAudit checks the entries that a query selects, except for their times.
 func wantAudit(t *testing.T, s Store, q herb.AuditQuery, want ...herb.AuditEntry) {
 	t.Helper()
 	got, err := s.AuditEntries(t.Context(), q)
-	noError(t, err)
+	must.NoError(t, err)
 	wantEqual(t, "audit log", want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(herb.AuditEntry{}, "Time"))
 }
 
@@ -25,21 +26,21 @@ func (suite) AuditChanges(t *testing.T, db Database) {
 	ann := herb.WithActor(t.Context(), herb.Actor{Name: "ann", Origin: "desk"})
 	before := time.Now().Truncate(time.Microsecond)
 	k := key("k1", 1)
-	noError(t, s.AddKey(ann, k))
+	must.NoError(t, s.AddKey(ann, k))
 	wantCode(t, s.AddKey(ann, k), herb.CodeInvalid)
-	noError(t, s.RevokeKey(ann, "k1", day))
-	noError(t, s.RevokeKey(ann, "k1", day)) // it is revoked already
+	must.NoError(t, s.RevokeKey(ann, "k1", day))
+	must.NoError(t, s.RevokeKey(ann, "k1", day)) // it is revoked already
 	wantCode(t, s.RevokeKey(ann, "k2", day), herb.CodeNotFound)
 	first, second := dataset(catalog, 1), dataset(catalog, 2)
-	noError(t, s.addVersion(ann, first, ""))
-	noError(t, s.addVersion(ann, second, first.Version))
+	must.NoError(t, s.addVersion(ann, first, ""))
+	must.NoError(t, s.addVersion(ann, second, first.Version))
 	wantSuperseded(t, s.addVersion(ann, dataset(catalog, 3), first.Version))
-	noError(t, s.SetLive(ann, catalog, first.Version, second.Version))
+	must.NoError(t, s.SetLive(ann, catalog, first.Version, second.Version))
 	wantCode(t, s.SetLive(ann, catalog, "v9", first.Version), herb.CodeNotFound)
 	_, err := s.RemoveDataset(ann, catalog, day)
-	noError(t, err)
+	must.NoError(t, err)
 	rejected := herb.AuditEntry{Action: herb.AuditPublished, Subject: seeds.String(), Result: herb.AuditRejected, Detail: "reason: refused"}
-	noError(t, s.AddAuditEntry(t.Context(), rejected))
+	must.NoError(t, s.AddAuditEntry(t.Context(), rejected))
 	rejected.Actor = "unknown"
 	entry := func(action herb.AuditAction, subject, detail string) herb.AuditEntry {
 		return herb.AuditEntry{Action: action, Subject: subject, Actor: "ann", Origin: "desk", Result: herb.AuditOK, Detail: detail}
@@ -68,13 +69,13 @@ func (suite) AuditBounded(t *testing.T, db Database) {
 	s := open(t, db)
 	add := func(subject string, age time.Duration) {
 		t.Helper()
-		noError(t, s.AddAuditEntry(t.Context(), herb.AuditEntry{Action: herb.AuditKeyRevoked, Subject: subject, Time: day.Add(-age)}))
+		must.NoError(t, s.AddAuditEntry(t.Context(), herb.AuditEntry{Action: herb.AuditKeyRevoked, Subject: subject, Time: day.Add(-age)}))
 	}
 	add("too old", 366*24*time.Hour)
 	add("old", 364*24*time.Hour)
 	add("new", 0)
 	entries, err := s.AuditEntries(t.Context(), herb.AuditQuery{})
-	noError(t, err)
+	must.NoError(t, err)
 	var got []string
 	for _, e := range entries {
 		got = append(got, e.Subject+" "+e.Time.Format(time.RFC3339))

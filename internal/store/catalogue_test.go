@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 )
 
@@ -51,9 +52,9 @@ func add(t *testing.T, s Store, ref herb.Ref, first, last int) {
 	for n := first; n <= last; n++ {
 		live, err := s.Version(t.Context(), ref, "")
 		if herb.CodeOf(err) != herb.CodeNotFound {
-			noError(t, err)
+			must.NoError(t, err)
 		}
-		noError(t, s.addVersion(t.Context(), dataset(ref, n), live.Version))
+		must.NoError(t, s.addVersion(t.Context(), dataset(ref, n), live.Version))
 	}
 }
 
@@ -61,18 +62,18 @@ func add(t *testing.T, s Store, ref herb.Ref, first, last int) {
 func wantCatalogue(t *testing.T, s Store, want ...herb.Dataset) {
 	t.Helper()
 	c, err := s.Changes(t.Context(), -1)
-	noError(t, err)
+	must.NoError(t, err)
 	wantEqual(t, "live versions", liveVersions(want...), c.Datasets)
 	wantDescriptions := func(details bool) {
 		t.Helper()
 		got, err := s.Descriptions(t.Context(), append(c.Datasets, herb.LiveVersion{Ref: catalog, Version: "unknown"}), details)
-		noError(t, err)
+		must.NoError(t, err)
 		slices.SortFunc(got, func(a, b herb.Dataset) int { return a.Ref.Compare(b.Ref) })
 		wantEqual(t, "descriptions", want, got)
 	}
 	for i, d := range want {
 		full, err := s.Version(t.Context(), d.Ref, "")
-		noError(t, err)
+		must.NoError(t, err)
 		wantEqual(t, "live version", d, full)
 		want[i].Report, want[i].File = nil, nil
 	}
@@ -97,7 +98,7 @@ func (suite) CatalogueChanges(t *testing.T, db Database) {
 	wantChanges := func(what string, complete bool, want ...herb.LiveVersion) {
 		t.Helper()
 		c, err := s.Changes(t.Context(), known)
-		noError(t, err)
+		must.NoError(t, err)
 		slices.SortFunc(c.Datasets, func(a, b herb.LiveVersion) int { return a.Ref.Compare(b.Ref) })
 		wantEqual(t, what, store.Changes{Generation: c.Generation, Complete: complete, Datasets: want}, c)
 		known = c.Generation
@@ -107,14 +108,14 @@ func (suite) CatalogueChanges(t *testing.T, db Database) {
 	add(t, s, seeds, 1, 1)
 	wantChanges("added", false, liveVersions(dataset(catalog, 2), dataset(seeds, 1))...)
 	wantChanges("nothing", false)
-	noError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
+	must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
 	wantChanges("rolled back", false, liveVersions(dataset(catalog, 1))...)
 	wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, day))
 	wantChanges("removed", false, herb.LiveVersion{Ref: catalog})
 	add(t, s, catalog, 3, 3)
 	wantChanges("added again", false, liveVersions(dataset(catalog, 3))...)
 	replaced := store.DatasetVersions{Ref: seeds, Live: "seeds-v5", Versions: []herb.Dataset{dataset(seeds, 5), dataset(seeds, 6)}}
-	noError(t, s.ReplaceVersions(t.Context(), replaced, []string{"seeds-v1"}, day))
+	must.NoError(t, s.ReplaceVersions(t.Context(), replaced, []string{"seeds-v1"}, day))
 	wantChanges("replaced", false, liveVersions(dataset(seeds, 5))...)
 	known += 100
 	wantChanges("another catalogue", true, liveVersions(dataset(catalog, 3), dataset(seeds, 5))...)
@@ -126,16 +127,16 @@ func (suite) CatalogueWords(t *testing.T, db Database) {
 	first, second := dataset(seeds, 1), dataset(seeds, 2)
 	first.Title, second.Title, second.Access = "Autumn", "Spring Årets", herb.AccessOpen
 	second.Descriptor = json.RawMessage(`{"package":{"keywords":["Bulbs","a\u0000b"]},"resource":{"keywords":"malformed"}}`)
-	noError(t, s.addVersion(t.Context(), first, ""))
-	noError(t, s.addVersion(t.Context(), second, first.Version))
+	must.NoError(t, s.addVersion(t.Context(), first, ""))
+	must.NoError(t, s.addVersion(t.Context(), second, first.Version))
 	changes, err := s.Changes(t.Context(), -1)
-	noError(t, err)
+	must.NoError(t, err)
 	add(t, s, catalog, 1, 1)
 	words := func(d herb.Dataset) store.VersionWords {
 		return store.VersionWords{Ref: d.Ref, Version: d.Version, Words: store.NewSearchWords(d)}
 	}
 	got, err := s.Words(t.Context(), -1)
-	noError(t, err)
+	must.NoError(t, err)
 	slices.SortFunc(got, func(a, b store.VersionWords) int { return a.Compare(b.Ref) })
 	wantEqual(t, "words", []store.VersionWords{words(dataset(catalog, 1)), words(second)}, got)
 	wantResult(t, "changed words", []store.VersionWords{words(dataset(catalog, 1))})(s.Words(t.Context(), changes.Generation))
@@ -147,8 +148,8 @@ func (suite) CatalogueProtected(t *testing.T, db Database) {
 	add(t, s, catalog, 1, 2)
 	was, now := dataset(seeds, 1), dataset(seeds, 2)
 	now.Access = herb.AccessOpen
-	noError(t, s.addVersion(t.Context(), was, ""))
-	noError(t, s.addVersion(t.Context(), now, was.Version))
+	must.NoError(t, s.addVersion(t.Context(), was, ""))
+	must.NoError(t, s.addVersion(t.Context(), now, was.Version))
 	wantResult(t, "protected datasets", []herb.Dataset{dataset(catalog, 2)})(s.Protected(t.Context()))
 	wantResult(t, "names of protected datasets", []herb.Ref{catalog})(s.ProtectedRefs(t.Context()))
 }
@@ -161,7 +162,7 @@ func wantHistory(t *testing.T, s Store, ref herb.Ref, live int, numbers ...int) 
 		want.Versions = append(want.Versions, dataset(ref, n))
 	}
 	got, err := s.History(t.Context(), ref)
-	noError(t, err)
+	must.NoError(t, err)
 	wantEqual(t, "history", want, got)
 }
 
@@ -184,7 +185,7 @@ func wantSuperseded(t *testing.T, err error) {
 func generation(t *testing.T, s Store) int64 {
 	t.Helper()
 	c, err := s.Changes(t.Context(), -1)
-	noError(t, err)
+	must.NoError(t, err)
 	return c.Generation
 }
 
@@ -206,7 +207,7 @@ func (suite) CatalogueAdd(t *testing.T, db Database) {
 	changes(t, other, func() { add(t, s, catalog, 1, 1) })
 	changes(t, other, func() { add(t, s, catalog, 2, 2) })
 	bare := herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "z"}, Version: "v", Access: herb.AccessOpen, Published: day}
-	noError(t, s.addVersion(t.Context(), bare, ""))
+	must.NoError(t, s.addVersion(t.Context(), bare, ""))
 	wantCatalogue(t, other, bare, dataset(catalog, 2), dataset(seeds, 1))
 	wantHistory(t, other, catalog, 2, 2, 1)
 	wantVersions(t, other, "catalog-v1", "catalog-v2", "seeds-v1", "v")
@@ -256,7 +257,7 @@ func (suite) CatalogueVersion(t *testing.T, db Database) {
 	add(t, s, seeds, 3, 3)
 	for name, n := range map[string]int{"": 2, "catalog-v1": 1, "catalog-v2": 2} {
 		got, err := s.Version(t.Context(), catalog, name)
-		noError(t, err)
+		must.NoError(t, err)
 		wantEqual(t, "version "+name, dataset(catalog, n), got)
 	}
 	_, err := s.Version(t.Context(), catalog, "seeds-v3")
@@ -266,16 +267,16 @@ func (suite) CatalogueVersion(t *testing.T, db Database) {
 func (suite) CatalogueLive(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 3)
-	changes(t, s, func() { noError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v3")) })
+	changes(t, s, func() { must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v3")) })
 	wantCatalogue(t, s, dataset(catalog, 1))
 	wantHistory(t, s, catalog, 1, 3, 2, 1)
 	for _, live := range []string{"catalog-v3", "catalog-v2", "v9", ""} {
 		wantSuperseded(t, s.SetLive(t.Context(), catalog, "catalog-v2", live))
 	}
 	wantHistory(t, s, catalog, 1, 3, 2, 1)
-	changes(t, s, func() { noError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) })
+	changes(t, s, func() { must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) })
 	wantHistory(t, s, catalog, 3, 3, 2, 1)
-	noError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) // it is live already
+	must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) // it is live already
 	wantCode(t, s.SetLive(t.Context(), catalog, "v9", "catalog-v3"), herb.CodeNotFound, `"v9"`, "catalog-v3, catalog-v2, catalog-v1")
 	wantCatalogue(t, s, dataset(catalog, 3))
 }
@@ -300,7 +301,7 @@ func (suite) CataloguePrune(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 5)
 	add(t, s, seeds, 1, 3)
-	noError(t, s.SetLive(t.Context(), catalog, "catalog-v2", "catalog-v5"))
+	must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v2", "catalog-v5"))
 	prune := func(n int, live string, keep int, want ...string) {
 		t.Helper()
 		wantResult(t, "dropped versions", want)(s.AddVersion(t.Context(), dataset(catalog, n), live, keep, day))
@@ -331,7 +332,7 @@ func (suite) CatalogueUnknown(t *testing.T, db Database) {
 func (suite) CatalogueReopen(t *testing.T, db Database) {
 	s := db(t, nil)
 	add(t, s, catalog, 1, 2)
-	noError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
+	must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
 	before := generation(t, s)
 	closeStore(t, s)
 	s = open(t, db)

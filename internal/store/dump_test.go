@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 )
 
@@ -66,7 +67,7 @@ func (suite) DumpIdempotencyKeys(t *testing.T, db Database) {
 	other.Plant = 9
 	// Existing keys are skipped and left unchanged.
 	for _, records := range [][]store.IdempotencyRecord{all[1:], all, nil, {other}} {
-		noError(t, s.AddIdempotencyKeys(t.Context(), records))
+		must.NoError(t, s.AddIdempotencyKeys(t.Context(), records))
 	}
 	for _, tt := range []struct {
 		name string
@@ -82,7 +83,7 @@ func (suite) DumpIdempotencyKeys(t *testing.T, db Database) {
 		var after store.IdempotencyKey
 		for {
 			some, err := s.IdempotencyKeysAfter(t.Context(), tt.in, after, 2)
-			noError(t, err)
+			must.NoError(t, err)
 			if len(some) == 0 {
 				break
 			}
@@ -95,9 +96,9 @@ func (suite) DumpIdempotencyKeys(t *testing.T, db Database) {
 	for i := range many {
 		many[i] = used(i%10+1, "many", fmt.Sprint(i), 0)
 	}
-	noError(t, s.AddIdempotencyKeys(t.Context(), many))
+	must.NoError(t, s.AddIdempotencyKeys(t.Context(), many))
 	got, err := s.IdempotencyKeysAfter(t.Context(), store.IdempotencyRange{Plants: 10}, store.IdempotencyKey{Credential: "many"}, 2000)
-	noError(t, err)
+	must.NoError(t, err)
 	wantEqual(t, "number of idempotency keys", len(many), len(got))
 }
 
@@ -121,7 +122,7 @@ func (suite) DumpAllVersions(t *testing.T, db Database) {
 	wantAllVersions(t, s)
 	add(t, s, seeds, 1, 1)
 	add(t, s, catalog, 1, 3)
-	noError(t, s.SetLive(t.Context(), catalog, "catalog-v2", "catalog-v3"))
+	must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v2", "catalog-v3"))
 	wantAllVersions(t, s, datasetVersions(catalog, 2, 1, 2, 3), datasetVersions(seeds, 1, 1))
 }
 
@@ -129,7 +130,7 @@ func (suite) DumpAllVersions(t *testing.T, db Database) {
 func (suite) DumpReplaceVersions(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	first := datasetVersions(catalog, 1, 2, 1, 3) // not in the order of their names
-	changes(t, other, func() { noError(t, s.ReplaceVersions(t.Context(), first, nil, day)) })
+	changes(t, other, func() { must.NoError(t, s.ReplaceVersions(t.Context(), first, nil, day)) })
 	wantAllVersions(t, other, first)
 	wantHistory(t, other, catalog, 1, 3, 1, 2)
 	next := datasetVersions(catalog, 4, 1, 3, 4)
@@ -138,12 +139,12 @@ func (suite) DumpReplaceVersions(t *testing.T, db Database) {
 	}
 	wantAllVersions(t, other, first)
 	wantRetired(t, s)
-	changes(t, other, func() { noError(t, s.ReplaceVersions(t.Context(), next, first.VersionNames(), day)) })
+	changes(t, other, func() { must.NoError(t, s.ReplaceVersions(t.Context(), next, first.VersionNames(), day)) })
 	wantAllVersions(t, other, next)
 	wantRetired(t, s, store.Retired{Version: "catalog-v2", Since: day})
 	wantCode(t, s.ReplaceVersions(t.Context(), first, next.VersionNames(), day), herb.CodeUnavailable)
 	wantAllVersions(t, other, next)
-	noError(t, s.ReplaceVersions(t.Context(), datasetVersions(catalog, 4, 4), next.VersionNames(), day.Add(time.Hour)))
+	must.NoError(t, s.ReplaceVersions(t.Context(), datasetVersions(catalog, 4, 4), next.VersionNames(), day.Add(time.Hour)))
 	wantRetired(t, s, store.Retired{Version: "catalog-v1", Since: day.Add(time.Hour)}, store.Retired{Version: "catalog-v2", Since: day},
 		store.Retired{Version: "catalog-v3", Since: day.Add(time.Hour)})
 	add(t, s, catalog, 5, 5)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 )
 
@@ -50,11 +51,11 @@ func (suite) IdempotencyAnotherBody(t *testing.T, db Database) {
 	first := withKey(creation(1, "Fern"), "ann", "k1", "a")
 	other := withKey(creation(2, "Rose"), "ann", "k1", "b")
 	outcomes := create(t, s, first, other)
-	noError(t, outcomes[0].Err)
+	must.NoError(t, outcomes[0].Err)
 	wantCode(t, outcomes[1].Err, herb.CodeInvalid, `"k1"`)
 	outcomes = create(t, s, other, creation(3, "Oak"))
 	wantCode(t, outcomes[0].Err, herb.CodeInvalid, `"k1"`)
-	noError(t, outcomes[1].Err)
+	must.NoError(t, outcomes[1].Err)
 	wantReplay(t, s, first, first.Plant.Plant)
 	wantTotal(t, s, 2)
 }
@@ -96,6 +97,30 @@ func (suite) IdempotencyExpired(t *testing.T, db Database) {
 	mustCreate(t, s, withKey(creation(1, "Fern"), "ann", "k", "a"))
 	now = day.Add(100 * time.Hour)
 	wantCreated(t, s, withKey(creation(2, "Rose"), "ann", "k", "b"))
+}
+
+// IdempotencyClock repeats creations after the clock has jumped. A jump forward by more than idempotency keys are kept makes it
+// a new creation, which is rejected because the ID is taken; nothing is created twice.
+func (suite) IdempotencyClock(t *testing.T, db Database) {
+	now := day
+	s := db(t, func() time.Time { return now })
+	t.Cleanup(func() { closeStore(t, s) })
+	const year = 365 * 24 * time.Hour
+	for i, jump := range []time.Duration{-time.Second, -year, 0, year} {
+		now = day
+		id := int64(2 * i)
+		first := withKey(creation(id+1, "Fern"), "ann", jump.String()+"a", "a")
+		second := withKey(creation(id+2, "Rose"), "ann", jump.String()+"b", "b")
+		mustCreate(t, s, first)
+		now = now.Add(jump)
+		mustCreate(t, s, second) // drops keys that are too old
+		if jump > 24*time.Hour {
+			wantCode(t, create(t, s, first)[0].Err, herb.CodeInvalid)
+		} else {
+			wantReplay(t, s, first, first.Plant.Plant)
+		}
+		wantReplay(t, s, second, second.Plant.Plant)
+	}
 }
 
 // IdempotencyConcurrent sends one request many times concurrently, through two stores on the same data.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 )
 
 // key returns a key that was created a number of minutes after day.
@@ -23,7 +24,7 @@ func key(id string, minutes int) herb.Key {
 func addKeys(t *testing.T, s Store, keys ...herb.Key) {
 	t.Helper()
 	for _, k := range keys {
-		noError(t, s.AddKey(t.Context(), k))
+		must.NoError(t, s.AddKey(t.Context(), k))
 	}
 }
 
@@ -31,7 +32,7 @@ func addKeys(t *testing.T, s Store, keys ...herb.Key) {
 func wantKeys(t *testing.T, s Store, want ...herb.Key) {
 	t.Helper()
 	got, err := s.Keys(t.Context())
-	noError(t, err)
+	must.NoError(t, err)
 	wantEqual(t, "keys", want, got)
 	revoked := 0
 	for _, w := range want {
@@ -61,8 +62,8 @@ func (suite) KeysRevoke(t *testing.T, db Database) {
 	ann, bob := key("ann", 1), key("bob", 2)
 	addKeys(t, s, ann, bob)
 	ann.Revoked = day.Add(time.Hour)
-	noError(t, other.RevokeKey(t.Context(), "ann", ann.Revoked))
-	noError(t, s.RevokeKey(t.Context(), "ann", ann.Revoked.Add(time.Hour))) // keeps the first time
+	must.NoError(t, other.RevokeKey(t.Context(), "ann", ann.Revoked))
+	must.NoError(t, s.RevokeKey(t.Context(), "ann", ann.Revoked.Add(time.Hour))) // keeps the first time
 	wantKeys(t, s, ann, bob)
 	wantCode(t, s.RevokeKey(t.Context(), "eve", day), herb.CodeNotFound, `"eve"`)
 }
@@ -76,7 +77,7 @@ func (suite) KeysTouch(t *testing.T, db Database) {
 		{"ann": day, "bob": day.Add(time.Hour), "eve": day},
 		{"ann": day.Add(time.Minute), "bob": day},
 	} {
-		noError(t, s.TouchKeys(t.Context(), used))
+		must.NoError(t, s.TouchKeys(t.Context(), used))
 	}
 	ann.LastUsed, bob.LastUsed = day.Add(time.Minute), day.Add(time.Hour)
 	wantKeys(t, s, ann, bob, cem)
@@ -94,8 +95,8 @@ func (suite) KeysReopen(t *testing.T, db Database) {
 // DumpKeys adds several keys atomically.
 func (suite) DumpKeys(t *testing.T, db Database) {
 	s := open(t, db)
-	noError(t, s.AddKeys(t.Context(), nil))
-	noError(t, s.AddKeys(t.Context(), []herb.Key{key("a", 1), key("b", 2)}))
+	must.NoError(t, s.AddKeys(t.Context(), nil))
+	must.NoError(t, s.AddKeys(t.Context(), []herb.Key{key("a", 1), key("b", 2)}))
 	wantCode(t, s.AddKeys(t.Context(), []herb.Key{key("c", 3), key("b", 2)}), herb.CodeInvalid)
 	wantKeys(t, s, key("a", 1), key("b", 2))
 }

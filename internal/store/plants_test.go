@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 )
 
@@ -25,7 +26,7 @@ func creation(id int64, name string, tag ...string) store.Creation {
 func create(t *testing.T, s Store, creations ...store.Creation) []store.Outcome {
 	t.Helper()
 	outcomes, err := s.CreatePlants(t.Context(), creations)
-	noError(t, err)
+	must.NoError(t, err)
 	if len(outcomes) != len(creations) {
 		t.Fatalf("%d outcomes of %d creations", len(outcomes), len(creations))
 	}
@@ -37,7 +38,7 @@ func mustCreate(t *testing.T, s Store, creations ...store.Creation) []store.Outc
 	t.Helper()
 	outcomes := create(t, s, creations...)
 	for _, o := range outcomes {
-		noError(t, o.Err)
+		must.NoError(t, o.Err)
 	}
 	return outcomes
 }
@@ -72,7 +73,7 @@ func wantTotal(t *testing.T, s Store, want int) {
 func plantsVersion(t *testing.T, s Store) string {
 	t.Helper()
 	page, err := s.ReadPlants(t.Context(), 0, 0)
-	noError(t, err)
+	must.NoError(t, err)
 	return fmt.Sprint(page.Epoch, "-", page.Total)
 }
 
@@ -96,7 +97,7 @@ func (suite) PlantsDuplicates(t *testing.T, db Database) {
 	outcomes := create(t, s, rose, creation(7, "Oak", "old"), lily, creation(8, "Ivy"), elm)
 	for i, culprit := range []string{"", "id 7 ", "", "id 8 ", ""} {
 		if culprit == "" {
-			noError(t, outcomes[i].Err)
+			must.NoError(t, outcomes[i].Err)
 			continue
 		}
 		wantCode(t, outcomes[i].Err, herb.CodeInvalid, culprit)
@@ -191,7 +192,7 @@ func (suite) PlantsConcurrent(t *testing.T, db Database) {
 	}
 	for _, s := range stores {
 		all, err := readAll(t.Context(), s)
-		noError(t, err)
+		must.NoError(t, err)
 		roses := 0
 		for _, p := range all {
 			if p.Name == "Rose" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/must"
 	"herbarium/internal/store/pgtest"
 	"herbarium/internal/store/postgres"
 )
@@ -23,7 +24,7 @@ func TestPostgres(t *testing.T) {
 		return func(t testing.TB, now func() time.Time) Store {
 			t.Helper()
 			s, err := postgres.Open(context.Background(), address, postgres.Options{Now: now})
-			noError(t, err)
+			must.NoError(t, err)
 			return Store{Tables: s.Tables, engine: s}
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 )
 
@@ -52,8 +53,8 @@ func (suite) RetiredForgotten(t *testing.T, db Database) {
 	for n := range 4 {
 		wantResult(t, "retired", true)(s.RetireVersion(t.Context(), versionName(catalog, n), day))
 	}
-	noError(t, s.ForgetRetired(t.Context(), nil))
-	noError(t, s.ForgetRetired(t.Context(), []string{"catalog-v1", "catalog-v3", "nonesuch"}))
+	must.NoError(t, s.ForgetRetired(t.Context(), nil))
+	must.NoError(t, s.ForgetRetired(t.Context(), []string{"catalog-v1", "catalog-v3", "nonesuch"}))
 	wantRetired(t, s, store.Retired{Version: "catalog-v0", Since: day}, store.Retired{Version: "catalog-v2", Since: day})
 }
 
@@ -73,7 +74,7 @@ func (suite) RetiredConcurrent(t *testing.T, db Database) {
 		})
 		wg.Wait()
 		versions, err := adder.Versions(t.Context())
-		noError(t, err)
+		must.NoError(t, err)
 		if there := slices.Contains(versions, d.Version); added == retired || there != added {
 			t.Errorf("version %s: added %t, retired %t, in the catalogue %t", d.Version, added, retired, there)
 		}
@@ -89,15 +90,15 @@ func (suite) SourceErrors(t *testing.T, db Database) {
 	wantErrors()
 	a := herb.SourceError{Path: "garden/catalog.csv", Ref: catalog, Message: "line 3: \"Ü\" …", Since: day}
 	b := herb.SourceError{Path: "garden/datapackage.json", Message: "it is not JSON", Since: day.Add(time.Microsecond)}
-	noError(t, s.SetSourceError(t.Context(), b))
-	noError(t, s.SetSourceError(t.Context(), herb.SourceError{Path: a.Path, Message: "something else", Since: b.Since}))
-	noError(t, s.SetSourceError(t.Context(), a))
+	must.NoError(t, s.SetSourceError(t.Context(), b))
+	must.NoError(t, s.SetSourceError(t.Context(), herb.SourceError{Path: a.Path, Message: "something else", Since: b.Since}))
+	must.NoError(t, s.SetSourceError(t.Context(), a))
 	wantErrors(a, b)
 	add(t, s, seeds, 1, 1)
 	wantErrors(a, b)
 	add(t, s, catalog, 1, 1) // publishing clears the error
 	wantErrors(b)
-	noError(t, s.ClearSourceError(t.Context(), b.Path))
-	noError(t, s.ClearSourceError(t.Context(), "nowhere"))
+	must.NoError(t, s.ClearSourceError(t.Context(), b.Path))
+	must.NoError(t, s.ClearSourceError(t.Context(), "nowhere"))
 	wantErrors()
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/programtest"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
 )
@@ -61,7 +61,7 @@ func TestSQLite(t *testing.T) {
 		return func(t testing.TB, now func() time.Time) Store {
 			t.Helper()
 			s, err := sqlite.Open(context.Background(), path, sqlite.Options{Now: now})
-			noError(t, err)
+			must.NoError(t, err)
 			return Store{Tables: s.Tables, engine: s}
 		}
 	})
@@ -74,7 +74,7 @@ type suite struct{}
 func open(t *testing.T, db Database) Store {
 	t.Helper()
 	s := db(t, nil)
-	programtest.CloseAfter(t, s)
+	must.CloseAfter(t, s)
 	return s
 }
 
@@ -85,7 +85,7 @@ func closeStore(t *testing.T, s Store) {
 	}
 }
 
-func (suite) Ping(t *testing.T, db Database) { noError(t, open(t, db).Ping(t.Context())) }
+func (suite) Ping(t *testing.T, db Database) { must.NoError(t, open(t, db).Ping(t.Context())) }
 
 // wantCode checks the code of an error, and that its message contains some texts.
 func wantCode(t *testing.T, err error, code herb.Code, texts ...string) {
@@ -101,14 +101,6 @@ func wantCode(t *testing.T, err error, code herb.Code, texts ...string) {
 	}
 }
 
-// noError ends the test if err is not nil.
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // wantEqual checks a value.
 func wantEqual[T any](t *testing.T, what string, want, got T, opts ...cmp.Option) {
 	t.Helper()
@@ -121,7 +113,7 @@ func wantEqual[T any](t *testing.T, what string, want, got T, opts ...cmp.Option
 func wantResult[T any](t *testing.T, what string, want T) func(T, error) {
 	return func(got T, err error) {
 		t.Helper()
-		noError(t, err)
+		must.NoError(t, err)
 		wantEqual(t, what, want, got, cmpopts.EquateEmpty())
 	}
 }

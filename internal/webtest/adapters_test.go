@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -98,7 +99,7 @@ func serveAdapters(t *testing.T) string {
 func bundle(t *testing.T, libraries, script, out string) {
 	t.Helper()
 	modules, err := filepath.Abs(libraries)
-	must(t, err)
+	must.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(modules, ".bin", "esbuild"),
 		"--bundle", "--log-level=warning", `--define:process.env.NODE_ENV="production"`, "--outfile="+out, script)
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules)

@@ -8,6 +8,8 @@ import (
 	"image/png"
 	"slices"
 	"testing"
+
+	"herbarium/internal/must"
 )
 
 // frame is one picture of an animation.
@@ -24,7 +26,7 @@ func animate(t *testing.T, frames []frame) []byte {
 	times := map[color.NRGBA]int{}
 	for _, f := range frames {
 		picture, err := png.Decode(bytes.NewReader(f.picture))
-		must(t, err)
+		must.NoError(t, err)
 		pictures = append(pictures, picture)
 		countColors(picture, times)
 	}
@@ -45,7 +47,7 @@ func animate(t *testing.T, frames []frame) []byte {
 		animation.Image, animation.Delay = append(animation.Image, part), append(animation.Delay, frames[i].delay)
 	}
 	var out bytes.Buffer
-	must(t, gif.EncodeAll(&out, &animation))
+	must.NoError(t, gif.EncodeAll(&out, &animation))
 	return out.Bytes()
 }
 

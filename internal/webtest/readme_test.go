@@ -2,6 +2,8 @@ package webtest_test
 
 import (
 	"testing"
+
+	"herbarium/internal/must"
 )
 
 // TestReadme visits every view of the dataset that the README serves. The tab reports console errors, missing images and requests
@@ -10,9 +12,9 @@ func TestReadme(t *testing.T) {
 	t.Parallel()
 	l := &library{}
 	t.Cleanup(l.stop)
-	must(t, l.open(t.Context()))
-	must(t, l.publishFolder(t.Context(), example))
-	must(t, l.data.Library.Refresh(t.Context()))
+	must.NoError(t, l.open(t.Context()))
+	must.NoError(t, l.publishFolder(t.Context(), example))
+	must.NoError(t, l.data.Library.Refresh(t.Context()))
 	b := open(t, l.serve(t, nil), tabOptions{width: 1440})
 	for _, path := range []string{"/", catalog, catalog + "?search=rose", catalog + "?_record=1", catalog + "/about", catalog + "/api", catalog + "/versions"} {
 		if status := b.visit(path); status != 200 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/page"
 
+	"herbarium/internal/must"
 	"herbarium/internal/testseed"
 )
 
@@ -78,7 +79,7 @@ func TestPictures(t *testing.T) {
 						t.Errorf("the picture has %d bytes; at most %d", len(picture), maxPicture)
 					}
 				}
-				must(t, os.WriteFile(filepath.Join(folder, view.name+".png"), picture, 0o644))
+				must.NoError(t, os.WriteFile(filepath.Join(folder, view.name+".png"), picture, 0o644))
 			}
 		})
 	}
@@ -122,18 +123,18 @@ func TestAnimation(t *testing.T) {
 	if *update {
 		folder = picturesFolder
 	}
-	must(t, os.WriteFile(filepath.Join(folder, "typing.gif"), animation, 0o644))
+	must.NoError(t, os.WriteFile(filepath.Join(folder, "typing.gif"), animation, 0o644))
 }
 
 // compress reduces a picture to its 256 most frequent colors.
 func compress(t *testing.T, picture []byte) []byte {
 	t.Helper()
 	from, err := png.Decode(bytes.NewReader(picture))
-	must(t, err)
+	must.NoError(t, err)
 	times := map[color.NRGBA]int{}
 	countColors(from, times)
 	palette, index := reduceColors(times)
 	var out bytes.Buffer
-	must(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, paletted(from, palette, index)))
+	must.NoError(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, paletted(from, palette, index)))
 	return out.Bytes()
 }

@@ -22,6 +22,7 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
+	"herbarium/internal/must"
 	"herbarium/internal/plants"
 	"herbarium/internal/publish"
 	"herbarium/internal/web"
@@ -158,15 +159,15 @@ func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	pages, err := web.New(web.Options{
 		Library: l.data.Library, Keys: l.verifier, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors, PublicURL: publicURL, Version: "1.0",
 	})
-	must(t, err)
+	must.NoError(t, err)
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(runtime.GOMAXPROCS(0), 1<<30)})
-	must(t, err)
+	must.NoError(t, err)
 	api, err := httpapi.New(httpapi.Options{
 		Library: l.data.Library, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages,
 		PublicURL: publicURL, Version: "1.0", Log: slog.New(slog.DiscardHandler), Admission: lanes,
 		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
 	})
-	must(t, err)
+	must.NoError(t, err)
 	return api
 }
 
@@ -227,11 +228,3 @@ const emptyPackage = `{"name": "empty", "resources": [{"name": "none", "path": "
 
 const widePackage = `{"name": "wide", "resources": [{"name": "thousand", "path": "thousand.csv", "title": "A thousand columns",
 	"description": "Columns of all types.", "schema": {"primaryKey": ["key"]}}]}`
-
-// must fails the test if there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -47,7 +48,7 @@ func TestSnippets(t *testing.T) {
 				programtest.SkipWithout(t, language.program, language.program+" is not installed")
 			}
 			file := filepath.Join(t.TempDir(), language.file)
-			must(t, os.WriteFile(file, []byte(code), 0o600))
+			must.NoError(t, os.WriteFile(file, []byte(code), 0o600))
 			args := []string{file}
 			if language.program == "go" {
 				args = []string{"run", file}

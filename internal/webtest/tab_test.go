@@ -18,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"herbarium/internal/must"
 )
 
 // waitTimeout is the timeout of every wait, long enough for a busy machine.
@@ -49,7 +51,7 @@ func open(t *testing.T, s *site, opts tabOptions) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(chromium.in(t), chromedp.WithNewBrowserContext())
 	b := &tab{T: t, site: s, ctx: ctx, noScript: opts.noScript}
-	must(t, chromedp.Do(ctx))
+	must.NoError(t, chromedp.Do(ctx))
 	b.events = listen(ctx, s.url, opts.also)
 	t.Cleanup(func() {
 		cancel()
@@ -107,7 +109,7 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
-	must(b, chromedp.Do(ctx, steps...))
+	must.NoError(b, chromedp.Do(ctx, steps...))
 }
 
 // visit opens a path of the site and returns the HTTP status.
@@ -286,7 +288,7 @@ func (b *tab) column(field string) []string {
 func (b *tab) query() url.Values {
 	b.Helper()
 	q, err := url.ParseQuery(strings.TrimPrefix(eval[string](b, "location.search"), "?"))
-	must(b, err)
+	must.NoError(b, err)
 	return q
 }
 
@@ -309,7 +311,7 @@ func (b *tab) allowClipboard() {
 			Permission: &browser.PermissionDescriptor{Name: name}, Setting: browser.PermissionSettingGranted,
 			BrowserContextID: chromedp.FromContext(b.ctx).BrowserContextID,
 		})
-		must(b, err)
+		must.NoError(b, err)
 	}
 }
 

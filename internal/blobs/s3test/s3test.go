@@ -18,6 +18,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -60,7 +61,7 @@ func (s *Server) Through(bucket, endpoint string) string {
 func (s *Server) Client(t testing.TB) *minio.Core {
 	t.Helper()
 	c, err := minio.NewCore(s.Address(), &minio.Options{Creds: credentials.NewStaticV4(AccessKey, SecretKey, ""), Region: Region})
-	programtest.Check(t, err)
+	must.NoError(t, err)
 	return c
 }
 
@@ -79,7 +80,7 @@ type Server struct {
 func New(t testing.TB) *Server {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOMOD").Output()
-	programtest.Check(t, err)
+	must.NoError(t, err)
 	s := &Server{file: filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), filepath.FromSlash(program)), folder: t.TempDir()}
 	if _, err := os.Stat(s.file); err != nil {
 		programtest.SkipWithout(t, "s3", "the S3 server is missing; run `make s3`")
@@ -114,19 +115,19 @@ func (s *Server) Stop(t testing.TB) {
 // Start starts the server again after Stop, at the same address and with the same objects.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	programtest.Check(t, s.run())
+	must.NoError(t, s.run())
 }
 
 // Freeze suspends the server: the kernel accepts connections, and nothing answers.
 func (s *Server) Freeze(t testing.TB) {
 	t.Helper()
-	programtest.Check(t, s.process.Freeze(t.Context()))
+	must.NoError(t, s.process.Freeze(t.Context()))
 }
 
 // Thaw resumes the server after Freeze.
 func (s *Server) Thaw(t testing.TB) {
 	t.Helper()
-	programtest.Check(t, s.process.Signal(syscall.SIGCONT))
+	must.NoError(t, s.process.Signal(syscall.SIGCONT))
 }
 
 // run starts the server and waits until it answers.

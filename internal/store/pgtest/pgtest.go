@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"herbarium/internal/programtest"
+	"herbarium/internal/must"
 )
 
 // Cluster is a PostgreSQL server with its own databases, which no other machine can reach. The zero value is ready to use:
@@ -47,7 +47,7 @@ func (c *Cluster) launch(t testing.TB) {
 		// The files are in the data folder, so that a standby copies them.
 		for name, content := range map[string][]byte{"pg_hba.conf": []byte(c.HBA), "server.crt": c.Certificate, "server.key": c.Key} {
 			if path := filepath.Join(c.data(), name); len(content) > 0 {
-				programtest.Check(t, os.WriteFile(path, content, 0o600))
+				must.NoError(t, os.WriteFile(path, content, 0o600))
 				c.own(t, path)
 			}
 		}

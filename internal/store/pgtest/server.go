@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -39,7 +40,7 @@ const loopback = "127.0.0.1"
 func binaries(t testing.TB) string {
 	t.Helper()
 	installed, err := filepath.Glob("/usr/lib/postgresql/[1-9][0-9]/bin/postgres") // sorted
-	programtest.Check(t, err)
+	must.NoError(t, err)
 	if len(installed) > 0 {
 		return filepath.Dir(installed[len(installed)-1])
 	}
@@ -59,20 +60,20 @@ func (s *server) init(t testing.TB, bin string, tcp bool) {
 		if err != nil {
 			u, err = user.Lookup("nobody")
 		}
-		programtest.Check(t, err)
+		must.NoError(t, err)
 		uid, err := strconv.ParseUint(u.Uid, 10, 32)
-		programtest.Check(t, err)
+		must.NoError(t, err)
 		gid, err := strconv.ParseUint(u.Gid, 10, 32)
-		programtest.Check(t, err)
+		must.NoError(t, err)
 		s.owner = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
 	var err error
 	s.folder, err = os.MkdirTemp("", "pgtest")
-	programtest.Check(t, err)
+	must.NoError(t, err)
 	s.own(t, s.folder)
 	if tcp {
 		addr, err := programtest.FreeAddr()
-		programtest.Check(t, err)
+		must.NoError(t, err)
 		_, s.port, _ = strings.Cut(addr, ":")
 	}
 }
@@ -81,7 +82,7 @@ func (s *server) init(t testing.TB, bin string, tcp bool) {
 func (s *server) own(t testing.TB, path string) {
 	t.Helper()
 	if s.owner != nil {
-		programtest.Check(t, os.Chown(path, int(s.owner.Uid), int(s.owner.Gid)))
+		must.NoError(t, os.Chown(path, int(s.owner.Uid), int(s.owner.Gid)))
 	}
 }
 
@@ -114,7 +115,7 @@ func (s *server) start(t testing.TB, settings ...string) {
 		args = append(args, "-c", setting)
 	}
 	process, err := programtest.StartProcess(s.command("postgres", args...))
-	programtest.Check(t, err)
+	must.NoError(t, err)
 	s.Process = process
 	s.wait(t, "SELECT 1")
 }
@@ -149,7 +150,7 @@ func (s *server) connect(do func(context.Context, *pgx.Conn) error) error {
 // exec runs statements, one after the other.
 func (s *server) exec(t testing.TB, statements ...string) {
 	t.Helper()
-	programtest.Check(t, s.connect(func(ctx context.Context, conn *pgx.Conn) error {
+	must.NoError(t, s.connect(func(ctx context.Context, conn *pgx.Conn) error {
 		for _, statement := range statements {
 			if _, err := conn.Exec(ctx, statement); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)
@@ -162,7 +163,7 @@ func (s *server) exec(t testing.TB, statements ...string) {
 // wait runs a statement until it returns a row.
 func (s *server) wait(t testing.TB, statement string) {
 	t.Helper()
-	programtest.Check(t, s.Wait(context.Background(), func(context.Context) error {
+	must.NoError(t, s.Wait(context.Background(), func(context.Context) error {
 		return s.connect(func(ctx context.Context, conn *pgx.Conn) error { return conn.QueryRow(ctx, statement).Scan(nil) })
 	}))
 }
@@ -173,20 +174,20 @@ func (s *server) Running() bool { return s.Process != nil && s.Process.Running()
 // Kill kills all processes of the server, as in a machine failure. Data that they have written stays.
 func (s *server) Kill(t testing.TB) {
 	t.Helper()
-	programtest.Check(t, s.SignalTree(syscall.SIGKILL))
+	must.NoError(t, s.SignalTree(syscall.SIGKILL))
 	<-s.Ended()
 }
 
 // Freeze suspends all processes of the server: the kernel accepts connections, and nothing answers. They resume with Thaw.
 func (s *server) Freeze(t testing.TB) {
 	t.Helper()
-	programtest.Check(t, s.Process.Freeze(context.Background()))
+	must.NoError(t, s.Process.Freeze(context.Background()))
 }
 
 // Thaw resumes a frozen server.
 func (s *server) Thaw(t testing.TB) {
 	t.Helper()
-	programtest.Check(t, s.SignalTree(syscall.SIGCONT))
+	must.NoError(t, s.SignalTree(syscall.SIGCONT))
 }
 
 // CPU returns the processor time that all processes of the server have used. It needs Linux.

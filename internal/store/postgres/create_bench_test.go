@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/plants"
 	"herbarium/internal/store"
 	"herbarium/internal/store/pgtest"
@@ -91,7 +92,7 @@ func serve(b *testing.B, address string, nodes int) creator {
 // connections returns as many connections as a store has.
 func connections(b *testing.B, address string) *pgxpool.Pool {
 	pool, err := pgxpool.New(context.Background(), address)
-	check(b, err)
+	must.NoError(b, err)
 	b.Cleanup(pool.Close)
 	return pool
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"herbarium/internal/must"
 	"herbarium/internal/plants"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
@@ -27,15 +28,15 @@ func TestListPlants_oneStatement(t *testing.T) {
 	t.Parallel()
 	var counter statementCounter
 	s, err := postgres.OpenTraced(t.Context(), cluster.Database(t), postgres.Options{}, &counter)
-	check(t, err)
-	defer func() { check(t, s.Close()) }()
+	must.NoError(t, err)
+	defer func() { must.NoError(t, s.Close()) }()
 	x := plants.NewIndex(s, plants.IndexOptions{Dir: t.TempDir()})
-	defer func() { check(t, x.Close()) }()
+	defer func() { must.NoError(t, x.Close()) }()
 	for id := range int64(3) {
-		check(t, created(s.CreatePlants(t.Context(), []store.Creation{plant(id, "Fern", "", "")})))
+		must.NoError(t, created(s.CreatePlants(t.Context(), []store.Creation{plant(id, "Fern", "", "")})))
 		before := counter.n.Load()
 		snapshot, err := x.Acquire(t.Context())
-		check(t, err)
+		must.NoError(t, err)
 		if n := counter.n.Load() - before; id > 0 && n != 1 || snapshot.Dataset.Records != int(id)+1 {
 			t.Errorf("%d statements for a listing of %d plants", n, snapshot.Dataset.Records)
 		}

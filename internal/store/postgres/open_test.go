@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 )
@@ -64,7 +65,7 @@ func TestOpen_waits(t *testing.T) {
 func TestOpen_unavailable(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse(cluster.Database(t))
-	check(t, err)
+	must.NoError(t, err)
 	query := u.Query()
 	folder, later := query.Get("host"), filepath.Join(t.TempDir(), "server")
 	query.Set("host", later)
@@ -78,8 +79,8 @@ func TestOpen_unavailable(t *testing.T) {
 			t.Errorf("reading keys: got %v", err)
 		}
 	}
-	check(t, os.Symlink(folder, later))
-	check(t, created(s.CreatePlants(t.Context(), creations(1))))
+	must.NoError(t, os.Symlink(folder, later))
+	must.NoError(t, created(s.CreatePlants(t.Context(), creations(1))))
 	wantTotal(t, s, 1)
 }
 
@@ -92,7 +93,7 @@ func TestPool(t *testing.T) {
 	other, watcher := connect(t, address), connect(t, address)
 	for _, statement := range []string{"BEGIN", "LOCK TABLE totals IN ACCESS EXCLUSIVE MODE"} {
 		_, err := other.Exec(t.Context(), statement)
-		check(t, err)
+		must.NoError(t, err)
 	}
 	var begun, ended sync.WaitGroup
 	for range calls {
@@ -111,14 +112,14 @@ func TestPool(t *testing.T) {
 		}
 	})
 	for waiting := 0; waiting < most; {
-		check(t, watcher.QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity "+
+		must.NoError(t, watcher.QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity "+
 			"WHERE application_name = 'herbarium' AND datname = current_database()").Scan(&waiting))
 		if waiting > most {
 			t.Fatalf("%d concurrent connections; want at most %d", waiting, most)
 		}
 	}
 	_, err := other.Exec(t.Context(), "ROLLBACK")
-	check(t, err)
+	must.NoError(t, err)
 	ended.Wait()
 	if n := s.Connections(); n > most {
 		t.Errorf("%d connections; want at most %d", n, most)
@@ -191,7 +192,7 @@ func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
 	s := open(t, address, postgres.Options{})
-	check(t, s.Ping(t.Context()))
+	must.NoError(t, s.Ping(t.Context()))
 	run(t, address, `CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
 		$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`)
 	for _, table := range []string{"plants", "write_probe"} {
@@ -206,7 +207,7 @@ func TestDiskFull(t *testing.T) {
 	for _, table := range []string{"plants", "write_probe"} {
 		run(t, address, "DROP TRIGGER full_disk ON "+table)
 	}
-	check(t, s.Ping(t.Context()))
+	must.NoError(t, s.Ping(t.Context()))
 	if _, err := s.CreatePlants(t.Context(), creations(1)); err != nil {
 		t.Error(err)
 	}
@@ -218,7 +219,7 @@ func TestInspect(t *testing.T) {
 	inspect := func() postgres.Inspection {
 		t.Helper()
 		i, err := postgres.Inspect(t.Context(), address)
-		check(t, err)
+		must.NoError(t, err)
 		return i
 	}
 	if i := inspect(); i.Version != 0 || i.Latest == 0 || i.Server == "" || i.ReadOnly || i.ClockOffset.Abs() > time.Second+i.Accuracy {

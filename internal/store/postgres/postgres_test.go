@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"herbarium/internal/programtest"
+	"herbarium/internal/must"
 	"herbarium/internal/store/pgtest"
 	"herbarium/internal/store/postgres"
 )
@@ -41,6 +41,6 @@ func openLater(t testing.TB, address string, o postgres.Options) *postgres.Store
 	if err != nil {
 		t.Fatal(err)
 	}
-	programtest.CloseAfter(t, s)
+	must.CloseAfter(t, s)
 	return s
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/programtest"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 )
@@ -14,7 +14,7 @@ import (
 func nextSchema(t *testing.T, compatible int) store.Schema {
 	t.Helper()
 	schema, err := postgres.CurrentSchema()
-	check(t, err)
+	must.NoError(t, err)
 	return append(schema[:len(schema):len(schema)], store.Migration{
 		Name: "next.sql", SQL: "ALTER TABLE keys ADD COLUMN note text", Compatible: compatible,
 	})
@@ -24,8 +24,8 @@ func nextSchema(t *testing.T, compatible int) store.Schema {
 func openSchema(t *testing.T, address string, schema store.Schema, o postgres.Options) (*postgres.Store, error) {
 	t.Helper()
 	s, err := postgres.OpenWith(t.Context(), address, schema, o)
-	check(t, err)
-	programtest.CloseAfter(t, s)
+	must.NoError(t, err)
+	must.CloseAfter(t, s)
 	return s, s.Migrate(t.Context())
 }
 
@@ -44,21 +44,21 @@ func TestUpgrade_inUse(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
 	old, err := postgres.Open(t.Context(), address, postgres.Options{})
-	check(t, err)
-	check(t, old.Migrate(t.Context()))
+	must.NoError(t, err)
+	must.NoError(t, old.Migrate(t.Context()))
 	_, err = openSchema(t, address, nextSchema(t, 2), postgres.Options{})
 	wantError(t, err, herb.CodeRejected, "from schema version 1 to 2", "process ", "with schema version 1", "stop them")
 	_, err = old.Keys(t.Context())
-	check(t, err)
+	must.NoError(t, err)
 
 	var upgrades []int
 	_, err = openSchema(t, address, nextSchema(t, 1), postgres.Options{Upgraded: func(from, to int) { upgrades = append(upgrades, from, to) }})
-	check(t, err)
+	must.NoError(t, err)
 	if len(upgrades) != 2 || upgrades[0] != 1 || upgrades[1] != 2 {
 		t.Errorf("reported upgrades %v", upgrades)
 	}
-	check(t, old.AddKey(t.Context(), herb.Key{ID: "ann"}))
-	check(t, old.Close())
+	must.NoError(t, old.AddKey(t.Context(), herb.Key{ID: "ann"}))
+	must.NoError(t, old.Close())
 	open(t, address, postgres.Options{KeepSchema: true}) // an old program opens a compatible schema
 }
 
@@ -66,24 +66,24 @@ func TestUpgrade_inUse(t *testing.T) {
 func TestUpgrade_ended(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, address string, old *postgres.Store){
-		"closed": func(t *testing.T, _ string, old *postgres.Store) { check(t, old.Close()) },
+		"closed": func(t *testing.T, _ string, old *postgres.Store) { must.NoError(t, old.Close()) },
 		"killed": func(t *testing.T, address string, old *postgres.Store) {
 			run(t, address, "UPDATE programs SET seen = seen - interval '31 seconds'")
-			programtest.CloseAfter(t, old)
+			must.CloseAfter(t, old)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			address := cluster.Database(t)
 			old, err := postgres.Open(t.Context(), address, postgres.Options{})
-			check(t, err)
-			check(t, old.Migrate(t.Context()))
+			must.NoError(t, err)
+			must.NoError(t, old.Migrate(t.Context()))
 			end(t, address, old)
 			_, err = openSchema(t, address, nextSchema(t, 2), postgres.Options{})
-			check(t, err)
+			must.NoError(t, err)
 			late, err := postgres.Open(t.Context(), address, postgres.Options{})
-			check(t, err)
-			programtest.CloseAfter(t, late)
+			must.NoError(t, err)
+			must.CloseAfter(t, late)
 			wantError(t, late.Migrate(t.Context()), herb.CodeInvalid, "schema version 2", "up to 1", "use a newer herbarium")
 		})
 	}
@@ -94,9 +94,9 @@ func TestUpgrade_noticed(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
 	schema, err := postgres.CurrentSchema()
-	check(t, err)
+	must.NoError(t, err)
 	old, err := openSchema(t, address, schema, postgres.Options{}) // renews its registration in short intervals
-	check(t, err)
+	must.NoError(t, err)
 	run(t, address, "UPDATE schema_version SET version = 2, needs = 2")
 	for err == nil {
 		_, err = old.Keys(t.Context())

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 	"herbarium/internal/store/pgtest"
 	"herbarium/internal/store/postgres"
@@ -22,7 +23,7 @@ func TestStandby(t *testing.T) {
 	address := primary.Database(t)
 	standby := primary.Standby(t)
 	s := open(t, standby.Both(address), postgres.Options{Timeout: 2 * time.Second})
-	check(t, created(s.CreatePlants(t.Context(), []store.Creation{plant(1, "Fern", "", "")})))
+	must.NoError(t, created(s.CreatePlants(t.Context(), []store.Creation{plant(1, "Fern", "", "")})))
 	t.Run("read-only", func(t *testing.T) { testReadOnly(t, standby.Alone(address)) })
 	t.Run("frozen", func(t *testing.T) { testFrozen(t, primary, s, standby.Both(address)) })
 	t.Run("killed", func(t *testing.T) { testKilled(t, primary, standby, s, standby.Alone(address)) })
@@ -52,7 +53,7 @@ func testFrozen(t *testing.T, primary *pgtest.Cluster, s *postgres.Store, addres
 		"first use":    func() error { return late.Ping(ctx) },
 		"Migrate":      func() error { return late.Migrate(ctx) },
 	}
-	check(t, calls["Keys"]()) // a connection is open
+	must.NoError(t, calls["Keys"]()) // a connection is open
 	primary.Freeze(t)
 	var wg sync.WaitGroup
 	for name, call := range calls {
@@ -67,8 +68,8 @@ func testFrozen(t *testing.T, primary *pgtest.Cluster, s *postgres.Store, addres
 		t.Errorf("Available: got %v", err)
 	}
 	primary.Thaw(t)
-	check(t, s.Ping(ctx)) // as a server does periodically; until then other calls fail fast
-	check(t, s.Available())
+	must.NoError(t, s.Ping(ctx)) // as a server does periodically; until then other calls fail fast
+	must.NoError(t, s.Available())
 	for name, call := range calls {
 		if err := call(); err != nil && herb.CodeOf(err) != herb.CodeInvalid { // CodeInvalid: an earlier attempt succeeded
 			t.Errorf("%s, afterwards: %v", name, err)
@@ -113,7 +114,7 @@ func testKilled(t *testing.T, primary *pgtest.Cluster, standby *pgtest.Standby, 
 	close(promoted)
 	wg.Wait()
 	var plants, numbers, last int
-	check(t, connect(t, alone).QueryRow(t.Context(),
+	must.NoError(t, connect(t, alone).QueryRow(t.Context(),
 		"SELECT (SELECT plants FROM totals), count(DISTINCT seq), max(seq) FROM plants").Scan(&plants, &numbers, &last))
 	if plants != numbers || last != numbers {
 		t.Errorf("there are %d plants, with %d numbers up to %d", plants, numbers, last)

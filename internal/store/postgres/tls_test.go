@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/store/pgtest"
 	"herbarium/internal/store/postgres"
 )
@@ -37,7 +38,7 @@ func newAuthority(t *testing.T, name string) *authority {
 	}
 	var der []byte
 	a.certificate, a.key, der = sign(t, template, nil)
-	check(t, os.WriteFile(a.file, der, 0o600))
+	must.NoError(t, os.WriteFile(a.file, der, 0o600))
 	return a
 }
 
@@ -51,7 +52,7 @@ func (a *authority) server(t *testing.T) (certificate, key []byte) {
 	}
 	_, k, certificate := sign(t, template, a)
 	der, err := x509.MarshalPKCS8PrivateKey(k)
-	check(t, err)
+	must.NoError(t, err)
 	return certificate, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
@@ -59,15 +60,15 @@ func (a *authority) server(t *testing.T) (certificate, key []byte) {
 func sign(t *testing.T, template *x509.Certificate, by *authority) (*x509.Certificate, *ecdsa.PrivateKey, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	check(t, err)
+	must.NoError(t, err)
 	parent, signer := template, key
 	if by != nil {
 		parent, signer = by.certificate, by.key
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
-	check(t, err)
+	must.NoError(t, err)
 	certificate, err := x509.ParseCertificate(der)
-	check(t, err)
+	must.NoError(t, err)
 	return certificate, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
@@ -82,7 +83,7 @@ func TestMigrate_rejected(t *testing.T) {
 	address := server.Database(t)
 	server.Exec(t, "ALTER ROLE postgres PASSWORD 'correct-horse'", "CREATE ROLE guest LOGIN PASSWORD 'correct-horse'")
 	u, err := url.Parse(address)
-	check(t, err)
+	must.NoError(t, err)
 	for name, tt := range map[string]struct {
 		change map[string]string
 		code   herb.Code // empty if it works
@@ -114,7 +115,7 @@ func TestMigrate_rejected(t *testing.T) {
 			s := openLater(t, changed.String(), postgres.Options{RetryBudget: time.Millisecond})
 			err := s.Migrate(t.Context())
 			if tt.code == "" {
-				check(t, err)
+				must.NoError(t, err)
 				wantTotal(t, s, 0)
 				return
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 )
@@ -44,7 +45,7 @@ func TestUpgrade_sideBySide(t *testing.T) {
 	address := cluster.Database(t)
 	today := open(t, address, postgres.Options{Now: noon})
 	var needs int
-	check(t, connect(t, address).QueryRow(t.Context(), "SELECT needs FROM schema_version").Scan(&needs))
+	must.NoError(t, connect(t, address).QueryRow(t.Context(), "SELECT needs FROM schema_version").Scan(&needs))
 	if needs > compatible {
 		t.Fatalf("the tables refuse programs that know less than version %d", needs)
 	}
@@ -68,7 +69,7 @@ func TestUpgrade_sideBySide(t *testing.T) {
 	}()
 	checkScenario(t, today)
 	changed, err := today.Changes(t.Context(), 0)
-	check(t, err)
+	must.NoError(t, err)
 	var got []string
 	for _, d := range changed.Datasets {
 		got = append(got, strings.TrimSpace(d.Name+" "+d.Version))
@@ -178,12 +179,12 @@ func otherTasks(t *testing.T, s *postgres.Store) map[string]func() {
 	ctx := t.Context()
 	return map[string]func(){
 		"creates": func() {
-			check(t, created(s.CreatePlants(ctx, []store.Creation{plant(100, "Lady fern", "shade", "k100"), plant(101, "Rose", "", "")})))
+			must.NoError(t, created(s.CreatePlants(ctx, []store.Creation{plant(100, "Lady fern", "shade", "k100"), plant(101, "Rose", "", "")})))
 		},
 		"publishes": func() {
 			add(t, s, dataset("others", "o1"), "")
 			add(t, s, dataset("prices", "o2"), "v2")
-			check(t, s.AddKey(ctx, herb.Key{ID: "other", Name: "Other", Scopes: []herb.Scope{"data:read"}, Created: noon()}))
+			must.NoError(t, s.AddKey(ctx, herb.Key{ID: "other", Name: "Other", Scopes: []herb.Scope{"data:read"}, Created: noon()}))
 		},
 	}
 }
@@ -192,15 +193,7 @@ func otherTasks(t *testing.T, s *postgres.Store) map[string]func() {
 func add(t *testing.T, s *postgres.Store, d herb.Dataset, live string) {
 	t.Helper()
 	_, err := s.AddVersion(t.Context(), d, live, 10, time.Now())
-	check(t, err)
-}
-
-// check ends the test if err is not nil.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 }
 
 // created returns the first error of several creations.
@@ -216,14 +209,14 @@ func created(outcomes []store.Outcome, err error) error {
 // scenario calls every operation of a store.
 func scenario(t *testing.T, s *postgres.Store, other func(task string)) {
 	ctx := t.Context()
-	check(t, s.Ping(ctx))
+	must.NoError(t, s.Ping(ctx))
 	first := []store.Creation{plant(1, "Tree fern", "sun", "k1"), plant(2, "Ångström fern", "", ""), plant(3, "Moss", "shade", "k3")}
-	check(t, created(s.CreatePlants(ctx, first)))
+	must.NoError(t, created(s.CreatePlants(ctx, first)))
 	other("creates")
 	outcomes, err := s.CreatePlants(ctx, []store.Creation{
 		plant(1, "Tree fern", "sun", "k1"), plant(2, "Taken", "", ""), plant(100, "Lady fern", "shade", "k100"), plant(4, "Fern", "", "k4"),
 	})
-	check(t, err)
+	must.NoError(t, err)
 	if !outcomes[0].Replayed || outcomes[1].Err == nil || !outcomes[2].Replayed || outcomes[3].Err != nil {
 		t.Fatalf("outcomes %+v", outcomes)
 	}
@@ -235,18 +228,18 @@ func scenario(t *testing.T, s *postgres.Store, other func(task string)) {
 func keysAndSourceErrors(t *testing.T, s *postgres.Store) {
 	ctx := t.Context()
 	for _, id := range []string{"ann", "bob"} {
-		check(t, s.AddKey(ctx, herb.Key{ID: id, Name: "Somebody", Scopes: []herb.Scope{"plants:write"}, Created: noon(), Expires: noon()}))
+		must.NoError(t, s.AddKey(ctx, herb.Key{ID: id, Name: "Somebody", Scopes: []herb.Scope{"plants:write"}, Created: noon(), Expires: noon()}))
 	}
-	check(t, s.RevokeKey(ctx, "bob", noon()))
-	check(t, s.TouchKeys(ctx, map[string]time.Time{"ann": noon()}))
+	must.NoError(t, s.RevokeKey(ctx, "bob", noon()))
+	must.NoError(t, s.TouchKeys(ctx, map[string]time.Time{"ann": noon()}))
 	_, err := s.Keys(ctx)
-	check(t, err)
+	must.NoError(t, err)
 	for _, place := range []string{"a.csv", "b.csv"} {
-		check(t, s.SetSourceError(ctx, herb.SourceError{Path: place, Message: "no records", Since: noon()}))
+		must.NoError(t, s.SetSourceError(ctx, herb.SourceError{Path: place, Message: "no records", Since: noon()}))
 	}
-	check(t, s.ClearSourceError(ctx, "a.csv"))
+	must.NoError(t, s.ClearSourceError(ctx, "a.csv"))
 	_, err = s.SourceErrors(ctx)
-	check(t, err)
+	must.NoError(t, err)
 }
 
 func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
@@ -260,24 +253,24 @@ func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
 		t.Fatalf("got %v", err)
 	}
 	_, err := s.AddVersion(ctx, dataset("prices", "v3"), "o2", 3, time.Now())
-	check(t, err)
-	check(t, s.SetLive(ctx, prices, "v2", "v3"))
+	must.NoError(t, err)
+	must.NoError(t, s.SetLive(ctx, prices, "v2", "v3"))
 	for _, version := range []string{"", "o2"} {
 		_, err := s.Version(ctx, prices, version)
-		check(t, err)
+		must.NoError(t, err)
 	}
 	_, err = s.Version(ctx, prices, "none")
 	if herb.CodeOf(err) != herb.CodeNotFound {
 		t.Fatalf("got %v", err)
 	}
 	_, err = s.History(ctx, prices)
-	check(t, err)
+	must.NoError(t, err)
 	_, err = s.RemoveDataset(ctx, dataset("gone", "").Ref, time.Now())
-	check(t, err)
+	must.NoError(t, err)
 	_, err = s.Versions(ctx)
-	check(t, err)
+	must.NoError(t, err)
 	_, err = s.Changes(ctx, 0)
-	check(t, err)
+	must.NoError(t, err)
 }
 
 // checkScenario checks the data that the scenarios of both programs have stored.
@@ -294,13 +287,13 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 		t.Errorf("an idempotency key of the other program: %+v, %v", outcomes, err)
 	}
 	keys, err := s.Keys(t.Context())
-	check(t, err)
+	must.NoError(t, err)
 	catalogue, err := s.Changes(t.Context(), -1)
-	check(t, err)
+	must.NoError(t, err)
 	history, err := s.History(t.Context(), dataset("prices", "").Ref)
-	check(t, err)
+	must.NoError(t, err)
 	sourceErrors, err := s.SourceErrors(t.Context())
-	check(t, err)
+	must.NoError(t, err)
 	var got []string
 	for _, k := range keys {
 		got = append(got, k.ID)
@@ -329,7 +322,7 @@ func columns(t *testing.T, address string) map[string][]string {
 	t.Helper()
 	rows, err := connect(t, address).Query(t.Context(), "SELECT table_name, array_agg(column_name::text ORDER BY ordinal_position) "+
 		"FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT IN ('schema_version', 'programs', 'write_probe') GROUP BY table_name")
-	check(t, err)
+	must.NoError(t, err)
 	tables := map[string][]string{}
 	var table string
 	var names []string
@@ -337,7 +330,7 @@ func columns(t *testing.T, address string) map[string][]string {
 		tables[table] = slices.Clone(names)
 		return nil
 	})
-	check(t, err)
+	must.NoError(t, err)
 	return tables
 }
 
@@ -360,9 +353,9 @@ func readTables(t *testing.T, address string, tables map[string][]string) map[st
 	for name := range tables {
 		table, columns, _ := strings.Cut(strings.TrimSuffix(name, ")"), "(")
 		rows, err := conn.Query(t.Context(), "SELECT ROW("+columns+")::text FROM "+table+" ORDER BY 1")
-		check(t, err)
+		must.NoError(t, err)
 		out[name], err = pgx.CollectRows(rows, pgx.RowTo[string])
-		check(t, err)
+		must.NoError(t, err)
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/programtest"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 )
 
@@ -21,7 +21,7 @@ func openNew(t *testing.T) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programtest.CloseAfter(t, s)
+	must.CloseAfter(t, s)
 	return s
 }
 

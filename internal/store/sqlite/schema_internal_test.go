@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/programtest"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 )
 
@@ -65,7 +65,7 @@ func TestUpgrade_inUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programtest.CloseAfter(t, compatible)
+	must.CloseAfter(t, compatible)
 	if len(upgrades) != 2 || upgrades[0] != n || upgrades[1] != n+1 {
 		t.Errorf("reported upgrades %v", upgrades)
 	}
@@ -98,7 +98,7 @@ func TestUpgrade_incompatible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programtest.CloseAfter(t, s)
+	must.CloseAfter(t, s)
 	_, err = Open(t.Context(), path, Options{})
 	wantError(t, err, herb.CodeInvalid, "schema version 2", "up to 1", "use a newer herbarium")
 }
@@ -115,7 +115,7 @@ func TestKeepSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programtest.CloseAfter(t, old)
+	must.CloseAfter(t, old)
 	_, err = openSchema(t, path, nextSchema(t, 1), keep)
 	wantError(t, err, herb.CodeInvalid, "schema version 1 and this program uses version 2", "'herbarium serve'")
 	if have, err := readSchema(t.Context(), old.reader); err != nil || have.Version != 1 {
@@ -131,7 +131,7 @@ func TestOpen_otherTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programtest.CloseAfter(t, s)
+	must.CloseAfter(t, s)
 	if _, err := s.writer.ExecContext(t.Context(), "CREATE TABLE plants (id)"); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/programtest"
+	"herbarium/internal/must"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
 )
@@ -24,7 +24,7 @@ func raw(t *testing.T, path string) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programtest.CloseAfter(t, db)
+	must.CloseAfter(t, db)
 	return db
 }
 
@@ -173,7 +173,7 @@ func TestBusy_continuously(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programtest.CloseAfter(t, s)
+	must.CloseAfter(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
 	held, ended := make(chan struct{}), make(chan error, 1)
 	started := sync.OnceFunc(func() { close(held) })
@@ -222,6 +222,6 @@ func openFile(t testing.TB, path string) *sqlite.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programtest.CloseAfter(t, s)
+	must.CloseAfter(t, s)
 	return s
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package hostiletest
+package systemtest
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 //go:build linux
 
-package hostiletest
+package systemtest
 
 import (
 	"archive/zip"
@@ -15,13 +15,15 @@ import (
 	"testing"
 
 	_ "modernc.org/sqlite" // to write a database
+
+	"herbarium/internal/must"
 )
 
 // symlink creates a symbolic link.
 func symlink(t *testing.T, target string, path ...string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(filepath.Join(path...)), 0o700))
-	must(t, os.Symlink(target, filepath.Join(path...)))
+	must.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(path...)), 0o700))
+	must.NoError(t, os.Symlink(target, filepath.Join(path...)))
 }
 
 // TestSymlinks serves a folder with links to files outside of it.
@@ -52,7 +54,7 @@ func TestSymlinks(t *testing.T) {
 			}
 			for _, path := range []string{"/api/v1/garden/file/data", "/api/v1/folder/shadow/data", "/api/v1/package/data/data", "/"} {
 				r, err := n.request(http.MethodGet, path, "")
-				must(t, err)
+				must.NoError(t, err)
 				if strings.Contains(r.Body, "s3cr3t-hash") {
 					t.Errorf("%s shows a file outside the served folder: %s", path, r.Body)
 				}
@@ -66,9 +68,9 @@ func TestDataFolderAsSource(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
-	publish(t, data, write(t, "a\n1\n", dir, "garden", "open.csv"))
+	run(t, data, "publish", write(t, "a\n1\n", dir, "garden", "open.csv"))
 	database, err := filepath.Glob(filepath.Join(data, "*.db"))
-	must(t, err)
+	must.NoError(t, err)
 	for _, source := range append(database, data, dir) {
 		out, code := command(t, data, "publish", source)
 		if code == 0 && source != dir {
@@ -91,7 +93,7 @@ func TestProtectedDatasetStaysProtected(t *testing.T) {
 	data := filepath.Join(dir, "data")
 	file := write(t, "id,name\n1,alice\n", dir, "vault", "people.csv")
 	descriptor := write(t, protected, dir, "vault", "datapackage.json")
-	publish(t, data, descriptor)
+	run(t, data, "publish", descriptor)
 	if out, code := command(t, data, "publish", file, "--as", "vault/people"); code != 3 {
 		t.Errorf("publish without the descriptor: exit code %d; want 3\n%s", code, out)
 	}
@@ -106,7 +108,7 @@ func TestRemovedDescriptor(t *testing.T) {
 	dir := writeOpenAndProtected(t)
 	n := start(t, config{args: []string{"--watch", dir}})
 	n.expect(http.StatusUnauthorized, "/api/v1/vault/people/data")
-	must(t, os.Remove(filepath.Join(dir, "vault", "datapackage.json")))
+	must.NoError(t, os.Remove(filepath.Join(dir, "vault", "datapackage.json")))
 	write(t, "id,name\n1,alice\n2,bob\n", dir, "vault", "people.csv")
 	// A change that is published later than that of the protected file shows that the server has seen both.
 	n.publishOpen(dir)
@@ -130,7 +132,7 @@ func TestProtectedValuesStayPrivate(t *testing.T) {
 			n := start(t, config{args: []string{"--watch", dir}})
 			for _, path := range []string{"/", "/api/v1", "/readyz", "/datasets/vault/people", "/api/v1/vault/people", "/openapi.json", "/docs"} {
 				r, err := n.request(http.MethodGet, path, "", "Accept", "text/html")
-				must(t, err)
+				must.NoError(t, err)
 				if strings.Contains(r.Body, "alice") {
 					t.Errorf("%s shows a value of a protected dataset", path)
 				}
@@ -146,7 +148,7 @@ func TestVirtualTables(t *testing.T) {
 	write(t, "a\n1\n", dir, "garden", "open.csv")
 	path := filepath.Join(dir, "garden", "virtual.db")
 	db, err := sql.Open("sqlite", path)
-	must(t, err)
+	must.NoError(t, err)
 	for _, statement := range []string{
 		`PRAGMA writable_schema = ON`,
 		`INSERT INTO sqlite_schema VALUES ('table', 'words', 'words', 0, 'CREATE VIRTUAL TABLE words USING fts5(x)')`,
@@ -156,7 +158,7 @@ func TestVirtualTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(t, db.Close())
+	must.NoError(t, db.Close())
 	if out, code := command(t, filepath.Join(t.TempDir(), "data"), "publish", path); code != 1 || strings.Contains(out, "goroutine ") {
 		t.Errorf("publish: exit code %d; want 1 and an error without a stack trace\n%s", code, out)
 	}
@@ -185,12 +187,12 @@ func workbook(t *testing.T, properties, sheet string) string {
 		{"xl/worksheets/sheet1.xml", `<worksheet xmlns="` + spreadsheet + `"><sheetData>` + sheet + `</sheetData></worksheet>`},
 	} {
 		p, err := w.Create(part[0])
-		must(t, err)
+		must.NoError(t, err)
 		if _, err := io.WriteString(p, part[1]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(t, w.Close())
+	must.NoError(t, w.Close())
 	return b.String()
 }
 

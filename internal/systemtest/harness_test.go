@@ -1,6 +1,6 @@
 //go:build linux
 
-package hostiletest
+package systemtest
 
 import (
 	"context"
@@ -11,16 +11,17 @@ import (
 	"strings"
 	"testing"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
-// program is the path of the program under attack.
+// program is the path of the program.
 var program string
 
 func TestMain(m *testing.M) { programtest.Main(m, &program) }
 
-// token is a key with every scope, for servers that are given it.
-const token = "hostile-suite-9f2c4e7ab1d86035c3e1"
+// token is a key with every scope that all servers accept.
+const token = "system-suite-9f2c4e7ab1d86035c3e1"
 
 // node is a server and its data folder.
 type node struct {
@@ -32,6 +33,7 @@ type node struct {
 // config is how a server is started.
 type config struct {
 	data     string   // empty means a new folder
+	addr     string   // empty means a free port
 	args     []string // after "serve"
 	settings []string // of the environment
 	shell    string   // see programtest.Options
@@ -41,7 +43,7 @@ type config struct {
 func start(t *testing.T, c config) *node {
 	t.Helper()
 	n, err := tryStart(t, c)
-	must(t, err)
+	must.NoError(t, err)
 	return n
 }
 
@@ -55,7 +57,7 @@ func tryStart(t *testing.T, c config) (*node, error) {
 		"HERBARIUM_DATA=" + c.data, "HERBARIUM_TOKEN=" + token, "HERBARIUM_LOG_FORMAT=json", "HERBARIUM_LOG_LEVEL=info",
 	}, c.settings...)
 	s, err := programtest.Start(t.Context(), programtest.Options{
-		Program: program, Args: c.args, Settings: settings, Shell: c.shell,
+		Program: program, Args: c.args, Settings: settings, Addr: c.addr, Shell: c.shell,
 	})
 	if err != nil {
 		return nil, err
@@ -64,7 +66,7 @@ func tryStart(t *testing.T, c config) (*node, error) {
 		s.Kill()
 		if t.Failed() {
 			out := s.Output()
-			t.Logf("the server has printed:\n%s", out[max(0, len(out)-4<<10):])
+			t.Logf("the end of the output of process %d:\n%s", s.PID(), out[max(0, len(out)-8<<10):])
 		}
 	})
 	return &node{Server: s, t: t, data: c.data}, nil
@@ -74,24 +76,26 @@ func tryStart(t *testing.T, c config) (*node, error) {
 func command(t *testing.T, data string, args ...string) (out string, code int) {
 	t.Helper()
 	out, code, err := programtest.Run(t.Context(), program, []string{"HERBARIUM_DATA=" + data}, args...)
-	must(t, err)
+	must.NoError(t, err)
 	return out, code
 }
 
-// publish publishes a file or folder and expects success.
-func publish(t *testing.T, data string, args ...string) {
+// run is command for one that must succeed.
+func run(t *testing.T, data string, args ...string) string {
 	t.Helper()
-	if out, code := command(t, data, append([]string{"publish"}, args...)...); code != 0 {
-		t.Fatalf("publish %s: exit code %d\n%s", strings.Join(args, " "), code, out)
+	out, code := command(t, data, args...)
+	if code != 0 {
+		t.Fatalf("%s: exit code %d\n%s", strings.Join(args, " "), code, out)
 	}
+	return out
 }
 
 // write creates a file, and its folders.
 func write(t *testing.T, content string, path ...string) string {
 	t.Helper()
 	name := filepath.Join(path...)
-	must(t, os.MkdirAll(filepath.Dir(name), 0o700))
-	must(t, os.WriteFile(name, []byte(content), 0o600))
+	must.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	must.NoError(t, os.WriteFile(name, []byte(content), 0o600))
 	return name
 }
 
@@ -127,12 +131,4 @@ func (n *node) publishOpen(dir string) {
 		}
 		return err
 	})
-}
-
-// must fails the test if there is an error.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

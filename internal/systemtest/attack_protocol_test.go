@@ -1,6 +1,6 @@
 //go:build linux
 
-package hostiletest
+package systemtest
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -71,7 +72,7 @@ func TestRawRequests(t *testing.T) {
 func firstAnswer(t *testing.T, n *node, request string) string {
 	t.Helper()
 	conn, err := n.dial("")
-	must(t, err)
+	must.NoError(t, err)
 	go func() { _, _ = io.WriteString(conn, request) }() // it fails if the server has closed the connection
 	answer, _ := io.ReadAll(conn)                        // likewise
 	return string(answer)
@@ -84,7 +85,7 @@ func TestFailedKeys(t *testing.T) {
 	var limited programtest.Response
 	for i := range 2000 {
 		r, err := n.request(http.MethodGet, "/api/v1/vault/people/data", "", "X-API-Key", fmt.Sprintf("guess-%d", i))
-		must(t, err)
+		must.NoError(t, err)
 		if r.Status == http.StatusTooManyRequests {
 			limited = r
 			break

@@ -1,6 +1,6 @@
 //go:build linux
 
-package clustertest
+package systemtest
 
 import (
 	"context"
@@ -12,42 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"herbarium/internal/programtest"
 )
-
-// client is the HTTP client of all tests. Its timeout is longer than any response may take.
-var client = &http.Client{Timeout: 70 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-
-// get sends a GET request with headers, given as names and values, and fails unless the status is 200.
-func get(ctx context.Context, url string, headers ...string) (programtest.Response, error) {
-	a, err := programtest.Send(ctx, client, http.MethodGet, url, "", headers...)
-	if err == nil && a.Status != http.StatusOK {
-		err = fmt.Errorf("GET %s: %d %s", url, a.Status, a.Body)
-	}
-	return a, err
-}
-
-// post creates a plant.
-func post(ctx context.Context, base, key, plant string, headers ...string) (programtest.Response, error) {
-	headers = append(headers, "Authorization", "Bearer "+key, "Content-Type", "application/json")
-	return programtest.Send(ctx, client, http.MethodPost, base+"/plants", plant, headers...)
-}
-
-// page is a listing.
-type page struct {
-	Data []map[string]string
-	Meta struct{ Total int }
-}
-
-// list requests a page of a dataset; base is the URL of a node or of the proxy.
-func list(ctx context.Context, base, dataset, query string) (p page, err error) {
-	a, err := get(ctx, base+"/api/v1/"+dataset+"/data?"+query)
-	if err != nil {
-		return p, err
-	}
-	return p, json.Unmarshal([]byte(a.Body), &p)
-}
 
 // listsPrices fails unless a number of records with a price is listed.
 func listsPrices(ctx context.Context, base string, records, price int) error {

@@ -1,6 +1,6 @@
 //go:build linux
 
-package hostiletest
+package systemtest
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"herbarium/internal/must"
 )
 
 // TestHalfSentForms opens as many connections as there are slots for requests, each with a form that never ends.
@@ -50,8 +52,8 @@ func TestSlowExports(t *testing.T) {
 			encoding = "Accept-Encoding: gzip\r\n"
 		}
 		conn, err := n.dial("")
-		must(t, err)
-		must(t, conn.(*net.TCPConn).SetReadBuffer(4096))
+		must.NoError(t, err)
+		must.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4096))
 		if _, err := fmt.Fprintf(conn, "GET /api/v1/garden/long/data HTTP/1.1\r\nHost: x\r\nAccept: %s\r\n%s\r\n", accept, encoding); err != nil {
 			t.Fatal(err)
 		}
@@ -79,8 +81,8 @@ func TestGreedyClient(t *testing.T) {
 		lane = fmt.Sprintf(`{lane=%q}`, lane)
 		for range int(n.metric("herbarium_lane_slots"+lane)) + 20 {
 			conn, err := n.dialFrom(greedy, "")
-			must(t, err)
-			must(t, conn.(*net.TCPConn).SetReadBuffer(4096))
+			must.NoError(t, err)
+			must.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4096))
 			if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path); err != nil {
 				t.Fatal(err)
 			}
@@ -150,14 +152,14 @@ func TestDisconnectedQueries(t *testing.T) {
 	dir := t.TempDir()
 	file := write(t, rows.String(), dir, "garden", "wide.csv")
 	data := dir + "/data"
-	publish(t, data, file)
+	run(t, data, "publish", file)
 	n := start(t, config{data: data})
 	n.expect(http.StatusOK, "/api/v1/garden/wide/data")
 	before := n.metric("go_goroutines")
 	queries := []string{"name[prefix]=v", "tags[gte]=a", "tags[prefix]=e&name[prefix]=v", "search=" + url.QueryEscape("v* e* f* g*")}
 	for i := range clients {
 		conn, err := n.dial("GET /api/v1/garden/wide/data?" + queries[i%len(queries)] + " HTTP/1.1\r\nHost: x\r\n\r\n")
-		must(t, err)
+		must.NoError(t, err)
 		conn.Close()
 	}
 	n.expect(http.StatusOK, "/api/v1/garden/wide/data")
@@ -223,7 +225,7 @@ func TestLargePages(t *testing.T) {
 	dir := t.TempDir()
 	file := write(t, rows.String(), dir, "garden", "huge.csv")
 	data := dir + "/data"
-	publish(t, data, file)
+	run(t, data, "publish", file)
 	n := start(t, config{data: data})
 	var wg sync.WaitGroup
 	for range clients {

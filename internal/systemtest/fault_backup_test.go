@@ -1,6 +1,6 @@
 //go:build linux
 
-package faulttest
+package systemtest
 
 import (
 	"fmt"
@@ -14,24 +14,16 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
-
-// run runs a command of the program on a data folder and fails the test if it fails.
-func run(t *testing.T, data string, args ...string) string {
-	t.Helper()
-	out, code, err := programtest.Run(t.Context(), program, []string{"HERBARIUM_DATA=" + data}, args...)
-	if err != nil || code != 0 {
-		t.Fatalf("%s: exit code %d, %v\n%s", args[0], code, err, out)
-	}
-	return out
-}
 
 // TestBackup backs up a server while clients create plants and another process publishes, and restores the backups: each has
 // everything that was acknowledged before it started.
 func TestBackup(t *testing.T) {
 	t.Parallel()
-	s, data := startServer(t, "")
+	node := startNumbers(t, "")
+	data := node.data
 	var acknowledged atomic.Int64
 	stop := make(chan struct{})
 	var writers sync.WaitGroup
@@ -44,7 +36,7 @@ func TestBackup(t *testing.T) {
 				default:
 				}
 				plant := fmt.Sprintf(`{"id":%d,"name":"Plant %d"}`, n*2+client+1, n)
-				if r, err := create(t.Context(), s, plant); err != nil || r.Status != http.StatusOK {
+				if r, err := post(t.Context(), node.URL, token, plant); err != nil || r.Status != http.StatusOK {
 					t.Errorf("creating %s: status %d, %v: %s", plant, r.Status, err, r.Body)
 					return
 				}
@@ -54,13 +46,13 @@ func TestBackup(t *testing.T) {
 	}
 	for n := range 3 {
 		file := filepath.Join(t.TempDir(), "backup.tar")
-		publishFile(t, data, 10+n)
+		publishNumbers(t, data, 10+n)
 		before := acknowledged.Load()
 		published := make(chan struct{})
 		go func() {
 			defer close(published)
 			out, code, err := programtest.Run(t.Context(), program, []string{"HERBARIUM_DATA=" + data, "HERBARIUM_KEEP=1"},
-				"publish", "--as", "garden/numbers", writeCSV(t, 20+n))
+				"publish", "--as", numbers, writeNumbers(t, 20+n))
 			if err != nil || code != 0 {
 				t.Errorf("publish: exit code %d, %v\n%s", code, err, out)
 			}
@@ -73,7 +65,7 @@ func TestBackup(t *testing.T) {
 		if plants, err := strconv.ParseInt(strings.ReplaceAll(count, ",", ""), 10, 64); err != nil || plants < before {
 			t.Errorf("backup %d: restored %q plants; %d were acknowledged before (%v)", n, count, before, err)
 		}
-		listed := run(t, restored, "export", "garden/numbers", "--format", "csv")
+		listed := run(t, restored, "export", numbers, "--format", "csv")
 		if records := strings.Count(listed, "\n") - 1; records != 10+n && records != 20+n {
 			t.Errorf("backup %d: the dataset has %d records", n, records)
 		}
@@ -86,7 +78,7 @@ func TestBackup(t *testing.T) {
 func TestBackup_fullDisk(t *testing.T) {
 	t.Parallel()
 	data, file := t.TempDir(), filepath.Join(t.TempDir(), "backup.tar")
-	publishFile(t, data, 20_000)
+	publishNumbers(t, data, 20_000)
 	limited := func(kilobytes int, args ...string) error {
 		line := append([]string{"-c", fmt.Sprintf(`ulimit -f %d && exec "$0" "$@"`, kilobytes*2), program}, args...)
 		out, err := exec.CommandContext(t.Context(), "sh", line...).CombinedOutput()
@@ -97,7 +89,7 @@ func TestBackup_fullDisk(t *testing.T) {
 		t.Error("a backup without space succeeds")
 	}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	must(t, err)
+	must.NoError(t, err)
 	defer full.Close()
 	cmd := exec.CommandContext(t.Context(), program, "backup", "-", "--data", data)
 	cmd.Stdout = full

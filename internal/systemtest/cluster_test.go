@@ -1,11 +1,10 @@
 //go:build linux
 
-package clustertest
+package systemtest
 
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -25,14 +24,7 @@ type cluster struct {
 	nodes   []*node
 	proxy   string // URL of the proxy
 	env     []string
-	token   string // a key with all scopes
-}
-
-// node is one process of the cluster, and the folder of its cache.
-type node struct {
-	*programtest.Server
-	folder string
-	env    []string
+	token   string // a key in the database with the scopes that the scenarios need
 }
 
 // newCluster starts everything.
@@ -62,21 +54,15 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// startNode starts a node and waits until it listens. An empty address means a free port.
+// startNode starts a node with a folder for its cache. An empty address means a free port.
 func (c *cluster) startNode(t *testing.T, addr, folder string) *node {
 	t.Helper()
-	n := &node{folder: folder, env: append(c.env[:len(c.env):len(c.env)], "HERBARIUM_DATA="+folder)}
-	var err error
-	if n.Server, err = programtest.Start(t.Context(), programtest.Options{Program: herbarium, Settings: n.env, Addr: addr}); err != nil {
-		t.Fatal(err)
-	}
-	killAfter(t, n.Process)
-	return n
+	return start(t, config{addr: addr, data: folder, settings: c.env})
 }
 
 // restart starts a node again that has ended, with the same address and folder. It outlives the scenario.
 func (c *cluster) restart(i int) {
-	c.nodes[i] = c.startNode(c.t, c.nodes[i].Addr(), c.nodes[i].folder)
+	c.nodes[i] = c.startNode(c.t, c.nodes[i].Addr(), c.nodes[i].data)
 }
 
 // startProxy starts HAProxy with the configuration in deploy.
@@ -106,7 +92,7 @@ func (c *cluster) run(t *testing.T, args ...string) string {
 // try is run for a command that may fail.
 func (c *cluster) try(t *testing.T, args ...string) (out, errs string, err error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), herbarium, args...)
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Env = append(programtest.Environ(c.env...), "HERBARIUM_DATA="+filepath.Join(t.TempDir(), "data"))
 	var o, e strings.Builder
 	cmd.Stdout, cmd.Stderr = &o, &e
@@ -122,11 +108,7 @@ func prices(t *testing.T, records, price int) string {
 	for i := range records {
 		fmt.Fprintf(&b, "%d,plant %d,%d\n", i+1, i+1, price)
 	}
-	path := filepath.Join(t.TempDir(), "prices.csv")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return write(t, b.String(), t.TempDir(), "prices.csv")
 }
 
 const dataset = "garden/prices"

@@ -1,6 +1,6 @@
 //go:build linux
 
-package hostiletest
+package systemtest
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"herbarium/internal/must"
 )
 
 // smallDisk mounts a file system of a few megabytes, which needs root, and returns its folder.
@@ -33,7 +35,7 @@ func fill(t *testing.T, folder string) string {
 	t.Helper()
 	path := filepath.Join(folder, "filler")
 	f, err := os.Create(path)
-	must(t, err)
+	must.NoError(t, err)
 	defer f.Close()
 	for size := 1 << 20; size > 0; {
 		if _, err := f.Write(make([]byte, size)); err != nil {
@@ -102,7 +104,7 @@ func TestFullDisk(t *testing.T) {
 	if out, code := command(t, n.data, "publish", write(t, "a\n2\n", t.TempDir(), "garden", "open.csv")); code == 0 {
 		t.Errorf("publish on a full disk: exit code 0\n%s", out)
 	}
-	must(t, os.Remove(filler))
+	must.NoError(t, os.Remove(filler))
 	n.recovered(t, &id)
 }
 
@@ -112,8 +114,8 @@ func TestReadOnlyDisk(t *testing.T) {
 	disk := smallDisk(t)
 	data := filepath.Join(disk, "data")
 	file := write(t, "a\n1\n", t.TempDir(), "garden", "open.csv")
-	publish(t, data, file)
-	must(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	run(t, data, "publish", file)
+	must.NoError(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	for _, args := range [][]string{{"publish", file}, {"keys", "create", "--name", "x", "--scope", "data:read"}} {
 		if out, code := command(t, data, args...); code != 1 || !strings.Contains(out, data) {
 			t.Errorf("%s: exit code %d; want 1 and the path\n%s", args[0], code, out)
@@ -127,7 +129,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	} else if !strings.Contains(err.Error(), data) {
 		t.Errorf("serve: %v; want the path", err)
 	}
-	must(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT, "size=8m"))
+	must.NoError(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT, "size=8m"))
 	n := start(t, config{data: data})
 	n.expect(http.StatusOK, "/api/v1/garden/open/data")
 	id := 0

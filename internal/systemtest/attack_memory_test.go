@@ -1,6 +1,6 @@
 //go:build linux
 
-package hostiletest
+package systemtest
 
 import (
 	"context"
@@ -14,15 +14,17 @@ import (
 	"testing"
 
 	"github.com/prometheus/procfs"
+
+	"herbarium/internal/must"
 )
 
 // memory is the memory limit of the servers whose memory is measured.
-const memory = 256 << 20
+const memoryLimit = 256 << 20
 
 // startLimited starts a server with a memory limit and what was published to a data folder.
 func startLimited(t *testing.T, data string) *node {
 	t.Helper()
-	n := start(t, config{data: data, settings: []string{fmt.Sprintf("HERBARIUM_MEMORY=%dMiB", memory>>20)}})
+	n := start(t, config{data: data, settings: []string{fmt.Sprintf("HERBARIUM_MEMORY=%dMiB", memoryLimit>>20)}})
 	n.expect(http.StatusOK, "/api/v1")
 	return n
 }
@@ -31,9 +33,9 @@ func startLimited(t *testing.T, data string) *node {
 func (n *node) privateMemory() (bytes uint64) {
 	n.t.Helper()
 	p, err := procfs.NewProc(n.PID())
-	must(n.t, err)
+	must.NoError(n.t, err)
 	s, err := p.NewStatus()
-	must(n.t, err)
+	must.NoError(n.t, err)
 	return s.RssAnon
 }
 
@@ -74,8 +76,8 @@ func (n *node) attack(t *testing.T, clients int, request string) (accepted int) 
 			conn.Close()
 		}
 	}
-	if most > memory {
-		t.Errorf("the server has %d MiB of private memory; its limit is %d", most>>20, memory>>20)
+	if most > memoryLimit {
+		t.Errorf("the server has %d MiB of private memory; its limit is %d", most>>20, memoryLimit>>20)
 	}
 	return accepted
 }
@@ -93,8 +95,8 @@ func (n *node) dialSlowly(send string) (net.Conn, error) {
 	return conn, err
 }
 
-// get returns a raw request for a path that accepts an encoding.
-func get(path, encoding string) string {
+// rawGet returns a raw request for a path that accepts an encoding.
+func rawGet(path, encoding string) string {
 	return "GET " + path + " HTTP/1.1\r\nHost: x\r\nAccept-Encoding: " + encoding + "\r\n\r\n"
 }
 
@@ -123,7 +125,7 @@ func TestSlowReaders_largeRecords(t *testing.T) {
 	}
 	dir := t.TempDir()
 	data := dir + "/data"
-	publish(t, data, write(t, rows.String(), dir, "garden", "shapes.csv"))
+	run(t, data, "publish", write(t, rows.String(), dir, "garden", "shapes.csv"))
 	n := startLimited(t, data)
 	const dataset = "/garden/shapes"
 	for _, tt := range []struct{ name, path string }{
@@ -140,7 +142,7 @@ func TestSlowReaders_largeRecords(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, encoding := range []string{"identity", "gzip", "zstd"} {
-				if n.attack(t, clients/3, get(tt.path, encoding)) == 0 {
+				if n.attack(t, clients/3, rawGet(tt.path, encoding)) == 0 {
 					t.Errorf("no response with encoding %s has begun", encoding)
 				}
 			}
@@ -164,7 +166,7 @@ func TestSlowReaders_buffered(t *testing.T) {
 	}
 	dir := t.TempDir()
 	data := dir + "/data"
-	publish(t, data, write(t, wide.String(), dir, "garden", "wide.csv"), write(t, grid.String(), dir, "garden", "points.csv"))
+	run(t, data, "publish", write(t, wide.String(), dir, "garden", "wide.csv"), write(t, grid.String(), dir, "garden", "points.csv"))
 	n := startLimited(t, data)
 	asset := regexp.MustCompile(`/assets/[0-9a-f]+/swagger-ui-bundle.js`).FindString(n.expect(http.StatusOK, "/docs").Body)
 	for _, tt := range []struct {
@@ -181,7 +183,7 @@ func TestSlowReaders_buffered(t *testing.T) {
 		{"about", "/datasets/garden/wide/about", 60},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if n.attack(t, tt.clients, get(tt.path, "identity")) == 0 {
+			if n.attack(t, tt.clients, rawGet(tt.path, "identity")) == 0 {
 				t.Error("no response has begun")
 			}
 			n.expectService(t, "/api/v1/garden/points/data", tt.path)
@@ -202,8 +204,8 @@ func TestHalfSentBodies(t *testing.T) {
 		most = max(most, n.privateMemory())
 	}
 	t.Logf("%d MiB", most>>20)
-	if most > memory {
-		t.Errorf("the server has %d MiB of private memory; its limit is %d", most>>20, memory>>20)
+	if most > memoryLimit {
+		t.Errorf("the server has %d MiB of private memory; its limit is %d", most>>20, memoryLimit>>20)
 	}
 	if r, err := n.plant(1); err != nil || r.Status != http.StatusOK {
 		t.Errorf("another plant: status %d, %v: %s", r.Status, err, r.Body)
@@ -218,7 +220,7 @@ func TestStalledConnections(t *testing.T) {
 	n := start(t, config{args: []string{file}, shell: "ulimit -n 1024"})
 	asset := regexp.MustCompile(`/assets/[0-9a-f]+/swagger-ui-bundle.js`).FindString(n.expect(http.StatusOK, "/docs").Body)
 	for range 900 {
-		if _, err := n.dialSlowly(get(asset, "identity")); err != nil {
+		if _, err := n.dialSlowly(rawGet(asset, "identity")); err != nil {
 			t.Fatal(err)
 		}
 	}

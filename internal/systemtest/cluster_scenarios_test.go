@@ -1,6 +1,6 @@
 //go:build linux
 
-package clustertest
+package systemtest
 
 import (
 	"context"
@@ -15,8 +15,17 @@ import (
 	"herbarium/internal/programtest"
 )
 
+// stopNode stops a node and expects that it ends in order.
+func stopNode(t *testing.T, n *node) {
+	t.Helper()
+	if err := n.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestCluster runs all scenarios one after the other in one cluster, because starting a cluster takes a while.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	for _, scenario := range []struct {
 		name string
