@@ -1,6 +1,6 @@
 //go:build linux
 
-package cluster
+package main
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -24,14 +25,14 @@ type node struct {
 func (c *cluster) startNode(t testing.TB) *node {
 	t.Helper()
 	addr, err := programtest.FreeAddr()
-	check(t, err)
+	must.NoError(t, err)
 	cmd := exec.Command(c.program, "serve")
 	cmd.Env = append(c.env[:len(c.env):len(c.env)], "HERBARIUM_ADDR="+addr, "HERBARIUM_DATA="+c.folder(t))
 	n := &node{addr: addr}
 	n.Process, err = programtest.StartQuiet(cmd)
-	check(t, err)
+	must.NoError(t, err)
 	t.Cleanup(n.Kill)
-	check(t, n.await(t.Context(), "/readyz", func(r programtest.Response) bool { return r.Status == http.StatusOK }))
+	must.NoError(t, n.await(t.Context(), "/readyz", func(r programtest.Response) bool { return r.Status == http.StatusOK }))
 	return n
 }
 
@@ -55,7 +56,7 @@ func (c *cluster) run(t testing.TB, args ...string) string {
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("%w: %s", err, failed.Stderr)
 	}
-	check(t, err)
+	must.NoError(t, err)
 	return string(out)
 }
 
@@ -63,13 +64,6 @@ func (c *cluster) run(t testing.TB, args ...string) string {
 func (c *cluster) folder(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp(c.scratch, "node-")
-	check(t, err)
+	must.NoError(t, err)
 	return folder
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package cluster
+package main
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 
 	"herbarium/bench/internal/load"
 	"herbarium/bench/shapes"
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 	"herbarium/internal/query"
 )
@@ -42,8 +43,8 @@ func (s *sample) perRequest() time.Duration { return s.database / time.Duration(
 func open(t testing.TB, o load.Options) *load.Client {
 	t.Helper()
 	client, err := load.Open(t.Context(), o)
-	check(t, err)
-	check(t, client.Warm(t.Context()))
+	must.NoError(t, err)
+	must.NoError(t, client.Warm(t.Context()))
 	return client
 }
 
@@ -53,7 +54,7 @@ func (s settings) slice() time.Duration {
 }
 
 // measureListings lists from one, two and three nodes in turns.
-func (c *cluster) measureListings(t *testing.T, into *figures) {
+func (c *cluster) measureListings(t testing.TB, into *figures) {
 	polls := c.watch(t)
 	for _, shape := range shapes.All() {
 		if !slices.Contains(listed, shape.Name) {
@@ -72,7 +73,7 @@ func (c *cluster) measureListings(t *testing.T, into *figures) {
 				samples[i].database -= c.backendCPU(t)
 				samples[i].cpu -= c.nodeCPU(t)
 				r, err := clients[i].Run(t.Context(), c.slice())
-				check(t, err)
+				must.NoError(t, err)
 				samples[i].cpu += c.nodeCPU(t)
 				samples[i].database += c.backendCPU(t)
 				samples[i].Merge(r)
@@ -92,7 +93,7 @@ func (c *cluster) measureListings(t *testing.T, into *figures) {
 }
 
 // measureIdle measures nodes without requests.
-func (c *cluster) measureIdle(t *testing.T, into *figures) {
+func (c *cluster) measureIdle(t testing.TB, into *figures) {
 	t.Log("idle")
 	polls := c.watch(t)
 	time.Sleep(c.idle)
@@ -100,7 +101,7 @@ func (c *cluster) measureIdle(t *testing.T, into *figures) {
 }
 
 // watch starts measuring the load of the nodes on the database.
-func (c *cluster) watch(t *testing.T) *watched {
+func (c *cluster) watch(t testing.TB) *watched {
 	return &watched{c: c, began: time.Now(), transactions: c.transactions(t), database: c.backendCPU(t), nodes: c.nodeCPU(t)}
 }
 
@@ -112,7 +113,7 @@ type watched struct {
 	database, nodes time.Duration
 }
 
-func (w *watched) end(t *testing.T) polls {
+func (w *watched) end(t testing.TB) polls {
 	return polls{
 		Nodes: len(w.c.nodes), Took: time.Since(w.began), Requests: w.requests, Transactions: w.c.transactions(t) - w.transactions,
 		Database: w.c.backendCPU(t) - w.database, NodeCPU: w.c.nodeCPU(t) - w.nodes,
@@ -120,9 +121,9 @@ func (w *watched) end(t *testing.T) polls {
 }
 
 // total returns the number of records of the dataset that a node finds.
-func (c *cluster) total(t *testing.T, n *node, raw string) (total int) {
+func (c *cluster) total(t testing.TB, n *node, raw string) (total int) {
 	t.Helper()
-	check(t, n.await(t.Context(), listPath+"?"+raw, func(r programtest.Response) bool {
+	must.NoError(t, n.await(t.Context(), listPath+"?"+raw, func(r programtest.Response) bool {
 		var ok bool
 		total, ok = totalOf(r)
 		return ok

@@ -1,8 +1,9 @@
-//go:build unix
+//go:build linux
 
-package cluster
+package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -90,6 +91,37 @@ type measurement struct {
 
 func (m measurement) values(more ...report.Value) []report.Value {
 	return append(report.Load(m.P50, m.P99, m.Rate, m.CPU), more...)
+}
+
+// check returns what is missing in the figures.
+func (f *figures) check(s settings) error {
+	var missing []error
+	add := func(what string, figure any) { missing = append(missing, fmt.Errorf("%s: %+v", what, figure)) }
+	for _, l := range f.Listings {
+		if l.Answers.Requests == 0 || l.Answers.P50 <= 0 || l.Total == 0 || l.Bytes == 0 {
+			add("a listing", l)
+		}
+	}
+	for _, c := range f.Creations {
+		if c.Plants.Requests == 0 || c.Floor.Requests == 0 || c.Plants.P99 <= 0 || c.Floor.P99 <= 0 {
+			add("a creation", c)
+		}
+	}
+	for _, s := range f.Switches {
+		if len(s.All) == 0 || s.Bytes == 0 {
+			add("a switch", s)
+		}
+	}
+	for _, x := range f.Fetches {
+		if x.Bytes != f.Bytes || x.Took <= 0 {
+			add("a fetch", x)
+		}
+	}
+	if len(f.Listings) != maxNodes*len(listed) || len(f.Creations) != 4*len(s.callers) || len(f.Switches) != 2 ||
+		len(f.Fetches) != s.fetches || len(f.Plain) != s.fetches || f.Bytes == 0 || f.Memory[0].Own == 0 {
+		add("not all was measured", f)
+	}
+	return errors.Join(missing...)
 }
 
 // report returns the page of all figures.

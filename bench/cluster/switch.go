@@ -1,6 +1,6 @@
 //go:build linux
 
-package cluster
+package main
 
 import (
 	"errors"
@@ -15,6 +15,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"herbarium/bench/gen"
+	"herbarium/internal/must"
 	"herbarium/internal/programtest"
 )
 
@@ -25,7 +26,7 @@ const (
 )
 
 // measureSwitches publishes a small dataset and a large one several times. The large one is listed by later measurements.
-func (c *cluster) measureSwitches(t *testing.T, into *figures) {
+func (c *cluster) measureSwitches(t testing.TB, into *figures) {
 	for _, records := range []int{c.small, c.records} {
 		t.Logf("publishing %d records", records)
 		s := versionSwitch{Records: records, Nodes: len(c.nodes)}
@@ -42,13 +43,13 @@ func (c *cluster) measureSwitches(t *testing.T, into *figures) {
 }
 
 // publish publishes records and returns how long after its end the first and the last node list them.
-func (c *cluster) publish(t *testing.T, records int) (first, all time.Duration) {
+func (c *cluster) publish(t testing.TB, records int) (first, all time.Duration) {
 	t.Helper()
 	path := filepath.Join(c.scratch, "items.csv")
 	f, err := os.Create(path)
-	check(t, err)
-	check(t, gen.New(seed).WriteCSV(t.Context(), f, records))
-	check(t, f.Close())
+	must.NoError(t, err)
+	must.NoError(t, gen.New(seed).WriteCSV(t.Context(), f, records))
+	must.NoError(t, f.Close())
 	c.run(t, "publish", path, "--as", dataset, "--allow-breaking")
 	published := time.Now()
 	behind, failures := make([]time.Duration, len(c.nodes)), make([]error, len(c.nodes))
@@ -63,7 +64,7 @@ func (c *cluster) publish(t *testing.T, records int) (first, all time.Duration) 
 		})
 	}
 	waiting.Wait()
-	check(t, errors.Join(failures...))
+	must.NoError(t, errors.Join(failures...))
 	return slices.Min(behind), slices.Max(behind)
 }
 
@@ -74,10 +75,10 @@ type object struct {
 }
 
 // newest returns the file that was published last: names of versions begin with the time.
-func (c *cluster) newest(t *testing.T) (last object) {
+func (c *cluster) newest(t testing.TB) (last object) {
 	t.Helper()
 	for o := range c.s3.Client(t).ListObjectsIter(t.Context(), bucket, minio.ListObjectsOptions{Recursive: true}) {
-		check(t, o.Err)
+		must.NoError(t, o.Err)
 		if o.Key > last.name {
 			last = object{o.Key, o.Size}
 		}
@@ -87,17 +88,17 @@ func (c *cluster) newest(t *testing.T) (last object) {
 
 // measureFetches starts nodes with an empty cache and requests the dataset from them. For comparison, it reads the file with a
 // plain S3 client.
-func (c *cluster) measureFetches(t *testing.T, into *figures) {
+func (c *cluster) measureFetches(t testing.TB, into *figures) {
 	for range c.fetches {
 		t.Log("fetching")
 		n := c.startNode(t)
 		before, err := programtest.CPU(n.PID())
-		check(t, err)
+		must.NoError(t, err)
 		began := time.Now()
 		c.total(t, n, "per_page=1")
 		took := time.Since(began)
 		after, err := programtest.CPU(n.PID())
-		check(t, err)
+		must.NoError(t, err)
 		n.Kill()
 		into.Fetches = append(into.Fetches, objectFetch{Bytes: into.Bytes, Took: took, CPU: after - before})
 		into.Plain = append(into.Plain, c.read(t, c.newest(t)))
@@ -105,19 +106,19 @@ func (c *cluster) measureFetches(t *testing.T, into *figures) {
 }
 
 // read copies an object into a file, which it syncs.
-func (c *cluster) read(t *testing.T, o object) time.Duration {
+func (c *cluster) read(t testing.TB, o object) time.Duration {
 	t.Helper()
 	began := time.Now()
 	got, _, _, err := c.s3.Client(t).GetObject(t.Context(), bucket, o.name, minio.GetObjectOptions{})
-	check(t, err)
+	must.NoError(t, err)
 	f, err := os.Create(filepath.Join(c.scratch, "object"))
-	check(t, err)
+	must.NoError(t, err)
 	n, err := io.Copy(f, got)
-	check(t, err)
-	check(t, f.Sync())
+	must.NoError(t, err)
+	must.NoError(t, f.Sync())
 	took := time.Since(began)
-	check(t, f.Close())
-	check(t, got.Close())
+	must.NoError(t, f.Close())
+	must.NoError(t, got.Close())
 	if n != o.size {
 		t.Fatalf("the object has %d bytes; received %d", o.size, n)
 	}

@@ -1,6 +1,6 @@
 //go:build linux
 
-package cluster
+package main
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"herbarium/bench/internal/load"
+	"herbarium/internal/must"
 	"herbarium/internal/store/pgtest"
 )
 
@@ -37,7 +38,7 @@ func (p plant) json() []byte {
 }
 
 // measureCreations creates plants through each number of nodes and by plain INSERT statements, in turns.
-func (c *cluster) measureCreations(t *testing.T, into *figures, nodes []int, standby *pgtest.Standby) {
+func (c *cluster) measureCreations(t testing.TB, into *figures, nodes []int, standby *pgtest.Standby) {
 	floors := c.floors(t, nodes)
 	for _, callers := range c.callers {
 		t.Logf("creating: %d callers", callers)
@@ -71,25 +72,25 @@ func (c *cluster) measureCreations(t *testing.T, into *figures, nodes []int, sta
 }
 
 // create runs one measurement and adds its latencies and processor times to a sample.
-func (c *cluster) create(t *testing.T, s *sample, standby *pgtest.Standby, run func() (*load.Result, error)) {
+func (c *cluster) create(t testing.TB, s *sample, standby *pgtest.Standby, run func() (*load.Result, error)) {
 	t.Helper()
 	s.database -= c.serverCPU(t, standby)
 	s.cpu -= c.nodeCPU(t)
 	r, err := run()
-	check(t, err)
+	must.NoError(t, err)
 	s.cpu += c.nodeCPU(t)
 	s.database += c.serverCPU(t, standby)
 	s.Merge(r)
 }
 
 // serverCPU returns the processor time of all processes of the database and of its standby.
-func (c *cluster) serverCPU(t *testing.T, standby *pgtest.Standby) time.Duration {
+func (c *cluster) serverCPU(t testing.TB, standby *pgtest.Standby) time.Duration {
 	t.Helper()
 	d, err := c.db.CPU()
-	check(t, err)
+	must.NoError(t, err)
 	if standby != nil {
 		more, err := standby.CPU()
-		check(t, err)
+		must.NoError(t, err)
 		d += more
 	}
 	return d
@@ -97,23 +98,23 @@ func (c *cluster) serverCPU(t *testing.T, standby *pgtest.Standby) time.Duration
 
 // floors returns, for each number of nodes, a pool with as many connections as the nodes have together, and creates a table
 // that contains nothing but plants. Inserting into it is the floor that creations through nodes are compared with.
-func (c *cluster) floors(t *testing.T, nodes []int) (pools []*pgxpool.Pool) {
+func (c *cluster) floors(t testing.TB, nodes []int) (pools []*pgxpool.Pool) {
 	t.Helper()
 	for _, n := range nodes {
 		one, err := pgxpool.ParseConfig(c.address)
-		check(t, err)
+		must.NoError(t, err)
 		u, err := url.Parse(c.address)
-		check(t, err)
+		must.NoError(t, err)
 		q := u.Query()
 		q.Set("pool_max_conns", strconv.Itoa(n*int(one.MaxConns))) // nodes use the default of pgx
 		u.RawQuery = q.Encode()
 		pool, err := pgxpool.New(t.Context(), u.String())
-		check(t, err)
+		must.NoError(t, err)
 		t.Cleanup(pool.Close)
 		pools = append(pools, pool)
 	}
 	_, err := pools[0].Exec(t.Context(), "CREATE TABLE IF NOT EXISTS floor (id bigint PRIMARY KEY, name text NOT NULL, tag text)")
-	check(t, err)
+	must.NoError(t, err)
 	return pools
 }
 
