@@ -21,6 +21,16 @@ func writeReport(w io.Writer, d herb.Dataset) {
 		fmt.Fprintf(w, ", %s of them excluded", herb.Count(rep.Excluded))
 	}
 	fmt.Fprintf(w, "\n  content hash: %s, equal in source and listing\n", rep.Cells)
+	if n := rep.Layout.NotRecords(); rep.Layout.Unit != "" {
+		fmt.Fprintf(w, "  %ss of the file that are not records: %s (%s header, %s left out)\n", rep.Layout.Unit, herb.Count(n),
+			herb.Count(len(rep.Layout.Header)), herb.Count(rep.Layout.LeftOut))
+	}
+	for _, r := range rep.Layout.Rows {
+		fmt.Fprintf(w, "    left out: %s %s\n", rep.Layout.Unit, printable(r.String()))
+	}
+	if more := rep.Layout.LeftOut - len(rep.Layout.Rows); more > 0 {
+		fmt.Fprintf(w, "    left out: %s more\n", herb.Count(more))
+	}
 	if s := rep.SourceCells; s != nil && s.Listed() != s.Total {
 		fmt.Fprintf(w, "  non-empty cells in the source: %s, not listed: %s (%s in hidden columns, %s in excluded rows, "+
 			"%s declared missing)\n", herb.Count(s.Total), herb.Count(s.Hidden+s.Excluded+s.Missing), herb.Count(s.Hidden), herb.Count(s.Excluded), herb.Count(s.Missing))
@@ -50,6 +60,9 @@ func writeReport(w io.Writer, d herb.Dataset) {
 func reportNotes(rep *herb.Report) (all []string) {
 	if rep == nil {
 		return nil
+	}
+	for _, n := range rep.Layout.Notes() {
+		all = append(all, printable(n))
 	}
 	all = append(all, rep.Notes...)
 	for _, c := range rep.Columns {

@@ -16,6 +16,7 @@ type Report struct {
 	Columns  []ColumnReport `json:"columns"`            // one for each exposed field, in order
 	Hidden   []string       `json:"hidden,omitempty"`   // columns of the source that are not exposed
 	Cells    string         `json:"cells"`              // content hash: over all cells, the same in the source and in the listing
+	Layout   Layout         `json:"layout,omitzero"`    // rows of the source that are not records
 	Notes    []string       `json:"notes,omitempty"`    // notes for the publisher
 	// SourceCells accounts for the cells of the source; nil if it is not a file.
 	SourceCells *SourceCells `json:"source_cells,omitempty"`

@@ -112,7 +112,7 @@ func TestXLSX_RightOfHeader(t *testing.T) {
 			[]string{strings.ReplaceAll(note, "C2", "E2")},
 		}, {
 			"the name is taken", strings.ReplaceAll(header, "<t>b<", "<t>column_3<") + `<row r="2"><c r="C2"><v>3</v></c></row>`,
-			ingest.Source{}, table{{"a", "column_3", "column_3_2"}, {"", "", "3"}}, []string{note},
+			ingest.Source{Dialect: dialect{HeaderRows: []int{1}}}, table{{"a", "column_3", "column_3_2"}, {"", "", "3"}}, []string{note},
 		}, {
 			"a title above the header is no record", `<row r="1"><c r="D1"><v>2024</v></c></row>` + strings.ReplaceAll(header, `1"`, `2"`) +
 				`<row r="3"><c><v>1</v></c></row>`,

@@ -26,6 +26,7 @@ func (f *fixedRows) Columns() (columns []rows.Column) {
 func (f *fixedRows) Position() rows.Position { return rows.Position{} }
 func (f *fixedRows) Notes() []string         { return nil }
 func (f *fixedRows) Options() rows.Options   { return rows.Options{} }
+func (f *fixedRows) Layout() herb.Layout     { return herb.Layout{} }
 func (f *fixedRows) Close() error            { return nil }
 func (f *fixedRows) Next() ([][]byte, error) {
 	if f.at == len(f.rows) {

@@ -42,6 +42,7 @@ type pass struct {
 	count       int                // rows
 	raw         []herb.ColumnCells // what the format yielded, with the numbers of rows
 	notes       []string
+	layout      herb.Layout
 
 	// Of the goroutine that profiles rows, until it has ended.
 	spill *spill
@@ -188,6 +189,7 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 	for _, n := range r.Notes() {
 		p.note(i, n)
 	}
+	p.addLayout(r.Layout(), i)
 	if i == 0 {
 		p.detected = r.Options()
 	}
@@ -240,6 +242,20 @@ func (p *pass) note(i int, s string) {
 		s = p.src.Name(i) + ": " + s
 	}
 	p.notes = append(p.notes, s)
+}
+
+// addLayout adds which rows of a file are not records.
+func (p *pass) addLayout(l herb.Layout, i int) {
+	if len(p.src.Parts) > 0 {
+		for k := range l.Rows {
+			l.Rows[k].File = p.src.Name(i)
+		}
+	}
+	if i == 0 {
+		p.layout = l
+	} else {
+		p.layout.Add(l)
+	}
 }
 
 // add adds a row of a file.

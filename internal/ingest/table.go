@@ -122,7 +122,7 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	cells, hidden := v.account(p.raw)
 	about.Report = &herb.Report{
 		Format: describeFormat(p.format.Name, p.detected), Bytes: p.size, Rows: p.count, Excluded: p.count - v.profiler.Rows(),
-		Columns: reports, Hidden: hidden, Notes: append(v.notes, p.notes...), SourceCells: &cells,
+		Columns: reports, Hidden: hidden, Layout: p.layout, Notes: append(v.notes, p.notes...), SourceCells: &cells,
 	}
 	d := herb.Dataset{
 		Ref: p.src.Ref, Title: p.src.Title, Description: p.src.Description, Access: p.src.Access,

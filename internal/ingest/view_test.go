@@ -174,6 +174,7 @@ func TestReport(t *testing.T) {
 			},
 		},
 		Hidden:      []string{"secret"},
+		Layout:      herb.Layout{Unit: "line", Header: []int{1}},
 		Notes:       table.Dataset.Report.Notes,
 		SourceCells: &herb.SourceCells{Total: 11, Hidden: 3},
 	}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -120,7 +121,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Check:         opts.Check,
 		Progress:      steps,
 	})
-	return Result{Outcome: out, Warnings: t.Dataset.Report.Notes}, err
+	return Result{Outcome: out, Warnings: slices.Concat(t.Dataset.Report.Layout.Notes(), t.Dataset.Report.Notes)}, err
 }
 
 // rolledBack returns the newest version of a dataset if it was built from the source with a hash, or "". As it is not the live

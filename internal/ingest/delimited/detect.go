@@ -30,7 +30,8 @@ type sample struct {
 type reading struct {
 	dialect      dialect
 	records      []layout.Row
-	start        int  // index of the header; the records before are titles
+	layout       layout.Layout
+	tabular      bool // the file promises a table
 	rowNames     bool // the header has no name for the first column
 	header       int  // values of the header
 	total        int  // records after the header
@@ -116,7 +117,7 @@ func (s sample) bestDelimiter(d dialect) reading {
 		}
 	}
 	for _, r := range usual {
-		hasWrongHeader := r.total > 0 && len(r.records[r.start+1].Cells) > 1 && r.even && !s.isProse(r.dialect)
+		hasWrongHeader := r.total > 0 && len(r.records[r.layout.First+1].Cells) > 1 && r.even && !s.isProse(r.dialect)
 		if hasWrongHeader || r.header > 1 && r.protects && !r.broken && r.total > 0 {
 			return r
 		}
@@ -159,7 +160,7 @@ func (s sample) isAligned(r reading) bool {
 	if r.quotedHeader {
 		return true
 	}
-	others := r.records[r.start+1:]
+	others := r.records[r.layout.First+1:]
 	if s.tabular && !bytes.Contains(s.text, []byte("  ")) {
 		return s.areNumbers(others)
 	}
@@ -235,24 +236,51 @@ func (s sample) split(d dialect) reading {
 	if len(r.records) == 0 {
 		return r
 	}
-	r.measure(0)
-	o := s.options
+	r.tabular = s.tabular || d.Delimiter != 0 && !d.blanks || r.quotedHeader
+	r.locateHeader(s)
+	return r
+}
+
+// sample returns the records for the detection of the layout.
+func (r *reading) sample() layout.Sample {
+	return layout.Sample{Rows: r.records, Tabular: r.tabular}
+}
+
+// locateHeader detects the layout of the records and compares them with the header.
+func (r *reading) locateHeader(s sample) {
+	o, d := s.options, r.dialect
 	isGiven := o.Skip > 0 || len(o.HeaderRows) > 0 || o.Header == rows.HeaderNone
+	in := r.sample()
+	in.AtTop = true
+	r.measure(0)
 	switch width := r.commonWidth(); {
-	case d.Delimiter == 0:
-	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && r.hasRowNames():
+	case !s.all && len(r.records) == 1 && o.Header != rows.HeaderNone: // a long line, with nothing to compare it with
+		r.layout = layout.Layout{End: 1}
+		return
+	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && d.Delimiter != 0 && r.hasRowNames():
 		r.rowNames, r.header, r.fitting, r.exceeds = true, width, r.total, false
+		r.layout = layout.Layout{End: 1}
+		return
 	case !isGiven && d.blanks && r.fitting < r.total:
 		// A blank line is between titles and an aligned table, and none of them has as many words as it has columns.
-		if n := slices.IndexFunc(r.records, func(rec layout.Row) bool { return len(rec.Cells) == width }); r.records[n].Gap {
-			r.measure(n)
+		n := slices.IndexFunc(r.records, func(rec layout.Row) bool { return len(rec.Cells) == width })
+		if r.records[n].Gap {
+			in.Rows = r.records[n:]
+			r.layout = layout.Detect(in)
+			r.layout.First, r.layout.End = r.layout.First+n, r.layout.End+n
+			r.measure(r.layout.First)
+			return
 		}
-	case !isGiven && !s.isProse(d) && !d.blanks && width > 1:
-		if r.measure(layout.FindHeader(r.records, noMerges)); r.start > 0 && (r.exceeds || 10*r.fitting < 8*r.total) {
-			r.measure(0)
+	case !isGiven && !s.isProse(d) && !d.blanks && d.Delimiter != 0 && width > 1:
+		in.AtTop = false
+		r.layout = layout.Choose(in, o)
+		if r.measure(r.layout.First); r.layout.First == 0 || !r.exceeds && 10*r.fitting >= 8*r.total {
+			return
 		}
+		in.AtTop = true
+		r.measure(0)
 	}
-	return r
+	r.layout = layout.Choose(in, o)
 }
 
 func (r *reading) add(c *scanner) {
@@ -279,11 +307,11 @@ func (r *reading) add(c *scanner) {
 // measure compares the records with the header at an index.
 func (r *reading) measure(start int) {
 	table := r.records[start:]
-	if start > 0 {
-		table = layout.WithoutNotes(table)
-	}
 	others := table[1:]
-	r.start, r.header, r.total = start, len(table[0].Cells), len(others)
+	if start > 0 {
+		others = layout.WithoutNotes(others)
+	}
+	r.header, r.total = len(table[0].Cells), len(others)
 	width := r.header
 	if start > 0 {
 		width = table[0].Width() // the header may end with a delimiter

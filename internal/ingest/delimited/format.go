@@ -35,7 +35,7 @@ func opener(usual byte) func(context.Context, rows.File, rows.Options, *rows.Bud
 		if err != nil {
 			return nil, err
 		}
-		r := &reader{scanner: scanner{text: text, budget: b, d: dialect{Options: o}, next: 1}, options: o}
+		r := &reader{scanner: scanner{text: text, budget: b, d: dialect{Options: o}, next: 1}, options: o, left: herb.Layout{Unit: "line"}}
 		if r.d.Quote = cmp.Or(o.Quote, '"'); o.NoQuote {
 			r.d.Quote = 0
 		}
@@ -61,10 +61,10 @@ type reader struct {
 	pending    bool  // readRow returns the current record
 	headerLine int   // last line of the header; 0: the text does not name the columns
 	headerRows []int // lines of the header, if it is below titles or has several; nil: it is the first record
-	body       layout.Body
+	body       *layout.Body
+	left       herb.Layout
 	position   int     // line of the record returned last
 	comment    string  // detected prefix of comments
-	comments   counter // detected comment lines among the records
 	surplus    counter // records with empty values beyond the last column
 }
 
@@ -95,21 +95,20 @@ func (r *reader) Options() rows.Options {
 	if r.headerRows != nil {
 		o.HeaderRows = r.headerRows
 	}
-	o.CommentRows = slices.Concat(o.CommentRows, r.body.Lines())
+	o.CommentRows = slices.Concat(o.CommentRows, r.body.NoteLines())
 	return o
 }
 
 func (r *reader) Notes() []string {
 	notes := append(r.text.Notes(), r.notes...)
-	if r.comments.n > 0 {
-		notes = append(notes, fmt.Sprintf("lines skipped because they begin with %s: %d, the first is line %d", r.comment, r.comments.n, r.comments.first))
-	}
 	if r.surplus.n > 0 {
 		notes = append(notes, fmt.Sprintf("%d records, the first in line %d, have more values than there are columns; the additional "+
 			"values are empty and left out", r.surplus.n, r.surplus.first))
 	}
-	return append(notes, r.body.Notes("line", r.headerLine)...)
+	return notes
 }
+
+func (r *reader) Layout() herb.Layout { return r.left }
 
 func (r *reader) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
@@ -135,7 +134,7 @@ func (r *reader) readRow() (layout.Row, error) {
 		case r.width == r.columns:
 		case r.comment != "" && r.text.Bytes()[0] == r.comment[0]:
 			if r.width == 1 || bytes.HasPrefix(r.text.Bytes()[1:], []byte(" ")) {
-				r.comments.add(row.Line)
+				r.left.LeaveOut(row.Line, "begins with "+r.comment, row.Text())
 				if err := r.budget.Elements(1); err != nil {
 					return row, err
 				}
@@ -152,6 +151,11 @@ func (r *reader) readRow() (layout.Row, error) {
 		default:
 			r.surplus.add(row.Line)
 			row.Cells = row.Cells[:r.columns]
+		}
+		if row.Blank {
+			if err := r.budget.Elements(1); err != nil {
+				return row, err
+			}
 		}
 		return row, nil
 	}

@@ -1,6 +1,7 @@
 package delimited
 
 import (
+	"bytes"
 	"cmp"
 	"io"
 	"regexp"
@@ -31,7 +32,7 @@ func (r *reader) start(extension string) error {
 	if !all && charset.CountLines(text) < 10 {
 		text, all = r.text.Peek(longSampleBytes)
 	}
-	best, header := r.detectLayout(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
+	best := r.detectLayout(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
 	r.setDialect(best.dialect)
 	switch {
 	case r.d.wide:
@@ -45,7 +46,7 @@ func (r *reader) start(extension string) error {
 	case r.d.lenient:
 		r.note(`a backslash before a quote or delimiter makes it part of the value`)
 	}
-	if err := r.readHeader(best, header); err != nil {
+	if err := r.readHeader(best); err != nil {
 		return err
 	}
 	r.columns = len(r.header)
@@ -67,8 +68,9 @@ func (r *reader) separatorLine() error {
 }
 
 // detectLayout detects the dialect and what is above the header, and skips that.
-func (r *reader) detectLayout(s sample) (reading, layout.Header) {
+func (r *reader) detectLayout(s sample) reading {
 	from, lines, last := r.next, 0, []byte(nil)
+	text := s.text
 	if r.d.Comment == "" && s.options.Skip == 0 && len(s.options.HeaderRows) == 0 {
 		var size int
 		r.comment, size, last = commentLines(s.text)
@@ -77,20 +79,13 @@ func (r *reader) detectLayout(s sample) (reading, layout.Header) {
 	}
 	d := r.d
 	d.Comment = cmp.Or(d.Comment, r.comment)
-	best, why := s.detect(d), "they begin with "+r.comment
+	best, reason := s.detect(d), "begins with "+r.comment
 	best.dialect.Comment = r.d.Comment // a record may begin like the comments
-	h := layout.Header{End: 1}
-	if !best.rowNames {
-		h = layout.DetectHeader(best.records, best.start, s.options, noMerges)
-	}
-	if s.isList(best) {
-		h = layout.Header{}
-	}
-	switch {
-	case h.First > 0:
-		why = "they are above the table"
-		header := best.records[h.First].Line
-		if lines = header - from; h.First == h.End {
+	switch l := best.layout; {
+	case l.First > 0:
+		reason = "above the table"
+		header := best.records[l.First].Line
+		if lines = header - from; !l.HasHeader() {
 			r.options.Skip = header - 1
 		} else if r.comment == "" {
 			r.headerRows = []int{header}
@@ -99,24 +94,17 @@ func (r *reader) detectLayout(s sample) (reading, layout.Header) {
 		if lines--; lines == 0 {
 			r.comment = ""
 		}
-		best.records, h = nil, layout.Header{End: 1} // the header is known
+		best.records, best.layout = nil, layout.Layout{End: 1} // the header is known
 	}
-	if lines > 0 {
-		_ = r.skipTo(from + lines) // the lines are in the sample, so skipping them cannot fail
-		r.note("lines skipped because %s: %d, from line %d", why, lines, from)
+	for line := range lines {
+		var content []byte
+		if content, text, _ = cutLine(text); len(bytes.TrimSpace(content)) > 0 {
+			r.left.LeaveOut(from+line, reason, string(bytes.TrimSpace(content)))
+		}
 	}
-	return best, h
+	_ = r.skipTo(from + lines) // the lines are in the sample, so skipping them cannot fail
+	return best
 }
-
-// isList reports whether the sample is a list of texts, one in each line, in a file whose name does not promise a table.
-func (s sample) isList(r reading) bool {
-	o := s.options
-	return r.dialect.Delimiter == 0 && !s.tabular && o.Header == rows.HeaderDetect && o.Skip == 0 && len(o.HeaderRows) == 0 &&
-		len(r.records) > 1 && layout.Contrasts(r.records[0], r.records[1:], 1) == 0
-}
-
-// noMerges returns the merged cells of a text.
-func noMerges() []layout.Merge { return nil }
 
 // commentLines returns the prefix of the comment lines at the start of a text, "" if there are none or only these, their size and
 // the last of them.
@@ -136,38 +124,43 @@ func commentLines(text []byte) (prefix string, size int, last []byte) {
 	}
 }
 
-// isHeader reports whether a comment line names the columns of the table below it.
+// isHeader reports whether a comment line names the columns of the table below it: it is a better header than its first line.
 func isHeader(line []byte, table reading) bool {
-	if len(table.records) < 2 {
+	if len(table.records) == 0 {
 		return false
 	}
 	s := sample{text: line, all: true, line: 1}
 	names := s.split(table.dialect)
 	switch width := len(table.records[0].Cells); {
-	case len(names.records) != 1 || names.header != width:
+	case len(names.records) != 1 || names.header != width || len(line) < 2:
 		return false
-	case names.records[0].IsTags():
-		return true
-	case width == 1:
-		return len(line) > 1 && line[1] != ' ' && line[1] != line[0]
+	case width == 1 && (line[1] == ' ' || line[1] == line[0]):
+		return false
 	}
-	first, others := table.records[0], table.records[1:]
-	return layout.IsRecord(first, others) || layout.Contrasts(first, others, 4) == 0 && !s.isProse(table.dialect)
+	own := layout.Detect(layout.Sample{Rows: table.records, Tabular: true, AtTop: true})
+	combined := layout.Sample{Rows: append(names.records, table.records...), Tabular: true, AtTop: true}
+	l := layout.Detect(combined)
+	isSentence := line[1] == ' ' && s.isProse(table.dialect)
+	return l.HasHeader() && l.End == 1 && (!own.HasHeader() || l.Score > own.Score && !isSentence)
 }
 
-func (r *reader) readHeader(best reading, h layout.Header) error {
-	o := r.options
+func (r *reader) readHeader(best reading) error {
+	o, l := r.options, best.layout
 	isGiven := o.Header != rows.HeaderDetect || len(o.HeaderRows) > 0
-	if h.End == h.First {
+	r.left.Given = isGiven || o.Skip > 0
+	if !l.HasHeader() && (len(best.records) > 0 || o.Header == rows.HeaderNone) {
 		if !isGiven {
-			line := best.records[h.First].Line
-			r.note("no header: line %d has values like the lines below it; use --header %d if it names the columns", line, line)
+			r.left.Doubt = l.Reason("line", best.records[l.First].Line)
 		}
-		return r.nameColumns(best)
+		if err := r.nameColumns(best); err != nil {
+			return err
+		}
+		r.body = layout.NewBody(best.sample(), l, len(r.header), isGiven, &r.left)
+		return nil
 	}
 	lines := o.HeaderRows
-	if h.Names != nil && !isGiven {
-		for _, row := range best.records[h.First:h.End] {
+	if l.Names != nil && !isGiven {
+		for _, row := range best.records[l.First:l.End] {
 			lines = append(lines, row.Line)
 		}
 		r.headerRows = lines
@@ -180,19 +173,15 @@ func (r *reader) readHeader(best reading, h layout.Header) error {
 		if err := r.headerRecord(line); err != nil {
 			return err
 		}
+		r.left.Header = append(r.left.Header, r.record.Line)
 		names = layout.JoinNames(names, r.record.Cells, o.HeaderJoin)
 	}
-	copy(names, h.Names) // which may lack the last, empty ones
+	copy(names, l.Names) // which may lack the last, empty ones
 	r.setColumns(names)
-	if h.Names != nil && !isGiven {
-		r.notes = append(r.notes, layout.GroupNote("line", best.records[h.First:h.End], names))
-	}
 	if r.rowNames = best.rowNames; r.rowNames {
 		r.addRowNames()
 	}
-	if r.body.Start(best.records, h, r.header, isGiven) {
-		return r.readRecord() // skips the units
-	}
+	r.body = layout.NewBody(best.sample(), l, len(r.header), isGiven, &r.left)
 	return nil
 }
 

@@ -84,9 +84,10 @@ func (s *scanner) readRecord() error {
 			s.record.Gap = true // a blank line
 			continue
 		}
-		s.record.End, s.record.Cells = s.next-1, s.record.Cells[:0]
+		s.record.End, s.record.Cells, s.record.Blank = s.next-1, s.record.Cells[:0], s.width > 1 && s.width == len(s.spans)
 		for _, v := range s.spans {
 			cell := raw[v.start:v.end]
+			s.record.Blank = s.record.Blank && !v.quoted && len(cell) == 0
 			if v.escaped || s.d.Null != "" {
 				cell = s.value(cell, v)
 			}

@@ -22,25 +22,26 @@ const (
 	minMap       = 30  // plain values of an object that maps keys to them; a record with as many members has some of another kind
 )
 
-// layout is the result of scanning a document for tables.
-type layout struct {
+// documentLayout is the result of scanning a document for tables.
+type documentLayout struct {
 	parser
-	tables  []string // dotted paths of arrays of objects, and of keyed objects
-	keyed   bool     // the document is a keyed object
-	isMap   bool     // its members are plain values
-	members []string // dotted paths of some other members
-	empty   string   // the last empty array
-	header  []string // the last names of columns
-	grids   []string // dotted paths of arrays of arrays whose elements have the names in keys
-	keys    []string
-	columns int      // values of each member of the document, if all members are columns; negative: they are not
-	arrays  []string // members of the document that are arrays
-	isList  bool     // the last of them has several arrays, or minList plain values
+	tables   []string // dotted paths of arrays of objects, and of keyed objects
+	keyed    bool     // the document is a keyed object
+	isMap    bool     // its members are plain values
+	members  []string // dotted paths of some other members
+	empty    string   // the last empty array
+	header   []string // the last names of columns
+	grids    []string // dotted paths of arrays of arrays whose elements have the names in keys
+	keys     []string
+	columns  int      // values of each member of the document, if all members are columns; negative: they are not
+	numbered int      // members of the document that are columns with the numbers of records
+	arrays   []string // members of the document that are arrays
+	isList   bool     // the last of them has several arrays, or minList plain values
 }
 
 // detectLayout scans the document, unless its name promises one record per line or it does not begin with an object. A
 // document followed by others is a sequence of records, without tables.
-func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (l layout, err error) {
+func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (l documentLayout, err error) {
 	if slices.Contains([]string{".ndjson", ".jsonl"}, strings.ToLower(path.Ext(f.Name()))) {
 		return l, nil
 	}
@@ -55,10 +56,12 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	}
 	s := l.scanObject(nil)
 	if _, more := l.peekToken(); more || l.err != nil {
-		return layout{}, l.err
+		return documentLayout{}, l.err
 	}
-	if l.columns > 0 && s.members > 1 && len(l.grids) == 0 {
-		return layout{columns: l.columns}, nil
+	// Scalar members beside columns describe the table, if the numbers of the records show that the others are columns.
+	columns := s.members - s.plain
+	if l.columns > 0 && columns > 1 && len(l.grids) == 0 && (s.plain == 0 || l.numbered == columns) {
+		return documentLayout{columns: l.columns}, nil
 	}
 	l.columns = 0
 	l.isMap = s.members >= minMap && (s.texts == s.members || s.numbers == s.members)
@@ -85,11 +88,11 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	}
 	for i, name := range l.tables {
 		if slices.Contains(l.tables[:i], name) {
-			return layout{}, herb.Invalidf("the member %q occurs twice; give each member once", rows.Clip(name))
+			return documentLayout{}, herb.Invalidf("the member %q occurs twice; give each member once", rows.Clip(name))
 		}
 	}
 	if len(l.tables) > maxTables {
-		return layout{}, herb.Invalidf("the document has more than %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
+		return documentLayout{}, herb.Invalidf("the document has more than %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
 			maxTables, rows.JoinNames(l.tables), maxTables, l.tables[0])
 	}
 	return l, nil
@@ -97,7 +100,7 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 
 // scanObject scans the object at the current position, whose path is l.path. It adds its members to the shape of the object
 // around it.
-func (l *layout) scanObject(around *shape) (s shape) {
+func (l *documentLayout) scanObject(around *shape) (s shape) {
 	size := len(l.path)
 	if l.depth > 0 {
 		l.path = append(l.path, pathSeparator)
@@ -121,13 +124,17 @@ func (l *layout) scanObject(around *shape) (s shape) {
 	return s
 }
 
-func (l *layout) scanMember(s *shape) {
+func (l *documentLayout) scanMember(s *shape) {
 	c, _ := l.peekToken()
 	switch {
 	case c == '{' && l.depth <= wrapperDepth:
 		tables, members := len(l.tables), len(l.members)
 		inner := l.scanObject(s)
-		l.checkColumn(inner.members, inner.numbered == inner.members && inner.plain == inner.members)
+		isColumn := inner.numbered == inner.members && inner.plain == inner.members
+		l.checkColumn(inner.members, isColumn)
+		if isColumn && l.depth == 1 {
+			l.numbered++
+		}
 		if l.depth < wrapperDepth && inner.isKeyed(3, len(l.tables) > tables) {
 			l.tables, l.members = l.tables[:tables], l.members[:members]
 			l.addTable(true)
@@ -141,7 +148,6 @@ func (l *layout) scanMember(s *shape) {
 		} else if c == '-' || c >= '0' && c <= '9' {
 			s.numbers++
 		}
-		l.checkColumn(0, false)
 		l.addTable(false)
 		l.skip()
 	}
@@ -150,7 +156,7 @@ func (l *layout) scanMember(s *shape) {
 // checkColumn records whether a member of the document is a column of at least two values, as many as the other columns.
 // pandas writes a column as an array or as an object whose members are the numbers of the records. The values of long columns
 // may be arrays.
-func (l *layout) checkColumn(values int, isColumn bool) {
+func (l *documentLayout) checkColumn(values int, isColumn bool) {
 	switch {
 	case l.depth > 1:
 	case isColumn && values > 1 && (l.columns == 0 || l.columns == values):
@@ -160,7 +166,7 @@ func (l *layout) checkColumn(values int, isColumn bool) {
 	}
 }
 
-func (l *layout) scanArray() {
+func (l *documentLayout) scanArray() {
 	name := string(l.path[1+bytes.LastIndexByte(l.path, pathSeparator):])
 	describesColumns := isHeader(name)
 	names, count, width, plain, arrays := []string(nil), 0, 0, 0, 0
@@ -210,7 +216,7 @@ func isHeader(name string) bool {
 }
 
 // columnName reads the value at the current position and returns the name of a column: a text, or a member of an object.
-func (l *layout) columnName() string {
+func (l *documentLayout) columnName() string {
 	l.begin()
 	l.forget = false
 	l.skip()
@@ -227,7 +233,7 @@ func (l *layout) columnName() string {
 }
 
 // addTable adds the member at the current path to the tables, or to the other members.
-func (l *layout) addTable(isTable bool) {
+func (l *documentLayout) addTable(isTable bool) {
 	list := &l.members
 	if isTable {
 		list = &l.tables

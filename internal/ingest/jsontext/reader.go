@@ -18,6 +18,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
+	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -122,14 +123,15 @@ type reader struct {
 	endWalk func()
 	yield   func([][]byte) bool // suspends walk
 
-	sequence bool // the records follow each other, without an array or object around them
-	paged    bool // the records are in an array, after an object about them
-	keyed    bool // the records are members of an object
-	isMap    bool // they are plain values
-	values   int  // values of each member of the document if these are columns
-	kind     byte // how records begin: {, [, or 0 for plain values; known from the first
-	named    bool // columns of records that are arrays have names from options or the first array; else numbers
-	feature  bool // the records are GeoJSON features
+	sequence bool          // the records follow each other, without an array or object around them
+	paged    bool          // the records are in an array, after an object about them
+	keyed    bool          // the records are members of an object
+	isMap    bool          // they are plain values
+	values   int           // values of each member of the document if these are columns
+	kind     byte          // how records begin: {, [, or 0 for plain values; known from the first
+	named    bool          // columns of records that are arrays have names from options or from a header; else numbers
+	header   layout.Layout // of records that are arrays
+	feature  bool          // the records are GeoJSON features
 
 	columns   []rows.Column
 	fields    []*member          // of the columns
@@ -138,6 +140,7 @@ type reader struct {
 	key       span               // of the current record
 	cells     [][]byte
 	known     offsets // of the tables of the document
+	left      herb.Layout
 }
 
 // offsets are where tables begin, by name. They are known when a document has been read to its end for one table, so that it
@@ -149,6 +152,8 @@ func (offsets) Close() error { return nil }
 func (r *reader) Columns() []rows.Column { return r.columns }
 
 func (r *reader) Notes() []string { return append(r.text.Notes(), r.notes...) }
+
+func (r *reader) Layout() herb.Layout { return r.left }
 
 func (r *reader) Options() rows.Options {
 	o := r.options
@@ -275,10 +280,15 @@ func (r *reader) readRecords(c byte) {
 // the document, so that the limit of a record is that of the document.
 func (r *reader) readColumns() {
 	var columns [][]span
+	var others []string
 	r.notes = append(r.notes, "the members of the document are columns")
 	r.record, r.forget = 1, false
 	r.object(false, func(name span) {
 		r.path = append(r.path[:0], r.content(name)...)
+		if c, _ := r.peekToken(); c != '[' && c != '{' {
+			r.skipOther(&others)
+			return
+		}
 		m := r.enterMember()
 		if r.addColumn(m, r.memberName()); r.err != nil {
 			return
@@ -299,6 +309,9 @@ func (r *reader) readColumns() {
 			r.fail("the column %q has %d values instead of %d", r.memberName(), len(column), r.values)
 		}
 	})
+	if len(others) > 0 {
+		r.notes = append(r.notes, "members that are not columns are not published: "+rows.JoinNames(others))
+	}
 	for r.record = 1; r.err == nil && r.record <= r.values; r.record++ {
 		for i, m := range r.fields {
 			r.set(m, columns[i][r.record-1], 0)
@@ -319,18 +332,18 @@ func (r *reader) readRecord() {
 	if r.keyed {
 		r.set(r.fields[0], r.key, 0) // keys are always strings
 	}
-	outer, isHeader := r.depth, false
+	outer, isRecord := r.depth, true
 	r.depth = 0
 	switch r.kind {
 	case '{':
 		r.readObject(0)
 	case '[':
-		isHeader = r.readArray()
+		isRecord = r.readArray()
 	default:
 		r.path = append(r.path[:0], "value"...)
 		r.readMember()
 	}
-	if !isHeader && r.err == nil && !r.yield(r.row()) {
+	if isRecord && r.err == nil && !r.yield(r.row()) {
 		r.stop(io.EOF) // the rows are closed
 	}
 	r.depth, r.forget = outer, true

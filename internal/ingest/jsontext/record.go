@@ -3,7 +3,6 @@ package jsontext
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strconv"
 
 	"herbarium/internal/herb"
@@ -123,44 +122,6 @@ func (r *reader) appendList(list, raw []byte) ([]byte, kinds) {
 		list = append(list, ',')
 	}
 	return list[:len(list)-1], kindList
-}
-
-// readArray reads a record that is an array. The first one names the columns if Options.ItemKeys does not and all its
-// elements are text, the first of them neither a date nor a number of more digits than a year; then isHeader is true.
-func (r *reader) readArray() (isHeader bool) {
-	if r.record == 1 && r.options.ItemKeys != nil {
-		r.named = true
-		for _, name := range r.options.ItemKeys {
-			r.addColumn(&member{}, name)
-		}
-		if r.err != nil { // too many
-			return false
-		}
-	}
-	all, width := kindText, 0
-	r.array(func() {
-		width++
-		r.path = strconv.AppendInt(append(r.path[:0], "element "...), int64(width), 10)
-		s, k := r.readValue(r.writesJSON(func() string { return r.elementName(width) }))
-		all &= k
-		if width > len(r.fields) && !r.named {
-			r.addColumn(&member{}, r.elementName(width))
-		}
-		if width <= len(r.fields) {
-			r.set(r.fields[width-1], s, k)
-		} else if s.start < s.end {
-			r.fail("the array has more than the %d elements that have names", len(r.columns))
-		}
-	})
-	if r.err != nil || r.record > 1 || r.named || all != kindText || width == 0 ||
-		regexp.MustCompile(`^\d[\d./:TZ+-]{4,}$`).Match(r.content(r.fields[0].value)) {
-		return false
-	}
-	r.named = true
-	for i, m := range r.fields {
-		r.columns[i].Name, m.kinds = string(r.content(m.value)), 0
-	}
-	return true
 }
 
 // elementName returns the name of the column of an element of records that are arrays.

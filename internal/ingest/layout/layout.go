@@ -1,25 +1,36 @@
-// Package layout finds the header of a table and what people write around its records: titles, names of groups above the
-// header, units below it, repeated headers, and footnotes. It serves formats without a schema: delimited text and workbooks.
+// Package layout decides which rows of a table without a schema are its header, its records, or neither. It serves
+// delimited text, sheets of workbooks and JSON arrays of arrays.
 //
-// A row is left out only if nothing else than a header, a unit or a footnote can be meant, and every such row is reported.
+//	row 1  Pupils by school                       left out: it is narrower than the table
+//	row 2            | Boys |      | Girls |      header, joined with row 3
+//	row 3  School    | 2019 | 2020 | 2019  | 2020
+//	row 4  Elm Road  | 12   | 14   | 13    | 11   record
+//	row 5  Park Lane | 31   | 30   | 27    | 29   record
+//	row 6                                         left out: it has no value
+//	row 7  Source: survey of 2021                 left out: a footnote
+//
+// Detect scores every candidate for the header among the first rows: each row, two or three rows joined, and no header at all,
+// which scores 0. For the table above, row 1 alone scores -0.9, because it leaves four columns without a name. Row 3 alone
+// scores 1.1: names are above numbers, but two names occur twice, and row 2 is left out. Rows 2 and 3 joined score 1.5.
+// A best score below the threshold is no clear decision: every row becomes a record, and the caller says so.
+//
+// Body yields the records below the header.
 package layout
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-
-	"herbarium/internal/ingest/rows"
 )
 
-// Row is a row of a sheet or a record of a text.
+// Row is a row of a sheet, a record of a text, or an array of values.
 type Row struct {
 	Line, End int  // its first and its last line, from 1
 	Gap       bool // a blank line or row is above it
+	Blank     bool // it has nothing but delimiters
 	Cells     [][]byte
-	Kinds     []Kind // that the file declares; nil: none
+	Kinds     []Kind // of the cells, as the file declares them; nil: it declares none
 	Invalid   error  // why the row cannot be a record; it may be a footnote
 }
 
@@ -41,10 +52,26 @@ func (r Row) cell(i int) []byte {
 	return bytes.TrimSpace(r.Cells[i])
 }
 
+// kind returns the kind of the value in a column. A declared kind takes precedence, except for text, because workbooks
+// often store numbers and dates as text.
+func (r Row) kind(i int) Kind {
+	if i < len(r.Kinds) {
+		switch k := r.Kinds[i]; k {
+		case Number, Code:
+			return Number
+		case Date, Datetime:
+			return Date
+		case Boolean:
+			return k
+		}
+	}
+	return KindOf(r.cell(i))
+}
+
 // Filled returns the number of values that are not blank.
 func (r Row) Filled() (n int) {
 	for _, c := range r.Cells {
-		if len(bytes.TrimSpace(c)) > 0 {
+		if isFilled(c) {
 			n++
 		}
 	}
@@ -68,19 +95,28 @@ func (r Row) Size() (n int) {
 	return n
 }
 
-// List lists the rows that have values for a message.
-func List(skipped []Row) string {
-	filled := slices.DeleteFunc(slices.Clone(skipped), func(r Row) bool { return r.Filled() == 0 })
-	return rows.JoinSome(filled, func(r Row) string {
-		var values []string
-		for _, c := range r.Cells {
-			if c = bytes.TrimSpace(c); len(c) > 0 {
-				values = append(values, string(c))
+// Text returns the values of the row for a message.
+func (r Row) Text() string {
+	const maxText = 1_000
+	var text []byte
+	for _, c := range r.Cells {
+		if c = bytes.TrimSpace(c); len(c) > 0 && len(text) < maxText {
+			if len(text) > 0 {
+				text = append(text, " | "...)
 			}
+			text = append(text, c[:min(len(c), maxText)]...)
 		}
-		return fmt.Sprintf("%d (%s)", r.Line, rows.Clip(strings.Join(values, " | ")))
-	})
+	}
+	return strings.ToValidUTF8(string(text), "")
 }
+
+// equals reports whether two rows have the same values.
+func (r Row) equals(other Row) bool {
+	n := r.Width()
+	return other.Width() == n && slices.EqualFunc(other.Cells[:n], r.Cells[:n], bytes.Equal)
+}
+
+func isFilled(cell []byte) bool { return len(bytes.TrimSpace(cell)) > 0 }
 
 // Kind is a set of kinds of values.
 type Kind uint8
@@ -100,18 +136,20 @@ const (
 // KindOf returns what a value appears to be, in a wide sense: only the layout depends on it. A date has at least three
 // numbers, such as a year, a month and a day. Datetimes are dates.
 func KindOf(v []byte) Kind {
-	const separators = "-/:. T"
-	v = bytes.TrimSpace(v)
-	if len(bytes.Trim(v, "-_=")) == 0 { // empty, or a rule
+	const separators, maxTyped = "-/:. T", 100
+	if v = bytes.TrimSpace(v); len(v) > maxTyped {
+		return Text
+	}
+	if len(bytes.Trim(v, "-_=.*?:")) == 0 { // empty, a rule, or a sign for a missing value
 		return Missing
 	}
-	switch string(v) {
-	case "NA", "N/A", "n/a", "na", "null", "NULL", "None", "NaN", "nan", "?", ".", "..", `\N`, "#N/A":
+	switch string(bytes.ToLower(v)) {
+	case "na", "n/a", "null", "none", "nan", `\n`, "#n/a", "[x]", "[z]", "[c]":
 		return Missing
-	case "true", "false", "TRUE", "FALSE", "True", "False":
+	case "true", "false":
 		return Boolean
 	}
-	digits := strings.ReplaceAll(strings.Trim(string(v), "+-$€£¥% "), ",", "")
+	digits := strings.ReplaceAll(strings.Trim(string(v), "+-$€£¥%<>≤≥ "), ",", "")
 	if _, err := strconv.ParseFloat(digits, 64); err == nil && digits[len(digits)-1] <= '9' { // not infinity
 		return Number
 	}
@@ -136,12 +174,3 @@ func ColumnKind(table []Row, column int) (k Kind, n int) {
 	}
 	return k, n
 }
-
-// isYear reports whether a number is a likely name of a column.
-func isYear(cell []byte) bool {
-	n, err := strconv.Atoi(string(cell))
-	return err == nil && n >= 1500 && n <= 2200
-}
-
-// isName reports whether a value may name a column.
-func isName(cell []byte) bool { return KindOf(cell) == Text || isYear(cell) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -129,6 +130,7 @@ func (r *reader) holdsText(leaf int) (bool, error) {
 
 func (r *reader) Columns() []rows.Column  { return r.listed }
 func (r *reader) Options() rows.Options   { return rows.Options{JSONLists: r.jsonLists} }
+func (r *reader) Layout() herb.Layout     { return herb.Layout{} }
 func (r *reader) Position() rows.Position { return rows.Position{Row: int(r.row)} }
 func (r *reader) Notes() []string         { return nil }
 

@@ -23,6 +23,7 @@ func (r *repeated) Columns() []rows.Column  { return r.columns }
 func (r *repeated) Position() rows.Position { return rows.Position{} }
 func (r *repeated) Notes() []string         { return nil }
 func (r *repeated) Options() rows.Options   { return rows.Options{} }
+func (r *repeated) Layout() herb.Layout     { return herb.Layout{} }
 func (r *repeated) Close() error            { return nil }
 func (r *repeated) Next() ([][]byte, error) {
 	if r.left == 0 {

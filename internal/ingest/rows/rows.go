@@ -54,6 +54,9 @@ type Rows interface {
 	Position() Position
 	// Notes returns what a publisher should know about how the file was read. It is complete after io.EOF.
 	Notes() []string
+	// Layout returns which rows name the columns and which are left out, as far as the file does not declare it. It is complete after
+	// io.EOF.
+	Layout() herb.Layout
 	// Options returns the options of Open, completed by what was detected: reading the file again with them gives the same
 	// rows. It is complete after io.EOF.
 	Options() Options
@@ -89,7 +92,6 @@ func (p Position) String() string {
 type Column struct {
 	Name string    // as the file writes it; empty: the file has no name for it
 	Type herb.Type // declared by the file; empty: inferred from the values
-	Unit string    // stated by the file; empty: none
 
 	// Lists and Arrays report that some arrays were written with commas between their elements, and some as JSON because an
 	// element has a comma. Such a column is read again with Options.JSONLists, so that all are JSON.

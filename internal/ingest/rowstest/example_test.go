@@ -45,6 +45,7 @@ type reader struct {
 func (r *reader) Columns() []rows.Column  { return r.columns }
 func (r *reader) Position() rows.Position { return rows.Position{Line: r.line} }
 
+func (r *reader) Layout() herb.Layout { return herb.Layout{} }
 func (r *reader) Options() rows.Options {
 	o := r.options
 	o.Encoding = r.Encoding()

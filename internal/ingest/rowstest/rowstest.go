@@ -60,7 +60,7 @@ func Wraps() map[string]func(io.Reader) io.Reader {
 type Table struct {
 	Rows    [][]string // the names of the columns, then the rows
 	Columns []rows.Column
-	Notes   []string
+	Notes   []string // about the layout, and others
 }
 
 // Open opens a file within limits.
@@ -94,7 +94,7 @@ func Read(ctx context.Context, format rows.Format, f rows.File, o rows.Options, 
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Columns, t.Notes = r.Columns(), r.Notes()
+	t.Columns, t.Notes = r.Columns(), append(r.Layout().Notes(), r.Notes()...)
 	for _, c := range t.Columns {
 		t.Rows[0] = append(t.Rows[0], c.Name)
 	}

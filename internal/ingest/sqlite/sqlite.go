@@ -232,6 +232,7 @@ func (r *reader) Next() ([][]byte, error) {
 func (r *reader) Columns() []rows.Column { return r.columns }
 
 func (r *reader) Options() rows.Options { return rows.Options{Table: r.table} }
+func (r *reader) Layout() herb.Layout   { return herb.Layout{} }
 
 func (r *reader) Position() rows.Position { return rows.Position{Table: r.table, Row: r.row} }
 

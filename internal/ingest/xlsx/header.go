@@ -17,6 +17,7 @@ func (r *reader) readHeader() error {
 	isDetected := !isGiven && o.Header == rows.HeaderDetect
 	if o.Header == rows.HeaderNone {
 		r.setColumns(o.Names)
+		r.body = layout.NewBody(layout.Sample{}, layout.Layout{}, len(o.Names), true, &r.left)
 		return nil
 	}
 	sampled, err := sample(r.read, o.HeaderRows)
@@ -29,41 +30,46 @@ func (r *reader) readHeader() error {
 	case len(sampled) == 0:
 		return herb.Invalidf("sheet %q is empty; write the names of the columns in its first row", r.in.title)
 	}
-	start := 0
-	if isDetected && o.Skip == 0 {
-		start = layout.FindHeader(sampled, r.mergedCells)
-	}
-	h := layout.DetectHeader(sampled, start, *o, r.mergedCells)
-	line, header := sampled[h.First].Line, sampled[h.First:h.End]
-	if h.First > 0 {
-		r.note("the table begins in row %d; rows above it are not published: %s", line, layout.List(sampled[:h.First]))
+	r.left.Given = !isDetected || o.Skip > 0
+	in := layout.Sample{Rows: sampled, Merges: r.mergedCells, Tabular: true}
+	l := layout.Choose(in, *o)
+	line, header := sampled[l.First].Line, sampled[l.First:l.End]
+	for _, row := range sampled[:l.First] {
+		if row.Filled() > 0 {
+			r.left.LeaveOut(row.Line, "above the table", row.Text())
+		}
 	}
 	if len(header) == 0 {
-		r.note("no header: row %d has values like the rows below it; use --header %d if it names the columns", line, line)
-		o.Header, r.pending = rows.HeaderNone, sampled[h.First:]
-		if h.First > 0 {
+		r.left.Doubt = l.Reason("row", line)
+		o.Header, r.pending = rows.HeaderNone, sampled[l.First:]
+		if l.First > 0 {
 			o.Skip = line - 1
 		}
+		r.body = layout.NewBody(in, l, maxWidth(r.pending), false, &r.left)
 		return nil
 	}
-	if h.Names != nil && isDetected {
-		r.note("%s", layout.GroupNote("row", header, h.Names))
-	}
-	names := h.Names
+	names := l.Names
 	for _, row := range header {
-		if h.Names == nil {
+		if l.Names == nil {
 			names = layout.JoinNames(names, row.Cells, o.HeaderJoin)
 		}
-		if r.header = row.Line; !isGiven && sampled[h.End-1].Line > 1 {
+		r.left.Header = append(r.left.Header, row.Line)
+		if !isGiven && sampled[l.End-1].Line > 1 {
 			o.HeaderRows = append(o.HeaderRows, row.Line)
 		}
 	}
 	r.setColumns(names)
-	r.pending = sampled[h.End:]
-	if r.body.Start(sampled, h, r.columns, !isDetected) {
-		r.pending = r.pending[1:] // without the units
-	}
+	r.pending = sampled[l.End:]
+	r.body = layout.NewBody(in, l, max(len(names), maxWidth(r.pending)), !isDetected, &r.left)
 	return r.book.err
+}
+
+// maxWidth returns the number of cells of the widest row.
+func maxWidth(sampled []layout.Row) (n int) {
+	for _, row := range sampled {
+		n = max(n, len(row.Cells))
+	}
+	return n
 }
 
 func (r *reader) setColumns(names []string) {

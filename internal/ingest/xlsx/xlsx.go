@@ -36,7 +36,7 @@ func Format() rows.Format {
 				return nil, err
 			}
 			o.CommentRows = slices.Sorted(slices.Values(o.CommentRows))
-			r := &reader{book: k, options: o}
+			r := &reader{book: k, options: o, left: herb.Layout{Unit: "row"}}
 			if err := r.start(); err != nil {
 				return nil, errors.Join(err, r.Close())
 			}
@@ -101,9 +101,9 @@ type reader struct {
 	in      *sheetReader
 	options rows.Options
 	pending []layout.Row // sampled rows that Next has not returned
-	body    layout.Body
+	body    *layout.Body
+	left    herb.Layout
 	merges  []layout.Merge // nil: not read
-	header  int            // number of the last row of the header
 	line    int            // number of the row returned last
 	columns []rows.Column
 	kinds   []layout.Kind // of the values of each column
@@ -151,7 +151,7 @@ func (r *reader) selectSheet() (int, error) {
 func (r *reader) Options() rows.Options {
 	o := r.options
 	o.Table, o.TableNo = r.in.title, 0
-	o.CommentRows = slices.Concat(o.CommentRows, r.body.Lines())
+	o.CommentRows = slices.Concat(o.CommentRows, r.body.NoteLines())
 	return o
 }
 
@@ -210,11 +210,10 @@ func (r *reader) Columns() []rows.Column { return r.columns }
 
 func (r *reader) Position() rows.Position { return rows.Position{Row: r.line, Sheet: r.in.title} }
 
+func (r *reader) Layout() herb.Layout { return r.left }
+
 func (r *reader) Notes() []string {
 	all := reader{in: r.in, notes: slices.Clone(r.notes)}
-	for _, note := range r.body.Notes("row", r.header) {
-		all.note("%s", note)
-	}
 	if r.beyond != "" {
 		all.note("values right of the header, the first in %s; columns without a name are named by their position, such as column_%d",
 			r.beyond, r.named+1)

@@ -1,0 +1,106 @@
+package herb
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxLeftOut is the number of rows that a Layout lists.
+const maxLeftOut = 1_000
+
+// Layout says which rows of a source are not records: those that name the columns, and those that are left out because they are
+// neither names nor records. It is zero for formats with a schema.
+type Layout struct {
+	Unit    string       `json:"unit,omitempty"`     // what the format calls a row: "line", "row" or "array"
+	Header  []int        `json:"header,omitempty"`   // rows of the first file that name the columns, from 1
+	Given   bool         `json:"given,omitempty"`    // the settings say which rows name the columns
+	Doubt   string       `json:"doubt,omitempty"`    // why no row names the columns; empty: one does, or the settings say that none does
+	LeftOut int          `json:"left_out,omitempty"` // rows that are left out
+	Rows    []LeftOutRow `json:"rows,omitempty"`     // the first of them
+}
+
+// LeftOutRow is a row of a source that is not a record.
+type LeftOutRow struct {
+	File   string `json:"file,omitempty"` // empty: the source is one file
+	Row    int    `json:"row"`            // from 1
+	Reason string `json:"reason"`
+	Text   string `json:"text,omitempty"` // its values, shortened
+}
+
+func (r LeftOutRow) String() string {
+	s := strconv.Itoa(r.Row)
+	if r.File != "" {
+		s = r.File + " " + s
+	}
+	if r.Text == "" {
+		return s + " (" + r.Reason + ")"
+	}
+	return s + " (" + r.Reason + ": " + r.Text + ")"
+}
+
+// LeaveOut adds a row that is not a record.
+func (l *Layout) LeaveOut(row int, reason, text string) {
+	const maxText = 200
+	if l.LeftOut++; len(l.Rows) < maxLeftOut {
+		l.Rows = append(l.Rows, LeftOutRow{Row: row, Reason: reason, Text: Clip(strings.Join(strings.Fields(text), " "), maxText)})
+	}
+}
+
+// Add adds the rows that are left out of another file of the source.
+func (l *Layout) Add(other Layout) {
+	l.LeftOut += other.LeftOut
+	l.Rows = append(l.Rows, other.Rows[:min(len(other.Rows), maxLeftOut-len(l.Rows))]...)
+}
+
+// NotRecords returns the number of rows that are not records.
+func (l Layout) NotRecords() int { return len(l.Header) + l.LeftOut }
+
+// Notes describes the layout to the publisher, with the first rows that are left out, and how to keep them. There are none if the
+// first row names the columns and all others are records.
+func (l Layout) Notes() (notes []string) {
+	const shown, maxText = 3, 60
+	last := 0
+	if n := len(l.Header); n > 0 {
+		last = l.Header[n-1]
+	}
+	switch {
+	case l.Doubt != "":
+		notes = append(notes, fmt.Sprintf("no header: %s; use --header N if %s N names the columns", l.Doubt, l.Unit))
+	case l.Given:
+	case len(l.Header) > 1:
+		notes = append(notes, fmt.Sprintf("header: %ss %s name the columns together; use --header %d if only the last one does",
+			l.Unit, joinNumbers(l.Header), last))
+	case last > 1:
+		notes = append(notes, fmt.Sprintf("header: %s %d names the columns", l.Unit, last))
+	}
+	if l.LeftOut == 0 {
+		return notes
+	}
+	var list []string
+	for _, r := range l.Rows[:min(len(l.Rows), shown)] {
+		r.Text = Clip(r.Text, maxText)
+		list = append(list, r.String())
+	}
+	text := strings.Join(list, ", ")
+	if more := l.LeftOut - len(list); more > 0 {
+		text += fmt.Sprintf(" and %s more, which the report lists", Count(more))
+	}
+	keep := ""
+	if hasValues := func(r LeftOutRow) bool { return r.Text != "" }; slices.ContainsFunc(l.Rows, hasValues) {
+		if keep = "; use --header none to keep all"; last > 0 {
+			keep += fmt.Sprintf(", or --header %d to keep those below it", last)
+		}
+	}
+	return append(notes, fmt.Sprintf("left out: %s %s%s", Plural(l.LeftOut, l.Unit, l.Unit+"s"), text, keep))
+}
+
+func joinNumbers(numbers []int) string {
+	var all []string
+	for _, n := range numbers {
+		all = append(all, strconv.Itoa(n))
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " and " + all[last]
+}

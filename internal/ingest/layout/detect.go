@@ -1,0 +1,147 @@
+package layout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"herbarium/internal/ingest/rows"
+)
+
+// Limits of what Detect examines.
+const (
+	maxStart   = 60  // rows that may be above the header
+	maxHeader  = 4   // rows that may name the columns together
+	maxBelow   = 30  // rows that names are compared with
+	maxColumns = 256 // columns that are compared
+)
+
+// Merge is a range of merged cells: lines from 1, columns from 0.
+type Merge struct{ Top, Left, Bottom, Right int }
+
+// Sample is the start of a table.
+type Sample struct {
+	Rows []Row
+	// Merges returns the merged cells. It is called if rows may name columns together. nil: there are none.
+	Merges func() []Merge
+	// Tabular reports that the name of the file or its format promises a table, whose first complete row usually names the columns.
+	Tabular bool
+	// AtTop reports that the header begins in the first row, if there is one.
+	AtTop bool
+}
+
+func (s Sample) merges() []Merge {
+	if s.Merges == nil {
+		return nil
+	}
+	return s.Merges()
+}
+
+// Layout is the position of the header in a sample.
+type Layout struct {
+	First, End int      // the rows of the header; both are equal if there is none
+	Names      []string // that the rows of the header give together; nil: the values in each column are joined
+	Score      float64  // of the header; of the best rejected one if there is none
+	Doubtful   bool     // there is no header, because no decision is clear
+}
+
+// HasHeader reports whether some row names the columns.
+func (l Layout) HasHeader() bool { return l.End > l.First }
+
+// Detect chooses the header of a table. The rows above it are no records.
+func Detect(s Sample) Layout {
+	if len(s.Rows) == 0 {
+		return Layout{}
+	}
+	e := newEvidence(s)
+	var best Layout
+	isFirst := true
+	for first := range e.starts() {
+		for end := first + 1; end <= min(first+maxHeader, len(s.Rows)); end++ {
+			c, ok := e.candidate(first, end)
+			if ok && (isFirst || c.Score > best.Score) {
+				best, isFirst = c, false
+			}
+		}
+	}
+	if !isFirst && best.Score >= minScore {
+		return best
+	}
+	first := e.firstRecord()
+	return Layout{First: first, End: first, Score: best.Score, Doubtful: isFirst || best.Score > -minScore}
+}
+
+// Choose returns the layout that the options give, or else the one that Detect chooses.
+func Choose(s Sample, o rows.Options) Layout {
+	given := Layout{End: min(1, len(s.Rows))}
+	switch {
+	case o.Header == rows.HeaderNone:
+		return Layout{}
+	case len(o.HeaderRows) > 0:
+		for given.End < len(s.Rows) && s.Rows[given.End].Line <= slices.Max(o.HeaderRows) {
+			given.End++
+		}
+		if n := given.End; n == len(o.HeaderRows) && n > 1 {
+			if j := join(s.Rows[:n], s.merges(), o.HeaderJoin); j.isGrouped {
+				given.Names = j.names
+			}
+		}
+		return given
+	case o.Header == rows.HeaderPresent:
+		return given
+	case len(o.Names) > 0:
+		if l := named(s, o.Names); l.HasHeader() {
+			return l
+		}
+	}
+	if o.Skip == 0 {
+		return Detect(s)
+	}
+	s.AtTop = true
+	if l := Detect(s); l.HasHeader() {
+		return l
+	}
+	return given
+}
+
+// named returns the rows that have most of the names that a descriptor or another part of the table gives. There is no header if no
+// row has half of them.
+func named(s Sample, names []string) (best Layout) {
+	expected := map[string]bool{}
+	for _, name := range names {
+		expected[strings.ToLower(name)] = true
+	}
+	most := 0
+	for first := range min(maxStart, len(s.Rows)) {
+		for end := first + 1; end <= min(first+maxHeader, len(s.Rows)); end++ {
+			var joined []string
+			for _, row := range s.Rows[first:end] {
+				joined = JoinNames(joined, row.Cells, "")
+			}
+			found := 0
+			for _, name := range joined {
+				if expected[strings.ToLower(name)] {
+					found++
+				}
+			}
+			if found > most && 2*found >= s.Rows[first].Filled() {
+				best, most = Layout{First: first, End: end}, found
+				if end-first > 1 {
+					best.Names = joined
+				}
+			}
+		}
+		if s.AtTop {
+			break
+		}
+	}
+	return best
+}
+
+// Reason says why there is no header. unit is what the format calls a row, line the number of the first record.
+func (l Layout) Reason(unit string, line int) string {
+	if l.Doubtful {
+		return fmt.Sprintf("no %s clearly names the columns", unit)
+	}
+	return fmt.Sprintf("%s %d has values like the %ss below it", unit, line, unit)
+}

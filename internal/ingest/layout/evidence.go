@@ -1,0 +1,276 @@
+package layout
+
+import (
+	"iter"
+	"slices"
+)
+
+// minScore is the score from which a header is accepted. Below its negative, the rows are evidently records.
+const minScore = 0.3
+
+// The weights of the evidence. A score is the mean over the columns of the evidence for a name, which is from -2 to 2, plus
+// and minus what follows.
+const (
+	firstRow     = 0.35 // for the first complete row of a file that promises a table
+	firstLine    = -0.2 // for that of a text without delimiters, which is often a list
+	contrast     = 2.0  // of a name above values of another kind
+	sequence     = 1.5  // of a year, date or number in a sequence of such above other values
+	unnamed      = 0.4  // of values without a name
+	repeated     = 0.8  // of names that occur twice, by their share
+	leftOut      = 0.6  // of a row above the header, by the square of its share of the width
+	detached     = 0.3  // of a blank row below a header that lacks names
+	contradicted = 0.6  // of a first record whose values do not fit the columns
+	grouped      = 0.05 // for rows that are joined because groups show that they belong together
+	labels       = 0.15 // of rows that are joined because the lower one cannot be a record
+)
+
+// evidence examines the candidates of a sample.
+type evidence struct {
+	Sample
+	kinds  [][]Kind // by row and column
+	filled []int    // values of each row; 1 for text that was split at its delimiters
+}
+
+func newEvidence(s Sample) *evidence {
+	e := &evidence{Sample: s, kinds: make([][]Kind, len(s.Rows)), filled: make([]int, len(s.Rows))}
+	width := commonWidth(s.Rows)
+	for i, r := range s.Rows {
+		e.kinds[i] = make([]Kind, min(len(r.Cells), maxColumns))
+		for c := range e.kinds[i] {
+			e.kinds[i][c] = r.kind(c)
+		}
+		if e.filled[i] = r.Filled(); len(r.Cells) != width && r.isSplitText() {
+			e.filled[i] = min(e.filled[i], 1)
+		}
+	}
+	return e
+}
+
+// commonWidth returns the most common number of cells of a row.
+func commonWidth(all []Row) (best int) {
+	count := map[int]int{}
+	for _, r := range all {
+		n := len(r.Cells)
+		if count[n]++; count[n] > count[best] || count[n] == count[best] && n > best {
+			best = n
+		}
+	}
+	return best
+}
+
+func (e *evidence) kind(row, column int) Kind {
+	if column >= len(e.kinds[row]) {
+		return Missing
+	}
+	return e.kinds[row][column]
+}
+
+// starts yields the rows that a header may begin with.
+func (e *evidence) starts() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range e.Rows[:min(maxStart, len(e.Rows))] {
+			if e.filled[i] > 0 && !yield(i) || e.AtTop {
+				return
+			}
+		}
+	}
+}
+
+// firstRecord returns the first row of a table without a header. Rows of one value above a blank row and a table of at least three
+// columns are titles.
+func (e *evidence) firstRecord() int {
+	for i, r := range e.Rows[:min(maxStart, len(e.Rows))] {
+		switch {
+		case e.AtTop:
+			return 0
+		case e.filled[i] > 2 && i > 0 && r.Gap:
+			return i
+		case e.filled[i] > 1 || slices.ContainsFunc(e.kinds[i], func(k Kind) bool { return k&(Text|Missing) == 0 }):
+			return 0
+		}
+	}
+	return 0
+}
+
+// candidate scores the rows from first to end as the header. ok is false if they cannot be one.
+func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
+	l = Layout{First: first, End: end}
+	names := e.Rows[end-1]
+	if end-first > 1 {
+		names, l.Names, l.Score = e.joinedNames(first, end)
+		if l.Names == nil {
+			return l, false
+		}
+	}
+	below := e.below(end, e.Rows[end-1])
+	width := max(e.typicalWidth(below), names.Filled())
+	if end-first == 1 && e.filled[first] == 1 && first > 0 {
+		return l, false // a title
+	}
+	l.Score += e.columns(names, below)
+	if e.isFirstComplete(first, width) {
+		if l.Score += firstRow; !e.Tabular {
+			l.Score += firstLine - firstRow
+		}
+	}
+	l.Score -= repetition(names, l.Names)
+	l.Score -= e.titleCost(first, width, below)
+	if len(below) > 0 && e.Rows[below[0]].Gap && 2*names.Filled() < width {
+		l.Score -= detached
+	}
+	l.Score -= e.contradiction(below)
+	return l, true
+}
+
+// below returns the indexes of the rows that names are compared with: without footnotes and repetitions of the header.
+func (e *evidence) below(end int, header Row) (below []int) {
+	last := end + len(WithoutNotes(e.Rows[end:]))
+	for i := end; i < last && len(below) < maxBelow; i++ {
+		if e.filled[i] > 0 && !e.Rows[i].equals(header) {
+			below = append(below, i)
+		}
+	}
+	return below
+}
+
+// typicalWidth returns the median of the numbers of values in rows.
+func (e *evidence) typicalWidth(below []int) int {
+	if len(below) == 0 {
+		return 0
+	}
+	widths := make([]int, 0, len(below))
+	for _, i := range below {
+		widths = append(widths, e.filled[i])
+	}
+	slices.Sort(widths)
+	return widths[len(widths)/2]
+}
+
+// isFirstComplete reports whether no row above fills most of the width of the table.
+func (e *evidence) isFirstComplete(first, width int) bool {
+	return !slices.ContainsFunc(e.filled[:first], func(n int) bool { return 10*n >= 6*max(width, 2) })
+}
+
+// repetition returns the share of names that occur before, weighted. joined are the names that several rows give; nil: those of the row.
+func repetition(row Row, joined []string) float64 {
+	seen, n := map[string]bool{}, 0
+	for c := range max(len(row.Cells), len(joined)) {
+		name := string(row.cell(c))
+		if joined != nil {
+			name = joined[c]
+		}
+		if name != "" {
+			seen[name] = true
+			n++
+		}
+	}
+	return repeated * float64(n-len(seen)) / float64(max(n, 1))
+}
+
+// titleCost returns the cost of leaving out the rows above the header. Of the narrow ones only the widest counts: there may be any
+// number of titles.
+func (e *evidence) titleCost(first, width int, below []int) (cost float64) {
+	narrow := 0.0
+	for i := range first {
+		c := e.leftOutCost(i, first, width, below)
+		if 2*e.filled[i] <= width {
+			narrow = max(narrow, c)
+		} else {
+			cost += c
+		}
+	}
+	return cost + narrow
+}
+
+// leftOutCost returns the cost of leaving out a row above the header: the more of the width it fills, the more likely it is a
+// record. Below it may be a blank row, which separates it from the table.
+func (e *evidence) leftOutCost(row, first, width int, below []int) float64 {
+	n := e.filled[row]
+	if n == 0 || n == 1 && width == 2 && e.isMerged(row) {
+		return 0
+	}
+	share := min(1, float64(n)/float64(max(width, 1)))
+	cost := leftOut * share * share
+	isNumeric, fits := true, 0
+	for c := range e.kinds[row] {
+		k := e.kind(row, c)
+		isNumeric = isNumeric && k != Text
+		if typed, kind, _ := e.columnKind(below, c); typed && kind == k {
+			fits++
+		}
+	}
+	switch {
+	case isNumeric && row > 0 && n == 1 && e.kind(row, 0) == Number && e.kind(row-1, 0) == Number:
+		cost += leftOut // a column of numbers is data
+	case 2*fits > n && n > 1:
+		cost += leftOut * share // it looks like a record
+	case e.isApart(row+1, first):
+		cost *= 0.3
+	}
+	return cost
+}
+
+// isMerged reports whether cells of a row are merged with others right of them.
+func (e *evidence) isMerged(row int) bool {
+	return slices.ContainsFunc(e.merges(), func(m Merge) bool { return m.Top == e.Rows[row].Line && m.Right > m.Left })
+}
+
+// isApart reports whether a blank row is between a row and the header.
+func (e *evidence) isApart(from, first int) bool {
+	for i := from; i <= first; i++ {
+		if e.Rows[i].Gap || e.filled[i] == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// columnKind reports whether at least four fifths of the values of a column, two at least, are not text, the most frequent kind of
+// these, and the number of values.
+func (e *evidence) columnKind(below []int, column int) (typed bool, kind Kind, n int) {
+	var count [256]int
+	for _, i := range below {
+		if k := e.kind(i, column); k != Missing {
+			count[k]++
+			n++
+		}
+	}
+	for _, k := range []Kind{Number, Date, Boolean} {
+		if count[k] > count[kind] || kind == 0 && count[k] > 0 {
+			kind = k
+		}
+	}
+	others := n - count[Text]
+	return n > 1 && 5*others >= 4*n, kind, n
+}
+
+// contradiction returns the cost of first records that do not fit the typed columns, such as the real names of the columns, or that
+// are labels.
+func (e *evidence) contradiction(below []int) (cost float64) {
+	const first = 5
+	for n := range min(first, len(below)) {
+		typed, others, values := 0, 0, 0
+		row, rest := below[n], below[n+1:]
+		names := Text | e.sequenceKinds(e.Rows[row], rest)
+		for c := range e.kinds[row] {
+			if isTyped, _, count := e.columnKind(rest, c); isTyped && e.kind(row, c) != Missing {
+				values = max(values, count)
+				if typed++; e.kind(row, c)&names != 0 {
+					others++
+				}
+			}
+		}
+		if n == 0 && len(rest) > 0 && e.isLabel(row, rest) {
+			cost = contradicted * confidence(len(rest)/2)
+		}
+		if typed > 0 && 10*others >= 6*typed {
+			cost = max(cost, contradicted*confidence(values/2)*float64(others)/float64(typed))
+		} else if typed > 0 {
+			break
+		}
+	}
+	return cost
+}
+
+// confidence returns how much n values prove, from 0 to 1.
+func confidence(n int) float64 { return float64(n) / float64(n+1) }

@@ -1,0 +1,194 @@
+package layout
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+)
+
+// minRecords is the number of records above a footnote.
+const minRecords = 2
+
+// The evidence for a footnote, in points. From minPoints on, the first text below the last record and what follows it are footnotes.
+const (
+	minPoints  = 2
+	labelPoint = 4  // it begins with a label, such as "Source:"
+	gapPoint   = 1  // a blank row is above it
+	markPoint  = 1  // it begins with the mark of a footnote, such as "*"
+	proseText  = 1  // it is a sentence
+	otherKind  = 1  // its column has numbers or dates
+	alikeText  = -3 // records have such text in the column, at least half as long
+	sparseText = -2 // records have a value in this column only
+)
+
+// footnotes recognizes footnotes below a table. They have nothing but text in the first column, which may have been split at
+// its delimiters.
+type footnotes struct {
+	first   int  // the first column with a value
+	isTyped bool // it has numbers or dates only
+	longest int  // bytes of the longest text in it that is like that of footnotes, 0 if there is none
+	width   int  // cells of every record, as far as is known; 0: they differ
+	sparse  bool // some record has a value in the first column only
+	spaced  bool // blanks follow delimiters in some record
+}
+
+// newFootnotes returns nil if the table has one column.
+func newFootnotes(sample []Row, columns int) *footnotes {
+	f := &footnotes{width: columns}
+	hasFirst := func(r Row) bool { return len(r.cell(f.first)) > 0 }
+	for f.first < columns && !slices.ContainsFunc(sample, hasFirst) {
+		f.first++
+	}
+	if f.first+1 >= columns {
+		return nil
+	}
+	records := slices.DeleteFunc(slices.Clone(sample), func(r Row) bool { return r.Filled() < 2 })
+	k, n := ColumnKind(records, f.first)
+	f.isTyped = n > 0 && k != Text
+	for _, r := range records {
+		if text := r.cell(f.first); labeled.Match(text) || isSentence(text) {
+			f.longest = max(f.longest, len(text))
+		}
+	}
+	if i := slices.IndexFunc(records, f.isNarrow); i >= 0 && !slices.ContainsFunc(records[:i+1], func(r Row) bool { return r.Gap }) {
+		f.width = 0
+	}
+	f.spaced = f.first > 0 || slices.ContainsFunc(records, Row.isSpaced)
+	return f
+}
+
+// observe takes into account records that might have been footnotes.
+func (f *footnotes) observe(records []Row) {
+	f.sparse = f.sparse || slices.ContainsFunc(records, func(r Row) bool { return r.Filled() == 1 })
+	f.spaced = f.spaced || slices.ContainsFunc(records, Row.isSpaced)
+}
+
+// mayBe reports whether a row may be a footnote if no record follows it. isBelow is true if such a row is above it.
+func (f *footnotes) mayBe(row Row, isBelow bool) bool {
+	switch n := row.Filled(); {
+	case n == 0:
+		return true
+	case row.Size() > maxFootnote:
+		return false
+	case f.isNarrow(row) && (row.Gap || isBelow):
+		return true
+	case n > 1 && (f.spaced || !row.isSplitText()):
+		return false
+	}
+	return row.isRule() || KindOf(row.cell(f.first)) == Text
+}
+
+// index returns the index of the first footnote, or of the blank rows above it, in the last rows of a table.
+func (f *footnotes) index(held []Row) int {
+	start, isGap := 0, false
+	for i, r := range held {
+		if r.Filled() == 0 || r.isRule() {
+			isGap = true
+			continue
+		}
+		gap := isGap || r.Gap
+		if f.points(r, gap) >= minPoints || gap && f.isSecondTable(held[i:]) {
+			return start
+		}
+		isGap, start = false, i+1
+	}
+	return len(held)
+}
+
+// points returns the evidence that a text is a footnote.
+func (f *footnotes) points(r Row, gap bool) (n int) {
+	text := r.cell(f.first)
+	isLabeled := labeled.Match(text)
+	add := func(is bool, points int) {
+		if is {
+			n += points
+		}
+	}
+	isProse := isSentence(text)
+	if r.Filled() > 1 { // it was split; numbers make it a record, such as a total
+		hasNumber := slices.ContainsFunc(r.Cells, func(c []byte) bool { return KindOf(c)&(Text|Missing) == 0 })
+		isProse = isSentence(bytes.Join(r.Cells, nil)) && !hasNumber
+		if !isProse && !isLabeled {
+			return 0
+		}
+	}
+	add(isLabeled, labelPoint)
+	add(gap, gapPoint)
+	add(marked.Match(text), markPoint)
+	add(isProse && (gap || f.isTyped), proseText)
+	add(f.isTyped, otherKind)
+	add(f.longest > 0 && len(text) <= 2*f.longest, alikeText)
+	add(f.sparse, sparseText)
+	return n
+}
+
+// isSecondTable reports whether all rows at the end of a table are narrower than the records, such as a table of footnotes.
+// A single one may be a record without its last values.
+func (f *footnotes) isSecondTable(held []Row) bool {
+	return len(held) > 1 && !slices.ContainsFunc(held, func(r Row) bool { return r.Filled() > 0 && !f.isNarrow(r) })
+}
+
+// isNarrow reports whether a row of a text has fewer cells than every record. A row of a workbook, whose cells have kinds, ends with
+// its last value.
+func (f *footnotes) isNarrow(row Row) bool { return row.Kinds == nil && len(row.Cells) < f.width }
+
+var (
+	// labeled matches a note that begins with a label, such as "Source:", or with the sign of a copyright.
+	labeled = regexp.MustCompile(`^(?i)(\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:|©)`)
+	// marked matches a note that begins with the mark of a footnote.
+	marked = regexp.MustCompile(`^(\*|†|‡|§|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
+)
+
+func isSentence(text []byte) bool { return len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3 }
+
+// isRule reports whether a row is a line of underscores, hyphens or equals signs, as German statistical offices put above footnotes.
+func (r Row) isRule() bool {
+	return r.Filled() == 1 && len(r.Cells[0]) > 2 && len(bytes.Trim(r.Cells[0], "_-=")) == 0
+}
+
+// isSplitText reports whether a row is text that was split at delimiters in it, such as "Source: Eurostat, 2019": a blank
+// follows each of them, or they separate thousands of a number.
+func (r Row) isSplitText() bool {
+	for i := 1; i < len(r.Cells); i++ {
+		if c := r.Cells[i]; len(c) > 0 && c[0] != ' ' && !isThousands(r.Cells[i-1], c) {
+			return false
+		}
+	}
+	return r.isSpaced() && KindOf(r.Cells[0]) == Text
+}
+
+// isThousands reports whether a number was split between two values.
+func isThousands(before, after []byte) bool {
+	isDigit := func(b []byte, i int) bool { return i >= 0 && i < len(b) && b[i] >= '0' && b[i] <= '9' }
+	return isDigit(before, len(before)-1) && isDigit(after, 0) && isDigit(after, 1) && isDigit(after, 2) && !isDigit(after, 3)
+}
+
+// isSpaced reports whether a blank follows a delimiter.
+func (r Row) isSpaced() bool {
+	return len(r.Cells) > 1 && slices.ContainsFunc(r.Cells[1:], func(c []byte) bool { return len(c) > 1 && c[0] == ' ' })
+}
+
+// WithoutNotes returns the rows below a header without last rows that may be footnotes, which would affect the kinds of
+// columns: rows of one value, and text that was split at delimiters, unless records look like that. At least two rows remain.
+func WithoutNotes(records []Row) []Row {
+	wide := 0
+	for _, r := range records {
+		if r.Filled() > 1 {
+			wide++
+		}
+	}
+	if 2*wide < len(records) {
+		return records
+	}
+	trim := func(isNote func(Row) bool) []Row {
+		end := len(records)
+		for end > minRecords && isNote(records[end-1]) {
+			end--
+		}
+		return records[:end]
+	}
+	if rest := trim(func(r Row) bool { return r.Filled() < 2 || r.isSplitText() }); !slices.ContainsFunc(rest, Row.isSpaced) {
+		return rest
+	}
+	return trim(func(r Row) bool { return r.Filled() < 2 })
+}

@@ -1,0 +1,273 @@
+package layout
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// columns returns the mean evidence that the values of a row are names of the columns below.
+func (e *evidence) columns(names Row, below []int) float64 {
+	kinds := e.sequenceKinds(names, below)
+	width := min(len(names.Cells), maxColumns)
+	for _, i := range below {
+		width = max(width, len(e.kinds[i]))
+	}
+	var sum, weight float64
+	for c := range width {
+		got, w := e.column(names, c, below, kinds)
+		sum += w * got
+		weight += w
+	}
+	if weight == 0 {
+		return 0
+	}
+	return sum / weight
+}
+
+// column returns the evidence that a value is the name of the column below, and the weight of the column.
+func (e *evidence) column(names Row, c int, below []int, kinds Kind) (score, weight float64) {
+	const null = `\N` // of MySQL and PostgreSQL
+	var count [256]int
+	n := 0
+	for _, i := range below {
+		if k := e.kind(i, c); k != Missing {
+			count[k]++
+			n++
+		}
+	}
+	name, k := names.cell(c), names.kind(c)
+	switch texts := count[Text]; {
+	case string(name) == null:
+		return -contrast, 1
+	case len(name) == 0 || k == Missing:
+		if len(below) == 0 {
+			return 0, 0
+		}
+		return -unnamed, float64(n) / float64(len(below))
+	case k&kinds != 0 && 2*texts > n:
+		return 0, 1
+	case k&kinds != 0: // a year above years is a value
+		return sequence * confidence(n) * (1 - 2*e.shareOfSequence(c, below, name)), 1
+	case k != Text && n == 0:
+		return -contrast / 2, 1
+	case k != Text && count[k] > 0:
+		return -contrast * confidence(n) * float64(count[k]) / float64(n), 1
+	case k == Date && 2*count[Number] > n:
+		return contrast / 4 * confidence(n), 1
+	case k != Text:
+		return -0.5, 1
+	case n == 0:
+		return nameLikeness(name), 0.5
+	case 2*texts < n:
+		return contrast * confidence(n) * (1 - 2*float64(texts)/float64(n)), 1
+	default:
+		return e.textEvidence(name, c, below), 1
+	}
+}
+
+// shareOfSequence returns the share of the values of a column that may be the next names of a sequence: years, or dates.
+func (e *evidence) shareOfSequence(c int, below []int, name []byte) float64 {
+	n, same := 0, 0
+	for _, i := range below {
+		k := e.kind(i, c)
+		if k == Missing {
+			continue
+		}
+		n++
+		if value := e.Rows[i].cell(c); isYear(name) && isYear(value) || k == Date && KindOf(name) == Date || bytes.Equal(name, value) {
+			same++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return float64(same) / float64(n)
+}
+
+// textEvidence compares a text with the texts of a column below it. A value recurs, or has the form of codes; a name differs from
+// values of one form, or is much shorter.
+func (e *evidence) textEvidence(name []byte, c int, below []int) float64 {
+	form, code, n, equal, codes, long := formOf(name), shapeOf(name), 0, 0, 0, 0
+	forms := map[string]int{}
+	for _, i := range below {
+		if e.kind(i, c) != Text {
+			continue
+		}
+		n++
+		value := e.Rows[i].cell(c)
+		if bytes.Equal(value, name) {
+			equal++
+		}
+		forms[formOf(value)]++
+		if shapeOf(value) == code {
+			codes++
+		}
+		if len(value) > 4*len(name) {
+			long++
+		}
+	}
+	common := 0
+	for _, count := range forms {
+		common = max(common, count)
+	}
+	score, alike := nameLikeness(name), forms[form]
+	if 10*alike > n {
+		score = min(score, 0)
+	}
+	switch {
+	case equal > 1 || equal > 0 && (n == 2 || n == 1 && len(below) > 1):
+		return -1.5
+	case strings.Contains(code, "0") && 10*codes >= 8*n && n > 1:
+		return -contrast * confidence(n)
+	case 10*alike <= n && 2*common > n:
+		score += 0.5 * confidence(n) * (2*float64(common)/float64(n) - 1)
+	}
+	if 2*long > n {
+		score += 0.2 * confidence(n)
+	}
+	return score
+}
+
+// nameLikeness returns how much a text looks like a name rather than a value, without regard to others.
+func nameLikeness(text []byte) float64 {
+	digits := len(text) - len(bytes.TrimFunc(text, unicode.IsDigit))
+	switch {
+	case bytes.Contains(text, []byte("://")) || bytes.ContainsRune(text, '@') || utf8.RuneCount(text) > 120:
+		return -1
+	case 2*digits > len(text), bytes.ContainsAny(text, "{}="):
+		return -0.3
+	case len(text) > 1 && !bytes.ContainsAny(text, " ") && bytes.ContainsRune(text, '_'):
+		return 0.3
+	}
+	return 0
+}
+
+// formOf returns the form of a text: the first runs of small letters, capitals and digits become one sign each, other characters
+// remain.
+func formOf(text []byte) string {
+	return signs(text, true)
+}
+
+// shapeOf returns the shape of a code, such as RO1-0001: each letter and each digit becomes a sign.
+func shapeOf(text []byte) string {
+	return signs(text, false)
+}
+
+func signs(text []byte, runs bool) string {
+	const maxForm = 12
+	form := make([]byte, 0, maxForm)
+	first := true
+	for _, r := range string(text[:min(len(text), 4*maxForm)]) {
+		sign := byte('.')
+		switch {
+		case unicode.IsDigit(r):
+			sign = '0'
+		case unicode.IsUpper(r):
+			sign = 'A'
+		case unicode.IsLetter(r):
+			sign = 'a'
+		case r < utf8.RuneSelf:
+			sign = byte(r)
+		}
+		if first || !runs || sign != form[len(form)-1] {
+			form = append(form, sign)
+		}
+		if first = false; len(form) == maxForm {
+			break
+		}
+	}
+	return string(form)
+}
+
+// sequenceKinds returns the kinds of values, other than text, that name the columns in a row: years, at least three dates in
+// ascending order, numbers that are consecutive, or at least five ascending ones. Most rows below have no such sequence.
+func (e *evidence) sequenceKinds(row Row, below []int) (kinds Kind) {
+	if isSequence(dates(row)) && !e.mostBelow(below, func(r Row) bool { return isSequence(dates(r)) }) {
+		kinds |= Date
+	}
+	names := numbers(row)
+	isAlike := func(r Row) bool { return areYears(numbers(r)) }
+	switch {
+	case areYears(names):
+	case areConsecutive(names) && (names[0] == 0 || hasText(row) || e.mostBelow(below, hasText)):
+		isAlike = func(r Row) bool { return areConsecutive(numbers(r)) }
+	case len(names) >= 5 && isAscending(names) && hasText(row):
+		isAlike = func(r Row) bool { return isAscending(numbers(r)) }
+	default:
+		return kinds
+	}
+	if !e.mostBelow(below, isAlike) && (len(below) > 1 || areYears(names) || names[0] == 0) {
+		kinds |= Number
+	}
+	return kinds
+}
+
+func hasText(r Row) bool {
+	return slices.ContainsFunc(r.Cells, func(c []byte) bool { return KindOf(c) == Text })
+}
+
+func (e *evidence) mostBelow(below []int, test func(Row) bool) bool {
+	n := 0
+	for _, i := range below {
+		if test(e.Rows[i]) {
+			n++
+		}
+	}
+	return 2*n > len(below)
+}
+
+// dates returns the dates in a row.
+func dates(r Row) (found []string) {
+	for c := range r.Cells[:min(len(r.Cells), maxColumns)] {
+		if r.kind(c) == Date {
+			found = append(found, string(r.cell(c)))
+		}
+	}
+	return found
+}
+
+func isSequence(names []string) bool {
+	return len(names) >= 3 && slices.IsSorted(names) && len(slices.Compact(slices.Clone(names))) == len(names)
+}
+
+// numbers returns the numbers in a row, nil if one of them is not a natural number.
+func numbers(r Row) (found []int) {
+	for c := range r.Cells[:min(len(r.Cells), maxColumns)] {
+		if r.kind(c) != Number {
+			continue
+		}
+		n, err := strconv.Atoi(string(r.cell(c)))
+		if err != nil || n < 0 {
+			return nil
+		}
+		found = append(found, n)
+	}
+	return found
+}
+
+// areConsecutive reports whether numbers follow each other, at least three or two from 0. They may begin again.
+func areConsecutive(names []int) bool {
+	for i := 1; i < len(names); i++ {
+		if names[i] != names[i-1]+1 && names[i] != names[0] {
+			return false
+		}
+	}
+	return len(names) >= 3 || len(names) == 2 && names[0] == 0
+}
+
+func isAscending(numbers []int) bool {
+	return len(numbers) > 0 && slices.IsSorted(numbers) && len(slices.Compact(slices.Clone(numbers))) == len(numbers)
+}
+
+func areYears(numbers []int) bool {
+	return len(numbers) > 0 && !slices.ContainsFunc(numbers, func(n int) bool { return n < 1500 || n > 2200 })
+}
+
+func isYear(cell []byte) bool {
+	n, err := strconv.Atoi(string(cell))
+	return err == nil && areYears([]int{n})
+}
