@@ -245,6 +245,7 @@ type part struct {
 	book    *book
 	name    string // in the zip file
 	file    io.ReadCloser
+	in      io.Reader // the content, without blank cells and rows of a sheet
 	decoder *xml.Decoder
 	pending int    // bytes that were read for the current token
 	equals  int    // equals signs among them
@@ -281,6 +282,10 @@ func (k *book) open(name string, limit int64) (*part, error) {
 	if x.file, err = f.Open(); err != nil {
 		return nil, x.locate(err)
 	}
+	x.in = chargedReader{x.file, k.in.Budget}
+	if slices.Contains(k.sheetParts, name) {
+		x.in = &blankFilter{in: x.in}
+	}
 	in := transform.NewReader(x, unicode.BOMOverride(transform.Nop)) // UTF-16 has a byte order mark
 	x.decoder = xml.NewDecoder(bufio.NewReaderSize(in, 64<<10))
 	x.decoder.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
@@ -297,7 +302,7 @@ func (k *book) open(name string, limit int64) (*part, error) {
 }
 
 func (x *part) Read(p []byte) (int, error) {
-	n, err := x.file.Read(p)
+	n, err := x.in.Read(p)
 	x.pending += n
 	x.equals += bytes.Count(p[:n], []byte("="))
 	switch limit := 4 * x.book.in.Budget.MaxRecord(); {
@@ -306,7 +311,18 @@ func (x *part) Read(p []byte) (int, error) {
 	case x.equals > maxEquals:
 		return 0, herb.Invalidf("a value or tag has more than %d equals signs", maxEquals)
 	}
-	return n, cmp.Or(x.book.in.Budget.Unpack(int64(n)), err)
+	return n, err
+}
+
+// chargedReader charges for what it reads.
+type chargedReader struct {
+	in     io.Reader
+	budget *rows.Budget
+}
+
+func (r chargedReader) Read(p []byte) (int, error) {
+	n, err := r.in.Read(p)
+	return n, cmp.Or(r.budget.Unpack(int64(n)), err)
 }
 
 // next reads the next token, unless there is an error. The end of the part is one if elements are open.

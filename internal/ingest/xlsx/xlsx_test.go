@@ -341,7 +341,7 @@ func TestReader_rejected(t *testing.T) {
 		{"no such sheet", string(makeBook(t, "", map[string]string{"xl/workbook.xml": `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">` +
 			`<sheets><sheet name="Two" r:id="rId2"/></sheets></workbook>`})), "no part xl/worksheets/sheet2.xml"},
 		{"no such text", bad(`<row r="2"><c t="s"><v>1</v></c></row>`), `sheet "One", row 2: a cell refers to a shared string`},
-		{"no such cell", bad(`<row r="2"><c r="2"/></row>`), `sheet "One", row 2: invalid cell "2"`},
+		{"no such cell", bad(`<row r="2"><c r="2"><v>1</v></c></row>`), `sheet "One", row 2: invalid cell "2"`},
 		{"no such row", bad(`<row r="two"/>`), `sheet "One": invalid row number "two"`},
 		{"too far right", bad(`<row r="2"><c r="NTQ2"><v>1</v></c></row>`), `sheet "One", row 2: there are more than 10000 columns`},
 		{"broken XML", bad(`<row r="2"><c`), "xl/worksheets/sheet1.xml"},
