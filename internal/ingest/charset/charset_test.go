@@ -94,6 +94,7 @@ func TestText(t *testing.T) {
 		{name: "Windows-1252 that begins late", in: late + "caf\xE9,x\n", want: late + "café,x\n", note: "Windows-1252", opened: 3},
 		{name: "Windows-1252 with bytes of Shift_JIS", in: "don\x92t, caf\xE9s, \xC4hre", want: "don’t, cafés, Ähre", note: "Windows-1252", opened: 3},
 		{name: "Shift_JIS", in: "a,\x96k\x8aC\x93\xb9\n\xb1,\x82\xb3\x82\xc1\n", want: "a,北海道\nｱ,さっ\n", note: "Shift_JIS", opened: 2},
+		{name: "Shift_JIS in words of two characters", in: "\x96\xbc\x91O,\x92n\x88\xe6\n", want: "名前,地域\n", note: "Shift_JIS", opened: 2},
 		{name: "Shift_JIS that begins like UTF-8", in: "\xC3\xBD\xC4,\x96k\x8aC\x93\xb9\n", want: "ﾃｽﾄ,北海道\n", note: "Shift_JIS", opened: 2},
 		{name: "Mac Roman", in: "a\tb\r\x81land\tMontr\x8Eal\r", want: "a\tb\rÅland\tMontréal\r", note: "macintosh", opened: 3},
 		{name: "Mac Roman with LF", in: "a,b\ndon\xD5t,caf\x8E\nit\xD5s,\xD2ok\xD3\n", want: "a,b\ndon’t,café\nit’s,“ok”\n", note: "macintosh", opened: 3},

@@ -199,8 +199,13 @@ func (d *strictDecoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, 
 func (d *decoder) guessEncoding(offset int64, line int, head []byte) (err error) {
 	if d.name = guessEastAsian(head); d.name == "" || !d.canDecode(d.name, func(rune) {}) {
 		d.name = "Shift_JIS"
-		if !d.isShiftJIS() {
+		isCertain, isPossible := d.isShiftJIS()
+		if !isCertain {
 			d.name, err = d.guessSingleByte(offset, line)
+		}
+		if err != nil && isPossible {
+			return herb.Invalidf("line %d: byte %d is not UTF-8; the text may be Japanese in Shift_JIS, but is too short to tell; name its encoding, "+
+				"such as --encoding shift_jis, or save it as UTF-8", line, offset)
 		}
 	}
 	if err != nil {
@@ -275,14 +280,14 @@ func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error
 	}
 }
 
-// isShiftJIS reports whether the content can be decoded as Shift_JIS and its Japanese characters are mostly full-width and
-// next to each other. Accented letters of Latin text are between others, and few of them are followed by the right bytes. No
+// isShiftJIS reports whether the content can be decoded as Shift_JIS and its Japanese characters are mostly full-width, and whether half
+// of them are next to each other, which makes it certain. Accented letters of Latin text are between others, and few of them are followed by the right bytes. No
 // character beyond ASCII may have been decoded as UTF-8 already.
-func (d *decoder) isShiftJIS() bool {
+func (d *decoder) isShiftJIS() (isCertain, isPossible bool) {
 	var ascii int64 // characters before the first that is not
 	var wide, narrow, adjacent int
 	last := false
-	return d.canDecode("Shift_JIS", func(c rune) {
+	isPossible = d.canDecode("Shift_JIS", func(c rune) {
 		isNarrow := c >= '｡' && c <= 'ﾟ'
 		isWide := c >= 0x2000 && !isNarrow
 		switch {
@@ -296,7 +301,8 @@ func (d *decoder) isShiftJIS() bool {
 			ascii++
 		}
 		last = isWide
-	}) && 2*adjacent > wide && narrow <= wide && ascii >= d.offset
+	}) && wide > 0 && narrow <= wide && ascii >= d.offset
+	return isPossible && wide > 1 && 2*adjacent >= wide, isPossible
 }
 
 // guessEastAsian returns the encoding of Chinese, Japanese or Korean text by its start, "" if it is not evidently such: all

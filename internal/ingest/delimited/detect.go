@@ -60,7 +60,8 @@ type reading struct {
 //     everything evenly.
 //   - Two colons must split everything evenly into at least three values, one of them always a number; an IP address has two
 //     colons once.
-//   - Otherwise each line is one value.
+//   - A header of at least three names decides, in a file whose name promises a table; reading reports records that do not fit.
+//   - Otherwise each line is one value. Bars are often part of identifiers.
 //   - Quotes are single if no value begins with a double quote, all values that begin with a single quote end with it, and
 //     all names are quoted or quotes enclose a delimiter or a line end.
 func (s sample) detect(d dialect) reading {
@@ -117,13 +118,18 @@ func (s sample) bestDelimiter(d dialect) reading {
 		}
 	}
 	for _, r := range usual {
-		hasWrongHeader := r.total > 0 && len(r.records[r.layout.First+1].Cells) > 1 && r.even && !s.isProse(r.dialect)
+		hasWrongHeader := r.total > 0 && r.dialect.Delimiter != '|' && len(r.records[r.layout.First+1].Cells) > 1 && r.even && !s.isProse(r.dialect)
 		if hasWrongHeader || r.header > 1 && r.protects && !r.broken && r.total > 0 {
 			return r
 		}
 	}
 	if len(usual[0].records) == 0 {
 		return usual[0]
+	}
+	for _, r := range usual { // the header of a table splits, so reading reports the records that do not fit
+		if s.tabular && r.header > 2 && r.total > 0 && !r.broken && r.dialect.Delimiter != '|' && !s.isProse(r.dialect) {
+			return r
+		}
 	}
 	d.wide = false
 	return with(0)
@@ -342,13 +348,14 @@ func (r *reading) commonWidth() (best int) {
 
 // hasRowNames reports whether the header has exactly one value fewer than the records because, as R writes tables, the
 // first column has no name. Values that were split at a comma must not be taken for it, so the row names must be quoted or
-// consecutive numbers, or at least be unique in text with several columns and another delimiter.
+// consecutive numbers, or be above nothing but numbers with decimal points, or at least be unique in text with several columns and
+// another delimiter.
 func (r *reading) hasRowNames() bool {
 	width := r.header + 1
 	if r.total < 2 || !r.even || len(r.records[1].Cells) != width {
 		return false
 	}
-	sequence, last := true, false
+	sequence, last, points, numbers := true, false, false, true
 	seen := map[string]bool{"": true}
 	first, _ := strconv.Atoi(string(r.records[1].Cells[0]))
 	for i, rec := range r.records[1:] {
@@ -359,6 +366,11 @@ func (r *reading) hasRowNames() bool {
 		seen[name] = true
 		sequence = sequence && first <= 1 && name == strconv.Itoa(first+i)
 		last = last || rec.Width() == width
+		for _, c := range rec.Cells[1:] {
+			numbers = numbers && layout.KindOf(c)&(layout.Number|layout.Missing) != 0
+			points = points || bytes.IndexByte(c, '.') >= 0
+		}
+		numbers = numbers && layout.KindOf(rec.Cells[0]) == layout.Text
 	}
-	return last && (r.quotedNames == r.total || sequence || r.header > 1 && r.dialect.Delimiter != ',')
+	return last && (r.quotedNames == r.total || sequence || r.header > 1 && (r.dialect.Delimiter != ',' || numbers && points))
 }

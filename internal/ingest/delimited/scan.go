@@ -3,6 +3,7 @@ package delimited
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -39,6 +40,7 @@ type scanner struct {
 	last      bool // the window holds the rest of the text
 	openEnded bool // the text ended within quotes
 	unpaired  bool // no quote in the rest of the text closes a value
+	spanned   int  // line of the first quote whose value has several lines; 0: there is none
 }
 
 type span struct {
@@ -246,16 +248,23 @@ func (s *scanner) quotedValue(buf []byte, open int) (end int, err error) {
 		}
 		v.escaped = true
 	}
-	switch v.end = pos - 1; {
+	if v.end = pos - 1; s.spanned == 0 && bytes.ContainsAny(buf[open:pos], "\r\n") {
+		s.spanned = s.record.Line + charset.CountLines(buf[:open])
+	}
+	switch {
 	case pos == len(buf) || s.special[buf[pos]] && buf[pos] != s.d.Escape:
 		s.add(v)
 		return pos, nil
-	case s.d.literal:
+	case s.d.literal || s.columns == 0 && !bytes.ContainsAny(buf[open:pos], "\r\n"): // a name may have a part in quotes
 		return s.plainValue(buf, open), nil
 	}
 	q := string(rune(s.d.Quote))
-	return 0, herb.Invalidf("line %d: text follows the closing quote of a value; write a quote inside a value twice (%s)",
-		s.record.Line+charset.CountLines(buf[:pos]), q+q)
+	opened, closed := s.record.Line+charset.CountLines(buf[:open]), s.record.Line+charset.CountLines(buf[:pos])
+	where := ""
+	if closed > opened {
+		where = fmt.Sprintf(" that ends in line %d", closed)
+	}
+	return 0, herb.Invalidf("line %d: text follows the closing quote of a value%s; write a quote inside a value twice (%s)%s", opened, where, q+q, s.earlier(opened))
 }
 
 // isLiteral reports whether the quote at open, which is not closed in its line, is data. It is if every line up to the one
@@ -337,5 +346,13 @@ func (s *scanner) failure(open int) error {
 		return err
 	}
 	s.openEnded = true
-	return herb.Invalidf("line %d: the quote opened here is never closed; end the value with a quote", quoteLine)
+	return herb.Invalidf("line %d: the quote opened here is never closed; end the value with a quote%s", quoteLine, s.earlier(quoteLine))
+}
+
+// earlier names the first quote whose value has several lines, which may be the one that is not closed properly.
+func (s *scanner) earlier(line int) string {
+	if s.spanned == 0 || s.spanned >= line {
+		return ""
+	}
+	return fmt.Sprintf("; if that is right, see line %d, where the first value of several lines begins", s.spanned)
 }
