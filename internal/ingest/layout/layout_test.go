@@ -69,6 +69,8 @@ func TestLayout(t *testing.T) {
 		{name: "codes that look alike", text: "RO1-0001|x\nRO1-0002|y\nRO2-0003|z", records: []int{1, 2, 3}},
 		{name: "texts that recur", text: "red|x\nblue|y\nred|x\nred|y", records: []int{1, 2, 3, 4}},
 		{name: "a log", text: "Jun 14 15:16:01 combo sshd[19939]: failure\nJun 14 15:16:02 combo sshd[19937]: check pass\nJun 14 15:16:02 combo su[19937]: failure", records: []int{1, 2, 3}},
+		{name: "equal numbers from 0", text: "0|0|test\n1|1|test\n2|2|test", records: []int{1, 2, 3}},
+		{name: "consecutive numbers of a record", text: "1|2|3|4|10\n10|11|12|13|14\n5|9|8|7|1", records: []int{1, 2, 3}},
 		{name: "a null", text: "Airbus|A30|\\N\nBoeing|B77|B777\nFokker|F10|F100", records: []int{1, 2, 3}},
 		{name: "a title above records", text: "Scores|||\nA|1|2|3\nB|4|5|9", records: []int{1, 2, 3}, doubtful: true},
 		{name: "titles, a blank row and records", text: "Scores\n\n1.5|2.5|3.5\n4.5|5.5|6.5", records: []int{3, 4}, doubtful: true},

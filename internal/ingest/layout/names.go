@@ -135,12 +135,13 @@ func (e *evidence) textEvidence(name []byte, c int, below []int) float64 {
 // nameLikeness returns how much a text looks like a name rather than a value, without regard to others.
 func nameLikeness(text []byte) float64 {
 	digits := len(text) - len(bytes.TrimFunc(text, unicode.IsDigit))
+	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
 	switch {
 	case bytes.Contains(text, []byte("://")) || bytes.ContainsRune(text, '@') || utf8.RuneCount(text) > 120:
 		return -1
 	case 2*digits > len(text), bytes.ContainsAny(text, "{}="):
 		return -0.3
-	case len(text) > 1 && !bytes.ContainsAny(text, " ") && bytes.ContainsRune(text, '_'):
+	case bytes.ContainsRune(text, '_') && !bytes.ContainsFunc(text, isOther):
 		return 0.3
 	}
 	return 0
@@ -193,7 +194,7 @@ func (e *evidence) sequenceKinds(row Row, below []int) (kinds Kind) {
 	isAlike := func(r Row) bool { return areYears(numbers(r)) }
 	switch {
 	case areYears(names):
-	case areConsecutive(names) && (names[0] == 0 || hasText(row) || e.mostBelow(below, hasText)):
+	case areConsecutive(names) && (names[0] == 0 || hasText(row) || names[0] == 1 && e.mostBelow(below, hasText)):
 		isAlike = func(r Row) bool { return areConsecutive(numbers(r)) }
 	case len(names) >= 5 && isAscending(names) && hasText(row):
 		isAlike = func(r Row) bool { return isAscending(numbers(r)) }
@@ -256,7 +257,7 @@ func areConsecutive(names []int) bool {
 			return false
 		}
 	}
-	return len(names) >= 3 || len(names) == 2 && names[0] == 0
+	return len(names) >= 3 && names[1] > names[0] || len(names) == 2 && names[0] == 0 && names[1] == 1
 }
 
 func isAscending(numbers []int) bool {

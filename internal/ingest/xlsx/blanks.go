@@ -2,7 +2,10 @@ package xlsx
 
 import (
 	"bytes"
+	"cmp"
 	"io"
+
+	"herbarium/internal/ingest/rows"
 )
 
 // maxTag is the number of bytes of a tag up to which blankFilter examines a sheet.
@@ -139,4 +142,15 @@ func (f *blankFilter) tag(tag []byte) {
 		f.out = append(f.out, tag...)
 		f.inData = f.inData && string(name) != "/sheetData" || string(name) == "sheetData"
 	}
+}
+
+// chargedReader charges for what it reads.
+type chargedReader struct {
+	in     io.Reader
+	budget *rows.Budget
+}
+
+func (r chargedReader) Read(p []byte) (int, error) {
+	n, err := r.in.Read(p)
+	return n, cmp.Or(r.budget.Unpack(int64(n)), err)
 }

@@ -12,7 +12,9 @@ import (
 
 func TestBlankFilter(t *testing.T) {
 	t.Parallel()
-	data := func(s string) string { return `<worksheet><cols><c r="A1"/></cols><sheetData>` + s + `</sheetData><x/></worksheet>` }
+	data := func(s string) string {
+		return `<worksheet><cols><c r="A1"/></cols><sheetData>` + s + `</sheetData><x/></worksheet>`
+	}
 	value := `<c r="D2" s="1"><v>1</v></c>`
 	for _, c := range []struct{ name, in, want string }{
 		{"cells at the end of a row", `<row r="2">` + value + `<c r="E2" s="3"/><c r="F2"/></row>`, `<row r="2">` + value + `</row>`},

@@ -314,17 +314,6 @@ func (x *part) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// chargedReader charges for what it reads.
-type chargedReader struct {
-	in     io.Reader
-	budget *rows.Budget
-}
-
-func (r chargedReader) Read(p []byte) (int, error) {
-	n, err := r.in.Read(p)
-	return n, cmp.Or(r.budget.Unpack(int64(n)), err)
-}
-
 // next reads the next token, unless there is an error. The end of the part is one if elements are open.
 //
 // Parts have extensions whose elements have the local names of the standard ones (x15:workbookPr), so only elements in the
