@@ -21,7 +21,7 @@ const (
 	detached     = 0.3  // of a blank row below a header that lacks names
 	contradicted = 0.6  // of a first record whose values do not fit the columns
 	grouped      = 0.05 // for rows that are joined because groups show that they belong together
-	labels       = 0.15 // of rows that are joined because the lower one cannot be a record
+	labels       = 0.10 // of rows that are joined because the lower one cannot be a record
 )
 
 // evidence examines the candidates of a sample.
@@ -83,7 +83,7 @@ func (e *evidence) firstRecord() int {
 		switch {
 		case e.AtTop:
 			return 0
-		case e.filled[i] > 2 && i > 0 && r.Gap:
+		case e.filled[i] > 2 && i > 0 && r.Gap && i+1 < len(e.Rows):
 			return i
 		case e.filled[i] > 1 || slices.ContainsFunc(e.kinds[i], func(k Kind) bool { return k&(Text|Missing) == 0 }):
 			return 0
@@ -104,8 +104,8 @@ func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
 	}
 	below := e.below(end, e.Rows[end-1])
 	width := max(e.typicalWidth(below), names.Filled())
-	if end-first == 1 && e.filled[first] == 1 && first > 0 {
-		return l, false // a title
+	if first > 0 && (len(below) == 0 || end-first == 1 && e.filled[first] == 1) {
+		return l, false // rows are not left out for a header without records; one value is a title
 	}
 	l.Score += e.columns(names, below)
 	if e.isFirstComplete(first, width) {

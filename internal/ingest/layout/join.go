@@ -43,8 +43,8 @@ func (e *evidence) joinedNames(first, end int) (compared Row, names []string, sc
 			compared.Cells[c] = []byte(name)
 		}
 	}
-	if score = -labels; j.isGrouped && (j.isMerged || j.recurs) {
-		score = grouped * float64(end-first-1)
+	if score = -labels; j.isGrouped {
+		score = grouped*float64(j.needed) - labels*float64(end-first-1-j.needed)
 	}
 	return compared, j.names, score
 }
@@ -140,7 +140,7 @@ func (e *evidence) values(below []int, c int) map[string]bool {
 // joinedHeader is the result of joining rows.
 type joinedHeader struct {
 	names     []string
-	isMerged  bool // the cells of groups are merged
+	needed    int  // rows whose groups are merged, or make names different
 	isGrouped bool // merged cells or several groups show that the rows belong together
 	recurs    bool // a name occurs in several groups
 }
@@ -153,7 +153,9 @@ func join(header []Row, merges []Merge, separator string) (j joinedHeader) {
 		upper := header[i]
 		width := max(len(upper.Cells), len(lower.Cells))
 		starts, isMerged := groupStarts(upper, lower, merges, width)
-		j.isMerged = j.isMerged || isMerged
+		if isMerged || repetition(lower, nil) > 0 {
+			j.needed++
+		}
 		cells := make([][]byte, width)
 		groups := map[int][]string{}
 		for c, start := range starts {

@@ -88,7 +88,10 @@ func TestLayout(t *testing.T) {
 		{name: "merged titles above two columns", text: "Plants\nof the garden\nname|color\nrose|red\nelm|green", merges: []layout.Merge{{1, 0, 1, 1}, {2, 0, 2, 1}}, header: []int{3}},
 		{name: "many titles", text: "a b\nc d\ne f\ng h\ni j\nk l\nid|name|price\n1|rose|2\n2|elm|3", header: []int{7}},
 		{name: "numbers above names", text: "1\n2\nid|name|n\na|x|1\nb|y|2", records: []int{1, 2, 3, 4, 5}, doubtful: true},
+		{name: "a form without records", text: "Request|||\n\nAccount:|||\n\nType|Number|Agreement|Mobile", records: []int{1, 3, 5}, doubtful: true},
 		// Several rows.
+		{name: "names of two rows", text: "|Maint &||MR as percent\n|repair (MR)|Investment|of investment\n1997|6279.27|42522|0.147\n1998|6589.31|45659|0.144\n1999|7108.54|49650|0.143", header: []int{1, 2},
+			names: ",Maint & repair (MR),Investment,MR as percent of investment"},
 		{name: "groups without merged cells", text: "|Boys||Girls|\nSchool|2019|2020|2019|2020\n" + numbers, header: []int{1, 2}, names: "School,Boys 2019,Boys 2020,Girls 2019,Girls 2020"},
 		{name: "groups below a title", text: "Pupils\n|Boys||Girls|\nSchool|2019|2020|2019|2020\n" + numbers, header: []int{2, 3}, names: "School,Boys 2019,Boys 2020,Girls 2019,Girls 2020"},
 		{name: "a name beside groups", text: "School|Boys||Girls|\n|n|%|n|%\n" + numbers, header: []int{1, 2}, names: "School,Boys n,Boys %,Girls n,Girls %"},
