@@ -70,8 +70,8 @@ It reads the data folder directly, whether a server is running or not.`,
 func (r *runner) aggregate(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery, format string) error {
 	var req *query.AggregateRequest
 	var found query.Aggregate
-	parse := func(raw string, fields []herb.Field, _ herb.Order) (_ *query.AggregateRequest, err error) {
-		return query.ParseAggregate(raw, fields)
+	parse := func(s query.String, fields []herb.Field, _ herb.Order) (*query.AggregateRequest, error) {
+		return s.Aggregate(fields)
 	}
 	err := withListing(ctx, d, ref, rawQuery, parse, func(view library.View, parsed *query.AggregateRequest) (err error) {
 		req = parsed

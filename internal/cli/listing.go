@@ -39,7 +39,7 @@ running or not.`,
 
 func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string) error {
 	var e segment.Explanation
-	err := withListing(ctx, d, ref, rawQuery, query.ParseOrdered, func(view library.View, req *query.Request) (err error) {
+	err := withListing(ctx, d, ref, rawQuery, query.String.Listing, func(view library.View, req *query.Request) (err error) {
 		e, err = view.Explain(ctx, req)
 		return err
 	})
@@ -73,9 +73,9 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, rawQuer
 
 // withListing opens a dataset in the version that a query names, or in the live one, parses the query and calls run with both.
 func withListing[Request any](ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string,
-	parse func(string, []herb.Field, herb.Order) (Request, error), run func(library.View, Request) error,
+	parse func(query.String, []herb.Field, herb.Order) (Request, error), run func(library.View, Request) error,
 ) error {
-	version, rest, err := query.CutVersion(strings.TrimPrefix(rawQuery, "?"))
+	version, rest, err := query.Split(strings.TrimPrefix(rawQuery, "?")).CutVersion()
 	if err != nil {
 		return usage(err)
 	}
@@ -145,7 +145,7 @@ func exportFormat(format, file string) (export.Format, error) {
 }
 
 func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string, f export.Format, w io.Writer) error {
-	return withListing(ctx, d, ref, rawQuery, query.ParseExport, func(view library.View, req *query.Request) error {
+	return withListing(ctx, d, ref, rawQuery, query.String.Export, func(view library.View, req *query.Request) error {
 		stream, err := view.Stream(ctx, req)
 		if err != nil {
 			return err

@@ -50,12 +50,12 @@ func (a *API) aggregateCSV(w *response, r *http.Request) error {
 // openAggregate opens the dataset and parses the request. Without an error, the request is nil if the
 // client has the response already; otherwise the caller must release the view.
 func (a *API) openAggregate(w *response, r *http.Request, contentType string) (library.View, *query.AggregateRequest, error) {
-	view, raw, err := a.openDataset(w, r)
+	view, q, err := a.openDataset(w, r)
 	if err != nil {
 		return view, nil, err
 	}
-	req, err := query.ParseAggregate(raw, view.Fields)
-	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentType)) {
+	req, err := q.Aggregate(view.Fields)
+	if err != nil || w.notModified(r, a.entityTag(w.path, req.Request.Canonical(), view.Version, contentType)) {
 		view.Release()
 		return view, nil, err
 	}

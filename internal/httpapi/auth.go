@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
+	"slices"
 	"strings"
 
 	"herbarium/internal/access"
@@ -28,47 +28,18 @@ func bearerToken(h http.Header) string {
 }
 
 // apiKey returns the key of a listing request: from X-API-Key, else from Authorization, else from the query.
-func apiKey(r *http.Request) string {
-	key, _ := keyInQuery(r.URL.RawQuery)
+func apiKey(w *response, r *http.Request) string {
+	key, _ := w.queryString(r).Key()
 	return cmp.Or(strings.Trim(r.Header.Get("X-Api-Key"), " "), bearerToken(r.Header), key)
 }
 
-// keyInQuery returns the first key in a raw query, regardless of how its name is encoded. It tolerates malformed
-// queries, because keys are verified before queries are parsed.
-func keyInQuery(raw string) (secret string, found bool) {
-	for piece := range strings.SplitSeq(raw, "&") {
-		name, value, _ := strings.Cut(piece, "=")
-		if name, _ = url.QueryUnescape(name); name != query.ParamAPIKey {
-			continue
-		}
-		found = true
-		if secret, _ = url.QueryUnescape(value); secret != "" { // malformed ones are empty
-			break
-		}
-	}
-	return secret, found
-}
-
-// misplacesKey reports whether a raw query has a key in a parameter other than api_key. Such a request is rejected before its handler
+// misplacesKey reports whether a query string has a key in a parameter other than api_key. Such a request is rejected before its handler
 // runs, because links, redirects and pages repeat the parameters of a request and would spread the key. Paths with a key need no such
 // rule: they name no dataset, so they are not found, and the message is redacted.
-func misplacesKey(raw string) bool {
-	// Any character may be percent-encoded.
-	if !strings.Contains(raw, access.Prefix) && !strings.Contains(raw, "%") {
-		return false
-	}
-	for piece := range strings.SplitSeq(raw, "&") {
-		name, value, _ := strings.Cut(piece, "=")
-		for _, part := range []*string{&name, &value} {
-			if decoded, err := url.QueryUnescape(*part); err == nil { // a malformed one is rejected later
-				*part = decoded
-			}
-		}
-		if access.ContainsSecret(name) || name != query.ParamAPIKey && access.ContainsSecret(value) {
-			return true
-		}
-	}
-	return false
+func misplacesKey(s query.String) bool {
+	return slices.ContainsFunc(s.Parts(), func(p query.Part) bool {
+		return access.ContainsSecret(p.Name) || p.Name != query.ParamAPIKey && access.ContainsSecret(p.Value)
+	})
 }
 
 func errMisplacedKey() error {
@@ -131,7 +102,7 @@ func (a *API) requestKey(w *response, r *http.Request) string {
 	if w.route != nil && w.route.page {
 		return a.opts.Pages.Key(r)
 	}
-	return apiKey(r)
+	return apiKey(w, r)
 }
 
 // verification is the result of verifying the key of a request.

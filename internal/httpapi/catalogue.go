@@ -47,11 +47,11 @@ type field struct {
 // catalogue handles the list of datasets. Unlike a listing, a page has the maximum size by default: most servers have fewer
 // datasets, and clients that do not page get all of them.
 func (a *API) catalogue(w *response, r *http.Request) error {
-	params, err := query.ParseOnly(r.URL.RawQuery, query.ParamPage, query.ParamPerPage, query.ParamSearch)
+	params, err := w.queryString(r).Only(query.ParamPage, query.ParamPerPage, query.ParamSearch)
 	if err != nil {
 		return err
 	}
-	req, err := query.Parse(params.Without(query.ParamSearch).Encode(), nil)
+	req, err := w.queryString(r).Without(query.ParamSearch).Listing(nil, herb.Order{})
 	if err != nil {
 		return err
 	}
@@ -76,14 +76,12 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 		body.Datasets[i] = a.summarize(d)
 		size += d.Size()
 	}
-	if err := a.setLinks(w, r.URL.RawQuery, body.Meta); err != nil {
-		return err
-	}
+	a.setLinks(w, r, body.Meta)
 	return a.sendDescription(w, r, body, size, herb.AccessOpen)
 }
 
 func (a *API) describe(w *response, r *http.Request) error {
-	if _, err := query.ParseOnly(r.URL.RawQuery); err != nil {
+	if _, err := w.queryString(r).Only(); err != nil {
 		return err
 	}
 	view, err := a.acquire(r)
@@ -183,7 +181,7 @@ type searchMeta struct {
 
 // search handles the search for records in all datasets that the request may read.
 func (a *API) search(w *response, r *http.Request) error {
-	params, err := query.ParseOnly(r.URL.RawQuery, query.ParamSearch)
+	params, err := w.queryString(r).Only(query.ParamSearch)
 	if err != nil {
 		return err
 	}

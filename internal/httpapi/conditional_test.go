@@ -77,6 +77,65 @@ func TestListingTags(t *testing.T) {
 	}
 }
 
+// TestTags_canonical checks that the order of parameters, a key and empty parameters do not change
+// an entity tag, and that a client gets 304 for the tag of another order.
+func TestTags_canonical(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	d, records := catalog()
+	d.PrimaryKey = []string{"id"}
+	s.library.put(d, records)
+	d.Version = "v0"
+	s.library.putOld(d, records)
+	const dataset = "/api/v1/garden/catalog"
+	for _, tt := range []struct {
+		path  string
+		same  []string
+		other []string
+	}{
+		{
+			"/data",
+			[]string{
+				"category=fern&sort=title&page=2&per_page=5", "per_page=5&page=2&sort=title&category=fern", "&category=f%65rn&per_page=5&sort=title&&page=2",
+				"sort=title&search=&category=fern&_fields=&page=2&_filter=&per_page=5&api_key=" + reader, "title%5Bmatch%5D=&category=fern&sort=title&page=2&per_page=5",
+			},
+			[]string{
+				"category=fern&sort=title&page=2", "category=fern&sort=title&page=1&per_page=5", "category=fern&sort=-title&page=2&per_page=5",
+				"category=fern&category=&sort=title&page=2&per_page=5", "category=fern&sort=title&page=2&per_page=5&_version=v0",
+			},
+		},
+		{"/data", []string{"category=fern&category=moss", "category=moss&category=fern"}, []string{"category=fern", "category%5Bne%5D=fern&category=moss"}},
+		{"/data", []string{"category=fern&_version=v0", "_version=v0&category=fern"}, []string{"category=fern", "_version=v0"}},
+		{"/data.csv", []string{"category=fern&sort=title", "sort=title&category=fern"}, []string{"category=fern"}},
+		{"/data/1", []string{"", "_fields=", "api_key=" + reader}, []string{"_fields=title"}},
+		{"/facets", []string{"field=category&top=3&id=1", "id=1&top=3&field=category"}, []string{"field=category&id=1"}},
+		{"/facets", []string{"field=category&field=id"}, []string{"field=id&field=category"}},
+		{"/aggregate", []string{"_by=category&id=1", "id=1&_by=category"}, []string{"_by=category"}},
+		{"/aggregate", []string{"_by=category&_by=id"}, []string{"_by=id&_by=category"}},
+	} {
+		first := s.get(t, dataset+tt.path+"?"+tt.same[0])
+		tag := first.header.Get("Etag")
+		if first.status != 200 || tag == "" {
+			t.Errorf("%s?%s: %d with tag %q: %s", tt.path, tt.same[0], first.status, tag, first.body)
+			continue
+		}
+		for _, query := range tt.same {
+			a := s.get(t, dataset+tt.path+"?"+query)
+			if a.status != 200 || a.header.Get("Etag") != tag || a.body != first.body {
+				t.Errorf("%s?%s is not the same as %s: %d, %s", tt.path, query, tt.same[0], a.status, a.body)
+			}
+			if a := s.get(t, dataset+tt.path+"?"+query, "If-None-Match: "+tag); a.status != 304 || a.header.Get("Etag") != tag {
+				t.Errorf("%s?%s with the tag of %s: %d", tt.path, query, tt.same[0], a.status)
+			}
+		}
+		for _, query := range tt.other {
+			if a := s.get(t, dataset+tt.path+"?"+query, "If-None-Match: "+tag); a.status != 200 || a.header.Get("Etag") == tag {
+				t.Errorf("%s?%s with the tag of %s: %d", tt.path, query, tt.same[0], a.status)
+			}
+		}
+	}
+}
+
 func TestConditionalListing_invalidQuery(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

@@ -37,13 +37,13 @@ type facetRange struct {
 }
 
 func (a *API) facets(w *response, r *http.Request) error {
-	view, raw, err := a.openDataset(w, r)
+	view, q, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	req, err := query.ParseFacets(raw, view.Fields)
-	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) {
+	req, err := q.Facets(view.Fields)
+	if err != nil || w.notModified(r, a.entityTag(w.path, req.Request.Canonical(), view.Version, contentJSON)) {
 		return err
 	}
 	release, err := w.reserve(r.Context(), req.MaxBytes())
@@ -88,13 +88,13 @@ func orEmpty[T any](list []T) []T {
 }
 
 func (a *API) grid(w *response, r *http.Request) error {
-	view, raw, err := a.openDataset(w, r)
+	view, q, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	req, err := query.ParseGrid(raw, view.Fields)
-	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) {
+	req, err := q.Grid(view.Fields)
+	if err != nil || w.notModified(r, a.entityTag(w.path, req.Request.Canonical(), view.Version, contentJSON)) {
 		return err
 	}
 	release, err := w.reserve(r.Context(), req.MaxBytes())

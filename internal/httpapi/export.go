@@ -27,19 +27,17 @@ const (
 //
 // The first byte must be sent within Options.RequestTimeout. After that, the export takes as long as the client needs.
 func (a *API) export(w *response, r *http.Request, format export.Format) (err error) {
-	view, raw, err := a.openDataset(w, r)
+	view, q, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
 	w.setVary(varyAccept)
 	if w.route.page { // the link of a page
-		if ps, err := query.ParseParams(raw); err == nil {
-			raw = ps.Without(query.ParamPage, query.ParamPerPage).Encode()
-		}
+		q = q.Without(query.ParamPage, query.ParamPerPage)
 	}
-	req, err := query.ParseExport(raw, view.Fields, view.Order)
-	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, format.MediaType())) {
+	req, err := q.Export(view.Fields, view.Order)
+	if err != nil || w.notModified(r, a.entityTag(w.path, req.Canonical(), view.Version, format.MediaType())) {
 		return err
 	}
 	release, err := w.reserve(r.Context(), recordMemory(view.Dataset, req))

@@ -18,14 +18,14 @@ func (a *API) list(w *response, r *http.Request) error {
 	if format, ok := wantsExport(r.Header["Accept"]); ok {
 		return a.export(w, r, format)
 	}
-	view, raw, err := a.openDataset(w, r)
+	view, q, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
 	w.setVary(varyAccept)
-	req, err := query.ParseOrdered(raw, view.Fields, view.Order)
-	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) {
+	req, err := q.Listing(view.Fields, view.Order)
+	if err != nil || w.notModified(r, a.entityTag(w.path, req.Canonical(), view.Version, contentJSON)) {
 		return err
 	}
 	page, err := view.List(r.Context(), req)
@@ -34,9 +34,7 @@ func (a *API) list(w *response, r *http.Request) error {
 	}
 	w.set("X-Total-Count", strconv.Itoa(page.Total))
 	meta := req.Meta(page.Total)
-	if err := a.setLinks(w, r.URL.RawQuery, meta); err != nil {
-		return err
-	}
+	a.setLinks(w, r, meta)
 	body, err := newListing(page.Records, req.NewSelector(), meta)
 	if err != nil {
 		return err
@@ -129,26 +127,26 @@ func (a *API) streamRecords(w *response, r *http.Request, size int, write func(i
 }
 
 // openDataset opens the dataset of the path, in the version that the query names, and authorizes the client. It returns the
-// raw query without the version, which must not be parsed before: an error would tell an unauthorized client the fields. The
+// query string without the version, which must not be interpreted before: an error would tell an unauthorized client the fields. The
 // caller must release the view.
-func (a *API) openDataset(w *response, r *http.Request) (view library.View, raw string, err error) {
+func (a *API) openDataset(w *response, r *http.Request) (view library.View, q query.String, err error) {
 	if view, err = a.acquire(r); err != nil {
-		return view, "", err
+		return view, q, err
 	}
 	if err = a.authorizeRead(w, r, view.Dataset); err == nil {
 		var version string
-		if version, raw, err = query.CutVersion(r.URL.RawQuery); version != "" {
+		if version, q, err = w.queryString(r).CutVersion(); version != "" {
 			view, err = a.switchVersion(w, r, view, version)
 		}
 	}
 	if err != nil {
 		view.Release()
-		return view, "", err
+		return view, q, err
 	}
 	w.setCaching(r, view.Access)
 	w.set("X-Dataset-Version", view.Version)
 	w.immutable = view.Ref != herb.PlantsRef
-	return view, raw, nil
+	return view, q, nil
 }
 
 // switchVersion replaces the view of the live version, which the client may read, by that of another one. A key is required
@@ -184,13 +182,12 @@ func (a *API) acquire(r *http.Request) (library.View, error) {
 
 // setLinks sets the Link header to the first, previous, next and last page of a listing. The links do not contain the key,
 // because they may be logged, shared and cached.
-func (a *API) setLinks(w *response, raw string, m query.Meta) error {
-	params, err := query.ParseParams(raw)
-	if err != nil {
-		return err
+func (a *API) setLinks(w *response, r *http.Request, m query.Meta) {
+	others := w.queryString(r).Encode(query.ParamPage, query.ParamAPIKey)
+	if others != "" {
+		others += "&"
 	}
-	params = params.Without(query.ParamPage, query.ParamAPIKey).With(query.Param{Name: query.ParamPage})
-	target := a.base + w.path + "?" + params.Encode() // the number of the page follows
+	target := a.base + w.path + "?" + others + query.ParamPage + "=" // the number of the page follows
 	var b strings.Builder
 	b.Grow(4 * (len(target) + len(`<1000000>; rel="first", `)))
 	add := func(rel string, page int) {
@@ -210,5 +207,4 @@ func (a *API) setLinks(w *response, raw string, m query.Meta) error {
 	}
 	add("last", max(m.TotalPages, 1))
 	w.set("Link", b.String())
-	return nil
 }

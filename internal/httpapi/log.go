@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,7 +42,7 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	record.AddAttrs(
 		slog.String("method", knownMethod(r.Method)),
 		slog.String("path", herb.Clip(redactText(r.URL.Path), maxLogged)),
-		slog.String("query", redactQuery(r.URL.RawQuery)),
+		slog.String("query", redactQuery(r.URL.RawQuery, w.queryString(r))),
 		slog.Int("status", w.status),
 		slog.Int64("bytes", w.bytes),
 		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
@@ -119,33 +119,36 @@ const (
 	maxShown       = 200         // maximum characters of client input in a message
 )
 
-// redactQuery returns a raw query for the log: names as written, and values that are or may be secrets redacted.
-func redactQuery(raw string) string {
-	if raw == "" {
-		return ""
+// redactQuery returns a query string for the log: names as written, and values that are or may be secrets redacted.
+func redactQuery(raw string, s query.String) string {
+	parts := s.Parts()
+	if slices.ContainsFunc(parts, func(p query.Part) bool { return p.Malformed }) {
+		return malformedQuery
+	}
+	if !slices.ContainsFunc(parts, func(p query.Part) bool { return redactPart(p) != p.Raw }) {
+		return herb.Clip(raw, maxLogged)
 	}
 	var b strings.Builder
 	b.Grow(len(raw))
-	for piece := range strings.SplitSeq(raw, "&") {
+	for _, p := range parts {
 		if b.Len() > 0 {
 			b.WriteByte('&')
 		}
-		rawName, rawValue, assigned := strings.Cut(piece, "=")
-		name, err := url.QueryUnescape(rawName)
-		value, err2 := url.QueryUnescape(rawValue)
-		if err != nil || err2 != nil {
-			return malformedQuery
-		}
-		switch {
-		case strings.Contains(name, access.Prefix) && len(name) >= minSecret:
-			b.WriteString(redacted)
-		case assigned && (isSecretName(name) || strings.Contains(value, access.Prefix) || containsSecret(value)):
-			b.WriteString(rawName + "=" + redacted)
-		default:
-			b.WriteString(piece)
-		}
+		b.WriteString(redactPart(p))
 	}
 	return herb.Clip(b.String(), maxLogged)
+}
+
+// redactPart returns a parameter for the log.
+func redactPart(p query.Part) string {
+	rawName, _, assigned := strings.Cut(p.Raw, "=")
+	switch {
+	case strings.Contains(p.Name, access.Prefix) && len(p.Name) >= minSecret:
+		return redacted
+	case assigned && (isSecretName(p.Name) || strings.Contains(p.Value, access.Prefix) || containsSecret(p.Value)):
+		return rawName + "=" + redacted
+	}
+	return p.Raw
 }
 
 // containsSecret reports whether a value contains a parameter with a secret: some clients separate parameters by semicolons, or

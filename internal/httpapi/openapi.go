@@ -9,12 +9,11 @@ import (
 	published "herbarium/docs/schemas"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi/openapi"
-	"herbarium/internal/query"
 )
 
 // openAPI handles the OpenAPI document, of all datasets or of one.
 func (a *API) openAPI(w *response, r *http.Request) error {
-	params, err := query.ParseOnly(r.URL.RawQuery, "dataset")
+	params, err := w.queryString(r).Only("dataset")
 	if err != nil {
 		return err
 	}

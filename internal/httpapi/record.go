@@ -18,7 +18,7 @@ func (a *API) record(w *response, r *http.Request) error {
 		return a.noSuchPath(r)
 	}
 	shown := herb.Clip(r.PathValue("key"), maxShown)
-	view, raw, err := a.openDataset(w, r)
+	view, q, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
@@ -27,14 +27,14 @@ func (a *API) record(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := query.Parse(listing.Encode(), view.Fields); err != nil { // a value of another type, or a field that is not filterable
+	if _, err := query.Of(listing).Listing(view.Fields, herb.Order{}); err != nil { // a value of another type, or a field that is not filterable
 		return herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", view.Ref, shown, herb.MessageOf(err))
 	}
-	params, err := query.ParseOnly(raw, query.ParamFields, query.ParamVersion)
+	params, err := q.Only(query.ParamFields, query.ParamVersion)
 	if err != nil {
 		return err
 	}
-	req, err := query.Parse(listing.With(params...).Encode(), view.Fields)
+	req, err := query.Of(listing.With(params...)).Listing(view.Fields, herb.Order{})
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (a *API) record(w *response, r *http.Request) error {
 	if err == nil && page.Total == 0 {
 		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q", view.Ref, shown)
 	}
-	if err != nil || w.notModified(r, a.entityTag(w.path, raw, view.Version, contentJSON)) { // If-None-Match: * needs a record
+	if err != nil || w.notModified(r, a.entityTag(w.path, req.Canonical(), view.Version, contentJSON)) { // If-None-Match: * needs a record
 		return err
 	}
 	selector := req.NewSelector()

@@ -13,6 +13,7 @@ import (
 	"herbarium/internal/admission"
 	"herbarium/internal/etag"
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 )
 
 // response is the http.ResponseWriter of all handlers. It also records what the request log and metrics need.
@@ -25,10 +26,12 @@ type response struct {
 	id         string
 	address    netip.Addr // of the client
 	verified   verification
-	path       string // of the request, escaped
-	route      *route // nil if there is none
-	apiPath    bool   // an API path, even without a route
-	status     int    // 0 if nothing was sent
+	path       string       // of the request, escaped
+	query      query.String // of the request; read it with queryString
+	isSplit    bool         // query is set
+	route      *route       // nil if there is none
+	apiPath    bool         // an API path, even without a route
+	status     int          // 0 if nothing was sent
 	bytes      int64
 	err        error // for the log only
 	private    bool  // the response may depend on the key of the client
@@ -37,6 +40,15 @@ type response struct {
 
 	values  []string               // of the headers; backed by storage until there are more than fit
 	storage [listingHeaders]string // allocated together with the response
+}
+
+// queryString returns the query string of the request. It is split at the first call, so that requests
+// that wait for a slot do not hold its parameters.
+func (w *response) queryString(r *http.Request) query.String {
+	if !w.isSplit {
+		w.query, w.isSplit = query.Split(r.URL.RawQuery), true
+	}
+	return w.query
 }
 
 // set sets a header. Its name must be in canonical form. Unlike http.Header.Set, it allocates the values of a response at once.
@@ -191,7 +203,7 @@ func (w *response) notModified(r *http.Request, tag string) bool {
 
 // setCaching sets Cache-Control: caches must revalidate. Responses to URLs that contain a key are not stored.
 func (w *response) setCaching(r *http.Request, access herb.Access) {
-	switch _, keyed := keyInQuery(r.URL.RawQuery); {
+	switch _, keyed := w.queryString(r).Key(); {
 	case keyed:
 		w.set("Cache-Control", "private, no-store")
 		w.set("Referrer-Policy", "no-referrer")

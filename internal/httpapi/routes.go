@@ -111,7 +111,7 @@ func (a *API) serve(rt *route) http.Handler {
 			}
 			r, err = r.WithContext(ctx), rejected
 		}
-		if err == nil && !rt.probe && misplacesKey(r.URL.RawQuery) {
+		if err == nil && !rt.probe && misplacesKey(w.queryString(r)) {
 			err = errMisplacedKey()
 		}
 		if err == nil {

@@ -230,7 +230,7 @@ func checkExpectations(ctx context.Context, s query.Source, d herb.Dataset, expe
 
 // checkExpectation calls fail for each difference between the result of a query and what is expected.
 func checkExpectation(ctx context.Context, s query.Source, d herb.Dataset, e herb.Expectation, fail func(format string, args ...any)) error {
-	req, err := query.ParseOrdered(strings.TrimPrefix(e.Query, "?"), d.Fields, d.Order)
+	req, err := query.Split(strings.TrimPrefix(e.Query, "?")).Listing(d.Fields, d.Order)
 	if err != nil {
 		fail("%s", herb.MessageOf(err))
 		return nil

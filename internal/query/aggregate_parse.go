@@ -21,11 +21,16 @@ func AggregateParams() []string {
 // ParseAggregate parses an aggregate request from the raw query of a URL. Errors have herb.CodeInvalid
 // and say what is valid.
 func ParseAggregate(raw string, fields []herb.Field) (*AggregateRequest, error) {
+	return Split(raw).Aggregate(fields)
+}
+
+// Aggregate parses an aggregate request.
+func (s String) Aggregate(fields []herb.Field) (*AggregateRequest, error) {
 	a := &AggregateRequest{Request: newRequest(fields), Top: DefaultGroups}
 	var measures, having []string
 	var sort string
 	scope := "aggregates" + countScope
-	err := a.Request.parse(raw, scope, AggregateParams(), func(p Param) (err error) {
+	err := a.Request.parse(s, scope, AggregateParams(), func(p Param) (err error) {
 		switch p.Name {
 		case ParamBy:
 			err = a.addBy(p.Value)

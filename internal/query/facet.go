@@ -149,8 +149,13 @@ func FacetParams() []string {
 
 // ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
+	return Split(raw).Facets(fields)
+}
+
+// Facets parses a facet request.
+func (s String) Facets(fields []herb.Field) (*FacetRequest, error) {
 	f := &FacetRequest{Request: newRequest(fields), Top: DefaultTop, Buckets: DefaultBuckets, Scale: ScaleLinear}
-	if err := f.Request.parse(raw, "facets"+countScope, FacetParams(), func(p Param) error { return f.setReserved(p, fields) }); err != nil {
+	if err := f.Request.parse(s, "facets"+countScope, FacetParams(), func(p Param) error { return f.setReserved(p, fields) }); err != nil {
 		return nil, err
 	}
 	if len(f.Fields) == 0 {

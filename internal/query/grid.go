@@ -71,9 +71,14 @@ func GridParams() []string {
 
 // ParseGrid parses a grid request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
+	return Split(raw).Grid(fields)
+}
+
+// Grid parses a grid request.
+func (s String) Grid(fields []herb.Field) (*GridRequest, error) {
 	g := &GridRequest{Request: newRequest(fields), X: -1, Y: -1, Columns: DefaultGridColumns, Rows: DefaultGridRows}
 	bounds := ""
-	err := g.Request.parse(raw, "grids"+countScope, GridParams(), func(p Param) (err error) {
+	err := g.Request.parse(s, "grids"+countScope, GridParams(), func(p Param) (err error) {
 		switch p.Name {
 		case ParamX:
 			g.X, err = parseAxis(p, fields)

@@ -1,10 +1,8 @@
 package query
 
 import (
-	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"herbarium/internal/herb"
 )
@@ -16,54 +14,7 @@ type Param struct{ Name, Value string }
 type Params []Param
 
 // ParseParams parses a raw query string. Errors have herb.CodeInvalid.
-func ParseParams(raw string) (Params, error) {
-	var ps Params
-	for piece := range strings.SplitSeq(raw, "&") {
-		if piece == "" {
-			continue
-		}
-		n, v, _ := strings.Cut(piece, "=")
-		name, err := url.QueryUnescape(n)
-		value, err2 := url.QueryUnescape(v)
-		if err != nil || err2 != nil {
-			return nil, herb.Invalidf("malformed query string: a %% must be followed by two hexadecimal digits; write %%25 for a percent sign")
-		}
-		if !utf8.ValidString(name) || !utf8.ValidString(value) {
-			return nil, herb.Invalidf("malformed query string: it is not UTF-8")
-		}
-		ps = append(ps, Param{name, value})
-	}
-	return ps, nil
-}
-
-// ParseOnly parses the raw query string of a request that has only the valid parameters, each at most once, and a key.
-func ParseOnly(raw string, valid ...string) (Params, error) {
-	if err := checkLength(raw); err != nil {
-		return nil, err
-	}
-	ps, err := ParseParams(raw)
-	if err != nil {
-		return nil, err
-	}
-	valid = append(valid, ParamAPIKey)
-	for i, p := range ps {
-		switch {
-		case p.Name == ParamAPIKey:
-		case !slices.Contains(valid, p.Name):
-			return nil, herb.Invalidf("unknown parameter %q%s valid parameters: %s", clip(p.Name), suggestion(clip(p.Name), valid), joinNames(valid))
-		case slices.ContainsFunc(ps[:i], func(earlier Param) bool { return earlier.Name == p.Name }):
-			return nil, givenTwice(p.Name)
-		}
-	}
-	return ps, nil
-}
-
-func checkLength(raw string) error {
-	if len(raw) > MaxQueryBytes {
-		return herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
-	}
-	return nil
-}
+func ParseParams(raw string) (Params, error) { return Split(raw).Params() }
 
 func givenTwice(param string) error {
 	return herb.Invalidf("%q is given more than once; give it once", param)
@@ -73,13 +24,8 @@ func givenTwice(param string) error {
 func (ps Params) Encode() string {
 	var b strings.Builder
 	b.Grow(64) // enough for most queries
-	for i, p := range ps {
-		if i > 0 {
-			b.WriteByte('&')
-		}
-		b.WriteString(url.QueryEscape(p.Name))
-		b.WriteByte('=')
-		b.WriteString(url.QueryEscape(p.Value))
+	for _, p := range ps {
+		p.appendTo(&b)
 	}
 	return b.String()
 }
@@ -159,26 +105,4 @@ func splitOperator(param string) (field string, op Op) {
 		}
 	}
 	return param, OpEq
-}
-
-// CutVersion returns the value of ParamVersion in a raw query, or "" if there is none, and the query without it. The version
-// decides which fields the other parameters may name, so it is parsed first. Other errors in the query are left to Parse.
-func CutVersion(raw string) (version, rest string, err error) {
-	if !strings.Contains(raw, ParamVersion) && !strings.Contains(raw, "%") {
-		return "", raw, nil // the common case
-	}
-	found := 0
-	others := slices.DeleteFunc(strings.Split(raw, "&"), func(piece string) bool {
-		ps, err := ParseParams(piece)
-		if err != nil || len(ps) == 0 || ps[0].Name != ParamVersion {
-			return false
-		}
-		version = ps[0].Value
-		found++
-		return true
-	})
-	if found > 1 {
-		return "", "", givenTwice(ParamVersion)
-	}
-	return version, strings.Join(others, "&"), nil
 }

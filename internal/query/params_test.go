@@ -50,31 +50,6 @@ func TestParams(t *testing.T) {
 	}
 }
 
-func TestCutVersion(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ raw, version, rest string }{
-		{"", "", ""},
-		{"title=a&page=2", "", "title=a&page=2"},
-		{"title=%41&page=2", "", "title=%41&page=2"},
-		{"_version=v1", "v1", ""},
-		{"_version=", "", ""},
-		{"title[prefix]=a%20b&_version=v%31&&page=2", "v1", "title[prefix]=a%20b&&page=2"},
-		{"%5Fversion=v1&page=2", "v1", "page=2"},
-		{"_version[eq]=v1", "", "_version[eq]=v1"},
-		{"title=_version", "", "title=_version"},
-		{"title=100%&_version=v1", "v1", "title=100%"}, // rejected by Parse
-	} {
-		version, rest, err := query.CutVersion(c.raw)
-		if err != nil || version != c.version || rest != c.rest {
-			t.Errorf("%q has version %q, rest %q, %v; want %q, %q", c.raw, version, rest, err, c.version, c.rest)
-		}
-	}
-	const twice = `"_version" is given more than once; give it once`
-	if _, _, err := query.CutVersion("_version=a&page=1&_version=a"); herb.MessageOf(err) != twice {
-		t.Errorf("given twice: %v", err)
-	}
-}
-
 // TestParse_version checks that a field can have the name of the parameter, and that the parameter is not ignored.
 func TestParse_version(t *testing.T) {
 	t.Parallel()
@@ -92,7 +67,7 @@ func TestParse_version(t *testing.T) {
 	}
 }
 
-func TestParseExport(t *testing.T) {
+func TestString_Export(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ raw, parameter string }{
 		{"", ""},
@@ -104,7 +79,7 @@ func TestParseExport(t *testing.T) {
 		{"p%61ge=2", "page"},
 		{"page=nonsense", "page"},
 	} {
-		_, err := query.ParseExport(tt.raw, catalog(), herb.Order{})
+		_, err := query.Split(tt.raw).Export(catalog(), herb.Order{})
 		if tt.parameter == "" && err != nil {
 			t.Errorf("%q: %v", tt.raw, err)
 		}
@@ -112,7 +87,7 @@ func TestParseExport(t *testing.T) {
 			t.Errorf("%q: %v", tt.raw, err)
 		}
 	}
-	_, err := query.ParseExport("colour=red", catalog(), herb.Order{})
+	_, err := query.Split("colour=red").Export(catalog(), herb.Order{})
 	if want := `unknown parameter "colour"; valid parameters: sort, order, search,`; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("an unknown parameter: %v, want %q", err, want)
 	}

@@ -10,27 +10,27 @@ import (
 
 // Parse parses a request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func Parse(raw string, fields []herb.Field) (*Request, error) {
-	return ParseOrdered(raw, fields, herb.Order{})
+	return Split(raw).Listing(fields, herb.Order{})
 }
 
-// ParseOrdered parses a request like Parse, for a dataset with a default order. The default order applies if the
-// request has neither a sort nor a search, which is ordered by relevance. The result equals that of a request with an
-// explicit sort.
-func ParseOrdered(raw string, fields []herb.Field, order herb.Order) (*Request, error) {
-	return parseRecords(raw, fields, order, Reserved(), "")
+// Listing parses a listing request for a dataset with a default order. The default order applies if
+// the request has neither a sort nor a search, which is ordered by relevance. The result equals that
+// of a request with an explicit sort.
+func (s String) Listing(fields []herb.Field, order herb.Order) (*Request, error) {
+	return s.records(fields, order, Reserved(), "")
 }
 
-// ParseExport parses a request like ParseOrdered, for the complete result: parameters of pages are rejected.
-func ParseExport(raw string, fields []herb.Field, order herb.Order) (*Request, error) {
+// Export parses a listing request for the complete result: parameters of pages are rejected.
+func (s String) Export(fields []herb.Field, order herb.Order) (*Request, error) {
 	reserved := slices.DeleteFunc(Reserved(), func(name string) bool { return name == ParamPage || name == ParamPerPage })
-	return parseRecords(raw, fields, order, reserved, "an export has no pages: it is the whole result")
+	return s.records(fields, order, reserved, "an export has no pages: it is the whole result")
 }
 
-// parseRecords parses a request for records. reserved and scope are those of Request.parse.
-func parseRecords(raw string, fields []herb.Field, defaultOrder herb.Order, reserved []string, scope string) (*Request, error) {
+// records parses a request for records. reserved and scope are those of Request.parse.
+func (s String) records(fields []herb.Field, defaultOrder herb.Order, reserved []string, scope string) (*Request, error) {
 	r := newRequest(fields)
 	var sort, order string
-	err := r.parse(raw, scope, reserved, func(p Param) (err error) {
+	err := r.parse(s, scope, reserved, func(p Param) (err error) {
 		switch p.Name {
 		case ParamPage:
 			r.Page, err = parseWhole(p, 1, MaxPage, "a whole number from 1 to %d")
@@ -67,23 +67,28 @@ func newRequest(fields []herb.Field) *Request {
 // parse parses the filters and the search of a request, and calls set for each of its other parameters that has a value. Only
 // filters and the parameters in repeatable may be repeated. reserved are the parameters of this kind of request; other parameters of listings are
 // rejected, and scope is the reason in the message.
-func (r *Request) parse(raw, scope string, reserved []string, set func(Param) error) error {
-	if err := checkLength(raw); err != nil {
+func (r *Request) parse(s String, scope string, reserved []string, set func(Param) error) error {
+	if err := s.check(); err != nil {
 		return err
 	}
-	ps, err := ParseParams(raw)
-	if err != nil {
-		return err
+	if len(s.parts) > 0 {
+		r.given = make(Params, 0, len(s.parts))
 	}
 	filters := filterParser{fields: r.fields, reserved: reserved}
 	var seen []string
-	for _, p := range ps {
+	for i := range s.parts {
+		p, effective := s.parts[i].Param, true
 		own := slices.Contains(reserved, p.Name)
+		var err error
 		switch {
 		case p.Name == ParamAPIKey:
+			effective = false
 		case p.Name == ParamFilter, !own && !IsReserved(p.Name):
+			before := filters.values
 			err = filters.add(p)
+			effective = filters.values > before
 		case !own && p.Value == "":
+			effective = false
 		case !own:
 			err = herb.Invalidf("%q is given, but %s; leave %q out", p.Name, scope, p.Name)
 		case slices.Contains(seen, p.Name):
@@ -94,6 +99,7 @@ func (r *Request) parse(raw, scope string, reserved []string, set func(Param) er
 			}
 			switch {
 			case p.Value == "":
+				effective = false
 			case p.Name == ParamSearch:
 				r.Search, err = filters.search(p.Value)
 			case p.Name == ParamVersion:
@@ -105,7 +111,11 @@ func (r *Request) parse(raw, scope string, reserved []string, set func(Param) er
 		if err != nil {
 			return err
 		}
+		if effective {
+			r.given = append(r.given, p)
+		}
 	}
+	r.given.sortCanonically()
 	r.Conditions = filters.conditions()
 	return nil
 }

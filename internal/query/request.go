@@ -51,6 +51,17 @@ type Request struct {
 	Selected   []int       // positions of the fields to return, in order; nil means all
 
 	fields []herb.Field
+	given  Params // the parameters with an effect, sorted
+}
+
+// Canonical returns the parameters that determine the result of a parsed request, as a query string.
+// It does not depend on the order of the parameters, nor on a key and on empty parameters that count as
+// absent. The position of values in a list, such as the fields of facets, remains.
+func (r *Request) Canonical() string {
+	if len(r.given) == 0 {
+		return ""
+	}
+	return r.given.Encode()
 }
 
 // SortField is a field by which records are sorted. Missing values are last in both directions.

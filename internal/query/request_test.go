@@ -110,7 +110,7 @@ func TestParse_notations(t *testing.T) {
 	}
 }
 
-func TestParseOrdered(t *testing.T) {
+func TestString_Listing(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{
 		{Name: "id", Type: herb.TypeNumber, Filterable: true, Sortable: true},
@@ -136,13 +136,13 @@ func TestParseOrdered(t *testing.T) {
 		{"a field that is not sortable", "", herb.Order{Field: "note"}, "page=1&per_page=25"},
 		{"a field that is not there", "", herb.Order{Field: "gone"}, "page=1&per_page=25"},
 	} {
-		got, err := query.ParseOrdered(tt.raw, fields, tt.order)
+		got, err := query.Split(tt.raw).Listing(fields, tt.order)
 		want, err2 := query.Parse(tt.want, fields)
 		if diff := diffRequests(want, got); err != nil || err2 != nil || diff != "" {
 			t.Errorf("%s: %v, %v, not the same as %s:\n%s", tt.name, err, err2, tt.want, diff)
 		}
 	}
-	if _, err := query.ParseOrdered("sort=x", fields, newest); err == nil {
+	if _, err := query.Split("sort=x").Listing(fields, newest); err == nil {
 		t.Error("an unknown sort field is accepted")
 	}
 }

@@ -16,10 +16,10 @@ func (p *Pages) datasetPath(ref herb.Ref) string { return p.base + pathDatasets 
 // datasetView is the version of a dataset that a page shows.
 type datasetView struct {
 	library.View
-	live   string // the live version
-	pinned string // the version that the URL names; empty: none
-	query  string // of the URL, without the version
-	denied error  // why the visitor may not see rows; nil: allowed
+	live   string       // the live version
+	pinned string       // the version that the URL names; empty: none
+	query  query.String // of the URL, without the version
+	denied error        // why the visitor may not see rows; nil: allowed
 }
 
 // dataset returns a handler that calls handle with the dataset that the path names, in the version that the query names. A key
@@ -36,7 +36,7 @@ func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, datasetV
 		}
 		defer live.Release()
 		v := datasetView{View: live, live: live.Version, denied: p.authorize(r, &live.Dataset)}
-		if v.pinned, v.query, err = query.CutVersion(r.URL.RawQuery); err != nil {
+		if v.pinned, v.query, err = query.Split(r.URL.RawQuery).CutVersion(); err != nil {
 			return err
 		}
 		if v.pinned != "" && v.denied == nil {

@@ -81,7 +81,7 @@ func countValues(ctx context.Context, s *view.State, v datasetView, forms []*vie
 
 // selectRows parses the filters and the search of a listing.
 func selectRows(listing query.Params, fields []herb.Field) (*query.Request, error) {
-	return query.Parse(listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder).Encode(), fields)
+	return query.Of(listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder)).Listing(fields, herb.Order{})
 }
 
 func buildCharts(ctx context.Context, s *view.State, v datasetView) (any, error) {

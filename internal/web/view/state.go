@@ -64,9 +64,9 @@ type State struct {
 
 // ParseState reads the state from a URL of a page. It does not validate the listing. canonical is false if the URL
 // contains parameters without effect, as submitted forms do, or a key, which must not stay in a URL; redirect to URL then.
-func ParseState(path, raw string, d *herb.Dataset) (s State, canonical bool, err error) {
+func ParseState(path string, q query.String, d *herb.Dataset) (s State, canonical bool, err error) {
 	s = State{Path: path, Pin: -1, dataset: d, fields: d.Fields}
-	ps, err := query.ParseParams(raw)
+	ps, err := q.Params()
 	if err != nil {
 		return s, true, err
 	}
@@ -195,7 +195,7 @@ func hasNoEffect(p query.Param, fields []herb.Field) bool {
 
 // Request parses the listing.
 func (s *State) Request(order herb.Order) (*query.Request, error) {
-	return query.ParseOrdered(s.Call().Without(query.ParamVersion).Encode(), s.fields, order)
+	return query.Of(s.Call().Without(query.ParamVersion)).Listing(s.fields, order)
 }
 
 // InvalidParam is a parameter that the API rejects.

@@ -1,0 +1,203 @@
+package query
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+)
+
+// String is the query string of a URL, split and decoded once: the key, the version, the parameters,
+// links and the log of a request are read from it.
+//
+// A malformed query string can be split, because the key of a request is verified before the client
+// may learn what is wrong with the rest. Methods that interpret parameters report the error.
+type String struct {
+	length int // in bytes as written
+	parts  []Part
+	err    error // why it is malformed, with herb.CodeInvalid
+}
+
+// Part is one parameter of a query string.
+type Part struct {
+	Param            // decoded; as written where that is impossible
+	Raw       string // as written
+	Malformed bool   // the name or the value cannot be decoded
+}
+
+// Split splits a raw query string.
+func Split(raw string) String {
+	s := String{length: len(raw)}
+	if raw == "" {
+		return s
+	}
+	const most = 16 // of an allocation for parameters that may be empty
+	s.parts = make([]Part, 0, min(strings.Count(raw, "&")+1, most))
+	for piece := range strings.SplitSeq(raw, "&") {
+		if piece == "" {
+			continue
+		}
+		p := newPart(piece)
+		switch {
+		case s.err != nil:
+		case p.Malformed:
+			s.err = herb.Invalidf("malformed query string: a %% must be followed by two hexadecimal digits; write %%25 for a percent sign")
+		case !p.isText():
+			s.err = herb.Invalidf("malformed query string: it is not UTF-8")
+		}
+		s.parts = append(s.parts, p)
+	}
+	return s
+}
+
+func newPart(raw string) Part {
+	p := Part{Raw: raw}
+	p.Name, p.Value, _ = strings.Cut(raw, "=")
+	for _, text := range []*string{&p.Name, &p.Value} {
+		decoded, err := url.QueryUnescape(*text)
+		if err != nil {
+			p.Malformed = true
+			continue
+		}
+		*text = decoded
+	}
+	return p
+}
+
+func (p *Part) isText() bool { return utf8.ValidString(p.Name) && utf8.ValidString(p.Value) }
+
+// Of returns the query string of parameters.
+func Of(ps Params) String {
+	s := String{parts: make([]Part, len(ps))}
+	for i, p := range ps {
+		s.parts[i].Param = p
+		s.length += len(url.QueryEscape(p.Name)) + len("=&") + len(url.QueryEscape(p.Value))
+	}
+	s.length -= min(s.length, len("&"))
+	return s
+}
+
+// Parts returns the parameters in their order, malformed ones included.
+func (s String) Parts() []Part { return s.parts }
+
+// Key returns the first key that is not empty, and whether the query string has a parameter for keys.
+// A malformed key is empty.
+func (s String) Key() (secret string, found bool) {
+	for i := range s.parts {
+		p := &s.parts[i]
+		if p.Name != ParamAPIKey {
+			continue
+		}
+		found = true
+		if p.Value != "" && !p.Malformed {
+			return p.Value, true
+		}
+	}
+	return "", found
+}
+
+// CutVersion returns the value of ParamVersion, or "" if there is none, and the query string without
+// it. The version decides which fields the other parameters may name, so it is read first. Other
+// errors are left to the methods that interpret parameters.
+func (s String) CutVersion() (version string, rest String, err error) {
+	isVersion := func(p Part) bool { return p.Name == ParamVersion && !p.Malformed && p.isText() }
+	i := slices.IndexFunc(s.parts, isVersion)
+	if i < 0 {
+		return "", s, nil
+	}
+	if slices.ContainsFunc(s.parts[i+1:], isVersion) {
+		return "", String{}, givenTwice(ParamVersion)
+	}
+	rest = s
+	rest.parts = slices.Concat(s.parts[:i], s.parts[i+1:])
+	rest.length -= min(rest.length, len(s.parts[i].Raw)+len("&"))
+	return s.parts[i].Value, rest, nil
+}
+
+// Without returns the query string without the parameters with the given names.
+func (s String) Without(names ...string) String {
+	s.parts = slices.DeleteFunc(slices.Clone(s.parts), func(p Part) bool {
+		removed := slices.Contains(names, p.Name)
+		if removed {
+			s.length -= min(s.length, len(p.Raw)+len("&"))
+		}
+		return removed
+	})
+	return s
+}
+
+// Params returns the parameters.
+func (s String) Params() (Params, error) {
+	if s.err != nil || len(s.parts) == 0 {
+		return nil, s.err
+	}
+	ps := make(Params, len(s.parts))
+	for i := range s.parts {
+		ps[i] = s.parts[i].Param
+	}
+	return ps, nil
+}
+
+// Only returns the parameters of a request that has only the valid ones, each at most once, and a key.
+func (s String) Only(valid ...string) (Params, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	ps, _ := s.Params()
+	valid = append(valid, ParamAPIKey)
+	for i, p := range ps {
+		switch {
+		case p.Name == ParamAPIKey:
+		case !slices.Contains(valid, p.Name):
+			return nil, herb.Invalidf("unknown parameter %q%s valid parameters: %s", clip(p.Name), suggestion(clip(p.Name), valid), joinNames(valid))
+		case slices.ContainsFunc(ps[:i], func(earlier Param) bool { return earlier.Name == p.Name }):
+			return nil, givenTwice(p.Name)
+		}
+	}
+	return ps, nil
+}
+
+// check rejects a query string that is too long or malformed.
+func (s String) check() error {
+	if s.length > MaxQueryBytes {
+		return herb.Invalidf("the query string has %d bytes; at most %d are read", s.length, MaxQueryBytes)
+	}
+	return s.err
+}
+
+// Encode returns the parameters except those with the given names as a raw query string.
+func (s String) Encode(except ...string) string {
+	var b strings.Builder
+	b.Grow(s.length)
+	for i := range s.parts {
+		if p := &s.parts[i]; !slices.Contains(except, p.Name) {
+			p.appendTo(&b)
+		}
+	}
+	return b.String()
+}
+
+// appendTo appends a parameter to a raw query string.
+func (p Param) appendTo(b *strings.Builder) {
+	if b.Len() > 0 {
+		b.WriteByte('&')
+	}
+	b.WriteString(url.QueryEscape(p.Name))
+	b.WriteByte('=')
+	b.WriteString(url.QueryEscape(p.Value))
+}
+
+// sortCanonically sorts the parameters that determine a result, so that requests with the same ones
+// are equal. The order of values matters only for parameters that are lists, such as the fields of
+// facets.
+func (ps Params) sortCanonically() {
+	slices.SortStableFunc(ps, func(a, b Param) int {
+		if c := strings.Compare(a.Name, b.Name); c != 0 || slices.Contains(repeatable, a.Name) {
+			return c
+		}
+		return cmp.Compare(a.Value, b.Value)
+	})
+}
