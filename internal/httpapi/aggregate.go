@@ -42,7 +42,11 @@ func (a *API) aggregateCSV(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.set("Content-Disposition", `attachment; filename="`+view.Ref.Name+`-aggregate.csv"`)
+	disposition := "attachment" // a page names the file by the title of its chart
+	if !w.route.page {
+		disposition += `; filename="` + view.Ref.Name + `-aggregate.csv"`
+	}
+	w.set("Content-Disposition", disposition)
 	w.send(r, http.StatusOK, contentType, buf.Bytes())
 	return nil
 }

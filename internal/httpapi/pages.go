@@ -22,10 +22,12 @@ type Pages interface {
 }
 
 // pageData is the listing for pages: the same response as that of the API, at a path for which the browser sends its stored
-// key. Exports for pages are at the same path with an extension; they ignore pagination parameters. pageGrid is the same for grids.
+// key. Exports for pages are at the same path with an extension; they ignore pagination parameters. pageGrid and pageAggregate
+// are the same for grids and for the values of charts.
 const (
-	pageData = "/datasets/{namespace}/{dataset}/data"
-	pageGrid = "/datasets/{namespace}/{dataset}/grid"
+	pageData      = "/datasets/{namespace}/{dataset}/data"
+	pageGrid      = "/datasets/{namespace}/{dataset}/grid"
+	pageAggregate = "/datasets/{namespace}/{dataset}/aggregate.csv"
 )
 
 // pageRoutes returns the routes of the pages, ordered by pattern.
@@ -35,7 +37,8 @@ func (a *API) pageRoutes() []route {
 	}
 	routes := append(a.exportRoutes(pageData, true),
 		route{method: http.MethodGet, pattern: pageData, page: true, handle: a.list},
-		route{method: http.MethodGet, pattern: pageGrid, page: true, handle: a.grid})
+		route{method: http.MethodGet, pattern: pageGrid, page: true, handle: a.grid},
+		route{method: http.MethodGet, pattern: pageAggregate, page: true, handle: a.aggregateCSV})
 	for pattern, handle := range a.opts.Pages.Handlers() {
 		method, path, _ := strings.Cut(pattern, " ")
 		rt := route{method: method, pattern: path, page: true, handle: servePage(handle)}

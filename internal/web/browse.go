@@ -12,7 +12,7 @@ import (
 	"herbarium/internal/web/view"
 )
 
-// rowsPage is a view of the rows of a dataset: the table or the map.
+// rowsPage is a view of the rows of a dataset: the table, the map or the chart.
 type rowsPage struct {
 	Head    view.Head
 	Invalid []view.InvalidParam // the rows are shown without them; one without a name: the query as a whole is invalid
@@ -25,7 +25,8 @@ type rowsPage struct {
 	Columns view.FieldMenu
 	Order   view.Order
 	Table   *view.Table // nil: no rows
-	Map     *view.Map   // nil: the view is the table
+	Map     *view.Map   // nil: the view is not the map
+	Chart   *chartView  // nil: the view is not the chart
 	Pager   *view.Pager
 	Record  *view.Record
 

@@ -107,6 +107,8 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 		"GET " + dataset:                              p.dataset(p.browse),
 		"GET " + dataset + "/files/{path...}":         p.dataset(p.file),
 		"GET " + dataset + "/map":                     p.dataset(p.browseMap),
+		"GET " + dataset + "/chart":                   p.dataset(p.chart),
+		"GET " + dataset + "/chart.svg":               p.dataset(p.chartSVG),
 		"GET " + dataset + "/facets":                  p.fragment("facets", buildFacets),
 		"GET " + dataset + "/charts":                  p.fragment("charts", buildCharts),
 		"GET " + dataset + "/fields":                  p.fragment("fieldlists", buildFields),

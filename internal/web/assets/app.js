@@ -4,6 +4,7 @@
 import { $$, onShow } from "./dom.js";
 import { visit } from "./nav.js";
 import { listing } from "./address.js";
+import { showTip } from "./popup.js";
 import "./forms.js";
 import "./counts.js";
 import "./menu.js";
@@ -17,7 +18,7 @@ import "./columns.js";
 import "./charts.js";
 import "./keys.js";
 
-export { listing, visit };
+export { listing, showTip, visit };
 
 onShow(() => $$(".js[hidden]").forEach((e) => (e.hidden = false)));
 document.documentElement.classList.add("js");

@@ -19,7 +19,7 @@ type Head struct {
 	Unlocked bool // the browser has a valid key
 	Mutable  bool // rows are added one by one
 	License  *Link
-	Tab      string // the current view: "table", "map", "about", "api" or "versions"
+	Tab      string // the current view: "table", "map", "chart", "about", "api" or "versions"
 	HasMap   bool
 	Download *Download         // nil: not offered
 	Rejected *herb.SourceError // of the newest source; nil: it was not rejected, or the visitor may not see it
@@ -68,8 +68,8 @@ func (h Head) Href(tab string) string {
 	switch tab {
 	case "table":
 		return Join(h.Path, h.rowsQuery)
-	case "map":
-		return Join(h.Path+"/map", h.rowsQuery)
+	case "map", "chart":
+		return Join(h.Path+"/"+tab, h.rowsQuery)
 	}
 	return Join(h.Path+"/"+tab, h.query)
 }

@@ -27,6 +27,9 @@ const (
 	ParamFind   = "_find"    // text that the columns offered by a menu contain
 	ParamMenu   = "_menu"    // that menu: "columns" or "filters"
 	ParamCount  = "_columns" // a column whose chart the script requests, repeated
+	ParamKind   = "_kind"    // the form of the chart
+	ParamSplit  = "_split"   // the number of series of the chart
+	ParamSmall  = "_small"   // the version of which an image is a preview, so that browsers cache it
 
 	// These change the selected columns. A page redirects to the result, so that they are in no URL.
 	ParamColumn = "_column" // a column to show, repeated
@@ -49,6 +52,9 @@ type State struct {
 	Charts  bool
 	Map     string // latitude field of the map; empty: the first one
 	Record  int    // position of the open record, from 1; 0: none
+	// Question is the parameters of the chart; none: the default chart. Other views carry them along.
+	Question query.Params
+	Small    string // the image is a preview of the chart of this version; empty: it is the chart
 
 	Facets  []string // filters to edit, or to count
 	More    bool     // with more values
@@ -129,6 +135,10 @@ func (s *State) setOwn(p query.Param) bool {
 		if p.Value == "columns" || p.Value == "filters" {
 			s.Menu = p.Value
 		}
+	case query.ParamBy, query.ParamMeasure, query.ParamGroupSort, query.ParamTopGroups, query.ParamZone, ParamKind, ParamSplit:
+		s.Question = s.Question.WithValue(p.Name, p.Value)
+	case ParamSmall:
+		s.Small = p.Value
 	case ParamHide, ParamLeft, ParamRight:
 	default:
 		return false
@@ -279,7 +289,7 @@ func (s *State) withOwn(listing query.Params) query.Params {
 	if s.Charts {
 		listing = listing.WithValue(ParamCharts, "1")
 	}
-	return listing.WithValue(ParamMap, s.Map).WithValue(query.ParamVersion, s.Version)
+	return listing.WithValue(ParamMap, s.Map).With(s.Question...).WithValue(query.ParamVersion, s.Version)
 }
 
 // Hidden returns the parameters that a form carries along: all but those with the given names, which have inputs.

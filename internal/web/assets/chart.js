@@ -1,0 +1,67 @@
+// The chart: exact values at the pointer and the focus, arrow keys between its parts, and the picture as a PNG file.
+
+import { showTip } from "./app.js";
+
+const hits = () => [...document.querySelectorAll(".plot .hits a")].filter((a) => a.getClientRects().length);
+const hitOf = (event) => event.target.closest?.(".plot .hits a");
+
+// enhance replaces the titles by tips, and makes the chart one Tab stop.
+function enhance() {
+  for (const title of document.querySelectorAll(".plot .hits title")) title.remove();
+  hits().forEach((a, i) => a.setAttribute("tabindex", i ? "-1" : "0"));
+}
+
+function focusHit(a) {
+  for (const other of hits()) other.setAttribute("tabindex", other === a ? "0" : "-1");
+  a.focus();
+}
+
+document.addEventListener("pointermove", (event) => {
+  const a = hitOf(event);
+  if (!a) return;
+  const { clientX: x, clientY: y } = event;
+  showTip(a.getAttribute("aria-label"), { left: x + 14, right: x + 14, top: y - 6, bottom: y + 12 });
+});
+document.addEventListener("pointerout", (event) => hitOf(event) && showTip(""));
+document.addEventListener("focusin", (event) => {
+  const a = hitOf(event);
+  if (!a || !a.matches(":focus-visible")) return;
+  const r = a.getBoundingClientRect();
+  showTip(a.getAttribute("aria-label"), { left: r.left + r.width / 2, right: r.right, top: r.top, bottom: r.top + Math.min(r.height, 30) });
+});
+document.addEventListener("focusout", (event) => hitOf(event) && showTip(""));
+
+document.addEventListener("keydown", (event) => {
+  const a = hitOf(event);
+  if (!a || event.ctrlKey || event.metaKey || event.altKey) return;
+  const all = hits(), at = all.indexOf(a);
+  const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+  if (to === undefined || !all[to]) return;
+  event.preventDefault();
+  focusHit(all[to]);
+});
+
+// savePNG draws the SVG file on a canvas and saves it.
+async function savePNG({ png, name }) {
+  const image = new Image();
+  image.src = png;
+  await image.decode();
+  const scale = 2, canvas = document.createElement("canvas");
+  canvas.width = image.naturalWidth * scale;
+  canvas.height = image.naturalHeight * scale;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("button[data-png]");
+  if (button) savePNG(button.dataset);
+});
+
+document.addEventListener("shown", () => (showTip(""), enhance()));
+enhance();

@@ -1,0 +1,188 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+
+	"herbarium/internal/etag"
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/plot"
+)
+
+// chartView is the chart of a rowsPage.
+type chartView struct {
+	*view.Answer
+	Suggestions []view.Suggestion
+	CSV, SVG    string // addresses of files
+	FileName    string // of them, without an extension
+}
+
+// chart serves the chart of the rows of a listing.
+func (p *Pages) chart(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	s, canonical, parseErr := p.parseState(v)
+	s.Path += "/chart"
+	if !canonical {
+		return redirect(w, s.URL())
+	}
+	if v.denied != nil {
+		return p.requestKey(w, r, &v, r.URL.RawQuery, v.denied)
+	}
+	var page rowsPage
+	req, rejected, err := page.parse(s, parseErr, v.Order)
+	if err != nil {
+		return err
+	}
+	q, invalid, err := parseQuestion(page.State)
+	if err != nil {
+		return err
+	}
+	if invalid != nil {
+		rejected = cmp.Or(rejected, invalid)
+		page.Invalid = append(page.Invalid, view.InvalidParam{Message: herb.MessageOf(invalid)})
+	}
+	if rejected == nil && p.notModified(w, r, v) {
+		return nil
+	}
+	if page.Head, err = p.head(w, r, v, "chart"); err != nil {
+		return err
+	}
+	if err := page.setControls(r.Context(), &s, v); err != nil {
+		return err
+	}
+	answer, total, release, err := answerQuestion(r.Context(), v, page.State, q, p.datasetPath(v.Ref))
+	if err != nil {
+		return err
+	}
+	defer release()
+	page.Head.SetListing(page.State, total)
+	page.Pager = view.NewPager(page.State, req.Meta(total), 0)
+	page.setChart(p, r, v, q, answer)
+	l := p.layout(r, answer.Title+": "+view.Title(&v.Dataset), view.Describe(&v.Dataset))
+	l.Framed = true
+	return cmp.Or(p.render(w, "chart", l, &page), rejected)
+}
+
+// parseQuestion parses the question of a state. If it is invalid, the state gets the default one.
+func parseQuestion(s *view.State) (q *view.Question, invalid, err error) {
+	if q, err = s.ParseQuestion(); herb.CodeOf(err) != herb.CodeInvalid {
+		return q, nil, err
+	}
+	invalid, s.Question = err, nil
+	q, err = s.ParseQuestion()
+	return q, invalid, err
+}
+
+// answerQuestion computes the aggregates of a question. The caller releases their memory after the page was rendered.
+func answerQuestion(ctx context.Context, v datasetView, s *view.State, q *view.Question, path string) (a *view.Answer, total int, release func(), err error) {
+	var found view.Aggregates
+	run := func(into *query.Aggregate, r *query.AggregateRequest) {
+		if err == nil {
+			*into, err = v.Aggregate(ctx, r)
+		}
+	}
+	run(&found.All, q.AllRequest())
+	if len(q.By) > 0 {
+		run(&found.Groups, q.GroupsRequest(true))
+		if q.By[0].HasIntervals() && found.Groups.Groups > view.MaxIntervals+1 {
+			run(&found.Groups, q.GroupsRequest(false))
+			slices.Reverse(found.Groups.Rows)
+		}
+	}
+	if len(q.By) > 1 {
+		run(&found.Series, q.SeriesRequest())
+		run(&found.Cells, q.CellsRequest())
+	}
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	const inPage = 2000 // bytes of a group in the view models
+	if release, err = query.Reserve(ctx, inPage*(len(found.Groups.Rows)+len(found.Series.Rows)+len(found.Cells.Rows)/4)); err != nil {
+		return nil, 0, nil, err
+	}
+	return view.NewAnswer(s, q, found, path), found.All.Total, release, nil
+}
+
+// setChart sets the chart and the API call for its values.
+func (page *rowsPage) setChart(p *Pages, r *http.Request, v datasetView, q *view.Question, answer *view.Answer) {
+	call, base := q.Call(page.State), p.datasetPath(v.Ref)
+	page.Chart = &chartView{
+		Answer: answer, FileName: herb.Clip(answer.Title, 120), Suggestions: view.NewSuggestions(page.State, base+"/chart.svg", v.Version),
+		CSV: view.Join(base+"/aggregate.csv", call.Encode()), SVG: page.State.ImageHref(base + "/chart.svg"),
+	}
+	path := pathAPI + v.Ref.String() + "/aggregate"
+	page.URL = view.Join(p.origin(r)+path, call.Encode())
+	page.Readable = view.Join(p.base+path, view.ReadableQuery(call))
+}
+
+// chartImage is the SVG file of a chart.
+type chartImage struct {
+	Figure                 plot.Figure
+	ViewBox                string
+	Width, Height, SourceY float64
+	BigSize                float64 // of the number, in pixels
+	Title, Source          string
+	Big                    string
+	Small                  bool
+}
+
+// setSize adds space for the title and the source around the figure, unless it is a preview.
+func (i *chartImage) setSize() {
+	const margin, top, bottom = 20, 52, 40
+	if i.Big != "" {
+		i.Figure.Width, i.Figure.Height = 124, 46
+		i.BigSize = math.Floor(min(32, 124/plot.TextWidth(i.Big, 1.1))) // bold
+	}
+	i.Width, i.Height = i.Figure.Width, i.Figure.Height
+	x, y := 0.0, 0.0
+	if !i.Small {
+		i.Width = max(i.Width, plot.TextWidth(i.Title, 17), plot.TextWidth(i.Source, 12))
+		x, y, i.Width, i.Height, i.SourceY = -margin, -top, i.Width+2*margin, i.Height+top+bottom, i.Figure.Height+bottom/2
+	}
+	i.ViewBox = fmt.Sprint(x, y, i.Width, i.Height)
+}
+
+// chartSVG serves a chart as an image: a file to download, or the preview of a suggestion.
+func (p *Pages) chartSVG(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	if v.denied != nil {
+		return v.denied
+	}
+	s, _, err := p.parseState(v)
+	if err != nil {
+		return err
+	}
+	q, err := s.ParseQuestion()
+	if err != nil {
+		return err
+	}
+	setCaching(w, &v.Dataset)
+	h := w.Header()
+	if s.Small == v.Version && h.Get("Cache-Control") == "no-cache" {
+		h.Set("Cache-Control", "public, max-age=86400")
+	}
+	h.Set("Content-Type", "image/svg+xml")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	if v.Access != herb.AccessKey && matchTag(w, r, etag.New(p.opts.Version, p.assets().folder, v.Version, r.URL.RawQuery)) {
+		return nil
+	}
+	answer, total, release, err := answerQuestion(r.Context(), v, &s, q, "")
+	if err != nil {
+		return err
+	}
+	defer release()
+	image := chartImage{Title: answer.Title, Big: answer.Big, Small: s.Small != ""}
+	if len(answer.Figures) > 0 {
+		image.Figure = answer.Figures[0].Figure
+	}
+	image.Source = view.Title(&v.Dataset) + ", " + herb.Plural(total, "row", "rows")
+	if image.Small {
+		image.Figure = answer.Small()
+	}
+	image.setSize()
+	return p.execute(w, "chart", "chartfile", &image)
+}

@@ -1,0 +1,259 @@
+package plot
+
+import "math"
+
+// rows draws bars from left to right, one group below the other.
+func (f *Figure) rows(kind Kind, d Data) {
+	const pitch, thickness, thin = 30, 20, 14
+	stacked := kind == Stacked
+	labels := f.labelColumn(d.Groups)
+	values := 0.0
+	each := func(g int, use func(text string)) {
+		switch {
+		case stacked:
+			use(d.Groups[g].Total)
+		default:
+			for _, s := range d.Series {
+				use(s.Cells[g].Text)
+			}
+		}
+	}
+	for g := range d.Groups {
+		each(g, func(text string) { values = math.Max(values, TextWidth(text, nameSize)) })
+	}
+	if !stacked && len(d.Series) > 1 {
+		values += f.nameWidth(d) + 6
+	}
+	top := 4.0
+	if stacked && len(d.Series) > 1 {
+		top = 28 // the names of the series
+	}
+	low, high := valueRange(d, stacked)
+	x := scale{low, high, labels + 10, math.Max(f.Width-values-10, labels+40)}
+	zero := x.at(math.Max(low, 0))
+	y := top
+	var wanted []float64
+	for g, group := range d.Groups {
+		height := float64(thickness)
+		if !stacked {
+			height = math.Max(thickness, thin*float64(len(d.Series)))
+		}
+		f.text(labels, y+height/2+4, "end", "label", Clip(group.Label, nameSize, labels))
+		up, down := zero, zero
+		for i, s := range d.Series {
+			c := s.Cells[g]
+			if !stacked {
+				each := height / float64(len(d.Series))
+				f.row(d, g, i, zero, x.at(c.Value), y+each*float64(i), each-min(each-2, float64(len(d.Series)-1)))
+				continue
+			}
+			from, to := &up, x.at(c.Value)-zero
+			if to < 0 {
+				from = &down
+			}
+			if !c.Known {
+				to = 0
+			}
+			f.shapeRow(className(d, i), *from, *from+to, y, height)
+			f.hit(c.Mark, rectangle(math.Min(*from, *from+to), y, math.Max(math.Abs(to), 0.5), height))
+			if g == 0 {
+				wanted = append(wanted, *from+to/2)
+			}
+			*from += to
+		}
+		if stacked {
+			f.text(up+7, y+height/2+4, "start", "value", group.Total)
+		}
+		y += height + pitch - thickness
+	}
+	f.Height = y
+	f.shape("rule base", "M"+join(zero, top-2)+"V"+join(y-6))
+	if stacked && len(d.Series) > 1 {
+		f.namesAbove(d, wanted, labels+10, top-12)
+	}
+}
+
+// row draws the bar of a value with its text.
+func (f *Figure) row(d Data, g, i int, zero, end, y, height float64) {
+	s := d.Series[i]
+	c := s.Cells[g]
+	if !c.Known {
+		end = zero
+	}
+	f.shapeRow(className(d, i), zero, end, y, height)
+	at, text := math.Max(zero, end)+7, c.Text
+	f.text(at, y+height/2+4, "start", "value", text)
+	if g == 0 && len(d.Series) > 1 {
+		f.text(at+TextWidth(text, nameSize)+6, y+height/2+4, "start", "name "+className(d, i), Clip(s.Name, nameSize, f.nameWidth(d)))
+	}
+	f.hit(c.Mark, rectangle(0, y, f.Width, height))
+}
+
+func (f *Figure) shapeRow(class string, from, to, y, height float64) {
+	f.shape("box "+class, rectangle(math.Min(from, to), y, math.Abs(to-from), height))
+}
+
+// namesAbove writes the names of the series above the parts of the first bar.
+func (f *Figure) namesAbove(d Data, wanted []float64, low, y float64) {
+	width := (f.Width - low) / float64(len(d.Series)) // of each, if not all fit
+	texts, sizes, sum := make([]string, len(wanted)), make([]float64, len(wanted)), 0.0
+	measure := func() {
+		sum = 0
+		for i := range wanted {
+			sizes[i] = TextWidth(texts[i], nameSize) + 12
+			sum += sizes[i]
+		}
+	}
+	for i := range wanted {
+		texts[i] = d.Series[i].Name
+	}
+	if measure(); sum > f.Width-low {
+		for i := range texts {
+			texts[i] = Clip(texts[i], nameSize, width-12)
+		}
+		measure()
+	}
+	for i, x := range Spread(wanted, sizes, low, f.Width) {
+		f.text(x, y, "middle", "name "+className(d, i), texts[i])
+	}
+}
+
+// labelColumn returns the width of the labels of groups that are names.
+func (f *Figure) labelColumn(groups []Group) float64 {
+	widest := 0.0
+	for _, g := range groups {
+		widest = math.Max(widest, TextWidth(g.Label, nameSize))
+	}
+	return math.Ceil(math.Min(widest, f.Width*0.3))
+}
+
+// Levels is the number of colors of a heat map.
+const Levels = 6
+
+// heat draws a cell for each value. Intervals are columns; names are rows.
+func (f *Figure) heat(d Data) {
+	rows, columns := names(d.Series), d.Groups
+	cell := func(r, c int) Cell { return d.Series[r].Cells[c] }
+	if !d.Intervals {
+		rows, columns = d.Groups, names(d.Series)
+		cell = func(r, c int) Cell { return d.Series[c].Cells[r] }
+	}
+	left := f.labelColumn(rows) + 10
+	width := (f.Width - left) / float64(len(columns))
+	height := math.Max(20, math.Min(40, 360/float64(len(rows))))
+	top := 6.0
+	if !d.Intervals {
+		top = 26 // the names of the columns
+	}
+	low, high := valueRange(d, false)
+	for r := range rows {
+		y := top + height*float64(r)
+		f.text(left-8, y+height/2+4, "end", "label", Clip(rows[r].Label, nameSize, left-10))
+		for c := range columns {
+			v := cell(r, c)
+			area := rectangle(left+width*float64(c)+0.5, y+0.5, math.Max(width-1, 0.5), height-1)
+			class := "cell none"
+			if v.Known && v.Value != 0 {
+				class = "cell " + level(v.Value, low, high)
+			}
+			f.shape(class, area)
+			f.hit(v.Mark, area)
+		}
+	}
+	f.Height = top + height*float64(len(rows)) + 8
+	x := func(i int) float64 { return left + width*(float64(i)+0.5) }
+	if d.Intervals {
+		f.Height += 20
+		for _, l := range axisLabels(columns, x, textSize, 0, f.Width) {
+			f.text(l.x, f.Height-8, "middle", "tick", l.text)
+		}
+	} else {
+		for c := range columns {
+			f.text(x(c), top-10, "middle", "tick", Clip(columns[c].Label, textSize, width-6))
+		}
+	}
+	f.levels(low, high, d.Unit)
+}
+
+// levels draws the scale of colors at the bottom right.
+func (f *Figure) levels(low, high float64, unit string) {
+	const size, gap = 14, 8
+	labels := FormatTicks([]float64{low, high})
+	right := f.Width - TextWidth(WithUnit(labels[1], unit), textSize) - gap
+	f.Height += size + 12
+	y := f.Height - size - 2
+	for i := range Levels {
+		f.shape("cell h"+string(rune('1'+i)), rectangle(right-float64(Levels-i)*(size+1), y, size, size))
+	}
+	f.text(right-Levels*(size+1)-gap, y+11, "end", "tick", labels[0])
+	f.text(right+gap, y+11, "start", "tick", WithUnit(labels[1], unit))
+}
+
+// level returns the class of a color between the lowest and the highest value.
+func level(v, low, high float64) string {
+	n := int((v - low) / (high - low) * Levels)
+	return "h" + string(rune('1'+min(max(n, 0), Levels-1)))
+}
+
+// names returns series as groups.
+func names(series []Series) []Group {
+	groups := make([]Group, len(series))
+	for i, s := range series {
+		groups[i].Label = s.Name
+	}
+	return groups
+}
+
+// Small lays out a chart without texts, for a preview.
+func Small(kind Kind, d Data) Figure {
+	const width, height, rows = 124, 46, 5
+	f := &Figure{Width: width, Height: height}
+	if len(d.Groups) == 0 || len(d.Series) == 0 {
+		return *f
+	}
+	cells := d.Series[0].Cells
+	low, high := valueRange(Data{Groups: d.Groups, Series: d.Series, FromZero: true}, false)
+	y := scale{low, high, height - 2, 2}
+	switch {
+	case kind == Heat:
+		columns, lines := min(len(d.Groups), 12), min(len(d.Series), rows)
+		for r := range lines {
+			for c := range columns {
+				v := d.Series[r].Cells[len(d.Groups)-columns+c]
+				class := "cell none"
+				if v.Known && v.Value != 0 {
+					class = "cell " + level(v.Value, low, high)
+				}
+				w := width / float64(columns)
+				f.shape(class, rectangle(w*float64(c), 9*float64(r), w-1, 8))
+			}
+		}
+	case d.Intervals && kind == Lines && len(cells) > 1:
+		path, move := "", "M"
+		for g, c := range cells {
+			if move = "L"; g == 0 || !cells[g-1].Known {
+				move = "M"
+			}
+			if c.Known {
+				path += move + join(2+float64(g)*(width-4)/float64(len(cells)-1), y.at(c.Value))
+			}
+		}
+		f.shape("curve s1", path)
+	case d.Intervals:
+		w := width / float64(len(cells))
+		for g, c := range cells {
+			if c.Known {
+				f.shape("box s1", rectangle(w*float64(g), math.Min(y.at(c.Value), y.at(0)), w*0.85, math.Abs(y.at(c.Value)-y.at(0))))
+			}
+		}
+	default:
+		for g, c := range cells[:min(len(cells), rows)] {
+			class := "box soft"
+			if g == 0 {
+				class = "box s1"
+			}
+			f.shape(class, rectangle(0, 9*float64(g), math.Max(1, width*math.Abs(c.Value)/math.Max(high, -low)), 6))
+		}
+	}
+	return *f
+}

@@ -1,0 +1,139 @@
+// Package plot lays out charts: scales with round ticks, shapes, and labels that do not overlap. Its input is numbers and texts,
+// its output shapes and texts with coordinates, which a template writes as SVG.
+package plot
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Kind is the form of a chart.
+type Kind string
+
+// The kinds of charts. Groups that are names are drawn from top to bottom, intervals from left to right.
+const (
+	Bars    Kind = "bars"
+	Lines   Kind = "lines"
+	Stacked Kind = "stacked"
+	Grouped Kind = "grouped"
+	Heat    Kind = "heat"
+)
+
+// MaxSeries is the number of series that have a color of their own.
+const MaxSeries = 8
+
+// Data is what a chart shows: a value for each group and series.
+type Data struct {
+	Groups    []Group
+	Series    []Series
+	Intervals bool   // groups are intervals of time or numbers, in their order
+	FromZero  bool   // the scale of values begins at zero, as lengths require
+	Unit      string // of the values; empty: none
+}
+
+// Group is a position on the axis of groups.
+type Group struct {
+	Label string // at the axis, unless Short fits better
+	Short string // of an interval that is not the first with a label
+	Rank  int    // importance of the label of an interval: those of the highest rank stay if space is scarce
+	// At and Next are the start and the end of an interval. A line has a gap where the next group begins later.
+	At, Next float64
+	Total    string // text of the value of all series
+	Mark
+}
+
+// Mark is what a reader learns about a part of a chart, and where a click leads.
+type Mark struct{ Title, Href string }
+
+// Series is a value for each group.
+type Series struct {
+	Name  string
+	Other bool // the sum of all other series
+	Cells []Cell
+}
+
+// Cell is a value.
+type Cell struct {
+	Value float64
+	Known bool   // false: the group has no value
+	Text  string // exact
+	Mark
+}
+
+// Figure is a chart with coordinates.
+type Figure struct {
+	Width, Height float64
+	Shapes        []Shape
+	Texts         []Text
+	Hits          []Hit
+}
+
+// Shape is a path. Its class determines its color.
+type Shape struct{ Class, Path string }
+
+// Text is a text at a position.
+type Text struct {
+	X, Y                float64
+	Anchor, Class, Text string
+}
+
+// Hit is an area that shows a mark.
+type Hit struct {
+	Mark
+	Path string
+}
+
+// Draw lays out a chart with a width.
+func Draw(kind Kind, d Data, width float64) Figure {
+	f := &Figure{Width: width}
+	switch {
+	case len(d.Groups) == 0 || len(d.Series) == 0:
+		f.Height = 0
+	case kind == Heat:
+		f.heat(d)
+	case !d.Intervals:
+		f.rows(kind, d)
+	case kind == Lines:
+		f.lines(d)
+	default:
+		f.columns(kind, d)
+	}
+	return *f
+}
+
+func (f *Figure) shape(class, path string) { f.Shapes = append(f.Shapes, Shape{class, path}) }
+
+func (f *Figure) text(x, y float64, anchor, class, text string) {
+	f.Texts = append(f.Texts, Text{rounded(x), rounded(y), anchor, class, text})
+}
+
+func (f *Figure) hit(m Mark, path string) {
+	if m.Title != "" {
+		f.Hits = append(f.Hits, Hit{m, path})
+	}
+}
+
+// className returns the class of the color of a series.
+func className(d Data, i int) string {
+	if d.Series[i].Other {
+		return "s0"
+	}
+	return "s" + strconv.Itoa(i%MaxSeries+1)
+}
+
+// rectangle returns the path of a rectangle.
+func rectangle(x, y, width, height float64) string {
+	return "M" + join(x, y) + "h" + join(width) + "v" + join(height) + "h" + join(-width) + "z"
+}
+
+func join(numbers ...float64) string {
+	parts := make([]string, len(numbers))
+	for i, n := range numbers {
+		parts[i] = strconv.FormatFloat(rounded(n), 'f', -1, 64)
+	}
+	return strings.Join(parts, " ")
+}
+
+// rounded rounds to a tenth of a pixel, which keeps paths short.
+func rounded(x float64) float64 { return math.Round(10*x)/10 + 0 } // no negative zero

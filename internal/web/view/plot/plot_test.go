@@ -1,0 +1,239 @@
+package plot_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/web/view/plot"
+)
+
+func TestTicks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		low, high float64
+		count     int
+		want      string
+	}{
+		{0, 740, 4, "0 200 400 600 800"}, {0, 27, 4, "0 10 20 30"}, {0, 1, 5, "0 0.2 0.4 0.6 0.8 1.0"}, {0, 0, 4, "0 0.5 1.0"},
+		{-12, 31, 4, "−20 0 20 40"}, {0, 6356, 4, "0 2,000 4,000 6,000 8,000"}, {0, 84_000, 4, "0 50k 100k"}, {0, 3_200_000, 4, "0 1M 2M 3M 4M"},
+		{1003, 1021, 4, "1,000 1,005 1,010 1,015 1,020 1,025"}, {0, 0.0031, 4, "0 0.001 0.002 0.003 0.004"}, {0, 2.4e9, 4, "0 1B 2B 3B"},
+	} {
+		ticks := plot.Ticks(tt.low, tt.high, tt.count)
+		if got := strings.Join(plot.FormatTicks(ticks), " "); got != tt.want {
+			t.Errorf("%v to %v: %s, want %s", tt.low, tt.high, got, tt.want)
+		}
+		if ticks[0] > tt.low || ticks[len(ticks)-1] < tt.high {
+			t.Errorf("%v to %v: ticks %v do not cover the range", tt.low, tt.high, ticks)
+		}
+	}
+}
+
+func TestWithUnit(t *testing.T) {
+	t.Parallel()
+	for _, tt := range [][3]string{{"5", "", "5"}, {"5", "€", "5\u00a0€"}, {"-5", "$", "-$5"}, {"5", "$", "$5"}, {"5", "%", "5%"}} {
+		if got := plot.WithUnit(tt[0], tt[1]); got != tt[2] {
+			t.Errorf("%v: %q", tt, got)
+		}
+	}
+}
+
+// TestSpread checks that labels do not overlap, stay in their range if they fit, and keep their order.
+func TestSpread(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff([]float64{30, 10, 50}, plot.Spread([]float64{30, 10, 50}, []float64{10, 10, 10}, 0, 100)); diff != "" {
+		t.Errorf("labels moved without need (-want +got)\n%s", diff)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		n := 1 + random.IntN(8)
+		wanted, sizes := make([]float64, n), make([]float64, n)
+		for i := range n {
+			wanted[i], sizes[i] = random.Float64()*120-10, 2+random.Float64()*10
+		}
+		got := plot.Spread(wanted, sizes, 0, 100)
+		order := make([]int, n)
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return int(math.Copysign(1, got[a]-got[b])) })
+		end := 0.0
+		for _, i := range order {
+			if got[i]-sizes[i]/2 < end-1e-6 {
+				t.Fatalf("%v with sizes %v overlap or begin before 0: %v", wanted, sizes, got)
+			}
+			end = got[i] + sizes[i]/2
+		}
+		if end > 100+1e-6 {
+			t.Fatalf("%v with sizes %v end at %v", wanted, sizes, end)
+		}
+	}
+}
+
+func TestClip(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text  string
+		width float64
+		want  string
+	}{{"shrub", 100, "shrub"}, {"a very long name of a category", 80, "a very lo…"}, {"日本語の名前", 30, "日…"}, {"x", 0, "x…"}} {
+		if got := plot.Clip(tt.text, 13, tt.width); got != tt.want {
+			t.Errorf("%s in %v: %q, want %q", tt.text, tt.width, got, tt.want)
+		}
+	}
+}
+
+// example returns data with groups and series of random values.
+func example(groups, series int, intervals bool) plot.Data {
+	random := rand.New(rand.NewPCG(3, uint64(groups*100+series)))
+	d := plot.Data{Intervals: intervals, FromZero: true, Unit: "€"}
+	for g := range groups {
+		label := fmt.Sprintf("group %d of many", g)
+		if intervals {
+			label = fmt.Sprint(1900 + g)
+		}
+		d.Groups = append(d.Groups, plot.Group{
+			Label: label, Rank: b2i(g%10 == 0) + b2i(g%50 == 0), At: float64(g), Next: float64(g + 1), Total: "1,234.50 €", Mark: plot.Mark{Title: label},
+		})
+	}
+	for s := range series {
+		one := plot.Series{Name: strings.Repeat("series ", s%4+1) + fmt.Sprint(s)}
+		for range groups {
+			v := math.Round(random.Float64() * 1000)
+			one.Cells = append(one.Cells, plot.Cell{Value: v, Known: random.IntN(9) > 0, Text: fmt.Sprint(v), Mark: plot.Mark{Title: "x"}})
+		}
+		d.Series = append(d.Series, one)
+	}
+	return d
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestTextsDoNotOverlap checks all texts of charts of all kinds and sizes.
+func TestTextsDoNotOverlap(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []plot.Kind{plot.Bars, plot.Lines, plot.Stacked, plot.Grouped, plot.Heat} {
+		for _, size := range [][2]int{{1, 1}, {2, 3}, {12, 4}, {20, 8}, {130, 6}, {1000, 1}} {
+			for _, intervals := range []bool{true, false} {
+				if (kind == plot.Bars) != (size[1] == 1) || !intervals && (kind == plot.Lines || size[0] > 100) {
+					continue
+				}
+				for _, width := range []float64{372, 1000} {
+					name := fmt.Sprintf("%s %v intervals=%v width %v", kind, size, intervals, width)
+					checkTexts(t, name, plot.Draw(kind, example(size[0], size[1], intervals), width))
+				}
+			}
+		}
+	}
+}
+
+type box struct {
+	x0, x1, y0, y1 float64
+	text           string
+}
+
+func checkTexts(t *testing.T, name string, f plot.Figure) {
+	t.Helper()
+	var boxes []box
+	for _, text := range f.Texts {
+		size := 12.0
+		if strings.Contains(text.Class, "name") || text.Class == "label" || text.Class == "value" {
+			size = 13
+		}
+		width := plot.TextWidth(text.Text, size)
+		b := box{text.X, text.X + width, text.Y - size*0.75, text.Y, text.Text}
+		switch text.Anchor {
+		case "middle":
+			b.x0, b.x1 = text.X-width/2, text.X+width/2
+		case "end":
+			b.x0, b.x1 = text.X-width, text.X
+		}
+		if b.x0 < -1 || b.x1 > f.Width+1 || b.y0 < -1 || b.y1 > f.Height+1 {
+			t.Errorf("%s: %q is outside the chart: %+v of %v × %v", name, text.Text, b, f.Width, f.Height)
+		}
+		for _, o := range boxes {
+			if b.x0 < o.x1-1 && o.x0 < b.x1-1 && b.y0 < o.y1-1 && o.y0 < b.y1-1 {
+				t.Errorf("%s: %q overlaps %q", name, b.text, o.text)
+			}
+		}
+		boxes = append(boxes, b)
+	}
+	if len(f.Hits) == 0 || len(f.Shapes) == 0 {
+		t.Errorf("%s: %d shapes, %d hits", name, len(f.Shapes), len(f.Hits))
+	}
+}
+
+// TestLines checks that lines have gaps where values are missing or intervals are not adjacent.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	at := func(from ...float64) (groups []plot.Group) {
+		for _, f := range from {
+			groups = append(groups, plot.Group{Label: fmt.Sprint(f), At: f, Next: f + 1})
+		}
+		return groups
+	}
+	for _, tt := range []struct {
+		groups  []plot.Group
+		missing int
+		moves   int // starts of lines
+		dots    int
+	}{
+		{at(0, 1, 2, 3), -1, 1, 0}, {at(0, 1, 2, 3), 2, 2, 1}, {at(0, 1, 5, 6), -1, 2, 0}, {at(0), -1, 1, 1}, {at(0, 1, 2, 3), 0, 1, 0},
+	} {
+		cells := make([]plot.Cell, len(tt.groups))
+		for i := range cells {
+			cells[i] = plot.Cell{Value: float64(i), Known: i != tt.missing}
+		}
+		f := plot.Draw(plot.Lines, plot.Data{Groups: tt.groups, Intervals: true, Series: []plot.Series{{Cells: cells}}}, 500)
+		i := slices.IndexFunc(f.Shapes, func(s plot.Shape) bool { return strings.HasPrefix(s.Class, "curve") })
+		path := f.Shapes[i].Path
+		if moves, dots := strings.Count(path, "M"), strings.Count(path, "h"); moves != tt.moves || dots != tt.dots {
+			t.Errorf("%v without %d: path %s", tt.groups, tt.missing, path)
+		}
+	}
+}
+
+// TestScale checks that bars begin at zero, and that lines need not.
+func TestScale(t *testing.T) {
+	t.Parallel()
+	d := plot.Data{Intervals: true, Groups: []plot.Group{{Label: "a", At: 0, Next: 1}, {Label: "b", At: 1, Next: 2}}}
+	d.Series = []plot.Series{{Cells: []plot.Cell{{Value: 1003, Known: true}, {Value: 1021, Known: true}}}}
+	first := func() string { return plot.Draw(plot.Lines, d, 500).Texts[0].Text }
+	if got := first(); got != "1,000" {
+		t.Errorf("the scale of a line begins at %s", got)
+	}
+	d.FromZero = true
+	if got := first(); got != "0" {
+		t.Errorf("the scale begins at %s", got)
+	}
+	negative := plot.Data{Groups: d.Groups, FromZero: true, Series: []plot.Series{{Cells: []plot.Cell{{Value: -5, Known: true, Text: "-5"}, {Value: 5, Known: true, Text: "5"}}}}}
+	f := plot.Draw(plot.Bars, negative, 500)
+	if f.Shapes[0].Path == f.Shapes[1].Path || strings.Contains(fmt.Sprint(f.Shapes), "NaN") {
+		t.Errorf("bars of negative values: %v", f.Shapes)
+	}
+}
+
+func TestSmall(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []plot.Kind{plot.Bars, plot.Lines, plot.Heat} {
+		for _, intervals := range []bool{true, false} {
+			f := plot.Small(kind, example(30, 6, intervals))
+			if len(f.Shapes) == 0 || len(f.Texts) > 0 || f.Width != 124 {
+				t.Errorf("%s: %+v", kind, f)
+			}
+		}
+	}
+	if f := plot.Small(plot.Bars, plot.Data{}); len(f.Shapes) > 0 {
+		t.Errorf("without data: %+v", f)
+	}
+}

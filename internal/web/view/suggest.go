@@ -1,0 +1,145 @@
+package view
+
+import (
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// maxSuggestions is the number of charts that a page suggests.
+const maxSuggestions = 5
+
+// chartFields are the fields of a dataset that make good charts, the best first.
+type chartFields struct {
+	dates, names, numbers []int
+}
+
+// newChartFields rates the fields by their type and by the publish report.
+func newChartFields(d *herb.Dataset) (c chartFields) {
+	for i, f := range d.Fields {
+		r := ColumnReport(d, i)
+		isConstant := r != nil && (r.Distinct < 2 || 2*r.Filled < d.Records)
+		if !f.Filterable || isConstant {
+			continue
+		}
+		switch kind := KindOf(d, i); {
+		case kind == KindDate:
+			c.dates = append(c.dates, i)
+		case kind == KindNumber:
+			c.numbers = append(c.numbers, i)
+		case kind == KindText && modeOf(d, i) == ModeValues && (r == nil || r.Distinct < d.Records && r.Longest <= longText):
+			c.names = append(c.names, i)
+		case kind == KindList && (r == nil || r.Distinct <= manyValues):
+			c.names = append(c.names, i)
+		}
+	}
+	slices.SortStableFunc(c.names, func(a, b int) int { return nameScore(d, b) - nameScore(d, a) })
+	return c
+}
+
+// nameScore rates a field as groups: a few values are best.
+func nameScore(d *herb.Dataset, i int) int {
+	r := ColumnReport(d, i)
+	switch {
+	case r == nil:
+		return 1
+	case d.Fields[i].Type == herb.TypeBoolean || r.Distinct < 4:
+		return 2
+	case r.Distinct <= 30:
+		return 4
+	case r.Distinct <= 200:
+		return 3
+	}
+	return 1
+}
+
+// DefaultQuestion returns what the chart of a dataset shows first: rows by time, else by the best field of names, else by the range
+// of a number, else their number.
+func DefaultQuestion(d *herb.Dataset) query.Params {
+	c := newChartFields(d)
+	for _, fields := range [][]int{c.dates, c.names, c.numbers} {
+		if len(fields) > 0 {
+			return countBy(d, fields[0])
+		}
+	}
+	return query.Params{{Name: query.ParamMeasure, Value: string(query.MeasureCount)}}
+}
+
+func countBy(d *herb.Dataset, fields ...int) (ps query.Params) {
+	for _, i := range fields {
+		ps = ps.WithValue(query.ParamBy, byOf(d, i).Name)
+	}
+	return ps
+}
+
+// suggestions returns questions that the fields of a dataset suggest.
+func suggestions(d *herb.Dataset) (all []query.Params) {
+	c := newChartFields(d)
+	measure := func(ps query.Params, kind query.MeasureKind, field int) query.Params {
+		return ps.WithValue(query.ParamMeasure, string(kind)+":"+d.Fields[field].Name)
+	}
+	add := func(ps query.Params) {
+		isSame := func(o query.Params) bool { return slices.Equal(o, ps) }
+		if len(all) < maxSuggestions && !slices.ContainsFunc(all, isSame) {
+			all = append(all, ps)
+		}
+	}
+	if len(c.names) > 0 {
+		add(countBy(d, c.names[0]))
+	}
+	if len(c.dates) > 0 {
+		add(countBy(d, c.dates[0]))
+	}
+	heat := query.Param{Name: ParamKind, Value: "heat"}
+	switch {
+	case len(c.names) > 0 && len(c.dates) > 0:
+		add(countBy(d, c.dates[0], c.names[0]).With(heat))
+	case len(c.names) > 1:
+		add(countBy(d, c.names[0], c.names[1]).With(heat))
+	}
+	if len(c.numbers) > 0 {
+		add(measure(nil, query.MeasureMean, c.numbers[0]))
+		if len(c.names) > 0 {
+			add(measure(countBy(d, c.names[min(1, len(c.names)-1)]), query.MeasureSum, c.numbers[0]))
+		}
+		add(countBy(d, c.numbers[0]))
+	}
+	for _, i := range slices.Concat(c.names, c.dates, c.numbers) {
+		add(countBy(d, i))
+	}
+	for _, i := range c.numbers {
+		add(measure(nil, query.MeasureMedian, i))
+	}
+	add(query.Params{{Name: query.ParamMeasure, Value: string(query.MeasureCount)}})
+	for i, f := range d.Fields[:min(len(d.Fields), maxOffered)] {
+		if f.Filterable {
+			add(measure(nil, query.MeasureDistinct, i))
+		}
+	}
+	return all
+}
+
+// Suggestion is a small chart that leads to a question about all rows.
+type Suggestion struct {
+	Link
+	Image string // address
+}
+
+// NewSuggestions returns charts that the dataset suggests. image is the path of their images.
+func NewSuggestions(s *State, image, version string) (out []Suggestion) {
+	all := *s
+	all.Listing = nil
+	for _, ps := range suggestions(s.dataset) {
+		q, err := all.parseQuestion(ps)
+		if err != nil {
+			continue // a name that cannot be written in a query
+		}
+		small := q.params().WithValue(ParamSmall, version).WithValue(query.ParamVersion, s.Version)
+		out = append(out, Suggestion{
+			Link:  Link{Label: titleOf(q.sentence(&all, Aggregates{}), "kind"), Href: s.questionHref(q)},
+			Image: Join(image, small.Encode()),
+		})
+	}
+	return out
+}
