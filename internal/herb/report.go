@@ -50,6 +50,12 @@ type Expectation struct {
 	First map[string]string `json:"first,omitempty"` // expected values of the first record
 }
 
+// PinnedChart is a chart that a publisher shows with the description of a dataset.
+type PinnedChart struct {
+	By      []string `json:"by,omitempty"`      // as in the API: fields with or without an interval
+	Measure string   `json:"measure,omitempty"` // as in the API; empty: the number of records
+}
+
 // SourceError records why a watched source is not published.
 type SourceError struct {
 	Path    string    `json:"path"`         // of the source

@@ -321,6 +321,30 @@ func TestPublish_expectations(t *testing.T) {
 	}
 }
 
+func TestPublish_charts(t *testing.T) {
+	t.Parallel()
+	l := newSharedDir(t).open(t)
+	for _, tt := range []struct {
+		chart herb.PinnedChart
+		want  string // empty: it is valid
+	}{
+		{herb.PinnedChart{By: []string{"name", "id:10"}, Measure: "mean:id"}, ""}, {herb.PinnedChart{Measure: "distinct:name"}, ""},
+		{herb.PinnedChart{By: []string{"nmae"}}, `charts[1]: unknown field "nmae" in "_by"; did you mean "name"?`}, {herb.PinnedChart{By: []string{"name:month"}}, "has no intervals"},
+		{herb.PinnedChart{Measure: "sum:name"}, `fields with a sum: id`}, {herb.PinnedChart{Measure: "total:id"}, "valid measures: count, "},
+		{herb.PinnedChart{By: []string{"name", "id", "id:5"}}, "at most 2"},
+	} {
+		for _, check := range []bool{true, false} {
+			_, err := l.Publish(t.Context(), library.Publication{
+				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
+				Records: sequence(herb.Record{"1", "fern"}), Charts: []herb.PinnedChart{{By: []string{"id"}}, tt.chart}, Check: check,
+			})
+			if tt.want == "" && err != nil || tt.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%v: %v; want %q", tt.chart, err, tt.want)
+			}
+		}
+	}
+}
+
 func TestPublish_check(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)

@@ -21,6 +21,7 @@ type Publication struct {
 	Dataset       herb.Dataset                  // Publish sets version, count and time, and completes the report
 	Records       iter.Seq2[herb.Record, error] // read once, with values in field order
 	Expectations  []herb.Expectation            // checked before the version goes live
+	Charts        []herb.PinnedChart            // checked against the fields
 	AccessSet     bool                          // Dataset.Access was set explicitly; only then may a protected dataset become open
 	Origins       []herb.Origin                 // source files, if they have paths
 	AllowBreaking bool                          // accept breaking changes and a primary key that is not unique
@@ -71,6 +72,9 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 	d := p.Dataset
 	if l.isPlants(d.Ref) {
 		return Outcome{Dataset: d}, herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
+	}
+	if err := checkCharts(p.Charts, d.Fields); err != nil {
+		return Outcome{Dataset: d}, err
 	}
 	d.Published = l.opts.Now().UTC().Truncate(time.Millisecond)
 	d.Version = newVersion(d.Published)

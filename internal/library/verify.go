@@ -213,6 +213,20 @@ func withHash(records iter.Seq2[herb.Record, error], h *cellHash) iter.Seq2[herb
 	}
 }
 
+// checkCharts checks that the fields have what the charts of a publisher show.
+func checkCharts(charts []herb.PinnedChart, fields []herb.Field) error {
+	for i, c := range charts {
+		var params query.Params
+		for _, by := range c.By {
+			params = params.With(query.Param{Name: query.ParamBy, Value: by})
+		}
+		if _, err := query.ParseAggregate(params.WithValue(query.ParamMeasure, c.Measure).Encode(), fields); err != nil {
+			return herb.Invalidf("charts[%d]: %s", i, herb.MessageOf(err))
+		}
+	}
+	return nil
+}
+
 // checkExpectations runs the queries of a publisher's expectations and returns those whose results differ, as breaking
 // changes.
 func checkExpectations(ctx context.Context, s query.Source, d herb.Dataset, expectations []herb.Expectation) (failed []Change, err error) {

@@ -179,7 +179,7 @@ func (p *Pages) chartSVG(w http.ResponseWriter, r *http.Request, v datasetView) 
 	if len(answer.Figures) > 0 {
 		image.Figure = answer.Figures[0].Figure
 	}
-	image.Source = view.Title(&v.Dataset) + ", " + herb.Plural(total, "row", "rows")
+	image.Source = view.PlainText(view.Title(&v.Dataset)) + ", " + herb.Plural(total, "row", "rows")
 	if image.Small {
 		image.Figure = answer.Small()
 	}

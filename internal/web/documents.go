@@ -25,6 +25,7 @@ type documentPage struct {
 	Descriptor  view.Descriptor
 	Report      *herb.Report  // nil: there is none, or it is hidden
 	Quality     *view.Quality // nil: there is no report
+	Charts      []pinnedChart // that the publisher has chosen
 }
 
 // columnDoc is a column with some of its values.
@@ -50,7 +51,52 @@ func (p *Pages) about(w http.ResponseWriter, r *http.Request, v datasetView) err
 	if !page.Hidden {
 		page.Descriptor, page.Report, page.Quality = view.ParseDescriptor(v.Descriptor), v.Report, view.NewQuality(&v.Dataset)
 	}
+	if !page.Hidden {
+		release, err := page.addCharts(r.Context(), p, v)
+		defer release()
+		if err != nil {
+			return err
+		}
+	}
 	return p.renderDocument(w, r, v, "about", "About", &page)
+}
+
+// pinnedChart is a chart of the description, and the link to its page.
+type pinnedChart struct {
+	*view.Answer
+	Href string
+}
+
+// addCharts adds the charts that the publisher has chosen. The caller releases their memory after the page was rendered.
+func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView) (release func(), err error) {
+	var releases []func()
+	release = func() {
+		for _, one := range releases {
+			one()
+		}
+	}
+	path := p.datasetPath(v.Ref)
+	for _, chart := range view.PinnedCharts(&v.Dataset) {
+		s, _, err := view.ParseState(path+"/chart", chart.Encode(), &v.Dataset)
+		if err != nil {
+			return release, err
+		}
+		s.Version = v.pinned
+		q, err := s.ParseQuestion()
+		if herb.CodeOf(err) == herb.CodeInvalid { // published before charts were checked
+			continue
+		}
+		if err != nil {
+			return release, err
+		}
+		answer, _, one, err := answerQuestion(ctx, v, &s, q, path)
+		if err != nil {
+			return release, err
+		}
+		releases = append(releases, one)
+		page.Charts = append(page.Charts, pinnedChart{answer, s.URL()})
+	}
+	return release, nil
 }
 
 // api serves the API reference of a dataset. The viewer at /docs documents and tries every operation.

@@ -24,6 +24,8 @@ func everyPage() map[string]int {
 		"/datasets/locked/staff/about": 200, "/datasets/evil/nasty/about": 200, "/datasets/empty/none/about": 200, "/datasets/wide/many/about": 200,
 		"/datasets/locked/staff/api": 200, "/datasets/locked/staff/versions": 200, "/datasets/evil/nasty": 200,
 		"/datasets/evil/nasty?_record=1&_facet=image&_facet=tags&_charts=1": 200, "/datasets/evil/nasty/api": 200,
+		"/datasets/garden/catalog/chart": 200, "/datasets/garden/catalog/chart?_by=category&_by=tags": 200, "/datasets/garden/catalog/chart?_by=nothing": 400,
+		"/datasets/evil/nasty/chart": 200, "/datasets/locked/staff/chart": 401, "/datasets/empty/none/chart": 200, "/datasets/wide/many/chart": 200,
 		"/datasets/evil/nasty/versions": 200, "/datasets/empty/none": 200, "/datasets/wide/many": 200, "/datasets/wide/many/api": 200,
 	}
 }
@@ -68,7 +70,7 @@ func checkHeaders(t *testing.T, path string, a reply) {
 		t.Errorf("the content policy is %s", policy)
 	}
 	images := strings.Contains(path, "/garden/catalog") || strings.Contains(path, "/evil/nasty")
-	isBrowser := images && !strings.Contains(path, "/about") && !strings.Contains(path, "/api") && !strings.Contains(path, "/versions")
+	isBrowser := images && !strings.Contains(path, "/about") && !strings.Contains(path, "/api") && !strings.Contains(path, "/versions") && !strings.Contains(path, "/chart")
 	if strings.Contains(policy, "img-src 'self' https:") != isBrowser {
 		t.Errorf("images: the content policy is %s", policy)
 	}

@@ -33,7 +33,7 @@ func TestSchema(t *testing.T) {
 	}
 	for name, descriptor := range map[string]string{ // with an unknown member, so that the error lists those that are known
 		"packageSettings": `{"herbarium":{"?":1}}`, "resourceSettings": own(`"?":1`), "fieldSettings": field(`"?":1`),
-		"order": own(`"order":{"?":1}`), "map": own(`"map":{"?":1}`), "expectation": own(`"expectations":[{"?":1}]`),
+		"order": own(`"order":{"?":1}`), "map": own(`"map":{"?":1}`), "chart": own(`"charts":[{"?":1}]`), "expectation": own(`"expectations":[{"?":1}]`),
 	} {
 		err := read(t, rowstest.Folder(t, "a.csv", "datapackage.json="+descriptor)).Err()
 		if err == nil {
@@ -69,6 +69,10 @@ func TestSchema(t *testing.T) {
 		{own(`"map":{"latitude":"a","longitude":""}`), false},
 		{own(`"map":{"latitude":"a","longitude":"b","altitude":"c"}`), false},
 		{own(`"map":"a"`), false},
+		{own(`"charts":[{"by":"a:month","measure":"count"},{"by":["a","b"]},{"measure":"mean:a"}]`), true},
+		{own(`"charts":[{}]`), false},
+		{own(`"charts":{"by":"a"}`), false},
+		{own(`"charts":[{"by":"a","kind":"pie"}]`), false},
 		{own(`"order":""`), false},
 		{own(`"order":"-"`), false},
 		{own(`"order":{"order":"asc"}`), false},

@@ -21,6 +21,7 @@ func (p *descriptor) readSettings(s *source.Source, n node) {
 		{"access", func(n node) { s.Access = readAccess(n) }},
 		{"order", func(n node) { s.Order = readOrder(n) }},
 		{"map", func(n node) { s.Map = readMap(n) }},
+		{"charts", func(n node) { s.Charts = readCharts(n) }},
 		{"include", func(n node) { s.Include = readInclude(n) }},
 		{"expectations", func(n node) {
 			for _, item := range n.list() {
@@ -67,6 +68,27 @@ func readMap(n node) (m source.MapFields) {
 		n.fail("must name two fields: {latitude, longitude}")
 	}
 	return m
+}
+
+// maxCharts is the maximum number of charts that are shown with the description of a dataset.
+const maxCharts = 12
+
+// readCharts reads a list of charts, such as {by: date:month, measure: count}. What they name is checked when the fields are known.
+func readCharts(n node) (charts []herb.PinnedChart) {
+	list := n.list()
+	if len(list) > maxCharts {
+		n.fail("lists %d charts; at most %d are possible", len(list), maxCharts)
+	}
+	for _, item := range list {
+		var c herb.PinnedChart
+		item.isObject()
+		item.bindOwn([]binding{{"by", func(n node) { c.By = n.texts() }}, {"measure", &c.Measure}})
+		if len(c.By) == 0 && c.Measure == "" {
+			item.fail("shows nothing; set \"by\", such as date:month, or \"measure\", such as mean:price")
+		}
+		charts = append(charts, c)
+	}
+	return charts
 }
 
 // readInclude reads the conditions for rows: one value or a list of values by column.

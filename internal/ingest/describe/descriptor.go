@@ -140,9 +140,14 @@ func settingsOf(s source.Source) object {
 		}
 		expectations = append(expectations, newObject([]member{{"query", &e.Query}, {"total", e.Total}, {"min", e.Min}, {"max", e.Max}, {"first", first}}))
 	}
+	var charts []object
+	for _, c := range s.Charts {
+		charts = append(charts, newObject([]member{{"by", c.By}, {"measure", c.Measure}}))
+	}
 	settings := []member{
 		{"access", ""}, {"order", newObject([]member{{"field", s.Order.Field}, {"order", direction}})},
 		{"include", include}, {"expectations", expectations}, {"map", newObject([]member{{"latitude", s.Map.Latitude}, {"longitude", s.Map.Longitude}})},
+		{"charts", charts},
 	}
 	comment := ""
 	for i, example := range []string{

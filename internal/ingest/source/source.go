@@ -45,7 +45,8 @@ type Source struct {
 	Missing      []string           // values that mean a missing value, in addition to the empty one
 	Include      []Include          // conditions for a row to become a record; all must hold
 	Order        herb.Order         // default order of a listing
-	Map          MapFields          `json:",omitzero"` // coordinates that the map shows; zero if they are detected
+	Map          MapFields          `json:",omitzero"`  // coordinates that the map shows; zero if they are detected
+	Charts       []herb.PinnedChart `json:",omitempty"` // shown with the description
 	PrimaryKey   []string           // fields that together identify a record
 	Expectations []herb.Expectation `json:"Goldens"` // the JSON name is part of source hashes
 	ByPosition   bool               // fields are in the order of the columns, so that the position decides if no name matches

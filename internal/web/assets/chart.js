@@ -2,18 +2,14 @@
 
 import { showTip } from "./app.js";
 
-const hits = () => [...document.querySelectorAll(".plot .hits a")].filter((a) => a.getClientRects().length);
+const plots = () => [...document.querySelectorAll(".plot")];
+const hits = (plot) => [...plot.querySelectorAll(".hits a")];
 const hitOf = (event) => event.target.closest?.(".plot .hits a");
 
-// enhance replaces the titles by tips, and makes the chart one Tab stop.
+// enhance replaces the titles by tips, and makes each chart one Tab stop.
 function enhance() {
   for (const title of document.querySelectorAll(".plot .hits title")) title.remove();
-  hits().forEach((a, i) => a.setAttribute("tabindex", i ? "-1" : "0"));
-}
-
-function focusHit(a) {
-  for (const other of hits()) other.setAttribute("tabindex", other === a ? "0" : "-1");
-  a.focus();
+  for (const plot of plots()) hits(plot).forEach((a, i) => a.setAttribute("tabindex", i ? "-1" : "0"));
 }
 
 document.addEventListener("pointermove", (event) => {
@@ -34,11 +30,13 @@ document.addEventListener("focusout", (event) => hitOf(event) && showTip(""));
 document.addEventListener("keydown", (event) => {
   const a = hitOf(event);
   if (!a || event.ctrlKey || event.metaKey || event.altKey) return;
-  const all = hits(), at = all.indexOf(a);
+  const all = hits(a.closest(".plot")), at = all.indexOf(a);
   const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
   if (to === undefined || !all[to]) return;
   event.preventDefault();
-  focusHit(all[to]);
+  a.setAttribute("tabindex", "-1");
+  all[to].setAttribute("tabindex", "0");
+  all[to].focus();
 });
 
 // savePNG draws the SVG file on a canvas and saves it.

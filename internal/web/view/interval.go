@@ -1,10 +1,12 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -55,7 +57,7 @@ func (q *Question) groupLabel(b query.By, label string) string {
 	}
 	t, ok := parseLabel(b.Grain, label, q.req.Zone)
 	if b.Grain == "" || !ok {
-		return PlainText(herb.Clip(label, maxChipText))
+		return cmp.Or(strings.Trim(PlainText(herb.Clip(label, maxChipText)), "\uFEFF"), "blank")
 	}
 	switch b.Grain {
 	case query.GrainQuarter:

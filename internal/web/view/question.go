@@ -55,8 +55,8 @@ type Question struct {
 // herb.CodeInvalid.
 func (s *State) ParseQuestion() (*Question, error) {
 	params := s.Question
-	if len(params) == 0 {
-		params = DefaultQuestion(s.dataset)
+	if params.Get(query.ParamBy) == "" && params.Get(query.ParamMeasure) == "" {
+		params = DefaultQuestion(s.dataset).With(params...)
 	}
 	return s.parseQuestion(params)
 }
@@ -91,6 +91,8 @@ func (s *State) parseQuestion(params query.Params) (*Question, error) {
 	kinds := q.kinds()
 	if kind := plot.Kind(params.Get(ParamKind)); slices.Contains(kinds, kind) {
 		q.Kind = kind
+	} else if kind != "" && len(kinds) == 0 {
+		return nil, herb.Invalidf("%s is %q, but there are no groups to draw; add %q", ParamKind, kind, query.ParamBy)
 	} else if kind != "" {
 		return nil, herb.Invalidf("%s is %q; it must be one of: %s", ParamKind, kind, joinKinds(kinds))
 	} else if len(kinds) > 0 {
