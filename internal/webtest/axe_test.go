@@ -118,9 +118,20 @@ func TestAccessibility_more(t *testing.T) {
 		{"wide", wide + "?per_page=2&_fields=key,amount_8,kind_9,day_10,flag_12,labels_13,empty_14,skewed_15", ""},
 		{"wide columns", wide + "?per_page=1&_fields=key,name&_menu=columns&_find=kind_9", ""},
 		{"site key", "/key", ""},
+		{"chart", catalog + "/chart?category=tree&category=fern&search=a*", `document.querySelector("#word-by").open = true`},
+		{"chart with a split", catalog + "/chart?_by=date:year&_by=category&_measure=sum:price", ""},
+		{"stacked chart", catalog + "/chart?_by=category&_by=status", ""},
+		{"heat map", catalog + "/chart?_by=date:year&_by=category&_kind=heat", ""},
+		{"table of a chart", catalog + "/chart?_by=date:year&_by=category&_kind=table", ""},
+		{"number", catalog + "/chart?_measure=mean:price", ""},
+		{"invalid chart", catalog + "/chart?_by=nothing", ""},
+		{"pinned charts", wide + "/about", ""},
 	} {
 		b.visit(view.path)
 		b.settled()
+		if view.then != "" {
+			eval[bool](b, view.then)
+		}
 		eval[bool](b, script)
 		b.axe(view.name+", light", allRules)
 		b.dark(true)

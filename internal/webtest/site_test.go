@@ -227,4 +227,5 @@ const lockedPackage = `{
 const emptyPackage = `{"name": "empty", "resources": [{"name": "none", "path": "none.csv", "title": "Nothing yet"}]}`
 
 const widePackage = `{"name": "wide", "resources": [{"name": "thousand", "path": "thousand.csv", "title": "A thousand columns",
-	"description": "Columns of all types.", "schema": {"primaryKey": ["key"]}}]}`
+	"description": "Columns of all types.", "schema": {"primaryKey": ["key"]},
+	"herbarium": {"charts": [{"by": "kind_9"}, {"by": "day_10:month", "measure": "mean:amount_8"}, {"measure": "max:amount_8"}]}}]}`

@@ -226,12 +226,19 @@ func (b *sentenceBuilder) offer(is func(i int) bool, link func(i int) Link) (lin
 func (b *sentenceBuilder) by(at int) {
 	by := b.q.By
 	w := Word{ID: []string{"by", "split"}[at], Before: []string{" by ", ", split by "}[at]}
-	isOther := func(i int) bool { return !slices.ContainsFunc(by, func(o query.By) bool { return o.Field == i }) }
+	uses := func(at, i int) bool { return at < len(by) && by[at].Field == i }
 	w.Choices, w.More = b.offer(
-		func(i int) bool { return b.fields[i].Filterable && (isOther(i) || at < len(by) && by[at].Field == i) },
+		func(i int) bool { return b.fields[i].Filterable && (at < len(by) || !uses(0, i)) },
 		func(i int) Link {
-			return b.choice("", at < len(by) && by[at].Field == i, func(q *Question) {
-				q.By = append(slices.Clone(q.By[:at]), append([]query.By{byOf(b.dataset, i)}, q.By[min(at+1, len(q.By)):]...)...)
+			return b.choice("", uses(at, i), func(q *Question) {
+				switch {
+				case uses(1-at, i): // exchange them
+					q.By[0], q.By[1] = q.By[1], q.By[0]
+				case at < len(by):
+					q.By[at] = byOf(b.dataset, i)
+				default:
+					q.By = append(q.By, byOf(b.dataset, i))
+				}
 			})
 		})
 	if at < len(by) {

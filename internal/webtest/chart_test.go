@@ -1,0 +1,173 @@
+package webtest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// sentence returns the words of the sentence of a chart, without those that offer additions.
+func (b *tab) sentence() string {
+	b.Helper()
+	return eval[string](b, `document.querySelector(".answer h2").textContent`)
+}
+
+// choose selects an item of a menu of the sentence.
+func (b *tab) choose(menu, item string) {
+	b.Helper()
+	b.click("#word-" + menu + " > summary")
+	b.follow(b.pick("#word-"+menu+" li a", item))
+}
+
+// TestChart changes the chart with the menus, the search and a filter, and follows a bar to its rows.
+func TestChart(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	b.visit(catalog + "?status=published")
+	b.settled()
+	b.click(b.pick(".tabs a", "Chart"))
+	b.until(`location.pathname.endsWith("/chart")`)
+	b.settled()
+	if got := b.sentence(); !strings.HasPrefix(got, "Rows by date per ") {
+		t.Errorf("the first chart is %q", got)
+	}
+	b.choose("interval", "year")
+	b.wantQuery("_by=date%3Ayear&status=published")
+	b.choose("measure", "sum")
+	b.choose("field", "price")
+	b.choose("split", "category")
+	b.choose("series", "3 largest")
+	if got := b.sentence(); got != "The sum of price by date per year, split by category, the 3 largest as lines" {
+		t.Errorf("the sentence is %q", got)
+	}
+	if title := eval[string](b, "document.title"); !strings.HasPrefix(title, b.sentence()) {
+		t.Errorf("the title is %q", title)
+	}
+	if n := b.count(".plot.wide .curve"); n != 3 {
+		t.Errorf("%d lines", n)
+	}
+	b.choose("by", "category")
+	b.choose("split", "No split")
+	b.choose("measure", "number of rows")
+	b.wantQuery("_by=category&status=published")
+	before := b.texts(".groups tbody tr")
+	b.next(func() { b.fill("#search", "garden") })
+	b.until(`new URLSearchParams(location.search).get("search") === "garden*"`)
+	b.settled()
+	if after := b.texts(".groups tbody tr"); len(after) == 0 || strings.Join(after, " ") == strings.Join(before, " ") {
+		t.Errorf("typing does not change the chart: %v", after)
+	}
+	want := eval[string](b, `document.querySelector(".plot.wide .hits a").getAttribute("aria-label")`) // such as "herb: 12"
+	b.click(".plot.wide .hits a")
+	b.until(`!location.pathname.endsWith("/chart")`)
+	b.settled()
+	label, count, _ := strings.Cut(want, ": ")
+	if l := b.agree(); fmt.Sprint(l.Meta.Total) != count || b.query().Get("category") != label || b.query().Get("search") != "garden*" {
+		t.Errorf("%q leads to %d rows: %v", want, l.Meta.Total, b.query())
+	}
+}
+
+// TestChart_keyboard moves through the parts of a chart, which show their exact values, and opens the rows of one.
+func TestChart_keyboard(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	b.visit(catalog + "/chart?_by=date:year&_by=category&_measure=sum:price")
+	b.settled()
+	b.until(`document.querySelector(".plot.wide .hits a[tabindex='0']")`)
+	if n := b.count(".plot.wide .hits a[tabindex='0']"); n != 1 {
+		t.Errorf("the chart has %d tab stops", n)
+	}
+	eval[bool](b, `(document.querySelector(".answer").focus(), true)`)
+	for range 20 { // menus, then the chart
+		if b.press(kb.Tab); eval[bool](b, `document.activeElement.closest(".hits") !== null`) {
+			break
+		}
+	}
+	first := eval[string](b, `document.activeElement.getAttribute("aria-label")`)
+	b.until(`document.querySelector(".tip")`)
+	b.press(kb.ArrowRight)
+	second := eval[string](b, `document.activeElement.getAttribute("aria-label")`)
+	if first == second || !strings.HasPrefix(second, "2017\n") {
+		t.Errorf("the arrow leads from %q to %q", first, second)
+	}
+	if got := eval[string](b, `document.querySelector(".tip").textContent`); got != second {
+		t.Errorf("the tip is %q, the label %q", got, second)
+	}
+	b.press(kb.Enter)
+	b.until(`!location.pathname.endsWith("/chart")`)
+	b.settled()
+	if b.agree(); b.query().Get("date[gte]") != "2017-01-01" || b.query().Get("date[lt]") != "2018-01-01" {
+		t.Errorf("Enter leads to %v", b.query())
+	}
+}
+
+// TestChart_png checks that the chart is saved as a picture with its title as the name.
+func TestChart_png(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	b.visit(catalog + "/chart?_by=category")
+	b.settled()
+	eval[bool](b, `(URL.createObjectURL = (blob) => (window.blob = blob, "#")) && (HTMLAnchorElement.prototype.click = function () { window.saved = this; }) && true`)
+	b.click("[data-png]")
+	b.until(`window.saved`)
+	got := eval[string](b, `createImageBitmap(window.blob).then((i) => [window.saved.download, window.blob.type, i.width].join())`)
+	if got != "Rows by category.png,image/png,2080" {
+		t.Errorf("the saved file is %s", got)
+	}
+}
+
+// TestChart_noScript changes a chart without a script.
+func TestChart_noScript(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{noScript: true})
+	b.visit(catalog + "/chart?_by=category")
+	b.click("#word-by > summary")
+	b.click(b.pick("#word-by li a", "status"))
+	b.until(`location.search === "?_by=status"`)
+	if rows := b.texts(".groups tbody th"); len(rows) != 3 {
+		t.Errorf("the values are %v", rows)
+	}
+	b.click(".suggestions li:nth-child(4) a")
+	b.until(`location.search.includes("mean%3Aprice")`)
+	if got := b.text(".big"); !strings.HasPrefix(got, "26.8") {
+		t.Errorf("the mean is %q", got)
+	}
+	if b.count(".suggestions img") != 5 || b.count("[data-png]:not([hidden])") != 0 {
+		t.Error("the page offers what needs a script, or no suggestions")
+	}
+}
+
+// TestChart_screens checks that charts fit on all screens: nothing overflows, and texts do not overlap.
+func TestChart_screens(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	for _, opts := range []tabOptions{{}, {phone: true}, {width: 1920, height: 1080}, {width: 800, height: 600}} {
+		b.screen(opts)
+		for _, query := range []string{
+			"", "?_by=category", "?_by=date:month&_by=category&_measure=sum:price", "?_by=category&_by=status", "?_by=author&_by=category&_kind=grouped",
+			"?_by=date:year&_by=category&_kind=heat", "?_by=price:10", "?_measure=mean:price", "?_by=date:year&_by=category&_kind=table",
+		} {
+			b.visit(catalog + "/chart" + query)
+			b.settled()
+			wrong := eval[[]string](b, `(() => {
+				const wrong = [];
+				if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page is " + document.documentElement.scrollWidth + " wide");
+				const plot = [...document.querySelectorAll(".plot")].filter((p) => p.getClientRects().length);
+				if (plot.length > 1) wrong.push(plot.length + " charts are visible");
+				const boxes = plot.flatMap((p) => [...p.querySelectorAll("text")]).map((t) => [t.textContent, t.getBoundingClientRect()]);
+				const area = document.querySelector(".answer").getBoundingClientRect();
+				boxes.forEach(([text, r], i) => {
+					if (r.left < area.left - 1 || r.right > area.right + 1) wrong.push(text + " is clipped");
+					for (const [other, o] of boxes.slice(0, i))
+						if (r.left < o.right - 1 && o.left < r.right - 1 && r.top < o.bottom - 5 && o.top < r.bottom - 5) wrong.push(text + " overlaps " + other);
+				});
+				return wrong;
+			})()`)
+			if len(wrong) > 0 {
+				t.Errorf("%+v %s: %v", opts, query, wrong[:min(len(wrong), 5)])
+			}
+		}
+	}
+}
