@@ -96,28 +96,29 @@ func (f *Figure) lines(d Data) {
 	}
 	ends := make([]float64, len(d.Series))
 	for i, s := range d.Series {
-		path := ""
 		ends[i] = a.bottom
-		alone := false // the last point begins a line
+		path, dots := "", ""
+		connected := func(g int) bool {
+			return g > 0 && g < len(s.Cells) && s.Cells[g-1].Known && s.Cells[g].Known && adjacent(d.Groups[g-1], d.Groups[g])
+		}
 		for g, c := range s.Cells {
 			if !c.Known {
 				continue
 			}
 			ends[i] = a.y.at(c.Value)
-			at := join(x(g), ends[i])
-			if g > 0 && s.Cells[g-1].Known && adjacent(d.Groups[g-1], d.Groups[g]) {
-				path, alone = path+"L"+at, false
-				continue
+			switch at := join(x(g), ends[i]); {
+			case connected(g):
+				path += "L" + at
+			case connected(g + 1):
+				path += "M" + at
+			default: // without neighbours
+				dots += "M" + at + "h.01"
 			}
-			if alone {
-				path += "h.01" // a dot
-			}
-			path, alone = path+"M"+at, true
-		}
-		if alone {
-			path += "h.01"
 		}
 		f.shape("curve "+className(d, i), path)
+		if dots != "" {
+			f.shape("curve dot "+className(d, i), dots)
+		}
 	}
 	f.axis(d, a, x)
 	f.names(d, a, ends)
