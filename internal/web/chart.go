@@ -96,7 +96,7 @@ func answerQuestion(ctx context.Context, v datasetView, s *view.State, q *view.Q
 	}
 	if len(q.By) > 1 {
 		run(&found.Series, q.SeriesRequest())
-		run(&found.Cells, q.CellsRequest())
+		run(&found.Cells, q.CellsRequest(found))
 	}
 	if err != nil {
 		return nil, 0, nil, err

@@ -57,8 +57,36 @@ func (q *Question) SeriesRequest() *query.AggregateRequest {
 	return q.request(q.By[1:], []query.GroupSort{{By: -1, Desc: true}}, splitRows)
 }
 
-// CellsRequest returns the request for the values by both fields.
-func (q *Question) CellsRequest() *query.AggregateRequest { return q.request(q.By, nil, MaxChartCells) }
+// CellsRequest returns the request for the values by both fields, of the groups and series that were found. If there may be too
+// many combinations, it asks only for the groups and series that the chart shows.
+func (q *Question) CellsRequest(found Aggregates) *query.AggregateRequest {
+	r := q.request(q.By, nil, MaxChartCells)
+	if found.Groups.Groups*found.Series.Groups <= MaxChartCells {
+		return r
+	}
+	rows := q.selectGroups(q.rows, q.By[0], found.Groups.Rows)
+	rows = q.selectGroups(rows, q.By[1], found.Series.Rows[:min(len(found.Series.Rows), q.series())])
+	if selected, err := query.ParseAggregate(rows.Encode(), q.fields); err == nil { // else the query is too long
+		r.Request = selected.Request
+	}
+	return r
+}
+
+// selectGroups adds filters for the values of groups. Intervals and lists have other filters; they stay unfiltered.
+func (q *Question) selectGroups(rows query.Params, by query.By, groups []query.GroupRow) query.Params {
+	isMissing := func(g query.GroupRow) bool { return g.By[0] == "" }
+	if by.HasIntervals() || q.fields[by.Field].Type == herb.TypeList || slices.ContainsFunc(groups, isMissing) {
+		return rows
+	}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(p query.Param) bool { // the groups meet it
+		i, op, ok := query.ResolveFilter(p.Name, q.fields)
+		return ok && i == by.Field && op == query.OpEq
+	})
+	for _, g := range groups {
+		rows = append(rows, query.Param{Name: query.FilterParam(q.fields[by.Field].Name, query.OpEq), Value: g.By[0]})
+	}
+	return rows
+}
 
 // Answer is a question with its chart and the table of its values.
 type Answer struct {
@@ -197,7 +225,7 @@ func (b *answerBuilder) addSeries(d *plot.Data, shown []query.GroupRow) {
 		rest[i], _ = new(big.Rat).SetString(row.Values[0])
 	}
 	fill := ""
-	if b.isAdditive() {
+	if b.isAdditive() && b.Cells.Groups == len(b.Cells.Rows) {
 		fill = "0" // a group without rows
 	}
 	lines := make([][]string, len(shown)) // of the titles of groups

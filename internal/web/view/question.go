@@ -47,7 +47,8 @@ type Question struct {
 	Kind    plot.Kind
 	Zone    string
 
-	req    *query.AggregateRequest // of the rows that are counted
+	rows   query.Params            // the filters and the search of the rows that are counted
+	req    *query.AggregateRequest // of these rows
 	fields []herb.Field
 }
 
@@ -69,7 +70,7 @@ func (s *State) parseQuestion(params query.Params) (*Question, error) {
 	}
 	q := &Question{
 		By: req.By, Measure: req.Measures[0], Order: orderLargest, Top: defaultTop,
-		Zone: params.Get(query.ParamZone), req: req, fields: s.fields,
+		Zone: params.Get(query.ParamZone), rows: rows, req: req, fields: s.fields,
 	}
 	if req.Returned > 1 {
 		return nil, herb.Invalidf("%q is given %d times; a chart shows one measure", query.ParamMeasure, req.Returned)

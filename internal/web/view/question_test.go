@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -47,6 +48,11 @@ func sales() (*herb.Dataset, []herb.Record) {
 func ask(t *testing.T, raw string) (*State, *Question, *Answer) {
 	t.Helper()
 	d, records := sales()
+	return askOf(t, d, records, raw)
+}
+
+func askOf(t *testing.T, d *herb.Dataset, records []herb.Record, raw string) (*State, *Question, *Answer) {
+	t.Helper()
 	s, canonical, err := ParseState("/p/chart", raw, d)
 	if err != nil || !canonical {
 		t.Fatalf("%s: canonical %v, %v", raw, canonical, err)
@@ -68,7 +74,8 @@ func ask(t *testing.T, raw string) (*State, *Question, *Answer) {
 		a.Groups = run(q.GroupsRequest(true))
 	}
 	if len(q.By) > 1 {
-		a.Series, a.Cells = run(q.SeriesRequest()), run(q.CellsRequest())
+		a.Series = run(q.SeriesRequest())
+		a.Cells = run(q.CellsRequest(a))
 	}
 	return &s, q, NewAnswer(&s, q, a, "/p")
 }
@@ -226,6 +233,33 @@ func TestAnswer_series(t *testing.T) {
 	}
 	if a.AllValues != "?_by=date%3Amonth&_by=category&_kind=table" {
 		t.Errorf("all values are at %s", a.AllValues)
+	}
+}
+
+// TestAnswer_manyCombinations checks the values of a chart of two fields with many values.
+func TestAnswer_manyCombinations(t *testing.T) {
+	t.Parallel()
+	d := &herb.Dataset{Fields: []herb.Field{{Name: "a", Type: herb.TypeText, Filterable: true}, {Name: "b", Type: herb.TypeText, Filterable: true}}}
+	var records []herb.Record
+	for i := range 150 {
+		for k := range 150 {
+			records = append(records, herb.Record{fmt.Sprintf("a%03d", i), fmt.Sprintf("b%03d", k)})
+		}
+	}
+	for range 5 {
+		records = append(records, herb.Record{"a149", "b149"}, herb.Record{"a148", "b149"})
+	}
+	_, _, a := askOf(t, d, records, "_by=a&_by=b&_split=2&_top=3")
+	got := ""
+	for _, s := range a.data.Series {
+		got += s.Name + ":"
+		for _, c := range s.Cells {
+			got += " " + c.Text
+		}
+		got += "; "
+	}
+	if want := "b149: 6 6 1; b000: 1 1 1; other: 148 148 148; "; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
