@@ -76,21 +76,22 @@ func newPass(src Source, opts Options, formats []rows.Format) (*pass, error) {
 	return p, nil
 }
 
-// Hash returns the hash of a source whose files have size bytes together, as herb.Dataset.Source has it after Inspect. It
-// reads no rows. The hash is empty if the files have another size; they are not read then.
-func Hash(ctx context.Context, src Source, size int64, opts Options) (string, error) {
+// isUnchanged reports whether a source is still what opts.Previous describes. It reads no rows, and nothing at all if the
+// files have another size.
+func isUnchanged(ctx context.Context, src Source, opts Options) (bool, error) {
 	p, err := newPass(src, opts, Formats())
 	if err != nil {
-		return "", err
+		return false, err
 	}
 	defer p.dir.Close()
-	if p.size != size {
-		return "", nil
+	if p.size != opts.Previous.Bytes {
+		return false, nil
 	}
 	if err := p.eachFile(ctx, func(*file.File, int) error { return nil }); err != nil {
-		return "", err
+		return false, err
 	}
-	return p.sourceHash()
+	hash, err := p.sourceHash()
+	return hash == opts.Previous.Hash, err
 }
 
 // sourceHash returns the hash of all files and the settings.

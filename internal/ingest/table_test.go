@@ -21,6 +21,7 @@ import (
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -99,9 +100,17 @@ func TestHash(t *testing.T) {
 	hash := func(s ingest.Source) string {
 		t.Helper()
 		d := inspect(t, s).Dataset
-		for size, want := range map[int64]string{d.Report.Bytes: d.Source, d.Report.Bytes + 1: ""} {
-			if got, err := ingest.Hash(t.Context(), s, size, ingest.Options{}); err != nil || got != want {
-				t.Errorf("Hash of %s for %d bytes = %q, %v; want %q", s.Path, size, got, err, want)
+		for previous, want := range map[ingest.Previous]error{
+			{Hash: d.Source, Bytes: d.Report.Bytes}:     ingest.ErrUnchanged,
+			{Hash: d.Source, Bytes: d.Report.Bytes + 1}: nil,
+			{Hash: "other", Bytes: d.Report.Bytes}:      nil,
+		} {
+			again, err := ingest.Inspect(t.Context(), s, ingest.Options{Previous: previous})
+			if !errors.Is(err, want) {
+				t.Errorf("%s after %+v: %v; want %v", s.Path, previous, err, want)
+			}
+			if err == nil {
+				must.NoError(t, again.Close())
 			}
 		}
 		return d.Source

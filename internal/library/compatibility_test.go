@@ -14,6 +14,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/must"
 )
 
 // field returns a field that is filterable and sortable, and searchable if it is text.
@@ -469,6 +470,56 @@ func TestPublish_comparedAgain(t *testing.T) {
 			if live := acquire(t, other).Version; live != want {
 				t.Errorf("version %s is live; want %s", live, want)
 			}
+		})
+	}
+}
+
+// TestPublish_staleLive publishes with a live version that was read before another one went live.
+func TestPublish_staleLive(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name                 string
+		known, live, records int // of the version that the publisher knows, of the live one, and of the new one; 0: none
+		rejected             bool
+	}{
+		{"the first one", 0, 0, 3, false},
+		{"up to date", 4, 4, 3, false},
+		{"another first one", 0, 4, 3, false},
+		{"another first one that it breaks", 0, 9, 3, true},
+		{"another one", 4, 5, 3, false},
+		{"another one that it breaks", 4, 9, 3, true},
+		{"it would break the one before", 9, 4, 3, false},
+		{"rejected", 9, 9, 3, true},
+		{"removed meanwhile", 9, 0, 3, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l := newSharedDir(t).open(t)
+			if tt.known > 0 {
+				publish(t, l, tt.known)
+			}
+			known, err := l.LiveVersion(t.Context(), ref)
+			must.NoError(t, err)
+			live := known.Version
+			switch {
+			case tt.live == tt.known:
+			case tt.live > 0:
+				live = publish(t, l, tt.live).Version
+			default:
+				live = ""
+				must.NoError(t, l.Remove(t.Context(), ref))
+			}
+			out, err := l.Publish(t.Context(), library.Publication{
+				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(tt.records, nil), Live: &known,
+			})
+			if (herb.CodeOf(err) == herb.CodeRejected) != tt.rejected || err != nil && !tt.rejected || out.Replaces != live {
+				t.Errorf("compared with %q, %v; want %q, rejected %v", out.Replaces, err, live, tt.rejected)
+			}
+			want := tt.records
+			if tt.rejected {
+				want = tt.live
+			}
+			wantListed(t, l, ref, want)
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -24,6 +25,7 @@ type Publication struct {
 	Charts        []herb.PinnedChart            // checked against the fields
 	AccessSet     bool                          // Dataset.Access was set explicitly; only then may a protected dataset become open
 	Origins       []herb.Origin                 // source files, if they have paths
+	Live          *herb.Dataset                 // the live version as LiveVersion returned it; nil: Publish reads it
 	AllowBreaking bool                          // accept breaking changes and a primary key that is not unique
 	Check         bool                          // dry run: do everything except making the version live
 	Progress      *progress.Reporter            // of Phases
@@ -117,7 +119,8 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 }
 
 // activate verifies a version whose file is complete, completes its report, and makes it live unless it is rejected. If another
-// version went live in the meantime, it compares with that one and tries again. It returns the versions that left the catalogue.
+// version went live in the meantime, the catalogue does not switch; activate then compares with that one and tries again. It
+// returns the versions that left the catalogue.
 func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, cells *cellHash) (out Outcome, dropped []string, err error) {
 	problems, err := l.checkVersion(ctx, p, &d, cells)
 	if err != nil {
@@ -128,21 +131,21 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 			l.deleteUpload(ctx, d)
 		}
 	}()
+	live := p.Live
 	for {
-		live, err := l.catalogue.Version(ctx, d.Ref, "")
-		out = Outcome{Dataset: d, Changes: problems}
-		switch {
-		case err == nil:
-			out.Replaces, out.Changes = live.Version, slices.Concat(compare(live, d, p.AccessSet), problems)
-		case herb.CodeOf(err) != herb.CodeNotFound:
-			return out, nil, err
+		if live == nil {
+			read, err := l.LiveVersion(ctx, d.Ref)
+			if err != nil {
+				return Outcome{Dataset: d, Changes: problems}, nil, err
+			}
+			live = &read
 		}
-		exposed, err := l.findProtected(ctx, p)
-		if err != nil {
-			return out, nil, err
+		out, err = l.gate(ctx, p, d, *live, problems)
+		if herb.CodeOf(err) == herb.CodeRejected && live == p.Live {
+			live = nil // it may have been replaced while the version was built
+			continue
 		}
-		out.Changes = append(out.Changes, exposed...)
-		if err := rejectBreaking(out.Changes, p.AllowBreaking); err != nil || p.Check {
+		if err != nil || p.Check {
 			return out, nil, err
 		}
 		if l.shared() && d.File == nil {
@@ -155,7 +158,19 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 		if !errors.Is(err, store.ErrSuperseded) {
 			return out, dropped, err
 		}
+		live = nil
 	}
+}
+
+// gate compares a version with the live one and with protected datasets. The error has herb.CodeRejected if it must not go live.
+func (l *Library) gate(ctx context.Context, p Publication, d, live herb.Dataset, problems []Change) (Outcome, error) {
+	out := Outcome{Dataset: d, Replaces: live.Version}
+	if live.Version != "" {
+		out.Changes = compare(live, d, p.AccessSet)
+	}
+	exposed, err := l.findProtected(ctx, p)
+	out.Changes = slices.Concat(out.Changes, problems, exposed)
+	return out, cmp.Or(err, rejectBreaking(out.Changes, p.AllowBreaking))
 }
 
 // checkVersion opens a version that is not live yet, verifies that its content is that of the source, and returns the problems
@@ -273,6 +288,15 @@ func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (he
 		return l.opts.Plants.Describe(ctx)
 	}
 	return l.catalogue.Version(ctx, ref, version)
+}
+
+// LiveVersion describes the live version of a dataset. If there is none, the result has no Version and there is no error.
+func (l *Library) LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
+	d, err := l.Version(ctx, ref, "")
+	if herb.CodeOf(err) == herb.CodeNotFound {
+		return herb.Dataset{}, nil
+	}
+	return d, err
 }
 
 // Describe describes the live version of a dataset without opening it. The error for an unknown dataset has a suggestion.

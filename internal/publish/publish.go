@@ -69,6 +69,9 @@ const (
 // Publish reads a source and makes it live, unless it has not changed since it was last published, or Force is set. An error with
 // herb.CodeRejected means that it was rejected; Changes then contains the reasons.
 //
+// The live version is read once, before the source: ingest.Inspect compares the source with it, and library.Publish compares the
+// new version with it and reads it again only if another one went live meanwhile.
+//
 // A panic becomes a *herb.PanicError; nothing has changed then.
 func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) (_ Result, err error) {
 	if !opts.Check {
@@ -85,29 +88,24 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Rows:      func(n int) { steps.Update(phaseRead, func(p *progress.Progress) { p.Records = n }) },
 		Inferring: steps.Bytes(phaseInfer),
 	}
-	live, err := p.Library.Version(ctx, s.Ref, "")
-	if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
-		return Result{}, err
-	}
-	unchanged := library.Outcome{Dataset: live}
-	// Servers compare all sources at each start, so a source of the same size is hashed before its rows are read.
-	if live.Report != nil && !opts.Force {
-		if hash, err := ingest.Hash(ctx, s, live.Report.Bytes, read); err != nil || hash == live.Source {
-			return Result{Outcome: unchanged, Unchanged: err == nil}, err
-		}
-	}
-	t, err := ingest.Inspect(ctx, s, read)
+	live, err := p.Library.LiveVersion(ctx, s.Ref)
 	if err != nil {
 		return Result{}, err
 	}
-	defer t.Close()
-	hash := t.Dataset.Source
-	if hash == live.Source && !opts.Force {
-		return Result{Outcome: unchanged, Unchanged: true}, nil
+	if live.Report != nil && !opts.Force {
+		read.Previous = ingest.Previous{Hash: live.Source, Bytes: live.Report.Bytes}
 	}
+	t, err := ingest.Inspect(ctx, s, read)
+	switch {
+	case errors.Is(err, ingest.ErrUnchanged):
+		return Result{Outcome: library.Outcome{Dataset: live}, Unchanged: true}, nil
+	case err != nil:
+		return Result{}, err
+	}
+	defer t.Close()
 	if opts.KeepRolledBack {
-		if version, err := p.rolledBack(ctx, live, hash); err != nil || version != "" {
-			return Result{Outcome: unchanged, Unchanged: err == nil, RolledBack: version}, err
+		if version, err := p.rolledBack(ctx, live, t.Dataset.Source); err != nil || version != "" {
+			return Result{Outcome: library.Outcome{Dataset: live}, Unchanged: err == nil, RolledBack: version}, err
 		}
 	}
 	reading = steps.Bytes(library.PhaseIndexing)
@@ -118,6 +116,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Charts:        s.Charts,
 		AccessSet:     s.AccessSet,
 		Origins:       originsOf(s),
+		Live:          &live,
 		AllowBreaking: opts.AllowBreaking,
 		Check:         opts.Check,
 		Progress:      steps,
