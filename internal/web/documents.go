@@ -77,7 +77,7 @@ func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView
 	}
 	path := p.datasetPath(v.Ref)
 	for _, chart := range view.PinnedCharts(&v.Dataset) {
-		s, _, err := view.ParseState(path+"/chart", chart.Encode(), &v.Dataset)
+		s, _, err := view.ParseState(path+"/chart", query.Split(chart.Encode()), &v.Dataset)
 		if err != nil {
 			return release, err
 		}

@@ -53,7 +53,7 @@ func ask(t *testing.T, raw string) (*State, *Question, *Answer) {
 
 func askOf(t *testing.T, d *herb.Dataset, records []herb.Record, raw string) (*State, *Question, *Answer) {
 	t.Helper()
-	s, canonical, err := ParseState("/p/chart", raw, d)
+	s, canonical, err := ParseState("/p/chart", query.Split(raw), d)
 	if err != nil || !canonical {
 		t.Fatalf("%s: canonical %v, %v", raw, canonical, err)
 	}
@@ -149,7 +149,7 @@ func TestParseQuestion_invalid(t *testing.T) {
 		"_by=category&_kind=pie": "one of: bars", "_kind=pie": "one of: lines, bars", "_measure=count&_kind=bars": "no groups", "_by=date:month&_kind=stacked": "one of: lines, bars", "_by=date:fortnight": "valid grains", "_zone=Mars": "IANA",
 	} {
 		d, _ := sales()
-		s, _, err := ParseState("/p", raw, d)
+		s, _, err := ParseState("/p", query.Split(raw), d)
 		if err != nil {
 			t.Fatal(err)
 		}
