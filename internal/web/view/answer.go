@@ -251,7 +251,8 @@ func (b *answerBuilder) addSeries(d *plot.Data, shown []query.GroupRow) {
 		d.Groups[i].Title = b.groupLabel(b.By[0], group.By[0]) + "\n" + strings.Join(lines[i], "\n")
 		d.Groups[i].Href = b.href(b.By[:1], group.By[0])
 	}
-	if b.Question.Kind != plot.Stacked || b.AggregatesElements() || b.Series.Groups <= len(series) {
+	isComplete := b.Cells.Groups == len(b.Cells.Rows)
+	if b.Question.Kind != plot.Stacked || b.groupsElements() || b.Series.Groups <= len(series) || !isComplete {
 		return
 	}
 	other := plot.Series{Name: "other", Other: true}
@@ -263,8 +264,8 @@ func (b *answerBuilder) addSeries(d *plot.Data, shown []query.GroupRow) {
 	d.Series = append(d.Series, other)
 }
 
-// AggregatesElements reports whether a row can be in several groups of the split.
-func (b *answerBuilder) AggregatesElements() bool {
+// groupsElements reports whether a row can be in several groups.
+func (b *answerBuilder) groupsElements() bool {
 	return slices.ContainsFunc(b.By, func(by query.By) bool { return b.Question.fields[by.Field].Type == herb.TypeList })
 }
 

@@ -79,23 +79,31 @@ type axisLabel struct {
 	x     float64 // center
 }
 
-// axisLabels returns the labels of intervals that fit between low and high: those of the highest ranks. x returns the center of
-// a group.
-func axisLabels(groups []Group, x func(int) float64, size, low, high float64) []axisLabel {
+// axisLabels returns the labels of intervals that fit between low and high: those of the highest ranks, or every nth of a lower
+// rank if these are few. x returns the center of a group.
+func axisLabels(groups []Group, x func(int) float64, size, low, high float64) (best []axisLabel) {
+	const few, most = 4, 1000
 	top := 0
 	for _, g := range groups {
 		top = max(top, g.Rank)
 	}
-	for rank := 0; rank <= top; rank++ {
-		if labels, fits := labelsOf(groups, x, size, low, high, rank, 1); fits && len(labels) > 0 {
-			return labels
+	for rank := 0; rank <= top && best == nil; rank++ {
+		if labels, fits := labelsOf(groups, x, size, low, high, rank, 1); fits {
+			best = labels
 		}
 	}
-	for every := 2; ; every++ {
-		if labels, fits := labelsOf(groups, x, size, low, high, top, every); fits || every > len(groups) {
-			return labels
+	for rank := top; rank >= 0 && len(best) < few; rank-- {
+		for every := 2; every <= most; every++ {
+			labels, fits := labelsOf(groups, x, size, low, high, rank, every)
+			if fits && len(labels) > len(best) {
+				best = labels
+			}
+			if fits {
+				break
+			}
 		}
 	}
+	return best
 }
 
 // labelsOf returns the labels of a rank or higher, or of every nth of them, and whether they fit without overlaps.

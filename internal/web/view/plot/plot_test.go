@@ -137,6 +137,39 @@ func TestTextsDoNotOverlap(t *testing.T) {
 	}
 }
 
+// TestAxis checks which intervals have labels.
+func TestAxis(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		quarters int
+		width    float64
+		want     string
+	}{
+		{4, 1000, "Q1 2016 Q2 Q3 Q4"}, {44, 1000, "Q1 2016 2017 2018 2019 2020 2021 2022 2023 2024 2025 2026"}, {44, 372, "Q1 2016 2018 2020 2022 2024 2026"},
+		{1, 372, "Q1 2016"}, {400, 372, "Q1 2020 2040 2060 2080 2100"},
+	} {
+		d := plot.Data{Intervals: true, FromZero: true, Series: []plot.Series{{Cells: make([]plot.Cell, tt.quarters)}}}
+		for i := range tt.quarters {
+			year, quarter := 2016+i/4, i%4+1
+			g := plot.Group{Label: fmt.Sprintf("Q%d %d", quarter, year), Short: fmt.Sprint("Q", quarter), At: float64(i), Next: float64(i + 1)}
+			if quarter == 1 {
+				g.Short, g.Rank = fmt.Sprint(year), 1+b2i(year%5 == 0)+b2i(year%10 == 0)
+			}
+			d.Groups = append(d.Groups, g)
+		}
+		f := plot.Draw(plot.Bars, d, tt.width)
+		var got []string
+		for _, text := range f.Texts {
+			if text.Anchor == "middle" {
+				got = append(got, text.Text)
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%d quarters: %s, want %s", tt.quarters, strings.Join(got, " "), tt.want)
+		}
+	}
+}
+
 type box struct {
 	x0, x1, y0, y1 float64
 	text           string
