@@ -121,19 +121,22 @@ func TestYield_waitingClient(t *testing.T) {
 		if yield(t, other, 4096, time.Microsecond); c.InFlight(Cheap) != 1 {
 			t.Error("the query of another client has moved")
 		}
-		own := newTicket(t, c, Cheap, 1)
+		own, moved := newTicket(t, c, Cheap, 1), false
 		go func() {
 			if err := own.Yield(t.Context(), 4096, time.Microsecond); err != nil {
 				t.Error(err)
 			}
+			moved = true
 			own.Release()
 		}()
 		synctest.Wait()
-		if c.InFlight(Cheap) != 1 {
-			t.Error("the query of the same client has not moved")
+		if moved || c.InFlight(Cheap) != 1 {
+			t.Error("the query of the same client does not wait for a slot of the lane Expensive")
 		}
 		running.Release()
-		synctest.Wait()
+		if synctest.Wait(); !moved {
+			t.Error("the query of the same client has got no slot")
+		}
 	})
 }
 
