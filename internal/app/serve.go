@@ -127,9 +127,10 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors(), c.memory()))
 	health := d.monitor(opts.Log, observed.Part)
+	served := d.served(c)
+	site := httpapi.Site{Library: served, PrivateCatalog: c.hasPrivateCatalog(), PublicURL: c.PublicURL, Version: opts.Version}
 	pages, err := web.New(web.Options{
-		Library: d.served(c), Keys: httpapi.PageKeys{Keys: verifier}, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder,
-		PublicURL: c.PublicURL, Version: opts.Version, PrivateCatalog: c.hasPrivateCatalog(),
+		Site: site, History: served.History, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder,
 	})
 	if err != nil {
 		return err
@@ -147,17 +148,14 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		creator, tasks["plants"], tasks["plants index"] = service, service.Run, d.Plants.Run
 	}
 	api, err := httpapi.New(httpapi.Options{
-		Library:        d.served(c),
-		PrivateCatalog: c.hasPrivateCatalog(),
+		Site:           site,
 		Plants:         creator,
 		Keys:           verifier,
 		Pages:          pages,
-		PublicURL:      c.PublicURL,
 		TrustedProxies: c.TrustedProxies,
 		Health:         health.Health,
 		Admission:      lanes,
 		RequestTimeout: c.RequestTimeout,
-		Version:        opts.Version,
 		Log:            opts.Log,
 		Observe: func(o httpapi.Observation) {
 			gc.requests.Add(1)
@@ -229,7 +227,7 @@ func (c Config) hasPrivateCatalog() bool { return c.Catalog == herb.AccessKey }
 // served returns the library as clients see it.
 func (d *Data) served(c Config) interface {
 	httpapi.Library
-	web.Library
+	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 } {
 	if c.hasPrivateCatalog() {
 		return library.Private{Library: d.Library}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"herbarium/internal/export"
-	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
 
@@ -53,12 +52,12 @@ func (a *API) aggregateCSV(w *response, r *http.Request) error {
 
 // openAggregate opens the dataset and parses the request. Without an error, the request is nil if the
 // client has the response already; otherwise the caller must release the view.
-func (a *API) openAggregate(w *response, r *http.Request, contentType string) (library.View, *query.AggregateRequest, error) {
-	view, q, err := a.openDataset(w, r)
+func (a *API) openAggregate(w *response, r *http.Request, contentType string) (DatasetView, *query.AggregateRequest, error) {
+	view, err := a.openDataset(w, r)
 	if err != nil {
 		return view, nil, err
 	}
-	req, err := q.Aggregate(view.Fields)
+	req, err := view.Query.Aggregate(view.Fields)
 	if err != nil || w.notModified(r, a.entityTag(w.path, req.Request.Canonical(), view.Version, contentType)) {
 		view.Release()
 		return view, nil, err

@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,20 +16,8 @@ import (
 
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/store"
 )
-
-// Library provides the published datasets and the mutable one.
-type Library interface {
-	library.RecordSource
-	// AcquireVersion returns a version of a dataset. It fails with herb.CodeGone if it is not kept.
-	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
-	// Search returns the live versions whose metadata matches the search and the keyword. An empty one matches all.
-	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
-	// Datasets describes versions that Live or Search returned, with or without details.
-	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
-}
 
 // Plants creates plants.
 type Plants interface {
@@ -47,7 +33,7 @@ type Keys interface {
 
 // Options configures an API.
 type Options struct {
-	Library   Library
+	Site
 	Plants    Plants // nil: no plant store
 	Keys      Keys
 	Admission *admission.Controller
@@ -57,13 +43,9 @@ type Options struct {
 
 	// Optional.
 	Pages          Pages          // HTML pages; nil for none
-	PrivateCatalog bool           // Library is a library.Private, which needs to know the reader of each request
-	PublicURL      string         // base URL for clients; empty if unknown
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For and Forwarded headers are believed; see clientAddress
 	Stall          time.Duration  // how long a client of a streamed body may stop reading; 0 means DefaultStall
 	RequestTimeout time.Duration  // until a response is ready or an export starts; 0 means DefaultRequestTimeout
-	SearchBudget   time.Duration  // of a search across datasets; 0 means one second
-	Version        string         // of the program; part of entity tags
 }
 
 // Defaults of Options.
@@ -107,11 +89,11 @@ func New(opts Options) (*API, error) {
 	}
 	opts.Stall = cmp.Or(opts.Stall, DefaultStall)
 	opts.RequestTimeout = cmp.Or(opts.RequestTimeout, DefaultRequestTimeout)
-	public, err := url.Parse(opts.PublicURL)
+	_, base, err := opts.ParsePublicURL()
 	if err != nil {
-		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
+		return nil, fmt.Errorf("httpapi: %w", err)
 	}
-	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), compressor: newCompressor(), bodies: newBodyCache(bodyCacheSize), generating: semaphore.NewWeighted(1)}
+	a := &API{opts: opts, base: base, compressor: newCompressor(), bodies: newBodyCache(bodyCacheSize), generating: semaphore.NewWeighted(1)}
 	a.routes = a.routeTable()
 	a.mux = a.newMux(a.routes)
 	return a, nil

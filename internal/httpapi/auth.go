@@ -50,23 +50,39 @@ func errMisplacedKey() error {
 // authorize authenticates a request and checks that its key has one of the scopes. A rejection includes a challenge as
 // specified by RFC 6750. Without a key, howTo is the message, and fail adds the challenge.
 func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyOf ...herb.Scope) (herb.Principal, error) {
+	p, err := a.checkScopes(w, r, secret, denial{howTo, lacksScope(anyOf)}, anyOf...)
+	w.setChallenge(secret, err, anyOf)
+	return p, err
+}
+
+// checkScopes verifies a key and checks that it has one of the scopes.
+func (a *API) checkScopes(w *response, r *http.Request, secret string, words denial, anyOf ...herb.Scope) (herb.Principal, error) {
 	if secret == "" {
-		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "%s", howTo)
+		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "%s", words.missing)
 	}
 	p, err := w.verify(r.Context(), a.opts.Keys, secret, r.RemoteAddr)
-	if err != nil {
-		if herb.CodeOf(err) == herb.CodeUnauthenticated {
-			w.set("Www-Authenticate", `Bearer error="invalid_token", `+description(herb.MessageOf(err))+realm)
-		}
-		return p, err
+	if err == nil && !p.May(anyOf...) {
+		err = herb.Errorf(herb.CodeForbidden, "%s", words.forbidden)
 	}
-	if !p.May(anyOf...) {
-		err := herb.Errorf(herb.CodeForbidden, "the key is valid but lacks the scope; it needs %s", herb.JoinScopes(anyOf, " or "))
+	return p, err
+}
+
+func lacksScope(anyOf []herb.Scope) string {
+	return "the key is valid but lacks the scope; it needs " + herb.JoinScopes(anyOf, " or ")
+}
+
+// setChallenge sets the challenge of a response to a request whose key was rejected.
+func (w *response) setChallenge(secret string, rejection error, anyOf []herb.Scope) {
+	if secret == "" {
+		return
+	}
+	switch herb.CodeOf(rejection) {
+	case herb.CodeUnauthenticated:
+		w.set("Www-Authenticate", `Bearer error="invalid_token", `+description(herb.MessageOf(rejection))+realm)
+	case herb.CodeForbidden:
 		w.set("Www-Authenticate",
-			`Bearer error="insufficient_scope", scope="`+string(anyOf[0])+`", `+description(herb.MessageOf(err))+realm)
-		return p, err
+			`Bearer error="insufficient_scope", scope="`+string(anyOf[0])+`", `+description(herb.MessageOf(rejection))+realm)
 	}
-	return p, nil
 }
 
 // optionalPrincipal returns the principal of a request, or the zero one if there is no valid key. An invalid key is not an error,
@@ -121,20 +137,6 @@ func (w *response) verify(ctx context.Context, keys Keys, secret, client string)
 	}
 	return w.verified.principal, w.verified.err
 }
-
-// PageKeys verifies the keys of pages as API verifies those of the other routes: once per request, and logged.
-type PageKeys struct{ Keys }
-
-// Verify implements Keys.
-func (k PageKeys) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
-	if w, ok := ctx.Value(responseKey{}).(*response); ok {
-		return w.verify(ctx, k.Keys, secret, client)
-	}
-	return k.Keys.Verify(ctx, secret, client)
-}
-
-// responseKey is the key of the response in the context of a request for a page.
-type responseKey struct{}
 
 // description converts a message to the error_description of a challenge, which permits fewer characters.
 func description(message string) string {

@@ -84,30 +84,17 @@ func (a *API) describe(w *response, r *http.Request) error {
 	if _, err := w.queryString(r).Only(); err != nil {
 		return err
 	}
-	view, err := a.acquire(r)
+	view, err := a.open(w, r, refOf(r), denyRequest)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	d, access := a.readable(w, r, view.Dataset)
+	d, access := w.describable(&view)
 	body := descriptor{summary: a.summarize(d), Fields: make([]field, len(d.Fields)), Details: d.Details}
 	for i, f := range d.Fields {
 		body.Fields[i] = field{f, query.FieldOps(f)}
 	}
 	return a.sendDescription(w, r, body, view.Size(), access)
-}
-
-// readable returns the description of a dataset for a client, without values unless the client may read them, and the access that the
-// response requires.
-func (a *API) readable(w *response, r *http.Request, d herb.Dataset) (herb.Dataset, herb.Access) {
-	if d.Access != herb.AccessKey {
-		return d, herb.AccessOpen
-	}
-	w.setKeyVary()
-	if !a.optionalPrincipal(w, r).MayRead(d.Ref) {
-		return d.WithoutValues(), herb.AccessOpen
-	}
-	return d, herb.AccessKey
 }
 
 // sendDescription sends JSON with an entity tag of its content. size is an estimate of it in bytes: the encoder holds all of it

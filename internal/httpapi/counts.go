@@ -37,12 +37,12 @@ type facetRange struct {
 }
 
 func (a *API) facets(w *response, r *http.Request) error {
-	view, q, err := a.openDataset(w, r)
+	view, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	req, err := q.Facets(view.Fields)
+	req, err := view.Query.Facets(view.Fields)
 	if err != nil || w.notModified(r, a.entityTag(w.path, req.Request.Canonical(), view.Version, contentJSON)) {
 		return err
 	}
@@ -88,12 +88,12 @@ func orEmpty[T any](list []T) []T {
 }
 
 func (a *API) grid(w *response, r *http.Request) error {
-	view, q, err := a.openDataset(w, r)
+	view, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	req, err := q.Grid(view.Fields)
+	req, err := view.Query.Grid(view.Fields)
 	if err != nil || w.notModified(r, a.entityTag(w.path, req.Request.Canonical(), view.Version, contentJSON)) {
 		return err
 	}

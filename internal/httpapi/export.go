@@ -27,16 +27,16 @@ const (
 //
 // The first byte must be sent within Options.RequestTimeout. After that, the export takes as long as the client needs.
 func (a *API) export(w *response, r *http.Request, format export.Format) (err error) {
-	view, q, err := a.openDataset(w, r)
+	view, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
 	w.setVary(varyAccept)
 	if w.route.page { // the link of a page
-		q = q.Without(query.ParamPage, query.ParamPerPage)
+		view.Query = view.Query.Without(query.ParamPage, query.ParamPerPage)
 	}
-	req, err := q.Export(view.Fields, view.Order)
+	req, err := view.Query.Export(view.Fields, view.Order)
 	if err != nil || w.notModified(r, a.entityTag(w.path, req.Canonical(), view.Version, format.MediaType())) {
 		return err
 	}

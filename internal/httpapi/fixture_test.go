@@ -283,7 +283,8 @@ func options(t testing.TB, l httpapi.Library) httpapi.Options {
 		t.Fatal(err)
 	}
 	return httpapi.Options{
-		Library: l, Plants: &fakePlants{}, Keys: &fakeKeys{}, Admission: lanes, Log: slog.New(slog.DiscardHandler), Version: "test",
+		Site:   httpapi.Site{Library: l, Version: "test"},
+		Plants: &fakePlants{}, Keys: &fakeKeys{}, Admission: lanes, Log: slog.New(slog.DiscardHandler),
 		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
 	}
 }

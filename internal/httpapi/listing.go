@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
 
@@ -18,13 +16,13 @@ func (a *API) list(w *response, r *http.Request) error {
 	if format, ok := wantsExport(r.Header["Accept"]); ok {
 		return a.export(w, r, format)
 	}
-	view, q, err := a.openDataset(w, r)
+	view, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
 	w.setVary(varyAccept)
-	req, err := q.Listing(view.Fields, view.Order)
+	req, err := view.Query.Listing(view.Fields, view.Order)
 	if err != nil || w.notModified(r, a.entityTag(w.path, req.Canonical(), view.Version, contentJSON)) {
 		return err
 	}
@@ -124,60 +122,6 @@ func (a *API) streamRecords(w *response, r *http.Request, size int, write func(i
 		}
 		return chunks.Flush()
 	})
-}
-
-// openDataset opens the dataset of the path, in the version that the query names, and authorizes the client. It returns the
-// query string without the version, which must not be interpreted before: an error would tell an unauthorized client the fields. The
-// caller must release the view.
-func (a *API) openDataset(w *response, r *http.Request) (view library.View, q query.String, err error) {
-	if view, err = a.acquire(r); err != nil {
-		return view, q, err
-	}
-	if err = a.authorizeRead(w, r, view.Dataset); err == nil {
-		var version string
-		if version, q, err = w.queryString(r).CutVersion(); version != "" {
-			view, err = a.switchVersion(w, r, view, version)
-		}
-	}
-	if err != nil {
-		view.Release()
-		return view, q, err
-	}
-	w.setCaching(r, view.Access)
-	w.set("X-Dataset-Version", view.Version)
-	w.immutable = view.Ref != herb.PlantsRef
-	return view, q, nil
-}
-
-// switchVersion replaces the view of the live version, which the client may read, by that of another one. A key is required
-// if one of them requires it: a dataset can become protected after the version was published, or open.
-func (a *API) switchVersion(w *response, r *http.Request, live library.View, version string) (library.View, error) {
-	view, err := a.opts.Library.AcquireVersion(r.Context(), live.Ref, version)
-	if err != nil {
-		return live, err
-	}
-	live.Release()
-	if live.Access == herb.AccessKey {
-		view.Access = herb.AccessKey
-	}
-	return view, a.authorizeRead(w, r, view.Dataset)
-}
-
-// authorizeRead checks that the client may read the records of a dataset.
-func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error {
-	if d.Access != herb.AccessKey {
-		return nil
-	}
-	w.setKeyVary()
-	howTo := "dataset " + d.Ref.String() + " requires a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as the parameter api_key"
-	_, err := a.authorize(w, r, a.requestKey(w, r), howTo, d.ReadScopes()...)
-	return err
-}
-
-// acquire opens the live version of the dataset of the path.
-func (a *API) acquire(r *http.Request) (library.View, error) {
-	ref := herb.Ref{Namespace: herb.Clip(r.PathValue("namespace"), maxShown), Name: herb.Clip(r.PathValue("dataset"), maxShown)}
-	return a.opts.Library.Acquire(r.Context(), ref)
 }
 
 // setLinks sets the Link header to the first, previous, next and last page of a listing. The links do not contain the key,

@@ -88,7 +88,7 @@ func TestLogLine_key(t *testing.T) {
 				}
 				return herb.Principal{ID: key.ID, Scopes: herb.AllScopes()}, nil
 			})
-			o.Pages = &verifyingPages{keys: httpapi.PageKeys{Keys: o.Keys}}
+			o.Pages = &verifyingPages{}
 		})
 		s.get(t, tc.path, append(tc.header, "X-Forwarded-For: 203.0.113.9, 198.51.100.7")...)
 		var line map[string]any
@@ -111,15 +111,15 @@ func (f verifyFunc) Verify(ctx context.Context, secret, client string) (herb.Pri
 }
 
 // verifyingPages has a page that verifies the key in the cookie twice.
-type verifyingPages struct{ keys httpapi.Keys }
+type verifyingPages struct{}
 
-func (p *verifyingPages) Handlers() map[string]func(http.ResponseWriter, *http.Request) error {
-	return map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /page/verify": func(_ http.ResponseWriter, r *http.Request) error {
-			_, err := p.keys.Verify(r.Context(), p.Key(r), r.RemoteAddr)
-			_, again := p.keys.Verify(r.Context(), p.Key(r), r.RemoteAddr)
+func (p *verifyingPages) Handlers() map[string]httpapi.PageHandler {
+	return map[string]httpapi.PageHandler{
+		"GET /page/verify": {Serve: func(_ http.ResponseWriter, r *http.Request) error {
+			_, err := httpapi.VerifyKey(r, p.Key(r))
+			_, again := httpapi.VerifyKey(r, p.Key(r))
 			return errors.Join(err, again)
-		},
+		}},
 	}
 }
 

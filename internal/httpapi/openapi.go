@@ -37,7 +37,7 @@ func (a *API) datasetDocument(w *response, r *http.Request, name string) error {
 	if err != nil {
 		return err
 	}
-	view, err := a.opts.Library.Acquire(r.Context(), ref)
+	view, err := a.open(w, r, ref, denyRequest)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (a *API) datasetDocument(w *response, r *http.Request, name string) error {
 		return err
 	}
 	defer release()
-	d, access := a.readable(w, r, view.Dataset)
+	d, access := w.describable(&view)
 	generated, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{d}, 1, a.opts.Plants != nil)
 	if err != nil {
 		return err

@@ -10,17 +10,6 @@ import (
 	"strings"
 )
 
-// Pages provides the HTML pages. They are routes like the others, but not part of the OpenAPI document.
-type Pages interface {
-	// Handlers returns the handler of each page by its http.ServeMux pattern, including the method. A handler that returns
-	// an error may have written a page about it, for clients that accept HTML; the error determines the status.
-	Handlers() map[string]func(http.ResponseWriter, *http.Request) error
-	// Failure writes an error page.
-	Failure(w http.ResponseWriter, r *http.Request, status int, message string) error
-	// Key returns the key stored in the browser for the dataset of a page, or "".
-	Key(r *http.Request) string
-}
-
 // pageData is the listing for pages: the same response as that of the API, at a path for which the browser sends its stored
 // key. Exports for pages are at the same path with an extension; they ignore pagination parameters. pageGrid and pageAggregate
 // are the same for grids and for the values of charts.
@@ -39,13 +28,9 @@ func (a *API) pageRoutes() []route {
 		route{method: http.MethodGet, pattern: pageData, page: true, handle: a.list},
 		route{method: http.MethodGet, pattern: pageGrid, page: true, handle: a.grid},
 		route{method: http.MethodGet, pattern: pageAggregate, page: true, handle: a.aggregateCSV})
-	for pattern, handle := range a.opts.Pages.Handlers() {
+	for pattern, handler := range a.opts.Pages.Handlers() {
 		method, path, _ := strings.Cut(pattern, " ")
-		rt := route{method: method, pattern: path, page: true, handle: servePage(handle)}
-		if method == http.MethodPost {
-			rt.handle = readForm(rt.handle)
-		}
-		routes = append(routes, rt)
+		routes = append(routes, a.pageRoute(method, path, handler))
 	}
 	slices.SortFunc(routes, func(a, b route) int {
 		return cmp.Or(cmp.Compare(a.pattern, b.pattern), cmp.Compare(a.method, b.method))
@@ -53,19 +38,23 @@ func (a *API) pageRoutes() []route {
 	return routes
 }
 
-// servePage converts a page handler to a route handler.
-func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*response, *http.Request) error {
-	return func(w *response, r *http.Request) error {
+// pageRoute returns the route of a page, which is buffered.
+func (a *API) pageRoute(method, pattern string, handler PageHandler) route {
+	rt := route{method: method, pattern: pattern, page: true, handle: func(w *response, r *http.Request) error {
 		buf := w.newBuffer(r.Context())
 		defer buf.free()
 		p := &page{header: http.Header{}, status: http.StatusOK, buffer: buf}
-		if err := handle(p, r); err != nil {
-			w.api.failWithPage(w, r, err, p)
+		if err := a.servePage(w, r, handler, p); err != nil {
+			a.failWithPage(w, r, err, p)
 		} else {
 			p.sendTo(w, r)
 		}
 		return nil
+	}}
+	if method == http.MethodPost {
+		rt.handle = readForm(rt.handle)
 	}
+	return rt
 }
 
 // maxForm is the maximum size of a form in bytes: a key, and the query of the page to return to.

@@ -23,15 +23,15 @@ type fakePages struct {
 
 func pagesOf(home func(http.ResponseWriter, *http.Request) error) fakePages { return fakePages{home} }
 
-func (p fakePages) Handlers() map[string]func(http.ResponseWriter, *http.Request) error {
-	return map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /{$}": p.home,
-		"POST /datasets/{namespace}/{dataset}/key": func(w http.ResponseWriter, r *http.Request) error {
+func (p fakePages) Handlers() map[string]httpapi.PageHandler {
+	return map[string]httpapi.PageHandler{
+		"GET /{$}": {Serve: p.home},
+		"POST /datasets/{namespace}/{dataset}/key": {Serve: func(w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Location", "/"+r.PathValue("dataset"))
 			w.Header().Set("Set-Cookie", "key=1")
 			w.WriteHeader(http.StatusSeeOther)
 			return nil
-		},
+		}},
 	}
 }
 

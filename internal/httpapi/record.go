@@ -18,7 +18,7 @@ func (a *API) record(w *response, r *http.Request) error {
 		return a.noSuchPath(r)
 	}
 	shown := herb.Clip(r.PathValue("key"), maxShown)
-	view, q, err := a.openDataset(w, r)
+	view, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (a *API) record(w *response, r *http.Request) error {
 	if _, err := query.Of(listing).Listing(view.Fields, herb.Order{}); err != nil { // a value of another type, or a field that is not filterable
 		return herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", view.Ref, shown, herb.MessageOf(err))
 	}
-	params, err := q.Only(query.ParamFields, query.ParamVersion)
+	params, err := view.Query.Only(query.ParamFields, query.ParamVersion)
 	if err != nil {
 		return err
 	}

@@ -201,19 +201,6 @@ func (w *response) notModified(r *http.Request, tag string) bool {
 	return true
 }
 
-// setCaching sets Cache-Control: caches must revalidate. Responses to URLs that contain a key are not stored.
-func (w *response) setCaching(r *http.Request, access herb.Access) {
-	switch _, keyed := w.queryString(r).Key(); {
-	case keyed:
-		w.set("Cache-Control", "private, no-store")
-		w.set("Referrer-Policy", "no-referrer")
-	case access == herb.AccessKey, w.private:
-		w.set("Cache-Control", "private, no-cache")
-	default:
-		w.set("Cache-Control", "public, no-cache")
-	}
-}
-
 // bodyTimeout is the time limit for receiving the body of a request. Bodies are small: a plant or a form.
 const bodyTimeout = 5 * time.Second
 

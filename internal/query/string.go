@@ -99,6 +99,15 @@ func (s String) Key() (secret string, found bool) {
 	return "", found
 }
 
+// Get returns the first value of a parameter, or "" if there is none.
+func (s String) Get(name string) string {
+	i := slices.IndexFunc(s.parts, func(p Part) bool { return p.Name == name && !p.Malformed })
+	if i < 0 {
+		return ""
+	}
+	return s.parts[i].Value
+}
+
 // CutVersion returns the value of ParamVersion, or "" if there is none, and the query string without
 // it. The version decides which fields the other parameters may name, so it is read first. Other
 // errors are left to the methods that interpret parameters.

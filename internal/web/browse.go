@@ -59,8 +59,8 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	if !canonical {
 		return redirect(w, s.URL())
 	}
-	if v.denied != nil {
-		return p.requestKey(w, r, &v, r.URL.RawQuery, v.denied)
+	if v.Denied != nil {
+		return p.requestKey(w, r, &v, r.URL.RawQuery, v.Denied)
 	}
 	var page rowsPage
 	req, rejected, err := page.parse(s, parseErr, v.Order)
@@ -93,7 +93,7 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	page.setCall(p, r, v)
 	l := p.layout(r, title, view.Describe(&v.Dataset))
 	l.Images, l.Framed = view.HasImages(&v.Dataset), true
-	if pairs == nil && v.pinned == "" {
+	if pairs == nil && v.Pinned == "" {
 		l.Canonical = l.Origin + pathDatasets + v.Ref.String()
 	}
 	return cmp.Or(p.render(w, template, l, &page), rejected)
@@ -119,11 +119,10 @@ func (page *rowsPage) parse(s view.State, parseErr error, order herb.Order) (req
 // notModified responds with 304 if the client has a page, and reports whether it did. Pages that depend on the key of the browser have no
 // entity tag.
 func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetView) bool {
-	setCaching(w, &v.Dataset)
 	if v.Access == herb.AccessKey || p.Key(r) != "" {
 		return false
 	}
-	return matchTag(w, r, etag.New(p.opts.Version, p.assets().folder, v.Version, v.live, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery))
+	return matchTag(w, r, etag.New(p.opts.Version, p.assets().folder, v.Version, v.Live, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery))
 }
 
 // matchTag sets the entity tag of a response. It responds with 304 if the client has that response, and reports whether it did.

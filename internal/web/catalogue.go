@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view"
@@ -55,7 +56,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if p.Key(r) != "" || p.opts.PrivateCatalog {
-		setPrivate(w)
+		httpapi.SetPrivate(w.Header())
 	}
 	c := catalogue{
 		base: p.base, Search: params.Get(query.ParamSearch), Namespace: params.Get(paramNamespace), Keyword: params.Get(paramKeyword), Sort: params.Get(query.ParamSort),
@@ -98,7 +99,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 
 // openCatalogue returns the parameters of a request for the catalogue, and the live versions.
 func (p *Pages) openCatalogue(r *http.Request) (params query.Params, live []herb.LiveVersion, err error) {
-	if params, err = query.ParseParams(r.URL.RawQuery); err != nil {
+	if params, err = httpapi.QueryString(r).Params(); err != nil {
 		return nil, nil, err
 	}
 	live, err = p.opts.Library.Live(r.Context())
@@ -163,7 +164,7 @@ func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
 	if strings.Count(search, `"`)%2 == 0 && (unicode.IsLetter(last) || unicode.IsNumber(last) || unicode.IsMark(last)) {
 		search += "*"
 	}
-	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, p.principal(r).MayRead, p.opts.SearchBudget)
+	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, httpapi.Visitor(r).MayRead, p.opts.SearchBudget)
 	if herb.CodeOf(err) == herb.CodeInvalid { // the names of datasets are still searched
 		return nil
 	}

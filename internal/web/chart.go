@@ -30,8 +30,8 @@ func (p *Pages) chart(w http.ResponseWriter, r *http.Request, v datasetView) err
 	if !canonical {
 		return redirect(w, s.URL())
 	}
-	if v.denied != nil {
-		return p.requestKey(w, r, &v, r.URL.RawQuery, v.denied)
+	if v.Denied != nil {
+		return p.requestKey(w, r, &v, r.URL.RawQuery, v.Denied)
 	}
 	var page rowsPage
 	req, rejected, err := page.parse(s, parseErr, v.Order)
@@ -149,8 +149,8 @@ func (i *chartImage) setSize() {
 
 // chartSVG serves a chart as an image: a file to download, or the preview of a suggestion.
 func (p *Pages) chartSVG(w http.ResponseWriter, r *http.Request, v datasetView) error {
-	if v.denied != nil {
-		return v.denied
+	if v.Denied != nil {
+		return v.Denied
 	}
 	s, _, err := p.parseState(v)
 	if err != nil {
@@ -160,11 +160,8 @@ func (p *Pages) chartSVG(w http.ResponseWriter, r *http.Request, v datasetView) 
 	if err != nil {
 		return err
 	}
-	setCaching(w, &v.Dataset)
 	h := w.Header()
-	if s.Small == v.Version && h.Get("Cache-Control") == "no-cache" {
-		h.Set("Cache-Control", "public, max-age=86400")
-	}
+	v.cacheImage(h, s.Small)
 	h.Set("Content-Type", "image/svg+xml")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	if v.Access != herb.AccessKey && matchTag(w, r, etag.New(p.opts.Version, p.assets().folder, v.Version, r.URL.RawQuery)) {

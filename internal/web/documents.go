@@ -81,7 +81,7 @@ func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView
 		if err != nil {
 			return release, err
 		}
-		s.Version = v.pinned
+		s.Version = v.Pinned
 		q, err := s.ParseQuestion()
 		if herb.CodeOf(err) == herb.CodeInvalid { // published before charts were checked
 			continue
@@ -111,7 +111,7 @@ func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error
 
 // newDocument documents the first columns of a dataset, with values of the first rows if they may be shown.
 func (p *Pages) newDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
-	page = documentPage{Hidden: v.denied != nil}
+	page = documentPage{Hidden: v.Denied != nil}
 	if page.Head, err = p.head(w, r, v, tab); err != nil {
 		return page, err
 	}
@@ -154,7 +154,7 @@ func addExamples(ctx context.Context, v datasetView, columns []columnDoc) error 
 }
 
 func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) error {
-	versions, err := p.opts.Library.History(r.Context(), v.Ref)
+	versions, err := p.opts.History(r.Context(), v.Ref)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) 
 		Head     view.Head
 		Versions []library.VersionInfo
 		Hidden   bool // publish reports are not shown, because they quote values and the browser has no valid key
-	}{Hidden: v.denied != nil}
+	}{Hidden: v.Denied != nil}
 	if h.Head, err = p.head(w, r, v, "versions"); err != nil {
 		return err
 	}

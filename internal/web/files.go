@@ -23,8 +23,8 @@ const maxImage = 4 << 20
 // file serves an image from the folder of the dataset's source file, if a row of the version that the page shows names it in a column of
 // images. Nothing else is served: the folder may have private files, and images of another dataset that requires a key.
 func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) error {
-	if v.denied != nil {
-		return v.denied
+	if v.Denied != nil {
+		return v.Denied
 	}
 	folder, name := p.opts.Folder(v.Ref), r.PathValue("path")
 	missing := herb.Errorf(herb.CodeNotFound, "no such image %q; images that rows name are served from the folder of the dataset's source file, up to %d MiB",
@@ -44,7 +44,6 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) erro
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxImage {
 		return missing
 	}
-	setCaching(w, &v.Dataset)
 	h := w.Header()
 	h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox") // an SVG image cannot run scripts

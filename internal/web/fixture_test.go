@@ -255,7 +255,8 @@ func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 		lib.versions[d.Ref] = []library.VersionInfo{{Dataset: d, Live: true}}
 	}
 	opts := web.Options{
-		Library: lib, Keys: fakeKeys{}, Version: "test", SearchBudget: time.Hour, Folder: func(herb.Ref) string { return "" },
+		Site:    httpapi.Site{Library: lib, Version: "test", SearchBudget: time.Hour},
+		History: lib.History, Folder: func(herb.Ref) string { return "" },
 		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
 	}
 	if change != nil {
@@ -270,7 +271,7 @@ func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 		t.Fatal(err)
 	}
 	api, err := httpapi.New(httpapi.Options{
-		Library: lib, Plants: noPlants{}, Keys: fakeKeys{}, Pages: pages, PublicURL: opts.PublicURL, Version: "test", Admission: lanes,
+		Site: opts.Site, Plants: noPlants{}, Keys: fakeKeys{}, Pages: pages, Admission: lanes,
 		Log: slog.New(slog.DiscardHandler), Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
 	})
 	if err != nil {

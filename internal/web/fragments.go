@@ -5,16 +5,17 @@ import (
 	"net/http"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
 
 // fragment returns a handler of a part of a page, which the script requests with the query of the page and inserts into it.
 // template is the name of its template, and build returns the data.
-func (p *Pages) fragment(template string, build func(context.Context, *view.State, datasetView) (any, error)) func(http.ResponseWriter, *http.Request) error {
+func (p *Pages) fragment(template string, build func(context.Context, *view.State, datasetView) (any, error)) httpapi.PageHandler {
 	return p.dataset(func(w http.ResponseWriter, r *http.Request, v datasetView) error {
-		if v.denied != nil {
-			return v.denied
+		if v.Denied != nil {
+			return v.Denied
 		}
 		s, _, err := p.parseState(v)
 		if err != nil {
@@ -24,7 +25,6 @@ func (p *Pages) fragment(template string, build func(context.Context, *view.Stat
 		if err != nil {
 			return err
 		}
-		setCaching(w, &v.Dataset)
 		h := w.Header()
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
@@ -149,8 +149,8 @@ const paramSparkVersion = "v"
 // spark serves the chart of a dataset in the catalogue. It is an image that browsers load when it comes into view, so that the
 // catalogue opens no datasets itself.
 func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) error {
-	if v.denied != nil {
-		return v.denied
+	if v.Denied != nil {
+		return v.Denied
 	}
 	var bars []view.Bar
 	if column := view.SparkColumn(&v.Dataset); column >= 0 {
@@ -160,12 +160,17 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 		}
 		bars = view.NewSpark(facets[0])
 	}
-	setCaching(w, &v.Dataset)
 	h := w.Header()
-	if r.URL.Query().Get(paramSparkVersion) == v.Version && h.Get("Cache-Control") == "no-cache" {
-		h.Set("Cache-Control", "public, max-age=86400")
-	}
+	v.cacheImage(h, v.Query.Get(paramSparkVersion))
 	h.Set("Content-Type", "image/svg+xml")
 	h.Set("Content-Security-Policy", "default-src 'none'")
 	return p.execute(w, "catalogue", "spark", bars)
+}
+
+// cacheImage lets caches store an image without revalidation if its URL names the version that it
+// shows, unless the image required a key.
+func (v datasetView) cacheImage(h http.Header, version string) {
+	if version == v.Version && v.Access != herb.AccessKey {
+		h.Set("Cache-Control", "public, max-age=86400")
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
@@ -60,7 +61,7 @@ func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Type", "application/ld+json")
 	h.Set("Cache-Control", "no-cache")
 	if p.opts.PrivateCatalog {
-		setPrivate(w)
+		httpapi.SetPrivate(w.Header())
 	}
 	_, err = w.Write(body)
 	return err

@@ -10,46 +10,19 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/web/view"
 )
 
-// Library provides the datasets.
-type Library interface {
-	library.RecordSource
-	// AcquireVersion returns a version of a dataset, or herb.CodeGone if it is not kept.
-	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
-	// Datasets describes versions that Live or Search returned, with or without details.
-	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
-	// Search returns the live versions whose metadata matches the search and the keyword. An empty one matches all.
-	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
-	// History returns the kept versions of a dataset, newest first.
-	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
-}
-
-// Keys verifies keys.
-type Keys interface {
-	// Verify fails with herb.CodeUnauthenticated if the key is not valid. The message does not contain the key. client is the
-	// network address that sent it; one that sends too many invalid keys gets herb.CodeRateLimited.
-	Verify(ctx context.Context, key, client string) (herb.Principal, error)
-}
-
-// Options of the pages. Library, Keys, SourceErrors and Folder are required.
+// Options of the pages. Library, History, SourceErrors and Folder are required.
 type Options struct {
-	Library      Library
-	Keys         Keys
-	SourceErrors func(ctx context.Context) ([]herb.SourceError, error) // errors of sources that could not be published
-	Folder       func(herb.Ref) string                                 // of the file that a dataset was published from, whose images pages show; "" if there is none
-	// PublicURL is the external URL of the pages, such as https://example.org/data; empty: that of the request.
-	PublicURL string
-	// PrivateCatalog: datasets that require a key do not exist for visitors without one that may read them.
-	PrivateCatalog bool
-	Version        string // of the program
-	// SearchBudget is the time that a search for rows in all datasets may take; 0: one second.
-	SearchBudget time.Duration
+	httpapi.Site
+	History      func(context.Context, herb.Ref) ([]library.VersionInfo, error) // the kept versions of a dataset, newest first
+	SourceErrors func(ctx context.Context) ([]herb.SourceError, error)          // errors of sources that could not be published
+	Folder       func(herb.Ref) string                                          // of the file that a dataset was published from, whose images pages show; "" if there is none
 }
 
 // Pages serves the HTML pages. It is safe for concurrent use.
@@ -65,17 +38,16 @@ type Pages struct {
 
 // New returns the pages of a library.
 func New(opts Options) (*Pages, error) {
-	if opts.Library == nil || opts.Keys == nil || opts.SourceErrors == nil || opts.Folder == nil {
-		return nil, errors.New("web: Library, Keys, SourceErrors and Folder are required")
+	if opts.Library == nil || opts.History == nil || opts.SourceErrors == nil || opts.Folder == nil {
+		return nil, errors.New("web: Library, History, SourceErrors and Folder are required")
 	}
-	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection()}
-	if opts.PublicURL != "" {
-		u, err := url.Parse(opts.PublicURL)
-		if err != nil || u.Host == "" {
-			return nil, fmt.Errorf("web: invalid public URL %q; use a URL such as https://example.org/data", opts.PublicURL)
-		}
-		p.public, p.base = u, strings.TrimRight(u.EscapedPath(), "/")
-		if err := p.csrf.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
+	public, base, err := opts.ParsePublicURL()
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	p := &Pages{opts: opts, public: public, base: base, csrf: http.NewCrossOriginProtection()}
+	if public != nil {
+		if err := p.csrf.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
 			return nil, fmt.Errorf("web: public URL: %w", err)
 		}
 	}
@@ -97,13 +69,16 @@ const (
 
 // Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included. The caller buffers what they write:
 // after an error, it may be incomplete.
-func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) error {
+func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 	const dataset = "/datasets/{namespace}/{dataset}"
-	return map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /{$}":                                    p.catalogue,
-		"GET " + pathKey:                              p.siteKey,
-		"POST " + pathKey:                             func(w http.ResponseWriter, r *http.Request) error { return p.saveKey(w, r, nil) },
-		"POST " + pathKey + "/forget":                 p.deleteKey,
+	page := func(serve func(http.ResponseWriter, *http.Request) error) httpapi.PageHandler {
+		return httpapi.PageHandler{Serve: serve}
+	}
+	return map[string]httpapi.PageHandler{
+		"GET /{$}":                                    page(p.catalogue),
+		"GET " + pathKey:                              page(p.siteKey),
+		"POST " + pathKey:                             page(func(w http.ResponseWriter, r *http.Request) error { return p.saveKey(w, r, nil) }),
+		"POST " + pathKey + "/forget":                 page(p.deleteKey),
 		"GET " + dataset:                              p.dataset(p.browse),
 		"GET " + dataset + "/files/{path...}":         p.dataset(p.file),
 		"GET " + dataset + "/map":                     p.dataset(p.browseMap),
@@ -117,13 +92,13 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 		"GET " + dataset + "/api":                     p.dataset(p.api),
 		"GET " + dataset + "/versions":                p.dataset(p.versions),
 		"POST " + dataset + "/key":                    p.dataset(func(w http.ResponseWriter, r *http.Request, v datasetView) error { return p.saveKey(w, r, &v) }),
-		"POST " + dataset + "/key/forget":             p.deleteKey,
-		"GET /assets/{fingerprint}/{file}":            p.asset,
-		"GET " + pathDocs:                             p.docs,
-		"GET " + pathDCAT:                             p.dcat,
-		"GET /datasets/{namespace}/{$}":               p.redirectToCatalogue,
-		"GET /datasets/{namespace}":                   p.redirectToCatalogue,
-		"GET " + strings.TrimRight(pathDatasets, "/"): p.redirectToCatalogue,
+		"POST " + dataset + "/key/forget":             page(p.deleteKey),
+		"GET /assets/{fingerprint}/{file}":            page(p.asset),
+		"GET " + pathDocs:                             page(p.docs),
+		"GET " + pathDCAT:                             page(p.dcat),
+		"GET /datasets/{namespace}/{$}":               page(p.redirectToCatalogue),
+		"GET /datasets/{namespace}":                   page(p.redirectToCatalogue),
+		"GET " + strings.TrimRight(pathDatasets, "/"): page(p.redirectToCatalogue),
 	}
 }
 
@@ -185,7 +160,7 @@ func themeOf(r *http.Request) string {
 	return ""
 }
 
-// render writes a page with all headers except those for caching.
+// render writes a page with all headers except those for caching, which httpapi sets.
 func (p *Pages) render(w http.ResponseWriter, name string, l layout, data any) error {
 	l.Page = data
 	p.setHeaders(w.Header(), l.Images)
@@ -210,9 +185,6 @@ func (p *Pages) setHeaders(h http.Header, images bool) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-	if h.Get("Cache-Control") == "" {
-		h.Set("Cache-Control", "no-cache")
-	}
 	h.Set("Link", "<"+p.base+pathOpenAPI+`>; rel="service-desc"; type="application/vnd.oai.openapi+json", <`+
 		p.base+pathDocs+`>; rel="service-doc", <`+p.base+pathDCAT+`>; rel="describedby"; type="application/ld+json"`)
 }

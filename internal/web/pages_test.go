@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/web"
 )
 
@@ -260,7 +261,8 @@ func TestNew_missingOptions(t *testing.T) {
 		t.Error("New accepts options without a library")
 	}
 	if _, err := web.New(web.Options{
-		Library: &fakeLibrary{}, Keys: fakeKeys{}, Folder: func(herb.Ref) string { return "" }, PublicURL: "example.org",
+		Site:    httpapi.Site{Library: &fakeLibrary{}, PublicURL: "example.org"},
+		History: (&fakeLibrary{}).History, Folder: func(herb.Ref) string { return "" },
 		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
 	}); err == nil || !strings.Contains(err.Error(), "example.org") {
 		t.Error("New accepts a public URL without a host")

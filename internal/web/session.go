@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
@@ -25,34 +26,13 @@ func (p *Pages) Key(r *http.Request) string {
 	return c.Value
 }
 
-// authorize checks that the key of the browser may read a dataset.
-func (p *Pages) authorize(r *http.Request, d *herb.Dataset) error {
-	if d.Access != herb.AccessKey {
-		return nil
-	}
-	if p.Key(r) == "" {
-		return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; open its page and enter one", d.Ref)
-	}
-	return p.verify(r, d.Ref, p.Key(r))
-}
-
 // verify checks that a key is valid and may read a dataset, if ref names one.
 func (p *Pages) verify(r *http.Request, ref herb.Ref, key string) error {
-	who, err := p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
+	who, err := httpapi.VerifyKey(r, key)
 	if err == nil && ref != (herb.Ref{}) && !who.MayRead(ref) {
 		err = herb.Errorf(herb.CodeForbidden, "the key is valid, but not for this dataset")
 	}
 	return err
-}
-
-// principal returns the owner of the key of the browser, or the zero one if there is no valid key.
-func (p *Pages) principal(r *http.Request) herb.Principal {
-	if key := p.Key(r); key != "" {
-		if who, err := p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr); err == nil {
-			return who
-		}
-	}
-	return herb.Principal{}
 }
 
 // siteKey serves the form for a key that the browser sends for all pages.
@@ -148,7 +128,7 @@ func (p *Pages) rejections(r *http.Request) (map[herb.Ref]herb.SourceError, erro
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	who := p.principal(r)
+	who := httpapi.Visitor(r)
 	all := map[herb.Ref]herb.SourceError{}
 	for _, e := range found {
 		if !e.Skipped && e.Ref != (herb.Ref{}) && who.MayRead(e.Ref) {

@@ -156,15 +156,16 @@ func (l *library) publishFolder(ctx context.Context, folder string) error {
 // handler returns the HTTP handler of the library, composed as in the program.
 func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	t.Helper()
+	common := httpapi.Site{Library: l.data.Library, PublicURL: publicURL, Version: "1.0"}
 	pages, err := web.New(web.Options{
-		Library: l.data.Library, Keys: l.verifier, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors, PublicURL: publicURL, Version: "1.0",
+		Site: common, History: l.data.Library.History, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors,
 	})
 	must.NoError(t, err)
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(runtime.GOMAXPROCS(0), 1<<30)})
 	must.NoError(t, err)
 	api, err := httpapi.New(httpapi.Options{
-		Library: l.data.Library, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages,
-		PublicURL: publicURL, Version: "1.0", Log: slog.New(slog.DiscardHandler), Admission: lanes,
+		Site: common, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages,
+		Log: slog.New(slog.DiscardHandler), Admission: lanes,
 		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
 	})
 	must.NoError(t, err)

@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+)
+
+// Library provides the published datasets and the mutable one.
+type Library interface {
+	library.RecordSource
+	// AcquireVersion returns a version of a dataset. It fails with herb.CodeGone if it is not kept.
+	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
+	// Search returns the live versions whose metadata matches the search and the keyword. An empty one matches all.
+	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
+	// Datasets describes versions that Live or Search returned, with or without details.
+	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
+}
+
+// Site configures what the API and the pages have in common. Library is required.
+type Site struct {
+	Library Library
+	// PrivateCatalog: datasets that require a key do not exist for clients without one that may read
+	// them. Library is a library.Private, which needs to know the reader of each request.
+	PrivateCatalog bool
+	PublicURL      string        // base URL for clients, such as https://example.org/data; empty if unknown
+	SearchBudget   time.Duration // of a search across datasets; 0 means one second
+	Version        string        // of the program; part of entity tags
+}
+
+// ParsePublicURL returns the public URL, nil if it is unknown, and its path without a trailing slash.
+func (s Site) ParsePublicURL() (public *url.URL, base string, err error) {
+	if s.PublicURL == "" {
+		return nil, "", nil
+	}
+	public, err = url.Parse(s.PublicURL)
+	if err != nil || public.Host == "" {
+		return nil, "", fmt.Errorf("invalid public URL %q; use a URL such as https://example.org/data", s.PublicURL)
+	}
+	return public, strings.TrimRight(public.EscapedPath(), "/"), nil
+}
+
+// Pages provides the HTML pages. They are routes like the others, but not part of the OpenAPI document.
+type Pages interface {
+	// Handlers returns the handler of each page by its http.ServeMux pattern, including the method.
+	Handlers() map[string]PageHandler
+	// Failure writes an error page.
+	Failure(w http.ResponseWriter, r *http.Request, status int, message string) error
+	// Key returns the key stored in the browser for the dataset of a page, or "".
+	Key(r *http.Request) string
+}
+
+// PageHandler serves a page: one of its functions is set. A function that returns an error may have
+// written a page about it, for clients that accept HTML; the error determines the status.
+type PageHandler struct {
+	Serve        func(http.ResponseWriter, *http.Request) error
+	ServeDataset func(http.ResponseWriter, *http.Request, DatasetView) error // a page of the dataset of the path
+}
+
+// responseKey is the key of the response in the context of a request for a page.
+type responseKey struct{}
+
+func responseOf(r *http.Request) *response { return r.Context().Value(responseKey{}).(*response) }
+
+// QueryString returns the query string of a request for a page.
+func QueryString(r *http.Request) query.String { return responseOf(r).queryString(r) }
+
+// Visitor returns the owner of the key that the browser sends for a page, or the zero one if there is
+// no valid key.
+func Visitor(r *http.Request) herb.Principal {
+	w := responseOf(r)
+	return w.api.optionalPrincipal(w, r)
+}
+
+// VerifyKey verifies a key that a visitor of a page sends, once per request and logged, as those of
+// other routes.
+func VerifyKey(r *http.Request, secret string) (herb.Principal, error) {
+	w := responseOf(r)
+	return w.verify(r.Context(), w.api.opts.Keys, secret, r.RemoteAddr)
+}
