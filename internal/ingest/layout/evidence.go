@@ -235,7 +235,7 @@ func (e *evidence) columnKind(below []int, column int) (typed bool, kind Kind, n
 			n++
 		}
 	}
-	for _, k := range []Kind{Number, Date, Boolean} {
+	for _, k := range []Kind{Number, Date, Boolean, Other} {
 		if count[k] > count[kind] || kind == 0 && count[k] > 0 {
 			kind = k
 		}

@@ -61,7 +61,7 @@ func (r Row) kind(i int) Kind {
 			return Number
 		case Date, Datetime:
 			return Date
-		case Boolean:
+		case Boolean, Other:
 			return k
 		}
 	}
@@ -129,7 +129,7 @@ const (
 	Date
 	Datetime
 	Boolean
-	Other   // anything that declares no type, such as errors and times of day
+	Other   // anything else that is not text, such as errors, times of day and arrays
 	Missing // no value, or a marker of one
 )
 
