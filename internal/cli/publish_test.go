@@ -188,6 +188,34 @@ func TestPublish_report(t *testing.T) {
 }
 
 // TestPublish_hostileNames publishes values that would move the cursor of a terminal.
+// TestPublish_layout publishes a file with rows that are not records: the command prints the first of them and how to keep them, the
+// report lists all.
+func TestPublish_layout(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := write(t, "shop/prices.csv", "Prices,,\n\ncode,price,stock\na,1.50,2\nb,2,3\n,,\nc,3,4\n\nSource: shop\nNote: no tax\n")
+	code, out, errOut := e.run(t, "publish", file)
+	const kept = "; use --header none to keep all, or --header 3 to keep those below it"
+	for _, want := range []string{"note: header: line 3 names the columns\n", "note: left out: 4 lines 1 (above the table: Prices,,), 6 (no value), 9 (footnote: Source: shop) and 1 more, which the report lists" + kept} {
+		if code != 0 || !strings.Contains(errOut, want) {
+			t.Errorf("exit code %d, no %q in\n%s%s", code, want, out, errOut)
+		}
+	}
+	report := e.must(t, "datasets", "report", "shop/prices")
+	for _, want := range []string{"lines of the file that are not records: 5 (1 header, 4 left out)\n", "left out: line 10 (footnote: Note: no tax)\n"} {
+		if !strings.Contains(report, want) {
+			t.Errorf("no %q in\n%s", want, report)
+		}
+	}
+	if out := e.must(t, "publish", file, "--header", "none", "--as", "shop/all"); !strings.Contains(out, "7 records") {
+		t.Errorf("with --header none:\n%s", out)
+	}
+	_, _, errOut = e.run(t, "publish", write(t, "shop/plain.csv", "code,price\na,1.50\nb,2\n"))
+	if strings.Contains(errOut, "note:") {
+		t.Errorf("notes about a plain table:\n%s", errOut)
+	}
+}
+
 func TestPublish_hostileNames(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
