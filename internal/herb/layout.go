@@ -10,8 +10,8 @@ import (
 // maxLeftOut is the number of rows that a Layout lists.
 const maxLeftOut = 1_000
 
-// Layout says which rows of a source are not records: those that name the columns, and those that are left out because they are
-// neither names nor records. It is zero for formats with a schema.
+// Layout says which rows of a source are not records: those that name the columns, and those that
+// are left out because they are neither names nor records. It is zero for formats with a schema.
 type Layout struct {
 	Unit    string       `json:"unit,omitempty"`     // what the format calls a row: "line", "row" or "array"
 	Header  []int        `json:"header,omitempty"`   // rows of the first file that name the columns, from 1
@@ -57,8 +57,8 @@ func (l *Layout) Add(other Layout) {
 // NotRecords returns the number of rows that are not records.
 func (l Layout) NotRecords() int { return len(l.Header) + l.LeftOut }
 
-// Notes describes the layout to the publisher, with the first rows that are left out, and how to keep them. There are none if the
-// first row names the columns and all others are records.
+// Notes describes the layout to the publisher, with the first rows that are left out, and how to
+// keep them. There are none if the first row names the columns and all others are records.
 func (l Layout) Notes() (notes []string) {
 	const shown, maxText = 3, 60
 	last := 0

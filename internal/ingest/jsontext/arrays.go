@@ -16,7 +16,8 @@ const (
 	sampleArrays    = 60
 )
 
-// readArray reads an array at the current position. It is false for arrays that are the header or above it.
+// readArray reads an array at the current position. It is false for arrays that are the header or
+// above it.
 func (r *reader) readArray() (isRecord bool) {
 	if r.record == 1 {
 		r.startArrays()
@@ -50,8 +51,8 @@ func (r *reader) readArray() (isRecord bool) {
 	return true
 }
 
-// startArrays names the columns of records that are arrays, before the first one is read: by Options.ItemKeys, or else by the arrays
-// that evidently name them.
+// startArrays names the columns of records that are arrays, before the first one is read: by
+// Options.ItemKeys, or else by the arrays that evidently name them.
 func (r *reader) startArrays() {
 	r.left = herb.Layout{Unit: "array"}
 	names := r.options.ItemKeys

@@ -14,7 +14,8 @@ const (
 	maxFootnote = 4 << 10 // bytes
 )
 
-// Body yields the records below a header, without rows that have no value, repeat the header, or are footnotes.
+// Body yields the records below a header, without rows that have no value, repeat the header, or
+// are footnotes.
 type Body struct {
 	left      *herb.Layout // collects the rows that are left out
 	header    []Row        // rows of the header that no record is equal to
@@ -26,8 +27,8 @@ type Body struct {
 	notes     []Row        // footnotes
 }
 
-// NewBody returns the body of a table with a number of columns. Rows that it leaves out are added to left. It does not recognize footnotes
-// if the user gives the header, which is how to keep them.
+// NewBody returns the body of a table with a number of columns. Rows that it leaves out are added
+// to left. It does not recognize footnotes if the user gives the header, which is how to keep them.
 func NewBody(s Sample, l Layout, columns int, isGiven bool, left *herb.Layout) *Body {
 	b := &Body{left: left}
 	if !l.HasHeader() || len(s.Rows) < l.End {
@@ -130,8 +131,9 @@ func (b *Body) NoteLines() (lines []int) {
 	return lines
 }
 
-// uniqueRows returns the rows of a header that no record can be equal to. Such a row has several names, and one is above
-// numbers or dates; or it has three names or occurs three times, and no other row has one of the names.
+// uniqueRows returns the rows of a header that no record can be equal to. Such a row has several
+// names, and one is above numbers or dates; or it has three names or occurs three times, and no
+// other row has one of the names.
 func uniqueRows(header, below []Row) (unique []Row) {
 	isHeader := func(r Row) bool { return slices.ContainsFunc(header, r.equals) }
 	others := slices.DeleteFunc(slices.Clone(below), isHeader)

@@ -22,9 +22,11 @@ type Merge struct{ Top, Left, Bottom, Right int }
 // Sample is the start of a table.
 type Sample struct {
 	Rows []Row
-	// Merges returns the merged cells. It is called if rows may name columns together. nil: there are none.
+	// Merges returns the merged cells. It is called if rows may name columns together. nil: there
+	// are none.
 	Merges func() []Merge
-	// Tabular reports that the name of the file or its format promises a table, whose first complete row usually names the columns.
+	// Tabular reports that the name of the file or its format promises a table, whose first
+	// complete row usually names the columns.
 	Tabular bool
 	// AtTop reports that the header begins in the first row, if there is one.
 	AtTop bool
@@ -104,8 +106,8 @@ func Choose(s Sample, o rows.Options) Layout {
 	return given
 }
 
-// named returns the rows that have most of the names that a descriptor or another part of the table gives. There is no header if no
-// row has half of them.
+// named returns the rows that have most of the names that a descriptor or another part of the table
+// gives. There is no header if no row has half of them.
 func named(s Sample, names []string) (best Layout) {
 	expected := map[string]bool{}
 	for _, name := range names {
@@ -138,7 +140,8 @@ func named(s Sample, names []string) (best Layout) {
 	return best
 }
 
-// Reason says why there is no header. unit is what the format calls a row, line the number of the first record.
+// Reason says why there is no header. unit is what the format calls a row, line the number of the
+// first record.
 func (l Layout) Reason(unit string, line int) string {
 	if l.Doubtful {
 		return fmt.Sprintf("no %s clearly names the columns", unit)

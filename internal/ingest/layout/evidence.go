@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// minScore is the score from which a header is accepted. Below its negative, the rows are evidently records.
+// minScore is the score from which a header is accepted. Below its negative, the rows are evidently
+// records.
 const minScore = 0.3
 
-// The weights of the evidence. A score is the mean over the columns of the evidence for a name, which is from -2 to 2, plus
-// and minus what follows.
+// The weights of the evidence. A score is the mean over the columns of the evidence for a name,
+// which is from -2 to 2, plus and minus what follows.
 const (
 	firstRow     = 0.35 // for the first complete row of a file that promises a table
 	firstLine    = -0.2 // for that of a text without delimiters, which is often a list
@@ -29,6 +30,7 @@ type evidence struct {
 	Sample
 	kinds  [][]Kind // by row and column
 	filled []int    // values of each row; 1 for text that was split at its delimiters
+	last   int      // rows without possible footnotes
 }
 
 func newEvidence(s Sample) *evidence {
@@ -43,6 +45,7 @@ func newEvidence(s Sample) *evidence {
 			e.filled[i] = min(e.filled[i], 1)
 		}
 	}
+	e.last = len(WithoutNotes(s.Rows))
 	return e
 }
 
@@ -76,8 +79,8 @@ func (e *evidence) starts() iter.Seq[int] {
 	}
 }
 
-// firstRecord returns the first row of a table without a header. Rows of one value above a blank row and a table of at least three
-// columns are titles.
+// firstRecord returns the first row of a table without a header. Rows of one value above a blank
+// row and a table of at least three columns are titles.
 func (e *evidence) firstRecord() int {
 	for i, r := range e.Rows[:min(maxStart, len(e.Rows))] {
 		switch {
@@ -122,9 +125,10 @@ func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
 	return l, true
 }
 
-// below returns the indexes of the rows that names are compared with: without footnotes and repetitions of the header.
+// below returns the indexes of the rows that names are compared with: without footnotes and
+// repetitions of the header.
 func (e *evidence) below(end int, header Row) (below []int) {
-	last := end + len(WithoutNotes(e.Rows[end:]))
+	last := max(e.last, min(end+minRecords, len(e.Rows)))
 	for i := end; i < last && len(below) < maxBelow; i++ {
 		if e.filled[i] > 0 && !e.Rows[i].equals(header) {
 			below = append(below, i)
@@ -151,7 +155,8 @@ func (e *evidence) isFirstComplete(first, width int) bool {
 	return !slices.ContainsFunc(e.filled[:first], func(n int) bool { return 10*n >= 6*max(width, 2) })
 }
 
-// repetition returns the share of names that occur before, weighted. joined are the names that several rows give; nil: those of the row.
+// repetition returns the share of names that occur before, weighted. joined are the names that
+// several rows give; nil: those of the row.
 func repetition(row Row, joined []string) float64 {
 	seen, n := map[string]bool{}, 0
 	for c := range max(len(row.Cells), len(joined)) {
@@ -167,8 +172,8 @@ func repetition(row Row, joined []string) float64 {
 	return repeated * float64(n-len(seen)) / float64(max(n, 1))
 }
 
-// titleCost returns the cost of leaving out the rows above the header. Of the narrow ones only the widest counts: there may be any
-// number of titles.
+// titleCost returns the cost of leaving out the rows above the header. Of the narrow ones only the
+// widest counts: there may be any number of titles.
 func (e *evidence) titleCost(first, width int, below []int) (cost float64) {
 	narrow := 0.0
 	for i := range first {
@@ -182,8 +187,9 @@ func (e *evidence) titleCost(first, width int, below []int) (cost float64) {
 	return cost + narrow
 }
 
-// leftOutCost returns the cost of leaving out a row above the header: the more of the width it fills, the more likely it is a
-// record. Below it may be a blank row, which separates it from the table.
+// leftOutCost returns the cost of leaving out a row above the header: the more of the width it
+// fills, the more likely it is a record. Below it may be a blank row, which separates it from the
+// table.
 func (e *evidence) leftOutCost(row, first, width int, below []int) float64 {
 	n := e.filled[row]
 	if n == 0 || n == 1 && width == 2 && e.isMerged(row) {
@@ -225,8 +231,8 @@ func (e *evidence) isApart(from, first int) bool {
 	return false
 }
 
-// columnKind reports whether at least four fifths of the values of a column, two at least, are not text, the most frequent kind of
-// these, and the number of values.
+// columnKind reports whether at least four fifths of the values of a column, two at least, are not
+// text, the most frequent kind of these, and the number of values.
 func (e *evidence) columnKind(below []int, column int) (typed bool, kind Kind, n int) {
 	var count [256]int
 	for _, i := range below {
@@ -244,8 +250,8 @@ func (e *evidence) columnKind(below []int, column int) (typed bool, kind Kind, n
 	return n > 1 && 5*others >= 4*n, kind, n
 }
 
-// contradiction returns the cost of first records that do not fit the typed columns, such as the real names of the columns, or that
-// are labels.
+// contradiction returns the cost of first records that do not fit the typed columns, such as the
+// real names of the columns, or that are labels.
 func (e *evidence) contradiction(below []int) (cost float64) {
 	const first = 5
 	for n := range min(first, len(below)) {

@@ -9,7 +9,8 @@ import (
 // minRecords is the number of records above a footnote.
 const minRecords = 2
 
-// The evidence for a footnote, in points. From minPoints on, the first text below the last record and what follows it are footnotes.
+// The evidence for a footnote, in points. From minPoints on, the first text below the last record
+// and what follows it are footnotes.
 const (
 	minPoints  = 2
 	labelPoint = 4  // it begins with a label, such as "Source:"
@@ -21,8 +22,8 @@ const (
 	sparseText = -2 // records have a value in this column only
 )
 
-// footnotes recognizes footnotes below a table. They have nothing but text in the first column, which may have been split at
-// its delimiters.
+// footnotes recognizes footnotes below a table. They have nothing but text in the first column,
+// which may have been split at its delimiters.
 type footnotes struct {
 	first   int  // the first column with a value
 	isTyped bool // it has numbers or dates only
@@ -63,7 +64,8 @@ func (f *footnotes) observe(records []Row) {
 	f.spaced = f.spaced || slices.ContainsFunc(records, Row.isSpaced)
 }
 
-// mayBe reports whether a row may be a footnote if no record follows it. isBelow is true if such a row is above it.
+// mayBe reports whether a row may be a footnote if no record follows it. isBelow is true if such a
+// row is above it.
 func (f *footnotes) mayBe(row Row, isBelow bool) bool {
 	switch n := row.Filled(); {
 	case n == 0:
@@ -78,7 +80,8 @@ func (f *footnotes) mayBe(row Row, isBelow bool) bool {
 	return row.isRule() || KindOf(row.cell(f.first)) == Text
 }
 
-// index returns the index of the first footnote, or of the blank rows above it, in the last rows of a table.
+// index returns the index of the first footnote, or of the blank rows above it, in the last rows of
+// a table.
 func (f *footnotes) index(held []Row) int {
 	start, isGap := 0, false
 	for i, r := range held {
@@ -122,18 +125,19 @@ func (f *footnotes) points(r Row, gap bool) (n int) {
 	return n
 }
 
-// isSecondTable reports whether all rows at the end of a table are narrower than the records, such as a table of footnotes.
-// A single one may be a record without its last values.
+// isSecondTable reports whether all rows at the end of a table are narrower than the records, such
+// as a table of footnotes. A single one may be a record without its last values.
 func (f *footnotes) isSecondTable(held []Row) bool {
 	return len(held) > 1 && !slices.ContainsFunc(held, func(r Row) bool { return r.Filled() > 0 && !f.isNarrow(r) })
 }
 
-// isNarrow reports whether a row of a text has fewer cells than every record. A row of a workbook, whose cells have kinds, ends with
-// its last value.
+// isNarrow reports whether a row of a text has fewer cells than every record. A row of a workbook,
+// whose cells have kinds, ends with its last value.
 func (f *footnotes) isNarrow(row Row) bool { return row.Kinds == nil && len(row.Cells) < f.width }
 
 var (
-	// labeled matches a note that begins with a label, such as "Source:", or with the sign of a copyright.
+	// labeled matches a note that begins with a label, such as "Source:", or with the sign of a
+	// copyright.
 	labeled = regexp.MustCompile(`^(?i)(\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:|©)`)
 	// marked matches a note that begins with the mark of a footnote.
 	marked = regexp.MustCompile(`^(\*|†|‡|§|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
@@ -141,13 +145,14 @@ var (
 
 func isSentence(text []byte) bool { return len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3 }
 
-// isRule reports whether a row is a line of underscores, hyphens or equals signs, as German statistical offices put above footnotes.
+// isRule reports whether a row is a line of underscores, hyphens or equals signs, as German
+// statistical offices put above footnotes.
 func (r Row) isRule() bool {
 	return r.Filled() == 1 && len(r.Cells[0]) > 2 && len(bytes.Trim(r.Cells[0], "_-=")) == 0
 }
 
-// isSplitText reports whether a row is text that was split at delimiters in it, such as "Source: Eurostat, 2019": a blank
-// follows each of them, or they separate thousands of a number.
+// isSplitText reports whether a row is text that was split at delimiters in it, such as "Source:
+// Eurostat, 2019": a blank follows each of them, or they separate thousands of a number.
 func (r Row) isSplitText() bool {
 	for i := 1; i < len(r.Cells); i++ {
 		if c := r.Cells[i]; len(c) > 0 && c[0] != ' ' && !isThousands(r.Cells[i-1], c) {
@@ -168,8 +173,9 @@ func (r Row) isSpaced() bool {
 	return len(r.Cells) > 1 && slices.ContainsFunc(r.Cells[1:], func(c []byte) bool { return len(c) > 1 && c[0] == ' ' })
 }
 
-// WithoutNotes returns the rows below a header without last rows that may be footnotes, which would affect the kinds of
-// columns: rows of one value, and text that was split at delimiters, unless records look like that. At least two rows remain.
+// WithoutNotes returns the rows below a header without last rows that may be footnotes, which would
+// affect the kinds of columns: rows of one value, and text that was split at delimiters, unless
+// records look like that. At least two rows remain.
 func WithoutNotes(records []Row) []Row {
 	wide := 0
 	for _, r := range records {

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// joinedNames joins the rows from first to end. The row that it returns has what is compared with the columns: the last name in
-// each. names is nil unless the rows show that they belong together: each of them has nothing but names, and
+// joinedNames joins the rows from first to end. The row that it returns has what is compared with
+// the columns: the last name in each. names is nil unless the rows show that they belong together:
+// each of them has nothing but names, and
 //
 //   - merged cells or at least two groups span several columns, or
 //   - the lower one contradicts typed columns, as units, labels, or dates below weeks do,
@@ -49,8 +50,8 @@ func (e *evidence) joinedNames(first, end int) (compared Row, names []string, sc
 	return compared, j.names, score
 }
 
-// mayGroup reports whether each row but the last has a value that may name a group: right of it is an empty cell, or the value again,
-// above a value.
+// mayGroup reports whether each row but the last has a value that may name a group: right of it is
+// an empty cell, or the value again, above a value.
 func mayGroup(header []Row) bool {
 	for i, upper := range header[:len(header)-1] {
 		label := slices.IndexFunc(upper.Cells, isFilled)
@@ -86,9 +87,10 @@ func (e *evidence) contrasts(row Row, below []int) bool {
 
 // isLabel reports whether a row below names cannot be a record:
 //
-//   - it contradicts every typed column in which it has a value, and is either empty in the columns of text, like a row of units, or
-//     has different values above at least five records; or
-//   - it has no value in the first column, as all records have, and in no column with recurring values one of these.
+//   - it contradicts every typed column in which it has a value, and is either empty in the columns
+//     of text, like a row of units, or has different values above at least five records; or
+//   - it has no value in the first column, as all records have, and in no column with recurring
+//     values one of these.
 func (e *evidence) isLabel(row int, below []int) bool {
 	const manyRecords = 5
 	typed, texts, rows, novel, known := 0, 0, 0, 0, 0
@@ -145,7 +147,8 @@ type joinedHeader struct {
 	recurs    bool // a name occurs in several groups
 }
 
-// join joins the rows of a header: the last one names the columns, each of the others groups of what is below it.
+// join joins the rows of a header: the last one names the columns, each of the others groups of
+// what is below it.
 func join(header []Row, merges []Merge, separator string) (j joinedHeader) {
 	lower := header[len(header)-1]
 	j.isGrouped = true
@@ -194,8 +197,9 @@ func join(header []Row, merges []Merge, separator string) (j joinedHeader) {
 	return j
 }
 
-// groupStarts returns the column in which the group of each column begins, -1 if it has none. A group that is not merged
-// extends over the empty cells right of its name. A name that is repeated in each cell is like merged cells.
+// groupStarts returns the column in which the group of each column begins, -1 if it has none. A
+// group that is not merged extends over the empty cells right of its name. A name that is repeated
+// in each cell is like merged cells.
 func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, isMerged bool) {
 	starts = make([]int, width)
 	for i := range starts {
@@ -224,7 +228,8 @@ func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, isM
 	return starts, isMerged || isRepeated
 }
 
-// JoinNames appends the values of a row to the names that rows above give. An empty separator is a blank.
+// JoinNames appends the values of a row to the names that rows above give. An empty separator is a
+// blank.
 func JoinNames(names []string, row [][]byte, separator string) []string {
 	for i, cell := range row {
 		if i == len(names) {

@@ -1,5 +1,5 @@
-// Package layout decides which rows of a table without a schema are its header, its records, or neither. It serves
-// delimited text, sheets of workbooks and JSON arrays of arrays.
+// Package layout decides which rows of a table without a schema are its header, its records, or
+// neither. It serves delimited text, sheets of workbooks and JSON arrays of arrays.
 //
 //	row 1  Pupils by school                       left out: it is narrower than the table
 //	row 2            | Boys |      | Girls |      header, joined with row 3
@@ -9,10 +9,11 @@
 //	row 6                                         left out: it has no value
 //	row 7  Source: survey of 2021                 left out: a footnote
 //
-// Detect scores every candidate for the header among the first rows: each row, two or three rows joined, and no header at all,
-// which scores 0. For the table above, row 1 alone scores -0.9, because it leaves four columns without a name. Row 3 alone
-// scores 1.1: names are above numbers, but two names occur twice, and row 2 is left out. Rows 2 and 3 joined score 1.5.
-// A best score below the threshold is no clear decision: every row becomes a record, and the caller says so.
+// Detect scores every candidate for the header among the first rows: each row, two to four rows
+// joined, and no header at all, which scores 0. For the table above, row 1 alone scores -0.2,
+// because it leaves four columns without a name. Row 3 alone scores 0.8: names are above numbers,
+// but two names occur twice, and row 2 is left out. Rows 2 and 3 joined score 1.2. A best score
+// below the threshold is no clear decision: every row becomes a record, and the caller says so.
 //
 // Body yields the records below the header.
 package layout
@@ -52,8 +53,8 @@ func (r Row) cell(i int) []byte {
 	return bytes.TrimSpace(r.Cells[i])
 }
 
-// kind returns the kind of the value in a column. A declared kind takes precedence, except for text, because workbooks
-// often store numbers and dates as text.
+// kind returns the kind of the value in a column. A declared kind takes precedence, except for
+// text, because workbooks often store numbers and dates as text.
 func (r Row) kind(i int) Kind {
 	if i < len(r.Kinds) {
 		switch k := r.Kinds[i]; k {
@@ -133,8 +134,8 @@ const (
 	Missing // no value, or a marker of one
 )
 
-// KindOf returns what a value appears to be, in a wide sense: only the layout depends on it. A date has at least three
-// numbers, such as a year, a month and a day. Datetimes are dates.
+// KindOf returns what a value appears to be, in a wide sense: only the layout depends on it. A date
+// has at least three numbers, such as a year, a month and a day. Datetimes are dates.
 func KindOf(v []byte) Kind {
 	const separators, maxTyped = "-/:. T", 100
 	if v = bytes.TrimSpace(v); len(v) > maxTyped {

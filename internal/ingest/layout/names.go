@@ -28,7 +28,8 @@ func (e *evidence) columns(names Row, below []int) float64 {
 	return sum / weight
 }
 
-// column returns the evidence that a value is the name of the column below, and the weight of the column.
+// column returns the evidence that a value is the name of the column below, and the weight of the
+// column.
 func (e *evidence) column(names Row, c int, below []int, kinds Kind) (score, weight float64) {
 	const null = `\N` // of MySQL and PostgreSQL
 	var count [256]int
@@ -69,7 +70,8 @@ func (e *evidence) column(names Row, c int, below []int, kinds Kind) (score, wei
 	}
 }
 
-// shareOfSequence returns the share of the values of a column that may be the next names of a sequence: years, or dates.
+// shareOfSequence returns the share of the values of a column that may be the next names of a
+// sequence: years, or dates.
 func (e *evidence) shareOfSequence(c int, below []int, name []byte) float64 {
 	n, same := 0, 0
 	for _, i := range below {
@@ -88,8 +90,8 @@ func (e *evidence) shareOfSequence(c int, below []int, name []byte) float64 {
 	return float64(same) / float64(n)
 }
 
-// textEvidence compares a text with the texts of a column below it. A value recurs, or has the form of codes; a name differs from
-// values of one form, or is much shorter.
+// textEvidence compares a text with the texts of a column below it. A value recurs, or has the form
+// of codes; a name differs from values of one form, or is much shorter.
 func (e *evidence) textEvidence(name []byte, c int, below []int) float64 {
 	form, code, n, equal, codes, long := formOf(name), shapeOf(name), 0, 0, 0, 0
 	forms := map[string]int{}
@@ -132,7 +134,8 @@ func (e *evidence) textEvidence(name []byte, c int, below []int) float64 {
 	return score
 }
 
-// nameLikeness returns how much a text looks like a name rather than a value, without regard to others.
+// nameLikeness returns how much a text looks like a name rather than a value, without regard to
+// others.
 func nameLikeness(text []byte) float64 {
 	digits := len(text) - len(bytes.TrimFunc(text, unicode.IsDigit))
 	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
@@ -147,8 +150,8 @@ func nameLikeness(text []byte) float64 {
 	return 0
 }
 
-// formOf returns the form of a text: the first runs of small letters, capitals and digits become one sign each, other characters
-// remain.
+// formOf returns the form of a text: the first runs of small letters, capitals and digits become
+// one sign each, other characters remain.
 func formOf(text []byte) string {
 	return signs(text, true)
 }
@@ -184,8 +187,9 @@ func signs(text []byte, runs bool) string {
 	return string(form)
 }
 
-// sequenceKinds returns the kinds of values, other than text, that name the columns in a row: years, at least three dates in
-// ascending order, numbers that are consecutive, or at least five ascending ones. Most rows below have no such sequence.
+// sequenceKinds returns the kinds of values, other than text, that name the columns in a row:
+// years, at least three dates in ascending order, numbers that are consecutive, or at least five
+// ascending ones. Most rows below have no such sequence.
 func (e *evidence) sequenceKinds(row Row, below []int) (kinds Kind) {
 	if isSequence(dates(row)) && !e.mostBelow(below, func(r Row) bool { return isSequence(dates(r)) }) {
 		kinds |= Date
@@ -250,7 +254,8 @@ func numbers(r Row) (found []int) {
 	return found
 }
 
-// areConsecutive reports whether numbers follow each other, at least three or two from 0. They may begin again.
+// areConsecutive reports whether numbers follow each other, at least three or two from 0. They may
+// begin again.
 func areConsecutive(names []int) bool {
 	for i := 1; i < len(names); i++ {
 		if names[i] != names[i-1]+1 && names[i] != names[0] {

@@ -11,9 +11,10 @@ import (
 // maxTag is the number of bytes of a tag up to which blankFilter examines a sheet.
 const maxTag = 4 << 10
 
-// blankFilter removes cells and rows without content from a sheet before it is parsed: programs write a million of them if a user
-// formats whole columns. Of each run the last one remains, because cells and rows without a number of their own follow it. It
-// examines tags as spreadsheet programs write them; from the first other construct on, the sheet passes unchanged.
+// blankFilter removes cells and rows without content from a sheet before it is parsed: programs
+// write a million of them if a user formats whole columns. Of each run the last one remains,
+// because cells and rows without a number of their own follow it. It examines tags as spreadsheet
+// programs write them; from the first other construct on, the sheet passes unchanged.
 type blankFilter struct {
 	in  io.Reader
 	raw []byte // read and not yet examined
@@ -93,7 +94,8 @@ func (f *blankFilter) examine() {
 	}
 }
 
-// tagEnd returns the size of the tag at the start of b, 0 if it is incomplete, or is none that spreadsheet programs write.
+// tagEnd returns the size of the tag at the start of b, 0 if it is incomplete, or is none that
+// spreadsheet programs write.
 func tagEnd(b []byte) int {
 	var quote byte
 	for i, c := range b[:min(len(b), maxTag)] {
