@@ -91,7 +91,7 @@ func testKilled(t *testing.T, primary *pgtest.Cluster, standby *pgtest.Standby, 
 			begun := sync.OnceFunc(started.Done)
 			defer begun()
 			for i, later := 0, 0; later < after; i++ {
-				id := int64(1000*(creator+1) + i)
+				id := int64(1_000_000*(creator+1) + i) // one may create thousands until the other has started
 				name := fmt.Sprintf("Plant %d", id)
 				if !createOnce(t, s, plant(id, name, "", "")) {
 					return
