@@ -12,8 +12,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// TestPeerAgrees checks that the engine and the peer find the same number of records for every shape, and the same records
-// unless they are ordered by relevance.
+// TestPeerAgrees checks that the engine and the peer find the same number of records for every
+// shape, and the same records unless they are ordered by relevance.
 func TestPeerAgrees(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

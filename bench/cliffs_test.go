@@ -13,8 +13,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// cliffs are requests that are expensive for an engine that has no good plan for them. Their pages are those of a million
-// records.
+// cliffs are requests that are expensive for an engine that has no good plan for them. Their pages
+// are those of a million records.
 var cliffs = []struct{ name, raw string }{
 	{"prefix-of-all", "url[prefix]=https://"},
 	{"prefix-of-some", "title[prefix]=Fo&sort=date"},
@@ -74,7 +74,8 @@ func BenchmarkCliffs(b *testing.B) {
 	})
 }
 
-// benchmarkCliff reports the CPU time of the process, which other processes on the machine disturb less than elapsed time.
+// benchmarkCliff reports the CPU time of the process, which other processes on the machine disturb
+// less than elapsed time.
 func benchmarkCliff[Request, Result any](
 	b *testing.B, name, raw string, fields []herb.Field,
 	parse func(string, []herb.Field) (Request, error), run func(context.Context, Request) (Result, error),
@@ -98,7 +99,8 @@ func processCPU(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// checkedContext measures the CPU time between checks of a context, which is the work that is still done after a cancellation.
+// checkedContext measures the CPU time between checks of a context, which is the work that is still
+// done after a cancellation.
 type checkedContext struct {
 	context.Context
 	b       *testing.B
@@ -113,8 +115,9 @@ func (c *checkedContext) Err() error {
 	return nil
 }
 
-// BenchmarkCancel measures how long expensive requests continue after they are canceled: the longest CPU time between two
-// checks of the context, in the best of all runs, because other goroutines also take time.
+// BenchmarkCancel measures how long expensive requests continue after they are canceled: the
+// longest CPU time between two checks of the context, in the best of all runs, because other
+// goroutines also take time.
 func BenchmarkCancel(b *testing.B) {
 	atEachSize(b, func(b *testing.B, l *segment.Reader, fields []herb.Field) {
 		for _, c := range cliffs {

@@ -65,8 +65,8 @@ func resolve(tb testing.TB, l *segment.Reader, fields []herb.Field) (requests []
 	return requests
 }
 
-// atEachSize runs a benchmark with the records of every size. HERBARIUM_BENCH_SIZES sets the sizes; a file with a million records
-// has 400 MB.
+// atEachSize runs a benchmark with the records of every size. HERBARIUM_BENCH_SIZES sets the sizes;
+// a file with a million records has 400 MB.
 func atEachSize(b *testing.B, run func(b *testing.B, l *segment.Reader, fields []herb.Field)) {
 	for _, n := range sizes(b) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
@@ -110,8 +110,9 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// BenchmarkFacets counts the values of single fields and of all that a page would show together, among every record,
-// those with a word that two fifths of them have, those of a category, and those of an author.
+// BenchmarkFacets counts the values of single fields and of all that a page would show together,
+// among every record, those with a word that two fifths of them have, those of a category, and
+// those of an author.
 func BenchmarkFacets(b *testing.B) {
 	fields := []struct{ name, raw string }{
 		{"category", "field=category"}, {"status", "field=status"}, {"author", "field=author"}, {"tags", "field=tags"},
@@ -144,7 +145,8 @@ func BenchmarkFacets(b *testing.B) {
 // servingGC is the GC percentage that a server sets for itself.
 const servingGC = 800
 
-// open prepares a file of records for listing by the engine that is measured. It is closed when tb ends.
+// open prepares a file of records for listing by the engine that is measured. It is closed when tb
+// ends.
 func open(tb testing.TB, path string) (*segment.Reader, []herb.Field) {
 	tb.Helper()
 	table, err := ingest.Inspect(tb.Context(), ingest.Source{Path: path}, ingest.Options{})

@@ -33,8 +33,8 @@ type installation struct {
 	data    string
 }
 
-// BenchmarkMany measures the processor time and the memory of a server process. Each dataset has 100 fields and 20 records; all
-// are copies of one, under different names, titles and keywords.
+// BenchmarkMany measures the processor time and the memory of a server process. Each dataset has
+// 100 fields and 20 records; all are copies of one, under different names, titles and keywords.
 func BenchmarkMany(b *testing.B) {
 	folder := b.TempDir()
 	program, err := programtest.Install(b.Context(), folder)
@@ -111,7 +111,8 @@ func reportMemory(b *testing.B, server *programtest.Server) {
 	b.ReportMetric(float64(m.Anon)/(1<<20), "anon-MiB")
 }
 
-// cpuTime returns the processor time of a server. Unlike programtest.CPU, it is exact enough for single requests.
+// cpuTime returns the processor time of a server. Unlike programtest.CPU, it is exact enough for
+// single requests.
 func cpuTime(b *testing.B, server *programtest.Server) (total time.Duration) {
 	threads, err := procfs.AllThreads(server.PID())
 	must.NoError(b, err)

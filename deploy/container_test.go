@@ -70,9 +70,10 @@ func words(t *testing.T, stage []instruction, name string) []string {
 	return out
 }
 
-// TestContainer runs the build commands of the Containerfile and then the program as a container engine would: with a root
-// folder that contains nothing else, as the user of the image and with its environment. Unless the test runs as root, the
-// program runs as the current user and can access the whole file system.
+// TestContainer runs the build commands of the Containerfile and then the program as a container
+// engine would: with a root folder that contains nothing else, as the user of the image and with
+// its environment. Unless the test runs as root, the program runs as the current user and can
+// access the whole file system.
 func TestContainer(t *testing.T) {
 	t.Parallel()
 	stages := readStages(t)
@@ -183,7 +184,8 @@ func (c container) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// serve starts the server and returns its address. When the test ends, the server gets SIGTERM and must exit with code 0.
+// serve starts the server and returns its address. When the test ends, the server gets SIGTERM and
+// must exit with code 0.
 func (c container) serve(t *testing.T, args []string) string {
 	t.Helper()
 	server, err := programtest.StartProcess(c.command(context.Background(), args...))

@@ -226,7 +226,8 @@ func TestHAProxy_retries(t *testing.T) {
 	}
 }
 
-// TestHAProxy_notSent checks that a request that did not reach a node is sent to another one, even a creation.
+// TestHAProxy_notSent checks that a request that did not reach a node is sent to another one, even
+// a creation.
 func TestHAProxy_notSent(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(nil)
@@ -274,8 +275,8 @@ func TestHAProxy_headers(t *testing.T) {
 	}
 }
 
-// TestHAProxy_log checks that the log has one JSON object per line, with the request ID that the client got and without the
-// query.
+// TestHAProxy_log checks that the log has one JSON object per line, with the request ID that the
+// client got and without the query.
 func TestHAProxy_log(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, "a")
@@ -308,7 +309,8 @@ func TestHAProxy_byDataset(t *testing.T) {
 	if !ok || !strings.Contains(text, instead) {
 		t.Fatal("docs/growing.md has no replacement for `balance leastconn`, or haproxy.cfg does not contain it")
 	}
-	// How many requests go to other nodes depends on the current load, so the limit is left out here.
+	// How many requests go to other nodes depends on the current load, so the limit is left out
+	// here.
 	placed := regexp.MustCompile(`(?m)^ *hash-balance-factor .*\n`).ReplaceAllString(text, "")
 	config := filepath.Join(t.TempDir(), "haproxy.cfg")
 	must.NoError(t, os.WriteFile(config, []byte(placed), 0o600))

@@ -37,7 +37,8 @@ func TestHTTPS_documents(t *testing.T) {
 	}
 }
 
-// TestReadmeInstall runs the commands of the README that install a release, with an archive of the release script.
+// TestReadmeInstall runs the commands of the README that install a release, with an archive of the
+// release script.
 func TestReadmeInstall(t *testing.T) {
 	t.Parallel()
 	needReleaseTools(t)
@@ -78,8 +79,8 @@ func certificate(t *testing.T, dir string) {
 	must.NoError(t, os.WriteFile(filepath.Join(dir, "privkey.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
 }
 
-// TestNginx runs nginx, if it is installed, with the documented server in front of a program that answers with what it received. nginx is
-// not among the tools that the tests install.
+// TestNginx runs nginx, if it is installed, with the documented server in front of a program that
+// answers with what it received. nginx is not among the tools that the tests install.
 func TestNginx(t *testing.T) {
 	t.Parallel()
 	nginx, err := exec.LookPath("nginx")

@@ -20,7 +20,8 @@ import (
 	"herbarium/internal/testseed"
 )
 
-// manifest has the members of an object that tests compare. The tool that prints it has validated the others.
+// manifest has the members of an object that tests compare. The tool that prints it has validated
+// the others.
 type manifest struct {
 	Kind     string
 	Metadata struct{ Name, Namespace string }
@@ -77,8 +78,9 @@ type probe struct {
 	PeriodSeconds, FailureThreshold int
 }
 
-// manifests returns the objects that would be applied, by kind. Only soak runs build the tool that reads them, with kustomize
-// and the types of Kubernetes: it takes longer than all other tests of this package.
+// manifests returns the objects that would be applied, by kind. Only soak runs build the tool that
+// reads them, with kustomize and the types of Kubernetes: it takes longer than all other tests of
+// this package.
 func manifests(t *testing.T) map[string]manifest {
 	t.Helper()
 	if !testseed.Soak() {

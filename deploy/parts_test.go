@@ -1,4 +1,5 @@
-// Package deploy_test tests the deployment files in this folder, as far as that is possible on one machine.
+// Package deploy_test tests the deployment files in this folder, as far as that is possible on one
+// machine.
 package deploy_test
 
 import (

@@ -25,8 +25,8 @@ import (
 
 const releaseScript = "../tools/release.sh"
 
-// release runs the script with a program in place of the one that it builds, and returns the files of the release by what follows the
-// version in their names.
+// release runs the script with a program in place of the one that it builds, and returns the files
+// of the release by what follows the version in their names.
 func release(t *testing.T, program string, platforms ...string) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -99,7 +99,8 @@ func unzip(t *testing.T, content []byte) []byte {
 	return plain
 }
 
-// TestRelease builds a release twice, with a small program in place of Herbarium, and checks every file.
+// TestRelease builds a release twice, with a small program in place of Herbarium, and checks every
+// file.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	needReleaseTools(t)
@@ -154,7 +155,8 @@ func checkDocuments(t *testing.T, files map[string][]byte, folder string, more .
 	}
 }
 
-// TestRelease_modules checks that the bill of materials lists every module of go.mod that the program needs.
+// TestRelease_modules checks that the bill of materials lists every module of go.mod that the
+// program needs.
 func TestRelease_modules(t *testing.T) {
 	t.Parallel()
 	needReleaseTools(t)
@@ -323,7 +325,8 @@ func TestRelease_changelog(t *testing.T) {
 	}
 }
 
-// TestRelease_version checks that the variables exist that the linker sets. The linker ignores unknown ones.
+// TestRelease_version checks that the variables exist that the linker sets. The linker ignores
+// unknown ones.
 func TestRelease_version(t *testing.T) {
 	t.Parallel()
 	code, script := read(t, "../internal/cli/version.go"), read(t, releaseScript)

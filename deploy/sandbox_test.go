@@ -27,8 +27,8 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// sandboxEnv names the file with the rules of a sandbox. If it is set, this program is a launcher: it restricts itself and then
-// executes the program that its arguments name.
+// sandboxEnv names the file with the rules of a sandbox. If it is set, this program is a launcher:
+// it restricts itself and then executes the program that its arguments name.
 const sandboxEnv = "DEPLOY_TEST_SANDBOX"
 
 // rules are the restrictions of a unit.
@@ -46,7 +46,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lockIn restricts this process as systemd restricts a service, and then executes a program. It returns only after an error.
+// lockIn restricts this process as systemd restricts a service, and then executes a program. It
+// returns only after an error.
 func lockIn(file string, args []string) error {
 	content, err := os.ReadFile(file)
 	if err != nil {

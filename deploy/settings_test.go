@@ -12,7 +12,8 @@ import (
 	"herbarium/internal/must"
 )
 
-// TestSettings_names checks that every HERBARIUM_ variable in this folder and in the Compose files is a setting.
+// TestSettings_names checks that every HERBARIUM_ variable in this folder and in the Compose files
+// is a setting.
 func TestSettings_names(t *testing.T) {
 	t.Parallel()
 	known := []string{app.ConfigEnv, app.TokenEnv, "HERBARIUM_TEST_REQUIRE"}
@@ -56,8 +57,8 @@ func load(t *testing.T, env map[string]string) app.Config {
 	return c
 }
 
-// assignments returns the variables that a text assigns, in any of the notations of this folder. It includes assignments that
-// are commented out for users who need them.
+// assignments returns the variables that a text assigns, in any of the notations of this folder. It
+// includes assignments that are commented out for users who need them.
 func assignments(text string) map[string]string {
 	out := map[string]string{}
 	assignment := regexp.MustCompile(`(?m)^(?:Environment=|ENV |#)?([A-Z][A-Z0-9_]*)=(.*)$`)

@@ -14,8 +14,8 @@ import (
 
 const unitFile = "systemd/herbarium.service"
 
-// maxExposure is the maximum exposure level, of 10, that systemd-analyze may report. The service needs the network, the
-// socket of PostgreSQL, and the parts of /proc that metrics are read from.
+// maxExposure is the maximum exposure level, of 10, that systemd-analyze may report. The service
+// needs the network, the socket of PostgreSQL, and the parts of /proc that metrics are read from.
 const maxExposure = "1.2"
 
 // unit returns the values of the unit's keys.

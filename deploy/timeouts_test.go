@@ -36,7 +36,8 @@ func haproxyNumber(t *testing.T, words string) int {
 	return n
 }
 
-// TestTimeouts checks that the timeouts of the proxy are longer than those of the nodes, so that nodes give up first.
+// TestTimeouts checks that the timeouts of the proxy are longer than those of the nodes, so that
+// nodes give up first.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	node := httpapi.NewServer(nil, slog.New(slog.DiscardHandler))

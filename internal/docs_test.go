@@ -132,8 +132,8 @@ func TestDocs_settings(t *testing.T) {
 	holds(t, "operations.md", wants...)
 }
 
-// TestDocs_operations checks that the guide has its parts in the order in which an operator needs them, and that its table of contents
-// lists every section.
+// TestDocs_operations checks that the guide has its parts in the order in which an operator needs
+// them, and that its table of contents lists every section.
 func TestDocs_operations(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("../docs/operations.md")
@@ -179,7 +179,8 @@ func TestDocs_brackets(t *testing.T) {
 	}
 }
 
-// TestWorkflow checks that the workflow for contributors runs the test suite with the Go version of the module.
+// TestWorkflow checks that the workflow for contributors runs the test suite with the Go version of
+// the module.
 func TestWorkflow(t *testing.T) {
 	t.Parallel()
 	var workflow struct {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// faultTests lists the tests of each fault in the table of docs/operations.md, as package and function.
+// faultTests lists the tests of each fault in the table of docs/operations.md, as package and
+// function.
 func faultTests() map[string][]string {
 	return map[string][]string{
 		"full disk":               {"systemtest TestFullDisk", "library TestPublish_anyOperationFails", "systemtest TestBackup_fullDisk"},

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestPictures compares the trees of calls in docs/architecture.md with the code: each function exists, and calls those below it
-// in their order.
+// TestPictures compares the trees of calls in docs/architecture.md with the code: each function
+// exists, and calls those below it in their order.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../docs/architecture.md")
@@ -65,8 +65,8 @@ type call struct {
 	calls []string
 }
 
-// callsOf returns the names that a function of a package calls, in the order of the source. The function is "Name" or
-// "Type.Name".
+// callsOf returns the names that a function of a package calls, in the order of the source. The
+// function is "Name" or "Type.Name".
 func callsOf(t *testing.T, pkg, function string) (calls []string) {
 	t.Helper()
 	receiver, name, isMethod := strings.Cut(function, ".")

@@ -24,8 +24,8 @@ import (
 // maxNodes is the number of nodes. Nodes without requests only poll the catalogue.
 const maxNodes = 3
 
-// turns is the number of times that each variant is measured for one figure, in turns, so that a disturbance affects all
-// variants.
+// turns is the number of times that each variant is measured for one figure, in turns, so that a
+// disturbance affects all variants.
 const turns = 3
 
 // settings determine how much is measured.
@@ -123,7 +123,8 @@ func (c *cluster) nodeCPU(t testing.TB) (sum time.Duration) {
 	return sum
 }
 
-// backendCPU returns the processor time that the connections of the nodes have used in the database, to the nanosecond.
+// backendCPU returns the processor time that the connections of the nodes have used in the
+// database, to the nanosecond.
 func (c *cluster) backendCPU(t testing.TB) (sum time.Duration) {
 	t.Helper()
 	rows, err := c.watcher.Query(t.Context(),

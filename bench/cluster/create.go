@@ -37,7 +37,8 @@ func (p plant) json() []byte {
 	return fmt.Appendf(nil, `{"id":%d,"name":%q,"tag":%q}`, p.id, p.name, p.tag)
 }
 
-// measureCreations creates plants through each number of nodes and by plain INSERT statements, in turns.
+// measureCreations creates plants through each number of nodes and by plain INSERT statements, in
+// turns.
 func (c *cluster) measureCreations(t testing.TB, into *figures, nodes []int, standby *pgtest.Standby) {
 	floors := c.floors(t, nodes)
 	for _, callers := range c.callers {
@@ -96,8 +97,9 @@ func (c *cluster) serverCPU(t testing.TB, standby *pgtest.Standby) time.Duration
 	return d
 }
 
-// floors returns, for each number of nodes, a pool with as many connections as the nodes have together, and creates a table
-// that contains nothing but plants. Inserting into it is the floor that creations through nodes are compared with.
+// floors returns, for each number of nodes, a pool with as many connections as the nodes have
+// together, and creates a table that contains nothing but plants. Inserting into it is the floor
+// that creations through nodes are compared with.
 func (c *cluster) floors(t testing.TB, nodes []int) (pools []*pgxpool.Pool) {
 	t.Helper()
 	for _, n := range nodes {

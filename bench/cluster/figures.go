@@ -53,7 +53,8 @@ type polls struct {
 	NodeCPU      time.Duration // of all nodes
 }
 
-// nodesCreation compares the creation of plants through a number of nodes with INSERT over as many connections to the database.
+// nodesCreation compares the creation of plants through a number of nodes with INSERT over as many
+// connections to the database.
 type nodesCreation struct {
 	Callers       int
 	Nodes         int

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Program cluster measures several nodes on one PostgreSQL server and one S3 server, and writes a page such as bench/CLUSTER.md.
-// `make bench-cluster` runs it.
+// Program cluster measures several nodes on one PostgreSQL server and one S3 server, and writes a
+// page such as bench/CLUSTER.md. `make bench-cluster` runs it.
 package main
 
 import (

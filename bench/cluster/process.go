@@ -21,7 +21,8 @@ type node struct {
 	addr string
 }
 
-// startNode starts a node with an empty folder and waits until it is ready. It is killed when the test ends.
+// startNode starts a node with an empty folder and waits until it is ready. It is killed when the
+// test ends.
 func (c *cluster) startNode(t testing.TB) *node {
 	t.Helper()
 	addr, err := programtest.FreeAddr()

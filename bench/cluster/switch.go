@@ -25,7 +25,8 @@ const (
 	listPath = "/api/v1/" + dataset + "/data"
 )
 
-// measureSwitches publishes a small dataset and a large one several times. The large one is listed by later measurements.
+// measureSwitches publishes a small dataset and a large one several times. The large one is listed
+// by later measurements.
 func (c *cluster) measureSwitches(t testing.TB, into *figures) {
 	for _, records := range []int{c.small, c.records} {
 		t.Logf("publishing %d records", records)
@@ -42,7 +43,8 @@ func (c *cluster) measureSwitches(t testing.TB, into *figures) {
 	into.Bytes = c.newest(t).size
 }
 
-// publish publishes records and returns how long after its end the first and the last node list them.
+// publish publishes records and returns how long after its end the first and the last node list
+// them.
 func (c *cluster) publish(t testing.TB, records int) (first, all time.Duration) {
 	t.Helper()
 	path := filepath.Join(c.scratch, "items.csv")
@@ -86,8 +88,8 @@ func (c *cluster) newest(t testing.TB) (last object) {
 	return last
 }
 
-// measureFetches starts nodes with an empty cache and requests the dataset from them. For comparison, it reads the file with a
-// plain S3 client.
+// measureFetches starts nodes with an empty cache and requests the dataset from them. For
+// comparison, it reads the file with a plain S3 client.
 func (c *cluster) measureFetches(t testing.TB, into *figures) {
 	for range c.fetches {
 		t.Log("fetching")

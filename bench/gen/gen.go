@@ -1,4 +1,5 @@
-// Package gen generates the benchmark data: records of a catalogue, the same bytes for the same seed.
+// Package gen generates the benchmark data: records of a catalogue, the same bytes for the same
+// seed.
 package gen
 
 import (
@@ -128,8 +129,8 @@ func (g *Generator) WriteCSV(ctx context.Context, w io.Writer, n int) error {
 	return buf.Flush()
 }
 
-// AppendRecord appends record i, counted from 0, as a line of CSV. A record depends on the seed and its number alone, so
-// that a small file is the beginning of a large one.
+// AppendRecord appends record i, counted from 0, as a line of CSV. A record depends on the seed and
+// its number alone, so that a small file is the beginning of a large one.
 func (g *Generator) AppendRecord(b []byte, i int) []byte {
 	mixed := rng(g.seed ^ uint64(i)*0xD1342543DE82EF95)
 	r := rng(mixed.next())
@@ -190,8 +191,8 @@ func (g *Generator) appendTags(b []byte, r *rng) []byte {
 	return b
 }
 
-// File returns the path of a file of n records in a folder, and writes it unless it exists. Its name contains the seed, the
-// number, and a fingerprint of the generator.
+// File returns the path of a file of n records in a folder, and writes it unless it exists. Its
+// name contains the seed, the number, and a fingerprint of the generator.
 func File(ctx context.Context, dir string, seed uint64, n int) (path string, err error) {
 	g := New(seed)
 	sum := crc32.NewIEEE()

@@ -2,7 +2,8 @@ package gen
 
 import "math/bits"
 
-// rng is splitmix64, implemented here so that the same seed gives the same bytes with every version of Go.
+// rng is splitmix64, implemented here so that the same seed gives the same bytes with every version
+// of Go.
 type rng uint64
 
 func (r *rng) next() uint64 {
@@ -25,7 +26,8 @@ func (r *rng) skewed(n int) int {
 	return int(u * u >> 32 * uint64(n) >> 32)
 }
 
-// weighted draws numbers by given weights in constant time: Walker's alias method with integers, to avoid rounding.
+// weighted draws numbers by given weights in constant time: Walker's alias method with integers, to
+// avoid rounding.
 type weighted struct {
 	keep  []uint32 // probability, of 2^32, that a column returns itself
 	alias []uint16

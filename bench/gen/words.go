@@ -46,8 +46,8 @@ func (l *lexicon) vocabulary() []string {
 	return words
 }
 
-// wordWeights returns weights by Zipf's law with Mandelbrot's shift: 1/(r+6.5) for the word of rank r, counted from 0. With
-// this shift, the most frequent word is in about 40 % of the records.
+// wordWeights returns weights by Zipf's law with Mandelbrot's shift: 1/(r+6.5) for the word of rank
+// r, counted from 0. With this shift, the most frequent word is in about 40 % of the records.
 func wordWeights() []uint64 {
 	weights := make([]uint64, vocabularySize)
 	for r := range weights {

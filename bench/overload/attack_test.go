@@ -91,7 +91,8 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 	}
 }
 
-// honestKind begins the names of the kinds of the honest client, which sends one request of each at a time.
+// honestKind begins the names of the kinds of the honest client, which sends one request of each at
+// a time.
 const honestKind = "honest client: "
 
 // honestTargets returns what the honest client requests, by kind: one request of each lane.
@@ -104,7 +105,8 @@ func honestTargets() map[string]string {
 	}
 }
 
-// findSlowTargets sets a target for every kind of response whose body the server buffers or streams.
+// findSlowTargets sets a target for every kind of response whose body the server buffers or
+// streams.
 func (s *soak) findSlowTargets(ctx context.Context) error {
 	asset, err := s.findAsset(ctx, "swagger-ui-bundle.js")
 	s.slowTargets = map[string]string{
@@ -121,8 +123,8 @@ func (s *soak) findSlowTargets(ctx context.Context) error {
 	return err
 }
 
-// expensive sends one of the queries that still scan many records or values: each takes several milliseconds of processor time. They
-// request different pages and values.
+// expensive sends one of the queries that still scan many records or values: each takes several
+// milliseconds of processor time. They request different pages and values.
 func (s *soak) expensive(ctx context.Context, _ int) string {
 	i := rand.IntN(1000)
 	prefixes := url.QueryEscape("b* d* s* t*")
@@ -143,7 +145,8 @@ func (s *soak) searchLongTexts(ctx context.Context, _ int) string {
 	return outcome(ctx, status, err)
 }
 
-// headOfWorkbook requests the headers of an Excel file whose records have to be read, because some are long.
+// headOfWorkbook requests the headers of an Excel file whose records have to be read, because some
+// are long.
 func (s *soak) headOfWorkbook(ctx context.Context, _ int) string {
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, s.server.URL+"/api/v1/soak/large/data.xlsx", http.NoBody)
 	if err != nil {
@@ -171,8 +174,8 @@ func (s *soak) disconnect(ctx context.Context, i int) string {
 	return outcome
 }
 
-// readSlowly reads a response, 16 KiB at a time, with a pause before each. It returns the status when the server ends the
-// response or closes the connection.
+// readSlowly reads a response, 16 KiB at a time, with a pause before each. It returns the status
+// when the server ends the response or closes the connection.
 func (s *soak) readSlowly(ctx context.Context, target string, wait time.Duration) string {
 	conn, err := s.dial(ctx, "GET "+target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 	if err != nil {
@@ -204,7 +207,8 @@ func (s *soak) halfSentForm(ctx context.Context, _ int) string {
 		"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nkey=")
 }
 
-// halfSentPlant sends half of the largest plant, and holds the connection until the server closes it.
+// halfSentPlant sends half of the largest plant, and holds the connection until the server closes
+// it.
 func (s *soak) halfSentPlant(ctx context.Context, _ int) string {
 	const size = 1 << 20
 	return s.hold(ctx, fmt.Sprintf("POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+

@@ -14,8 +14,8 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// Addresses of this machine from which clients send: the server shares its lanes between them. Systems other than Linux have
-// only the first one, unless it is configured.
+// Addresses of this machine from which clients send: the server shares its lanes between them.
+// Systems other than Linux have only the first one, unless it is configured.
 const (
 	measuredAddr = "127.0.0.1" // cheap listings and writes
 	greedyAddr   = "127.0.0.2" // everything that overloads the server

@@ -1,9 +1,10 @@
 //go:build unix
 
-// Package overload overloads a server for minutes with everything at once: slow and idle readers of every kind of response,
-// half-sent requests, expensive queries, exports, writes and publishes, all from one address. It checks that cheap listings
-// and an honest client at another address are served, that memory stays below the limit, that no acknowledged write is lost
-// and that the server recovers. `make overload` runs it.
+// Package overload overloads a server for minutes with everything at once: slow and idle readers of
+// every kind of response, half-sent requests, expensive queries, exports, writes and publishes, all
+// from one address. It checks that cheap listings and an honest client at another address are
+// served, that memory stays below the limit, that no acknowledged write is lost and that the server
+// recovers. `make overload` runs it.
 package overload
 
 import (
@@ -67,8 +68,8 @@ type result struct {
 	others                float64       // share of the processors that other processes took
 }
 
-// share returns the median, over all turns of overload, of a value divided by the mean of that of the idle turns before and
-// after.
+// share returns the median, over all turns of overload, of a value divided by the mean of that of
+// the idle turns before and after.
 func (r *result) share(value func(*turn) float64) float64 {
 	var shares []float64
 	for i := range min(len(r.overload), len(r.idle)-1) {
@@ -111,8 +112,8 @@ func (s *soak) report(t *testing.T, r result) {
 	for i := range r.overload {
 		failed += r.overload[i].failed
 	}
-	// The clients take processor time from the server, and so do other processes. If throughput suffers from them, the share
-	// of the server's own time that cheap listings get does not.
+	// The clients take processor time from the server, and so do other processes. If throughput
+	// suffers from them, the share of the server's own time that cheap listings get does not.
 	throughput, cpu := r.share(func(t *turn) float64 { return t.Rate() }), r.share((*turn).perCPU)
 	checkIfQuiet("cheap listings, share of idle throughput or of CPU time", fmt.Sprintf(">= %.0f %%", 100*minShare),
 		max(throughput, cpu) >= minShare, "%.0f %% or %.0f %%", 100*throughput, 100*cpu)
@@ -143,7 +144,8 @@ func (s *soak) report(t *testing.T, r result) {
 	t.Log(out.String())
 }
 
-// rejectedHonest returns the kinds of requests of the honest client of which some were rejected or none was answered.
+// rejectedHonest returns the kinds of requests of the honest client of which some were rejected or
+// none was answered.
 func (s *soak) rejectedHonest() string {
 	var all []string
 	for kind, outcomes := range s.counts {

@@ -22,7 +22,8 @@ import (
 // token is a key with every scope.
 const token = "soak-5d0c1be29f7a4638a2c4e1bb9d02f3a6c5"
 
-// cheapTarget is the cheap listing whose throughput is measured, and cheapClients is the number of its clients.
+// cheapTarget is the cheap listing whose throughput is measured, and cheapClients is the number of
+// its clients.
 const (
 	cheapTarget  = "/api/v1/soak/records/data?page=3"
 	cheapClients = 8
@@ -79,8 +80,8 @@ func (s *soak) prepare(ctx context.Context, folder string) (err error) {
 	return s.findSlowTargets(ctx)
 }
 
-// start starts the server with a hard limit of twice its memory: the kernel refuses more private memory, and the process
-// dies. Systems other than Linux do not enforce it.
+// start starts the server with a hard limit of twice its memory: the kernel refuses more private
+// memory, and the process dies. Systems other than Linux do not enforce it.
 func (s *soak) start(ctx context.Context) (err error) {
 	s.server, err = programtest.Start(ctx, programtest.Options{
 		Program:  s.program,
@@ -107,7 +108,8 @@ type turn struct {
 	failed int           // connections that ended with another answer than 200
 }
 
-// list lists cheaply for a time, over connections that are kept. After an answer other than 200 it opens new ones.
+// list lists cheaply for a time, over connections that are kept. After an answer other than 200 it
+// opens new ones.
 func (s *soak) list(ctx context.Context, d time.Duration) (t turn) {
 	before, _ := programtest.CPU(s.server.PID()) // needs Linux
 	for end := time.Now().Add(d); ctx.Err() == nil && time.Now().Before(end); {
@@ -128,7 +130,8 @@ func (s *soak) list(ctx context.Context, d time.Duration) (t turn) {
 	return t
 }
 
-// perCPU returns the number of cheap listings per second of processor time of the server, or 0 if that is unknown.
+// perCPU returns the number of cheap listings per second of processor time of the server, or 0 if
+// that is unknown.
 func (t *turn) perCPU() float64 {
 	if t.cpu == 0 {
 		return 0
@@ -136,8 +139,9 @@ func (t *turn) perCPU() float64 {
 	return float64(t.Requests()) / t.cpu.Seconds()
 }
 
-// rounds is the number of turns of overload, each between two idle ones. A machine shared with others changes its speed
-// within minutes, so a turn is only compared with those before and after it.
+// rounds is the number of turns of overload, each between two idle ones. A machine shared with
+// others changes its speed within minutes, so a turn is only compared with those before and after
+// it.
 const rounds = 6
 
 // run alternates between idle and overloaded turns; then it searches for lost writes.
@@ -168,8 +172,8 @@ func (s *soak) run(ctx context.Context) (r result, err error) {
 	return r, err
 }
 
-// others returns a function that returns the share of the machine's processors that other processes have taken since: neither
-// the server nor its clients. It is 0 if that is unknown.
+// others returns a function that returns the share of the machine's processors that other processes
+// have taken since: neither the server nor its clients. It is 0 if that is unknown.
 func (s *soak) others() func() float64 {
 	measure := func() (others, available time.Duration) {
 		used, available, _ := programtest.MachineCPU() // needs Linux, like the others
@@ -200,7 +204,8 @@ func (s *soak) overloaded(ctx context.Context, metrics map[string]float64, r *re
 	r.memory = max(r.memory, most.Anon)
 }
 
-// waitUntilRecovered waits until the server is ready, idle, and a cheap listing takes as little processor time as before.
+// waitUntilRecovered waits until the server is ready, idle, and a cheap listing takes as little
+// processor time as before.
 func (s *soak) waitUntilRecovered(ctx context.Context, before map[string]float64, perCPU float64, ended time.Time) error {
 	for _, c := range []*http.Client{s.client, s.greedy, s.honest} {
 		c.CloseIdleConnections()

@@ -18,7 +18,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// tables of the database. Values are stored as text, with separate sort keys for numbers and titles.
+// tables of the database. Values are stored as text, with separate sort keys for numbers and
+// titles.
 const tables = `
 CREATE TABLE items (
 	id INTEGER PRIMARY KEY, title TEXT, description TEXT, category TEXT, status TEXT, date TEXT, url TEXT, image TEXT,
@@ -30,8 +31,8 @@ CREATE VIRTUAL TABLE words USING fts5(
 	content='items', content_rowid='id', tokenize='unicode61 remove_diacritics 2'
 );`
 
-// indexes are created after the records are inserted. Sort columns have one per direction, because ties keep their order in
-// both.
+// indexes are created after the records are inserted. Sort columns have one per direction, because
+// ties keep their order in both.
 const indexes = `
 CREATE INDEX items_category ON items (category);
 CREATE INDEX items_status ON items (status);
@@ -52,7 +53,8 @@ func Fingerprint() string {
 	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(tables+indexes)))
 }
 
-// Load creates a database from a file of records. The database file appears only when it is complete.
+// Load creates a database from a file of records. The database file appears only when it is
+// complete.
 func Load(ctx context.Context, csvPath, dbPath string) (err error) {
 	part := dbPath + ".part"
 	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -1,5 +1,5 @@
-// Package peer lists the same records from SQLite as common services do: count(*) for the total, LIMIT and OFFSET for the
-// page, FTS5 for words.
+// Package peer lists the same records from SQLite as common services do: count(*) for the total,
+// LIMIT and OFFSET for the page, FTS5 for words.
 package peer
 
 import (
@@ -111,7 +111,8 @@ func (s *Server) List(ctx context.Context, r *query.Request) (query.Page, error)
 	return out, rows.Err()
 }
 
-// Constant returns a handler that writes a body of a given size, as an upper bound for the throughput of a Go server.
+// Constant returns a handler that writes a body of a given size, as an upper bound for the
+// throughput of a Go server.
 func Constant(size int) http.Handler {
 	contentType, length := []string{"application/json"}, []string{strconv.Itoa(size)}
 	body := bytes.Repeat([]byte{'x'}, size)

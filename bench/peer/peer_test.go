@@ -48,7 +48,8 @@ func TestServer_ServeHTTP(t *testing.T) {
 	}
 }
 
-// TestPlans checks the query plans of the peer: sorted listings read an index, and every filter has one.
+// TestPlans checks the query plans of the peer: sorted listings read an index, and every filter has
+// one.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	s := open(t, 2000)

@@ -16,7 +16,8 @@ type statement struct {
 // statements returns the SQL of the shapes, by name.
 func statements() map[string]statement {
 	list := func(from, order string, args ...any) statement { return statement{from, from, order, args} }
-	// Ranked by relevance; the total needs no join. Quotation marks need no escapes, because words are letters.
+	// Ranked by relevance; the total needs no join. Quotation marks need no escapes, because words
+	// are letters.
 	search := func(match string) statement {
 		const matching = "WHERE words MATCH ?"
 		return statement{"words " + matching, "words JOIN items ON items.id = words.rowid " + matching, "words.rank", []any{match}}

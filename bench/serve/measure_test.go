@@ -25,15 +25,15 @@ const (
 	turns = 3
 	// manyConns is the number of connections that keep a server busy.
 	manyConns = 16
-	// maxMedian is the median over one connection up to which a server is also measured with manyConns. Herbarium rejects
-	// expensive queries that wait for a second.
+	// maxMedian is the median over one connection up to which a server is also measured with
+	// manyConns. Herbarium rejects expensive queries that wait for a second.
 	maxMedian = 50 * time.Millisecond
 	// maxRequests is the limit of requests to a server for one measurement.
 	maxRequests = 50_000
 )
 
-// resolve returns a shape with the page in its query. All servers must respond with the same records; incorrect responses are
-// not measured.
+// resolve returns a shape with the page in its query. All servers must respond with the same
+// records; incorrect responses are not measured.
 func (s servers) resolve(ctx context.Context, shape shapes.Shape) (shapes.Shape, error) {
 	first, err := s.herbarium.fetch(ctx, shape)
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// peerCommand is the first argument of this program when it runs as one of the servers that Herbarium is compared with.
+// peerCommand is the first argument of this program when it runs as one of the servers that
+// Herbarium is compared with.
 const peerCommand = "peer"
 
 // servePeer serves the records of a database, or a constant body.
@@ -50,8 +51,8 @@ type process struct {
 	addr string
 }
 
-// startServer starts a program that listens on an address, and returns when it has answered for the first time. The program is
-// killed when the test ends.
+// startServer starts a program that listens on an address, and returns when it has answered for the
+// first time. The program is killed when the test ends.
 func startServer(t *testing.T, name, program string, args ...string) *process {
 	addr, err := programtest.FreeAddr()
 	must.NoError(t, err)

@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	// attempts is how often a random request is sent. The fastest counts, so that other processes do not change the result.
+	// attempts is how often a random request is sent. The fastest counts, so that other processes
+	// do not change the result.
 	attempts = 3
 	// slowestShown is how many of the random requests are listed.
 	slowestShown = 10
@@ -35,8 +36,8 @@ type timedRequest struct {
 	err  error // nil if it succeeded
 }
 
-// measureRandom sends random requests one after the other, and each time one to the constant handler. It reports the
-// distribution of the latencies and the slowest requests.
+// measureRandom sends random requests one after the other, and each time one to the constant
+// handler. It reports the distribution of the latencies and the slowest requests.
 func (b *bench) measureRandom(t *testing.T, s servers, n int, folder string) {
 	ctx := t.Context()
 	draw := shapes.NewRandom(b.seed, n)

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package serve measures a server, the same records in SQLite, and a handler that writes a constant response. `make bench` runs
-// it and writes bench/RESULTS.md; soak runs measure a few records.
+// Package serve measures a server, the same records in SQLite, and a handler that writes a constant
+// response. `make bench` runs it and writes bench/RESULTS.md; soak runs measure a few records.
 package serve
 
 import (
@@ -128,7 +128,8 @@ func measure(t *testing.T, s settings) *report.Report {
 	}
 	b := &bench{settings: s, report: report.Report{Title: "Results", Text: method}}
 	must.NoError(t, os.MkdirAll(s.data, 0o755))
-	// Published data are kept on the same disk as the rest, not in a temporary folder that may be in memory.
+	// Published data are kept on the same disk as the rest, not in a temporary folder that may be
+	// in memory.
 	var err error
 	b.scratch, err = os.MkdirTemp(s.data, "run-")
 	must.NoError(t, err)

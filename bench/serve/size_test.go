@@ -26,8 +26,8 @@ import (
 // dataset is the name of the dataset in Herbarium.
 const dataset = "bench/items"
 
-// measureSize measures with n records. The largest number of records is measured with more connections, expensive shapes and
-// random requests, too.
+// measureSize measures with n records. The largest number of records is measured with more
+// connections, expensive shapes and random requests, too.
 func (b *bench) measureSize(t *testing.T, n int) {
 	csv, err := gen.File(t.Context(), b.data, b.seed, n)
 	must.NoError(t, err)

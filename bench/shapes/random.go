@@ -10,8 +10,9 @@ import (
 	"herbarium/internal/query"
 )
 
-// Random draws requests of all kinds: every operator, field, sort and form of search, at any depth, and facets. Their
-// values are those of random records, so that frequent values are drawn frequently.
+// Random draws requests of all kinds: every operator, field, sort and form of search, at any depth,
+// and facets. Their values are those of random records, so that frequent values are drawn
+// frequently.
 type Random struct {
 	*rand.Rand
 	generator *gen.Generator
@@ -19,7 +20,8 @@ type Random struct {
 	fields    []herb.Field
 }
 
-// NewRandom returns requests for a number of generated records. The same seed gives the same requests.
+// NewRandom returns requests for a number of generated records. The same seed gives the same
+// requests.
 func NewRandom(seed uint64, records int) *Random {
 	return &Random{rand.New(rand.NewPCG(seed, 0)), gen.New(seed), records, gen.Fields()}
 }

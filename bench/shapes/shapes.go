@@ -47,8 +47,8 @@ func (s Shape) Raw(total int) string {
 
 func search(s string) string { return query.ParamSearch + "=" + url.QueryEscape(s) }
 
-// Cliffs lists queries that are expensive in an engine without a special index for them, and compressed responses. Only
-// Herbarium is measured with them.
+// Cliffs lists queries that are expensive in an engine without a special index for them, and
+// compressed responses. Only Herbarium is measured with them.
 func Cliffs() []Shape {
 	return []Shape{
 		{Name: "first-gzip", Title: "first page, gzip", Encoding: "gzip"},

@@ -13,8 +13,9 @@ import (
 	"herbarium/internal/store/pgtest"
 )
 
-// TestMigrationGuide runs the commands of docs/operations.md about migrating and backups, one after the other, on a data folder
-// with content. The database and the object store are those of the test.
+// TestMigrationGuide runs the commands of docs/operations.md about migrating and backups, one after
+// the other, on a data folder with content. The database and the object store are those of the
+// test.
 func TestMigrationGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/operations.md")

@@ -11,8 +11,9 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// TestPublishingGuide runs the commands of the first part of docs/publishing.md, one after the other in an empty folder,
-// and compares their output with the guide. Version names are shown as …, because they differ each time.
+// TestPublishingGuide runs the commands of the first part of docs/publishing.md, one after the
+// other in an empty folder, and compares their output with the guide. Version names are shown as …,
+// because they differ each time.
 func TestPublishingGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/publishing.md")

@@ -39,8 +39,8 @@ func readBlocks(t *testing.T) (content string, blocks []block) {
 	return string(b), blocks
 }
 
-// TestReadme runs the commands of the README unchanged in one shell, next to a server, and compares their output with the
-// README. Only the address and the data folder are replaced.
+// TestReadme runs the commands of the README unchanged in one shell, next to a server, and compares
+// their output with the README. Only the address and the data folder are replaced.
 func TestReadme(t *testing.T) {
 	programtest.LookPath(t, "sh")
 	programtest.LookPath(t, "curl")

@@ -20,7 +20,8 @@ func forge(id string) string {
 	return secret + checksum(secret)
 }
 
-// TestVerify_constantWork checks that a failure takes the same work whether or not a key with its ID exists.
+// TestVerify_constantWork checks that a failure takes the same work whether or not a key with its
+// ID exists.
 func TestVerify_constantWork(t *testing.T) {
 	t.Parallel()
 	withKey(t, func(t *testing.T, keys *keyring, good, id string, v *Verifier) {
@@ -57,8 +58,8 @@ func TestVerify_constantWork(t *testing.T) {
 	})
 }
 
-// TestVerify_forgedKeys checks that the database is read at a bounded rate however many keys are forged, and that a valid
-// key and a key that is new work meanwhile.
+// TestVerify_forgedKeys checks that the database is read at a bounded rate however many keys are
+// forged, and that a valid key and a key that is new work meanwhile.
 func TestVerify_forgedKeys(t *testing.T) {
 	t.Parallel()
 	withKey(t, func(t *testing.T, keys *keyring, good, _ string, v *Verifier) {
@@ -95,8 +96,9 @@ func TestVerify_forgedKeys(t *testing.T) {
 	})
 }
 
-// TestVerify_slowDatabase checks who waits for a read of the keys: a bounded number of invalid keys, every valid key, and a key
-// that was created after the read began, which waits for the next one.
+// TestVerify_slowDatabase checks who waits for a read of the keys: a bounded number of invalid
+// keys, every valid key, and a key that was created after the read began, which waits for the next
+// one.
 func TestVerify_slowDatabase(t *testing.T) {
 	t.Parallel()
 	keys, now := newKeyring(), time.Now()

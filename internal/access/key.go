@@ -13,8 +13,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// A secret has the format herb_<id>_<random><checksum>: a prefix for secret scanners, the public ID of the key, 26 random
-// characters (130 bits), and a checksum of 6 characters that distinguishes mistyped secrets from unknown ones.
+// A secret has the format herb_<id>_<random><checksum>: a prefix for secret scanners, the public ID
+// of the key, 26 random characters (130 bits), and a checksum of 6 characters that distinguishes
+// mistyped secrets from unknown ones.
 const (
 	Prefix       = "herb_"
 	idLength     = 10
@@ -50,8 +51,8 @@ func ID(secret string) (id string, ok bool) {
 	return secret[len(Prefix) : len(Prefix)+idLength], true
 }
 
-// secretPattern matches secrets, including mistyped and truncated ones. The capital letters of the random part distinguish them from
-// other texts, such as names of datasets.
+// secretPattern matches secrets, including mistyped and truncated ones. The capital letters of the
+// random part distinguish them from other texts, such as names of datasets.
 var secretPattern = regexp.MustCompile(Prefix + `[A-Za-z0-9]{8,12}_[A-Z0-9]{16,}`)
 
 // ContainsSecret reports whether a text contains a secret, or one that is mistyped.
@@ -70,14 +71,16 @@ func checksum(s string) string {
 	return string(out)
 }
 
-// Minimum requirements for a token from the environment. The shortest common format, `openssl rand -hex 16`, has 32
-// characters, and fewer than 8 distinct ones with a probability below 1 in 20 million.
+// Minimum requirements for a token from the environment. The shortest common format, `openssl rand
+// -hex 16`, has 32 characters, and fewer than 8 distinct ones with a probability below 1 in 20
+// million.
 const (
 	minTokenLength   = 32
 	minTokenDistinct = 8
 )
 
-// CheckToken rejects a token that could be guessed, because it grants every scope. The error does not contain the token.
+// CheckToken rejects a token that could be guessed, because it grants every scope. The error does
+// not contain the token.
 func CheckToken(token string) error {
 	characters := []rune(token)
 	slices.Sort(characters)

@@ -17,8 +17,8 @@ const (
 // maxClients limits the clients of a limiter.
 const maxClients = 8192
 
-// limiter counts the failed keys of each client. Its memory is bounded: when it is full it starts over, which gives every
-// client another burst.
+// limiter counts the failed keys of each client. Its memory is bounded: when it is full it starts
+// over, which gives every client another burst.
 type limiter struct {
 	mu      sync.Mutex
 	clients map[string]*rate.Limiter
@@ -26,8 +26,8 @@ type limiter struct {
 
 func newLimiter() *limiter { return &limiter{clients: map[string]*rate.Limiter{}} }
 
-// fail records a failed key of a client. It returns zero while the client is within its limit, and otherwise how long the
-// client should wait before it tries another key.
+// fail records a failed key of a client. It returns zero while the client is within its limit, and
+// otherwise how long the client should wait before it tries another key.
 func (l *limiter) fail(client string, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,8 +47,9 @@ func (l *limiter) fail(client string, now time.Time) time.Duration {
 	return max(time.Second, time.Duration(missing*float64(failurePeriod)))
 }
 
-// clientKey returns the identity of a client from its address, with or without a port: an IPv4 address, or the /64 network
-// of an IPv6 address, because one client usually owns all of it. Any other string is its own identity.
+// clientKey returns the identity of a client from its address, with or without a port: an IPv4
+// address, or the /64 network of an IPv6 address, because one client usually owns all of it. Any
+// other string is its own identity.
 func clientKey(client string) string {
 	addr, err := netip.ParseAddr(client)
 	if withPort, e := netip.ParseAddrPort(client); e == nil {

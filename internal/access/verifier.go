@@ -31,16 +31,18 @@ type Options struct {
 	Log   *slog.Logger     // nil disables logging
 }
 
-// RevocationDelay is how long a read of the keys is used without another. After it, every server that can read the keys
-// rejects a revoked key.
+// RevocationDelay is how long a read of the keys is used without another. After it, every server
+// that can read the keys rejects a revoked key.
 const RevocationDelay = 500 * time.Millisecond
 
 const (
-	// staleTTL is how long a read is used while the keys cannot be read. No key can be revoked in a database that is down;
-	// if only this process has lost the database, a revoked key works here for that long.
+	// staleTTL is how long a read is used while the keys cannot be read. No key can be revoked in a
+	// database that is down; if only this process has lost the database, a revoked key works here
+	// for that long.
 	staleTTL = 15 * time.Minute
-	// staleWait is how long a valid key of the copy waits for a read that does not end. The copy is then used like one of a database
-	// that is down, because requests have deadlines and a database that hangs may hang for hours.
+	// staleWait is how long a valid key of the copy waits for a read that does not end. The copy is
+	// then used like one of a database that is down, because requests have deadlines and a database
+	// that hangs may hang for hours.
 	staleWait = time.Second
 	// touchEvery is how often the times of last use are written.
 	touchEvery = 10 * time.Second
@@ -50,10 +52,11 @@ const (
 
 // Verifier authenticates secrets. It is safe for concurrent use.
 //
-// It holds a copy of all keys in memory, so that requests do not query the database. A secret that the copy does not confirm
-// is compared again after the next read of the keys, so that a key created by another process works at once. Unknown,
-// revoked and expired IDs and wrong secrets take this same path, so that their timing does not differ, and any number of
-// forged keys causes at most one read per refreshInterval.
+// It holds a copy of all keys in memory, so that requests do not query the database. A secret that
+// the copy does not confirm is compared again after the next read of the keys, so that a key
+// created by another process works at once. Unknown, revoked and expired IDs and wrong secrets take
+// this same path, so that their timing does not differ, and any number of forged keys causes at
+// most one read per refreshInterval.
 type Verifier struct {
 	keys     Keys
 	opts     Options
@@ -91,13 +94,15 @@ func NewVerifier(keys Keys, opts Options) *Verifier {
 	}
 }
 
-// Verify returns the principal of a secret. client is the network address that sent it, with or without a port. An invalid
-// secret fails with herb.CodeUnauthenticated, or herb.CodeRateLimited if the client has sent too many; no message contains
-// the secret. A valid secret is accepted regardless of failures of its client.
+// Verify returns the principal of a secret. client is the network address that sent it, with or
+// without a port. An invalid secret fails with herb.CodeUnauthenticated, or herb.CodeRateLimited if
+// the client has sent too many; no message contains the secret. A valid secret is accepted
+// regardless of failures of its client.
 func (v *Verifier) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
 	sum := sha256.Sum256([]byte(secret))
 	if v.compare(sum[:], v.token[:]) == 1 && v.opts.Token != "" {
-		// The ID changes with the token, so that idempotency keys of one token are not those of another.
+		// The ID changes with the token, so that idempotency keys of one token are not those of
+		// another.
 		return herb.Principal{ID: "token-" + hex.EncodeToString(sum[:8]), Scopes: herb.AllScopes()}, nil
 	}
 	id, ok := ID(secret)
@@ -132,7 +137,8 @@ func (v *Verifier) Verify(ctx context.Context, secret, client string) (herb.Prin
 	return v.accept(key, now), nil
 }
 
-// match returns the key with an ID if the secret matches and it is active. It takes one comparison in every case.
+// match returns the key with an ID if the secret matches and it is active. It takes one comparison
+// in every case.
 func (v *Verifier) match(set *keyset, id string, sum [32]byte, now time.Time) (herb.Key, error) {
 	var key herb.Key // its zero hash matches no secret
 	if set != nil {
@@ -171,8 +177,8 @@ func tooManyFailures(wait time.Duration) error {
 	}
 }
 
-// Run writes when keys were last used, every touchEvery and once more when ctx is done. It batches, so that requests do not
-// cause writes.
+// Run writes when keys were last used, every touchEvery and once more when ctx is done. It batches,
+// so that requests do not cause writes.
 func (v *Verifier) Run(ctx context.Context) error {
 	if err := v.refresh(ctx); err != nil && ctx.Err() == nil {
 		v.opts.Log.Warn("cannot read keys; will retry when one is used", "err", err)
@@ -213,7 +219,8 @@ func (v *Verifier) touch(ctx context.Context) error {
 }
 
 const (
-	// refreshInterval is the minimum time between two reads of the database, regardless of the number of unknown keys.
+	// refreshInterval is the minimum time between two reads of the database, regardless of the
+	// number of unknown keys.
 	refreshInterval = 50 * time.Millisecond
 	// refreshTimeout limits one read of the database.
 	refreshTimeout = 5 * time.Second
@@ -226,8 +233,9 @@ type keyset struct {
 	read           time.Time // by the clock of the verifier
 }
 
-// refreshKnown is refresh for a key that may be known. A known one waits no longer than until staleWait after the first read that the
-// database has not answered: only the first requests wait for a database that hangs, and every one begins another read if none is running.
+// refreshKnown is refresh for a key that may be known. A known one waits no longer than until
+// staleWait after the first read that the database has not answered: only the first requests wait
+// for a database that hangs, and every one begins another read if none is running.
 func (v *Verifier) refreshKnown(ctx context.Context, known bool) error {
 	if known {
 		wait := staleWait
@@ -241,8 +249,8 @@ func (v *Verifier) refreshKnown(ctx context.Context, known bool) error {
 	return v.refresh(ctx)
 }
 
-// refresh returns after a read of the keys that began after the call, so that it includes every key that existed then. All
-// calls that wait at once share one read.
+// refresh returns after a read of the keys that began after the call, so that it includes every key
+// that existed then. All calls that wait at once share one read.
 func (v *Verifier) refresh(ctx context.Context) error {
 	select {
 	case read := <-v.reads.DoChan("", v.reload):
@@ -252,8 +260,8 @@ func (v *Verifier) refresh(ctx context.Context) error {
 	}
 }
 
-// reload replaces the copy of the keys. One call reads at a time, and no more often than refreshInterval. It is independent
-// of the requests that wait, which may end before it does.
+// reload replaces the copy of the keys. One call reads at a time, and no more often than
+// refreshInterval. It is independent of the requests that wait, which may end before it does.
 func (v *Verifier) reload() (any, error) {
 	v.reading <- struct{}{}
 	defer func() { <-v.reading }()
@@ -271,8 +279,8 @@ func (v *Verifier) reload() (any, error) {
 	return nil, err
 }
 
-// loadKeys returns the stored keys. Keys are only ever added and revoked, so as long as the counts of both are those of the
-// previous set it is still complete and no key is read.
+// loadKeys returns the stored keys. Keys are only ever added and revoked, so as long as the counts
+// of both are those of the previous set it is still complete and no key is read.
 func (v *Verifier) loadKeys(ctx context.Context) (*keyset, error) {
 	read := v.opts.Now() // before the read: the keys are at least as recent
 	total, revoked, err := v.keys.CountKeys(ctx)

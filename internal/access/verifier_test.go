@@ -208,7 +208,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerify_clock checks that a key expires by the clock, and is valid again when the clock is set back.
+// TestVerify_clock checks that a key expires by the clock, and is valid again when the clock is set
+// back.
 func TestVerify_clock(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 29, 1, 59, 59, 0, time.UTC)
@@ -337,7 +338,8 @@ func TestVerify_withoutDatabase(t *testing.T) {
 	})
 }
 
-// TestVerify_hangingDatabase verifies keys while the database accepts queries and does not answer them.
+// TestVerify_hangingDatabase verifies keys while the database accepts queries and does not answer
+// them.
 func TestVerify_hangingDatabase(t *testing.T) {
 	t.Parallel()
 	withKey(t, func(t *testing.T, keys *keyring, secret, id string, v *Verifier) {

@@ -1,6 +1,7 @@
-// Package admission bounds the work that a server accepts. Requests run in lanes, each with its own number of slots, so that
-// one kind of request cannot starve another, and the clients of a lane share its slots, so that one client cannot starve
-// another. A request waits a short time for a slot and is rejected after that.
+// Package admission bounds the work that a server accepts. Requests run in lanes, each with its own
+// number of slots, so that one kind of request cannot starve another, and the clients of a lane
+// share its slots, so that one client cannot starve another. A request waits a short time for a
+// slot and is rejected after that.
 package admission
 
 import (
@@ -40,7 +41,8 @@ func (l Lane) requests() string {
 	return [lanes]string{"requests", "expensive queries", "exports", "large pages", "writes"}[l]
 }
 
-// heldByClients reports whether a client can hold slots of the lane for as long as it likes, by not reading.
+// heldByClients reports whether a client can hold slots of the lane for as long as it likes, by not
+// reading.
 func (l Lane) heldByClients() bool { return l == Export || l == Large }
 
 // Limit is the size of a lane.
@@ -54,8 +56,8 @@ type Limit struct {
 // Limits are the limits of all lanes, by lane.
 type Limits [lanes]Limit
 
-// What a request of each lane may hold in memory, for DefaultLimits. Measured values are lower; a lane that is full must
-// not exceed its share of the memory.
+// What a request of each lane may hold in memory, for DefaultLimits. Measured values are lower; a
+// lane that is full must not exceed its share of the memory.
 const (
 	cheapMemory     = 256 << 10
 	expensiveMemory = 64 << 20
@@ -71,8 +73,8 @@ const (
 	expensiveQueue = 64 // at least: a rejected query has worked in vain, so it is better to let it wait
 )
 
-// DefaultLimits returns the limits for a number of processors and a memory budget. Expensive queries leave one processor to
-// the other lanes. No lane takes more than a quarter of the memory.
+// DefaultLimits returns the limits for a number of processors and a memory budget. Expensive
+// queries leave one processor to the other lanes. No lane takes more than a quarter of the memory.
 func DefaultLimits(cores int, memory int64) Limits {
 	within := func(slots, perRequest int) int {
 		return max(1, int(min(int64(slots), memory/4/int64(perRequest))))
@@ -133,8 +135,9 @@ func (c *Controller) InFlight(l Lane) int { return c.lanes[l].inFlight() }
 // Slots returns the size of a lane.
 func (c *Controller) Slots(l Lane) int { return c.lanes[l].Slots }
 
-// ClientOf returns the client of a network address: the address, or the network of an IPv6 address, because one client has
-// all addresses of its network. Requests with the zero address share one client.
+// ClientOf returns the client of a network address: the address, or the network of an IPv6 address,
+// because one client has all addresses of its network. Requests with the zero address share one
+// client.
 func ClientOf(addr netip.Addr) netip.Addr {
 	if addr = addr.Unmap(); addr.Is4() || !addr.IsValid() {
 		return addr
@@ -144,8 +147,8 @@ func ClientOf(addr netip.Addr) netip.Addr {
 	return network.Addr()
 }
 
-// enter acquires a slot of a lane for a client, or fails with herb.CodeUnavailable, or with the error of ctx if it was
-// canceled.
+// enter acquires a slot of a lane for a client, or fails with herb.CodeUnavailable, or with the
+// error of ctx if it was canceled.
 func (c *Controller) enter(ctx context.Context, l Lane, client netip.Addr) error {
 	if l == Cheap || l == Write {
 		c.arrivals.Add(1)
@@ -178,8 +181,8 @@ func (c *Controller) enter(ctx context.Context, l Lane, client netip.Addr) error
 	}
 }
 
-// wait acquires a slot of a lane for work that was admitted before, such as the next chunk of an export. It waits until ctx
-// is done.
+// wait acquires a slot of a lane for work that was admitted before, such as the next chunk of an
+// export. It waits until ctx is done.
 func (c *Controller) wait(ctx context.Context, l Lane, client netip.Addr) error {
 	w, admitted := c.lanes[l].enter(client, false)
 	if admitted {

@@ -203,7 +203,8 @@ func TestEnter_queueIsBounded(t *testing.T) {
 	})
 }
 
-// TestEnter_idleExports lets one client start as many exports as it can and leave them idle. Other clients still get some.
+// TestEnter_idleExports lets one client start as many exports as it can and leave them idle. Other
+// clients still get some.
 func TestEnter_idleExports(t *testing.T) {
 	t.Parallel()
 	for _, lane := range []admission.Lane{admission.Export, admission.Large} {
@@ -229,7 +230,8 @@ func TestEnter_idleExports(t *testing.T) {
 	}
 }
 
-// TestEnter_oneClient checks that one client can use all slots of a lane in which it only holds them while the server works.
+// TestEnter_oneClient checks that one client can use all slots of a lane in which it only holds
+// them while the server works.
 func TestEnter_oneClient(t *testing.T) {
 	t.Parallel()
 	for _, lane := range []admission.Lane{admission.Cheap, admission.Expensive, admission.Write} {
@@ -240,8 +242,8 @@ func TestEnter_oneClient(t *testing.T) {
 	}
 }
 
-// TestEnter_turns fills the queue of a lane with requests of one client. Requests of another one that arrive later take
-// turns with them.
+// TestEnter_turns fills the queue of a lane with requests of one client. Requests of another one
+// that arrive later take turns with them.
 func TestEnter_turns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,12 +11,13 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Budget bounds the bytes that all requests buffer at once: bodies that arrive, responses that are built or that wait for
-// their clients, and copies of either. Slots of lanes do not bound them, because a request holds no slot while its client
-// sends or reads. A Budget is safe for concurrent use.
+// Budget bounds the bytes that all requests buffer at once: bodies that arrive, responses that are
+// built or that wait for their clients, and copies of either. Slots of lanes do not bound them,
+// because a request holds no slot while its client sends or reads. A Budget is safe for concurrent
+// use.
 //
-// Small reservations may use all of it, large ones three quarters. As a result, clients that do not read large responses
-// cannot delay listings.
+// Small reservations may use all of it, large ones three quarters. As a result, clients that do not
+// read large responses cannot delay listings.
 type Budget struct {
 	limit, largeLimit int64
 	total, large      *semaphore.Weighted // of all reservations, and of large ones
@@ -28,18 +29,22 @@ type Budget struct {
 const (
 	// maxSmall is the maximum size of a small reservation. A first page has a few KiB.
 	maxSmall = 64 << 10
-	// budgetWait is how long a reservation waits for others to be released. Meanwhile its request may hold a slot.
+	// budgetWait is how long a reservation waits for others to be released. Meanwhile its request
+	// may hold a slot.
 	budgetWait = 100 * time.Millisecond
 	// maxBudgetWaiters bounds the slots that are held by requests that wait.
 	maxBudgetWaiters = 32
-	// budgetRetry is sent to rejected clients. By then, connections of clients that do not read can be evicted.
+	// budgetRetry is sent to rejected clients. By then, connections of clients that do not read can
+	// be evicted.
 	budgetRetry = 2 * time.Second
 )
 
-// DefaultBudget returns the size of the budget of a server with this much memory: a quarter, as for a lane.
+// DefaultBudget returns the size of the budget of a server with this much memory: a quarter, as for
+// a lane.
 func DefaultBudget(memory int64) int64 { return memory / 4 }
 
-// NewBudget returns a budget of some bytes. rejected is called for every rejected reservation; nil disables reporting.
+// NewBudget returns a budget of some bytes. rejected is called for every rejected reservation; nil
+// disables reporting.
 func NewBudget(bytes int64, rejected func()) *Budget {
 	large := bytes / 4 * 3
 	return &Budget{
@@ -59,8 +64,8 @@ func (b *Budget) NewReservation() Reservation { return Reservation{budget: b} }
 // NewReservation returns a reservation of no bytes of the budget.
 func (c *Controller) NewReservation() Reservation { return c.budget.NewReservation() }
 
-// Reserve implements query.Pacer. It fails like Reservation.Grow. Work that needs more than half of the budget reserves half
-// of it.
+// Reserve implements query.Pacer. It fails like Reservation.Grow. Work that needs more than half of
+// the budget reserves half of it.
 func (t *Ticket) Reserve(ctx context.Context, bytes int) (release func(), err error) {
 	r := t.c.NewReservation()
 	if err := r.Grow(ctx, r.Clamp(bytes)); err != nil {
@@ -69,8 +74,8 @@ func (t *Ticket) Reserve(ctx context.Context, bytes int) (release func(), err er
 	return r.Release, nil
 }
 
-// Reservation is the bytes of a budget that one buffer uses. The zero value reserves nothing and is never rejected. It is used
-// by one goroutine at a time.
+// Reservation is the bytes of a budget that one buffer uses. The zero value reserves nothing and is
+// never rejected. It is used by one goroutine at a time.
 type Reservation struct {
 	budget       *Budget
 	bytes, large int64
@@ -82,8 +87,8 @@ func (r *Reservation) Bytes() int64 { return r.bytes }
 // IsLarge reports whether the reservation is one of those that may not use the whole budget.
 func (r *Reservation) IsLarge() bool { return r.large > 0 }
 
-// Clamp returns an estimated number of bytes to reserve: no more than half of the budget, so that work that needs more can be done,
-// if there is little else to do.
+// Clamp returns an estimated number of bytes to reserve: no more than half of the budget, so that
+// work that needs more can be done, if there is little else to do.
 func (r *Reservation) Clamp(bytes int) int64 {
 	if r.budget == nil {
 		return int64(bytes)
@@ -96,8 +101,9 @@ func (r *Reservation) TryGrow(to int64) bool {
 	return r.grow(to, func(s *semaphore.Weighted, n int64) bool { return s.TryAcquire(n) })
 }
 
-// Grow enlarges the reservation to a number of bytes. It waits a short time for others to be released, and fails with
-// herb.CodeUnavailable if they are not, or with the error of ctx if it was canceled.
+// Grow enlarges the reservation to a number of bytes. It waits a short time for others to be
+// released, and fails with herb.CodeUnavailable if they are not, or with the error of ctx if it was
+// canceled.
 func (r *Reservation) Grow(ctx context.Context, to int64) error {
 	if r.TryGrow(to) {
 		return nil

@@ -47,7 +47,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudget_waits checks that a reservation waits for another one to be released, and for no longer than its context.
+// TestBudget_waits checks that a reservation waits for another one to be released, and for no
+// longer than its context.
 func TestBudget_waits(t *testing.T) {
 	t.Parallel()
 	b := admission.NewBudget(1<<20, nil)

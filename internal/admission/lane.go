@@ -6,16 +6,17 @@ import (
 	"sync"
 )
 
-// freeShare is how many slots a client may hold for each free one of a lane whose slots clients can hold for as long as
-// they like. One client gets at most three quarters of such a lane, two clients three sevenths each, and so on: at least
-// slots/freeShare clients are needed to fill it.
+// freeShare is how many slots a client may hold for each free one of a lane whose slots clients can
+// hold for as long as they like. One client gets at most three quarters of such a lane, two clients
+// three sevenths each, and so on: at least slots/freeShare clients are needed to fill it.
 const freeShare = 3
 
 // lane is the slots of a lane and the requests that wait for them.
 //
-// Slots are shared by start-time fair queueing: each request of a client gets the next turn of that client, a client that
-// was away gets the current turn, and a slot goes to the lowest turn, ties in the order of arrival. So a request waits for
-// one request of every other client at most, however many others have sent.
+// Slots are shared by start-time fair queueing: each request of a client gets the next turn of that
+// client, a client that was away gets the current turn, and a slot goes to the lowest turn, ties in
+// the order of arrival. So a request waits for one request of every other client at most, however
+// many others have sent.
 type lane struct {
 	Limit
 	bounded bool // clients are limited by freeShare
@@ -72,8 +73,9 @@ func (l *lane) isWaiting(addr netip.Addr) bool {
 	return c != nil && c.waiting > 0
 }
 
-// enter acquires a slot, or else returns a request that waits for one. It returns nil if the request can be rejected and the
-// queue is full of requests of clients that have no more in it than this one.
+// enter acquires a slot, or else returns a request that waits for one. It returns nil if the
+// request can be rejected and the queue is full of requests of clients that have no more in it than
+// this one.
 func (l *lane) enter(addr netip.Addr, rejectable bool) (w *waiter, admitted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,9 +97,10 @@ func (l *lane) enter(addr netip.Addr, rejectable bool) (w *waiter, admitted bool
 	return l.add(&waiter{client: c, turn: turn, rejectable: rejectable}), false
 }
 
-// passOn releases the slot of a request that is not finished, if a request of another client waits for one, and returns the
-// request that waits for a slot again; nil if it keeps its slot. Requests that passed on their slots are not rejected, and
-// are finished before other ones of the same client start: each client has as many unfinished requests as without them.
+// passOn releases the slot of a request that is not finished, if a request of another client waits
+// for one, and returns the request that waits for a slot again; nil if it keeps its slot. Requests
+// that passed on their slots are not rejected, and are finished before other ones of the same
+// client start: each client has as many unfinished requests as without them.
 func (l *lane) passOn(addr netip.Addr) *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,8 +160,8 @@ func (l *lane) admitNext() {
 	}
 }
 
-// evict rejects the last request of the client with the most requests in a full queue. It returns false if that is not more
-// than those of c. l.mu is held.
+// evict rejects the last request of the client with the most requests in a full queue. It returns
+// false if that is not more than those of c. l.mu is held.
 func (l *lane) evict(c *client) bool {
 	last := -1
 	for i, w := range l.queue {
@@ -204,7 +207,8 @@ func (l *lane) countWaiting(w *waiter, n int) {
 	}
 }
 
-// abandon removes a request that no longer waits. If it was admitted meanwhile, its slot is released.
+// abandon removes a request that no longer waits. If it was admitted meanwhile, its slot is
+// released.
 func (l *lane) abandon(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// Ticket holds the slots of a request: one of its lane and, while it works for long, one of the lane Expensive. A request of
-// the lane Cheap moves to the lane Expensive; requests of other lanes hold both slots. It implements query.Pacer, so that
-// queries report their work. It is used by one goroutine at a time.
+// Ticket holds the slots of a request: one of its lane and, while it works for long, one of the
+// lane Expensive. A request of the lane Cheap moves to the lane Expensive; requests of other lanes
+// hold both slots. It implements query.Pacer, so that queries report their work. It is used by one
+// goroutine at a time.
 type Ticket struct {
 	c      *Controller
 	client netip.Addr
@@ -27,8 +28,9 @@ type Ticket struct {
 // NewTicket returns a ticket for a client, as ClientOf returns it, that holds no slot.
 func (c *Controller) NewTicket(client netip.Addr) Ticket { return Ticket{c: c, client: client} }
 
-// Enter acquires a slot of a lane, as a request that may be rejected: it fails with herb.CodeUnavailable, or with the error
-// of ctx if that was canceled. The ticket releases all other slots, also if Enter fails.
+// Enter acquires a slot of a lane, as a request that may be rejected: it fails with
+// herb.CodeUnavailable, or with the error of ctx if that was canceled. The ticket releases all
+// other slots, also if Enter fails.
 func (t *Ticket) Enter(ctx context.Context, l Lane) error {
 	if t.held && t.lane == l {
 		return nil
@@ -58,7 +60,8 @@ func (t *Ticket) Release() {
 	}
 }
 
-// ReportDeadline reports that the request of the ticket was ended by its deadline, in the lane that it was in last.
+// ReportDeadline reports that the request of the ticket was ended by its deadline, in the lane that
+// it was in last.
 func (t *Ticket) ReportDeadline() {
 	if t.c != nil {
 		t.c.report(t.lane, ReasonDeadline)
@@ -72,9 +75,9 @@ const (
 	announcedSteps = 1 << 17               // reported at once, before they are taken
 )
 
-// Yield implements query.Pacer. A request of the lane Cheap moves to the lane Expensive when it has worked longer than a
-// cheap request, when it announces as much work, or when other expensive requests of its client wait. Work in the lane
-// Expensive is paced.
+// Yield implements query.Pacer. A request of the lane Cheap moves to the lane Expensive when it has
+// worked longer than a cheap request, when it announces as much work, or when other expensive
+// requests of its client wait. Work in the lane Expensive is paced.
 func (t *Ticket) Yield(ctx context.Context, steps int, worked time.Duration) error {
 	switch {
 	case t.working:
@@ -111,8 +114,8 @@ func (t *Ticket) continueWork(ctx context.Context) error {
 	return nil
 }
 
-// Work acquires a slot of the lane Expensive for the next piece of work of a request that was admitted before. It waits
-// until ctx is done.
+// Work acquires a slot of the lane Expensive for the next piece of work of a request that was
+// admitted before. It waits until ctx is done.
 func (t *Ticket) Work(ctx context.Context) error {
 	if t.working {
 		return nil
@@ -129,8 +132,8 @@ func (t *Ticket) startWork() {
 	t.since, t.seen = time.Now(), t.c.arrivals.Load() // what arrived while it waited for the slot does not count
 }
 
-// Pause paces the request and releases its slot of the lane Expensive. It pauses before, not after: the slots of the lane
-// are paced, not each request.
+// Pause paces the request and releases its slot of the lane Expensive. It pauses before, not after:
+// the slots of the lane are paced, not each request.
 func (t *Ticket) Pause(ctx context.Context) {
 	if t.working {
 		t.pause(ctx)
@@ -162,10 +165,11 @@ const (
 	maxPaceWait    = 100 * time.Millisecond
 )
 
-// pause ends a piece of work if it is long enough, and reports whether it is. Then it waits while cheap requests and writes
-// arrive or run, because expensive work that occupies a processor all the time delays each of them: the more there are, the
-// longer, and never after ctx has ended. Those that run count, because few arrive if the processors are busy and all of them
-// wait. Without other requests it only yields to the scheduler.
+// pause ends a piece of work if it is long enough, and reports whether it is. Then it waits while
+// cheap requests and writes arrive or run, because expensive work that occupies a processor all the
+// time delays each of them: the more there are, the longer, and never after ctx has ended. Those
+// that run count, because few arrive if the processors are busy and all of them wait. Without other
+// requests it only yields to the scheduler.
 func (t *Ticket) pause(ctx context.Context) bool {
 	if t.measure(); t.piece < pacedPiece {
 		runtime.Gosched()

@@ -102,8 +102,8 @@ func TestYield_moves(t *testing.T) {
 	}
 }
 
-// TestYield_waitingClient checks that a client whose expensive queries wait has no head start with another one. Other
-// clients have.
+// TestYield_waitingClient checks that a client whose expensive queries wait has no head start with
+// another one. Other clients have.
 func TestYield_waitingClient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -140,7 +140,8 @@ func TestYield_waitingClient(t *testing.T) {
 	})
 }
 
-// TestYield_pace checks that expensive work waits for cheap requests and writes that arrive, and for nothing else.
+// TestYield_pace checks that expensive work waits for cheap requests and writes that arrive, and
+// for nothing else.
 func TestYield_pace(t *testing.T) {
 	t.Parallel()
 	for lane, waits := range map[Lane]bool{Cheap: true, Write: true, Export: false, Large: false} {
@@ -163,7 +164,8 @@ func TestYield_pace(t *testing.T) {
 	}
 }
 
-// TestYield_running checks that expensive work waits for cheap requests that run, even if none arrives.
+// TestYield_running checks that expensive work waits for cheap requests that run, even if none
+// arrives.
 func TestYield_running(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -180,7 +182,8 @@ func TestYield_running(t *testing.T) {
 	})
 }
 
-// TestYield_expensiveRequests lets requests arrive that turn out to be expensive after they were admitted.
+// TestYield_expensiveRequests lets requests arrive that turn out to be expensive after they were
+// admitted.
 func TestYield_expensiveRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -202,7 +205,8 @@ func TestYield_expensiveRequests(t *testing.T) {
 	})
 }
 
-// TestYield_exports checks that requests that compute their results take turns with the exports of others.
+// TestYield_exports checks that requests that compute their results take turns with the exports of
+// others.
 func TestYield_exports(t *testing.T) {
 	t.Parallel()
 	for _, lane := range []Lane{Export, Large, Cheap} {
@@ -231,8 +235,8 @@ func TestYield_exports(t *testing.T) {
 	}
 }
 
-// TestYield_otherClients checks that a long query passes its slot on to those of other clients, and that no other query of
-// its own client starts before it is finished.
+// TestYield_otherClients checks that a long query passes its slot on to those of other clients, and
+// that no other query of its own client starts before it is finished.
 func TestYield_otherClients(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -262,7 +266,8 @@ func TestYield_otherClients(t *testing.T) {
 	})
 }
 
-// TestYield_canceled checks that a query that ends while it waits for its slot leaves nothing behind.
+// TestYield_canceled checks that a query that ends while it waits for its slot leaves nothing
+// behind.
 func TestYield_canceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -289,8 +294,8 @@ func TestYield_canceled(t *testing.T) {
 	})
 }
 
-// TestPause checks that a chunk holds a slot while it is produced and while it waits for requests that arrived meanwhile,
-// and that short chunks are paced together.
+// TestPause checks that a chunk holds a slot while it is produced and while it waits for requests
+// that arrived meanwhile, and that short chunks are paced together.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -85,9 +85,9 @@ func DefaultConfig() Config {
 	return c
 }
 
-// LoadConfig merges the settings: flags, by name, take precedence over the environment, the file and the defaults, in this
-// order. file is the path that the user gave; if it is empty, ConfigEnv names the file, else DefaultConfigFile is read if it
-// exists. It reports all errors at once.
+// LoadConfig merges the settings: flags, by name, take precedence over the environment, the file
+// and the defaults, in this order. file is the path that the user gave; if it is empty, ConfigEnv
+// names the file, else DefaultConfigFile is read if it exists. It reports all errors at once.
 func LoadConfig(file string, env func(string) (string, bool), flags map[string]string) (Config, error) {
 	c := DefaultConfig()
 	inEnv, _ := env(ConfigEnv)
@@ -129,7 +129,8 @@ func LoadConfig(file string, env func(string) (string, bool), flags map[string]s
 	return c, errors.Join(errs...)
 }
 
-// CheckEnv rejects variables that begin like those of settings and are none. environ has the form of os.Environ.
+// CheckEnv rejects variables that begin like those of settings and are none. environ has the form
+// of os.Environ.
 func CheckEnv(environ []string) error {
 	const prefix = "HERBARIUM_"
 	c := DefaultConfig()
@@ -154,8 +155,9 @@ func CheckEnv(environ []string) error {
 	return errors.Join(errs...)
 }
 
-// isForeign reports whether a variable, without its prefix, is one of other programs: of tests, of the shell completion, of
-// scripts that call the API as the documentation shows, or of Kubernetes, which adds some for a service called herbarium.
+// isForeign reports whether a variable, without its prefix, is one of other programs: of tests, of
+// the shell completion, of scripts that call the API as the documentation shows, or of Kubernetes,
+// which adds some for a service called herbarium.
 func isForeign(name, value string) bool {
 	switch name {
 	case "URL", "KEY", "ACTIVE_HELP", "COMPLETION_DESCRIPTIONS":
@@ -185,8 +187,8 @@ func readConfigFile(given string) (name string, values map[string]string, err er
 	return name, values, nil
 }
 
-// flatten converts nested maps to dotted keys. A key without a value has an empty one; the elements of a list are separated by
-// lines, which splitList recognizes.
+// flatten converts nested maps to dotted keys. A key without a value has an empty one; the elements
+// of a list are separated by lines, which splitList recognizes.
 func flatten(tree map[string]any, prefix string, into map[string]string) {
 	for k, v := range tree {
 		switch v := v.(type) {
@@ -206,7 +208,8 @@ func flatten(tree map[string]any, prefix string, into map[string]string) {
 	}
 }
 
-// YAML formats the configuration as a configuration file, with the source of each value as a comment.
+// YAML formats the configuration as a configuration file, with the source of each value as a
+// comment.
 func (c Config) YAML() string {
 	var b strings.Builder
 	group := ""

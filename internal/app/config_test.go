@@ -14,8 +14,8 @@ import (
 
 func noEnv(string) (string, bool) { return "", false }
 
-// TestLoadConfig_emptyValue checks that a key without a value in the file is an empty value: the default of optional settings, and
-// an error of others.
+// TestLoadConfig_emptyValue checks that a key without a value in the file is an empty value: the
+// default of optional settings, and an error of others.
 func TestLoadConfig_emptyValue(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "herbarium.yaml")

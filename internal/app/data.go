@@ -24,7 +24,8 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// Data is the open data of an installation, on one machine or shared by several. Several processes may have it open.
+// Data is the open data of an installation, on one machine or shared by several. Several processes
+// may have it open.
 type Data struct {
 	*publish.Publisher
 	Store   Store
@@ -51,7 +52,8 @@ type Store interface {
 	Close() error
 }
 
-// HasData reports whether the data folder is one that Herbarium created: with a database, or as the cache of a node.
+// HasData reports whether the data folder is one that Herbarium created: with a database, or as the
+// cache of a node.
 func (c Config) HasData() (bool, error) {
 	created := store.DatabaseFile
 	if c.Database != "" {
@@ -70,14 +72,15 @@ const NoDataRemedy = "set --data to the folder of the server; 'herbarium serve' 
 // OpenOptions configures OpenData. Log is required.
 type OpenOptions struct {
 	Log *slog.Logger
-	// KeepSchema fails, instead of creating or upgrading the database, if its schema is not one that this program can use.
+	// KeepSchema fails, instead of creating or upgrading the database, if its schema is not one
+	// that this program can use.
 	KeepSchema bool
 	// Upgraded is called after the schema of an existing database was upgraded. nil disables it.
 	Upgraded func(from, to int)
 }
 
-// OpenData opens the data folder, and creates it if it does not exist, and what it shares with other machines. Only its
-// owner can access the folder.
+// OpenData opens the data folder, and creates it if it does not exist, and what it shares with
+// other machines. Only its owner can access the folder.
 func OpenData(ctx context.Context, c Config, o OpenOptions) (*Data, error) {
 	d, err := openData(ctx, c, o, -1)
 	if err != nil {
@@ -89,7 +92,8 @@ func OpenData(ctx context.Context, c Config, o OpenOptions) (*Data, error) {
 	return d, nil
 }
 
-// openData is OpenData for callers that tolerate a database that is down. wait is library.Options.Wait.
+// openData is OpenData for callers that tolerate a database that is down. wait is
+// library.Options.Wait.
 func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) (_ *Data, err error) {
 	log := o.Log
 	versions := filepath.Join(c.Data, store.VersionsDir)
@@ -128,7 +132,8 @@ func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) 
 	return d, nil
 }
 
-// migrate applies schema migrations to a shared database, or explains why it cannot be used. Calling it is optional.
+// migrate applies schema migrations to a shared database, or explains why it cannot be used.
+// Calling it is optional.
 func (d *Data) migrate(ctx context.Context) error {
 	if d.shared == nil {
 		return nil
@@ -150,7 +155,8 @@ func OpenStore(ctx context.Context, c Config, o OpenOptions) (s Store, err error
 	return s, nil
 }
 
-// HasPlants reports whether the plant store is part of the installation. Plants that were created are kept regardless.
+// HasPlants reports whether the plant store is part of the installation. Plants that were created
+// are kept regardless.
 func (c Config) HasPlants() bool { return c.Plants != off }
 
 // plantsDataset is the index of plants as a dataset of the library.

@@ -4,8 +4,8 @@ package app
 
 import "syscall"
 
-// MaxDescriptors returns the limit of open files and connections of the process; 0 if unknown. The Go runtime has raised the
-// soft limit to the hard limit.
+// MaxDescriptors returns the limit of open files and connections of the process; 0 if unknown. The
+// Go runtime has raised the soft limit to the hard limit.
 func MaxDescriptors() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

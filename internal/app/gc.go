@@ -9,10 +9,11 @@ import (
 	"sync/atomic"
 )
 
-// Limits of the garbage collector of a server. Its heap is so small that at the default percentage of 100 it is collected after
-// every few hundred requests, which takes a third of the processor time. Instead, some memory may be allocated before the next
-// collection: minHeadroom, and up to maxHeadroom while many requests arrive. A constant headroom is either too small for many
-// requests or takes half as much memory again as the catalogue of ten thousand datasets.
+// Limits of the garbage collector of a server. Its heap is so small that at the default percentage
+// of 100 it is collected after every few hundred requests, which takes a third of the processor
+// time. Instead, some memory may be allocated before the next collection: minHeadroom, and up to
+// maxHeadroom while many requests arrive. A constant headroom is either too small for many requests
+// or takes half as much memory again as the catalogue of ten thousand datasets.
 const (
 	startPercent = 800 // until the first collection: a start allocates much and ends soon
 	minPercent   = 50
@@ -35,7 +36,8 @@ type collector struct {
 	stopped  bool
 }
 
-// relaxGC starts to adjust the GC percentage of a server with a memory budget, unless the environment configures the garbage collector.
+// relaxGC starts to adjust the GC percentage of a server with a memory budget, unless the
+// environment configures the garbage collector.
 func relaxGC(memory int64) *collector {
 	c := &collector{headroom: minHeadroom, limit: uint64(min(max(memory/8, minHeadroom), maxHeadroom)), percent: startPercent}
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRelaxGC checks that the GC percentage follows the size of the heap and the number of requests, and is restored. It is not
-// parallel, because there is one percentage per process.
+// TestRelaxGC checks that the GC percentage follows the size of the heap and the number of
+// requests, and is restored. It is not parallel, because there is one percentage per process.
 func TestRelaxGC(t *testing.T) {
 	t.Setenv("GOGC", "")
 	t.Setenv("GOMEMLIMIT", "")

@@ -13,7 +13,8 @@ import (
 	"herbarium/internal/library"
 )
 
-// monitor checks the dependencies of requests periodically, so that a probe does not wait for one that does not respond.
+// monitor checks the dependencies of requests periodically, so that a probe does not wait for one
+// that does not respond.
 type monitor struct {
 	parts     []*part
 	library   func() library.Health

@@ -15,7 +15,8 @@ import (
 	"herbarium/internal/library"
 )
 
-// PublishMemory is the memory limit of a command that publishes, regardless of the size of the files.
+// PublishMemory is the memory limit of a command that publishes, regardless of the size of the
+// files.
 const PublishMemory = 448 << 20
 
 // LimitMemory sets the soft memory limit of the Go runtime, unless GOMEMLIMIT is set.
@@ -33,8 +34,8 @@ func (c Config) memory() int64 {
 	return cmp.Or(c.Memory, machineMemory(os.DirFS("/"))/2)
 }
 
-// machineMemory returns the memory that the process may use: that of the machine, or the limit of its control group where
-// that is lower. root is the root of the file system.
+// machineMemory returns the memory that the process may use: that of the machine, or the limit of
+// its control group where that is lower. root is the root of the file system.
 func machineMemory(root fs.FS) int64 {
 	memory := int64(fallbackMemory)
 	content, _ := fs.ReadFile(root, "proc/meminfo") // there is none on other systems
@@ -52,8 +53,8 @@ func machineMemory(root fs.FS) int64 {
 	return memory
 }
 
-// cgroupLimits lists the files that may hold a memory limit of the process's control group or of a parent, for versions 1
-// and 2 of control groups.
+// cgroupLimits lists the files that may hold a memory limit of the process's control group or of a
+// parent, for versions 1 and 2 of control groups.
 func cgroupLimits(root fs.FS) []string {
 	const v1, v2 = "sys/fs/cgroup/memory", "sys/fs/cgroup"
 	files := []string{path.Join(v1, "memory.limit_in_bytes"), path.Join(v2, "memory.max")}
@@ -76,12 +77,13 @@ func cgroupLimits(root fs.FS) []string {
 	return files
 }
 
-// memoryPerConnection is how much memory there must be for each connection. It takes 22 KiB when it is idle, and up to 64 KiB while
-// its client sends headers.
+// memoryPerConnection is how much memory there must be for each connection. It takes 22 KiB when it
+// is idle, and up to 64 KiB while its client sends headers.
 const memoryPerConnection = 128 << 10
 
-// maxConnections returns the limit of open connections: the descriptor limit minus a reserve for databases, published files
-// and publishing, and no more than there is memory for. No descriptors means that their limit is not known.
+// maxConnections returns the limit of open connections: the descriptor limit minus a reserve for
+// databases, published files and publishing, and no more than there is memory for. No descriptors
+// means that their limit is not known.
 func maxConnections(descriptors int, memory int64) int {
 	most := int(memory / memoryPerConnection)
 	if descriptors == 0 {
@@ -103,8 +105,9 @@ func (c Config) limits() admission.Limits {
 	return l
 }
 
-// librarySizes returns how much memory a library uses for open versions and for descriptions: a small share of the memory, so that a
-// search in all datasets does not open those again that the last one opened.
+// librarySizes returns how much memory a library uses for open versions and for descriptions: a
+// small share of the memory, so that a search in all datasets does not open those again that the
+// last one opened.
 func (c Config) librarySizes() (open, summaries int) {
 	const shareOpen, shareSummaries = 32, 16
 	memory := c.memory()

@@ -61,7 +61,8 @@ func TestMaxConnections(t *testing.T) {
 	}
 }
 
-// TestLimits checks that configured lanes have the configured size and the others one that is computed.
+// TestLimits checks that configured lanes have the configured size and the others one that is
+// computed.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	c := DefaultConfig()

@@ -12,7 +12,8 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// TestServe_releasesVersions checks that no request keeps a version open: its file would occupy the disk after it was deleted.
+// TestServe_releasesVersions checks that no request keeps a version open: its file would occupy the
+// disk after it was deleted.
 func TestServe_releasesVersions(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)

@@ -31,9 +31,11 @@ type ServeOptions struct {
 	Watch   []string         // files and folders to publish whenever they change
 	Log     *slog.Logger
 	Version string // of the program
-	// Ready is called once the server accepts requests, with some datasets and the number of all. nil disables it.
+	// Ready is called once the server accepts requests, with some datasets and the number of all.
+	// nil disables it.
 	Ready func(addr net.Addr, datasets []herb.Dataset, total int)
-	// NotifySocket is the socket of the service manager for readiness and shutdown. Empty disables it.
+	// NotifySocket is the socket of the service manager for readiness and shutdown. Empty disables
+	// it.
 	NotifySocket string
 }
 
@@ -78,8 +80,8 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	return data.serve(ctx, listener, c, opts, gc, follow)
 }
 
-// prepare removes leftovers, if the sources may need the space, and publishes the sources. A source that cannot be published
-// is reported and does not prevent serving the rest.
+// prepare removes leftovers, if the sources may need the space, and publishes the sources. A source
+// that cannot be published is reported and does not prevent serving the rest.
 func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 	if len(opts.Found.Sources) > 0 {
 		if err := d.Library.Sweep(ctx); err != nil {
@@ -94,8 +96,8 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 	return d.PublishFound(ctx, opts.Found)
 }
 
-// tolerateUnavailable lets a node start while its shared database is down: it recovers by itself and may have cached files
-// to list.
+// tolerateUnavailable lets a node start while its shared database is down: it recovers by itself
+// and may have cached files to list.
 func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 	if d.shared != nil && herb.CodeOf(err) == herb.CodeUnavailable {
 		log.Error("database down; starting without it", "err", err)
@@ -104,7 +106,8 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 	return err
 }
 
-// serve serves requests on a listener until ctx is done. Background tasks are stopped after the last request.
+// serve serves requests on a listener until ctx is done. Background tasks are stopped after the
+// last request.
 func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, gc *collector, follow func(context.Context) error) error {
 	observed := telemetry.NewMetrics(opts.Version, d.Library.Live)
 	observed.Sources(d.Publisher.SourceErrors)
@@ -221,7 +224,8 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	return nil
 }
 
-// hasPrivateCatalog reports whether names, titles, fields and counts of datasets that require a key are visible to key holders only.
+// hasPrivateCatalog reports whether names, titles, fields and counts of datasets that require a key
+// are visible to key holders only.
 func (c Config) hasPrivateCatalog() bool { return c.Catalog == herb.AccessKey }
 
 // served returns the library as clients see it.
@@ -246,7 +250,8 @@ func (d *Data) firstDatasets(ctx context.Context) ([]herb.Dataset, int, error) {
 	return datasets, len(live), err
 }
 
-// serveAdmin serves metrics and profiles on their own address, unless it is empty. It returns a function that stops it.
+// serveAdmin serves metrics and profiles on their own address, unless it is empty. It returns a
+// function that stops it.
 func serveAdmin(ctx context.Context, addr string, handler http.Handler, log *slog.Logger) (stop func(), err error) {
 	if addr == "" {
 		return func() {}, nil
@@ -273,7 +278,8 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// Reachable returns the host and port of an address to listen on for use in a URL. An unspecified host becomes localhost.
+// Reachable returns the host and port of an address to listen on for use in a URL. An unspecified
+// host becomes localhost.
 func Reachable(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -285,12 +291,13 @@ func Reachable(addr string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// NotifyEnv is the environment variable with the socket of the service manager, as in the systemd protocol.
+// NotifyEnv is the environment variable with the socket of the service manager, as in the systemd
+// protocol.
 const NotifyEnv = "NOTIFY_SOCKET"
 
-// notify sends the state of the server to the service manager, if there is one. A name that begins with @ is in the abstract
-// namespace of Linux, which Go writes alike. Failures are only logged: the service manager decides what to do without the
-// message.
+// notify sends the state of the server to the service manager, if there is one. A name that begins
+// with @ is in the abstract namespace of Linux, which Go writes alike. Failures are only logged:
+// the service manager decides what to do without the message.
 func notify(ctx context.Context, opts ServeOptions, state string) {
 	if opts.NotifySocket == "" {
 		return

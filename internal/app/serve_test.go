@@ -12,8 +12,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// TestServe_stoppedAtStart checks that a server that is stopped before it has reported that it is ready finishes accepted
-// requests like any other.
+// TestServe_stoppedAtStart checks that a server that is stopped before it has reported that it is
+// ready finishes accepted requests like any other.
 func TestServe_stoppedAtStart(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

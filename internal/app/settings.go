@@ -64,7 +64,8 @@ func (s Setting) Env() string {
 	return "HERBARIUM_" + strings.ToUpper(strings.ReplaceAll(s.Key, ".", "_"))
 }
 
-// Settings returns all settings that can be set in the file, the environment and by flags, with their defaults.
+// Settings returns all settings that can be set in the file, the environment and by flags, with
+// their defaults.
 func (c *Config) Settings() []Setting {
 	const minRetention = 10 * time.Minute // for nodes to fetch a version they have just seen, and to notice a newer one
 	const minMemory = 64 << 20            // for a usable server
@@ -231,7 +232,8 @@ func prefixesValue(at *[]netip.Prefix) value {
 	})
 }
 
-// splitList returns the elements of a list, as a configuration file has it, or with a separator between them, as in the environment.
+// splitList returns the elements of a list, as a configuration file has it, or with a separator
+// between them, as in the environment.
 func splitList(s string, separator rune) []string {
 	if strings.Contains(s, "\n") {
 		separator = '\n'

@@ -31,7 +31,8 @@ func (a address) String() string {
 	return strings.TrimSuffix(a.scheme+"://"+a.bucket+"/"+a.path, "/")
 }
 
-// parameters are the valid query parameters of each scheme: those that are true or false, and others.
+// parameters are the valid query parameters of each scheme: those that are true or false, and
+// others.
 var parameters = map[string]struct{ flags, others []string }{
 	s3Scheme: {
 		[]string{"accelerate", "anonymous", "disable_https", "dualstack", "fips", "use_path_style"},
@@ -46,8 +47,8 @@ func Check(at string) error {
 	return err
 }
 
-// parse checks an address. A user may have put a secret in the wrong place, so errors quote as little of it as possible and
-// never include the errors of the parsers.
+// parse checks an address. A user may have put a secret in the wrong place, so errors quote as
+// little of it as possible and never include the errors of the parsers.
 func parse(at string) (address, error) {
 	u, err := url.Parse(at)
 	if err != nil {

@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	err := errors.Join(
 		s3test.Setenv(),
-		// Tests spend most of their time waiting for a disk or between retries, so more of them than processors run in parallel.
+		// Tests spend most of their time waiting for a disk or between retries, so more of them
+		// than processors run in parallel.
 		flag.Set("test.parallel", "6"),
 	)
 	if err != nil {

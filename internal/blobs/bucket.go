@@ -1,21 +1,27 @@
-// Package blobs stores files in an object store that several nodes share: a store that speaks the S3 protocol, or a folder.
+// Package blobs stores files in an object store that several nodes share: a store that speaks the
+// S3 protocol, or a folder.
 //
-// An address is s3://bucket/prefix?region=eu-central-1, s3://bucket/prefix?endpoint=https://minio.example.org:9000 or
-// file:///folder. The folder must exist unless the address has create_dir=true. Its parent must exist in any case, so that a
-// file system that is not mounted is reported instead of filled in.
+// An address is s3://bucket/prefix?region=eu-central-1,
+// s3://bucket/prefix?endpoint=https://minio.example.org:9000 or file:///folder. The folder must
+// exist unless the address has create_dir=true. Its parent must exist in any case, so that a file
+// system that is not mounted is reported instead of filled in.
 //
-// Credentials are never part of the address. They come from, in this order: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
-// AWS_SESSION_TOKEN; the shared configuration files, for the profile that AWS_PROFILE names; a web identity token, the ECS or
-// EKS container endpoint, or the EC2 instance metadata service. An address with profile=… reads that profile only. The region
-// comes from region=…, AWS_REGION, AWS_DEFAULT_REGION or the shared configuration files; with an endpoint it is optional. The
-// credentials must permit listing, reading, writing and deleting objects, and listing and aborting multipart uploads. Without
-// the permission to list, S3 reports a missing object as forbidden.
+// Credentials are never part of the address. They come from, in this order: AWS_ACCESS_KEY_ID,
+// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; the shared configuration files, for the profile that
+// AWS_PROFILE names; a web identity token, the ECS or EKS container endpoint, or the EC2 instance
+// metadata service. An address with profile=… reads that profile only. The region comes from
+// region=…, AWS_REGION, AWS_DEFAULT_REGION or the shared configuration files; with an endpoint it
+// is optional. The credentials must permit listing, reading, writing and deleting objects, and
+// listing and aborting multipart uploads. Without the permission to list, S3 reports a missing
+// object as forbidden.
 //
-// herb.CodeNotFound means that the store answered and has no object of that name. Any other failure of the store is
-// herb.CodeUnavailable, including a refusal, because the caller cannot fix it. Local failures, such as a file that cannot be
-// read or a writer that fails, are returned unchanged.
+// herb.CodeNotFound means that the store answered and has no object of that name. Any other failure
+// of the store is herb.CodeUnavailable, including a refusal, because the caller cannot fix it.
+// Local failures, such as a file that cannot be read or a writer that fails, are returned
+// unchanged.
 //
-// A Bucket is safe for concurrent use. Concurrent writes to one name leave one of the files, complete.
+// A Bucket is safe for concurrent use. Concurrent writes to one name leave one of the files,
+// complete.
 package blobs
 
 import (
@@ -42,8 +48,8 @@ import (
 
 // Options are the options of a Bucket.
 type Options struct {
-	// Stall is how long a request may go without transferring a byte in either direction; zero means 30 seconds. The
-	// duration of a request that makes progress is not limited.
+	// Stall is how long a request may go without transferring a byte in either direction; zero
+	// means 30 seconds. The duration of a request that makes progress is not limited.
 	Stall time.Duration
 }
 
@@ -54,8 +60,8 @@ type Bucket struct {
 	stall  time.Duration
 }
 
-// Open opens the object store at an address. It does not contact the store, which may be unavailable now and back later;
-// use Ping to check it.
+// Open opens the object store at an address. It does not contact the store, which may be
+// unavailable now and back later; use Ping to check it.
 func Open(at string, opts Options) (*Bucket, error) {
 	a, err := parse(at)
 	if err != nil {
@@ -96,7 +102,8 @@ func (b *Bucket) Ping(ctx context.Context) error {
 	return b.mapError(ctx, err, "list")
 }
 
-// orMissing maps an error like mapError. What is missing may be an object, which is no error, or the bucket.
+// orMissing maps an error like mapError. What is missing may be an object, which is no error, or
+// the bucket.
 func (b *Bucket) orMissing(ctx context.Context, err error, operation string) error {
 	if err != nil && isMissing(err) {
 		return errors.Join(b.Ping(ctx), ctx.Err())
@@ -122,8 +129,9 @@ func (b *Bucket) List(ctx context.Context) iter.Seq2[herb.Blob, error] {
 	}
 }
 
-// Abort removes the remains of uploads that were started longer ago than a duration and never completed: multipart uploads
-// on S3, temporary files in a folder. The duration must be longer than any Put takes.
+// Abort removes the remains of uploads that were started longer ago than a duration and never
+// completed: multipart uploads on S3, temporary files in a folder. The duration must be longer than
+// any Put takes.
 func (b *Bucket) Abort(ctx context.Context, olderThan time.Duration) error {
 	return b.orMissing(ctx, b.driver.abort(ctx, time.Now().Add(-olderThan)), "remove unfinished uploads in")
 }
@@ -136,8 +144,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// driver is the access to one kind of store. Names have neither slashes nor the prefix of the address. Errors are those of
-// the client library; Bucket maps them to herb codes.
+// driver is the access to one kind of store. Names have neither slashes nor the prefix of the
+// address. Errors are those of the client library; Bucket maps them to herb codes.
 type driver interface {
 	// ping reports whether the bucket or folder exists and can be listed.
 	ping(ctx context.Context) error
@@ -154,8 +162,8 @@ type driver interface {
 	close()
 }
 
-// mapError maps a failure of the store to a herb error; nil stays nil. operation completes the sentence "cannot … the object store":
-// "read a.segment in".
+// mapError maps a failure of the store to a herb error; nil stays nil. operation completes the
+// sentence "cannot … the object store": "read a.segment in".
 func (b *Bucket) mapError(ctx context.Context, err error, operation string) error {
 	if err == nil {
 		return nil
@@ -186,8 +194,8 @@ func (b *Bucket) mapError(ctx context.Context, err error, operation string) erro
 	return herb.Wrap(herb.CodeUnavailable, err, "cannot %s the object store %s", operation, b.name)
 }
 
-// refusal returns the error code of the store if err means that it denies access. The message of the store is left out
-// because it may repeat the signature.
+// refusal returns the error code of the store if err means that it denies access. The message of
+// the store is left out because it may repeat the signature.
 func refusal(err error) (reason string, ok bool) {
 	if e, ok := errors.AsType[noCredentials](err); ok {
 		return e.Error(), true
@@ -215,8 +223,9 @@ func isMissing(err error) bool {
 // localError is a failure of this machine, not of the store.
 type localError struct{ error }
 
-// Get copies an object to a writer, completely, or returns an error: herb.CodeNotFound if there is no such object,
-// herb.CodeUnavailable if the store fails. After a broken connection it resumes where the previous one ended.
+// Get copies an object to a writer, completely, or returns an error: herb.CodeNotFound if there is
+// no such object, herb.CodeUnavailable if the store fails. After a broken connection it resumes
+// where the previous one ended.
 func (b *Bucket) Get(ctx context.Context, name string, to io.Writer) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -249,9 +258,9 @@ func (t *target) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Put stores a local file under a name, completely or not at all, and replaces an object of that name. When it returns nil
-// the store has acknowledged the whole file; a folder has it on disk. progress is called with the number of bytes read from
-// the file and its size; nil disables it.
+// Put stores a local file under a name, completely or not at all, and replaces an object of that
+// name. When it returns nil the store has acknowledged the whole file; a folder has it on disk.
+// progress is called with the number of bytes read from the file and its size; nil disables it.
 //
 // A Put that is canceled while the store completes it may still have taken effect.
 func (b *Bucket) Put(ctx context.Context, name, path string, progress func(done, total int64)) (err error) {

@@ -62,7 +62,8 @@ func TestCut(t *testing.T) {
 	})
 }
 
-// TestFrozen suspends the server. Every call fails in time, and the store works again after the server resumes.
+// TestFrozen suspends the server. Every call fails in time, and the store works again after the
+// server resumes.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
@@ -124,7 +125,8 @@ func TestFrozen(t *testing.T) {
 	})
 	wantCode(t, err, herb.CodeUnavailable)
 	server.Thaw(t)
-	// The small file was sent completely before the call failed, so the server may have stored it after it resumed.
+	// The small file was sent completely before the call failed, so the server may have stored it
+	// after it resumed.
 	for _, got := range names(t, patient) {
 		if got != "a.segment 12582912" && got != "c.segment 5" {
 			t.Errorf("%q is listed, which was not stored completely", got)

@@ -62,8 +62,8 @@ func (f *folder) ping(context.Context) error {
 	return errors.Join(ignore(err, io.EOF), d.Close())
 }
 
-// put implements driver. An acknowledged object survives a power failure. A folder that was removed or unmounted is not
-// created again.
+// put implements driver. An acknowledged object survives a power failure. A folder that was removed
+// or unmounted is not created again.
 func (f *folder) put(ctx context.Context, name string, src io.ReaderAt, size int64) error {
 	temp := fmt.Sprintf("%s.%x.tmp", f.path(name), rand.Uint64())
 	return filesystem.WriteFile(filesystem.OS{}, temp, f.path(name), 0o600, func(w io.Writer) error {

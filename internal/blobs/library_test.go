@@ -21,8 +21,8 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// TestLibrary publishes on one node and lists on another one that shares only the catalogue and the store, and collects
-// garbage in the store.
+// TestLibrary publishes on one node and lists on another one that shares only the catalogue and the
+// store, and collects garbage in the store.
 func TestLibrary(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
@@ -89,7 +89,8 @@ func TestLibrary(t *testing.T) {
 
 var notes = herb.Ref{Namespace: "herbarium", Name: "notes"}
 
-// note returns note number n: 4000 characters that hardly compress together with those of other notes.
+// note returns note number n: 4000 characters that hardly compress together with those of other
+// notes.
 func note(n int) string { return fmt.Sprintf("%x", content(2000+n))[:4000] }
 
 // publishNotes publishes n notes and returns the version.
@@ -114,8 +115,8 @@ func publishNotes(t *testing.T, l *library.Library, n int) string {
 	return out.Dataset.Version
 }
 
-// wantNote waits until a node lists a version, and checks the number of notes and one of them. While the node fetches the
-// version, it lists the previous one.
+// wantNote waits until a node lists a version, and checks the number of notes and one of them.
+// While the node fetches the version, it lists the previous one.
 func wantNote(t *testing.T, l *library.Library, version string, total, n int) {
 	t.Helper()
 	s, err := l.Acquire(t.Context(), notes)

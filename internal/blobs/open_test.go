@@ -67,7 +67,8 @@ func TestOpen_invalid(t *testing.T) {
 	}
 }
 
-// TestFolder checks the files of a store in a folder: their modes, and which of them are listed and aborted.
+// TestFolder checks the files of a store in a folder: their modes, and which of them are listed and
+// aborted.
 func TestFolder(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "store")

@@ -21,8 +21,8 @@ type proxy struct {
 	cuts   atomic.Int64 // remaining cuts; negative after more attempts
 }
 
-// interpose returns a proxy that ends with the test, and its endpoint. It cuts the first connections that return more than a
-// number of bytes.
+// interpose returns a proxy that ends with the test, and its endpoint. It cuts the first
+// connections that return more than a number of bytes.
 func interpose(t *testing.T, server string, after, cuts int64) (*proxy, string) {
 	t.Helper()
 	p := &proxy{server: server, after: after}
@@ -66,7 +66,8 @@ func interpose(t *testing.T, server string, after, cuts int64) (*proxy, string) 
 	return p, "http://" + l.Addr().String()
 }
 
-// serve forwards data between client and server until one of them closes the connection or it must be cut.
+// serve forwards data between client and server until one of them closes the connection or it must
+// be cut.
 func (p *proxy) serve(t *testing.T, client, server net.Conn) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -92,8 +93,8 @@ func (p *proxy) serve(t *testing.T, client, server net.Conn) {
 	_, _ = io.Copy(client, server) // ends with the connection
 }
 
-// intercept returns the endpoint of a proxy that ends with the test. It calls before for each request, which may change the
-// request, or respond and return false.
+// intercept returns the endpoint of a proxy that ends with the test. It calls before for each
+// request, which may change the request, or respond and return false.
 func intercept(t *testing.T, server string, before func(w http.ResponseWriter, r *http.Request) bool) string {
 	t.Helper()
 	forward := &httputil.ReverseProxy{

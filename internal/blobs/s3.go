@@ -25,8 +25,9 @@ import (
 )
 
 const (
-	// requestAttempts is how often the client sends a request that fails with a network error or a status such as 503, within
-	// about two seconds. Repeating is always safe: objects never change, and deleting is idempotent.
+	// requestAttempts is how often the client sends a request that fails with a network error or a
+	// status such as 503, within about two seconds. Repeating is always safe: objects never change,
+	// and deleting is idempotent.
 	requestAttempts = 4
 
 	// defaultRegion is what most S3 servers other than Amazon's expect in signatures.
@@ -142,7 +143,8 @@ func (s *s3Store) ping(ctx context.Context) error {
 	return s.listObjects(ctx, minio.ListObjectsOptions{Prefix: s.prefix, MaxKeys: 1}, func(minio.ObjectInfo) bool { return false })
 }
 
-// get implements driver. Each request that follows a broken connection continues where the previous one ended.
+// get implements driver. Each request that follows a broken connection continues where the previous
+// one ended.
 func (s *s3Store) get(ctx context.Context, name string, to *target) error {
 	var object minio.ObjectInfo // must stay the same across requests
 	for {
@@ -198,8 +200,8 @@ func (s *s3Store) listObjects(ctx context.Context, opts minio.ListObjectsOptions
 	return ctx.Err()
 }
 
-// stallConn sets a deadline for each read and write. http.Client only has a limit for a whole request, and transferring a file may
-// take hours.
+// stallConn sets a deadline for each read and write. http.Client only has a limit for a whole
+// request, and transferring a file may take hours.
 type stallConn struct {
 	net.Conn
 	stall time.Duration
@@ -222,21 +224,24 @@ func (c *stallConn) Write(p []byte) (int, error) {
 }
 
 const (
-	// partSize is how much of a file one request transfers, and parallelParts how many requests run at once. Together they
-	// bound the memory of a Put.
+	// partSize is how much of a file one request transfers, and parallelParts how many requests run
+	// at once. Together they bound the memory of a Put.
 	partSize      = 8 << 20
 	parallelParts = 3
 	// maxParts is less than the number of parts that stores accept (10,000).
 	maxParts = 9000
 )
 
-// put implements driver. Files of more than one part are stored with a multipart upload, which the client aborts if it fails.
+// put implements driver. Files of more than one part are stored with a multipart upload, which the
+// client aborts if it fails.
 func (s *s3Store) put(ctx context.Context, name string, src io.ReaderAt, size int64) error {
-	// The client repeats requests and sends files of any size to Google in constant memory only if it can seek.
+	// The client repeats requests and sends files of any size to Google in constant memory only if
+	// it can seek.
 	body := io.NewSectionReader(src, 0, size)
 	_, err := s.client.Client.PutObject(ctx, s.bucket, s.prefix+name, body, size, minio.PutObjectOptions{
 		ServerSideEncryption: s.encryption,
-		// Every S3 server verifies MD5, unlike the CRC headers of newer clients and signatures of single chunks.
+		// Every S3 server verifies MD5, unlike the CRC headers of newer clients and signatures of
+		// single chunks.
 		SendContentMd5:        true,
 		DisableContentSha256:  true,
 		PartSize:              max(partSize, uint64(size)/maxParts+1),
@@ -267,11 +272,12 @@ func (s *s3Store) abort(ctx context.Context, before time.Time) error {
 	return ctx.Err()
 }
 
-// metadataTimeout bounds a request to a credential service. The instance metadata service of a machine that is not in a
-// cloud does not answer at all.
+// metadataTimeout bounds a request to a credential service. The instance metadata service of a
+// machine that is not in a cloud does not answer at all.
 const metadataTimeout = 2 * time.Second
 
-// newCredentials returns credentials that are retrieved when the first request is signed, and again when they expire.
+// newCredentials returns credentials that are retrieved when the first request is signed, and again
+// when they expire.
 func newCredentials(profile, region string, anonymous bool) *credentials.Credentials {
 	if anonymous {
 		return credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
@@ -287,7 +293,8 @@ func newCredentials(profile, region string, anonymous bool) *credentials.Credent
 	return credentials.New(&credentialChain{providers: providers})
 }
 
-// metadataEnabled reports whether to ask a credential service. AWS_EC2_METADATA_DISABLED turns off the one of EC2 only.
+// metadataEnabled reports whether to ask a credential service. AWS_EC2_METADATA_DISABLED turns off
+// the one of EC2 only.
 func metadataEnabled() bool {
 	others := os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") + os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") +
 		os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI")
@@ -300,8 +307,8 @@ type noCredentials string
 
 func (n noCredentials) Error() string { return string(n) }
 
-// credentialChain queries several providers in turn. credentials.Chain would send unsigned requests when none has credentials,
-// which stores answer with a misleading "access denied".
+// credentialChain queries several providers in turn. credentials.Chain would send unsigned requests
+// when none has credentials, which stores answer with a misleading "access denied".
 type credentialChain struct {
 	providers []credentials.Provider
 	current   credentials.Provider
@@ -331,7 +338,8 @@ func (c *credentialChain) RetrieveWithCredContext(cc *credentials.CredContext) (
 // IsExpired implements credentials.Provider.
 func (c *credentialChain) IsExpired() bool { return c.current == nil || c.current.IsExpired() }
 
-// profileRegion returns the region of a profile in the shared configuration files, empty if there is none.
+// profileRegion returns the region of a profile in the shared configuration files, empty if there
+// is none.
 func profileRegion(profile string) string {
 	profile = cmp.Or(profile, os.Getenv("AWS_PROFILE"), "default")
 	path := os.Getenv("AWS_CONFIG_FILE")

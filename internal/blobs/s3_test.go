@@ -67,7 +67,8 @@ func TestS3_abort(t *testing.T) {
 	}
 }
 
-// TestS3_rejected uses wrong credentials. They come from the environment, so the test does not run in parallel with others.
+// TestS3_rejected uses wrong credentials. They come from the environment, so the test does not run
+// in parallel with others.
 func TestS3_rejected(t *testing.T) {
 	server := s3test.New(t)
 	address := server.URL(t, "bucket")
@@ -160,8 +161,8 @@ func TestS3_responses(t *testing.T) {
 	}
 }
 
-// TestS3_canceledPut checks that a canceled multipart upload is aborted. Whether a server has removed it at once depends on the
-// parts that it is still receiving.
+// TestS3_canceledPut checks that a canceled multipart upload is aborted. Whether a server has
+// removed it at once depends on the parts that it is still receiving.
 func TestS3_canceledPut(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
@@ -205,8 +206,8 @@ func TestS3_canceledPut(t *testing.T) {
 	}
 }
 
-// TestS3_credentials reads credentials and regions from their sources. They depend on the environment, so the test does not
-// run in parallel with others.
+// TestS3_credentials reads credentials and regions from their sources. They depend on the
+// environment, so the test does not run in parallel with others.
 func TestS3_credentials(t *testing.T) {
 	server := s3test.New(t)
 	server.URL(t, "bucket")

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestStallConn reads from a peer that sends a byte whenever it receives one. The time is that of synctest.
+// TestStallConn reads from a peer that sends a byte whenever it receives one. The time is that of
+// synctest.
 func TestStallConn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// TestBusy checks that requests are retried if the store is busy: it rejects every request the first time.
+// TestBusy checks that requests are retried if the store is busy: it rejects every request the
+// first time.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
@@ -53,7 +54,8 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestPut_corruptedInTransit changes the body of an upload on its way. The store detects it and stores nothing.
+// TestPut_corruptedInTransit changes the body of an upload on its way. The store detects it and
+// stores nothing.
 func TestPut_corruptedInTransit(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)

@@ -35,7 +35,8 @@ func (s *server) statuses(t *testing.T, paths []string, headers ...string) (all 
 	return all
 }
 
-// TestServe_access serves files with and without descriptors from a server that requires a key by default.
+// TestServe_access serves files with and without descriptors from a server that requires a key by
+// default.
 func TestServe_access(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -70,7 +71,8 @@ func TestServe_access(t *testing.T) {
 	}
 }
 
-// TestPublish_accessSetting publishes with the setting in the environment, which the flag overrides.
+// TestPublish_accessSetting publishes with the setting in the environment, which the flag
+// overrides.
 func TestPublish_accessSetting(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -89,7 +91,8 @@ func TestPublish_accessSetting(t *testing.T) {
 	e.fails(t, 2, `access is "public": choose open or key`, "publish", write(t, "shop/d.csv", "a\n1\n"))
 }
 
-// TestServe_folderAccess serves a folder whose descriptor has no resources, and subfolders that state their own access.
+// TestServe_folderAccess serves a folder whose descriptor has no resources, and subfolders that
+// state their own access.
 func TestServe_folderAccess(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -125,7 +128,8 @@ func TestServe_folderAccess(t *testing.T) {
 	e.fails(t, 1, "it sets the access of its folder", "publish", filepath.Join(dir, "vault", "pub", "datapackage.json"))
 }
 
-// TestServe_privateCatalog searches everything that a server shows to clients without a key for what it must not tell them.
+// TestServe_privateCatalog searches everything that a server shows to clients without a key for
+// what it must not tell them.
 func TestServe_privateCatalog(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -239,7 +243,8 @@ func TestServe_withoutPlants(t *testing.T) {
 	}
 }
 
-// TestServe_images requests images beside datasets of one folder: an open one, whose column cannot be filtered, and one that requires a key.
+// TestServe_images requests images beside datasets of one folder: an open one, whose column cannot
+// be filtered, and one that requires a key.
 func TestServe_images(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

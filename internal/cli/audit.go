@@ -13,7 +13,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// commandLineActor identifies who runs a command: the user of the operating system, on this machine.
+// commandLineActor identifies who runs a command: the user of the operating system, on this
+// machine.
 func commandLineActor() herb.Actor {
 	a := herb.Actor{Name: "uid " + strconv.Itoa(os.Getuid()), Origin: "unknown host command line"}
 	if u, err := user.Current(); err == nil && u.Username != "" {

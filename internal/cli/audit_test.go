@@ -9,7 +9,8 @@ import (
 	"herbarium/internal/must"
 )
 
-// TestAudit checks that changes of keys and datasets are listed with their actor, origin and result, and without values.
+// TestAudit checks that changes of keys and datasets are listed with their actor, origin and
+// result, and without values.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

@@ -108,7 +108,8 @@ type runner struct {
 	configFile string
 	asJSON     bool   // --json is set
 	place      string // the data in use, printed after an error
-	// removeInput removes the copy of standard input when the command has ended; nil if there is none.
+	// removeInput removes the copy of standard input when the command has ended; nil if there is
+	// none.
 	removeInput func() error
 }
 
@@ -160,7 +161,8 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 	return root
 }
 
-// addSettings adds the flags of the given settings to a group of the help. Their values are read by config.
+// addSettings adds the flags of the given settings to a group of the help. Their values are read by
+// config.
 func addSettings(flags *pflag.FlagSet, group string, keys ...string) {
 	defaults := app.DefaultConfig()
 	for _, s := range defaults.Settings() {
@@ -186,7 +188,8 @@ func (r *runner) config(cmd *cobra.Command) (app.Config, error) {
 	return c, usage(err)
 }
 
-// placedConfig loads the configuration of a command that uses the data, and names the data in its errors.
+// placedConfig loads the configuration of a command that uses the data, and names the data in its
+// errors.
 func (r *runner) placedConfig(cmd *cobra.Command) (app.Config, error) {
 	c, err := r.config(cmd)
 	if r.place = fmt.Sprintf("Data folder: %s (%s)", absolute(c.Data), c.Origins["data"]); c.Database != "" {
@@ -195,8 +198,8 @@ func (r *runner) placedConfig(cmd *cobra.Command) (app.Config, error) {
 	return c, err
 }
 
-// log returns the logger of a command that is not a server. It logs warnings and errors only, unless the configured level is
-// debug.
+// log returns the logger of a command that is not a server. It logs warnings and errors only,
+// unless the configured level is debug.
 func (r *runner) log(c app.Config) *slog.Logger {
 	level := max(c.LogLevel, slog.LevelWarn)
 	if c.LogLevel < slog.LevelInfo {
@@ -215,8 +218,8 @@ func (r *runner) createData(cmd *cobra.Command, f func(ctx context.Context, d *a
 	return r.openData(cmd, true, false, f)
 }
 
-// checkData opens the data and calls f with it, for a command that must not create or upgrade anything. If there is no data folder, a
-// temporary one replaces it.
+// checkData opens the data and calls f with it, for a command that must not create or upgrade
+// anything. If there is no data folder, a temporary one replaces it.
 func (r *runner) checkData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) (err error) {
 	c, err := r.placedConfig(cmd)
 	if err != nil {
@@ -236,8 +239,8 @@ func (r *runner) checkData(cmd *cobra.Command, f func(ctx context.Context, d *ap
 	return r.useData(cmd, c, c.Database != "", f)
 }
 
-// openData opens the data and calls f with it. With create, it creates the data folder if necessary; with keepSchema, it does
-// not upgrade the schema of an existing database.
+// openData opens the data and calls f with it. With create, it creates the data folder if
+// necessary; with keepSchema, it does not upgrade the schema of an existing database.
 func (r *runner) openData(cmd *cobra.Command, create, keepSchema bool, f func(ctx context.Context, d *app.Data) error) (err error) {
 	c, err := r.placedConfig(cmd)
 	if err != nil {
@@ -247,7 +250,8 @@ func (r *runner) openData(cmd *cobra.Command, create, keepSchema bool, f func(ct
 	if err != nil {
 		return err
 	}
-	// A node or a command on another machine may be the first to use a shared database; its data folder is only a cache.
+	// A node or a command on another machine may be the first to use a shared database; its data
+	// folder is only a cache.
 	if !exists && !create && c.Database == "" {
 		return missingData(c)
 	}

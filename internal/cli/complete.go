@@ -32,8 +32,8 @@ func offer(values ...string) completion {
 	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// addCompletions sets what a shell offers for the flags that all commands have, and disables file names where no command
-// accepts them.
+// addCompletions sets what a shell offers for the flags that all commands have, and disables file
+// names where no command accepts them.
 func (r *runner) addCompletions(root *cobra.Command) {
 	completeFlag(root, "log-level", offer("debug", "info", "warn", "error"))
 	completeFlag(root, "log-format", offer("auto", "human", "json"))
@@ -64,7 +64,8 @@ func completeArgs(each ...completion) completion {
 	}
 }
 
-// completeData returns a completion that reads the data folder. list gets the dataset that is the first argument, if it is one.
+// completeData returns a completion that reads the data folder. list gets the dataset that is the
+// first argument, if it is one.
 func (r *runner) completeData(
 	directive cobra.ShellCompDirective, list func(ctx context.Context, d *app.Data, ref herb.Ref, typed string) ([]string, error),
 ) completion {
@@ -108,7 +109,8 @@ func (r *runner) completeVersion() completion {
 	})
 }
 
-// completeQuery offers the parameters of a listing of the dataset, for the last parameter of a query.
+// completeQuery offers the parameters of a listing of the dataset, for the last parameter of a
+// query.
 func (r *runner) completeQuery() completion {
 	return r.completeData(cobra.ShellCompDirectiveNoSpace, func(ctx context.Context, d *app.Data, ref herb.Ref, typed string) ([]string, error) {
 		ds, err := d.Library.Describe(ctx, ref)
@@ -116,7 +118,8 @@ func (r *runner) completeQuery() completion {
 	})
 }
 
-// queryParameters returns continuations of a query: the names of parameters, or the fields to sort by.
+// queryParameters returns continuations of a query: the names of parameters, or the fields to sort
+// by.
 func queryParameters(ds herb.Dataset, typed string) (values []string) {
 	before := typed[:strings.LastIndex(typed, "&")+1]
 	if last := typed[len(before):]; strings.HasPrefix(last, query.ParamSort+"=") {

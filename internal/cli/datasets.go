@@ -74,13 +74,15 @@ type listedDataset struct {
 	sourceState
 }
 
-// unpublishedSource is a source without a published dataset in the output of 'datasets list --json'. Its dataset may be unknown.
+// unpublishedSource is a source without a published dataset in the output of 'datasets list
+// --json'. Its dataset may be unknown.
 type unpublishedSource struct {
 	herb.Ref
 	sourceState
 }
 
-// sourceState says why the current state of a source is not published. It is empty if it is published.
+// sourceState says why the current state of a source is not published. It is empty if it is
+// published.
 type sourceState struct {
 	Source  string `json:"source,omitempty"`
 	Error   string `json:"error,omitempty"`   // why it failed
@@ -122,7 +124,8 @@ func (r *runner) listSourceErrors(sourceErrors []herb.SourceError) {
 	}
 }
 
-// writeDatasets prints the datasets as JSON, each with the error of its source, and then the sources without a dataset.
+// writeDatasets prints the datasets as JSON, each with the error of its source, and then the
+// sources without a dataset.
 func (r *runner) writeDatasets(datasets []herb.Dataset, sourceErrors []herb.SourceError) error {
 	withError := func(d herb.Dataset) listedDataset {
 		l := listedDataset{datasetJSON: newDatasetJSON(d)}
@@ -183,7 +186,8 @@ func datasetCommand(r *runner, cmd *cobra.Command, run func(ctx context.Context,
 	return cmd
 }
 
-// checkDataset replaces the error of the library for an unknown dataset, which names a path of the API.
+// checkDataset replaces the error of the library for an unknown dataset, which names a path of the
+// API.
 func checkDataset(ctx context.Context, d *app.Data, ref herb.Ref, err error) error {
 	if herb.CodeOf(err) != herb.CodeNotFound {
 		return err

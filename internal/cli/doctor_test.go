@@ -17,7 +17,8 @@ import (
 	"herbarium/internal/must"
 )
 
-// examine runs herbarium doctor and returns its exit code and the findings by check, each as "status detail; remedy".
+// examine runs herbarium doctor and returns its exit code and the findings by check, each as
+// "status detail; remedy".
 func (e environment) examine(t *testing.T, args ...string) (code int, found map[string]string) {
 	t.Helper()
 	code, out, _ := e.run(t, append([]string{"doctor", "--json"}, args...)...)
@@ -47,7 +48,8 @@ func (w *failingOnce) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestDoctor_output checks that a finding that cannot be printed is an error, even if later ones can.
+// TestDoctor_output checks that a finding that cannot be printed is an error, even if later ones
+// can.
 func TestDoctor_output(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

@@ -116,8 +116,8 @@ func cellsOf(t *testing.T, file string, comma byte) (rows [][]string) {
 	return rows
 }
 
-// TestExport_specialFiles publishes odd files, exports them in both formats, and publishes and exports the export: no byte of
-// a cell may change on the way.
+// TestExport_specialFiles publishes odd files, exports them in both formats, and publishes and
+// exports the export: no byte of a cell may change on the way.
 func TestExport_specialFiles(t *testing.T) {
 	t.Parallel()
 	for name, content := range oddFiles() {
@@ -249,7 +249,8 @@ func TestExport_invalid(t *testing.T) {
 	}
 }
 
-// TestExport_file checks that the output file appears only when it is complete, and that no temporary file remains.
+// TestExport_file checks that the output file appears only when it is complete, and that no
+// temporary file remains.
 func TestExport_file(t *testing.T) {
 	t.Parallel()
 	e, dir := newEnvironment(t), t.TempDir()

@@ -86,8 +86,8 @@ func hostileFiles(t *testing.T) []hostileFile {
 	}
 }
 
-// TestPublish_hostile publishes each file over a dataset that a server lists. A file that cannot be read changes neither the
-// listing nor the data folder, and is reported in one error.
+// TestPublish_hostile publishes each file over a dataset that a server lists. A file that cannot be
+// read changes neither the listing nor the data folder, and is reported in one error.
 func TestPublish_hostile(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -149,7 +149,8 @@ func TestPublish_dataFolder(t *testing.T) {
 	}
 }
 
-// TestPublish_superseded publishes a file that is replaced continuously. The listing has one of its contents.
+// TestPublish_superseded publishes a file that is replaced continuously. The listing has one of its
+// contents.
 func TestPublish_superseded(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -192,7 +193,8 @@ func makePipe(t *testing.T, path string) {
 	}
 }
 
-// makeZipBomb creates a workbook with a sheet whose declared size is far larger than its compressed content.
+// makeZipBomb creates a workbook with a sheet whose declared size is far larger than its compressed
+// content.
 func makeZipBomb(t *testing.T, path string) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

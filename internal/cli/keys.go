@@ -94,8 +94,9 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 	})
 }
 
-// parseTime parses the value of a flag: a date, a time, or a period (see parsePeriod) before now if sign is -1, or after it
-// if sign is 1. A time in the past is then invalid. An empty value is the zero time.
+// parseTime parses the value of a flag: a date, a time, or a period (see parsePeriod) before now if
+// sign is -1, or after it if sign is 1. A time in the past is then invalid. An empty value is the
+// zero time.
 func parseTime(flag, s string, now time.Time, sign time.Duration) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

@@ -71,7 +71,8 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, rawQuer
 	})
 }
 
-// withListing opens a dataset in the version that a query names, or in the live one, parses the query and calls run with both.
+// withListing opens a dataset in the version that a query names, or in the live one, parses the
+// query and calls run with both.
 func withListing[Request any](ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string,
 	parse func(query.String, []herb.Field, herb.Order) (Request, error), run func(library.View, Request) error,
 ) error {

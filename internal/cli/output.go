@@ -22,7 +22,8 @@ import (
 	"herbarium/internal/telemetry"
 )
 
-// resultWriter writes to standard output and records the first error: Run fails if results are lost, so commands may ignore it.
+// resultWriter writes to standard output and records the first error: Run fails if results are
+// lost, so commands may ignore it.
 type resultWriter struct {
 	io.Writer
 	err error
@@ -72,7 +73,8 @@ func printList[T, V any](r *runner, items []T, value func(T) V, header string, r
 	return nil
 }
 
-// writeTable writes a table with one line per item. The columns of the header and of row are separated by tabs.
+// writeTable writes a table with one line per item. The columns of the header and of row are
+// separated by tabs.
 func writeTable[T any](w io.Writer, header string, items []T, row func(T) []any) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, header)
@@ -94,8 +96,9 @@ func printable(s string) string {
 	return s
 }
 
-// escape replaces the characters of a text that could send commands to a terminal or change the direction of what follows, as
-// they are written in a string of Go. It leaves those in kept as they are.
+// escape replaces the characters of a text that could send commands to a terminal or change the
+// direction of what follows, as they are written in a string of Go. It leaves those in kept as they
+// are.
 func escape(s, kept string) string {
 	isPlain := func(c rune) bool { return unicode.IsGraphic(c) || strings.ContainsRune(kept, c) }
 	if !strings.ContainsFunc(s, func(c rune) bool { return !isPlain(c) }) && utf8.ValidString(s) {
@@ -140,8 +143,9 @@ func ask(in io.Reader, out io.Writer, question string) error {
 	return fmt.Errorf("canceled; nothing has changed")
 }
 
-// writeFile writes a temporary file and renames it to path when it is complete. An existing file is replaced, or kept if
-// writing fails. A path that is not a regular file, such as a pipe or a terminal, is written directly.
+// writeFile writes a temporary file and renames it to path when it is complete. An existing file is
+// replaced, or kept if writing fails. A path that is not a regular file, such as a pipe or a
+// terminal, is written directly.
 func writeFile(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path) // follows links
 	switch {

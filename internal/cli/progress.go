@@ -20,11 +20,12 @@ const (
 	progressLines = 5 * time.Second        // elsewhere, as separate lines
 )
 
-// maxShownName is the maximum length of a name on a terminal in characters, so that the progress is visible, too.
+// maxShownName is the maximum length of a name on a terminal in characters, so that the progress is
+// visible, too.
 const maxShownName = 40
 
-// progressDisplay shows the progress of a long operation: on a terminal in one line that is overwritten, elsewhere in separate
-// lines. It is safe for concurrent use.
+// progressDisplay shows the progress of a long operation: on a terminal in one line that is
+// overwritten, elsewhere in separate lines. It is safe for concurrent use.
 type progressDisplay struct {
 	out      io.Writer
 	terminal bool
@@ -50,7 +51,8 @@ func (r *runner) newProgress(what string) *progressDisplay {
 	return p
 }
 
-// redraw shows the time that has passed once a second, so that a long step without reports is not mistaken for a hang.
+// redraw shows the time that has passed once a second, so that a long step without reports is not
+// mistaken for a hang.
 func (p *progressDisplay) redraw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +88,8 @@ func (p *progressDisplay) show() {
 		return
 	}
 	p.open = true
-	// Without automatic wrapping, the terminal truncates the line; a second line could not be overwritten.
+	// Without automatic wrapping, the terminal truncates the line; a second line could not be
+	// overwritten.
 	fmt.Fprintf(p.out, "\r\x1b[K\x1b[?7l%s: %s\x1b[?7h", herb.Clip(p.what, maxShownName), progressLine(a))
 }
 

@@ -60,8 +60,9 @@ func TestPublish_protected(t *testing.T) {
 	}
 }
 
-// TestServe_watchDescriptorRemoved removes a descriptor while a server follows its folder. Neither the dataset that it
-// protected nor one with the name that the file has by itself becomes public, not after a restart either.
+// TestServe_watchDescriptorRemoved removes a descriptor while a server follows its folder. Neither
+// the dataset that it protected nor one with the name that the file has by itself becomes public,
+// not after a restart either.
 func TestServe_watchDescriptorRemoved(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -93,8 +94,8 @@ func TestServe_watchDescriptorRemoved(t *testing.T) {
 	protected()
 }
 
-// TestServe_rejectedProtected starts a server with a protected source that has a duplicate primary key: only the log and
-// the command quote the value.
+// TestServe_rejectedProtected starts a server with a protected source that has a duplicate primary
+// key: only the log and the command quote the value.
 func TestServe_rejectedProtected(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

@@ -58,7 +58,8 @@ rejected or failed), version, changes and report.`,
   curl -s https://example.org/export | herbarium publish - --as shop/export --format csv`,
 		Args: expectArgs(1, math.MaxInt, "at least one file or folder to publish"),
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			// Large records produce much garbage; a memory limit bounds the heap for files of any size.
+			// Large records produce much garbage; a memory limit bounds the heap for files of any
+			// size.
 			app.LimitMemory(app.PublishMemory)
 			c, err := r.config(cmd)
 			if err != nil {

@@ -244,7 +244,8 @@ func inputCopies(t *testing.T) int {
 	return len(files)
 }
 
-// TestPublish_input does not run in parallel with other tests, because it counts the temporary files of all of them.
+// TestPublish_input does not run in parallel with other tests, because it counts the temporary
+// files of all of them.
 func TestPublish_input(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	e := newEnvironment(t)
@@ -319,7 +320,8 @@ func TestPublish_format(t *testing.T) {
 	}
 }
 
-// TestPublish_explains checks that a rejected publish shows the value that caused it, and a note the column that was meant.
+// TestPublish_explains checks that a rejected publish shows the value that caused it, and a note
+// the column that was meant.
 func TestPublish_explains(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -374,7 +376,8 @@ func TestPublish_skipsOtherFiles(t *testing.T) {
 	}
 }
 
-// TestPublish_force publishes a file that has not changed, as after an upgrade to a program that reads it differently.
+// TestPublish_force publishes a file that has not changed, as after an upgrade to a program that
+// reads it differently.
 func TestPublish_force(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

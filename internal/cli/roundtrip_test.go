@@ -90,7 +90,8 @@ func formatCases(t *testing.T) []formatCase {
 	}
 }
 
-// TestPublish_formats publishes a file of every format and exports it twice: every cell is what was written.
+// TestPublish_formats publishes a file of every format and exports it twice: every cell is what was
+// written.
 func TestPublish_formats(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

@@ -9,8 +9,8 @@ import (
 	"herbarium/internal/must"
 )
 
-// TestSchema_kept runs commands on a database whose schema is not that of the program: they fail, say what to do and change
-// nothing.
+// TestSchema_kept runs commands on a database whose schema is not that of the program: they fail,
+// say what to do and change nothing.
 func TestSchema_kept(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -70,7 +70,8 @@ func (w *cancelingWriter) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-// TestServe_stoppedDuringStart sends a signal before the command starts, and after the data folder is created.
+// TestServe_stoppedDuringStart sends a signal before the command starts, and after the data folder
+// is created.
 func TestServe_stoppedDuringStart(t *testing.T) {
 	t.Parallel()
 	for _, before := range []bool{true, false} {
@@ -189,8 +190,8 @@ func TestPublish_onRunningServer(t *testing.T) {
 	}
 }
 
-// TestInvalidKeys_limited checks that an address that sends invalid keys gets 429 by API and form, and that a valid key from
-// the same address still works.
+// TestInvalidKeys_limited checks that an address that sends invalid keys gets 429 by API and form,
+// and that a valid key from the same address still works.
 func TestInvalidKeys_limited(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -355,8 +356,8 @@ func TestServe_admin(t *testing.T) {
 	}
 }
 
-// TestServe_rolledBack restarts a server with a file whose version was rolled back. The server does not publish the file again
-// until it changes, even to earlier content; the publish command does.
+// TestServe_rolledBack restarts a server with a file whose version was rolled back. The server does
+// not publish the file again until it changes, even to earlier content; the publish command does.
 func TestServe_rolledBack(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

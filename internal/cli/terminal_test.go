@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestTerminal_escapes prints names, titles and messages that contain commands for a terminal, in every command that shows them.
+// TestTerminal_escapes prints names, titles and messages that contain commands for a terminal, in
+// every command that shows them.
 func TestTerminal_escapes(t *testing.T) {
 	t.Parallel()
 	const attack = `\u001b]0;owned\u0007\u001b[2J\u202etxt\u009b31m`
@@ -41,8 +42,8 @@ func TestTerminal_escapes(t *testing.T) {
 	}
 }
 
-// TestPublishCheck_createsNothing checks a file where there is no data folder: nothing is created, neither there nor in the folder for
-// temporary files.
+// TestPublishCheck_createsNothing checks a file where there is no data folder: nothing is created,
+// neither there nor in the folder for temporary files.
 func TestPublishCheck_createsNothing(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)

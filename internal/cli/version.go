@@ -43,8 +43,8 @@ var (
 	releaseCommit string
 )
 
-// commit returns the commit that the program was built from, with +modified if files had been changed. It is empty if it is
-// unknown: 'go run' does not record it.
+// commit returns the commit that the program was built from, with +modified if files had been
+// changed. It is empty if it is unknown: 'go run' does not record it.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if releaseCommit != "" || !ok {

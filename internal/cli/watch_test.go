@@ -98,7 +98,8 @@ func TestServe_watchNothing(t *testing.T) {
 	newEnvironment(t).fails(t, 2, "--watch needs", "serve", "--watch")
 }
 
-// TestServe_watchDescriptor adds a descriptor that lists one of two files: the other one is reported as skipped until it is listed.
+// TestServe_watchDescriptor adds a descriptor that lists one of two files: the other one is
+// reported as skipped until it is listed.
 func TestServe_watchDescriptor(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

@@ -13,7 +13,8 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// TestExamples runs the programs in examples/clients. CI has neither pandas nor R, so these may be skipped anywhere.
+// TestExamples runs the programs in examples/clients. CI has neither pandas nor R, so these may be
+// skipped anywhere.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

@@ -60,7 +60,8 @@ func hostileNames() []string {
 	}
 }
 
-// hostileFields returns a CSV file with these fields: numbers in the first one, one of three values in the others.
+// hostileFields returns a CSV file with these fields: numbers in the first one, one of three values
+// in the others.
 func hostileFields() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
@@ -76,7 +77,8 @@ func hostileFields() string {
 	return b.String()
 }
 
-// plainRequests returns the request that each call must equal. The parameters of the calls are in testdata.
+// plainRequests returns the request that each call must equal. The parameters of the calls are in
+// testdata.
 func plainRequests(plant int) map[string]plainRequest {
 	query := func(pairs ...string) string {
 		v := url.Values{}

@@ -19,8 +19,8 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// checkDatabase checks that the database can be reached and has a schema that this program can use, and reads the live
-// versions for later checks.
+// checkDatabase checks that the database can be reached and has a schema that this program can use,
+// and reads the live versions for later checks.
 func (d *doctor) checkDatabase(ctx context.Context) {
 	if d.Config.Database != "" {
 		i, err := postgres.Inspect(ctx, string(d.Config.Database))
@@ -53,7 +53,8 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	}
 }
 
-// maxOffset is the difference of clocks that is normal between machines whose clocks are synchronized.
+// maxOffset is the difference of clocks that is normal between machines whose clocks are
+// synchronized.
 const maxOffset = time.Second
 
 // checkPostgres checks what an inspection has found, and reports whether the catalogue can be read.
@@ -112,7 +113,8 @@ func (d *doctor) checkCatalogue(context.Context) {
 // maxNamed limits the number of datasets that are named in a finding.
 const maxNamed = 3
 
-// checkFiles opens the segment files of all live versions, which verifies their headers, footers and tables of contents.
+// checkFiles opens the segment files of all live versions, which verifies their headers, footers
+// and tables of contents.
 func (d *doctor) checkFiles(ctx context.Context) {
 	if !d.known {
 		return

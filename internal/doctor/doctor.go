@@ -1,5 +1,6 @@
-// Package doctor checks an installation and its environment: the data folder, the database, the object store, published
-// files, addresses, limits and settings. The checks are safe while servers run: they write only probes that they delete.
+// Package doctor checks an installation and its environment: the data folder, the database, the
+// object store, published files, addresses, limits and settings. The checks are safe while servers
+// run: they write only probes that they delete.
 package doctor
 
 import (
@@ -60,7 +61,8 @@ type host struct {
 	memMaps   func() int // limit; 0 if unknown
 }
 
-// Run runs all checks and calls report with each finding, as soon as it is known. program is the version of the program.
+// Run runs all checks and calls report with each finding, as soon as it is known. program is the
+// version of the program.
 func Run(ctx context.Context, c app.Config, program string, report func(Result)) {
 	d := &doctor{Config: c, program: program, report: report, host: host{time.Now, diskSpace, app.MaxDescriptors, maxMapCount}}
 	for _, c := range []struct {

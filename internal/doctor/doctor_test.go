@@ -23,7 +23,8 @@ import (
 // noon is the time of the local clock.
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-// newDoctor returns a doctor of a machine without problems and a function that returns its findings as "status detail".
+// newDoctor returns a doctor of a machine without problems and a function that returns its findings
+// as "status detail".
 func newDoctor(change func(*doctor)) (*doctor, func() []string) {
 	var found []string
 	d := &doctor{

@@ -50,7 +50,8 @@ func formatBytes(n uint64) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// checkAddress checks that the address of the server is free, or that a Herbarium server answers there.
+// checkAddress checks that the address of the server is free, or that a Herbarium server answers
+// there.
 func (d *doctor) checkAddress(ctx context.Context) {
 	addr := d.Config.Addr
 	d.checkListen(ctx, addr, "--addr", "; no server is running there", func() bool {
@@ -65,7 +66,8 @@ func (d *doctor) checkAddress(ctx context.Context) {
 	})
 }
 
-// checkAdminAddress checks that the address of metrics and profiles is free unless a server is running.
+// checkAdminAddress checks that the address of metrics and profiles is free unless a server is
+// running.
 func (d *doctor) checkAdminAddress(ctx context.Context) {
 	addr := d.Config.AdminAddr
 	if addr == "" {
@@ -80,7 +82,8 @@ func (d *doctor) checkAdminAddress(ctx context.Context) {
 	})
 }
 
-// checkListen checks that a server could listen on an address, or that reportOwn reports it as in use by Herbarium.
+// checkListen checks that a server could listen on an address, or that reportOwn reports it as in
+// use by Herbarium.
 func (d *doctor) checkListen(ctx context.Context, addr, flag, free string, reportOwn func() bool) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	switch {
@@ -146,7 +149,8 @@ func (d *doctor) checkOpenFiles(context.Context) {
 	}
 }
 
-// checkMaps checks the limit of memory maps: each open segment needs one, and the Go runtime some hundred.
+// checkMaps checks the limit of memory maps: each open segment needs one, and the Go runtime some
+// hundred.
 func (d *doctor) checkMaps(context.Context) {
 	need := 2*len(d.live) + 1000
 	switch limit := d.memMaps(); {

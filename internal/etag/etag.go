@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// New returns the entity tag of a representation that is determined by the version of the program and by parts. The tag is
-// weak, because the same content is sent with different content encodings.
+// New returns the entity tag of a representation that is determined by the version of the program
+// and by parts. The tag is weak, because the same content is sent with different content encodings.
 func New(version string, parts ...string) string {
 	const tagBytes = 15 // 120 bits, which base64 encodes without padding
 	b := append(make([]byte, 0, 256), version...)
@@ -22,14 +22,15 @@ func New(version string, parts ...string) string {
 	return string(append(b, '"'))
 }
 
-// OfContent returns the entity tag of a representation with this content. Unlike New, it does not copy it.
+// OfContent returns the entity tag of a representation with this content. Unlike New, it does not
+// copy it.
 func OfContent(version string, content []byte) string {
 	sum := sha256.Sum256(content)
 	return New(version, string(sum[:]))
 }
 
-// Match reports whether the If-None-Match header of a request names a tag, by weak comparison. The rest of a header value
-// after a syntax error is ignored.
+// Match reports whether the If-None-Match header of a request names a tag, by weak comparison. The
+// rest of a header value after a syntax error is ignored.
 func Match(h http.Header, tag string) bool {
 	opaque := strings.Trim(strings.TrimPrefix(tag, "W/"), `"`)
 	for _, s := range h["If-None-Match"] {

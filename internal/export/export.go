@@ -1,13 +1,14 @@
-// Package export writes complete results as files: CSV and XLSX for spreadsheets, NDJSON for programs. It streams
-// the records of an engine; memory use does not depend on their number.
+// Package export writes complete results as files: CSV and XLSX for spreadsheets, NDJSON for
+// programs. It streams the records of an engine; memory use does not depend on their number.
 //
 // # CSV
 //
-// The first line contains the field names. Lines end with CR LF and values are separated by commas, as specified by RFC
-// 4180. Values are written byte for byte as published; values that look like formulas are not escaped. A value is
-// quoted if it contains a comma, a quote, a CR or an LF, if it begins or ends with a space or a tab, which many readers
-// trim, or if it begins with a byte order mark. A field name that contains another common separator is quoted too,
-// because readers detect the separator there. So is the empty value of a single field, whose line would be blank.
+// The first line contains the field names. Lines end with CR LF and values are separated by commas,
+// as specified by RFC 4180. Values are written byte for byte as published; values that look like
+// formulas are not escaped. A value is quoted if it contains a comma, a quote, a CR or an LF, if it
+// begins or ends with a space or a tab, which many readers trim, or if it begins with a byte order
+// mark. A field name that contains another common separator is quoted too, because readers detect
+// the separator there. So is the empty value of a single field, whose line would be blank.
 //
 // # NDJSON
 //
@@ -15,9 +16,9 @@
 //
 // # XLSX
 //
-// A workbook with one sheet, whose first row contains the field names. Values of number fields in plain notation with at
-// most 15 digits are numbers, and dates that a cell can hold exactly are dates. All other values are text, so that leading
-// zeros and long numbers remain as published.
+// A workbook with one sheet, whose first row contains the field names. Values of number fields in
+// plain notation with at most 15 digits are numbers, and dates that a cell can hold exactly are
+// dates. All other values are text, so that leading zeros and long numbers remain as published.
 package export
 
 import (
@@ -94,8 +95,8 @@ func Digest(h hash.Hash) string {
 	return "sha-256=:" + base64.StdEncoding.EncodeToString(h.Sum(nil)) + ":"
 }
 
-// Write writes all records of a stream. It fails if their number differs from the total of the stream, so that a
-// truncated result is never taken for a complete one.
+// Write writes all records of a stream. It fails if their number differs from the total of the
+// stream, so that a truncated result is never taken for a complete one.
 func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary, error) {
 	sent := &summingWriter{w: w, hash: sha256.New()}
 	out := bufio.NewWriterSize(sent, 64<<10)
@@ -178,7 +179,8 @@ func (s *summingWriter) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// csvWriter converts records to CSV lines. The package encoding/csv would need strings, and quotes fewer values.
+// csvWriter converts records to CSV lines. The package encoding/csv would need strings, and quotes
+// fewer values.
 type csvWriter struct {
 	out     *bufio.Writer // its errors are sticky
 	decoder *herb.RecordDecoder

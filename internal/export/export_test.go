@@ -274,8 +274,8 @@ func TestWrite_random(t *testing.T) {
 	}
 }
 
-// TestWrite_memory checks that the number of allocations does not depend on the number of records. It is not parallel,
-// because allocations of other tests would count.
+// TestWrite_memory checks that the number of allocations does not depend on the number of records.
+// It is not parallel, because allocations of other tests would count.
 func TestWrite_memory(t *testing.T) {
 	rec := []byte(`{"a":"some, \"text\"","b":"1234"}`)
 	for _, f := range export.Formats() {

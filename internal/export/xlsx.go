@@ -47,8 +47,8 @@ func workbookParts() [][2]string {
 	}
 }
 
-// CheckLimits returns an error with herb.CodeInvalid if a workbook cannot contain a stream. It reads the stream only if some
-// record may have a value that is too long for a cell.
+// CheckLimits returns an error with herb.CodeInvalid if a workbook cannot contain a stream. It
+// reads the stream only if some record may have a value that is too long for a cell.
 func CheckLimits(fields []herb.Field, s query.Stream) error {
 	const remedy = "; export CSV or NDJSON, or narrow the query down"
 	if s.Total >= maxSheetRows {
@@ -184,14 +184,15 @@ func (w *sheetWriter) text(value []byte) {
 	w.buf.WriteString("</t></is></c>")
 }
 
-// escapedRune matches text whose start spreadsheet programs would take for an escaped character, also if the next character is written as one.
+// escapedRune matches text whose start spreadsheet programs would take for an escaped character,
+// also if the next character is written as one.
 var escapedRune = regexp.MustCompile("^_x[0-9A-Fa-f]{4}[_\x00-\x08\x0B-\x1F\uFFFE\uFFFF]")
 
 // maxSheetDigits is the number of significant digits that spreadsheet programs keep.
 const maxSheetDigits = 15
 
-// isSheetNumber reports whether a value is a number that a cell can hold exactly. Other values are written as text, such as 1.234 in
-// a field whose decimal separator is a comma.
+// isSheetNumber reports whether a value is a number that a cell can hold exactly. Other values are
+// written as text, such as 1.234 in a field whose decimal separator is a comma.
 func isSheetNumber(f *herb.Field, value []byte) bool {
 	points := bytes.Count(value, []byte("."))
 	digits := len(value) - bytes.Count(value, []byte("-")) - points

@@ -10,7 +10,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// Styles of cells, by their index in stylesPart. A cell with a date is a number of days; only its style says that it is a date.
+// Styles of cells, by their index in stylesPart. A cell with a date is a number of days; only its
+// style says that it is a date.
 const (
 	styleDate = iota + 1
 	styleDateTime
@@ -33,8 +34,8 @@ func stylesPart() string {
 		`<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 }
 
-// columnsElement returns the widths of the columns with dates, which would be shown as ### in the default width; empty if there
-// are none.
+// columnsElement returns the widths of the columns with dates, which would be shown as ### in the
+// default width; empty if there are none.
 func columnsElement(fields []herb.Field) string {
 	var b bytes.Buffer
 	for i, f := range fields {
@@ -49,9 +50,10 @@ func columnsElement(fields []herb.Field) string {
 	return "<cols>" + b.String() + "</cols>"
 }
 
-// sheetDate returns the number of days of a date or datetime and the style of its cell. ok is false if a cell cannot hold it
-// exactly, so that it is written as text: before March 1900, where programs disagree about a leap day; with a fraction finer
-// than milliseconds, to which programs round; and with a zone other than UTC, because cells have none.
+// sheetDate returns the number of days of a date or datetime and the style of its cell. ok is false
+// if a cell cannot hold it exactly, so that it is written as text: before March 1900, where
+// programs disagree about a leap day; with a fraction finer than milliseconds, to which programs
+// round; and with a zone other than UTC, because cells have none.
 func sheetDate(f *herb.Field, value []byte) (serial string, style int, ok bool) {
 	if f.Type != herb.TypeDate && f.Type != herb.TypeDateTime {
 		return "", 0, false

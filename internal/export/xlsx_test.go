@@ -115,7 +115,8 @@ func TestWrite_dates(t *testing.T) {
 	}
 }
 
-// TestWrite_datesReadBack checks that the number of days of random datetimes is the same millisecond again, as programs round it.
+// TestWrite_datesReadBack checks that the number of days of random datetimes is the same
+// millisecond again, as programs round it.
 func TestWrite_datesReadBack(t *testing.T) {
 	t.Parallel()
 	g := rand.New(rand.NewPCG(testseed.Seed(t), 0))

@@ -1,5 +1,5 @@
-// Package filesystem abstracts the file operations with which files are built and put in place, so that tests can inject
-// failures.
+// Package filesystem abstracts the file operations with which files are built and put in place, so
+// that tests can inject failures.
 package filesystem
 
 import (
@@ -44,8 +44,8 @@ func (OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	return f, nil
 }
 
-// SyncDir writes the entries of a folder to disk, so that a renamed or created file keeps its name after a power failure.
-// Windows cannot sync folders; NTFS keeps a journal of names.
+// SyncDir writes the entries of a folder to disk, so that a renamed or created file keeps its name
+// after a power failure. Windows cannot sync folders; NTFS keeps a journal of names.
 func SyncDir(fs FS, path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -57,8 +57,9 @@ func SyncDir(fs FS, path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// WriteFile writes a file atomically and durably: it is written to part, synced and renamed to path, and the folder is synced.
-// A failure leaves an existing file at path unchanged and removes part.
+// WriteFile writes a file atomically and durably: it is written to part, synced and renamed to
+// path, and the folder is synced. A failure leaves an existing file at path unchanged and removes
+// part.
 func WriteFile(fsys FS, part, path string, perm fs.FileMode, write func(io.Writer) error) error {
 	f, err := fsys.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
 	if err != nil {

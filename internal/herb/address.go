@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Address is the address of another service. It may contain secrets, which are redacted when it is printed or logged.
+// Address is the address of another service. It may contain secrets, which are redacted when it is
+// printed or logged.
 type Address string
 
 // redacted replaces a secret.
@@ -21,7 +22,8 @@ func (a Address) String() string {
 	if !ok {
 		return string(a)
 	}
-	// Not parsed as a URL: Go rejects one with several hosts, and the password may be the invalid part.
+	// Not parsed as a URL: Go rejects one with several hosts, and the password may be the invalid
+	// part.
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
 		if user, _, ok := strings.Cut(rest[:at], ":"); ok {
 			rest = user + ":" + redacted + rest[at:]

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// AuditEntry records an administrative change or an attempt at one. It contains no secrets and no values of datasets.
+// AuditEntry records an administrative change or an attempt at one. It contains no secrets and no
+// values of datasets.
 type AuditEntry struct {
 	Time    time.Time   `json:"time"`
 	Action  AuditAction `json:"action"`

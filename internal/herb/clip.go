@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeClipped returns the values of a record with the given fields, each up to its limit in bytes, for pages that show only the
-// start of a long value. It does not check the rest of a value.
+// DecodeClipped returns the values of a record with the given fields, each up to its limit in
+// bytes, for pages that show only the start of a long value. It does not check the rest of a value.
 func DecodeClipped(fields []Field, record []byte, limit func(field int) int) (Record, error) {
 	values := make(Record, len(fields))
 	rest := record
@@ -31,7 +31,8 @@ func DecodeClipped(fields []Field, record []byte, limit func(field int) int) (Re
 	return values, nil
 }
 
-// clipJSONString returns the start of the text that is between the quotes of a JSON string, in whole characters.
+// clipJSONString returns the start of the text that is between the quotes of a JSON string, in
+// whole characters.
 func clipJSONString(s []byte, limit int) (string, error) {
 	text := make([]byte, 0, min(len(s), limit))
 	for len(s) > 0 {
@@ -62,8 +63,8 @@ func clipJSONString(s []byte, limit int) (string, error) {
 	return string(text), nil
 }
 
-// JSONStringEnd returns the index after the JSON string that begins at an index of b, or -1 if there is none. It does not check
-// what the string contains.
+// JSONStringEnd returns the index after the JSON string that begins at an index of b, or -1 if
+// there is none. It does not check what the string contains.
 func JSONStringEnd(b []byte, at int) int {
 	if at <= 0 || at >= len(b) || b[at] != '"' {
 		return -1

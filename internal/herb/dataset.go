@@ -1,5 +1,6 @@
-// Package herb defines the domain types: plants, datasets and their fields, keys and their scopes, and the error type.
-// It is independent of files, databases and protocols and imports only the standard library.
+// Package herb defines the domain types: plants, datasets and their fields, keys and their scopes,
+// and the error type. It is independent of files, databases and protocols and imports only the
+// standard library.
 package herb
 
 import (
@@ -83,9 +84,9 @@ type Dataset struct {
 	Details
 }
 
-// WithoutValues returns the description of a dataset without what may quote values of its records: the descriptor, the report, and
-// the notation of fields, which contains their words for true, false and missing. It is what readers without a key see of a dataset
-// that requires one.
+// WithoutValues returns the description of a dataset without what may quote values of its records:
+// the descriptor, the report, and the notation of fields, which contains their words for true,
+// false and missing. It is what readers without a key see of a dataset that requires one.
 func (d Dataset) WithoutValues() Dataset {
 	d.Descriptor, d.Report = nil, nil
 	d.Fields = slices.Clone(d.Fields)
@@ -156,7 +157,8 @@ type Order struct {
 	Desc  bool   `json:"desc,omitempty"`
 }
 
-// Type determines how the values of a field compare. The values themselves are always strings, stored as written.
+// Type determines how the values of a field compare. The values themselves are always strings,
+// stored as written.
 type Type string
 
 // Field types.
@@ -174,11 +176,13 @@ func Types() []Type {
 	return []Type{TypeText, TypeNumber, TypeDate, TypeDateTime, TypeBoolean, TypeList}
 }
 
-// IsScalar reports whether the values of a type have a canonical form by which they compare, and may be missing.
+// IsScalar reports whether the values of a type have a canonical form by which they compare, and
+// may be missing.
 func (t Type) IsScalar() bool { return t != TypeText && t != TypeList }
 
-// Notation describes how the values of a scalar field or a list are written. The zero value is the standard notation of the type:
-// a decimal point, ISO 8601, the words true/false, yes/no, t/f and y/n, and commas between elements.
+// Notation describes how the values of a scalar field or a list are written. The zero value is the
+// standard notation of the type: a decimal point, ISO 8601, the words true/false, yes/no, t/f and
+// y/n, and commas between elements.
 type Notation struct {
 	Decimal string   `json:"decimal,omitempty"` // decimal separator; empty means a point
 	Group   string   `json:"group,omitempty"`   // thousands separator; a space includes no-break spaces, an apostrophe includes ’
@@ -191,7 +195,8 @@ type Notation struct {
 	Missing []string `json:"missing,omitempty"` // markers of missing values that occur, such as NA; sorted
 }
 
-// Field is an exposed field of a dataset. Its position in Dataset.Fields is the position of its value in a Record.
+// Field is an exposed field of a dataset. Its position in Dataset.Fields is the position of its
+// value in a Record.
 type Field struct {
 	Name        string   `json:"name"`
 	Type        Type     `json:"type"`

@@ -78,7 +78,8 @@ func TestFieldIndex(t *testing.T) {
 	}
 }
 
-// TestAppendJSON checks that values survive a round trip through JSON and that members keep their order.
+// TestAppendJSON checks that values survive a round trip through JSON and that members keep their
+// order.
 func TestAppendJSON(t *testing.T) {
 	t.Parallel()
 	var control strings.Builder

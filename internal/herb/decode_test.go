@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// decode decodes a record with the fields a and b twice with the same decoder, and returns the values of the second one.
+// decode decodes a record with the fields a and b twice with the same decoder, and returns the
+// values of the second one.
 func decode(record string) ([]string, error) {
 	records, err := DecodeRecords([]Field{{Name: "a"}, {Name: "b"}}, [][]byte{[]byte(record), []byte(record)})
 	if err != nil {
@@ -42,8 +43,8 @@ func TestRecordDecoder(t *testing.T) {
 	}
 }
 
-// FuzzRecordDecoder compares the decoder with encoding/json: it decodes the same values, and accepts every flat object that encoding/json
-// accepts.
+// FuzzRecordDecoder compares the decoder with encoding/json: it decodes the same values, and
+// accepts every flat object that encoding/json accepts.
 func FuzzRecordDecoder(f *testing.F) {
 	f.Add(`x`, "y")
 	f.Add(`a\u00e9\n"`, "\x00\x1f植\u2028")

@@ -24,8 +24,8 @@ const (
 	CodeInternal        Code = "internal"    // internal error; its message is never sent to clients
 )
 
-// Error is the error type shared by all packages. Message is safe to send to the client; Err, the cause, is only
-// logged.
+// Error is the error type shared by all packages. Message is safe to send to the client; Err, the
+// cause, is only logged.
 type Error struct {
 	Code    Code
 	Message string
@@ -68,8 +68,8 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// MessageOf returns the message of the outermost Error in err's chain. For other errors it returns a generic message,
-// because their text may reveal internals.
+// MessageOf returns the message of the outermost Error in err's chain. For other errors it returns
+// a generic message, because their text may reveal internals.
 func MessageOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Code != CodeInternal {
 		return e.Message
@@ -77,7 +77,8 @@ func MessageOf(err error) string {
 	return "internal error"
 }
 
-// RetryAfterOf returns the time after which the failed request may be retried, or zero if err does not specify it.
+// RetryAfterOf returns the time after which the failed request may be retried, or zero if err does
+// not specify it.
 func RetryAfterOf(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.RetryAfter
@@ -85,7 +86,8 @@ func RetryAfterOf(err error) time.Duration {
 	return 0
 }
 
-// Clip returns s, or its first limit characters and an ellipsis if it is longer, for use in a message.
+// Clip returns s, or its first limit characters and an ellipsis if it is longer, for use in a
+// message.
 func Clip(s string, limit int) string {
 	n := 0
 	for i := range s {
@@ -107,7 +109,8 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("internal error, please report it: panic: %v", e.Value)
 }
 
-// Recover converts a panic to a *PanicError. It must be deferred directly: defer herb.Recover(&err).
+// Recover converts a panic to a *PanicError. It must be deferred directly: defer
+// herb.Recover(&err).
 func Recover(err *error) {
 	if v := recover(); v != nil {
 		*err = &PanicError{Value: v, Stack: debug.Stack()}

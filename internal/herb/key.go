@@ -49,8 +49,8 @@ func (k Key) Status(now time.Time) string {
 // Scope is a permission of a key.
 type Scope string
 
-// Scopes. The read scope may be limited to one dataset (data:read:<namespace>/<dataset>) or to a namespace
-// (data:read:<namespace>/*).
+// Scopes. The read scope may be limited to one dataset (data:read:<namespace>/<dataset>) or to a
+// namespace (data:read:<namespace>/*).
 const (
 	ScopePlantsWrite Scope = "plants:write"
 	ScopeDataRead    Scope = "data:read"
@@ -75,7 +75,8 @@ func ParseScope(s string) (Scope, error) {
 		"data:read:<namespace>/<dataset>, data:read:<namespace>/*", s)
 }
 
-// ReadScopes returns the scopes that permit reading the dataset, narrowest first. Any one of them is sufficient.
+// ReadScopes returns the scopes that permit reading the dataset, narrowest first. Any one of them
+// is sufficient.
 func (r Ref) ReadScopes() []Scope {
 	return []Scope{
 		ScopeDataRead + Scope(":"+r.String()),

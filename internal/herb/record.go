@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendJSON appends the record as a JSON object with the fields in order. Values round-trip exactly; only what JSON
-// requires is escaped.
+// AppendJSON appends the record as a JSON object with the fields in order. Values round-trip
+// exactly; only what JSON requires is escaped.
 func (r Record) AppendJSON(dst []byte, fields []Field) []byte {
 	dst = append(dst, '{')
 	for i, f := range fields {
@@ -46,8 +46,9 @@ func AppendJSONString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// RecordDecoder decodes records: flat JSON objects of strings without white space, as AppendJSON writes them. It shares no
-// code with the encoder, so that a bug of the encoder cannot hide itself, and rejects what encoding/json rejects.
+// RecordDecoder decodes records: flat JSON objects of strings without white space, as AppendJSON
+// writes them. It shares no code with the encoder, so that a bug of the encoder cannot hide itself,
+// and rejects what encoding/json rejects.
 type RecordDecoder struct {
 	fields []Field
 	rest   []byte
@@ -75,7 +76,8 @@ var (
 	errEscape = errors.New("invalid escape in a string")
 )
 
-// Decode calls cell with the values of a record in the order of the fields. A value is valid only during the call.
+// Decode calls cell with the values of a record in the order of the fields. A value is valid only
+// during the call.
 func (d *RecordDecoder) Decode(record []byte, cell func(value []byte)) error {
 	d.rest = record
 	opening := byte('{')
@@ -154,8 +156,8 @@ func (d *RecordDecoder) string() (s []byte, err error) {
 	}
 }
 
-// Unescape returns the character of the JSON escape at the start of b, after the backslash, and its length; 0 if it is invalid.
-// A lone surrogate is invalid, because it does not encode a character.
+// Unescape returns the character of the JSON escape at the start of b, after the backslash, and its
+// length; 0 if it is invalid. A lone surrogate is invalid, because it does not encode a character.
 func Unescape(b []byte) (r rune, size int) {
 	if len(b) == 0 {
 		return 0, 0

@@ -22,8 +22,8 @@ type Report struct {
 	SourceCells *SourceCells `json:"source_cells,omitempty"`
 }
 
-// ColumnReport is the part of a Report about one field. Distinct, Min and Max exclude empty values; Min and Max are the
-// first and the last value in the order of the field's type.
+// ColumnReport is the part of a Report about one field. Distinct, Min and Max exclude empty values;
+// Min and Max are the first and the last value in the order of the field's type.
 type ColumnReport struct {
 	Field    string   `json:"field"`
 	Column   string   `json:"column"` // column name in the source
@@ -41,7 +41,8 @@ type ColumnReport struct {
 	Source ColumnCells `json:"-"` // fingerprint of the column as read, compared with the listing
 }
 
-// Expectation is a query with its expected result. A version that returns another result does not go live.
+// Expectation is a query with its expected result. A version that returns another result does not
+// go live.
 type Expectation struct {
 	Query string            `json:"query"`           // the query string of a listing
 	Total *int              `json:"total,omitempty"` // expected number of records; nil: any
@@ -84,8 +85,8 @@ func GroupDigits(s string) string {
 	return s
 }
 
-// SourceCells accounts for every non-empty cell that the reader of a file returned, before settings are applied. The
-// listing must have Total + Repeated - Hidden - Excluded - Missing of them.
+// SourceCells accounts for every non-empty cell that the reader of a file returned, before settings
+// are applied. The listing must have Total + Repeated - Hidden - Excluded - Missing of them.
 type SourceCells struct {
 	Total    int `json:"total"`
 	Hidden   int `json:"hidden,omitempty"`   // in columns that are not exposed
@@ -97,9 +98,10 @@ type SourceCells struct {
 // Listed returns the number of non-empty cells that the listing must have.
 func (s SourceCells) Listed() int { return s.Total + s.Repeated - s.Hidden - s.Excluded - s.Missing }
 
-// ColumnCells fingerprints a column: the number of its non-empty cells and a checksum of their values and rows. It is
-// computed for the source and for the listing, to detect cells in the wrong column. It does not depend on the order of
-// the calls of Add, so that the fingerprints of two parts of a column add up to that of the column.
+// ColumnCells fingerprints a column: the number of its non-empty cells and a checksum of their
+// values and rows. It is computed for the source and for the listing, to detect cells in the wrong
+// column. It does not depend on the order of the calls of Add, so that the fingerprints of two
+// parts of a column add up to that of the column.
 type ColumnCells struct {
 	Filled int
 	Sum    uint32
@@ -122,8 +124,8 @@ func (c ColumnCells) Plus(o ColumnCells) ColumnCells {
 	return ColumnCells{c.Filled + o.Filled, c.Sum + o.Sum}
 }
 
-// Reconcile compares the source with the columns of the listing, in field order. The error says what differs. A report
-// without SourceCells is not compared: it was not made from a file.
+// Reconcile compares the source with the columns of the listing, in field order. The error says
+// what differs. A report without SourceCells is not compared: it was not made from a file.
 func (r *Report) Reconcile(listing []ColumnCells) error {
 	if r == nil || r.SourceCells == nil {
 		return nil

@@ -1,7 +1,7 @@
 package herb
 
-// Size returns about how many bytes the description takes in memory, which is also about the size of its JSON. Caches and
-// budgets count it.
+// Size returns about how many bytes the description takes in memory, which is also about the size
+// of its JSON. Caches and budgets count it.
 func (d *Dataset) Size() int {
 	const head, perField, perColumn = 512, 240, 320 // bytes besides texts
 	size := head + len(d.Title) + len(d.Description) + len(d.Descriptor)

@@ -12,7 +12,8 @@ import (
 	"herbarium/internal/store"
 )
 
-// cache is the state of a node's local files and fetches. Fields are guarded by Library.mu unless marked safe.
+// cache is the state of a node's local files and fetches. Fields are guarded by Library.mu unless
+// marked safe.
 type cache struct {
 	files     map[string]int64 // file sizes in Dir, by version
 	stored    map[string]bool  // versions known to be stored in Blobs
@@ -44,7 +45,8 @@ func newCache() *cache {
 	return c
 }
 
-// acquireSlot waits for a slot for a fetch. A fetch that requests wait for does not queue behind prefetches.
+// acquireSlot waits for a slot for a fetch. A fetch that requests wait for does not queue behind
+// prefetches.
 func (c *cache) acquireSlot(f *fetch) (release func(), err error) {
 	requested, requestSlots := f.requested, chan struct{}(nil) // nil blocks
 	for {
@@ -61,7 +63,8 @@ func (c *cache) acquireSlot(f *fetch) (release func(), err error) {
 	}
 }
 
-// cacheSize returns the bytes in the cache and the bytes that running fetches will add. l.mu is held.
+// cacheSize returns the bytes in the cache and the bytes that running fetches will add. l.mu is
+// held.
 func (l *Library) cacheSize() (cached, pending int64) {
 	for _, n := range l.cache.files {
 		cached += n
@@ -74,7 +77,8 @@ func (l *Library) cacheSize() (cached, pending int64) {
 	return cached, pending
 }
 
-// missingBytes returns the size of the live version's file if it is not in the cache, else 0. l.mu is held.
+// missingBytes returns the size of the live version's file if it is not in the cache, else 0. l.mu
+// is held.
 func (l *Library) missingBytes(e *entry) int64 {
 	if _, ok := l.cache.files[e.Version]; ok {
 		return 0
@@ -101,8 +105,9 @@ func (l *Library) scanCache() error {
 	return nil
 }
 
-// maintainCache fetches versions that should be local and evicts versions beyond the size limit, once a second. Only Run
-// calls it: a command that shares the folder of a server does not know which versions that server uses.
+// maintainCache fetches versions that should be local and evicts versions beyond the size limit,
+// once a second. Only Run calls it: a command that shares the folder of a server does not know
+// which versions that server uses.
 func (l *Library) maintainCache(ctx context.Context) {
 	if l.shared() {
 		l.loadSizes(ctx)
@@ -125,12 +130,13 @@ func (l *Library) maintainCache(ctx context.Context) {
 	l.evictCache()
 }
 
-// maxSmall is the number of datasets up to which a server opens them in advance, so that files that cannot be opened are
-// reported and the first requests do not wait.
+// maxSmall is the number of datasets up to which a server opens them in advance, so that files that
+// cannot be opened are reported and the first requests do not wait.
 const maxSmall = 100
 
-// prefetch starts fetching a version before it is requested, if it fits into the cache without eviction, and reports whether it
-// did. A local file is opened in advance in small libraries only, unless closeUnused would close others for it. l.mu is held.
+// prefetch starts fetching a version before it is requested, if it fits into the cache without
+// eviction, and reports whether it did. A local file is opened in advance in small libraries only,
+// unless closeUnused would close others for it. l.mu is held.
 func (l *Library) prefetch(e *entry, used int64) bool {
 	if e.open != nil || l.shared() && !e.described {
 		return false
@@ -142,8 +148,8 @@ func (l *Library) prefetch(e *entry, used int64) bool {
 	return fits && l.startFetch(e)
 }
 
-// loadSizes reads the descriptions of versions whose size is unknown. As a result, this node has copies of all descriptions
-// and can fetch any version while the catalogue is down.
+// loadSizes reads the descriptions of versions whose size is unknown. As a result, this node has
+// copies of all descriptions and can fetch any version while the catalogue is down.
 func (l *Library) loadSizes(ctx context.Context) {
 	var unknown []herb.LiveVersion
 	l.mu.RLock()
@@ -168,8 +174,9 @@ func (l *Library) loadSizes(ctx context.Context) {
 	}
 }
 
-// evictCache removes files until the cache is within its limit: first versions that are not live, then the least recently
-// used. It never removes files that cannot be fetched again, are in use, or were used last. l.mu is held.
+// evictCache removes files until the cache is within its limit: first versions that are not live,
+// then the least recently used. It never removes files that cannot be fetched again, are in use, or
+// were used last. l.mu is held.
 func (l *Library) evictCache() {
 	cached, _ := l.cacheSize()
 	isOver := func() bool { return l.opts.CacheSize > 0 && cached > l.opts.CacheSize }

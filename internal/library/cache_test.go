@@ -25,7 +25,8 @@ func sizeOf(t *testing.T, d herb.Dataset) int64 {
 	return d.File.Size
 }
 
-// wantFiles checks which versions have a file on a node, and the size of the cache that it evicts by.
+// wantFiles checks which versions have a file on a node, and the size of the cache that it evicts
+// by.
 func wantFiles(t *testing.T, n *node, want ...herb.Dataset) {
 	t.Helper()
 	names, sum := []string{}, int64(0)
@@ -45,7 +46,8 @@ func wantFiles(t *testing.T, n *node, want ...herb.Dataset) {
 	}
 }
 
-// fill publishes datasets of about the same size, and returns them and the cache size that holds a number of them.
+// fill publishes datasets of about the same size, and returns them and the cache size that holds a
+// number of them.
 func fill(t *testing.T, c *cluster, datasets, room int) (ds []herb.Dataset, size int64) {
 	t.Helper()
 	publisher := c.node(t, nil)
@@ -65,7 +67,8 @@ func (c *cluster) cached(t *testing.T, size int64) *node {
 	return b
 }
 
-// TestCache: datasets are prefetched while they fit, the others are fetched on demand and replace the least recently used.
+// TestCache: datasets are prefetched while they fit, the others are fetched on demand and replace
+// the least recently used.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -167,8 +170,8 @@ func TestCache_largerThanAll(t *testing.T) {
 	})
 }
 
-// TestCache_keepsWhatIsNowhereElse: a file that was never uploaded is not evicted, and neither is an open version whose
-// successor cannot be fetched.
+// TestCache_keepsWhatIsNowhereElse: a file that was never uploaded is not evicted, and neither is
+// an open version whose successor cannot be fetched.
 func TestCache_keepsWhatIsNowhereElse(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -209,7 +212,8 @@ func TestCache_keepsWhatIsNowhereElse(t *testing.T) {
 	})
 }
 
-// TestCache_holdsAreGivenBack: a request that leaves before its fetch ends holds no reference afterwards.
+// TestCache_holdsAreGivenBack: a request that leaves before its fetch ends holds no reference
+// afterwards.
 func TestCache_holdsAreGivenBack(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -259,7 +263,8 @@ func TestCache_afterRestart(t *testing.T) {
 	})
 }
 
-// TestCache_race lists continuously on nodes with a small cache while versions are published, rolled back and collected.
+// TestCache_race lists continuously on nodes with a small cache while versions are published,
+// rolled back and collected.
 func TestCache_race(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

@@ -28,8 +28,8 @@ const (
 	cataloguePause = 5 * time.Second  // how long requests do not retry after a failure
 )
 
-// upToDate reports whether requests use the entries as they are: they are up to date, or the catalogue failed to answer
-// recently. The error is that failure if there are no entries.
+// upToDate reports whether requests use the entries as they are: they are up to date, or the
+// catalogue failed to answer recently. The error is that failure if there are no entries.
 func (l *Library) upToDate() (bool, error) {
 	s := l.status.Load()
 	known := s.generation >= 0
@@ -42,8 +42,9 @@ func (l *Library) upToDate() (bool, error) {
 	return l.opts.Now().Before(s.retryAt), nil
 }
 
-// updateEntries reads the catalogue if a change notification was received. On a node, one request reads it for all, because
-// a shared database can be slow to fail; the others use the last known entries.
+// updateEntries reads the catalogue if a change notification was received. On a node, one request
+// reads it for all, because a shared database can be slow to fail; the others use the last known
+// entries.
 func (l *Library) updateEntries(ctx context.Context) error {
 	if done, err := l.upToDate(); done {
 		return err
@@ -75,8 +76,8 @@ func (l *Library) poll(ctx context.Context, complete bool) error {
 	return l.readCatalogue(ctx, catalogueLimit, complete)
 }
 
-// Refresh updates the entries from the catalogue. If Dir has all files, it opens the datasets of a small library and returns
-// when every version that is being opened is open or has failed to open.
+// Refresh updates the entries from the catalogue. If Dir has all files, it opens the datasets of a
+// small library and returns when every version that is being opened is open or has failed to open.
 func (l *Library) Refresh(ctx context.Context) error {
 	if err := l.poll(ctx, false); err != nil || l.shared() {
 		return err
@@ -100,8 +101,8 @@ func (l *Library) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// readCatalogue reads and applies the changes of the catalogue since the last read, or all of it, and records and logs the
-// result unless ctx was canceled. l.refresh is held.
+// readCatalogue reads and applies the changes of the catalogue since the last read, or all of it,
+// and records and logs the result unless ctx was canceled. l.refresh is held.
 func (l *Library) readCatalogue(ctx context.Context, limit time.Duration, complete bool) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -138,8 +139,9 @@ func (l *Library) readCatalogue(ctx context.Context, limit time.Duration, comple
 	return err
 }
 
-// notifier signals catalogue changes between processes that share a folder, through a small file that each request reads. It
-// only affects how soon a change is seen: Library.Run polls the catalogue anyway.
+// notifier signals catalogue changes between processes that share a folder, through a small file
+// that each request reads. It only affects how soon a change is seen: Library.Run polls the
+// catalogue anyway.
 type notifier struct {
 	fs   filesystem.FS // writes notifications
 	file *os.File      // for reading
@@ -154,7 +156,8 @@ func openNotifier(fs filesystem.FS, path string) (*notifier, error) {
 	return &notifier{fs: fs, file: f}, nil
 }
 
-// notify signals other processes that the catalogue changed. If it fails, they see the change at their next poll.
+// notify signals other processes that the catalogue changed. If it fails, they see the change at
+// their next poll.
 func (n *notifier) notify() error {
 	f, err := n.fs.OpenFile(n.file.Name(), os.O_WRONLY, 0)
 	if err != nil {
@@ -166,8 +169,8 @@ func (n *notifier) notify() error {
 	return errors.Join(err, f.Close())
 }
 
-// stamp returns the content of the file, a random number that each notification replaces. An unreadable file counts as one
-// without notifications.
+// stamp returns the content of the file, a random number that each notification replaces. An
+// unreadable file counts as one without notifications.
 func (n *notifier) stamp() uint64 {
 	var stamp [8]byte
 	_, _ = n.file.ReadAt(stamp[:], 0)

@@ -79,7 +79,8 @@ func TestPublish_report(t *testing.T) {
 	}
 }
 
-// TestPublish_cells publishes tables that differ only in where their cells end, and one whose cells fill buffers.
+// TestPublish_cells publishes tables that differ only in where their cells end, and one whose cells
+// fill buffers.
 func TestPublish_cells(t *testing.T) {
 	t.Parallel()
 	two := []herb.Field{field("a", herb.TypeText), field("b", herb.TypeText)}
@@ -225,7 +226,8 @@ func TestPublish_sourceCells(t *testing.T) {
 	}
 }
 
-// TestCellsDoc publishes the example of docs/format/cells.md and compares the documented bytes and hash.
+// TestCellsDoc publishes the example of docs/format/cells.md and compares the documented bytes and
+// hash.
 func TestCellsDoc(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile("../../docs/format/cells.md")

@@ -9,8 +9,9 @@ import (
 	"herbarium/internal/must"
 )
 
-// TestPublish_clock publishes versions while the clock jumps. The last one published is live regardless of its time, the
-// history is in the order of publication, and no two versions share a name, which ETags contain.
+// TestPublish_clock publishes versions while the clock jumps. The last one published is live
+// regardless of its time, the history is in the order of publication, and no two versions share a
+// name, which ETags contain.
 func TestPublish_clock(t *testing.T) {
 	t.Parallel()
 	for name, jump := range map[string]time.Duration{

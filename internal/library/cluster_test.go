@@ -94,7 +94,8 @@ func (n *node) run(t testing.TB) *node {
 	return n
 }
 
-// serving returns a publisher, and a node that runs and lists the one record that the publisher has published.
+// serving returns a publisher, and a node that runs and lists the one record that the publisher has
+// published.
 func (c *cluster) serving(t testing.TB) (publisher, b *node) {
 	t.Helper()
 	publisher = c.node(t, nil)
@@ -111,7 +112,8 @@ func (n *node) restart(t testing.TB) {
 	n.open(t)
 }
 
-// files returns the file sizes in the node's folder by version, and reports leftover files as errors.
+// files returns the file sizes in the node's folder by version, and reports leftover files as
+// errors.
 func (n *node) files(t testing.TB) map[string]int64 {
 	t.Helper()
 	entries, err := os.ReadDir(n.opts.Dir)
@@ -403,8 +405,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// TestRestart_withoutCatalogue: a node that starts while the database is down lists the versions of its catalogue copy until
-// the catalogue is readable.
+// TestRestart_withoutCatalogue: a node that starts while the database is down lists the versions of
+// its catalogue copy until the catalogue is readable.
 func TestRestart_withoutCatalogue(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(u *unsteady, is bool){
@@ -479,8 +481,8 @@ func TestStart_withNothing(t *testing.T) {
 	})
 }
 
-// TestCatalogueCopy_anotherCatalogue: the copy of one catalogue is replaced when another catalogue is read, regardless of its
-// generation.
+// TestCatalogueCopy_anotherCatalogue: the copy of one catalogue is replaced when another catalogue
+// is read, regardless of its generation.
 func TestCatalogueCopy_anotherCatalogue(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {

@@ -18,16 +18,16 @@ import (
 const (
 	// collectEvery is the interval at which Run collects garbage.
 	collectEvery = 5 * time.Minute
-	// orphanAge is the age at which an object that is not in the catalogue, or an unfinished upload, cannot belong to a running
-	// publish.
+	// orphanAge is the age at which an object that is not in the catalogue, or an unfinished
+	// upload, cannot belong to a running publish.
 	orphanAge = 24 * time.Hour
-	// retiredMargin is how long a retired version is remembered after its object was deleted. A publish suspended for longer
-	// could make a version live whose file is gone.
+	// retiredMargin is how long a retired version is remembered after its object was deleted. A
+	// publish suspended for longer could make a version live whose file is gone.
 	retiredMargin = 30 * 24 * time.Hour
 )
 
-// Collect deletes objects that no node needs, and unfinished uploads. Several nodes may run it concurrently. If there are no Blobs,
-// Sweep does the same for the files in Dir.
+// Collect deletes objects that no node needs, and unfinished uploads. Several nodes may run it
+// concurrently. If there are no Blobs, Sweep does the same for the files in Dir.
 func (l *Library) Collect(ctx context.Context) error {
 	if !l.shared() {
 		return nil
@@ -55,10 +55,12 @@ type garbage struct {
 	remove    func(version string) error
 }
 
-// collect retires versions that will not enter the catalogue, and deletes the files of retired ones.
+// collect retires versions that will not enter the catalogue, and deletes the files of retired
+// ones.
 //
-// A retired version never enters the catalogue again, which the catalogue enforces in one transaction: if the last statement of
-// a publish is still in flight, retiring its version waits for it or makes it fail. So no second check is needed.
+// A retired version never enters the catalogue again, which the catalogue enforces in one
+// transaction: if the last statement of a publish is still in flight, retiring its version waits
+// for it or makes it fail. So no second check is needed.
 func (l *Library) collect(ctx context.Context, inCatalogue map[string]bool, g garbage) error {
 	retired, err := l.catalogue.Retired(ctx)
 	if err != nil {
@@ -119,8 +121,9 @@ func (l *Library) objects(ctx context.Context) (map[string]time.Time, error) {
 	return objects, nil
 }
 
-// cleanUp collects garbage locally and in Blobs until ctx is done. If Dir has all files, it does not start with it: reading the names
-// of thousands of files would double the processor time of a start. It logs when it starts to fail, not each time.
+// cleanUp collects garbage locally and in Blobs until ctx is done. If Dir has all files, it does
+// not start with it: reading the names of thousands of files would double the processor time of a
+// start. It logs when it starts to fail, not each time.
 func (l *Library) cleanUp(ctx context.Context) {
 	failing := false
 	do := func() {
@@ -149,11 +152,13 @@ func (l *Library) cleanUp(ctx context.Context) {
 // abandonedAge is the age at which a file that may belong to a running process counts as abandoned.
 const abandonedAge = time.Hour
 
-// Sweep removes files of interrupted publishes and downloads, and files of versions that are no longer in the catalogue.
+// Sweep removes files of interrupted publishes and downloads, and files of versions that are no
+// longer in the catalogue.
 //
-// Publishes, downloads and migrations hold a shared lock while they run, so Sweep does nothing while there is one in any process;
-// the next Sweep after it has ended or was killed removes its leftovers. On a file system without locks, files are removed when
-// they are older than abandonedAge.
+// Publishes, downloads and migrations hold a shared lock while they run, so Sweep does nothing
+// while there is one in any process; the next Sweep after it has ended or was killed removes its
+// leftovers. On a file system without locks, files are removed when they are older than
+// abandonedAge.
 func (l *Library) Sweep(ctx context.Context) error {
 	lock, err := os.Open(l.notifier.file.Name())
 	if err != nil {
@@ -212,8 +217,9 @@ func newSet[T comparable](items []T) map[T]bool {
 	return set
 }
 
-// removeRetired removes the files of versions that have left the catalogue. A process that is killed meanwhile leaves the
-// record of their retirement, by which Sweep removes them; with an object store, Collect needs that record.
+// removeRetired removes the files of versions that have left the catalogue. A process that is
+// killed meanwhile leaves the record of their retirement, by which Sweep removes them; with an
+// object store, Collect needs that record.
 func (l *Library) removeRetired(ctx context.Context, versions []string) error {
 	var err error
 	for _, v := range versions {

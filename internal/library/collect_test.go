@@ -36,8 +36,8 @@ func (c *cluster) wantObjects(t *testing.T, want ...string) {
 	}
 }
 
-// TestCollect_retention: objects of versions that left the catalogue are deleted after the retention, not earlier and not
-// much later.
+// TestCollect_retention: objects of versions that left the catalogue are deleted after the
+// retention, not earlier and not much later.
 func TestCollect_retention(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -87,8 +87,8 @@ func TestCollect_retention(t *testing.T) {
 	})
 }
 
-// TestCollect_unknownObjects: an object that is not in the catalogue may belong to a running publish for a day. Objects that
-// are not files of versions are not touched.
+// TestCollect_unknownObjects: an object that is not in the catalogue may belong to a running
+// publish for a day. Objects that are not files of versions are not touched.
 func TestCollect_unknownObjects(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -128,8 +128,8 @@ func TestCollect_unknownObjects(t *testing.T) {
 	})
 }
 
-// TestCollect_publishUnderWay: a publish that takes too long between upload and commit fails, regardless of when others
-// collect; it does not make a version live whose file is gone.
+// TestCollect_publishUnderWay: a publish that takes too long between upload and commit fails,
+// regardless of when others collect; it does not make a version live whose file is gone.
 func TestCollect_publishUnderWay(t *testing.T) {
 	t.Parallel()
 	for _, sleeps := range []time.Duration{time.Hour, 23 * time.Hour, 25 * time.Hour, 49 * time.Hour, 20 * 24 * time.Hour} {
@@ -222,8 +222,9 @@ func TestCollect_fails(t *testing.T) {
 	}
 }
 
-// TestCollect_anyOrder has nodes publish, roll back, remove and collect concurrently in random order, with failing
-// operations, while time passes. No version in the catalogue ever lacks its object.
+// TestCollect_anyOrder has nodes publish, roll back, remove and collect concurrently in random
+// order, with failing operations, while time passes. No version in the catalogue ever lacks its
+// object.
 func TestCollect_anyOrder(t *testing.T) {
 	t.Parallel()
 	for i := range uint64(4) {

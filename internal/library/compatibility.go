@@ -37,8 +37,8 @@ type Change struct {
 	Message  string     `json:"message"`
 }
 
-// compare returns what changes for consumers when next replaces live, in field order. accessSet reports that the publisher
-// stated the access of next.
+// compare returns what changes for consumers when next replaces live, in field order. accessSet
+// reports that the publisher stated the access of next.
 func compare(live, next herb.Dataset, accessSet bool) []Change {
 	before, after := positions(live.Fields), positions(next.Fields)
 	var changes []Change
@@ -78,7 +78,8 @@ func compare(live, next herb.Dataset, accessSet bool) []Change {
 	return changes
 }
 
-// evidence returns why a field has its type, with the value that excludes others; empty if that is unknown.
+// evidence returns why a field has its type, with the value that excludes others; empty if that is
+// unknown.
 func evidence(d herb.Dataset, field int) string {
 	if d.Report == nil || len(d.Report.Columns) != len(d.Fields) || d.Report.Columns[field].Evidence == "" {
 		return ""
@@ -109,8 +110,8 @@ func compareField(was, is herb.Field, why string, add func(ChangeKind, string, b
 	}
 }
 
-// compareSettings compares the settings of a dataset. A change of access is breaking only if it may be an accident: a missing
-// descriptor must not make a protected dataset public.
+// compareSettings compares the settings of a dataset. A change of access is breaking only if it may
+// be an accident: a missing descriptor must not make a protected dataset public.
 func compareSettings(live, next herb.Dataset, accessSet bool, add func(ChangeKind, string, bool, string, ...any)) {
 	switch was, is := accessOf(live), accessOf(next); {
 	case was == herb.AccessKey && is != herb.AccessKey && !accessSet:
@@ -148,8 +149,8 @@ func positions(fields []herb.Field) map[string]int {
 	return m
 }
 
-// rejectBreaking returns an error if a version must not go live. allowBreaking does not cover expectations: those are stated
-// by the publisher, not by consumers.
+// rejectBreaking returns an error if a version must not go live. allowBreaking does not cover
+// expectations: those are stated by the publisher, not by consumers.
 func rejectBreaking(changes []Change, allowBreaking bool) error {
 	var reasons strings.Builder
 	canAllow := false
@@ -170,8 +171,9 @@ func rejectBreaking(changes []Change, allowBreaking bool) error {
 	return herb.Errorf(herb.CodeRejected, "rejected, nothing has changed:%s\n  %s", &reasons, advice)
 }
 
-// findProtected returns a breaking change for each protected dataset with the same source file as a publication that is open
-// by default. Without its descriptor, a file may be published under another name.
+// findProtected returns a breaking change for each protected dataset with the same source file as a
+// publication that is open by default. Without its descriptor, a file may be published under
+// another name.
 func (l *Library) findProtected(ctx context.Context, p Publication) (changes []Change, err error) {
 	if p.AccessSet || accessOf(p.Dataset) == herb.AccessKey || len(p.Origins) == 0 {
 		return nil, nil

@@ -371,8 +371,8 @@ func TestPublish_check(t *testing.T) {
 	}
 }
 
-// TestPublish_atOnce has several concurrent publishers of one dataset, each with its own fields. Regardless of the order in which they
-// commit, no version replaces one whose fields it lacks.
+// TestPublish_atOnce has several concurrent publishers of one dataset, each with its own fields.
+// Regardless of the order in which they commit, no version replaces one whose fields it lacks.
 func TestPublish_atOnce(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)

@@ -21,7 +21,8 @@ func (l *Library) liveVersions() []herb.LiveVersion {
 	return all
 }
 
-// Live returns the live versions of all datasets, ordered by ref. It reads no descriptions of published datasets.
+// Live returns the live versions of all datasets, ordered by ref. It reads no descriptions of
+// published datasets.
 func (l *Library) Live(ctx context.Context) ([]herb.LiveVersion, error) {
 	if err := l.updateEntries(ctx); err != nil {
 		return nil, err
@@ -35,9 +36,10 @@ func (l *Library) Live(ctx context.Context) ([]herb.LiveVersion, error) {
 	return slices.Insert(all, i, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published, Access: d.Access}), err
 }
 
-// Datasets describes datasets that Live has returned, in this order. Unless they are open, they may have no details, or if details
-// are requested, order, primary key and descriptor. Large descriptors are shortened. A dataset that cannot be listed is described as
-// last known and marked unavailable. Recently used descriptions are not read again.
+// Datasets describes datasets that Live has returned, in this order. Unless they are open, they may
+// have no details, or if details are requested, order, primary key and descriptor. Large
+// descriptors are shortened. A dataset that cannot be listed is described as last known and marked
+// unavailable. Recently used descriptions are not read again.
 func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
 	all := make([]herb.Dataset, len(versions))
 	var missing []herb.LiveVersion
@@ -76,7 +78,8 @@ func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, det
 	return all, err
 }
 
-// describeOpen returns the description of the version that is listed, if one is open; otherwise what is known without one.
+// describeOpen returns the description of the version that is listed, if one is open; otherwise
+// what is known without one.
 func (l *Library) describeOpen(v herb.LiveVersion) (d herb.Dataset, ok bool) {
 	d = herb.Dataset{Ref: v.Ref, Access: herb.AccessKey, Version: v.Version, Records: v.Records, Published: v.Published}
 	l.mu.RLock()
@@ -92,8 +95,8 @@ func (l *Library) describeOpen(v herb.LiveVersion) (d herb.Dataset, ok bool) {
 	return d, false
 }
 
-// describe returns the descriptions of versions that are in the catalogue. A node has copies and does without the catalogue
-// while it is down.
+// describe returns the descriptions of versions that are in the catalogue. A node has copies and
+// does without the catalogue while it is down.
 func (l *Library) describe(ctx context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
 	if l.shared() {
 		versions = slices.DeleteFunc(slices.Clone(versions), func(v herb.LiveVersion) bool {
@@ -131,13 +134,15 @@ func (l *Library) describeVersion(ctx context.Context, v herb.LiveVersion) (herb
 	return d, err
 }
 
-// unknownDataset returns the error for an unknown dataset, with a suggestion. It does not query the database.
+// unknownDataset returns the error for an unknown dataset, with a suggestion. It does not query the
+// database.
 func (l *Library) unknownDataset(ref herb.Ref) error {
 	return herb.Errorf(herb.CodeNotFound, "no such dataset %q%s GET /api/v1 lists all datasets", clip(ref.String()),
 		l.suggestion(ref, func(herb.LiveVersion) bool { return true }))
 }
 
-// suggestion returns a suggestion of text.Suggestion for an unknown dataset from those that a function permits.
+// suggestion returns a suggestion of text.Suggestion for an unknown dataset from those that a
+// function permits.
 func (l *Library) suggestion(ref herb.Ref, permits func(herb.LiveVersion) bool) string {
 	var names, others []string
 	add := func(r herb.Ref) {
@@ -168,8 +173,9 @@ type lastKnown struct {
 	failedAt time.Time    // time of the last failure; zero if the last call succeeded
 }
 
-// describePlants describes the mutable dataset. If the database fails, it returns the last description, marked unavailable.
-// After a failure, one caller at a time retries after a pause, so that lists of all datasets do not wait for it repeatedly.
+// describePlants describes the mutable dataset. If the database fails, it returns the last
+// description, marked unavailable. After a failure, one caller at a time retries after a pause, so
+// that lists of all datasets do not wait for it repeatedly.
 func (l *Library) describePlants(ctx context.Context) (herb.Dataset, error) {
 	k := &l.plants
 	k.mu.Lock()

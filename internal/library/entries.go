@@ -16,8 +16,8 @@ type versionKey struct {
 	version string // empty means the live one
 }
 
-// entry is a dataset of the catalogue, or a named version: one that requests have named with _version. LiveVersion is then the
-// named version. Its fields are guarded by Library.mu.
+// entry is a dataset of the catalogue, or a named version: one that requests have named with
+// _version. LiveVersion is then the named version. Its fields are guarded by Library.mu.
 type entry struct {
 	herb.LiveVersion              // according to the catalogue
 	open             *openVersion // the version that is listed, possibly an older one; nil if none is
@@ -58,8 +58,8 @@ func newOpenVersion(r *segment.Reader, d herb.Dataset) *openVersion {
 	}
 }
 
-// view returns a view for a caller that holds a reference, and records the use. Every request calls it, so it writes the shared
-// variable only if it changes.
+// view returns a view for a caller that holds a reference, and records the use. Every request calls
+// it, so it writes the shared variable only if it changes.
 func (l *Library) view(v *openVersion) View {
 	if now := l.cache.epoch.Load(); v.lastUsed.Load() != now {
 		v.lastUsed.Store(now)
@@ -67,7 +67,8 @@ func (l *Library) view(v *openVersion) View {
 	return View{v.dataset, v.Reader, v.close, v.Reader}
 }
 
-// memory estimates the memory of a version in bytes: descriptions of fields and columns, readers of columns, and the descriptor.
+// memory estimates the memory of a version in bytes: descriptions of fields and columns, readers of
+// columns, and the descriptor.
 func (v *openVersion) memory() int {
 	return 16<<10 + len(v.dataset.Fields)*3<<10 + len(v.dataset.Descriptor)
 }
@@ -78,7 +79,8 @@ func publicDescription(d herb.Dataset) herb.Dataset {
 	return d
 }
 
-// listed returns the version of a dataset that requests list now; nil if they wait for the live one. l.mu is held.
+// listed returns the version of a dataset that requests list now; nil if they wait for the live
+// one. l.mu is held.
 func (l *Library) listed(e *entry) *openVersion {
 	if e.isOpen() || l.shared() || e.fetch == nil || e.failed != nil { // requests do not wait for a retry
 		return e.open
@@ -97,9 +99,10 @@ func (l *Library) setOpen(e *entry, v *openVersion) {
 	}
 }
 
-// closeUnused closes the least recently used versions if open versions take more memory than they should, until a quarter
-// of the limit is free. It spares the version that was opened last, because requests wait for it, and outdated versions, which may be
-// the only ones that can be listed. l.mu is held.
+// closeUnused closes the least recently used versions if open versions take more memory than they
+// should, until a quarter of the limit is free. It spares the version that was opened last, because
+// requests wait for it, and outdated versions, which may be the only ones that can be listed. l.mu
+// is held.
 func (l *Library) closeUnused(opened *entry) {
 	if l.openSize <= l.opts.OpenSize {
 		return
@@ -119,7 +122,8 @@ func (l *Library) closeUnused(opened *entry) {
 	}
 }
 
-// applyChanges updates the entries. An open version stays open until the live one was fetched. l.refresh is held.
+// applyChanges updates the entries. An open version stays open until the live one was fetched.
+// l.refresh is held.
 func (l *Library) applyChanges(c store.Changes) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,7 +170,8 @@ func (l *Library) setEntry(v herb.LiveVersion) {
 	e.LiveVersion = v
 }
 
-// removeEntry closes and removes a dataset that was removed from the catalogue, or a named version. l.mu is held.
+// removeEntry closes and removes a dataset that was removed from the catalogue, or a named version.
+// l.mu is held.
 func (l *Library) removeEntry(key versionKey) {
 	e := l.entries[key]
 	if e == nil {
@@ -179,7 +184,8 @@ func (l *Library) removeEntry(key versionKey) {
 	}
 }
 
-// position returns the position of a dataset in l.sorted, or the one where it would be inserted. l.mu is held.
+// position returns the position of a dataset in l.sorted, or the one where it would be inserted.
+// l.mu is held.
 func (l *Library) position(ref herb.Ref) (int, bool) {
 	if n := len(l.sorted); n > 0 && l.sorted[n-1].Compare(ref) < 0 { // the catalogue is read in this order
 		return n, false
@@ -187,12 +193,12 @@ func (l *Library) position(ref herb.Ref) (int, bool) {
 	return slices.BinarySearchFunc(l.sorted, ref, func(e *entry, ref herb.Ref) int { return e.Compare(ref) })
 }
 
-// namedIdle is the number of ticks of cache.epoch without a request after which a named version is closed. The file of a version
-// that left the catalogue occupies the disk as long as it is open.
+// namedIdle is the number of ticks of cache.epoch without a request after which a named version is
+// closed. The file of a version that left the catalogue occupies the disk as long as it is open.
 const namedIdle = 60
 
-// checkNamed looks up a version in the catalogue and adds it to the entries, or removes it. While the catalogue is down, a node
-// uses its copy of the description, if it has one.
+// checkNamed looks up a version in the catalogue and adds it to the entries, or removes it. While
+// the catalogue is down, a node uses its copy of the description, if it has one.
 func (l *Library) checkNamed(ctx context.Context, key versionKey) error {
 	generation := l.status.Load().generation
 	limited, cancel := context.WithTimeout(ctx, catalogueWait)

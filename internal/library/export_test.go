@@ -6,7 +6,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// SetOpenFile replaces how a library opens local segment files. It must be called before the first look-up.
+// SetOpenFile replaces how a library opens local segment files. It must be called before the first
+// look-up.
 func (l *Library) SetOpenFile(wrap func(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error)) {
 	l.openFile = func(path string) (*segment.Reader, error) { return wrap(path, openLocal) }
 }

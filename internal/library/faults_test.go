@@ -38,8 +38,8 @@ var contentFields = []herb.Field{
 	{Name: "tags", Type: herb.TypeList, Filterable: true, Sortable: true},
 }
 
-// newContent returns a content that differs in every record from those of other names. Contents of the same size whose names
-// have the same length take the same number of operations to publish.
+// newContent returns a content that differs in every record from those of other names. Contents of
+// the same size whose names have the same length take the same number of operations to publish.
 func newContent(t *testing.T, name string, records int) content {
 	t.Helper()
 	e := content{name: name}
@@ -120,8 +120,9 @@ func (x *trial) publish(ctx context.Context, e content) error {
 	return err
 }
 
-// verify checks the library after a publish that ended with failed: it has the old version, or the new one if the publish
-// succeeded, and no other files once leftovers are swept; and the next publish succeeds.
+// verify checks the library after a publish that ended with failed: it has the old version, or the
+// new one if the publish succeeded, and no other files once leftovers are swept; and the next
+// publish succeeds.
 func (x *trial) verify(t *testing.T, failed error) error {
 	t.Helper()
 	if x.fs.open != 0 {
@@ -183,8 +184,8 @@ func (x *trial) expect(t *testing.T, want content) error {
 	return nil
 }
 
-// TestPublish_anyOperationFails fails each file operation of a publish in turn, in every way. Either the old version stays
-// or the new one is live and complete, and the publisher knows which.
+// TestPublish_anyOperationFails fails each file operation of a publish in turn, in every way.
+// Either the old version stays or the new one is live and complete, and the publisher knows which.
 func TestPublish_anyOperationFails(t *testing.T) {
 	t.Parallel()
 	before, after := newContent(t, "old", 20), newContent(t, "new", 20)
@@ -233,7 +234,8 @@ func (x *trial) failAt(t *testing.T, kind fault, at int) error {
 	}
 	switch {
 	case fired[0].path == "changed" || fired[0].kind == "remove" && fired[0].path == live+".segment":
-		// The new version is live; only the notification and the removal of the previous version remain.
+		// The new version is live; only the notification and the removal of the previous version
+		// remain.
 		if failed != nil {
 			return wrap(errors.New("it should not have failed: the new version was live"))
 		}
@@ -271,8 +273,8 @@ func TestPublish_diskLies(t *testing.T) {
 	}
 }
 
-// TestPublish_order checks the order that a power failure requires: the file is synced before it gets its name, and named
-// before the catalogue contains it.
+// TestPublish_order checks the order that a power failure requires: the file is synced before it
+// gets its name, and named before the catalogue contains it.
 func TestPublish_order(t *testing.T) {
 	t.Parallel()
 	x := newTrial(t, newContent(t, "old", 20), newContent(t, "new", 20), 0)
@@ -298,7 +300,8 @@ func TestPublish_order(t *testing.T) {
 	}
 }
 
-// TestSweep_anyOperationFails: a failed sweep returns an error, removes nothing it must keep, and can be repeated.
+// TestSweep_anyOperationFails: a failed sweep returns an error, removes nothing it must keep, and
+// can be repeated.
 func TestSweep_anyOperationFails(t *testing.T) {
 	t.Parallel()
 	for _, kind := range faults()[:3] {

@@ -14,7 +14,8 @@ import (
 	"herbarium/internal/store"
 )
 
-// fetch opens one version of a dataset in the background and, if necessary, transfers its file to this node first.
+// fetch opens one version of a dataset in the background and, if necessary, transfers its file to
+// this node first.
 type fetch struct {
 	entry     *entry
 	version   herb.LiveVersion
@@ -38,8 +39,8 @@ const (
 	maxBackoff = time.Minute
 )
 
-// awaitFetch returns a version of a dataset whose live version is not open on this node, or a named version, after waiting
-// for its fetch if requests must.
+// awaitFetch returns a version of a dataset whose live version is not open on this node, or a named
+// version, after waiting for its fetch if requests must.
 func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) {
 	limited := ctx
 	if l.opts.Wait > 0 {
@@ -79,8 +80,8 @@ func (f *fetch) inProgressError() error {
 	return herb.Errorf(herb.CodeUnavailable, "dataset %s is being opened%s; try again", f.version.Ref, part)
 }
 
-// joinFetch adds a request to the fetch of a dataset or a named version, and starts the fetch if there is none. If no fetch is needed or
-// possible, it returns a view or an error instead.
+// joinFetch adds a request to the fetch of a dataset or a named version, and starts the fetch if
+// there is none. If no fetch is needed or possible, it returns a view or an error instead.
 func (l *Library) joinFetch(key versionKey) (*fetch, View, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,8 +105,8 @@ func (l *Library) joinFetch(key versionKey) (*fetch, View, error) {
 	return e.fetch, View{}, nil
 }
 
-// startFetch starts fetching the live version of a dataset, unless a fetch runs or a failure defers it, and reports whether it
-// did. l.mu is held.
+// startFetch starts fetching the live version of a dataset, unless a fetch runs or a failure defers
+// it, and reports whether it did. l.mu is held.
 func (l *Library) startFetch(e *entry) bool {
 	if l.cache.ctx.Err() != nil || e.fetch != nil || e.failed != nil && l.opts.Now().Before(e.failed.retryAt) {
 		return false
@@ -156,8 +157,8 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 	}
 }
 
-// recordFailure records a failed fetch of the live version and when to retry. It logs when the kind of failure changes. l.mu
-// is held.
+// recordFailure records a failed fetch of the live version and when to retry. It logs when the kind
+// of failure changes. l.mu is held.
 func (l *Library) recordFailure(e *entry, err error) {
 	now, before := &failure{err: err, attempts: 1}, e.failed
 	if before != nil {

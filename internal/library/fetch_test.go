@@ -18,7 +18,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// TestFetch_once: concurrent requests for a version share one fetch, and requests that leave do not cancel it.
+// TestFetch_once: concurrent requests for a version share one fetch, and requests that leave do not
+// cancel it.
 func TestFetch_once(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -70,7 +71,8 @@ func TestFetch_allLeave(t *testing.T) {
 	})
 }
 
-// TestFetch_delaysNothing: while a version cannot be fetched, the previous one is listed and other datasets are fetched.
+// TestFetch_delaysNothing: while a version cannot be fetched, the previous one is listed and other
+// datasets are fetched.
 func TestFetch_delaysNothing(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -151,7 +153,8 @@ func TestFetch_fewAtOnce(t *testing.T) {
 	})
 }
 
-// TestFetch_overtaken: if versions are published faster than they can be fetched, the node lags behind but makes progress.
+// TestFetch_overtaken: if versions are published faster than they can be fetched, the node lags
+// behind but makes progress.
 func TestFetch_overtaken(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -202,8 +205,9 @@ func TestFetch_rolledBack(t *testing.T) {
 	})
 }
 
-// TestFetch_fails has downloads fail in every way. Open versions stay listed, others are unavailable, the failure is logged
-// once, no file is left, and everything recovers when the fault ends.
+// TestFetch_fails has downloads fail in every way. Open versions stay listed, others are
+// unavailable, the failure is logged once, no file is left, and everything recovers when the fault
+// ends.
 func TestFetch_fails(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -295,7 +299,8 @@ func TestFetch_notByEachRequest(t *testing.T) {
 	})
 }
 
-// makeNewer changes the object of a version to one that only a newer program can read, and returns its description.
+// makeNewer changes the object of a version to one that only a newer program can read, and returns
+// its description.
 func (c *cluster) makeNewer(t *testing.T, d herb.Dataset) *herb.File {
 	t.Helper()
 	path := filepath.Join(c.bucket.dir, d.Version+".segment")
@@ -338,8 +343,8 @@ func TestFetch_newerFormat(t *testing.T) {
 	})
 }
 
-// TestFetch_newerFormatEvicted: if the cache is full, the file of a version that only a newer program can read is evicted, and the
-// previous version is still listed.
+// TestFetch_newerFormatEvicted: if the cache is full, the file of a version that only a newer
+// program can read is evicted, and the previous version is still listed.
 func TestFetch_newerFormatEvicted(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -369,7 +374,8 @@ func TestFetch_newerFormatEvicted(t *testing.T) {
 	})
 }
 
-// TestFetch_prunedMeanwhile: a request that waits for a version gets a later one if the first was pruned.
+// TestFetch_prunedMeanwhile: a request that waits for a version gets a later one if the first was
+// pruned.
 func TestFetch_prunedMeanwhile(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {

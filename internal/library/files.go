@@ -57,7 +57,8 @@ func (l *Library) hashFile(ctx context.Context, version string) (file *herb.File
 	return new(sum.File()), err
 }
 
-// deleteUpload deletes the object of a version that will not enter the catalogue. If that fails, Collect does it later.
+// deleteUpload deletes the object of a version that will not enter the catalogue. If that fails,
+// Collect does it later.
 func (l *Library) deleteUpload(ctx context.Context, d herb.Dataset) {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
@@ -111,8 +112,8 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 	return newOpenVersion(r, d), nil
 }
 
-// smallSegment is the size up to which a local segment is verified when it is opened. Verifying larger ones would delay the
-// start; a file gets its name only after it was verified.
+// smallSegment is the size up to which a local segment is verified when it is opened. Verifying
+// larger ones would delay the start; a file gets its name only after it was verified.
 const smallSegment = 64 << 20
 
 // openLocal opens a segment file, and verifies its checksums if it is small.
@@ -132,7 +133,8 @@ func (l *Library) intact(ctx context.Context, d herb.Dataset) bool {
 	return err == nil && *file == *d.File
 }
 
-// download fetches the file of a version. The file gets its name only once it is complete and verified.
+// download fetches the file of a version. The file gets its name only once it is complete and
+// verified.
 func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error {
 	f.received.Store(0)
 	if err := l.saveFile(l.file(d.Version), func(file io.Writer) error {
@@ -166,8 +168,8 @@ type writerFunc func(p []byte) (int, error)
 
 func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
 
-// catalogueFile is a node's copy of the catalogue, which it lists if it starts while the catalogue is down. The descriptions
-// are in files of their own, one per version.
+// catalogueFile is a node's copy of the catalogue, which it lists if it starts while the catalogue
+// is down. The descriptions are in files of their own, one per version.
 const catalogueFile = "catalogue.json"
 
 // catalogueCopy is the content of catalogueFile.
@@ -177,7 +179,8 @@ type catalogueCopy struct {
 	Plants     *herb.Dataset      `json:"plants,omitempty"` // last known description of the mutable dataset
 }
 
-// loadCatalogueCopy restores the entries from the copy that an earlier run saved, until the catalogue is read.
+// loadCatalogueCopy restores the entries from the copy that an earlier run saved, until the
+// catalogue is read.
 func (l *Library) loadCatalogueCopy() {
 	content, err := os.ReadFile(filepath.Join(l.opts.Dir, catalogueFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -253,7 +256,8 @@ func (l *Library) loadDescription(v herb.LiveVersion) (d herb.Dataset, err error
 	return d, nil
 }
 
-// saveDescription saves a copy of a description. If that fails, the node needs the catalogue to open the version again.
+// saveDescription saves a copy of a description. If that fails, the node needs the catalogue to
+// open the version again.
 func (l *Library) saveDescription(d herb.Dataset) {
 	if err := l.saveJSON(d.Version+descriptionSuffix, d); err != nil {
 		l.opts.Log.Warn("cannot save description", "dataset", d.Ref.String(), "version", d.Version, "err", err)

@@ -17,14 +17,15 @@ import (
 	"herbarium/internal/library"
 )
 
-// Environment of the process that TestPublish_survivesKill kills: the folder it publishes into, and the folder of objects,
-// which may be empty.
+// Environment of the process that TestPublish_survivesKill kills: the folder it publishes into, and
+// the folder of objects, which may be empty.
 const (
 	killedDir    = "HERBARIUM_TEST_PUBLISH_INTO"
 	killedBucket = "HERBARIUM_TEST_UPLOAD_INTO"
 )
 
-// TestPublish_endlessly is that process: it publishes versions with one more record each and prints when one is live.
+// TestPublish_endlessly is that process: it publishes versions with one more record each and prints
+// when one is live.
 func TestPublish_endlessly(t *testing.T) {
 	dir := childDir(t, killedDir, "TestPublish_survivesKill")
 	opts := library.Options{Dir: dir}
@@ -46,7 +47,8 @@ func TestPublish_endlessly(t *testing.T) {
 	}
 }
 
-// childDir returns the folder of a process that another test starts. In other processes, it skips the test.
+// childDir returns the folder of a process that another test starts. In other processes, it skips
+// the test.
 func childDir(t *testing.T, variable, parent string) string {
 	t.Helper()
 	dir, ok := os.LookupEnv(variable)
@@ -56,8 +58,8 @@ func childDir(t *testing.T, variable, parent string) string {
 	return dir
 }
 
-// TestPublish_survivesKill kills a publisher repeatedly, each time a little later. The version it reported as live, or the
-// next one, is live and complete, and leftovers are swept.
+// TestPublish_survivesKill kills a publisher repeatedly, each time a little later. The version it
+// reported as live, or the next one, is live and complete, and leftovers are swept.
 func TestPublish_survivesKill(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)
@@ -84,8 +86,8 @@ func TestPublish_survivesKill(t *testing.T) {
 	}
 }
 
-// TestPublish_survivesKillWithBlobs does the same with a publisher that uploads. Another node lists the live version, every
-// version has its object, and orphaned uploads are collected.
+// TestPublish_survivesKillWithBlobs does the same with a publisher that uploads. Another node lists
+// the live version, every version has its object, and orphaned uploads are collected.
 func TestPublish_survivesKillWithBlobs(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)
@@ -116,8 +118,8 @@ func TestPublish_survivesKillWithBlobs(t *testing.T) {
 	}
 }
 
-// killWhilePublishing starts a publisher, kills it some time after its first version, and returns the last version that it
-// reported as live.
+// killWhilePublishing starts a publisher, kills it some time after its first version, and returns
+// the last version that it reported as live.
 func killWhilePublishing(t *testing.T, dir, objects string, after time.Duration) (last int) {
 	t.Helper()
 	ctx, kill := context.WithCancel(t.Context())

@@ -1,23 +1,26 @@
-// Package library manages published datasets: which version of each is live, where its file is, and how a new version
-// replaces it.
+// Package library manages published datasets: which version of each is live, where its file is, and
+// how a new version replaces it.
 //
 // # Consistency
 //
-// The catalogue, a table of the store, names the live version of each dataset; the file of a version is immutable. So a
-// publish is one transaction after the file is complete, and a View keeps listing its version regardless of newer ones.
-// Several processes may share a library: a process that changes the catalogue sends a change notification, which the others
-// see at their next request.
+// The catalogue, a table of the store, names the live version of each dataset; the file of a
+// version is immutable. So a publish is one transaction after the file is complete, and a View
+// keeps listing its version regardless of newer ones. Several processes may share a library: a
+// process that changes the catalogue sends a change notification, which the others see at their
+// next request.
 //
 // # Many datasets
 //
-// A library keeps the name of the live version of every dataset in memory, but the description and the mapped file of recently
-// used ones only. It opens the others on demand. After a change of the catalogue it reads only the datasets that changed.
+// A library keeps the name of the live version of every dataset in memory, but the description and
+// the mapped file of recently used ones only. It opens the others on demand. After a change of the
+// catalogue it reads only the datasets that changed.
 //
 // # Many nodes
 //
-// With Blobs, files are stored in an object store for all nodes, and the folder of a library is a cache of them. A node
-// lists the version it has until the next one was fetched completely and verified. While the catalogue or the object store
-// is down, it continues to list the versions it has.
+// With Blobs, files are stored in an object store for all nodes, and the folder of a library is a
+// cache of them. A node lists the version it has until the next one was fetched completely and
+// verified. While the catalogue or the object store is down, it continues to list the versions it
+// has.
 package library
 
 import (
@@ -62,14 +65,17 @@ type Catalogue interface {
 
 // Blobs stores the files of versions for all nodes. Its objects belong to one catalogue.
 type Blobs interface {
-	// Put stores a local file under a name, atomically. progress is called with bytes done and in total; nil disables it.
+	// Put stores a local file under a name, atomically. progress is called with bytes done and in
+	// total; nil disables it.
 	Put(ctx context.Context, name, path string, progress func(done, total int64)) error
-	// Get writes the object with a name to a writer. The error has herb.CodeNotFound if it does not exist and
-	// herb.CodeUnavailable if the store is down or the transfer stalls; an error of the writer is returned unchanged.
+	// Get writes the object with a name to a writer. The error has herb.CodeNotFound if it does not
+	// exist and herb.CodeUnavailable if the store is down or the transfer stalls; an error of the
+	// writer is returned unchanged.
 	Get(ctx context.Context, name string, to io.Writer) error
 	// Delete removes the object with a name. A missing object is not an error.
 	Delete(ctx context.Context, name string) error
-	// Abort removes unfinished uploads that are older than a duration. They are not listed, but cost as much as objects.
+	// Abort removes unfinished uploads that are older than a duration. They are not listed, but
+	// cost as much as objects.
 	Abort(ctx context.Context, olderThan time.Duration) error
 	List(ctx context.Context) iter.Seq2[herb.Blob, error]
 }
@@ -98,13 +104,14 @@ type Options struct {
 	SummarySize int // bytes of memory of cached descriptions, estimated; 0 means DefaultSummarySize
 
 	Blobs Blobs // object store of the files, shared by all nodes; nil if Dir is the only store
-	// CacheSize limits the bytes of files in Dir if there are Blobs; 0 means unlimited. Files being fetched are not counted, and
-	// one dataset is kept regardless of its size.
+	// CacheSize limits the bytes of files in Dir if there are Blobs; 0 means unlimited. Files being
+	// fetched are not counted, and one dataset is kept regardless of its size.
 	CacheSize int64
-	// Retention is how long the file of a version is kept for other nodes after it left the catalogue; 0 means DefaultRetention.
+	// Retention is how long the file of a version is kept for other nodes after it left the
+	// catalogue; 0 means DefaultRetention.
 	Retention time.Duration
-	// Wait is how long a request waits for a version that is being opened; 0 means DefaultWait, and a negative duration means
-	// until its context is done.
+	// Wait is how long a request waits for a version that is being opened; 0 means DefaultWait, and
+	// a negative duration means until its context is done.
 	Wait time.Duration
 }
 
@@ -155,7 +162,8 @@ func (v View) Explain(ctx context.Context, q *query.Request) (segment.Explanatio
 	return v.Reader.Explain(ctx, q)
 }
 
-// Release closes the view and invalidates everything listed from it. The version may be deleted afterwards.
+// Release closes the view and invalidates everything listed from it. The version may be deleted
+// afterwards.
 func (v View) Release() {
 	if v.Close != nil {
 		v.Close()
@@ -196,7 +204,8 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	return l, nil
 }
 
-// shared reports whether the files are in an object store that nodes share, and Dir is a cache of it.
+// shared reports whether the files are in an object store that nodes share, and Dir is a cache of
+// it.
 func (l *Library) shared() bool { return l.opts.Blobs != nil }
 
 // isPlants reports whether a dataset is the mutable one.
@@ -218,9 +227,10 @@ func (l *Library) Close() error {
 	return l.notifier.file.Close()
 }
 
-// Acquire returns the live version of a dataset; the caller must release it. While the live version is being fetched, it
-// returns an older open one; if there is none, it waits for the fetch. If Dir has all files, it always waits, up to
-// Options.Wait, so that the request after a publish lists the new version.
+// Acquire returns the live version of a dataset; the caller must release it. While the live version
+// is being fetched, it returns an older open one; if there is none, it waits for the fetch. If Dir
+// has all files, it always waits, up to Options.Wait, so that the request after a publish lists the
+// new version.
 func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	if l.isPlants(ref) {
 		return l.opts.Plants.Acquire(ctx)
@@ -228,9 +238,10 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	return l.acquire(ctx, versionKey{ref: ref})
 }
 
-// AcquireVersion returns a version of a dataset that is in the catalogue, live or not; the caller must release it. The error
-// has herb.CodeGone if it is not in the catalogue, and herb.CodeInvalid if the name is malformed or the dataset is mutable.
-// The access of the view is that of the version; that of the live version may differ.
+// AcquireVersion returns a version of a dataset that is in the catalogue, live or not; the caller
+// must release it. The error has herb.CodeGone if it is not in the catalogue, and herb.CodeInvalid
+// if the name is malformed or the dataset is mutable. The access of the view is that of the
+// version; that of the live version may differ.
 func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (View, error) {
 	if l.isPlants(ref) {
 		return View{}, herb.Invalidf("dataset %s has no versions, because every write changes it; omit the version", ref)
@@ -267,8 +278,8 @@ func (l *Library) acquire(ctx context.Context, key versionKey) (View, error) {
 	return l.awaitFetch(ctx, key)
 }
 
-// Run polls the catalogue for changes without a notification, retries failed fetches, maintains the cache and collects
-// garbage, until ctx is done.
+// Run polls the catalogue for changes without a notification, retries failed fetches, maintains the
+// cache and collects garbage, until ctx is done.
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { every(ctx, time.Second, func() { _ = l.poll(ctx, false) }) }) // it logs errors, and Health reports them
@@ -294,7 +305,8 @@ func every(ctx context.Context, d time.Duration, do func()) {
 	}
 }
 
-// Health is the state of a library. Each dataset of the catalogue is counted once, as Open, Fetching, Failed or Cold.
+// Health is the state of a library. Each dataset of the catalogue is counted once, as Open,
+// Fetching, Failed or Cold.
 type Health struct {
 	Read     time.Time // last successful read of the catalogue; zero if there was none
 	Err      error     // error of the last read; nil if it succeeded or there was none
@@ -307,7 +319,8 @@ type Health struct {
 	Behind   int // an older version is open instead of the live one; also counted as Fetching, Failed or Cold
 }
 
-// CanList reports whether the library has a live set and can list at least one dataset of it, or the live set is empty.
+// CanList reports whether the library has a live set and can list at least one dataset of it, or
+// the live set is empty.
 func (h Health) CanList() bool {
 	can := h.Open + h.Behind + h.Fetching + h.Cold
 	return (h.Restored || !h.Read.IsZero()) && (can > 0 || h.Failed == 0)

@@ -28,7 +28,8 @@ var (
 	fields = []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true, Sortable: true}}
 )
 
-// sharedDir is a data folder on which any number of libraries can be opened, as by several processes.
+// sharedDir is a data folder on which any number of libraries can be opened, as by several
+// processes.
 type sharedDir struct {
 	dir string
 	db  *sqlite.Store
@@ -71,8 +72,8 @@ func openMany(tb testing.TB, dir string) (*library.Library, *sqlite.Store) {
 	return openLibrary(tb, db, library.Options{Dir: dir, Plants: staticMutable{}}), db
 }
 
-// sweep sweeps while no process is being started: until a new process executes its program, it holds the locks of this one,
-// and Sweep removes nothing while there is a lock.
+// sweep sweeps while no process is being started: until a new process executes its program, it
+// holds the locks of this one, and Sweep removes nothing while there is a lock.
 func sweep(ctx context.Context, l *library.Library) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

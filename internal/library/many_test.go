@@ -17,7 +17,8 @@ import (
 // manyFields are the fields of each dataset of manyDatasets.
 const manyFields = 100
 
-// manyDatasets creates a data folder with one published dataset and copies of it: rows in the database and links to its file.
+// manyDatasets creates a data folder with one published dataset and copies of it: rows in the
+// database and links to its file.
 func manyDatasets(tb testing.TB, copies int) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
@@ -61,8 +62,8 @@ func manyDatasets(tb testing.TB, copies int) (dir string) {
 	return dir
 }
 
-// TestMany checks that the cost of a change, a page and a request does not depend on the number of datasets: the rows that are
-// read from the catalogue are counted.
+// TestMany checks that the cost of a change, a page and a request does not depend on the number of
+// datasets: the rows that are read from the catalogue are counted.
 func TestMany(t *testing.T) {
 	t.Parallel()
 	const copies = 150 // more than a server opens in advance
@@ -133,7 +134,8 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// BenchmarkDatasets describes a page of datasets that are not open, as the catalogue does: for the first time, and again.
+// BenchmarkDatasets describes a page of datasets that are not open, as the catalogue does: for the
+// first time, and again.
 func BenchmarkDatasets(b *testing.B) {
 	dir := manyDatasets(b, 150)
 	db := openDB(b, dir)

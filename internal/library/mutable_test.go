@@ -34,7 +34,8 @@ func (f *flaky) Acquire(ctx context.Context) (library.View, error) {
 	return library.View{Dataset: d, Source: f}, err
 }
 
-// TestDatasets_mutableFails: a list of all datasets neither fails nor waits because one of them does not answer.
+// TestDatasets_mutableFails: a list of all datasets neither fails nor waits because one of them
+// does not answer.
 func TestDatasets_mutableFails(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(context.Context) error{
@@ -91,7 +92,8 @@ func TestDatasets_mutableFails(t *testing.T) {
 	}
 }
 
-// TestDatasets_caller: a caller that leaves gets an error, which does not count as a failure of the dataset.
+// TestDatasets_caller: a caller that leaves gets an error, which does not count as a failure of the
+// dataset.
 func TestDatasets_callerLeaves(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -114,8 +116,8 @@ func TestDatasets_callerLeaves(t *testing.T) {
 	})
 }
 
-// TestDatasets_mutableRestored: a node that starts without its database restores the last description of the mutable
-// dataset.
+// TestDatasets_mutableRestored: a node that starts without its database restores the last
+// description of the mutable dataset.
 func TestDatasets_mutableRestored(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {

@@ -84,8 +84,8 @@ func TestAcquireVersion(t *testing.T) {
 	wantNoVersion(t, l, ref, ds[4].Version, herb.CodeNotFound, "no such dataset")
 }
 
-// TestAcquireVersion_cluster: a node fetches a version once, keeps it while the catalogue is down, and notices that it was
-// pruned.
+// TestAcquireVersion_cluster: a node fetches a version once, keeps it while the catalogue is down,
+// and notices that it was pruned.
 func TestAcquireVersion_cluster(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -124,8 +124,8 @@ func TestAcquireVersion_cluster(t *testing.T) {
 	})
 }
 
-// TestAcquireVersion_cache: versions that requests name are closed when they are idle, and evicted like others, but not while
-// they are in use.
+// TestAcquireVersion_cache: versions that requests name are closed when they are idle, and evicted
+// like others, but not while they are in use.
 func TestAcquireVersion_cache(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {

@@ -70,8 +70,8 @@ func (s *sharedDir) serving(t *testing.T, g *gatedFiles, wait time.Duration) *li
 // other is a second dataset.
 var other = herb.Ref{Namespace: "shop", Name: "other"}
 
-// TestAcquire_whileOpening blocks the opening of a new version. Requests for other datasets do not wait; those for its own
-// do, and list it as soon as it is open.
+// TestAcquire_whileOpening blocks the opening of a new version. Requests for other datasets do not
+// wait; those for its own do, and list it as soon as it is open.
 func TestAcquire_whileOpening(t *testing.T) {
 	t.Parallel()
 	s, g := newSharedDir(t), &gatedFiles{began: make(chan string, 1)}
@@ -148,7 +148,8 @@ func TestAcquire_slowOpening(t *testing.T) {
 	}
 }
 
-// TestOpening_retried has versions fail to open for a while, at the start and later. Others are not affected.
+// TestOpening_retried has versions fail to open for a while, at the start and later. Others are not
+// affected.
 func TestOpening_retried(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []error{syscall.EMFILE, syscall.ENOMEM, errors.New("the map failed")} {
@@ -261,7 +262,8 @@ func (c *countedMutable) Describe(ctx context.Context) (herb.Dataset, error) {
 
 var _ library.Mutable = (*countedMutable)(nil)
 
-// TestAcquire_unknown requests unknown datasets: the database is not queried, and the search for a suggestion is bounded.
+// TestAcquire_unknown requests unknown datasets: the database is not queried, and the search for a
+// suggestion is bounded.
 func TestAcquire_unknown(t *testing.T) {
 	t.Parallel()
 	s, plants := newSharedDir(t), &countedMutable{}
@@ -291,7 +293,8 @@ func TestAcquire_unknown(t *testing.T) {
 	}
 }
 
-// TestAcquire_wide requests a version that takes more memory than all open versions may take: it is closed only after its use.
+// TestAcquire_wide requests a version that takes more memory than all open versions may take: it is
+// closed only after its use.
 func TestAcquire_wide(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)

@@ -13,8 +13,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// TestPublish_panic has a publish panic, in any goroutine. It fails as after any other error: no files are left, the live
-// version stays, and the next publish succeeds.
+// TestPublish_panic has a publish panic, in any goroutine. It fails as after any other error: no
+// files are left, the live version stays, and the next publish succeeds.
 func TestPublish_panic(t *testing.T) {
 	t.Parallel()
 	bug := func() { panic("bug") }
@@ -78,7 +78,8 @@ func TestPublish_panic(t *testing.T) {
 	}
 }
 
-// TestPublish_panicInCatalogue has the catalogue panic when it may have committed: the file stays until Sweep decides.
+// TestPublish_panicInCatalogue has the catalogue panic when it may have committed: the file stays
+// until Sweep decides.
 func TestPublish_panicInCatalogue(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)

@@ -7,8 +7,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Private is a library whose catalogue is visible to key holders only: a dataset that requires a key does not exist for readers
-// without one that may read it. Its methods expect the reader in their context; without one, only open datasets exist.
+// Private is a library whose catalogue is visible to key holders only: a dataset that requires a
+// key does not exist for readers without one that may read it. Its methods expect the reader in
+// their context; without one, only open datasets exist.
 type Private struct{ *Library }
 
 // reader is who a context belongs to.
@@ -19,8 +20,9 @@ type reader struct {
 
 type readerKey struct{}
 
-// WithReader returns a context of a reader. err is why the reader could not be authenticated, other than that the key is invalid;
-// methods of Private fail with it where the result depends on the key.
+// WithReader returns a context of a reader. err is why the reader could not be authenticated, other
+// than that the key is invalid; methods of Private fail with it where the result depends on the
+// key.
 func WithReader(ctx context.Context, mayRead func(herb.Ref) bool, err error) context.Context {
 	return context.WithValue(ctx, readerKey{}, reader{mayRead, err})
 }
@@ -60,7 +62,8 @@ func (p Private) Search(ctx context.Context, search, keyword string) ([]herb.Liv
 	return p.filter(ctx, live, err)
 }
 
-// Acquire is Library.Acquire for a reader. The error is the same for an unknown dataset and one that the reader must not know of.
+// Acquire is Library.Acquire for a reader. The error is the same for an unknown dataset and one
+// that the reader must not know of.
 func (p Private) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	if err := p.check(ctx, ref); err != nil {
 		return View{}, err
@@ -87,8 +90,8 @@ func (p Private) History(ctx context.Context, ref herb.Ref) ([]VersionInfo, erro
 	return history, p.hide(ctx, ref, err)
 }
 
-// check fails unless the reader may know of a dataset. It decides without opening the dataset, so that the time it takes does not
-// tell whether there is one.
+// check fails unless the reader may know of a dataset. It decides without opening the dataset, so
+// that the time it takes does not tell whether there is one.
 func (p Private) check(ctx context.Context, ref herb.Ref) error {
 	if err := p.updateEntries(ctx); err != nil {
 		return err
@@ -108,7 +111,8 @@ func (p Private) check(ctx context.Context, ref herb.Ref) error {
 	return p.unknown(ctx, ref)
 }
 
-// hide replaces the error for an unknown dataset, which suggests names. The dataset may have been removed meanwhile.
+// hide replaces the error for an unknown dataset, which suggests names. The dataset may have been
+// removed meanwhile.
 func (p Private) hide(ctx context.Context, ref herb.Ref, err error) error {
 	if herb.CodeOf(err) == herb.CodeNotFound {
 		return p.unknown(ctx, ref)

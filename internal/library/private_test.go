@@ -10,7 +10,8 @@ import (
 	"herbarium/internal/library"
 )
 
-// TestPrivate compares what readers see of an open dataset, one that requires a key, and one that does not exist.
+// TestPrivate compares what readers see of an open dataset, one that requires a key, and one that
+// does not exist.
 func TestPrivate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

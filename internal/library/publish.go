@@ -63,10 +63,11 @@ type Outcome struct {
 	Changes  []Change     // relative to that version, and problems of the new one
 }
 
-// Publish builds a version from records and makes it live. It is atomic: after an error nothing has changed; files that
-// could not be removed are left to Sweep and Collect. The error has herb.CodeRejected if the version is valid but rejected:
-// it breaks consumers of the live version, its primary key is not unique, or an expectation fails. Concurrent publishes of
-// one dataset are serialized: each is compared with the version that it actually replaces.
+// Publish builds a version from records and makes it live. It is atomic: after an error nothing has
+// changed; files that could not be removed are left to Sweep and Collect. The error has
+// herb.CodeRejected if the version is valid but rejected: it breaks consumers of the live version,
+// its primary key is not unique, or an expectation fails. Concurrent publishes of one dataset are
+// serialized: each is compared with the version that it actually replaces.
 //
 // A panic becomes a *herb.PanicError: publishes run in servers, and no source may crash one.
 func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err error) {
@@ -118,9 +119,10 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 	return out, nil
 }
 
-// activate verifies a version whose file is complete, completes its report, and makes it live unless it is rejected. If another
-// version went live in the meantime, the catalogue does not switch; activate then compares with that one and tries again. It
-// returns the versions that left the catalogue.
+// activate verifies a version whose file is complete, completes its report, and makes it live
+// unless it is rejected. If another version went live in the meantime, the catalogue does not
+// switch; activate then compares with that one and tries again. It returns the versions that left
+// the catalogue.
 func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, cells *cellHash) (out Outcome, dropped []string, err error) {
 	problems, err := l.checkVersion(ctx, p, &d, cells)
 	if err != nil {
@@ -162,7 +164,8 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 	}
 }
 
-// gate compares a version with the live one and with protected datasets. The error has herb.CodeRejected if it must not go live.
+// gate compares a version with the live one and with protected datasets. The error has
+// herb.CodeRejected if it must not go live.
 func (l *Library) gate(ctx context.Context, p Publication, d, live herb.Dataset, problems []Change) (Outcome, error) {
 	out := Outcome{Dataset: d, Replaces: live.Version}
 	if live.Version != "" {
@@ -173,8 +176,8 @@ func (l *Library) gate(ctx context.Context, p Publication, d, live herb.Dataset,
 	return out, cmp.Or(err, rejectBreaking(out.Changes, p.AllowBreaking))
 }
 
-// checkVersion opens a version that is not live yet, verifies that its content is that of the source, and returns the problems
-// that do not depend on the live version.
+// checkVersion opens a version that is not live yet, verifies that its content is that of the
+// source, and returns the problems that do not depend on the live version.
 func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Dataset, cells *cellHash) (problems []Change, err error) {
 	defer herb.Recover(&err) // so that the file is removed, as after any other error
 	report := func(records int) {
@@ -204,18 +207,20 @@ func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Datas
 	return append(problems, failed...), err
 }
 
-// errUncertain reports that it is unknown whether a version is in the catalogue. Its file must not be removed; Sweep decides.
+// errUncertain reports that it is unknown whether a version is in the catalogue. Its file must not
+// be removed; Sweep decides.
 var errUncertain = errors.New("unknown whether the version was published")
 
-// addVersion adds a version, whose file is complete, to the catalogue in place of the version replaces, and returns the
-// versions that left the catalogue, as far as they are known.
+// addVersion adds a version, whose file is complete, to the catalogue in place of the version
+// replaces, and returns the versions that left the catalogue, as far as they are known.
 func (l *Library) addVersion(ctx context.Context, d herb.Dataset, replaces string) ([]string, error) {
 	dropped, failed := l.catalogue.AddVersion(ctx, d, replaces, l.opts.Keep, l.opts.Now())
 	if failed == nil || errors.Is(failed, store.ErrSuperseded) {
 		return dropped, failed
 	}
-	// The error may have occurred after the commit, in which case the file is needed. A read is not enough: the transaction may
-	// still be in flight. Retiring the version waits for it or makes it fail.
+	// The error may have occurred after the commit, in which case the file is needed. A read is not
+	// enough: the transaction may still be in flight. Retiring the version waits for it or makes it
+	// fail.
 	retired, err := l.catalogue.RetireVersion(context.WithoutCancel(ctx), d.Version, l.opts.Now())
 	switch {
 	case err != nil:
@@ -290,7 +295,8 @@ func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (he
 	return l.catalogue.Version(ctx, ref, version)
 }
 
-// LiveVersion describes the live version of a dataset. If there is none, the result has no Version and there is no error.
+// LiveVersion describes the live version of a dataset. If there is none, the result has no Version
+// and there is no error.
 func (l *Library) LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
 	d, err := l.Version(ctx, ref, "")
 	if herb.CodeOf(err) == herb.CodeNotFound {
@@ -299,7 +305,8 @@ func (l *Library) LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, 
 	return d, err
 }
 
-// Describe describes the live version of a dataset without opening it. The error for an unknown dataset has a suggestion.
+// Describe describes the live version of a dataset without opening it. The error for an unknown
+// dataset has a suggestion.
 func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
 	d, err := l.Version(ctx, ref, "")
 	if herb.CodeOf(err) == herb.CodeNotFound {
@@ -310,8 +317,9 @@ func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, err
 	return d, err
 }
 
-// Rollback makes an earlier version live. An empty version means the one before the live one. The error has herb.CodeRejected
-// if the live version is protected and the other one is open, unless mayOpen, or if another version goes live concurrently.
+// Rollback makes an earlier version live. An empty version means the one before the live one. The
+// error has herb.CodeRejected if the live version is protected and the other one is open, unless
+// mayOpen, or if another version goes live concurrently.
 func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, mayOpen bool) (string, error) {
 	kept, err := l.catalogue.History(ctx, ref)
 	if err != nil {

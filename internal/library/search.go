@@ -17,22 +17,24 @@ import (
 // searchBudget is the default time for a search across datasets.
 const searchBudget = time.Second
 
-// searchBatch is the number of datasets that are searched before more are checked for the words of the search. If there are no more
-// datasets, only those are checked that would have to be opened.
+// searchBatch is the number of datasets that are searched before more are checked for the words of
+// the search. If there are no more datasets, only those are checked that would have to be opened.
 const searchBatch = 200
 
 // RecordSource provides the datasets for SearchRecords.
 type RecordSource interface {
 	// Live returns the live versions of all datasets, ordered by ref.
 	Live(ctx context.Context) ([]herb.LiveVersion, error)
-	// Acquire returns the live version of a dataset. It fails with herb.CodeNotFound if there is none.
+	// Acquire returns the live version of a dataset. It fails with herb.CodeNotFound if there is
+	// none.
 	Acquire(ctx context.Context, ref herb.Ref) (View, error)
 	// ProtectedRefs returns the datasets that require a key.
 	ProtectedRefs(ctx context.Context) ([]herb.Ref, error)
-	// MayMatch reports whether records of a version may match a search. It reports true if it cannot be checked.
+	// MayMatch reports whether records of a version may match a search. It reports true if it
+	// cannot be checked.
 	MayMatch(v herb.LiveVersion, s *query.Search) bool
-	// IsClosed reports whether a version is not open on this node although everybody may read it, as far as is known without reading
-	// its description.
+	// IsClosed reports whether a version is not open on this node although everybody may read it,
+	// as far as is known without reading its description.
 	IsClosed(v herb.LiveVersion) bool
 }
 
@@ -51,8 +53,9 @@ type DatasetMatch struct {
 	Total int
 }
 
-// SearchRecords counts the records that match a search in each dataset that is open or that mayRead permits, the most recently
-// published first, and as many as it can within its budget of time, which is one second if it is 0.
+// SearchRecords counts the records that match a search in each dataset that is open or that mayRead
+// permits, the most recently published first, and as many as it can within its budget of time,
+// which is one second if it is 0.
 func SearchRecords(ctx context.Context, source RecordSource, search string, mayRead func(herb.Ref) bool, budget time.Duration) (RecordMatches, error) {
 	var found RecordMatches
 	rawQuery := query.Params{{Name: query.ParamSearch, Value: search}, {Name: query.ParamPerPage, Value: "1"}}.Encode()
@@ -112,7 +115,8 @@ func SearchRecords(ctx context.Context, source RecordSource, search string, mayR
 	return found, nil
 }
 
-// checkWords returns the datasets whose records may match and adds the others to those that were searched.
+// checkWords returns the datasets whose records may match and adds the others to those that were
+// searched.
 func (m *RecordMatches) checkWords(ctx context.Context, source RecordSource, batch []herb.LiveVersion, s *query.Search) ([]herb.LiveVersion, error) {
 	const steps = 1000 // to look up the words of a dataset in its file
 	var err error
@@ -131,9 +135,10 @@ func (m *RecordMatches) checkWords(ctx context.Context, source RecordSource, bat
 	return batch, err
 }
 
-// checkClosed returns the datasets whose records may match and adds the others to those that were searched. It checks only datasets
-// that would have to be opened, which takes much longer. Protected datasets are not checked: the number of searched datasets would
-// tell which words they contain.
+// checkClosed returns the datasets whose records may match and adds the others to those that were
+// searched. It checks only datasets that would have to be opened, which takes much longer.
+// Protected datasets are not checked: the number of searched datasets would tell which words they
+// contain.
 func (m *RecordMatches) checkClosed(ctx context.Context, source RecordSource, batch []herb.LiveVersion, s *query.Search) []herb.LiveVersion {
 	return slices.DeleteFunc(batch, func(v herb.LiveVersion) bool {
 		if ctx.Err() != nil || !source.IsClosed(v) || source.MayMatch(v, s) {
@@ -171,7 +176,8 @@ func (l *Library) MayMatch(v herb.LiveVersion, s *query.Search) bool {
 	return may || err != nil
 }
 
-// searchDataset adds the matching records of a dataset, unless it requires a key that the reader lacks.
+// searchDataset adds the matching records of a dataset, unless it requires a key that the reader
+// lacks.
 func (m *RecordMatches) searchDataset(ctx context.Context, source RecordSource, ref herb.Ref, rawQuery string, mayRead func(herb.Ref) bool) error {
 	v, err := source.Acquire(ctx, ref)
 	if err != nil {
@@ -196,7 +202,8 @@ func (m *RecordMatches) searchDataset(ctx context.Context, source RecordSource, 
 	return nil
 }
 
-// loadWords reads the words of the datasets that changed since the last call. The first search reads all of them.
+// loadWords reads the words of the datasets that changed since the last call. The first search
+// reads all of them.
 func (l *Library) loadWords(ctx context.Context) error {
 	if err := l.readingWords.Acquire(ctx, 1); err != nil {
 		return err
@@ -229,8 +236,9 @@ func (l *Library) setWords(ref herb.Ref, version string, words store.SearchWords
 	}
 }
 
-// Search returns the live versions of datasets, as Live does, in whose metadata every word of a search is a prefix of a word, and
-// which have a keyword. All datasets match a blank search, and an empty keyword.
+// Search returns the live versions of datasets, as Live does, in whose metadata every word of a
+// search is a prefix of a word, and which have a keyword. All datasets match a blank search, and an
+// empty keyword.
 func (l *Library) Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error) {
 	live, err := l.Live(ctx)
 	blank := strings.TrimSpace(search) == ""

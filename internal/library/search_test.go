@@ -19,8 +19,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// TestSearch searches the catalogue while datasets are published, removed and rolled back, and after the words that earlier releases
-// stored, or none at all, replaced those of a dataset.
+// TestSearch searches the catalogue while datasets are published, removed and rolled back, and
+// after the words that earlier releases stored, or none at all, replaced those of a dataset.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -169,8 +169,8 @@ func TestSearchRecords(t *testing.T) {
 	}
 }
 
-// TestIsClosed checks that only datasets that everybody may read are checked before they are opened: the number of datasets
-// searched would reveal the words of the others.
+// TestIsClosed checks that only datasets that everybody may read are checked before they are
+// opened: the number of datasets searched would reveal the words of the others.
 func TestIsClosed(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)
@@ -293,8 +293,8 @@ func (p protectedDatasets) Acquire(ctx context.Context, ref herb.Ref) (library.V
 	return v, err
 }
 
-// TestSearchRecords_protected checks that the number of searched datasets does not reveal whether those that a reader may not read
-// match.
+// TestSearchRecords_protected checks that the number of searched datasets does not reveal whether
+// those that a reader may not read match.
 func TestSearchRecords_protected(t *testing.T) {
 	t.Parallel()
 	for name, down := range map[string]error{"available": nil, "catalogue down": herb.Errorf(herb.CodeUnavailable, "down")} {

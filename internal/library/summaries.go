@@ -9,8 +9,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// summaryCache caches the descriptions that lists of datasets need, because decoding one takes milliseconds if the dataset has
-// hundreds of fields. It keeps those that were used last, up to a number of bytes. It is safe for concurrent use.
+// summaryCache caches the descriptions that lists of datasets need, because decoding one takes
+// milliseconds if the dataset has hundreds of fields. It keeps those that were used last, up to a
+// number of bytes. It is safe for concurrent use.
 type summaryCache struct {
 	limit int // in bytes
 
@@ -65,8 +66,8 @@ func (c *summaryCache) add(v herb.LiveVersion, details bool, d herb.Dataset) {
 	}
 }
 
-// summarize returns a description for lists of datasets: without internal fields, and of a large descriptor only the members that
-// describe the dataset to a reader.
+// summarize returns a description for lists of datasets: without internal fields, and of a large
+// descriptor only the members that describe the dataset to a reader.
 func summarize(d herb.Dataset) herb.Dataset {
 	const large = 16 << 10 // bytes of a descriptor
 	d = publicDescription(d)

@@ -16,8 +16,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// pausedDir and pausedPhase are set in the process that TestSweep_killed kills: the folder it publishes into, and the phase
-// in which it stops.
+// pausedDir and pausedPhase are set in the process that TestSweep_killed kills: the folder it
+// publishes into, and the phase in which it stops.
 const (
 	pausedDir   = "HERBARIUM_TEST_PAUSE_IN"
 	pausedPhase = "HERBARIUM_TEST_PAUSE_AT"
@@ -38,8 +38,8 @@ func TestPublish_paused(t *testing.T) {
 	t.Fatalf("the publish has ended: %v", err)
 }
 
-// TestSweep_killed sweeps while another process publishes, regardless of the age of its files, and after that process was
-// killed, again regardless of their age.
+// TestSweep_killed sweeps while another process publishes, regardless of the age of its files, and
+// after that process was killed, again regardless of their age.
 func TestSweep_killed(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []string{library.PhaseIndexing, segment.PhaseSorting, library.PhaseChecking} {
@@ -121,7 +121,8 @@ func TestSweep_during(t *testing.T) {
 	}
 }
 
-// TestPublish_noDirectory publishes while the directory of the versions is missing, as after its disk was unmounted.
+// TestPublish_noDirectory publishes while the directory of the versions is missing, as after its
+// disk was unmounted.
 func TestPublish_noDirectory(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)

@@ -116,7 +116,8 @@ func TestPublish_objectsFail(t *testing.T) {
 	}
 }
 
-// wantCollected checks that after garbage collection there is an object for every version in the catalogue and no other.
+// wantCollected checks that after garbage collection there is an object for every version in the
+// catalogue and no other.
 func (c *cluster) wantCollected(t testing.TB, n *node) {
 	t.Helper()
 	for range 4 {
@@ -135,8 +136,8 @@ func (c *cluster) wantCollected(t testing.TB, n *node) {
 	}
 }
 
-// TestPublish_switchFails has the catalogue fail before or after it executes an operation. An orphaned upload is deleted if
-// it is certain that the version is not in the catalogue.
+// TestPublish_switchFails has the catalogue fail before or after it executes an operation. An
+// orphaned upload is deleted if it is certain that the version is not in the catalogue.
 func TestPublish_switchFails(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

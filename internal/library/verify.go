@@ -18,8 +18,9 @@ import (
 	"herbarium/internal/segment"
 )
 
-// verifySegment reads a finished segment back. It verifies checksums and that the cells are those read from the source:
-// complete according to the report, each in its column, with the values the segment was built from.
+// verifySegment reads a finished segment back. It verifies checksums and that the cells are those
+// read from the source: complete according to the report, each in its column, with the values the
+// segment was built from.
 func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, source *cellHash, report *herb.Report, progress func(records int)) error {
 	err := r.Verify()
 	var listed string
@@ -139,9 +140,9 @@ func numbers(d segment.Duplicate) string {
 	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 }
 
-// cellHash hashes a table: its field names, then its records, row by row. A cell is written as its length in bytes, in
-// decimal, a colon and its bytes; a row ends with a line feed. The encoding is unambiguous, and the hash can be
-// computed from an export.
+// cellHash hashes a table: its field names, then its records, row by row. A cell is written as its
+// length in bytes, in decimal, a colon and its bytes; a row ends with a line feed. The encoding is
+// unambiguous, and the hash can be computed from an export.
 type cellHash struct {
 	columns []herb.ColumnCells // fingerprints of the records
 	rows    int
@@ -227,8 +228,8 @@ func checkCharts(charts []herb.PinnedChart, fields []herb.Field) error {
 	return nil
 }
 
-// checkExpectations runs the queries of a publisher's expectations and returns those whose results differ, as breaking
-// changes.
+// checkExpectations runs the queries of a publisher's expectations and returns those whose results
+// differ, as breaking changes.
 func checkExpectations(ctx context.Context, s query.Source, d herb.Dataset, expectations []herb.Expectation) (failed []Change, err error) {
 	for i, e := range expectations {
 		err := checkExpectation(ctx, s, d, e, func(format string, args ...any) {
@@ -242,7 +243,8 @@ func checkExpectations(ctx context.Context, s query.Source, d herb.Dataset, expe
 	return failed, nil
 }
 
-// checkExpectation calls fail for each difference between the result of a query and what is expected.
+// checkExpectation calls fail for each difference between the result of a query and what is
+// expected.
 func checkExpectation(ctx context.Context, s query.Source, d herb.Dataset, e herb.Expectation, fail func(format string, args ...any)) error {
 	req, err := query.Split(strings.TrimPrefix(e.Query, "?")).Listing(d.Fields, d.Order)
 	if err != nil {

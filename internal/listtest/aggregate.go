@@ -174,13 +174,15 @@ func (o *Oracle) label(b query.By, value string, zone *time.Location) label {
 	}
 }
 
-// isZoned reports whether a datetime ends with a zone: after its time of day, there is a letter or a sign.
+// isZoned reports whether a datetime ends with a zone: after its time of day, there is a letter or
+// a sign.
 func isZoned(value string) bool {
 	i := strings.Index(value, ":")
 	return i >= 0 && strings.ContainsAny(value[i:], "Zz+-")
 }
 
-// bucketLabel returns the label of the bucket of a number: the greatest multiple of the width up to it.
+// bucketLabel returns the label of the bucket of a number: the greatest multiple of the width up to
+// it.
 func bucketLabel(f herb.Field, number *big.Rat, width string) label {
 	w, _ := new(big.Rat).SetString(width)
 	q := new(big.Rat).Quo(number, w)
@@ -340,8 +342,8 @@ func positiveZero(s string) string {
 	return s
 }
 
-// meanOf returns the mean with at most 15 significant digits, rounded half to even: it tries all numbers of
-// decimals, the most first, for the first that has few enough digits.
+// meanOf returns the mean with at most 15 significant digits, rounded half to even: it tries all
+// numbers of decimals, the most first, for the first that has few enough digits.
 func meanOf(numbers []*big.Rat) string {
 	mean := addAll(numbers)
 	mean.Quo(mean, big.NewRat(int64(len(numbers)), 1))

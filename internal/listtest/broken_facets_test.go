@@ -184,7 +184,8 @@ func facetFaults() map[string]facetFault {
 
 func isEmptyBucket(b query.Bucket) bool { return b.Count == 0 }
 
-// TestFaultsInFacets checks that the suite detects every fault, by the named cases and by the random datasets alike.
+// TestFaultsInFacets checks that the suite detects every fault, by the named cases and by the
+// random datasets alike.
 func TestFaultsInFacets(t *testing.T) {
 	t.Parallel()
 	checkAllDetected(t, facetFaults(), true, func(o *Oracle, fault facetFault) query.Source { return brokenFaceter{o, fault} })

@@ -89,7 +89,8 @@ func checkDetected(t *testing.T, e Engine, datasets int) {
 	t.Errorf("%d random datasets do not detect the fault", datasets)
 }
 
-// checkAllDetected checks that random datasets, and named cases if byCases is set, detect each fault of an engine.
+// checkAllDetected checks that random datasets, and named cases if byCases is set, detect each
+// fault of an engine.
 func checkAllDetected[Fault any](t *testing.T, faults map[string]Fault, byCases bool, open func(*Oracle, Fault) query.Source) {
 	for name, fault := range faults {
 		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
@@ -331,7 +332,8 @@ func rarityAfterFilter(o *Oracle, r *query.Request) (query.Page, error) {
 	return NewOracle(o.fields, left).List(context.Background(), r)
 }
 
-// TestFaults checks that the suite detects every fault, by the named cases and by the random datasets alike.
+// TestFaults checks that the suite detects every fault, by the named cases and by the random
+// datasets alike.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	checkAllDetected(t, faults(), true, func(o *Oracle, fault broken) query.Source { return brokenLister{o, fault} })

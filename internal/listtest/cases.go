@@ -29,9 +29,9 @@ type dataset struct {
 	records []herb.Record
 }
 
-// namedQuery is a raw query and its expected result: of a listing the first field of each record on the page, and the total
-// if it differs from their number; of facets what sketch returns, and of aggregates the total and the number of groups, then one line
-// per group.
+// namedQuery is a raw query and its expected result: of a listing the first field of each record on
+// the page, and the total if it differs from their number; of facets what sketch returns, and of
+// aggregates the total and the number of groups, then one line per group.
 type namedQuery struct {
 	keyword string // list, facets or aggregate
 	raw     string
@@ -145,7 +145,8 @@ func sketch(f query.Facets) []string {
 //go:embed cases/*.txt
 var caseFiles embed.FS
 
-// testCases returns all named cases. It panics on a syntax error; cases/README.md describes the format.
+// testCases returns all named cases. It panics on a syntax error; cases/README.md describes the
+// format.
 func testCases() (cases []testCase) {
 	err := fs.WalkDir(caseFiles, "cases", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -211,7 +212,8 @@ func (p *caseParser) parseLine(line string) (err error) {
 	return err
 }
 
-// parseQuery parses a query with its expected result. An indented line is the expected facet of a field, or an expected group.
+// parseQuery parses a query with its expected result. An indented line is the expected facet of a
+// field, or an expected group.
 func (c *testCase) parseQuery(keyword, rest string) error {
 	raw, want, _ := strings.Cut(rest, "=>")
 	switch {

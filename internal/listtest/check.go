@@ -36,8 +36,8 @@ func stream(ctx context.Context, l query.Source, r *query.Request, most int) (re
 	return records, nil
 }
 
-// agree compares the requested page, the first ones, the one in the middle, the last one and the stream of an engine with those of the
-// oracle.
+// agree compares the requested page, the first ones, the one in the middle, the last one and the
+// stream of an engine with those of the oracle.
 func agree(ctx context.Context, l query.Source, o *Oracle, raw string) error {
 	r, err := query.Parse(raw, o.fields)
 	if err != nil {

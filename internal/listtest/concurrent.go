@@ -11,8 +11,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// checkCanceled stops a stream early and cancels the context of another, which must end long before its last record. Both must leave no
-// state behind that breaks a later read.
+// checkCanceled stops a stream early and cancels the context of another, which must end long before
+// its last record. Both must leave no state behind that breaks a later read.
 func checkCanceled(t testing.TB, e Engine) error {
 	fields := herb.PlantFields()
 	records := newGenerator(3, true).plantRecords(700)

@@ -13,7 +13,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// facets returns a raw facet query with the filters and the search of a listing, or "" if no field is filterable.
+// facets returns a raw facet query with the filters and the search of a listing, or "" if no field
+// is filterable.
 func (g *generator) facets(fields []herb.Field, records []herb.Record, listing string) string {
 	params := countingParams(listing)
 	choices := indexes(fields, func(f herb.Field) bool { return f.Filterable })
@@ -112,7 +113,8 @@ func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Face
 	return f
 }
 
-// countValues returns the values of records in ascending order, and the number of records whose value is missing.
+// countValues returns the values of records in ascending order, and the number of records whose
+// value is missing.
 func (o *Oracle) countValues(records []int, field int) (all []*counted, empty int) {
 	def := o.fields[field]
 	values := map[string]*counted{}
@@ -155,7 +157,8 @@ func containsText(s, part string) bool {
 	return false
 }
 
-// weights returns the primary weights of a text. Those whose first byte has its high bit set are three bytes long, others two.
+// weights returns the primary weights of a text. Those whose first byte has its high bit set are
+// three bytes long, others two.
 func weights(s string) (all []string) {
 	for key := text.CollationKey(s); key[:2] != "\x00\x00"; {
 		n := 2 + int(key[0]>>7)
@@ -180,7 +183,8 @@ func identity(f herb.Field, value string) string {
 	return parseValue(f, value).identity()
 }
 
-// firstWritings returns the values of a scalar field by identity, each as written in the first record that has it.
+// firstWritings returns the values of a scalar field by identity, each as written in the first
+// record that has it.
 func firstWritings(f herb.Field, field int, records []herb.Record) map[string]string {
 	first := map[string]string{}
 	for _, rec := range records {
@@ -191,8 +195,9 @@ func firstWritings(f herb.Field, field int, records []herb.Record) map[string]st
 	return first
 }
 
-// histogram returns the histogram of some values and its scale. Boundaries and scale are those for edges. Both are in
-// ascending order. Tests of package query compare the boundaries with a reference implementation.
+// histogram returns the histogram of some values and its scale. Boundaries and scale are those for
+// edges. Both are in ascending order. Tests of package query compare the boundaries with a
+// reference implementation.
 func histogram(f herb.Field, all, edges []*counted, r *query.FacetRequest) (query.Scale, []query.Bucket) {
 	if r.Buckets == 0 || len(edges) == 0 {
 		return query.ScaleLinear, nil

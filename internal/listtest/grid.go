@@ -12,7 +12,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// grid returns a raw grid query with the filters and the search of a listing, or "" if no number field is filterable.
+// grid returns a raw grid query with the filters and the search of a listing, or "" if no number
+// field is filterable.
 func (g *generator) grid(fields []herb.Field, records []herb.Record, listing string) string {
 	choices := indexes(fields, func(f herb.Field) bool { return f.Filterable && f.Type == herb.TypeNumber })
 	if len(choices) == 0 {
@@ -86,7 +87,8 @@ func (o *Oracle) Grid(_ context.Context, r *query.GridRequest) (query.Grid, erro
 	return g, nil
 }
 
-// gridEdges returns the edges of n cells: doubles, read as the shortest decimal numbers that identify them.
+// gridEdges returns the edges of n cells: doubles, read as the shortest decimal numbers that
+// identify them.
 func gridEdges(low, high float64, n int) []*big.Rat {
 	edges := make([]*big.Rat, n+1)
 	for i := range edges {

@@ -69,8 +69,8 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 	})
 }
 
-// hasISOPrefix reports whether a datetime can be written so that its text in ISO 8601 begins with a prefix. One with a zone is
-// the whole text; any other is compared in UTC.
+// hasISOPrefix reports whether a datetime can be written so that its text in ISO 8601 begins with a
+// prefix. One with a zone is the whole text; any other is compared in UTC.
 func hasISOPrefix(t time.Time, prefix string) bool {
 	prefix = strings.ReplaceAll(strings.ToUpper(prefix), ",", ".")
 	for _, between := range []string{"T", " "} {
@@ -98,8 +98,8 @@ func contains(fields [][]string, s *query.Search) bool {
 	return len(s.Clauses) > 0
 }
 
-// occurrences counts the occurrences of a clause in the fields of a record. Its words must be adjacent in one field;
-// occurrences may overlap.
+// occurrences counts the occurrences of a clause in the fields of a record. Its words must be
+// adjacent in one field; occurrences may overlap.
 func occurrences(fields [][]string, c query.Clause) int {
 	n := 0
 	for _, words := range fields {

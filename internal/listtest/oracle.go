@@ -11,9 +11,9 @@ import (
 	"herbarium/internal/text"
 )
 
-// Oracle answers requests by a full scan of a slice of records. It implements the rules literally, for clarity only,
-// and shares no matching code with any engine. If an engine disagrees with it, either the engine is wrong or the rules
-// are incomplete.
+// Oracle answers requests by a full scan of a slice of records. It implements the rules literally,
+// for clarity only, and shares no matching code with any engine. If an engine disagrees with it,
+// either the engine is wrong or the rules are incomplete.
 type Oracle struct {
 	fields  []herb.Field
 	records []herb.Record
@@ -25,7 +25,8 @@ type Oracle struct {
 	written []func() map[string]string // by scalar field: its values as first written
 }
 
-// NewOracle returns the oracle of a dataset. It caches only the words of the records and their parsed values.
+// NewOracle returns the oracle of a dataset. It caches only the words of the records and their
+// parsed values.
 func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 	o := &Oracle{fields: fields, records: records}
 	total := 0
@@ -122,7 +123,8 @@ func (o *Oracle) compare(a, b int, sort []query.SortField) int {
 	return 0
 }
 
-// scores returns the BM25 score of every record. IDF is computed over the whole dataset, regardless of filters.
+// scores returns the BM25 score of every record. IDF is computed over the whole dataset, regardless
+// of filters.
 func (o *Oracle) scores(s *query.Search) []float64 {
 	scores := make([]float64, len(o.records))
 	for _, c := range s.Clauses {

@@ -8,8 +8,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// TestOracle runs the suite on the oracle itself. The random part compares it with itself, but the expected results of
-// the named cases are written by hand.
+// TestOracle runs the suite on the oracle itself. The random part compares it with itself, but the
+// expected results of the named cases are written by hand.
 func TestOracle(t *testing.T) {
 	t.Parallel()
 	for name, plants := range map[string]bool{"datasets": false, "plants": true} {

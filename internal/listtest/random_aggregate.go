@@ -9,8 +9,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// aggregate returns a raw aggregate query with the filters and the search of a listing, or "" if no field
-// is filterable.
+// aggregate returns a raw aggregate query with the filters and the search of a listing, or "" if no
+// field is filterable.
 func (g *generator) aggregate(fields []herb.Field, listing string) string {
 	choices := indexes(fields, func(f herb.Field) bool { return f.Filterable })
 	if len(choices) == 0 {

@@ -14,7 +14,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// generator generates datasets and queries, determined by its seed. Its vocabulary is small, so that values collide.
+// generator generates datasets and queries, determined by its seed. Its vocabulary is small, so
+// that values collide.
 type generator struct {
 	*rand.Rand
 	plants bool
@@ -22,8 +23,8 @@ type generator struct {
 	skew   float64  // 1 if all words are equally frequent; the greater, the more frequent are the first of them
 }
 
-// newGenerator returns a generator. Every second dataset uses only a few words, so that most searches match and term
-// frequencies differ.
+// newGenerator returns a generator. Every second dataset uses only a few words, so that most
+// searches match and term frequencies differ.
 func newGenerator(seed uint64, plants bool) *generator {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), plants: plants, words: vocabulary, skew: 1}
 	if g.chance(50) {
@@ -53,7 +54,8 @@ func (g *generator) chance(n int) bool { return g.IntN(100) < n }
 
 func pick[T any](g *generator, choices []T) T { return choices[g.IntN(len(choices))] }
 
-// vocabulary is the words of texts and searches. Each resembles another with which it must, or must not, be confused.
+// vocabulary is the words of texts and searches. Each resembles another with which it must, or must
+// not, be confused.
 var vocabulary = []string{
 	"rose", "Rose", "ROSES", "rosé", "rosemary", "rosemary's", "fern", "Ferns", "a", "b", "ab",
 	"Ångström", "angstrom", "A\u030angstro\u0308m", "Straße", "STRASSE", "strasse", "İstanbul", "ISTANBUL", "ısırgan",
@@ -134,8 +136,8 @@ func (g *generator) array() string {
 	return string(b)
 }
 
-// column returns a function that returns the value of a field in a record. Some columns have only a few values, in random order or in the
-// order of the records.
+// column returns a function that returns the value of a field in a record. Some columns have only a
+// few values, in random order or in the order of the records.
 func (g *generator) column(f herb.Field, records int) func(record int) string {
 	blank, inOrder, few := pick(g, []int{0, 10, 10, 50, 100}), g.chance(50), make([]string, pick(g, []int{0, 0, 0, 1, 2, 10}))
 	for i := range few {
@@ -250,8 +252,8 @@ func (g *generator) records(fields []herb.Field, size int) []herb.Record {
 	return records
 }
 
-// plantRecords returns n plants: unique ids, names with a visible character, no control characters, at most 255
-// characters.
+// plantRecords returns n plants: unique ids, names with a visible character, no control characters,
+// at most 255 characters.
 func (g *generator) plantRecords(n int) []herb.Record {
 	records := make([]herb.Record, n)
 	fields, seen := herb.PlantFields(), map[int64]bool{}

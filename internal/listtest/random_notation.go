@@ -73,8 +73,8 @@ func (g *generator) writeNumber(n herb.Notation, number string) string {
 	return number
 }
 
-// writeDate writes a date with a time of day in one of the alternatives of a layout; an empty layout leaves the date unchanged.
-// A year of two digits is written only if it can be read.
+// writeDate writes a date with a time of day in one of the alternatives of a layout; an empty
+// layout leaves the date unchanged. A year of two digits is written only if it can be read.
 func (g *generator) writeDate(layout, date string, clock time.Duration) string {
 	if layout == "" {
 		return date

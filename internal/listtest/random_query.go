@@ -89,7 +89,8 @@ func (g *generator) sort(fields []herb.Field, sortable []int) string {
 	return strings.Join(parts, ",")
 }
 
-// sample returns a value to compare with: that of a record, or any other valid for the type. It may be empty.
+// sample returns a value to compare with: that of a record, or any other valid for the type. It may
+// be empty.
 func (g *generator) sample(f herb.Field, field int, records []herb.Record) string {
 	switch {
 	case g.chance(2):

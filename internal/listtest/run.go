@@ -1,5 +1,5 @@
-// Package listtest defines correct listings: it has a deliberately simple oracle, and a conformance suite that compares
-// every engine with it. Only tests import it.
+// Package listtest defines correct listings: it has a deliberately simple oracle, and a conformance
+// suite that compares every engine with it. Only tests import it.
 package listtest
 
 import (
@@ -17,11 +17,11 @@ import (
 type Engine struct {
 	// Open loads records into a new engine, in dataset order, and closes it in t.Cleanup.
 	Open func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source
-	// Plants means that the engine stores plants only: its fields are herb.PlantFields, ids are unique, and names and
-	// tags are valid in the plant store.
+	// Plants means that the engine stores plants only: its fields are herb.PlantFields, ids are
+	// unique, and names and tags are valid in the plant store.
 	Plants bool
-	// Datasets is the number of small random datasets. Zero means 100. For every 20 of them there is a medium one. A soak run has ten
-	// times as many.
+	// Datasets is the number of small random datasets. Zero means 100. For every 20 of them there
+	// is a medium one. A soak run has ten times as many.
 	Datasets int
 	// Queries is the number of random queries to each of them. Zero means 12.
 	Queries int
@@ -29,7 +29,8 @@ type Engine struct {
 	Large bool
 }
 
-// Run runs the conformance suite of listings. The random datasets have consecutive seeds; run the subtest of a seed to repeat it.
+// Run runs the conformance suite of listings. The random datasets have consecutive seeds; run the
+// subtest of a seed to repeat it.
 func Run(t *testing.T, e Engine) {
 	t.Run("named", func(t *testing.T) {
 		t.Parallel()

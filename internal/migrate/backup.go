@@ -23,9 +23,10 @@ const (
 	partSuffix  = ".part" // of files that are being written
 )
 
-// Backup backs up everything of a place to a path: to a folder if the path is one or ends with a slash, and otherwise to an
-// archive. A folder is created; segment files that are already there are not copied again. An existing file is replaced once the
-// archive is complete and on disk. The archive goes to stdout if the path is "-". program is the version of the program.
+// Backup backs up everything of a place to a path: to a folder if the path is one or ends with a
+// slash, and otherwise to an archive. A folder is created; segment files that are already there are
+// not copied again. An existing file is replaced once the archive is complete and on disk. The
+// archive goes to stdout if the path is "-". program is the version of the program.
 func Backup(ctx context.Context, from Place, path string, stdout io.Writer, program string, o Options) (r Result, err error) {
 	var source, files Installation
 	defer func() { err = errors.Join(err, source.close(), files.close()) }()
@@ -51,8 +52,8 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 	return r, err
 }
 
-// writeFile writes a file, which replaces an earlier one when it is complete. It fails while another process writes the same file:
-// both would write to the same temporary file.
+// writeFile writes a file, which replaces an earlier one when it is complete. It fails while
+// another process writes the same file: both would write to the same temporary file.
 func writeFile(path string, write func(io.Writer) error) error {
 	part := path + partSuffix
 	lock, err := os.OpenFile(part, os.O_RDONLY|os.O_CREATE, 0o600)
@@ -71,8 +72,9 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return filesystem.WriteFile(filesystem.OS{}, part, path, 0o600, write)
 }
 
-// save backs up an installation. addSegment copies a segment file; it fails with herb.CodeNotFound, and changes nothing, if the
-// file does not exist. addEntries stores the entries that write writes, after all segments.
+// save backs up an installation. addSegment copies a segment file; it fails with herb.CodeNotFound,
+// and changes nothing, if the file does not exist. addEntries stores the entries that write writes,
+// after all segments.
 func (r *Result) save(
 	ctx context.Context, from Installation, h Header, o Options, addSegment func(*Segment) error, addEntries func(write func(io.Writer) error) error,
 ) error {
@@ -86,9 +88,10 @@ func (r *Result) save(
 	})
 }
 
-// saveSegments copies the segment files of an installation, and returns a snapshot whose files have all been copied. Servers
-// are not stopped: if a version is dropped and its file deleted before it is copied, the state is read again. Files that were
-// copied before are not copied twice, so this ends unless a file is missing for another reason.
+// saveSegments copies the segment files of an installation, and returns a snapshot whose files have
+// all been copied. Servers are not stopped: if a version is dropped and its file deleted before it
+// is copied, the state is read again. Files that were copied before are not copied twice, so this
+// ends unless a file is missing for another reason.
 func saveSegments(ctx context.Context, from Installation, addSegment func(*Segment) error) (*Snapshot, error) {
 	saved := map[string]herb.File{}
 	for lastMissing := ""; ; {
@@ -159,8 +162,8 @@ func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Write
 	return r.save(ctx, from, h, o, addSegment, addEntries)
 }
 
-// archivedFile writes a file of an archive. It writes the header with the first bytes, so that a file that cannot be read at
-// all leaves no trace.
+// archivedFile writes a file of an archive. It writes the header with the first bytes, so that a
+// file that cannot be read at all leaves no trace.
 type archivedFile struct {
 	archive *tar.Writer
 	header  *tar.Header // nil if it was written

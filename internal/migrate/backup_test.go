@@ -126,7 +126,8 @@ func backupWith(ctx context.Context, from Place, modify func(*Installation)) (ar
 	return b.Bytes(), err
 }
 
-// TestBackup_publishing drops versions after the catalogue was read and before their files are. The backup has the newer state.
+// TestBackup_publishing drops versions after the catalogue was read and before their files are. The
+// backup has the newer state.
 func TestBackup_publishing(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ published, reads int }{
@@ -252,7 +253,8 @@ func TestRestore_damagedFolder(t *testing.T) {
 	}
 }
 
-// TestRestore_laterSegment restores a segment file that this program cannot open, although it is as the backup describes it.
+// TestRestore_laterSegment restores a segment file that this program cannot open, although it is as
+// the backup describes it.
 func TestRestore_laterSegment(t *testing.T) {
 	t.Parallel()
 	dir, to := t.TempDir(), Place{Folder: t.TempDir()}
@@ -281,7 +283,8 @@ func TestRestore_laterSegment(t *testing.T) {
 	}
 }
 
-// TestRestore_otherFields restores entries whose versions do not fit their segment files, although all hashes are right.
+// TestRestore_otherFields restores entries whose versions do not fit their segment files, although
+// all hashes are right.
 func TestRestore_otherFields(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -334,7 +337,8 @@ func TestRestore_otherData(t *testing.T) {
 	}
 }
 
-// TestRestore_replace restores over other data, which stays if the restore fails or a server uses it.
+// TestRestore_replace restores over other data, which stays if the restore fails or a server uses
+// it.
 func TestRestore_replace(t *testing.T) {
 	t.Parallel()
 	g, other := newGarden(t, 5), newGarden(t, 8)
@@ -381,7 +385,8 @@ func TestRestore_replace(t *testing.T) {
 	g.works(t, other.Place)
 }
 
-// The environment of the processes that TestBackup_survivesKill kills: the arguments of Backup or Restore.
+// The environment of the processes that TestBackup_survivesKill kills: the arguments of Backup or
+// Restore.
 const backupEnv, restoreEnv = "HERBARIUM_TEST_BACKUP", "HERBARIUM_TEST_RESTORE"
 
 // TestBackup_process is such a process. It prints a line for each progress report.
@@ -400,8 +405,8 @@ func TestBackup_process(t *testing.T) {
 	must.NoError(t, err)
 }
 
-// killAfter runs a test as a process with an environment and kills it after a number of progress reports. It returns how many
-// there were.
+// killAfter runs a test as a process with an environment and kills it after a number of progress
+// reports. It returns how many there were.
 func killAfter(t *testing.T, reports int, test string, env ...string) (seen int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.v")
@@ -422,8 +427,8 @@ func killAfter(t *testing.T, reports int, test string, env ...string) (seen int)
 	return seen
 }
 
-// TestBackup_survivesKill kills a backup and a restore after their first progress report, then after more of them. There is
-// never a partial backup nor a partial data folder.
+// TestBackup_survivesKill kills a backup and a restore after their first progress report, then
+// after more of them. There is never a partial backup nor a partial data folder.
 func TestBackup_survivesKill(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 2_100), Place{Folder: t.TempDir()}

@@ -13,7 +13,8 @@ import (
 	"herbarium/internal/store"
 )
 
-// merge calls visit for the entries of two streams in their common order; an entry that one of them lacks is nil.
+// merge calls visit for the entries of two streams in their common order; an entry that one of them
+// lacks is nil.
 func merge(source, target iter.Seq2[Entry, error], visit func(s, t Entry) error) error {
 	nextSource, stopSource := iter.Pull2(source)
 	defer stopSource()
@@ -73,8 +74,8 @@ func compareEqual(s, t Entry) error {
 	return nil
 }
 
-// compareEarlier fails unless the target has an earlier state of the source, which can be completed without losing
-// anything that exists only in the target.
+// compareEarlier fails unless the target has an earlier state of the source, which can be completed
+// without losing anything that exists only in the target.
 func compareEarlier(s, t Entry) error {
 	switch t := t.(type) {
 	case nil:
@@ -97,8 +98,9 @@ func compareEarlier(s, t Entry) error {
 	return compareEqual(s, t)
 }
 
-// compareVersions fails unless the target has an earlier state of a dataset: the source must have its newest version, and
-// may have dropped older ones and added newer ones. Which version is live is decided by the source.
+// compareVersions fails unless the target has an earlier state of a dataset: the source must have
+// its newest version, and may have dropped older ones and added newer ones. Which version is live
+// is decided by the source.
 func compareVersions(s, t *Dataset) error {
 	source, target := s.VersionNames(), t.VersionNames()
 	common := slices.DeleteFunc(slices.Clone(target), func(v string) bool { return !slices.Contains(source, v) })

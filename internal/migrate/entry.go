@@ -33,8 +33,9 @@ const (
 	datasets
 )
 
-// Sections returns the sections in the order in which they are written and loaded. To add one, raise FormatVersion,
-// declare an Entry, list it here, yield it in Snapshot.Entries and write it in loader.add.
+// Sections returns the sections in the order in which they are written and loaded. To add one,
+// raise FormatVersion, declare an Entry, list it here, yield it in Snapshot.Entries and write it in
+// loader.add.
 func Sections() []Section {
 	return []Section{
 		segments:        {"segments", func() Entry { return &Segment{} }},
@@ -65,8 +66,8 @@ type Key struct{ herb.Key }
 func (k *Key) position() (int, string) { return keys, k.ID }
 func (k *Key) String() string          { return fmt.Sprintf("key %s (%s)", k.ID, k.Name) }
 
-// normalized omits the last use, which changes during a migration, and the time of the revocation, because a key may have
-// been revoked on both sides.
+// normalized omits the last use, which changes during a migration, and the time of the revocation,
+// because a key may have been revoked on both sides.
 func (k *Key) normalized() any {
 	n := k.Key
 	n.Name, n.LastUsed = portable(n.Name), time.Time{}

@@ -123,7 +123,8 @@ func (s *lostStore) ReadPlants(ctx context.Context, n, limit int) (store.PlantPa
 	return s.Store.ReadPlants(ctx, n, limit)
 }
 
-// TestMigrate_lost loses the target before plants are created. The error does not name another process as the cause.
+// TestMigrate_lost loses the target before plants are created. The error does not name another
+// process as the cause.
 func TestMigrate_lost(t *testing.T) {
 	t.Parallel()
 	_, err := migrateWith(t.Context(), newGarden(t, 5).Place, Place{Folder: t.TempDir()}, func(_, to *Installation) {
@@ -148,8 +149,8 @@ func TestMigrate_process(t *testing.T) {
 	}})
 }
 
-// TestMigrate_survivesKill kills a migration after its first progress report, the next one after its second and so on, and
-// then completes it.
+// TestMigrate_survivesKill kills a migration after its first progress report, the next one after
+// its second and so on, and then completes it.
 func TestMigrate_survivesKill(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 2100), Place{Folder: t.TempDir()}

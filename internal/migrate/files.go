@@ -27,8 +27,9 @@ func (in Installation) hash(ctx context.Context, name string, to io.Writer) (her
 	return sum.File(), err
 }
 
-// identify reads the file of a version and returns its size and hash. It fails if they differ from those in the catalogue. Only
-// files that were never in an object store have none there; their checksums are verified.
+// identify reads the file of a version and returns its size and hash. It fails if they differ from
+// those in the catalogue. Only files that were never in an object store have none there; their
+// checksums are verified.
 func (in Installation) identify(ctx context.Context, v herb.Dataset) (herb.File, error) {
 	name := store.SegmentFile(v.Version)
 	got, err := in.hash(ctx, name, io.Discard)
@@ -84,7 +85,8 @@ func ensureSegment(ctx context.Context, from, to Installation, s *Segment, o Opt
 	return segmentError(err, s.Version)
 }
 
-// copySegment copies a segment file and reads it back. It fails if the file of either side is not the expected one.
+// copySegment copies a segment file and reads it back. It fails if the file of either side is not
+// the expected one.
 func copySegment(ctx context.Context, from, to Installation, s *Segment, progress func(done, total int64)) (err error) {
 	name := store.SegmentFile(s.Version)
 	path, temp := filepath.Join(from.Dir, name), io.Discard

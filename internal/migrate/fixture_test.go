@@ -170,7 +170,8 @@ func (p Place) listing(t *testing.T) (all []string) {
 	return all
 }
 
-// works checks what listings do not show: that keys are valid and that repeated requests are replayed.
+// works checks what listings do not show: that keys are valid and that repeated requests are
+// replayed.
 func (g *garden) works(t *testing.T, p Place) {
 	t.Helper()
 	p.use(t, func(d *app.Data) {

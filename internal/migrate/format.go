@@ -17,7 +17,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// FormatVersion is the version of the backup format that Write writes. Read reads it and all earlier ones.
+// FormatVersion is the version of the backup format that Write writes. Read reads it and all
+// earlier ones.
 const FormatVersion = 1
 
 // Header is the first line of a backup.
@@ -34,7 +35,8 @@ type end struct {
 	SHA256  string `json:"sha256"` // of all lines up to this one
 }
 
-// Write writes entries as lines: one JSON object per line, with a single member that names the section.
+// Write writes entries as lines: one JSON object per line, with a single member that names the
+// section.
 func Write(w io.Writer, h Header, entries iter.Seq2[Entry, error]) error {
 	buffered, sum := bufio.NewWriter(w), sha256.New()
 	encoder := json.NewEncoder(io.MultiWriter(buffered, sum))

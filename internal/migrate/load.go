@@ -10,7 +10,8 @@ import (
 	"herbarium/internal/store"
 )
 
-// batchSize is the number of entries that one transaction adds. The larger it is, the fewer times a page of an index is written.
+// batchSize is the number of entries that one transaction adds. The larger it is, the fewer times a
+// page of an index is written.
 const batchSize = 10_000
 
 // loader writes the entries that an installation lacks.
@@ -130,7 +131,8 @@ func (l *loader) updateKey(ctx context.Context, k, had *Key) error {
 	return l.to.Store.TouchKeys(ctx, map[string]time.Time{k.ID: k.LastUsed})
 }
 
-// addDataset replaces the versions of a dataset unless the target has the same, including their files.
+// addDataset replaces the versions of a dataset unless the target has the same, including their
+// files.
 func (l *loader) addDataset(ctx context.Context, d *Dataset, t Entry) error {
 	had, ok := t.(*Dataset)
 	if !ok {

@@ -1,8 +1,10 @@
-// Package migrate copies everything that one installation stores to another one, or to a backup in a file or folder.
+// Package migrate copies everything that one installation stores to another one, or to a backup in
+// a file or folder.
 //
-// The content of an installation is a stream of entries in a fixed order: segments, keys, plants, idempotency keys, the audit
-// log and datasets (docs/format/backup.md). A Snapshot reads it from a database, an EntryFile from a file;
-// load writes it into a database. Datasets come last, so that a target never lists what it does not have.
+// The content of an installation is a stream of entries in a fixed order: segments, keys, plants,
+// idempotency keys, the audit log and datasets (docs/format/backup.md). A Snapshot reads it from a
+// database, an EntryFile from a file; load writes it into a database. Datasets come last, so that a
+// target never lists what it does not have.
 package migrate
 
 import (
@@ -30,7 +32,8 @@ const (
 	PhaseRead     = "reading the backup"
 )
 
-// Options of Migrate, Backup and Restore. The zero value copies everything and disables progress reports.
+// Options of Migrate, Backup and Restore. The zero value copies everything and disables progress
+// reports.
 type Options struct {
 	Check   bool // only compare, or only verify the backup
 	Replace bool // restore into a data folder that has data
@@ -69,11 +72,13 @@ type Result struct {
 	Changed []string `json:"changed,omitempty"` // what has changed in the source since the copy began, such as "12 plants"
 }
 
-// load writes the entries of a source, and its files, into an installation. It can be interrupted and run again. The existing
-// content of the target is compared first: if the source does not have it, nothing is changed and the error has
-// herb.CodeRejected and names the first difference. At the end, everything is read back from the target and compared.
+// load writes the entries of a source, and its files, into an installation. It can be interrupted
+// and run again. The existing content of the target is compared first: if the source does not have
+// it, nothing is changed and the error has herb.CodeRejected and names the first difference. At the
+// end, everything is read back from the target and compared.
 func load(ctx context.Context, source Source, to Installation, o Options) (r Result, err error) {
-	// Databases guarantee an idempotency key for a day and delete it after two. Older ones may go at any moment.
+	// Databases guarantee an idempotency key for a day and delete it after two. Older ones may go
+	// at any moment.
 	since := time.Now().Add(-36 * time.Hour)
 	if !o.Check {
 		if err := addMissing(ctx, source, to, since, o, &r); err != nil {

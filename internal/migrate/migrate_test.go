@@ -38,7 +38,8 @@ func wantAlike(t *testing.T, a, b Place) {
 	}
 }
 
-// TestMigrate_thereAndBack migrates a folder to a cluster and back to another folder, with several pages of plants.
+// TestMigrate_thereAndBack migrates a folder to a cluster and back to another folder, with several
+// pages of plants.
 func TestMigrate_thereAndBack(t *testing.T) {
 	t.Parallel()
 	g := newGarden(t, 2_100)
@@ -86,7 +87,8 @@ func TestMigrate_thereAndBack(t *testing.T) {
 	}
 }
 
-// TestMigrate_catchesUp migrates a source, changes everything that can change in it, and migrates it again.
+// TestMigrate_catchesUp migrates a source, changes everything that can change in it, and migrates
+// it again.
 func TestMigrate_catchesUp(t *testing.T) {
 	t.Parallel()
 	for name, target := range map[string]func(*testing.T) Place{
@@ -123,7 +125,8 @@ func TestMigrate_catchesUp(t *testing.T) {
 	}
 }
 
-// TestMigrate_removed migrates a dataset again that was removed from the target, so that its files are retired.
+// TestMigrate_removed migrates a dataset again that was removed from the target, so that its files
+// are retired.
 func TestMigrate_removed(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 3), newCluster(t)
@@ -166,7 +169,8 @@ func TestMigrate_sourceGrows(t *testing.T) {
 	g.works(t, to)
 }
 
-// TestMigrate_rejected changes a target in various ways: nothing may be written, and the error must name the difference.
+// TestMigrate_rejected changes a target in various ways: nothing may be written, and the error must
+// name the difference.
 func TestMigrate_rejected(t *testing.T) {
 	t.Parallel()
 	version := func(t *testing.T, d *app.Data, ref herb.Ref) herb.Dataset {
@@ -246,7 +250,8 @@ func contentOf(t *testing.T, p Place) (c content) {
 
 func (c content) isEmpty() bool { return c.plants+len(c.keys)+len(c.datasets) == 0 }
 
-// TestMigrate_check compares with a target that does not exist, and with an empty one, and creates nothing.
+// TestMigrate_check compares with a target that does not exist, and with an empty one, and creates
+// nothing.
 func TestMigrate_check(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 3), Place{Folder: filepath.Join(t.TempDir(), "data")}

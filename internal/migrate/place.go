@@ -18,14 +18,16 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// Place is where an installation keeps its data: in a data folder, or in a database and an object store.
+// Place is where an installation keeps its data: in a data folder, or in a database and an object
+// store.
 type Place struct {
 	Folder   string       // has the database and the segment files, unless there are addresses for them; else it is not used
 	Database herb.Address // PostgreSQL
 	Blobs    herb.Address // object store
 }
 
-// ParsePlace parses a data folder or the address of a database, which needs the address of an object store.
+// ParsePlace parses a data folder or the address of a database, which needs the address of an
+// object store.
 func ParsePlace(s string, blobs herb.Address) (Place, error) {
 	switch database := herb.Address(s).IsPostgres(); {
 	case s == "":
@@ -85,8 +87,9 @@ func (in *Installation) close() (err error) {
 	return err
 }
 
-// openPlace opens a place. A folder that does not exist is created, unless it must exist; otherwise it is locked, so that no
-// server removes files that are not in its catalogue yet. A comparison or a backup does not upgrade the schema of its database.
+// openPlace opens a place. A folder that does not exist is created, unless it must exist; otherwise
+// it is locked, so that no server removes files that are not in its catalogue yet. A comparison or
+// a backup does not upgrade the schema of its database.
 func (in *Installation) openPlace(ctx context.Context, p Place, exists bool, o Options) error {
 	path := filepath.Join(p.Folder, store.DatabaseFile)
 	if _, err := os.Stat(path); p.Database == "" && exists && errors.Is(err, fs.ErrNotExist) {
@@ -120,7 +123,8 @@ func (in *Installation) openPlace(ctx context.Context, p Place, exists bool, o O
 	return err
 }
 
-// openFiles opens the object store at an address. If there is none, it opens a folder, which it creates.
+// openFiles opens the object store at an address. If there is none, it opens a folder, which it
+// creates.
 func (in *Installation) openFiles(address herb.Address, dir string) (err error) {
 	var objects *blobs.Bucket
 	if address != "" {

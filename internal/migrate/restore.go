@@ -29,9 +29,10 @@ const StandardStream = "-"
 
 // Restore restores a backup: a folder, an archive, or standard input with an archive.
 //
-// A data folder must be empty, unless o.Replace is set. It changes only once everything was restored beside its content and
-// compared with the backup. A database must be empty or have an earlier state of the backup; see load. With o.Check, the
-// backup is verified and nothing is restored.
+// A data folder must be empty, unless o.Replace is set. It changes only once everything was
+// restored beside its content and compared with the backup. A database must be empty or have an
+// earlier state of the backup; see load. With o.Check, the backup is verified and nothing is
+// restored.
 func Restore(ctx context.Context, path string, stdin io.Reader, to Place, o Options) (Result, error) {
 	if o.Check {
 		o.steps = progress.New(o.Progress, PhaseRead)
@@ -53,7 +54,8 @@ func Restore(ctx context.Context, path string, stdin io.Reader, to Place, o Opti
 	return r, errors.Join(err, os.RemoveAll(temp))
 }
 
-// restoreFolder restores a backup into a data folder. It first removes what a killed restore has left.
+// restoreFolder restores a backup into a data folder. It first removes what a killed restore has
+// left.
 func restoreFolder(ctx context.Context, path string, stdin io.Reader, data string, o Options) (r Result, err error) {
 	if err := checkReplaceable(ctx, data, o); err != nil {
 		return r, err
@@ -105,7 +107,8 @@ func restoreFolder(ctx context.Context, path string, stdin io.Reader, data strin
 	return r, err
 }
 
-// checkReplaceable fails if a data folder has data that must not be replaced, or that a process uses.
+// checkReplaceable fails if a data folder has data that must not be replaced, or that a process
+// uses.
 func checkReplaceable(ctx context.Context, data string, o Options) error {
 	database := filepath.Join(data, store.DatabaseFile)
 	switch _, err := os.Stat(database); {
@@ -119,8 +122,8 @@ func checkReplaceable(ctx context.Context, data string, o Options) error {
 	return sqlite.Quiesce(ctx, database)
 }
 
-// restoreInto restores a backup into a place. An archive is unpacked first, to a folder with the layout of a data folder: if it is
-// the target, segment files need not be copied.
+// restoreInto restores a backup into a place. An archive is unpacked first, to a folder with the
+// layout of a data folder: if it is the target, segment files need not be copied.
 func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, unpacked string, o Options) (r Result, err error) {
 	var files, target Installation
 	defer func() { err = errors.Join(err, files.close(), target.close()) }()
@@ -141,8 +144,8 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	return load(ctx, Source{read.Plants, (&EntryFile{entries}).Entries, files}, target, o)
 }
 
-// activate moves a restored installation from a staging folder into its data folder. The database is last: before it is
-// renamed, the new segment files are not used.
+// activate moves a restored installation from a staging folder into its data folder. The database
+// is last: before it is renamed, the new segment files are not used.
 func activate(staging, data string) (err error) {
 	from, to := filepath.Join(staging, store.VersionsDir), filepath.Join(data, store.VersionsDir)
 	if err := os.MkdirAll(to, 0o700); err != nil {
@@ -171,10 +174,11 @@ func activate(staging, data string) (err error) {
 	return filesystem.SyncDir(filesystem.OS{}, data)
 }
 
-// readBackup reads a backup completely and fails unless every segment file is as the entries describe it. Unless dir is empty,
-// it writes the files to dir, except for segment files that the entries do not name: their versions were dropped during the
-// backup. Unless segments is empty, it fails if this program cannot open one of the files there, such as one of a later release, or
-// if one has other fields or another number of records than the entries.
+// readBackup reads a backup completely and fails unless every segment file is as the entries
+// describe it. Unless dir is empty, it writes the files to dir, except for segment files that the
+// entries do not name: their versions were dropped during the backup. Unless segments is empty, it
+// fails if this program cannot open one of the files there, such as one of a later release, or if
+// one has other fields or another number of records than the entries.
 func readBackup(ctx context.Context, path string, stdin io.Reader, dir, segments string, o Options) (r Result, err error) {
 	unpacked := func(name string) string {
 		if name == entriesFile {
@@ -213,8 +217,8 @@ func readBackup(ctx context.Context, path string, stdin io.Reader, dir, segments
 	return r, err
 }
 
-// verify reads entries, counts them and fails unless every segment file was read, is as described and can be opened; see
-// readBackup. It deletes those from read.
+// verify reads entries, counts them and fails unless every segment file was read, is as described
+// and can be opened; see readBackup. It deletes those from read.
 func (r *Result) verify(entries io.Reader, read map[string]herb.File, segments string) error {
 	contents := map[string]segmentContent{} // by version
 	for e, err := range Read(entries) {
@@ -250,8 +254,8 @@ func (r *Result) verify(entries io.Reader, read map[string]herb.File, segments s
 	return nil
 }
 
-// segmentContent is what a segment file and the entry of its version must have in common, because queries address the columns of the
-// file by the fields of the entry.
+// segmentContent is what a segment file and the entry of its version must have in common, because
+// queries address the columns of the file by the fields of the entry.
 type segmentContent struct {
 	fields  [sha256.Size]byte
 	records int
@@ -265,7 +269,8 @@ func newSegmentContent(fields []herb.Field, records int) segmentContent {
 	return segmentContent{[sha256.Size]byte(h.Sum(nil)), records}
 }
 
-// matchContents fails unless each version has a segment file with its fields and its number of records.
+// matchContents fails unless each version has a segment file with its fields and its number of
+// records.
 func (d *Dataset) matchContents(contents map[string]segmentContent) error {
 	for _, v := range d.Versions {
 		got, ok := contents[v.Version]
@@ -327,7 +332,8 @@ func visitFiles(ctx context.Context, path string, stdin io.Reader, visit func(na
 	}
 }
 
-// visitFolder is visitFiles for a folder, which may have segment files of earlier backups. It skips missing files.
+// visitFolder is visitFiles for a folder, which may have segment files of earlier backups. It skips
+// missing files.
 func visitFolder(ctx context.Context, dir string, visit func(name string, content io.Reader) error) error {
 	var names []string
 	for e, err := range (&EntryFile{Path: filepath.Join(dir, entriesFile)}).Entries(ctx, time.Time{}) {

@@ -32,14 +32,14 @@ type Store interface {
 // Source is what is loaded.
 type Source struct {
 	Plants int
-	// Entries yields entries in the order of their positions, without idempotency keys that were created before a time. Every
-	// call yields the same entries.
+	// Entries yields entries in the order of their positions, without idempotency keys that were
+	// created before a time. Every call yields the same entries.
 	Entries func(ctx context.Context, since time.Time) iter.Seq2[Entry, error]
 	Files   Installation // with the segment files
 }
 
-// Snapshot is the state of an installation at one time. Keys, audit entries, datasets and segments are held in memory; plants,
-// which never change, and idempotency keys are read on demand.
+// Snapshot is the state of an installation at one time. Keys, audit entries, datasets and segments
+// are held in memory; plants, which never change, and idempotency keys are read on demand.
 type Snapshot struct {
 	of                              Installation
 	plants                          int
@@ -79,9 +79,9 @@ func sorted[T any](rows []T, entry func(T) Entry) []Entry {
 	return entries
 }
 
-// readSnapshot reads the state of an installation. It completes the datasets with size and hash of files that have none in
-// the catalogue. With verify, it reads every file and compares it with the catalogue. A missing file is an error if it is
-// required.
+// readSnapshot reads the state of an installation. It completes the datasets with size and hash of
+// files that have none in the catalogue. With verify, it reads every file and compares it with the
+// catalogue. A missing file is an error if it is required.
 func readSnapshot(ctx context.Context, of Installation, verify, required bool) (*Snapshot, error) {
 	s, err := readState(ctx, of)
 	if err != nil {
@@ -99,8 +99,8 @@ func readSnapshot(ctx context.Context, of Installation, verify, required bool) (
 	})
 }
 
-// addSegments adds the segment files of all versions. identify returns size and hash of a file, or zero if it is missing and
-// that is permitted.
+// addSegments adds the segment files of all versions. identify returns size and hash of a file, or
+// zero if it is missing and that is permitted.
 func (s *Snapshot) addSegments(identify func(v herb.Dataset) (herb.File, error)) error {
 	for _, d := range s.datasets {
 		versions := d.(*Dataset).Versions
@@ -176,7 +176,8 @@ func (s *Snapshot) idempotencyKeyPages(ctx context.Context, since time.Time, yie
 	}
 }
 
-// Changed returns what has changed in the installation since the snapshot was taken, such as "12 plants".
+// Changed returns what has changed in the installation since the snapshot was taken, such as "12
+// plants".
 func (s *Snapshot) Changed(ctx context.Context) (changed []string, err error) {
 	now, err := readState(ctx, s.of)
 	if err != nil {

@@ -60,8 +60,9 @@ func BenchmarkService_Create(b *testing.B) {
 // sizeVariable names the environment variable with the number of plants of BenchmarkIndex.
 const sizeVariable = "HERBARIUM_BENCH_PLANTS"
 
-// BenchmarkIndex creates a million plants, indexes them and measures facets and the first, the middle and the last page of
-// listings. A share of the plants, one in a hundred, is created after the rest was indexed.
+// BenchmarkIndex creates a million plants, indexes them and measures facets and the first, the
+// middle and the last page of listings. A share of the plants, one in a hundred, is created after
+// the rest was indexed.
 func BenchmarkIndex(b *testing.B) {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(sizeVariable), "1000000"))
 	if err != nil || n < 1000 {
@@ -119,7 +120,8 @@ func BenchmarkIndex(b *testing.B) {
 	}
 }
 
-// fill creates plants up to a number, with names of three words, the first being one of 50, and for nine of ten one of ten tags.
+// fill creates plants up to a number, with names of three words, the first being one of 50, and for
+// nine of ten one of ten tags.
 func fill(log *memoryLog, n int) {
 	r := rand.New(rand.NewPCG(1, uint64(len(log.plants))))
 	for id := int64(len(log.plants) + 1); id <= int64(n); id++ {

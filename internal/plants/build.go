@@ -18,8 +18,9 @@ import (
 	"herbarium/internal/segment"
 )
 
-// part is a segment with a range of the plants. Its file name consists of the epoch of the log, the start and the end of the
-// range, the batch number of its last plant, and a random suffix, so that several processes can share a folder.
+// part is a segment with a range of the plants. Its file name consists of the epoch of the log, the
+// start and the end of the range, the batch number of its last plant, and a random suffix, so that
+// several processes can share a folder.
 type part struct {
 	reader *segment.Reader
 	path   string
@@ -29,9 +30,9 @@ const (
 	partSuffix  = ".segment"
 	buildMemory = 32 << 20  // for sorting in a build
 	keepUnused  = time.Hour // minimum age of an unknown file to be removed; another process may be writing a newer one
-	// mergeRatio is the minimum ratio of the size of a segment to the number of plants after it; a smaller segment is merged
-	// with them. The number of segments, and of times that a plant is written, is therefore logarithmic in the number of
-	// plants.
+	// mergeRatio is the minimum ratio of the size of a segment to the number of plants after it; a
+	// smaller segment is merged with them. The number of segments, and of times that a plant is
+	// written, is therefore logarithmic in the number of plants.
 	mergeRatio = 2
 )
 
@@ -40,7 +41,8 @@ func partPath(dir, epoch string, start int, end position) string {
 	return filepath.Join(dir, name)
 }
 
-// parsePart parses the name of a file and returns its range of plants. ok is false if it is not a segment of the epoch.
+// parsePart parses the name of a file and returns its range of plants. ok is false if it is not a
+// segment of the epoch.
 func parsePart(name, epoch string) (start int, end position, ok bool) {
 	numbers, ok := strings.CutPrefix(name, epoch+"_")
 	_, err := fmt.Sscanf(numbers, "%d_%d_%d_", &start, &end.plants, &end.batch)
@@ -62,8 +64,9 @@ func (p *part) discard() error {
 	return errors.Join(os.RemoveAll(p.path), p.reader.Release())
 }
 
-// open resets the index to the log of an epoch and opens the segments that earlier processes have built from it. It removes
-// all other files unless they are so new that another process may be writing them. mu is held.
+// open resets the index to the log of an epoch and opens the segments that earlier processes have
+// built from it. It removes all other files unless they are so new that another process may be
+// writing them. mu is held.
 func (x *Index) open(epoch string) error {
 	if err := x.reset(); err != nil {
 		return err
@@ -126,8 +129,9 @@ func openPart(path string, plants int) (*part, error) {
 	return &part{r, path}, nil
 }
 
-// build starts writing plants to segments in the background, until fewer than SealAt are in memory and the log is not far
-// ahead. If idle, it also merges all segments, unless nearly all plants are in the first one. There is one build at a time.
+// build starts writing plants to segments in the background, until fewer than SealAt are in memory
+// and the log is not far ahead. If idle, it also merges all segments, unless nearly all plants are
+// in the first one. There is one build at a time.
 func (x *Index) build(idle bool) <-chan singleflight.Result {
 	return x.building.DoChan("", func() (any, error) {
 		err := x.buildParts(x.closed, idle)
@@ -164,7 +168,8 @@ func (x *Index) buildParts(ctx context.Context, idle bool) error {
 	}
 }
 
-// worthMerging reports whether enough plants are outside the first segment to justify writing all plants again.
+// worthMerging reports whether enough plants are outside the first segment to justify writing all
+// plants again.
 func (s *Snapshot) worthMerging(sealAt int) bool {
 	n := s.union.Len()
 	first := 0
@@ -174,8 +179,8 @@ func (s *Snapshot) worthMerging(sealAt int) bool {
 	return n-first >= max(n/16, sealAt/8)
 }
 
-// seal writes a segment with all plants up to end that are not in a segment of the snapshot yet. It merges the last segments
-// into it, as far as mergeRatio requires, or all segments.
+// seal writes a segment with all plants up to end that are not in a segment of the snapshot yet. It
+// merges the last segments into it, as far as mergeRatio requires, or all segments.
 func (x *Index) seal(ctx context.Context, s *Snapshot, epoch string, end position, mergeAll bool) error {
 	page, err := x.log.ReadPlants(ctx, end.plants-1, 1)
 	if err != nil {
@@ -204,8 +209,8 @@ func (x *Index) seal(ctx context.Context, s *Snapshot, epoch string, end positio
 	return x.replace(first, p, end)
 }
 
-// records yields the plants of a snapshot from its segment number first on, and those that follow it in the log, up to plant
-// number end.
+// records yields the plants of a snapshot from its segment number first on, and those that follow
+// it in the log, up to plant number end.
 func (x *Index) records(ctx context.Context, s *Snapshot, first, end int) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		for _, r := range s.union.Segments[first:] {
@@ -239,8 +244,8 @@ func (x *Index) records(ctx context.Context, s *Snapshot, first, end int) iter.S
 	}
 }
 
-// replace replaces the segments from number first on, and the plants in memory up to end, by the part that contains them.
-// It discards the part if the index was reset while the part was built.
+// replace replaces the segments from number first on, and the plants in memory up to end, by the
+// part that contains them. It discards the part if the index was reset while the part was built.
 func (x *Index) replace(first int, p *part, end position) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

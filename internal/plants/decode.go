@@ -1,5 +1,5 @@
-// Package plants implements the plant store: strict decoding of new plants, a Service that commits many creations
-// together, and an Index that lists the plants.
+// Package plants implements the plant store: strict decoding of new plants, a Service that commits
+// many creations together, and an Index that lists the plants.
 package plants
 
 import (
@@ -30,9 +30,9 @@ const validID = "it must be an integer from -9223372036854775808 to 922337203685
 // example is shown if the body is not an object.
 const example = `a JSON object such as {"id":1,"name":"Fern","tag":"shade"}`
 
-// Decode parses a new plant from the body of a request. It is strict about JSON: one object and nothing after it, no
-// duplicate member at any depth, valid Unicode. Unknown members are ignored. Every error has herb.CodeInvalid and names what
-// is valid.
+// Decode parses a new plant from the body of a request. It is strict about JSON: one object and
+// nothing after it, no duplicate member at any depth, valid Unicode. Unknown members are ignored.
+// Every error has herb.CodeInvalid and names what is valid.
 func Decode(body []byte) (p herb.NewPlant, err error) {
 	members, err := decodeObject(body)
 	if err != nil {
@@ -123,8 +123,9 @@ func kind(value any) string {
 // hugeExponent is larger than the number of digits that a body can have.
 const hugeExponent = 1 << 40
 
-// parseInteger parses a JSON number exactly. integer reports whether its value is an integer, in any notation (1.0, 1e3,
-// 12300e-2), and fits whether it fits in 64 bits. Large exponents cost nothing.
+// parseInteger parses a JSON number exactly. integer reports whether its value is an integer, in
+// any notation (1.0, 1e3, 12300e-2), and fits whether it fits in 64 bits. Large exponents cost
+// nothing.
 func parseInteger(s string) (n int64, integer, fits bool) {
 	mantissa, exponent := s, int64(0)
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
@@ -156,8 +157,9 @@ func parseInteger(s string) (n int64, integer, fits bool) {
 	return n, true, err == nil
 }
 
-// decodeObject returns the members of the object in body: strings, json.Numbers, booleans and nil, and for an object or an
-// array its opening json.Delim. It rejects what encoding/json would silently fix.
+// decodeObject returns the members of the object in body: strings, json.Numbers, booleans and nil,
+// and for an object or an array its opening json.Delim. It rejects what encoding/json would
+// silently fix.
 func decodeObject(body []byte) (map[string]any, error) {
 	switch {
 	case len(bytes.TrimSpace(body)) == 0:
@@ -187,8 +189,8 @@ func decodeObject(body []byte) (map[string]any, error) {
 	return readValue(d, first)
 }
 
-// readValue reads the rest of a value with valid syntax that begins with a token, and returns the members of an object. It
-// discards nested values, but rejects duplicate members in them.
+// readValue reads the rest of a value with valid syntax that begins with a token, and returns the
+// members of an object. It discards nested values, but rejects duplicate members in them.
 func readValue(d *json.Decoder, start json.Token) (members map[string]any, err error) {
 	if _, nested := start.(json.Delim); !nested {
 		return nil, nil
@@ -214,8 +216,8 @@ func readValue(d *json.Decoder, start json.Token) (members map[string]any, err e
 	return members, err
 }
 
-// hasLoneSurrogate reports whether valid JSON contains an escaped lone surrogate. A backslash occurs only in strings there,
-// followed by what it escapes.
+// hasLoneSurrogate reports whether valid JSON contains an escaped lone surrogate. A backslash
+// occurs only in strings there, followed by what it escapes.
 func hasLoneSurrogate(body []byte) bool {
 	for {
 		_, escape, found := bytes.Cut(body, []byte{'\\'})

@@ -17,10 +17,12 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// creatorVariable names the environment variable with the path of the database for the process that is killed.
+// creatorVariable names the environment variable with the path of the database for the process that
+// is killed.
 const creatorVariable = "HERBARIUM_TEST_CREATOR"
 
-// TestCreator is that process: it creates plants until it is killed and prints the ID of each created one.
+// TestCreator is that process: it creates plants until it is killed and prints the ID of each
+// created one.
 func TestCreator(t *testing.T) {
 	path := os.Getenv(creatorVariable)
 	if path == "" {
@@ -48,7 +50,8 @@ func TestCreator(t *testing.T) {
 	wg.Wait()
 }
 
-// TestService_survivesKill kills a process while it creates plants. Every acknowledged plant must exist.
+// TestService_survivesKill kills a process while it creates plants. Every acknowledged plant must
+// exist.
 func TestService_survivesKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "herbarium.db")

@@ -20,16 +20,18 @@ import (
 
 // Log is the log of all plants in a database.
 type Log interface {
-	// ReadPlants returns up to limit plants that follow the first n in creation order, and the number of all plants, from one
-	// state of the database.
+	// ReadPlants returns up to limit plants that follow the first n in creation order, and the
+	// number of all plants, from one state of the database.
 	ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error)
 }
 
 // IndexOptions configures an Index.
 type IndexOptions struct {
-	// Dir is the folder of the segments. It is created when the first is written. Several indexes of one log may share it.
+	// Dir is the folder of the segments. It is created when the first is written. Several indexes
+	// of one log may share it.
 	Dir string
-	// SealAt is the number of plants in memory that triggers writing them to a segment. Zero means 8,192.
+	// SealAt is the number of plants in memory that triggers writing them to a segment. Zero means
+	// 8,192.
 	SealAt int
 	// Logger reports builds. Nil disables logging.
 	Logger *slog.Logger
@@ -44,9 +46,10 @@ const (
 	idleInterval = 5 * time.Second // while no plants are created
 )
 
-// Index lists the plants of a log. Most of them are in segments, which are derived from the log and can be rebuilt by any
-// process; the newest are in memory. A listing first reads the plants that were created since the previous one, by this or
-// another process, so it contains all plants that were acknowledged before it started.
+// Index lists the plants of a log. Most of them are in segments, which are derived from the log and
+// can be rebuilt by any process; the newest are in memory. A listing first reads the plants that
+// were created since the previous one, by this or another process, so it contains all plants that
+// were acknowledged before it started.
 type Index struct {
 	log  Log
 	opts IndexOptions
@@ -137,8 +140,8 @@ type Snapshot struct {
 	union   segment.Union
 }
 
-// Acquire returns a snapshot of the current plants, which the caller must release. It waits while the index of a large log
-// is being built.
+// Acquire returns a snapshot of the current plants, which the caller must release. It waits while
+// the index of a large log is being built.
 func (x *Index) Acquire(ctx context.Context) (*Snapshot, error) {
 	if err := x.refresh(ctx); err != nil {
 		return nil, err
@@ -196,8 +199,8 @@ func (s *Snapshot) Aggregate(ctx context.Context, r *query.AggregateRequest) (qu
 	return a, s.check(err)
 }
 
-// check returns err. If a damaged segment caused it, check also resets the index, so that the next listing rebuilds the
-// segments.
+// check returns err. If a damaged segment caused it, check also resets the index, so that the next
+// listing rebuilds the segments.
 func (s *Snapshot) check(err error) error {
 	if !errors.Is(err, segment.ErrCorrupt) && !errors.Is(err, segment.ErrUnexpected) ||
 		!slices.ContainsFunc(s.union.Segments, func(r *segment.Reader) bool { return r.Verify() != nil }) {
@@ -226,8 +229,8 @@ func (x *Index) position() position {
 	return x.end
 }
 
-// refresh reads the plants that the index does not have. When it returns, the index has at least all plants that the log had
-// when refresh was called.
+// refresh reads the plants that the index does not have. When it returns, the index has at least
+// all plants that the log had when refresh was called.
 func (x *Index) refresh(ctx context.Context) error {
 	for {
 		at := x.position()
@@ -259,12 +262,14 @@ func (x *Index) refresh(ctx context.Context) error {
 	}
 }
 
-// overlap returns the number of plants before the last one. The last one is read again: if its batch is another one, the log
-// is not the one that the index was built from, for example because the database was restored from a backup.
+// overlap returns the number of plants before the last one. The last one is read again: if its
+// batch is another one, the log is not the one that the index was built from, for example because
+// the database was restored from a backup.
 func (p position) overlap() int { return max(p.plants-1, 0) }
 
-// add adds a page of the log that was read when the index ended at a position. If the log is too far ahead, or too many plants
-// are in memory, it adds nothing and reports that the index needs a build.
+// add adds a page of the log that was read when the index ended at a position. If the log is too
+// far ahead, or too many plants are in memory, it adds nothing and reports that the index needs a
+// build.
 func (x *Index) add(page store.PlantPage, at position) (needsBuild bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

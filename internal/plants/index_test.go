@@ -164,7 +164,8 @@ func TestIndex_seal(t *testing.T) {
 	}
 }
 
-// TestIndex_idle checks that Run indexes new plants, and merges all segments when no plants are created any more.
+// TestIndex_idle checks that Run indexes new plants, and merges all segments when no plants are
+// created any more.
 func TestIndex_idle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -198,7 +199,8 @@ func TestIndex_idle(t *testing.T) {
 	})
 }
 
-// indexed returns a log of n plants, and a folder with the segments of an index of it that is closed.
+// indexed returns a log of n plants, and a folder with the segments of an index of it that is
+// closed.
 func indexed(t *testing.T, n int) (log *memoryLog, dir string) {
 	t.Helper()
 	log, dir = newMemoryLog(n), t.TempDir()
@@ -220,7 +222,8 @@ func TestIndex_reopen(t *testing.T) {
 	}
 }
 
-// TestIndex_otherLog opens segments of a log that is not that of the database: it was restored, or replaced.
+// TestIndex_otherLog opens segments of a log that is not that of the database: it was restored, or
+// replaced.
 func TestIndex_otherLog(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*memoryLog){
@@ -279,7 +282,8 @@ func TestIndex_damaged(t *testing.T) {
 	}
 }
 
-// TestIndex_damagedLater damages a file that is in use: a listing fails, the next one has all plants.
+// TestIndex_damagedLater damages a file that is in use: a listing fails, the next one has all
+// plants.
 func TestIndex_damagedLater(t *testing.T) {
 	t.Parallel()
 	log, dir := newMemoryLog(1000), t.TempDir()
@@ -312,8 +316,8 @@ func TestIndex_damagedLater(t *testing.T) {
 	wantPlants(t, x, log)
 }
 
-// TestIndex_wait checks that a listing waits for a build only as long as its context allows, that the build goes on, and that
-// closing cancels it.
+// TestIndex_wait checks that a listing waits for a build only as long as its context allows, that
+// the build goes on, and that closing cancels it.
 func TestIndex_wait(t *testing.T) {
 	t.Parallel()
 	log := newMemoryLog(1000)
@@ -349,8 +353,9 @@ func (f firstPage) ReadPlants(ctx context.Context, n, limit int) (store.PlantPag
 	return f.Log.ReadPlants(ctx, n, limit)
 }
 
-// TestIndex_shorterLog loses the last plants while the index is built, as when another database takes over: the build fails instead
-// of waiting for them, and the next listing has those that are left.
+// TestIndex_shorterLog loses the last plants while the index is built, as when another database
+// takes over: the build fails instead of waiting for them, and the next listing has those that are
+// left.
 func TestIndex_shorterLog(t *testing.T) {
 	t.Parallel()
 	log := &losingLog{memoryLog: newMemoryLog(5000)}
@@ -384,8 +389,8 @@ func (l *losingLog) ReadPlants(ctx context.Context, n, limit int) (store.PlantPa
 	return page, err
 }
 
-// TestIndex_concurrent lists and counts while plants are created: a listing has all plants that existed when it started, and a
-// snapshot never changes.
+// TestIndex_concurrent lists and counts while plants are created: a listing has all plants that
+// existed when it started, and a snapshot never changes.
 func TestIndex_concurrent(t *testing.T) {
 	t.Parallel()
 	log := newMemoryLog(1)

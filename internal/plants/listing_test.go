@@ -12,7 +12,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// TestIndex_listings runs the conformance suite of listings. Plants are created in several batches and indexed between them.
+// TestIndex_listings runs the conformance suite of listings. Plants are created in several batches
+// and indexed between them.
 func TestIndex_listings(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{

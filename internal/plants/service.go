@@ -19,23 +19,25 @@ type Store interface {
 type Options struct {
 	// MaxBatch is the largest number of plants in one commit. Zero means 1000.
 	MaxBatch int
-	// Queue is the number of creations that may wait for a commit; more are rejected. Zero means 10,000.
+	// Queue is the number of creations that may wait for a commit; more are rejected. Zero means
+	// 10,000.
 	Queue int
-	// Available returns an error if no plant can be created at the moment, without I/O, so that requests fail fast instead
-	// of queueing. Nil means always available.
+	// Available returns an error if no plant can be created at the moment, without I/O, so that
+	// requests fail fast instead of queueing. Nil means always available.
 	Available func() error
 }
 
-// Service creates plants. Creations that arrive during a commit share the next one, and with it the cost of syncing to disk.
-// A batch never waits for more requests: it consists of those queued when the previous commit ends.
+// Service creates plants. Creations that arrive during a commit share the next one, and with it the
+// cost of syncing to disk. A batch never waits for more requests: it consists of those queued when
+// the previous commit ends.
 type Service struct {
 	store     Store
 	available func() error
 	maxBatch  int
 	queue     chan *request
 
-	// closed means that the queue accepts no more requests. mu is read-locked around every send, so that Run receives all
-	// requests that were sent before it closes the queue.
+	// closed means that the queue accepts no more requests. mu is read-locked around every send, so
+	// that Run receives all requests that were sent before it closes the queue.
 	mu     sync.RWMutex
 	closed bool
 }
@@ -56,8 +58,8 @@ func New(s Store, o Options) *Service {
 	return &Service{store: s, available: o.Available, maxBatch: cmp.Or(o.MaxBatch, 1000), queue: make(chan *request, cmp.Or(o.Queue, 10_000))}
 }
 
-// Create creates a plant and returns when it is durable. If ctx is done earlier, Create returns, but an accepted creation is
-// still carried out.
+// Create creates a plant and returns when it is durable. If ctx is done earlier, Create returns,
+// but an accepted creation is still carried out.
 func (s *Service) Create(ctx context.Context, c store.Creation) (store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Outcome{}, herb.Wrap(herb.CodeUnavailable, err, "the request ended before the plant was created")
@@ -96,8 +98,8 @@ func (s *Service) enqueue(r *request) error {
 	}
 }
 
-// Run commits creations until ctx is done. Then it rejects new ones, finishes those that were accepted, and returns. It must be
-// called once.
+// Run commits creations until ctx is done. Then it rejects new ones, finishes those that were
+// accepted, and returns. It must be called once.
 func (s *Service) Run(ctx context.Context) error {
 	work := context.WithoutCancel(ctx) // accepted requests are finished
 	for {

@@ -1,4 +1,5 @@
-// Package programtest builds the program, runs it as a server process and sends requests to it, for tests.
+// Package programtest builds the program, runs it as a server process and sends requests to it, for
+// tests.
 package programtest
 
 import (
@@ -12,11 +13,12 @@ import (
 	"testing"
 )
 
-// Variable names the environment variable with the path of a built program. `make test` sets it, so that the program is
-// built once and not by each package.
+// Variable names the environment variable with the path of a built program. `make test` sets it, so
+// that the program is built once and not by each package.
 const Variable = "HERBARIUM_TEST_PROGRAM"
 
-// Install puts the program into a folder and returns its path. It copies the program that Variable names, or builds it.
+// Install puts the program into a folder and returns its path. It copies the program that Variable
+// names, or builds it.
 func Install(ctx context.Context, folder string) (path string, err error) {
 	path = filepath.Join(folder, "herbarium")
 	if built := os.Getenv(Variable); built != "" {
@@ -40,8 +42,8 @@ func Environ(settings ...string) []string {
 	return append(env, settings...)
 }
 
-// SkipWithout skips a test because a part is missing, such as a program. It fails the test if the environment variable
-// HERBARIUM_TEST_REQUIRE names the part or is "all".
+// SkipWithout skips a test because a part is missing, such as a program. It fails the test if the
+// environment variable HERBARIUM_TEST_REQUIRE names the part or is "all".
 func SkipWithout(t testing.TB, part, message string) {
 	t.Helper()
 	if required := os.Getenv("HERBARIUM_TEST_REQUIRE"); required == "all" || strings.Contains(required, part) {
@@ -50,7 +52,8 @@ func SkipWithout(t testing.TB, part, message string) {
 	t.Skip(message)
 }
 
-// LookPath returns the path of an installed program. Without it, the test is skipped or fails; see SkipWithout.
+// LookPath returns the path of an installed program. Without it, the test is skipped or fails; see
+// SkipWithout.
 func LookPath(t testing.TB, name string) string {
 	t.Helper()
 	for _, candidate := range []string{name, "/usr/sbin/" + name} { // PATH of a user may not contain /usr/sbin

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// StartHAProxy runs HAProxy with a configuration in front of nodes, given by host and port, and returns its URL. It inherits an
-// open listener, so that no other process can take its port.
+// StartHAProxy runs HAProxy with a configuration in front of nodes, given by host and port, and
+// returns its URL. It inherits an open listener, so that no other process can take its port.
 func StartHAProxy(t testing.TB, config string, nodes ...string) (proxy *Process, url string) {
 	t.Helper()
 	haproxy := LookPath(t, "haproxy")

@@ -24,7 +24,8 @@ type Process struct {
 	ended chan struct{}
 }
 
-// StartProcess starts a command, which is killed when the calling process ends. Its output is collected.
+// StartProcess starts a command, which is killed when the calling process ends. Its output is
+// collected.
 func StartProcess(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = &p.out, &p.out
@@ -84,7 +85,8 @@ func (p *Process) Kill() {
 	<-p.ended
 }
 
-// Tree returns the states of the process and of the running ones that it has started. It needs Linux.
+// Tree returns the states of the process and of the running ones that it has started. It needs
+// Linux.
 func (p *Process) Tree() (tree []procfs.ProcStat, err error) {
 	all, err := procfs.AllProcs()
 	for _, other := range all {
@@ -109,8 +111,8 @@ func (p *Process) SignalTree(s syscall.Signal) error {
 	return err
 }
 
-// Freeze suspends the process and those that it has started, until they get SIGCONT: the kernel accepts connections, and
-// nothing answers. It needs Linux.
+// Freeze suspends the process and those that it has started, until they get SIGCONT: the kernel
+// accepts connections, and nothing answers. It needs Linux.
 func (p *Process) Freeze(ctx context.Context) error {
 	if err := p.SignalTree(syscall.SIGSTOP); err != nil {
 		return err
@@ -155,7 +157,8 @@ func (p *Process) Wait(ctx context.Context, ready func(context.Context) error) e
 	return errors.Join(err, ended)
 }
 
-// WaitForOutput waits until the process has printed a text that a pattern matches, and returns its first group.
+// WaitForOutput waits until the process has printed a text that a pattern matches, and returns its
+// first group.
 func (p *Process) WaitForOutput(ctx context.Context, pattern string) (group string, err error) {
 	compiled := regexp.MustCompile(pattern)
 	err = p.Wait(ctx, func(context.Context) error {
@@ -169,10 +172,12 @@ func (p *Process) WaitForOutput(ctx context.Context, pattern string) (group stri
 	return group, err
 }
 
-// timeout is how long Eventually waits. It is far longer than anything takes, for machines that are busy.
+// timeout is how long Eventually waits. It is far longer than anything takes, for machines that are
+// busy.
 const timeout = 5 * time.Minute
 
-// Eventually calls f until it returns nil, and returns its last error if that takes longer than timeout.
+// Eventually calls f until it returns nil, and returns its last error if that takes longer than
+// timeout.
 func Eventually(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -189,7 +194,8 @@ func Eventually(ctx context.Context, f func(context.Context) error) error {
 	}
 }
 
-// FreeAddr returns an address of 127.0.0.1 with an unused port. Another process may use it before the caller does.
+// FreeAddr returns an address of 127.0.0.1 with an unused port. Another process may use it before
+// the caller does.
 func FreeAddr() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

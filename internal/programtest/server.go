@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// Main runs the tests of a package with the program installed in a temporary folder, and exits. It sets program to the path.
+// Main runs the tests of a package with the program installed in a temporary folder, and exits. It
+// sets program to the path.
 func Main(m *testing.M, program *string) {
 	code := 1
 	folder, err := os.MkdirTemp("", "herbarium-test")
@@ -48,7 +49,8 @@ type Server struct {
 	Admin string // of metrics and profiles, without a trailing slash
 }
 
-// Start runs the program as a server and waits until it listens. It is killed when the calling process ends.
+// Start runs the program as a server and waits until it listens. It is killed when the calling
+// process ends.
 func Start(ctx context.Context, opts Options) (s *Server, err error) {
 	if opts.Addr == "" {
 		opts.Addr = "127.0.0.1:0"
@@ -93,8 +95,9 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	return metrics, nil
 }
 
-// Run runs a command of the program to its end and returns its exit code and standard output. Standard error follows only if it
-// fails, because progress on a slow machine is written there, too.
+// Run runs a command of the program to its end and returns its exit code and standard output.
+// Standard error follows only if it fails, because progress on a slow machine is written there,
+// too.
 func Run(ctx context.Context, program string, settings []string, args ...string) (out string, code int, err error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = Environ(settings...)

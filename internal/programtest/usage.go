@@ -7,7 +7,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// CPU returns the processor time that a process has used, with that of its children that have ended. It needs Linux.
+// CPU returns the processor time that a process has used, with that of its children that have
+// ended. It needs Linux.
 func CPU(pid int) (time.Duration, error) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
@@ -23,8 +24,8 @@ func CPUOf(s procfs.ProcStat) time.Duration {
 	return time.Duration(int(s.UTime+s.STime)+s.CUTime+s.CSTime) * tick
 }
 
-// MachineCPU returns the processor time that all processes of the machine have used, and the time that was available to them,
-// on all processors. It needs Linux.
+// MachineCPU returns the processor time that all processes of the machine have used, and the time
+// that was available to them, on all processors. It needs Linux.
 func MachineCPU() (used, available time.Duration, err error) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -58,7 +59,8 @@ func MemoryOf(pid int) (Memory, error) {
 	return Memory{RSS: int64(s.VmRSS), Anon: int64(s.RssAnon), File: int64(s.RssFile), Peak: int64(s.VmHWM)}, err
 }
 
-// WatchMemory samples the memory of a process until ctx or the process ends, and returns the maximum of each value.
+// WatchMemory samples the memory of a process until ctx or the process ends, and returns the
+// maximum of each value.
 func WatchMemory(ctx context.Context, pid int) (most Memory) {
 	every := time.NewTicker(5 * time.Millisecond)
 	defer every.Stop()

@@ -19,7 +19,8 @@ type Progress struct {
 	Elapsed time.Duration // since the phase began
 }
 
-// Left estimates the remaining time of the phase; 0 if unknown. The beginning of a phase is not representative.
+// Left estimates the remaining time of the phase; 0 if unknown. The beginning of a phase is not
+// representative.
 func (p Progress) Left() time.Duration {
 	const minElapsed = time.Second
 	if p.Elapsed < minElapsed || p.Done < p.Total/50 || p.Done <= 0 || p.Total <= p.Done {
@@ -28,7 +29,8 @@ func (p Progress) Left() time.Duration {
 	return time.Duration(float64(p.Elapsed) / float64(p.Done) * float64(p.Total-p.Done))
 }
 
-// Reporter combines the reports of the phases of an operation. It is safe for concurrent use. A nil Reporter reports nothing.
+// Reporter combines the reports of the phases of an operation. It is safe for concurrent use. A nil
+// Reporter reports nothing.
 type Reporter struct {
 	report  func(Progress)
 	phases  []string
@@ -45,7 +47,8 @@ func New(report func(Progress), phases ...string) *Reporter {
 	return &Reporter{report: report, phases: phases}
 }
 
-// Update changes the progress of a phase and reports it. It begins the phase if it is not the current one.
+// Update changes the progress of a phase and reports it. It begins the phase if it is not the
+// current one.
 func (r *Reporter) Update(phase string, change func(*Progress)) {
 	if r == nil {
 		return

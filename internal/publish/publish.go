@@ -1,5 +1,5 @@
-// Package publish publishes sources: it reads files, builds a version of each dataset and makes it live, once or whenever the
-// files change.
+// Package publish publishes sources: it reads files, builds a version of each dataset and makes it
+// live, once or whenever the files change.
 package publish
 
 import (
@@ -55,7 +55,8 @@ type Options struct {
 type Result struct {
 	library.Outcome
 	Unchanged bool // the live version, or RolledBack, was built from the same content and settings; Dataset is the live one
-	// RolledBack is the version that was built from the same content and settings and rolled back; empty if there is none.
+	// RolledBack is the version that was built from the same content and settings and rolled back;
+	// empty if there is none.
 	RolledBack string
 	Warnings   []string // notes about the source that do not prevent publishing
 }
@@ -66,11 +67,13 @@ const (
 	phaseInfer = "inferring types" // only if it cannot be done while reading
 )
 
-// Publish reads a source and makes it live, unless it has not changed since it was last published, or Force is set. An error with
-// herb.CodeRejected means that it was rejected; Changes then contains the reasons.
+// Publish reads a source and makes it live, unless it has not changed since it was last published,
+// or Force is set. An error with herb.CodeRejected means that it was rejected; Changes then
+// contains the reasons.
 //
-// The live version is read once, before the source: ingest.Inspect compares the source with it, and library.Publish compares the
-// new version with it and reads it again only if another one went live meanwhile.
+// The live version is read once, before the source: ingest.Inspect compares the source with it, and
+// library.Publish compares the new version with it and reads it again only if another one went live
+// meanwhile.
 //
 // A panic becomes a *herb.PanicError; nothing has changed then.
 func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) (_ Result, err error) {
@@ -124,8 +127,8 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	return Result{Outcome: out, Warnings: slices.Concat(t.Dataset.Report.Layout.Notes(), t.Dataset.Report.Notes)}, err
 }
 
-// rolledBack returns the newest version of a dataset if it was built from the source with a hash, or "". As it is not the live
-// version, it was rolled back.
+// rolledBack returns the newest version of a dataset if it was built from the source with a hash,
+// or "". As it is not the live version, it was rolled back.
 func (p *Publisher) rolledBack(ctx context.Context, live herb.Dataset, hash string) (string, error) {
 	if live.Version == "" {
 		return "", nil
@@ -158,9 +161,10 @@ func originsOf(s ingest.Source) (origins []herb.Origin) {
 // auditTimeout limits the time for recording a failure.
 const auditTimeout = 5 * time.Second
 
-// AuditFailure records that a change of a dataset was rejected or failed. It does nothing if err is nil, because the
-// transaction of a successful change records it. The entry contains the code of the error, never its message, which may quote
-// values. A failure to record the entry, for example because the database is down, is ignored: the caller reports err anyway.
+// AuditFailure records that a change of a dataset was rejected or failed. It does nothing if err is
+// nil, because the transaction of a successful change records it. The entry contains the code of
+// the error, never its message, which may quote values. A failure to record the entry, for example
+// because the database is down, is ignored: the caller reports err anyway.
 func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, ref herb.Ref, err error) {
 	if err == nil {
 		return
@@ -179,7 +183,8 @@ func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, r
 	})
 }
 
-// PublishFound publishes discovered sources for a server, records the errors of the discovery and logs a summary.
+// PublishFound publishes discovered sources for a server, records the errors of the discovery and
+// logs a summary.
 func (p *Publisher) PublishFound(ctx context.Context, set source.Set) error {
 	for _, s := range set.Skipped {
 		p.recordSkipped(ctx, s)
@@ -206,8 +211,8 @@ func (p *Publisher) PublishFound(ctx context.Context, set source.Set) error {
 	return nil
 }
 
-// recordSkipped logs that a file is not published. A table is also recorded for 'herbarium datasets list', because an earlier
-// version of it may be listed.
+// recordSkipped logs that a file is not published. A table is also recorded for 'herbarium datasets
+// list', because an earlier version of it may be listed.
 func (p *Publisher) recordSkipped(ctx context.Context, s source.Skipped) {
 	if s.Ref == (herb.Ref{}) {
 		p.Log.Info("file skipped", "file", s.Path, "reason", s.Reason)
@@ -217,7 +222,8 @@ func (p *Publisher) recordSkipped(ctx context.Context, s source.Skipped) {
 	p.setSourceError(ctx, herb.SourceError{Path: s.Path, Ref: s.Ref, Message: s.Reason, Skipped: true})
 }
 
-// recordDiscoveryError logs an error about paths, such as a name clash, and records it for the catalogue page.
+// recordDiscoveryError logs an error about paths, such as a name clash, and records it for the
+// catalogue page.
 func (p *Publisher) recordDiscoveryError(ctx context.Context, err error) {
 	p.Log.Error("cannot discover sources", "err", err)
 	if bug, ok := errors.AsType[*herb.PanicError](err); ok {
@@ -226,7 +232,8 @@ func (p *Publisher) recordDiscoveryError(ctx context.Context, err error) {
 	p.setSourceError(ctx, herb.SourceError{Path: err.Error(), Message: err.Error()})
 }
 
-// PublishSource publishes a source for a server, logs the result and records errors for the catalogue page.
+// PublishSource publishes a source for a server, logs the result and records errors for the
+// catalogue page.
 func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source) (Result, error) {
 	log := p.Log.With("dataset", s.Ref.String(), "file", s.Path)
 	if s.Input == nil {
@@ -257,7 +264,8 @@ func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source) (Result,
 	return r, nil
 }
 
-// Folder returns the folder of the file that this server publishes a dataset from; "" if there is none.
+// Folder returns the folder of the file that this server publishes a dataset from; "" if there is
+// none.
 func (p *Publisher) Folder(ref herb.Ref) string {
 	folder, _ := p.folders.Load(ref)
 	name, _ := folder.(string)
@@ -277,7 +285,8 @@ func (p *Publisher) clearSourceError(ctx context.Context, path string) {
 	}
 }
 
-// SourceErrors returns the recorded errors, or none while the database is down, so that the page is still served.
+// SourceErrors returns the recorded errors, or none while the database is down, so that the page is
+// still served.
 func (p *Publisher) SourceErrors(ctx context.Context) ([]herb.SourceError, error) {
 	sourceErrors, err := p.Store.SourceErrors(ctx)
 	if herb.CodeOf(err) == herb.CodeUnavailable {

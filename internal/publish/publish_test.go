@@ -44,8 +44,8 @@ func openLibrary(t *testing.T, c library.Catalogue) *library.Library {
 	return l
 }
 
-// TestPublishSource_panic checks a publish that panics in a server, at its start and after a file has changed: the stack is
-// logged, and the error is recorded as a source error.
+// TestPublishSource_panic checks a publish that panics in a server, at its start and after a file
+// has changed: the stack is logged, and the error is recorded as a source error.
 func TestPublishSource_panic(t *testing.T) {
 	t.Parallel()
 	db := openDatabase(t)

@@ -47,8 +47,8 @@ func (c countingCatalogue) AddVersion(ctx context.Context, d herb.Dataset, live 
 	return c.Catalogue.AddVersion(ctx, d, live, keep, at)
 }
 
-// countingFile counts how many times the byte in its middle is read: once for each pass over it, while its start is also read
-// to detect the format.
+// countingFile counts how many times the byte in its middle is read: once for each pass over it,
+// while its start is also read to detect the format.
 type countingFile struct {
 	*strings.Reader
 	passes atomic.Int32

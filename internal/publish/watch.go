@@ -20,10 +20,10 @@ import (
 
 // Watcher publishes sources when their files change, once writes have settled.
 //
-// A file must not be read while it is written. A file replaced by renaming is complete at once, but writing in place can take
-// minutes. So a source is published once its files have not changed for a short time and no process has them open for
-// writing. If the system does not report that, or a process keeps a file open without writing, a longer time without changes
-// is sufficient.
+// A file must not be read while it is written. A file replaced by renaming is complete at once, but
+// writing in place can take minutes. So a source is published once its files have not changed for a
+// short time and no process has them open for writing. If the system does not report that, or a
+// process keeps a file open without writing, a longer time without changes is sufficient.
 type Watcher struct {
 	publisher *Publisher
 	publish   func(context.Context, ingest.Source) (retry bool)
@@ -54,8 +54,8 @@ type intervals struct {
 
 const (
 	maxRetry = time.Minute
-	// maxConcurrent is the number of concurrent publishes: more than one, so that a source that takes minutes does not block the
-	// others, and few, so that they do not slow each other down.
+	// maxConcurrent is the number of concurrent publishes: more than one, so that a source that
+	// takes minutes does not block the others, and few, so that they do not slow each other down.
 	maxConcurrent = 2
 )
 
@@ -75,8 +75,9 @@ type watchedSource struct {
 	busy    bool // it is being published
 }
 
-// Watch returns a watcher of the sources in files and folders. It takes the current state of the sources in found, the result of the
-// first discovery, as published. So call it before you publish them, and call Run afterwards: changes in between are then noticed.
+// Watch returns a watcher of the sources in files and folders. It takes the current state of the
+// sources in found, the result of the first discovery, as published. So call it before you publish
+// them, and call Run afterwards: changes in between are then noticed.
 func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.Set) *Watcher {
 	w := &Watcher{
 		publisher: p, publish: p.republish, finder: finder, paths: paths, wake: make(chan struct{}, 1),
@@ -105,8 +106,9 @@ func (p *Publisher) republish(ctx context.Context, s ingest.Source) (retry bool)
 	return herb.CodeOf(err) == herb.CodeUnavailable
 }
 
-// Run watches until ctx is canceled, then waits for running publishes. It compares the state of the folders a few times a second, and
-// scans for sources only if it has changed: that is as quick as notifications of the file system, and works on every one.
+// Run watches until ctx is canceled, then waits for running publishes. It compares the state of the
+// folders a few times a second, and scans for sources only if it has changed: that is as quick as
+// notifications of the file system, and works on every one.
 func (w *Watcher) Run(ctx context.Context) error {
 	defer w.work.Wait()
 	w.signal()
@@ -139,8 +141,8 @@ func (w *Watcher) signal() {
 	}
 }
 
-// stateOf returns a number that changes with the entries of folders: their names, sizes, times and modes. A file that replaces another
-// changes the time of its folder.
+// stateOf returns a number that changes with the entries of folders: their names, sizes, times and
+// modes. A file that replaces another changes the time of its folder.
 func stateOf(folders []string) uint64 {
 	h := fnv.New64a()
 	for _, folder := range folders {
@@ -201,8 +203,8 @@ func (w *Watcher) scan(ctx context.Context) {
 	}
 }
 
-// check publishes a source if it has changed and settled. Otherwise, if a change or retry is pending, it returns the time of the
-// next check. w.mu is held.
+// check publishes a source if it has changed and settled. Otherwise, if a change or retry is
+// pending, it returns the time of the next check. w.mu is held.
 func (w *Watcher) check(ctx context.Context, s *watchedSource) (due time.Time) {
 	now, f := time.Now(), fingerprintOf(s.Source)
 	if !f.equal(s.current) {
@@ -235,8 +237,8 @@ func (w *Watcher) check(ctx context.Context, s *watchedSource) (due time.Time) {
 	return time.Time{}
 }
 
-// discover finds the current sources. It records new errors of the discovery and newly skipped tables, each once, and clears
-// resolved ones.
+// discover finds the current sources. It records new errors of the discovery and newly skipped
+// tables, each once, and clears resolved ones.
 func (w *Watcher) discover() source.Set {
 	set := w.finder.Discover(context.Background(), w.paths)
 	now := make(map[string]bool, len(set.Errors))
@@ -267,7 +269,8 @@ func (w *Watcher) discover() source.Set {
 	return set
 }
 
-// fingerprint identifies a state of a source by its settings and the metadata of its files, without reading them.
+// fingerprint identifies a state of a source by its settings and the metadata of its files, without
+// reading them.
 type fingerprint struct {
 	settings string
 	files    []fs.FileInfo // an element is nil if the file cannot be read
@@ -293,7 +296,8 @@ func (f fingerprint) equal(g fingerprint) bool {
 	return f.settings == g.settings && slices.EqualFunc(f.files, g.files, isUnchanged)
 }
 
-// isUnchanged reports whether a file was neither written nor replaced. A replacement may have the same size and time.
+// isUnchanged reports whether a file was neither written nor replaced. A replacement may have the
+// same size and time.
 func isUnchanged(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -301,8 +305,8 @@ func isUnchanged(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
 }
 
-// foldersOf returns the folders in which changes may add, change or remove sources: those that were searched, and those of the
-// files of sources and of the targets of symbolic links.
+// foldersOf returns the folders in which changes may add, change or remove sources: those that were
+// searched, and those of the files of sources and of the targets of symbolic links.
 func foldersOf(set source.Set) []string {
 	folders := set.Folders
 	for _, s := range set.Sources {

@@ -23,7 +23,8 @@ type fixture struct {
 	retry     func() bool
 }
 
-// quietStore is a store without source errors that reports the files whose errors are cleared: those that are gone.
+// quietStore is a store without source errors that reports the files whose errors are cleared:
+// those that are gone.
 type quietStore struct {
 	Store
 	cleared chan string
@@ -302,7 +303,8 @@ func TestWatch_recreatedFolder(t *testing.T) {
 	want(t, s.published, "a.csv: 2")
 }
 
-// TestWatch_settings checks that known sources are not published, and that a change of settings alone is a change.
+// TestWatch_settings checks that known sources are not published, and that a change of settings
+// alone is a change.
 func TestWatch_settings(t *testing.T) {
 	t.Parallel()
 	descriptor := func(title string) string {

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isOpenForWriting requests a lease, which the system grants only if no process has the file open for writing. It
-// returns true if the lease cannot be requested (another owner, a file system without leases); the longer settle time
-// then applies.
+// isOpenForWriting requests a lease, which the system grants only if no process has the file open
+// for writing. It returns true if the lease cannot be requested (another owner, a file system
+// without leases); the longer settle time then applies.
 func isOpenForWriting(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

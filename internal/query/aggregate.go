@@ -97,8 +97,8 @@ func (k MeasureKind) appliesTo(t herb.Type) bool {
 	}
 }
 
-// IsComputed reports whether the value of a measure is a number in plain decimal notation, rather than
-// a value of the field as written.
+// IsComputed reports whether the value of a measure is a number in plain decimal notation, rather
+// than a value of the field as written.
 func (k MeasureKind) IsComputed() bool {
 	return k != MeasureMin && k != MeasureMax && k != MeasurePercentile
 }
@@ -111,8 +111,8 @@ type Measure struct {
 	Percent int // of MeasurePercentile, from 0 to 100
 }
 
-// ValueFields returns the fields of a record of measures: conditions and sorts on measures compare its
-// values as those of any other record.
+// ValueFields returns the fields of a record of measures: conditions and sorts on measures compare
+// its values as those of any other record.
 func (r *AggregateRequest) ValueFields() []herb.Field {
 	fields := make([]herb.Field, len(r.Measures))
 	for i, m := range r.Measures {
@@ -127,8 +127,8 @@ func (r *AggregateRequest) ValueFields() []herb.Field {
 	return fields
 }
 
-// Units returns the currency and percent signs of fields that are ignored by sums, means and medians, by
-// the name of the field.
+// Units returns the currency and percent signs of fields that are ignored by sums, means and
+// medians, by the name of the field.
 func (r *AggregateRequest) Units() map[string]string {
 	units := map[string]string{}
 	for _, m := range r.Measures[:r.Returned] {
@@ -142,8 +142,8 @@ func (r *AggregateRequest) Units() map[string]string {
 	return units
 }
 
-// ByElements reports whether records are grouped by the elements of a list, so that a record can be in
-// several groups.
+// ByElements reports whether records are grouped by the elements of a list, so that a record can be
+// in several groups.
 func (r *AggregateRequest) ByElements() bool {
 	return slices.ContainsFunc(r.By, func(b By) bool { return r.Request.fields[b.Field].Type == herb.TypeList })
 }
@@ -184,8 +184,8 @@ func NewAggregateResponse(r *AggregateRequest, a Aggregate) AggregateResponse {
 	return AggregateResponse{rows, AggregateMeta{a.Total, a.Groups, r.ByElements(), r.Units()}}
 }
 
-// Table returns the result of the request as a table: a column for each label and each measure, named as in
-// the request.
+// Table returns the result of the request as a table: a column for each label and each measure,
+// named as in the request.
 func (r *AggregateRequest) Table(a Aggregate) (header []string, rows [][]string) {
 	for _, b := range r.By {
 		header = append(header, b.Name)

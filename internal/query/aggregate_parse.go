@@ -18,8 +18,8 @@ func AggregateParams() []string {
 	}
 }
 
-// ParseAggregate parses an aggregate request from the raw query of a URL. Errors have herb.CodeInvalid
-// and say what is valid.
+// ParseAggregate parses an aggregate request from the raw query of a URL. Errors have
+// herb.CodeInvalid and say what is valid.
 func ParseAggregate(raw string, fields []herb.Field) (*AggregateRequest, error) {
 	return Split(raw).Aggregate(fields)
 }
@@ -70,7 +70,8 @@ func (s String) Aggregate(fields []herb.Field) (*AggregateRequest, error) {
 	return a, nil
 }
 
-// parseZone loads a time zone of the IANA database. It is embedded, so that every machine has the same.
+// parseZone loads a time zone of the IANA database. It is embedded, so that every machine has the
+// same.
 func parseZone(name string) (*time.Location, error) {
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
@@ -200,8 +201,8 @@ func measureNames() []string {
 	return names
 }
 
-// setSort parses a comma-separated list of labels and measures, each with a - before it if its order is
-// descending. A measure of a field whose name contains a comma can only be given alone.
+// setSort parses a comma-separated list of labels and measures, each with a - before it if its
+// order is descending. A measure of a field whose name contains a comma can only be given alone.
 func (r *AggregateRequest) setSort(value string) error {
 	if value == "" {
 		return nil

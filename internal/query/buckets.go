@@ -11,14 +11,16 @@ import (
 	"herbarium/internal/text"
 )
 
-// Buckets returns the empty buckets of a histogram over the values of a field between a minimum and a maximum, as written:
-// at most maxBuckets, adjacent, with round edges in canonical notation as text.Localize writes it. It returns none if
-// maxBuckets is 0, if a number has more than MaxEdgeDigits digits, or if the values are not valid for the type.
+// Buckets returns the empty buckets of a histogram over the values of a field between a minimum and
+// a maximum, as written: at most maxBuckets, adjacent, with round edges in canonical notation as
+// text.Localize writes it. It returns none if maxBuckets is 0, if a number has more than
+// MaxEdgeDigits digits, or if the values are not valid for the type.
 //
-// Edges are multiples of a step, the smallest that needs at most maxBuckets. For numbers it is 1, 2 or 5 times
-// a power of ten, and at least one unit of the last significant decimal place of the minimum or the maximum. For dates it is a
-// day, a week starting on Monday, a month, a quarter, or 1, 2 or 5 times a power of ten years; for datetimes also 1, 5,
-// 15 or 30 minutes, or 1, 3, 6 or 12 hours.
+// Edges are multiples of a step, the smallest that needs at most maxBuckets. For numbers it is 1, 2
+// or 5 times a power of ten, and at least one unit of the last significant decimal place of the
+// minimum or the maximum. For dates it is a day, a week starting on Monday, a month, a quarter, or
+// 1, 2 or 5 times a power of ten years; for datetimes also 1, 5, 15 or 30 minutes, or 1, 3, 6 or 12
+// hours.
 func Buckets(f herb.Field, minimum, maximum string, maxBuckets int) []Bucket {
 	switch {
 	case maxBuckets == 0:
@@ -48,7 +50,8 @@ func numberEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges 
 		return nil
 	}
 	limit := big.NewInt(int64(maxBuckets))
-	// Every step below the power of ten of this width needs too many buckets, so the search starts there.
+	// Every step below the power of ten of this width needs too many buckets, so the search starts
+	// there.
 	width := new(big.Int).Sub(to, from)
 	power := powerOfTen(len(width.Div(width, limit).String()) - 1)
 	for ; ; power.Mul(power, big.NewInt(10)) {
@@ -73,7 +76,8 @@ type decimal struct {
 	places   int // may be negative
 }
 
-// parseDecimal parses a number as written. ok is false if it is invalid or has more than MaxEdgeDigits digits.
+// parseDecimal parses a number as written. ok is false if it is invalid or has more than
+// MaxEdgeDigits digits.
 func parseDecimal(f *herb.Field, value string) (d decimal, ok bool) {
 	canonical, status := text.Canonical(f, value)
 	whole, fraction, _ := strings.Cut(canonical, ".")
@@ -163,8 +167,8 @@ func timeEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges []
 	return edges
 }
 
-// formatEdge formats a time. Years outside 0000 to 9999 are not valid in requests, so such times are clamped to the
-// first or the last valid one.
+// formatEdge formats a time. Years outside 0000 to 9999 are not valid in requests, so such times
+// are clamped to the first or the last valid one.
 func formatEdge(layout string, t time.Time) string {
 	switch {
 	case t.Year() < 0:
@@ -182,13 +186,15 @@ type Range struct {
 	LeastPositive    string
 }
 
-// LogBuckets returns the empty buckets of a logarithmic histogram over numbers: at most maxBuckets, adjacent, with round
-// edges in canonical notation as text.Localize writes it. It returns none if the numbers need more buckets, if all of
-// them are zero, or if one is not valid or has more than MaxEdgeDigits digits.
+// LogBuckets returns the empty buckets of a logarithmic histogram over numbers: at most maxBuckets,
+// adjacent, with round edges in canonical notation as text.Localize writes it. It returns none if
+// the numbers need more buckets, if all of them are zero, or if one is not valid or has more than
+// MaxEdgeDigits digits.
 //
-// The edges on either side of zero are the numbers of the finest sequence that needs at most maxBuckets: 1, 1.5,
-// 2, 3, 5 and 7 times the powers of ten; 1, 2 and 5 times the powers of ten; the powers of ten, of a hundred, of a thousand
-// and so on. If there are numbers that are not positive and others that are, zero is an edge, too.
+// The edges on either side of zero are the numbers of the finest sequence that needs at most
+// maxBuckets: 1, 1.5, 2, 3, 5 and 7 times the powers of ten; 1, 2 and 5 times the powers of ten;
+// the powers of ten, of a hundred, of a thousand and so on. If there are numbers that are not
+// positive and others that are, zero is an edge, too.
 func LogBuckets(f herb.Field, r Range, maxBuckets int) []Bucket {
 	minimum, okMin := parseDecimal(&f, r.Min)
 	maximum, okMax := parseDecimal(&f, r.Max)
@@ -246,7 +252,8 @@ func logSequences() []logSequence {
 	return sequences
 }
 
-// floor returns the index of the greatest number that is not greater than the absolute value of d, which is not zero.
+// floor returns the index of the greatest number that is not greater than the absolute value of d,
+// which is not zero.
 func (s logSequence) floor(d decimal) int {
 	digits := strings.TrimPrefix(d.unscaled.String(), "-")
 	exponent := len(digits) - 1 - d.places
@@ -271,7 +278,8 @@ func (s logSequence) number(i int) string {
 // floorDiv returns a divided by b, rounded toward negative infinity.
 func floorDiv(a, b int) int { return int(math.Floor(float64(a) / float64(b))) }
 
-// IsSkewed reports whether one bucket of a histogram has more than three quarters of the counted records.
+// IsSkewed reports whether one bucket of a histogram has more than three quarters of the counted
+// records.
 func IsSkewed(buckets []Bucket) bool {
 	highest, sum := 0, 0
 	for _, b := range buckets {

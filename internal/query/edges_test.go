@@ -15,7 +15,8 @@ import (
 	"herbarium/internal/testseed"
 )
 
-// TestBuckets_reference compares the edges of random histograms with those of a simple implementation.
+// TestBuckets_reference compares the edges of random histograms with those of a simple
+// implementation.
 func TestBuckets_reference(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(testseed.Seed(t), 0))
@@ -43,7 +44,8 @@ func TestBuckets_reference(t *testing.T) {
 	}
 }
 
-// TestLogBuckets_reference compares the edges of random logarithmic histograms with those of a simple implementation.
+// TestLogBuckets_reference compares the edges of random logarithmic histograms with those of a
+// simple implementation.
 func TestLogBuckets_reference(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(testseed.Seed(t), 0))
@@ -150,7 +152,8 @@ func precision(v *big.Rat) (places, digits int) {
 	return places, len(strings.NewReplacer("-", "", ".", "").Replace(v.FloatString(places)))
 }
 
-// logEdges tries the sequences of round numbers on both sides of zero, finest first. Values are in ascending order.
+// logEdges tries the sequences of round numbers on both sides of zero, finest first. Values are in
+// ascending order.
 func logEdges(values []*big.Rat, most int) []string {
 	var negative, positive []*big.Rat // magnitudes
 	zero := false
@@ -180,7 +183,8 @@ func logEdges(values []*big.Rat, most int) []string {
 	}
 	slices.SortFunc(negative, (*big.Rat).Cmp)
 	for _, s := range logSequences() {
-		// The edges are those of the values nearest to and farthest from zero: not above the one, above the other.
+		// The edges are those of the values nearest to and farthest from zero: not above the one,
+		// above the other.
 		var edges []string
 		if len(negative) > 0 {
 			around := s.around(negative[0], negative[len(negative)-1], most)
@@ -223,8 +227,8 @@ func logSequences() []logSequence {
 	return sequences
 }
 
-// around returns the numbers of the sequence that enclose a range: from the largest that is not above its minimum to the
-// smallest above its maximum. It stops early if there are too many.
+// around returns the numbers of the sequence that enclose a range: from the largest that is not
+// above its minimum to the smallest above its maximum. It stops early if there are too many.
 func (s logSequence) around(least, greatest *big.Rat, most int) (edges []string) {
 	step := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(s.decades)), nil))
 	power := big.NewRat(1, 1)
@@ -263,7 +267,8 @@ func plain(step *big.Rat, times *big.Int, places int) string {
 	return s
 }
 
-// timeEdges tries a day, a week, a month, a quarter, and years; for datetimes first minutes and hours.
+// timeEdges tries a day, a week, a month, a quarter, and years; for datetimes first minutes and
+// hours.
 func timeEdges(t herb.Type, least, greatest time.Time, most int) []string {
 	type step struct {
 		clock               time.Duration

@@ -37,16 +37,17 @@ const (
 // Scale is how the bucket boundaries of a histogram are spaced.
 type Scale string
 
-// The scales. A request may leave the choice to the server; a histogram is always linear or logarithmic.
+// The scales. A request may leave the choice to the server; a histogram is always linear or
+// logarithmic.
 const (
 	ScaleLinear Scale = "linear"
 	ScaleLog    Scale = "log"
 	ScaleAuto   Scale = "auto"
 )
 
-// FacetRequest asks for the distribution of the values of some fields over the records that match the filters and the
-// search of a request. All fields are requested at once, so that the records are selected once and all counts describe
-// one state.
+// FacetRequest asks for the distribution of the values of some fields over the records that match
+// the filters and the search of a request. All fields are requested at once, so that the records
+// are selected once and all counts describe one state.
 type FacetRequest struct {
 	Request *Request // page and order are ignored
 	Fields  []int    // field positions in the requested order, without duplicates
@@ -55,18 +56,18 @@ type FacetRequest struct {
 	Buckets int      // maximum number of histogram buckets; 0 for no histogram, else at least MinBuckets
 	Scale   Scale    // of the histograms of numbers; "" means ScaleLinear
 
-	// Containing restricts the returned values to those that contain this text, ignoring case and accents. Counts,
-	// Distinct and histograms do not depend on it.
+	// Containing restricts the returned values to those that contain this text, ignoring case and
+	// accents. Counts, Distinct and histograms do not depend on it.
 	Containing string
-	// AllEdges takes the bucket boundaries and the scale from all records of the dataset instead of the matching ones, so
-	// that histograms of different filters can be compared.
+	// AllEdges takes the bucket boundaries and the scale from all records of the dataset instead of
+	// the matching ones, so that histograms of different filters can be compared.
 	AllEdges bool
 	// IgnoreOwnFilter counts each field without the conditions on that field.
 	IgnoreOwnFilter bool
 }
 
-// RequestOf returns the request whose records the facet of a field counts: without the conditions on that field if
-// IgnoreOwnFilter is set.
+// RequestOf returns the request whose records the facet of a field counts: without the conditions
+// on that field if IgnoreOwnFilter is set.
 func (f *FacetRequest) RequestOf(field int) *Request {
 	own := func(c Condition) bool { return c.Field == field }
 	if !f.IgnoreOwnFilter || !slices.ContainsFunc(f.Request.Conditions, own) {
@@ -85,8 +86,9 @@ type Facets struct {
 
 // Facet is the distribution of the values of one field.
 //
-// Values of a scalar type that compare equal are one value, displayed as its first occurrence in the dataset; texts and
-// list elements are one value if they are identical strings. A record counts once for each distinct element of its list.
+// Values of a scalar type that compare equal are one value, displayed as its first occurrence in
+// the dataset; texts and list elements are one value if they are identical strings. A record counts
+// once for each distinct element of its list.
 type Facet struct {
 	Field     string
 	Type      herb.Type
@@ -107,8 +109,8 @@ type ValueCount struct {
 	Clipped bool   `json:"clipped,omitempty"` // Value is the start of a longer value
 }
 
-// NewValueCount returns the count of a value, which it clips if it is longer than MaxFacetValue. A value can have megabytes, and a
-// response a hundred of them for each field.
+// NewValueCount returns the count of a value, which it clips if it is longer than MaxFacetValue. A
+// value can have megabytes, and a response a hundred of them for each field.
 func NewValueCount(value string, count int) ValueCount {
 	if len(value) <= MaxFacetValue {
 		return ValueCount{Value: value, Count: count}
@@ -126,7 +128,8 @@ func (f *FacetRequest) MaxBytes() int {
 	return len(f.Fields) * (f.Top*2*MaxFacetValue + f.Buckets*perBucket)
 }
 
-// Bucket counts the records with From <= value < To. The last bucket of a histogram includes value = To.
+// Bucket counts the records with From <= value < To. The last bucket of a histogram includes value
+// = To.
 type Bucket struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
@@ -147,7 +150,8 @@ func FacetParams() []string {
 	}
 }
 
-// ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
+// ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and
+// say what is valid.
 func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 	return Split(raw).Facets(fields)
 }

@@ -12,7 +12,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// parseFields parses the value of ParamFields. Positions are nil if all fields are selected in their order.
+// parseFields parses the value of ParamFields. Positions are nil if all fields are selected in
+// their order.
 func parseFields(value string, fields []herb.Field) (selected []int, err error) {
 	parts := []string{value} // a field whose name contains a comma can only be given alone
 	if herb.FieldIndex(fields, value) < 0 {
@@ -68,8 +69,8 @@ func (r *Request) Fields() []herb.Field {
 	return fields
 }
 
-// Selector selects the fields of a request from records. It copies no values, so that large records need no memory. It is
-// used by one goroutine at a time.
+// Selector selects the fields of a request from records. It copies no values, so that large records
+// need no memory. It is used by one goroutine at a time.
 type Selector struct {
 	request *Request
 	members [][]byte // of the last record; "name":"value"

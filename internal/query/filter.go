@@ -26,7 +26,8 @@ const (
 	OpMatch    Op = "match"
 )
 
-// OpWhole is OpEq for the whole value of a list as written. It is not in query strings; see Request.MatchWholeLists.
+// OpWhole is OpEq for the whole value of a list as written. It is not in query strings; see
+// Request.MatchWholeLists.
 const OpWhole Op = "whole"
 
 // Operators of the query string only; Parse rewrites them to OpEq and OpNe.
@@ -85,7 +86,8 @@ func (o Op) AcceptsEmpty() bool { return o == OpEq || o == OpNe || o == OpIn }
 // IsEquality reports whether an operator compares values for equality, including missing ones.
 func (o Op) IsEquality() bool { return o == OpEq || o == OpNe || o == OpWhole }
 
-// Condition is a constraint on the value of a field. The package comment describes how its values combine.
+// Condition is a constraint on the value of a field. The package comment describes how its values
+// combine.
 type Condition struct {
 	Field  int // position of the field
 	Op     Op
@@ -94,13 +96,15 @@ type Condition struct {
 
 // Operand is one value of a condition.
 type Operand struct {
-	// Text is the value; for scalar types its canonical form as text.Localize writes it, or a marker of missing values. For
-	// OpPrefix and OpContains it is the value as given.
+	// Text is the value; for scalar types its canonical form as text.Localize writes it, or a
+	// marker of missing values. For OpPrefix and OpContains it is the value as given.
 	Text string
-	// Key is the sort key of the value; for OpPrefix the beginning of the sort keys that match and for OpContains a
-	// part of their primary keys, both of which may be empty. It is empty for equality of texts and list elements, and for missing values.
+	// Key is the sort key of the value; for OpPrefix the beginning of the sort keys that match and
+	// for OpContains a part of their primary keys, both of which may be empty. It is empty for
+	// equality of texts and list elements, and for missing values.
 	Key string
-	// Search is the parsed value of OpMatch; Text is its canonical form. It is nil for other operators.
+	// Search is the parsed value of OpMatch; Text is its canonical form. It is nil for other
+	// operators.
 	Search *Search
 }
 
@@ -169,7 +173,8 @@ func (fp *filterParser) add(p Param) error {
 	return nil
 }
 
-// resolve returns the field and the operator of a parameter, or of a value of ParamFilter, which can only be a filter.
+// resolve returns the field and the operator of a parameter, or of a value of ParamFilter, which
+// can only be a filter.
 func (fp *filterParser) resolve(param string, inFilter bool) (field int, op Op, err error) {
 	if field, op, ok := resolveFilter(param, fp.fields); ok {
 		use := fieldUse{allows: isFilterable, disallowed: "is not filterable", choices: "filterable fields"}

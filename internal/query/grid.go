@@ -26,8 +26,8 @@ const (
 	ParamRows    = "_rows"
 )
 
-// GridRequest asks for the number of records in each cell of a grid over two number fields, among those that match the
-// filters and the search of a request.
+// GridRequest asks for the number of records in each cell of a grid over two number fields, among
+// those that match the filters and the search of a request.
 type GridRequest struct {
 	Request       *Request // page and order are ignored
 	X, Y          int      // field positions
@@ -69,7 +69,8 @@ func GridParams() []string {
 	return []string{ParamX, ParamY, ParamBounds, ParamColumns, ParamRows, ParamSearch, ParamAPIKey, ParamFilter, ParamVersion}
 }
 
-// ParseGrid parses a grid request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
+// ParseGrid parses a grid request from the raw query of a URL. Errors have herb.CodeInvalid and say
+// what is valid.
 func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
 	return Split(raw).Grid(fields)
 }
@@ -132,13 +133,15 @@ func parseBounds(value string) (b Bounds, err error) {
 	return b, nil
 }
 
-// EdgesX returns the boundaries of the columns in plain decimal notation, one more than there are columns.
+// EdgesX returns the boundaries of the columns in plain decimal notation, one more than there are
+// columns.
 func (g *GridRequest) EdgesX() []string { return gridEdges(g.Bounds.MinX, g.Bounds.MaxX, g.Columns) }
 
 // EdgesY returns the boundaries of the rows.
 func (g *GridRequest) EdgesY() []string { return gridEdges(g.Bounds.MinY, g.Bounds.MaxY, g.Rows) }
 
-// gridEdges divides a range into n equal parts. Clients that compute with doubles get the same boundaries.
+// gridEdges divides a range into n equal parts. Clients that compute with doubles get the same
+// boundaries.
 func gridEdges(low, high float64, n int) []string {
 	edges := make([]string, n+1)
 	for i := range edges {

@@ -8,8 +8,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// otherNames returns the parameters or operators that people may mean by a name that other services use. Those that do not apply
-// to a request are not suggested.
+// otherNames returns the parameters or operators that people may mean by a name that other services
+// use. Those that do not apply to a request are not suggested.
 func otherNames(name string) []string {
 	return map[string][]string{
 		"limit": {ParamPerPage, ParamTop}, "page_size": {ParamPerPage, ParamTop}, "pagesize": {ParamPerPage, ParamTop},
@@ -36,8 +36,9 @@ func otherNames(name string) []string {
 	}[strings.ToLower(name)]
 }
 
-// suggestion returns the punctuation between an unknown parameter or operator and the list of choices, as text.Suggestion does. A
-// name that other services use takes precedence over a similar choice.
+// suggestion returns the punctuation between an unknown parameter or operator and the list of
+// choices, as text.Suggestion does. A name that other services use takes precedence over a similar
+// choice.
 func suggestion(name string, choices []string) string {
 	if slices.ContainsFunc(choices, func(c string) bool { return strings.EqualFold(c, name) }) {
 		return text.Suggestion(name, choices)

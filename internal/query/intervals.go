@@ -80,8 +80,8 @@ func (g Grain) Next(start time.Time) time.Time {
 	}
 }
 
-// Label returns the label of the interval that starts at a time. Only hours depend on the zone: where
-// clocks are set back, an hour occurs twice.
+// Label returns the label of the interval that starts at a time. Only hours depend on the zone:
+// where clocks are set back, an hour occurs twice.
 func (g Grain) Label(start time.Time) string {
 	switch g {
 	case GrainYear:
@@ -130,8 +130,8 @@ func timeLayout(t herb.Type) string {
 	return text.DateTimeLayout
 }
 
-// bucket returns the bucket of a number: the greatest multiple of the width that is not above it is its
-// label.
+// bucket returns the bucket of a number: the greatest multiple of the width that is not above it is
+// its label.
 func (b By) bucket(canonical string) Interval {
 	plain := &herb.Field{Type: herb.TypeNumber}
 	value, ok := parseDecimal(plain, canonical)

@@ -5,17 +5,19 @@ import (
 	"time"
 )
 
-// Pacer schedules the work of one request: engines report what queries cost, and the caller decides when they continue.
-// It is used by one goroutine at a time.
+// Pacer schedules the work of one request: engines report what queries cost, and the caller decides
+// when they continue. It is used by one goroutine at a time.
 type Pacer interface {
-	// Yield is called by a query every few thousand steps, with their number and the time that they took. A number far above
-	// that announces steps that follow. It may block to leave the processors to shorter queries. If it returns an error, the
-	// query fails with it.
+	// Yield is called by a query every few thousand steps, with their number and the time that they
+	// took. A number far above that announces steps that follow. It may block to leave the
+	// processors to shorter queries. If it returns an error, the query fails with it.
 	Yield(ctx context.Context, steps int, worked time.Duration) error
-	// Reserve reserves about as many bytes as the request needs for what it does next. It fails if the server has no memory for
-	// it. The caller calls release when the bytes are no longer needed.
+	// Reserve reserves about as many bytes as the request needs for what it does next. It fails if
+	// the server has no memory for it. The caller calls release when the bytes are no longer
+	// needed.
 	Reserve(ctx context.Context, bytes int) (release func(), err error)
-	// Idle is called before the request waits for something other than the processors, such as a file of another node.
+	// Idle is called before the request waits for something other than the processors, such as a
+	// file of another node.
 	Idle()
 }
 

@@ -67,8 +67,8 @@ func IsReserved(name string) bool { return slices.Contains(Reserved(), name) }
 // FilterParam returns the parameter that filters a field with an operator.
 func FilterParam(field string, op Op) string { return field + "[" + string(op) + "]" }
 
-// ResolveFilter returns the position of the field and the operator of a filter parameter. ok is false if the parameter
-// is not a filter on these fields.
+// ResolveFilter returns the position of the field and the operator of a filter parameter. ok is
+// false if the parameter is not a filter on these fields.
 func ResolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool) {
 	if IsReserved(param) {
 		return -1, "", false
@@ -76,7 +76,8 @@ func ResolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool
 	return resolveFilter(param, fields)
 }
 
-// resolveFilter first interprets a trailing known operator as such, so that a filter with an operator is never ambiguous.
+// resolveFilter first interprets a trailing known operator as such, so that a filter with an
+// operator is never ambiguous.
 func resolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool) {
 	if name, op := splitOperator(param); slices.Contains(Ops(), op) {
 		if i := herb.FieldIndex(fields, name); i >= 0 {
@@ -87,8 +88,9 @@ func resolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool
 	return i, OpEq, i >= 0
 }
 
-// ExpandFilter converts a value of ParamFilter, such as price[gte]=10, to the filter parameter that it contains, with an
-// explicit operator if it is a filter on these fields. ok is false if the value contains no =.
+// ExpandFilter converts a value of ParamFilter, such as price[gte]=10, to the filter parameter that
+// it contains, with an explicit operator if it is a filter on these fields. ok is false if the
+// value contains no =.
 func ExpandFilter(value string, fields []herb.Field) (p Param, ok bool) {
 	p.Name, p.Value, ok = strings.Cut(value, "=")
 	if field, op, found := resolveFilter(p.Name, fields); found {

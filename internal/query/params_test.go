@@ -50,7 +50,8 @@ func TestParams(t *testing.T) {
 	}
 }
 
-// TestParse_version checks that a field can have the name of the parameter, and that the parameter is not ignored.
+// TestParse_version checks that a field can have the name of the parameter, and that the parameter
+// is not ignored.
 func TestParse_version(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "_version", Type: herb.TypeText, Filterable: true}}

@@ -8,14 +8,15 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Parse parses a request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
+// Parse parses a request from the raw query of a URL. Errors have herb.CodeInvalid and say what is
+// valid.
 func Parse(raw string, fields []herb.Field) (*Request, error) {
 	return Split(raw).Listing(fields, herb.Order{})
 }
 
 // Listing parses a listing request for a dataset with a default order. The default order applies if
-// the request has neither a sort nor a search, which is ordered by relevance. The result equals that
-// of a request with an explicit sort.
+// the request has neither a sort nor a search, which is ordered by relevance. The result equals
+// that of a request with an explicit sort.
 func (s String) Listing(fields []herb.Field, order herb.Order) (*Request, error) {
 	return s.records(fields, order, Reserved(), "")
 }
@@ -64,9 +65,10 @@ func newRequest(fields []herb.Field) *Request {
 	return &Request{Page: 1, PerPage: DefaultPerPage, fields: fields}
 }
 
-// parse parses the filters and the search of a request, and calls set for each of its other parameters that has a value. Only
-// filters and the parameters in repeatable may be repeated. reserved are the parameters of this kind of request; other parameters of listings are
-// rejected, and scope is the reason in the message.
+// parse parses the filters and the search of a request, and calls set for each of its other
+// parameters that has a value. Only filters and the parameters in repeatable may be repeated.
+// reserved are the parameters of this kind of request; other parameters of listings are rejected,
+// and scope is the reason in the message.
 func (r *Request) parse(s String, scope string, reserved []string, set func(Param) error) error {
 	if err := s.check(); err != nil {
 		return err
@@ -142,8 +144,9 @@ func parseSort(value, order string, fields []herb.Field) ([]SortField, error) {
 	return sort, nil
 }
 
-// parseSortFields parses a comma-separated list of fields, each with a - before it if its order is descending. A field whose
-// name contains a comma or begins with - can only be given alone; its exact name takes precedence.
+// parseSortFields parses a comma-separated list of fields, each with a - before it if its order is
+// descending. A field whose name contains a comma or begins with - can only be given alone; its
+// exact name takes precedence.
 func parseSortFields(value string, fields []herb.Field) (sort []SortField, err error) {
 	parts := strings.Split(value, ",")
 	exact := herb.FieldIndex(fields, value) >= 0
@@ -170,7 +173,8 @@ func parseSortFields(value string, fields []herb.Field) (sort []SortField, err e
 	return sort, nil
 }
 
-// parseWhole parses a whole number between two limits. valid describes them in the error; its %d is the upper limit.
+// parseWhole parses a whole number between two limits. valid describes them in the error; its %d is
+// the upper limit.
 func parseWhole(p Param, low, high int, valid string) (int, error) {
 	n, err := strconv.Atoi(p.Value)
 	if err != nil || !onlyDigits(p.Value) || n < low || n > high {
@@ -192,7 +196,8 @@ func onlyDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// fieldNames returns the names of the fields for which include returns true, or of all if it is nil, in alphabetical order.
+// fieldNames returns the names of the fields for which include returns true, or of all if it is
+// nil, in alphabetical order.
 func fieldNames(fields []herb.Field, include func(herb.Field) bool) []string {
 	var out []string
 	for _, f := range fields {

@@ -14,7 +14,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// catalog has a field of every type, one that is neither sortable nor filterable, and names that need escaping.
+// catalog has a field of every type, one that is neither sortable nor filterable, and names that
+// need escaping.
 func catalog() []herb.Field {
 	all := func(name string, t herb.Type) herb.Field {
 		return herb.Field{Name: name, Type: t, Searchable: true, Filterable: true, Sortable: true}
@@ -143,7 +144,8 @@ func TestParse_invalid(t *testing.T) {
 	}
 }
 
-// TestParse_invalidBriefly checks that neither ten thousand columns nor a query of 8 KiB make the message long.
+// TestParse_invalidBriefly checks that neither ten thousand columns nor a query of 8 KiB make the
+// message long.
 func TestParse_invalidBriefly(t *testing.T) {
 	t.Parallel()
 	fields := make([]herb.Field, 10_000)
@@ -333,7 +335,8 @@ func TestParseAmbiguousNames(t *testing.T) {
 	}
 }
 
-// TestParseSort_names checks fields whose names look like a descending field or like several fields.
+// TestParseSort_names checks fields whose names look like a descending field or like several
+// fields.
 func TestParseSort_names(t *testing.T) {
 	t.Parallel()
 	var fields []herb.Field

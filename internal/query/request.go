@@ -1,11 +1,12 @@
-// Package query defines listing requests. It parses a request from the query string of a URL and rejects invalid ones with
-// a helpful message. It does not execute requests.
+// Package query defines listing requests. It parses a request from the query string of a URL and
+// rejects invalid ones with a helpful message. It does not execute requests.
 //
 // # Conditions
 //
-// Engines see fewer operators than users: "in" becomes several values of "eq", and "empty" becomes "eq" or "ne" with
-// the empty string. OpWhole is for engines only. A condition holds if any of its values matches, one with OpNe if none does. A record must meet all
-// conditions. Only operators of equality match empty values of a record: these have no position in an order and no prefix.
+// Engines see fewer operators than users: "in" becomes several values of "eq", and "empty" becomes
+// "eq" or "ne" with the empty string. OpWhole is for engines only. A condition holds if any of its
+// values matches, one with OpNe if none does. A record must meet all conditions. Only operators of
+// equality match empty values of a record: these have no position in an order and no prefix.
 // OpMatch compares words, and an empty value has none.
 package query
 
@@ -17,7 +18,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Limits of a request. Exceeding one is an error that names it, except that per_page is capped to MaxPerPage.
+// Limits of a request. Exceeding one is an error that names it, except that per_page is capped to
+// MaxPerPage.
 const (
 	DefaultPerPage  = 25
 	MaxPerPage      = 100
@@ -54,9 +56,9 @@ type Request struct {
 	given  Params // the parameters with an effect, sorted
 }
 
-// Canonical returns the parameters that determine the result of a parsed request, as a query string.
-// It does not depend on the order of the parameters, nor on a key and on empty parameters that count as
-// absent. The position of values in a list, such as the fields of facets, remains.
+// Canonical returns the parameters that determine the result of a parsed request, as a query
+// string. It does not depend on the order of the parameters, nor on a key and on empty parameters
+// that count as absent. The position of values in a list, such as the fields of facets, remains.
 func (r *Request) Canonical() string {
 	if len(r.given) == 0 {
 		return ""
@@ -78,7 +80,8 @@ func (r *Request) Offset() int {
 	return (r.Page - 1) * r.PerPage
 }
 
-// MatchWholeLists makes equality compare lists as a whole instead of by element: the values of a primary key are whole values.
+// MatchWholeLists makes equality compare lists as a whole instead of by element: the values of a
+// primary key are whole values.
 func (r *Request) MatchWholeLists() {
 	for i, c := range r.Conditions {
 		if c.Op == OpEq && r.fields[c.Field].Type == herb.TypeList {
@@ -123,8 +126,8 @@ func (r *Request) Meta(total int) Meta {
 type Stream struct {
 	Total   int // matching records
 	Longest int // no record has more bytes; 0 if that is unknown
-	// Records yields the records in the order of the request, each a JSON object that is only valid until the next one.
-	// An error ends the sequence.
+	// Records yields the records in the order of the request, each a JSON object that is only valid
+	// until the next one. An error ends the sequence.
 	Records iter.Seq2[[]byte, error]
 }
 

@@ -26,8 +26,8 @@ func checkSame[Request any](t *testing.T, parse func(string, []herb.Field) (Requ
 	}
 }
 
-// fuzzRequests checks that a query is rejected with a message, or meets check and is the same request with its parameters
-// encoded as this package encodes them.
+// fuzzRequests checks that a query is rejected with a message, or meets check and is the same
+// request with its parameters encoded as this package encodes them.
 func fuzzRequests[Request any](f *testing.F, fields []herb.Field, parse func(string, []herb.Field) (Request, error), check func(Request) bool) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		r, err := parse(raw, fields)

@@ -47,10 +47,12 @@ func (s *Search) String() string {
 	return strings.Join(parts, " ")
 }
 
-// parseSearch parses a full-text query, and returns the number of its words. It returns nil for a blank query.
+// parseSearch parses a full-text query, and returns the number of its words. It returns nil for a
+// blank query.
 //
-// The query is split at white space into chunks; each chunk is one clause. A quotation mark at the start of a chunk
-// begins a phrase that ends at the next quotation mark. Anything else is punctuation that separates words.
+// The query is split at white space into chunks; each chunk is one clause. A quotation mark at the
+// start of a chunk begins a phrase that ends at the next quotation mark. Anything else is
+// punctuation that separates words.
 func parseSearch(s string) (search *Search, words int) {
 	s = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`).Replace(s)
 	if strings.TrimSpace(s) == "" {
@@ -70,7 +72,8 @@ func parseSearch(s string) (search *Search, words int) {
 	return search, words
 }
 
-// cutClause parses one clause at the start of s, which must not begin with white space, and returns the rest.
+// cutClause parses one clause at the start of s, which must not begin with white space, and returns
+// the rest.
 func cutClause(s string) (c Clause, rest string) {
 	s, c.Exclude = strings.CutPrefix(s, "-")
 	if quoted, ok := strings.CutPrefix(s, `"`); ok {

@@ -16,13 +16,14 @@ const (
 	maxAuditEntries = 100_000
 )
 
-// AddAuditEntry adds an entry that is not part of another change, such as a rejected publish. A zero time means now. The
-// actor is taken from the context.
+// AddAuditEntry adds an entry that is not part of another change, such as a rejected publish. A
+// zero time means now. The actor is taken from the context.
 func (s Tables) AddAuditEntry(ctx context.Context, e herb.AuditEntry) error {
 	return s.write(ctx, "adding an audit entry", func(ctx context.Context, tx Tx) error { return addAudit(ctx, tx, e) })
 }
 
-// addAudit adds an entry in the transaction of the change, so that neither exists without the other.
+// addAudit adds an entry in the transaction of the change, so that neither exists without the
+// other.
 func addAudit(ctx context.Context, tx Tx, e herb.AuditEntry) error {
 	actor := herb.ActorOf(ctx)
 	if e.Time.IsZero() {
@@ -65,7 +66,8 @@ func (s Tables) AuditEntries(ctx context.Context, q herb.AuditQuery) (entries []
 	return entries, err
 }
 
-// SetSourceError records why a source is not published. It replaces the previous error of the source.
+// SetSourceError records why a source is not published. It replaces the previous error of the
+// source.
 func (s Tables) SetSourceError(ctx context.Context, e herb.SourceError) error {
 	return s.writeOne(ctx, "recording the error of source "+e.Path,
 		"INSERT INTO source_errors (path, namespace, name, message, skipped, since) VALUES (?, ?, ?, ?, ?, ?) "+

@@ -19,7 +19,8 @@ func wantAudit(t *testing.T, s Store, q herb.AuditQuery, want ...herb.AuditEntry
 	wantEqual(t, "audit log", want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(herb.AuditEntry{}, "Time"))
 }
 
-// AuditChanges checks that every change is recorded with its actor, and that other calls are not recorded.
+// AuditChanges checks that every change is recorded with its actor, and that other calls are not
+// recorded.
 func (suite) AuditChanges(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	wantAudit(t, s, herb.AuditQuery{})

@@ -22,8 +22,9 @@ type Changes struct {
 	Datasets   []herb.LiveVersion // ordered by ref if complete
 }
 
-// Changes returns what changed since a generation. It returns the complete catalogue if that is negative, or later than the
-// generation of the catalogue, which then is another one. The database maintains the table live_versions.
+// Changes returns what changed since a generation. It returns the complete catalogue if that is
+// negative, or later than the generation of the catalogue, which then is another one. The database
+// maintains the table live_versions.
 func (s Tables) Changes(ctx context.Context, since int64) (c Changes, err error) {
 	err = s.read(ctx, "reading the catalogue", func(ctx context.Context, tx Tx) error {
 		c = Changes{}
@@ -50,8 +51,8 @@ const (
 	versionColumns = summaryColumns + ", details"
 )
 
-// Descriptions returns descriptions of versions, in any order: without details, or with order, primary key and descriptor. Unknown
-// versions are left out.
+// Descriptions returns descriptions of versions, in any order: without details, or with order,
+// primary key and descriptor. Unknown versions are left out.
 func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
 	columns := summaryColumns + ", '{}'"
 	if details {
@@ -174,8 +175,8 @@ func selectVersions(ctx context.Context, tx Tx, where string, args ...any) ([]Da
 	return all, err
 }
 
-// versionNames returns the names of the live version and of all versions of a dataset, oldest first. The error has
-// herb.CodeNotFound if there is no such dataset.
+// versionNames returns the names of the live version and of all versions of a dataset, oldest
+// first. The error has herb.CodeNotFound if there is no such dataset.
 func versionNames(ctx context.Context, tx Tx, ref herb.Ref) (live string, names []string, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT live FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name).Scan(&live)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -229,10 +230,11 @@ func (s Tables) History(ctx context.Context, ref herb.Ref) (d DatasetVersions, e
 	return d, err
 }
 
-// AddVersion stores a version of a dataset and makes it live, provided that live is the current live version; otherwise the
-// error is ErrSuperseded. An empty live means that the dataset does not exist. An existing version is replaced and becomes
-// the newest. A retired version is rejected: its file may be deleted. Of the versions before it, AddVersion retires all but
-// the newest, so that the dataset has at most keep versions, and returns the names of those it retires.
+// AddVersion stores a version of a dataset and makes it live, provided that live is the current
+// live version; otherwise the error is ErrSuperseded. An empty live means that the dataset does not
+// exist. An existing version is replaced and becomes the newest. A retired version is rejected: its
+// file may be deleted. Of the versions before it, AddVersion retires all but the newest, so that
+// the dataset has at most keep versions, and returns the names of those it retires.
 func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, keep int, at time.Time) (dropped []string, err error) {
 	err = s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
 		now, names, err := versionNames(ctx, tx, d.Ref)
@@ -300,8 +302,9 @@ func nextGeneration(ctx context.Context, tx Tx) error {
 	return exec(ctx, tx, "UPDATE catalogue SET generation = generation + 1")
 }
 
-// SetLive makes another version of a dataset live, older or newer, provided that live is the current live version; otherwise
-// the error is ErrSuperseded. It does nothing if the version is already live.
+// SetLive makes another version of a dataset live, older or newer, provided that live is the
+// current live version; otherwise the error is ErrSuperseded. It does nothing if the version is
+// already live.
 func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string) error {
 	return s.write(ctx, "switching dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		now, names, err := versionNames(ctx, tx, ref)

@@ -91,7 +91,8 @@ func liveVersions(ds ...herb.Dataset) (all []herb.LiveVersion) {
 	return all
 }
 
-// CatalogueChanges reads the catalogue after each change: it returns what changed, and nothing else.
+// CatalogueChanges reads the catalogue after each change: it returns what changed, and nothing
+// else.
 func (suite) CatalogueChanges(t *testing.T, db Database) {
 	s := open(t, db)
 	known := int64(-1)
@@ -222,7 +223,8 @@ func (suite) CatalogueAgain(t *testing.T, db Database) {
 	wantHistory(t, s, catalog, 1, 1, 2)
 }
 
-// CatalogueSuperseded adds versions that replace one that is not live, and races publishers that replace the same version.
+// CatalogueSuperseded adds versions that replace one that is not live, and races publishers that
+// replace the same version.
 func (suite) CatalogueSuperseded(t *testing.T, db Database) {
 	s := open(t, db)
 	wantSuperseded(t, s.addVersion(t.Context(), dataset(catalog, 9), "catalog-v1"))

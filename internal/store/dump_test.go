@@ -13,7 +13,8 @@ import (
 	"herbarium/internal/store"
 )
 
-// numbered returns plants number first to last. Every tenth has no tag, every hundredth an empty one.
+// numbered returns plants number first to last. Every tenth has no tag, every hundredth an empty
+// one.
 func numbered(first, last int) (plants []herb.NewPlant) {
 	for n := first; n <= last; n++ {
 		p := herb.NewPlant{ID: int64(-7 * n), Plant: herb.Plant{Name: fmt.Sprintf("Ñame %d of 植物園's", n%1000)}}

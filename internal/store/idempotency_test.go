@@ -99,8 +99,9 @@ func (suite) IdempotencyExpired(t *testing.T, db Database) {
 	wantCreated(t, s, withKey(creation(2, "Rose"), "ann", "k", "b"))
 }
 
-// IdempotencyClock repeats creations after the clock has jumped. A jump forward by more than idempotency keys are kept makes it
-// a new creation, which is rejected because the ID is taken; nothing is created twice.
+// IdempotencyClock repeats creations after the clock has jumped. A jump forward by more than
+// idempotency keys are kept makes it a new creation, which is rejected because the ID is taken;
+// nothing is created twice.
 func (suite) IdempotencyClock(t *testing.T, db Database) {
 	now := day
 	s := db(t, func() time.Time { return now })
@@ -123,7 +124,8 @@ func (suite) IdempotencyClock(t *testing.T, db Database) {
 	}
 }
 
-// IdempotencyConcurrent sends one request many times concurrently, through two stores on the same data.
+// IdempotencyConcurrent sends one request many times concurrently, through two stores on the same
+// data.
 func (suite) IdempotencyConcurrent(t *testing.T, db Database) {
 	stores := []Store{open(t, db), open(t, db)}
 	c := withKey(creation(1, "Fern"), "ann", "k", "a")

@@ -52,8 +52,8 @@ func (s Tables) Keys(ctx context.Context) ([]herb.Key, error) {
 	return readRows(ctx, s, "reading keys", scanKey, "SELECT "+keyColumns+" FROM keys ORDER BY created, id")
 }
 
-// CountKeys returns the number of keys, and of revoked keys. Keys are never removed and never reinstated,
-// so the counts differ after every change.
+// CountKeys returns the number of keys, and of revoked keys. Keys are never removed and never
+// reinstated, so the counts differ after every change.
 func (s Tables) CountKeys(ctx context.Context) (total, revoked int, err error) {
 	err = s.read(ctx, "counting keys", func(ctx context.Context, tx Tx) error {
 		return tx.QueryRowContext(ctx, "SELECT count(*), count(revoked) FROM keys").Scan(&total, &revoked)
@@ -99,8 +99,8 @@ func (s Tables) RevokeKey(ctx context.Context, id string, at time.Time) error {
 	})
 }
 
-// TouchKeys records when keys were last used. A time never moves back, regardless of the order of processes, and unknown
-// keys are ignored.
+// TouchKeys records when keys were last used. A time never moves back, regardless of the order of
+// processes, and unknown keys are ignored.
 func (s Tables) TouchKeys(ctx context.Context, used map[string]time.Time) error {
 	if len(used) == 0 {
 		return nil

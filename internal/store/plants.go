@@ -18,16 +18,17 @@ type PlantPage struct {
 	Epoch  string // identifies the database
 	Total  int    // number of all plants
 	Plants []herb.NewPlant
-	// FirstBatch and LastBatch are the batch numbers of the first and the last plant of the page. Each transaction that creates
-	// plants stores a random number with them. If a plant still has the same batch number, it and all plants before it are
-	// unchanged.
+	// FirstBatch and LastBatch are the batch numbers of the first and the last plant of the page.
+	// Each transaction that creates plants stores a random number with them. If a plant still has
+	// the same batch number, it and all plants before it are unchanged.
 	FirstBatch, LastBatch int64
 }
 
-// ReadPlants returns up to limit plants that follow the first n in creation order. It runs one statement, so it needs no
-// transaction.
+// ReadPlants returns up to limit plants that follow the first n in creation order. It runs one
+// statement, so it needs no transaction.
 func ReadPlants(ctx context.Context, q querier, n, limit int) (page PlantPage, err error) {
-	// Plants are numbered without gaps, so a range of numbers replaces LIMIT. With LIMIT, a database may sort all later plants.
+	// Plants are numbered without gaps, so a range of numbers replaces LIMIT. With LIMIT, a
+	// database may sort all later plants.
 	rows, err := q.QueryContext(ctx, "SELECT t.epoch, t.plants, p.seq, p.id, p.name, p.tag, p.tag_given, p.batch "+
 		"FROM totals t LEFT JOIN plants p ON p.seq > ? AND p.seq <= ? ORDER BY p.seq", n, n+limit)
 	if err != nil {
@@ -76,8 +77,9 @@ type Batch struct {
 	number   int64     // random batch number, stored with each plant
 }
 
-// Committed reports whether the transaction that created the plants was committed, for callers whose commit returned an
-// ambiguous error. The lock makes it wait until that transaction has ended; see CreatePlants.
+// Committed reports whether the transaction that created the plants was committed, for callers
+// whose commit returned an ambiguous error. The lock makes it wait until that transaction has
+// ended; see CreatePlants.
 func (b Batch) Committed(ctx context.Context, tx Tx, lock string) (yes bool, err error) {
 	if _, err := countPlants(ctx, tx, lock); err != nil {
 		return false, err
@@ -92,9 +94,10 @@ func countPlants(ctx context.Context, tx Tx, lock string) (n int64, err error) {
 	return n, err
 }
 
-// CreatePlants creates plants in a transaction. A plant that cannot be created has an error in its outcome and does not affect
-// the others. lock is the SQL clause that locks the row with the number of plants, so that batches are serialized: "FOR UPDATE",
-// or empty if the database serializes all write transactions.
+// CreatePlants creates plants in a transaction. A plant that cannot be created has an error in its
+// outcome and does not affect the others. lock is the SQL clause that locks the row with the number
+// of plants, so that batches are serialized: "FOR UPDATE", or empty if the database serializes all
+// write transactions.
 func CreatePlants(ctx context.Context, tx Tx, creations []Creation, now time.Time, lock string) (b Batch, err error) {
 	b.number = rand.Int64()
 	if b.last, err = countPlants(ctx, tx, lock); err != nil {
@@ -143,7 +146,8 @@ func CreatePlants(ctx context.Context, tx Tx, creations []Creation, now time.Tim
 	return b, exec(ctx, tx, "UPDATE totals SET plants = ?", b.last)
 }
 
-// TagColumns returns the values of the columns tag and tag_given: an empty tag may have been given or not.
+// TagColumns returns the values of the columns tag and tag_given: an empty tag may have been given
+// or not.
 func TagColumns(p herb.Plant) (tag string, given bool) {
 	if p.Tag == nil {
 		return "", false
@@ -175,7 +179,8 @@ type keyName struct{ credential, key string }
 
 func (k *IdempotencyKey) name() keyName { return keyName{k.Credential, k.Key} }
 
-// replay is the plant that was created with an idempotency key, and the hash of the request body that created it.
+// replay is the plant that was created with an idempotency key, and the hash of the request body
+// that created it.
 type replay struct {
 	body  []byte
 	plant herb.Plant
@@ -190,11 +195,12 @@ func (r replay) outcome(k *IdempotencyKey) Outcome {
 	return Outcome{Plant: r.plant, Replayed: true}
 }
 
-// maxExpired is the maximum number of expired idempotency keys that one batch deletes. Usually there are none, and finding
-// that out takes one index lookup.
+// maxExpired is the maximum number of expired idempotency keys that one batch deletes. Usually
+// there are none, and finding that out takes one index lookup.
 const maxExpired = 1000
 
-// readReplays deletes expired idempotency keys, and returns those of the creations that were used before.
+// readReplays deletes expired idempotency keys, and returns those of the creations that were used
+// before.
 func readReplays(ctx context.Context, tx Tx, creations []Creation, now time.Time) (map[keyName]replay, error) {
 	replays := map[keyName]replay{}
 	keyed := slices.DeleteFunc(slices.Clone(creations), func(c Creation) bool { return c.IdempotencyKey == nil })
@@ -237,15 +243,15 @@ type IdempotencyRecord struct {
 	Created time.Time `json:"created"`
 }
 
-// IdempotencyRange selects idempotency keys. A range is stable once its plants exist, because a key is stored together
-// with its plant.
+// IdempotencyRange selects idempotency keys. A range is stable once its plants exist, because a key
+// is stored together with its plant.
 type IdempotencyRange struct {
 	Plants int       // keys of the first Plants plants
 	Since  time.Time // keys used at this time or later
 }
 
-// IdempotencyKeysAfter returns up to limit idempotency keys of a range that follow another one in the order of credential
-// and key. The zero key precedes all keys.
+// IdempotencyKeysAfter returns up to limit idempotency keys of a range that follow another one in
+// the order of credential and key. The zero key precedes all keys.
 func (s Tables) IdempotencyKeysAfter(
 	ctx context.Context, in IdempotencyRange, after IdempotencyKey, limit int,
 ) ([]IdempotencyRecord, error) {
@@ -263,7 +269,8 @@ func (s Tables) IdempotencyKeysAfter(
 		after.Credential, after.Key, in.Plants, in.Since.UnixMicro(), limit)
 }
 
-// AddIdempotencyKeys stores idempotency keys of existing plants in one transaction. A key that exists is left unchanged.
+// AddIdempotencyKeys stores idempotency keys of existing plants in one transaction. A key that
+// exists is left unchanged.
 func (s Tables) AddIdempotencyKeys(ctx context.Context, records []IdempotencyRecord) error {
 	rows := make([][]any, len(records))
 	for i, r := range records {

@@ -33,7 +33,8 @@ func (suite) RetiredPrunedAndRemoved(t *testing.T, db Database) {
 	wantVersions(t, other, "catalog-v3", "catalog-v4")
 }
 
-// RetiredRefused checks that a retired version cannot be added, and that a version in the catalogue cannot be retired.
+// RetiredRefused checks that a retired version cannot be added, and that a version in the catalogue
+// cannot be retired.
 func (suite) RetiredRefused(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 2)

@@ -12,16 +12,18 @@ import (
 type Migration struct {
 	Name string // file name, for errors
 	SQL  string
-	// Compatible is the oldest schema version whose programs can use the database after this change.
+	// Compatible is the oldest schema version whose programs can use the database after this
+	// change.
 	Compatible int
 }
 
-// Schema is the sequence of migrations that a program knows. The n-th one upgrades a database to schema version n. A released
-// migration is never changed.
+// Schema is the sequence of migrations that a program knows. The n-th one upgrades a database to
+// schema version n. A released migration is never changed.
 type Schema []Migration
 
-// LoadSchema reads migrations from the SQL files of a folder, in name order. The first line of each file declares which older
-// programs keep working after it: "-- compatible: N" means those that know schema version N.
+// LoadSchema reads migrations from the SQL files of a folder, in name order. The first line of each
+// file declares which older programs keep working after it: "-- compatible: N" means those that
+// know schema version N.
 func LoadSchema(folder fs.FS) (Schema, error) {
 	names, err := fs.Glob(folder, "*.sql") // sorted
 	if err != nil {
@@ -60,11 +62,13 @@ func (s Schema) upgraded(have SchemaState) SchemaState {
 	return state
 }
 
-// Needs returns the lowest schema version that a program must know to use a database after all migrations.
+// Needs returns the lowest schema version that a program must know to use a database after all
+// migrations.
 func (s Schema) Needs() int { return s.upgraded(SchemaState{}).Needs }
 
-// Check reports whether migrations must be applied before a program with this schema can use a database. With keep, it fails
-// instead. It also fails if the database needs a newer program. Errors say what to do.
+// Check reports whether migrations must be applied before a program with this schema can use a
+// database. With keep, it fails instead. It also fails if the database needs a newer program.
+// Errors say what to do.
 func (s Schema) Check(have SchemaState, keep bool) (missing bool, err error) {
 	switch {
 	case have.Needs > len(s):
@@ -82,14 +86,15 @@ func (s Schema) Check(have SchemaState, keep bool) (missing bool, err error) {
 		"'herbarium publish' of this version upgrade it; back it up with the older program first", have.Version, len(s))
 }
 
-// InUse returns the error for a migration that must wait, because programs that are too old for its result use the database.
-// users describes them.
+// InUse returns the error for a migration that must wait, because programs that are too old for its
+// result use the database. users describes them.
 func (s Schema) InUse(have SchemaState, users string) error {
 	return herb.Errorf(herb.CodeRejected, "upgrading the database from schema version %d to %d would break programs that use it: %s; "+
 		"stop them and run this command again", have.Version, len(s), users)
 }
 
-// The table that records the state of the schema, in SQL that all databases accept. It has at most one row.
+// The table that records the state of the schema, in SQL that all databases accept. It has at most
+// one row.
 const (
 	createSchemaTable = "CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL, needs bigint NOT NULL)"
 	selectSchema      = "SELECT coalesce(max(version), 0), coalesce(max(needs), 0) FROM schema_version"

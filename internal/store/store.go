@@ -1,5 +1,5 @@
-// Package store contains what all databases of Herbarium share: the types they store and portable SQL. The databases are
-// subpackages.
+// Package store contains what all databases of Herbarium share: the types they store and portable
+// SQL. The databases are subpackages.
 package store
 
 import (
@@ -44,8 +44,8 @@ type IdempotencyKey struct {
 	Body       herb.Digest `json:"sha256"` // of the request body
 }
 
-// IdempotencyRetention is how long idempotency keys are stored. Clients are promised 24 hours; the rest is a margin for a
-// migration to another database and for clock differences.
+// IdempotencyRetention is how long idempotency keys are stored. Clients are promised 24 hours; the
+// rest is a margin for a migration to another database and for clock differences.
 const IdempotencyRetention = 48 * time.Hour
 
 // Outcome is the result of a Creation: a plant, or an error with herb.CodeInvalid.
@@ -76,21 +76,23 @@ type Tx interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// Transact runs do in a transaction, commits if do returns nil, and maps driver errors to a herb.Code. what names the
-// operation in errors, as in "reading keys". do may be retried in another transaction, so it must not depend on state of an
-// earlier attempt. It must use the context it is called with.
+// Transact runs do in a transaction, commits if do returns nil, and maps driver errors to a
+// herb.Code. what names the operation in errors, as in "reading keys". do may be retried in another
+// transaction, so it must not depend on state of an earlier attempt. It must use the context it is
+// called with.
 type Transact func(ctx context.Context, what string, do func(context.Context, Tx) error) error
 
-// Tables stores keys, the catalogue, source errors and the audit log with portable SQL over the tables keys, catalogue,
-// datasets, versions, live_versions, retired, source_errors and audit, which every database must have. Times are stored as microseconds since
-// 1970.
+// Tables stores keys, the catalogue, source errors and the audit log with portable SQL over the
+// tables keys, catalogue, datasets, versions, live_versions, retired, source_errors and audit,
+// which every database must have. Times are stored as microseconds since 1970.
 type Tables struct{ read, write Transact }
 
-// NewTables returns the tables of a database. A read transaction sees one state of the database; write transactions are
-// serialized.
+// NewTables returns the tables of a database. A read transaction sees one state of the database;
+// write transactions are serialized.
 func NewTables(read, write Transact) Tables { return Tables{read, write} }
 
-// ProbeWrite writes and removes a row. Databases call it after a disk error, to detect when writes succeed again.
+// ProbeWrite writes and removes a row. Databases call it after a disk error, to detect when writes
+// succeed again.
 func (s Tables) ProbeWrite(ctx context.Context) error {
 	const size = 64 << 10 // more than is left on a nearly full disk
 	const what = "probing the database"
@@ -141,17 +143,20 @@ func scanValue[T any](rows *sql.Rows) (v T, err error) {
 	return v, err
 }
 
-// exec runs a statement that returns no rows. Callers may join the errors of several statements: any error rolls the
-// transaction back, so it does not matter that the statements after it are attempted.
+// exec runs a statement that returns no rows. Callers may join the errors of several statements:
+// any error rolls the transaction back, so it does not matter that the statements after it are
+// attempted.
 func exec(ctx context.Context, tx Tx, statement string, args ...any) error {
 	_, err := tx.ExecContext(ctx, statement, args...)
 	return err
 }
 
-// rowsPerStatement is the number of rows that one statement inserts or looks up. Databases limit the parameters of a statement.
+// rowsPerStatement is the number of rows that one statement inserts or looks up. Databases limit
+// the parameters of a statement.
 const rowsPerStatement = 500
 
-// insert inserts rows into the columns of a table, as in "keys (id, name)". suffix follows the rows in the statement.
+// insert inserts rows into the columns of a table, as in "keys (id, name)". suffix follows the rows
+// in the statement.
 func insert(ctx context.Context, tx Tx, into string, rows [][]any, suffix string) error {
 	for chunk := range slices.Chunk(rows, rowsPerStatement) {
 		row := "(" + strings.Repeat("?, ", len(chunk[0])-1) + "?)"
@@ -185,8 +190,8 @@ func (s *stamp) Scan(v any) error {
 	return err
 }
 
-// Numbered replaces the ? placeholders of a statement with $1, $2 and so on. Statements of this package use ? for
-// placeholders only.
+// Numbered replaces the ? placeholders of a statement with $1, $2 and so on. Statements of this
+// package use ? for placeholders only.
 func Numbered(statement string) string {
 	var b strings.Builder
 	b.Grow(len(statement) + 16)
@@ -202,9 +207,10 @@ func Numbered(statement string) string {
 	}
 }
 
-// LockVersions takes a shared lock on a folder of versions while files are written there that are not in the catalogue yet, so
-// that no server removes them as leftovers of a killed process. Closing the file releases the lock. Where the file system does
-// not support locks, servers go by the age of files.
+// LockVersions takes a shared lock on a folder of versions while files are written there that are
+// not in the catalogue yet, so that no server removes them as leftovers of a killed process.
+// Closing the file releases the lock. Where the file system does not support locks, servers go by
+// the age of files.
 func LockVersions(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, ChangedFile), os.O_RDONLY|os.O_CREATE, 0o600)
 	if err != nil {

@@ -38,11 +38,12 @@ type engine interface {
 	Close() error
 }
 
-// Database opens a store each time it is called, always on the same data, even while others are open; the suite closes it. A
-// nil clock means time.Now.
+// Database opens a store each time it is called, always on the same data, even while others are
+// open; the suite closes it. A nil clock means time.Now.
 type Database func(t testing.TB, now func() time.Time) Store
 
-// run runs the conformance suite, which every database must pass. Each test gets a new, empty database.
+// run runs the conformance suite, which every database must pass. Each test gets a new, empty
+// database.
 func run(t *testing.T, create func(t testing.TB) Database) {
 	tests := reflect.ValueOf(suite{})
 	for i := range tests.NumMethod() {

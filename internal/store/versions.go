@@ -10,9 +10,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// ReplaceVersions replaces the versions of a dataset, provided that it has the versions named had, oldest first; otherwise
-// the error is ErrSuperseded. Versions that are dropped are retired. A version that is retired is rejected, because its file may
-// have been deleted.
+// ReplaceVersions replaces the versions of a dataset, provided that it has the versions named had,
+// oldest first; otherwise the error is ErrSuperseded. Versions that are dropped are retired. A
+// version that is retired is rejected, because its file may have been deleted.
 func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []string, at time.Time) error {
 	return s.write(ctx, "writing the versions of dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
 		_, dropped, err := versionNames(ctx, tx, d.Ref)
@@ -39,8 +39,8 @@ func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []st
 	})
 }
 
-// RetireVersion prevents a version that is not in the catalogue from ever entering it. It reports false, and does nothing,
-// if the version is in the catalogue. A retired version keeps its time.
+// RetireVersion prevents a version that is not in the catalogue from ever entering it. It reports
+// false, and does nothing, if the version is in the catalogue. A retired version keeps its time.
 func (s Tables) RetireVersion(ctx context.Context, version string, at time.Time) (retired bool, err error) {
 	err = s.write(ctx, "retiring version "+version, func(ctx context.Context, tx Tx) error {
 		var n int

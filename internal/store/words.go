@@ -12,15 +12,15 @@ import (
 	"herbarium/internal/text"
 )
 
-// SearchWords are the words and keywords by which a dataset is found in the catalogue, each after a line feed. A keyword
-// begins with keywordMark, which is in no word.
+// SearchWords are the words and keywords by which a dataset is found in the catalogue, each after a
+// line feed. A keyword begins with keywordMark, which is in no word.
 type SearchWords string
 
 // keywordMark marks a keyword.
 const keywordMark = "#"
 
-// NewSearchWords returns the words of a dataset: those of its names, its title, its description, its keywords and its fields. The
-// keywords of a dataset that requires a key are not public.
+// NewSearchWords returns the words of a dataset: those of its names, its title, its description,
+// its keywords and its fields. The keywords of a dataset that requires a key are not public.
 func NewSearchWords(d herb.Dataset) SearchWords {
 	texts := []string{d.Namespace, d.Name, d.Title, d.Description}
 	var keywords []string
@@ -61,8 +61,8 @@ type SearchFilter struct {
 	keyword string   // line that they must contain; empty if none
 }
 
-// NewSearchFilter returns a filter for datasets that have a word with each word of the search as its prefix and, unless it is
-// empty, the keyword.
+// NewSearchFilter returns a filter for datasets that have a word with each word of the search as
+// its prefix and, unless it is empty, the keyword.
 func NewSearchFilter(search, keyword string) SearchFilter {
 	var f SearchFilter
 	for _, word := range text.AppendWords(text.AppendWords(nil, search), keyword) {
@@ -91,8 +91,8 @@ type VersionWords struct {
 	Words   SearchWords
 }
 
-// Words returns the words of the live versions that changed after a generation, or of all if it is negative. It omits versions
-// whose words are not stored.
+// Words returns the words of the live versions that changed after a generation, or of all if it is
+// negative. It omits versions whose words are not stored.
 func (s Tables) Words(ctx context.Context, since int64) ([]VersionWords, error) {
 	query, args := "SELECT namespace, name, version, words FROM live_versions JOIN version_words USING (namespace, name, version)", []any(nil)
 	if since >= 0 {

@@ -110,13 +110,15 @@ func TestRemovedDescriptor(t *testing.T) {
 	n.expect(http.StatusUnauthorized, "/api/v1/vault/people/data")
 	must.NoError(t, os.Remove(filepath.Join(dir, "vault", "datapackage.json")))
 	write(t, "id,name\n1,alice\n2,bob\n", dir, "vault", "people.csv")
-	// A change that is published later than that of the protected file shows that the server has seen both.
+	// A change that is published later than that of the protected file shows that the server has
+	// seen both.
 	n.publishOpen(dir)
 	n.expect(http.StatusUnauthorized, "/api/v1/vault/people/data")
 	start(t, config{data: n.data, args: []string{dir}}).expect(http.StatusUnauthorized, "/api/v1/vault/people/data")
 }
 
-// TestProtectedValuesStayPrivate checks that public pages show no value of a protected dataset whose publish has failed.
+// TestProtectedValuesStayPrivate checks that public pages show no value of a protected dataset
+// whose publish has failed.
 func TestProtectedValuesStayPrivate(t *testing.T) {
 	t.Parallel()
 	const duplicate = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv",

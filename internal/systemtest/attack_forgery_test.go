@@ -13,8 +13,9 @@ import (
 // forged is what net/http writes when it rejects a request that it cannot parse.
 const forged = "HTTP/1.1 400 x\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
-// TestForgedResponses sends what looks like the start of a response, as a value of an export and as the search of a page, such
-// that some writes of the connection begin with it. It must arrive as a part of the body.
+// TestForgedResponses sends what looks like the start of a response, as a value of an export and as
+// the search of a page, such that some writes of the connection begin with it. It must arrive as a
+// part of the body.
 func TestForgedResponses(t *testing.T) {
 	t.Parallel()
 	const header = "text\r\n\""   // of an export

@@ -39,8 +39,9 @@ func (n *node) privateMemory() (bytes uint64) {
 	return s.RssAnon
 }
 
-// attack sends requests, each over a connection of its own, and reads no more than the status of each response. It returns how
-// many were accepted, and fails if the private memory of the server exceeds its limit meanwhile.
+// attack sends requests, each over a connection of its own, and reads no more than the status of
+// each response. It returns how many were accepted, and fails if the private memory of the server
+// exceeds its limit meanwhile.
 func (n *node) attack(t *testing.T, clients int, request string) (accepted int) {
 	t.Helper()
 	const atOnce = 30
@@ -100,7 +101,8 @@ func rawGet(path, encoding string) string {
 	return "GET " + path + " HTTP/1.1\r\nHost: x\r\nAccept-Encoding: " + encoding + "\r\n\r\n"
 }
 
-// expectService expects that the server serves other clients. A request may be rejected while memory is short, but not for long.
+// expectService expects that the server serves other clients. A request may be rejected while
+// memory is short, but not for long.
 func (n *node) expectService(t *testing.T, paths ...string) {
 	t.Helper()
 	for _, path := range append(paths, "/readyz", "/") {
@@ -213,7 +215,8 @@ func TestHalfSentBodies(t *testing.T) {
 	n.expectService(t)
 }
 
-// TestStalledConnections opens more connections than the server has descriptors for, and does not read the responses.
+// TestStalledConnections opens more connections than the server has descriptors for, and does not
+// read the responses.
 func TestStalledConnections(t *testing.T) {
 	t.Parallel()
 	file := write(t, "a\n1\n", t.TempDir(), "garden", "open.csv")

@@ -67,8 +67,8 @@ func TestRawRequests(t *testing.T) {
 	n.expect(http.StatusOK, "/api/v1/garden/open/data")
 }
 
-// firstAnswer sends a request and returns what the server sends until it closes the connection, which may be before it has
-// read the whole request.
+// firstAnswer sends a request and returns what the server sends until it closes the connection,
+// which may be before it has read the whole request.
 func firstAnswer(t *testing.T, n *node, request string) string {
 	t.Helper()
 	conn, err := n.dial("")

@@ -17,7 +17,8 @@ import (
 	"herbarium/internal/must"
 )
 
-// TestHalfSentForms opens as many connections as there are slots for requests, each with a form that never ends.
+// TestHalfSentForms opens as many connections as there are slots for requests, each with a form
+// that never ends.
 func TestHalfSentForms(t *testing.T) {
 	t.Parallel()
 	n := start(t, config{args: []string{writeOpenAndProtected(t)}})
@@ -65,8 +66,8 @@ func TestSlowExports(t *testing.T) {
 	n.listRepeatedly("/api/v1/garden/long/data?per_page=1")
 }
 
-// TestGreedyClient starts more exports and large listings than there are slots, all from one address, and reads nothing of
-// them. Another address still gets both.
+// TestGreedyClient starts more exports and large listings than there are slots, all from one
+// address, and reads nothing of them. Another address still gets both.
 func TestGreedyClient(t *testing.T) {
 	t.Parallel()
 	var rows strings.Builder
@@ -101,8 +102,8 @@ func TestGreedyClient(t *testing.T) {
 	}
 }
 
-// TestLongTexts searches few records of long texts, which takes many milliseconds, with many clients. The searches run in the
-// lane for expensive queries.
+// TestLongTexts searches few records of long texts, which takes many milliseconds, with many
+// clients. The searches run in the lane for expensive queries.
 func TestLongTexts(t *testing.T) {
 	t.Parallel()
 	const records, words, clients = 1000, 2000, 20
@@ -268,7 +269,8 @@ func TestUnknownDatasets(t *testing.T) {
 	n.expect(http.StatusNotFound, "/api/v1/garden/"+strings.Repeat("s", 4000)+"/data")
 }
 
-// TestIdleConnections opens more connections than the server has descriptors for and leaves them idle.
+// TestIdleConnections opens more connections than the server has descriptors for and leaves them
+// idle.
 func TestIdleConnections(t *testing.T) {
 	t.Parallel()
 	file := write(t, "a\n1\n", t.TempDir(), "garden", "open.csv")

@@ -129,7 +129,8 @@ func (n *node) waitUntilIdle(t *testing.T, before float64) {
 // client is the HTTP client of all tests. Its timeout is longer than any response may take.
 var client = &http.Client{Timeout: 70 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
-// get sends a GET request with headers, given as names and values, and fails unless the status is 200.
+// get sends a GET request with headers, given as names and values, and fails unless the status is
+// 200.
 func get(ctx context.Context, url string, headers ...string) (programtest.Response, error) {
 	a, err := programtest.Send(ctx, client, http.MethodGet, url, "", headers...)
 	if err == nil && a.Status != http.StatusOK {

@@ -54,8 +54,8 @@ func (c *clients) end() {
 	c.done.Wait()
 }
 
-// readers list prices through the proxy until they are stopped. Every listing must succeed and show one version: the number of
-// records is a function of their price.
+// readers list prices through the proxy until they are stopped. Every listing must succeed and show
+// one version: the number of records is a function of their price.
 type readers struct{ clients }
 
 func (c *cluster) read(t *testing.T, recordsAt func(price string) int) *readers {
@@ -87,7 +87,8 @@ func (r *readers) end(t *testing.T) {
 	t.Logf("%d listings meanwhile, none failed", r.count.Load())
 }
 
-// creators create plants through the proxy until they are stopped. Each request is repeated until it is acknowledged.
+// creators create plants through the proxy until they are stopped. Each request is repeated until
+// it is acknowledged.
 type creators struct {
 	clients
 	acknowledged sync.Map     // id → true

@@ -23,7 +23,8 @@ func stopNode(t *testing.T, n *node) {
 	}
 }
 
-// TestCluster runs all scenarios one after the other in one cluster, because starting a cluster takes a while.
+// TestCluster runs all scenarios one after the other in one cluster, because starting a cluster
+// takes a while.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

@@ -60,7 +60,8 @@ func (c *cluster) startNode(t *testing.T, addr, folder string) *node {
 	return start(t, config{addr: addr, data: folder, settings: c.env})
 }
 
-// restart starts a node again that has ended, with the same address and folder. It outlives the scenario.
+// restart starts a node again that has ended, with the same address and folder. It outlives the
+// scenario.
 func (c *cluster) restart(i int) {
 	c.nodes[i] = c.startNode(c.t, c.nodes[i].Addr(), c.nodes[i].data)
 }
@@ -100,7 +101,8 @@ func (c *cluster) try(t *testing.T, args ...string) (out, errs string, err error
 	return o.String(), e.String(), err
 }
 
-// prices writes a file of records with the same price, so that a listing that mixes two versions is detected.
+// prices writes a file of records with the same price, so that a listing that mixes two versions is
+// detected.
 func prices(t *testing.T, records, price int) string {
 	t.Helper()
 	var b strings.Builder

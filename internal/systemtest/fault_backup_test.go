@@ -18,8 +18,8 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// TestBackup backs up a server while clients create plants and another process publishes, and restores the backups: each has
-// everything that was acknowledged before it started.
+// TestBackup backs up a server while clients create plants and another process publishes, and
+// restores the backups: each has everything that was acknowledged before it started.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	node := startNumbers(t, "")
@@ -74,7 +74,8 @@ func TestBackup(t *testing.T) {
 	writers.Wait()
 }
 
-// TestBackup_fullDisk backs up to a full disk, and restores to one. It simulates the full disk by a limit on the size of files.
+// TestBackup_fullDisk backs up to a full disk, and restores to one. It simulates the full disk by a
+// limit on the size of files.
 func TestBackup_fullDisk(t *testing.T) {
 	t.Parallel()
 	data, file := t.TempDir(), filepath.Join(t.TempDir(), "backup.tar")

@@ -45,7 +45,8 @@ func fill(t *testing.T, folder string) string {
 	return path
 }
 
-// unavailable waits until creations are rejected with 503, which may take some that still fit, and checks what is reported.
+// unavailable waits until creations are rejected with 503, which may take some that still fit, and
+// checks what is reported.
 func (n *node) unavailable(t *testing.T, id *int) {
 	t.Helper()
 	eventually(t, "creations are rejected", func(context.Context) error {
@@ -108,7 +109,8 @@ func TestFullDisk(t *testing.T) {
 	n.recovered(t, &id)
 }
 
-// TestReadOnlyDisk starts a server on a read-only disk, which cannot work, and again when the disk can be written.
+// TestReadOnlyDisk starts a server on a read-only disk, which cannot work, and again when the disk
+// can be written.
 func TestReadOnlyDisk(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t)

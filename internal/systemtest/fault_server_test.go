@@ -50,8 +50,8 @@ func listsNumbers(ctx context.Context, n *node, records int) error {
 	return err
 }
 
-// TestSlowDisk_plants holds the write lock of the database to simulate a disk that does not finish a write. Datasets are still
-// listed; a creation waits or is rejected, and succeeds afterwards.
+// TestSlowDisk_plants holds the write lock of the database to simulate a disk that does not finish
+// a write. Datasets are still listed; a creation waits or is rejected, and succeeds afterwards.
 func TestSlowDisk_plants(t *testing.T) {
 	t.Parallel()
 	n := startNumbers(t, "")
@@ -86,7 +86,8 @@ func TestSlowDisk_plants(t *testing.T) {
 	}
 }
 
-// TestDescriptors uses up the file descriptors of a server, publishes a version that it then cannot open, and frees them.
+// TestDescriptors uses up the file descriptors of a server, publishes a version that it then cannot
+// open, and frees them.
 func TestDescriptors(t *testing.T) {
 	t.Parallel()
 	n := startNumbers(t, "ulimit -n 96")

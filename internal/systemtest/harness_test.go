@@ -110,7 +110,8 @@ func eventually(t *testing.T, what string, f func(context.Context) error) {
 // protected is a descriptor of a dataset that requires a key.
 const protected = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv"}]}`
 
-// writeOpenAndProtected returns a folder with the datasets garden/open and vault/people, which requires a key.
+// writeOpenAndProtected returns a folder with the datasets garden/open and vault/people, which
+// requires a key.
 func writeOpenAndProtected(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -120,7 +121,8 @@ func writeOpenAndProtected(t *testing.T) (dir string) {
 	return dir
 }
 
-// publishOpen adds a record to garden/open in a watched folder, and waits until the server lists it.
+// publishOpen adds a record to garden/open in a watched folder, and waits until the server lists
+// it.
 func (n *node) publishOpen(dir string) {
 	n.t.Helper()
 	write(n.t, "a\n1\n2\n", dir, "garden", "open.csv")

@@ -27,8 +27,8 @@ func NewLog(w io.Writer, level slog.Level, format string) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 }
 
-// formatHuman removes the date of a record. It escapes the only control character that the text handler does not, so that
-// a request cannot send commands to a terminal.
+// formatHuman removes the date of a record. It escapes the only control character that the text
+// handler does not, so that a request cannot send commands to a terminal.
 func formatHuman(groups []string, a slog.Attr) slog.Attr {
 	switch {
 	case a.Key == slog.TimeKey && len(groups) == 0 && a.Value.Kind() == slog.KindTime:

@@ -16,7 +16,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Metrics is the set of metrics of the program. Labels never contain values chosen freely by clients.
+// Metrics is the set of metrics of the program. Labels never contain values chosen freely by
+// clients.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
@@ -27,8 +28,8 @@ type Metrics struct {
 	datasets func(context.Context) ([]herb.LiveVersion, error)
 }
 
-// NewMetrics returns the metrics of the program and the Go runtime. Each scrape calls datasets to list the served
-// datasets.
+// NewMetrics returns the metrics of the program and the Go runtime. Each scrape calls datasets to
+// list the served datasets.
 func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersion, error)) *Metrics {
 	registry := prometheus.NewRegistry()
 	auto := promauto.With(registry)
@@ -93,7 +94,8 @@ func (m *Metrics) Lane(name string, slots int, inFlight func() int) {
 	}, func() float64 { return float64(inFlight()) })
 }
 
-// Buffered registers the gauges of the budget of buffered bytes: its size, and how much of it is in use.
+// Buffered registers the gauges of the budget of buffered bytes: its size, and how much of it is in
+// use.
 func (m *Metrics) Buffered(limit int64, used func() int64) {
 	auto := promauto.With(m.registry)
 	auto.NewGauge(prometheus.GaugeOpts{
@@ -113,7 +115,8 @@ func (m *Metrics) Part(name string, up bool) {
 	m.parts.WithLabelValues(name).Set(value)
 }
 
-// Handler serves the metrics at /metrics and Go profiles at /debug/pprof/. Do not expose it on a public address.
+// Handler serves the metrics at /metrics and Go profiles at /debug/pprof/. Do not expose it on a
+// public address.
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
@@ -159,7 +162,8 @@ func (list sourceCollector) Collect(out chan<- prometheus.Metric) {
 // datasetCollector lists the datasets at each scrape.
 type datasetCollector func(context.Context) ([]herb.LiveVersion, error)
 
-// Describe implements prometheus.Collector. It describes nothing: the registry then checks metrics when they are collected.
+// Describe implements prometheus.Collector. It describes nothing: the registry then checks metrics
+// when they are collected.
 func (datasetCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.

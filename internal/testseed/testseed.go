@@ -11,15 +11,16 @@ import (
 const (
 	// Variable names the environment variable that repeats a run with one seed.
 	Variable = "HERBARIUM_TEST_SEED"
-	// SoakVariable names the environment variable that makes every run random, and long runs longer.
+	// SoakVariable names the environment variable that makes every run random, and long runs
+	// longer.
 	SoakVariable = "HERBARIUM_TEST_SOAK"
 )
 
 // Soak reports whether this is a soak run.
 func Soak() bool { return os.Getenv(SoakVariable) != "" }
 
-// Seed returns the seed of a test: always the same, so that a change is never rejected because of bad luck, unless this is a
-// soak run or Variable is set. A failing test logs it.
+// Seed returns the seed of a test: always the same, so that a change is never rejected because of
+// bad luck, unless this is a soak run or Variable is set. A failing test logs it.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := uint64(1)

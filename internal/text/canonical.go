@@ -20,9 +20,10 @@ const (
 	Missing // empty, or a marker of a missing value such as NA
 )
 
-// Canonical returns the canonical form of a value as written in the notation of its field: a number in plain decimal
-// notation, a date as YYYY-MM-DD, a datetime as a UTC instant in the layout of DateTimeLayout, a boolean as true or false.
-// Text and lists are their own canonical form. Only valid values have one.
+// Canonical returns the canonical form of a value as written in the notation of its field: a number
+// in plain decimal notation, a date as YYYY-MM-DD, a datetime as a UTC instant in the layout of
+// DateTimeLayout, a boolean as true or false. Text and lists are their own canonical form. Only
+// valid values have one.
 func Canonical(f *herb.Field, value string) (string, Status) {
 	b, status := AppendCanonical(make([]byte, 0, 64), f, []byte(value))
 	return string(b), status
@@ -63,8 +64,9 @@ func appendScalar(dst []byte, t herb.Type, n *herb.Notation, value []byte) ([]by
 	}
 }
 
-// MissingRank returns the position of a missing value among the missing values of its field, which sort after all others:
-// that of its marker in Notation.Missing, or after these if it is empty or blank. It is -1 if the value is not missing.
+// MissingRank returns the position of a missing value among the missing values of its field, which
+// sort after all others: that of its marker in Notation.Missing, or after these if it is empty or
+// blank. It is -1 if the value is not missing.
 func MissingRank[T string | []byte](f *herb.Field, value T) int {
 	if len(value) == 0 {
 		return len(f.Notation.Missing)
@@ -79,8 +81,9 @@ func MissingRank[T string | []byte](f *herb.Field, value T) int {
 	return slices.IndexFunc(f.Notation.Missing, func(marker string) bool { return marker == string(trimmed) })
 }
 
-// Operand returns the canonical form of a value to compare with. It accepts the notation of the field, the standard
-// notation of its type, and for a datetime a date, which is the start of that day.
+// Operand returns the canonical form of a value to compare with. It accepts the notation of the
+// field, the standard notation of its type, and for a datetime a date, which is the start of that
+// day.
 func Operand(f *herb.Field, value string) (string, Status) {
 	canonical, status := Canonical(f, value)
 	if status != Invalid {
@@ -89,15 +92,16 @@ func Operand(f *herb.Field, value string) (string, Status) {
 	return Canonical(&herb.Field{Type: f.Type}, value)
 }
 
-// Bound is Operand for the end of a range, such as an edge of a histogram: a number that is also a marker of missing values is the number.
+// Bound is Operand for the end of a range, such as an edge of a histogram: a number that is also a
+// marker of missing values is the number.
 func Bound(f *herb.Field, value string) (string, Status) {
 	unmarked := *f
 	unmarked.Notation.Missing = nil
 	return Operand(&unmarked, value)
 }
 
-// Localize rewrites a canonical value so that Operand reads it as the same value: the numbers of a field with a decimal
-// comma have a comma.
+// Localize rewrites a canonical value so that Operand reads it as the same value: the numbers of a
+// field with a decimal comma have a comma.
 func Localize(f *herb.Field, canonical string) string {
 	if d := f.Notation.Decimal; d != "" && f.Type == herb.TypeNumber {
 		return strings.Replace(canonical, ".", d, 1)
@@ -120,8 +124,8 @@ func appendBoolean(dst []byte, n *herb.Notation, value []byte) ([]byte, bool) {
 	return strconv.AppendBool(dst, is), true
 }
 
-// BooleanWord parses a standard word for true or false in any case. pair identifies the pair of words: 1 for true/false,
-// 2 for yes/no, 3 for t/f and 4 for y/n; it is 0 for anything else.
+// BooleanWord parses a standard word for true or false in any case. pair identifies the pair of
+// words: 1 for true/false, 2 for yes/no, 3 for t/f and 4 for y/n; it is 0 for anything else.
 func BooleanWord(value []byte) (is bool, pair int) {
 	for i, words := range [...][2]string{{"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"}} {
 		for k, word := range words {

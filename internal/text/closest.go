@@ -5,9 +5,10 @@ import "strconv"
 // maxCompared is how many choices Closest compares.
 const maxCompared = 1000
 
-// Closest returns the choice with the smallest edit distance to word, ignoring case and accents. ok is false if no
-// choice is close enough to be a likely typo. The first of equally close choices wins. Only the first thousand are compared,
-// because a dataset may have ten thousand fields, and this takes time for each.
+// Closest returns the choice with the smallest edit distance to word, ignoring case and accents. ok
+// is false if no choice is close enough to be a likely typo. The first of equally close choices
+// wins. Only the first thousand are compared, because a dataset may have ten thousand fields, and
+// this takes time for each.
 func Closest(word string, choices []string) (choice string, ok bool) {
 	w := []rune(Fold(word))
 	limit := len(w)/3 + 1 // maximum edit distance of a typo
@@ -23,8 +24,8 @@ func Closest(word string, choices []string) (choice string, ok bool) {
 	return choice, ok
 }
 
-// EditDistance returns the number of insertions, deletions, substitutions and transpositions of adjacent characters between
-// two words.
+// EditDistance returns the number of insertions, deletions, substitutions and transpositions of
+// adjacent characters between two words.
 func EditDistance(a, b []rune) int {
 	beforeLast, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
@@ -47,8 +48,8 @@ func EditDistance(a, b []rune) int {
 	return last[len(b)]
 }
 
-// Suggestion returns the punctuation between an unknown word and the list of choices, with the closest choice if there is
-// one: `; did you mean "x"?` or ";".
+// Suggestion returns the punctuation between an unknown word and the list of choices, with the
+// closest choice if there is one: `; did you mean "x"?` or ";".
 func Suggestion(word string, choices []string) string {
 	if c, ok := Closest(word, choices); ok {
 		return "; did you mean " + strconv.Quote(c) + "?"

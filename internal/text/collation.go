@@ -24,11 +24,11 @@ var collators = sync.Pool{New: func() any {
 	return &collator{Collator: collate.New(language.Und)}
 }}
 
-// CollationKey returns the key of a text by the Unicode root collation, in which accents and case only break ties. It defines
-// the order of text; sort keys have the same order.
+// CollationKey returns the key of a text by the Unicode root collation, in which accents and case
+// only break ties. It defines the order of text; sort keys have the same order.
 //
-// A key consists of the primary weights of the characters, two zero bytes, their secondary weights, two zero bytes, and
-// their tertiary weights.
+// A key consists of the primary weights of the characters, two zero bytes, their secondary weights,
+// two zero bytes, and their tertiary weights.
 func CollationKey(s string) string {
 	c := collators.Get().(*collator)
 	defer collators.Put(c)
@@ -36,14 +36,15 @@ func CollationKey(s string) string {
 	return string(c.KeyFromString(&c.buf, s))
 }
 
-// PrimaryKey returns the codes of the primary weights of a text, which ignore case and accents: the part of its sort key
-// before the first two zero bytes. It is empty if no character has a primary weight.
+// PrimaryKey returns the codes of the primary weights of a text, which ignore case and accents: the
+// part of its sort key before the first two zero bytes. It is empty if no character has a primary
+// weight.
 func PrimaryKey(s string) string {
 	return string(appendPrimaryKey(make([]byte, 0, 128), []byte(s)))
 }
 
-// appendPrimaryKey appends the primary key of a text. The primary weights of ideographs do not depend on adjacent characters; reading them from a
-// table takes a tenth of the time.
+// appendPrimaryKey appends the primary key of a text. The primary weights of ideographs do not
+// depend on adjacent characters; reading them from a table takes a tenth of the time.
 func appendPrimaryKey(dst, text []byte) []byte {
 	if codes, ok := AppendCodes(dst, text); ok {
 		return codes
@@ -93,8 +94,8 @@ func weightLen(first byte) int {
 	return 2
 }
 
-// Substring is a text to find in others, ignoring case and accents: by the codes of its primary weights, with which sort keys of
-// text begin. It is not safe for concurrent use.
+// Substring is a text to find in others, ignoring case and accents: by the codes of its primary
+// weights, with which sort keys of text begin. It is not safe for concurrent use.
 type Substring struct {
 	codes   []byte
 	key     []byte // of the last text
@@ -112,8 +113,8 @@ func (s *Substring) In(text []byte) bool {
 	return s.IndexKey(s.key, 0) >= 0
 }
 
-// IndexKey returns the end of the first occurrence of the substring in the text with a sort key, or with only its codes, or
-// -1. No occurrence ends in the first known bytes of the key.
+// IndexKey returns the end of the first occurrence of the substring in the text with a sort key, or
+// with only its codes, or -1. No occurrence ends in the first known bytes of the key.
 func (s *Substring) IndexKey(key []byte, known int) (end int) {
 	const short = 16
 	n := len(s.codes)
@@ -146,8 +147,9 @@ func (s *Substring) IndexKey(key []byte, known int) (end int) {
 	}
 }
 
-// MayEndAfter reports whether the substring, which must not be empty, may end after the first known bytes of a text: whether its last two
-// weights follow each other there, or a character is not printable ASCII.
+// MayEndAfter reports whether the substring, which must not be empty, may end after the first known
+// bytes of a text: whether its last two weights follow each other there, or a character is not
+// printable ASCII.
 func (s *Substring) MayEndAfter(text []byte, known int) bool {
 	ending, codes := s.codes[max(len(s.codes)-2, 0):], &s.weights.codes
 	last := ending[len(ending)-1]
@@ -159,7 +161,8 @@ func (s *Substring) MayEndAfter(text []byte, known int) bool {
 	return false
 }
 
-// Ending is the last two bytes of the codes of a substring, or the only one. It is compared with eight bytes at a time.
+// Ending is the last two bytes of the codes of a substring, or the only one. It is compared with
+// eight bytes at a time.
 type Ending struct{ last, before, compared uint64 }
 
 // Ending returns the ending of the substring, which must not be empty.
@@ -175,21 +178,22 @@ func (s *Substring) Ending() (e Ending) {
 // onesInBytes is 1 in each byte.
 const onesInBytes = 0x0101010101010101
 
-// In returns a number that is not zero if the ending is in the bytes of a word, in little-endian order, of which the first one follows the last
-// byte of the word before.
+// In returns a number that is not zero if the ending is in the bytes of a word, in little-endian
+// order, of which the first one follows the last byte of the word before.
 func (e Ending) In(before, word uint64) uint64 {
 	differ := (word ^ e.last) | (word<<8|before>>56^e.before)&e.compared
 	return (differ - onesInBytes) &^ differ & (onesInBytes << 7)
 }
 
-// areCodesOfOne reports whether the first n of eight bytes, or all of them, of which the first begins a code, are codes of one byte: even, and not zero.
+// areCodesOfOne reports whether the first n of eight bytes, or all of them, of which the first
+// begins a code, are codes of one byte: even, and not zero.
 func areCodesOfOne(bytes uint64, n int) bool {
 	compared := uint64(onesInBytes) >> (64 - 8*min(n, 8))
 	return (bytes|(bytes-onesInBytes)&^bytes>>7)&compared == 0
 }
 
-// AppendCodes appends the codes of the primary weights of a text, which IndexKey can search. ok is false if it has other characters
-// than the printable ones of ASCII.
+// AppendCodes appends the codes of the primary weights of a text, which IndexKey can search. ok is
+// false if it has other characters than the printable ones of ASCII.
 func AppendCodes(dst, text []byte) (_ []byte, ok bool) {
 	w := ascii()
 	for _, c := range text {
@@ -205,7 +209,8 @@ func AppendCodes(dst, text []byte) (_ []byte, ok bool) {
 // Len returns the length of the codes.
 func (s *Substring) Len() int { return len(s.codes) }
 
-// IsPrintableASCII reports whether a text consists of printable ASCII characters. Only one such text has a given sort key.
+// IsPrintableASCII reports whether a text consists of printable ASCII characters. Only one such
+// text has a given sort key.
 func IsPrintableASCII(text []byte) bool {
 	for _, c := range text {
 		if c < ' ' || c >= 0x7f {
@@ -215,7 +220,8 @@ func IsPrintableASCII(text []byte) bool {
 	return true
 }
 
-// KeyAfterPrefix returns the smallest key that is greater than all keys with a prefix; ok is false if there is none.
+// KeyAfterPrefix returns the smallest key that is greater than all keys with a prefix; ok is false
+// if there is none.
 func KeyAfterPrefix(prefix string) (key string, ok bool) {
 	b := []byte(prefix)
 	for len(b) > 0 && b[len(b)-1] == 0xFF {
@@ -228,9 +234,10 @@ func KeyAfterPrefix(prefix string) (key string, ok bool) {
 	return string(b), true
 }
 
-// appendTextSortKey appends a key with the order of collation keys and a third of their length, because most of the work of a
-// sort is moving keys. Primary weights are replaced by the codes of asciiWeights. The common weights at the end of the
-// secondary and tertiary level are omitted: texts with the same primary weights have the same number of them.
+// appendTextSortKey appends a key with the order of collation keys and a third of their length,
+// because most of the work of a sort is moving keys. Primary weights are replaced by the codes of
+// asciiWeights. The common weights at the end of the secondary and tertiary level are omitted:
+// texts with the same primary weights have the same number of them.
 func appendTextSortKey[T string | []byte](dst []byte, value T) []byte {
 	if key, ok := appendASCIISortKey(dst, value); ok {
 		return key
@@ -256,8 +263,9 @@ func appendTextSortKey[T string | []byte](dst []byte, value T) []byte {
 	return append(dst, bytes.TrimRight(key[separator+2:], string(rune(commonTertiary)))...)
 }
 
-// appendDecomposedHangul appends a text with Hangul syllables replaced by their letters. That is canonically equivalent, so the
-// collation key is the same, and computing it takes a sixth of the time and no memory.
+// appendDecomposedHangul appends a text with Hangul syllables replaced by their letters. That is
+// canonically equivalent, so the collation key is the same, and computing it takes a sixth of the
+// time and no memory.
 func appendDecomposedHangul(dst, s []byte) []byte {
 	const (
 		syllables, syllableCount               = 0xAC00, 11172
@@ -280,7 +288,8 @@ func appendDecomposedHangul(dst, s []byte) []byte {
 	return dst
 }
 
-// codeLen returns the length of the code at an index of a sort key, with the weight that follows it.
+// codeLen returns the length of the code at an index of a sort key, with the weight that follows
+// it.
 func codeLen(key []byte, i int) int {
 	if key[i]%2 == 0 {
 		return 1
@@ -288,8 +297,8 @@ func codeLen(key []byte, i int) int {
 	return 1 + weightLen(key[i+1])
 }
 
-// appendASCIISortKey is the fast path of appendTextSortKey for ASCII, whose secondary weights are all common. ok is false
-// for other text.
+// appendASCIISortKey is the fast path of appendTextSortKey for ASCII, whose secondary weights are
+// all common. ok is false for other text.
 func appendASCIISortKey[T string | []byte](dst []byte, value T) (_ []byte, ok bool) {
 	const separators = "\x00\x00\x00\x00" // of the levels
 	w, start, n := ascii(), len(dst), len(value)
@@ -309,8 +318,9 @@ func appendASCIISortKey[T string | []byte](dst []byte, value T) (_ []byte, ok bo
 	return dst[:start+n+len(separators)+end], true
 }
 
-// asciiWeights holds the collation weights of the ASCII characters. In the root collation these do not depend on
-// adjacent characters, and all have the same secondary weight. Control characters have none.
+// asciiWeights holds the collation weights of the ASCII characters. In the root collation these do
+// not depend on adjacent characters, and all have the same secondary weight. Control characters
+// have none.
 type asciiWeights struct {
 	tertiary [256]byte
 	codes    [256]byte       // of the primary weights; 0 for bytes without weights
@@ -318,8 +328,9 @@ type asciiWeights struct {
 	longCode byte            // of all longer ones, which are greater
 }
 
-// code returns the code of a primary weight in sort keys: an even number from 2 for the weight of an ASCII character, and the
-// odd number before the next one for other weights, which follow their code.
+// code returns the code of a primary weight in sort keys: an even number from 2 for the weight of
+// an ASCII character, and the odd number before the next one for other weights, which follow their
+// code.
 func (w *asciiWeights) code(weight []byte) byte {
 	if len(weight) > 2 {
 		return w.longCode
@@ -327,8 +338,8 @@ func (w *asciiWeights) code(weight []byte) byte {
 	return w.byWeight[binary.BigEndian.Uint16(weight)]
 }
 
-// The weights of most characters, which are the smallest of their level. Each primary weight comes with exactly one common
-// secondary weight.
+// The weights of most characters, which are the smallest of their level. Each primary weight comes
+// with exactly one common secondary weight.
 const (
 	commonSecondary = 0x20
 	commonTertiary  = 0x02

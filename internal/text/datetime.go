@@ -7,7 +7,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// DateTimeLayout is the canonical form of datetimes as a layout of package time. Such values sort as bytes.
+// DateTimeLayout is the canonical form of datetimes as a layout of package time. Such values sort
+// as bytes.
 const DateTimeLayout = "2006-01-02T15:04:05.000000000Z"
 
 // moment is a point in time as written.
@@ -34,7 +35,8 @@ func (m *moment) utc() time.Time {
 	return time.Date(m.year, time.Month(m.month), m.day, m.hour, m.minute-m.offset, m.second, m.nano, time.UTC)
 }
 
-// appendUTC appends the canonical form. ok is false if the year is not in the range 0000 to 9999 in UTC.
+// appendUTC appends the canonical form. ok is false if the year is not in the range 0000 to 9999 in
+// UTC.
 func (m *moment) appendUTC(dst []byte) (_ []byte, ok bool) {
 	t := m.utc()
 	if t.Year() < 0 || t.Year() > 9999 {
@@ -43,9 +45,9 @@ func (m *moment) appendUTC(dst []byte) (_ []byte, ok bool) {
 	return t.AppendFormat(dst, DateTimeLayout), true
 }
 
-// dateTimePrefix returns the beginning of the canonical forms of the datetimes whose text in ISO 8601 begins with s. A text that
-// ends in a zone is complete: it is one instant, in any zone and with any number of digits. Any other text is the beginning
-// of a datetime in UTC.
+// dateTimePrefix returns the beginning of the canonical forms of the datetimes whose text in ISO
+// 8601 begins with s. A text that ends in a zone is complete: it is one instant, in any zone and
+// with any number of digits. Any other text is the beginning of a datetime in UTC.
 func dateTimePrefix(s string) string {
 	if m, ok := parseISO([]byte(s)); ok && m.zoned {
 		if canonical, ok := m.appendUTC(nil); ok {
@@ -62,8 +64,9 @@ func dateTimePrefix(s string) string {
 	return string(b)
 }
 
-// Time parses a date or datetime as written in the notation of its field. t has the day and the time of day as written, in UTC;
-// offset is that of the written zone in minutes east of UTC, and 0 without a zone. ok is false if the value is missing or not valid.
+// Time parses a date or datetime as written in the notation of its field. t has the day and the
+// time of day as written, in UTC; offset is that of the written zone in minutes east of UTC, and 0
+// without a zone. ok is false if the value is missing or not valid.
 func Time(f *herb.Field, value []byte) (t time.Time, offset int, ok bool) {
 	if MissingRank(f, value) >= 0 {
 		return t, 0, false
@@ -73,15 +76,16 @@ func Time(f *herb.Field, value []byte) (t time.Time, offset int, ok bool) {
 	return t, m.offset, ok && (f.Type == herb.TypeDateTime || !m.clock)
 }
 
-// ScanDateTime reports whether v is a date or datetime in standard notation: YYYY-MM-DD, optionally followed by T or a
-// blank and hh:mm[:ss[.fraction]], optionally followed by a zone, and whether it has one.
+// ScanDateTime reports whether v is a date or datetime in standard notation: YYYY-MM-DD, optionally
+// followed by T or a blank and hh:mm[:ss[.fraction]], optionally followed by a zone, and whether it
+// has one.
 func ScanDateTime(v []byte) (zoned, ok bool) {
 	m, ok := parseISO(v)
 	return m.zoned, ok
 }
 
-// ParseDateTime parses a datetime as written in the notation of its field, and reports whether it has a
-// zone. A datetime without one is in UTC. ok is false if the value is missing or invalid.
+// ParseDateTime parses a datetime as written in the notation of its field, and reports whether it
+// has a zone. A datetime without one is in UTC. ok is false if the value is missing or invalid.
 func ParseDateTime(f *herb.Field, value string) (t time.Time, zoned, ok bool) {
 	if MissingRank(f, value) >= 0 {
 		return t, false, false

@@ -13,9 +13,10 @@ import (
 // maxExponent bounds the decimal exponent of a number, because the exponent is expanded to digits.
 const maxExponent = 400
 
-// AppendDecimal appends the plain decimal notation of a number written in notation n. Besides the separators and the
-// affix of n it accepts a plus sign, a missing zero before the point, an exponent, and surrounding white space. ok is
-// false if value is not a number; dst is then unchanged.
+// AppendDecimal appends the plain decimal notation of a number written in notation n. Besides the
+// separators and the affix of n it accepts a plus sign, a missing zero before the point, an
+// exponent, and surrounding white space. ok is false if value is not a number; dst is then
+// unchanged.
 func AppendDecimal(dst []byte, n *herb.Notation, value []byte) (decimal []byte, ok bool) {
 	if n.Decimal == "" && IsNumber(value) {
 		return append(dst, value...), true
@@ -50,8 +51,8 @@ func AppendDecimal(dst []byte, n *herb.Notation, value []byte) (decimal []byte, 
 	return placePoint(append(dst, fraction...), digits, len(dst)-digits+exponent), true
 }
 
-// appendWhole appends the digits of an integer part without its group separators. It rejects leading zeros, and groups
-// of other than three digits.
+// appendWhole appends the digits of an integer part without its group separators. It rejects
+// leading zeros, and groups of other than three digits.
 func appendWhole(dst, whole []byte, n *herb.Notation) (_ []byte, ok bool) {
 	for n.Padded && len(whole) > 1 && whole[0] == '0' {
 		whole = whole[1:]
@@ -89,8 +90,8 @@ func separatorSize(v []byte, group string) int {
 	return 0
 }
 
-// placePoint inserts the decimal point into the digits at the end of dst, which begin at from, so that point of them
-// precede it. It adds the zeros that this takes.
+// placePoint inserts the decimal point into the digits at the end of dst, which begin at from, so
+// that point of them precede it. It adds the zeros that this takes.
 func placePoint(dst []byte, from, point int) []byte {
 	n := len(dst) - from
 	switch {
@@ -134,7 +135,8 @@ func cutSign(v []byte) (rest []byte, minus bool) {
 	return v, false
 }
 
-// cutAffix removes a currency or percent sign before or after a number, and the white space between them.
+// cutAffix removes a currency or percent sign before or after a number, and the white space between
+// them.
 func cutAffix(v []byte, affix string) []byte {
 	rest, ok := bytes.CutPrefix(v, []byte(affix))
 	if !ok {

@@ -9,11 +9,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold normalizes s for search: it removes differences of case, accents and compatibility forms. "Straße", "STRASSE"
-// and "strasse" fold to the same string, and so do "Ångström" and "angstrom". Fold is idempotent.
+// Fold normalizes s for search: it removes differences of case, accents and compatibility forms.
+// "Straße", "STRASSE" and "strasse" fold to the same string, and so do "Ångström" and "angstrom".
+// Fold is idempotent.
 //
-// Only accents are dropped. Marks that distinguish letters, such as Devanagari vowel signs or the voicing mark of が,
-// are kept.
+// Only accents are dropped. Marks that distinguish letters, such as Devanagari vowel signs or the
+// voicing mark of が, are kept.
 func Fold(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return strings.ToLower(s)
@@ -30,14 +31,14 @@ func Fold(s string) string {
 	return norm.NFKC.String(cases.Fold().String(plain))
 }
 
-// baseLetters replaces letters that Unicode does not decompose by those that people type. The first are apostrophes and the
-// zero-width space.
+// baseLetters replaces letters that Unicode does not decompose by those that people type. The first
+// are apostrophes and the zero-width space.
 var baseLetters = strings.NewReplacer("\u2018", "'", "\u2019", "'", "\u02BC", "'", "\u200B", " ", "Ø", "o", "ø", "o", "Ł", "l",
 	"ł", "l", "Đ", "d", "đ", "d", "Ð", "d", "ð", "d", "Ħ", "h", "ħ", "h", "Ŧ", "t", "ŧ", "t", "ı", "i", "Æ", "ae", "æ", "ae",
 	"Œ", "oe", "œ", "oe")
 
-// isIgnored reports whether search ignores a rune of decomposed text: an accent, or an invisible character (soft
-// hyphen, joiner, direction mark, variation selector).
+// isIgnored reports whether search ignores a rune of decomposed text: an accent, or an invisible
+// character (soft hyphen, joiner, direction mark, variation selector).
 func isIgnored(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:

@@ -73,7 +73,8 @@ func checkStable(t *testing.T, s string) {
 	}
 }
 
-// TestFoldEveryRune folds each character after a letter. It skips planes that contain only ideographs or nothing.
+// TestFoldEveryRune folds each character after a letter. It skips planes that contain only
+// ideographs or nothing.
 func TestFoldEveryRune(t *testing.T) {
 	t.Parallel()
 	for r := range rune(0xE1000) {

@@ -8,9 +8,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Key returns the sort key of a value of the given type in canonical form: values sort as their keys do as bytes, and
-// values with the same key are ties. ok is false if the value is not valid for the type. Callers must handle missing
-// values separately: they sort last in both directions.
+// Key returns the sort key of a value of the given type in canonical form: values sort as their
+// keys do as bytes, and values with the same key are ties. ok is false if the value is not valid
+// for the type. Callers must handle missing values separately: they sort last in both directions.
 func Key(t herb.Type, value string) (key string, ok bool) {
 	switch t {
 	case herb.TypeNumber:
@@ -27,8 +27,9 @@ func Key(t herb.Type, value string) (key string, ok bool) {
 	}
 }
 
-// PrefixKey returns the beginning of the sort keys of the values of a type that begin with a prefix. For text and lists, these
-// are the values whose primary weights begin with those of the prefix.
+// PrefixKey returns the beginning of the sort keys of the values of a type that begin with a
+// prefix. For text and lists, these are the values whose primary weights begin with those of the
+// prefix.
 func PrefixKey(t herb.Type, prefix string) string {
 	switch t {
 	case herb.TypeDate:
@@ -40,8 +41,8 @@ func PrefixKey(t herb.Type, prefix string) string {
 	}
 }
 
-// AppendSortKey appends the key of a value in such a form that no key is a prefix of another, so that concatenated keys
-// compare key by key.
+// AppendSortKey appends the key of a value in such a form that no key is a prefix of another, so
+// that concatenated keys compare key by key.
 func AppendSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) {
 	if t.IsScalar() {
 		return AppendScalarSortKey(dst, t, value)
@@ -49,7 +50,8 @@ func AppendSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) 
 	return append(appendTextSortKey(dst, value), 0), true
 }
 
-// AppendScalarSortKey is AppendSortKey for a scalar type. The value may be on the stack of the caller, because it does not escape.
+// AppendScalarSortKey is AppendSortKey for a scalar type. The value may be on the stack of the
+// caller, because it does not escape.
 func AppendScalarSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) {
 	if t == herb.TypeNumber {
 		key, ok = appendNumberKey(dst, value)
@@ -59,7 +61,8 @@ func AppendScalarSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok 
 	return append(dst, scalar...), ok
 }
 
-// FieldKey returns the sort key of a value as written in the notation of its field. status is Valid if it has one.
+// FieldKey returns the sort key of a value as written in the notation of its field. status is Valid
+// if it has one.
 func FieldKey(f *herb.Field, value string) (key string, status Status) {
 	if value != "" && f.Notation.Decimal+f.Notation.Layout == "" {
 		if key, ok := Key(f.Type, value); ok { // most values are in canonical form
@@ -86,7 +89,8 @@ func IsNumber(s []byte) bool {
 	return ok
 }
 
-// splitNumber splits a number into sign, integer part and fraction. ok is false if s is not a number.
+// splitNumber splits a number into sign, integer part and fraction. ok is false if s is not a
+// number.
 func splitNumber(s []byte) (negative bool, whole, fraction []byte, ok bool) {
 	rest, negative := bytes.CutPrefix(s, []byte{'-'})
 	whole, fraction, point := bytes.Cut(rest, []byte{'.'})
@@ -94,12 +98,13 @@ func splitNumber(s []byte) (negative bool, whole, fraction []byte, ok bool) {
 	return negative, whole, fraction, ok
 }
 
-// appendNumberKey appends the sort key of a number in plain decimal notation: an optional minus sign, digits without leading
-// zeros, and optionally a point and more digits. Equal numbers have equal keys regardless of notation. Numbers may have
-// any number of digits; nothing is rounded.
+// appendNumberKey appends the sort key of a number in plain decimal notation: an optional minus
+// sign, digits without leading zeros, and optionally a point and more digits. Equal numbers have
+// equal keys regardless of notation. Numbers may have any number of digits; nothing is rounded.
 //
-// The key consists of the sign, the position of the decimal point relative to the first significant digit, and the
-// significant digits. Exponent and digits of negative numbers are inverted, so that larger magnitudes sort first.
+// The key consists of the sign, the position of the decimal point relative to the first significant
+// digit, and the significant digits. Exponent and digits of negative numbers are inverted, so that
+// larger magnitudes sort first.
 func appendNumberKey(dst, s []byte) (key []byte, ok bool) {
 	negative, whole, fraction, ok := splitNumber(s)
 	if !ok {

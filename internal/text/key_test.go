@@ -242,8 +242,8 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestKey_ascii compares the fast path for ASCII with the collator, which is used if there is another character. This one has
-// no weight.
+// TestKey_ascii compares the fast path for ASCII with the collator, which is used if there is
+// another character. This one has no weight.
 func TestKey_ascii(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -269,8 +269,8 @@ func randomText(r *rand.Rand, letters []rune, most int) string {
 	return string(s)
 }
 
-// TestPrimaryKey checks which texts begin with which others.
-// TestAppendSortKey_hangul checks that Hangul syllables have the keys of their letters, also before and after other characters.
+// TestPrimaryKey checks which texts begin with which others. TestAppendSortKey_hangul checks that
+// Hangul syllables have the keys of their letters, also before and after other characters.
 func TestAppendSortKey_hangul(t *testing.T) {
 	t.Parallel()
 	for c := '가'; c <= '힣'; c++ {
@@ -341,7 +341,8 @@ func TestSubstring(t *testing.T) {
 	}
 }
 
-// TestSubstring_random checks that every part of a text is found, also if the bytes of its weights occur elsewhere.
+// TestSubstring_random checks that every part of a text is found, also if the bytes of its weights
+// occur elsewhere.
 func TestSubstring_random(t *testing.T) {
 	t.Parallel()
 	seed := testseed.Seed(t)
@@ -357,8 +358,8 @@ func TestSubstring_random(t *testing.T) {
 	}
 }
 
-// TestSubstring_weights compares the search by the codes of sort keys with that by the primary weights of collation keys, for pairs of all ASCII
-// characters and for random texts.
+// TestSubstring_weights compares the search by the codes of sort keys with that by the primary
+// weights of collation keys, for pairs of all ASCII characters and for random texts.
 func TestSubstring_weights(t *testing.T) {
 	t.Parallel()
 	check := func(part, value string) {
@@ -379,7 +380,8 @@ func TestSubstring_weights(t *testing.T) {
 	}
 }
 
-// containsWeights reports whether the primary weights of a text contain those of another, weight by weight.
+// containsWeights reports whether the primary weights of a text contain those of another, weight by
+// weight.
 func containsWeights(s, part string) bool {
 	all, _ := cutPrimaryWeights(text.CollationKey(s))
 	sub, _ := cutPrimaryWeights(text.CollationKey(part))
@@ -400,7 +402,8 @@ func cutPrimaryWeights(key string) (weights []string, rest string) {
 	return weights, key
 }
 
-// TestIsPrintableASCII_uniqueKeys checks that two texts of printable ASCII never have the same sort key.
+// TestIsPrintableASCII_uniqueKeys checks that two texts of printable ASCII never have the same sort
+// key.
 func TestIsPrintableASCII_uniqueKeys(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

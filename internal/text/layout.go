@@ -11,13 +11,13 @@ import (
 var expandLayout = strings.NewReplacer("%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%R", "%H:%M", "%D", "%m/%d/%y", "%B", "%b", "%h", "%b",
 	"%e", "%d", "%A", "%a", "%-d", "%d", "%-m", "%m", "%-H", "%H", "%-I", "%I")
 
-// LayoutSeparator separates the alternatives of a layout, such as %d/%m/%Y|%d/%m/%y. A value has the first one that it
-// matches.
+// LayoutSeparator separates the alternatives of a layout, such as %d/%m/%Y|%d/%m/%y. A value has
+// the first one that it matches.
 const LayoutSeparator = "|"
 
-// ParseLayout returns the layout of dates or datetimes in the form that Notation has. A layout consists of strptime
-// directives and other characters, and may have alternatives. It is rejected if one of them has an unsupported directive or
-// does not determine values of the type.
+// ParseLayout returns the layout of dates or datetimes in the form that Notation has. A layout
+// consists of strptime directives and other characters, and may have alternatives. It is rejected
+// if one of them has an unsupported directive or does not determine values of the type.
 func ParseLayout(t herb.Type, layout string) (string, error) {
 	layout = expandLayout.Replace(layout)
 	for alternative := range strings.SplitSeq(layout, LayoutSeparator) {
@@ -53,7 +53,8 @@ func MatchesLayout(layout string, v []byte) bool {
 	return ok
 }
 
-// parseLayout parses a date or datetime. Leading zeros may be left out of every number but the year.
+// parseLayout parses a date or datetime. Leading zeros may be left out of every number but the
+// year.
 func parseLayout(layout string, v []byte) (m moment, ok bool) {
 	for alternative, rest, more := strings.Cut(layout, LayoutSeparator); ; alternative, rest, more = strings.Cut(rest, LayoutSeparator) {
 		if m, ok = parseAlternative(alternative, v); ok || !more {
@@ -144,8 +145,8 @@ func (m *moment) cutDirective(directive byte, v []byte, pm *int) (rest []byte, o
 const longNames = " january february march april may june july august september october november december sept " +
 	"monday tuesday wednesday thursday friday saturday sunday tues wedn thur thurs "
 
-// cutName parses one of the names, its full form or its abbreviation in any case, and returns its number from 1. The
-// number is 0 if v begins with none of them.
+// cutName parses one of the names, its full form or its abbreviation in any case, and returns its
+// number from 1. The number is 0 if v begins with none of them.
 func cutName(v []byte, names ...string) (number int, rest []byte) {
 	n := 0
 	for n < len(v) && (v[n]|0x20 >= 'a' && v[n]|0x20 <= 'z') {
@@ -163,8 +164,9 @@ func cutName(v []byte, names ...string) (number int, rest []byte) {
 	return 0, v
 }
 
-// AppendClockLayout appends the layout of a time of day: hh:mm or hh:mm:ss with or without a fraction, of 24 hours or with AM
-// or PM, and with or without a zone. ok is false if v is not a valid one.
+// AppendClockLayout appends the layout of a time of day: hh:mm or hh:mm:ss with or without a
+// fraction, of 24 hours or with AM or PM, and with or without a zone. ok is false if v is not a
+// valid one.
 func AppendClockLayout(dst, v []byte) (layout []byte, ok bool) {
 	var m moment
 	cut := func(prefix, directive string, to *int, least int) bool {

@@ -8,9 +8,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Elements returns the elements of a value of a list field: the comma-separated parts, trimmed, or those of a JSON array if the
-// notation of the field says so. Empty elements and null are skipped. A value that is no array has comma-separated parts in
-// any notation.
+// Elements returns the elements of a value of a list field: the comma-separated parts, trimmed, or
+// those of a JSON array if the notation of the field says so. Empty elements and null are skipped.
+// A value that is no array has comma-separated parts in any notation.
 func Elements(f *herb.Field, value string) []string {
 	var out []string
 	if f.Notation.JSON {
@@ -31,8 +31,8 @@ func Elements(f *herb.Field, value string) []string {
 	return out
 }
 
-// ParseArray returns the elements of a JSON array of plain values: texts, the digits of numbers, true and false, and an empty
-// string for null. ok is false if v is anything else.
+// ParseArray returns the elements of a JSON array of plain values: texts, the digits of numbers,
+// true and false, and an empty string for null. ok is false if v is anything else.
 func ParseArray(v []byte) (elements []string, ok bool) {
 	if v = TrimBlanks(v); len(v) < len("[]") || v[0] != '[' || v[len(v)-1] != ']' {
 		return nil, false
@@ -64,8 +64,8 @@ func IsTextArray(v []byte) (hasText, ok bool) {
 	return ok && bytes.IndexByte(v, '"') >= 0, ok
 }
 
-// SearchText returns the text of a value in which words are searched. It is the value itself, except for JSON arrays, whose
-// escapes are no text.
+// SearchText returns the text of a value in which words are searched. It is the value itself,
+// except for JSON arrays, whose escapes are no text.
 func SearchText(f *herb.Field, value string) string {
 	if !f.Notation.JSON {
 		return value

@@ -16,9 +16,9 @@ import (
 
 var freeze = flag.Bool("freeze", false, "write the table of the rules if there is none for rulesNumber")
 
-// TestRules compares the rules with the table frozen for rulesNumber. Files contain data computed by the rules and are
-// rejected by programs with different rules. After a change of the rules, or an update of a module that changes them,
-// increment rulesNumber and freeze a new table:
+// TestRules compares the rules with the table frozen for rulesNumber. Files contain data computed
+// by the rules and are rejected by programs with different rules. After a change of the rules, or
+// an update of a module that changes them, increment rulesNumber and freeze a new table:
 //
 //	go test ./internal/text -run TestRules -freeze
 func TestRules(t *testing.T) {
@@ -61,8 +61,8 @@ func lineOf(lines []string, i int) string {
 	return "(nothing)"
 }
 
-// rulesTable returns the results of the rules for a broad sample of Unicode: text samples in full; for single
-// characters, alone and between letters and digits, one checksum per 128.
+// rulesTable returns the results of the rules for a broad sample of Unicode: text samples in full;
+// for single characters, alone and between letters and digits, one checksum per 128.
 func rulesTable(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder

@@ -13,12 +13,12 @@ func IDF(records, matching int) float64 {
 	return math.Log(1 + (float64(records-matching)+0.5)/(float64(matching)+0.5))
 }
 
-// Score returns the contribution of one clause to the BM25 score of a record in which it occurs count times. words is
-// the number of words in the record's searchable fields, average their mean over all records. A record's score is the
-// sum over its clauses in order.
+// Score returns the contribution of one clause to the BM25 score of a record in which it occurs
+// count times. words is the number of words in the record's searchable fields, average their mean
+// over all records. A record's score is the sum over its clauses in order.
 //
-// Implementations elsewhere (in SQL) must keep the order of operations: ties, and so the order of records, depend on
-// the last bit. The conversions prevent the compiler from fusing operations.
+// Implementations elsewhere (in SQL) must keep the order of operations: ties, and so the order of
+// records, depend on the last bit. The conversions prevent the compiler from fusing operations.
 func Score(idf float64, count, words int, average float64) float64 {
 	return NormScore(idf, count, Norm(words, average))
 }

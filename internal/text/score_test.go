@@ -24,7 +24,8 @@ func TestIDF(t *testing.T) {
 
 func TestScore(t *testing.T) {
 	t.Parallel()
-	// One occurrence in a record of average length: the denominator is 1 + k1, so the score is the weight.
+	// One occurrence in a record of average length: the denominator is 1 + k1, so the score is the
+	// weight.
 	if got := text.Score(2, 1, 8, 8); math.Abs(got-2) > 1e-12 {
 		t.Errorf("Score(2, 1, 8, 8) = %v, want 2", got)
 	}

@@ -112,8 +112,8 @@ func TestIsNumber(t *testing.T) {
 	}
 }
 
-// TestCommonWeights checks what sort keys without trailing common weights rely on: no weight is smaller, and every character
-// has as many common secondary weights as primary weights.
+// TestCommonWeights checks what sort keys without trailing common weights rely on: no weight is
+// smaller, and every character has as many common secondary weights as primary weights.
 func TestCommonWeights(t *testing.T) {
 	t.Parallel()
 	for r := rune(0); r <= unicode.MaxRune && !t.Failed(); r++ {
@@ -139,7 +139,8 @@ func TestCommonWeights(t *testing.T) {
 	}
 }
 
-// TestPrimaryKey_ideographs checks that sort keys begin with the primary key: of every ideograph, beside characters that combine with others.
+// TestPrimaryKey_ideographs checks that sort keys begin with the primary key: of every ideograph,
+// beside characters that combine with others.
 func TestPrimaryKey_ideographs(t *testing.T) {
 	t.Parallel()
 	beside := []string{"", "e\u0301", "l\u00B7", "\u0301", "\u3099", "か", "\uAC01", "A", "\u0E40\u0E01", "\uF900", "\u3400", "、"}

@@ -1,5 +1,5 @@
-// Package text defines how text is compared and split: sort keys, case folding, words, list elements and search scores.
-// All engines share these rules, so their results agree.
+// Package text defines how text is compared and split: sort keys, case folding, words, list
+// elements and search scores. All engines share these rules, so their results agree.
 package text
 
 import (
@@ -11,17 +11,18 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// AppendWords appends the folded words of s in order. Words follow the Unicode word boundary rules (UAX #29): letters
-// and digits including what joins them ("don't", "3.14", "x_y"), single characters in scripts written without spaces,
-// and pictographs.
+// AppendWords appends the folded words of s in order. Words follow the Unicode word boundary rules
+// (UAX #29): letters and digits including what joins them ("don't", "3.14", "x_y"), single
+// characters in scripts written without spaces, and pictographs.
 func AppendWords(dst []string, s string) []string {
 	var split Splitter
 	split.Each(s, func(word []byte) { dst = append(dst, string(word)) })
 	return dst
 }
 
-// EndsInWord reports whether a text ends in a word, so that what is written after it may continue the word. The last character
-// need not be a letter: an underscore after a letter belongs to the word.
+// EndsInWord reports whether a text ends in a word, so that what is written after it may continue
+// the word. The last character need not be a letter: an underscore after a letter belongs to the
+// word.
 func EndsInWord(s string) bool {
 	last := ""
 	for it := words.FromString(Fold(s)); it.Next(); {
@@ -44,13 +45,14 @@ func isWord(s string) bool {
 	return false
 }
 
-// isWordRune reports whether a character belongs to a word. Pictographs, such as emoji, do; symbols such as © or ° do not.
+// isWordRune reports whether a character belongs to a word. Pictographs, such as emoji, do; symbols
+// such as © or ° do not.
 func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || r >= 0x2600 && unicode.Is(unicode.So, r)
 }
 
-// Splitter splits values into the same words as AppendWords, without allocating strings. The zero value is ready to
-// use. It is not safe for concurrent use.
+// Splitter splits values into the same words as AppendWords, without allocating strings. The zero
+// value is ready to use. It is not safe for concurrent use.
 type Splitter struct{ folded []byte }
 
 // Each calls f for each word of a value, in order. The word is only valid until f returns.
@@ -61,7 +63,8 @@ func (s *Splitter) Each(value string, f func(word []byte)) {
 	}
 	for it := words.FromString(Fold(value)); it.Next(); {
 		if w := it.Value(); isWord(w) {
-			// UAX #29 keeps the quotation mark of a Hebrew acronym inside the word. In a query it would start a phrase.
+			// UAX #29 keeps the quotation mark of a Hebrew acronym inside the word. In a query it
+			// would start a phrase.
 			s.folded = append(s.folded[:0], strings.ReplaceAll(w, `"`, "")...)
 			f(s.folded)
 		}
@@ -104,8 +107,8 @@ var kinds = [128]kind{
 	's': letter, 't': letter, 'u': letter, 'v': letter, 'w': letter, 'x': letter, 'y': letter, 'z': letter,
 }
 
-// eachASCIIWord calls f for each word of folded ASCII text. It implements the ASCII subset of UAX #29, several times as
-// fast as the general algorithm.
+// eachASCIIWord calls f for each word of folded ASCII text. It implements the ASCII subset of UAX
+// #29, several times as fast as the general algorithm.
 func eachASCIIWord(s []byte, f func(word []byte)) {
 	for i := 0; i < len(s); {
 		last := kinds[s[i]]
@@ -143,8 +146,8 @@ type Span struct {
 	Word       string // folded
 }
 
-// AppendSpans appends the words of s with their positions, for highlighting. They are the words of AppendWords, except in rare
-// texts whose word boundaries change when they are folded.
+// AppendSpans appends the words of s with their positions, for highlighting. They are the words of
+// AppendWords, except in rare texts whose word boundaries change when they are folded.
 func AppendSpans(dst []Span, s string) []Span {
 	at := 0
 	for it := words.FromString(s); it.Next(); {

@@ -126,7 +126,8 @@ func TestAppendSpans(t *testing.T) {
 	}
 }
 
-// compareSplits checks that the Splitter, with its own ASCII rules, agrees with AppendWords and UAX #29.
+// compareSplits checks that the Splitter, with its own ASCII rules, agrees with AppendWords and UAX
+// #29.
 func compareSplits(t *testing.T, s string) {
 	t.Helper()
 	got := text.AppendWords(nil, s)
@@ -180,8 +181,9 @@ func FuzzSplits(f *testing.F) {
 	f.Fuzz(compareSplits)
 }
 
-// TestWordsAreStable folds and splits random text of characters that the word rules treat specially. Fold must be
-// idempotent and a word must stay one word, so that a search survives a round trip through its canonical form.
+// TestWordsAreStable folds and splits random text of characters that the word rules treat
+// specially. Fold must be idempotent and a word must stay one word, so that a search survives a
+// round trip through its canonical form.
 func TestWordsAreStable(t *testing.T) {
 	t.Parallel()
 	seed := testseed.Seed(t)

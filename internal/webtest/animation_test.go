@@ -18,8 +18,8 @@ type frame struct {
 	delay   int    // in hundredths of a second
 }
 
-// animate returns a GIF of frames of the same size. They share the 256 most frequent colors, and each contains only the
-// rectangle that differs from the previous one.
+// animate returns a GIF of frames of the same size. They share the 256 most frequent colors, and
+// each contains only the rectangle that differs from the previous one.
 func animate(t *testing.T, frames []frame) []byte {
 	t.Helper()
 	var pictures []image.Image
@@ -51,7 +51,8 @@ func animate(t *testing.T, frames []frame) []byte {
 	return out.Bytes()
 }
 
-// difference returns the smallest rectangle that contains all pixels in which two pictures of the same size differ.
+// difference returns the smallest rectangle that contains all pixels in which two pictures of the
+// same size differ.
 func difference(a, b *image.Paletted) (r image.Rectangle) {
 	for y := range b.Rect.Dy() {
 		rowA, rowB := a.Pix[y*a.Stride:][:b.Rect.Dx()], b.Pix[y*b.Stride:][:b.Rect.Dx()]

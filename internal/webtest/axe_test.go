@@ -26,16 +26,17 @@ func axeScript(t *testing.T) string {
 	return string(script) + "; true"
 }
 
-// allRules are the options of axe-core for all its rules: those for WCAG A and AA, best practices and experimental ones.
+// allRules are the options of axe-core for all its rules: those for WCAG A and AA, best practices
+// and experimental ones.
 const allRules = `{ resultTypes: ["violations"], runOnly:
 	axe.getRules().filter((rule) => !rule.tags.some((tag) => /aaa|deprecated|obsolete/.test(tag))).map((rule) => rule.ruleId) }`
 
 // colorRules are the options of axe-core for the rules that depend on the theme.
 const colorRules = `{ runOnly: ["color-contrast", "link-in-text-block"], resultTypes: ["violations"] }`
 
-// TestAccessibility checks every view with all axe-core rules in the light theme, and with the rules that depend on the theme or
-// on the screen in the dark theme and on a phone. Pages have few rows: axe-core takes time for
-// each element, and all rows are alike.
+// TestAccessibility checks every view with all axe-core rules in the light theme, and with the
+// rules that depend on the theme or on the screen in the dark theme and on a phone. Pages have few
+// rows: axe-core takes time for each element, and all rows are alike.
 func TestAccessibility(t *testing.T) {
 	t.Parallel()
 	script := axeScript(t)
@@ -102,7 +103,8 @@ func TestAccessibility(t *testing.T) {
 	}
 }
 
-// TestAccessibility_more checks further views: with all rules in the light theme, and with those for colors in the dark one.
+// TestAccessibility_more checks further views: with all rules in the light theme, and with those
+// for colors in the dark one.
 func TestAccessibility_more(t *testing.T) {
 	t.Parallel()
 	script := axeScript(t)

@@ -50,7 +50,8 @@ func get(t *testing.T, address string) (l listing) {
 	return l
 }
 
-// agree compares the page with the response to the API call that it shows, and returns the response.
+// agree compares the page with the response to the API call that it shows, and returns the
+// response.
 func (b *tab) agree() listing {
 	b.Helper()
 	address := eval[string](b, `document.querySelector("#call code").dataset.url`)
@@ -338,7 +339,8 @@ func TestRecord(t *testing.T) {
 	})
 }
 
-// TestLink opens the URL of a view in another browser profile, with and without scripts, and expects the same view.
+// TestLink opens the URL of a view in another browser profile, with and without scripts, and
+// expects the same view.
 func TestLink(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

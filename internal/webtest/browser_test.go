@@ -1,5 +1,5 @@
-// Package webtest_test tests the pages in a real browser: headless Chromium, driven over the DevTools protocol. All tests
-// share one browser process; each has its own profile.
+// Package webtest_test tests the pages in a real browser: headless Chromium, driven over the
+// DevTools protocol. All tests share one browser process; each has its own profile.
 package webtest_test
 
 import (
@@ -41,7 +41,8 @@ type browserProcess struct {
 // errMissing reports that no browser is installed.
 var errMissing = errors.New("no Chromium is installed; run `make parts` or `apt-get install chromium`")
 
-// in returns the context of the running browser. Without a browser it skips the test, or fails it if a browser is required.
+// in returns the context of the running browser. Without a browser it skips the test, or fails it
+// if a browser is required.
 func (b *browserProcess) in(t testing.TB) context.Context {
 	t.Helper()
 	b.start.Do(func() { b.err = b.run() })

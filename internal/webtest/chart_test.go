@@ -21,7 +21,8 @@ func (b *tab) choose(menu, item string) {
 	b.follow(b.pick("#word-"+menu+" li a", item))
 }
 
-// TestChart changes the chart with the menus, the search and a filter, and follows a bar to its rows.
+// TestChart changes the chart with the menus, the search and a filter, and follows a bar to its
+// rows.
 func TestChart(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
@@ -69,7 +70,8 @@ func TestChart(t *testing.T) {
 	}
 }
 
-// TestChart_keyboard moves through the parts of a chart, which show their exact values, and opens the rows of one.
+// TestChart_keyboard moves through the parts of a chart, which show their exact values, and opens
+// the rows of one.
 func TestChart_keyboard(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
@@ -139,7 +141,8 @@ func TestChart_noScript(t *testing.T) {
 	}
 }
 
-// TestChart_screens checks that charts fit on all screens: nothing overflows, and texts do not overlap.
+// TestChart_screens checks that charts fit on all screens: nothing overflows, and texts do not
+// overlap.
 func TestChart_screens(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})

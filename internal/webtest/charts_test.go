@@ -49,7 +49,8 @@ func TestCharts(t *testing.T) {
 	if q := b.query(); q.Get("price[gte]") != bars[0].From || q.Get("price[lt]") != bars[2].To {
 		t.Errorf("the drag leads to %v, the bars are %v", q, bars[:3])
 	}
-	// The chart shows the selection within all rows, and the other charts show only the selected rows.
+	// The chart shows the selection within all rows, and the other charts show only the selected
+	// rows.
 	if b.count(price+".ghost")+b.count(price+".out") == 0 {
 		t.Error("the chart does not show what the filter leaves out")
 	}

@@ -39,7 +39,8 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestLargeDocs checks that the viewer shows the operations of one selected dataset if the document is large.
+// TestLargeDocs checks that the viewer shows the operations of one selected dataset if the document
+// is large.
 func TestLargeDocs(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, func(next http.Handler) http.Handler {
@@ -74,7 +75,8 @@ func TestLargeDocs(t *testing.T) {
 	b.until(`document.querySelector(".opblock.is-open .responses-table")?.textContent.includes("per_page")`) // the schemas are included
 }
 
-// multiplied returns the OpenAPI document of a handler with copies of one dataset, or that of one copy.
+// multiplied returns the OpenAPI document of a handler with copies of one dataset, or that of one
+// copy.
 func multiplied(t *testing.T, from http.Handler, copies int, only string) []byte {
 	w := httptest.NewRecorder()
 	from.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))

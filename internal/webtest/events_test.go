@@ -121,7 +121,8 @@ func (e *events) idle() bool {
 	return true
 }
 
-// transferred returns the number of bytes received from the site, including headers, for URLs that contain a text.
+// transferred returns the number of bytes received from the site, including headers, for URLs that
+// contain a text.
 func (e *events) transferred(part string) (total int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

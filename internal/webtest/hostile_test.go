@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// hostileValues are values that attack a page. Each script among them calls alert, which fails the test.
+// hostileValues are values that attack a page. Each script among them calls alert, which fails the
+// test.
 func hostileValues() []string {
 	return []string{
 		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `javascript:alert(1)`, ` javascript:alert(1)`,

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// position returns the row and the column of the focused cell, the header being row 0; -1 outside the grid.
+// position returns the row and the column of the focused cell, the header being row 0; -1 outside
+// the grid.
 func (b *tab) position() [2]int {
 	b.Helper()
 	return eval[[2]int](b, `(() => {
@@ -193,8 +194,8 @@ func TestCellMenu(t *testing.T) {
 	}
 }
 
-// TestRecordByKeyboard opens a record, goes to the next one and closes it. If the record fills the screen, focus stays within
-// it; beside the grid, it covers no focusable element.
+// TestRecordByKeyboard opens a record, goes to the next one and closes it. If the record fills the
+// screen, focus stays within it; beside the grid, it covers no focusable element.
 func TestRecordByKeyboard(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
@@ -252,7 +253,8 @@ func TestRecordByKeyboard(t *testing.T) {
 	b.wantQuery("_record=4")
 }
 
-// TestTabs tabs through all focusable elements and checks that they come in document order, visible and with a focus mark.
+// TestTabs tabs through all focusable elements and checks that they come in document order, visible
+// and with a focus mark.
 func TestTabs(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{width: 1440})
@@ -303,8 +305,8 @@ func TestTabs(t *testing.T) {
 	}
 }
 
-// TestCopyWithoutClipboard copies a cell of a page that is not served over https: browsers give it no clipboard. The command
-// that copies is replaced, because all tabs share the clipboard.
+// TestCopyWithoutClipboard copies a cell of a page that is not served over https: browsers give it
+// no clipboard. The command that copies is replaced, because all tabs share the clipboard.
 func TestCopyWithoutClipboard(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{before: `

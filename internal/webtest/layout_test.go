@@ -27,7 +27,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// visibleRows counts the rows that are completely in view, between the header and the end of the grid.
+// visibleRows counts the rows that are completely in view, between the header and the end of the
+// grid.
 func (b *tab) visibleRows() int {
 	b.Helper()
 	return eval[int](b, `(() => {
@@ -102,8 +103,8 @@ func TestLayoutShift(t *testing.T) {
 	check("removing the filters")
 }
 
-// TestScreens checks every view of a dataset with a thousand columns on four screens: the page does not scroll horizontally, the
-// bars keep their height, and nothing in them overlaps.
+// TestScreens checks every view of a dataset with a thousand columns on four screens: the page does
+// not scroll horizontally, the bars keep their height, and nothing in them overlaps.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{fails: []int{400}})
@@ -151,8 +152,8 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// TestThousandColumns uses a dataset with a thousand columns: columns are found by name, charts are loaded for the columns in
-// view only, and a match of the search is brought into view.
+// TestThousandColumns uses a dataset with a thousand columns: columns are found by name, charts are
+// loaded for the columns in view only, and a match of the search is brought into view.
 func TestThousandColumns(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})

@@ -47,7 +47,8 @@ func TestTheme(t *testing.T) {
 	}
 }
 
-// TestPhone checks every view on a narrow screen: only tables scroll horizontally, and touch targets are large enough.
+// TestPhone checks every view on a narrow screen: only tables scroll horizontally, and touch
+// targets are large enough.
 func TestPhone(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{phone: true, fails: []int{400, 401, 404}})
@@ -96,7 +97,8 @@ func TestPhone(t *testing.T) {
 	b.agree()
 }
 
-// TestProxy uses the pages behind a proxy with a path prefix, which the server knows from --public-url only.
+// TestProxy uses the pages behind a proxy with a path prefix, which the server knows from
+// --public-url only.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	b := open(t, newProxiedSite(t, "/open/data"), tabOptions{fails: []int{401}})

@@ -174,7 +174,8 @@ func TestMap_accessibility(t *testing.T) {
 	b.axe("map, phone", `{ rules: { "target-size": { enabled: true }, "color-contrast": { enabled: false } }, resultTypes: ["violations"] }`)
 }
 
-// TestMap_call checks that the bar below a map shows the API call for what is drawn: without a script, counts.
+// TestMap_call checks that the bar below a map shows the API call for what is drawn: without a
+// script, counts.
 func TestMap_call(t *testing.T) {
 	t.Parallel()
 	for _, script := range []bool{true, false} {

@@ -23,8 +23,9 @@ func (h *held) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Handler.ServeHTTP(w, r)
 }
 
-// TestLatestRequestWins delays the response to a request until a later one is shown: the earlier response must not replace it.
-// The script aborts the earlier request; with abort disabled, the response arrives and is dropped.
+// TestLatestRequestWins delays the response to a request until a later one is shown: the earlier
+// response must not replace it. The script aborts the earlier request; with abort disabled, the
+// response arrives and is dropped.
 func TestLatestRequestWins(t *testing.T) {
 	t.Parallel()
 	const counting = `window.texts = 0; { const text = Response.prototype.text;

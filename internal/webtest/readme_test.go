@@ -6,8 +6,8 @@ import (
 	"herbarium/internal/must"
 )
 
-// TestReadme visits every view of the dataset that the README serves. The tab reports console errors, missing images and requests
-// to other hosts.
+// TestReadme visits every view of the dataset that the README serves. The tab reports console
+// errors, missing images and requests to other hosts.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	l := &library{}

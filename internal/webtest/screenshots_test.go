@@ -22,7 +22,8 @@ var picturesFolder = filepath.Join("..", "..", "docs", "pictures")
 // maxPicture is the maximum size of a picture of the documentation in bytes.
 const maxPicture = 150_000
 
-// TestPictures takes screenshots of the main views as test artifacts; with -update it replaces those of the documentation.
+// TestPictures takes screenshots of the main views as test artifacts; with -update it replaces
+// those of the documentation.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	if !*update && !testseed.Soak() {
@@ -91,8 +92,8 @@ func TestPictures(t *testing.T) {
 // maxAnimation is the maximum size of an animation of the documentation in bytes.
 const maxAnimation = 600_000
 
-// TestAnimation records how the grid changes while a search is typed, a test artifact; with -update it replaces the animation of
-// the documentation.
+// TestAnimation records how the grid changes while a search is typed, a test artifact; with -update
+// it replaces the animation of the documentation.
 func TestAnimation(t *testing.T) {
 	t.Parallel()
 	if !*update && !testseed.Soak() {

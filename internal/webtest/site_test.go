@@ -195,7 +195,8 @@ func (l *library) serve(t testing.TB, around func(http.Handler) http.Handler) *s
 	return &site{library: l, url: server.URL}
 }
 
-// newProxiedSite starts a server behind a proxy with a path prefix, which the server knows from --public-url only.
+// newProxiedSite starts a server behind a proxy with a path prefix, which the server knows from
+// --public-url only.
 func newProxiedSite(t testing.TB, base string) *site {
 	t.Helper()
 	l := shared.in(t)

@@ -14,7 +14,8 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// TestSnippets copies the API call of a page in each language, runs it, and compares its output with the page.
+// TestSnippets copies the API call of a page in each language, runs it, and compares its output
+// with the page.
 func TestSnippets(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

@@ -141,8 +141,8 @@ func eval[V any](b *tab, js string) V {
 	return v
 }
 
-// until waits until a JavaScript expression is true. With scripts, the page observes its own mutations, which is cheaper than
-// polling.
+// until waits until a JavaScript expression is true. With scripts, the page observes its own
+// mutations, which is cheaper than polling.
 func (b *tab) until(js string) {
 	b.Helper()
 	watch := fmt.Sprintf(`new Promise((resolve) => {
@@ -177,7 +177,8 @@ func (b *tab) wait(what string, met func() bool) {
 	}
 }
 
-// settled waits until the page is complete, with scripts including the charts in view and the values of open filters.
+// settled waits until the page is complete, with scripts including the charts in view and the
+// values of open filters.
 func (b *tab) settled() {
 	b.Helper()
 	b.until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], #grid[data-loading], " +
@@ -192,7 +193,8 @@ func (b *tab) next(act func()) {
 	b.settled()
 }
 
-// center returns the center of the first element that matches a selector, once no other element covers it.
+// center returns the center of the first element that matches a selector, once no other element
+// covers it.
 func (b *tab) center(selector string) (at []float64) {
 	b.Helper()
 	place := fmt.Sprintf(`(() => {
@@ -214,8 +216,8 @@ func (b *tab) click(selector string) {
 	b.handled()
 }
 
-// handled waits until the page has handled an input and the events that follow from it, such as "toggle", which the browser
-// sends later. Without scripts, nothing follows.
+// handled waits until the page has handled an input and the events that follow from it, such as
+// "toggle", which the browser sends later. Without scripts, nothing follows.
 func (b *tab) handled() {
 	b.Helper()
 	if b.noScript {
@@ -256,7 +258,8 @@ func (b *tab) press(keys string) {
 	b.handled()
 }
 
-// text returns the visible text of the first element that matches a selector; empty if there is none.
+// text returns the visible text of the first element that matches a selector; empty if there is
+// none.
 func (b *tab) text(selector string) string {
 	b.Helper()
 	return eval[string](b, fmt.Sprintf(`(document.querySelector(%q)?.innerText ?? "").replace(/\s+/g, " ").trim()`, selector))
@@ -315,7 +318,8 @@ func (b *tab) allowClipboard() {
 	}
 }
 
-// pick marks the first element that matches a selector and contains a text, and returns a selector for the mark.
+// pick marks the first element that matches a selector and contains a text, and returns a selector
+// for the mark.
 func (b *tab) pick(selector, text string) string {
 	b.Helper()
 	if !eval[bool](b, fmt.Sprintf(`(() => {

@@ -20,8 +20,8 @@ func manyValuesCSV() string {
 	return b.String()
 }
 
-// TestShowMoreValues checks that "Show more" adds the next values of a filter to those that are shown, up to the last one, and that
-// each of them can be selected.
+// TestShowMoreValues checks that "Show more" adds the next values of a filter to those that are
+// shown, up to the last one, and that each of them can be selected.
 func TestShowMoreValues(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
@@ -46,8 +46,8 @@ func TestShowMoreValues(t *testing.T) {
 	}
 }
 
-// TestControlsWithoutScript checks that controls for browsers without a script are not visible with one, not even before the
-// script of the page runs: here, it never does.
+// TestControlsWithoutScript checks that controls for browsers without a script are not visible with
+// one, not even before the script of the page runs: here, it never does.
 func TestControlsWithoutScript(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(next http.Handler) http.Handler {
@@ -83,7 +83,8 @@ func longTextCSV() string {
 	return b.String()
 }
 
-// TestLongText checks that menus with long names and values are completely in view and do not cut them off.
+// TestLongText checks that menus with long names and values are completely in view and do not cut
+// them off.
 func TestLongText(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

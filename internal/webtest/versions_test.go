@@ -17,7 +17,8 @@ func (s *site) olderVersion(t testing.TB) string {
 	return versions[1].Version
 }
 
-// TestOlderVersion checks that the page of an earlier version stays in it while one searches and filters.
+// TestOlderVersion checks that the page of an earlier version stays in it while one searches and
+// filters.
 func TestOlderVersion(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
 		b.visit(catalog + "/versions")

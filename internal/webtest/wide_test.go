@@ -12,8 +12,8 @@ const wide = "/datasets/wide/thousand"
 // wideColumns is the number of columns of wide.
 const wideColumns = 1000
 
-// wideCSV returns the rows of wide: a key, a name, coordinates, and columns of all types in turn, some with long names and long
-// values, some empty.
+// wideCSV returns the rows of wide: a key, a name, coordinates, and columns of all types in turn,
+// some with long names and long values, some empty.
 func wideCSV() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)

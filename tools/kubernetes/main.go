@@ -1,5 +1,6 @@
-// Command kubernetes builds manifests as `kubectl apply -k` does, decodes each as strictly as an API server with field
-// validation, and prints the result: one JSON object per line. Arguments: the folder of a kustomization, and further manifests.
+// Command kubernetes builds manifests as `kubectl apply -k` does, decodes each as strictly as an
+// API server with field validation, and prints the result: one JSON object per line. Arguments: the
+// folder of a kustomization, and further manifests.
 package main
 
 import (

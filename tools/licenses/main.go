@@ -1,6 +1,6 @@
-// Command licenses writes the licenses of everything that the program contains: the Go standard library, the modules that are
-// linked in, on any system, and embedded files of others. It fails if a part has no license, or one that is not known to permit
-// distribution in a binary.
+// Command licenses writes the licenses of everything that the program contains: the Go standard
+// library, the modules that are linked in, on any system, and embedded files of others. It fails if
+// a part has no license, or one that is not known to permit distribution in a binary.
 package main
 
 import (
@@ -141,7 +141,8 @@ func licenseFiles(dir string) (files []string, err error) {
 	return files, nil
 }
 
-// licenses are the known ones, each with a text that only it has. All of them permit distribution in a binary with their text.
+// licenses are the known ones, each with a text that only it has. All of them permit distribution
+// in a binary with their text.
 var licenses = []struct{ name, text string }{
 	{"Apache-2.0", "Apache License Version 2.0"},
 	{"MPL-2.0", "Mozilla Public License Version 2.0"},
@@ -169,7 +170,8 @@ func classify(text []byte) (names []string) {
 	return names
 }
 
-// write writes a table of all parts with their licenses, and then the texts, each once. It fails for unknown licenses.
+// write writes a table of all parts with their licenses, and then the texts, each once. It fails
+// for unknown licenses.
 func write(path string, parts []part) error {
 	var table, texts bytes.Buffer
 	written := map[string]int{} // numbers of texts

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLicenses writes the licenses of the program: every module of go.mod that it needs is listed with a known one, and so are the
-// embedded files of others.
+// TestLicenses writes the licenses of the program: every module of go.mod that it needs is listed
+// with a known one, and so are the embedded files of others.
 func TestLicenses(t *testing.T) {
 	t.Chdir("../..")
 	parts, err := findParts("./cmd/herbarium", runtime.GOOS)

@@ -1,6 +1,6 @@
-// Command lint runs staticcheck's default checks as a tool of go vet, which gives it what the compiler knows about imported
-// packages. The staticcheck command analyzes the source of every dependency instead, which takes six times as long on a new
-// machine.
+// Command lint runs staticcheck's default checks as a tool of go vet, which gives it what the
+// compiler knows about imported packages. The staticcheck command analyzes the source of every
+// dependency instead, which takes six times as long on a new machine.
 package main
 
 import (
@@ -33,8 +33,9 @@ func main() {
 	unitchecker.Main(analyzers...)
 }
 
-// foreign reports whether a package belongs to another module. Of such a package we want to know only what is deprecated: whether its
-// functions are pure or return nil matters little and takes far longer to find.
+// foreign reports whether a package belongs to another module. Of such a package we want to know
+// only what is deprecated: whether its functions are pure or return nil matters little and takes
+// far longer to find.
 func foreign(file string) bool {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -44,7 +45,8 @@ func foreign(file string) bool {
 	return json.Unmarshal(data, &unit) == nil && unit.ModulePath != module
 }
 
-// unusedCode reports what neither a package nor its tests use. The staticcheck command does this outside of its analyzers.
+// unusedCode reports what neither a package nor its tests use. The staticcheck command does this
+// outside of its analyzers.
 func unusedCode() *analysis.Analyzer {
 	return &analysis.Analyzer{
 		Name:     "unused",

@@ -1,4 +1,5 @@
-// Command reference writes the documentation that is generated from the commands: docs/cli.md and the man pages.
+// Command reference writes the documentation that is generated from the commands: docs/cli.md and
+// the man pages.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command s3 runs the S3 server of the tests: versitygw with a folder of objects and nothing else. Compiling all of
-// versitygw takes half as long again.
+// Command s3 runs the S3 server of the tests: versitygw with a folder of objects and nothing else.
+// Compiling all of versitygw takes half as long again.
 package main
 
 import (

@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// conn is a keep-alive connection with a minimal HTTP client, because the client of net/http would use as much of the shared
-// processors as the servers.
+// conn is a keep-alive connection with a minimal HTTP client, because the client of net/http would
+// use as much of the shared processors as the servers.
 type conn struct {
 	net.Conn
 	body    func() []byte // nil: requests have none

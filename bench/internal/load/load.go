@@ -62,7 +62,8 @@ func (r *Result) Merge(o *Result) {
 	r.Bytes += o.Bytes
 }
 
-// Run opens connections and sends requests until one of the limits is reached. A response other than 200 is an error.
+// Run opens connections and sends requests until one of the limits is reached. A response other
+// than 200 is an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	c, err := Open(ctx, o)
 	if err != nil {

@@ -51,7 +51,8 @@ func TestRun_count(t *testing.T) {
 	}
 }
 
-// TestRun_post checks that bodies are sent with the key, and that each worker rotates over the servers.
+// TestRun_post checks that bodies are sent with the key, and that each worker rotates over the
+// servers.
 func TestRun_post(t *testing.T) {
 	t.Parallel()
 	var (
@@ -86,7 +87,8 @@ func TestRun_post(t *testing.T) {
 	}
 }
 
-// TestClient checks that connections are reused by the next run, and that Warm uses each of them once.
+// TestClient checks that connections are reused by the next run, and that Warm uses each of them
+// once.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	var (
@@ -156,7 +158,8 @@ func TestRun_fails(t *testing.T) {
 	}
 }
 
-// TestRun_canceled checks that a run ends when its context does, even if the server does not respond.
+// TestRun_canceled checks that a run ends when its context does, even if the server does not
+// respond.
 func TestRun_canceled(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{})

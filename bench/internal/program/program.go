@@ -1,4 +1,5 @@
-// Package program runs benchmark programs that use the servers of the tests, which are controlled by a testing.TB.
+// Package program runs benchmark programs that use the servers of the tests, which are controlled
+// by a testing.TB.
 package program
 
 import (
@@ -15,8 +16,9 @@ import (
 // ErrFailed is the error of a program that has logged why it failed.
 var ErrFailed = errors.New("the program has failed; see its output")
 
-// Run calls f with a testing.TB that logs to a writer. It runs the cleanups when f ends, also if f has failed, and then returns
-// ErrFailed. A part that is missing, which would skip a test, fails the program.
+// Run calls f with a testing.TB that logs to a writer. It runs the cleanups when f ends, also if f
+// has failed, and then returns ErrFailed. A part that is missing, which would skip a test, fails
+// the program.
 func Run(ctx context.Context, log io.Writer, f func(t testing.TB)) error {
 	r := &run{ctx: ctx, log: log}
 	r.call(func() { f(r) })
@@ -31,8 +33,8 @@ func Run(ctx context.Context, log io.Writer, f func(t testing.TB)) error {
 	return nil
 }
 
-// run is a testing.TB outside of tests. The embedded one is nil: it makes run a testing.TB, and what run does not implement
-// panics.
+// run is a testing.TB outside of tests. The embedded one is nil: it makes run a testing.TB, and
+// what run does not implement panics.
 type run struct {
 	testing.TB
 	ctx      context.Context

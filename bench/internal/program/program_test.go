@@ -10,7 +10,8 @@ import (
 	"herbarium/bench/internal/program"
 )
 
-// TestRun checks that cleanups run in reverse order and that a failure ends the function, not the process.
+// TestRun checks that cleanups run in reverse order and that a failure ends the function, not the
+// process.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

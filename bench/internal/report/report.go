@@ -42,7 +42,8 @@ func Load(p50, p99 time.Duration, rate float64, cpu time.Duration) []Value {
 	}
 }
 
-// Add adds a measurement that was repeated n times. name follows the rules of Go's benchmarks: Name/key=value/key=value.
+// Add adds a measurement that was repeated n times. name follows the rules of Go's benchmarks:
+// Name/key=value/key=value.
 func (r *Report) Add(name string, n int, values ...Value) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Benchmark%s\t%d", strings.ReplaceAll(name, " ", "-"), n)

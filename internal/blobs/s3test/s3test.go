@@ -22,8 +22,8 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// The credentials of every server, and its region. They are the same for all, so that tests that run at the same time can
-// take them from one environment.
+// The credentials of every server, and its region. They are the same for all, so that tests that
+// run at the same time can take them from one environment.
 const (
 	AccessKey = "herbarium-test-access"
 	SecretKey = "herbarium-test-secret-fuchsia"
@@ -52,7 +52,8 @@ func (s *Server) URL(t testing.TB, bucket string) string {
 	return s.Through(bucket, s.Endpoint())
 }
 
-// Through returns the address of the object store in a bucket, behind an endpoint such as that of a proxy.
+// Through returns the address of the object store in a bucket, behind an endpoint such as that of a
+// proxy.
 func (s *Server) Through(bucket, endpoint string) string {
 	return "s3://" + bucket + "?" + url.Values{"endpoint": {endpoint}, "region": {Region}}.Encode()
 }
@@ -68,7 +69,8 @@ func (s *Server) Client(t testing.TB) *minio.Core {
 // program is the path of the server below the root of the module.
 const program = "tools/s3/versitygw"
 
-// Server is an S3 server that only this machine can reach. It ends with the test, or with the process.
+// Server is an S3 server that only this machine can reach. It ends with the test, or with the
+// process.
 type Server struct {
 	file    string
 	folder  string
@@ -76,7 +78,8 @@ type Server struct {
 	process *programtest.Process // nil if it is stopped
 }
 
-// New starts a server. If it has not been built, the test is skipped, or fails if HERBARIUM_TEST_REQUIRE names it.
+// New starts a server. If it has not been built, the test is skipped, or fails if
+// HERBARIUM_TEST_REQUIRE names it.
 func New(t testing.TB) *Server {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOMOD").Output()

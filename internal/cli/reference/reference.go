@@ -1,4 +1,5 @@
-// Package reference renders the commands of the program as Markdown and as man pages. The program itself does not use it.
+// Package reference renders the commands of the program as Markdown and as man pages. The program
+// itself does not use it.
 package reference
 
 import (
@@ -112,7 +113,8 @@ func roff(s string) string {
 	return strings.TrimPrefix(strings.NewReplacer("\n.", "\n\\&.", "\n'", "\n\\&'").Replace("\n"+s), "\n")
 }
 
-// convert converts the lines of a text, with the indented ones, which are tables or lists, between begin and end.
+// convert converts the lines of a text, with the indented ones, which are tables or lists, between
+// begin and end.
 func convert(s, begin, end, blank string, convertLine func(line string, code bool) string) string {
 	var b strings.Builder
 	lines := append(strings.Split(s, "\n"), "")
@@ -156,8 +158,9 @@ func visible(cmd *cobra.Command) (all []*cobra.Command) {
 	return all
 }
 
-// visitFlags calls group for each group of flags of a command, and flag for each flag in it: with its syntax, such as
-// "-o, --output file", its usage, and its default value if it has one. Flags of all commands belong to the root.
+// visitFlags calls group for each group of flags of a command, and flag for each flag in it: with
+// its syntax, such as "-o, --output file", its usage, and its default value if it has one. Flags of
+// all commands belong to the root.
 func visitFlags(cmd *cobra.Command, group func(title string), flag func(syntax, usage, fallback string)) {
 	for _, g := range cli.FlagGroups(cmd) {
 		begin := func() { group(g.Title) }

@@ -16,15 +16,17 @@ import (
 	"herbarium/internal/must"
 )
 
-// Cluster is a PostgreSQL server with its own databases, which no other machine can reach. The zero value is ready to use:
-// the server is started with the first database. It ends with Stop or with the process, as do its standbys. A cluster must
-// not be copied.
+// Cluster is a PostgreSQL server with its own databases, which no other machine can reach. The zero
+// value is ready to use: the server is started with the first database. It ends with Stop or with
+// the process, as do its standbys. A cluster must not be copied.
 type Cluster struct {
 	// Durable enables fsync and autovacuum, as in production, for benchmarks.
 	Durable bool
-	// TCP makes the server listen on a free port of the loopback address, which Database then returns.
+	// TCP makes the server listen on a free port of the loopback address, which Database then
+	// returns.
 	TCP bool
-	// HBA is the content of pg_hba.conf. The user postgres must be trusted on the socket. Empty trusts everyone.
+	// HBA is the content of pg_hba.conf. The user postgres must be trusted on the socket. Empty
+	// trusts everyone.
 	HBA string
 	// Certificate and Key, in PEM, enable TLS.
 	Certificate, Key []byte
@@ -35,13 +37,15 @@ type Cluster struct {
 	databases atomic.Int64
 }
 
-// launch starts the server once. If PostgreSQL is missing, the test is skipped, or fails if HERBARIUM_TEST_REQUIRE names it.
+// launch starts the server once. If PostgreSQL is missing, the test is skipped, or fails if
+// HERBARIUM_TEST_REQUIRE names it.
 func (c *Cluster) launch(t testing.TB) {
 	t.Helper()
 	bin := binaries(t)
 	c.once.Do(func() {
 		c.init(t, bin, c.TCP)
-		// A locale collation makes tests fail if a statement relies on bytewise comparison without COLLATE "C".
+		// A locale collation makes tests fail if a statement relies on bytewise comparison without
+		// COLLATE "C".
 		c.run(t, "initdb", "--pgdata="+c.data(), "--username=postgres", "--auth=trust", "--no-sync",
 			"--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en")
 		// The files are in the data folder, so that a standby copies them.
@@ -58,7 +62,8 @@ func (c *Cluster) launch(t testing.TB) {
 	}
 }
 
-// Database creates an empty database and returns its address, a URL. It is dropped when the test ends.
+// Database creates an empty database and returns its address, a URL. It is dropped when the test
+// ends.
 func (c *Cluster) Database(t testing.TB) string {
 	t.Helper()
 	c.launch(t)
@@ -116,7 +121,8 @@ type Standby struct {
 	primary *server
 }
 
-// Standby starts a synchronous standby of the cluster: from then on, a commit succeeds once both servers have it on disk.
+// Standby starts a synchronous standby of the cluster: from then on, a commit succeeds once both
+// servers have it on disk.
 func (c *Cluster) Standby(t testing.TB) *Standby {
 	t.Helper()
 	c.launch(t)
@@ -142,7 +148,8 @@ func (s *Standby) Alone(address string) string {
 	return addressOf(databaseOf(address), s.tcp, s.server)
 }
 
-// Both returns the address of a database of the cluster that names both servers and requests the primary.
+// Both returns the address of a database of the cluster that names both servers and requests the
+// primary.
 func (s *Standby) Both(address string) string {
 	return addressOf(databaseOf(address), s.tcp, s.primary, s.server) + "&target_session_attrs=read-write"
 }

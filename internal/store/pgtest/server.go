@@ -35,8 +35,8 @@ type server struct {
 
 const loopback = "127.0.0.1"
 
-// binaries returns the folder of the newest PostgreSQL installed by Debian, or else of the one in PATH. It skips the test if
-// there is none.
+// binaries returns the folder of the newest PostgreSQL installed by Debian, or else of the one in
+// PATH. It skips the test if there is none.
 func binaries(t testing.TB) string {
 	t.Helper()
 	installed, err := filepath.Glob("/usr/lib/postgresql/[1-9][0-9]/bin/postgres") // sorted
@@ -122,7 +122,8 @@ func (s *server) start(t testing.TB, settings ...string) {
 
 const addressPrefix = "postgres:///"
 
-// addressOf returns the address of a database on one or several servers: over the sockets, or over TCP.
+// addressOf returns the address of a database on one or several servers: over the sockets, or over
+// TCP.
 func addressOf(database string, tcp bool, servers ...*server) string {
 	var hosts, ports []string
 	for _, s := range servers {
@@ -171,14 +172,16 @@ func (s *server) wait(t testing.TB, statement string) {
 // Running reports whether the server was started and has not ended.
 func (s *server) Running() bool { return s.Process != nil && s.Process.Running() }
 
-// Kill kills all processes of the server, as in a machine failure. Data that they have written stays.
+// Kill kills all processes of the server, as in a machine failure. Data that they have written
+// stays.
 func (s *server) Kill(t testing.TB) {
 	t.Helper()
 	must.NoError(t, s.SignalTree(syscall.SIGKILL))
 	<-s.Ended()
 }
 
-// Freeze suspends all processes of the server: the kernel accepts connections, and nothing answers. They resume with Thaw.
+// Freeze suspends all processes of the server: the kernel accepts connections, and nothing answers.
+// They resume with Thaw.
 func (s *server) Freeze(t testing.TB) {
 	t.Helper()
 	must.NoError(t, s.Process.Freeze(context.Background()))

@@ -20,8 +20,8 @@ import (
 // creator creates a plant and returns once it is on disk.
 type creator func(context.Context, herb.NewPlant) error
 
-// BenchmarkCreate measures creation with group commit on a server with fsync, by one node and by two, and compares it with one
-// INSERT per plant over as many connections.
+// BenchmarkCreate measures creation with group commit on a server with fsync, by one node and by
+// two, and compares it with one INSERT per plant over as many connections.
 func BenchmarkCreate(b *testing.B) {
 	server := &pgtest.Cluster{Durable: true}
 	stopAfter(b, server)

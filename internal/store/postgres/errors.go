@@ -50,8 +50,8 @@ func isConflict(err error) bool {
 	return code == serializationFailure || code == deadlockDetected
 }
 
-// isConnectionLost reports whether the connection is broken, was refused, or leads to a server that no longer accepts
-// writes, as during a failover. Another connection may succeed.
+// isConnectionLost reports whether the connection is broken, was refused, or leads to a server that
+// no longer accepts writes, as during a failover. Another connection may succeed.
 func isConnectionLost(err error) bool {
 	switch code := codeOf(err); {
 	case code == queryCanceled:
@@ -99,8 +99,8 @@ func commitError(err error) error {
 	return &uncertainError{err}
 }
 
-// mapError maps a driver error to a herb.Code: a database that is down or busy is unavailable, an error that has a code
-// keeps it, and anything else is internal.
+// mapError maps a driver error to a herb.Code: a database that is down or busy is unavailable, an
+// error that has a code keeps it, and anything else is internal.
 func mapError(what string, err error) error {
 	if err == nil {
 		return nil
@@ -119,7 +119,8 @@ func mapError(what string, err error) error {
 	return unavailable(err)
 }
 
-// unavailable returns an error with herb.CodeUnavailable and a message that is safe to show to clients.
+// unavailable returns an error with herb.CodeUnavailable and a message that is safe to show to
+// clients.
 func unavailable(err error) error {
 	message := "the database is down or busy; try again"
 	switch codeOf(err) {
@@ -132,8 +133,8 @@ func unavailable(err error) error {
 	return herb.Wrap(herb.CodeUnavailable, err, "%s", message)
 }
 
-// migrationError is the error of a call that needed schema migrations which failed; nil stays nil. The client cannot fix it, so
-// the cause is only logged.
+// migrationError is the error of a call that needed schema migrations which failed; nil stays nil.
+// The client cannot fix it, so the cause is only logged.
 func migrationError(err error) error {
 	if err == nil {
 		return nil
@@ -144,8 +145,8 @@ func migrationError(err error) error {
 	return unavailable(err)
 }
 
-// setupError explains to the operator why a database cannot be used. Messages of the driver and the server contain no
-// password and are included where they help, so they are not wrapped again.
+// setupError explains to the operator why a database cannot be used. Messages of the driver and the
+// server contain no password and are included where they help, so they are not wrapped again.
 func setupError(config *pgx.ConnConfig, err error) error {
 	if err == nil {
 		return nil
@@ -192,7 +193,8 @@ func joinLines(report string) string {
 	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
 }
 
-// certificateError returns what is wrong with the certificate of a server; nil if that is not the cause.
+// certificateError returns what is wrong with the certificate of a server; nil if that is not the
+// cause.
 func certificateError(err error) error {
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return e.Err

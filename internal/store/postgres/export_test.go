@@ -24,7 +24,8 @@ func OpenTraced(ctx context.Context, address string, o Options, tracer pgx.Query
 	return open(ctx, config, o)
 }
 
-// OpenWith opens a database as a program with another schema, which renews its registration in short intervals.
+// OpenWith opens a database as a program with another schema, which renews its registration in
+// short intervals.
 func OpenWith(ctx context.Context, address string, schema store.Schema, o Options) (*Store, error) {
 	o = o.withDefaults()
 	o.schema, o.renewal = schema, 10*time.Millisecond

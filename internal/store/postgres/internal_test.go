@@ -63,7 +63,8 @@ func TestConfigure(t *testing.T) {
 
 func reported(code string) error { return fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code}) }
 
-// TestRetry counts the attempts of a call that fails once, and checks the error of one that always fails.
+// TestRetry counts the attempts of a call that fails once, and checks the error of one that always
+// fails.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -135,8 +136,8 @@ func TestReadSlots(t *testing.T) {
 	}
 }
 
-// TestLazyMigration_shared has many callers wait for one attempt, with different deadlines. They share its failure, and the next
-// call tries again.
+// TestLazyMigration_shared has many callers wait for one attempt, with different deadlines. They
+// share its failure, and the next call tries again.
 func TestLazyMigration_shared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

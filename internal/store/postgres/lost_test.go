@@ -32,7 +32,8 @@ func wantTotal(t *testing.T, s *postgres.Store, want int) {
 	}
 }
 
-// TestCreatePlants_lost cuts the connection when plants are committed: each is created once and acknowledged as new.
+// TestCreatePlants_lost cuts the connection when plants are committed: each is created once and
+// acknowledged as new.
 func TestCreatePlants_lost(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]proxyMode{"before": cutBefore, "after": cutAfter} {
@@ -56,7 +57,8 @@ func TestCreatePlants_lost(t *testing.T) {
 	}
 }
 
-// TestWrite_lost does the same with a change of the catalogue, which is not repeated, because it may have been committed.
+// TestWrite_lost does the same with a change of the catalogue, which is not repeated, because it
+// may have been committed.
 func TestWrite_lost(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -133,8 +135,8 @@ func connect(t testing.TB, address string) *pgx.Conn {
 	return conn
 }
 
-// TestBusy holds the locks that writes need: writes fail in time with an error that advises to try again,
-// and reads work.
+// TestBusy holds the locks that writes need: writes fail in time with an error that advises to try
+// again, and reads work.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)

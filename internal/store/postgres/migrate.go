@@ -32,15 +32,17 @@ func currentSchema() (store.Schema, error) {
 	return store.LoadSchema(folder)
 }
 
-// Migrations take an advisory lock that ends with their transaction. The key is any number that other programs do not use.
+// Migrations take an advisory lock that ends with their transaction. The key is any number that
+// other programs do not use.
 const (
 	lockKey  = "7522537965569048437"
 	takeLock = "SELECT pg_advisory_xact_lock(" + lockKey + ")"
 )
 
-// migrate applies the missing schema migrations and registers this program as a user of the database. If several nodes start
-// at once, one applies them and the others wait for its lock. An up-to-date database needs no privilege to create tables. The
-// check is limited to the timeout of a call, so that an unresponsive server fails soon and the next call retries.
+// migrate applies the missing schema migrations and registers this program as a user of the
+// database. If several nodes start at once, one applies them and the others wait for its lock. An
+// up-to-date database needs no privilege to create tables. The check is limited to the timeout of a
+// call, so that an unresponsive server fails soon and the next call retries.
 func (s *Store) migrate(ctx context.Context) error {
 	o := s.options
 	ctx, cancel := context.WithTimeout(ctx, o.MigrationTimeout)
@@ -86,8 +88,9 @@ func readSchema(ctx context.Context, db store.Tx) (have store.SchemaState, err e
 	return store.ReadSchema(ctx, db)
 }
 
-// apply applies the missing migrations in one transaction, while no other node does and no program registers itself. It returns
-// the state that it found. It fails if programs that could not use the result use the database.
+// apply applies the missing migrations in one transaction, while no other node does and no program
+// registers itself. It returns the state that it found. It fails if programs that could not use the
+// result use the database.
 func (s *Store) apply(ctx context.Context, db *sql.DB) (have store.SchemaState, err error) {
 	schema := s.options.schema
 	tx, err := db.BeginTx(ctx, nil)
@@ -130,8 +133,9 @@ func (s *Store) apply(ctx context.Context, db *sql.DB) (have store.SchemaState, 
 	return have, tx.Commit()
 }
 
-// lazyMigration applies schema migrations before the first use of the tables. The database may be down when a node starts,
-// so the first call that needs the tables does it, and the next one retries after a failure.
+// lazyMigration applies schema migrations before the first use of the tables. The database may be
+// down when a node starts, so the first call that needs the tables does it, and the next one
+// retries after a failure.
 type lazyMigration struct {
 	migrate func(context.Context) error
 	done    atomic.Bool
@@ -148,8 +152,9 @@ func newLazyMigration(migrate func(context.Context) error) *lazyMigration {
 
 var errClosed = errors.New("the database is closed")
 
-// wait returns once the schema is up to date, the running attempt has failed or ctx is done. The attempt continues after its
-// callers have returned: a migration may take longer than one request may wait.
+// wait returns once the schema is up to date, the running attempt has failed or ctx is done. The
+// attempt continues after its callers have returned: a migration may take longer than one request
+// may wait.
 func (p *lazyMigration) wait(ctx context.Context) error {
 	if p.done.Load() {
 		return nil
@@ -184,12 +189,13 @@ type Inspection struct {
 	Server   string // version of the server
 	ReadOnly bool   // the server is a standby, or set to read-only
 	Exposed  bool   // the connection leaves this machine and is not encrypted
-	// ClockOffset is the time of the server minus the local time. Accuracy is half the time of the request.
+	// ClockOffset is the time of the server minus the local time. Accuracy is half the time of the
+	// request.
 	ClockOffset, Accuracy time.Duration
 }
 
-// Inspect connects to the database at an address and describes it. Unlike a Store, it does not migrate the schema. The error
-// explains why the database cannot be used and how to fix it.
+// Inspect connects to the database at an address and describes it. Unlike a Store, it does not
+// migrate the schema. The error explains why the database cannot be used and how to fix it.
 func Inspect(ctx context.Context, address string) (i Inspection, err error) {
 	schema, err := currentSchema()
 	if err != nil {

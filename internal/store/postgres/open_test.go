@@ -16,7 +16,8 @@ import (
 	"herbarium/internal/store/postgres"
 )
 
-// TestOpen_concurrent starts many nodes on a new database concurrently: one of them creates the tables, and all can use them.
+// TestOpen_concurrent starts many nodes on a new database concurrently: one of them creates the
+// tables, and all can use them.
 func TestOpen_concurrent(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -61,7 +62,8 @@ func TestOpen_waits(t *testing.T) {
 	wantTotal(t, open(t, address, postgres.Options{}), 0)
 }
 
-// TestOpen_unavailable opens a database that does not exist yet. Calls fail until it exists; then the same store works.
+// TestOpen_unavailable opens a database that does not exist yet. Calls fail until it exists; then
+// the same store works.
 func TestOpen_unavailable(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse(cluster.Database(t))
@@ -84,7 +86,8 @@ func TestOpen_unavailable(t *testing.T) {
 	wantTotal(t, s, 1)
 }
 
-// TestPool checks that concurrent calls do not open more connections than allowed, and that reads leave one of them to writes.
+// TestPool checks that concurrent calls do not open more connections than allowed, and that reads
+// leave one of them to writes.
 func TestPool(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -126,8 +129,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestOpen_newer opens databases that a newer program has migrated: with an additive change of the schema and with an
-// incompatible one.
+// TestOpen_newer opens databases that a newer program has migrated: with an additive change of the
+// schema and with an incompatible one.
 func TestOpen_newer(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -187,7 +190,8 @@ func TestNUL(t *testing.T) {
 	}
 }
 
-// TestDiskFull checks that a full disk of the server is reported as such by writes and by Ping, and that both recover.
+// TestDiskFull checks that a full disk of the server is reported as such by writes and by Ping, and
+// that both recover.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)

@@ -1,4 +1,5 @@
-// Package postgres stores plants, keys and the catalogue in a PostgreSQL database, which any number of nodes may share.
+// Package postgres stores plants, keys and the catalogue in a PostgreSQL database, which any number
+// of nodes may share.
 package postgres
 
 import (
@@ -26,20 +27,22 @@ const connectTimeout = 5 * time.Second
 // minIdleTimeout keeps a busy machine from losing its transactions if locks have a short timeout.
 const minIdleTimeout = 5 * time.Second
 
-// Options configures a Store. The zero value suits a server. Timeouts in the address of the database take precedence. The address
-// also sets the number of connections, pool_max_conns: by default 4, or the number of processors if that is higher.
+// Options configures a Store. The zero value suits a server. Timeouts in the address of the
+// database take precedence. The address also sets the number of connections, pool_max_conns: by
+// default 4, or the number of processors if that is higher.
 type Options struct {
 	StatementTimeout time.Duration // of one statement; 0 means 10 seconds
-	// LockTimeout limits the wait for the transaction of another node, and how long a node that hangs in a transaction can
-	// block others; 0 means 5 seconds.
+	// LockTimeout limits the wait for the transaction of another node, and how long a node that
+	// hangs in a transaction can block others; 0 means 5 seconds.
 	LockTimeout time.Duration
 	RetryBudget time.Duration // how long transient failures are retried; 0 means 2 seconds
-	// Timeout limits a whole call, even if the database does not respond; a commit that has begun gets the same time again.
-	// 0 means 15 seconds.
+	// Timeout limits a whole call, even if the database does not respond; a commit that has begun
+	// gets the same time again. 0 means 15 seconds.
 	Timeout          time.Duration
 	MigrationTimeout time.Duration    // of schema migrations, including the wait for another node that applies them; 0 means 10 minutes
 	Now              func() time.Time // nil means time.Now
-	// KeepSchema fails, instead of creating or upgrading tables, if the schema is not one that this program can use.
+	// KeepSchema fails, instead of creating or upgrading tables, if the schema is not one that this
+	// program can use.
 	KeepSchema bool
 	// Upgraded is called after the schema of an existing database was upgraded. nil disables it.
 	Upgraded func(from, to int)
@@ -76,10 +79,11 @@ type Store struct {
 	tasks     sync.WaitGroup // in the background
 }
 
-// Open returns the database at an address, which is a URL or a list of settings in libpq syntax: with several hosts,
-// target_session_attrs and TLS, if needed. It fails if the address is invalid, not if the database is down: connections are
-// made, and schema migrations applied, on first use. Those fail with herb.CodeRejected while programs that could not use their
-// result use the database.
+// Open returns the database at an address, which is a URL or a list of settings in libpq syntax:
+// with several hosts, target_session_attrs and TLS, if needed. It fails if the address is invalid,
+// not if the database is down: connections are made, and schema migrations applied, on first use.
+// Those fail with herb.CodeRejected while programs that could not use their result use the
+// database.
 func Open(ctx context.Context, address string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	config, err := configure(address, o)
@@ -110,8 +114,9 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (_ *Store, err
 	return s, nil
 }
 
-// Migrate applies schema migrations now. Calling it is optional, because every operation does it first. It is for callers
-// that want to wait for it and to get an error that explains why the database cannot be used and how to fix it.
+// Migrate applies schema migrations now. Calling it is optional, because every operation does it
+// first. It is for callers that want to wait for it and to get an error that explains why the
+// database cannot be used and how to fix it.
 func (s *Store) Migrate(ctx context.Context) error {
 	err := s.migration.wait(ctx)
 	if err != nil && ctx.Err() != nil {
@@ -159,9 +164,10 @@ func (s *Store) Close() error {
 // downTTL is how long the database is considered down after a Ping without an answer.
 const downTTL = 5 * time.Second
 
-// Ping reports whether the database answers and, after a write failed because of a full disk, whether it can be written. If
-// Ping is called periodically, other calls fail fast while the database is down: for downTTL after a Ping without an answer
-// they return an error immediately, so that requests do not pile up.
+// Ping reports whether the database answers and, after a write failed because of a full disk,
+// whether it can be written. If Ping is called periodically, other calls fail fast while the
+// database is down: for downTTL after a Ping without an answer they return an error immediately, so
+// that requests do not pile up.
 func (s *Store) Ping(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
@@ -181,7 +187,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return mapError("pinging the database", err)
 }
 
-// Available returns an error with herb.CodeUnavailable if the last Ping had no answer. It does no I/O.
+// Available returns an error with herb.CodeUnavailable if the last Ping had no answer. It does no
+// I/O.
 func (s *Store) Available() error {
 	if until := s.downUntil.Load(); until != 0 && s.options.Now().UnixNano() < until {
 		return herb.Errorf(herb.CodeUnavailable, "the database does not answer; try again")
@@ -189,13 +196,15 @@ func (s *Store) Available() error {
 	return nil
 }
 
-// CreatePlants creates plants in one transaction. A plant that cannot be created has an error in its outcome and does not
-// affect the others; if CreatePlants itself fails, nothing was created, unless the error states that this is unknown.
+// CreatePlants creates plants in one transaction. A plant that cannot be created has an error in
+// its outcome and does not affect the others; if CreatePlants itself fails, nothing was created,
+// unless the error states that this is unknown.
 func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error) {
 	var b store.Batch
 	var uncertain *uncertainError // it is unknown whether b was committed
 	err := s.call(ctx, "creating plants", func(ctx context.Context) error {
-		// Do not cancel with the caller: the result would be unknown, and other callers share the batch.
+		// Do not cancel with the caller: the result would be unknown, and other callers share the
+		// batch.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
 		defer cancel()
 		committed := false // by an earlier attempt
@@ -230,7 +239,8 @@ func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([
 	return b.Outcomes, nil
 }
 
-// ReadPlants returns up to limit plants that follow the first n in creation order. It takes one round trip.
+// ReadPlants returns up to limit plants that follow the first n in creation order. It takes one
+// round trip.
 func (s *Store) ReadPlants(ctx context.Context, n, limit int) (page store.PlantPage, err error) {
 	err = s.callRead(ctx, "reading plants", func(ctx context.Context) error {
 		page, err = store.ReadPlants(ctx, numbered{Tx: s.db}, n, limit)

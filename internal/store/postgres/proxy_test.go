@@ -27,8 +27,9 @@ const (
 	silence                    // from then on, nothing is forwarded and nothing is closed
 )
 
-// interfere returns the address of a database through a proxy, which is stopped when the test ends or earlier. The schema must
-// have been migrated before, so that the first commit is that of the test.
+// interfere returns the address of a database through a proxy, which is stopped when the test ends
+// or earlier. The schema must have been migrated before, so that the first commit is that of the
+// test.
 func interfere(t *testing.T, address string, mode proxyMode) (through string, stop func()) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -74,7 +75,8 @@ func interfere(t *testing.T, address string, mode proxyMode) (through string, st
 	return u.String(), stop
 }
 
-// serve forwards data between client and server until one of them closes the connection or done is closed.
+// serve forwards data between client and server until one of them closes the connection or done is
+// closed.
 func (p *proxy) serve(t *testing.T, client net.Conn, done <-chan struct{}) {
 	server, err := net.Dial("unix", p.server)
 	if err != nil {

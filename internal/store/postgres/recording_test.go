@@ -173,8 +173,8 @@ func joined(row []*string) string {
 	return b.String()
 }
 
-// replay runs steps and compares their results with the recording. It calls others for the tasks of the concurrent program, or
-// runs their steps if others is nil.
+// replay runs steps and compares their results with the recording. It calls others for the tasks of
+// the concurrent program, or runs their steps if others is nil.
 func replay(t *testing.T, address string, steps []step, others func(task string)) {
 	t.Helper()
 	conn := connect(t, address)

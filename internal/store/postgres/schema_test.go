@@ -38,8 +38,9 @@ func wantError(t *testing.T, err error, code herb.Code, parts ...string) {
 	}
 }
 
-// TestUpgrade_inUse upgrades a database that a program with the previous schema uses: a change that this program cannot use is
-// refused until it has ended, and a compatible one takes place beside it.
+// TestUpgrade_inUse upgrades a database that a program with the previous schema uses: a change that
+// this program cannot use is refused until it has ended, and a compatible one takes place beside
+// it.
 func TestUpgrade_inUse(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -62,7 +63,8 @@ func TestUpgrade_inUse(t *testing.T) {
 	open(t, address, postgres.Options{KeepSchema: true}) // an old program opens a compatible schema
 }
 
-// TestUpgrade_ended upgrades a database whose older program has ended, or was killed and has not renewed its registration.
+// TestUpgrade_ended upgrades a database whose older program has ended, or was killed and has not
+// renewed its registration.
 func TestUpgrade_ended(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, address string, old *postgres.Store){
@@ -89,7 +91,8 @@ func TestUpgrade_ended(t *testing.T) {
 	}
 }
 
-// TestUpgrade_noticed migrates the schema under a program that had lost the database: it stops using the tables.
+// TestUpgrade_noticed migrates the schema under a program that had lost the database: it stops
+// using the tables.
 func TestUpgrade_noticed(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)

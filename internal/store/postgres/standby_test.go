@@ -15,7 +15,8 @@ import (
 	"herbarium/internal/store/postgres"
 )
 
-// TestStandby uses a store with a primary and a synchronous standby, and injects faults, the worst last.
+// TestStandby uses a store with a primary and a synchronous standby, and injects faults, the worst
+// last.
 func TestStandby(t *testing.T) {
 	t.Parallel()
 	primary := new(pgtest.Cluster)
@@ -40,7 +41,8 @@ func testReadOnly(t *testing.T, address string) {
 	}
 }
 
-// testFrozen suspends the primary for a while. Every call returns, and the same store works again afterwards.
+// testFrozen suspends the primary for a while. Every call returns, and the same store works again
+// afterwards.
 func testFrozen(t *testing.T, primary *pgtest.Cluster, s *postgres.Store, address string) {
 	ctx := t.Context()
 	late := openLater(t, address, postgres.Options{Timeout: time.Second})
@@ -78,8 +80,9 @@ func testFrozen(t *testing.T, primary *pgtest.Cluster, s *postgres.Store, addres
 	wantTotal(t, s, 2)
 }
 
-// testKilled kills the primary while plants are created and promotes the standby. Creation resumes by itself; no acknowledged
-// plant is missing, and no plant exists whose creation was reported as failed.
+// testKilled kills the primary while plants are created and promotes the standby. Creation resumes
+// by itself; no acknowledged plant is missing, and no plant exists whose creation was reported as
+// failed.
 func testKilled(t *testing.T, primary *pgtest.Cluster, standby *pgtest.Standby, s *postgres.Store, alone string) {
 	const creators, before, after = 4, 30, 10
 	var wg, started sync.WaitGroup
@@ -129,8 +132,8 @@ func testKilled(t *testing.T, primary *pgtest.Cluster, standby *pgtest.Standby, 
 	}
 }
 
-// createOnce repeats the creation of a plant until it succeeds, as a client does. It reports whether all responses were
-// correct.
+// createOnce repeats the creation of a plant until it succeeds, as a client does. It reports
+// whether all responses were correct.
 func createOnce(t *testing.T, s *postgres.Store, c store.Creation) bool {
 	uncertain := false
 	for {

@@ -72,8 +72,8 @@ func sign(t *testing.T, template *x509.Certificate, by *authority) (*x509.Certif
 	return certificate, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// TestMigrate_rejected tries addresses with one error each. Migrate reports the cause; clients do not get it, and no message
-// contains the password.
+// TestMigrate_rejected tries addresses with one error each. Migrate reports the cause; clients do
+// not get it, and no message contains the password.
 func TestMigrate_rejected(t *testing.T) {
 	t.Parallel()
 	right, wrong := newAuthority(t, "right"), newAuthority(t, "wrong")

@@ -21,8 +21,8 @@ const (
 	maxBackoff = 250 * time.Millisecond
 )
 
-// retry runs do until it succeeds, fails permanently or exhausts the budget. do must not have changed anything when it fails
-// because of a conflict or a lost connection.
+// retry runs do until it succeeds, fails permanently or exhausts the budget. do must not have
+// changed anything when it fails because of a conflict or a lost connection.
 func retry(ctx context.Context, budget time.Duration, do func(context.Context) error) error {
 	until := time.Now().Add(budget)
 	for wait := minBackoff; ; wait = min(2*wait, maxBackoff) {
@@ -86,13 +86,14 @@ func newReadSlots(conns int) *semaphore.Weighted {
 	return semaphore.NewWeighted(int64(max(conns-1, 1))) // a pool of one cannot be divided
 }
 
-// write runs do in a transaction that is serialized with all other changes of keys, the catalogue and source errors. When it
-// returns nil, the changes are committed.
+// write runs do in a transaction that is serialized with all other changes of keys, the catalogue
+// and source errors. When it returns nil, the changes are committed.
 func (s *Store) write(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
 	err := s.call(ctx, what, func(ctx context.Context) error {
 		o := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 		return s.inTx(ctx, o, func(ctx context.Context, tx store.Tx) error {
-			// With read committed, each statement after the lock sees everything that earlier holders of the lock committed.
+			// With read committed, each statement after the lock sees everything that earlier
+			// holders of the lock committed.
 			if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue FOR UPDATE").Scan(new(int64)); err != nil {
 				return err
 			}
@@ -115,8 +116,8 @@ func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Cont
 	if err != nil {
 		return err
 	}
-	// Statements are not prepared: a plan that was cached while a table was small would scan the table after it has grown, and
-	// batches of many sizes would be prepared one by one.
+	// Statements are not prepared: a plan that was cached while a table was small would scan the
+	// table after it has grown, and batches of many sizes would be prepared one by one.
 	if err := do(ctx, numbered{tx, []any{pgx.QueryExecModeExec}}); err != nil {
 		_ = tx.Rollback() // if this fails, the connection is lost and the transaction with it
 		return err
@@ -141,8 +142,8 @@ func (n numbered) QueryRowContext(ctx context.Context, query string, args ...any
 	return n.Tx.QueryRowContext(ctx, store.Numbered(query), slices.Concat(n.options, args)...)
 }
 
-// ExecContext replaces NUL in texts, which PostgreSQL cannot store: a title or message may contain it. JSON is unaffected,
-// because it escapes NUL.
+// ExecContext replaces NUL in texts, which PostgreSQL cannot store: a title or message may contain
+// it. JSON is unaffected, because it escapes NUL.
 func (n numbered) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok {

@@ -21,8 +21,9 @@ import (
 	"herbarium/internal/store/postgres"
 )
 
-// record makes the test record the statements of the current program as those of a schema version. This is done once, when a
-// schema version is created, and never again: the recording then represents released programs.
+// record makes the test record the statements of the current program as those of a schema version.
+// This is done once, when a schema version is created, and never again: the recording then
+// represents released programs.
 var record = flag.Int("record", 0, "record what the program does with the tables of this version")
 
 const (
@@ -35,8 +36,8 @@ func recording(version int) string { return fmt.Sprintf("testdata/version%d.json
 // noon is the time of all recorded operations.
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// TestUpgrade_sideBySide runs an old program, represented by its recorded statements, and a current store on one database
-// with the latest schema. Both see what either has written.
+// TestUpgrade_sideBySide runs an old program, represented by its recorded statements, and a current
+// store on one database with the latest schema. Both see what either has written.
 func TestUpgrade_sideBySide(t *testing.T) {
 	t.Parallel()
 	if *record != 0 {
@@ -104,7 +105,8 @@ func TestUpgrade_inPlace(t *testing.T) {
 	}
 }
 
-// TestExecModes runs the scenario without prepared statements, as proxies with transaction pooling require.
+// TestExecModes runs the scenario without prepared statements, as proxies with transaction pooling
+// require.
 func TestExecModes(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"exec", "simple_protocol", "cache_describe"} {
@@ -334,7 +336,8 @@ func columns(t *testing.T, address string) map[string][]string {
 	return tables
 }
 
-// commonColumns returns the columns that tables have both before and after an upgrade, by table, as keys of readTables.
+// commonColumns returns the columns that tables have both before and after an upgrade, by table, as
+// keys of readTables.
 func commonColumns(before, after map[string][]string) map[string][]string {
 	common := map[string][]string{}
 	for table, names := range before {

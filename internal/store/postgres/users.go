@@ -12,16 +12,18 @@ import (
 	"herbarium/internal/store"
 )
 
-// Programs that use a database have a row in the table programs, so that no migration removes what they need. A row counts for
-// expiry after it was renewed, by the clock of the database: a program that was killed blocks migrations for that long.
+// Programs that use a database have a row in the table programs, so that no migration removes what
+// they need. A row counts for expiry after it was renewed, by the clock of the database: a program
+// that was killed blocks migrations for that long.
 const (
 	renewal = 10 * time.Second
 	expiry  = 30 * time.Second
 )
 
-// addProgram adds or renews a row. It shares the lock of migrations until it is committed: a migration sees the row, or the
-// program sees the result of the migration if it reads the schema afterwards. The commit waits neither for the disk nor for
-// standbys, because a lost registration is repeated.
+// addProgram adds or renews a row. It shares the lock of migrations until it is committed: a
+// migration sees the row, or the program sees the result of the migration if it reads the schema
+// afterwards. The commit waits neither for the disk nor for standbys, because a lost registration
+// is repeated.
 const addProgram = "WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(" + lockKey + "), " + noWait + "), " +
 	"stale AS (DELETE FROM programs WHERE seen < now() - interval '1 day') " +
 	"INSERT INTO programs (id, schema_version, name, seen) SELECT $1, $2, $3, clock_timestamp() FROM locked " +
@@ -29,7 +31,8 @@ const addProgram = "WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock_sh
 
 const noWait = "set_config('synchronous_commit', 'off', true)"
 
-// register records that this program uses the database. A standby, which can only be read, has no effect on migrations.
+// register records that this program uses the database. A standby, which can only be read, has no
+// effect on migrations.
 func (s *Store) register(ctx context.Context, db store.Tx) error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -54,8 +57,9 @@ func (s *Store) renew(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// keepRegistered renews the registration until the store is closed. If a newer program has migrated the schema while this one
-// could not reach the database, and the schema needs a newer program, all later calls fail.
+// keepRegistered renews the registration until the store is closed. If a newer program has migrated
+// the schema while this one could not reach the database, and the schema needs a newer program, all
+// later calls fail.
 func (s *Store) keepRegistered() {
 	for {
 		select {
@@ -84,7 +88,8 @@ func (s *Store) unregister() {
 	_, _ = s.db.ExecContext(ctx, "WITH off AS MATERIALIZED (SELECT "+noWait+") DELETE FROM programs USING off WHERE id = $1", s.id)
 }
 
-// olderUsers describes the programs with a schema version below needs that use the database. It is empty if there are none.
+// olderUsers describes the programs with a schema version below needs that use the database. It is
+// empty if there are none.
 func olderUsers(ctx context.Context, tx store.Tx, needs int) (string, error) {
 	rows, err := tx.QueryContext(ctx, "SELECT name, schema_version FROM programs WHERE schema_version < $1 "+
 		"AND seen > now() - make_interval(secs => $2) ORDER BY name LIMIT 5", needs, expiry.Seconds())

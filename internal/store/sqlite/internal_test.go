@@ -77,7 +77,8 @@ func TestRead_canceled(t *testing.T) {
 	}
 }
 
-// TestDiskFull checks that a full disk is reported as such by writes and by Ping, and that both recover by themselves.
+// TestDiskFull checks that a full disk is reported as such by writes and by Ping, and that both
+// recover by themselves.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)

@@ -25,8 +25,9 @@ func currentSchema() (store.Schema, error) {
 	return store.LoadSchema(folder)
 }
 
-// migrate applies the missing schema migrations in one transaction, unless programs use the database that could not use the
-// result. It returns the state that it found. An up-to-date database is not locked.
+// migrate applies the missing schema migrations in one transaction, unless programs use the
+// database that could not use the result. It returns the state that it found. An up-to-date
+// database is not locked.
 func (s *Store) migrate(ctx context.Context, path string) (have store.SchemaState, err error) {
 	schema := s.options.schema
 	have, err = readSchema(ctx, s.writer)
@@ -80,8 +81,8 @@ type Inspection struct {
 	Damage  string // the first problem that SQLite found; empty if there is none
 }
 
-// Inspect reads the schema version of a database and checks its structure. Unlike Open, it neither creates nor migrates it.
-// Servers may use the database at the same time.
+// Inspect reads the schema version of a database and checks its structure. Unlike Open, it neither
+// creates nor migrates it. Servers may use the database at the same time.
 func Inspect(ctx context.Context, path string) (i Inspection, err error) {
 	schema, err := currentSchema()
 	if err != nil {

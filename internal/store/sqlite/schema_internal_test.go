@@ -39,8 +39,9 @@ func wantError(t *testing.T, err error, code herb.Code, parts ...string) {
 	}
 }
 
-// TestUpgrade_inUse upgrades a database that a program with the previous schema uses: a change that this program cannot use is
-// refused until it has ended, and a compatible one takes place beside it.
+// TestUpgrade_inUse upgrades a database that a program with the previous schema uses: a change that
+// this program cannot use is refused until it has ended, and a compatible one takes place beside
+// it.
 func TestUpgrade_inUse(t *testing.T) {
 	t.Parallel()
 	current, err := currentSchema()
@@ -83,7 +84,8 @@ func TestUpgrade_inUse(t *testing.T) {
 	}
 }
 
-// TestUpgrade_incompatible upgrades a database that no other program uses. Older programs are rejected afterwards.
+// TestUpgrade_incompatible upgrades a database that no other program uses. Older programs are
+// rejected afterwards.
 func TestUpgrade_incompatible(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "herbarium.db")

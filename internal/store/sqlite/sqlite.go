@@ -1,4 +1,5 @@
-// Package sqlite stores plants, keys and the catalogue in one SQLite file, which several processes may use concurrently.
+// Package sqlite stores plants, keys and the catalogue in one SQLite file, which several processes
+// may use concurrently.
 package sqlite
 
 import (
@@ -27,7 +28,8 @@ import (
 type Options struct {
 	BusyTimeout time.Duration    // how long to wait for a lock of another process; 0 means busyTimeout
 	Now         func() time.Time // nil means time.Now
-	// KeepSchema fails, instead of creating or upgrading the database, if its schema is not one that this program can use.
+	// KeepSchema fails, instead of creating or upgrading the database, if its schema is not one
+	// that this program can use.
 	KeepSchema bool
 	// Upgraded is called after the schema of an existing database was upgraded. nil disables it.
 	Upgraded func(from, to int)
@@ -39,8 +41,8 @@ const busyTimeout = 5 * time.Second
 
 // Store is an open database. It is safe for concurrent use.
 //
-// All writes use one connection, so that writers of this process queue in Go and wait for a file lock only if another
-// process holds it.
+// All writes use one connection, so that writers of this process queue in Go and wait for a file
+// lock only if another process holds it.
 type Store struct {
 	store.Tables
 	writer, reader *sql.DB
@@ -50,8 +52,9 @@ type Store struct {
 	users       *os.File    // marks the database as used; see register
 }
 
-// Open opens the database in a file, creates the file if it does not exist, and applies schema migrations. It fails with
-// herb.CodeRejected while programs that could not use the result of a migration use the database.
+// Open opens the database in a file, creates the file if it does not exist, and applies schema
+// migrations. It fails with herb.CodeRejected while programs that could not use the result of a
+// migration use the database.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	schema, err := currentSchema()
 	if err != nil {
@@ -110,9 +113,9 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	return s, nil
 }
 
-// create creates an empty file that only its owner may read, because it will contain hashes of keys; SQLite gives the
-// accompanying files the same mode. An existing file is not opened: closing it would drop the locks that this process holds
-// on it.
+// create creates an empty file that only its owner may read, because it will contain hashes of
+// keys; SQLite gives the accompanying files the same mode. An existing file is not opened: closing
+// it would drop the locks that this process holds on it.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -157,8 +160,9 @@ func useWAL(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// awaitLock calls do until it does not fail because of a lock of another process, for up to BusyTimeout. SQLite would check the lock
-// only every 100 ms, so that a process that writes continuously, with short breaks, could keep others from writing at all.
+// awaitLock calls do until it does not fail because of a lock of another process, for up to
+// BusyTimeout. SQLite would check the lock only every 100 ms, so that a process that writes
+// continuously, with short breaks, could keep others from writing at all.
 func (s *Store) awaitLock(ctx context.Context, do func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.BusyTimeout)
 	defer cancel()
@@ -189,7 +193,8 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Ping reports whether the database answers and, after a write failed because of the disk, whether it can be written again.
+// Ping reports whether the database answers and, after a write failed because of the disk, whether
+// it can be written again.
 func (s *Store) Ping(ctx context.Context) error {
 	var n int
 	err := s.reader.QueryRowContext(ctx, "SELECT count(*) FROM totals").Scan(&n)
@@ -199,8 +204,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	return mapError("pinging the database", err)
 }
 
-// Quiesce writes the write-ahead log back to a database file, so that the file alone is the database and can be replaced. It
-// fails if another connection is open. It does not depend on the schema version.
+// Quiesce writes the write-ahead log back to a database file, so that the file alone is the
+// database and can be replaced. It fails if another connection is open. It does not depend on the
+// schema version.
 func Quiesce(ctx context.Context, path string) error {
 	db, err := connect(path, busyTimeout, nil)
 	if err != nil {
@@ -216,8 +222,8 @@ func Quiesce(ctx context.Context, path string) error {
 	return nil
 }
 
-// CreatePlants creates plants in one transaction. A plant that cannot be created has an error in its outcome and does not
-// affect the others; if CreatePlants itself fails, nothing was created.
+// CreatePlants creates plants in one transaction. A plant that cannot be created has an error in
+// its outcome and does not affect the others; if CreatePlants itself fails, nothing was created.
 func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error) {
 	var b store.Batch
 	if err := s.write(ctx, "creating plants", func(ctx context.Context, tx store.Tx) (err error) {
@@ -235,8 +241,8 @@ func (s *Store) ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, 
 	return page, mapError("reading plants", err)
 }
 
-// write runs do in a transaction that holds the write lock from its start. When it returns nil, the changes are committed
-// and synced.
+// write runs do in a transaction that holds the write lock from its start. When it returns nil, the
+// changes are committed and synced.
 func (s *Store) write(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
 	err := s.awaitLock(ctx, func() error { return inTx(ctx, s.writer, func(tx *sql.Tx) error { return do(ctx, tx) }) })
 	if err == nil || diskFault(err) != "" { // other errors do not concern the disk
@@ -268,8 +274,8 @@ func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 	return err
 }
 
-// mapError maps a driver error to a herb.Code: a database that is busy or cannot be written is unavailable, an error that
-// has a code keeps it, and anything else is internal.
+// mapError maps a driver error to a herb.Code: a database that is busy or cannot be written is
+// unavailable, an error that has a code keeps it, and anything else is internal.
 func mapError(what string, err error) error {
 	if err == nil {
 		return nil
@@ -301,8 +307,8 @@ func isBusy(err error) bool {
 	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
 }
 
-// diskFault returns a message for an error of the disk or the operating system that is safe to show to clients. It is empty
-// for other errors.
+// diskFault returns a message for an error of the disk or the operating system that is safe to show
+// to clients. It is empty for other errors.
 func diskFault(err error) string {
 	switch code := primaryCode(err); {
 	case code == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

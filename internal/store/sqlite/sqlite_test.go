@@ -70,7 +70,8 @@ func TestOpen_notADatabase(t *testing.T) {
 	}
 }
 
-// TestOpen_concurrent opens a new database concurrently: one store creates the tables, and all can use them.
+// TestOpen_concurrent opens a new database concurrently: one store creates the tables, and all can
+// use them.
 func TestOpen_concurrent(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "herbarium.db")
@@ -120,7 +121,8 @@ func openAndClose(t *testing.T, path string) error {
 	return s.Close()
 }
 
-// TestBusy holds the write lock: writes fail in time with an error that advises to try again, and reads work.
+// TestBusy holds the write lock: writes fail in time with an error that advises to try again, and
+// reads work.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "herbarium.db")
@@ -165,7 +167,8 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestBusy_continuously holds the write lock nearly all the time, as a process does that writes continuously: others still get it.
+// TestBusy_continuously holds the write lock nearly all the time, as a process does that writes
+// continuously: others still get it.
 func TestBusy_continuously(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "herbarium.db")

@@ -8,18 +8,19 @@ import (
 	"herbarium/internal/filesystem"
 )
 
-// Processes that use a database hold a shared lock on a file named after the schema version that they know. The lock ends with
-// the process, even if it is killed. A migration takes exclusive locks on the files of all versions that cannot use its result
-// and holds them until it has ended: it finds out whether such a process runs, and one that starts meanwhile waits and then
-// reads the new version.
+// Processes that use a database hold a shared lock on a file named after the schema version that
+// they know. The lock ends with the process, even if it is killed. A migration takes exclusive
+// locks on the files of all versions that cannot use its result and holds them until it has ended:
+// it finds out whether such a process runs, and one that starts meanwhile waits and then reads the
+// new version.
 
 // usersFile returns the path of the file that processes with a schema version lock.
 func usersFile(path string, version int) string {
 	return fmt.Sprintf("%s-schema%d.lock", path, version)
 }
 
-// register marks the database as used by a program with a schema version until the file is closed. Where the system has no
-// locks, it has no effect.
+// register marks the database as used by a program with a schema version until the file is closed.
+// Where the system has no locks, it has no effect.
 func register(path string, version int) (*os.File, error) {
 	f, err := os.OpenFile(usersFile(path, version), os.O_RDONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -37,7 +38,8 @@ type olderUsers struct {
 	users string // describes the programs that use the database; empty if there are none
 }
 
-// excludeOlder keeps programs with a schema version below needs from using a database, unless some already do.
+// excludeOlder keeps programs with a schema version below needs from using a database, unless some
+// already do.
 func excludeOlder(path string, needs int) (o olderUsers, err error) {
 	for version := 1; version < needs && o.users == ""; version++ {
 		f, err := os.OpenFile(usersFile(path, version), os.O_RDONLY|os.O_CREATE, 0o600)

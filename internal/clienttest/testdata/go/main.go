@@ -1,5 +1,5 @@
-// Command calls calls every operation with the generated client and prints one JSON line per call. Arguments: the URL of the
-// server and a key.
+// Command calls calls every operation with the generated client and prints one JSON line per call.
+// Arguments: the URL of the server and a key.
 package main
 
 import (
