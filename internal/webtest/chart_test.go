@@ -127,12 +127,12 @@ func TestChart_noScript(t *testing.T) {
 	b.visit(catalog + "/chart?_by=category")
 	b.click("#word-by > summary")
 	b.click(b.pick("#word-by li a", "status"))
-	b.until(`location.search === "?_by=status"`)
+	b.until(`location.search === "?_by=status" && document.querySelectorAll(".groups tbody th").length`)
 	if rows := b.texts(".groups tbody th"); len(rows) != 3 {
 		t.Errorf("the values are %v", rows)
 	}
 	b.click(".suggestions li:nth-child(4) a")
-	b.until(`location.search.includes("mean%3Aprice")`)
+	b.until(`location.search.includes("mean%3Aprice") && document.querySelectorAll(".suggestions img").length === 5`)
 	if got := b.text(".big"); !strings.HasPrefix(got, "26.8") {
 		t.Errorf("the mean is %q", got)
 	}
