@@ -34,7 +34,7 @@ func (a *API) open(w *response, r *http.Request, ref herb.Ref, words denialWords
 		return v, err
 	}
 	v.Live = v.Version
-	v.Denied = a.checkRead(w, r, &v.Dataset, words)
+	v.Denied = a.checkRead(w, r, v.Ref, v.Access, words)
 	if v.Pinned, v.Query, err = w.queryString(r).CutVersion(); err == nil && v.Pinned != "" && v.Denied == nil {
 		err = a.pinVersion(w, r, &v, words)
 	}
@@ -54,24 +54,24 @@ func (a *API) pinVersion(w *response, r *http.Request, v *DatasetView, words den
 	if v.Access == herb.AccessKey {
 		pinned.Access = herb.AccessKey
 	} else {
-		v.Denied = a.checkRead(w, r, &pinned.Dataset, words)
+		v.Denied = a.checkRead(w, r, v.Ref, pinned.Access, words)
 	}
 	v.View = pinned
 	return nil
 }
 
 // denialWords returns what a client is told that may not read a dataset.
-type denialWords func(*herb.Dataset) denial
+type denialWords func(herb.Ref) denial
 
 // denial is what a client is told whose key is missing or lacks a scope.
 type denial struct{ missing, forbidden string }
 
 // checkRead returns why the client may not read the records of a dataset.
-func (a *API) checkRead(w *response, r *http.Request, d *herb.Dataset, words denialWords) error {
-	if d.Access != herb.AccessKey {
+func (a *API) checkRead(w *response, r *http.Request, ref herb.Ref, access herb.Access, words denialWords) error {
+	if access != herb.AccessKey {
 		return nil
 	}
-	_, err := a.checkScopes(w, r, a.requestKey(w, r), words(d), d.ReadScopes()...)
+	_, err := a.checkScopes(w, r, a.requestKey(w, r), words(ref), ref.ReadScopes()...)
 	return err
 }
 
@@ -116,11 +116,11 @@ func (w *response) describable(v *DatasetView) (herb.Dataset, herb.Access) {
 	return v.Dataset, herb.AccessKey
 }
 
-func denyRequest(d *herb.Dataset) denial {
+func denyRequest(ref herb.Ref) denial {
 	return denial{
-		missing: "dataset " + d.Ref.String() + " requires a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, " +
+		missing: "dataset " + ref.String() + " requires a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, " +
 			"or as the parameter api_key",
-		forbidden: lacksScope(d.ReadScopes()),
+		forbidden: lacksScope(ref.ReadScopes()),
 	}
 }
 
@@ -150,9 +150,9 @@ func (a *API) servePage(w *response, r *http.Request, handler PageHandler, p *pa
 	return err
 }
 
-func denyVisitor(d *herb.Dataset) denial {
+func denyVisitor(ref herb.Ref) denial {
 	return denial{
-		missing:   "dataset " + d.Ref.String() + " requires a key; open its page and enter one",
+		missing:   "dataset " + ref.String() + " requires a key; open its page and enter one",
 		forbidden: "the key is valid, but not for this dataset",
 	}
 }
