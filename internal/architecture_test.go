@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const (
@@ -139,4 +140,26 @@ func eachFile(t *testing.T, f func(file string)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestCommentColumns checks that comment lines are at most 100 columns wide. Code blocks and
+// pictures, which begin with a tab, may be wider.
+func TestCommentColumns(t *testing.T) {
+	t.Parallel()
+	const limit = 100
+	comment := regexp.MustCompile(`^\t*// `)
+	eachFile(t, func(file string) {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(content)) {
+			n++
+			line = strings.TrimSuffix(line, "\n")
+			if width := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")); comment.MatchString(line) && width > limit {
+				t.Errorf("%s:%d: the comment is %d columns wide; at most %d", file, n, width, limit)
+			}
+		}
+	})
 }

@@ -188,8 +188,8 @@ func TestPublish_report(t *testing.T) {
 }
 
 // TestPublish_hostileNames publishes values that would move the cursor of a terminal.
-// TestPublish_layout publishes a file with rows that are not records: the command prints the first of them and how to keep them, the
-// report lists all.
+// TestPublish_layout publishes a file with rows that are not records: the command prints the first
+// of them and how to keep them, the report lists all.
 func TestPublish_layout(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

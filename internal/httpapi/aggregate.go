@@ -50,8 +50,8 @@ func (a *API) aggregateCSV(w *response, r *http.Request) error {
 	return nil
 }
 
-// openAggregate opens the dataset and parses the request. Without an error, the request is nil if the
-// client has the response already; otherwise the caller must release the view.
+// openAggregate opens the dataset and parses the request. Without an error, the request is nil if
+// the client has the response already; otherwise the caller must release the view.
 func (a *API) openAggregate(w *response, r *http.Request, contentType string) (DatasetView, *query.AggregateRequest, error) {
 	view, err := a.openDataset(w, r)
 	if err != nil {

@@ -26,8 +26,9 @@ type Plants interface {
 
 // Keys authenticates keys.
 type Keys interface {
-	// Verify fails with herb.CodeUnauthenticated if the key is invalid; the message does not repeat it. client is the
-	// network address of the sender; after too many invalid keys, it gets herb.CodeRateLimited.
+	// Verify fails with herb.CodeUnauthenticated if the key is invalid; the message does not repeat
+	// it. client is the network address of the sender; after too many invalid keys, it gets
+	// herb.CodeRateLimited.
 	Verify(ctx context.Context, secret, client string) (herb.Principal, error)
 }
 
@@ -50,13 +51,14 @@ type Options struct {
 
 // Defaults of Options.
 const (
-	// DefaultStall allows for the receive buffer of the client: the kernel of a client that reads 100 kB/s reports no
-	// progress until half of a buffer of several MiB is read.
+	// DefaultStall allows for the receive buffer of the client: the kernel of a client that reads
+	// 100 kB/s reports no progress until half of a buffer of several MiB is read.
 	DefaultStall          = 2 * time.Minute
 	DefaultRequestTimeout = 5 * time.Second
 )
 
-// listingHeaders is the number of headers of a listing, for which a response has room without another allocation.
+// listingHeaders is the number of headers of a listing, for which a response has room without
+// another allocation.
 const listingHeaders = 12
 
 // Observation describes a request for metrics. It contains nothing that a client chooses freely.
@@ -112,8 +114,9 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.set("Access-Control-Allow-Origin", "*")
 	w.set("Access-Control-Expose-Headers", corsExposedHeaders)
 	if len(r.TransferEncoding) > 0 {
-		// RFC 9112, section 6.1: close after a request with Content-Length and Transfer-Encoding. net/http has removed
-		// the Content-Length, so every chunked request is treated as one; few clients send them.
+		// RFC 9112, section 6.1: close after a request with Content-Length and Transfer-Encoding.
+		// net/http has removed the Content-Length, so every chunked request is treated as one; few
+		// clients send them.
 		w.set("Connection", "close")
 	}
 	defer a.finish(w, r)
@@ -127,8 +130,8 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// finish completes a request, whether its handler returned or panicked: it sends a response or aborts the connection,
-// and logs the request.
+// finish completes a request, whether its handler returned or panicked: it sends a response or
+// aborts the connection, and logs the request.
 func (a *API) finish(w *response, r *http.Request) {
 	p := recover()
 	if p != nil && p != http.ErrAbortHandler {

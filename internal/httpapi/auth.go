@@ -18,7 +18,8 @@ const (
 	challenge = "Bearer " + realm // value of WWW-Authenticate in responses to requests without a key
 )
 
-// bearerToken returns the token of an Authorization header, or "" if there is none or the scheme differs.
+// bearerToken returns the token of an Authorization header, or "" if there is none or the scheme
+// differs.
 func bearerToken(h http.Header) string {
 	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -27,15 +28,17 @@ func bearerToken(h http.Header) string {
 	return strings.Trim(token, " ")
 }
 
-// apiKey returns the key of a listing request: from X-API-Key, else from Authorization, else from the query.
+// apiKey returns the key of a listing request: from X-API-Key, else from Authorization, else from
+// the query.
 func apiKey(w *response, r *http.Request) string {
 	key, _ := w.queryString(r).Key()
 	return cmp.Or(strings.Trim(r.Header.Get("X-Api-Key"), " "), bearerToken(r.Header), key)
 }
 
-// misplacesKey reports whether a query string has a key in a parameter other than api_key. Such a request is rejected before its handler
-// runs, because links, redirects and pages repeat the parameters of a request and would spread the key. Paths with a key need no such
-// rule: they name no dataset, so they are not found, and the message is redacted.
+// misplacesKey reports whether a query string has a key in a parameter other than api_key. Such a
+// request is rejected before its handler runs, because links, redirects and pages repeat the
+// parameters of a request and would spread the key. Paths with a key need no such rule: they name
+// no dataset, so they are not found, and the message is redacted.
 func misplacesKey(s query.String) bool {
 	return slices.ContainsFunc(s.Parts(), func(p query.Part) bool {
 		return access.ContainsSecret(p.Name) || p.Name != query.ParamAPIKey && access.ContainsSecret(p.Value)
@@ -47,8 +50,9 @@ func errMisplacedKey() error {
 		"api_key, and revoke it if others may have seen the URL")
 }
 
-// authorize authenticates a request and checks that its key has one of the scopes. A rejection includes a challenge as
-// specified by RFC 6750. Without a key, howTo is the message, and fail adds the challenge.
+// authorize authenticates a request and checks that its key has one of the scopes. A rejection
+// includes a challenge as specified by RFC 6750. Without a key, howTo is the message, and fail adds
+// the challenge.
 func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyOf ...herb.Scope) (herb.Principal, error) {
 	p, err := a.checkScopes(w, r, secret, denial{howTo, lacksScope(anyOf)}, anyOf...)
 	w.setChallenge(secret, err, anyOf)
@@ -85,8 +89,8 @@ func (w *response) setChallenge(secret string, rejection error, anyOf []herb.Sco
 	}
 }
 
-// optionalPrincipal returns the principal of a request, or the zero one if there is no valid key. An invalid key is not an error,
-// because part of the response is public.
+// optionalPrincipal returns the principal of a request, or the zero one if there is no valid key.
+// An invalid key is not an error, because part of the response is public.
 func (a *API) optionalPrincipal(w *response, r *http.Request) herb.Principal {
 	if secret := a.requestKey(w, r); secret != "" {
 		if p, err := w.verify(r.Context(), a.opts.Keys, secret, r.RemoteAddr); err == nil {
@@ -96,8 +100,8 @@ func (a *API) optionalPrincipal(w *response, r *http.Request) herb.Principal {
 	return herb.Principal{}
 }
 
-// withReader returns a context for library.Private. The key is verified before it is known whether the result depends on it, so that the
-// time of a response does not tell whether a dataset exists.
+// withReader returns a context for library.Private. The key is verified before it is known whether
+// the result depends on it, so that the time of a response does not tell whether a dataset exists.
 func (a *API) withReader(ctx context.Context, w *response, r *http.Request) context.Context {
 	w.setKeyVary()
 	secret := a.requestKey(w, r)
@@ -128,8 +132,8 @@ type verification struct {
 	err       error
 }
 
-// verify verifies a key once per request, however many parts of a response depend on it, so that an invalid one counts as one
-// failure of its client.
+// verify verifies a key once per request, however many parts of a response depend on it, so that an
+// invalid one counts as one failure of its client.
 func (w *response) verify(ctx context.Context, keys Keys, secret, client string) (herb.Principal, error) {
 	if v := &w.verified; v.secret != secret || secret == "" {
 		v.secret = secret
@@ -138,7 +142,8 @@ func (w *response) verify(ctx context.Context, keys Keys, secret, client string)
 	return w.verified.principal, w.verified.err
 }
 
-// description converts a message to the error_description of a challenge, which permits fewer characters.
+// description converts a message to the error_description of a challenge, which permits fewer
+// characters.
 func description(message string) string {
 	safe := strings.Map(func(c rune) rune {
 		if c == '"' || c == '\\' || c < ' ' || c > '~' {

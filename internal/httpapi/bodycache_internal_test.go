@@ -35,8 +35,9 @@ func TestBodyCache_limit(t *testing.T) {
 	}
 }
 
-// TestCompressor_chunks checks that a large write is compressed in chunks, because a client that stops reading is detected
-// between two of them, and so that memory does not depend on the size of a record.
+// TestCompressor_chunks checks that a large write is compressed in chunks, because a client that
+// stops reading is detected between two of them, and so that memory does not depend on the size of
+// a record.
 func TestCompressor_chunks(t *testing.T) {
 	t.Parallel()
 	large := make([]byte, 4<<20)

@@ -8,8 +8,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// TestCompressedBodiesAreCached changes records without changing the version, which no library does, to see which
-// responses come from the cache.
+// TestCompressedBodiesAreCached changes records without changing the version, which no library
+// does, to see which responses come from the cache.
 func TestCompressedBodiesAreCached(t *testing.T) {
 	t.Parallel()
 	const path = "/api/v1/garden/catalog/data?sort=title"
@@ -90,7 +90,8 @@ func TestCachedBody_otherDataset(t *testing.T) {
 	}
 }
 
-// TestCachedBody_mutable lists plants, which may change between the reading of their version and of their records.
+// TestCachedBody_mutable lists plants, which may change between the reading of their version and of
+// their records.
 func TestCachedBody_mutable(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

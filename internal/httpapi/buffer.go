@@ -11,7 +11,8 @@ import (
 	"herbarium/internal/admission"
 )
 
-// hold is what a request holds of the budget. Its connection knows if that is much, so that it can be evicted for others.
+// hold is what a request holds of the budget. Its connection knows if that is much, so that it can
+// be evicted for others.
 type hold struct {
 	ctx      context.Context // of the request
 	conn     *conn           // that knows; nil if the hold is small, or there is none of a Listener
@@ -33,8 +34,8 @@ func (h *hold) tryGrow(bytes int64) bool {
 	return ok
 }
 
-// grow enlarges the hold. If there is no room, it first evicts a connection whose client does not read or send what the server
-// holds for it.
+// grow enlarges the hold. If there is no room, it first evicts a connection whose client does not
+// read or send what the server holds for it.
 func (h *hold) grow(bytes int64) error {
 	if h.tryGrow(bytes) {
 		return nil
@@ -58,8 +59,8 @@ func (h *hold) release() {
 	h.reserved.Release()
 }
 
-// reserve reserves about as many bytes as the work of a request needs in addition to its buffers. release may be called more than
-// once.
+// reserve reserves about as many bytes as the work of a request needs in addition to its buffers.
+// release may be called more than once.
 func (w *response) reserve(ctx context.Context, bytes int) (release func(), err error) {
 	h := w.newHold(ctx)
 	if err := h.grow(h.reserved.Clamp(bytes)); err != nil {
@@ -68,8 +69,9 @@ func (w *response) reserve(ctx context.Context, bytes int) (release func(), err 
 	return h.release, nil
 }
 
-// buffer is the only way to hold a body in memory: it reserves its capacity in the budget before it grows, until it is freed.
-// Writing fails with herb.CodeUnavailable if the budget is used up. A nil buffer is empty and can be freed.
+// buffer is the only way to hold a body in memory: it reserves its capacity in the budget before it
+// grows, until it is freed. Writing fails with herb.CodeUnavailable if the budget is used up. A nil
+// buffer is empty and can be freed.
 type buffer struct {
 	bytes []byte
 	hold  hold
@@ -78,7 +80,8 @@ type buffer struct {
 
 const (
 	minBuffer = 16 << 10
-	// maxKeptBuffer is the maximum size of a pooled buffer. Idle buffers are not reserved; the garbage collector frees them.
+	// maxKeptBuffer is the maximum size of a pooled buffer. Idle buffers are not reserved; the
+	// garbage collector frees them.
 	maxKeptBuffer = 256 << 10
 )
 
@@ -95,8 +98,8 @@ func (w *response) newBuffer(ctx context.Context) *buffer {
 	return b
 }
 
-// newErrorBuffer returns an empty buffer that reserves nothing. It is for small responses that must not fail, such as those about the
-// budget.
+// newErrorBuffer returns an empty buffer that reserves nothing. It is for small responses that must
+// not fail, such as those about the budget.
 func newErrorBuffer() *buffer { return &buffer{hold: hold{ctx: context.Background()}} }
 
 // free releases the buffer. Its content must not be used any more.

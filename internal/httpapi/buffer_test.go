@@ -68,8 +68,8 @@ func TestBudget_released(t *testing.T) {
 	}
 }
 
-// TestBudget_exhausted checks that large responses and bodies are rejected while others hold as much as they may, and that small ones are
-// not.
+// TestBudget_exhausted checks that large responses and bodies are rejected while others hold as
+// much as they may, and that small ones are not.
 func TestBudget_exhausted(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 20

@@ -32,7 +32,8 @@ type links struct {
 	OpenAPI string `json:"openapi,omitempty"`
 }
 
-// descriptor is the full description of a dataset: the summary, its fields and the details of its version.
+// descriptor is the full description of a dataset: the summary, its fields and the details of its
+// version.
 type descriptor struct {
 	summary
 	Fields []field `json:"fields"`
@@ -44,8 +45,8 @@ type field struct {
 	Operators []query.Op `json:"operators"`
 }
 
-// catalogue handles the list of datasets. Unlike a listing, a page has the maximum size by default: most servers have fewer
-// datasets, and clients that do not page get all of them.
+// catalogue handles the list of datasets. Unlike a listing, a page has the maximum size by default:
+// most servers have fewer datasets, and clients that do not page get all of them.
 func (a *API) catalogue(w *response, r *http.Request) error {
 	params, err := w.queryString(r).Only(query.ParamPage, query.ParamPerPage, query.ParamSearch)
 	if err != nil {
@@ -97,8 +98,8 @@ func (a *API) describe(w *response, r *http.Request) error {
 	return a.sendDescription(w, r, body, view.Size(), access)
 }
 
-// sendDescription sends JSON with an entity tag of its content. size is an estimate of it in bytes: the encoder holds all of it
-// before it is written to a buffer.
+// sendDescription sends JSON with an entity tag of its content. size is an estimate of it in bytes:
+// the encoder holds all of it before it is written to a buffer.
 func (a *API) sendDescription(w *response, r *http.Request, v any, size int, access herb.Access) error {
 	release, err := w.reserve(r.Context(), size)
 	if err != nil {

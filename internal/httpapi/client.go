@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// clientAddress returns the address of the client of a request, without a zone. It is the peer of the connection, unless that
-// is a trusted proxy: then it is the last address in X-Forwarded-For, or else in Forwarded, that is not a trusted proxy. Each
-// proxy appends the address of its peer, so everything before that one may be forged. It is zero if the peer is unknown.
+// clientAddress returns the address of the client of a request, without a zone. It is the peer of
+// the connection, unless that is a trusted proxy: then it is the last address in X-Forwarded-For,
+// or else in Forwarded, that is not a trusted proxy. Each proxy appends the address of its peer, so
+// everything before that one may be forged. It is zero if the peer is unknown.
 //
 // Options.TrustedProxies must be set only if the proxies write or remove X-Forwarded-For.
 func (a *API) clientAddress(r *http.Request) netip.Addr {
@@ -37,8 +38,8 @@ func (a *API) clientAddress(r *http.Request) netip.Addr {
 	return peer
 }
 
-// withClientAddress returns a request whose RemoteAddr is the address of the client, and that address. So every handler sees
-// the client instead of a proxy.
+// withClientAddress returns a request whose RemoteAddr is the address of the client, and that
+// address. So every handler sees the client instead of a proxy.
 func (a *API) withClientAddress(r *http.Request) (*http.Request, netip.Addr) {
 	client := a.clientAddress(r)
 	if len(a.opts.TrustedProxies) == 0 || !client.IsValid() || client == parseAddress(r.RemoteAddr) {
@@ -53,8 +54,8 @@ func (a *API) isTrustedProxy(address netip.Addr) bool {
 	return slices.ContainsFunc(a.opts.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(address) })
 }
 
-// parseAddress parses an IP address with or without a port, and with or without brackets. It returns the zero address if it is
-// invalid.
+// parseAddress parses an IP address with or without a port, and with or without brackets. It
+// returns the zero address if it is invalid.
 func parseAddress(s string) netip.Addr {
 	address, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"))
 	if err != nil {
@@ -64,7 +65,8 @@ func parseAddress(s string) netip.Addr {
 	return address.Unmap().WithZone("")
 }
 
-// forwardedFor returns the address in an element of the Forwarded header (RFC 7239), such as for="[2001:db8::1]:4711";proto=https.
+// forwardedFor returns the address in an element of the Forwarded header (RFC 7239), such as
+// for="[2001:db8::1]:4711";proto=https.
 func forwardedFor(element string) netip.Addr {
 	for more := true; more; {
 		var pair string
@@ -76,8 +78,9 @@ func forwardedFor(element string) netip.Addr {
 	return netip.Addr{}
 }
 
-// cutLast cuts s around the last separator outside of quotes. found is false if there is none: last is s then. It reads from
-// the end, so that what a client wrote before the text of a proxy cannot change how that is read.
+// cutLast cuts s around the last separator outside of quotes. found is false if there is none: last
+// is s then. It reads from the end, so that what a client wrote before the text of a proxy cannot
+// change how that is read.
 func cutLast(s string, separator byte) (before, last string, found bool) {
 	quoted := false
 	for i := len(s) - 1; i >= 0; i-- {

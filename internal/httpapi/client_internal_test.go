@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestClientAddress derives the address of a client behind no, one and two proxies, some of whom it tries to deceive.
+// TestClientAddress derives the address of a client behind no, one and two proxies, some of whom it
+// tries to deceive.
 func TestClientAddress(t *testing.T) {
 	t.Parallel()
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:1::/48")}

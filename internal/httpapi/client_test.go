@@ -211,7 +211,8 @@ func (s *service) parsedOpenAPI(t *testing.T) *apiDocument {
 	return d
 }
 
-// validate validates a response against the OpenAPI document. Other paths than those of its operations only have errors.
+// validate validates a response against the OpenAPI document. Other paths than those of its
+// operations only have errors.
 func (s *service) validate(t *testing.T, r *http.Request, a checkedResponse) {
 	t.Helper()
 	d := s.parsedOpenAPI(t)
@@ -275,7 +276,8 @@ func (s *service) checkUnavailable(t *testing.T, target string) {
 	}
 }
 
-// checkExample sends the request of the example below a heading of docs/api.md, and compares the response with it.
+// checkExample sends the request of the example below a heading of docs/api.md, and compares the
+// response with it.
 func (s *service) checkExample(t *testing.T, heading string) checkedResponse {
 	t.Helper()
 	doc, err := os.ReadFile("../../docs/api.md")

@@ -41,8 +41,8 @@ type streamEncoder interface {
 // zstdWindow is small to limit the memory of encoders; bodies are rarely larger.
 const zstdWindow = 256 << 10
 
-// newCompressor returns a compressor at the fastest level that halves the size of a page. Creating an encoder fails only with invalid
-// options.
+// newCompressor returns a compressor at the fastest level that halves the size of a page. Creating
+// an encoder fails only with invalid options.
 func newCompressor() *compressor {
 	c := &compressor{}
 	c.pools[codingGzip].New = func() any {
@@ -57,7 +57,8 @@ func newCompressor() *compressor {
 	return c
 }
 
-// stream returns a writer that compresses to w. finish ends the stream and returns the encoder to the pool.
+// stream returns a writer that compresses to w. finish ends the stream and returns the encoder to
+// the pool.
 func (c *compressor) stream(to coding, w io.Writer) (out io.Writer, finish func() error) {
 	if to == identity {
 		return w, func() error { return nil }
@@ -72,7 +73,8 @@ func (c *compressor) stream(to coding, w io.Writer) (out io.Writer, finish func(
 	}
 }
 
-// bodyCacheSize is the maximum size of all cached bodies. A compressed page of 25 records has about 3 KiB.
+// bodyCacheSize is the maximum size of all cached bodies. A compressed page of 25 records has about
+// 3 KiB.
 const bodyCacheSize = 16 << 20
 
 // bodyKey identifies a compressed body.
@@ -81,7 +83,8 @@ type bodyKey struct {
 	coding coding
 }
 
-// bodyCache caches the compressed bodies that were used last, up to a number of bytes. It is safe for concurrent use.
+// bodyCache caches the compressed bodies that were used last, up to a number of bytes. It is safe
+// for concurrent use.
 type bodyCache struct {
 	limit int // in bytes
 
@@ -96,7 +99,8 @@ func newBodyCache(limit int) *bodyCache {
 	return c
 }
 
-// cachedSize returns the size of a cached body with its key and its elements of the list and the map.
+// cachedSize returns the size of a cached body with its key and its elements of the list and the
+// map.
 func cachedSize(body []byte) int { return len(body) + 256 }
 
 // get returns a cached body, or nil if there is none. The caller must not modify it.

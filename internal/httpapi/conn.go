@@ -14,8 +14,8 @@ import (
 type conn struct {
 	net.Conn
 	listener *listener
-	// waiting is when the server began to wait for the client to read or to send, by the clock of the listener; 0 if it does
-	// not wait.
+	// waiting is when the server began to wait for the client to read or to send, by the clock of
+	// the listener; 0 if it does not wait.
 	waiting atomic.Int64
 	// holding is the number of buffers of its request that hold a large part of the budget.
 	holding atomic.Int64
@@ -80,9 +80,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// stalled reports whether the server waits for the client, and updates the time of its last progress. Progress between two
-// calls counts as of the second one, so a connection is stalled for as long as its client is known to have done nothing. The
-// lock of the listener must be held.
+// stalled reports whether the server waits for the client, and updates the time of its last
+// progress. Progress between two calls counts as of the second one, so a connection is stalled for
+// as long as its client is known to have done nothing. The lock of the listener must be held.
 func (c *conn) stalled(now time.Duration) bool {
 	waiting := time.Duration(c.waiting.Load())
 	if waiting == 0 {
@@ -105,13 +105,15 @@ func withConn(ctx context.Context, nc net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, nc)
 }
 
-// connOf returns the connection of the request with a context, or nil if it is not one of a Listener.
+// connOf returns the connection of the request with a context, or nil if it is not one of a
+// Listener.
 func connOf(ctx context.Context) *conn {
 	c, _ := ctx.Value(connKey{}).(*conn)
 	return c
 }
 
-// receivedBody returns the body of a request such that its connection is waiting for the client while the body is read.
+// receivedBody returns the body of a request such that its connection is waiting for the client
+// while the body is read.
 func receivedBody(r *http.Request) io.Reader {
 	if c := connOf(r.Context()); c != nil {
 		return &bodyReader{r.Body, c}

@@ -16,7 +16,8 @@ import (
 
 const probe = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 
-// serveOn serves a service on a listener. The channel receives once for each connection that becomes idle.
+// serveOn serves a service on a listener. The channel receives once for each connection that
+// becomes idle.
 func (s *service) serveOn(t *testing.T, l net.Listener, limit int) (idle <-chan struct{}) {
 	t.Helper()
 	server := httpapi.NewServer(s, slog.New(slog.DiscardHandler))
@@ -38,8 +39,8 @@ func (s *service) serveOn(t *testing.T, l net.Listener, limit int) (idle <-chan 
 	return became
 }
 
-// TestIdleConnections opens more connections than allowed and leaves them idle: new clients get a response, and the
-// longest idle connections are evicted.
+// TestIdleConnections opens more connections than allowed and leaves them idle: new clients get a
+// response, and the longest idle connections are evicted.
 func TestIdleConnections(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -77,7 +78,8 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
-// exhausted is a listener that fails once with EMFILE at the third connection, when the first two are idle.
+// exhausted is a listener that fails once with EMFILE at the third connection, when the first two
+// are idle.
 type exhausted struct {
 	net.Listener
 	idle     chan struct{} // closed when they are
@@ -180,8 +182,8 @@ func TestLongRedirect(t *testing.T) {
 	}
 }
 
-// TestContentLengthAndTransferEncoding checks RFC 9112, section 6.1: the connection is closed after a request with
-// both.
+// TestContentLengthAndTransferEncoding checks RFC 9112, section 6.1: the connection is closed after
+// a request with both.
 func TestContentLengthAndTransferEncoding(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -212,7 +214,8 @@ func TestContentLengthAndTransferEncoding(t *testing.T) {
 	}
 }
 
-// TestClient_disconnects checks that a response that cannot be delivered ends only its own connection.
+// TestClient_disconnects checks that a response that cannot be delivered ends only its own
+// connection.
 func TestClient_disconnects(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -237,7 +240,8 @@ func TestClient_disconnects(t *testing.T) {
 	}
 }
 
-// endless serves a body that never ends at /endless, for clients that do not read, and reads bodies at other paths.
+// endless serves a body that never ends at /endless, for clients that do not read, and reads bodies
+// at other paths.
 func endless(t *testing.T, limit int) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -260,8 +264,8 @@ func endless(t *testing.T, limit int) (addr string) {
 	return l.Addr().String()
 }
 
-// TestStalledConnections opens as many connections as allowed, and makes the server wait for all of them but one. New clients
-// get a response, and the client that reads is not evicted for them.
+// TestStalledConnections opens as many connections as allowed, and makes the server wait for all of
+// them but one. New clients get a response, and the client that reads is not evicted for them.
 func TestStalledConnections(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

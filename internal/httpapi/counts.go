@@ -125,8 +125,8 @@ type gridMeta struct {
 	Bounds  [4]float64 `json:"bounds"`
 }
 
-// writeGrid writes the response to a grid request: column, row and count of each cell that is not empty, and meta. There may be
-// tens of thousands of cells, so they are not encoded as a whole.
+// writeGrid writes the response to a grid request: column, row and count of each cell that is not
+// empty, and meta. There may be tens of thousands of cells, so they are not encoded as a whole.
 func writeGrid(out *buffer, found query.Grid, req *query.GridRequest) error {
 	b := req.Bounds
 	meta, err := json.Marshal(gridMeta{found.Total, found.Inside, req.Columns, req.Rows, [4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}})

@@ -137,7 +137,8 @@ func TestFacetsExample(t *testing.T) {
 	s.checkExample(t, "Count values")
 }
 
-// TestFacetsLinkToListings checks that filtering by a bucket or value returns as many records as its count.
+// TestFacetsLinkToListings checks that filtering by a bucket or value returns as many records as
+// its count.
 func TestFacetsLinkToListings(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -252,7 +253,8 @@ func TestGrid_invalid(t *testing.T) {
 	s.checkUnavailable(t, gridPath+"&_bounds=0,0,1,1")
 }
 
-// TestGridExample checks the example in docs/api.md, and that filtering by a cell returns as many records as its count.
+// TestGridExample checks the example in docs/api.md, and that filtering by a cell returns as many
+// records as its count.
 func TestGridExample(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

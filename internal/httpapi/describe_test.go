@@ -191,7 +191,8 @@ func detailed(d herb.Dataset, records []herb.Record) (herb.Dataset, []herb.Recor
 	return d, records
 }
 
-// TestDescriptor_details checks the details of a version, and who may see those that contain values.
+// TestDescriptor_details checks the details of a version, and who may see those that contain
+// values.
 func TestDescriptor_details(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

@@ -17,7 +17,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// apiDocument validates requests and responses against an OpenAPI document. It is safe for concurrent use.
+// apiDocument validates requests and responses against an OpenAPI document. It is safe for
+// concurrent use.
 type apiDocument struct {
 	root map[string]any
 	mux  *http.ServeMux // has the operations of the document
@@ -56,14 +57,16 @@ type operationAt struct{ path, method string }
 
 func (operationAt) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-// operation returns the pointer of the operation of a request. ok is false if the document has none.
+// operation returns the pointer of the operation of a request. ok is false if the document has
+// none.
 func (d *apiDocument) operation(r *http.Request) (pointer []string, ok bool) {
 	handler, _ := d.mux.Handler(r)
 	at, ok := handler.(operationAt)
 	return []string{"paths", at.path, at.method}, ok && strings.EqualFold(at.method, r.Method)
 }
 
-// lookup returns the value at a pointer and its own pointer after references are resolved; nil if there is none.
+// lookup returns the value at a pointer and its own pointer after references are resolved; nil if
+// there is none.
 func (d *apiDocument) lookup(pointer ...string) (any, []string) {
 	var at []string
 	var v any = d.root
@@ -139,7 +142,8 @@ func (d *apiDocument) checkResponse(r *http.Request, status int, header http.Hea
 	return d.check(value, append(at, "content", media, "schema")...)
 }
 
-// checkRequest validates the parameters and the body of a request. Parameters without a description are accepted.
+// checkRequest validates the parameters and the body of a request. Parameters without a description
+// are accepted.
 func (d *apiDocument) checkRequest(r *http.Request) error {
 	operation, ok := d.operation(r)
 	if !ok {
@@ -183,7 +187,8 @@ func (d *apiDocument) checkRequest(r *http.Request) error {
 	return nil
 }
 
-// checkText validates the values of a parameter or a header, which are text, against the schema at a pointer.
+// checkText validates the values of a parameter or a header, which are text, against the schema at
+// a pointer.
 func (d *apiDocument) checkText(values []string, pointer []string) error {
 	schema, at := d.lookup(pointer...)
 	convert := func(text string) any {

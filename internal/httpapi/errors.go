@@ -34,13 +34,15 @@ func errorBody(status int, message string) []byte {
 	return append(herb.AppendJSONString(body, strings.ToValidUTF8(message, "\uFFFD")), '}')
 }
 
-// fail responds with an Error body, or aborts the connection if the response has started or the client has disconnected.
-// Headers that help the client, such as Allow, must be set before the call.
+// fail responds with an Error body, or aborts the connection if the response has started or the
+// client has disconnected. Headers that help the client, such as Allow, must be set before the
+// call.
 func (a *API) fail(w *response, r *http.Request, err error) {
 	a.failWithPage(w, r, err, &page{buffer: newErrorBuffer(), header: http.Header{}})
 }
 
-// failWithPage is fail with a page about the error, for clients that accept HTML. An empty page is replaced by the error page.
+// failWithPage is fail with a page about the error, for clients that accept HTML. An empty page is
+// replaced by the error page.
 func (a *API) failWithPage(w *response, r *http.Request, err error, p *page) {
 	w.err = err
 	if w.status != 0 {

@@ -13,8 +13,9 @@ import (
 	"herbarium/internal/query"
 )
 
-// Trailer fields of an export, by which a client can verify that it is complete. The first two are defined by RFC 9530
-// and its companion: hashes of the bytes sent, and of the bytes after decompression.
+// Trailer fields of an export, by which a client can verify that it is complete. The first two are
+// defined by RFC 9530 and its companion: hashes of the bytes sent, and of the bytes after
+// decompression.
 const (
 	trailerDigest   = "Content-Digest"
 	trailerOriginal = "Unencoded-Digest"
@@ -22,10 +23,11 @@ const (
 	exportTrailers  = trailerDigest + ", " + trailerOriginal + ", " + trailerRows
 )
 
-// export sends the complete result of a query. A failure before the first byte is reported like any other; a later
-// failure aborts the connection, so that a partial export does not look complete.
+// export sends the complete result of a query. A failure before the first byte is reported like any
+// other; a later failure aborts the connection, so that a partial export does not look complete.
 //
-// The first byte must be sent within Options.RequestTimeout. After that, the export takes as long as the client needs.
+// The first byte must be sent within Options.RequestTimeout. After that, the export takes as long
+// as the client needs.
 func (a *API) export(w *response, r *http.Request, format export.Format) (err error) {
 	view, err := a.openDataset(w, r)
 	if err != nil {
@@ -98,8 +100,8 @@ func (a *API) export(w *response, r *http.Request, format export.Format) (err er
 	return nil
 }
 
-// recordMemory returns about how many bytes an export needs for its longest record: a copy of it with the selected fields, and a
-// decoded value. The lane accounts for an export of short records.
+// recordMemory returns about how many bytes an export needs for its longest record: a copy of it
+// with the selected fields, and a decoded value. The lane accounts for an export of short records.
 func recordMemory(d herb.Dataset, req *query.Request) int {
 	const copies, inLane = 3, 256 << 10
 	if d.Report == nil {

@@ -168,8 +168,8 @@ func TestExportHead(t *testing.T) {
 	}
 }
 
-// TestExportTrailer checks the trailers of exports from a real server: hashes of the sent and of the decompressed
-// bytes, and the number of rows.
+// TestExportTrailer checks the trailers of exports from a real server: hashes of the sent and of
+// the decompressed bytes, and the number of rows.
 func TestExportTrailer(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -221,7 +221,8 @@ func TestExport_http10(t *testing.T) {
 	}
 }
 
-// rows returns a stream of n records that calls before for each one. A negative n means infinitely many.
+// rows returns a stream of n records that calls before for each one. A negative n means infinitely
+// many.
 func rows(ctx context.Context, n int, before func(i int) error) query.Stream {
 	d, records := catalog()
 	rec := records[0].AppendJSON(nil, d.Fields)
@@ -377,8 +378,8 @@ func TestExportStalledClient(t *testing.T) {
 	}
 }
 
-// TestExport_slowClient checks that a slow but steady reader gets a whole export that takes longer than
-// the limits of other responses.
+// TestExport_slowClient checks that a slow but steady reader gets a whole export that takes longer
+// than the limits of other responses.
 func TestExport_slowClient(t *testing.T) {
 	t.Parallel()
 	const limit = 2 * time.Second // enough for a loaded machine to read the header of a request
@@ -451,8 +452,8 @@ func TestExportAndShutdown(t *testing.T) {
 	}
 }
 
-// TestExportMemory checks that ten times as many records need hardly more allocations. It is not parallel, because
-// allocations of other tests would count.
+// TestExportMemory checks that ten times as many records need hardly more allocations. It is not
+// parallel, because allocations of other tests would count.
 func TestExportMemory(t *testing.T) {
 	s := newService(t, func(o *httpapi.Options) { o.Log = slog.New(slog.DiscardHandler) })
 	for _, coding := range []string{"identity", "gzip", "zstd"} {

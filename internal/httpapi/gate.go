@@ -23,9 +23,9 @@ type DatasetView struct {
 	Denied error
 }
 
-// open opens the dataset in the version that the query string names. A key is required if that version
-// or the live one requires it: a dataset can become protected after a version was published, or open.
-// Without an error, the caller must release the view.
+// open opens the dataset in the version that the query string names. A key is required if that
+// version or the live one requires it: a dataset can become protected after a version was
+// published, or open. Without an error, the caller must release the view.
 //
 // The rest of the query string must not be interpreted for a client that is denied: an error would
 // tell it the fields.
@@ -75,8 +75,8 @@ func (a *API) checkRead(w *response, r *http.Request, ref herb.Ref, access herb.
 	return err
 }
 
-// openDataset opens the dataset of a request for records, which fails if the client may not read them.
-// The caller must release the view.
+// openDataset opens the dataset of a request for records, which fails if the client may not read
+// them. The caller must release the view.
 func (a *API) openDataset(w *response, r *http.Request) (DatasetView, error) {
 	v, err := a.open(w, r, refOf(r), denyRequest)
 	if v.Access == herb.AccessKey {
@@ -103,8 +103,8 @@ func refOf(r *http.Request) herb.Ref {
 	return herb.Ref{Namespace: herb.Clip(r.PathValue("namespace"), maxShown), Name: herb.Clip(r.PathValue("dataset"), maxShown)}
 }
 
-// describable returns the description of a dataset for a client, without values unless the client may
-// read them, and the access that the response requires.
+// describable returns the description of a dataset for a client, without values unless the client
+// may read them, and the access that the response requires.
 func (w *response) describable(v *DatasetView) (herb.Dataset, herb.Access) {
 	if v.Access != herb.AccessKey {
 		return v.Dataset, herb.AccessOpen
@@ -124,8 +124,8 @@ func denyRequest(ref herb.Ref) denial {
 	}
 }
 
-// servePage calls the handler of a page, with the dataset of the path if the page has one. A visitor who
-// may not read records is told so by the page.
+// servePage calls the handler of a page, with the dataset of the path if the page has one. A
+// visitor who may not read records is told so by the page.
 func (a *API) servePage(w *response, r *http.Request, handler PageHandler, p *page) error {
 	if handler.ServeDataset == nil {
 		err := handler.Serve(p, r)
@@ -157,7 +157,8 @@ func denyVisitor(ref herb.Ref) denial {
 	}
 }
 
-// setCaching sets Cache-Control: caches must revalidate. Responses to URLs that contain a key are not stored.
+// setCaching sets Cache-Control: caches must revalidate. Responses to URLs that contain a key are
+// not stored.
 func (w *response) setCaching(r *http.Request, access herb.Access) {
 	switch _, keyed := w.queryString(r).Key(); {
 	case keyed:
@@ -172,8 +173,8 @@ func (w *response) setCaching(r *http.Request, access herb.Access) {
 
 const privateCaching = "private, no-cache"
 
-// setCaching sets Cache-Control of a page unless its handler has: caches must revalidate it. Pages that
-// required a key are cached only by the browser.
+// setCaching sets Cache-Control of a page unless its handler has: caches must revalidate it. Pages
+// that required a key are cached only by the browser.
 func (p *page) setCaching(access herb.Access) {
 	switch {
 	case p.header.Get("Cache-Control") != "":
@@ -184,7 +185,8 @@ func (p *page) setCaching(access herb.Access) {
 	}
 }
 
-// SetPrivate restricts the caching of a page to the browser, because it depends on the key of the visitor.
+// SetPrivate restricts the caching of a page to the browser, because it depends on the key of the
+// visitor.
 func SetPrivate(h http.Header) {
 	h.Set("Cache-Control", privateCaching)
 	h.Set("Vary", varyCookie)

@@ -32,8 +32,8 @@ func (p gatePages) Handlers() map[string]httpapi.PageHandler {
 }
 
 // TestGate checks what a listing and a page of the same URL get: the version, the access and the
-// caching. The live versions of garden/catalog and locked/staff are open and require a key; v0 of each
-// is the other way round.
+// caching. The live versions of garden/catalog and locked/staff are open and require a key; v0 of
+// each is the other way round.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) { o.Pages = gatePages{pagesOf(homePage)} })

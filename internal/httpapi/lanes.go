@@ -20,8 +20,9 @@ import (
 //
 // Probes run in none.
 
-// admit gives a request its deadline and its ticket, to which the queries of the returned context report. A GET enters its
-// lane. The caller releases the ticket and calls cancel at the end of the request.
+// admit gives a request its deadline and its ticket, to which the queries of the returned context
+// report. A GET enters its lane. The caller releases the ticket and calls cancel at the end of the
+// request.
 func (w *response) admit(r *http.Request) (ctx context.Context, cancel context.CancelFunc, err error) {
 	w.ticket = w.api.opts.Admission.NewTicket(admission.ClientOf(w.address))
 	w.client = r.Context()
@@ -37,8 +38,9 @@ func (w *response) admitBody(r *http.Request) error {
 	return w.ticket.Enter(r.Context(), admission.Write)
 }
 
-// admitExport enters the lane of exports. The first byte of the response must be sent within Options.RequestTimeout, or else
-// the returned context is canceled with context.DeadlineExceeded as its cause. It is not limited otherwise.
+// admitExport enters the lane of exports. The first byte of the response must be sent within
+// Options.RequestTimeout, or else the returned context is canceled with context.DeadlineExceeded as
+// its cause. It is not limited otherwise.
 func (w *response) admitExport(r *http.Request) (ctx context.Context, firstByte *time.Timer, cancel func(), err error) {
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
 		return nil, nil, nil, err

@@ -30,8 +30,8 @@ func taken(c *admission.Controller) (all []admission.Lane) {
 	return all
 }
 
-// TestLanesOfWork checks in which lanes the queries of a small dataset run while they work: their lane follows from what they
-// have done, not from the number of records.
+// TestLanesOfWork checks in which lanes the queries of a small dataset run while they work: their
+// lane follows from what they have done, not from the number of records.
 func TestLanesOfWork(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -75,7 +75,8 @@ func TestLanesOfWork(t *testing.T) {
 	}
 }
 
-// TestLongListings checks that a long query is rejected when the lane for expensive queries is full, and a short one is not.
+// TestLongListings checks that a long query is rejected when the lane for expensive queries is
+// full, and a short one is not.
 func TestLongListings(t *testing.T) {
 	t.Parallel()
 	c := lanes(t, 1, nil)
@@ -95,7 +96,8 @@ func TestLongListings(t *testing.T) {
 	}
 }
 
-// TestIdleClient starts exports and large pages of one client, which reads none of them. Another client still gets both.
+// TestIdleClient starts exports and large pages of one client, which reads none of them. Another
+// client still gets both.
 func TestIdleClient(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -140,8 +142,8 @@ func TestIdleClient(t *testing.T) {
 	}
 }
 
-// TestHeadOfWorkbook checks that the headers of a workbook need no scan of its records where none can be too long, and that
-// the scan of others is subject to admission control.
+// TestHeadOfWorkbook checks that the headers of a workbook need no scan of its records where none
+// can be too long, and that the scan of others is subject to admission control.
 func TestHeadOfWorkbook(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// MaxHeaderBytes is the maximum size of a request before its body. It leaves room for a query over the limit, which is
-// then rejected with a message.
+// MaxHeaderBytes is the maximum size of a request before its body. It leaves room for a query over
+// the limit, which is then rejected with a message.
 const MaxHeaderBytes = 64 << 10
 
-// NewServer returns a server for a handler, with limits on everything that a client could delay. Wrap its listener with
-// Listener. Requests that net/http cannot parse do not reach the handler; they are rejected with a line of plain text.
+// NewServer returns a server for a handler, with limits on everything that a client could delay.
+// Wrap its listener with Listener. Requests that net/http cannot parse do not reach the handler;
+// they are rejected with a line of plain text.
 func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      handler,
@@ -33,9 +34,10 @@ func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 
 // Listener wraps the listener of a server. With TLS, wrap the TLS listener.
 //
-// With maxConnections open, and when the process is out of file descriptors, it evicts a connection to make room for a new
-// one: the one that has been idle longest, or else the one whose client has neither read nor sent anything for longest while
-// the server waited for it. A limit of 0 means unlimited.
+// With maxConnections open, and when the process is out of file descriptors, it evicts a connection
+// to make room for a new one: the one that has been idle longest, or else the one whose client has
+// neither read nor sent anything for longest while the server waited for it. A limit of 0 means
+// unlimited.
 func Listener(l net.Listener, maxConnections int) net.Listener {
 	wrapped := &listener{Listener: l, limit: maxConnections, start: time.Now()}
 	wrapped.changed.L = &wrapped.mu
@@ -55,17 +57,20 @@ type listener struct {
 }
 
 const (
-	// sendBuffer limits the kernel memory of a client that reads slowly, which is several MiB by default. It also limits
-	// how much such a client must read before a blocked write resumes: the kernel waits until a third of the buffer is
-	// free.
+	// sendBuffer limits the kernel memory of a client that reads slowly, which is several MiB by
+	// default. It also limits how much such a client must read before a blocked write resumes: the
+	// kernel waits until a third of the buffer is free.
 	sendBuffer = 256 << 10
-	// newGrace is how long a new connection is protected from eviction, because its client may be about to send a request.
+	// newGrace is how long a new connection is protected from eviction, because its client may be
+	// about to send a request.
 	newGrace = 500 * time.Millisecond
-	// stallGrace is how long a client must have made no progress before its connection is evicted in the middle of a request.
+	// stallGrace is how long a client must have made no progress before its connection is evicted
+	// in the middle of a request.
 	stallGrace = time.Second
 )
 
-// Accept implements net.Listener. At the limit it evicts a connection, and blocks while there is none to evict.
+// Accept implements net.Listener. At the limit it evicts a connection, and blocks while there is
+// none to evict.
 func (l *listener) Accept() (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,8 +108,8 @@ func (l *listener) acceptUnlocked() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// evict closes a connection and reports whether there is one to close. The server detects the closed connection and ends
-// its goroutine. The lock must be held.
+// evict closes a connection and reports whether there is one to close. The server detects the
+// closed connection and ends its goroutine. The lock must be held.
 func (l *listener) evict() bool {
 	for e := l.conns.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*conn); !c.busy && !time.Now().Before(c.grace) {
@@ -116,16 +121,16 @@ func (l *listener) evict() bool {
 	return l.evictStalled(func(*conn) bool { return true })
 }
 
-// evictHolder closes the connection that has been stalled longest among those for which the server holds a large part of the
-// budget, if there is one.
+// evictHolder closes the connection that has been stalled longest among those for which the server
+// holds a large part of the budget, if there is one.
 func (l *listener) evictHolder() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.evictStalled(func(c *conn) bool { return c.holding.Load() > 0 })
 }
 
-// evictStalled closes the connection that has been stalled longest among some, and reports whether there is one. The lock must
-// be held.
+// evictStalled closes the connection that has been stalled longest among some, and reports whether
+// there is one. The lock must be held.
 func (l *listener) evictStalled(among func(*conn) bool) bool {
 	c := l.longestStalled(among)
 	if c == nil {
@@ -139,8 +144,8 @@ func (l *listener) evictStalled(among func(*conn) bool) bool {
 	return true
 }
 
-// longestStalled returns the connection among some whose client has made no progress for longest, at least stallGrace, or nil
-// if there is none. The lock must be held.
+// longestStalled returns the connection among some whose client has made no progress for longest,
+// at least stallGrace, or nil if there is none. The lock must be held.
 func (l *listener) longestStalled(among func(*conn) bool) (longest *conn) {
 	now := l.now()
 	oldest := now - stallGrace

@@ -22,8 +22,8 @@ func (l *recorded) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// TestSendBuffer checks that the kernel buffers little for a slow client. The progress of a steady reader is detected
-// when a third of the buffer is free: with a large buffer, it looks stalled.
+// TestSendBuffer checks that the kernel buffers little for a slow client. The progress of a steady
+// reader is detected when a third of the buffer is free: with a large buffer, it looks stalled.
 func TestSendBuffer(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -61,7 +61,8 @@ func raw(t *testing.T, addr, method, text string) checkedResponse {
 	return checkedResponse{res.StatusCode, res.Header, string(body)}
 }
 
-// TestListener sends requests that no library would. Those that the handler sees have an Error body and a request ID.
+// TestListener sends requests that no library would. Those that the handler sees have an Error body
+// and a request ID.
 func TestListener(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -128,8 +129,8 @@ func TestListener_rejected(t *testing.T) {
 	}
 }
 
-// TestListener_forgedRejection checks that a body arrives unchanged that contains what net/http writes when it rejects a
-// request, at every offset at which a write of the connection may begin.
+// TestListener_forgedRejection checks that a body arrives unchanged that contains what net/http
+// writes when it rejects a request, at every offset at which a write of the connection may begin.
 func TestListener_forgedRejection(t *testing.T) {
 	t.Parallel()
 	const forged = "HTTP/1.1 400 x\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
@@ -180,8 +181,8 @@ func TestServerRoundTrip(t *testing.T) {
 	}
 }
 
-// TestNewServer checks that there is a limit on everything that a client could delay, and that a query over its own
-// limit still reaches the handler, which rejects it with a message.
+// TestNewServer checks that there is a limit on everything that a client could delay, and that a
+// query over its own limit still reaches the handler, which rejects it with a message.
 func TestNewServer(t *testing.T) {
 	t.Parallel()
 	s := httpapi.NewServer(http.NotFoundHandler(), slog.New(slog.DiscardHandler))

@@ -40,7 +40,8 @@ func (a *API) list(w *response, r *http.Request) error {
 	return a.sendRecords(w, r, body.size, body.write)
 }
 
-// sendRecords sends a body of records of a size that write produces: from a buffer, or directly if it is too large to buffer.
+// sendRecords sends a body of records of a size that write produces: from a buffer, or directly if
+// it is too large to buffer.
 func (a *API) sendRecords(w *response, r *http.Request, size int, write func(io.Writer) error) error {
 	if size > maxBufferedPage {
 		return a.streamRecords(w, r, size, write)
@@ -100,12 +101,12 @@ func (l listing) write(out io.Writer) error {
 	return err
 }
 
-// maxBufferedPage is the maximum size of a page that is buffered in memory. A page of 100 records is rarely larger than
-// 64 KiB, but a record can have megabytes.
+// maxBufferedPage is the maximum size of a page that is buffered in memory. A page of 100 records
+// is rarely larger than 64 KiB, but a record can have megabytes.
 const maxBufferedPage = 256 << 10
 
-// streamRecords sends a body that is too large to buffer, directly from the memory map of the segment. It runs in a lane of its
-// own, because sending it can take as long as an export.
+// streamRecords sends a body that is too large to buffer, directly from the memory map of the
+// segment. It runs in a lane of its own, because sending it can take as long as an export.
 func (a *API) streamRecords(w *response, r *http.Request, size int, write func(io.Writer) error) error {
 	if err := w.admitLargePage(r); err != nil {
 		return err
@@ -124,8 +125,8 @@ func (a *API) streamRecords(w *response, r *http.Request, size int, write func(i
 	})
 }
 
-// setLinks sets the Link header to the first, previous, next and last page of a listing. The links do not contain the key,
-// because they may be logged, shared and cached.
+// setLinks sets the Link header to the first, previous, next and last page of a listing. The links
+// do not contain the key, because they may be logged, shared and cached.
 func (a *API) setLinks(w *response, r *http.Request, m query.Meta) {
 	others := w.queryString(r).Encode(query.ParamPage, query.ParamAPIKey)
 	if others != "" {

@@ -100,7 +100,8 @@ func TestListing_invalid(t *testing.T) {
 	})
 }
 
-// TestListingLinks_query checks the query of the links: that of the request in its order, without the key, and the page last.
+// TestListingLinks_query checks the query of the links: that of the request in its order, without
+// the key, and the page last.
 func TestListingLinks_query(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -304,8 +305,8 @@ func TestLargePages(t *testing.T) {
 	}
 }
 
-// TestLargePages_memory sends a page of 100 MiB with little memory. It is not parallel, because allocations of other
-// tests would count.
+// TestLargePages_memory sends a page of 100 MiB with little memory. It is not parallel, because
+// allocations of other tests would count.
 func TestLargePages_memory(t *testing.T) {
 	api := pageOf(t, 100, 1<<20)
 	for _, coding := range []string{"identity", "gzip", "zstd"} {

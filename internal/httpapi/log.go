@@ -53,7 +53,8 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	if id, verified := a.loggedKey(w, r); id != "" {
 		record.AddAttrs(slog.String("key_id", id), slog.Bool("key_verified", verified))
 	}
-	// Client errors are not logged: the client has the message, and it may quote a misplaced secret.
+	// Client errors are not logged: the client has the message, and it may quote a misplaced
+	// secret.
 	if w.err != nil && (w.status >= http.StatusInternalServerError || w.status < http.StatusBadRequest) {
 		record.AddAttrs(slog.String("error", redactText(w.err.Error())))
 	}
@@ -68,8 +69,9 @@ func clientName(address netip.Addr) string {
 	return address.String()
 }
 
-// loggedKey returns the public ID of the key of a request, and whether the key was verified. Keys are not verified where none is
-// required, and an ID alone proves nothing: anyone who has seen it can send it.
+// loggedKey returns the public ID of the key of a request, and whether the key was verified. Keys
+// are not verified where none is required, and an ID alone proves nothing: anyone who has seen it
+// can send it.
 func (a *API) loggedKey(w *response, r *http.Request) (id string, verified bool) {
 	if v := w.verified; v.secret != "" && v.err == nil {
 		return v.principal.ID, true
@@ -85,8 +87,8 @@ func (a *API) logPanic(w *response, r *http.Request, p any) {
 		slog.String("stack", redactText(string(debug.Stack()))))
 }
 
-// knownMethod returns the method for logs and metrics: "OTHER" unless it is known, because clients can send arbitrary
-// ones.
+// knownMethod returns the method for logs and metrics: "OTHER" unless it is known, because clients
+// can send arbitrary ones.
 func knownMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -119,7 +121,8 @@ const (
 	maxShown       = 200         // maximum characters of client input in a message
 )
 
-// redactQuery returns a query string for the log: names as written, and values that are or may be secrets redacted.
+// redactQuery returns a query string for the log: names as written, and values that are or may be
+// secrets redacted.
 func redactQuery(raw string, s query.String) string {
 	parts := s.Parts()
 	if slices.ContainsFunc(parts, func(p query.Part) bool { return p.Malformed }) {
@@ -151,8 +154,8 @@ func redactPart(p query.Part) string {
 	return p.Raw
 }
 
-// containsSecret reports whether a value contains a parameter with a secret: some clients separate parameters by semicolons, or
-// pass whole URLs.
+// containsSecret reports whether a value contains a parameter with a secret: some clients separate
+// parameters by semicolons, or pass whole URLs.
 func containsSecret(value string) bool {
 	for piece := range strings.FieldsFuncSeq(value, func(c rune) bool { return strings.ContainsRune("?&;", c) }) {
 		if name, _, assigned := strings.Cut(piece, "="); assigned && isSecretName(name) {
@@ -162,7 +165,8 @@ func containsSecret(value string) bool {
 	return false
 }
 
-// isSecretName reports whether a parameter with this name, or a likely typo of it, contains a secret.
+// isSecretName reports whether a parameter with this name, or a likely typo of it, contains a
+// secret.
 func isSecretName(name string) bool {
 	name = strings.ToLower(name)
 	for _, part := range []string{"key", "token", "secret", "password", "auth"} {
@@ -177,8 +181,8 @@ func isSecretName(name string) bool {
 	return typo
 }
 
-// minSecret is the minimum length of text with the prefix of a key to be treated as one: a dataset may be named
-// herb_garden.
+// minSecret is the minimum length of text with the prefix of a key to be treated as one: a dataset
+// may be named herb_garden.
 const minSecret = len(access.Prefix) + 16
 
 // keyPattern matches keys.

@@ -55,8 +55,9 @@ func testLogLine(t *testing.T) {
 	}
 }
 
-// TestLogLine_key logs the ID of a key, in whichever way it is sent, and whether it was verified. It logs the client that a trusted
-// proxy names, which is also the one whose invalid keys are counted.
+// TestLogLine_key logs the ID of a key, in whichever way it is sent, and whether it was verified.
+// It logs the client that a trusted proxy names, which is also the one whose invalid keys are
+// counted.
 func TestLogLine_key(t *testing.T) {
 	t.Parallel()
 	secret, key := access.Mint("test", nil, published(), time.Time{})
@@ -172,7 +173,8 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// TestLog_secretsRedacted puts secrets wherever a careless client might, and searches log and responses for them.
+// TestLog_secretsRedacted puts secrets wherever a careless client might, and searches log and
+// responses for them.
 func TestLog_secretsRedacted(t *testing.T) {
 	t.Parallel()
 	const plain = "correct-horse-battery" // a key chosen by the operator has no recognizable prefix

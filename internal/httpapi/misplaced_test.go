@@ -10,7 +10,8 @@ import (
 	"herbarium/internal/access"
 )
 
-// TestMisplacedKey sends a key where none is expected. No response and no line of the log repeats it.
+// TestMisplacedKey sends a key where none is expected. No response and no line of the log repeats
+// it.
 func TestMisplacedKey(t *testing.T) {
 	t.Parallel()
 	secret, _ := access.Mint("test", nil, published(), time.Time{})

@@ -8,8 +8,9 @@ import (
 	"herbarium/internal/export"
 )
 
-// weightedItems yields the items of an Accept or Accept-Encoding header in lower case, each with its weight in
-// thousandths: 1000 if none is given, 0 if it is invalid. Other parameters are ignored.
+// weightedItems yields the items of an Accept or Accept-Encoding header in lower case, each with
+// its weight in thousandths: 1000 if none is given, 0 if it is invalid. Other parameters are
+// ignored.
 func weightedItems(headers []string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for _, header := range headers {
@@ -40,9 +41,9 @@ func parseWeight(s string) int {
 	return int(q * 1000)
 }
 
-// wantsExport reports whether Accept requests a file, and in which format. As files may be large, the format must be
-// named explicitly and preferred: JSON with a higher weight, or named with the same weight, takes precedence.
-// Unsupported types are ignored.
+// wantsExport reports whether Accept requests a file, and in which format. As files may be large,
+// the format must be named explicitly and preferred: JSON with a higher weight, or named with the
+// same weight, takes precedence. Unsupported types are ignored.
 func wantsExport(headers []string) (format export.Format, ok bool) {
 	if len(headers) == 0 {
 		return "", false
@@ -70,8 +71,9 @@ func wantsExport(headers []string) (format export.Format, ok bool) {
 // unweighted is the weight of a coding that a header does not contain.
 const unweighted = -1
 
-// chooseCoding returns the coding with the highest weight in Accept-Encoding, and zstd before gzip if the weights are
-// equal. Identity is always acceptable unless excluded, but never preferred by default.
+// chooseCoding returns the coding with the highest weight in Accept-Encoding, and zstd before gzip
+// if the weights are equal. Identity is always acceptable unless excluded, but never preferred by
+// default.
 func chooseCoding(headers []string) coding {
 	weights, rest := [codings]int{unweighted, unweighted, unweighted}, 0
 	for name, weight := range weightedItems(headers) {

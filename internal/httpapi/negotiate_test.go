@@ -140,7 +140,8 @@ func TestCompressedLength(t *testing.T) {
 	}
 }
 
-// TestCompress_concurrent sends different requests concurrently, because buffers and encoders are shared.
+// TestCompress_concurrent sends different requests concurrently, because buffers and encoders are
+// shared.
 func TestCompress_concurrent(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

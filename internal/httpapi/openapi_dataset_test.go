@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDocument_ownOperations checks the operations that only the document of one dataset has, by requests and responses of this
-// dataset.
+// TestDocument_ownOperations checks the operations that only the document of one dataset has, by
+// requests and responses of this dataset.
 func TestDocument_ownOperations(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

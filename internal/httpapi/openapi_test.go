@@ -162,8 +162,8 @@ func putFields(s *service, ref herb.Ref, fields int) {
 	s.library.put(d, nil)
 }
 
-// TestDocument_wideDataset checks that all fields are described and that the size of the document grows only with
-// their names.
+// TestDocument_wideDataset checks that all fields are described and that the size of the document
+// grows only with their names.
 func TestDocument_wideDataset(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -222,8 +222,8 @@ func TestDocument_oneDataset(t *testing.T) {
 	}
 }
 
-// TestDocument_many describes 100 wide datasets in a small document, and refers to the documents of datasets if there are
-// more than 200.
+// TestDocument_many describes 100 wide datasets in a small document, and refers to the documents of
+// datasets if there are more than 200.
 func TestDocument_many(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -317,7 +317,8 @@ func TestDocument_requests(t *testing.T) {
 	}
 }
 
-// putLarge adds datasets with fields of all types, whose operations are too large for a full document.
+// putLarge adds datasets with fields of all types, whose operations are too large for a full
+// document.
 func putLarge(s *service, datasets int) {
 	for n := range datasets {
 		d := herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: fmt.Sprintf("d%d", n)}, Version: "v1", Access: []herb.Access{herb.AccessOpen, herb.AccessKey}[n%2]}
@@ -330,8 +331,8 @@ func putLarge(s *service, datasets int) {
 	}
 }
 
-// TestDocument_compact checks which requests are valid by a document that has one parameter for all filters, and by one
-// without datasets.
+// TestDocument_compact checks which requests are valid by a document that has one parameter for all
+// filters, and by one without datasets.
 func TestDocument_compact(t *testing.T) {
 	t.Parallel()
 	for name, datasets := range map[string]int{"compact": 6, "generic": 201} {

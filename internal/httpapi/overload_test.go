@@ -86,7 +86,8 @@ func TestTooManyCreations(t *testing.T) {
 	}
 }
 
-// TestHalfSentBodies checks that clients that stop in the middle of a body do not occupy a slot of any lane.
+// TestHalfSentBodies checks that clients that stop in the middle of a body do not occupy a slot of
+// any lane.
 func TestHalfSentBodies(t *testing.T) {
 	t.Parallel()
 	c := lanes(t, 1, nil)
@@ -194,7 +195,8 @@ func TestRequestDeadline(t *testing.T) {
 	}
 }
 
-// TestExportHasNoDeadline checks that the request deadline does not apply to an export that has started.
+// TestExportHasNoDeadline checks that the request deadline does not apply to an export that has
+// started.
 func TestExportHasNoDeadline(t *testing.T) {
 	t.Parallel()
 	s := newWatched(t, 0)
@@ -215,7 +217,8 @@ func TestExportHasNoDeadline(t *testing.T) {
 	}
 }
 
-// TestClientDisconnects checks that a query stops when its client disconnects, and that this is not logged as an error.
+// TestClientDisconnects checks that a query stops when its client disconnects, and that this is not
+// logged as an error.
 func TestClientDisconnects(t *testing.T) {
 	t.Parallel()
 	s := newWatched(t, 0)

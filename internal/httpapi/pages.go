@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// pageData is the listing for pages: the same response as that of the API, at a path for which the browser sends its stored
-// key. Exports for pages are at the same path with an extension; they ignore pagination parameters. pageGrid and pageAggregate
-// are the same for grids and for the values of charts.
+// pageData is the listing for pages: the same response as that of the API, at a path for which the
+// browser sends its stored key. Exports for pages are at the same path with an extension; they
+// ignore pagination parameters. pageGrid and pageAggregate are the same for grids and for the
+// values of charts.
 const (
 	pageData      = "/datasets/{namespace}/{dataset}/data"
 	pageGrid      = "/datasets/{namespace}/{dataset}/grid"
@@ -76,8 +77,8 @@ func readForm(next func(*response, *http.Request) error) func(*response, *http.R
 	}
 }
 
-// wantsPage reports whether an error is sent as a page: on page routes and unknown paths, if Accept names HTML. Everything
-// under /api/ responds with JSON.
+// wantsPage reports whether an error is sent as a page: on page routes and unknown paths, if Accept
+// names HTML. Everything under /api/ responds with JSON.
 func (a *API) wantsPage(w *response, r *http.Request) bool {
 	if a.opts.Pages == nil || w.apiPath || strings.HasPrefix(r.URL.Path, "/api/") || w.route != nil && !w.route.page {
 		return false
@@ -97,8 +98,8 @@ func (a *API) withoutBase(r *http.Request) *http.Request {
 	return &shorter
 }
 
-// page buffers an HTML page, so that a page that fails half-way is not sent. It is the http.ResponseWriter of page
-// handlers.
+// page buffers an HTML page, so that a page that fails half-way is not sent. It is the
+// http.ResponseWriter of page handlers.
 type page struct {
 	*buffer
 	header http.Header
@@ -109,7 +110,8 @@ type page struct {
 func (p *page) Header() http.Header    { return p.header }
 func (p *page) WriteHeader(status int) { p.status = status }
 
-// WriteShared sets a body that never changes and is not copied, so that it costs nothing to hold it for slow clients.
+// WriteShared sets a body that never changes and is not copied, so that it costs nothing to hold it
+// for slow clients.
 func (p *page) WriteShared(body []byte) { p.shared = body }
 
 func (p *page) sendTo(w *response, r *http.Request) {

@@ -118,8 +118,8 @@ func TestErrorPages(t *testing.T) {
 	}
 }
 
-// TestErrorPages_written checks that the error of a handler determines the status, and that a page about it is sent unless
-// writing it may have failed.
+// TestErrorPages_written checks that the error of a handler determines the status, and that a page
+// about it is sent unless writing it may have failed.
 func TestErrorPages_written(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -160,7 +160,8 @@ func TestErrorPages_disabled(t *testing.T) {
 	}
 }
 
-// TestPageData checks that the records of a page are those of the listing, for the key stored in the browser.
+// TestPageData checks that the records of a page are those of the listing, for the key stored in
+// the browser.
 func TestPageData(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })

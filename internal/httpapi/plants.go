@@ -80,7 +80,8 @@ func checkPlantHeaders(h http.Header) error {
 // maxIdempotencyKey is the maximum length of an idempotency key in characters.
 const maxIdempotencyKey = 255
 
-// idempotencyKey returns the Idempotency-Key header, bare or as a quoted string, or "" if there is none.
+// idempotencyKey returns the Idempotency-Key header, bare or as a quoted string, or "" if there is
+// none.
 func idempotencyKey(h http.Header) (string, error) {
 	keys := h["Idempotency-Key"]
 	if len(keys) == 0 {

@@ -168,7 +168,8 @@ func TestCreatePlant_duplicate(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKey_documents checks that all documents make the same promise about idempotency keys.
+// TestIdempotencyKey_documents checks that all documents make the same promise about idempotency
+// keys.
 func TestIdempotencyKey_documents(t *testing.T) {
 	t.Parallel()
 	for file, wants := range map[string][]string{

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bytesAcknowledged returns how many bytes the peer of a TCP connection has acknowledged. The kernel of a client that does
-// not read acknowledges nothing once its buffer is full.
+// bytesAcknowledged returns how many bytes the peer of a TCP connection has acknowledged. The
+// kernel of a client that does not read acknowledges nothing once its buffer is full.
 func bytesAcknowledged(nc net.Conn) (n uint64, ok bool) {
 	tcp, ok := nc.(*net.TCPConn)
 	if !ok {

@@ -12,7 +12,8 @@ import (
 
 const recordPattern = "/api/v1/{namespace}/{dataset}/data/{key...}"
 
-// record sends the record with a primary key. The values of a composite key are separate path segments.
+// record sends the record with a primary key. The values of a composite key are separate path
+// segments.
 func (a *API) record(w *response, r *http.Request) error {
 	if r.PathValue("key") == "" {
 		return a.noSuchPath(r)

@@ -62,7 +62,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestRecord_list checks that a list in a primary key is one value, as written, and not its elements.
+// TestRecord_list checks that a list in a primary key is one value, as written, and not its
+// elements.
 func TestRecord_list(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -79,7 +80,8 @@ func TestRecord_list(t *testing.T) {
 	}
 }
 
-// TestRecord_tags checks that records whose keys differ only in what is escaped have different entity tags.
+// TestRecord_tags checks that records whose keys differ only in what is escaped have different
+// entity tags.
 func TestRecord_tags(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

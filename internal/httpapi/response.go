@@ -16,7 +16,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// response is the http.ResponseWriter of all handlers. It also records what the request log and metrics need.
+// response is the http.ResponseWriter of all handlers. It also records what the request log and
+// metrics need.
 type response struct {
 	http.ResponseWriter
 	api        *API
@@ -42,8 +43,8 @@ type response struct {
 	storage [listingHeaders]string // allocated together with the response
 }
 
-// queryString returns the query string of the request. It is split at the first call, so that requests
-// that wait for a slot do not hold its parameters.
+// queryString returns the query string of the request. It is split at the first call, so that
+// requests that wait for a slot do not hold its parameters.
 func (w *response) queryString(r *http.Request) query.String {
 	if !w.isSplit {
 		w.query, w.isSplit = query.Split(r.URL.RawQuery), true
@@ -51,7 +52,8 @@ func (w *response) queryString(r *http.Request) query.String {
 	return w.query
 }
 
-// set sets a header. Its name must be in canonical form. Unlike http.Header.Set, it allocates the values of a response at once.
+// set sets a header. Its name must be in canonical form. Unlike http.Header.Set, it allocates the
+// values of a response at once.
 func (w *response) set(name, value string) {
 	w.values = append(w.values, value)
 	last := len(w.values) - 1
@@ -85,8 +87,8 @@ const (
 	contentHTML = "text/html; charset=utf-8"
 )
 
-// send sends a complete body, compressed if it is large enough and the client accepts it. Responses to HEAD have the
-// same headers and no body.
+// send sends a complete body, compressed if it is large enough and the client accepts it. Responses
+// to HEAD have the same headers and no body.
 func (w *response) send(r *http.Request, status int, contentType string, body []byte) {
 	h := w.Header()
 	w.set("Content-Type", contentType)
@@ -123,8 +125,8 @@ func (w *response) sendJSON(r *http.Request, v any) error {
 	return err
 }
 
-// compress returns a compressed body: from the cache, if the key has a tag, or in a buffer, which the caller must free. It returns no
-// body if the budget has no room for an encoder and its output.
+// compress returns a compressed body: from the cache, if the key has a tag, or in a buffer, which
+// the caller must free. It returns no body if the budget has no room for an encoder and its output.
 func (w *response) compress(ctx context.Context, key bodyKey, body []byte) (buf *buffer, compressed []byte) {
 	if key.tag != "" {
 		if cached := w.api.bodies.get(key); cached != nil {
@@ -148,8 +150,8 @@ func (w *response) compress(ctx context.Context, key bodyKey, body []byte) (buf 
 	return buf, buf.Bytes()
 }
 
-// options responds to OPTIONS. A CORS preflight permits any origin, because browsers send no cookies with such requests, and a key only if
-// the script has it.
+// options responds to OPTIONS. A CORS preflight permits any origin, because browsers send no
+// cookies with such requests, and a key only if the script has it.
 func (w *response) options(r *http.Request, allow string) {
 	w.set("Allow", allow)
 	if isPreflight(r) {
@@ -160,8 +162,8 @@ func (w *response) options(r *http.Request, allow string) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Vary headers: responses depend on the accepted encodings; records also on the accepted format and, if they require a
-// key, on the key, which browsers send in a cookie.
+// Vary headers: responses depend on the accepted encodings; records also on the accepted format
+// and, if they require a key, on the key, which browsers send in a cookie.
 const (
 	varyEncoding = "Accept-Encoding"
 	varyAccept   = "Accept, " + varyEncoding
@@ -185,12 +187,14 @@ func (w *response) setKeyVary() {
 	w.set("Vary", vary)
 }
 
-// entityTag returns the entity tag of a representation that depends on parts and the program version.
+// entityTag returns the entity tag of a representation that depends on parts and the program
+// version.
 func (a *API) entityTag(parts ...string) string {
 	return etag.New(a.opts.Version, parts...)
 }
 
-// notModified sets the entity tag. It sends 304 if If-None-Match contains the tag, and reports whether it did.
+// notModified sets the entity tag. It sends 304 if If-None-Match contains the tag, and reports
+// whether it did.
 func (w *response) notModified(r *http.Request, tag string) bool {
 	w.set("Etag", tag)
 	if !etag.Match(r.Header, tag) {
@@ -201,11 +205,13 @@ func (w *response) notModified(r *http.Request, tag string) bool {
 	return true
 }
 
-// bodyTimeout is the time limit for receiving the body of a request. Bodies are small: a plant or a form.
+// bodyTimeout is the time limit for receiving the body of a request. Bodies are small: a plant or a
+// form.
 const bodyTimeout = 5 * time.Second
 
-// readBody reads a body of at most limit bytes into a buffer, which the caller must free. It runs before the request acquires a
-// slot of any lane, so that slow senders occupy only a connection and what they have sent.
+// readBody reads a body of at most limit bytes into a buffer, which the caller must free. It runs
+// before the request acquires a slot of any lane, so that slow senders occupy only a connection and
+// what they have sent.
 func readBody(w *response, r *http.Request, limit int64) (body *buffer, err error) {
 	control := http.NewResponseController(w.ResponseWriter)
 	body = w.newBuffer(r.Context())

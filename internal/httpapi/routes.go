@@ -45,7 +45,8 @@ func (a *API) routeTable() []route {
 	return append(routes, a.pageRoutes()...)
 }
 
-// exportRoutes returns the routes of the exports of a listing: its pattern with the extension of each format.
+// exportRoutes returns the routes of the exports of a listing: its pattern with the extension of
+// each format.
 func (a *API) exportRoutes(listing string, page bool) (routes []route) {
 	for _, format := range export.Formats() {
 		routes = append(routes, route{
@@ -59,8 +60,9 @@ func (a *API) exportRoutes(listing string, page bool) (routes []route) {
 // allMethods lists the methods of all resources.
 const allMethods = "GET, HEAD, POST, OPTIONS"
 
-// newMux returns a mux for the routes. Each path also handles OPTIONS and rejects other methods, and all other paths are not
-// found, so that every error has an Error body instead of the plain text of http.ServeMux.
+// newMux returns a mux for the routes. Each path also handles OPTIONS and rejects other methods,
+// and all other paths are not found, so that every error has an Error body instead of the plain
+// text of http.ServeMux.
 func (a *API) newMux(routes []route) *http.ServeMux {
 	mux := http.NewServeMux()
 	methods := map[string][]string{}
@@ -92,8 +94,9 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 	return mux
 }
 
-// serve returns the handler of a route. Probes run immediately. Other requests have a deadline and wait for a slot.
-// Handlers of requests with a body wait for the slot after they have read the body, so that slow senders occupy none.
+// serve returns the handler of a route. Probes run immediately. Other requests have a deadline and
+// wait for a slot. Handlers of requests with a body wait for the slot after they have read the
+// body, so that slow senders occupy none.
 func (a *API) serve(rt *route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response)
@@ -123,7 +126,8 @@ func (a *API) serve(rt *route) http.Handler {
 	})
 }
 
-// isCanonical reports whether the mux would serve an escaped path without redirecting to its cleaned form.
+// isCanonical reports whether the mux would serve an escaped path without redirecting to its
+// cleaned form.
 func isCanonical(p string) bool {
 	c := path.Clean(p)
 	if strings.HasSuffix(p, "/") && c != "/" {
@@ -132,8 +136,8 @@ func isCanonical(p string) bool {
 	return p == c && c[0] == '/'
 }
 
-// rejectPath responds to a request for a path without a route. It allows preflights, so that scripts can read the error of
-// the request itself.
+// rejectPath responds to a request for a path without a route. It allows preflights, so that
+// scripts can read the error of the request itself.
 func (a *API) rejectPath(w *response, r *http.Request) {
 	if isPreflight(r) {
 		w.options(r, allMethods)
@@ -142,7 +146,8 @@ func (a *API) rejectPath(w *response, r *http.Request) {
 	a.fail(w, r, a.noSuchPath(r))
 }
 
-// noSuchPath returns the error for a path without a route. It suggests the cleaned path if that has a route.
+// noSuchPath returns the error for a path without a route. It suggests the cleaned path if that has
+// a route.
 func (a *API) noSuchPath(r *http.Request) error {
 	shown := herb.Clip(redactText(r.URL.Path), maxShown)
 	clean := path.Clean("/" + r.URL.Path)

@@ -19,8 +19,9 @@ import (
 	"herbarium/internal/httpapi"
 )
 
-// BenchmarkServer measures requests over loopback connections, for the first page of a listing, also compressed, and for a
-// handler that only writes the same bytes. Compare the processor time: other processes do not change it.
+// BenchmarkServer measures requests over loopback connections, for the first page of a listing,
+// also compressed, and for a handler that only writes the same bytes. Compare the processor time:
+// other processes do not change it.
 func BenchmarkServer(b *testing.B) {
 	const target = "/api/v1/garden/catalog/data"
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // as in a server
@@ -99,7 +100,8 @@ func skipResponse(in *bufio.Reader) error {
 	}
 }
 
-// cpuTime returns the processor time that the process has used, including the client of the benchmark.
+// cpuTime returns the processor time that the process has used, including the client of the
+// benchmark.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage

@@ -9,10 +9,11 @@ import (
 
 // Health is the state of the dependencies of requests.
 type Health struct {
-	// NotReady is why requests should be sent to another node, safe to show to clients; empty if this one is ready.
+	// NotReady is why requests should be sent to another node, safe to show to clients; empty if
+	// this one is ready.
 	NotReady string
-	// Parts maps the name of a dependency, such as the database, to its failure, safe to show to clients, or to "" if it is
-	// available.
+	// Parts maps the name of a dependency, such as the database, to its failure, safe to show to
+	// clients, or to "" if it is available.
 	Parts map[string]string
 }
 
@@ -26,8 +27,9 @@ func (a *API) health(w *response, r *http.Request) error {
 	return w.sendJSON(r, state{Status: "ok"})
 }
 
-// ready reports readiness. The service is ready as long as it can serve some requests: if a proxy removed every node
-// because a shared dependency is down, none would be left to serve what they can.
+// ready reports readiness. The service is ready as long as it can serve some requests: if a proxy
+// removed every node because a shared dependency is down, none would be left to serve what they
+// can.
 func (a *API) ready(w *response, r *http.Request) error {
 	h := a.opts.Health()
 	if h.NotReady != "" {

@@ -18,7 +18,8 @@ type Library interface {
 	library.RecordSource
 	// AcquireVersion returns a version of a dataset. It fails with herb.CodeGone if it is not kept.
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
-	// Search returns the live versions whose metadata matches the search and the keyword. An empty one matches all.
+	// Search returns the live versions whose metadata matches the search and the keyword. An empty
+	// one matches all.
 	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
 	// Datasets describes versions that Live or Search returned, with or without details.
 	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
@@ -27,15 +28,16 @@ type Library interface {
 // Site configures what the API and the pages have in common. Library is required.
 type Site struct {
 	Library Library
-	// PrivateCatalog: datasets that require a key do not exist for clients without one that may read
-	// them. Library is a library.Private, which needs to know the reader of each request.
+	// PrivateCatalog: datasets that require a key do not exist for clients without one that may
+	// read them. Library is a library.Private, which needs to know the reader of each request.
 	PrivateCatalog bool
 	PublicURL      string        // base URL for clients, such as https://example.org/data; empty if unknown
 	SearchBudget   time.Duration // of a search across datasets; 0 means one second
 	Version        string        // of the program; part of entity tags
 }
 
-// ParsePublicURL returns the public URL, nil if it is unknown, and its path without a trailing slash.
+// ParsePublicURL returns the public URL, nil if it is unknown, and its path without a trailing
+// slash.
 func (s Site) ParsePublicURL() (public *url.URL, base string, err error) {
 	if s.PublicURL == "" {
 		return nil, "", nil
@@ -47,7 +49,8 @@ func (s Site) ParsePublicURL() (public *url.URL, base string, err error) {
 	return public, strings.TrimRight(public.EscapedPath(), "/"), nil
 }
 
-// Pages provides the HTML pages. They are routes like the others, but not part of the OpenAPI document.
+// Pages provides the HTML pages. They are routes like the others, but not part of the OpenAPI
+// document.
 type Pages interface {
 	// Handlers returns the handler of each page by its http.ServeMux pattern, including the method.
 	Handlers() map[string]PageHandler
@@ -72,8 +75,8 @@ func responseOf(r *http.Request) *response { return r.Context().Value(responseKe
 // QueryString returns the query string of a request for a page.
 func QueryString(r *http.Request) query.String { return responseOf(r).queryString(r) }
 
-// Visitor returns the owner of the key that the browser sends for a page, or the zero one if there is
-// no valid key.
+// Visitor returns the owner of the key that the browser sends for a page, or the zero one if there
+// is no valid key.
 func Visitor(r *http.Request) herb.Principal {
 	w := responseOf(r)
 	return w.api.optionalPrincipal(w, r)

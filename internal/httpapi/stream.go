@@ -10,11 +10,11 @@ import (
 // streamChunk is the size of writes of a streamed body. A client has Options.Stall for each chunk.
 const streamChunk = 64 << 10
 
-// stream is a response body that is too large to buffer. The response starts with the first byte. There is no time
-// limit on the body as long as the client keeps reading.
+// stream is a response body that is too large to buffer. The response starts with the first byte.
+// There is no time limit on the body as long as the client keeps reading.
 //
-// Producing a body is limited by the processors, sending it by the client. A stream therefore holds a slot of the lane
-// admission.Expensive while a chunk is produced, and none while it is sent.
+// Producing a body is limited by the processors, sending it by the client. A stream therefore holds
+// a slot of the lane admission.Expensive while a chunk is produced, and none while it is sent.
 type stream struct {
 	w         *response // its client's context limits the stream, not the request deadline
 	control   *http.ResponseController

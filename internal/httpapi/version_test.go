@@ -7,8 +7,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// versions returns a service with an earlier version of two datasets, whose fields differ and which need a key where the
-// live ones do not.
+// versions returns a service with an earlier version of two datasets, whose fields differ and which
+// need a key where the live ones do not.
 func versions(t *testing.T) *service {
 	t.Helper()
 	s := newService(t, nil)

@@ -12,8 +12,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// TestInspect_arrays checks how arrays of JSON files become lists: all of a column are written in one way, which depends on
-// values that may be in the last record or in another file.
+// TestInspect_arrays checks how arrays of JSON files become lists: all of a column are written in
+// one way, which depends on values that may be in the last record or in another file.
 func TestInspect_arrays(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

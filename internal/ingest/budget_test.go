@@ -16,7 +16,8 @@ import (
 	"herbarium/internal/ingest/rowstest"
 )
 
-// TestInspect_Expansion reads small files that expand without end. They are rejected within the budget.
+// TestInspect_Expansion reads small files that expand without end. They are rejected within the
+// budget.
 func TestInspect_Expansion(t *testing.T) {
 	var wrapped strings.Builder
 	for i := range 60_000 {
@@ -65,8 +66,8 @@ func content(s string) func(t *testing.T, path string) {
 	}
 }
 
-// TestInspect_NoNamedCopies reads files whose content is copied. At no time does a copy have a name, so that a killed
-// process leaves nothing behind.
+// TestInspect_NoNamedCopies reads files whose content is copied. At no time does a copy have a
+// name, so that a killed process leaves nothing behind.
 func TestInspect_NoNamedCopies(t *testing.T) {
 	type row struct{ A, B string }
 	var b bytes.Buffer
@@ -109,8 +110,8 @@ func TestInspect_NoNamedCopies(t *testing.T) {
 	}
 }
 
-// FuzzInspect reads arbitrary bytes under the name of each format. They are read, or rejected as invalid, without a panic
-// and without excessive memory.
+// FuzzInspect reads arbitrary bytes under the name of each format. They are read, or rejected as
+// invalid, without a panic and without excessive memory.
 func FuzzInspect(f *testing.F) {
 	names := []string{"x", "x.csv", "x.tsv", "x.json", "x.ndjson", "x.parquet", "x.xlsx", "x.db"}
 	odd, err := filepath.Glob("testdata/odd/*")

@@ -65,7 +65,8 @@ func respill(content ...[]string) func(p *pass) {
 	}
 }
 
-// TestReconcile_faults proves that the certificate detects faults between the reader of a format and the listing.
+// TestReconcile_faults proves that the certificate detects faults between the reader of a format
+// and the listing.
 func TestReconcile_faults(t *testing.T) {
 	t.Parallel()
 	content := [][]string{{"1", "x", "p"}, {"2", "", "q"}, {"3", "z", "NA"}}

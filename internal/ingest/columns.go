@@ -18,8 +18,8 @@ func columnNames(columns []rows.Column) []string {
 	return names
 }
 
-// compareColumns fails if the columns of a part are not those of the first file. Columns without a name at the end are
-// not compared: they come from rows that are wider than the header.
+// compareColumns fails if the columns of a part are not those of the first file. Columns without a
+// name at the end are not compared: they come from rows that are wider than the header.
 func (p *pass) compareColumns(columns []rows.Column) error {
 	got, want, first := trimUnnamed(columnNames(columns)), trimUnnamed(columnNames(p.columns)), p.src.Name(0)
 	for i := range min(len(got), len(want)) {
@@ -78,7 +78,8 @@ func (p *pass) mixedLists() map[string]bool {
 	return names
 }
 
-// mergeTypes takes over the types that a file declares. Types that differ between files are inferred.
+// mergeTypes takes over the types that a file declares. Types that differ between files are
+// inferred.
 func (p *pass) mergeTypes(columns []rows.Column, i int) {
 	for k, c := range columns {
 		merged := &p.columns[p.index[k]]
@@ -92,9 +93,10 @@ func (p *pass) mergeTypes(columns []rows.Column, i int) {
 	}
 }
 
-// match returns the column of each field, -1 if there is none. A column of exactly that name takes precedence, then one
-// that differs in surrounding blanks, then one that differs in case. If there are as many fields as columns and those that
-// were matched are in the same positions, the other fields are matched by position.
+// match returns the column of each field, -1 if there is none. A column of exactly that name takes
+// precedence, then one that differs in surrounding blanks, then one that differs in case. If there
+// are as many fields as columns and those that were matched are in the same positions, the other
+// fields are matched by position.
 func match(src Source, columns []string, keyed bool) (pick []int, notes []string, err error) {
 	pick = slices.Repeat([]int{-1}, len(src.Fields))
 	taken := make([]bool, len(columns))
@@ -136,7 +138,8 @@ func trimName(s string) string { return strings.TrimSpace(strings.TrimPrefix(s, 
 
 func foldName(s string) string { return strings.ToLower(trimName(s)) }
 
-// matchesByPosition reports whether fields without a column of their name are matched by position, which keyed formats do not have.
+// matchesByPosition reports whether fields without a column of their name are matched by position,
+// which keyed formats do not have.
 func matchesByPosition(src Source, columns []string, pick []int, keyed bool) bool {
 	unnamed := src.Dialect.Header == rows.HeaderNone
 	sameCount := len(src.Fields) == len(columns) || unnamed && len(src.Fields) <= len(columns)
@@ -151,8 +154,8 @@ func matchesByPosition(src Source, columns []string, pick []int, keyed bool) boo
 	return true
 }
 
-// checkUnmatched returns notes about fields and columns without a match. It fails if a required field has none, or if no
-// field has one, because the schema is then that of another file.
+// checkUnmatched returns notes about fields and columns without a match. It fails if a required
+// field has none, or if no field has one, because the schema is then that of another file.
 func checkUnmatched(fields []FieldSetting, columns []string, pick []int, taken []bool) (notes []string, err error) {
 	if len(columns) == 0 {
 		return nil, nil
@@ -186,8 +189,9 @@ func checkUnmatched(fields []FieldSetting, columns []string, pick []int, taken [
 	return notes, nil
 }
 
-// similarColumns returns a hint for fields without a column whose name is similar to that of a column without a field. It compares
-// few fields and only the start of their names: comparing thousands of long names with each other takes hours.
+// similarColumns returns a hint for fields without a column whose name is similar to that of a
+// column without a field. It compares few fields and only the start of their names: comparing
+// thousands of long names with each other takes hours.
 func similarColumns(absent, hidden []string) (hint string) {
 	const maxHints = 50
 	for _, name := range absent[:min(len(absent), maxHints)] {
@@ -199,7 +203,8 @@ func similarColumns(absent, hidden []string) (hint string) {
 	return hint
 }
 
-// noSuch returns an error about a setting that names a column or field that does not exist, or is of another kind.
+// noSuch returns an error about a setting that names a column or field that does not exist, or is
+// of another kind.
 func noSuch(setting, kind, name string, names []string) error {
 	name = rows.Clip(name)
 	return herb.Invalidf("%s: no such %s %q%s %ss: %s", setting, kind, name, text.Suggestion(name, names), kind, rows.JoinNames(names))

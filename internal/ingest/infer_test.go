@@ -93,7 +93,8 @@ func TestFieldSettings_invalid(t *testing.T) {
 	}
 }
 
-// TestFieldSettings_Location checks values of columns that are known only after the last row. The error names file and line.
+// TestFieldSettings_Location checks values of columns that are known only after the last row. The
+// error names file and line.
 func TestFieldSettings_Location(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -120,7 +121,8 @@ func TestFieldSettings_NoRecords(t *testing.T) {
 	}
 }
 
-// TestInspect_misfits checks that the error about values that do not fit their declared types names the first 20 of all fields.
+// TestInspect_misfits checks that the error about values that do not fit their declared types names
+// the first 20 of all fields.
 func TestInspect_misfits(t *testing.T) {
 	t.Parallel()
 	var few, many strings.Builder

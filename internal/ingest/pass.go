@@ -15,8 +15,9 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// pass reads the files of a source once, one after the other, as one table. One goroutine reads rows and fingerprints
-// them; another one profiles them, unless settings need columns that may still be unknown, and spills them.
+// pass reads the files of a source once, one after the other, as one table. One goroutine reads
+// rows and fingerprints them; another one profiles them, unless settings need columns that may
+// still be unknown, and spills them.
 type pass struct {
 	src     Source
 	opts    Options
@@ -76,8 +77,8 @@ func newPass(src Source, opts Options, formats []rows.Format) (*pass, error) {
 	return p, nil
 }
 
-// isUnchanged reports whether a source is still what opts.Previous describes. It reads no rows, and nothing at all if the
-// files have another size.
+// isUnchanged reports whether a source is still what opts.Previous describes. It reads no rows, and
+// nothing at all if the files have another size.
 func isUnchanged(ctx context.Context, src Source, opts Options) (bool, error) {
 	p, err := newPass(src, opts, Formats())
 	if err != nil {
@@ -102,7 +103,8 @@ func (p *pass) sourceHash() (string, error) {
 	return p.src.Hash(sha256.Sum256(p.sums))
 }
 
-// readFiles reads all files while another goroutine profiles and spills their rows, which takes half of the time.
+// readFiles reads all files while another goroutine profiles and spills their rows, which takes
+// half of the time.
 func (p *pass) readFiles(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	batches := make(chan []byte, 1)
@@ -303,7 +305,8 @@ func (p *pass) locate(r *storedRow) string {
 	return position.String()
 }
 
-// openView makes a view of the rows while they are read, unless settings are about columns that may still be unknown.
+// openView makes a view of the rows while they are read, unless settings are about columns that may
+// still be unknown.
 func (p *pass) openView(r rows.Rows) {
 	v := &view{profiler: profile.New()}
 	if len(p.src.Fields) == 0 && !p.src.Narrows() {
@@ -317,7 +320,8 @@ func (p *pass) openView(r rows.Rows) {
 	}
 }
 
-// finishView completes the view, from the spill file if it could not be made while the rows were read.
+// finishView completes the view, from the spill file if it could not be made while the rows were
+// read.
 func (p *pass) finishView(ctx context.Context) (*view, error) {
 	p.src.Dialect.Header = cmp.Or(p.detected.Header, p.src.Dialect.Header)
 	if v := p.view; v != nil && v.columns != nil && len(v.columns) < len(p.columns) {

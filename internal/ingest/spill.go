@@ -14,9 +14,9 @@ import (
 // spillChunk is the number of bytes of rows that are written or read at once.
 const spillChunk = 256 << 10
 
-// spill stores the rows of a source until they are published: in memory while they are small, then in an unnamed
-// temporary file. A row is where it was read, the number of its cells and, for each, its length and its bytes; numbers are
-// varints.
+// spill stores the rows of a source until they are published: in memory while they are small, then
+// in an unnamed temporary file. A row is where it was read, the number of its cells and, for each,
+// its length and its bytes; numbers are varints.
 type spill struct {
 	dir   string // of the temporary file; empty means that of the system
 	last  []byte // the last chunk, which is not in the file

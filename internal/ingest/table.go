@@ -2,20 +2,24 @@
 //
 // # One pass
 //
-// Inspect reads the rows of every file once, or twice if lists turn out to need JSON; a format may first scan a file, as JSON does to locate its tables. A row passes
-// from rows.Rows, limited by its rows.Budget, through the certificate (a fingerprint per column) to the view (settings, type
-// inference) and to the spill file. Table.Records reads the spill file. If settings are about columns that are known only
-// after the last row, the view reads it too. The stored bytes are hashed on the way; a file that changes meanwhile is rejected.
+// Inspect reads the rows of every file once, or twice if lists turn out to need JSON; a format may
+// first scan a file, as JSON does to locate its tables. A row passes from rows.Rows, limited by its
+// rows.Budget, through the certificate (a fingerprint per column) to the view (settings, type
+// inference) and to the spill file. Table.Records reads the spill file. If settings are about
+// columns that are known only after the last row, the view reads it too. The stored bytes are
+// hashed on the way; a file that changes meanwhile is rejected.
 //
 // # Certificate
 //
-// The fingerprints cover what the format yields, before settings exclude rows or values. What the settings remove has
-// fingerprints too, so that both parts must add up to the source. The publisher compares the listing with the rest.
+// The fingerprints cover what the format yields, before settings exclude rows or values. What the
+// settings remove has fingerprints too, so that both parts must add up to the source. The publisher
+// compares the listing with the rest.
 //
 // # Values
 //
-// A record has the values of the file byte for byte, without quoting and escapes. Inference decides how values compare and
-// never changes one. Values that are not text in their file, such as dates of a workbook, are written by exact rules.
+// A record has the values of the file byte for byte, without quoting and escapes. Inference decides
+// how values compare and never changes one. Values that are not text in their file, such as dates
+// of a workbook, are written by exact rules.
 package ingest
 
 import (
@@ -43,21 +47,25 @@ type (
 
 // Options configures how files are read. The zero value is valid.
 type Options struct {
-	// Progress is called with the bytes that were read and their total: by Inspect for the files, by Table.Records for the
-	// spilled rows. It is called about four times per megabyte by the goroutine that reads. nil disables reporting.
+	// Progress is called with the bytes that were read and their total: by Inspect for the files,
+	// by Table.Records for the spilled rows. It is called about four times per megabyte by the
+	// goroutine that reads. nil disables reporting.
 	Progress func(read, size int64)
-	// Rows is called with the number of rows that Inspect has read, after each batch, by the goroutine that reads. It
-	// advances while formats that read their file at once parse it. nil disables reporting.
+	// Rows is called with the number of rows that Inspect has read, after each batch, by the
+	// goroutine that reads. It advances while formats that read their file at once parse it. nil
+	// disables reporting.
 	Rows func(n int)
-	// Inferring is called like Progress while Inspect reads the spilled rows again to infer types, which is necessary if
-	// the descriptor names columns that are known only after the last row. nil disables reporting.
+	// Inferring is called like Progress while Inspect reads the spilled rows again to infer types,
+	// which is necessary if the descriptor names columns that are known only after the last row.
+	// nil disables reporting.
 	Inferring func(read, size int64)
 	// MaxRecord is the number of bytes that one record may have. 0: rows.MaxRecord.
 	MaxRecord int
-	// Previous is the source as it was read before. If it is still the same, Inspect returns ErrUnchanged without reading
-	// rows. The zero value reads in any case.
+	// Previous is the source as it was read before. If it is still the same, Inspect returns
+	// ErrUnchanged without reading rows. The zero value reads in any case.
 	Previous Previous
-	// Temp is the folder of temporary files, which need as much space as the uncompressed source. Empty: that of the system.
+	// Temp is the folder of temporary files, which need as much space as the uncompressed source.
+	// Empty: that of the system.
 	Temp string
 }
 
@@ -79,10 +87,12 @@ type Table struct {
 	progress func(read, size int64)
 }
 
-// Inspect reads all files of a source. An error of herb.CodeInvalid describes what is wrong in the files or the settings.
+// Inspect reads all files of a source. An error of herb.CodeInvalid describes what is wrong in the
+// files or the settings.
 //
-// With Options.Previous, files of the same size are hashed before their rows are read, because servers inspect all sources at
-// each start and nearly all are unchanged. This costs a second read only if a file has changed and kept its size.
+// With Options.Previous, files of the same size are hashed before their rows are read, because
+// servers inspect all sources at each start and nearly all are unchanged. This costs a second read
+// only if a file has changed and kept its size.
 func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 	if opts.Previous.Hash != "" {
 		if same, err := isUnchanged(ctx, src, opts); err != nil || same {
@@ -108,7 +118,8 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 	return t, nil
 }
 
-// readSource reads all files of a source. jsonLists are the columns whose lists are written as JSON.
+// readSource reads all files of a source. jsonLists are the columns whose lists are written as
+// JSON.
 func readSource(ctx context.Context, src Source, opts Options, jsonLists map[string]bool) (*pass, error) {
 	p, err := newPass(src, opts, Formats())
 	if err != nil {
@@ -163,9 +174,9 @@ func describeFormat(name string, o rows.Options) string {
 	return name
 }
 
-// details validates the settings of a dataset against its fields. A primary key with unknown fields is dropped with a note,
-// because descriptors written for other programs have such keys. An order or map with unknown fields is an error, because only
-// descriptors for Herbarium have them.
+// details validates the settings of a dataset against its fields. A primary key with unknown fields
+// is dropped with a note, because descriptors written for other programs have such keys. An order
+// or map with unknown fields is an error, because only descriptors for Herbarium have them.
 func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
 	d := herb.Details{Order: src.Order, Descriptor: src.Descriptor}
 	for _, name := range src.PrimaryKey {
@@ -204,7 +215,8 @@ func requireField(fields []herb.Field, name, setting, kind string, isKind func(h
 
 func (t *Table) Close() error { return t.spill.Close() }
 
-// Records yields the records in order; the caller may keep them. Values are in the order of the fields. Nothing follows an error.
+// Records yields the records in order; the caller may keep them. Values are in the order of the
+// fields. Nothing follows an error.
 func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		var row [][]byte
@@ -233,9 +245,10 @@ func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 // standardInput is the name of standard input in messages.
 const standardInput = "standard input"
 
-// CopyInput copies a reader, such as standard input, to an unnamed temporary file and returns it as a source. Its format is
-// detected by its content if the caller does not set one. remove releases the file; after an error there is none. When
-// ctx is done, CopyInput returns without waiting for the reader. opts.Progress is called without a size.
+// CopyInput copies a reader, such as standard input, to an unnamed temporary file and returns it as
+// a source. Its format is detected by its content if the caller does not set one. remove releases
+// the file; after an error there is none. When ctx is done, CopyInput returns without waiting for
+// the reader. opts.Progress is called without a size.
 func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src Source, remove func() error, err error) {
 	if err := source.CheckReserved(standardInput, ref); err != nil {
 		return Source{}, nil, err

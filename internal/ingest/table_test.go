@@ -26,7 +26,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestGolden reads the files in testdata/odd and compares fields and records with the golden file of each.
+// TestGolden reads the files in testdata/odd and compares fields and records with the golden file
+// of each.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/odd/*")
@@ -309,7 +310,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestProgress_inferring reads records whose columns are known only after the last one, so that they are read twice.
+// TestProgress_inferring reads records whose columns are known only after the last one, so that
+// they are read twice.
 func TestProgress_inferring(t *testing.T) {
 	t.Parallel()
 	const records = 50_000

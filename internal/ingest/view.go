@@ -12,9 +12,10 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// view applies the settings of a source to its rows: fields expose columns, conditions exclude rows, and values that are
-// declared missing are emptied. It profiles the records that remain. Every cell that it removes is counted, so that the
-// certificate can prove that nothing else was removed.
+// view applies the settings of a source to its rows: fields expose columns, conditions exclude
+// rows, and values that are declared missing are emptied. It profiles the records that remain.
+// Every cell that it removes is counted, so that the certificate can prove that nothing else was
+// removed.
 type view struct {
 	profiler *profile.Profiler
 	columns  []string // unique names; nil: not resolved yet, every column is exposed
@@ -25,8 +26,8 @@ type view struct {
 	missing []map[string]bool // values by column; nil: the settings remove nothing
 	record  [][]byte
 	row     int // of the source
-	// What was kept and removed, with the numbers of source rows, and what was kept with the numbers of records. Empty if the
-	// settings remove nothing.
+	// What was kept and removed, with the numbers of source rows, and what was kept with the
+	// numbers of records. Empty if the settings remove nothing.
 	kept, removed, listed       []herb.ColumnCells
 	excludedCells, missingCells int
 }
@@ -42,7 +43,8 @@ type condition struct {
 	values map[string]bool
 }
 
-// resolve assigns the columns of a source to its settings. A field whose type is declared is checked from then on.
+// resolve assigns the columns of a source to its settings. A field whose type is declared is
+// checked from then on.
 func (v *view) resolve(src Source, columns []string, keyed bool) error {
 	v.columns, v.notes = columns, slices.Clone(src.Notes)
 	if len(src.Fields) == 0 {
@@ -133,8 +135,8 @@ func (v *view) add(cells [][]byte, where func() string) {
 	}
 }
 
-// narrow returns what the settings leave of a row, in buf if they remove anything. ok is false if the row is excluded. A
-// value that is declared missing meets conditions as itself and as empty.
+// narrow returns what the settings leave of a row, in buf if they remove anything. ok is false if
+// the row is excluded. A value that is declared missing meets conditions as itself and as empty.
 func (v *view) narrow(buf, cells [][]byte) (record [][]byte, ok bool) {
 	if v.missing == nil {
 		return cells, true
@@ -157,7 +159,8 @@ func (v *view) narrow(buf, cells [][]byte) (record [][]byte, ok bool) {
 	return buf, true
 }
 
-// certify compares the records with what the formats yielded: only cells that the settings exclude may be missing.
+// certify compares the records with what the formats yielded: only cells that the settings exclude
+// may be missing.
 func (v *view) certify(source []herb.ColumnCells) error {
 	if v.missing == nil {
 		v.listed = source
@@ -171,8 +174,9 @@ func (v *view) certify(source []herb.ColumnCells) error {
 	return nil
 }
 
-// describe returns the fields and the reports of their columns, after the last row. columns are those of the files. The error
-// names the first values that do not fit their declared types, of all fields.
+// describe returns the fields and the reports of their columns, after the last row. columns are
+// those of the files. The error names the first values that do not fit their declared types, of all
+// fields.
 func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []herb.ColumnReport, err error) {
 	var wrong misfits
 	fields, reports = make([]herb.Field, 0, len(v.fields)), make([]herb.ColumnReport, 0, len(v.fields))
@@ -225,7 +229,8 @@ func (m *misfits) err() error {
 	return herb.Invalidf("%s; these do not fit either: %s%s", herb.MessageOf(m.first), strings.Join(shown, ", "), suffix)
 }
 
-// account counts the non-empty cells of the source by what became of them, and returns the columns that no field exposes.
+// account counts the non-empty cells of the source by what became of them, and returns the columns
+// that no field exposes.
 func (v *view) account(source []herb.ColumnCells) (a herb.SourceCells, hidden []string) {
 	a.Excluded, a.Missing = v.excludedCells, v.missingCells
 	fields := map[int]int{} // number of fields that expose each column

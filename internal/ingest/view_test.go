@@ -192,7 +192,8 @@ func TestReport_json(t *testing.T) {
 	}
 }
 
-// TestReport_similar checks that only some of many fields without a column are compared with the columns.
+// TestReport_similar checks that only some of many fields without a column are compared with the
+// columns.
 func TestReport_similar(t *testing.T) {
 	t.Parallel()
 	columns, fields := []string{"id"}, []ingest.FieldSetting{{Name: "id", Optional: true}}
@@ -207,7 +208,8 @@ func TestReport_similar(t *testing.T) {
 	}
 }
 
-// TestReport_empty checks that a table without columns has an empty list of them, which JSON does not write as null.
+// TestReport_empty checks that a table without columns has an empty list of them, which JSON does
+// not write as null.
 func TestReport_empty(t *testing.T) {
 	t.Parallel()
 	src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.json", "[]")}

@@ -10,8 +10,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// String is the query string of a URL, split and decoded once: the key, the version, the parameters,
-// links and the log of a request are read from it.
+// String is the query string of a URL, split and decoded once: the key, the version, the
+// parameters, links and the log of a request are read from it.
 //
 // A malformed query string can be split, because the key of a request is verified before the client
 // may learn what is wrong with the rest. Methods that interpret parameters report the error.
@@ -83,8 +83,8 @@ func Of(ps Params) String {
 // Parts returns the parameters in their order, malformed ones included.
 func (s String) Parts() []Part { return s.parts }
 
-// Key returns the first key that is not empty, and whether the query string has a parameter for keys.
-// A malformed key is empty.
+// Key returns the first key that is not empty, and whether the query string has a parameter for
+// keys. A malformed key is empty.
 func (s String) Key() (secret string, found bool) {
 	for i := range s.parts {
 		p := &s.parts[i]
@@ -108,9 +108,9 @@ func (s String) Get(name string) string {
 	return s.parts[i].Value
 }
 
-// CutVersion returns the value of ParamVersion, or "" if there is none, and the query string without
-// it. The version decides which fields the other parameters may name, so it is read first. Other
-// errors are left to the methods that interpret parameters.
+// CutVersion returns the value of ParamVersion, or "" if there is none, and the query string
+// without it. The version decides which fields the other parameters may name, so it is read first.
+// Other errors are left to the methods that interpret parameters.
 func (s String) CutVersion() (version string, rest String, err error) {
 	isVersion := func(p Part) bool { return p.Name == ParamVersion && !p.Malformed && p.isText() }
 	i := slices.IndexFunc(s.parts, isVersion)
@@ -150,7 +150,8 @@ func (s String) Params() (Params, error) {
 	return ps, nil
 }
 
-// Only returns the parameters of a request that has only the valid ones, each at most once, and a key.
+// Only returns the parameters of a request that has only the valid ones, each at most once, and a
+// key.
 func (s String) Only(valid ...string) (Params, error) {
 	if err := s.check(); err != nil {
 		return nil, err

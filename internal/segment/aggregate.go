@@ -15,7 +15,8 @@ func (r *Reader) Aggregate(ctx context.Context, q *query.AggregateRequest) (quer
 	return r.union().Aggregate(ctx, q)
 }
 
-// Aggregate computes measures of groups of the records that match a request, as Reader.Aggregate does.
+// Aggregate computes measures of groups of the records that match a request, as Reader.Aggregate
+// does.
 func (u *Union) Aggregate(ctx context.Context, q *query.AggregateRequest) (result query.Aggregate, err error) {
 	err = u.guard(func() error {
 		st := guard.NewSteps(ctx)

@@ -74,8 +74,8 @@ func openCancelSegment(t *testing.T) *segment.Reader {
 	return r
 }
 
-// TestCancel counts how often each kind of query checks its context, which proves that its longest loop does, and then
-// runs it with contexts that are canceled on the way.
+// TestCancel counts how often each kind of query checks its context, which proves that its longest
+// loop does, and then runs it with contexts that are canceled on the way.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	r := openCancelSegment(t)
@@ -232,8 +232,8 @@ func TestEqual_longRun(t *testing.T) {
 	}
 }
 
-// TestFilter_memory measures the allocations of filters that match many values: a set per value would take tens of
-// megabytes.
+// TestFilter_memory measures the allocations of filters that match many values: a set per value
+// would take tens of megabytes.
 func TestFilter_memory(t *testing.T) { //nolint:paralleltest // it measures allocations of the process
 	r := openCancelSegment(t)
 	const limit = 6 << 20 // a string per value, and a bit per record

@@ -8,8 +8,8 @@ import (
 	"herbarium/internal/segment/internal/file"
 )
 
-// MayMatch reports whether records of a segment may match a search: the segment contains each word that a match must contain. It
-// takes a fraction of the time of Open.
+// MayMatch reports whether records of a segment may match a search: the segment contains each word
+// that a match must contain. It takes a fraction of the time of Open.
 func MayMatch(path string, s *query.Search) (may bool, err error) {
 	err = file.ReadTerms(path, func(terms file.Strings) {
 		may = len(s.Clauses) > 0 && !slices.ContainsFunc(s.Clauses, func(c query.Clause) bool {

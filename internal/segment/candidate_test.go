@@ -9,7 +9,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// TestMayMatch compares a check of words with the listing: a search without matches may match, but never the other way around.
+// TestMayMatch compares a check of words with the listing: a search without matches may match, but
+// never the other way around.
 func TestMayMatch(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: `a","records":-1,"x":"`, Type: herb.TypeText, Searchable: true}, {Name: "b", Type: herb.TypeText}}

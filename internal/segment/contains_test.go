@@ -11,8 +11,9 @@ import (
 	"herbarium/internal/segment"
 )
 
-// TestContains_longValues rejects a search for a part of many long values, in every kind of request, and names the operator to use
-// instead. Elements of lists, few values, and few distinct ones are searched.
+// TestContains_longValues rejects a search for a part of many long values, in every kind of
+// request, and names the operator to use instead. Elements of lists, few values, and few distinct
+// ones are searched.
 func TestContains_longValues(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{

@@ -44,8 +44,8 @@ func everyType() []herb.Field {
 	return fields
 }
 
-// fewRecords returns a few records that cover special cases of listings: ties, values that compare equal but are
-// written differently, empty values, quotes, repeated words.
+// fewRecords returns a few records that cover special cases of listings: ties, values that compare
+// equal but are written differently, empty values, quotes, repeated words.
 func fewRecords() []herb.Record {
 	return []herb.Record{
 		{"rose", "1", "2024-02-29", "a,b"},
@@ -73,7 +73,8 @@ func manyRecords(n int) []herb.Record {
 	return records
 }
 
-// rawQueries returns queries with every operator on every field, every order and every kind of search.
+// rawQueries returns queries with every operator on every field, every order and every kind of
+// search.
 func rawQueries(fields []herb.Field) []string {
 	operands := map[herb.Type]string{herb.TypeNumber: "1", herb.TypeDate: "2024-02-10", herb.TypeList: "b"}
 	raws := []string{"", "page=2&per_page=2"}
@@ -116,7 +117,8 @@ func rawQueries(fields []herb.Field) []string {
 	return raws
 }
 
-// requests parses those of the queries that are valid for the fields; with damaged fields, not all are.
+// requests parses those of the queries that are valid for the fields; with damaged fields, not all
+// are.
 func requests(fields []herb.Field) []*query.Request {
 	var parsed []*query.Request
 	for _, raw := range rawQueries(fields) {
@@ -157,8 +159,9 @@ func openBytes(t testing.TB, path string, b []byte) (*segment.Reader, error) {
 	return segment.Open(path)
 }
 
-// replaceFile writes a new file at a path. It does not truncate the old one, because some file systems, such as ext4, write a
-// file that was truncated to disk when it is closed, which takes most of the time of tests with thousands of files.
+// replaceFile writes a new file at a path. It does not truncate the old one, because some file
+// systems, such as ext4, write a file that was truncated to disk when it is closed, which takes
+// most of the time of tests with thousands of files.
 func replaceFile(t testing.TB, path string, b []byte) {
 	t.Helper()
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -174,7 +177,8 @@ func isDamage(err error) bool {
 	return errors.Is(err, segment.ErrUnexpected) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated) || errors.Is(err, segment.ErrVersion) || errors.Is(err, segment.ErrRules)
 }
 
-// use runs all requests on a reader and expects results or errors that report damage. A hang fails the test.
+// use runs all requests on a reader and expects results or errors that report damage. A hang fails
+// the test.
 func use(r *segment.Reader, asked []*query.Request, what string) error {
 	watchdog := time.AfterFunc(time.Minute, func() { panic(what + ": a listing does not end") })
 	defer watchdog.Stop()
@@ -221,7 +225,8 @@ func facetsOf(q *query.Request, fields []herb.Field) *query.FacetRequest {
 	return f
 }
 
-// expected returns the error that a change of the byte at an offset must cause; nil if only Verify detects it.
+// expected returns the error that a change of the byte at an offset must cause; nil if only Verify
+// detects it.
 func expected(size, at int) error {
 	switch {
 	case at < frameVersion:
@@ -286,7 +291,8 @@ func TestFlippedBytes(t *testing.T) {
 	}
 }
 
-// TestFlippedBytes_largeFile flips some bytes of a file that is large enough for every method of locating a page.
+// TestFlippedBytes_largeFile flips some bytes of a file that is large enough for every method of
+// locating a page.
 func TestFlippedBytes_largeFile(t *testing.T) {
 	t.Parallel()
 	good := fileOf(t, everyType(), manyRecords(5000), segment.Options{})
@@ -353,7 +359,8 @@ func TestOverwrittenSections(t *testing.T) {
 	}
 }
 
-// repair recomputes all checksums of a file if its frame is still valid, like a program that carefully writes nonsense.
+// repair recomputes all checksums of a file if its frame is still valid, like a program that
+// carefully writes nonsense.
 func repair(b []byte) []byte {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	b = slices.Clone(b)
@@ -380,7 +387,8 @@ func repair(b []byte) []byte {
 	return b
 }
 
-// TestFlippedBytes_validChecksums damages the metadata and the table of contents without invalidating the checksums.
+// TestFlippedBytes_validChecksums damages the metadata and the table of contents without
+// invalidating the checksums.
 func TestFlippedBytes_validChecksums(t *testing.T) {
 	t.Parallel()
 	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: buildtest.AllIndexes()})
@@ -463,8 +471,8 @@ func TestOpen_otherVersion(t *testing.T) {
 	}
 }
 
-// TestOpen_otherSections checks that a file with a section of an unknown kind, and one that lacks a section, are rejected with
-// the name of the section.
+// TestOpen_otherSections checks that a file with a section of an unknown kind, and one that lacks a
+// section, are rejected with the name of the section.
 func TestOpen_otherSections(t *testing.T) {
 	t.Parallel()
 	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: buildtest.AllIndexes()})
@@ -484,8 +492,8 @@ func TestOpen_otherSections(t *testing.T) {
 	}
 }
 
-// TestOpen_overlappingSections checks that overlapping and duplicate sections are rejected: the former could make a small file
-// take much memory, the latter are ambiguous.
+// TestOpen_overlappingSections checks that overlapping and duplicate sections are rejected: the
+// former could make a small file take much memory, the latter are ambiguous.
 func TestOpen_overlappingSections(t *testing.T) {
 	t.Parallel()
 	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: buildtest.AllIndexes()})
@@ -509,7 +517,8 @@ func TestOpen_overlappingSections(t *testing.T) {
 	}
 }
 
-// TestList_unterminatedValue checks a record whose last value has lost its closing quote and contains other quotes.
+// TestList_unterminatedValue checks a record whose last value has lost its closing quote and
+// contains other quotes.
 func TestList_unterminatedValue(t *testing.T) {
 	t.Parallel()
 	fields := everyType()[:1]

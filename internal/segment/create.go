@@ -24,8 +24,9 @@ type Options = build.Options
 // Progress is the progress of a build.
 type Progress = build.Progress
 
-// Create builds a segment from records and returns their number. The file appears under its name only when it is
-// complete and synced. After an error, or when ctx is canceled, it leaves no files behind.
+// Create builds a segment from records and returns their number. The file appears under its name
+// only when it is complete and synced. After an error, or when ctx is canceled, it leaves no files
+// behind.
 func Create(ctx context.Context, path string, fields []herb.Field, records iter.Seq2[herb.Record, error], opts Options) (int, error) {
 	return build.Create(ctx, path, fields, records, opts)
 }

@@ -35,7 +35,8 @@ func content(t *testing.T, dir string) []string {
 	return names
 }
 
-// during yields records and calls f before the record with the given number. An error of f ends the sequence.
+// during yields records and calls f before the record with the given number. An error of f ends the
+// sequence.
 func during(records []herb.Record, at int, f func() error) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		for i, r := range records {
@@ -69,13 +70,15 @@ func manyFields(n, records int) ([]herb.Field, []herb.Record) {
 	return fields, out
 }
 
-// longValues returns values that are too long for fewValues, so that each one is sorted by its own key.
+// longValues returns values that are too long for fewValues, so that each one is sorted by its own
+// key.
 func longValues() []herb.Record {
 	long := herb.Record{strings.Repeat("rose ", 100), strings.Repeat("9", 500), "", strings.Repeat("oak,", 100)}
 	return append(append(fewRecords(), manyRecords(1500)...), long)
 }
 
-// TestCreate_canceled cancels a build at many points. It must return the cause of ctx and leave nothing behind.
+// TestCreate_canceled cancels a build at many points. It must return the cause of ctx and leave
+// nothing behind.
 func TestCreate_canceled(t *testing.T) {
 	t.Parallel()
 	records := manyRecords(3000)
@@ -117,8 +120,8 @@ func TestCreate_canceled(t *testing.T) {
 	}
 }
 
-// TestCreate_canceledBySource cancels ctx while records are being read: the build must not succeed without the unread
-// ones.
+// TestCreate_canceledBySource cancels ctx while records are being read: the build must not succeed
+// without the unread ones.
 func TestCreate_canceledBySource(t *testing.T) {
 	t.Parallel()
 	records := manyRecords(6000)
@@ -175,7 +178,8 @@ func TestCreate_fails(t *testing.T) {
 	}
 }
 
-// TestCreate_existing checks that a successful build replaces an existing file and a failed one keeps it.
+// TestCreate_existing checks that a successful build replaces an existing file and a failed one
+// keeps it.
 func TestCreate_existing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -229,7 +233,8 @@ func TestCreate_otherBuild(t *testing.T) {
 	}
 }
 
-// TestCreate_unwritableTarget checks that a build to a target that cannot be written leaves nothing behind.
+// TestCreate_unwritableTarget checks that a build to a target that cannot be written leaves nothing
+// behind.
 func TestCreate_unwritableTarget(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -345,8 +350,8 @@ func TestCreate_shapes(t *testing.T) {
 	}
 }
 
-// TestCreate_sameBytesWithAnyMemory checks that repeated builds, also with so little memory that everything is spilled, produce
-// identical bytes.
+// TestCreate_sameBytesWithAnyMemory checks that repeated builds, also with so little memory that
+// everything is spilled, produce identical bytes.
 func TestCreate_sameBytesWithAnyMemory(t *testing.T) {
 	t.Parallel()
 	wide, wideRecords := manyFields(40, 20)

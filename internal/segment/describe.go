@@ -26,8 +26,8 @@ func (r *Reader) Column(i int) (s ColumnStat, err error) {
 	return s, err
 }
 
-// Each calls f for the JSON of every record, in order, until f fails or ctx is canceled. The bytes point into the map.
-// Pages are released after reading, because a file may be larger than memory.
+// Each calls f for the JSON of every record, in order, until f fails or ctx is canceled. The bytes
+// point into the map. Pages are released after reading, because a file may be larger than memory.
 func (r *Reader) Each(ctx context.Context, f func(record []byte) error) error {
 	const partSize = 16 << 20
 	for n := 0; n < r.Len(); {

@@ -1,5 +1,6 @@
-// Package segment implements the file format of a published version of a dataset: immutable, checksummed,
-// memory-mapped, and indexed so that any page of any listing is located directly, without scanning.
+// Package segment implements the file format of a published version of a dataset: immutable,
+// checksummed, memory-mapped, and indexed so that any page of any listing is located directly,
+// without scanning.
 //
 // # Basics
 //
@@ -22,25 +23,30 @@
 //
 // # How a page is located
 //
-// Every filter and every clause of a search is a condition: it estimates its cost, adds its records to a set, or tests one
-// record. A planner evaluates the cheapest first; when few records are left, it tests the others on each of them. The
-// result is a stored set, a list or a bitset, and its cardinality the total. Stored sets are read in place: nothing is
-// decoded when a file is opened, and nothing is cached.
+// Every filter and every clause of a search is a condition: it estimates its cost, adds its records
+// to a set, or tests one record. A planner evaluates the cheapest first; when few records are left,
+// it tests the others on each of them. The result is a stored set, a list or a bitset, and its
+// cardinality the total. Stored sets are read in place: nothing is decoded when a file is opened,
+// and nothing is cached.
 //
-// Without a sort, a page is a selection from the result. For a sort, every field has its records in sorted order (the
-// sorted rows), the rank of each record in them, and a few dozen prefix sets: the records among the first 1/32, 2/32 … of
-// the sorted rows. The cardinalities of the intersections of the result with a handful of prefix sets determine which
-// 32nd contains the page, and only the matches in it are examined. If the result is all records with one frequent value,
-// such as a category, the number of matches before each block of 2048 sorted rows is stored, so no intersection is needed. By
-// relevance, records are counted by rounded score, and only those on the page are ordered.
+// Without a sort, a page is a selection from the result. For a sort, every field has its records in
+// sorted order (the sorted rows), the rank of each record in them, and a few dozen prefix sets: the
+// records among the first 1/32, 2/32 … of the sorted rows. The cardinalities of the intersections
+// of the result with a handful of prefix sets determine which 32nd contains the page, and only the
+// matches in it are examined. If the result is all records with one frequent value, such as a
+// category, the number of matches before each block of 2048 sorted rows is stored, so no
+// intersection is needed. By relevance, records are counted by rounded score, and only those on the
+// page are ordered.
 //
 // # Unions
 //
-// A Union lists several segments and a Tail, records in memory, as one dataset. It is for data that grows: records are
-// added to the tail, and from time to time the tail and some segments are replaced by a new segment.
+// A Union lists several segments and a Tail, records in memory, as one dataset. It is for data that
+// grows: records are added to the tail, and from time to time the tail and some segments are
+// replaced by a new segment.
 //
 // # Concurrency and lifetime
 //
-// A Reader is safe for concurrent use. It is reference-counted: call Acquire before use and Release when the response
-// is finished; the last Release unmaps the file. Results of List point into the map and must not be used after Release.
+// A Reader is safe for concurrent use. It is reference-counted: call Acquire before use and Release
+// when the response is finished; the last Release unmaps the file. Results of List point into the
+// map and must not be used after Release.
 package segment

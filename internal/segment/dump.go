@@ -63,8 +63,9 @@ func (r *Reader) Stat() Stat {
 	return s
 }
 
-// Dump writes a readable inventory: the frame, every section, and a summary of fields and words. It does not verify
-// checksums, so that it can describe a damaged file as far as it is readable; use Verify for that.
+// Dump writes a readable inventory: the frame, every section, and a summary of fields and words. It
+// does not verify checksums, so that it can describe a damaged file as far as it is readable; use
+// Verify for that.
 func (r *Reader) Dump(w io.Writer) error {
 	var b bytes.Buffer // buffered, because guard is for faults in the map, not for those of w
 	if err := r.file.Guard(func() error { return r.dump(&b) }); err != nil {

@@ -9,8 +9,8 @@ import (
 	"herbarium/internal/segment/internal/column"
 )
 
-// Duplicates reports the records with equal values in some fields. Text and lists are compared as written, other types by
-// value. Records in which all of the fields are empty are ignored.
+// Duplicates reports the records with equal values in some fields. Text and lists are compared as
+// written, other types by value. Records in which all of the fields are empty are ignored.
 type Duplicates struct {
 	Records int         // records with the values of an earlier one
 	First   []Duplicate // some of the combinations, by first occurrence
@@ -31,9 +31,9 @@ const (
 	hashesAtOnce        = 16 << 20 // 128 MiB
 )
 
-// Duplicates finds records with equal values in all of the fields. For a single field without duplicates it uses the
-// sorted rows, at no cost. Otherwise it reads all records once per 16 million of them, and once more if there are
-// duplicates.
+// Duplicates finds records with equal values in all of the fields. For a single field without
+// duplicates it uses the sorted rows, at no cost. Otherwise it reads all records once per 16
+// million of them, and once more if there are duplicates.
 func (r *Reader) Duplicates(ctx context.Context, fields []int) (d Duplicates, err error) {
 	if len(fields) == 1 && r.columns[fields[0]].Values() == r.columns[fields[0]].Distinct() {
 		return Duplicates{}, nil
@@ -51,8 +51,8 @@ type duplicateSearch struct {
 	part   []byte // of the key
 }
 
-// run finds the repeated hashes, in as many passes as the memory requires, and then the records that have them, because
-// different values may have the same hash.
+// run finds the repeated hashes, in as many passes as the memory requires, and then the records
+// that have them, because different values may have the same hash.
 func (s *duplicateSearch) run(ctx context.Context) (d Duplicates, err error) {
 	rounds := uint64(max(1, (s.r.Len()+s.atOnce-1)/s.atOnce))
 	repeated := map[uint64]bool{}
@@ -121,7 +121,8 @@ func (s *duplicateSearch) gather(ctx context.Context, hashes map[uint64]bool) (i
 	return inOrder, err
 }
 
-// hash returns the hash of the key of a record and leaves the key in s.key. ok is false if all fields are empty.
+// hash returns the hash of the key of a record and leaves the key in s.key. ok is false if all
+// fields are empty.
 func (s *duplicateSearch) hash(record []byte) (h uint64, ok bool) {
 	s.key = s.key[:0]
 	for _, f := range s.fields {

@@ -17,8 +17,8 @@ type Explanation struct {
 	Steps []Step
 }
 
-// Explain computes a listing and returns the steps. It computes the listing twice and measures the second time, so that times
-// do not include reading the file from disk.
+// Explain computes a listing and returns the steps. It computes the listing twice and measures the
+// second time, so that times do not include reading the file from disk.
 func (r *Reader) Explain(ctx context.Context, q *query.Request) (e Explanation, err error) {
 	if _, err := r.List(ctx, q); err != nil {
 		return e, err

@@ -14,8 +14,8 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Facets counts the values of fields among the records that match a request. It needs memory for the result and, from a
-// pool, two bits per record.
+// Facets counts the values of fields among the records that match a request. It needs memory for
+// the result and, from a pool, two bits per record.
 func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (query.Facets, error) {
 	return r.union().Facets(ctx, q)
 }
@@ -72,7 +72,8 @@ func (u *Union) matchForFacets(st *guard.Steps, q *query.Request) *facetMatches 
 	return m
 }
 
-// matches returns the records that match a request, nil for all, and their number. The caller must release the set.
+// matches returns the records that match a request, nil for all, and their number. The caller must
+// release the set.
 func (r *Reader) matches(st *guard.Steps, q *query.Request) (set *bitmap.Set, n int) {
 	res := r.evaluate(st, q, nil)
 	if n = res.total(r); n == r.Len() {
@@ -88,8 +89,8 @@ func (m *facetMatches) release() {
 	}
 }
 
-// maxLongValues limits the values of a field that a request searches by reading them from records, which takes up to ten
-// microseconds for each.
+// maxLongValues limits the values of a field that a request searches by reading them from records,
+// which takes up to ten microseconds for each.
 const maxLongValues = 5_000
 
 // Limits of the values that a facet request searches.
@@ -104,7 +105,8 @@ type facetCounter struct {
 	searched int // values searched so far
 }
 
-// addSearched adds the values of a field that the request searches. It returns an error if they are too many.
+// addSearched adds the values of a field that the request searches. It returns an error if they are
+// too many.
 func (c *facetCounter) addSearched(u *Union, m *facetMatches, field int) error {
 	if c.Request.Containing == "" {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// BenchmarkUnionFacets counts the values of a million plants in several segments. Most names are distinct, and IDs are in random order.
+// BenchmarkUnionFacets counts the values of a million plants in several segments. Most names are
+// distinct, and IDs are in random order.
 func BenchmarkUnionFacets(b *testing.B) {
 	fields := herb.PlantFields()
 	g := rand.New(rand.NewPCG(1, 2))

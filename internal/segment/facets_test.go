@@ -12,8 +12,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// TestFacets_longValues searches the values of a field that are too long to be stored by run. Too many of them are rejected,
-// unless they are elements of a list, the same values, or few match.
+// TestFacets_longValues searches the values of a field that are too long to be stored by run. Too
+// many of them are rejected, unless they are elements of a list, the same values, or few match.
 func TestFacets_longValues(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{
@@ -58,8 +58,9 @@ func TestFacets_longValues(t *testing.T) {
 	}
 }
 
-// TestUnion_valueRanges compares the facets of a union with those of one segment. In long sequences of values, only one part of
-// the union has values; such a sequence ends in a value of another part, in one that several have, or in one written differently.
+// TestUnion_valueRanges compares the facets of a union with those of one segment. In long sequences
+// of values, only one part of the union has values; such a sequence ends in a value of another
+// part, in one that several have, or in one written differently.
 func TestUnion_valueRanges(t *testing.T) {
 	t.Parallel()
 	const n, part = 6000, 2000
@@ -100,8 +101,8 @@ func TestUnion_valueRanges(t *testing.T) {
 	}
 }
 
-// TestUnion_writings counts texts with the same sort key that are written differently, in different parts: facets count them
-// separately, in the order of their bytes.
+// TestUnion_writings counts texts with the same sort key that are written differently, in different
+// parts: facets count them separately, in the order of their bytes.
 func TestUnion_writings(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "name", Type: herb.TypeText, Filterable: true}}

@@ -30,8 +30,8 @@ func opened(t *testing.T, fields []herb.Field, records []herb.Record) (r *segmen
 	return r, path
 }
 
-// TestFault truncates the file of an open reader, like a failing disk: every read of the lost pages is a fault, which
-// would end the process.
+// TestFault truncates the file of an open reader, like a failing disk: every read of the lost pages
+// is a fault, which would end the process.
 func TestFault(t *testing.T) {
 	t.Parallel()
 	r, path := opened(t, everyType(), manyRecords(5000))
@@ -105,8 +105,8 @@ func recordsLast(b []byte) []byte {
 	return repair(out)
 }
 
-// TestRelease lists from many goroutines while the owner releases the reader. None of them may access unmapped memory,
-// and the last one unmaps the file.
+// TestRelease lists from many goroutines while the owner releases the reader. None of them may
+// access unmapped memory, and the last one unmaps the file.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	r, path := opened(t, everyType(), manyRecords(500))

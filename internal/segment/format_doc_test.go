@@ -45,8 +45,8 @@ type dataset struct {
 	records []herb.Record
 }
 
-// threeRecords returns records for a file with every kind of section, a missing value, a term with a frequency of 2,
-// and non-ASCII letters.
+// threeRecords returns records for a file with every kind of section, a missing value, a term with
+// a frequency of 2, and non-ASCII letters.
 func threeRecords() dataset {
 	return dataset{
 		fields: []herb.Field{
@@ -96,7 +96,8 @@ func document(t *testing.T) string {
 	return string(b)
 }
 
-// TestCreate_deterministic checks that the same records produce the same bytes, in every build and with any memory.
+// TestCreate_deterministic checks that the same records produce the same bytes, in every build and
+// with any memory.
 func TestCreate_deterministic(t *testing.T) {
 	t.Parallel()
 	for name, d := range frozenDatasets() {
@@ -293,8 +294,8 @@ func TestFormatDoc_dump(t *testing.T) {
 	}
 }
 
-// annotated returns the bytes of a file in the format of hexdump -C, split into the parts of the file, each after a
-// line that describes it.
+// annotated returns the bytes of a file in the format of hexdump -C, split into the parts of the
+// file, each after a line that describes it.
 func annotated(t *testing.T, d dataset) string {
 	t.Helper()
 	content := create(t, d, Options{})
@@ -438,8 +439,8 @@ func frozenDatasets() map[string]dataset {
 	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": bigramWords(), "begun": prefixWords(), "blocks": frequentValues(), "fields": fieldWords()}
 }
 
-// manyRecords has all types of fields, missing values, values that compare equal, lists, escapes, several scripts and a
-// term that exceeds the maximum frequency.
+// manyRecords has all types of fields, missing values, values that compare equal, lists, escapes,
+// several scripts and a term that exceeds the maximum frequency.
 func manyRecords() dataset {
 	d := dataset{fields: []herb.Field{
 		{Name: "id", Type: herb.TypeNumber, Filterable: true, Sortable: true},
@@ -473,7 +474,8 @@ func manyRecords() dataset {
 	return d
 }
 
-// longRuns has a run that is long enough to be stored as a set, a short one, and some records without a value.
+// longRuns has a run that is long enough to be stored as a set, a short one, and some records
+// without a value.
 func longRuns() dataset {
 	return dataset{
 		fields: []herb.Field{{Name: "v", Type: herb.TypeText, Filterable: true, Sortable: true}},
@@ -485,8 +487,8 @@ func longRuns() dataset {
 	}
 }
 
-// bigramWords has the minimum number of records of a file with bigrams: some are frequent, some repeated, some occur in
-// one order only, and some never.
+// bigramWords has the minimum number of records of a file with bigrams: some are frequent, some
+// repeated, some occur in one order only, and some never.
 func bigramWords() dataset {
 	d := dataset{fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true, Sortable: true}}}
 	texts := []string{"red oak", "red oak red oak", "oak red", "red", "red oak elm", "oak", "elm oak"}
@@ -496,8 +498,8 @@ func bigramWords() dataset {
 	return d
 }
 
-// prefixWords has the minimum number of records of a file with prefix postings: terms with common prefixes, none of them
-// frequent, that occur once, twice and not at all.
+// prefixWords has the minimum number of records of a file with prefix postings: terms with common
+// prefixes, none of them frequent, that occur once, twice and not at all.
 func prefixWords() dataset {
 	d := dataset{fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true, Sortable: true}}}
 	for i := range build.DefaultIndexes().MinRecords {
@@ -513,8 +515,8 @@ func prefixWords() dataset {
 	return d
 }
 
-// fieldWords has the minimum number of records of a file with field postings: frequent words in one field, the other, or
-// both.
+// fieldWords has the minimum number of records of a file with field postings: frequent words in one
+// field, the other, or both.
 func fieldWords() dataset {
 	d := dataset{fields: []herb.Field{
 		{Name: "a", Type: herb.TypeText, Searchable: true}, {Name: "b", Type: herb.TypeText, Searchable: true, Weight: 2},
@@ -526,8 +528,9 @@ func fieldWords() dataset {
 	return d
 }
 
-// frequentValues has the minimum number of records of a file with block counts, and two frequent values in each of two fields.
-// Even prices are in category a, odd ones in category b and have tag y.
+// frequentValues has the minimum number of records of a file with block counts, and two frequent
+// values in each of two fields. Even prices are in category a, odd ones in category b and have tag
+// y.
 func frequentValues() dataset {
 	d := dataset{fields: []herb.Field{
 		{Name: "price", Type: herb.TypeNumber, Sortable: true},
@@ -542,8 +545,9 @@ func frequentValues() dataset {
 	return d
 }
 
-// TestFrozen_write writes the frozen files of this version. They are created once, when a format version is finished, and
-// never changed, because they represent the files of users. Existing files are therefore kept.
+// TestFrozen_write writes the frozen files of this version. They are created once, when a format
+// version is finished, and never changed, because they represent the files of users. Existing files
+// are therefore kept.
 //
 //	go test ./internal/segment -run TestFrozen_write -freeze
 func TestFrozen_write(t *testing.T) {
@@ -566,8 +570,8 @@ func TestFrozen_write(t *testing.T) {
 	}
 }
 
-// frozenResults are the permanent results of queries on the frozen files: the total, and the values of one field on the
-// first page.
+// frozenResults are the permanent results of queries on the frozen files: the total, and the values
+// of one field on the first page.
 var frozenResults = []struct {
 	file, query, field string
 	total              int

@@ -16,8 +16,9 @@ import (
 	"herbarium/internal/segment"
 )
 
-// FuzzOpen opens arbitrary bytes as a file, both unchanged and with correct checksums, and uses it if that succeeds.
-// Lengths in a file must not make a reader use much more memory than the size of the file.
+// FuzzOpen opens arbitrary bytes as a file, both unchanged and with correct checksums, and uses it
+// if that succeeds. Lengths in a file must not make a reader use much more memory than the size of
+// the file.
 func FuzzOpen(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Add([]byte("HERBSEG\x00"))
@@ -72,7 +73,8 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// FuzzList runs arbitrary queries on a valid segment and compares the results with those of the oracle.
+// FuzzList runs arbitrary queries on a valid segment and compares the results with those of the
+// oracle.
 func FuzzList(f *testing.F) {
 	for _, raw := range rawQueries(everyType()) {
 		f.Add(raw)

@@ -42,8 +42,9 @@ func (u *Union) Grid(ctx context.Context, q *query.GridRequest) (g query.Grid, e
 	return g, nil
 }
 
-// announceCounting announces that a query counts the records or values of the dataset, so that one that cannot run now is
-// rejected before it has worked. Many such queries are short, so it does not announce all records.
+// announceCounting announces that a query counts the records or values of the dataset, so that one
+// that cannot run now is rejected before it has worked. Many such queries are short, so it does not
+// announce all records.
 func (u *Union) announceCounting(st *guard.Steps) {
 	const most = 1 << 16
 	st.Announce(min(u.Len(), most))

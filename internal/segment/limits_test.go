@@ -15,10 +15,12 @@ import (
 	"herbarium/internal/segment"
 )
 
-// limitVariable names the environment variable with the resource that a child process of TestOpen_limits exhausts.
+// limitVariable names the environment variable with the resource that a child process of
+// TestOpen_limits exhausts.
 const limitVariable = "HERBARIUM_TEST_SEGMENT_LIMIT"
 
-// TestOpen_limits opens a file in a child process that is out of file descriptors or of address space.
+// TestOpen_limits opens a file in a child process that is out of file descriptors or of address
+// space.
 func TestOpen_limits(t *testing.T) {
 	t.Parallel()
 	if path := os.Getenv("HERBARIUM_TEST_SEGMENT_PATH"); path != "" {

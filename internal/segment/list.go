@@ -33,8 +33,9 @@ func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, e
 	return page, err
 }
 
-// checkContains returns an error if a request searches too many long values for a substring: its time would grow with their
-// size. It does not depend on the other conditions, so that a field either has the operator or does not.
+// checkContains returns an error if a request searches too many long values for a substring: its
+// time would grow with their size. It does not depend on the other conditions, so that a field
+// either has the operator or does not.
 func checkContains(segments []*Reader, q *query.Request) error {
 	for _, cond := range q.Conditions {
 		long := 0
@@ -56,8 +57,9 @@ func checkContains(segments []*Reader, q *query.Request) error {
 	return nil
 }
 
-// prefault reads from every memory page of a record, so that a fault in the map occurs here, where it is converted to
-// an error, and not while the record is sent. The result must be used, or the compiler removes the reads.
+// prefault reads from every memory page of a record, so that a fault in the map occurs here, where
+// it is converted to an error, and not while the record is sent. The result must be used, or the
+// compiler removes the reads.
 func prefault(st *guard.Steps, record []byte) {
 	const memoryPage = 4096
 	const stepsPerPage = 16 // to decode or copy what is read
@@ -92,7 +94,8 @@ func (r *Reader) findPage(st *guard.Steps, q *query.Request, trace plan.Trace) (
 	return numbers, total
 }
 
-// locate returns the numbers of the records at positions [from, to) of a result, in the order of the request.
+// locate returns the numbers of the records at positions [from, to) of a result, in the order of
+// the request.
 func (r *Reader) locate(st *guard.Steps, q *query.Request, res result, from, to int) []uint32 {
 	switch {
 	case len(q.Sort) > 0:

@@ -12,7 +12,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// orderBenchmark returns the fields and records of the benchmarks below: fields with 3, 5, 100, 1000, 500,000 and a million values.
+// orderBenchmark returns the fields and records of the benchmarks below: fields with 3, 5, 100,
+// 1000, 500,000 and a million values.
 func orderBenchmark() ([]herb.Field, []herb.Record) {
 	const n = 1_000_000
 	fields := []herb.Field{{Name: "five"}, {Name: "thousand"}, {Name: "pairs"}, {Name: "distinct"}, {Name: "third"}, {Name: "hundredth"}}
@@ -89,7 +90,8 @@ func BenchmarkOrder_union(b *testing.B) {
 	}
 }
 
-// reportCPU reports the CPU time of the process, which other processes on the machine disturb less than elapsed time.
+// reportCPU reports the CPU time of the process, which other processes on the machine disturb less
+// than elapsed time.
 func reportCPU(b *testing.B, run func() error) {
 	used := func() time.Duration {
 		var u syscall.Rusage

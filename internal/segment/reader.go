@@ -21,8 +21,8 @@ var (
 	ErrRules      = file.ErrRules   // built with other text rules
 )
 
-// Reader is a read-only, memory-mapped view of one dataset version. It is safe for concurrent use. Release unmaps the
-// file after the last reader.
+// Reader is a read-only, memory-mapped view of one dataset version. It is safe for concurrent use.
+// Release unmaps the file after the last reader.
 type Reader struct {
 	file       *file.File
 	records    *column.Records
@@ -32,9 +32,9 @@ type Reader struct {
 	references atomic.Int64
 }
 
-// Open maps a segment and validates its frame, in time independent of its size. The caller holds a reference until
-// Release. Use Verify to check the content. Open fails with herb.CodeUnavailable if the process or the machine is out
-// of file descriptors, memory or maps; a retry may succeed.
+// Open maps a segment and validates its frame, in time independent of its size. The caller holds a
+// reference until Release. Use Verify to check the content. Open fails with herb.CodeUnavailable if
+// the process or the machine is out of file descriptors, memory or maps; a retry may succeed.
 func Open(path string) (*Reader, error) {
 	f, err := file.Open(path)
 	if err != nil {
@@ -79,7 +79,8 @@ func (r *Reader) Size() int { return len(r.file.Data) }
 // Len returns the number of records.
 func (r *Reader) Len() int { return r.file.Meta.Records }
 
-// Acquire adds a reference. It returns false if the last one has been released; the reader must then not be used.
+// Acquire adds a reference. It returns false if the last one has been released; the reader must
+// then not be used.
 func (r *Reader) Acquire() bool {
 	for {
 		n := r.references.Load()

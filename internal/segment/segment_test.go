@@ -25,7 +25,8 @@ func sequence(records []herb.Record) iter.Seq2[herb.Record, error] {
 	}
 }
 
-// openBuilt builds a segment and opens it. At the end of the test it must be intact and have no other references.
+// openBuilt builds a segment and opens it. At the end of the test it must be intact and have no
+// other references.
 func openBuilt(t testing.TB, fields []herb.Field, records []herb.Record, opts segment.Options) *segment.Reader {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.seg")
@@ -71,8 +72,8 @@ func TestListing(t *testing.T) {
 	})
 }
 
-// TestListing_spilled runs the suite with so little memory that nearly everything is spilled, and with bigrams in files
-// of any size.
+// TestListing_spilled runs the suite with so little memory that nearly everything is spilled, and
+// with bigrams in files of any size.
 func TestListing_spilled(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{

@@ -33,7 +33,8 @@ func (p *countingPacer) Reserve(context.Context, int) (func(), error) { return f
 
 func (p *countingPacer) Idle() {}
 
-// longTexts returns few records of many words, most of which are different and begin with one of a few letters.
+// longTexts returns few records of many words, most of which are different and begin with one of a
+// few letters.
 func longTexts(records, words int) []herb.Record {
 	all := make([]herb.Record, records)
 	for i := range all {
@@ -46,8 +47,8 @@ func longTexts(records, words int) []herb.Record {
 	return all
 }
 
-// TestSteps_longTexts checks that queries report work that grows with the texts, not with the number of records: on a segment,
-// and on records in memory.
+// TestSteps_longTexts checks that queries report work that grows with the texts, not with the
+// number of records: on a segment, and on records in memory.
 func TestSteps_longTexts(t *testing.T) {
 	t.Parallel()
 	const records, words = 100, 1000
@@ -91,7 +92,8 @@ func TestSteps_longTexts(t *testing.T) {
 	}
 }
 
-// TestSteps_announced checks that counting many elements is announced before memory is allocated for them.
+// TestSteps_announced checks that counting many elements is announced before memory is allocated
+// for them.
 func TestSteps_announced(t *testing.T) {
 	t.Parallel()
 	r := openCancelSegment(t)
@@ -105,7 +107,8 @@ func TestSteps_announced(t *testing.T) {
 	}
 }
 
-// TestSteps_counting checks that facets and grids report before they work, and that looking up values is counted.
+// TestSteps_counting checks that facets and grids report before they work, and that looking up
+// values is counted.
 func TestSteps_counting(t *testing.T) {
 	t.Parallel()
 	r := openCancelSegment(t)

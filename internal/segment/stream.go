@@ -16,16 +16,19 @@ const (
 	forgetBytes   = 16 << 20 // bytes of sequentially read records that may remain in memory
 )
 
-// Stream returns the complete result of q, regardless of its page. It can be read until the reader is released.
+// Stream returns the complete result of q, regardless of its page. It can be read until the reader
+// is released.
 func (r *Reader) Stream(ctx context.Context, q *query.Request) (query.Stream, error) {
 	return r.union().Stream(ctx, q)
 }
 
-// Stream returns the complete result of q, regardless of its page. It can be read until the segments are released.
+// Stream returns the complete result of q, regardless of its page. It can be read until the
+// segments are released.
 //
-// It needs memory for the result set and the numbers of an eighth of its records, and for the order by relevance also two
-// bytes per record of the result. Records are copied, a few at a time, under guard, so that faults in the map become
-// errors even if a client takes hours to fetch the rest. Only very large records are yielded from the map.
+// It needs memory for the result set and the numbers of an eighth of its records, and for the order
+// by relevance also two bytes per record of the result. Records are copied, a few at a time, under
+// guard, so that faults in the map become errors even if a client takes hours to fetch the rest.
+// Only very large records are yielded from the map.
 func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
 	st := guard.NewSteps(ctx)
 	var m *unionMatches
@@ -61,7 +64,8 @@ func (u *Union) longest(st *guard.Steps) (longest int) {
 	return longest
 }
 
-// yieldChunks yields the items of chunks. begin returns a function that reads the next chunk from a map; none at the end.
+// yieldChunks yields the items of chunks. begin returns a function that reads the next chunk from a
+// map; none at the end.
 func yieldChunks[T any](st *guard.Steps, guarded func(read func() error) error, begin func() (next func() []T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for next := begin(); ; {
@@ -134,7 +138,8 @@ func (c *copier) first() (first *cursor) {
 	for i := range c.cursors {
 		p := &c.cursors[i]
 		if len(p.pending) == 0 && p.located < p.len() {
-			// A part may have to be sorted: the first is short, so that the response begins soon, and each is several times as long as the one before.
+			// A part may have to be sorted: the first is short, so that the response begins soon,
+			// and each is several times as long as the one before.
 			end := min(p.located+max(streamNumbers, min(streamParts*p.located, p.len()/streamParts)), p.len())
 			p.pending, p.located = p.locate(p.located, end), end
 		}

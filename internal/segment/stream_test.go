@@ -137,8 +137,8 @@ func TestStream_fault(t *testing.T) {
 	}
 }
 
-// TestStream_memory checks that ten times as many records need hardly more allocations. It is not parallel, because
-// allocations of other tests would count.
+// TestStream_memory checks that ten times as many records need hardly more allocations. It is not
+// parallel, because allocations of other tests would count.
 func TestStream_memory(t *testing.T) {
 	fields := []herb.Field{
 		{Name: "a", Type: herb.TypeText, Sortable: true, Filterable: true},

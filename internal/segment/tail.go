@@ -15,8 +15,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// Tail holds records in memory, which a Union lists after those of its segments. A request examines all of them, so they
-// should be few. A Tail is immutable; Append and After return a new one.
+// Tail holds records in memory, which a Union lists after those of its segments. A request examines
+// all of them, so they should be few. A Tail is immutable; Append and After return a new one.
 type Tail struct {
 	fields []herb.Field
 	rows   []*tailRow
@@ -57,7 +57,8 @@ func (t Tail) After(n int) Tail {
 	return after
 }
 
-// Append returns the tail with records after its own. Only the latest tail may be appended to, because tails share memory.
+// Append returns the tail with records after its own. Only the latest tail may be appended to,
+// because tails share memory.
 func (t Tail) Append(records ...herb.Record) (Tail, error) {
 	for _, record := range records {
 		row := &tailRow{
@@ -195,7 +196,8 @@ func (row *tailRow) contains(s *query.Search) bool {
 	return satisfies(s, func(c query.Clause) bool { return row.count(c) > 0 })
 }
 
-// satisfies reports whether found holds for exactly those clauses of a search that are not excluded.
+// satisfies reports whether found holds for exactly those clauses of a search that are not
+// excluded.
 func satisfies(s *query.Search, found func(query.Clause) bool) bool {
 	return len(s.Clauses) > 0 && !slices.ContainsFunc(s.Clauses, func(c query.Clause) bool { return found(c) == c.Exclude })
 }
@@ -219,7 +221,8 @@ func (row *tailRow) countIn(field int, c query.Clause) (n int) {
 	return n
 }
 
-// startsWith reports whether words, which are at least as many as those of a clause, start with the clause.
+// startsWith reports whether words, which are at least as many as those of a clause, start with the
+// clause.
 func startsWith(words []string, c query.Clause) bool {
 	for i, want := range c.Words {
 		if words[i] != want && !(c.Prefix && i == len(c.Words)-1 && strings.HasPrefix(words[i], want)) {

@@ -11,9 +11,10 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Union lists segments and a tail as one dataset: the records of the first segment, then those of the second and so on,
-// then those of the tail. All have the same fields: texts, and numbers of which no two parts have the same, such as a primary
-// key. It is safe for concurrent use while the caller holds a reference to each segment.
+// Union lists segments and a tail as one dataset: the records of the first segment, then those of
+// the second and so on, then those of the tail. All have the same fields: texts, and numbers of
+// which no two parts have the same, such as a primary key. It is safe for concurrent use while the
+// caller holds a reference to each segment.
 type Union struct {
 	Segments []*Reader
 	Tail     Tail
@@ -57,8 +58,8 @@ func (u *Union) guard(read func() error) error {
 	return guard.Run(nil, read)
 }
 
-// sortKey is the position of a record in the order of a request; records with the same key are in dataset order. Without a
-// sort and a search, all keys are the same.
+// sortKey is the position of a record in the order of a request; records with the same key are in
+// dataset order. Without a sort and a search, all keys are the same.
 type sortKey struct {
 	fields []column.SortKey // by sort field
 	score  float64          // by relevance
@@ -130,7 +131,8 @@ func (m *unionMatches) release() {
 	}
 }
 
-// entry returns the record of a part with a number, which is at a position, with its sort key if it is compared.
+// entry returns the record of a part with a number, which is at a position, with its sort key if it
+// is compared.
 func (m *unionMatches) entry(p matches, position int, number uint32) entry {
 	e := entry{record: p.record(number)}
 	if len(m.parts) > 1 {
@@ -152,9 +154,9 @@ func (m *unionMatches) page(from, to int) (entries []entry) {
 
 // split returns how many of the first n records are in each part.
 //
-// It starts with the last part. The position of one of its records among those of all parts before it is the number of
-// their records that do not sort after it, because ties are in dataset order; so a binary search finds how many are among
-// the first n. The rest of n is in the parts before.
+// It starts with the last part. The position of one of its records among those of all parts before
+// it is the number of their records that do not sort after it, because ties are in dataset order;
+// so a binary search finds how many are among the first n. The rest of n is in the parts before.
 func (m *unionMatches) split(n int) []int {
 	starts := make([]int, len(m.parts))
 	for i := len(m.parts) - 1; i >= 0; i-- {

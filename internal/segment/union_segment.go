@@ -73,8 +73,8 @@ func (s *segmentMatches) countThrough(k sortKey) int {
 	return s.len()
 }
 
-// dropRead releases the pages behind a sequential read, because a file may be larger than memory. Records that go back
-// even once are in a different order, and their pages may be needed again.
+// dropRead releases the pages behind a sequential read, because a file may be larger than memory.
+// Records that go back even once are in a different order, and their pages may be needed again.
 func (s *segmentMatches) dropRead(number uint32) {
 	records, at := s.r.records, int(s.r.records.Starts.At(int(number)))
 	if at < s.read {

@@ -17,7 +17,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// openUnion divides records at random points among some segments and a tail. Any of them may be empty.
+// openUnion divides records at random points among some segments and a tail. Any of them may be
+// empty.
 func openUnion(t testing.TB, fields []herb.Field, records []herb.Record, segments int) *segment.Union {
 	t.Helper()
 	seed := fnv.New64()
@@ -42,7 +43,8 @@ func openUnion(t testing.TB, fields []herb.Field, records []herb.Record, segment
 	return u
 }
 
-// TestUnion compares unions with the oracle: datasets that are divided at random points into different numbers of parts.
+// TestUnion compares unions with the oracle: datasets that are divided at random points into
+// different numbers of parts.
 func TestUnion(t *testing.T) {
 	t.Parallel()
 	for segments := range 4 {
@@ -58,7 +60,8 @@ func TestUnion(t *testing.T) {
 	}
 }
 
-// TestUnion_fewMatches counts values of so few matches that they are read from the records, in different segments.
+// TestUnion_fewMatches counts values of so few matches that they are read from the records, in
+// different segments.
 func TestUnion_fewMatches(t *testing.T) {
 	t.Parallel()
 	var records []herb.Record

@@ -11,7 +11,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// TestWholeLists finds records by the whole value of a list. Some values have equal sort keys but are written differently.
+// TestWholeLists finds records by the whole value of a list. Some values have equal sort keys but
+// are written differently.
 func TestWholeLists(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "tags", Type: herb.TypeList, Filterable: true}}

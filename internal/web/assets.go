@@ -27,8 +27,9 @@ import (
 //go:embed assets templates swagger-ui/*.gz
 var files embed.FS
 
-// assets are the files that pages refer to. Their folder is named by a hash of them and the templates, so that browsers cache them
-// without revalidation and never combine a new page with an old file. Files refer to each other by relative names.
+// assets are the files that pages refer to. Their folder is named by a hash of them and the
+// templates, so that browsers cache them without revalidation and never combine a new page with an
+// old file. Files refer to each other by relative names.
 type assets struct {
 	folder string // URL path
 	files  map[string]asset
@@ -36,8 +37,9 @@ type assets struct {
 
 type asset struct {
 	contentType string
-	// gzipped returns the content. It is compressed when it is first requested, because that takes longer than the first page, and
-	// as small as possible; the server compresses responses as fast as possible.
+	// gzipped returns the content. It is compressed when it is first requested, because that takes
+	// longer than the first page, and as small as possible; the server compresses responses as fast
+	// as possible.
 	gzipped func() []byte
 	plain   func() []byte // the content uncompressed, for the few clients that do not accept gzip
 }
@@ -111,7 +113,8 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Type", f.contentType)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-	// The server negotiates the encoding of all other responses, and of this one if gzip has a weight.
+	// The server negotiates the encoding of all other responses, and of this one if gzip has a
+	// weight.
 	accepted := strings.ReplaceAll(r.Header.Get("Accept-Encoding"), " ", "")
 	if strings.Contains(accepted, "gzip") && !strings.Contains(accepted, "gzip;q=") {
 		h.Set("Content-Encoding", "gzip")
@@ -131,7 +134,8 @@ func writeShared(w http.ResponseWriter, body []byte) {
 	_, _ = w.Write(body) // a writer in memory
 }
 
-// parseTemplates parses one template set per page, each with the shared layout and partials. It panics if one is invalid.
+// parseTemplates parses one template set per page, each with the shared layout and partials. It
+// panics if one is invalid.
 func (p *Pages) parseTemplates() map[string]*template.Template {
 	constant := func(s string) func() string { return func() string { return s } }
 	funcs := template.FuncMap{
@@ -148,11 +152,12 @@ func (p *Pages) parseTemplates() map[string]*template.Template {
 	return sets
 }
 
-// bundle joins a module and the modules that it imports, directly or not, into one module without comments and indentation. A page
-// with a module per component would wait for a request per module.
+// bundle joins a module and the modules that it imports, directly or not, into one module without
+// comments and indentation. A page with a module per component would wait for a request per module.
 //
-// The modules share one scope, so their top-level names are unique: browsers reject a script that declares a name twice.
-// Imports are declarations of one line. Only the exports of the entry remain.
+// The modules share one scope, so their top-level names are unique: browsers reject a script that
+// declares a name twice. Imports are declarations of one line. Only the exports of the entry
+// remain.
 func bundle(files map[string][]byte, entry string) error {
 	imports := regexp.MustCompile(`^import (?:\{.*\} from )?"\./(.*)";$`)
 	var script []byte

@@ -55,8 +55,8 @@ func shop() (herb.Dataset, []herb.Record) {
 	return d, out
 }
 
-// BenchmarkPage compares a page of the table with the listing it shows, through the whole server. The listing itself
-// is cached; the difference is the cost of rendering.
+// BenchmarkPage compares a page of the table with the listing it shows, through the whole server.
+// The listing itself is cached; the difference is the cost of rendering.
 func BenchmarkPage(b *testing.B) {
 	s := newSite(b, nil)
 	d, records := shop()

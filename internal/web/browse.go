@@ -99,7 +99,8 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	return cmp.Or(p.render(w, template, l, &page), rejected)
 }
 
-// parse parses the listing of a state. If the listing is rejected, the page shows the rows without the invalid parameters.
+// parse parses the listing of a state. If the listing is rejected, the page shows the rows without
+// the invalid parameters.
 func (page *rowsPage) parse(s view.State, parseErr error, order herb.Order) (req *query.Request, rejected, err error) {
 	page.State = &s
 	if req, err = s.Request(order); err == nil {
@@ -116,8 +117,8 @@ func (page *rowsPage) parse(s view.State, parseErr error, order herb.Order) (req
 	return req, rejected, err
 }
 
-// notModified responds with 304 if the client has a page, and reports whether it did. Pages that depend on the key of the browser have no
-// entity tag.
+// notModified responds with 304 if the client has a page, and reports whether it did. Pages that
+// depend on the key of the browser have no entity tag.
 func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetView) bool {
 	if v.Access == herb.AccessKey || p.Key(r) != "" {
 		return false
@@ -125,7 +126,8 @@ func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetVie
 	return matchTag(w, r, etag.New(p.opts.Version, p.assets().folder, v.Version, v.Live, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery))
 }
 
-// matchTag sets the entity tag of a response. It responds with 304 if the client has that response, and reports whether it did.
+// matchTag sets the entity tag of a response. It responds with 304 if the client has that response,
+// and reports whether it did.
 func matchTag(w http.ResponseWriter, r *http.Request, tag string) bool {
 	w.Header().Set("Etag", tag)
 	if !etag.Match(r.Header, tag) {
@@ -135,8 +137,8 @@ func matchTag(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return true
 }
 
-// setControls sets the bar above the rows. Chips and inputs show the state as requested, so that invalid parameters can be
-// corrected; links lead to the state as shown.
+// setControls sets the bar above the rows. Chips and inputs show the state as requested, so that
+// invalid parameters can be corrected; links lead to the state as shown.
 func (page *rowsPage) setControls(ctx context.Context, s *view.State, v datasetView) error {
 	page.Search, page.Filters = s.Listing.Get(query.ParamSearch), view.NewFilterMenu(page.State)
 	page.Chips, page.Clear = view.NewChips(s, page.Invalid)
@@ -152,7 +154,8 @@ func (page *rowsPage) setControls(ctx context.Context, s *view.State, v datasetV
 	return countValues(ctx, s, v, forms)
 }
 
-// list sets the rows and what depends on them. The caller releases their memory after the page was rendered.
+// list sets the rows and what depends on them. The caller releases their memory after the page was
+// rendered.
 func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Request) (release func(), err error) {
 	found, err := v.list(ctx, req, page.valueLimits(req))
 	if err != nil {
@@ -186,8 +189,8 @@ func (page *rowsPage) setMap(ctx context.Context, v datasetView, req *query.Requ
 	return nil
 }
 
-// setCall sets the API call of the view: the listing of its rows, or the counts of a map. The script draws points instead of
-// counts unless there are too many.
+// setCall sets the API call of the view: the listing of its rows, or the counts of a map. The
+// script draws points instead of counts unless there are too many.
 func (page *rowsPage) setCall(p *Pages, r *http.Request, v datasetView) {
 	path, params := pathAPI+v.Ref.String()+"/data", page.State.Call()
 	if page.Map != nil {

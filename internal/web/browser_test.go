@@ -29,7 +29,8 @@ func (s *site) listing(t testing.TB, path string) (records []map[string]string, 
 	return l.Data, l.Meta.Total
 }
 
-// TestBrowser checks that a page shows the rows that the API lists for the same query, and the API call that lists them.
+// TestBrowser checks that a page shows the rows that the API lists for the same query, and the API
+// call that lists them.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -112,7 +113,8 @@ func TestBrowser_values(t *testing.T) {
 	}
 }
 
-// TestBrowser_matchesInView checks that a search shows a column with a match that is not among the default ones.
+// TestBrowser_matchesInView checks that a search shows a column with a match that is not among the
+// default ones.
 func TestBrowser_matchesInView(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -207,7 +209,8 @@ func TestBrowser_chips(t *testing.T) {
 	}
 }
 
-// TestBrowser_canonical checks that URLs with parameters without effect, and URLs with a key, redirect to the canonical URL.
+// TestBrowser_canonical checks that URLs with parameters without effect, and URLs with a key,
+// redirect to the canonical URL.
 func TestBrowser_canonical(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -277,7 +280,8 @@ func TestBrowser_states(t *testing.T) {
 	}
 }
 
-// TestBrowser_invalid checks that an invalid parameter is named, and that the table shows the rows without it.
+// TestBrowser_invalid checks that an invalid parameter is named, and that the table shows the rows
+// without it.
 func TestBrowser_invalid(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

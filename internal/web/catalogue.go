@@ -155,8 +155,8 @@ func (p *Pages) catalogueHref(param, value string) string {
 	return view.Join(p.base+pathCatalogue, query.Params{{Name: param, Value: value}}.Encode())
 }
 
-// searchRows counts the matching rows of all datasets that the visitor may read. The last word may be incomplete, as it is in the
-// search of a table while you type.
+// searchRows counts the matching rows of all datasets that the visitor may read. The last word may
+// be incomplete, as it is in the search of a table while you type.
 func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
 	const shown = 12
 	search := c.Search

@@ -76,7 +76,8 @@ func TestCatalogue_order(t *testing.T) {
 	}
 }
 
-// TestCatalogue_rows searches the rows of all datasets. Those of protected ones are counted only with a key.
+// TestCatalogue_rows searches the rows of all datasets. Those of protected ones are counted only
+// with a key.
 func TestCatalogue_rows(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -153,7 +154,8 @@ func TestCatalogue_pages(t *testing.T) {
 	}
 }
 
-// TestCatalogue_keywords checks that rows show keywords, and that a keyword selects the datasets that have exactly this one.
+// TestCatalogue_keywords checks that rows show keywords, and that a keyword selects the datasets
+// that have exactly this one.
 func TestCatalogue_keywords(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {

@@ -78,7 +78,8 @@ func parseQuestion(s *view.State) (q *view.Question, invalid, err error) {
 	return q, invalid, err
 }
 
-// answerQuestion computes the aggregates of a question. The caller releases their memory after the page was rendered.
+// answerQuestion computes the aggregates of a question. The caller releases their memory after the
+// page was rendered.
 func answerQuestion(ctx context.Context, v datasetView, s *view.State, q *view.Question, path string) (a *view.Answer, total int, release func(), err error) {
 	var found view.Aggregates
 	run := func(into *query.Aggregate, r *query.AggregateRequest) {

@@ -21,7 +21,8 @@ func groupsOf(t *testing.T, doc *html.Node) (rows []string) {
 	return rows
 }
 
-// TestChart checks that the chart of a dataset counts the rows of the listing, and that its parts lead to their rows.
+// TestChart checks that the chart of a dataset counts the rows of the listing, and that its parts
+// lead to their rows.
 func TestChart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -140,7 +141,8 @@ func TestChart_invalid(t *testing.T) {
 	}
 }
 
-// TestChart_everyDataset checks charts of datasets without rows, with many fields and with hostile values.
+// TestChart_everyDataset checks charts of datasets without rows, with many fields and with hostile
+// values.
 func TestChart_everyDataset(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -182,7 +184,8 @@ func TestChart_locked(t *testing.T) {
 	}
 }
 
-// TestChart_version checks that the chart shows the version that the URL names, and that a 304 saves it.
+// TestChart_version checks that the chart shows the version that the URL names, and that a 304
+// saves it.
 func TestChart_version(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

@@ -45,7 +45,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// submit returns the URL of a form after checking some boxes, as a browser without a script submits it.
+// submit returns the URL of a form after checking some boxes, as a browser without a script submits
+// it.
 func submit(t *testing.T, form *html.Node, button, value string, checked ...string) string {
 	t.Helper()
 	query := url.Values{}

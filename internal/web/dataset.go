@@ -53,7 +53,8 @@ func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab 
 	return h, err
 }
 
-// renderDocument writes a page of a dataset that is read like a document. Its template and its path have the name of its tab.
+// renderDocument writes a page of a dataset that is read like a document. Its template and its path
+// have the name of its tab.
 func (p *Pages) renderDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab, label string, data any) error {
 	l := p.layout(r, view.Title(&v.Dataset)+": "+label, view.Describe(&v.Dataset))
 	l.Framed = true

@@ -67,7 +67,8 @@ type pinnedChart struct {
 	Href string
 }
 
-// addCharts adds the charts that the publisher has chosen. The caller releases their memory after the page was rendered.
+// addCharts adds the charts that the publisher has chosen. The caller releases their memory after
+// the page was rendered.
 func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView) (release func(), err error) {
 	var releases []func()
 	release = func() {
@@ -99,7 +100,8 @@ func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView
 	return release, nil
 }
 
-// api serves the API reference of a dataset. The viewer at /docs documents and tries every operation.
+// api serves the API reference of a dataset. The viewer at /docs documents and tries every
+// operation.
 func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	page, err := p.newDocument(w, r, v, "api")
 	if err != nil {
@@ -109,7 +111,8 @@ func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error
 	return p.renderDocument(w, r, v, "api", "API", &page)
 }
 
-// newDocument documents the first columns of a dataset, with values of the first rows if they may be shown.
+// newDocument documents the first columns of a dataset, with values of the first rows if they may
+// be shown.
 func (p *Pages) newDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
 	page = documentPage{Hidden: v.Denied != nil}
 	if page.Head, err = p.head(w, r, v, tab); err != nil {
@@ -175,8 +178,8 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) 
 	return p.renderDocument(w, r, v, "versions", "Versions", &h)
 }
 
-// docsPolicy is the content security policy of the viewer: its script sets inline styles, and its style sheet contains
-// images.
+// docsPolicy is the content security policy of the viewer: its script sets inline styles, and its
+// style sheet contains images.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 

@@ -50,7 +50,8 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-// TestAbout_locked checks that the public description of a protected dataset contains nothing that may quote values.
+// TestAbout_locked checks that the public description of a protected dataset contains nothing that
+// may quote values.
 func TestAbout_locked(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
@@ -70,7 +71,8 @@ func TestAbout_locked(t *testing.T) {
 	}
 }
 
-// TestOlderVersion checks that all pages of a dataset show the version that the URL names, and stay in it.
+// TestOlderVersion checks that all pages of a dataset show the version that the URL names, and stay
+// in it.
 func TestOlderVersion(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -154,7 +156,8 @@ func TestVersionLinks(t *testing.T) {
 	}
 }
 
-// TestOlderVersionAccess checks that an earlier version requires a key if it or the live version does.
+// TestOlderVersionAccess checks that an earlier version requires a key if it or the live version
+// does.
 func TestOlderVersionAccess(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {

@@ -77,7 +77,8 @@ func TestFacets_more(t *testing.T) {
 	}
 }
 
-// TestFacets_pages checks that the form of a filter leads to all of its values, a hundred at a time.
+// TestFacets_pages checks that the form of a filter leads to all of its values, a hundred at a
+// time.
 func TestFacets_pages(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

@@ -20,8 +20,9 @@ import (
 // maxImage is the maximum size of an image in bytes.
 const maxImage = 4 << 20
 
-// file serves an image from the folder of the dataset's source file, if a row of the version that the page shows names it in a column of
-// images. Nothing else is served: the folder may have private files, and images of another dataset that requires a key.
+// file serves an image from the folder of the dataset's source file, if a row of the version that
+// the page shows names it in a column of images. Nothing else is served: the folder may have
+// private files, and images of another dataset that requires a key.
 func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied

@@ -11,7 +11,8 @@ import (
 	"herbarium/internal/web"
 )
 
-// pictures returns an open dataset whose rows name files, and one of the same folder that requires a key.
+// pictures returns an open dataset whose rows name files, and one of the same folder that requires
+// a key.
 func pictures() (open, locked herb.Dataset, rows, lockedRows []herb.Record) {
 	image := field("photo", herb.TypeText)
 	image.Filterable = false // pages show it regardless

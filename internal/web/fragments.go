@@ -10,8 +10,8 @@ import (
 	"herbarium/internal/web/view"
 )
 
-// fragment returns a handler of a part of a page, which the script requests with the query of the page and inserts into it.
-// template is the name of its template, and build returns the data.
+// fragment returns a handler of a part of a page, which the script requests with the query of the
+// page and inserts into it. template is the name of its template, and build returns the data.
 func (p *Pages) fragment(template string, build func(context.Context, *view.State, datasetView) (any, error)) httpapi.PageHandler {
 	return p.dataset(func(w http.ResponseWriter, r *http.Request, v datasetView) error {
 		if v.Denied != nil {
@@ -131,7 +131,8 @@ func countColumns(ctx context.Context, s *view.State, v datasetView, columns []i
 	return charts, nil
 }
 
-// countFields returns the facets of the rows of a listing, for charts. filtered is false if these are all rows.
+// countFields returns the facets of the rows of a listing, for charts. filtered is false if these
+// are all rows.
 func countFields(ctx context.Context, v datasetView, listing query.Params, fields []int) (facets []query.Facet, filtered bool, err error) {
 	req, err := selectRows(listing, v.Fields)
 	if err != nil {
@@ -143,11 +144,12 @@ func countFields(ctx context.Context, v datasetView, listing query.Params, field
 	return found.Fields, len(req.Conditions) > 0 || req.Search != nil, err
 }
 
-// paramSparkVersion in the URL of a chart makes it a different one for each version, so that browsers cache it.
+// paramSparkVersion in the URL of a chart makes it a different one for each version, so that
+// browsers cache it.
 const paramSparkVersion = "v"
 
-// spark serves the chart of a dataset in the catalogue. It is an image that browsers load when it comes into view, so that the
-// catalogue opens no datasets itself.
+// spark serves the chart of a dataset in the catalogue. It is an image that browsers load when it
+// comes into view, so that the catalogue opens no datasets itself.
 func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied

@@ -78,7 +78,8 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestMap_call checks that a map shows the API call for what it draws: points from a listing, or counts from a grid.
+// TestMap_call checks that a map shows the API call for what it draws: points from a listing, or
+// counts from a grid.
 func TestMap_call(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

@@ -177,7 +177,8 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestSnippets checks that the offered programs are valid, request the listing of the page, and contain no key.
+// TestSnippets checks that the offered programs are valid, request the listing of the page, and
+// contain no key.
 func TestSnippets(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

@@ -67,8 +67,8 @@ const (
 	pathAPI       = "/api/v1/"
 )
 
-// Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included. The caller buffers what they write:
-// after an error, it may be incomplete.
+// Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included.
+// The caller buffers what they write: after an error, it may be incomplete.
 func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 	const dataset = "/datasets/{namespace}/{dataset}"
 	page := func(serve func(http.ResponseWriter, *http.Request) error) httpapi.PageHandler {
@@ -152,7 +152,8 @@ func (p *Pages) layout(r *http.Request, title, description string) layout {
 	return layout{Title: view.PlainText(title), Description: herb.Clip(view.PlainText(description), 300), Origin: p.origin(r), Theme: themeOf(r)}
 }
 
-// themeOf returns the theme that the user has selected, which the script stores in a cookie; empty: none.
+// themeOf returns the theme that the user has selected, which the script stores in a cookie; empty:
+// none.
 func themeOf(r *http.Request) string {
 	if c, err := r.Cookie("herbarium_theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
 		return c.Value

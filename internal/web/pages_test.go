@@ -88,7 +88,8 @@ func checkHeaders(t *testing.T, path string, a reply) {
 	}
 }
 
-// checkSafe checks that a page contains no inline script or style, no embedded content and no unsafe link.
+// checkSafe checks that a page contains no inline script or style, no embedded content and no
+// unsafe link.
 func checkSafe(t *testing.T, doc *html.Node) {
 	t.Helper()
 	for n := range doc.Descendants() {
@@ -269,7 +270,8 @@ func TestNew_missingOptions(t *testing.T) {
 	}
 }
 
-// TestBrowser_etag checks that each page has its own entity tag, and that a client with that page gets 304.
+// TestBrowser_etag checks that each page has its own entity tag, and that a client with that page
+// gets 304.
 func TestBrowser_etag(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

@@ -101,7 +101,8 @@ func TestRecord_permalink(t *testing.T) {
 	}
 }
 
-// TestRecord_listInKey checks that a record has no permalink if its key has a list: a page is filtered by elements.
+// TestRecord_listInKey checks that a record has no permalink if its key has a list: a page is
+// filtered by elements.
 func TestRecord_listInKey(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, lib *fakeLibrary) {

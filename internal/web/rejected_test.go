@@ -11,8 +11,8 @@ import (
 	"herbarium/internal/web"
 )
 
-// withRejections has a source of an open, of a protected and of an unpublished dataset rejected, each for a reason that
-// quotes a value.
+// withRejections has a source of an open, of a protected and of an unpublished dataset rejected,
+// each for a reason that quotes a value.
 func withRejections(o *web.Options, l *fakeLibrary) {
 	since := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	o.SourceErrors = func(context.Context) ([]herb.SourceError, error) {
@@ -34,8 +34,8 @@ func withRejections(o *web.Options, l *fakeLibrary) {
 	}
 }
 
-// TestRejected_public visits every public page without a key: none of them quotes an error of a source, or the report of a
-// version that was protected.
+// TestRejected_public visits every public page without a key: none of them quotes an error of a
+// source, or the report of a version that was protected.
 func TestRejected_public(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, withRejections)
@@ -92,7 +92,8 @@ func TestRejected_shown(t *testing.T) {
 	}
 }
 
-// TestRejected_table checks that the table links to the error, also if the browser has the page without it.
+// TestRejected_table checks that the table links to the error, also if the browser has the page
+// without it.
 func TestRejected_table(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, withRejections)

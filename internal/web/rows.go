@@ -8,15 +8,16 @@ import (
 	"herbarium/internal/web/view"
 )
 
-// pageRows is the rows of a page with the start of their values, as far as the page shows them. The caller releases them.
+// pageRows is the rows of a page with the start of their values, as far as the page shows them. The
+// caller releases them.
 type pageRows struct {
 	query.Page
 	rows    []herb.Record
 	release func()
 }
 
-// list lists a page of rows and decodes them: the values of each row up to a limit for each field. It reserves memory for what it
-// decodes, because a record can have megabytes.
+// list lists a page of rows and decodes them: the values of each row up to a limit for each field.
+// It reserves memory for what it decodes, because a record can have megabytes.
 func (v datasetView) list(ctx context.Context, req *query.Request, limit func(row, field int) int) (p pageRows, err error) {
 	if p.Page, err = v.List(ctx, req); err != nil {
 		return p, err
@@ -44,8 +45,8 @@ func (v datasetView) list(ctx context.Context, req *query.Request, limit func(ro
 	return p, nil
 }
 
-// valueLimits returns how much of each value the page of a state shows, in bytes: more of the open record than of the others, and
-// nothing of columns that are not shown.
+// valueLimits returns how much of each value the page of a state shows, in bytes: more of the open
+// record than of the others, and nothing of columns that are not shown.
 func (page *rowsPage) valueLimits(req *query.Request) func(row, field int) int {
 	columns := view.DecodeLimits(page.State, req)
 	return func(row, field int) int {

@@ -12,12 +12,13 @@ import (
 	"herbarium/internal/web/view"
 )
 
-// keyCookie holds a key. The path of the cookie is that of a dataset, so that a browser can hold the keys of several datasets
-// and sends each only there, or that of the site. It is a session cookie.
+// keyCookie holds a key. The path of the cookie is that of a dataset, so that a browser can hold
+// the keys of several datasets and sends each only there, or that of the site. It is a session
+// cookie.
 const keyCookie = "herbarium_key"
 
-// Key returns the key that the browser sends for a page; empty: none. Browsers send the cookie with the longest path first:
-// the key of a dataset takes precedence over that of the site.
+// Key returns the key that the browser sends for a page; empty: none. Browsers send the cookie with
+// the longest path first: the key of a dataset takes precedence over that of the site.
 func (p *Pages) Key(r *http.Request) string {
 	c, err := r.Cookie(keyCookie)
 	if err != nil {
@@ -41,8 +42,9 @@ func (p *Pages) siteKey(w http.ResponseWriter, r *http.Request) error {
 	return p.requestKey(w, r, nil, "", nil)
 }
 
-// requestKey writes the form for the key of a dataset, or of the site if v is nil, with the reason why the key that was sent is
-// rejected. It returns the rejection; one that is not about the key leads to no form.
+// requestKey writes the form for the key of a dataset, or of the site if v is nil, with the reason
+// why the key that was sent is rejected. It returns the rejection; one that is not about the key
+// leads to no form.
 func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v *datasetView, back string, rejection error) error {
 	switch code := herb.CodeOf(rejection); {
 	case rejection == nil, code == herb.CodeUnauthenticated, code == herb.CodeForbidden, code == herb.CodeRateLimited:
@@ -65,7 +67,8 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v *datasetVie
 	return cmp.Or(p.render(w, "key", l, form), rejection)
 }
 
-// saveKey verifies the key that was entered into the form of a dataset, or of the site if v is nil, and stores it in a cookie.
+// saveKey verifies the key that was entered into the form of a dataset, or of the site if v is nil,
+// and stores it in a cookie.
 func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *datasetView) error {
 	if err := p.csrf.Check(r); err != nil {
 		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the page here and enter the key again")
@@ -109,8 +112,8 @@ func (p *Pages) cookie(path, key string) *http.Cookie {
 	}
 }
 
-// redirectBack redirects to the page of a dataset that required the key. Only its query string comes from the form, so that
-// the form cannot redirect elsewhere.
+// redirectBack redirects to the page of a dataset that required the key. Only its query string
+// comes from the form, so that the form cannot redirect elsewhere.
 func (p *Pages) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) error {
 	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
 		return redirect(w, p.base+pathCatalogue)
@@ -119,10 +122,12 @@ func (p *Pages) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) e
 	return redirect(w, view.Join(p.datasetPath(ref), params.Encode()))
 }
 
-// rejections returns the errors of sources that could not be published and that the visitor may see, by dataset.
+// rejections returns the errors of sources that could not be published and that the visitor may
+// see, by dataset.
 //
-// They are shown only to visitors with a key that may read the dataset, also if the dataset is open: messages quote values of a
-// source, and the source may ask for a key. Paths are reduced to file names.
+// They are shown only to visitors with a key that may read the dataset, also if the dataset is
+// open: messages quote values of a source, and the source may ask for a key. Paths are reduced to
+// file names.
 func (p *Pages) rejections(r *http.Request) (map[herb.Ref]herb.SourceError, error) {
 	found, err := p.opts.SourceErrors(r.Context())
 	if err != nil || len(found) == 0 {

@@ -193,7 +193,8 @@ func TestSiteKey(t *testing.T) {
 	}
 }
 
-// TestMisplacedKey sends a key in the URL of a page. The page, its links and redirects do not repeat it.
+// TestMisplacedKey sends a key in the URL of a page. The page, its links and redirects do not
+// repeat it.
 func TestMisplacedKey(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

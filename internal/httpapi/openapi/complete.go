@@ -17,8 +17,9 @@ import (
 // exportNames are the names of the exports in paths and operation identifiers.
 func exportNames() []string { return []string{"csv", "ndjson", "xlsx"} }
 
-// addOwnOperations adds the operations that only the document of one dataset has: its single records, its exports and the types of
-// its facets. Documents of several datasets would be three times as large with them.
+// addOwnOperations adds the operations that only the document of one dataset has: its single
+// records, its exports and the types of its facets. Documents of several datasets would be three
+// times as large with them.
 func (doc *document) addOwnOperations(d *herb.Dataset, name string) error {
 	url, title := "/api/v1/"+d.Ref.String(), cmp.Or(d.Title, d.Ref.String())
 	for _, format := range exportNames() {
@@ -47,7 +48,8 @@ func (doc *document) addOwnOperations(d *herb.Dataset, name string) error {
 	return nil
 }
 
-// keyPathOf returns the part of a record's path with the values of its primary key. ok is false if records have no path.
+// keyPathOf returns the part of a record's path with the values of its primary key. ok is false if
+// records have no path.
 func keyPathOf(d *herb.Dataset) (keyPath string, ok bool) {
 	for i, field := range d.PrimaryKey {
 		if at := herb.FieldIndex(d.Fields, field); at < 0 || !d.Fields[at].Filterable {
@@ -58,8 +60,8 @@ func keyPathOf(d *herb.Dataset) (keyPath string, ok bool) {
 	return keyPath, len(d.PrimaryKey) > 0
 }
 
-// keyName returns the parameter of a value of the primary key. It is not the name of the field, which may have characters that
-// paths cannot have.
+// keyName returns the parameter of a value of the primary key. It is not the name of the field,
+// which may have characters that paths cannot have.
 func keyName(d *herb.Dataset, i int) string {
 	if len(d.PrimaryKey) == 1 {
 		return "key"
@@ -87,7 +89,8 @@ func (doc *document) recordOperation(d *herb.Dataset, name, title string) operat
 	return get
 }
 
-// addFacetSchemas adds the schemas of the dataset's facets: copies of the general ones whose fields are those of the dataset.
+// addFacetSchemas adds the schemas of the dataset's facets: copies of the general ones whose fields
+// are those of the dataset.
 func (doc *document) addFacetSchemas(d *herb.Dataset, name string) error {
 	copies := map[string]map[string]any{}
 	for _, schema := range []string{"Facets", "Facet"} {
@@ -125,8 +128,8 @@ func (doc *document) restrictFields(op *operation, d *herb.Dataset) {
 	doc.restrictItems(op, "fields", fieldNames(d, func(herb.Field) bool { return true }))
 }
 
-// restrictItems replaces the reference of an operation to a shared parameter by a copy whose items are restricted to values.
-// Without values, it removes the reference.
+// restrictItems replaces the reference of an operation to a shared parameter by a copy whose items
+// are restricted to values. Without values, it removes the reference.
 func (doc *document) restrictItems(op *operation, key string, values []string) {
 	i := slices.IndexFunc(op.Parameters, func(p parameter) bool { return path.Base(p.Ref) == key })
 	if len(values) == 0 {
@@ -139,7 +142,8 @@ func (doc *document) restrictItems(op *operation, key string, values []string) {
 	op.Parameters[i] = p
 }
 
-// withEnum returns the schema of a string that is one of some values, if client generators support all of them.
+// withEnum returns the schema of a string that is one of some values, if client generators support
+// all of them.
 func withEnum(values []string, description string) map[string]any {
 	schema := map[string]any{"type": "string"}
 	if description != "" {

@@ -21,7 +21,8 @@ const (
 	recordPath = "/api/v1/{namespace}/{dataset}/data/{key}"
 )
 
-// addDataset adds the operations and the schema of the records of a dataset. name is its unique identifier.
+// addDataset adds the operations and the schema of the records of a dataset. name is its unique
+// identifier.
 func (doc *document) addDataset(d *herb.Dataset, name string, level detail) {
 	title, url := cmp.Or(d.Title, d.Ref.String()), "/api/v1/"+d.Ref.String()
 	doc.Components.Schemas["Record_"+name] = doc.recordSchema(d, level)
@@ -104,8 +105,8 @@ func (op operation) forDataset(d *herb.Dataset, id, summary string) operation {
 	return op
 }
 
-// recordSchema returns the schema of the records of a dataset. Members whose names client generators do not support are
-// additional ones, so that clients can read them.
+// recordSchema returns the schema of the records of a dataset. Members whose names client
+// generators do not support are additional ones, so that clients can read them.
 func (doc *document) recordSchema(d *herb.Dataset, level detail) map[string]any {
 	record := map[string]any{"type": "object", "description": "A record of " + d.Ref.String() + ".", "additionalProperties": false}
 	members, required := properties{level: level}, []string{}
@@ -129,8 +130,9 @@ func (doc *document) recordSchema(d *herb.Dataset, level detail) map[string]any 
 	return record
 }
 
-// properties encodes fields as the properties of a schema, in the order of the fields. Those of compact documents refer to the
-// schema of their type; the document of the dataset has their title, description and notation.
+// properties encodes fields as the properties of a schema, in the order of the fields. Those of
+// compact documents refer to the schema of their type; the document of the dataset has their title,
+// description and notation.
 type properties struct {
 	fields []herb.Field
 	level  detail
@@ -197,12 +199,13 @@ func describeField(f herb.Field) string {
 	return about
 }
 
-// maxListed is the maximum number of filterable fields with one parameter per field and operator. With more, one
-// dataset would dominate the document and exceed what viewers and client generators support.
+// maxListed is the maximum number of filterable fields with one parameter per field and operator.
+// With more, one dataset would dominate the document and exceed what viewers and client generators
+// support.
 const maxListed = 50
 
-// addFilters adds the filter parameters of a dataset: one for each field and operator, and one for each field whose name is
-// not reserved. A field without any is filtered with query.ParamFilter.
+// addFilters adds the filter parameters of a dataset: one for each field and operator, and one for
+// each field whose name is not reserved. A field without any is filtered with query.ParamFilter.
 func (op *operation) addFilters(d *herb.Dataset, reserved []string) {
 	if len(fieldNames(d, func(f herb.Field) bool { return f.Filterable })) > maxListed {
 		return

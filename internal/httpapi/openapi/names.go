@@ -9,8 +9,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// isPortable reports whether a field can be a member and a parameter of its own in the document. Client generators copy names
-// into code and tags, and generated clients copy them into URLs, without escaping. Go ignores tags with other characters.
+// isPortable reports whether a field can be a member and a parameter of its own in the document.
+// Client generators copy names into code and tags, and generated clients copy them into URLs,
+// without escaping. Go ignores tags with other characters.
 func isPortable(field string) bool {
 	switch field {
 	case "-": // a Go tag that excludes a member
@@ -23,15 +24,18 @@ func isPortable(field string) bool {
 	})
 }
 
-// uniqueNames generates names that remain unique when client generators convert them to identifiers.
+// uniqueNames generates names that remain unique when client generators convert them to
+// identifiers.
 type uniqueNames map[string]bool
 
-// identifier returns a name for a dataset that all client generators accept: letters, digits and underscores.
+// identifier returns a name for a dataset that all client generators accept: letters, digits and
+// underscores.
 func (u uniqueNames) identifier(r herb.Ref) string {
 	return u.unique(strings.NewReplacer("-", "_", ".", "_").Replace(r.Namespace+"_"+r.Name), "_")
 }
 
-// unique returns a name, with a separator and a number if there is another one that generators convert to the same identifier.
+// unique returns a name, with a separator and a number if there is another one that generators
+// convert to the same identifier.
 func (u uniqueNames) unique(base, separator string) string {
 	name := base
 	for n := 2; u[camelCase(name)]; n++ {
@@ -44,8 +48,9 @@ func (u uniqueNames) unique(base, separator string) string {
 // predictable matches names that client generators for Go convert to camel case.
 var predictable = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9 _.\[\]-]*$`)
 
-// goName returns the Go identifier for a member or a parameter, for x-go-name. It is empty if client generators for Go
-// choose a unique identifier themselves. Generators for other languages need no help.
+// goName returns the Go identifier for a member or a parameter, for x-go-name. It is empty if
+// client generators for Go choose a unique identifier themselves. Generators for other languages
+// need no help.
 func (u uniqueNames) goName(name string) string {
 	base := camelCase(name)
 	if predictable.MatchString(name) && !u[base] {
@@ -58,7 +63,8 @@ func (u uniqueNames) goName(name string) string {
 	return u.unique(base, "")
 }
 
-// camelCase returns the ASCII letters and digits of a name, with a capital letter at the beginning of each word.
+// camelCase returns the ASCII letters and digits of a name, with a capital letter at the beginning
+// of each word.
 func camelCase(name string) string {
 	var b strings.Builder
 	begin := true

@@ -1,5 +1,6 @@
-// Package openapi generates the OpenAPI document of the service. openapi.json describes the operations and schemas that
-// do not depend on datasets; this package adds the operations and the record schema of each dataset.
+// Package openapi generates the OpenAPI document of the service. openapi.json describes the
+// operations and schemas that do not depend on datasets; this package adds the operations and the
+// record schema of each dataset.
 package openapi
 
 import (
@@ -92,7 +93,8 @@ const schemaPath = "#/components/schemas/"
 
 func schemaRef(name string) map[string]any { return map[string]any{"$ref": schemaPath + name} }
 
-// Limits of a document with the operations of all datasets. Viewers and client generators do not support larger ones.
+// Limits of a document with the operations of all datasets. Viewers and client generators do not
+// support larger ones.
 const (
 	MaxDatasets = 200
 	maxSize     = 1 << 20 // bytes
@@ -107,9 +109,10 @@ const (
 	generic                    // no dataset; refers to the documents of datasets
 )
 
-// Generate returns the document for datasets, with as much detail as the limits permit. total is the number of datasets of
-// the service; datasets may be omitted if there are more than MaxDatasets. publicURL is the base URL of the service; empty
-// means that of the document. plants is false if the service has no plant store.
+// Generate returns the document for datasets, with as much detail as the limits permit. total is
+// the number of datasets of the service; datasets may be omitted if there are more than
+// MaxDatasets. publicURL is the base URL of the service; empty means that of the document. plants
+// is false if the service has no plant store.
 func Generate(publicURL string, datasets []herb.Dataset, total int, plants bool) (body []byte, err error) {
 	level := allOperators
 	if len(datasets) < total {

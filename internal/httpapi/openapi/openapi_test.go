@@ -68,7 +68,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestGenerate_withoutPlants generates the document of a service without a plant store, which does not mention it.
+// TestGenerate_withoutPlants generates the document of a service without a plant store, which does
+// not mention it.
 func TestGenerate_withoutPlants(t *testing.T) {
 	t.Parallel()
 	body, err := Generate("", nil, 0, false)

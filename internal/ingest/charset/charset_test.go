@@ -238,7 +238,8 @@ func TestText_Limit(t *testing.T) {
 	}
 }
 
-// TestText_EndMark reads texts that end with Ctrl-Z, in the first window, at its end and after it. Elsewhere it is text.
+// TestText_EndMark reads texts that end with Ctrl-Z, in the first window, at its end and after it.
+// Elsewhere it is text.
 func TestText_EndMark(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1000, bufferBytes - 100, bufferBytes - 3, bufferBytes - 2, bufferBytes - 1, bufferBytes} {
@@ -255,7 +256,8 @@ func TestText_EndMark(t *testing.T) {
 	}
 }
 
-// TestText_Error reads a text that ends with an error, which is not the end of the text even if its name says so.
+// TestText_Error reads a text that ends with an error, which is not the end of the text even if its
+// name says so.
 func TestText_Error(t *testing.T) {
 	t.Parallel()
 	late := strings.Repeat("x", bufferBytes)
@@ -269,8 +271,8 @@ func TestText_Error(t *testing.T) {
 	}
 }
 
-// FuzzText compares the strict decoders with those that substitute: accepted text is equal and has no substitutes that
-// the input does not have.
+// FuzzText compares the strict decoders with those that substitute: accepted text is equal and has
+// no substitutes that the input does not have.
 func FuzzText(f *testing.F) {
 	f.Add([]byte("植\x90A\x95\xA8\x84\x31\xA4\x37\r\n"), byte(0))
 	f.Add([]byte("\x1B$B?\"\x1B(Bx"), byte(3))

@@ -22,7 +22,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// ASCII returns the ASCII characters of the head of a text in UTF-8, UTF-16 or UTF-32, without its byte order mark.
+// ASCII returns the ASCII characters of the head of a text in UTF-8, UTF-16 or UTF-32, without its
+// byte order mark.
 func ASCII(head []byte) []byte {
 	mark, name := detectUnicode(head)
 	if name == "" {
@@ -31,7 +32,8 @@ func ASCII(head []byte) []byte {
 	return bytes.ReplaceAll(head[len(mark):], []byte{0}, nil)
 }
 
-// detectUnicode returns the byte order mark of a text, empty if it has none, and the encoding, empty if it is not detected.
+// detectUnicode returns the byte order mark of a text, empty if it has none, and the encoding,
+// empty if it is not detected.
 func detectUnicode(head []byte) (mark, encoding string) {
 	for _, m := range [][2]string{
 		{"\xFF\xFE\x00\x00", "UTF-32LE"}, // before UTF-16, whose mark is a prefix of it
@@ -47,8 +49,8 @@ func detectUnicode(head []byte) (mark, encoding string) {
 	return "", detectUTF16(head)
 }
 
-// detectUTF16 detects UTF-16 without a byte order mark. One byte of many pairs is zero, mostly the same one of the two,
-// and most line ends have a zero beside them. It returns "" for other texts.
+// detectUTF16 detects UTF-16 without a byte order mark. One byte of many pairs is zero, mostly the
+// same one of the two, and most line ends have a zero beside them. It returns "" for other texts.
 func detectUTF16(head []byte) string {
 	head = head[:len(head)/2*2]
 	var zeros, ends [2]int // by position in the pair; ends counts line ends with a zero beside them
@@ -115,7 +117,8 @@ func CheckEncoding(name string) error {
 	return err
 }
 
-// newDecoder returns a strict decoder of an encoding, by its name in web standards or a common alias.
+// newDecoder returns a strict decoder of an encoding, by its name in web standards or a common
+// alias.
 func newDecoder(name string) (transform.Transformer, error) {
 	aliases := map[string]string{
 		"utf16": "utf-16le", "ucs2": "utf-16le", "unicode": "utf-16le", "utf16le": "utf-16le", "utf16be": "utf-16be", "cp1252": "windows-1252",
@@ -156,7 +159,8 @@ const substitute = "\uFFFD"
 
 var errUndecodable = errors.New("undecodable")
 
-// strictDecoder decodes with a transformer that substitutes what it cannot decode, and fails at the substitutes.
+// strictDecoder decodes with a transformer that substitutes what it cannot decode, and fails at the
+// substitutes.
 type strictDecoder struct {
 	transform.Transformer
 	stateful bool   // it must decode every character once
@@ -195,7 +199,8 @@ func (d *strictDecoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, 
 	return nDst, nSrc, nil
 }
 
-// guessEncoding sets the encoding of a content that is not UTF-8 at an offset. head is its start, empty if it was decoded already.
+// guessEncoding sets the encoding of a content that is not UTF-8 at an offset. head is its start,
+// empty if it was decoded already.
 func (d *decoder) guessEncoding(offset int64, line int, head []byte) (err error) {
 	if d.name = guessEastAsian(head); d.name == "" || !d.canDecode(d.name, func(rune) {}) {
 		d.name = "Shift_JIS"
@@ -216,11 +221,12 @@ func (d *decoder) guessEncoding(offset int64, line int, head []byte) (err error)
 	return err
 }
 
-// guessSingleByte scans a content that is not UTF-8 at an offset in a line and returns its encoding. It fails if a byte has no
-// character in Windows-1252, or is zero, which no program writes there, if there are UTF-8 characters beyond ASCII, or if most
-// letters beyond ASCII are next to each other, as in alphabets other than Latin: these are Windows-1251 if they are as
-// frequent as in Russian and its relatives. Other letters may be those of a language with an encoding of its own, or
-// of old Macintosh programs, which end lines with CR.
+// guessSingleByte scans a content that is not UTF-8 at an offset in a line and returns its
+// encoding. It fails if a byte has no character in Windows-1252, or is zero, which no program
+// writes there, if there are UTF-8 characters beyond ASCII, or if most letters beyond ASCII are
+// next to each other, as in alphabets other than Latin: these are Windows-1251 if they are as
+// frequent as in Russian and its relatives. Other letters may be those of a language with an
+// encoding of its own, or of old Macintosh programs, which end lines with CR.
 func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error) {
 	src, err := d.file.Open()
 	if err != nil {
@@ -280,9 +286,10 @@ func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error
 	}
 }
 
-// isShiftJIS reports whether the content can be decoded as Shift_JIS and its Japanese characters are mostly full-width, and whether half
-// of them are next to each other, which makes it certain. Accented letters of Latin text are between others, and few of them are followed by the right bytes. No
-// character beyond ASCII may have been decoded as UTF-8 already.
+// isShiftJIS reports whether the content can be decoded as Shift_JIS and its Japanese characters
+// are mostly full-width, and whether half of them are next to each other, which makes it certain.
+// Accented letters of Latin text are between others, and few of them are followed by the right
+// bytes. No character beyond ASCII may have been decoded as UTF-8 already.
 func (d *decoder) isShiftJIS() (isCertain, isPossible bool) {
 	var ascii int64 // characters before the first that is not
 	var wide, narrow, adjacent int
@@ -305,10 +312,11 @@ func (d *decoder) isShiftJIS() (isCertain, isPossible bool) {
 	return isPossible && wide > 1 && 2*adjacent >= wide, isPossible
 }
 
-// guessEastAsian returns the encoding of Chinese, Japanese or Korean text by its start, "" if it is not evidently such: all
-// bytes beyond ASCII are pairs, enough of them differ, and their first bytes are where the encoding has its frequent characters.
-// These ranges exclude one another: Japanese has kana and rarely characters from D0 on, Korean few beyond C8, Chinese many from
-// D0 on, and only Big5 often has a second byte below A1.
+// guessEastAsian returns the encoding of Chinese, Japanese or Korean text by its start, "" if it is
+// not evidently such: all bytes beyond ASCII are pairs, enough of them differ, and their first
+// bytes are where the encoding has its frequent characters. These ranges exclude one another:
+// Japanese has kana and rarely characters from D0 on, Korean few beyond C8, Chinese many from D0
+// on, and only Big5 often has a second byte below A1.
 func guessEastAsian(head []byte) string {
 	distinct := map[[2]byte]bool{}
 	var pairs, low, kana int // low: the second byte is below A1
@@ -353,7 +361,8 @@ func guessEastAsian(head []byte) string {
 	return ""
 }
 
-// canDecode reports whether the whole content can be decoded in an encoding. It calls visit for each character.
+// canDecode reports whether the whole content can be decoded in an encoding. It calls visit for
+// each character.
 func (d *decoder) canDecode(name string, visit func(rune)) bool {
 	text, err := Open(d.ctx, d.file, name, bufferBytes)
 	if err != nil {

@@ -23,8 +23,9 @@ func (c *letterCounts) add(last, b byte) {
 	}
 }
 
-// isMacRoman reports whether nearly all of at least some bytes after lower-case letters are lower-case letters or punctuation in
-// Mac Roman, and nearly none are in Windows-1252: there, donÕt has a capital letter where Mac Roman has an apostrophe.
+// isMacRoman reports whether nearly all of at least some bytes after lower-case letters are
+// lower-case letters or punctuation in Mac Roman, and nearly none are in Windows-1252: there, donÕt
+// has a capital letter where Mac Roman has an apostrophe.
 func (c *letterCounts) isMacRoman(some int) bool {
 	all, mac, windows := 0, 0, 0
 	mayFollow := func(r rune) bool {
@@ -42,7 +43,8 @@ func (c *letterCounts) isMacRoman(some int) bool {
 	return all >= some && 20*mac >= 19*all && 20*windows <= all
 }
 
-// percent returns how many of the bytes are letters of a language, given in lower case, in its encoding. Too few are 0 %.
+// percent returns how many of the bytes are letters of a language, given in lower case, in its
+// encoding. Too few are 0 %.
 func (c *letterCounts) percent(encoding *charmap.Charmap, language string) int {
 	all, known, distinct := 0, 0, 0
 	for b, n := range c.all {
@@ -58,8 +60,9 @@ func (c *letterCounts) percent(encoding *charmap.Charmap, language string) int {
 	return 100 * known / all
 }
 
-// encoding returns the encoding of a language of Central Europe, the Baltic or Turkey if the letters are those of the language
-// and not of one that is written in Windows-1252. It returns "" otherwise.
+// encoding returns the encoding of a language of Central Europe, the Baltic or Turkey if the
+// letters are those of the language and not of one that is written in Windows-1252. It returns ""
+// otherwise.
 func (c *letterCounts) encoding() string {
 	for _, western := range []string{
 		"àâæçèéêëîïôùûüœ", "äöüß", "áéíñóúü", "àáâãçéêíóôõúü", "åäæéöø", "àèéìòù", "áæéíðóöúýþ", "èéêëïöü", "äõöüšž", "àçèéíïòóúü",

@@ -24,8 +24,9 @@ const (
 	endMark     = 0x1A      // Ctrl-Z, with which DOS programs end a text
 )
 
-// Text is the content of a file as UTF-8, without its byte order mark and the marks at its end. A parser has a window of it in memory, which begins
-// at the current record and grows until the record fits. Positions count from its start and remain valid while it grows.
+// Text is the content of a file as UTF-8, without its byte order mark and the marks at its end. A
+// parser has a window of it in memory, which begins at the current record and grows until the
+// record fits. Positions count from its start and remain valid while it grows.
 type Text struct {
 	decoder
 	src   io.Closer
@@ -37,10 +38,12 @@ type Text struct {
 	err   error
 }
 
-// ErrTooLong means that the window cannot grow because the record exceeds the limit. Parsers may name the line instead.
+// ErrTooLong means that the window cannot grow because the record exceeds the limit. Parsers may
+// name the line instead.
 var ErrTooLong = herb.Invalidf("the record is too long")
 
-// Open opens a file whose records have at most limit bytes. encoding is the name of its encoding; empty: it is detected.
+// Open opens a file whose records have at most limit bytes. encoding is the name of its encoding;
+// empty: it is detected.
 func Open(ctx context.Context, f rows.File, encoding string, limit int) (*Text, error) {
 	src, err := f.Open()
 	if err != nil {
@@ -103,7 +106,8 @@ func (t *Text) More() bool {
 	return len(t.buf) > before
 }
 
-// Peek makes the window at least n bytes long, if the text has as many, and reports whether it holds the rest of the text.
+// Peek makes the window at least n bytes long, if the text has as many, and reports whether it
+// holds the rest of the text.
 func (t *Text) Peek(n int) (window []byte, all bool) {
 	for len(t.Bytes()) < min(n, t.limit) && t.More() {
 	}
@@ -119,12 +123,12 @@ func CountLines(b []byte) int {
 	return n
 }
 
-// decoder decodes the content of a file as a transform.Transformer. It is strict: bytes that cannot be decoded are an error
-// that names line and offset, and nothing is replaced.
+// decoder decodes the content of a file as a transform.Transformer. It is strict: bytes that cannot
+// be decoded are an error that names line and offset, and nothing is replaced.
 //
-// The encoding is that of the byte order mark, or else the given one, or else detected: UTF-16 by its zero bytes, and
-// UTF-8 until the first invalid byte. Then the content is scanned, and decoding continues in another encoding if nothing in
-// it contradicts that.
+// The encoding is that of the byte order mark, or else the given one, or else detected: UTF-16 by
+// its zero bytes, and UTF-8 until the first invalid byte. Then the content is scanned, and decoding
+// continues in another encoding if nothing in it contradicts that.
 type decoder struct {
 	ctx    context.Context
 	file   rows.File
@@ -158,7 +162,8 @@ func (d *decoder) chooseEncoding(in *bufio.Reader, given string) error {
 		if err != encoding.ErrInvalidUTF8 {
 			return nil
 		}
-		// Pairs of bytes may resemble UTF-8, so the encoding must be known before the first of them is decoded.
+		// Pairs of bytes may resemble UTF-8, so the encoding must be known before the first of them
+		// is decoded.
 		return d.guessEncoding(int64(n), 1+CountLines(head[:n]), head)
 	default:
 		d.name = given
@@ -172,7 +177,8 @@ func (d *decoder) chooseEncoding(in *bufio.Reader, given string) error {
 // Notes describes how the encoding was chosen. It is complete after the end of the text.
 func (d *decoder) Notes() []string { return d.notes }
 
-// Encoding returns the name of the encoding, "" if it is UTF-8 by default. It is final after the end of the text.
+// Encoding returns the name of the encoding, "" if it is UTF-8 by default. It is final after the
+// end of the text.
 func (d *decoder) Encoding() string { return d.name }
 
 func (d *decoder) Reset() {}

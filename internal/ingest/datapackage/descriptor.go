@@ -40,7 +40,8 @@ func IsEmpty(e fs.DirEntry) bool {
 	return IsDescriptor(e.Name()) && err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 
-// Detect reports whether a regular file that the user named is a descriptor, by its name or its content.
+// Detect reports whether a regular file that the user named is a descriptor, by its name or its
+// content.
 func Detect(path string, size int64) bool {
 	switch {
 	case IsDescriptor(path), isYAML(path):
@@ -90,8 +91,9 @@ func parseFile(dir file.Dir, path string) (any, error) {
 	return parse(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")))
 }
 
-// descriptor reads a Data Package descriptor (https://datapackage.org) of version 1 or 2. Herbarium's own settings are members
-// of "herbarium" in the package, a resource or a field. Other unknown members are kept, because everyone may add some.
+// descriptor reads a Data Package descriptor (https://datapackage.org) of version 1 or 2.
+// Herbarium's own settings are members of "herbarium" in the package, a resource or a field. Other
+// unknown members are kept, because everyone may add some.
 type descriptor struct {
 	source.Set
 	formats   []rows.Format
@@ -107,14 +109,15 @@ type descriptor struct {
 	err       error    // the first error of the package or of the current resource
 }
 
-// skipError is the reason why a resource is not published although nothing is wrong with it: it is not a table.
+// skipError is the reason why a resource is not published although nothing is wrong with it: it is
+// not a table.
 type skipError struct{ error }
 
-// Read returns a source for each resource of a descriptor. in is the folder that the user named; zero: the user named the
-// descriptor. The paths in it must not lead out of its folder.
+// Read returns a source for each resource of a descriptor. in is the folder that the user named;
+// zero: the user named the descriptor. The paths in it must not lead out of its folder.
 //
-// A descriptor that states only access and has no resources is about its folder: everything in it has this access, unless it
-// states another. Then access is not empty, and there are no sources.
+// A descriptor that states only access and has no resources is about its folder: everything in it
+// has this access, unless it states another. Then access is not empty, and there are no sources.
 func Read(in file.Dir, path string, formats []rows.Format) (set source.Set, access herb.Access) {
 	p := &descriptor{formats: formats, path: path, folder: filepath.Dir(path)}
 	err := p.read(in)
@@ -211,7 +214,8 @@ func (p *descriptor) resource(n node, position int) source.Source {
 	return s
 }
 
-// asWritten returns the members of the package and a resource, without those about records: data, include and expectations.
+// asWritten returns the members of the package and a resource, without those about records: data,
+// include and expectations.
 func (p *descriptor) asWritten(n node) ([]byte, error) {
 	resource := n.without("data")
 	if settings := n.member(own); settings.value != nil {
@@ -260,7 +264,8 @@ func (p *descriptor) readLocation(s *source.Source, n node) {
 	}
 }
 
-// readInline reads records in the descriptor: a list or an object as JSON, or a text in the format of the resource.
+// readInline reads records in the descriptor: a list or an object as JSON, or a text in the format
+// of the resource.
 func (p *descriptor) readInline(s *source.Source, n, data node) {
 	s.Path, s.Format = p.path, "json"
 	content := ""
@@ -277,7 +282,8 @@ func (p *descriptor) readInline(s *source.Source, n, data node) {
 	s.Input = io.NewSectionReader(strings.NewReader(content), 0, int64(len(content)))
 }
 
-// localPath returns the path of a file that is written relative to the descriptor and does not lead out of its folder.
+// localPath returns the path of a file that is written relative to the descriptor and does not lead
+// out of its folder.
 func (p *descriptor) localPath(n node) string {
 	written, _ := n.scalar()
 	u, urlErr := url.Parse(written)
@@ -296,7 +302,8 @@ func (p *descriptor) localPath(n node) string {
 	return local
 }
 
-// findFile returns the path of a file in the folder of the descriptor or, if it is not there, in the folder data in it.
+// findFile returns the path of a file in the folder of the descriptor or, if it is not there, in
+// the folder data in it.
 func (p *descriptor) findFile(n node) string {
 	local := p.localPath(n)
 	if p.err != nil {
@@ -324,7 +331,8 @@ func (p *descriptor) findFile(n node) string {
 	return full
 }
 
-// format returns the format of a resource: by its member "format", its media type or its extension, in this order.
+// format returns the format of a resource: by its member "format", its media type or its extension,
+// in this order.
 func (p *descriptor) format(s *source.Source, n node, path string) string {
 	var declared, media, compression string
 	n.assignAll([]binding{{"format", &declared}, {"mediatype", &media}, {"compression", &compression}})
@@ -366,7 +374,8 @@ func checkCompression(n node, written, path string) {
 	}
 }
 
-// formatName maps a name of a format in a descriptor, or a media type, to a name or an extension of a format.
+// formatName maps a name of a format in a descriptor, or a media type, to a name or an extension of
+// a format.
 func formatName(s string) string {
 	s, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(s)), ";")
 	s = file.Uncompressed(strings.TrimPrefix(strings.TrimSpace(s), "."))

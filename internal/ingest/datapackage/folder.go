@@ -5,7 +5,8 @@ import "errors"
 // errFolder reports that a descriptor is about its folder.
 var errFolder = errors.New("a descriptor without resources")
 
-// readFolder reads a descriptor without resources: it states the access of its folder, or it is an error.
+// readFolder reads a descriptor without resources: it states the access of its folder, or it is an
+// error.
 func (p *descriptor) readFolder(root node) {
 	misspelled := ""
 	if root.member("resources").value == nil {

@@ -17,8 +17,8 @@ import (
 // object is an object of a descriptor. Values are nil, bool, string, json.Number, []any and object.
 type object = map[string]any
 
-// node is a value of a descriptor with its location. An absent value is nil, as null is. Methods that read a value record
-// the first error in err, so that callers check it once.
+// node is a value of a descriptor with its location. An absent value is nil, as null is. Methods
+// that read a value record the first error in err, so that callers check it once.
 type node struct {
 	where string // such as resources[0].path; empty: the descriptor itself
 	value any
@@ -136,7 +136,8 @@ func (n node) list() []node {
 	return n.items()
 }
 
-// items returns the elements of a list. Any other value is a list of itself, an absent one an empty list.
+// items returns the elements of a list. Any other value is a list of itself, an absent one an empty
+// list.
 func (n node) items() []node {
 	values, ok := n.value.([]any)
 	switch {
@@ -161,15 +162,16 @@ func (n node) isShort() bool {
 	return len(list) <= rows.MaxColumns
 }
 
-// binding assigns the value of a member to a variable: text to a *string, true or false to a *bool or **bool, one ASCII
-// character to a *byte, text or a list of text to a *[]string, a line number or a list of them to a *[]int. A func(node)
-// reads other values.
+// binding assigns the value of a member to a variable: text to a *string, true or false to a *bool
+// or **bool, one ASCII character to a *byte, text or a list of text to a *[]string, a line number
+// or a list of them to a *[]int. A func(node) reads other values.
 type binding struct {
 	name string
 	to   any
 }
 
-// bindOwn assigns the members of an object that only Herbarium defines, so that unknown members are errors.
+// bindOwn assigns the members of an object that only Herbarium defines, so that unknown members are
+// errors.
 func (n node) bindOwn(bindings []binding) {
 	if n.value == nil || !n.isObject() {
 		return
@@ -182,9 +184,10 @@ func (n node) bindOwn(bindings []binding) {
 	}
 }
 
-// bind assigns the members of an object of the standard; others are members that are read elsewhere. Everyone may add members,
-// so an unknown one is no error, but one that differs in one letter from these is probably misspelled: notes say so. A misspelled
-// member with Herbarium's own settings is an error: without it, a dataset that should require a key would be open.
+// bind assigns the members of an object of the standard; others are members that are read
+// elsewhere. Everyone may add members, so an unknown one is no error, but one that differs in one
+// letter from these is probably misspelled: notes say so. A misspelled member with Herbarium's own
+// settings is an error: without it, a dataset that should require a key would be open.
 func (n node) bind(bindings []binding, others ...string) (notes []string) {
 	known := append(others, n.assignAll(bindings)...)
 	for _, name := range n.names() {
@@ -251,8 +254,9 @@ func (n node) assign(to any) {
 // maxLine is the largest number of a line, a sheet or a record.
 const maxLine = 1<<31 - 1
 
-// checkPlacement rejects settings that are beside the member "herbarium" instead of in it: without effect, they would
-// leave a dataset open that should require a key. right is the member that they belong to.
+// checkPlacement rejects settings that are beside the member "herbarium" instead of in it: without
+// effect, they would leave a dataset open that should require a key. right is the member that they
+// belong to.
 func (n node) checkPlacement(right string) {
 	for _, name := range []string{"access", "expectations"} {
 		if m := n.member(name); m.value != nil {
@@ -261,13 +265,15 @@ func (n node) checkPlacement(right string) {
 	}
 }
 
-// suggestion quotes an unknown name, followed by the most similar valid one and all valid ones. kind is their plural noun.
+// suggestion quotes an unknown name, followed by the most similar valid one and all valid ones.
+// kind is their plural noun.
 func suggestion(name, kind string, valid []string) string {
 	name = rows.Clip(name)
 	return fmt.Sprintf("%q%s valid %s: %s", name, text.Suggestion(name, valid), kind, strings.Join(valid, ", "))
 }
 
-// misspelled returns a hint for the message about a missing member, if another member is probably a misspelling of it.
+// misspelled returns a hint for the message about a missing member, if another member is probably a
+// misspelling of it.
 func (n node) misspelled(name string) string {
 	for _, found := range n.names() {
 		if similar(found, []string{name}) != "" {
@@ -277,8 +283,8 @@ func (n node) misspelled(name string) string {
 	return ""
 }
 
-// similar returns the first word of more than two letters that differs from another one by at most one edit, in any case.
-// Short words with further differences are often other words.
+// similar returns the first word of more than two letters that differs from another one by at most
+// one edit, in any case. Short words with further differences are often other words.
 func similar(word string, words []string) string {
 	for _, w := range words {
 		a, b := []rune(strings.ToLower(word)), []rune(strings.ToLower(w))

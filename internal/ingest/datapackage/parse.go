@@ -64,7 +64,8 @@ func marshal(value any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// parseYAML parses a document into the values of JSON. Decoding into Go values would change numbers and dates.
+// parseYAML parses a document into the values of JSON. Decoding into Go values would change numbers
+// and dates.
 func parseYAML(data []byte) (any, error) {
 	var root yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))
@@ -77,13 +78,15 @@ func parseYAML(data []byte) (any, error) {
 	return new(yamlReader).value(&root, 0)
 }
 
-// Limits of a YAML document. Only aliases can exceed the number of values, because each takes two bytes or more.
+// Limits of a YAML document. Only aliases can exceed the number of values, because each takes two
+// bytes or more.
 const (
 	maxYAMLValues = maxYAMLSize / 2
 	maxYAMLDepth  = 1_000
 )
 
-// yamlReader converts nodes of YAML to values of JSON. Decoding by the library takes quadratic time for large objects.
+// yamlReader converts nodes of YAML to values of JSON. Decoding by the library takes quadratic time
+// for large objects.
 type yamlReader struct {
 	values int // that have been read; once for each alias
 }

@@ -14,7 +14,8 @@ import (
 	"herbarium/internal/ingest/rowstest"
 )
 
-// TestSchema checks that the JSON Schema and the reader know the same members and reject the same settings.
+// TestSchema checks that the JSON Schema and the reader know the same members and reject the same
+// settings.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	var schema struct {

@@ -73,7 +73,8 @@ func readMap(n node) (m source.MapFields) {
 // maxCharts is the maximum number of charts that are shown with the description of a dataset.
 const maxCharts = 12
 
-// readCharts reads a list of charts, such as {by: date:month, measure: count}. What they name is checked when the fields are known.
+// readCharts reads a list of charts, such as {by: date:month, measure: count}. What they name is
+// checked when the fields are known.
 func readCharts(n node) (charts []herb.PinnedChart) {
 	list := n.list()
 	if len(list) > maxCharts {
@@ -173,8 +174,8 @@ func (p *descriptor) readDialect(s *source.Source, n node) {
 	}
 	dialect := p.dereference(n.member("dialect"))
 	dialect.checkPlacement(n.where + ".herbarium")
-	// Some programs write the settings of a format to a member of its own, or those of the header beside the dialect. A later one
-	// takes precedence.
+	// Some programs write the settings of a format to a member of its own, or those of the header
+	// beside the dialect. A later one takes precedence.
 	places := []node{n.member("layout")}
 	for _, name := range []string{"parquet", "sql", "xlsx", "excel", "ndjson", "jsonl", "json", "tsv", "csv"} {
 		places = append(places, dialect.member(name))
@@ -198,7 +199,8 @@ func (p *descriptor) readDialect(s *source.Source, n node) {
 	}
 }
 
-// readSkipped reads the number of lines before the header, or a list of line numbers and prefixes of comments.
+// readSkipped reads the number of lines before the header, or a list of line numbers and prefixes
+// of comments.
 func readSkipped(o *rows.Options, n node) {
 	if number, ok := n.value.(json.Number); ok {
 		var err error
@@ -320,7 +322,8 @@ func readField(s *source.Source, n node) (f source.FieldSetting) {
 	return f
 }
 
-// missingValues reads a list of values, each alone or with a label. The empty value is always missing.
+// missingValues reads a list of values, each alone or with a label. The empty value is always
+// missing.
 func missingValues(n node) []string {
 	if n.value == nil || !n.isShort() {
 		return nil
@@ -337,7 +340,8 @@ func missingValues(n node) []string {
 	return out
 }
 
-// types returns the types of Table Schema, and further names that early editions and other programs use.
+// types returns the types of Table Schema, and further names that early editions and other programs
+// use.
 func types() []string {
 	return []string{
 		"string", "number", "integer", "boolean", "date", "datetime", "time", "year", "yearmonth", "duration", "list", "array", "object",
@@ -345,7 +349,8 @@ func types() []string {
 	}
 }
 
-// checkType fails if the type of a field is unknown, or if a member does not apply to it, which would be ignored.
+// checkType fails if the type of a field is unknown, or if a member does not apply to it, which
+// would be ignored.
 func checkType(n node, d profile.Schema) {
 	if d.Type != "" && !slices.Contains(types(), d.Type) {
 		n.member("type").fail("is unknown: %s", suggestion(d.Type, "types", types()))
@@ -366,7 +371,8 @@ func checkType(n node, d profile.Schema) {
 	}
 }
 
-// readFormat reads the format of a field, which says how dates and datetimes are written, and nothing else about how values compare.
+// readFormat reads the format of a field, which says how dates and datetimes are written, and
+// nothing else about how values compare.
 func readFormat(s *source.Source, n node, format, name string, d *profile.Schema) {
 	t := profile.Type(d.Type)
 	switch {

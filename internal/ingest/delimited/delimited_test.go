@@ -122,7 +122,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestOpen_Layout reads files with features beyond RFC 4180. note is part of the notes, empty if there are none.
+// TestOpen_Layout reads files with features beyond RFC 4180. note is part of the notes, empty if
+// there are none.
 func TestOpen_Layout(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -402,7 +403,8 @@ type compressed struct{ memory }
 
 func (compressed) Size() int64 { return 100 }
 
-// TestReader_skippedLines reads more blank lines and comments than a small file can reasonably hold.
+// TestReader_skippedLines reads more blank lines and comments than a small file can reasonably
+// hold.
 func TestReader_skippedLines(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"\n", "# x\n"} {

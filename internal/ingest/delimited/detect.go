@@ -48,22 +48,25 @@ type reading struct {
 
 // detect returns the best reading:
 //
-//   - The header must contain the delimiter. The delimiter with the highest score wins: the share of records with as many
-//     values as the header, times the number of columns; of equals the first of comma, semicolon, tab and bar. A delimiter
-//     that splits all records like the header wins over one that splits some into more values.
-//   - A delimiter that splits some records into more values than the header has, and more than half into another number, is
-//     ruled out: a column of addresses is not split at its commas. If all records have the same number of values, the
-//     header is wrong and reading reports it.
+//   - The header must contain the delimiter. The delimiter with the highest score wins: the share
+//     of records with as many values as the header, times the number of columns; of equals the
+//     first of comma, semicolon, tab and bar. A delimiter that splits all records like the header
+//     wins over one that splits some into more values.
+//   - A delimiter that splits some records into more values than the header has, and more than half
+//     into another number, is ruled out: a column of addresses is not split at its commas. If all
+//     records have the same number of values, the header is wrong and reading reports it.
 //   - Runs of blanks win over tabs if they split at least ten records evenly into more values.
-//   - A delimiter that quotes protect is the right one, even if records have different lengths; reading reports these.
-//   - Other delimiters (^ ~ and the control characters 1 and 31), runs of blanks, or runs of several blanks must split
-//     everything evenly.
-//   - Two colons must split everything evenly into at least three values, one of them always a number; an IP address has two
-//     colons once.
-//   - A header of at least three names decides, in a file whose name promises a table; reading reports records that do not fit.
+//   - A delimiter that quotes protect is the right one, even if records have different lengths;
+//     reading reports these.
+//   - Other delimiters (^ ~ and the control characters 1 and 31), runs of blanks, or runs of
+//     several blanks must split everything evenly.
+//   - Two colons must split everything evenly into at least three values, one of them always a
+//     number; an IP address has two colons once.
+//   - A header of at least three names decides, in a file whose name promises a table; reading
+//     reports records that do not fit.
 //   - Otherwise each line is one value. Bars are often part of identifiers.
-//   - Quotes are single if no value begins with a double quote, all values that begin with a single quote end with it, and
-//     all names are quoted or quotes enclose a delimiter or a line end.
+//   - Quotes are single if no value begins with a double quote, all values that begin with a single
+//     quote end with it, and all names are quoted or quotes enclose a delimiter or a line end.
 func (s sample) detect(d dialect) reading {
 	double := s.bestDelimiter(d)
 	if s.options.Quote != 0 || s.options.NoQuote || double.quoted > 0 || bytes.IndexByte(s.text, '\'') < 0 {
@@ -156,9 +159,9 @@ func (r reading) score() float64 {
 	return float64(r.header - 1)
 }
 
-// isAligned reports whether all records of a reading with blanks have the same number of values and either all names are in
-// quotes, as R writes them, or some column has numbers or dates only. Single blanks in a file that promises delimited text
-// may be part of values.
+// isAligned reports whether all records of a reading with blanks have the same number of values and
+// either all names are in quotes, as R writes them, or some column has numbers or dates only.
+// Single blanks in a file that promises delimited text may be part of values.
 func (s sample) isAligned(r reading) bool {
 	if r.total < 2 || !r.even {
 		return false
@@ -178,8 +181,8 @@ func (s sample) isAligned(r reading) bool {
 	return false
 }
 
-// areNumbers reports whether records that were split at blanks are nothing but numbers: several of them rather than one with
-// blanks between thousands or between the parts of a phone number.
+// areNumbers reports whether records that were split at blanks are nothing but numbers: several of
+// them rather than one with blanks between thousands or between the parts of a phone number.
 func (s sample) areNumbers(records []layout.Row) bool {
 	thousands := true
 	for _, r := range records {
@@ -194,12 +197,14 @@ func (s sample) areNumbers(records []layout.Row) bool {
 	return !thousands && (len(records[0].Cells) > 2 || bytes.IndexByte(s.text, '.') >= 0)
 }
 
-// isProse reports whether the delimiter is a comma that a blank always follows, as in sentences and addresses.
+// isProse reports whether the delimiter is a comma that a blank always follows, as in sentences and
+// addresses.
 func (s sample) isProse(d dialect) bool {
 	return d.Delimiter == ',' && bytes.Count(s.text, []byte(",")) == bytes.Count(s.text, []byte(", "))
 }
 
-// read reads the sample in a dialect. It uses backslash escapes if the sample is consistent only with them.
+// read reads the sample in a dialect. It uses backslash escapes if the sample is consistent only
+// with them.
 func (s sample) read(d dialect) reading {
 	d.literal = s.options.Quote == 0 && !s.options.NoQuote && (d.Delimiter == '\t' || d.Delimiter == '|')
 	r := s.split(d)
@@ -268,7 +273,8 @@ func (r *reading) locateHeader(s sample) {
 		r.layout = layout.Layout{End: 1}
 		return
 	case !isGiven && d.blanks && r.fitting < r.total:
-		// A blank line is between titles and an aligned table, and none of them has as many words as it has columns.
+		// A blank line is between titles and an aligned table, and none of them has as many words
+		// as it has columns.
 		n := slices.IndexFunc(r.records, func(rec layout.Row) bool { return len(rec.Cells) == width })
 		if r.records[n].Gap {
 			in.Rows = r.records[n:]
@@ -346,10 +352,10 @@ func (r *reading) commonWidth() (best int) {
 	return best
 }
 
-// hasRowNames reports whether the header has exactly one value fewer than the records because, as R writes tables, the
-// first column has no name. Values that were split at a comma must not be taken for it, so the row names must be quoted or
-// consecutive numbers, or be above nothing but numbers with decimal points, or at least be unique in text with several columns and
-// another delimiter.
+// hasRowNames reports whether the header has exactly one value fewer than the records because, as R
+// writes tables, the first column has no name. Values that were split at a comma must not be taken
+// for it, so the row names must be quoted or consecutive numbers, or be above nothing but numbers
+// with decimal points, or at least be unique in text with several columns and another delimiter.
 func (r *reading) hasRowNames() bool {
 	width := r.header + 1
 	if r.total < 2 || !r.even || len(r.records[1].Cells) != width {

@@ -1,4 +1,5 @@
-// Package delimited reads text whose values are separated by a delimiter or by runs of blanks: CSV, TSV and their relatives.
+// Package delimited reads text whose values are separated by a delimiter or by runs of blanks: CSV,
+// TSV and their relatives.
 package delimited
 
 import (
@@ -17,8 +18,8 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// Format returns the format of delimited text. What the options do not give is detected: the delimiter, quotes, backslash
-// escapes, lines above the header, and whether there is a header.
+// Format returns the format of delimited text. What the options do not give is detected: the
+// delimiter, quotes, backslash escapes, lines above the header, and whether there is a header.
 func Format() rows.Format {
 	return rows.Format{Name: "csv", Extensions: []string{".csv", ".psv"}, Generic: []string{".txt", ".dat", ".data", ".asc"}, Open: opener(0)}
 }
@@ -28,7 +29,8 @@ func TSV() rows.Format {
 	return rows.Format{Name: "tsv", Extensions: []string{".tsv", ".tab"}, Open: opener('\t')}
 }
 
-// opener returns a function that opens a text. Unless the options give a delimiter, it is the usual one if the text has it.
+// opener returns a function that opens a text. Unless the options give a delimiter, it is the usual
+// one if the text has it.
 func opener(usual byte) func(context.Context, rows.File, rows.Options, *rows.Budget) (rows.Rows, error) {
 	return func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
 		text, err := charset.Open(ctx, f, o.Encoding, b.MaxRecord())

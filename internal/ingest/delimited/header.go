@@ -106,8 +106,8 @@ func (r *reader) detectLayout(s sample) reading {
 	return best
 }
 
-// commentLines returns the prefix of the comment lines at the start of a text, "" if there are none or only these, their size and
-// the last of them.
+// commentLines returns the prefix of the comment lines at the start of a text, "" if there are none
+// or only these, their size and the last of them.
 func commentLines(text []byte) (prefix string, size int, last []byte) {
 	for rest := text; ; {
 		line, after, found := cutLine(rest)
@@ -124,7 +124,8 @@ func commentLines(text []byte) (prefix string, size int, last []byte) {
 	}
 }
 
-// isHeader reports whether a comment line names the columns of the table below it: it is a better header than its first line.
+// isHeader reports whether a comment line names the columns of the table below it: it is a better
+// header than its first line.
 func isHeader(line []byte, table reading) bool {
 	if len(table.records) == 0 {
 		return false
@@ -218,7 +219,8 @@ func (r *reader) addRowNames() {
 	r.note("the header has one name fewer than there are columns; the first column is called %q", name)
 }
 
-// nameColumns names the columns of a text without a header by Options.Names if they suffice for the first record, else by number.
+// nameColumns names the columns of a text without a header by Options.Names if they suffice for the
+// first record, else by number.
 func (r *reader) nameColumns(best reading) error {
 	names, width := r.options.Names, 0
 	err := r.readRecord()

@@ -13,7 +13,8 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// dialect is the way in which records are written. Quote is 0 if quotes are data, Delimiter if each line is one value.
+// dialect is the way in which records are written. Quote is 0 if quotes are data, Delimiter if each
+// line is one value.
 type dialect struct {
 	rows.Options      // CommentRows are sorted
 	blanks       bool // runs of blanks and tabs separate values
@@ -23,8 +24,8 @@ type dialect struct {
 	lenient      bool // an escape before an ordinary character is data
 }
 
-// scanner splits a text into records. It differs from encoding/csv: quoted values keep their line ends byte for byte, a
-// lone carriage return ends a record, and errors name a remedy.
+// scanner splits a text into records. It differs from encoding/csv: quoted values keep their line
+// ends byte for byte, a lone carriage return ends a record, and errors name a remedy.
 type scanner struct {
 	text    *charset.Text
 	budget  *rows.Budget // charged for lines that are no records; nil: they are few
@@ -58,7 +59,8 @@ func (s *scanner) setDialect(d dialect) {
 	}
 }
 
-// readRecord reads the next record, without blank lines and comments. Its values are valid until the next call.
+// readRecord reads the next record, without blank lines and comments. Its values are valid until
+// the next call.
 func (s *scanner) readRecord() error {
 	s.record.Gap = false
 	for skipped := 0; ; skipped++ {
@@ -140,8 +142,8 @@ func (s *scanner) skipTo(line int) error {
 	return nil
 }
 
-// measure sets the size of the record at the start of the window. If scan returns errShort, the window is made longer and the
-// record scanned again, so that scan need not resume.
+// measure sets the size of the record at the start of the window. If scan returns errShort, the
+// window is made longer and the record scanned again, so that scan need not resume.
 func (s *scanner) measure(scan func(buf []byte) (size int, err error)) (err error) {
 	for s.last = false; ; s.last = !s.text.More() {
 		if s.size, err = scan(s.text.Bytes()); err != errShort {
@@ -221,7 +223,8 @@ func (s *scanner) isSingle(rest []byte) bool {
 	return len(rest) > 1 && rest[0] == ' ' && !s.special[rest[1]]
 }
 
-// quotedValue locates the value whose opening quote is at pos and returns the position after its closing quote.
+// quotedValue locates the value whose opening quote is at pos and returns the position after its
+// closing quote.
 func (s *scanner) quotedValue(buf []byte, open int) (end int, err error) {
 	v := span{start: open + 1, quoted: true}
 	pos := open + 1
@@ -267,8 +270,9 @@ func (s *scanner) quotedValue(buf []byte, open int) (end int, err error) {
 	return 0, herb.Invalidf("line %d: text follows the closing quote of a value%s; write a quote inside a value twice (%s)%s", opened, where, q+q, s.earlier(opened))
 }
 
-// isLiteral reports whether the quote at open, which is not closed in its line, is data. It is if every line up to the one
-// with the next quote, of at most 100, has as many values as the table has columns.
+// isLiteral reports whether the quote at open, which is not closed in its line, is data. It is if
+// every line up to the one with the next quote, of at most 100, has as many values as the table has
+// columns.
 func (s *scanner) isLiteral(buf []byte, open int) (bool, error) {
 	if s.columns == 0 || s.unpaired {
 		return s.unpaired, nil
@@ -294,14 +298,16 @@ func (s *scanner) isLiteral(buf []byte, open int) (bool, error) {
 	return true, nil
 }
 
-// add appends a value to the record. Values beyond the first that the largest possible table lacks are only counted.
+// add appends a value to the record. Values beyond the first that the largest possible table lacks
+// are only counted.
 func (s *scanner) add(v span) {
 	if s.width++; s.width <= rows.MaxColumns+1 {
 		s.spans = append(s.spans, v)
 	}
 }
 
-// value returns a value without its escapes, which it removes in place, and an empty one for the null value.
+// value returns a value without its escapes, which it removes in place, and an empty one for the
+// null value.
 func (s *scanner) value(b []byte, v span) []byte {
 	out := b[:0]
 	if s.d.Null != "" && string(b) == s.d.Null {
@@ -322,7 +328,8 @@ func (s *scanner) value(b []byte, v span) []byte {
 	return append(out, b...)
 }
 
-// indexEscape returns the position of the first escape in b, or quote if the value is quoted, -1 if there is none.
+// indexEscape returns the position of the first escape in b, or quote if the value is quoted, -1 if
+// there is none.
 func (s *scanner) indexEscape(b []byte, quoted bool) int {
 	switch {
 	case !quoted:
@@ -333,7 +340,8 @@ func (s *scanner) indexEscape(b []byte, quoted bool) int {
 	return bytes.IndexAny(b, string([]byte{s.d.Quote, s.d.Escape}))
 }
 
-// failure returns why the window did not grow although the record has no end. open is the position of an unclosed quote, or -1.
+// failure returns why the window did not grow although the record has no end. open is the position
+// of an unclosed quote, or -1.
 func (s *scanner) failure(open int) error {
 	buf, line := s.text.Bytes(), s.record.Line
 	quoteLine := line + charset.CountLines(buf[:max(open, 0)])
@@ -349,7 +357,8 @@ func (s *scanner) failure(open int) error {
 	return herb.Invalidf("line %d: the quote opened here is never closed; end the value with a quote%s", quoteLine, s.earlier(quoteLine))
 }
 
-// earlier names the first quote whose value has several lines, which may be the one that is not closed properly.
+// earlier names the first quote whose value has several lines, which may be the one that is not
+// closed properly.
 func (s *scanner) earlier(line int) string {
 	if s.spanned == 0 || s.spanned >= line {
 		return ""

@@ -1,5 +1,5 @@
-// Package describe writes Data Package descriptors from files. Published with the files, a descriptor gives the same
-// listings as the files alone.
+// Package describe writes Data Package descriptors from files. Published with the files, a
+// descriptor gives the same listings as the files alone.
 package describe
 
 import (
@@ -37,10 +37,11 @@ type Options struct {
 	Read ingest.Options
 }
 
-// Write writes a descriptor of the sources that were found at a path. Paths in it are relative to the folder, or to that of the
-// file. A source without a path, such as standard input, is described as a file that the publisher has to create. notes are remarks
-// about the files for the publisher. The sources that can be read are described even if there is an error about others; if there
-// are none, nothing is written.
+// Write writes a descriptor of the sources that were found at a path. Paths in it are relative to
+// the folder, or to that of the file. A source without a path, such as standard input, is described
+// as a file that the publisher has to create. notes are remarks about the files for the publisher.
+// The sources that can be read are described even if there is an error about others; if there are
+// none, nothing is written.
 func Write(ctx context.Context, out io.Writer, path string, set source.Set, opts Options) (notes []string, err error) {
 	folder := filepath.Clean(path)
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
@@ -76,7 +77,8 @@ func Write(ctx context.Context, out io.Writer, path string, set source.Set, opts
 	return notes, errors.Join(set.Err(), w.close())
 }
 
-// namespaceOf returns the namespace of all sources, or the name of their folder if they have several.
+// namespaceOf returns the namespace of all sources, or the name of their folder if they have
+// several.
 func namespaceOf(folder string, sources []source.Source) string {
 	other := func(s source.Source) bool { return s.Ref.Namespace != sources[0].Ref.Namespace }
 	if len(sources) > 0 && !slices.ContainsFunc(sources, other) {

@@ -45,7 +45,8 @@ func find(t *testing.T, path string) []source.Source {
 	return set.Sources
 }
 
-// listings reads all sources at a path: for each dataset its fields, without titles, and its records.
+// listings reads all sources at a path: for each dataset its fields, without titles, and its
+// records.
 func listings(t *testing.T, path string) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -75,7 +76,8 @@ func listings(t *testing.T, path string) map[string][]string {
 	return out
 }
 
-// TestDescribe publishes what describe wrote, and compares the listings with those of the files alone.
+// TestDescribe publishes what describe wrote, and compares the listings with those of the files
+// alone.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	garden, err := os.ReadFile("../../../examples/garden/catalog.csv")

@@ -23,14 +23,16 @@ type member struct {
 	value any // text, a number, a boolean, a list of text or numbers, an object, or a list of objects
 }
 
-// commented is a value with comments, which only YAML has: lines above its member, and text after the value. Only the first member
-// of an object may have lines above it, which are above the object.
+// commented is a value with comments, which only YAML has: lines above its member, and text after
+// the value. Only the first member of an object may have lines above it, which are above the
+// object.
 type commented struct {
 	value        any
 	above, after string
 }
 
-// newObject returns an object with the members that have a value: one that is not zero, or a pointer to any value.
+// newObject returns an object with the members that have a value: one that is not zero, or a
+// pointer to any value.
 func newObject(members []member) object {
 	return slices.DeleteFunc(members, func(m member) bool { return !hasValue(m.value) })
 }
@@ -78,7 +80,8 @@ func withEmpty(missing []string) []string {
 	return append([]string{""}, missing...)
 }
 
-// schemaOf describes the fields with all their settings. Markers of missing values are recognized without a setting.
+// schemaOf describes the fields with all their settings. Markers of missing values are recognized
+// without a setting.
 func schemaOf(t *ingest.Table, samples [][]string) object {
 	settings := map[string]source.FieldSetting{}
 	for _, s := range t.Source.Fields {

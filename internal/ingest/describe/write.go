@@ -14,8 +14,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// writer writes a descriptor as JSON or YAML. It writes each resource when it is added, because a resource with thousands of
-// columns takes many times as much memory as its text.
+// writer writes a descriptor as JSON or YAML. It writes each resource when it is added, because a
+// resource with thousands of columns takes many times as much memory as its text.
 type writer struct {
 	out     *bufio.Writer // its errors are sticky
 	yaml    bool
@@ -95,8 +95,9 @@ func (w *writer) quoteJSON(s string) {
 	_, _ = w.out.Write(herb.AppendJSONString(w.out.AvailableBuffer(), strings.ToValidUTF8(s, "\uFFFD")))
 }
 
-// writeYAML writes an object. first is what its first line begins with, indent what the others begin with. The library encodes
-// each member on its own, and a few elements of a list at a time, because it holds a kilobyte for each value until the end.
+// writeYAML writes an object. first is what its first line begins with, indent what the others
+// begin with. The library encodes each member on its own, and a few elements of a list at a time,
+// because it holds a kilobyte for each value until the end.
 func (w *writer) writeYAML(o object, first, indent string) {
 	for _, m := range o {
 		c, _ := m.value.(commented)
@@ -132,7 +133,8 @@ func (w *writer) encodeYAML(value any, first, indent string) {
 	}
 }
 
-// newNode returns a value for the library. A list of text or numbers is on one line, as is an object in an object of a list.
+// newNode returns a value for the library. A list of text or numbers is on one line, as is an
+// object in an object of a list.
 func newNode(value any) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode}
 	switch v := value.(type) {
@@ -173,8 +175,8 @@ func newNode(value any) *yaml.Node {
 	return n
 }
 
-// isAmbiguous reports whether the library writes text without quotes that it, or a program with another edition of YAML, reads as
-// something else.
+// isAmbiguous reports whether the library writes text without quotes that it, or a program with
+// another edition of YAML, reads as something else.
 func isAmbiguous(s string) bool {
 	isSpecial := slices.Contains([]string{"y", "yes", "n", "no", "on", "off", "<<"}, strings.ToLower(s))
 	isBase60 := strings.Contains(s, ":") && strings.Trim(s, "+-0123456789_.:") == ""

@@ -37,7 +37,8 @@ func (s *search) examineEntries(archive string, names []string, o file.Options) 
 	return entries
 }
 
-// commonFolder returns the folder that all files of an archive are in, with a slash; empty: there is none.
+// commonFolder returns the folder that all files of an archive are in, with a slash; empty: there
+// is none.
 func commonFolder(names []string) string {
 	folder := path.Dir(names[0]) + "/"
 	for folder != "./" && slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, folder) }) {
@@ -64,7 +65,8 @@ func (s *search) addEntries(src source.Source, p probe) {
 	}
 }
 
-// addNamedEntry adds a file of an archive that the user named, or one table of it: FILE or FILE#TABLE.
+// addNamedEntry adds a file of an archive that the user named, or one table of it: FILE or
+// FILE#TABLE.
 func (s *search) addNamedEntry(src source.Source, p probe, name string) error {
 	name, table, _ := strings.Cut(name, "#")
 	tables := make([]rows.Table, len(p.entries))

@@ -71,8 +71,8 @@ func TestDiscover_Archives(t *testing.T) {
 	}
 }
 
-// TestDiscover_ArchiveLimits checks that an archive is not opened once for each of very many tables, and that the limits of a
-// file apply to all of its tables together.
+// TestDiscover_ArchiveLimits checks that an archive is not opened once for each of very many
+// tables, and that the limits of a file apply to all of its tables together.
 func TestDiscover_ArchiveLimits(t *testing.T) {
 	t.Parallel()
 	var many, wide []string

@@ -83,7 +83,8 @@ func TestDiscover_InnerLinks(t *testing.T) {
 	}
 }
 
-// TestInspect_SwappedLink replaces a file by a link after it was found: what is read is checked when it is opened.
+// TestInspect_SwappedLink replaces a file by a link after it was found: what is read is checked
+// when it is opened.
 func TestInspect_SwappedLink(t *testing.T) {
 	t.Parallel()
 	outside := rowstest.Folder(t, "secret.csv=a\n1\n", "ns/x.csv=a\n1\n")

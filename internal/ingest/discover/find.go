@@ -27,21 +27,26 @@ type Options struct {
 	// Format and Dialect apply to files without a descriptor. Empty: detected.
 	Format  string
 	Dialect rows.Options
-	// SkipEmptyDescriptors ignores descriptors of size zero, which a shell creates for the output of describe.
+	// SkipEmptyDescriptors ignores descriptors of size zero, which a shell creates for the output
+	// of describe.
 	SkipEmptyDescriptors bool
 }
 
-// Finder finds the sources in files, folders and descriptors. It remembers the tables of unchanged files from the previous
-// search. It is used by one goroutine.
+// Finder finds the sources in files, folders and descriptors. It remembers the tables of unchanged
+// files from the previous search. It is used by one goroutine.
 //
-//   - A file X/Y.csv becomes the dataset x/y. Of a file with several tables, each becomes a dataset; X/Y.db#table selects one.
-//   - A folder represents the files in it; each subfolder is a namespace. Files with the extension of a format are
-//     published, text and archives only if they contain a table; everything else is skipped.
-//   - A folder with a descriptor (datapackage.json, .yaml or .yml) represents the resources of the descriptor. Other tables in
-//     it are skipped. A descriptor without resources sets the access of everything in the folder that does not state its own, also
-//     of paths in it that the user named.
+//   - A file X/Y.csv becomes the dataset x/y. Of a file with several tables, each becomes a
+//     dataset; X/Y.db#table selects one.
+//   - A folder represents the files in it; each subfolder is a namespace. Files with the extension
+//     of a format are published, text and archives only if they contain a table; everything else is
+//     skipped.
+//   - A folder with a descriptor (datapackage.json, .yaml or .yml) represents the resources of the
+//     descriptor. Other tables in it are skipped. A descriptor without resources sets the access of
+//     everything in the folder that does not state its own, also of paths in it that the user
+//     named.
 //
-// Files in a folder and paths in a descriptor must not lead out of the folder. A path that the user named may be a link.
+// Files in a folder and paths in a descriptor must not lead out of the folder. A path that the user
+// named may be a link.
 type Finder struct {
 	opts     Options
 	previous map[string]probe        // by path
@@ -51,8 +56,9 @@ type Finder struct {
 // New returns a Finder.
 func New(o Options) *Finder { return &Finder{opts: o} }
 
-// Discover finds the sources at paths, sorted by the names of their datasets; those of one file follow each other. If two sources
-// have the same name, neither is returned. Release each source after it is read.
+// Discover finds the sources at paths, sorted by the names of their datasets; those of one file
+// follow each other. If two sources have the same name, neither is returned. Release each source
+// after it is read.
 func (f *Finder) Discover(ctx context.Context, paths []string) source.Set {
 	s := f.newSearch(ctx)
 	for _, p := range paths {
@@ -103,7 +109,8 @@ func (f *Finder) newSearch(ctx context.Context) *search {
 	return &search{Finder: f, ctx: ctx, data: data, visited: map[visit]bool{}, probes: map[string]probe{}}
 }
 
-// try calls do and records its error, or a panic as an error about a path, so that neither affects other paths.
+// try calls do and records its error, or a panic as an error about a path, so that neither affects
+// other paths.
 func (s *search) try(path string, do func() error) {
 	var bug error
 	func() {
@@ -156,8 +163,8 @@ func (s *search) addPath(path string) error {
 	return err
 }
 
-// addDescriptor adds the resources of a descriptor in a folder that the user named; zero: the user named the descriptor. It returns
-// them, or the access that the descriptor states for its folder.
+// addDescriptor adds the resources of a descriptor in a folder that the user named; zero: the user
+// named the descriptor. It returns them, or the access that the descriptor states for its folder.
 func (s *search) addDescriptor(in file.Dir, path string) (source.Set, herb.Access) {
 	set, access := datapackage.Read(in, path, s.opts.Formats)
 	count := map[string]int{} // sources by file; inline records are in the descriptor
@@ -174,8 +181,8 @@ func (s *search) addDescriptor(in file.Dir, path string) (source.Set, herb.Acces
 	return set, access
 }
 
-// addFolder adds the content of a folder. above are the real paths of the folders through which it was reached, and access is what
-// they state for it.
+// addFolder adds the content of a folder. above are the real paths of the folders through which it
+// was reached, and access is what they state for it.
 func (s *search) addFolder(dir file.Dir, path string, above []string, access herb.Access) error {
 	if len(above) > rows.MaxDepth {
 		return herb.Invalidf("%s: the folder is nested more than %d levels deep; publish it by its path", path, rows.MaxDepth)
@@ -248,7 +255,8 @@ func (s *search) addEntry(dir file.Dir, path string, above []string, access herb
 	return nil
 }
 
-// rejectData removes sources in the data folder, to which links in a folder or a descriptor may lead.
+// rejectData removes sources in the data folder, to which links in a folder or a descriptor may
+// lead.
 func (s *search) rejectData() {
 	s.Sources = slices.DeleteFunc(s.Sources, func(src source.Source) bool {
 		i := slices.IndexFunc(src.Files(), s.inData)
@@ -278,8 +286,9 @@ func (s *search) rejectClashes() {
 	}
 }
 
-// shareFiles makes the sources of a file share it, and groups them, so that few files are open at once. A search that finds the
-// file unchanged shares it with the previous one, because a watcher publishes the sources of one file from several searches.
+// shareFiles makes the sources of a file share it, and groups them, so that few files are open at
+// once. A search that finds the file unchanged shares it with the previous one, because a watcher
+// publishes the sources of one file from several searches.
 func (s *search) shareFiles() {
 	byPath, first, shared := map[string][]*source.Source{}, map[string]herb.Ref{}, map[string]*file.Shared{}
 	for i := range s.Sources {
@@ -323,8 +332,9 @@ func isTemporary(path string) bool {
 	return slices.Contains([]string{".tmp", ".swp"}, filepath.Ext(base)) || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "~") || strings.HasSuffix(base, "~")
 }
 
-// isData reports whether a folder is the one in which the program keeps its own data. It must never be published: its
-// database has the hashes of keys. Folders are compared by identity, so that neither links nor another spelling hide it.
+// isData reports whether a folder is the one in which the program keeps its own data. It must never
+// be published: its database has the hashes of keys. Folders are compared by identity, so that
+// neither links nor another spelling hide it.
 func (s *search) isData(info fs.FileInfo) bool { return s.data != nil && os.SameFile(s.data, info) }
 
 // inData reports whether a path leads to the data folder or to something in it.

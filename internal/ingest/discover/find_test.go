@@ -250,8 +250,8 @@ func TestAs(t *testing.T) {
 	}
 }
 
-// TestDiscover_Folders lists the folders in which changes may lead to other sources: not the data folder, but those of the
-// files that a descriptor refers to, even if the file is missing.
+// TestDiscover_Folders lists the folders in which changes may lead to other sources: not the data
+// folder, but those of the files that a descriptor refers to, even if the file is missing.
 func TestDiscover_Folders(t *testing.T) {
 	t.Parallel()
 	dir := rowstest.Folder(t, "a.csv", "sub/b.csv", "herbarium-data/x.csv", ".git/x.csv", "pkg/data/x.csv", "pkg/other/y.csv", "pkg/schemas/s.json={}",

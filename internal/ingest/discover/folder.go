@@ -13,8 +13,9 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// addPackage adds the resources of the descriptor of a folder, and skips the tables in it that are not among them. It returns the access
-// that the descriptor states for the folder; then it has no resources, and nothing is skipped.
+// addPackage adds the resources of the descriptor of a folder, and skips the tables in it that are
+// not among them. It returns the access that the descriptor states for the folder; then it has no
+// resources, and nothing is skipped.
 func (s *search) addPackage(dir file.Dir, path, descriptor string, entries []fs.DirEntry, above []string) herb.Access {
 	failed := len(s.Errors)
 	if _, own := s.addDescriptor(dir, filepath.Join(path, descriptor)); own != "" || len(s.Errors) > failed {
@@ -38,7 +39,8 @@ func (s *search) addPackage(dir file.Dir, path, descriptor string, entries []fs.
 	return ""
 }
 
-// inherit sets the access of the sources from a position on that do not state it to that of their folder, if it states one.
+// inherit sets the access of the sources from a position on that do not state it to that of their
+// folder, if it states one.
 func (s *search) inherit(first int, access herb.Access) {
 	for i := first; i < len(s.Sources) && access != ""; i++ {
 		if src := &s.Sources[i]; !src.AccessSet {
@@ -47,8 +49,9 @@ func (s *search) inherit(first int, access herb.Access) {
 	}
 }
 
-// folderAccess returns the access that a folder, or the closest one above it, states in a descriptor without resources; empty: none
-// does. Other descriptors, valid or not, do not concern the files that the user named.
+// folderAccess returns the access that a folder, or the closest one above it, states in a
+// descriptor without resources; empty: none does. Other descriptors, valid or not, do not concern
+// the files that the user named.
 func (s *search) folderAccess(folder string) herb.Access {
 	for last := ""; folder != last; last, folder = folder, filepath.Dir(folder) {
 		for _, name := range datapackage.Names() {

@@ -87,7 +87,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestHostile_DeepFolders finds tables in folders that are nested as deeply as possible, and not below.
+// TestHostile_DeepFolders finds tables in folders that are nested as deeply as possible, and not
+// below.
 func TestHostile_DeepFolders(t *testing.T) {
 	t.Parallel()
 	deepest := strings.Repeat("d/", rows.MaxDepth)
@@ -107,8 +108,8 @@ func many1001(format string) string {
 	return b.String()
 }
 
-// TestHostile_WrongTypes puts a value of every type in the place of every value of a descriptor, and cuts it everywhere.
-// Nothing may panic, and every rejection must have herb.CodeInvalid.
+// TestHostile_WrongTypes puts a value of every type in the place of every value of a descriptor,
+// and cuts it everywhere. Nothing may panic, and every rejection must have herb.CodeInvalid.
 func TestHostile_WrongTypes(t *testing.T) {
 	t.Parallel()
 	const whole = `{"name":"n","title":"t","herbarium":{"access":"key"},"resources":[{"name":"r","path":["a.csv"],"title":"t","format":"csv",` +

@@ -17,7 +17,8 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// TestPackage reads packages like those that are published, of all versions of the standard, and compares the listings.
+// TestPackage reads packages like those that are published, of all versions of the standard, and
+// compares the listings.
 func TestPackage(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -315,7 +316,8 @@ func TestPackage_LinksOut(t *testing.T) {
 	}, messages(dir, set.Errors))
 }
 
-// TestPackage_Records checks that a JSON file with records in a member called resources is not read as a descriptor.
+// TestPackage_Records checks that a JSON file with records in a member called resources is not read
+// as a descriptor.
 func TestPackage_Records(t *testing.T) {
 	t.Parallel()
 	dir := rowstest.Folder(t, `x.json={"resources":[{"id":1,"name":"a"}]}`, `y.json=[{"resources":1}]`)
@@ -327,8 +329,9 @@ func TestPackage_Records(t *testing.T) {
 	}
 }
 
-// TestDiscover_unlisted finds tables beside a descriptor that does not list them: they are skipped, with the dataset that they would
-// be. Files that the descriptor names, and files that are no tables, are not among them.
+// TestDiscover_unlisted finds tables beside a descriptor that does not list them: they are skipped,
+// with the dataset that they would be. Files that the descriptor names, and files that are no
+// tables, are not among them.
 func TestDiscover_unlisted(t *testing.T) {
 	t.Parallel()
 	dir := rowstest.Folder(t, `shop/datapackage.yaml=resources: [{name: a, path: a.csv, schema: s.json}, {name: logo, path: logo.json, format: topojson}]`,

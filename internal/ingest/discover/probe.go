@@ -98,8 +98,8 @@ func (s *search) addTables(src source.Source, p probe) error {
 	return nil
 }
 
-// addSource adds a source for a file or one table of it. It is named after the file and its folder; a table of a database has its
-// own name, that of another file is appended to the name of the file.
+// addSource adds a source for a file or one table of it. It is named after the file and its folder;
+// a table of a database has its own name, that of another file is appended to the name of the file.
 func (s *search) addSource(src source.Source, p probe, table string) error {
 	abs, err := filepath.Abs(src.Path)
 	if err != nil {
@@ -171,7 +171,8 @@ func (s *search) examine(dir file.Dir, path string) (p probe) {
 	return s.examineFile(f, path, minRows)
 }
 
-// examineFile examines an open file. path is its own or that in an archive. A text has at least minRows rows if it is a table.
+// examineFile examines an open file. path is its own or that in an archive. A text has at least
+// minRows rows if it is a table.
 func (s *search) examineFile(f *file.File, path string, minRows int) (p probe) {
 	defer func() {
 		if f.Replaced() {
@@ -198,7 +199,8 @@ func (s *search) examineFile(f *file.File, path string, minRows int) (p probe) {
 	return p
 }
 
-// sample reads the first rows of a text. It fails if they are not a table. One row is one if it has at least three values.
+// sample reads the first rows of a text. It fails if they are not a table. One row is one if it has
+// at least three values.
 func (s *search) sample(f *file.File, format rows.Format, budget *rows.Budget, minRows int) error {
 	r, err := format.Open(s.ctx, f, s.opts.Dialect, budget)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// workbook returns an XLSX file with sheets of inline strings: name, rows, name, rows, …. Cells are separated by blanks,
-// rows by semicolons.
+// workbook returns an XLSX file with sheets of inline strings: name, rows, name, rows, …. Cells are
+// separated by blanks, rows by semicolons.
 func workbook(t *testing.T, sheets ...string) string {
 	t.Helper()
 	const main = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
@@ -111,7 +111,8 @@ func TestDiscover_Tables(t *testing.T) {
 	}
 }
 
-// TestDiscover_Content publishes files of ambiguous extensions only if they are tables, and lists the others.
+// TestDiscover_Content publishes files of ambiguous extensions only if they are tables, and lists
+// the others.
 func TestDiscover_Content(t *testing.T) {
 	t.Parallel()
 	const table = "code,price\na,1\nb,2\nc,3\n"
@@ -211,7 +212,8 @@ func TestDiscover_Cache(t *testing.T) {
 	}
 }
 
-// TestTables_SharedBudget reads the views of a database, each of which never ends. They share one budget.
+// TestTables_SharedBudget reads the views of a database, each of which never ends. They share one
+// budget.
 func TestTables_SharedBudget(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -230,8 +232,8 @@ func TestTables_SharedBudget(t *testing.T) {
 	}
 }
 
-// TestDiscover_Shared reads all tables of files that are opened once. A copy has no name once it is open, so that nothing is left by
-// a killed process. A table that is read again is read on its own.
+// TestDiscover_Shared reads all tables of files that are opened once. A copy has no name once it is
+// open, so that nothing is left by a killed process. A table that is read again is read on its own.
 func TestDiscover_Shared(t *testing.T) {
 	t.Parallel()
 	dir := rowstest.Folder(t, "book.xlsx="+workbook(t, "B", "a b;1 2", "S", "a b;1 2", "Y", "a b;1 2"))

@@ -16,13 +16,14 @@ const (
 	maxTables  = 100  // of an archive; each is opened, however short it is
 )
 
-// SeveralTables is the cause of the error of Open for a zip archive with several tables, of which Options.Entry selects none.
+// SeveralTables is the cause of the error of Open for a zip archive with several tables, of which
+// Options.Entry selects none.
 type SeveralTables struct{ Entries []string }
 
 func (e *SeveralTables) Error() string { return "the archive has several tables" }
 
-// openArchive selects the entry of a zip archive that is read. An archive that is a document itself, such as a workbook, is not
-// unpacked.
+// openArchive selects the entry of a zip archive that is read. An archive that is a document
+// itself, such as a workbook, is not unpacked.
 func (f *File) openArchive() error {
 	archive, err := rows.OpenZip(f.reader(0), f.stored.Size())
 	if err != nil {
@@ -83,9 +84,9 @@ func (f *File) selectEntry(files []*zip.File) (*zip.File, error) {
 		len(tables), list, rows.Clip(names[0]))
 }
 
-// tableEntries returns the entries that may be tables: the only entry, else those with the extension of a format, else texts,
-// except for one text beside a larger file, which it is about. A Darwin Core Archive, which has a meta.xml, may have a larger
-// description.
+// tableEntries returns the entries that may be tables: the only entry, else those with the
+// extension of a format, else texts, except for one text beside a larger file, which it is about. A
+// Darwin Core Archive, which has a meta.xml, may have a larger description.
 func (f *File) tableEntries(files []*zip.File) []*zip.File {
 	var tables, texts []*zip.File
 	for _, e := range files {

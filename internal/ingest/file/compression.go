@@ -23,15 +23,17 @@ import (
 )
 
 const (
-	// maxWindow is how far back zstd and xz data may refer, which is what a decoder holds in memory.
+	// maxWindow is how far back zstd and xz data may refer, which is what a decoder holds in
+	// memory.
 	maxWindow = 64 << 20
-	// dictionaryPerByte is the number of bytes that the dictionaries of all xz blocks may have together for each stored byte.
+	// dictionaryPerByte is the number of bytes that the dictionaries of all xz blocks may have
+	// together for each stored byte.
 	dictionaryPerByte = 500
 	freeDictionaries  = 1 << 30
 )
 
-// compressionOf returns the kind of compression of a file that begins with head, empty if there is none. Of a zip archive, one
-// entry is read.
+// compressionOf returns the kind of compression of a file that begins with head, empty if there is
+// none. Of a zip archive, one entry is read.
 func compressionOf(head []byte) string {
 	for _, k := range []struct{ magic, kind string }{
 		{"\x1F\x8B", "gzip"}, {"\x28\xB5\x2F\xFD", "zstd"}, {"\xFD7zXZ\x00", "xz"}, {"PK\x03\x04", "zip"},
@@ -102,11 +104,12 @@ func (f *File) Open() (io.ReadCloser, error) {
 	return d, nil
 }
 
-// xzReader reads xz data for a decoder that allocates what the header of a block declares. It fails before the decoder gets the
-// header of a block that needs too much memory.
+// xzReader reads xz data for a decoder that allocates what the header of a block declares. It fails
+// before the decoder gets the header of a block that needs too much memory.
 //
-// The decoder reads the first byte of such a header alone, which says how many bytes the rest has, and then the rest at once. It
-// reads nothing else in this way: chunks of a block begin with 1 and 2, 4 or 5 bytes.
+// The decoder reads the first byte of such a header alone, which says how many bytes the rest has,
+// and then the rest at once. It reads nothing else in this way: chunks of a block begin with 1 and
+// 2, 4 or 5 bytes.
 type xzReader struct {
 	in   io.Reader
 	file *File
@@ -136,8 +139,8 @@ func (x *xzReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// dictionarySize returns the dictionary size that the header of an xz block declares for the LZMA2 filter, the only one that is
-// decoded; 0 if there is none.
+// dictionarySize returns the dictionary size that the header of an xz block declares for the LZMA2
+// filter, the only one that is decoded; 0 if there is none.
 func dictionarySize(header []byte) int64 {
 	flags, filter := header[0], header[1:]
 	for _, hasSize := range []bool{flags&0x40 != 0, flags&0x80 != 0} {
@@ -204,8 +207,9 @@ func IsGeneric(formats []rows.Format, path string) bool {
 	return slices.ContainsFunc(formats, func(f rows.Format) bool { return slices.Contains(f.Generic, ext) })
 }
 
-// Detect returns the format of the file. Unmistakable content takes precedence over the name of a format from settings or
-// an extension, and the note says so. Without either, the file has the first format.
+// Detect returns the format of the file. Unmistakable content takes precedence over the name of a
+// format from settings or an extension, and the note says so. Without either, the file has the
+// first format.
 func (f *File) Detect(name string) (format rows.Format, note string, err error) {
 	if err := rejectForeign(f.head); err != nil {
 		return rows.Format{}, "", err

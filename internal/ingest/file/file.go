@@ -1,5 +1,5 @@
-// Package file opens the files of a source: confined to a folder, decompressed, hashed while they are read. It detects
-// their formats.
+// Package file opens the files of a source: confined to a folder, decompressed, hashed while they
+// are read. It detects their formats.
 package file
 
 import (
@@ -85,7 +85,8 @@ func (d diskFile) changed() bool {
 // ErrNotRegular is the cause of errors about pipes and devices.
 var ErrNotRegular = errors.New("not a regular file")
 
-// Open opens a file, detects its compression and reads the start of its content. The caller closes it.
+// Open opens a file, detects its compression and reads the start of its content. The caller closes
+// it.
 func Open(ctx context.Context, path string, o Options) (_ *File, err error) {
 	f := &File{ctx: ctx, opts: o, path: path, stored: o.Content, sum: sha256.New()}
 	defer func() {
@@ -231,8 +232,8 @@ func (f *File) Document(open func() (io.Closer, error)) (io.Closer, error) {
 	return d, nil
 }
 
-// Sum returns the SHA-256 hash of the stored bytes, and of the companions. It reads what was not read in order before. It
-// fails with herb.CodeUnavailable if the file changed since it was opened.
+// Sum returns the SHA-256 hash of the stored bytes, and of the companions. It reads what was not
+// read in order before. It fails with herb.CodeUnavailable if the file changed since it was opened.
 func (f *File) Sum() (sum [sha256.Size]byte, err error) {
 	if f.total != nil {
 		return *f.total, f.Changed()
@@ -251,8 +252,8 @@ func (f *File) Sum() (sum [sha256.Size]byte, err error) {
 	return sum, f.Changed()
 }
 
-// Cause returns why reading the content failed with err: what is wrong with the stored file takes precedence over what a
-// decoder made of it.
+// Cause returns why reading the content failed with err: what is wrong with the stored file takes
+// precedence over what a decoder made of it.
 func (f *File) Cause(err error) error {
 	switch {
 	case f.failed != nil:
@@ -263,8 +264,9 @@ func (f *File) Cause(err error) error {
 	return cmp.Or(f.Changed(), f.findDamage(), err)
 }
 
-// findDamage returns why the content of a compressed file is wrong if that is because the stored data is damaged, which only
-// its end shows. It reads a bounded amount, and nothing if that much of the content was read or copied before.
+// findDamage returns why the content of a compressed file is wrong if that is because the stored
+// data is damaged, which only its end shows. It reads a bounded amount, and nothing if that much of
+// the content was read or copied before.
 func (f *File) findDamage() error {
 	const limit = 32 << 20
 	if f.kind == "" || f.content != nil || f.unpacked >= limit {
@@ -289,7 +291,8 @@ func (f *File) Changed() error {
 	return nil
 }
 
-// Replaced reports whether a library may have opened another file under the path that Path returned.
+// Replaced reports whether a library may have opened another file under the path that Path
+// returned.
 func (f *File) Replaced() bool {
 	if !f.byPath {
 		return false
@@ -307,8 +310,8 @@ func (f *File) Close() error {
 	return errors.Join(errs...)
 }
 
-// storedReader reads the stored file or a companion, at any offset or from one on, until the context ends. The stored file is
-// hashed as far as it is read in order.
+// storedReader reads the stored file or a companion, at any offset or from one on, until the
+// context ends. The stored file is hashed as far as it is read in order.
 type storedReader struct {
 	f      *File
 	in     *io.SectionReader

@@ -131,7 +131,8 @@ func TestFile_content(t *testing.T) {
 	}
 }
 
-// TestFile_hashOrder reads a file in random order before and between sequential reads; every byte is hashed once.
+// TestFile_hashOrder reads a file in random order before and between sequential reads; every byte
+// is hashed once.
 func TestFile_hashOrder(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -248,7 +249,8 @@ func TestFile_changed(t *testing.T) {
 	}
 }
 
-// TestFile_copies hands out a private copy of a confined database with its log, and removes leftovers of killed processes.
+// TestFile_copies hands out a private copy of a confined database with its log, and removes
+// leftovers of killed processes.
 func TestFile_copies(t *testing.T) {
 	t.Parallel()
 	folder, temp := t.TempDir(), t.TempDir()

@@ -17,9 +17,10 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// Shared is a file that several sources read, usually one table each. It is opened once for all of them, so that its hash, a copy
-// of its content and what its tables have in common are not made again for each, and its limits apply to all of them
-// together. It is safe for concurrent use. A nil Shared is a file that one source reads.
+// Shared is a file that several sources read, usually one table each. It is opened once for all of
+// them, so that its hash, a copy of its content and what its tables have in common are not made
+// again for each, and its limits apply to all of them together. It is safe for concurrent use. A
+// nil Shared is a file that one source reads.
 type Shared struct {
 	usage rows.Usage
 	mu    sync.Mutex
@@ -30,7 +31,8 @@ type Shared struct {
 // NewShared returns a Shared for a number of sources.
 func NewShared(sources int) *Shared { return &Shared{left: sources} }
 
-// Open returns the file as it was when the first source opened it, or opens it. The caller returns it with Return.
+// Open returns the file as it was when the first source opened it, or opens it. The caller returns
+// it with Return.
 func (s *Shared) Open(ctx context.Context, path string, o Options) (*File, error) {
 	if s == nil {
 		return Open(ctx, path, o)
@@ -64,8 +66,8 @@ func (s *Shared) Return(f *File) {
 	f.Close()
 }
 
-// Release declares that a source does not need the file any more. After the last one the file is closed, and a source that is
-// read again opens it alone.
+// Release declares that a source does not need the file any more. After the last one the file is
+// closed, and a source that is read again opens it alone.
 func (s *Shared) Release() {
 	if s == nil {
 		return
@@ -103,8 +105,9 @@ func copyAll(to io.Writer, from io.Reader) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, make([]byte, bufferBytes))
 }
 
-// copyDir returns a temporary folder for copies of a database, for a library that opens files by name. It is removed when the
-// library has opened them, so a process leaves one behind only if it is killed before. Such leftovers are removed after a day.
+// copyDir returns a temporary folder for copies of a database, for a library that opens files by
+// name. It is removed when the library has opened them, so a process leaves one behind only if it
+// is killed before. Such leftovers are removed after a day.
 func (f *File) copyDir() (string, error) {
 	const prefix, maxAge = "herbarium-copy-", 24 * time.Hour
 	parent := cmp.Or(f.opts.Temp, os.TempDir())
@@ -124,8 +127,9 @@ func (f *File) copyDir() (string, error) {
 // ErrEscapes is the cause of errors about paths that lead out of their folder.
 var ErrEscapes = errors.New("path escapes from its folder")
 
-// Dir opens the files of one folder. Paths are resolved by os.Root, so that neither ".." nor a symbolic link leads out of
-// the folder, even if it is replaced meanwhile. The zero value opens any path; it is for paths that the user named.
+// Dir opens the files of one folder. Paths are resolved by os.Root, so that neither ".." nor a
+// symbolic link leads out of the folder, even if it is replaced meanwhile. The zero value opens any
+// path; it is for paths that the user named.
 type Dir struct {
 	root *os.Root
 	path string
@@ -160,7 +164,8 @@ func (d Dir) Stat(path string) (fs.FileInfo, error) {
 	return resolve(d, path, os.Stat, d.root.Stat)
 }
 
-// resolve calls anywhere with a path, or within with the path relative to the folder if there is one.
+// resolve calls anywhere with a path, or within with the path relative to the folder if there is
+// one.
 func resolve[T any](d Dir, path string, anywhere, within func(string) (T, error)) (result T, err error) {
 	target, open := path, anywhere
 	if d.root != nil {
@@ -207,8 +212,8 @@ func (d Dir) escape(path string) error {
 	return herb.Wrap(herb.CodeInvalid, ErrEscapes, "%s: leads out of the folder %s; put the file itself there, or a relative link to a file in the folder", path, d.path)
 }
 
-// CannotRead returns the error for a path that cannot be opened. The message of the operating system repeats the path, so
-// only its cause is kept.
+// CannotRead returns the error for a path that cannot be opened. The message of the operating
+// system repeats the path, so only its cause is kept.
 func CannotRead(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return herb.Errorf(herb.CodeNotFound, "%s: no such file or directory", path)

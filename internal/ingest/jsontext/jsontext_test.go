@@ -356,7 +356,8 @@ func TestOpen_Limits(t *testing.T) {
 	}
 }
 
-// TestOpen_Map reads an object of plain values: it has many records if there are many values of one kind, or else is a record.
+// TestOpen_Map reads an object of plain values: it has many records if there are many values of one
+// kind, or else is a record.
 func TestOpen_Map(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -388,7 +389,8 @@ func TestOpen_Map(t *testing.T) {
 	}
 }
 
-// TestOpen_ManyMembers reads documents of a million bytes that are rejected, or hold no table, in linear time.
+// TestOpen_ManyMembers reads documents of a million bytes that are rejected, or hold no table, in
+// linear time.
 func TestOpen_ManyMembers(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]string{"arrays": "[1]", "tables": `[{"a":1}]`, "empty arrays": "[]", "objects": `{"data":[{}]}`, "booleans": "true"} {
@@ -449,7 +451,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// FuzzOpen compares the reader with encoding/json: documents that it accepts are accepted there too, with the same values.
+// FuzzOpen compares the reader with encoding/json: documents that it accepts are accepted there
+// too, with the same values.
 func FuzzOpen(f *testing.F) {
 	for _, s := range []string{
 		"", "[]", `[{"a":"x","b":1.50},{"a":null,"c":true}]`, "{\"a\":1}\n\n{\"b\":\"\\ud83c\\udf31\\n\"}", `[{"a":{"b":1}}]`, `[{"a":1,"a":2}]`,
@@ -658,8 +661,8 @@ type packed struct{ memory }
 
 func (packed) Size() int64 { return 100 }
 
-// TestReader_ManyTables reads the tables of a document, which is unpacked again for each of them, until the limit of what they
-// share is reached.
+// TestReader_ManyTables reads the tables of a document, which is unpacked again for each of them,
+// until the limit of what they share is reached.
 func TestReader_ManyTables(t *testing.T) {
 	t.Parallel()
 	document := packed{memory{Base: "x.json", Content: `{"long": "` + strings.Repeat("x", 4<<20) + `", "t": [{"a": 1}]}`}}
@@ -683,8 +686,8 @@ type kept struct {
 
 func (k kept) Document(func() (io.Closer, error)) (io.Closer, error) { return k.offsets, nil }
 
-// TestReader_ParsedOnce reads the tables of a document that is not valid any more when the second one is read, except for the
-// table itself.
+// TestReader_ParsedOnce reads the tables of a document that is not valid any more when the second
+// one is read, except for the table itself.
 func TestReader_ParsedOnce(t *testing.T) {
 	t.Parallel()
 	known := offsets{}

@@ -39,8 +39,8 @@ type documentLayout struct {
 	isList   bool     // the last of them has several arrays, or minList plain values
 }
 
-// detectLayout scans the document, unless its name promises one record per line or it does not begin with an object. A
-// document followed by others is a sequence of records, without tables.
+// detectLayout scans the document, unless its name promises one record per line or it does not
+// begin with an object. A document followed by others is a sequence of records, without tables.
 func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (l documentLayout, err error) {
 	if slices.Contains([]string{".ndjson", ".jsonl"}, strings.ToLower(path.Ext(f.Name()))) {
 		return l, nil
@@ -58,7 +58,8 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	if _, more := l.peekToken(); more || l.err != nil {
 		return documentLayout{}, l.err
 	}
-	// Scalar members beside columns describe the table, if the numbers of the records show that the others are columns.
+	// Scalar members beside columns describe the table, if the numbers of the records show that the
+	// others are columns.
 	columns := s.members - s.plain
 	if l.columns > 0 && columns > 1 && len(l.grids) == 0 && (s.plain == 0 || l.numbered == columns) {
 		return documentLayout{columns: l.columns}, nil
@@ -68,7 +69,8 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	if l.keyed = l.isMap || s.isKeyed(2, len(l.tables) > 0); l.keyed {
 		l.tables = nil
 	}
-	// A list with at most two remarks about it, such as {"description": "…", "animals": ["ant", …]}.
+	// A list with at most two remarks about it, such as {"description": "…", "animals": ["ant",
+	// …]}.
 	if l.isList && len(l.tables) == 0 && len(l.arrays) == 1 && s.members <= 3 && s.members == len(l.members) {
 		l.members = slices.DeleteFunc(l.members, func(name string) bool { return name == l.arrays[0] })
 		l.tables = l.arrays
@@ -98,8 +100,8 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	return l, nil
 }
 
-// scanObject scans the object at the current position, whose path is l.path. It adds its members to the shape of the object
-// around it.
+// scanObject scans the object at the current position, whose path is l.path. It adds its members to
+// the shape of the object around it.
 func (l *documentLayout) scanObject(around *shape) (s shape) {
 	size := len(l.path)
 	if l.depth > 0 {
@@ -153,9 +155,9 @@ func (l *documentLayout) scanMember(s *shape) {
 	}
 }
 
-// checkColumn records whether a member of the document is a column of at least two values, as many as the other columns.
-// pandas writes a column as an array or as an object whose members are the numbers of the records. The values of long columns
-// may be arrays.
+// checkColumn records whether a member of the document is a column of at least two values, as many
+// as the other columns. pandas writes a column as an array or as an object whose members are the
+// numbers of the records. The values of long columns may be arrays.
 func (l *documentLayout) checkColumn(values int, isColumn bool) {
 	switch {
 	case l.depth > 1:
@@ -205,7 +207,8 @@ func (l *documentLayout) scanArray() {
 	}
 }
 
-// isUsual reports whether a name is usual for an array of records, so that an empty array is a table.
+// isUsual reports whether a name is usual for an array of records, so that an empty array is a
+// table.
 func isUsual(name string) bool {
 	return slices.Contains([]string{"records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list"}, strings.ToLower(name))
 }
@@ -215,7 +218,8 @@ func isHeader(name string) bool {
 	return slices.Contains([]string{"columns", "fields", "headers", "header"}, strings.ToLower(name))
 }
 
-// columnName reads the value at the current position and returns the name of a column: a text, or a member of an object.
+// columnName reads the value at the current position and returns the name of a column: a text, or a
+// member of an object.
 func (l *documentLayout) columnName() string {
 	l.begin()
 	l.forget = false
@@ -265,9 +269,10 @@ func (s *shape) addField(name []byte) {
 	}
 }
 
-// isKeyed reports whether the object maps keys to records: it has a minimum of members, all of them objects (of ten members,
-// one may be something else), which have half of their names, or nearly all of them one name, in common. Two objects, or
-// objects with tables in them, must have three quarters of their names in common.
+// isKeyed reports whether the object maps keys to records: it has a minimum of members, all of them
+// objects (of ten members, one may be something else), which have half of their names, or nearly
+// all of them one name, in common. Two objects, or objects with tables in them, must have three
+// quarters of their names in common.
 func (s *shape) isKeyed(least int, hasTables bool) bool {
 	if hasTables {
 		least = max(least, 3)

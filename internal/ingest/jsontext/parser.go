@@ -16,10 +16,11 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// parser reads JSON tokens. It is stricter than encoding/json, which accepts repeated members, invalid UTF-8 and half
-// surrogate pairs, and it keeps numbers as they are written.
+// parser reads JSON tokens. It is stricter than encoding/json, which accepts repeated members,
+// invalid UTF-8 and half surrogate pairs, and it keeps numbers as they are written.
 //
-// err is the first error. After it, every method behaves as at the end of the text, so callers check err once per record.
+// err is the first error. After it, every method behaves as at the end of the text, so callers
+// check err once per record.
 type parser struct {
 	text   *charset.Text
 	budget *rows.Budget
@@ -39,7 +40,8 @@ type parser struct {
 // span is a part of the window.
 type span struct{ start, end int }
 
-// pathSeparator distinguishes the member b of a from a member a.b. It cannot occur in JSON, because it is not UTF-8.
+// pathSeparator distinguishes the member b of a from a member a.b. It cannot occur in JSON, because
+// it is not UTF-8.
 const pathSeparator = 0xFF
 
 func (p *parser) content(s span) []byte { return p.rec[s.start:s.end] }
@@ -62,7 +64,8 @@ func (p *parser) fail(format string, args ...any) {
 	p.stop(herb.Invalidf("%s: %s", p.Position(), fmt.Sprintf(format, args...)))
 }
 
-// stop records an error, if it is the first, and moves to the end of the window, where nothing is read any more.
+// stop records an error, if it is the first, and moves to the end of the window, where nothing is
+// read any more.
 func (p *parser) stop(err error) {
 	p.err = cmp.Or(p.err, err)
 	p.pos = len(p.rec)
@@ -126,7 +129,8 @@ func (p *parser) peekToken() (byte, bool) {
 	}
 }
 
-// elements reads the array or object at the current position. It calls read for each element or member, which read reads.
+// elements reads the array or object at the current position. It calls read for each element or
+// member, which read reads.
 func (p *parser) elements(closing byte, read func()) {
 	p.depth++
 	if err := p.budget.Depth(p.depth); err != nil {
@@ -160,11 +164,12 @@ func (p *parser) elements(closing byte, read func()) {
 	}
 }
 
-// array reads the array at the current position. It calls element for each value, which element reads.
+// array reads the array at the current position. It calls element for each value, which element
+// reads.
 func (p *parser) array(element func()) { p.elements(']', element) }
 
-// object reads the object at the current position. It calls member for each name, whose escapes are kept if raw is set.
-// member reads the value.
+// object reads the object at the current position. It calls member for each name, whose escapes are
+// kept if raw is set. member reads the value.
 func (p *parser) object(raw bool, member func(name span)) {
 	p.elements('}', func() {
 		if c, ok := p.peekToken(); c != '"' {
@@ -226,7 +231,8 @@ func isLiteral(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '+' || c == '.' || c == '_'
 }
 
-// quotedText reads the string at the current position. Its escapes are replaced in place, unless raw is set.
+// quotedText reads the string at the current position. Its escapes are replaced in place, unless
+// raw is set.
 func (p *parser) quotedText(raw bool) span {
 	p.pos++
 	s, escaped := span{start: p.pos}, false

@@ -1,5 +1,5 @@
-// Package jsontext reads tables in JSON: arrays of records, records one after the other (NDJSON), arrays or keyed objects
-// within a document, columns, and GeoJSON features.
+// Package jsontext reads tables in JSON: arrays of records, records one after the other (NDJSON),
+// arrays or keyed objects within a document, columns, and GeoJSON features.
 package jsontext
 
 import (
@@ -27,12 +27,13 @@ func Format() rows.Format {
 	return rows.Format{Name: "json", Extensions: []string{".json", ".ndjson", ".jsonl", ".geojson"}, Matches: matches, Open: open, Tables: tables, Keyed: true}
 }
 
-// matches reports whether a text begins like an array of objects or arrays, or like an object with a member.
+// matches reports whether a text begins like an array of objects or arrays, or like an object.
 func matches(head []byte) bool {
 	return regexp.MustCompile(`^\s*(\[\s*\[|(\[\s*)?\{\s*"[^"]*"\s*:)`).Match(charset.ASCII(head))
 }
 
-// tables lists the tables within a document by the paths of their members. It lists none if the document is one table.
+// tables lists the tables within a document by the paths of their members. It lists none if the
+// document is one table.
 func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (found []rows.Table, err error) {
 	l, err := detectLayout(ctx, f, o, b)
 	for _, name := range l.tables {
@@ -96,8 +97,9 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 	return r.err
 }
 
-// inspectArray reads ahead in the array at the current position. It may be a record that others follow, as in NDJSON of
-// arrays, or have two elements: an object about the records, and their array, as the API of the World Bank responds.
+// inspectArray reads ahead in the array at the current position. It may be a record that others
+// follow, as in NDJSON of arrays, or have two elements: an object about the records, and their
+// array, as the API of the World Bank responds.
 func (r *reader) inspectArray() {
 	sample, _ := r.text.Peek(64 << 10)
 	r.rec = sample
@@ -143,8 +145,8 @@ type reader struct {
 	left      herb.Layout
 }
 
-// offsets are where tables begin, by name. They are known when a document has been read to its end for one table, so that it
-// is parsed once, however many tables it has.
+// offsets are where tables begin, by name. They are known when a document has been read to its end
+// for one table, so that it is parsed once, however many tables it has.
 type offsets map[string]int64
 
 func (offsets) Close() error { return nil }
@@ -218,8 +220,8 @@ func (r *reader) walk(yield func([][]byte) bool) {
 	}
 }
 
-// readTable reads the table in the object at the current position and skips the other members. It collects their paths, and
-// the offsets of those that may be tables.
+// readTable reads the table in the object at the current position and skips the other members. It
+// collects their paths, and the offsets of those that may be tables.
 func (r *reader) readTable(prefix string, others *[]string, passed offsets) (found bool) {
 	table := r.options.Table
 	r.object(false, func(s span) {
@@ -276,8 +278,8 @@ func (r *reader) readRecords(c byte) {
 	}
 }
 
-// readColumns reads a document whose members are columns and yields its records. They are not complete before the end of
-// the document, so that the limit of a record is that of the document.
+// readColumns reads a document whose members are columns and yields its records. They are not
+// complete before the end of the document, so that the limit of a record is that of the document.
 func (r *reader) readColumns() {
 	var columns [][]span
 	var others []string
@@ -374,8 +376,8 @@ func (r *reader) checkKind() {
 	}
 }
 
-// inspectFirst reads ahead in the first record to recognize GeoJSON features, and to find a name for the column of the keys
-// that the record does not have.
+// inspectFirst reads ahead in the first record to recognize GeoJSON features, and to find a name
+// for the column of the keys that the record does not have.
 func (r *reader) inspectFirst() {
 	var members map[string]json.RawMessage
 	before := r.parser

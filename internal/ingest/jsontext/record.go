@@ -10,8 +10,9 @@ import (
 	"herbarium/internal/text"
 )
 
-// readObject reads the object at the current position into the columns of the record. Objects in it are flattened: the
-// names of their columns are paths. prefix is the part of r.path that all its members have in common.
+// readObject reads the object at the current position into the columns of the record. Objects in it
+// are flattened: the names of their columns are paths. prefix is the part of r.path that all its
+// members have in common.
 func (r *reader) readObject(prefix int) {
 	r.object(false, func(name span) {
 		r.path = append(r.path[:prefix], r.content(name)...)
@@ -53,7 +54,8 @@ func (r *reader) writesJSON(name func() string) bool {
 	return len(r.options.JSONLists) > 0 && r.options.JSONLists[name()]
 }
 
-// readValue reads a value that is not flattened. null is empty and has no kind. asJSON means that a list is written as JSON.
+// readValue reads a value that is not flattened. null is empty and has no kind. asJSON means that a
+// list is written as JSON.
 func (r *reader) readValue(asJSON bool) (span, kinds) {
 	switch c, _ := r.peekToken(); c {
 	case '"':
@@ -73,8 +75,9 @@ func (r *reader) readValue(asJSON bool) (span, kinds) {
 	return r.literal(), kindNumber
 }
 
-// readNested reads an array, or an object that is not flattened, and writes over it the text that it becomes, which is
-// never longer: a list of plain values if none of them would change its meaning, else JSON without white space.
+// readNested reads an array, or an object that is not flattened, and writes over it the text that
+// it becomes, which is never longer: a list of plain values if none of them would change its
+// meaning, else JSON without white space.
 func (r *reader) readNested(asJSON bool) (span, kinds) {
 	start := r.pos
 	if r.skip(); r.err != nil {
@@ -94,9 +97,10 @@ func (r *reader) readNested(asJSON bool) (span, kinds) {
 	return span{start, start + copy(raw, list)}, k
 }
 
-// appendList appends the elements of an array with commas between them. The kind is kindJSON if raw is an object, or if that
-// would change what the elements are: one with a comma would be two, one that begins with a bracket would look like JSON, and
-// one that is empty or null would be ambiguous.
+// appendList appends the elements of an array with commas between them. The kind is kindJSON if raw
+// is an object, or if that would change what the elements are: one with a comma would be two, one
+// that begins with a bracket would look like JSON, and one that is empty or null would be
+// ambiguous.
 func (r *reader) appendList(list, raw []byte) ([]byte, kinds) {
 	elements := bytes.TrimSpace(raw[1 : len(raw)-1])
 	switch {
@@ -153,8 +157,8 @@ type member struct {
 	kinds  kinds // of all its values
 }
 
-// enterMember returns the member at r.path, which must not have occurred in the current record. Two members whose paths are
-// displayed in the same way are two columns of the same name.
+// enterMember returns the member at r.path, which must not have occurred in the current record. Two
+// members whose paths are displayed in the same way are two columns of the same name.
 func (r *reader) enterMember() *member {
 	m := r.index[string(r.path)]
 	if m == nil {
@@ -196,8 +200,9 @@ func (r *reader) row() [][]byte {
 	return r.cells
 }
 
-// declareTypes sets the types of the columns, after the last record. Digits in quotes are declared text if the table has
-// numbers or booleans without quotes. Other text declares no type, because JSON has no way to write dates or amounts.
+// declareTypes sets the types of the columns, after the last record. Digits in quotes are declared
+// text if the table has numbers or booleans without quotes. Other text declares no type, because
+// JSON has no way to write dates or amounts.
 func (r *reader) declareTypes() {
 	var all kinds
 	for _, m := range r.fields {

@@ -49,9 +49,10 @@ func (c *columnReader) leaves(n *node) []*cursor {
 	return c.cursors[n.first-c.column.first:][:n.leaves]
 }
 
-// appendCell appends the cell of the next row. A list of scalars is written with commas, unless an element is empty, has a
-// comma or begins with a bracket; other lists and maps are compact JSON. A missing or empty list is an empty cell. An error of a cursor inside a
-// cell is returned with the next one.
+// appendCell appends the cell of the next row. A list of scalars is written with commas, unless an
+// element is empty, has a comma or begins with a bracket; other lists and maps are compact JSON. A
+// missing or empty list is an empty cell. An error of a cursor inside a cell is returned with the
+// next one.
 func (c *columnReader) appendCell(b []byte) ([]byte, error) {
 	for _, cursor := range c.cursors {
 		if cursor.err != nil {
@@ -93,7 +94,8 @@ func (c *columnReader) finish() error {
 	return nil
 }
 
-// isPresent reports whether the next values below a node reach a definition level; otherwise it consumes the nulls.
+// isPresent reports whether the next values below a node reach a definition level; otherwise it
+// consumes the nulls.
 func (c *columnReader) isPresent(n *node, def uint64) bool {
 	leaves := c.leaves(n)
 	isPresent := leaves[0].def >= def
@@ -175,7 +177,8 @@ func (c *columnReader) appendKey(b []byte, n *node) []byte {
 	return herb.AppendJSONString(b[:start], string(b[start:]))
 }
 
-// appendScalar appends a value as JSON: finite numbers and booleans as they are, everything else in quotes.
+// appendScalar appends a value as JSON: finite numbers and booleans as they are, everything else in
+// quotes.
 func (c *columnReader) appendScalar(b []byte, n *node) []byte {
 	c.text = c.appendText(c.text[:0], n)
 	c.isList = c.isList && len(c.text) > 0 && c.text[0] != '[' && bytes.IndexByte(c.text, ',') < 0
@@ -239,8 +242,8 @@ func appendFloat16(b, data []byte) ([]byte, error) {
 	return rows.AppendFloat(b, math.Copysign(float64(f), float64(int16(h))), 32), nil
 }
 
-// appendDecimal returns a function that appends integers with a decimal point before their last digits. Integers that are
-// stored as bytes have the most significant byte first.
+// appendDecimal returns a function that appends integers with a decimal point before their last
+// digits. Integers that are stored as bytes have the most significant byte first.
 func appendDecimal(scale int, isInt bool) appendFunc {
 	return func(b, data []byte) ([]byte, error) {
 		start := len(b)
@@ -284,7 +287,8 @@ func appendUUID(b, data []byte) ([]byte, error) {
 	return fmt.Appendf(b, "%x-%x-%x-%x-%x", data[:4], data[4:6], data[6:8], data[8:10], data[10:]), nil
 }
 
-// appendInterval appends an ISO 8601 duration. Its parts are not carried over, because a month has no fixed length.
+// appendInterval appends an ISO 8601 duration. Its parts are not carried over, because a month has
+// no fixed length.
 func appendInterval(b, data []byte) ([]byte, error) {
 	months, days, millis := unsigned(data[:4]), unsigned(data[4:8]), unsigned(data[8:])
 	b = append(b, 'P')
@@ -307,14 +311,16 @@ func appendDate(b, data []byte) ([]byte, error) {
 	return rows.AppendDate(b, time.Unix(signed(data)*secondsPerDay, 0).UTC()), nil
 }
 
-// appendInt96 appends a timestamp of older writers without a time zone: nanoseconds of a day, and the Julian day number.
+// appendInt96 appends a timestamp of older writers without a time zone: nanoseconds of a day, and
+// the Julian day number.
 func appendInt96(b, data []byte) ([]byte, error) {
 	const julianOfEpoch = 2_440_588
 	t := time.Unix((signed(data[8:])-julianOfEpoch)*secondsPerDay, signed(data[:8])).UTC()
 	return t.AppendFormat(rows.AppendDate(b, t), "T15:04:05.000000000"), nil
 }
 
-// appendTime returns a function that appends times with all the digits of their unit, or nil if the unit is unknown.
+// appendTime returns a function that appends times with all the digits of their unit, or nil if the
+// unit is unknown.
 func appendTime(unit meta.TimeUnit, isUTC, hasDate bool) appendFunc {
 	if unit.Value == nil {
 		return nil

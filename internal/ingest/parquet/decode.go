@@ -12,11 +12,13 @@ import (
 	meta "github.com/parquet-go/parquet-go/format"
 )
 
-// valueReader returns the next value of a page, without nulls, in little-endian byte order; a boolean has one byte. A value
-// is never nil and valid until the next call. Reading more values than the page has is an error.
+// valueReader returns the next value of a page, without nulls, in little-endian byte order; a
+// boolean has one byte. A value is never nil and valid until the next call. Reading more values
+// than the page has is an error.
 type valueReader func() ([]byte, error)
 
-// plainDictionary is what older writers call RLE_DICTIONARY in data pages. The library marks its own constant as deprecated.
+// plainDictionary is what older writers call RLE_DICTIONARY in data pages. The library marks its
+// own constant as deprecated.
 const plainDictionary meta.Encoding = 2
 
 // newValueReader returns a decoder for the values of a data page.
@@ -87,7 +89,8 @@ func fixedReader(src []byte, width int) valueReader {
 	}
 }
 
-// newDeltaBytesReader reads byte arrays that may share a prefix with the array before. Only the last one is in memory.
+// newDeltaBytesReader reads byte arrays that may share a prefix with the array before. Only the
+// last one is in memory.
 func newDeltaBytesReader(src []byte, prefixed bool) (valueReader, error) {
 	prefixes := &deltaReader{left: math.MaxInt, miniLeft: math.MaxInt} // zeros
 	var err error
@@ -165,8 +168,9 @@ func (d dictionary) reader(indexes *runReader) valueReader {
 	}
 }
 
-// packedReader reads bit-packed values of at most 64 bits, least significant bit first. All decoders of this package decode one
-// value at a time, so that memory depends on the bytes of a page and not on the number of values that it claims.
+// packedReader reads bit-packed values of at most 64 bits, least significant bit first. All
+// decoders of this package decode one value at a time, so that memory depends on the bytes of a
+// page and not on the number of values that it claims.
 type packedReader struct {
 	src       []byte
 	width, at int // in bits
@@ -184,8 +188,8 @@ func (r *packedReader) next() (uint64, error) {
 	return v & (1<<r.width - 1), nil
 }
 
-// runReader reads small integers (levels, dictionary indexes, booleans), which are stored in runs of a repeated value or of
-// bit-packed values of at most 32 bits.
+// runReader reads small integers (levels, dictionary indexes, booleans), which are stored in runs
+// of a repeated value or of bit-packed values of at most 32 bits.
 type runReader struct {
 	src      []byte
 	width    int
@@ -194,7 +198,8 @@ type runReader struct {
 	repeated uint64
 }
 
-// newLevelReader reads levels up to a limit. If that is 0, they are ignored, because some writers store them nevertheless.
+// newLevelReader reads levels up to a limit. If that is 0, they are ignored, because some writers
+// store them nevertheless.
 func newLevelReader(runs []byte, limit uint64) *runReader {
 	if limit == 0 {
 		return &runReader{left: math.MaxUint64}

@@ -18,8 +18,8 @@ import (
 // maxFooter is the number of bytes of the metadata of a file.
 const maxFooter = 32 << 20
 
-// fileMetadata is the part of the footer that is used. The library's own type requires values that writers leave out,
-// such as the value of key-value metadata.
+// fileMetadata is the part of the footer that is used. The library's own type requires values that
+// writers leave out, such as the value of key-value metadata.
 type fileMetadata struct {
 	Schema    []meta.SchemaElement `thrift:"2,required"`
 	NumRows   int64                `thrift:"3,required"`
@@ -96,7 +96,8 @@ func errEncrypted() error {
 	return herb.Invalidf("the Parquet file is encrypted; write it again without encryption")
 }
 
-// check rejects column chunks that cannot be read, and numbers of columns and rows that contradict each other.
+// check rejects column chunks that cannot be read, and numbers of columns and rows that contradict
+// each other.
 func (m *fileMetadata) check(leaves int) error {
 	readable := []meta.CompressionCodec{meta.Uncompressed, meta.Snappy, meta.Gzip, meta.Brotli, meta.Zstd, meta.Lz4, meta.Lz4Raw}
 	total := int64(0)
@@ -135,8 +136,9 @@ const (
 	maxMetadataElements = 1 << 20 // of all lists together, which may have a byte each in the file and 200 in memory
 )
 
-// decodeThrift decodes a value and returns the number of bytes that it has. The library recurses for every level of nesting
-// and allocates the elements of a list before it reads them, so it first skips the value through a reader with limits.
+// decodeThrift decodes a value and returns the number of bytes that it has. The library recurses
+// for every level of nesting and allocates the elements of a list before it reads them, so it first
+// skips the value through a reader with limits.
 func decodeThrift(b []byte, v any) (n int, err error) {
 	protocol := thrift.CompactProtocol{}
 	r := &metadataReader{BytesReader: protocol.NewReaderFromBytes(b)}
@@ -193,7 +195,8 @@ func (r *metadataReader) Discard(n int) (int, error) {
 	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
 }
 
-// enterItems begins n items of a list, set or map. Lists in lists have no end that shows, and the format has none.
+// enterItems begins n items of a list, set or map. Lists in lists have no end that shows, and the
+// format has none.
 func (r *metadataReader) enterItems(n int32, t thrift.Type) error {
 	if r.elements += int64(n); r.elements > maxMetadataElements {
 		return errors.New("there are too many elements in lists")

@@ -95,7 +95,8 @@ func required(t meta.Type) []meta.SchemaElement {
 	return []meta.SchemaElement{leaf("v", meta.Required, t)}
 }
 
-// TestReader_ManyColumns reads a small file with almost as many values as it may have: each counts once.
+// TestReader_ManyColumns reads a small file with almost as many values as it may have: each counts
+// once.
 func TestReader_ManyColumns(t *testing.T) {
 	t.Parallel()
 	const columns, count = 100, 20_000
@@ -145,8 +146,8 @@ func TestReader_PageLimit(t *testing.T) {
 	}
 }
 
-// TestReader_LargeDictionary reads one row with a dictionary of eight values, as Arrow writes categories, and key-value
-// metadata without a value.
+// TestReader_LargeDictionary reads one row with a dictionary of eight values, as Arrow writes
+// categories, and key-value metadata without a value.
 func TestReader_LargeDictionary(t *testing.T) {
 	t.Parallel()
 	var dictionary []byte
@@ -159,7 +160,8 @@ func TestReader_LargeDictionary(t *testing.T) {
 	}
 }
 
-// TestReader_OutsideDictionary reads pages that refer to the value after the last one of a dictionary, or to no dictionary.
+// TestReader_OutsideDictionary reads pages that refer to the value after the last one of a
+// dictionary, or to no dictionary.
 func TestReader_OutsideDictionary(t *testing.T) {
 	t.Parallel()
 	page := func(index byte) craftedPage { return dataPage(1, meta.RLEDictionary, []byte{3, 2, index}) }
@@ -254,7 +256,8 @@ func TestReader_LongList(t *testing.T) {
 	}
 }
 
-// TestReader_PrefixExpansion reads 60 equal strings of 1 MiB that share their prefix. Only one may be in memory.
+// TestReader_PrefixExpansion reads 60 equal strings of 1 MiB that share their prefix. Only one may
+// be in memory.
 func TestReader_PrefixExpansion(t *testing.T) {
 	const count, size = 60, 1 << 20
 	prefixes, lengths := make([]int32, count), make([]int32, count)
@@ -295,7 +298,8 @@ func TestReader_PrefixExpansion(t *testing.T) {
 	}
 }
 
-// TestReader_Endless reads files that claim far more than they hold. Each must end with an error, in little memory.
+// TestReader_Endless reads files that claim far more than they hold. Each must end with an error,
+// in little memory.
 func TestReader_Endless(t *testing.T) {
 	run := func(count uint64) []byte { return append(binary.AppendUvarint([]byte{1}, count<<1), 0) }
 	levels := func(count uint64) []byte {
@@ -361,8 +365,8 @@ func TestReader_Endless(t *testing.T) {
 	}
 }
 
-// TestReader_Budget reads a small file with more than half of the values that the budget allows. Writing them to the
-// temporary file must not be charged too.
+// TestReader_Budget reads a small file with more than half of the values that the budget allows.
+// Writing them to the temporary file must not be charged too.
 func TestReader_Budget(t *testing.T) {
 	t.Parallel()
 	const count = 600_000

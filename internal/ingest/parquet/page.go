@@ -30,7 +30,8 @@ var (
 	errValues  = errors.New("a column has more values than its row group has rows")
 )
 
-// cursor is positioned at a value of a column chunk. It holds one page and does not trust the sizes that a file claims.
+// cursor is positioned at a value of a column chunk. It holds one page and does not trust the sizes
+// that a file claims.
 type cursor struct {
 	rep, def uint64 // levels
 	data     []byte // nil for null
@@ -93,7 +94,8 @@ func (c *cursor) read() (rep, def uint64, data []byte, err error) {
 	return rep, def, data, nil
 }
 
-// nextPage starts the next data page and reads the dictionary before it. The error is io.EOF after the last.
+// nextPage starts the next data page and reads the dictionary before it. The error is io.EOF after
+// the last.
 func (c *cursor) nextPage() error {
 	for c.seen < c.chunk.NumValues { // pages after the last value belong to no row
 		if err := c.of.budget.Step(); err != nil {
@@ -122,7 +124,8 @@ func (c *cursor) nextPage() error {
 	return io.EOF
 }
 
-// readHeader reads the header of a page, whose length only the decoder knows. It may contain the smallest and the largest value.
+// readHeader reads the header of a page, whose length only the decoder knows. It may contain the
+// smallest and the largest value.
 func (c *cursor) readHeader() (*meta.PageHeader, error) {
 	for size := int64(4 << 10); ; size *= 8 {
 		n := min(size, c.end-c.at)
@@ -155,7 +158,8 @@ func (c *cursor) checkHeader(header *meta.PageHeader) error {
 	if packed < 0 || plain < 0 || c.at+packed > c.end || values < 0 || values > c.chunk.NumValues && !isDictionary {
 		return errOutside
 	}
-	// A page is in memory as stored, decompressed and, in some encodings, decoded; a dictionary has an offset for each value.
+	// A page is in memory as stored, decompressed and, in some encodings, decoded; a dictionary has
+	// an offset for each value.
 	need := packed + 2*plain
 	if isDictionary {
 		c.dictBytes = need
@@ -169,12 +173,14 @@ func (c *cursor) checkHeader(header *meta.PageHeader) error {
 	return nil
 }
 
-// pageValues returns the number of values of a page, with nulls. A page has one of these headers, and the others are zero.
+// pageValues returns the number of values of a page, with nulls. A page has one of these headers,
+// and the others are zero.
 func pageValues(h *meta.PageHeader) int64 {
 	return int64(h.DataPageHeader.V.NumValues) + int64(h.DataPageHeaderV2.V.NumValues) + int64(h.DictionaryPageHeader.V.NumValues)
 }
 
-// readPage reads the page after its header: the levels of a page of version 2, which are not compressed, and the decompressed rest.
+// readPage reads the page after its header: the levels of a page of version 2, which are not
+// compressed, and the decompressed rest.
 func (c *cursor) readPage(header *meta.PageHeader) (levels, body []byte, err error) {
 	if err := c.readPacked(int64(header.CompressedPageSize)); err != nil {
 		return nil, nil, err
@@ -301,7 +307,8 @@ func decodeLZ4(dst, packed []byte, size int) ([]byte, error) {
 	return dst[:len(dst)+max(n, 0)], err
 }
 
-// decodeHadoopLZ4 decodes the older LZ4 framing: blocks, each after its decompressed and its compressed size.
+// decodeHadoopLZ4 decodes the older LZ4 framing: blocks, each after its decompressed and its
+// compressed size.
 func decodeHadoopLZ4(dst, packed []byte, size int) ([]byte, error) {
 	for len(packed) > 0 {
 		if len(packed) < 8 {

@@ -36,11 +36,12 @@ func Format() rows.Format {
 	}
 }
 
-// readBuffers is the number of bytes of the buffers through which the columns of a row group are read.
+// readBuffers is the number of bytes of the buffers through which the columns of a row group are
+// read.
 const readBuffers = 16 << 20
 
-// reader implements rows.Rows. It reads one row group after the other: column by column into a temporary file, so that
-// only one page is in memory, and then row by row from there.
+// reader implements rows.Rows. It reads one row group after the other: column by column into a
+// temporary file, so that only one page is in memory, and then row by row from there.
 type reader struct {
 	*schema
 	in *io.SectionReader
@@ -87,7 +88,8 @@ func newReader(in *io.SectionReader, o rows.Options, b *rows.Budget) (rows.Rows,
 	return r, nil
 }
 
-// detectText decides for each leaf of bytes without an annotation whether it holds text, which requires a pass over its values.
+// detectText decides for each leaf of bytes without an annotation whether it holds text, which
+// requires a pass over its values.
 func (r *reader) detectText() error {
 	for i, n := range r.leaves {
 		if n.leaf.render != nil {
@@ -104,7 +106,8 @@ func (r *reader) detectText() error {
 	return nil
 }
 
-// holdsText reports whether all values of a leaf are UTF-8 without control characters other than line ends and tabs.
+// holdsText reports whether all values of a leaf are UTF-8 without control characters other than
+// line ends and tabs.
 func (r *reader) holdsText(leaf int) (bool, error) {
 	budget := r.budget.Trial()
 	isControl := func(c rune) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7F }
@@ -180,7 +183,8 @@ func (r *reader) nextGroup() error {
 	return nil
 }
 
-// spillColumn writes the cells of a column, each after its length, to an offset of the temporary file and returns the end.
+// spillColumn writes the cells of a column, each after its length, to an offset of the temporary
+// file and returns the end.
 func (r *reader) spillColumn(column int, budget *rows.Budget, at int64) (end int64, err error) {
 	c := r.newColumnReader(r.group, r.columns[column])
 	c.asJSON = r.jsonLists[c.column.name]

@@ -230,8 +230,8 @@ func TestReader_Lists(t *testing.T) {
 	}
 }
 
-// TestReader_Compression reads every codec, with values that compress well and with values that do not, in both versions
-// of data pages and over several pages and row groups.
+// TestReader_Compression reads every codec, with values that compress well and with values that do
+// not, in both versions of data pages and over several pages and row groups.
 func TestReader_Compression(t *testing.T) {
 	t.Parallel()
 	type row struct {
@@ -418,8 +418,8 @@ func damagedParquet(t testing.TB, codec compress.Codec) []byte {
 	return mustWrite(t, records, parquet.Compression(codec), parquet.PageBufferSize(200))
 }
 
-// TestReader_Damaged cuts a file at every length and changes each of its bytes. A changed file may be readable; other errors
-// must be CodeInvalid.
+// TestReader_Damaged cuts a file at every length and changes each of its bytes. A changed file may
+// be readable; other errors must be CodeInvalid.
 func TestReader_Damaged(t *testing.T) {
 	t.Parallel()
 	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd, &parquet.Lz4Raw} {

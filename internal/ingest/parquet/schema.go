@@ -10,7 +10,8 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// node is a value of a record. Repeated fields and all ways in which writers nest lists become the same kinds of nodes.
+// node is a value of a record. Repeated fields and all ways in which writers nest lists become the
+// same kinds of nodes.
 type node struct {
 	name          string // of a column: with the names of the groups around it
 	kind          nodeKind
@@ -81,7 +82,8 @@ func (s *schema) readNode(parent *node, depth int) (*node, error) {
 	return n, err
 }
 
-// readContent reads what a node is apart from its repetition: a leaf, or a group of the nodes that follow.
+// readContent reads what a node is apart from its repetition: a leaf, or a group of the nodes that
+// follow.
 func (s *schema) readContent(n *node, e *meta.SchemaElement, depth int) (err error) {
 	if e.Type.Valid {
 		s.leaves = append(s.leaves, n)
@@ -107,7 +109,8 @@ func (s *schema) readContent(n *node, e *meta.SchemaElement, depth int) (err err
 	return nil
 }
 
-// annotate turns a group that is annotated as a list or map into one. It remains a group if it does not repeat its only child.
+// annotate turns a group that is annotated as a list or map into one. It remains a group if it does
+// not repeat its only child.
 func (n *node) annotate(annotation any) {
 	if len(n.children) != 1 || !n.children[0].isRepeated {
 		return
@@ -125,13 +128,15 @@ func (n *node) annotate(annotation any) {
 		return
 	}
 	n.kind, n.children = kindList, []*node{item}
-	// Writers put one or two levels between a list and its element; the rules are those of the format specification.
+	// Writers put one or two levels between a list and its element; the rules are those of the
+	// format specification.
 	if isGroup && len(item.children) == 1 && !item.children[0].isRepeated && item.name != "array" && item.name != n.name+"_tuple" {
 		n.children = item.children
 	}
 }
 
-// addColumns adds a column for every child of a node. The fields of a group become columns of their own.
+// addColumns adds a column for every child of a node. The fields of a group become columns of their
+// own.
 func (s *schema) addColumns(parent *node, prefix string) error {
 	for _, n := range parent.children {
 		name := prefix + n.name
@@ -164,7 +169,8 @@ type leafType struct {
 	render   appendFunc
 }
 
-// appendFunc appends a value that is not null as text. It is nil for bytes that may be text or binary.
+// appendFunc appends a value that is not null as text. It is nil for bytes that may be text or
+// binary.
 type appendFunc func(b, data []byte) ([]byte, error)
 
 // newLeafType returns the annotated type of a leaf, or else its stored type.
@@ -192,7 +198,8 @@ func newLeafType(e *meta.SchemaElement) (leafType, error) {
 	return l, nil
 }
 
-// annotate changes a stored type to the annotated one, unless values of that type cannot be stored this way.
+// annotate changes a stored type to the annotated one, unless values of that type cannot be stored
+// this way.
 func (l *leafType) annotate(annotation any) {
 	set := func(isValid bool, declared herb.Type, render appendFunc) {
 		if isValid && render != nil {
@@ -227,7 +234,8 @@ func (l *leafType) annotate(annotation any) {
 	}
 }
 
-// annotation returns the logical type of an element, translated from the older converted type if necessary.
+// annotation returns the logical type of an element, translated from the older converted type if
+// necessary.
 func annotation(e *meta.SchemaElement) any {
 	if e.LogicalType.Value != nil || !e.ConvertedType.Valid {
 		return e.LogicalType.Value

@@ -46,7 +46,8 @@ func newValue(v any, rep, def uint64) value {
 	return value{rep: rep, def: def, data: data}
 }
 
-// nestedCell returns the cell of the only column of a schema from the values of its leaves in one row.
+// nestedCell returns the cell of the only column of a schema from the values of its leaves in one
+// row.
 func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (string, error) {
 	t.Helper()
 	s, err := readSchema(append([]meta.SchemaElement{group("root", meta.Required, 1)}, elements...), testBudget(t))

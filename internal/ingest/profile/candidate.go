@@ -46,7 +46,8 @@ func (c *candidate) addOther(v []byte, where func() string) {
 	}
 }
 
-// close rules the type out. isTyped reports whether the value that does so is of the type, in another notation.
+// close rules the type out. isTyped reports whether the value that does so is of the type, in
+// another notation.
 func (c *candidate) close(v []byte, isTyped bool, where func() string) {
 	if c.closed = true; isTyped {
 		c.typed++
@@ -94,7 +95,8 @@ func (c *candidate) reason(noun string) string {
 
 func (n namedValue) String() string { return quote([]byte(n.value), n.where) }
 
-// addNamed counts a value, and adds it to those that are named unless there are enough. It returns whether it is among them.
+// addNamed counts a value, and adds it to those that are named unless there are enough. It returns
+// whether it is among them.
 func addNamed(named *[]namedValue, v []byte, limit int, where func() string) bool {
 	for i := range *named {
 		if n := &(*named)[i]; n.value == string(v[:min(len(v), maxQuoted)]) {
@@ -119,8 +121,8 @@ func quote(value []byte, where string) string {
 
 func clip(s string) string { return herb.Clip(s, 60) }
 
-// IsSign reports whether a value means a missing one in columns of scalar types: NA, null and the like in any case, or a run of
-// one of the characters ? * - and the point.
+// IsSign reports whether a value means a missing one in columns of scalar types: NA, null and the
+// like in any case, or a run of one of the characters ? * - and the point.
 func IsSign(v []byte) bool {
 	switch v[0] {
 	case '?', '*', '-', '.':
@@ -142,7 +144,8 @@ func IsSign(v []byte) bool {
 // maxRun is the length of a run of one character that means a missing value.
 const maxRun = 20
 
-// isInfinity reports whether a value is missing in columns that are declared numbers, because floating-point columns have it.
+// isInfinity reports whether a value is missing in columns that are declared numbers, because
+// floating-point columns have it.
 func isInfinity(v []byte) bool {
 	if len(v) < len("inf") || len(v) > len("-infinity") {
 		return false
@@ -154,8 +157,8 @@ func isInfinity(v []byte) bool {
 	return false
 }
 
-// isNumberLike reports whether a value is a number in some notation: digits with separators, an exponent, a sign, and a currency
-// or percent sign.
+// isNumberLike reports whether a value is a number in some notation: digits with separators, an
+// exponent, a sign, and a currency or percent sign.
 func isNumberLike(v []byte) bool {
 	if text.IsNumber(v) {
 		return true
@@ -175,7 +178,8 @@ func isNumberLike(v []byte) bool {
 	return false
 }
 
-// hasOtherLetters reports whether a value has letters that no number has: none but the E of an exponent, without a currency sign.
+// hasOtherLetters reports whether a value has letters that no number has: none but the E of an
+// exponent, without a currency sign.
 func hasOtherLetters(v []byte) bool {
 	hasLetter := false
 	for _, c := range v {
@@ -191,8 +195,8 @@ func hasOtherLetters(v []byte) bool {
 // maxNumber is the length of the longest value that isNumberLike compares with every notation.
 const maxNumber = 60
 
-// isTimeLike reports whether a value is a date or a datetime in some notation: one or two digits, or the name of a month, a
-// separator, and so on, with a year.
+// isTimeLike reports whether a value is a date or a datetime in some notation: one or two digits,
+// or the name of a month, a separator, and so on, with a year.
 func isTimeLike(v []byte) bool {
 	if text.IsDate(v) {
 		return true

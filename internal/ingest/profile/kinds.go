@@ -41,7 +41,8 @@ type numbers struct {
 	affixed  int
 }
 
-// observe reports whether the column may still be one of numbers. plain reports whether v is in plain decimal notation.
+// observe reports whether the column may still be one of numbers. plain reports whether v is in
+// plain decimal notation.
 func (n *numbers) observe(v []byte, plain bool) bool {
 	n.count++
 	n.notBit = n.notBit || len(v) != 1 || v[0] > '1'
@@ -66,8 +67,8 @@ func (n *numbers) observe(v []byte, plain bool) bool {
 	return len(n.styles) > 0
 }
 
-// cutAffix removes a currency sign before a number, with up to two letters before it as in US$, or a currency or percent
-// sign after it. ok is false if it is another one than in the values before.
+// cutAffix removes a currency sign before a number, with up to two letters before it as in US$, or
+// a currency or percent sign after it. ok is false if it is another one than in the values before.
 func (n *numbers) cutAffix(v []byte) (number []byte, ok bool) {
 	unsigned := v
 	if v[0] == '-' || v[0] == '+' {
@@ -89,7 +90,8 @@ func (n *numbers) cutAffix(v []byte) (number []byte, ok bool) {
 	return text.TrimBlanks(number), n.affix == string(affix)
 }
 
-// notation returns the only notation in which all values are numbers. why is not empty if there is none.
+// notation returns the only notation in which all values are numbers. why is not empty if there is
+// none.
 func (n *numbers) notation() (notation herb.Notation, why string) {
 	switch {
 	case n.affixed > 0 && n.affixed < n.count:
@@ -139,5 +141,6 @@ func (b *booleans) observe(v []byte) bool {
 	return true
 }
 
-// hold reports whether the words are booleans: both words of the pair occur, or the words are true or false.
+// hold reports whether the words are booleans: both words of the pair occur, or the words are true
+// or false.
 func (b *booleans) hold() bool { return b.pair == 1 || b.has && b.not }

@@ -16,8 +16,9 @@ const (
 	minCombinations = 3       // different values with several elements
 )
 
-// elements distinguishes lists (shade,hardy) from text with commas (Smith,John): elements are short words without a blank
-// beside a comma or digits on both sides of it, and most of them recur in several combinations and orders.
+// elements distinguishes lists (shade,hardy) from text with commas (Smith,John): elements are short
+// words without a blank beside a comma or digits on both sides of it, and most of them recur in
+// several combinations and orders.
 type elements struct {
 	ruledOut     bool
 	lists        int // values with more than one element
@@ -38,7 +39,8 @@ func newElements() elements {
 	return elements{distinct: map[string]use{}, combinations: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
 }
 
-// observe adds a value without surrounding white space. budget is the number of elements that may still be kept.
+// observe adds a value without surrounding white space. budget is the number of elements that may
+// still be kept.
 func (e *elements) observe(value []byte, budget *int) {
 	isSeveral := bytes.IndexByte(value, ',') >= 0
 	if isSeveral {
@@ -80,8 +82,9 @@ func (e *elements) ruleOut(budget *int) {
 	*e = elements{ruledOut: true}
 }
 
-// holds reports whether the values are lists: half of the elements recur in other combinations, and a quarter of these at
-// another place. The parts of an address or of a name recur too, but each has its place.
+// holds reports whether the values are lists: half of the elements recur in other combinations, and
+// a quarter of these at another place. The parts of an address or of a name recur too, but each has
+// its place.
 func (e *elements) holds() bool {
 	recurring, moved := 0, 0
 	for _, u := range e.distinct {
@@ -105,8 +108,8 @@ func hasDigitsAtComma(v []byte) bool {
 	return false
 }
 
-// isElement reports whether b is a short word or a few words: it has a letter, no blank at its ends, and no character of
-// amounts or of JSON.
+// isElement reports whether b is a short word or a few words: it has a letter, no blank at its
+// ends, and no character of amounts or of JSON.
 func isElement(b []byte) bool {
 	return len(b) <= maxElement*utf8.UTFMax && utf8.RuneCount(b) <= maxElement && !hasBlankEnd(b) &&
 		bytes.ContainsFunc(b, unicode.IsLetter) && !bytes.ContainsFunc(b, func(r rune) bool { return !isElementRune(r) })

@@ -1,16 +1,18 @@
-// Package profile infers the types of columns and describes their values for the import report, in one pass over the
-// cells of a table.
+// Package profile infers the types of columns and describes their values for the import report, in
+// one pass over the cells of a table.
 //
 //	p := profile.New()
 //	f, err := p.Field(column, schema)  // for each exposed field with a declared type, before the first cell of its column
 //	p.Observe(cells, rows.Position)    // for each row; cells that a descriptor declares missing are empty
 //	field, report, err := f.Result(name, fileType) // after the last row
 //
-// A field without a declared type (the zero Schema) may be created after the last row. Result returns the type and the
-// notation of the field and its column report. It fails if values do not fit the type that the descriptor declares.
+// A field without a declared type (the zero Schema) may be created after the last row. Result
+// returns the type and the notation of the field and its column report. It fails if values do not
+// fit the type that the descriptor declares.
 //
-// The type that a file declares for a column restricts the inference: text excludes numbers and booleans, which such a
-// file would have declared. It is not an error if values do not fit it, because some formats do not enforce their types.
+// The type that a file declares for a column restricts the inference: text excludes numbers and
+// booleans, which such a file would have declared. It is not an error if values do not fit it,
+// because some formats do not enforce their types.
 package profile
 
 import (
@@ -22,7 +24,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// maxElements is the number of list elements and different lists that are kept for all columns together.
+// maxElements is the number of list elements and different lists that are kept for all columns
+// together.
 const maxElements = 1_000_000
 
 // Profiler profiles the columns of a table. Its memory does not depend on the number of rows.
@@ -35,7 +38,8 @@ type Profiler struct {
 // New returns a Profiler of an empty table.
 func New() *Profiler { return &Profiler{budget: maxElements} }
 
-// Observe adds a row. position locates the row; it is only called for values that a report mentions.
+// Observe adds a row. position locates the row; it is only called for values that a report
+// mentions.
 func (p *Profiler) Observe(cells [][]byte, position func() string) {
 	p.grow(len(cells))
 	for i, cell := range cells {
@@ -65,12 +69,14 @@ type Field struct {
 	isAny    bool       // the notation is inferred
 	isFixed  bool       // the descriptor declares a notation, so none is inferred
 	isWhole  bool       // the descriptor declares integers
-	// The first values that do not fit the declared type, if that is scalar, and those with a fraction, if integers are declared.
+	// The first values that do not fit the declared type, if that is scalar, and those with a
+	// fraction, if integers are declared.
 	misfits, fractions []string
 	buf                []byte
 }
 
-// Field adds a field that exposes a column. It fails if the schema declares a notation that is not supported.
+// Field adds a field that exposes a column. It fails if the schema declares a notation that is not
+// supported.
 func (p *Profiler) Field(column int, schema Schema) (*Field, error) {
 	p.grow(column + 1)
 	f := &Field{profiler: p, column: p.columns[column]}
@@ -88,7 +94,8 @@ func (p *Profiler) Field(column int, schema Schema) (*Field, error) {
 // MaxMisfits is the number of values that an error about a declared type names.
 const MaxMisfits = 20
 
-// Misfits returns the first values that do not fit the declared type, with their positions, after Result has failed.
+// Misfits returns the first values that do not fit the declared type, with their positions, after
+// Result has failed.
 func (f *Field) Misfits() []string {
 	if len(f.fractions) > 0 {
 		return f.fractions
@@ -111,7 +118,8 @@ func (f *Field) check(value []byte, where func() string) {
 	}
 }
 
-// column gathers what the type of a column depends on. Each type is tested until a value rules it out.
+// column gathers what the type of a column depends on. Each type is tested until a value rules it
+// out.
 type column struct {
 	filled             int // values that are not empty
 	blank              int // of these, values of white space only
@@ -135,8 +143,8 @@ type column struct {
 	checks             []*Field
 }
 
-// isURL reports whether a value is a URL with a scheme or without one, or an absolute path. A regular expression for it would
-// take longer than the rest of observe.
+// isURL reports whether a value is a URL with a scheme or without one, or an absolute path. A
+// regular expression for it would take longer than the rest of observe.
 func isURL(value []byte) bool {
 	rest, ok := bytes.CutPrefix(value, []byte("/"))
 	if ok {

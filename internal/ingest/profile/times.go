@@ -26,7 +26,8 @@ func dateLayouts() []dateLayout {
 // compactLayout is the notation of datetimes without separators.
 const compactLayout = "%Y%m%dT%H%M%S"
 
-// maxClocks is the number of notations of the time of day in one column: with and without seconds and fractions.
+// maxClocks is the number of notations of the time of day in one column: with and without seconds
+// and fractions.
 const maxClocks = 4
 
 // times recognizes columns of dates and datetimes.
@@ -43,8 +44,8 @@ type times struct {
 	centuryAmbiguous bool         // some year of two digits is read differently by different programs
 }
 
-// observe reports whether the column may still be one of dates or datetimes. isDate reports whether the value is a date in
-// standard notation.
+// observe reports whether the column may still be one of dates or datetimes. isDate reports whether
+// the value is a date in standard notation.
 func (t *times) observe(v []byte, isDate bool) bool {
 	if len(v) < len("1/1/24") || len(v) > maxTime {
 		return false
@@ -101,12 +102,14 @@ func (t *times) observeDate(date []byte) bool {
 	return true
 }
 
-// isShort reports whether a date has two digits of the year. Without leading zeros, 1.2.24 is a version rather than a date.
+// isShort reports whether a date has two digits of the year. Without leading zeros, 1.2.24 is a
+// version rather than a date.
 func isShort(l dateLayout, date []byte) bool {
 	return l.short != "" && text.MatchesLayout(l.short, date) && (len(date) == len("31.12.24") || !strings.HasSuffix(l.short, ".%y"))
 }
 
-// addClock adds the notation of a time of day. ok is false if there are too many, or some have 12 hours and others 24.
+// addClock adds the notation of a time of day. ok is false if there are too many, or some have 12
+// hours and others 24.
 func (t *times) addClock(clock []byte) (ok bool) {
 	isEqual := func(c string) bool { return c == string(clock) }
 	if !slices.ContainsFunc(t.clocks, isEqual) && len(t.clocks) <= maxClocks {
@@ -118,8 +121,8 @@ func (t *times) addClock(clock []byte) (ok bool) {
 // hasClock reports whether some values are datetimes.
 func (t *times) hasClock() bool { return t.zoned+t.unzoned+t.compact+len(t.clocks) > 0 }
 
-// layout returns the only notation of the values, in the form of herb.Notation; empty means the standard notation. why is
-// not empty if there is none.
+// layout returns the only notation of the values, in the form of herb.Notation; empty means the
+// standard notation. why is not empty if there is none.
 func (t *times) layout() (layout, why string) {
 	zoned := 0
 	for _, clock := range t.clocks {
@@ -162,8 +165,9 @@ func (t *times) layout() (layout, why string) {
 // maxTime is the length of the longest value that is a datetime.
 const maxTime = len("Wednesday, September 30, 2020, 10:00:00.000000000 PM +00:00")
 
-// cutClock splits a value into a date and the notation of the time of day after it, which begins with what separates them. The
-// notation is empty if there is no time of day, or none that is valid. It is valid until the next call.
+// cutClock splits a value into a date and the notation of the time of day after it, which begins
+// with what separates them. The notation is empty if there is no time of day, or none that is
+// valid. It is valid until the next call.
 func (t *times) cutClock(v []byte) (date, notation []byte) {
 	colon := bytes.IndexByte(v, ':')
 	if colon < len("1/1/24 1") {

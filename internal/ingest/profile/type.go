@@ -10,10 +10,11 @@ import (
 	"herbarium/internal/text"
 )
 
-// Result returns the type and the notation of the field, whether it is searchable by default, and its report, which lacks the
-// names of the field and the column, the fingerprint and what only a listing shows. name is that of its column, fileType the
-// type that the file declares for it. The error has herb.CodeInvalid and names a value that does not fit the type that the
-// descriptor declares.
+// Result returns the type and the notation of the field, whether it is searchable by default, and
+// its report, which lacks the names of the field and the column, the fingerprint and what only a
+// listing shows. name is that of its column, fileType the type that the file declares for it. The
+// error has herb.CodeInvalid and names a value that does not fit the type that the descriptor
+// declares.
 func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, report herb.ColumnReport, err error) {
 	c, declared := f.column, f.declared.Type
 	t, n, why := c.infer(name, fileType)
@@ -106,7 +107,8 @@ func (c *column) candidate(t herb.Type) *candidate {
 	return &c.time
 }
 
-// infer returns the type of the column and its notation. why says why it is text although its values resemble another type.
+// infer returns the type of the column and its notation. why says why it is text although its
+// values resemble another type.
 func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Notation, why string) {
 	if n, ok := c.fits(fileType); ok {
 		return fileType, n, ""
@@ -191,7 +193,8 @@ func describeMissing(missing []namedValue, blank int) string {
 	return herb.Count(total) + " missing (" + strings.Join(names, ", ") + ")"
 }
 
-// reason says why the column is a list or text. It names values that rule out a type if most values have that type.
+// reason says why the column is a list or text. It names values that rule out a type if most values
+// have that type.
 func (c *column) reason(t herb.Type, n herb.Notation, why string) string {
 	values := c.number.typed + c.number.other + len(c.infinities)
 	switch {
@@ -247,7 +250,8 @@ func (c *column) notes(t herb.Type) []string {
 	return notes
 }
 
-// Schema is what a Table Schema declares about the type of a field. Missing values are not part of it: their cells are empty.
+// Schema is what a Table Schema declares about the type of a field. Missing values are not part of
+// it: their cells are empty.
 type Schema struct {
 	Type                    string // of Table Schema, of any edition; empty: not declared
 	Format                  string // of dates and datetimes
@@ -281,12 +285,14 @@ func (s Schema) declaresNotation() bool {
 	return s.DecimalChar != "" || s.GroupChar != "" || s.Format != "" || len(s.TrueValues) > 0 || len(s.FalseValues) > 0
 }
 
-// isInteger reports whether the schema declares integers. 1.0 is one, as programs write it in columns with missing values.
+// isInteger reports whether the schema declares integers. 1.0 is one, as programs write it in
+// columns with missing values.
 func (s Schema) isInteger() bool {
 	return slices.Contains([]string{"integer", "int"}, strings.ToLower(s.Type))
 }
 
-// words returns the words of a boolean. The default words are those of Table Schema, except those declared with the other value.
+// words returns the words of a boolean. The default words are those of Table Schema, except those
+// declared with the other value.
 func (s Schema) words() (trueWords, falseWords []string, err error) {
 	declared := func(other []string) func(string) bool {
 		return func(word string) bool { return slices.Contains(other, word) }
@@ -304,7 +310,8 @@ func (s Schema) words() (trueWords, falseWords []string, err error) {
 	return trueWords, falseWords, nil
 }
 
-// Type maps a type of Table Schema, of any edition, to a type of fields. It is empty if the type is to be inferred.
+// Type maps a type of Table Schema, of any edition, to a type of fields. It is empty if the type is
+// to be inferred.
 func Type(written string) herb.Type {
 	switch strings.ToLower(written) {
 	case "", "any":
@@ -339,7 +346,8 @@ func (s Schema) number() (herb.Notation, error) {
 	return n, nil
 }
 
-// layout returns the layout of dates or datetimes: strptime directives, or letters such as YYYY-MM-DD.
+// layout returns the layout of dates or datetimes: strptime directives, or letters such as
+// YYYY-MM-DD.
 func (s Schema) layout(t herb.Type) (string, error) {
 	format := strings.TrimPrefix(s.Format, "fmt:")
 	if !strings.Contains(format, "%") {

@@ -22,7 +22,8 @@ const (
 	stepsPerContext = 4_096
 )
 
-// Limits for each byte of the stored file, and the minimum limits of small files. They bound time and disk space.
+// Limits for each byte of the stored file, and the minimum limits of small files. They bound time
+// and disk space.
 const (
 	cellsPerByte    = 16 // tables of zeros or missing values compress well
 	elementsPerByte = 4
@@ -45,12 +46,12 @@ type Limits struct {
 	Usage   *Usage        // shared by all tables of the file; nil if the file is one table
 }
 
-// Usage counts what was made of a file, so that one with a thousand tables does not expand a thousand times. It is safe for
-// concurrent use.
+// Usage counts what was made of a file, so that one with a thousand tables does not expand a
+// thousand times. It is safe for concurrent use.
 type Usage struct{ columns, cells, bytes, unpacked, elements, waited atomic.Int64 }
 
-// Budget enforces the limits of one file for all formats. Formats charge it for what they hold before a row is complete;
-// Limit charges it for every row. It is used by one goroutine.
+// Budget enforces the limits of one file for all formats. Formats charge it for what they hold
+// before a row is complete; Limit charges it for every row. It is used by one goroutine.
 type Budget struct {
 	ctx    context.Context
 	limits Limits // Usage is not nil
@@ -91,13 +92,14 @@ func (b *Budget) WaitLeft() time.Duration {
 // Waited charges for the time that a database has computed.
 func (b *Budget) Waited(d time.Duration) { b.limits.Usage.waited.Add(int64(d)) }
 
-// Elements charges for n elements of a format that are parsed and may not become values, such as tags and attributes. It
-// includes Step.
+// Elements charges for n elements of a format that are parsed and may not become values, such as
+// tags and attributes. It includes Step.
 func (b *Budget) Elements(n int) error {
 	return cmp.Or(b.Step(), checkExpansion(b.limits.Usage.elements.Add(int64(n)), b.stored, freeElements, elementsPerByte, "elements"))
 }
 
-// Unpack charges for n bytes that are unpacked. It fails if they are more than a file of this size can reasonably hold.
+// Unpack charges for n bytes that are unpacked. It fails if they are more than a file of this size
+// can reasonably hold.
 func (b *Budget) Unpack(n int64) error {
 	return CheckUnpacked(b.limits.Usage.unpacked.Add(n), b.stored)
 }
@@ -118,8 +120,8 @@ func checkExpansion(n, stored, free, perByte int64, what string) error {
 // TempFile returns a temporary file without a name, so that a killed process leaves nothing behind.
 func (b *Budget) TempFile() (*os.File, error) { return TempFile(b.limits.Temp) }
 
-// Step returns the reason why reading must stop, if the context has ended. It is cheap enough for every row, value or
-// nested element.
+// Step returns the reason why reading must stop, if the context has ended. It is cheap enough for
+// every row, value or nested element.
 func (b *Budget) Step() error {
 	if b.steps++; b.steps%stepsPerContext == 0 {
 		return context.Cause(b.ctx)
@@ -127,7 +129,8 @@ func (b *Budget) Step() error {
 	return nil
 }
 
-// Locate returns the error for what is wrong in a file, with its place, or the reason why the context has ended.
+// Locate returns the error for what is wrong in a file, with its place, or the reason why the
+// context has ended.
 func (b *Budget) Locate(err error, where string, args ...any) error {
 	if ended := context.Cause(b.ctx); ended != nil {
 		return ended
@@ -157,9 +160,9 @@ func checkLimit(n, limit int, excess string) error {
 	return nil
 }
 
-// Row charges for a row of a table with a number of columns; cells that the row lacks count, because every record has all
-// columns. It fails if the row is too large, or if the rows are more than a file of this size
-// can reasonably hold: a small file that expands without end is an attack.
+// Row charges for a row of a table with a number of columns; cells that the row lacks count,
+// because every record has all columns. It fails if the row is too large, or if the rows are more
+// than a file of this size can reasonably hold: a small file that expands without end is an attack.
 func (b *Budget) Row(cells [][]byte, columns int) error {
 	size := 0
 	for _, c := range cells {

@@ -1,5 +1,5 @@
-// Package rows defines the contract between file formats and the rest of ingest: a Format opens a File and yields Rows
-// within a Budget.
+// Package rows defines the contract between file formats and the rest of ingest: a Format opens a
+// File and yields Rows within a Budget.
 package rows
 
 import (
@@ -19,46 +19,51 @@ import (
 	"herbarium/internal/text"
 )
 
-// Format reads files of one kind. A new format is one package that returns a Format and one line in the registry.
+// Format reads files of one kind. A new format is one package that returns a Format and one line in
+// the registry.
 type Format struct {
 	// Name identifies the format in descriptors, flags and messages, such as "csv".
 	Name string
-	// Extensions lists file extensions in lower case with their dot. The first one is offered in messages.
+	// Extensions lists file extensions in lower case with their dot. The first one is offered in
+	// messages.
 	Extensions []string
-	// Generic lists extensions that files of this format share with files that are not tables, such as ".txt".
+	// Generic lists extensions that files of this format share with files that are not tables, such
+	// as ".txt".
 	Generic []string
-	// Matches reports whether a file that begins with head has this format. It is nil if the content does not identify the
-	// format, as with delimited text.
+	// Matches reports whether a file that begins with head has this format. It is nil if the
+	// content does not identify the format, as with delimited text.
 	Matches func(head []byte) bool
-	// Open starts to read one table of a file. Errors of herb.CodeInvalid describe what is wrong in the file and where,
-	// without its path.
+	// Open starts to read one table of a file. Errors of herb.CodeInvalid describe what is wrong in
+	// the file and where, without its path.
 	Open func(ctx context.Context, f File, o Options, b *Budget) (Rows, error)
-	// Tables lists the tables of a file that holds several: sheets, database tables, JSON arrays. Options.Table selects one.
-	// nil: a file is one table.
+	// Tables lists the tables of a file that holds several: sheets, database tables, JSON arrays.
+	// Options.Table selects one. nil: a file is one table.
 	Tables func(ctx context.Context, f File, o Options, b *Budget) ([]Table, error)
-	// Keyed reports that every row names its own cells, as in JSON. The columns of several files are then united by name;
-	// otherwise they must be equal.
+	// Keyed reports that every row names its own cells, as in JSON. The columns of several files
+	// are then united by name; otherwise they must be equal.
 	Keyed bool
 }
 
 // Rows yields the rows of one table. It is used by one goroutine.
 type Rows interface {
-	// Columns returns the columns known so far. Next may append columns, and never renames those before. Types are complete
-	// after io.EOF, because workbooks and SQLite declare them value by value. It is called for
-	// every row.
+	// Columns returns the columns known so far. Next may append columns, and never renames those
+	// before. Types are complete after io.EOF, because workbooks and SQLite declare them value by
+	// value. It is called for every row.
 	Columns() []Column
-	// Next returns the cells of the next row in the order of the columns, valid until the next call. Missing cells at the
-	// end may be left out. A cell is empty if it has no value. The error is io.EOF after the last row.
+	// Next returns the cells of the next row in the order of the columns, valid until the next
+	// call. Missing cells at the end may be left out. A cell is empty if it has no value. The error
+	// is io.EOF after the last row.
 	Next() ([][]byte, error)
 	// Position locates the row that Next returned last.
 	Position() Position
-	// Notes returns what a publisher should know about how the file was read. It is complete after io.EOF.
-	Notes() []string
-	// Layout returns which rows name the columns and which are left out, as far as the file does not declare it. It is complete after
+	// Notes returns what a publisher should know about how the file was read. It is complete after
 	// io.EOF.
+	Notes() []string
+	// Layout returns which rows name the columns and which are left out, as far as the file does
+	// not declare it. It is complete after io.EOF.
 	Layout() herb.Layout
-	// Options returns the options of Open, completed by what was detected: reading the file again with them gives the same
-	// rows. It is complete after io.EOF.
+	// Options returns the options of Open, completed by what was detected: reading the file again
+	// with them gives the same rows. It is complete after io.EOF.
 	Options() Options
 	// Close releases resources. It does not close the File.
 	Close() error
@@ -93,8 +98,9 @@ type Column struct {
 	Name string    // as the file writes it; empty: the file has no name for it
 	Type herb.Type // declared by the file; empty: inferred from the values
 
-	// Lists and Arrays report that some arrays were written with commas between their elements, and some as JSON because an
-	// element has a comma. Such a column is read again with Options.JSONLists, so that all are JSON.
+	// Lists and Arrays report that some arrays were written with commas between their elements, and
+	// some as JSON because an element has a comma. Such a column is read again with
+	// Options.JSONLists, so that all are JSON.
 	Lists, Arrays bool
 }
 
@@ -121,23 +127,26 @@ func Published(tables []Table) (names []string) {
 	return names
 }
 
-// File is one open file, decompressed. Its methods may be called again and again; they all start at the first byte.
+// File is one open file, decompressed. Its methods may be called again and again; they all start at
+// the first byte.
 type File interface {
-	// Name returns the base name of the file without the extension of its compression, for formats that depend on it.
+	// Name returns the base name of the file without the extension of its compression, for formats
+	// that depend on it.
 	Name() string
 	// Open returns the content from the start. The caller closes it.
 	Open() (io.ReadCloser, error)
-	// Random returns the content for random access, copied to an unnamed temporary file if it is compressed. It is valid
-	// until the File is closed.
+	// Random returns the content for random access, copied to an unnamed temporary file if it is
+	// compressed. It is valid until the File is closed.
 	Random() (*io.SectionReader, error)
-	// Path returns a path under which a library can open the content and the files beside it that belong to it (a
-	// write-ahead log or journal). It is a private copy unless the user named the file itself. It is valid until the open
-	// function of Document returns.
+	// Path returns a path under which a library can open the content and the files beside it that
+	// belong to it (a write-ahead log or journal). It is a private copy unless the user named the
+	// file itself. It is valid until the open function of Document returns.
 	Path() (string, error)
-	// Document returns what open returned when it was first called for this File: what the tables of the file have in common.
-	// It is closed with the File.
+	// Document returns what open returned when it was first called for this File: what the tables
+	// of the file have in common. It is closed with the File.
 	Document(open func() (io.Closer, error)) (io.Closer, error)
-	// Size returns the number of bytes as stored, that is compressed. It bounds what may be made of the file.
+	// Size returns the number of bytes as stored, that is compressed. It bounds what may be made of
+	// the file.
 	Size() int64
 }
 
@@ -182,8 +191,9 @@ const (
 	HeaderNone    Header = "none"
 )
 
-// Guard runs a call into a library that decodes untrusted bytes. A panic or a memory fault in it becomes an error that
-// names what was decoded. It must not surround code of this program, whose panics are bugs.
+// Guard runs a call into a library that decodes untrusted bytes. A panic or a memory fault in it
+// becomes an error that names what was decoded. It must not surround code of this program, whose
+// panics are bugs.
 func Guard(what string, call func() error) (err error) {
 	fault := debug.SetPanicOnFault(true)
 	defer func() {
@@ -195,8 +205,8 @@ func Guard(what string, call func() error) (err error) {
 	return call()
 }
 
-// Damaged returns an error with CodeInvalid that locates what is wrong in a file. The message of a herb.Error is kept;
-// other causes are only logged.
+// Damaged returns an error with CodeInvalid that locates what is wrong in a file. The message of a
+// herb.Error is kept; other causes are only logged.
 func Damaged(err error, where string, args ...any) error {
 	where = fmt.Sprintf(where, args...)
 	if e, ok := errors.AsType[*herb.Error](err); ok {
@@ -228,8 +238,8 @@ func JoinSome[T any](items []T, show func(T) string) string {
 // maxSuggestions is the number of names that a misspelled one is compared with.
 const maxSuggestions = 1_000
 
-// FindTable returns the index of a table by its name. The case is ignored if no name is equal. kind is what the format
-// calls a table, for the message.
+// FindTable returns the index of a table by its name. The case is ignored if no name is equal. kind
+// is what the format calls a table, for the message.
 func FindTable(kind, name string, tables []Table) (int, error) {
 	names := Names(tables)
 	i := slices.Index(names, name)
@@ -243,8 +253,8 @@ func FindTable(kind, name string, tables []Table) (int, error) {
 	return 0, herb.Invalidf("no such %s %q%s %ss: %s", kind, Clip(name), suggestion, kind, JoinNames(names))
 }
 
-// SelectionNotes returns a note about the tables of a file that are not published beside the selected one, if there are any.
-// kind is what the format calls the selected table.
+// SelectionNotes returns a note about the tables of a file that are not published beside the
+// selected one, if there are any. kind is what the format calls the selected table.
 func SelectionNotes(kind string, tables []Table, selected int) []string {
 	if len(tables) == 1 {
 		return nil
@@ -268,7 +278,8 @@ func SplitCells(cells [][]byte, buf []byte, ends []int) [][]byte {
 	return cells
 }
 
-// AppendFloat appends a number in the shortest plain decimal notation that reads back as the same number.
+// AppendFloat appends a number in the shortest plain decimal notation that reads back as the same
+// number.
 func AppendFloat(b []byte, f float64, bits int) []byte {
 	switch {
 	case math.IsInf(f, 1):
@@ -280,7 +291,8 @@ func AppendFloat(b []byte, f float64, bits int) []byte {
 	}
 }
 
-// AppendDate appends the day of t. A year before 0 or after 9999 has a sign and at least six digits.
+// AppendDate appends the day of t. A year before 0 or after 9999 has a sign and at least six
+// digits.
 func AppendDate(b []byte, t time.Time) []byte {
 	format := "%04d"
 	if y := t.Year(); y < 0 || y > 9999 {
@@ -294,7 +306,8 @@ func AppendClock(b []byte, seconds int64) []byte {
 	return fmt.Appendf(b, "%02d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
 }
 
-// maxDirectory is the number of bytes of the list of entries of a zip archive, which is held in memory.
+// maxDirectory is the number of bytes of the list of entries of a zip archive, which is held in
+// memory.
 const maxDirectory = 32 << 20
 
 // OpenZip opens a zip archive.

@@ -13,7 +13,8 @@ import (
 	"herbarium/internal/ingest/rowstest"
 )
 
-// ltsv is a complete format: labeled tab-separated values, a record per line, a label and a colon before each value.
+// ltsv is a complete format: labeled tab-separated values, a record per line, a label and a colon
+// before each value.
 var ltsv = rows.Format{
 	Name:       "ltsv",
 	Extensions: []string{".ltsv"},

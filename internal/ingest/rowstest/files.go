@@ -24,7 +24,8 @@ func WriteFile(t testing.TB, dir, name, content string) string {
 	return path
 }
 
-// Folder writes files, given as name or name=content, and returns their folder. The default content is a table.
+// Folder writes files, given as name or name=content, and returns their folder. The default content
+// is a table.
 func Folder(t testing.TB, files ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "root")

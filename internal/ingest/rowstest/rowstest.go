@@ -48,7 +48,8 @@ func (s Stream) Open() (io.ReadCloser, error) {
 // Document does not close the document.
 func (s Stream) Document(open func() (io.Closer, error)) (io.Closer, error) { return open() }
 
-// Wraps returns values of Stream.Wrap by name: at once, and byte by byte with an error together with the last byte.
+// Wraps returns values of Stream.Wrap by name: at once, and byte by byte with an error together
+// with the last byte.
 func Wraps() map[string]func(io.Reader) io.Reader {
 	return map[string]func(io.Reader) io.Reader{
 		"at once":      nil,
@@ -101,7 +102,8 @@ func Read(ctx context.Context, format rows.Format, f rows.File, o rows.Options, 
 	return t, r.Close()
 }
 
-// ReadCanceled opens a file, cancels the context and reads until the format itself returns an error.
+// ReadCanceled opens a file, cancels the context and reads until the format itself returns an
+// error.
 func ReadCanceled(format rows.Format, f rows.File) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

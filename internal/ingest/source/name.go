@@ -14,7 +14,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// NewRef returns the reference of a dataset that is named after a namespace and a name. path begins error messages.
+// NewRef returns the reference of a dataset that is named after a namespace and a name. path begins
+// error messages.
 func NewRef(path, namespace, name string) (herb.Ref, error) {
 	ref := herb.Ref{Namespace: slug(namespace), Name: slug(name)}
 	for _, part := range []struct{ given, made string }{{namespace, ref.Namespace}, {name, ref.Name}} {
@@ -26,9 +27,9 @@ func NewRef(path, namespace, name string) (herb.Ref, error) {
 	return ref, CheckReserved(path, ref)
 }
 
-// slug makes the name of a dataset or namespace from another name: lower case, without accents, letters of other scripts
-// transliterated, every run of other characters replaced by '-'. A long name is cut and ends with a checksum. The result is
-// empty if there are no letters and digits.
+// slug makes the name of a dataset or namespace from another name: lower case, without accents,
+// letters of other scripts transliterated, every run of other characters replaced by '-'. A long
+// name is cut and ends with a checksum. The result is empty if there are no letters and digits.
 func slug(s string) string {
 	name := strings.Trim(otherCharacters.ReplaceAllString(transliterate(text.Fold(s)), "-"), "-_.")
 	if len(name) > herb.MaxName {
@@ -40,14 +41,15 @@ func slug(s string) string {
 
 var otherCharacters = regexp.MustCompile(`[^a-z0-9_.]+`)
 
-// IsTransliterated reports whether a name has letters that the name of a dataset made of it does not have, so that a title should
-// show them.
+// IsTransliterated reports whether a name has letters that the name of a dataset made of it does
+// not have, so that a title should show them.
 func IsTransliterated(name string) bool {
 	return strings.ContainsFunc(text.Fold(name), func(r rune) bool { return r > unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) })
 }
 
-// transliterate replaces letters of other scripts in folded text: Cyrillic and Greek ones, whose sounds are known, by letters; all
-// others by u and their code point, because how a Chinese character is read depends on the language.
+// transliterate replaces letters of other scripts in folded text: Cyrillic and Greek ones, whose
+// sounds are known, by letters; all others by u and their code point, because how a Chinese
+// character is read depends on the language.
 func transliterate(s string) string {
 	s = letters.Replace(s)
 	if !IsTransliterated(s) {

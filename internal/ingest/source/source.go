@@ -1,4 +1,5 @@
-// Package source defines what a dataset is published from: files, and the settings of a descriptor or of flags.
+// Package source defines what a dataset is published from: files, and the settings of a descriptor
+// or of flags.
 package source
 
 import (
@@ -100,7 +101,8 @@ func (s Source) Label() string {
 	return s.Name(0)
 }
 
-// Part returns the name of the selected table within the file, which may be in a file of an archive; empty: none is selected.
+// Part returns the name of the selected table within the file, which may be in a file of an
+// archive; empty: none is selected.
 func (s Source) Part() string {
 	if s.Entry == "" || s.Dialect.Table == "" {
 		return s.Entry + s.Dialect.Table
@@ -108,8 +110,8 @@ func (s Source) Part() string {
 	return s.Entry + "#" + s.Dialect.Table
 }
 
-// SplitLabel separates the name of a table from the path of a file, such as garden.db#plants. Both may contain a #; the
-// existing files decide.
+// SplitLabel separates the name of a table from the path of a file, such as garden.db#plants. Both
+// may contain a #; the existing files decide.
 func SplitLabel(label string) (path, table string) {
 	exists := func(path string) bool {
 		_, err := os.Lstat(path)
@@ -140,7 +142,8 @@ func (s Source) OpenDir() (file.Dir, error) {
 	return top.Sub(filepath.Join(s.Root, s.Base))
 }
 
-// Release declares that the source is not read again. The file that it shares with others is closed after the last one.
+// Release declares that the source is not read again. The file that it shares with others is closed
+// after the last one.
 func (s Source) Release() { s.Shared.Release() }
 
 // Narrows reports whether settings exclude rows or cells.
@@ -180,9 +183,10 @@ func ValidDelimiter(c byte) bool {
 	return c != '"' && c != '\r' && c != '\n' && c != 0 && c < 0x80
 }
 
-// Hash returns the hash of the content of the files and of the settings that shape the result. It does not depend on the
-// name of the dataset and the paths, nor on how this program reads the files: a new version of the program does not publish
-// unchanged files again. It depends on the rules of text, because a version that was built by others cannot be listed.
+// Hash returns the hash of the content of the files and of the settings that shape the result. It
+// does not depend on the name of the dataset and the paths, nor on how this program reads the
+// files: a new version of the program does not publish unchanged files again. It depends on the
+// rules of text, because a version that was built by others cannot be listed.
 func (s Source) Hash(content [sha256.Size]byte) (string, error) {
 	descriptor := string(s.Descriptor)
 	s.Ref, s.Path, s.DisplayName, s.Parts, s.Input, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
@@ -195,8 +199,9 @@ func (s Source) Hash(content [sha256.Size]byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// settings returns a value with objects instead of structs, without members that have their zero value: settings that later
-// versions of the program add do not change the hash of a source that does not use them.
+// settings returns a value with objects instead of structs, without members that have their zero
+// value: settings that later versions of the program add do not change the hash of a source that
+// does not use them.
 func settings(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -255,8 +260,8 @@ type Set struct {
 	Named   []string // paths at which files that descriptors name may be: of records and schemas
 }
 
-// Skipped is a file or resource that is not published, because it is not a table or because the descriptor of its folder does
-// not list it.
+// Skipped is a file or resource that is not published, because it is not a table or because the
+// descriptor of its folder does not list it.
 type Skipped struct {
 	Path, Reason string
 	// Ref is the dataset that the file would be published as; zero if it is not a table.
@@ -279,8 +284,8 @@ func (s *Set) Fail(err error) {
 	}
 }
 
-// UniqueNames returns names for columns: column_3 if the third has none, name_2, name_3 … if a name occurs again. A name
-// that occurs is not given to another column.
+// UniqueNames returns names for columns: column_3 if the third has none, name_2, name_3 … if a name
+// occurs again. A name that occurs is not given to another column.
 func UniqueNames(names []string) []string {
 	used := make(map[string]bool, len(names))
 	for _, n := range names {

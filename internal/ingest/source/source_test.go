@@ -124,8 +124,8 @@ func TestSplitLabel(t *testing.T) {
 	}
 }
 
-// TestHash_pinned pins a hash, in which zero values have no part: a new version of the program must not publish unchanged files
-// again.
+// TestHash_pinned pins a hash, in which zero values have no part: a new version of the program must
+// not publish unchanged files again.
 func TestHash_pinned(t *testing.T) {
 	t.Parallel()
 	s := source.Source{Title: "x", Fields: []source.FieldSetting{{Name: "a", From: "a", Weight: 2, Missing: []string{"", "-"}}}}

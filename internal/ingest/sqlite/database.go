@@ -19,8 +19,8 @@ import (
 
 const damaged = "the database is damaged or truncated; restore it, or copy it again with .backup"
 
-// database is one connection to a database that is only read. It is opened once for all its tables, which are read one after
-// the other.
+// database is one connection to a database that is only read. It is opened once for all its tables,
+// which are read one after the other.
 type database struct {
 	db        *sql.DB
 	conn      *sql.Conn
@@ -37,7 +37,8 @@ type database struct {
 	budget      *rows.Budget
 }
 
-// openDatabase returns the database of a file, ready to read a table within a budget. The caller ends it.
+// openDatabase returns the database of a file, ready to read a table within a budget. The caller
+// ends it.
 func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, error) {
 	opened, err := f.Document(func() (io.Closer, error) { return connect(ctx, f, b) })
 	if err != nil {
@@ -48,8 +49,9 @@ func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, 
 	return d, nil
 }
 
-// begin starts to charge a budget. The size of a database bounds the work of reading what is stored in it, so that the limit
-// on time is higher then: a busy machine must not be a reason to reject a table.
+// begin starts to charge a budget. The size of a database bounds the work of reading what is stored
+// in it, so that the limit on time is higher then: a busy machine must not be a reason to reject a
+// table.
 func (d *database) begin(ctx context.Context, b *rows.Budget) {
 	d.budget, d.maxComputed, d.slowness = b, 0, 4
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
@@ -64,8 +66,9 @@ func (d *database) end() {
 	d.cancel(nil)
 }
 
-// connect opens a database read-only and lists its tables. Nothing is written, not even next to the file, unless there is a
-// write-ahead log, which SQLite reads with the help of a shared-memory file.
+// connect opens a database read-only and lists its tables. Nothing is written, not even next to the
+// file, unless there is a write-ahead log, which SQLite reads with the help of a shared-memory
+// file.
 func connect(ctx context.Context, f rows.File, b *rows.Budget) (*database, error) {
 	path, err := f.Path()
 	if err == nil {
@@ -98,8 +101,8 @@ func hasContent(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// check reads the header of the database and limits the size of its records. It rejects a database whose last page is incomplete,
-// which SQLite would complete with zeros.
+// check reads the header of the database and limits the size of its records. It rejects a database
+// whose last page is incomplete, which SQLite would complete with zeros.
 func (d *database) check(path string) (err error) {
 	const recordHeader = 100_000 // bytes of the header of a record with many columns
 	if d.conn, err = d.db.Conn(d.ctx); err != nil {
@@ -124,15 +127,16 @@ func (d *database) check(path string) (err error) {
 	return d.limitLength(d.maxLength)
 }
 
-// limitLength makes SQLite reject a record or a value before it is copied, if it has more than n bytes.
+// limitLength makes SQLite reject a record or a value before it is copied, if it has more than n
+// bytes.
 func (d *database) limitLength(n int) error {
 	const limitLength = 0 // SQLITE_LIMIT_LENGTH
 	_, err := sqlite.Limit(d.conn, limitLength, n)
 	return err
 }
 
-// limitComputed makes SQLite reject large values of a row whose values are computed: unlike those of a stored record, their sum is
-// not limited, and SQLite holds all of them in memory.
+// limitComputed makes SQLite reject large values of a row whose values are computed: unlike those
+// of a stored record, their sum is not limited, and SQLite holds all of them in memory.
 func (d *database) limitComputed(columns int) error {
 	const recordsInMemory = 12
 	d.maxComputed, d.slowness = recordsInMemory*d.budget.MaxRecord()/columns, 1
@@ -153,8 +157,8 @@ func (d *database) Close() error {
 	return errors.Join(d.conn.Close(), d.db.Close())
 }
 
-// guard calls SQLite and charges for the time. It maps an error to one that describes the file, or to the reason why the
-// context has ended.
+// guard calls SQLite and charges for the time. It maps an error to one that describes the file, or
+// to the reason why the context has ended.
 func (d *database) guard(call func() error) error {
 	began := time.Now()
 	d.watchdog.Reset(d.slowness * d.budget.WaitLeft())

@@ -47,9 +47,9 @@ func Format() rows.Format {
 	}
 }
 
-// listTables lists the tables by name, without those that SQLite uses internally or to store virtual tables. Views are
-// published if there are no tables. It does not use pragma_table_list, which computes the columns of all views: a few nested
-// views take forever.
+// listTables lists the tables by name, without those that SQLite uses internally or to store
+// virtual tables. Views are published if there are no tables. It does not use pragma_table_list,
+// which computes the columns of all views: a few nested views take forever.
 func (d *database) listTables() error {
 	found, err := d.query(`WITH objects AS (
 			SELECT name, iif(type = 'table' AND ifnull(rootpage, 0) = 0, 'virtual table', type) AS kind
@@ -82,7 +82,8 @@ func (d *database) listTables() error {
 	return d.guard(found.Err)
 }
 
-// selectTable returns the index of a table by its name. An empty name selects the only one that is published.
+// selectTable returns the index of a table by its name. An empty name selects the only one that is
+// published.
 func selectTable(tables []rows.Table, name string) (int, error) {
 	published := rows.Published(tables)
 	switch {
@@ -159,8 +160,8 @@ func (r *reader) start(name string) error {
 	return err
 }
 
-// storedOrder returns the clause for the order of the rows in the file. A table without row IDs is stored in the order of its
-// primary key: the index of the key has no column for them.
+// storedOrder returns the clause for the order of the rows in the file. A table without row IDs is
+// stored in the order of its primary key: the index of the key has no column for them.
 func (r *reader) storedOrder() (order string, err error) {
 	return order, r.guard(func() error {
 		return r.conn.QueryRowContext(r.ctx, `SELECT ' NOT INDEXED' || ifnull(' ORDER BY ' || group_concat(format('"%w"', name), ', ' ORDER BY pk), '')
@@ -171,8 +172,8 @@ func (r *reader) storedOrder() (order string, err error) {
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// readColumns reads the names of the columns and their affinities. These follow the rules of SQLite, except that dates and
-// booleans have none: SQLite stores them as text or as numbers.
+// readColumns reads the names of the columns and their affinities. These follow the rules of
+// SQLite, except that dates and booleans have none: SQLite stores them as text or as numbers.
 func (r *reader) readColumns() error {
 	found, err := r.query(`SELECT name, CASE
 			WHEN type LIKE '%INT%' THEN 'number'
@@ -274,8 +275,9 @@ func (c *column) appendValue(b []byte, v any) ([]byte, error) {
 	return b, fmt.Errorf("the driver returned a %T", v)
 }
 
-// declaredType returns the type of a column once all values have been read. SQLite enforces no types: numbers are declared
-// only if all values are stored as numbers. Dates are stored as text, so a text column of dates is left to inference.
+// declaredType returns the type of a column once all values have been read. SQLite enforces no
+// types: numbers are declared only if all values are stored as numbers. Dates are stored as text,
+// so a text column of dates is left to inference.
 func (c *column) declaredType() herb.Type {
 	if c.affinity == herb.TypeNumber && !c.isText || c.affinity == herb.TypeText && c.isOther {
 		return c.affinity

@@ -219,7 +219,8 @@ func TestReader_Interrupted(t *testing.T) {
 	}
 }
 
-// TestReader_Computed rejects rows of computed values that are small for a record, but not together.
+// TestReader_Computed rejects rows of computed values that are small for a record, but not
+// together.
 func TestReader_Computed(t *testing.T) {
 	t.Parallel()
 	const value = "hex(zeroblob(10000))"
@@ -237,7 +238,8 @@ func TestReader_Computed(t *testing.T) {
 	}
 }
 
-// TestReader_Wait ends a view that computes without yielding a row after the time that the budget allows.
+// TestReader_Wait ends a view that computes without yielding a row after the time that the budget
+// allows.
 func TestReader_Wait(t *testing.T) {
 	t.Parallel()
 	path := createDatabase(t, "x.db", `CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT count(*) AS c FROM n`)

@@ -48,7 +48,8 @@ func TestBlankFilter(t *testing.T) {
 	}
 }
 
-// TestReader_blankRows reads a workbook that is formatted far below its records: blank rows and cells do not count.
+// TestReader_blankRows reads a workbook that is formatted far below its records: blank rows and
+// cells do not count.
 func TestReader_blankRows(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

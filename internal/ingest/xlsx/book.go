@@ -32,8 +32,8 @@ type input struct {
 	*rows.Budget
 }
 
-// book is an open workbook: the list of its sheets and what their cells refer to. It is opened once for all its sheets, which
-// are read one after the other.
+// book is an open workbook: the list of its sheets and what their cells refer to. It is opened once
+// for all its sheets, which are read one after the other.
 type book struct {
 	in         input
 	parts      map[string]*zip.File // by name in lower case, because names are compared that way
@@ -113,8 +113,8 @@ func (k *book) read() {
 	k.readStrings(parts["sharedStrings"])
 }
 
-// relations reads the references of a part to others, by type, and those to worksheets by ID. An empty name means the references
-// of the workbook file.
+// relations reads the references of a part to others, by type, and those to worksheets by ID. An
+// empty name means the references of the workbook file.
 func (k *book) relations(of string) (parts, worksheets map[string]string) {
 	parts, worksheets = map[string]string{}, map[string]string{}
 	dir, base := path.Split(of)
@@ -177,7 +177,8 @@ const (
 	maxStrings = 1 << 23
 )
 
-// sharedStrings is the table of strings that cells refer to by number. A large table is in a temporary file.
+// sharedStrings is the table of strings that cells refer to by number. A large table is in a
+// temporary file.
 type sharedStrings struct {
 	ends   []int64 // of each string, after a zero
 	memory []byte  // what is not in the file
@@ -237,8 +238,8 @@ func (t *sharedStrings) appendString(b, number []byte) ([]byte, error) {
 	return b, err
 }
 
-// unescapeControls replaces the escapes of characters that XML cannot hold, such as _x000D_. A pair of escapes may be one
-// character. A regular expression would take ten times as long.
+// unescapeControls replaces the escapes of characters that XML cannot hold, such as _x000D_. A pair
+// of escapes may be one character. A regular expression would take ten times as long.
 func unescapeControls(b []byte) []byte {
 	i := bytes.Index(b, []byte("_x"))
 	if i < 0 {
@@ -260,7 +261,8 @@ func unescapeControls(b []byte) []byte {
 	return append(out, b...)
 }
 
-// decodeEscape returns the UTF-16 code unit of the escape at the start of b and the length of the escape, 0 if there is none.
+// decodeEscape returns the UTF-16 code unit of the escape at the start of b and the length of the
+// escape, 0 if there is none.
 func decodeEscape(b []byte) (unit rune, length int) {
 	const size = len("_x000D_")
 	if len(b) < size || b[0] != '_' || b[1] != 'x' || b[size-1] != '_' {

@@ -79,8 +79,8 @@ func (r *reader) setColumns(names []string) {
 	r.named, r.kinds = len(names), make([]layout.Kind, len(names))
 }
 
-// mergedCells returns the ranges of merged cells at the start of the sheet. They follow the rows in the file, so the sheet is
-// read once more for them.
+// mergedCells returns the ranges of merged cells at the start of the sheet. They follow the rows in
+// the file, so the sheet is read once more for them.
 func (r *reader) mergedCells() []layout.Merge {
 	const maxLine = 1_000 // headers are above
 	if r.merges != nil {
@@ -101,8 +101,8 @@ func (r *reader) mergedCells() []layout.Merge {
 	return r.merges
 }
 
-// sample reads the rows at the start of a sheet from which its layout is detected. Of the rows down to the header, only those
-// that are given are read.
+// sample reads the rows at the start of a sheet from which its layout is detected. Of the rows down
+// to the header, only those that are given are read.
 func sample(next func() (layout.Row, error), header []int) (sampled []layout.Row, err error) {
 	const maxRows, maxBytes = 50, 1 << 20 // below the given rows
 	isAbove := len(header) > 0
@@ -124,8 +124,9 @@ func sample(next func() (layout.Row, error), header []int) (sampled []layout.Row
 	return sampled, nil
 }
 
-// isTable reports whether rows at the start of a sheet are a table: most of them have several values, or there is one
-// column of values that are not text. Notes and titles are text in one column.
+// isTable reports whether rows at the start of a sheet are a table: most of them have several
+// values, or there is one column of values that are not text. Notes and titles are text in one
+// column.
 func isTable(sampled []layout.Row) bool {
 	wide, other := 0, 0
 	for i, r := range sampled {

@@ -9,7 +9,8 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// TestReader_Namespaces reads workbooks with elements of other namespaces that have the names of the standard ones.
+// TestReader_Namespaces reads workbooks with elements of other namespaces that have the names of
+// the standard ones.
 func TestReader_Namespaces(t *testing.T) {
 	t.Parallel()
 	const main = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"`

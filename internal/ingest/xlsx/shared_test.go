@@ -35,8 +35,8 @@ func (f *sharedFile) Document(open func() (io.Closer, error)) (_ io.Closer, err 
 	return f.document, err
 }
 
-// TestReader_Shared reads a sheet again and again. The shared strings are read once, and neither an error nor the end of a context
-// affects what is read next.
+// TestReader_Shared reads a sheet again and again. The shared strings are read once, and neither an
+// error nor the end of a context affects what is read next.
 func TestReader_Shared(t *testing.T) {
 	t.Parallel()
 	noise := make([]byte, 1<<20)

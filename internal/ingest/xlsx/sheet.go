@@ -48,7 +48,8 @@ func (k *book) openSheet(i int) (*sheetReader, error) {
 	return &sheetReader{part: p, title: k.sheets[i].Name}, nil
 }
 
-// readRow returns the next row with a value, valid until the next call. The error is io.EOF after the last.
+// readRow returns the next row with a value, valid until the next call. The error is io.EOF after
+// the last.
 func (r *sheetReader) readRow() (layout.Row, error) {
 	const row = "/worksheet/sheetData/row"
 	for r.next() {
@@ -164,7 +165,8 @@ func cellName(column, line int) string {
 	return string(letters) + strconv.Itoa(line)
 }
 
-// parseCell parses the name of a cell, such as BC17. The column is negative if there is none, the line 0.
+// parseCell parses the name of a cell, such as BC17. The column is negative if there is none, the
+// line 0.
 func parseCell(name string) (column, line int) {
 	i := 0
 	for ; i < len(name) && name[i]|0x20 >= 'a' && name[i]|0x20 <= 'z'; i++ {
@@ -183,8 +185,8 @@ type style struct {
 	zeros      int  // digits of a zero-padded code; 0: not a code
 }
 
-// builtinStyles returns the formats that have a number instead of a code and show dates or times. Those from 27 to 36 and from
-// 50 to 58 are dates in East Asia and unused elsewhere.
+// builtinStyles returns the formats that have a number instead of a code and show dates or times.
+// Those from 27 to 36 and from 50 to 58 are dates in East Asia and unused elsewhere.
 func builtinStyles() map[int]style {
 	styles := map[int]style{}
 	for code, ids := range map[string][]int{
@@ -201,8 +203,9 @@ func builtinStyles() map[int]style {
 	return styles
 }
 
-// literal matches what is no unit in a format code: quoted and escaped characters, paddings, colors, conditions, languages,
-// and the sections after the first, which is that of positive numbers.
+// literal matches what is no unit in a format code: quoted and escaped characters, paddings,
+// colors, conditions, languages, and the sections after the first, which is that of positive
+// numbers.
 var literal = regexp.MustCompile(`(?s)"[^"]*"?|[\\_*].?|\[[^\]]*\]?|;.*`)
 
 // parseStyle parses a format code, such as yyyy\-mm\-dd or "€" #,##0.00;[Red]\-0.
@@ -242,8 +245,8 @@ func (s style) appendNumber(b, raw []byte, date1904 bool) ([]byte, layout.Kind) 
 
 func isDigits(b []byte) bool { return len(b) > 0 && len(bytes.Trim(b, "0123456789")) == 0 }
 
-// appendTimestamp appends a number of days as a date, a timestamp or, if the format shows only that, a time of day. The
-// kind is 0 if spreadsheet programs cannot show the number either.
+// appendTimestamp appends a number of days as a date, a timestamp or, if the format shows only
+// that, a time of day. The kind is 0 if spreadsheet programs cannot show the number either.
 func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, layout.Kind) {
 	const dayMillis = 24 * 60 * 60 * 1000
 	if !(days >= 0 && days < 2_958_466) {
@@ -281,9 +284,10 @@ func appendMillis(b []byte, millis int64) []byte {
 	return b
 }
 
-// appendDecimal appends a number in plain decimal notation. Its digits are those of the file, with two exceptions: a number
-// with an exponent, and a fraction of 16 or 17 digits, which is the conversion of a binary number (1.1000000000000001). They
-// are written with the fewest digits that mean the same number (1.1). Other text is appended unchanged.
+// appendDecimal appends a number in plain decimal notation. Its digits are those of the file, with
+// two exceptions: a number with an exponent, and a fraction of 16 or 17 digits, which is the
+// conversion of a binary number (1.1000000000000001). They are written with the fewest digits that
+// mean the same number (1.1). Other text is appended unchanged.
 func appendDecimal(b, raw []byte) ([]byte, layout.Kind) {
 	mantissa, _, hasExponent := strings.Cut(strings.ToLower(string(raw)), "e")
 	integer, fraction, hasPoint := strings.Cut(strings.TrimLeft(mantissa, "+-"), ".")

@@ -16,8 +16,8 @@ import (
 	"herbarium/internal/ingest/rowstest"
 )
 
-// sheetXML renders rows from their first line on. Values that begin with = are numbers, with @ dates, with ! booleans; an
-// empty row is a blank line.
+// sheetXML renders rows from their first line on. Values that begin with = are numbers, with @
+// dates, with ! booleans; an empty row is a blank line.
 func sheetXML(lines ...[]string) string {
 	var b strings.Builder
 	for i, line := range lines {
@@ -307,7 +307,8 @@ func TestReader_Backslashes(t *testing.T) {
 	}
 }
 
-// TestReader_SharedString reads cells that refer to one long string. Memory must not grow with the number of cells.
+// TestReader_SharedString reads cells that refer to one long string. Memory must not grow with the
+// number of cells.
 func TestReader_SharedString(t *testing.T) {
 	long := strings.Repeat("x", 4<<20)
 	cell := `<c t="s"><v>0</v></c>`

@@ -61,8 +61,8 @@ func isWorkbook(head []byte) bool {
 
 const notTable = "not a table"
 
-// tables lists the sheets. Those that are visible and tables are published; if there is none, the first visible sheet with
-// a value.
+// tables lists the sheets. Those that are visible and tables are published; if there is none, the
+// first visible sheet with a value.
 func (k *book) tables() ([]rows.Table, error) {
 	reasons := map[string]string{} // why sheets are skipped, by part; sheets may share one
 	for i, part := range k.sheetParts {
@@ -173,7 +173,8 @@ func (r *reader) read() (next layout.Row, err error) {
 	}
 }
 
-// Next adds columns without a name for cells right of the header. The types of columns are known after the last row.
+// Next adds columns without a name for cells right of the header. The types of columns are known
+// after the last row.
 func (r *reader) Next() ([][]byte, error) {
 	next, err := r.body.Next(r.read)
 	if err == io.EOF {
@@ -197,8 +198,8 @@ func (r *reader) Next() ([][]byte, error) {
 	return next.Cells, nil
 }
 
-// columnType returns the type that the cells of a column declare. Text declares none, because spreadsheets often store
-// numbers and dates as text, and neither do mixed cells.
+// columnType returns the type that the cells of a column declare. Text declares none, because
+// spreadsheets often store numbers and dates as text, and neither do mixed cells.
 func columnType(kinds layout.Kind) herb.Type {
 	return map[layout.Kind]herb.Type{
 		layout.Number: herb.TypeNumber, layout.Code: herb.TypeText, layout.Boolean: herb.TypeBoolean,
@@ -232,8 +233,8 @@ func (r *reader) Close() error {
 	return r.in.file.Close()
 }
 
-// Limits of a tag. The decoder holds all attributes of a tag, which begin with an equals sign, and all namespaces that are
-// in effect.
+// Limits of a tag. The decoder holds all attributes of a tag, which begin with an equals sign, and
+// all namespaces that are in effect.
 const (
 	maxAttributes = 1_000
 	maxEquals     = 1 << 18
@@ -260,8 +261,8 @@ type part struct {
 	err error // why there is no next token; io.EOF after the last one
 }
 
-// open opens a part; it returns nil if it is missing. limit is its maximum size. The zip file declares the size, and reading
-// more than that fails.
+// open opens a part; it returns nil if it is missing. limit is its maximum size. The zip file
+// declares the size, and reading more than that fails.
 func (k *book) open(name string, limit int64) (*part, error) {
 	f := k.parts[partKey(name)]
 	if f == nil {
@@ -314,10 +315,11 @@ func (x *part) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next reads the next token, unless there is an error. The end of the part is one if elements are open.
+// next reads the next token, unless there is an error. The end of the part is one if elements are
+// open.
 //
-// Parts have extensions whose elements have the local names of the standard ones (x15:workbookPr), so only elements in the
-// namespace of the root element have a name in the path.
+// Parts have extensions whose elements have the local names of the standard ones (x15:workbookPr),
+// so only elements in the namespace of the root element have a name in the path.
 func (x *part) next() bool {
 	for x.err == nil {
 		x.pending, x.equals, x.path = 0, 0, x.path[:x.open]
@@ -358,8 +360,8 @@ func (x *part) next() bool {
 	return false
 }
 
-// attr returns an attribute of the element, empty if it is missing. It has no namespace or that of relationships, which
-// begins differently in the two editions of the standard.
+// attr returns an attribute of the element, empty if it is missing. It has no namespace or that of
+// relationships, which begins differently in the two editions of the standard.
 func (x *part) attr(name string) string {
 	for i := range x.attrs {
 		if a := &x.attrs[i]; a.Name.Local == name && (a.Name.Space == "" || strings.HasSuffix(a.Name.Space, "/relationships")) {
@@ -373,7 +375,8 @@ func (x *part) locate(err error) error {
 	return x.book.in.Locate(err, "the part %s of the workbook", rows.Clip(x.name))
 }
 
-// visit reads a part and calls f for every token, unless a part could not be read before. A missing part has no tokens.
+// visit reads a part and calls f for every token, unless a part could not be read before. A missing
+// part has no tokens.
 func (k *book) visit(name string, limit int64, f func(x *part)) {
 	if k.err != nil {
 		return

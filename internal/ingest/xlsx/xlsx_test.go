@@ -115,7 +115,8 @@ func TestReader_Excelize(t *testing.T) {
 	}
 }
 
-// makeBook returns a workbook: the content of its first sheet, and parts that replace or extend the usual ones.
+// makeBook returns a workbook: the content of its first sheet, and parts that replace or extend the
+// usual ones.
 func makeBook(t testing.TB, sheet string, parts map[string]string) []byte {
 	t.Helper()
 	all := map[string]string{

@@ -35,8 +35,8 @@ func (q *Question) AllRequest() *query.AggregateRequest {
 	return r
 }
 
-// GroupsRequest returns the request for the groups. With complete, intervals without rows are among them; else they are the last
-// intervals of many, in descending order.
+// GroupsRequest returns the request for the groups. With complete, intervals without rows are among
+// them; else they are the last intervals of many, in descending order.
 func (q *Question) GroupsRequest(complete bool) *query.AggregateRequest {
 	sort := []query.GroupSort{{By: -1, Desc: q.Order == orderLargest}}
 	if q.Order == orderLabel {
@@ -57,8 +57,9 @@ func (q *Question) SeriesRequest() *query.AggregateRequest {
 	return q.request(q.By[1:], []query.GroupSort{{By: -1, Desc: true}}, splitRows)
 }
 
-// CellsRequest returns the request for the values by both fields, of the groups and series that were found. If there may be too
-// many combinations, it asks only for the groups and series that the chart shows.
+// CellsRequest returns the request for the values by both fields, of the groups and series that
+// were found. If there may be too many combinations, it asks only for the groups and series that
+// the chart shows.
 func (q *Question) CellsRequest(found Aggregates) *query.AggregateRequest {
 	r := q.request(q.By, nil, MaxChartCells)
 	if found.Groups.Groups*found.Series.Groups <= MaxChartCells {
@@ -72,7 +73,8 @@ func (q *Question) CellsRequest(found Aggregates) *query.AggregateRequest {
 	return r
 }
 
-// selectGroups adds filters for the values of groups. Intervals and lists have other filters; they stay unfiltered.
+// selectGroups adds filters for the values of groups. Intervals and lists have other filters; they
+// stay unfiltered.
 func (q *Question) selectGroups(rows query.Params, by query.By, groups []query.GroupRow) query.Params {
 	isMissing := func(g query.GroupRow) bool { return g.By[0] == "" }
 	if by.HasIntervals() || q.fields[by.Field].Type == herb.TypeList || slices.ContainsFunc(groups, isMissing) {
@@ -138,7 +140,8 @@ const (
 	narrowFigure = 372
 )
 
-// NewAnswer returns the chart of a question. tablePath is the path of the table that parts of the chart lead to.
+// NewAnswer returns the chart of a question. tablePath is the path of the table that parts of the
+// chart lead to.
 func NewAnswer(s *State, q *Question, a Aggregates, tablePath string) *Answer {
 	b := &answerBuilder{State: s, Question: q, Aggregates: a, path: tablePath}
 	out := &Answer{kind: q.Kind, Values: upperFirst(q.measureText())}
@@ -327,8 +330,8 @@ func (b *answerBuilder) pivot(d plot.Data) *Pivot {
 	return p
 }
 
-// describeData describes a chart for screen readers: its form, its extent and its extremes. The description is empty if there is
-// nothing to draw.
+// describeData describes a chart for screen readers: its form, its extent and its extremes. The
+// description is empty if there is nothing to draw.
 func describeData(q *Question, d plot.Data) string {
 	var most, least *plot.Cell
 	for i := range d.Series {

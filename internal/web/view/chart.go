@@ -19,8 +19,8 @@ const (
 	longText     = 120 // characters; longer values are not a set of values
 )
 
-// Chart is the distribution of a column over the rows of a listing, in its header. The distribution over all rows is drawn
-// behind it.
+// Chart is the distribution of a column over the rows of a listing, in its header. The distribution
+// over all rows is drawn behind it.
 type Chart struct {
 	query.Facet
 	Index       int    // of the field
@@ -54,7 +54,8 @@ type Part struct {
 	Active   bool   // the field is filtered by the value
 }
 
-// chartNote returns the note for a column of which no chart is drawn: its values are unique, or nearly so.
+// chartNote returns the note for a column of which no chart is drawn: its values are unique, or
+// nearly so.
 func chartNote(d *herb.Dataset, i int) (note string, ok bool) {
 	f, c, kind := d.Fields[i], ColumnReport(d, i), KindOf(d, i)
 	isUnique := c != nil && c.Distinct == c.Filled && c.Filled > ChartBuckets
@@ -74,8 +75,8 @@ func chartNote(d *herb.Dataset, i int) (note string, ok bool) {
 	return herb.Plural(c.Distinct, "value", "values"), true
 }
 
-// NewChart returns the chart of a column: a note with the figures of the publish report if no chart is drawn, else without
-// a kind, to be counted.
+// NewChart returns the chart of a column: a note with the figures of the publish report if no chart
+// is drawn, else without a kind, to be counted.
 func NewChart(d *herb.Dataset, i int) Chart {
 	c := Chart{Index: i}
 	note, ok := chartNote(d, i)
@@ -102,7 +103,8 @@ func (c *Chart) SetCounts(s *State, facet query.Facet) {
 	}
 }
 
-// SetGhosts sets what is drawn behind the chart: the distribution over all rows, whose buckets are the same.
+// SetGhosts sets what is drawn behind the chart: the distribution over all rows, whose buckets are
+// the same.
 func (c *Chart) SetGhosts(s *State, all query.Facet) {
 	if c.Kind == "cat" {
 		c.Ghosts = s.parts(c.Index, all)
@@ -163,7 +165,8 @@ func (s *State) bucketHref(field int, b query.Bucket, last bool) string {
 		query.Param{Name: query.FilterParam(name, upper), Value: b.To}))
 }
 
-// newBars scales the counts of a histogram to the height of a chart. A bucket with a row is visible.
+// newBars scales the counts of a histogram to the height of a chart. A bucket with a row is
+// visible.
 func newBars(buckets []query.Bucket) (bars []Bar) {
 	highest := 1
 	for _, b := range buckets {
@@ -175,7 +178,8 @@ func newBars(buckets []query.Bucket) (bars []Bar) {
 	return bars
 }
 
-// covers reports whether a bucket lies within the entered range. Without a range, every bucket does.
+// covers reports whether a bucket lies within the entered range. Without a range, every bucket
+// does.
 func (f *Filter) covers(b query.Bucket) bool {
 	low, okLow := f.key(f.From)
 	high, okHigh := f.key(f.To)
@@ -199,7 +203,8 @@ func (c *Chart) setParts(s *State) {
 	c.Left, c.Right = top.Value+" "+Percent(top.Count, c.Total), herb.Plural(c.Distinct, "value", "values")
 }
 
-// parts returns the most frequent values with widths in proportion to their counts, and all others as the last part.
+// parts returns the most frequent values with widths in proportion to their counts, and all others
+// as the last part.
 func (s *State) parts(field int, facet query.Facet) (parts []Part) {
 	values := facet.Values[:min(len(facet.Values), ChartValues)]
 	counted := 0
@@ -261,8 +266,9 @@ func shortNumber(f *herb.Field, value string) string {
 	return strconv.FormatFloat(n, 'g', 4, 64) + suffixes[size]
 }
 
-// SparkColumn returns the position of the field whose distribution says most about a dataset: a date, else a number, those
-// with repeated values first, else a field with few values; -1 if there is none.
+// SparkColumn returns the position of the field whose distribution says most about a dataset: a
+// date, else a number, those with repeated values first, else a field with few values; -1 if there
+// is none.
 func SparkColumn(d *herb.Dataset) int {
 	return bestColumn(d, func(i int) int {
 		_, noted := chartNote(d, i)

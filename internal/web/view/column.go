@@ -66,8 +66,8 @@ func ImageFields(d *herb.Dataset) iter.Seq[int] {
 	}
 }
 
-// KindOf returns the kind of a field. A field contains images if its name says so, or if the publish report shows that its
-// values are addresses of images.
+// KindOf returns the kind of a field. A field contains images if its name says so, or if the
+// publish report shows that its values are addresses of images.
 func KindOf(d *herb.Dataset, i int) Kind {
 	f := d.Fields[i]
 	switch f.Type {
@@ -108,7 +108,8 @@ func ColumnReport(d *herb.Dataset, i int) *herb.ColumnReport {
 	return &d.Report.Columns[i]
 }
 
-// hasWord reports whether an identifier such as image_url, imageUrl or image-url contains one of the words.
+// hasWord reports whether an identifier such as image_url, imageUrl or image-url contains one of
+// the words.
 func hasWord(name string, words ...string) bool {
 	return slices.ContainsFunc(identifierWords(name), func(w string) bool { return slices.Contains(words, w) })
 }
@@ -131,8 +132,8 @@ func identifierWords(name string) []string {
 	return strings.Fields(strings.ToLower(b.String()))
 }
 
-// IsWebAddress reports whether a value may become the target of a link: an http or https URL without user information,
-// which is used to deceive.
+// IsWebAddress reports whether a value may become the target of a link: an http or https URL
+// without user information, which is used to deceive.
 func IsWebAddress(s string) bool {
 	const maxAddress = 2000
 	if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") || len(s) > maxAddress || strings.ContainsAny(s, " \"<>\\^`{|}") {
@@ -145,8 +146,9 @@ func IsWebAddress(s string) bool {
 // imageExtensions are the extensions of the image files that browsers show.
 var imageExtensions = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg"}
 
-// imageAddress returns the address of the image that a value of an image column names, or "" if the value names none. A relative
-// path is a file below s.Files. A page of an older version shows the images that its rows name.
+// imageAddress returns the address of the image that a value of an image column names, or "" if the
+// value names none. A relative path is a file below s.Files. A page of an older version shows the
+// images that its rows name.
 func (s *State) imageAddress(value string) string {
 	switch {
 	case strings.HasPrefix(value, "https://") && IsWebAddress(value): // browsers block http images as mixed content
@@ -179,8 +181,8 @@ const (
 	maxOffered        = 100 // offered by a menu; a search finds the others
 )
 
-// columnParams returns the parameters that select the columns: none for the default ones, else one, unless a name
-// contains a comma, which separates the names of query.ParamFields.
+// columnParams returns the parameters that select the columns: none for the default ones, else one,
+// unless a name contains a comma, which separates the names of query.ParamFields.
 func (s *State) columnParams() query.Params {
 	if len(s.Columns) == 0 {
 		return nil
@@ -245,8 +247,8 @@ func defaultColumns(d *herb.Dataset) []int {
 	return columns[:min(len(columns), maxDefaultColumns)]
 }
 
-// NamingColumn returns the position of the field whose values name the records for a reader: a title or name, else the
-// primary key, else the first field.
+// NamingColumn returns the position of the field whose values name the records for a reader: a
+// title or name, else the primary key, else the first field.
 func NamingColumn(d *herb.Dataset) int {
 	best := bestColumn(d, func(i int) int { return namingScore(d, i) })
 	if best < 0 && len(d.PrimaryKey) > 0 {
@@ -255,7 +257,8 @@ func NamingColumn(d *herb.Dataset) int {
 	return max(best, 0)
 }
 
-// bestColumn returns the position of the first field with the highest score; -1 if all scores are 0.
+// bestColumn returns the position of the first field with the highest score; -1 if all scores
+// are 0.
 func bestColumn(d *herb.Dataset, score func(i int) int) int {
 	best, highest := -1, 0
 	for i := range d.Fields {
@@ -304,8 +307,8 @@ type FieldItem struct {
 	Shown bool
 }
 
-// NewColumnMenu returns the menu that selects columns. It lists the shown ones first. The form carries along those that do
-// not contain the text to find.
+// NewColumnMenu returns the menu that selects columns. It lists the shown ones first. The form
+// carries along those that do not contain the text to find.
 func NewColumnMenu(s *State) FieldMenu {
 	other, shown := *s, s.ShownColumns()
 	other.Columns = nil
@@ -337,8 +340,8 @@ func NewFilterMenu(s *State) FieldMenu {
 	return m
 }
 
-// add adds a field if its name contains the text to find. Shown ones are not limited, because their checkboxes keep them
-// shown.
+// add adds a field if its name contains the text to find. Shown ones are not limited, because their
+// checkboxes keep them shown.
 func (m *FieldMenu) add(s *State, field int, shown bool) bool {
 	f := s.fields[field]
 	found := strings.Contains(text.Fold(f.Name+" "+f.Title), text.Fold(s.Find))

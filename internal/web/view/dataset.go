@@ -44,8 +44,8 @@ type Download struct {
 // Href returns the link to the file in a format.
 func (d *Download) Href(format string) string { return Join(d.path+"/data."+format, d.query) }
 
-// NewHead returns the head of a page of a dataset. path is that of its table; version is the one that the URL of the page
-// names, or empty.
+// NewHead returns the head of a page of a dataset. path is that of its table; version is the one
+// that the URL of the page names, or empty.
 func NewHead(d *herb.Dataset, path, version, tab string) Head {
 	h := Head{
 		Dataset: d, Path: path, Title: Title(d), Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef,
@@ -74,7 +74,8 @@ func (h Head) Href(tab string) string {
 	return Join(h.Path+"/"+tab, h.query)
 }
 
-// SetListing makes the views of rows, and the files to download, those of a listing with this many rows.
+// SetListing makes the views of rows, and the files to download, those of a listing with this many
+// rows.
 func (h *Head) SetListing(s *State, rows int) {
 	columns := len(s.fields)
 	if ps := s.columnParams(); len(ps) == 1 { // the files have the selected columns
@@ -158,8 +159,8 @@ type descriptorEntry struct {
 	Roles                                 []string
 }
 
-// ReadDescriptor reads the public descriptor of a dataset. That of a dataset that requires a key is not read, because it may
-// quote values.
+// ReadDescriptor reads the public descriptor of a dataset. That of a dataset that requires a key is
+// not read, because it may quote values.
 func ReadDescriptor(d *herb.Dataset) Descriptor {
 	if d.Access == herb.AccessKey {
 		return Descriptor{}
@@ -167,7 +168,8 @@ func ReadDescriptor(d *herb.Dataset) Descriptor {
 	return ParseDescriptor(d.Descriptor)
 }
 
-// ParseDescriptor parses a descriptor. Members of the resource override those of the package; malformed ones are ignored.
+// ParseDescriptor parses a descriptor. Members of the resource override those of the package;
+// malformed ones are ignored.
 func ParseDescriptor(descriptor []byte) Descriptor {
 	var out Descriptor
 	var parts struct{ Package, Resource map[string]json.RawMessage }

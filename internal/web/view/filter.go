@@ -10,16 +10,18 @@ import (
 	"herbarium/internal/text"
 )
 
-// Filter is the form that edits the conditions on one field. A page is sent without the counts of its values, which cost more
-// than its rows: the script requests them when the form opens, and without a script a button does.
+// Filter is the form that edits the conditions on one field. A page is sent without the counts of
+// its values, which cost more than its rows: the script requests them when the form opens, and
+// without a script a button does.
 type Filter struct {
 	Column
 	Mode   FilterMode
 	Path   string       // of the page
 	Hidden query.Params // carried along by the form
 
-	// The values to select: if they are not counted, those that are selected. The counts are over the rows that all other
-	// filters leave, so that values that are not selected can be compared with those that are.
+	// The values to select: if they are not counted, those that are selected. The counts are over
+	// the rows that all other filters leave, so that values that are not selected can be compared
+	// with those that are.
 	Values            []FacetValue
 	Counted           bool
 	First, More, Next int    // values before and after them; how many to skip to show the next ones, -1: they cannot be shown
@@ -78,7 +80,8 @@ func (f *Filter) setInput(c condition) bool {
 	return true
 }
 
-// modeOf returns how a field is filtered, depending on its type and on the number of its values in the publish report.
+// modeOf returns how a field is filtered, depending on its type and on the number of its values in
+// the publish report.
 func modeOf(d *herb.Dataset, i int) FilterMode {
 	f := d.Fields[i]
 	if query.HasRange(f.Type) {
@@ -91,8 +94,8 @@ func modeOf(d *herb.Dataset, i int) FilterMode {
 	return ModePrefix
 }
 
-// input returns an operand in the form that its input requires: browsers show dates and times only in ISO 8601 without a
-// zone.
+// input returns an operand in the form that its input requires: browsers show dates and times only
+// in ISO 8601 without a zone.
 func (f *Filter) input(operand string) string {
 	canonical, status := text.Operand(&f.Field, operand)
 	if status != text.Valid || f.Type == herb.TypeNumber {
@@ -127,7 +130,8 @@ type FacetValue struct {
 	Active bool
 }
 
-// SetCounts sets the values to select. Selected ones that are not among them are added, so that they can be removed.
+// SetCounts sets the values to select. Selected ones that are not among them are added, so that
+// they can be removed.
 func (f *Filter) SetCounts(s *State, facet query.Facet) {
 	selected := f.Values
 	f.Values, f.Counted, f.First, f.More = nil, true, s.Offset, facet.Matching-s.Offset-len(facet.Values)
@@ -158,7 +162,8 @@ func (f *Filter) SetCounts(s *State, facet query.Facet) {
 	}
 }
 
-// Chip shows the conditions on one field in words, with the form that edits them and the link that removes them.
+// Chip shows the conditions on one field in words, with the form that edits them and the link that
+// removes them.
 type Chip struct {
 	Name, Heading string
 	Conditions    []Condition
@@ -171,7 +176,8 @@ type Chip struct {
 // Condition is a condition in words, such as "is any of" and "Paris, Mumbai".
 type Condition struct{ Relation, Value string }
 
-// NewChips returns the filters of a listing in the order of the URL, those to edit last, and the link that removes them all.
+// NewChips returns the filters of a listing in the order of the URL, those to edit last, and the
+// link that removes them all.
 func NewChips(s *State, invalid []InvalidParam) (chips []Chip, clear string) {
 	kept := s.AnyPage()
 	messages := map[string]string{} // by parameter
@@ -221,7 +227,8 @@ func (s *State) newChip(field int) Chip {
 	}
 }
 
-// describe returns the conditions on a field in words, one per operator; both ends of a range are one.
+// describe returns the conditions on a field in words, one per operator; both ends of a range are
+// one.
 func describe(f *herb.Field, used []condition) (out []Condition) {
 	values := map[query.Op][]string{}
 	var ops []query.Op

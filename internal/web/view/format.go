@@ -27,8 +27,8 @@ func Age(now, t time.Time) string {
 	return "just now"
 }
 
-// PlainText returns text for places without markup, such as a window title: on one line, without control characters and
-// without characters that change the direction of the surrounding text.
+// PlainText returns text for places without markup, such as a window title: on one line, without
+// control characters and without characters that change the direction of the surrounding text.
 func PlainText(s string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		switch {
@@ -41,8 +41,9 @@ func PlainText(s string) string {
 	}, s)), " ")
 }
 
-// Number formats a number of a field for display: grouped, and rounded to what a reader compares. Up to two decimal places are
-// kept. Anything else, and numbers in a notation with another decimal separator, are returned unchanged.
+// Number formats a number of a field for display: grouped, and rounded to what a reader compares.
+// Up to two decimal places are kept. Anything else, and numbers in a notation with another decimal
+// separator, are returned unchanged.
 func Number(f *herb.Field, s string) string {
 	whole, fraction, _ := strings.Cut(s, ".")
 	digits := strings.TrimLeft(whole, "+-")
@@ -59,7 +60,8 @@ func Number(f *herb.Field, s string) string {
 	return GroupNumber(f, s)
 }
 
-// GroupNumber groups the digits of a number of a field by commas, unless a comma is its decimal separator.
+// GroupNumber groups the digits of a number of a field by commas, unless a comma is its decimal
+// separator.
 func GroupNumber(f *herb.Field, s string) string {
 	whole, _, _ := strings.Cut(s, ".")
 	digits := strings.TrimLeft(whole, "+-")
@@ -72,7 +74,8 @@ func GroupNumber(f *herb.Field, s string) string {
 // maxDigits is the length of the longest number that is formatted.
 const maxDigits = 60
 
-// decimalPlaces returns how many decimal places of a number are shown: about six significant digits.
+// decimalPlaces returns how many decimal places of a number are shown: about six significant
+// digits.
 func decimalPlaces(whole, fraction string) int {
 	const significant = 6
 	switch zeros := len(fraction) - len(strings.TrimLeft(fraction, "0")); {
@@ -87,8 +90,8 @@ func decimalPlaces(whole, fraction string) int {
 	}
 }
 
-// Time formats a date or datetime of a field for display, in ISO 8601 with a space before the time. Anything else is returned
-// unchanged.
+// Time formats a date or datetime of a field for display, in ISO 8601 with a space before the time.
+// Anything else is returned unchanged.
 func Time(f *herb.Field, s string) string {
 	canonical, status := text.Operand(f, s)
 	switch {
@@ -111,13 +114,14 @@ func Time(f *herb.Field, s string) string {
 	return t.Format(layout)
 }
 
-// EscapeExact escapes text such that a browser keeps it unchanged: it would replace a literal carriage return by a line feed.
+// EscapeExact escapes text such that a browser keeps it unchanged: it would replace a literal
+// carriage return by a line feed.
 func EscapeExact(s string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(s), "\r", "&#13;"))
 }
 
-// ReadableQuery encodes parameters for display. Unlike in a URL, brackets, commas and characters of other scripts are not
-// escaped.
+// ReadableQuery encodes parameters for display. Unlike in a URL, brackets, commas and characters of
+// other scripts are not escaped.
 func ReadableQuery(ps query.Params) string {
 	escape := strings.NewReplacer("%", "%25", "&", "%26", "=", "%3D", "+", "%2B", "#", "%23", " ", "+", "\n", "%0A", "\r", "%0D")
 	parts := make([]string, len(ps))

@@ -96,7 +96,8 @@ func (h *highlighter) ranges(s string) (found [][2]int) {
 	return found
 }
 
-// matchClause returns how many words at the start of spans are those of a clause; 0 if they are others.
+// matchClause returns how many words at the start of spans are those of a clause; 0 if they are
+// others.
 func matchClause(c query.Clause, spans []text.Span) int {
 	if len(spans) < len(c.Words) {
 		return 0
@@ -110,9 +111,9 @@ func matchClause(c query.Clause, spans []text.Span) int {
 	return len(c.Words)
 }
 
-// bringIntoView returns columns such that the first ones contain a match of each row, as far as possible: columns with
-// matches in rows without a match among the first ones move to the place after the pinned one, those with the most rows first.
-// A reader then sees why a row was found.
+// bringIntoView returns columns such that the first ones contain a match of each row, as far as
+// possible: columns with matches in rows without a match among the first ones move to the place
+// after the pinned one, those with the most rows first. A reader then sees why a row was found.
 func bringIntoView(h *highlighter, columns []int, rows []herb.Record, fields []herb.Field) []int {
 	const inView = 6
 	first := columns[:min(len(columns), inView)]

@@ -74,8 +74,8 @@ func (q *Question) groupLabel(b query.By, label string) string {
 	return label
 }
 
-// newGroup returns the position of a group on the axis. ok is false for the group of missing values of a field with intervals,
-// which has none.
+// newGroup returns the position of a group on the axis. ok is false for the group of missing values
+// of a field with intervals, which has none.
 func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
 	g.Label = q.groupLabel(b, label)
 	switch {
@@ -104,7 +104,8 @@ func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
 	return g, ok
 }
 
-// timeTick returns the label of a time on an axis whose first label names the year, and its importance.
+// timeTick returns the label of a time on an axis whose first label names the year, and its
+// importance.
 func timeTick(g query.Grain, t time.Time) (label string, rank int) {
 	years := 0
 	for _, n := range []int{5, 10, 50, 100} {
@@ -195,8 +196,8 @@ func (s *State) filterGroup(ps query.Params, q *Question, b query.By, label stri
 	return slices.DeleteFunc(slices.Clone(ps), isEqual).With(query.Param{Name: s.eqParam(b.Field), Value: label})
 }
 
-// filterRange returns the parameters with a range of a field, from a value up to but not including another. Narrower ends of a
-// range that the field is filtered by stay.
+// filterRange returns the parameters with a range of a field, from a value up to but not including
+// another. Narrower ends of a range that the field is filtered by stay.
 func (s *State) filterRange(ps query.Params, field int, from, to string) query.Params {
 	form := Filter{Column: Column{Field: s.fields[field]}}
 	low, _ := form.key(from)

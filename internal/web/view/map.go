@@ -19,8 +19,8 @@ type Pair struct {
 	Link                    // to the map of the pair
 }
 
-// MapPairs returns the pairs of coordinates of a dataset: that of its descriptor, or else those whose names and values are
-// latitudes and longitudes.
+// MapPairs returns the pairs of coordinates of a dataset: that of its descriptor, or else those
+// whose names and values are latitudes and longitudes.
 func MapPairs(d *herb.Dataset) (pairs []Pair) {
 	if p, ok := declaredPair(d); ok {
 		return []Pair{p}
@@ -70,8 +70,8 @@ func isCoordinate(d *herb.Dataset, i int) bool {
 	return i >= 0 && d.Fields[i].Type == herb.TypeNumber && d.Fields[i].Filterable
 }
 
-// coordinateStem returns the rest of a name such as pickup_latitude, startLat or reclat without one of the words. ok is
-// false if the name contains none of them.
+// coordinateStem returns the rest of a name such as pickup_latitude, startLat or reclat without one
+// of the words. ok is false if the name contains none of them.
 func coordinateStem(name string, words ...string) (stem string, ok bool) {
 	parts := identifierWords(name)
 	for _, word := range words {
@@ -88,7 +88,8 @@ func coordinateStem(name string, words ...string) (stem string, ok bool) {
 	return "", false
 }
 
-// withinDegrees reports whether the values of a coordinate, as far as they are known, are between low and high.
+// withinDegrees reports whether the values of a coordinate, as far as they are known, are between
+// low and high.
 func withinDegrees(d *herb.Dataset, i int, low, high float64) bool {
 	c := ColumnReport(d, i)
 	if !isCoordinate(d, i) || c == nil || c.Min+c.Max == "" {
@@ -110,11 +111,12 @@ func parseRange(f *herb.Field, minimum, maximum string) (least, greatest float64
 // MapPoints is the maximum number of rows that a map shows as points.
 const MapPoints = 20_000
 
-// Map is the map of a listing. The server draws the numbers of rows in cells; the script replaces them by points, or by cells
-// of the part that is shown.
+// Map is the map of a listing. The server draws the numbers of rows in cells; the script replaces
+// them by points, or by cells of the part that is shown.
 //
-// Its unit is a tenth of a degree; y increases to the south. Longitudes are -180 to 180, or 0 to 360 if the field has them so,
-// so that filters by a range of longitudes select the rows in that part of the map.
+// Its unit is a tenth of a degree; y increases to the south. Longitudes are -180 to 180, or 0 to
+// 360 if the field has them so, so that filters by a range of longitudes select the rows in that
+// part of the map.
 type Map struct {
 	Pairs      []Pair
 	X, Y       string // names of the fields
@@ -139,7 +141,8 @@ type Level struct {
 	Least, Greatest int // rows of a cell
 }
 
-// NewMapRequest returns the request for the cells of a map that shows the rows with these ranges of values.
+// NewMapRequest returns the request for the cells of a map that shows the rows with these ranges of
+// values.
 func NewMapRequest(d *herb.Dataset, p Pair, latitude, longitude query.Facet, req *query.Request) *query.GridRequest {
 	west := westOf(d, p.Longitude, longitude)
 	x := mapRange(&d.Fields[p.Longitude], longitude, west, west+360)
@@ -155,8 +158,8 @@ func NewMapRequest(d *herb.Dataset, p Pair, latitude, longitude query.Facet, req
 	return q
 }
 
-// westOf returns the western end of the world for a field of longitudes: 0 if they are from 0 to 360. It depends on all rows, if
-// their range is known, so that a filter does not change it.
+// westOf returns the western end of the world for a field of longitudes: 0 if they are from 0 to
+// 360. It depends on all rows, if their range is known, so that a filter does not change it.
 func westOf(d *herb.Dataset, field int, longitude query.Facet) float64 {
 	if c := ColumnReport(d, field); c != nil {
 		longitude.Min, longitude.Max = c.Min, c.Max
@@ -167,7 +170,8 @@ func westOf(d *herb.Dataset, field int, longitude query.Facet) float64 {
 	return -180
 }
 
-// mapRange returns the range of degrees to show: that of the values with a margin, within low and high, or all degrees.
+// mapRange returns the range of degrees to show: that of the values with a margin, within low and
+// high, or all degrees.
 func mapRange(f *herb.Field, facet query.Facet, low, high float64) [2]float64 {
 	least, greatest, ok := parseRange(f, facet.Min, facet.Max)
 	least, greatest = math.Max(least, low), math.Min(greatest, high)
@@ -179,7 +183,8 @@ func mapRange(f *herb.Field, facet query.Facet, low, high float64) [2]float64 {
 	return [2]float64{math.Max(least-margin, low), math.Min(greatest+margin, high)}
 }
 
-// NewMap returns the map of a listing with the cells of a grid. base is the path of the dataset's table.
+// NewMap returns the map of a listing with the cells of a grid. base is the path of the dataset's
+// table.
 func NewMap(s *State, pairs []Pair, pair int, q *query.GridRequest, grid query.Grid, base string) *Map {
 	m := &Map{
 		Pairs: pairs, X: s.fields[q.X].Name, Y: s.fields[q.Y].Name, Title: s.fields[NamingColumn(s.dataset)].Name,

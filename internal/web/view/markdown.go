@@ -16,15 +16,15 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Lengths of the longest descriptions that are parsed, in bytes; the rest is cut off. Parsing takes quadratic time in the
-// worst case. Many descriptions are shown on one page as text.
+// Lengths of the longest descriptions that are parsed, in bytes; the rest is cut off. Parsing takes
+// quadratic time in the worst case. Many descriptions are shown on one page as text.
 const (
 	maxMarkdown     = 16 << 10
 	maxMarkdownText = 2 << 10
 )
 
-// Markdown renders a description. Descriptions are untrusted: HTML tags and images are dropped, their text is kept, and
-// links lead to web addresses only. Headings begin at the second level.
+// Markdown renders a description. Descriptions are untrusted: HTML tags and images are dropped,
+// their text is kept, and links lead to web addresses only. Headings begin at the second level.
 func Markdown(s string) (template.HTML, error) {
 	markdown, source := newMarkdown(), []byte(herb.Clip(s, maxMarkdown))
 	doc := markdown.Parser().Parse(text.NewReader(source))
@@ -55,8 +55,8 @@ func MarkdownText(s string) string {
 	return PlainText(b.String())
 }
 
-// newMarkdown returns a parser and renderer of CommonMark with tables and bare URLs. It does not recognize blocks of HTML, so
-// that their text is kept.
+// newMarkdown returns a parser and renderer of CommonMark with tables and bare URLs. It does not
+// recognize blocks of HTML, so that their text is kept.
 func newMarkdown() goldmark.Markdown {
 	var blocks []util.PrioritizedValue
 	for _, b := range parser.DefaultBlockParsers() {

@@ -50,7 +50,8 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestMarkdown_long checks that long descriptions are cut off, because nested markup takes long to parse.
+// TestMarkdown_long checks that long descriptions are cut off, because nested markup takes long to
+// parse.
 func TestMarkdown_long(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("*word* ", 100_000)

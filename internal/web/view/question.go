@@ -52,8 +52,8 @@ type Question struct {
 	fields []herb.Field
 }
 
-// ParseQuestion parses the question of a state, or the default one of the dataset if there is none. Errors have
-// herb.CodeInvalid.
+// ParseQuestion parses the question of a state, or the default one of the dataset if there is none.
+// Errors have herb.CodeInvalid.
 func (s *State) ParseQuestion() (*Question, error) {
 	params := s.Question
 	if params.Get(query.ParamBy) == "" && params.Get(query.ParamMeasure) == "" {
@@ -108,7 +108,8 @@ func (s *State) parseQuestion(params query.Params) (*Question, error) {
 	return q, nil
 }
 
-// seriesLimits returns how many series a chart shows by default and at most. Those of heat maps and tables need no colors.
+// seriesLimits returns how many series a chart shows by default and at most. Those of heat maps and
+// tables need no colors.
 func (q *Question) seriesLimits() (usual, most int) {
 	if q.Kind == plot.Heat || q.Kind == kindTable {
 		return 12, splitRows
@@ -237,8 +238,8 @@ func (q *Question) sortName() string {
 	return "-" + q.Measure.Name
 }
 
-// byOf returns how a field is grouped unless the reader chooses: dates by intervals of a suitable length, numbers with many values
-// in buckets, others by their values.
+// byOf returns how a field is grouped unless the reader chooses: dates by intervals of a suitable
+// length, numbers with many values in buckets, others by their values.
 func byOf(d *herb.Dataset, field int) query.By {
 	f, c := d.Fields[field], ColumnReport(d, field)
 	b := query.By{Name: f.Name, Field: field}
@@ -280,7 +281,8 @@ func defaultGrain(f *herb.Field, c *herb.ColumnReport) query.Grain {
 	return query.GrainYear
 }
 
-// bucketWidth returns a round width of which the range of a number field has about count; empty if the range is not known.
+// bucketWidth returns a round width of which the range of a number field has about count; empty if
+// the range is not known.
 func bucketWidth(f *herb.Field, c *herb.ColumnReport, count float64) string {
 	if c == nil {
 		return ""
@@ -333,7 +335,8 @@ func (q *Question) exact(value string) string {
 	return plot.WithUnit(GroupNumber(&herb.Field{}, value), q.unit())
 }
 
-// short formats a value of the measure, rounded to what a reader compares. Sums and counts are exact.
+// short formats a value of the measure, rounded to what a reader compares. Sums and counts are
+// exact.
 func (q *Question) short(value string) string {
 	switch q.Measure.Kind {
 	case query.MeasureMean, query.MeasureMedian:

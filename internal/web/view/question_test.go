@@ -109,7 +109,8 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestSentence_menus checks that every choice of every menu is a valid, canonical address of another sentence.
+// TestSentence_menus checks that every choice of every menu is a valid, canonical address of
+// another sentence.
 func TestSentence_menus(t *testing.T) {
 	t.Parallel()
 	level := []string{"category%5Bne%5D=moss"}

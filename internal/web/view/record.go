@@ -78,8 +78,8 @@ func title(d *herb.Dataset, row herb.Record) string {
 	return name
 }
 
-// permalink returns the link to a record by its primary key. It is empty if a field of the key cannot be filtered by its whole
-// value.
+// permalink returns the link to a record by its primary key. It is empty if a field of the key
+// cannot be filtered by its whole value.
 func (s *State) permalink(row herb.Record) string {
 	var ps query.Params
 	for _, name := range s.dataset.PrimaryKey {

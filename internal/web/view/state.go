@@ -1,7 +1,7 @@
 // Package view builds what the templates of the pages show.
 //
-// State is the URL of a view of rows; templates get links from it. The other types are view models: plain structs with values
-// to show, which templates format with a few functions.
+// State is the URL of a view of rows; templates get links from it. The other types are view models:
+// plain structs with values to show, which templates format with a few functions.
 package view
 
 import (
@@ -31,7 +31,8 @@ const (
 	ParamSplit  = "_split"   // the number of series of the chart
 	ParamSmall  = "_small"   // the version of which an image is a preview, so that browsers cache it
 
-	// These change the selected columns. A page redirects to the result, so that they are in no URL.
+	// These change the selected columns. A page redirects to the result, so that they are in no
+	// URL.
 	ParamColumn = "_column" // a column to show, repeated
 	ParamHide   = "_hide"   // a column to hide
 	ParamLeft   = "_left"   // a column to move by one position
@@ -52,7 +53,8 @@ type State struct {
 	Charts  bool
 	Map     string // latitude field of the map; empty: the first one
 	Record  int    // position of the open record, from 1; 0: none
-	// Question is the parameters of the chart; none: the default chart. Other views carry them along.
+	// Question is the parameters of the chart; none: the default chart. Other views carry them
+	// along.
 	Question query.Params
 	Small    string // the image is a preview of the chart of this version; empty: it is the chart
 
@@ -68,8 +70,9 @@ type State struct {
 	fields  []herb.Field
 }
 
-// ParseState reads the state from a URL of a page. It does not validate the listing. canonical is false if the URL
-// contains parameters without effect, as submitted forms do, or a key, which must not stay in a URL; redirect to URL then.
+// ParseState reads the state from a URL of a page. It does not validate the listing. canonical is
+// false if the URL contains parameters without effect, as submitted forms do, or a key, which must
+// not stay in a URL; redirect to URL then.
 func ParseState(path string, q query.String, d *herb.Dataset) (s State, canonical bool, err error) {
 	s = State{Path: path, Pin: -1, dataset: d, fields: d.Fields}
 	ps, err := q.Params()
@@ -97,7 +100,8 @@ func ParseState(path string, q query.String, d *herb.Dataset) (s State, canonica
 	return s, slices.Equal(sorted(ps), sorted(s.params())), nil
 }
 
-// setOwn sets the part of the state that a parameter of the page describes. It returns false for other parameters.
+// setOwn sets the part of the state that a parameter of the page describes. It returns false for
+// other parameters.
 func (s *State) setOwn(p query.Param) bool {
 	field := herb.FieldIndex(s.fields, p.Value)
 	switch p.Name {
@@ -155,7 +159,8 @@ func parseUpTo(value string, most int) int {
 	return n
 }
 
-// selectFields sets the selected columns. It returns false if the API rejects the parameter, so that the page shows why.
+// selectFields sets the selected columns. It returns false if the API rejects the parameter, so
+// that the page shows why.
 func (s *State) selectFields(p query.Param) bool {
 	if p.Value == "" {
 		return true
@@ -173,7 +178,8 @@ func (s *State) selectFields(p query.Param) bool {
 	return true
 }
 
-// normalize rewrites a number in the form in which pages show numbers, such as 50,000,000, to one that the API reads.
+// normalize rewrites a number in the form in which pages show numbers, such as 50,000,000, to one
+// that the API reads.
 func (s *State) normalize(p query.Param) query.Param {
 	i, op, ok := query.ResolveFilter(p.Name, s.fields)
 	if !ok || s.fields[i].Type != herb.TypeNumber || op == query.OpIn || op == query.OpPrefix {
@@ -264,8 +270,8 @@ func Join(path, rawQuery string) string {
 	return path + "?" + rawQuery
 }
 
-// Href returns the link to another listing with the same columns, and more parameters of the page. It is relative, which saves a
-// third of its bytes.
+// Href returns the link to another listing with the same columns, and more parameters of the page.
+// It is relative, which saves a third of its bytes.
 func (s *State) Href(listing query.Params, more ...query.Param) string {
 	if ps := s.withOwn(listing).With(more...); len(ps) > 0 {
 		return "?" + ps.Encode()
@@ -292,7 +298,8 @@ func (s *State) withOwn(listing query.Params) query.Params {
 	return listing.WithValue(ParamMap, s.Map).With(s.Question...).WithValue(query.ParamVersion, s.Version)
 }
 
-// Hidden returns the parameters that a form carries along: all but those with the given names, which have inputs.
+// Hidden returns the parameters that a form carries along: all but those with the given names,
+// which have inputs.
 func (s *State) Hidden(inputs ...string) query.Params {
 	return s.withOwn(s.AnyPage()).Without(inputs...)
 }
@@ -348,7 +355,8 @@ func (s *State) toggle(field int, value string) (ps query.Params, active bool) {
 	return ps.With(query.Param{Name: name, Value: value}), false
 }
 
-// withoutFilters returns the parameters without those that filter a field with one of the operators; none: with any.
+// withoutFilters returns the parameters without those that filter a field with one of the
+// operators; none: with any.
 func (s *State) withoutFilters(field int, ops ...query.Op) query.Params {
 	return slices.DeleteFunc(s.AnyPage(), func(p query.Param) bool {
 		i, op, ok := query.ResolveFilter(p.Name, s.fields)

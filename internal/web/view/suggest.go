@@ -55,8 +55,8 @@ func nameScore(d *herb.Dataset, i int) int {
 	return 1
 }
 
-// DefaultQuestion returns what the chart of a dataset shows first: rows by time, else by the best field of names, else by the range
-// of a number, else their number.
+// DefaultQuestion returns what the chart of a dataset shows first: rows by time, else by the best
+// field of names, else by the range of a number, else their number.
 func DefaultQuestion(d *herb.Dataset) query.Params {
 	c := newChartFields(d)
 	for _, fields := range [][]int{c.dates, c.names, c.numbers} {

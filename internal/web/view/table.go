@@ -17,7 +17,8 @@ type Table struct {
 	Rows    []Row
 }
 
-// Header is the header of a column. Its link sorts ascending, then descending, then restores the original order.
+// Header is the header of a column. Its link sorts ascending, then descending, then restores the
+// original order.
 type Header struct {
 	Column
 	Class                 string
@@ -53,8 +54,8 @@ type Cell struct {
 	More    int // tags that are not shown
 }
 
-// Plain reports whether the text is that of the whole cell and written from left to right, so that it needs no element of its own.
-// A page has thousands of cells.
+// Plain reports whether the text is that of the whole cell and written from left to right, so that
+// it needs no element of its own. A page has thousands of cells.
 func (c Cell) Plain() bool { return len(c.Pieces) == 0 && isASCII(c.Text) }
 
 // The limits of a cell in characters; the record shows the whole value.
@@ -178,7 +179,8 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// oneLine replaces the characters that HTML would collapse into a space, or that would break a line.
+// oneLine replaces the characters that HTML would collapse into a space, or that would break a
+// line.
 func oneLine(r rune) rune {
 	if r == '\n' || r == '\r' || r == '\t' {
 		return ' '
@@ -186,8 +188,8 @@ func oneLine(r rune) rune {
 	return r
 }
 
-// listElements returns the elements of a list as they are displayed: those of a JSON array, or all parts between commas. There
-// are none in an array that was clipped.
+// listElements returns the elements of a list as they are displayed: those of a JSON array, or all
+// parts between commas. There are none in an array that was clipped.
 func listElements(f *herb.Field, value string) []string {
 	if !f.Notation.JSON {
 		return strings.Split(value, ",")

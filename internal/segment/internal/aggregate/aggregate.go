@@ -2,23 +2,24 @@
 //
 // # Data
 //
-// Values are replaced by codes (column.Dictionary), which are positions in ascending order. A record
-// of the request _by=category&_by=date:month&_measure=sum:price becomes three small integers:
+// Values are replaced by codes (column.Dictionary), which are positions in ascending order. A
+// record of the request _by=category&_by=date:month&_measure=sum:price becomes three small
+// integers:
 //
 //	record     category  date        price        codes       group            sum
 //	0          tree      2024-03-01  12.50        1 0 2       tree, 2024-03    12.50
 //	1          shrub     2024-03-09   3.00   →    0 1 0   →   shrub, 2024-03    3.00
 //	2          tree      2024-03-09   7.25        1 1 1       tree, 2024-03    19.75
 //
-// A grouper maps the code of a record to its group in one of the By fields: the value itself, or the
-// interval that contains it. The pair of both is looked up in a table that numbers the groups that occur.
-// Records are processed a thousand at a time, column by column.
+// A grouper maps the code of a record to its group in one of the By fields: the value itself, or
+// the interval that contains it. The pair of both is looked up in a table that numbers the groups
+// that occur. Records are processed a thousand at a time, column by column.
 //
 // # Passes
 //
 // Counts, sums and extremes are accumulated in one pass over the matching records. Distinct values,
-// medians and percentiles need all codes of a group at once: a second pass sorts the codes by group, and
-// then each group is counted or partially sorted by itself.
+// medians and percentiles need all codes of a group at once: a second pass sorts the codes by
+// group, and then each group is counted or partially sorted by itself.
 package aggregate
 
 import (
@@ -56,7 +57,8 @@ type Input struct {
 	Meets func(fields []herb.Field, record herb.Record, conditions []query.Condition) bool
 }
 
-// Run computes the result of a request. It fails with herb.CodeInvalid if there are too many groups.
+// Run computes the result of a request. It fails with herb.CodeInvalid if there are too many
+// groups.
 func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate, error) {
 	a := &aggregation{steps: st, request: q, input: in, dictionaries: map[int]*column.Dictionary{}, fields: map[int]*accumulator{}}
 	for _, p := range in.Parts {
@@ -155,7 +157,8 @@ func (a *aggregation) eachRecord(f func(c *chunk)) {
 	})
 }
 
-// eachMatching calls f for all matching records, some of one part at a time. The tail is the last part.
+// eachMatching calls f for all matching records, some of one part at a time. The tail is the last
+// part.
 func (a *aggregation) eachMatching(f func(part int, records []uint32)) {
 	numbers := make([]uint32, 0, recordsAtOnce)
 	each := func(part, n int) {

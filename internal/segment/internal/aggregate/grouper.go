@@ -160,8 +160,8 @@ func (g *intervalGrouper) newInterval(i query.Interval) interval {
 	return interval{label: text.Localize(f, i.Label), start: i.From, key: key}
 }
 
-// zoneGrouper groups datetimes in a time zone. Whether a value has a zone is only known from how it is
-// written: values that are equal in UTC can be in different groups. So it reads each record.
+// zoneGrouper groups datetimes in a time zone. Whether a value has a zone is only known from how it
+// is written: values that are equal in UTC can be in different groups. So it reads each record.
 type zoneGrouper struct {
 	input  Input
 	by     query.By

@@ -132,7 +132,8 @@ func (a *aggregation) sortKeys(g group, fields []herb.Field) []column.SortKey {
 	return keys
 }
 
-// compareLabels compares two groups by one of their labels. Missing values are last in both directions.
+// compareLabels compares two groups by one of their labels. Missing values are last in both
+// directions.
 func (a *aggregation) compareLabels(x, y group, s query.GroupSort) int {
 	if missing := a.isMissing(x, s.By); missing != a.isMissing(y, s.By) {
 		if missing {

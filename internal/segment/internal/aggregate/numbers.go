@@ -12,8 +12,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// numbers are the values of a number field by code, as integers in units of the same decimal place, so
-// that sums are exact.
+// numbers are the values of a number field by code, as integers in units of the same decimal place,
+// so that sums are exact.
 type numbers struct {
 	places   int        // decimal places of a unit
 	decimals []uint16   // decimal places of each value as written
@@ -55,8 +55,8 @@ func newNumbers(st *guard.Steps, d *column.Dictionary, codes []uint32) *numbers 
 	return n
 }
 
-// scale converts the values from units of their own last decimal place to those of all. It returns false
-// if one does not fit.
+// scale converts the values from units of their own last decimal place to those of all. It returns
+// false if one does not fit.
 func (n *numbers) scale(codes []uint32) bool {
 	for _, code := range codes {
 		for range n.places - int(n.decimals[code]) {
@@ -172,8 +172,8 @@ func (s *sums) sum(id int) string {
 	return formatUnits(s.total(id).String(), s.places, decimals)
 }
 
-// formatUnits formats an integer in units of a decimal place with a number of decimals, which must not
-// be fewer than it needs.
+// formatUnits formats an integer in units of a decimal place with a number of decimals, which must
+// not be fewer than it needs.
 func formatUnits(digits string, places, decimals int) string {
 	digits, negative := strings.CutPrefix(digits, "-")
 	if missing := places + 1 - len(digits); missing > 0 {
@@ -196,8 +196,8 @@ func (s *sums) mean(id int, n uint32) string {
 	return roundDigits(q, query.MeanDigits)
 }
 
-// roundDigits returns a number in plain decimal notation, rounded half to even to a number of significant
-// digits, without zeros at the end of its fraction.
+// roundDigits returns a number in plain decimal notation, rounded half to even to a number of
+// significant digits, without zeros at the end of its fraction.
 func roundDigits(q *big.Rat, digits int) string {
 	if q.Sign() == 0 {
 		return "0"

@@ -37,8 +37,8 @@ type partition struct {
 
 func (p *partition) group(id int) []uint32 { return p.codes[p.starts[id]:p.starts[id+1]] }
 
-// partition sorts the codes of a field by group. The number of codes of each group is known, so each
-// code is written once.
+// partition sorts the codes of a field by group. The number of codes of each group is known, so
+// each code is written once.
 func (a *aggregation) partition(acc *accumulator) *partition {
 	sizes := acc.filled
 	if acc.isList {
@@ -110,9 +110,9 @@ func (acc *accumulator) selectCodes(st *guard.Steps, codes []uint32) {
 	}
 }
 
-// selectCode returns the code that would be at a rank if the codes were sorted. It reorders them. It
-// divides them around a pivot and continues in the part that contains the rank; if that does not make
-// them fewer quickly, it sorts them.
+// selectCode returns the code that would be at a rank if the codes were sorted. It reorders them.
+// It divides them around a pivot and continues in the part that contains the rank; if that does not
+// make them fewer quickly, it sorts them.
 func selectCode(codes []uint32, rank int) uint32 {
 	for limit := 64; len(codes) > 16; limit-- {
 		if limit == 0 {
@@ -142,8 +142,8 @@ func pivotOf(codes []uint32) uint32 {
 	return sample[len(sample)/2]
 }
 
-// divide reorders codes: those less than a pivot first, then those equal to it. It returns the number of
-// both.
+// divide reorders codes: those less than a pivot first, then those equal to it. It returns the
+// number of both.
 func divide(codes []uint32, pivot uint32) (less, equal int) {
 	end := len(codes)
 	for at := 0; at < end; {

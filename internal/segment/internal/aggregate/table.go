@@ -15,7 +15,8 @@ type table struct {
 	isFull bool
 }
 
-// maxDense is the maximum number of pairs of groups that are looked up in an array. Each takes 4 bytes.
+// maxDense is the maximum number of pairs of groups that are looked up in an array. Each takes 4
+// bytes.
 const maxDense = 1 << 22
 
 // noGroup is the number of a group without records.

@@ -44,7 +44,8 @@ func (b Bits) Or(other Bits) {
 	}
 }
 
-// And removes all numbers that are not in another set of the same size, and returns the number of those left.
+// And removes all numbers that are not in another set of the same size, and returns the number of
+// those left.
 func (b Bits) And(other Bits) (n int) {
 	for i, w := range other[:len(b)] {
 		b[i] &= w

@@ -2,8 +2,8 @@ package bitmap
 
 import "math/bits"
 
-// ByteMap maps the members of a stored set to the bytes that follow it, and other records to 1. It is read in ascending
-// order of records.
+// ByteMap maps the members of a stored set to the bytes that follow it, and other records to 1. It
+// is read in ascending order of records.
 type ByteMap struct {
 	rest      containers
 	restBytes []byte // of the members of rest
@@ -35,7 +35,8 @@ func (m *ByteMap) Load(records []uint32, bytes []byte) {
 	}
 }
 
-// load stores the bytes of records in the loaded container. Its loop has no branches, which would be unpredictable.
+// load stores the bytes of records in the loaded container. Its loop has no branches, which would
+// be unpredictable.
 func (m *ByteMap) load(records []uint32, bytes []byte) {
 	last := len(m.bytes) - 1
 	if last < 0 {

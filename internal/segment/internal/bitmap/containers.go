@@ -34,7 +34,8 @@ const (
 	bitmapBytes      = 8192
 	bitmapWords      = bitmapBytes / 8
 	ContainerMembers = 1 << 16
-	// MinBitsShare is the number of records per member of a set from which on most of its containers are bits.
+	// MinBitsShare is the number of records per member of a set from which on most of its
+	// containers are bits.
 	MinBitsShare = ContainerMembers / maxArrayMembers
 )
 
@@ -115,7 +116,8 @@ func (s *containers) seek(record uint32) {
 // word returns word i of a bitmap container.
 func (c container) word(i int) uint64 { return binary.LittleEndian.Uint64(c.data[8*i:]) }
 
-// member returns member i of an array container, or the start of run i/2 of a run container after its head.
+// member returns member i of an array container, or the start of run i/2 of a run container after
+// its head.
 func (c container) member(i int) uint16 { return binary.LittleEndian.Uint16(c.data[2*i:]) }
 
 // contains reports whether the container contains a record with its key.

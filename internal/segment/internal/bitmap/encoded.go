@@ -8,8 +8,8 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Encoded is a set of record numbers in the portable roaring format. It is read in place, without decoding, so that
-// nothing has to be cached. An empty slice is the empty set.
+// Encoded is a set of record numbers in the portable roaring format. It is read in place, without
+// decoding, so that nothing has to be cached. An empty slice is the empty set.
 type Encoded []byte
 
 // Len returns the number of members.
@@ -48,7 +48,8 @@ func (e Encoded) Each(st *guard.Steps, f func(members []uint32)) {
 	}
 }
 
-// CountIn returns the number of members that are in among, a bitset with room for complete containers; nil counts all.
+// CountIn returns the number of members that are in among, a bitset with room for complete
+// containers; nil counts all.
 func (e Encoded) CountIn(st *guard.Steps, among Bits) (n int) {
 	if among == nil {
 		st.Add(1)
@@ -92,7 +93,8 @@ func (e Encoded) Picked(positions []uint32, f func(i int, member uint32)) {
 	}
 }
 
-// picker calls a function for the members of a set at some positions. Its methods get the parts of the set in order.
+// picker calls a function for the members of a set at some positions. Its methods get the parts of
+// the set in order.
 type picker struct {
 	positions []uint32 // ascending
 	f         func(i int, member uint32)

@@ -9,8 +9,8 @@ import (
 	"herbarium/internal/segment/internal/file"
 )
 
-// Encoder encodes a table. A set consists of the members of one or more calls of Append, and ends with End. The head
-// precedes the sets but is complete only after them.
+// Encoder encodes a table. A set consists of the members of one or more calls of Append, and ends
+// with End. The head precedes the sets but is complete only after them.
 type Encoder struct {
 	W     io.Writer // of the sets
 	sizes []uint32  // of the sets, in units of the alignment
@@ -21,7 +21,8 @@ type Encoder struct {
 // Append adds members to the current set. Members must be added in ascending order.
 func (e *Encoder) Append(members []uint32) { e.set.AddMany(members) }
 
-// EncodePart encodes the members of a set in a container, given the first number of the container; nil if there are none.
+// EncodePart encodes the members of a set in a container, given the first number of the container;
+// nil if there are none.
 func EncodePart(first uint32, members Bits) []byte {
 	part := roaring.FromDense(members, false)
 	if part.IsEmpty() {
@@ -31,8 +32,8 @@ func EncodePart(first uint32, members Bits) []byte {
 	return b
 }
 
-// AppendPart adds the members that EncodePart encoded to the current set, and returns the size of the part, which other
-// bytes may follow.
+// AppendPart adds the members that EncodePart encoded to the current set, and returns the size of
+// the part, which other bytes may follow.
 func (e *Encoder) AppendPart(part []byte) (size int, err error) {
 	var members roaring.Bitmap
 	n, err := members.ReadFrom(bytes.NewReader(part))
@@ -48,8 +49,8 @@ func (e *Encoder) End(trailer []byte) error {
 	return err
 }
 
-// AddBits adds a set. Intersections with run containers are many times slower than with others, so these must halve its
-// size.
+// AddBits adds a set. Intersections with run containers are many times slower than with others, so
+// these must halve its size.
 func (e *Encoder) AddBits(b Bits) error {
 	set := roaring.FromDense(b, false)
 	runs := set.Clone()

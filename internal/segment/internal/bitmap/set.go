@@ -8,7 +8,8 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Set is a set of records: a stored set, a sorted list if it is small, or bits. It must be released.
+// Set is a set of records: a stored set, a sorted list if it is small, or bits. It must be
+// released.
 type Set struct {
 	pool   *Pool
 	n      int
@@ -280,7 +281,8 @@ func (b *Builder) AddBits(set Bits) {
 	b.bits, b.list = set, nil
 }
 
-// fits reports whether n more records fit the list, which may have to be sorted. If not, it becomes bits.
+// fits reports whether n more records fit the list, which may have to be sorted. If not, it becomes
+// bits.
 func (b *Builder) fits(n int) bool {
 	if len(b.list)+n <= b.pool.Records/cost.CollectShare {
 		return true

@@ -8,14 +8,15 @@ import (
 	"herbarium/internal/text"
 )
 
-// A batch is full at this number of records or bytes. Bytes include the values and the field names, which are written
-// with each record.
+// A batch is full at this number of records or bytes. Bytes include the values and the field names,
+// which are written with each record.
 const (
 	batchRecords = 512
 	batchBytes   = 1 << 18
 )
 
-// batch holds some records and everything that one goroutine can prepare of them independently. Batches are reused.
+// batch holds some records and everything that one goroutine can prepare of them independently.
+// Batches are reused.
 type batch struct {
 	records  []herb.Record
 	names    int // bytes of the field names in a record
@@ -63,7 +64,8 @@ func (x *batch) empty(fields []herb.Field) *batch {
 	return x
 }
 
-// prepare renders the records of a batch and splits them into words and elements. Several batches may be prepared concurrently.
+// prepare renders the records of a batch and splits them into words and elements. Several batches
+// may be prepared concurrently.
 func (b *builder) prepare(x *batch) {
 	addWord := func(w []byte) { x.words.add(&b.words.terms.dictionary, w) }
 	for _, r := range x.records {

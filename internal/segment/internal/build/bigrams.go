@@ -22,7 +22,8 @@ type commonWord struct {
 	seconds int    // number of second terms: a prefix of the frequent terms
 }
 
-// common returns the terms with bigrams, most frequent first. docFreqs is the document frequency by term number.
+// common returns the terms with bigrams, most frequent first. docFreqs is the document frequency by
+// term number.
 func (p BigramRules) common(docFreqs []uint32, records int) []commonWord {
 	most := uint64(0)
 	for _, n := range docFreqs {

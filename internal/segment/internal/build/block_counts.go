@@ -10,7 +10,8 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// BlockCountRules determines the frequent values whose records are counted in blocks of the sorted rows.
+// BlockCountRules determines the frequent values whose records are counted in blocks of the sorted
+// rows.
 type BlockCountRules struct {
 	Share    int // a value is frequent if at least 1/Share of the records have it
 	Max      int // maximum number of values; the most frequent ones are selected
@@ -28,8 +29,9 @@ func (r BlockCountRules) most(fields []herb.Field) int {
 	return min(r.Max, r.MaxPairs/max(sortable, 1))
 }
 
-// writeBlockCounts writes the frequent values and their block counts in the sorted rows of all sortable fields. In small files, no
-// value is frequent. It reads the sections of the fields, which must be written already.
+// writeBlockCounts writes the frequent values and their block counts in the sorted rows of all
+// sortable fields. In small files, no value is frequent. It reads the sections of the fields, which
+// must be written already.
 func (b *builder) writeBlockCounts() {
 	if b.records < b.opts.Indexes.MinRecords {
 		b.writeCountsOf(nil, nil)

@@ -1,20 +1,22 @@
-// Package build writes segments: it reads records in parallel, sorts them by every field and collects postings, with
-// bounded memory. Packages column and fulltext read what it writes.
+// Package build writes segments: it reads records in parallel, sorts them by every field and
+// collects postings, with bounded memory. Packages column and fulltext read what it writes.
 //
 //	records ─► batch ─► prepare (one goroutine per CPU) ─► addBatch ─┬─► RECS, ROFF                 records as JSON
 //	           512 of    render JSON, split words            in order ├─► columnBuilder, per field    values ─► sorter ─► ORDR, RUNS …
 //	           them                                                   └─► wordsBuilder                words ─► inverted ─► DOCS, FWRD …
 //
-// Everything that grows with the number of records is in spill files: a buffer that is written to a temporary file when it is full. A
-// sorter sorts as many keys as fit its memory, writes them as a sorted run, and merges the runs. An inverted does the same with pairs of a
-// word and a record.
+// Everything that grows with the number of records is in spill files: a buffer that is written to a
+// temporary file when it is full. A sorter sorts as many keys as fit its memory, writes them as a
+// sorted run, and merges the runs. An inverted does the same with pairs of a word and a record.
 //
-// Example: the records "oak" and "red oak". The batch numbers the words oak 0 and red 1. The inverted collects the pairs (0, 0), (1, 1) and
-// (0, 1) in record order. A counting sort by word yields 0: {0 1} and 1: {1}, which encode writes as the postings of DOCS. The sorter of the
-// field gets the keys of both values, which are in order already: ORDR is 0 1, and each value is a run.
+// Example: the records "oak" and "red oak". The batch numbers the words oak 0 and red 1. The
+// inverted collects the pairs (0, 0), (1, 1) and (0, 1) in record order. A counting sort by word
+// yields 0: {0 1} and 1: {1}, which encode writes as the postings of DOCS. The sorter of the field
+// gets the keys of both values, which are in order already: ORDR is 0 1, and each value is a run.
 //
-// The frequent words, prefixes and bigrams are known only after all records, so their postings are collected in a second pass over the
-// words (frequent.go), and the block counts of frequent values from the sections of the file itself (block_counts.go).
+// The frequent words, prefixes and bigrams are known only after all records, so their postings are
+// collected in a second pass over the words (frequent.go), and the block counts of frequent values
+// from the sections of the file itself (block_counts.go).
 package build
 
 import (
@@ -38,14 +40,16 @@ const PartSuffix = ".part"
 
 // Options configures a build. The zero value uses the defaults.
 type Options struct {
-	// Memory is the number of bytes for sorting and collecting before data is spilled to disk. The process needs about
-	// three times as much, because of garbage collection and buffers. 0 means 128 MiB.
+	// Memory is the number of bytes for sorting and collecting before data is spilled to disk. The
+	// process needs about three times as much, because of garbage collection and buffers. 0 means
+	// 128 MiB.
 	Memory int
 	// Progress is called periodically, from one goroutine at a time. nil disables reporting.
 	Progress func(Progress)
 	// FS is the file system to write to. nil means OS.
 	FS filesystem.FS
-	// Indexes determines the content of the indexes of frequent words and values. The zero value means DefaultIndexes.
+	// Indexes determines the content of the indexes of frequent words and values. The zero value
+	// means DefaultIndexes.
 	Indexes IndexRules
 }
 
@@ -62,8 +66,9 @@ const (
 	PhaseSorting = "sorting"
 )
 
-// Create builds a segment from records and returns their number. The file appears under its name only when it is
-// complete and synced. After an error, or when ctx is canceled, it leaves no files behind.
+// Create builds a segment from records and returns their number. The file appears under its name
+// only when it is complete and synced. After an error, or when ctx is canceled, it leaves no files
+// behind.
 func Create(ctx context.Context, path string, fields []herb.Field, records iter.Seq2[herb.Record, error], opts Options) (n int, err error) {
 	opts.Memory = cmp.Or(opts.Memory, 128<<20)
 	opts.FS = cmp.Or[filesystem.FS](opts.FS, filesystem.OS{})
@@ -139,12 +144,14 @@ func (b *builder) begin() {
 	b.w.Begin(file.TagRecords, file.NoField)
 }
 
-// workers is the number of batches that are prepared concurrently, and later of fields that are sorted concurrently. The
-// single goroutines that read and write cannot keep up with more than four.
+// workers is the number of batches that are prepared concurrently, and later of fields that are
+// sorted concurrently. The single goroutines that read and write cannot keep up with more than
+// four.
 func workers() int { return min(runtime.GOMAXPROCS(0), 4) }
 
-// read reads all records: their JSON is written to the file, their values and words to the builders. One goroutine
-// reads, one for each batch prepares it, and one adds the batches in order and recycles them.
+// read reads all records: their JSON is written to the file, their values and words to the
+// builders. One goroutine reads, one for each batch prepares it, and one adds the batches in order
+// and recycles them.
 func (b *builder) read(records iter.Seq2[herb.Record, error]) {
 	inFlight := workers() + 2 // one is read, and one is added
 	free, inOrder := make(chan *batch, inFlight), make(chan *batch, inFlight)
@@ -173,8 +180,8 @@ func (b *builder) read(records iter.Seq2[herb.Record, error]) {
 	check(group.Wait())
 }
 
-// readBatches divides a sequence of records into batches and sends them. It returns errors, because a panic must not pass through
-// the sequence.
+// readBatches divides a sequence of records into batches and sends them. It returns errors, because
+// a panic must not pass through the sequence.
 func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) error {
 	x := <-free
 	for r, err := range records {
@@ -260,7 +267,8 @@ func (b *builder) write() {
 	check(b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count}))
 }
 
-// reportSorted reports that one more field, or the words, is sorted. The first call reports that none is.
+// reportSorted reports that one more field, or the words, is sorted. The first call reports that
+// none is.
 func (b *builder) reportSorted() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

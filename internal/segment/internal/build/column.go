@@ -94,8 +94,9 @@ func (b *columnBuilder) sort(s *sorter) {
 	b.ranks = b.tmp.invert(b.sorted, b.records, s.limit/2)
 }
 
-// beginSort configures a sorter. Its payload distinguishes values with the same key: their text if it is stored with the key, or
-// else a hash of it. Of scalars, the value is stored instead of the key, so it is the payload too.
+// beginSort configures a sorter. Its payload distinguishes values with the same key: their text if
+// it is stored with the key, or else a hash of it. Of scalars, the value is stored instead of the
+// key, so it is the payload too.
 func (b *columnBuilder) beginSort(s *sorter) {
 	if b.storesRunValues() {
 		b.runValues = b.tmp.newSpillFile()

@@ -9,8 +9,8 @@ import (
 	"herbarium/internal/filesystem"
 )
 
-// TestDenseSets collects sets of one and of several blocks of records: all, many, few and no records, and those of one
-// block only.
+// TestDenseSets collects sets of one and of several blocks of records: all, many, few and no
+// records, and those of one block only.
 func TestDenseSets(t *testing.T) {
 	t.Parallel()
 	for _, records := range []int{1, 63, 1000, denseBlock, 2*denseBlock + 100} {

@@ -6,9 +6,10 @@ import (
 	"sync"
 )
 
-// dictionary assigns numbers to names in the order of their first occurrence. Several goroutines may look up names
-// while one, always the same, adds new ones; numbers never change. It is a hash table without pointers: a map of
-// millions of names takes more than twice the memory, and every garbage collection traces it.
+// dictionary assigns numbers to names in the order of their first occurrence. Several goroutines
+// may look up names while one, always the same, adds new ones; numbers never change. It is a hash
+// table without pointers: a map of millions of names takes more than twice the memory, and every
+// garbage collection traces it.
 type dictionary struct {
 	mu     sync.RWMutex
 	seed   maphash.Seed
@@ -57,8 +58,8 @@ func (d *dictionary) add(name []byte) (place uint64) {
 // unknown is the number of names that have none yet.
 const unknown = 1<<32 - 1
 
-// locate returns the number of a name, or unknown and the index of the slot for it with the bits of its hash. The caller must
-// hold mu, unless it adds names.
+// locate returns the number of a name, or unknown and the index of the slot for it with the bits of
+// its hash. The caller must hold mu, unless it adds names.
 func (d *dictionary) locate(name []byte) (id uint32, at int, bits uint64) {
 	hash := maphash.Bytes(d.seed, name)
 	bits = hash >> placeBits << placeBits
@@ -72,7 +73,8 @@ func (d *dictionary) locate(name []byte) (id uint32, at int, bits uint64) {
 	return unknown, at, bits
 }
 
-// id returns the number of a name and assigns one to a new name. Only the goroutine that adds names may call it.
+// id returns the number of a name and assigns one to a new name. Only the goroutine that adds names
+// may call it.
 func (d *dictionary) id(name []byte) uint32 {
 	id, at, bits := d.locate(name)
 	if id != unknown {
@@ -118,8 +120,9 @@ func (d *dictionary) name(id uint32) []byte {
 	return name
 }
 
-// tokens is a sequence of numbered names in parts. Lookups are most of the work and are done by the goroutines that
-// prepare tokens; only new names are numbered later, by assignIDs, in the order of the records.
+// tokens is a sequence of numbered names in parts. Lookups are most of the work and are done by the
+// goroutines that prepare tokens; only new names are numbered later, by assignIDs, in the order of
+// the records.
 type tokens struct {
 	ids      []uint32
 	ends     []int  // of the parts

@@ -10,7 +10,8 @@ import (
 	"herbarium/internal/filesystem"
 )
 
-// TestDictionary numbers names of all lengths, more than the first table has room for, and compares with a map.
+// TestDictionary numbers names of all lengths, more than the first table has room for, and compares
+// with a map.
 func TestDictionary(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 10))

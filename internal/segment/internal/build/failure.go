@@ -12,16 +12,17 @@ import (
 // failure is the panic value of a failed build.
 type failure struct{ err error }
 
-// check ends the build if err is not nil. A build is many nested calls that fail only if a temporary file cannot be written or read, or
-// if the build is canceled, and then it fails as a whole. So these calls do not return errors.
+// check ends the build if err is not nil. A build is many nested calls that fail only if a
+// temporary file cannot be written or read, or if the build is canceled, and then it fails as a
+// whole. So these calls do not return errors.
 func check(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
-// catch calls f and returns the error with which it failed. Another panic is an error too: it would end the process, which may
-// be a server.
+// catch calls f and returns the error with which it failed. Another panic is an error too: it would
+// end the process, which may be a server.
 func catch(f func()) (err error) {
 	defer func() {
 		switch p := recover().(type) {

@@ -24,8 +24,9 @@ func TestCatch(t *testing.T) {
 	}
 }
 
-// TestCreate_sourceSeesNoPanic ends builds while their source is being read. The source must only see that no more records are wanted:
-// a panic would run through its code, which may convert it to another error.
+// TestCreate_sourceSeesNoPanic ends builds while their source is being read. The source must only
+// see that no more records are wanted: a panic would run through its code, which may convert it to
+// another error.
 func TestCreate_sourceSeesNoPanic(t *testing.T) {
 	t.Parallel()
 	reason := errors.New("enough")

@@ -12,8 +12,8 @@ type FieldRules struct {
 	Max   int // maximum number of sets; the most expensive terms and prefixes are selected
 }
 
-// choose returns the terms and prefixes that get postings in each of the searchable fields. prefixes are those with
-// postings; docFreqs is the document frequency by sorted term.
+// choose returns the terms and prefixes that get postings in each of the searchable fields.
+// prefixes are those with postings; docFreqs is the document frequency by sorted term.
 func (r FieldRules) choose(prefixes []termPrefix, docFreqs []uint32, records, fields int) (all []termPrefix) {
 	least := uint64(records / r.Share)
 	for i, n := range docFreqs {
@@ -34,8 +34,8 @@ func (r FieldRules) choose(prefixes []termPrefix, docFreqs []uint32, records, fi
 	return all
 }
 
-// newFieldPostings returns an index of frequent terms and prefixes in each searchable field. order contains the terms in sorted
-// order.
+// newFieldPostings returns an index of frequent terms and prefixes in each searchable field. order
+// contains the terms in sorted order.
 func (b *wordsBuilder) newFieldPostings(order []uint32, all []termPrefix) *frequentIndex {
 	if len(all) == 0 {
 		return emptyIndex(file.TagFieldRanges, file.TagFieldDocs)

@@ -10,8 +10,8 @@ import (
 	"herbarium/internal/segment/internal/file"
 )
 
-// IndexRules determines the content of the indexes of frequent words and values. These accelerate searches for words, and
-// sorted listings of values, that occur in many records.
+// IndexRules determines the content of the indexes of frequent words and values. These accelerate
+// searches for words, and sorted listings of values, that occur in many records.
 type IndexRules struct {
 	MinRecords  int // with fewer records, examining all matches is fast, and these indexes are empty
 	Bigrams     BigramRules
@@ -56,9 +56,10 @@ func (x *frequentIndex) addBatch(batch *wordsBatch) {
 	}
 }
 
-// writeFrequentIndexes builds the indexes of frequent words concurrently, in one pass over the words of all records, and writes them.
-// order contains the terms in sorted order; common is the length of the common prefix of each with the one before it;
-// docFreqs is the document frequency by term number.
+// writeFrequentIndexes builds the indexes of frequent words concurrently, in one pass over the
+// words of all records, and writes them. order contains the terms in sorted order; common is the
+// length of the common prefix of each with the one before it; docFreqs is the document frequency by
+// term number.
 func (b *wordsBuilder) writeFrequentIndexes(w *file.Writer, order []uint32, common []uint16, docFreqs []uint32) {
 	sorted := make([]uint32, len(order)) // document frequency by sorted term
 	for i, id := range order {
@@ -84,8 +85,8 @@ func (b *wordsBuilder) writeFrequentIndexes(w *file.Writer, order []uint32, comm
 	}
 }
 
-// newFrequentIndexes returns the indexes of frequent words. They are empty in small files. sorted is the document frequency by
-// sorted term; the others are as in writeFrequentIndexes.
+// newFrequentIndexes returns the indexes of frequent words. They are empty in small files. sorted
+// is the document frequency by sorted term; the others are as in writeFrequentIndexes.
 func (b *wordsBuilder) newFrequentIndexes(order []uint32, common []uint16, docFreqs, sorted []uint32) []*frequentIndex {
 	rules, records := b.rules, int(b.records)
 	var prefixes, inFields []termPrefix
@@ -100,7 +101,8 @@ func (b *wordsBuilder) newFrequentIndexes(order []uint32, common []uint16, docFr
 	return []*frequentIndex{b.newPrefixPostings(order, prefixes), b.newFieldPostings(order, inFields), b.newBigrams(words, len(docFreqs))}
 }
 
-// wordsBatch contains the entries of consecutive records in the forward index: term numbers + 1, and 0 after each part.
+// wordsBatch contains the entries of consecutive records in the forward index: term numbers + 1,
+// and 0 after each part.
 type wordsBatch struct {
 	first uint32 // record
 	words []uint32

@@ -9,7 +9,8 @@ import (
 	"herbarium/internal/segment/internal/fulltext"
 )
 
-// inverted collects the postings of terms or elements. Data that exceeds the memory is written to spill files.
+// inverted collects the postings of terms or elements. Data that exceeds the memory is written to
+// spill files.
 type inverted struct {
 	dictionary
 	numbers int        // number of entries, if they have no names
@@ -55,8 +56,8 @@ func (v *inverted) eachPair(f func(id, record uint32)) {
 	}
 }
 
-// spillIfFull writes everything to a spill file if it exceeds the memory, or if a pair could not hold the next record and a field. It is
-// called between records, so that a record is never split.
+// spillIfFull writes everything to a spill file if it exceeds the memory, or if a pair could not
+// hold the next record and a field. It is called between records, so that a record is never split.
 func (v *inverted) spillIfFull(next uint32) {
 	const maxRecords = 1 << 32 / fulltext.FieldsInMask
 	if v.used >= v.limit || v.fields != nil && next-v.first == maxRecords {
@@ -79,8 +80,8 @@ func (v *inverted) spill() {
 	v.used = 0
 }
 
-// sortPairs sorts the records of the pairs by id and returns the start of each id. This counting sort takes a quarter
-// of the time of appending to one list per name.
+// sortPairs sorts the records of the pairs by id and returns the start of each id. This counting
+// sort takes a quarter of the time of appending to one list per name.
 func (v *inverted) sortPairs() []uint32 {
 	starts := make([]uint32, v.size()+1)
 	v.eachPair(func(id, _ uint32) { starts[id]++ })
@@ -100,8 +101,8 @@ func (v *inverted) sortPairs() []uint32 {
 	return starts
 }
 
-// appendPostings appends the records in a range, each as the difference from the preceding one, the field if there is one, and a bit that
-// says whether a count follows.
+// appendPostings appends the records in a range, each as the difference from the preceding one, the
+// field if there is one, and a bit that says whether a count follows.
 func (v *inverted) appendPostings(b []byte, from, to int) []byte {
 	before := uint32(0)
 	for i := from; i < to; {
@@ -155,8 +156,8 @@ func (v *inverted) finish() {
 	v.dictionary.finish()
 }
 
-// encode adds the postings of every name to docs and, unless it is nil, its term-frequency postings to freqs. It returns
-// the number of records of each name. finish must be called before.
+// encode adds the postings of every name to docs and, unless it is nil, its term-frequency postings
+// to freqs. It returns the number of records of each name. finish must be called before.
 func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32) {
 	var p decoder
 	sizes = make([]uint32, v.size())

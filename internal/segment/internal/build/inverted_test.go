@@ -54,8 +54,8 @@ func decodeSet(t *testing.T, raw []byte) (members []uint32, trailer []byte) {
 	return set.ToArray(), raw[n:]
 }
 
-// TestInverted collects words in memory of various sizes and compares with plain maps. Some of the words are looked up
-// before they have a number and some after, as concurrent goroutines would.
+// TestInverted collects words in memory of various sizes and compares with plain maps. Some of the
+// words are looked up before they have a number and some after, as concurrent goroutines would.
 func TestInverted(t *testing.T) {
 	t.Parallel()
 	type found struct {

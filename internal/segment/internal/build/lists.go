@@ -32,7 +32,8 @@ func (b *columnBuilder) elementSections() []section {
 	return sections
 }
 
-// forwardSections returns the forward index of the elements, given the position of each in sort order by id.
+// forwardSections returns the forward index of the elements, given the position of each in sort
+// order by id.
 func (b *columnBuilder) forwardSections(positions []uint32) []section {
 	starts, encoded := b.tmp.newSpillFile(), b.tmp.newSpillFile()
 	size := column.PositionSize(len(positions))

@@ -2,8 +2,9 @@ package build
 
 import "encoding/binary"
 
-// invert returns the inverse of a permutation of the numbers below n, encoded as u32: number i is at the index given by
-// the i-th number. It writes blocks that fit the memory and reads all numbers once per block.
+// invert returns the inverse of a permutation of the numbers below n, encoded as u32: number i is
+// at the index given by the i-th number. It writes blocks that fit the memory and reads all numbers
+// once per block.
 func (w *tempDir) invert(from *spillFile, n, memory int) *spillFile {
 	const maxBlocks = 64
 	block := max(memory/4, n/maxBlocks+1)

@@ -2,8 +2,9 @@ package build
 
 import "encoding/binary"
 
-// postingsRuns stores the postings of numbered names in spill files. Each file has the postings of one range of records: for
-// each name with any, its number, the size of the postings, and the postings.
+// postingsRuns stores the postings of numbered names in spill files. Each file has the postings of
+// one range of records: for each name with any, its number, the size of the postings, and the
+// postings.
 type postingsRuns struct {
 	tmp   *tempDir
 	files []*spillFile
@@ -22,8 +23,8 @@ func (r *postingsRuns) add(id int, postings []byte) {
 	out.Write(postings)
 }
 
-// merge calls part for the postings of each of n names in every range, in order, and end after the last range of a name.
-// The bytes are only valid until part returns. It removes the files.
+// merge calls part for the postings of each of n names in every range, in order, and end after the
+// last range of a name. The bytes are only valid until part returns. It removes the files.
 func (r *postingsRuns) merge(n int, part func(id int, postings []byte), end func()) {
 	runs := make([]*spillReader, len(r.files))
 	ids := make([]int, len(runs)) // of the next name in each range

@@ -26,9 +26,10 @@ type termPrefix struct {
 	work     uint64 // cost of computing the union
 }
 
-// choose returns the prefixes that get postings: the most expensive ones within the size limit. They are sorted by the
-// start of their range; of two with the same start, the longer range is first. common is the length of the common prefix of
-// each sorted term with the one before it, docFreqs its document frequency.
+// choose returns the prefixes that get postings: the most expensive ones within the size limit.
+// They are sorted by the start of their range; of two with the same start, the longer range is
+// first. common is the length of the common prefix of each sorted term with the one before it,
+// docFreqs its document frequency.
 func (r PrefixRules) choose(common []uint16, docFreqs []uint32, records int) []termPrefix {
 	size := func(n uint64) uint64 { return min(2*n, uint64(records)/8) } // approximate size of a set with n members
 	room, work := uint64(0), make([]uint32, len(docFreqs))
@@ -63,8 +64,8 @@ func sortRanges(all []termPrefix) {
 	slices.SortFunc(all, func(a, b termPrefix) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 }
 
-// prefixesOf returns the prefixes shared by two or more of the sorted terms, given the cost of each term, that cost at
-// least minCost. Of several prefixes of the same terms it returns one.
+// prefixesOf returns the prefixes shared by two or more of the sorted terms, given the cost of each
+// term, that cost at least minCost. Of several prefixes of the same terms it returns one.
 func prefixesOf(common []uint16, work []uint32, minCost uint64) (all []termPrefix) {
 	type open struct {
 		length int // of the shared prefix
@@ -98,7 +99,8 @@ func prefixesOf(common []uint16, work []uint32, minCost uint64) (all []termPrefi
 	return all
 }
 
-// commonLengths returns the length of the common prefix of each term with the one before it, in sorted order.
+// commonLengths returns the length of the common prefix of each term with the one before it, in
+// sorted order.
 func (b *wordsBuilder) commonLengths(order []uint32) []uint16 {
 	common := make([]uint16, len(order))
 	for i := 1; i < len(order); i++ {
@@ -107,7 +109,8 @@ func (b *wordsBuilder) commonLengths(order []uint32) []uint16 {
 	return common
 }
 
-// commonLength returns the number of bytes in the common prefix of two words, up to a character boundary.
+// commonLength returns the number of bytes in the common prefix of two words, up to a character
+// boundary.
 func commonLength(a, b []byte) int {
 	n := commonPrefix(a, b)
 	for n > 0 && (n < len(a) && !utf8.RuneStart(a[n]) || n < len(b) && !utf8.RuneStart(b[n])) {
@@ -164,7 +167,8 @@ type nestedRanges struct {
 	head  []byte   // u32: start and end of each range
 }
 
-// newNestedRanges returns the ranges in all, which are nested or disjoint; of nested ones, the longer is first.
+// newNestedRanges returns the ranges in all, which are nested or disjoint; of nested ones, the
+// longer is first.
 func newNestedRanges(order []uint32, all []termPrefix) *nestedRanges {
 	n := &nestedRanges{inner: make([]uint32, len(order)), outer: make([]uint32, len(all))}
 	for i, a := range all {

@@ -6,16 +6,18 @@ import (
 	"herbarium/internal/herb"
 )
 
-// MaxValueSize is the maximum average size of the values, with their lengths, of a field whose values are stored by run.
+// MaxValueSize is the maximum average size of the values, with their lengths, of a field whose
+// values are stored by run.
 const MaxValueSize = 128
 
-// storesRunValues reports whether the value of each run is stored, so that facets read values in sequence instead of
-// looking up each one in its record.
+// storesRunValues reports whether the value of each run is stored, so that facets read values in
+// sequence instead of looking up each one in its record.
 func (b *columnBuilder) storesRunValues() bool {
 	return b.field.Filterable && b.field.Type != herb.TypeList && b.size <= MaxValueSize*int64(b.records)
 }
 
-// runValuesWriter writes the values of runs, each without the prefix that it shares with the one before.
+// runValuesWriter writes the values of runs, each without the prefix that it shares with the one
+// before.
 type runValuesWriter struct {
 	before []byte
 	entry  []byte

@@ -14,7 +14,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// TestRunValues compares the value keys of the runs with those of the sorted distinct values, with memory for all of them and for parts.
+// TestRunValues compares the value keys of the runs with those of the sorted distinct values, with
+// memory for all of them and for parts.
 func TestRunValues(t *testing.T) {
 	t.Parallel()
 	const records = 20_000

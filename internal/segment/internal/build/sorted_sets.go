@@ -8,7 +8,8 @@ import (
 	"herbarium/internal/segment/internal/column"
 )
 
-// sortedSets builds the sets of a field, of its long runs and of the prefixes of its sorted rows, from the sorted rows.
+// sortedSets builds the sets of a field, of its long runs and of the prefixes of its sorted rows,
+// from the sorted rows.
 type sortedSets struct {
 	records     int    // number of all
 	longRuns    []byte // u32
@@ -59,8 +60,8 @@ func (s *sortedSets) endRun() {
 	s.run, s.long, s.members = s.run+1, false, s.members[:0]
 }
 
-// finish ends the last run and frees what is only needed to add rows: the sets of all fields are kept until they are
-// written.
+// finish ends the last run and frees what is only needed to add rows: the sets of all fields are
+// kept until they are written.
 func (s *sortedSets) finish() {
 	s.endRun()
 	s.dense, s.members = nil, nil

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// sorter sorts the records of a field by key, ties by number. Data that exceeds the memory is sorted in runs, which are
-// written to spill files and merged. No key may be a prefix of another (see text.AppendSortKey). A sorter is allocated once
-// and used for many fields.
+// sorter sorts the records of a field by key, ties by number. Data that exceeds the memory is
+// sorted in runs, which are written to spill files and merged. No key may be a prefix of another
+// (see text.AppendSortKey). A sorter is allocated once and used for many fields.
 type sorter struct {
 	tmp     *tempDir
 	limit   int    // maximum size of the entries; a single one may be longer
@@ -36,7 +36,8 @@ type item struct {
 
 const itemSize = 16
 
-// newSorter returns a sorter with memory for the given number of records and bytes of keys and payloads, within a limit.
+// newSorter returns a sorter with memory for the given number of records and bytes of keys and
+// payloads, within a limit.
 func newSorter(tmp *tempDir, memory, records int, bytes int64) *sorter {
 	items := min(max(memory/4/itemSize, 1), records)
 	limit := int(min(int64(memory/2), bytes+keyHead*int64(records)))
@@ -121,9 +122,9 @@ func keyWindow(key []byte, from int) uint64 {
 // smallGroup is the number of items below which they are sorted by comparing keys.
 const smallGroup = 32
 
-// sort sorts items whose keys are equal up to an offset by key, ties by record; they must be in the order of their
-// records. It sorts by eight bytes of the keys, and then those items that are equal in them by the next bytes: reading a
-// key takes longer than comparing eight bytes.
+// sort sorts items whose keys are equal up to an offset by key, ties by record; they must be in the
+// order of their records. It sorts by eight bytes of the keys, and then those items that are equal
+// in them by the next bytes: reading a key takes longer than comparing eight bytes.
 func (s *sorter) sort(items []item, from int) {
 	if len(items) < smallGroup {
 		slices.SortFunc(items, func(x, y item) int {
@@ -151,7 +152,8 @@ func (s *sorter) sort(items []item, from int) {
 	}
 }
 
-// sortByWindow sorts items by their windows with a radix sort; ties keep their order. spare must have as many items.
+// sortByWindow sorts items by their windows with a radix sort; ties keep their order. spare must
+// have as many items.
 func sortByWindow(items, spare []item) {
 	varying := uint64(0)
 	for _, x := range items {
@@ -276,7 +278,8 @@ type sortedRun struct {
 	record       uint32
 }
 
-// next reads the next record, if there is one. Its key and payload are only valid until the next call.
+// next reads the next record, if there is one. Its key and payload are only valid until the next
+// call.
 func (c *sortedRun) next() bool {
 	if !c.r.more(1) {
 		return false

@@ -29,7 +29,8 @@ type tempDir struct {
 	open   map[filesystem.File]bool // files that are being read
 }
 
-// newTempDir returns the tempDir of a build, which must be closed. A build has a few spill files for each field at a time.
+// newTempDir returns the tempDir of a build, which must be closed. A build has a few spill files
+// for each field at a time.
 func newTempDir(ctx context.Context, fs filesystem.FS, dir string, memory, fields int) *tempDir {
 	w := &tempDir{fs: fs, dir: dir, buffer: min(max(memory/4/(fields+16), 1<<12), 1<<16), open: map[filesystem.File]bool{}}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
@@ -45,8 +46,9 @@ func (w *tempDir) close() (err error) {
 	return err
 }
 
-// spillFile is written once and then read. It creates a temporary file only when its buffer overflows, and opens it only to
-// write a buffer or to read: a build has more spill files, one for each of up to 10,000 fields, than a process may open.
+// spillFile is written once and then read. It creates a temporary file only when its buffer
+// overflows, and opens it only to write a buffer or to read: a build has more spill files, one for
+// each of up to 10,000 fields, than a process may open.
 type spillFile struct {
 	tmp  *tempDir
 	name string          // of the temporary file; empty while everything is in the buffer

@@ -41,7 +41,8 @@ func (f countedFile) Close() error {
 	return f.File.Close()
 }
 
-// TestCreate_openFiles builds a segment whose fields are all spilled. It must open only a few files at a time.
+// TestCreate_openFiles builds a segment whose fields are all spilled. It must open only a few files
+// at a time.
 func TestCreate_openFiles(t *testing.T) {
 	t.Parallel()
 	const columns, records = 300, 600

@@ -91,7 +91,8 @@ func (b *wordsBuilder) writeTo(w *file.Writer) {
 	b.writeFrequentIndexes(w, order, common, docFreqs)
 }
 
-// writeTermFields writes the fields of each posting. With one searchable field, all postings are in it.
+// writeTermFields writes the fields of each posting. With one searchable field, all postings are in
+// it.
 func (b *wordsBuilder) writeTermFields(w *file.Writer, docFreqs []uint32) {
 	var masks io.WriterTo = bytes.NewReader(nil)
 	if b.terms.fields != nil {

@@ -1,5 +1,6 @@
-// Package column reads the indexes of fields: sorted rows, value runs, sets of long runs and of list elements. It evaluates
-// filters, locates pages in sorted order and counts facets. Package build writes what it reads.
+// Package column reads the indexes of fields: sorted rows, value runs, sets of long runs and of
+// list elements. It evaluates filters, locates pages in sorted order and counts facets. Package
+// build writes what it reads.
 //
 // # The data
 //
@@ -12,16 +13,19 @@
 //	PLAC  record   0   1   2   3   4
 //	      rank     2   0   4   1   3      the inverse of ORDR
 //
-// A value is not stored again: that of a run is read from its first record, or in sequence from VALS and VKEY.
+// A value is not stored again: that of a run is read from its first record, or in sequence from
+// VALS and VKEY.
 //
 // # An example
 //
-// price[lt]=8 is the range of ranks [0, 3): a binary search over the runs finds the first with a value of 8 or more, run 2, which starts at
-// rank 3. A record matches if its rank is below 3, and all matches are ORDR[0:3], the records 1, 3 and 0.
+// price[lt]=8 is the range of ranks [0, 3): a binary search over the runs finds the first with a
+// value of 8 or more, run 2, which starts at rank 3. A record matches if its rank is below 3, and
+// all matches are ORDR[0:3], the records 1, 3 and 0.
 //
-// Among them, the second page of sort=-price with one record per page is position 1. In ascending order, that is position
-// 3 - 1 - 1 = 1: the missing values come last in both directions (direction.go). Position 1 is at rank 1, in run 0. Records of a run keep
-// their order, and run 0 has the positions 1 and 2 of the descending order. So the page is record 1.
+// Among them, the second page of sort=-price with one record per page is position 1. In ascending
+// order, that is position 3 - 1 - 1 = 1: the missing values come last in both directions
+// (direction.go). Position 1 is at rank 1, in run 0. Records of a run keep their order, and run 0
+// has the positions 1 and 2 of the descending order. So the page is record 1.
 //
 // With a million records, the matches below a rank are not counted one by one: see sortedResult.
 package column
@@ -46,9 +50,10 @@ const (
 	LongRun    = 2048 // minimum length of a value run whose records are also stored as a set
 )
 
-// Column is the index of one field. Its sorted rows are the record numbers ordered by value; the index of a record in
-// them is its rank. Records with equal values form a value run, ordered by record number. Records whose value is
-// missing are last and form an additional run, ordered by text.MissingRank, then by record number.
+// Column is the index of one field. Its sorted rows are the record numbers ordered by value; the
+// index of a record in them is its rank. Records with equal values form a value run, ordered by
+// record number. Records whose value is missing are last and form an additional run, ordered by
+// text.MissingRank, then by record number.
 type Column struct {
 	Field    herb.Field
 	position int
@@ -102,7 +107,8 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	return c, nil
 }
 
-// ElementOrder returns the indexes of elements in the order of their sort keys, ties in the given order.
+// ElementOrder returns the indexes of elements in the order of their sort keys, ties in the given
+// order.
 func ElementOrder(elements []string) file.U32s {
 	keys, order := make([]string, len(elements)), make([]uint32, len(elements))
 	for i, e := range elements {
@@ -126,8 +132,8 @@ func (c *Column) readValue(st *guard.Steps, record uint32) string {
 	return c.value(record)
 }
 
-// markRanks adds the ranks of the records of a set to marks, which must be empty. If the set has most records, it marks the
-// others, which are fewer, and inverts the marks.
+// markRanks adds the ranks of the records of a set to marks, which must be empty. If the set has
+// most records, it marks the others, which are fewer, and inverts the marks.
 func (c *Column) markRanks(st *guard.Steps, set *bitmap.Set, marks bitmap.Bits) {
 	n, ranks := c.sorted.Len(), c.ranks
 	invert := set.Len() > n/2
@@ -171,7 +177,8 @@ func (c *Column) LongRuns() int { return c.longRuns.Len() }
 // Elements returns the number of distinct elements of a list field.
 func (c *Column) Elements() int { return c.elements.Len() }
 
-// runAt returns the run of a rank, which is not in a run before the given one. It is fast if the run is near.
+// runAt returns the run of a rank, which is not in a run before the given one. It is fast if the
+// run is near.
 func (c *Column) runAt(run, rank int) int {
 	const near = 8
 	for range near {
@@ -183,8 +190,8 @@ func (c *Column) runAt(run, rank int) int {
 	return lastIndex(run, c.Distinct(), func(i int) bool { return int(c.runs.At(i)) <= rank })
 }
 
-// lastIndex returns the last index in [from, to] that satisfies a condition. The condition holds for from and all indexes up to
-// the result. It is fast if the result is near from.
+// lastIndex returns the last index in [from, to] that satisfies a condition. The condition holds
+// for from and all indexes up to the result. It is fast if the result is near from.
 func lastIndex(from, to int, holds func(i int) bool) int {
 	step := 1
 	for from+step <= to && holds(from+step) {
@@ -221,7 +228,8 @@ func (c *Column) runKey(i int) string {
 	return sortKey(&c.Field, c.RunValue(i))
 }
 
-// isNonUniform reports whether a run contains values that compare equal but are written differently.
+// isNonUniform reports whether a run contains values that compare equal but are written
+// differently.
 func (c *Column) isNonUniform(i int) bool { return c.nonUniform[i/8]>>(i%8)&1 == 1 }
 
 // storedSet returns the index of a run in longRunSets; ok is false if the run is too short.

@@ -66,8 +66,8 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 // noKey is greater than all sort keys.
 const noKey = "\xff\xff\xff\xff\xff"
 
-// KeyRange returns the range of the sort keys that match an operand of an operator other than equality. A key that follows another
-// immediately has one more zero byte.
+// KeyRange returns the range of the sort keys that match an operand of an operator other than
+// equality. A key that follows another immediately has one more zero byte.
 func KeyRange(op query.Op, o query.Operand) (from, to string) {
 	switch op {
 	case query.OpGt:
@@ -106,7 +106,8 @@ func (c *Column) equal(o query.Operand, name string) plan.Condition {
 	return plan.Stored{Name: name}
 }
 
-// Ranks is the condition that the rank of a record is in a range: it has one value, or one in a range of values.
+// Ranks is the condition that the rank of a record is in a range: it has one value, or one in a
+// range of values.
 type Ranks struct {
 	c        *Column
 	from, to int
@@ -121,8 +122,8 @@ func (c *Column) runRanks(run int) Ranks {
 	return Ranks{c: c, from: from, to: to, run: run}
 }
 
-// keyRanks returns the ranks of the records with a sort key. If there are none, the range is empty and starts where they
-// would be.
+// keyRanks returns the ranks of the records with a sort key. If there are none, the range is empty
+// and starts where they would be.
 func (c *Column) keyRanks(key string) Ranks {
 	run := c.firstRun(key)
 	if run < c.Distinct() && c.runKey(run) == key {
@@ -161,8 +162,8 @@ func (r Ranks) named(name string) Ranks {
 	return r
 }
 
-// And returns the intersection of two ranges of one field. A range of values then needs a single lookup in its sorted
-// rows.
+// And returns the intersection of two ranges of one field. A range of values then needs a single
+// lookup in its sorted rows.
 func (r Ranks) And(other Ranks) Ranks {
 	from, to := max(r.from, other.from), min(r.to, other.to)
 	return Ranks{c: r.c, from: from, to: max(from, to), run: anyRun, name: r.name + ", " + other.name}
@@ -242,7 +243,8 @@ func (w exactValue) Fill(st *guard.Steps, b *bitmap.Builder) {
 	b.AddList(st, list)
 }
 
-// elementRanges is the condition that a list has one of some elements, which are mostly ranges in sort order.
+// elementRanges is the condition that a list has one of some elements, which are mostly ranges in
+// sort order.
 type elementRanges struct {
 	c        *Column
 	from, to uint32      // from the start of the first range to the end of the last

@@ -13,8 +13,9 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// TestColumn_elementRange tests each record for an element in some ranges, and adds those that have one to a set. It compares both
-// with the elements of the records, with positions of one and of two bytes.
+// TestColumn_elementRange tests each record for an element in some ranges, and adds those that have
+// one to a set. It compares both with the elements of the records, with positions of one and of two
+// bytes.
 func TestColumn_elementRange(t *testing.T) {
 	t.Parallel()
 	const n = 2000

@@ -10,8 +10,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// LongValues returns the number of values of a text field that a search for a substring reads from records, because they are
-// too long to be stored by run.
+// LongValues returns the number of values of a text field that a search for a substring reads from
+// records, because they are too long to be stored by run.
 func (c *Column) LongValues() int {
 	if c.Field.Type == herb.TypeList || c.StoresValues() {
 		return 0
@@ -19,7 +19,8 @@ func (c *Column) LongValues() int {
 	return c.Distinct()
 }
 
-// contains returns the condition that a text, or an element of a list, contains the text of an operand.
+// contains returns the condition that a text, or an element of a list, contains the text of an
+// operand.
 func (c *Column) contains(st *guard.Steps, o query.Operand, name string) plan.Condition {
 	find := text.NewSubstring(o.Text)
 	switch {

@@ -113,7 +113,8 @@ func (d *costData) fill(c plan.Condition) {
 	builder.Set(d.steps).Release()
 }
 
-// processTime returns the CPU time of the process in nanoseconds, which other processes disturb less than elapsed time.
+// processTime returns the CPU time of the process in nanoseconds, which other processes disturb
+// less than elapsed time.
 func processTime(b *testing.B) int64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -122,8 +123,8 @@ func processTime(b *testing.B) int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-// BenchmarkCosts measures the times of the cost model. For each, it prints the time of the model and the measured one, in
-// nanoseconds of CPU time.
+// BenchmarkCosts measures the times of the cost model. For each, it prints the time of the model
+// and the measured one, in nanoseconds of CPU time.
 func BenchmarkCosts(b *testing.B) {
 	const n = 500_000
 	d := newCostData(b, n)

@@ -10,10 +10,10 @@ import (
 	"herbarium/internal/text"
 )
 
-// Dictionary numbers the distinct values of a field in several segments and in memory: the code of a
-// value is its position in ascending order. So codes compare like values, and groups of records are
-// computed with arrays instead of strings. The code Len stands for all missing values. The values of a
-// list field are its elements.
+// Dictionary numbers the distinct values of a field in several segments and in memory: the code of
+// a value is its position in ascending order. So codes compare like values, and groups of records
+// are computed with arrays instead of strings. The code Len stands for all missing values. The
+// values of a list field are its elements.
 //
 // In a single segment, the codes of most fields are the numbers of the value runs:
 //
@@ -46,8 +46,8 @@ type partCodes struct {
 // notCode replaces the code of a run with several writings.
 const notCode = math.MaxUint32
 
-// NewDictionary returns the dictionary of a field. columns are its indexes in the segments, and memory
-// is its values in memory; there are none of a list field, which has one segment.
+// NewDictionary returns the dictionary of a field. columns are its indexes in the segments, and
+// memory is its values in memory; there are none of a list field, which has one segment.
 func NewDictionary(st *guard.Steps, f *herb.Field, columns []*Column, memory []string) *Dictionary {
 	d := &Dictionary{Field: f}
 	for _, c := range columns {
@@ -142,8 +142,8 @@ func (p *partCodes) setWriting(run uint32, written string, code uint32) {
 	p.writes[run][written], p.codes[run] = code, notCode
 }
 
-// valueKey returns bytes by which the values of a field are ordered, and equal for equal values only;
-// nil if the value is missing.
+// valueKey returns bytes by which the values of a field are ordered, and equal for equal values
+// only; nil if the value is missing.
 func valueKey(f *herb.Field, value string) []byte {
 	if text.MissingRank(f, value) >= 0 {
 		return nil
@@ -267,7 +267,8 @@ func (d *Dictionary) AppendCodes(dst []uint32, part int, records []uint32) []uin
 	return dst
 }
 
-// AppendElements appends the codes of the elements of a record of a list field; none if it is missing.
+// AppendElements appends the codes of the elements of a record of a list field; none if it is
+// missing.
 func (d *Dictionary) AppendElements(dst []uint32, part int, record uint32) []uint32 {
 	l := &d.parts[part].lists
 	for i, end := l.starts.At(int(record)), l.starts.At(int(record)+1); i < end; i++ {
@@ -301,8 +302,8 @@ func (d *Dictionary) Key(code uint32) string {
 	return sortKey(d.Field, d.Value(code))
 }
 
-// Find returns the least code from one on whose key is greater than or equal to key. It is fast if the
-// code is near.
+// Find returns the least code from one on whose key is greater than or equal to key. It is fast if
+// the code is near.
 func (d *Dictionary) Find(from uint32, key string) uint32 {
 	if int(from) >= d.Len || d.Key(from) >= key {
 		return from
@@ -310,8 +311,8 @@ func (d *Dictionary) Find(from uint32, key string) uint32 {
 	return uint32(lastIndex(int(from), d.Len-1, func(i int) bool { return d.Key(uint32(i)) < key })) + 1
 }
 
-// EachValue calls f for some codes in ascending order, with their values as first written, which are
-// valid until the next call.
+// EachValue calls f for some codes in ascending order, with their values as first written, which
+// are valid until the next call.
 func (d *Dictionary) EachValue(st *guard.Steps, codes []uint32, f func(code uint32, value []byte)) {
 	if d.origins != nil {
 		for _, code := range codes {
@@ -327,6 +328,6 @@ func (d *Dictionary) EachValue(st *guard.Steps, codes []uint32, f func(code uint
 	}
 }
 
-// IsDense reports whether a number of records has most of the values, so that it is faster to read all
-// of them.
+// IsDense reports whether a number of records has most of the values, so that it is faster to read
+// all of them.
 func (d *Dictionary) IsDense(records int) bool { return records >= d.Len/4 }

@@ -9,14 +9,15 @@ import (
 	"herbarium/internal/text"
 )
 
-// This file decides where missing values sort: after all others, in ascending and in descending order. Nothing else depends on the
-// direction of a sort.
+// This file decides where missing values sort: after all others, in ascending and in descending
+// order. Nothing else depends on the direction of a sort.
 //
 //	ascending   1 3 3 7 NA ""      positions 0 to 3 have a value
 //	descending  7 3 3 1 NA ""      position i of these is 3 - i
 
-// mirrorRange returns the positions in the order of a direction that are [from, to) in ascending order, and vice versa. Of all positions,
-// the first n have a value. Those of the range all have one, or are all missing.
+// mirrorRange returns the positions in the order of a direction that are [from, to) in ascending
+// order, and vice versa. Of all positions, the first n have a value. Those of the range all have
+// one, or are all missing.
 func mirrorRange(from, to, n int, desc, missing bool) (mirroredFrom, mirroredTo int) {
 	if desc && !missing {
 		return n - to, n - from
@@ -45,8 +46,8 @@ func NewSortKey(f *herb.Field, value string) (k SortKey, ok bool) {
 	return SortKey{Key: key}, status == text.Valid
 }
 
-// Compare compares two keys of one field. A missing value has no key, so missing values are only compared by their ranks, which are
-// greater than that of a value.
+// Compare compares two keys of one field. A missing value has no key, so missing values are only
+// compared by their ranks, which are greater than that of a value.
 func (k SortKey) Compare(other SortKey, desc bool) int {
 	keys := strings.Compare(k.Key, other.Key)
 	if desc {

@@ -57,7 +57,8 @@ func (c *Column) TopElements(st *guard.Steps, set *bitmap.Set, most int) (values
 	return mergeTops([]topList{{values: v.values}}, &c.Field, q), v.distinct
 }
 
-// CountBelow returns the number of records of a set, nil for all, whose sort key is less than the given one.
+// CountBelow returns the number of records of a set, nil for all, whose sort key is less than the
+// given one.
 func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 	o := newSortedResult(st, c, set, false)
 	defer o.release()
@@ -65,7 +66,8 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 	return o.countBelowKey(key)
 }
 
-// ReadRunValues returns functions that read the values of ascending runs, of about n, and search them for a substring.
+// ReadRunValues returns functions that read the values of ascending runs, of about n, and search
+// them for a substring.
 func (c *Column) ReadRunValues(st *guard.Steps, n int, find *text.Substring) (at func(run int) string, contains func(run int) bool) {
 	v, searched := c.newRunValues(st, n), c.newRunValues(st, n)
 	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return searched.contains(run, find) }

@@ -35,13 +35,14 @@ type FacetCounter struct {
 	buffer  []valueCount
 }
 
-// Facet returns the facet of a field among the matching records of some segments and among values in memory. Lists are only
-// counted in segments, of which there must be at most one. all is the values of all records in memory, for the edges of
-// histograms.
+// Facet returns the facet of a field among the matching records of some segments and among values
+// in memory. Lists are only counted in segments, of which there must be at most one. all is the
+// values of all records in memory, for the edges of histograms.
 func (c *FacetCounter) Facet(st *guard.Steps, f *herb.Field, parts []Part, tail, all Values) query.Facet {
 	q := c.Request
 	facet := query.Facet{Field: f.Name, Type: f.Type, Total: tail.Empty + len(tail.All), Empty: tail.Empty}
-	// Several parts of a union may have a text. Values of other types are merged by part, because comparing them takes most of the time.
+	// Several parts of a union may have a text. Values of other types are merged by part, because
+	// comparing them takes most of the time.
 	isText, isList, hasRange := f.Type == herb.TypeText, f.Type == herb.TypeList, query.HasRange(f.Type)
 	mergers := []*valueMerger{newValueMerger(st, q)}
 	for range parts {
@@ -98,7 +99,8 @@ func (c *FacetCounter) Facet(st *guard.Steps, f *herb.Field, parts []Part, tail,
 	return facet
 }
 
-// writings returns the values of a non-uniform run by their written form, in the order of their bytes.
+// writings returns the values of a non-uniform run by their written form, in the order of their
+// bytes.
 func (o *sortedResult) writings(run int) (values []Value) {
 	counts := map[string]int{}
 	from, to := o.run(run)

@@ -8,8 +8,8 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// countsBySets reports whether intersecting a set with each run is cheaper than marking its records in the sorted rows. Only runs
-// of at least least records, 1 or 2, are intersected.
+// countsBySets reports whether intersecting a set with each run is cheaper than marking its records
+// in the sorted rows. Only runs of at least least records, 1 or 2, are intersected.
 func (c *Column) countsBySets(st *guard.Steps, set *bitmap.Set, least int) bool {
 	if set == nil {
 		return false
@@ -30,8 +30,8 @@ func (c *Column) countsBySets(st *guard.Steps, set *bitmap.Set, least int) bool 
 	return bySets < byMarks
 }
 
-// runCounter counts the matches of the runs of a field in ascending order: by the marks of a result, or by intersecting it with
-// each run.
+// runCounter counts the matches of the runs of a field in ascending order: by the marks of a
+// result, or by intersecting it with each run.
 type runCounter struct {
 	*sortedResult
 	next int // run to continue with
@@ -47,8 +47,8 @@ func (r *runCounter) countNext() (run, n int, ok bool) {
 	return r.count(r.Distinct(), 1)
 }
 
-// count returns the next run before end that has matches, and their number. Without marks, it skips runs with fewer records than
-// least, one or two. ok is false if there is none.
+// count returns the next run before end that has matches, and their number. Without marks, it skips
+// runs with fewer records than least, one or two. ok is false if there is none.
 func (r *runCounter) count(end, least int) (run, n int, ok bool) {
 	for r.next < end {
 		r.steps.Add(1)
@@ -78,7 +78,8 @@ func (r *runCounter) count(end, least int) (run, n int, ok bool) {
 	return 0, 0, false
 }
 
-// countRun returns the number of matches in a run with the given ranks, which is not before that of the last call.
+// countRun returns the number of matches in a run with the given ranks, which is not before that of
+// the last call.
 func (r *runCounter) countRun(run, from, to int) (n int) {
 	if r.set == nil {
 		return to - from
@@ -98,8 +99,9 @@ func (r *runCounter) countRun(run, from, to int) (n int) {
 	return n
 }
 
-// skipSingleRuns returns the first run of several records in [run, end), or end. Run i begins at rank i plus the number of
-// records that the runs before it have beyond one each; this number grows at the run to find.
+// skipSingleRuns returns the first run of several records in [run, end), or end. Run i begins at
+// rank i plus the number of records that the runs before it have beyond one each; this number grows
+// at the run to find.
 func (c *Column) skipSingleRuns(run, end int) int {
 	first := int(c.runs.At(run)) - run
 	return lastIndex(run, end, func(i int) bool { return int(c.runs.At(i))-i == first })

@@ -42,8 +42,8 @@ func setOf(pool *bitmap.Pool, set *roaring.Bitmap) *bitmap.Set {
 	return bitmap.ListSet(pool, set.ToArray())
 }
 
-// facetColumns returns columns that cover every facet counter: few values with stored sets, some of them run containers,
-// many values, unique values, empty ones, and lists.
+// facetColumns returns columns that cover every facet counter: few values with stored sets, some of
+// them run containers, many values, unique values, empty ones, and lists.
 func facetColumns(t testing.TB, n int) ([]column.Column, *bitmap.Pool) {
 	t.Helper()
 	fields := []herb.Field{

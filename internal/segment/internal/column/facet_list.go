@@ -9,7 +9,8 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// lists is the forward index of a list field: the elements of each record by their positions in sort order.
+// lists is the forward index of a list field: the elements of each record by their positions in
+// sort order.
 type lists struct {
 	starts  file.U32s // index of the first element of each record, and the end of the last
 	encoded []byte    // positions
@@ -74,8 +75,9 @@ func (l *lists) hasAny(record uint32, positions bitmap.Bits) bool {
 	return false
 }
 
-// count returns the number of records of a set that have each of n elements, by position. It copies the elements of many records before
-// it counts them, which takes half the time of a loop for each record, whose length is hard to predict.
+// count returns the number of records of a set that have each of n elements, by position. It copies
+// the elements of many records before it counts them, which takes half the time of a loop for each
+// record, whose length is hard to predict.
 func (l *lists) count(st *guard.Steps, set *bitmap.Set, n int) []uint32 {
 	const word, atOnce = 8, 1 << 12
 	st.Announce(n)
@@ -117,7 +119,8 @@ func (l *lists) addCounts(elements []byte, counts []uint32) {
 	}
 }
 
-// countElements counts the elements of a list field among the records of a set; nil means all records.
+// countElements counts the elements of a list field among the records of a set; nil means all
+// records.
 func (c *Column) countElements(st *guard.Steps, set *bitmap.Set, values *valueCollector) {
 	for i, n := range c.elementCounts(st, set) {
 		if st.Add(1); n == 0 {
@@ -130,8 +133,9 @@ func (c *Column) countElements(st *guard.Steps, set *bitmap.Set, values *valueCo
 	}
 }
 
-// elementCounts returns the number of records of a set that have each element, by position. It counts the elements of each of these records, or
-// of each other record if these are fewer, or intersects the postings of each element with the set.
+// elementCounts returns the number of records of a set that have each element, by position. It
+// counts the elements of each of these records, or of each other record if these are fewer, or
+// intersects the postings of each element with the set.
 func (c *Column) elementCounts(st *guard.Steps, set *bitmap.Set) []uint32 {
 	if set == nil {
 		return c.countPostings(st, nil)
@@ -153,8 +157,9 @@ func (c *Column) elementCounts(st *guard.Steps, set *bitmap.Set) []uint32 {
 	return counts
 }
 
-// countPostings returns the number of records in the postings of each element that are in among, by position; nil counts all. It reads the
-// postings in stored order: in sort order, reading 100,000 of them takes several times as long.
+// countPostings returns the number of records in the postings of each element that are in among, by
+// position; nil counts all. It reads the postings in stored order: in sort order, reading 100,000
+// of them takes several times as long.
 func (c *Column) countPostings(st *guard.Steps, among bitmap.Bits) []uint32 {
 	st.Announce(c.elements.Len())
 	counts, positions := make([]uint32, c.elements.Len()), make([]uint32, c.elements.Len())
@@ -167,7 +172,8 @@ func (c *Column) countPostings(st *guard.Steps, among bitmap.Bits) []uint32 {
 	return counts
 }
 
-// costOfPostings returns the approximate time to read the postings of some elements in nanoseconds. Most of it is to open their containers.
+// costOfPostings returns the approximate time to read the postings of some elements in nanoseconds.
+// Most of it is to open their containers.
 func (c *Column) costOfPostings(elements int) int {
 	size := c.listed.Size() / max(c.listed.Len(), 1)
 	containers := min(size/cost.MinContainer, c.sorted.Len()/bitmap.ContainerMembers+1)

@@ -14,11 +14,12 @@ import (
 	"herbarium/internal/text"
 )
 
-// valueMerger merges the values of several parts of a union, each in ascending order, and collects the merged ones. Only texts are
-// merged; of another type, it has one part.
+// valueMerger merges the values of several parts of a union, each in ascending order, and collects
+// the merged ones. Only texts are merged; of another type, it has one part.
 //
-// It knows the length of the prefix that each value shares with the one before it. Of two values after a third, the one that shares more with
-// the third is the lower one; only if they share the same length, their next bytes are compared.
+// It knows the length of the prefix that each value shares with the one before it. Of two values
+// after a third, the one that shares more with the third is the lower one; only if they share the
+// same length, their next bytes are compared.
 type valueMerger struct {
 	*valueCollector
 	steps    *guard.Steps
@@ -50,8 +51,9 @@ const tied = math.MaxInt
 // notRun replaces the run of a value in memory.
 const notRun = -1
 
-// minSequence is the number of values that a stream has without a value of another before the end of this sequence is searched for. Parts
-// often have values of different ranges, such as ascending numbers.
+// minSequence is the number of values that a stream has without a value of another before the end
+// of this sequence is searched for. Parts often have values of different ranges, such as ascending
+// numbers.
 const minSequence = 512
 
 func newValueMerger(st *guard.Steps, q *query.FacetRequest) *valueMerger {
@@ -64,13 +66,15 @@ func (m *valueMerger) addRuns(o *sortedResult, search valueSearch) {
 	})
 }
 
-// valueSearch is how the values of a part that no other part has are searched for a substring and counted.
+// valueSearch is how the values of a part that no other part has are searched for a substring and
+// counted.
 type valueSearch struct {
 	all        bool // search the stored values of all runs, and count those that contain it; else search those with matches
 	minRecords int  // of the runs to count one by one. Runs of one record need not be counted unless each is searched for
 }
 
-// newValueSearch chooses the search of the matches of a part, or only how they are counted if there is nothing to find.
+// newValueSearch chooses the search of the matches of a part, or only how they are counted if there
+// is nothing to find.
 func newValueSearch(p Part, finds bool) valueSearch {
 	matches := p.Column.sorted.Len()
 	if p.Set != nil {
@@ -84,8 +88,8 @@ func newValueSearch(p Part, finds bool) valueSearch {
 	return valueSearch{all: all, minRecords: 2}
 }
 
-// addValues adds a stream of values in memory. If they are equal by their keys, it keeps the first of those that are written
-// differently.
+// addValues adds a stream of values in memory. If they are equal by their keys, it keeps the first
+// of those that are written differently.
 func (m *valueMerger) addValues(values []Value, equalByKey bool) {
 	if len(values) == 0 {
 		return
@@ -102,7 +106,8 @@ func (m *valueMerger) addValues(values []Value, equalByKey bool) {
 	m.all = append(m.all, s)
 }
 
-// merge collects the values of all streams. Of equal values that are written differently, it keeps that of the first part.
+// merge collects the values of all streams. Of equal values that are written differently, it keeps
+// that of the first part.
 func (m *valueMerger) merge() {
 	if len(m.all) == 1 {
 		m.sequence = minSequence
@@ -134,7 +139,8 @@ func (m *valueMerger) merge() {
 	}
 }
 
-// advance moves stream i to its next value and behind the streams with lower values, or removes it at its end.
+// advance moves stream i to its next value and behind the streams with lower values, or removes it
+// at its end.
 func (m *valueMerger) advance(i int) {
 	s := m.streams[i]
 	shared, ok := m.next(s)
@@ -161,7 +167,8 @@ func (m *valueMerger) advance(i int) {
 	s.shared = shared
 }
 
-// next reads the next value of a stream and returns the length of the prefix that it shares with the last one. ok is false at the end.
+// next reads the next value of a stream and returns the length of the prefix that it shares with
+// the last one. ok is false at the end.
 func (m *valueMerger) next(s *valueStream) (shared int, ok bool) {
 	for len(s.inMemory) == 0 {
 		if s.runs.sortedResult == nil {
@@ -194,7 +201,8 @@ func (m *valueMerger) next(s *valueStream) (shared int, ok bool) {
 	return s.setKey(slices.Concat([]byte(v.Key), []byte{0}, []byte(v.Text))), true
 }
 
-// setKey sets the key of the current value and returns the length of the prefix that it shares with the last one.
+// setKey sets the key of the current value and returns the length of the prefix that it shares with
+// the last one.
 func (s *valueStream) setKey(key []byte) (shared int) {
 	shared = commonPrefix(s.key, key, 0)
 	s.key = key
@@ -213,8 +221,9 @@ func (m *valueMerger) countSequence(s *valueStream) {
 	m.sequence = 0
 }
 
-// countAlone collects the values of the next runs of a stream, before end, which no other stream has. Runs of one record need not be
-// counted: they have the rest of the matches, and only the first of them, or those that contain the substring to find, can be returned.
+// countAlone collects the values of the next runs of a stream, before end, which no other stream
+// has. Runs of one record need not be counted: they have the rest of the matches, and only the
+// first of them, or those that contain the substring to find, can be returned.
 func (m *valueMerger) countAlone(s *valueStream, end int) {
 	runs, start := &s.runs, s.runs.next
 	offer := func(run, n int, value string) {
@@ -262,7 +271,8 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 	m.merged += end - start
 }
 
-// searchAlone offers the values of the runs of a counter, before end, that contain the substring to find. Most runs need not be counted.
+// searchAlone offers the values of the runs of a counter, before end, that contain the substring to
+// find. Most runs need not be counted.
 func (m *valueMerger) searchAlone(s *valueStream, runs runCounter, end int, offer func(run, n int, value string)) {
 	found := runs.pool.Get()
 	defer runs.pool.Put(found)
@@ -289,8 +299,9 @@ func (s *valueStream) written() string {
 	return s.runs.RunValue(s.run)
 }
 
-// less reports whether the current value of a stream precedes that of another, which shares the same length with the value before it. Of values
-// that facets count as one, that of the first part precedes the others. It also returns the length of the prefix that both values share.
+// less reports whether the current value of a stream precedes that of another, which shares the
+// same length with the value before it. Of values that facets count as one, that of the first part
+// precedes the others. It also returns the length of the prefix that both values share.
 func (m *valueMerger) less(s, other *valueStream, shared int) (less bool, common int) {
 	if shared == tied {
 		return s.index < other.index, tied
@@ -312,7 +323,8 @@ func (m *valueMerger) less(s, other *valueStream, shared int) (less bool, common
 	return s.index < other.index, tied
 }
 
-// addText adds the text of the current value to its key, unless it is there already: values in memory and ambiguous sort keys have it.
+// addText adds the text of the current value to its key, unless it is there already: values in
+// memory and ambiguous sort keys have it.
 func (s *valueStream) addText() {
 	if s.run == notRun || len(s.key) != len(s.values.value) {
 		return
@@ -322,8 +334,8 @@ func (s *valueStream) addText() {
 	}
 }
 
-// commonPrefix returns the length of the common prefix of two keys, which is at least from. It compares eight bytes at a time, also those
-// after the keys if there is memory.
+// commonPrefix returns the length of the common prefix of two keys, which is at least from. It
+// compares eight bytes at a time, also those after the keys if there is memory.
 func commonPrefix(a, b []byte, from int) int {
 	n := min(len(a), len(b))
 	for end := min(cap(a), cap(b)) - 8; from < n && from <= end; from += 8 {

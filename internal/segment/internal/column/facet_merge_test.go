@@ -76,7 +76,8 @@ func TestCommonPrefix(t *testing.T) {
 	}
 }
 
-// TestKeyRange checks the range of every operator that selects one, and that others are not treated as one of these.
+// TestKeyRange checks the range of every operator that selects one, and that others are not treated
+// as one of these.
 func TestKeyRange(t *testing.T) {
 	t.Parallel()
 	for op, want := range map[query.Op][2]string{

@@ -39,8 +39,9 @@ func (v *valueCount) compare(w *valueCount) int {
 	return strings.Compare(v.value, w.value)
 }
 
-// valueCollector counts the distinct values of a facet and keeps the most frequent of those that are offered. It collects twice as
-// many as it has to return before it discards the others, so that an offer costs little however many it returns.
+// valueCollector counts the distinct values of a facet and keeps the most frequent of those that
+// are offered. It collects twice as many as it has to return before it discards the others, so that
+// an offer costs little however many it returns.
 type valueCollector struct {
 	find               *text.Substring // values to return contain it; nil means all values
 	distinct, matching int
@@ -69,7 +70,8 @@ func (v *valueCollector) countFound(found bool) bool {
 	return found
 }
 
-// qualifies reports whether a value with this count and order could be among the top. Most values are not.
+// qualifies reports whether a value with this count and order could be among the top. Most values
+// are not.
 func (v *valueCollector) qualifies(n, order int) bool {
 	return v.most > 0 && (v.last == nil || n > v.last.n || n == v.last.n && order <= v.last.order)
 }
@@ -92,7 +94,8 @@ func (v *valueCollector) sort() {
 	slices.SortFunc(v.values, func(a, b valueCount) int { return a.compare(&b) })
 }
 
-// moveFirst moves the first n values in order to the front, the last of them to the end of these, in linear time.
+// moveFirst moves the first n values in order to the front, the last of them to the end of these,
+// in linear time.
 func moveFirst(values []valueCount, n int) {
 	for from, to := 0, len(values); to-from > 1; {
 		pivot := values[from+rand.IntN(to-from)]
@@ -140,7 +143,8 @@ func (l *topList) precedes(other *topList, f *herb.Field) bool {
 	return l.key < other.key
 }
 
-// mergeTops returns the most frequent values of some lists that have no value in common, without those that a request skips.
+// mergeTops returns the most frequent values of some lists that have no value in common, without
+// those that a request skips.
 func mergeTops(lists []topList, f *herb.Field, q *query.FacetRequest) (values []query.ValueCount) {
 	for n := range q.Offset + q.Top {
 		var first *topList

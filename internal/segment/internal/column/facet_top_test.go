@@ -12,7 +12,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// TestTopValues checks that the top few of many values, divided among some lists, equal a part of all values in order.
+// TestTopValues checks that the top few of many values, divided among some lists, equal a part of
+// all values in order.
 func TestTopValues(t *testing.T) {
 	t.Parallel()
 	g := rand.New(rand.NewPCG(5, 6))

@@ -5,11 +5,11 @@ import (
 	"herbarium/internal/text"
 )
 
-// This file contains everything that depends on the type of a field: sort keys, and whether equal keys mean equal
-// values. A new type changes this file and packages text and query.
+// This file contains everything that depends on the type of a field: sort keys, and whether equal
+// keys mean equal values. A new type changes this file and packages text and query.
 
-// AppendSortKey appends the sort key of a value that is not missing, by which the rows of a field are sorted. No key is a
-// prefix of another.
+// AppendSortKey appends the sort key of a value that is not missing, by which the rows of a field
+// are sorted. No key is a prefix of another.
 func AppendSortKey(dst []byte, f *herb.Field, value []byte) ([]byte, error) {
 	if !f.Type.IsScalar() {
 		key, _ := text.AppendSortKey(dst, f.Type, value)
@@ -40,8 +40,8 @@ func edgeKey(f *herb.Field, edge string) string {
 	return key
 }
 
-// EqualByKey reports whether values with the same sort key are equal to filters, however they are written: 1 and 1.0 are
-// the same number. Otherwise a run of such values is non-uniform.
+// EqualByKey reports whether values with the same sort key are equal to filters, however they are
+// written: 1 and 1.0 are the same number. Otherwise a run of such values is non-uniform.
 func EqualByKey(t herb.Type) bool { return t.IsScalar() }
 
 // AppendIdentity appends bytes that are equal for equal values, given as written in JSON.
@@ -59,7 +59,8 @@ func KeyIsAmbiguous(t herb.Type, value []byte) bool {
 	return !EqualByKey(t) && !text.IsPrintableASCII(value)
 }
 
-// appendValueKey appends the value key of a text: its sort key, followed by the text if the key is ambiguous.
+// appendValueKey appends the value key of a text: its sort key, followed by the text if the key is
+// ambiguous.
 func appendValueKey(dst, value []byte) []byte {
 	dst, _ = text.AppendSortKey(dst, herb.TypeText, value)
 	if KeyIsAmbiguous(herb.TypeText, value) {

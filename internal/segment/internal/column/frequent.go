@@ -18,17 +18,17 @@ const BlockSize = 2048
 
 func blockCount(records int) int { return (records + BlockSize - 1) / BlockSize }
 
-// FrequentValue is a value that many records have. For each of them and each sortable field, a file stores how many of its
-// records are before the end of each block of the sorted rows. So a page of a listing with one such filter is located by a
-// binary search and a scan of one block.
+// FrequentValue is a value that many records have. For each of them and each sortable field, a file
+// stores how many of its records are before the end of each block of the sorted rows. So a page of
+// a listing with one such filter is located by a binary search and a scan of one block.
 type FrequentValue struct {
 	field  int
 	number int // index of its run among the long runs, or number of a list element
 	set    bitmap.Encoded
 }
 
-// FrequentValues returns the values of filterable fields that at least one in share records has: the most frequent ones if
-// there are more than most. They are ordered by field, then by number.
+// FrequentValues returns the values of filterable fields that at least one in share records has:
+// the most frequent ones if there are more than most. They are ordered by field, then by number.
 func FrequentValues(st *guard.Steps, columns []Column, share, most int) (values []FrequentValue) {
 	for i := range columns {
 		c := &columns[i]
@@ -61,7 +61,8 @@ func (v FrequentValue) AppendName(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, uint32(v.field)), uint32(v.number))
 }
 
-// AppendBlockCounts appends the number of records with a value before the end of each block of the sorted rows.
+// AppendBlockCounts appends the number of records with a value before the end of each block of the
+// sorted rows.
 func (c *Column) AppendBlockCounts(st *guard.Steps, v FrequentValue, dst []byte) []byte {
 	counts := make([]uint32, blockCount(c.sorted.Len()))
 	set := bitmap.StoredSet(c.pool, v.set)
@@ -79,7 +80,8 @@ func (c *Column) AppendBlockCounts(st *guard.Steps, v FrequentValue, dst []byte)
 	return dst
 }
 
-// blockCountsOf returns the block counts of the records that satisfy a condition, or nil if there are none.
+// blockCountsOf returns the block counts of the records that satisfy a condition, or nil if there
+// are none.
 func (c *Column) blockCountsOf(condition plan.Condition) file.U32s {
 	of, ok := condition.(interface {
 		frequentValue() (field, number int, ok bool)
@@ -102,7 +104,8 @@ func (c *Column) blockCountsOf(condition plan.Condition) file.U32s {
 	return c.blockCounts.Slice(i*blocks, (i+1)*blocks)
 }
 
-// frequentValue returns what identifies the value of a run; ok is false if it is not one value, or not frequent.
+// frequentValue returns what identifies the value of a run; ok is false if it is not one value, or
+// not frequent.
 func (r Ranks) frequentValue() (field, number int, ok bool) {
 	if r.run == anyRun || r.c.Field.Type == herb.TypeList { // of lists, elements are counted
 		return 0, 0, false

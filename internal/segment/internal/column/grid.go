@@ -9,9 +9,9 @@ import (
 	"herbarium/internal/text"
 )
 
-// AddToGrid adds the numbers of records of a set in the cells of a grid over two fields to counts, which are by row, then by column.
-// Cells are ranges of ranks in both fields, so no value of a record is read.
-// A nil set means all records.
+// AddToGrid adds the numbers of records of a set in the cells of a grid over two fields to counts,
+// which are by row, then by column. Cells are ranges of ranks in both fields, so no value of a
+// record is read. A nil set means all records.
 func AddToGrid(st *guard.Steps, set *bitmap.Set, x, y *Column, q *query.GridRequest, counts []int) {
 	columns, rows := x.axis(st, q.EdgesX()), y.axis(st, q.EdgesY())
 	count := func(rec int) {
@@ -62,7 +62,8 @@ func (c *Column) axis(st *guard.Steps, edges []string) axis {
 	return a
 }
 
-// EdgeKeys returns the least sort keys of the cells between some edges, and of the values after the last cell, which includes its edge.
+// EdgeKeys returns the least sort keys of the cells between some edges, and of the values after the
+// last cell, which includes its edge.
 func EdgeKeys(edges []string) []string {
 	keys := make([]string, len(edges))
 	for i, edge := range edges {
@@ -72,7 +73,8 @@ func EdgeKeys(edges []string) []string {
 	return keys
 }
 
-// cell returns the cell of a record: -1 if it is before the first, and the number of cells if it is after the last.
+// cell returns the cell of a record: -1 if it is before the first, and the number of cells if it is
+// after the last.
 func (a *axis) cell(rec int) int {
 	rank := int(a.ranks.At(rec))
 	block := rank / ranksPerBlock

@@ -20,12 +20,12 @@ type population interface {
 	countBelowKey(key string) int
 }
 
-// extremes are values with their sort keys: the least, the greatest, and those next to zero. A value that does not exist has no
-// key.
+// extremes are values with their sort keys: the least, the greatest, and those next to zero. A
+// value that does not exist has no key.
 type extremes struct{ min, max, negative, positive Value }
 
-// setHistogram sets the range and the histogram of a facet of some populations. Its boundaries and its scale are those for
-// edges, which may be other populations.
+// setHistogram sets the range and the histogram of a facet of some populations. Its boundaries and
+// its scale are those for edges, which may be other populations.
 func setHistogram(facet *query.Facet, f *herb.Field, counted, edges []population, q *query.FacetRequest) {
 	own := combine(f, counted, false)
 	facet.Min, facet.Max, facet.Scale = own.min.Text, own.max.Text, query.ScaleLinear
@@ -42,7 +42,8 @@ func setHistogram(facet *query.Facet, f *herb.Field, counted, edges []population
 	addCounts(f, facet.Histogram, counted)
 }
 
-// isSkewed reports whether a histogram of some populations is skewed. It does not change the buckets.
+// isSkewed reports whether a histogram of some populations is skewed. It does not change the
+// buckets.
 func isSkewed(f *herb.Field, buckets []query.Bucket, populations []population) bool {
 	buckets = slices.Clone(buckets)
 	addCounts(f, buckets, populations)
@@ -64,8 +65,8 @@ func addCounts(f *herb.Field, buckets []query.Bucket, populations []population) 
 	}
 }
 
-// combine returns the extremes of several populations, with those next to zero if signs is set. Of equal values it returns that
-// of the first population.
+// combine returns the extremes of several populations, with those next to zero if signs is set. Of
+// equal values it returns that of the first population.
 func combine(f *herb.Field, populations []population, signs bool) (all extremes) {
 	lower := func(dst *Value, v Value) {
 		if dst.Key == "" || v.Key < dst.Key {
@@ -110,8 +111,8 @@ func (o *sortedResult) countBelowKey(key string) int {
 	return o.countBelow(int(o.runs.At(run)))
 }
 
-// runKeys reads the values and the sort keys of runs in any order. It remembers the keys, because the searches for the edges of a
-// histogram read many of them several times.
+// runKeys reads the values and the sort keys of runs in any order. It remembers the keys, because
+// the searches for the edges of a histogram read many of them several times.
 type runKeys struct {
 	c       *Column
 	samples []valueSample // before every sampleInterval-th run; nil if values are read from records
@@ -120,15 +121,15 @@ type runKeys struct {
 	keys    map[int]string
 }
 
-// valueSample is the state of a reader of stored values between two runs: the end of the last value in sampled, and the length of the
-// stored values that it has not read yet.
+// valueSample is the state of a reader of stored values between two runs: the end of the last value
+// in sampled, and the length of the stored values that it has not read yet.
 type valueSample struct{ end, rest int }
 
 // sampleInterval is the number of runs between samples.
 const sampleInterval = 32
 
-// newRunKeys returns a reader of the keys that a histogram needs. Reading a value from a record takes microseconds if many fields
-// precede it. Then it is faster to read all stored values once.
+// newRunKeys returns a reader of the keys that a histogram needs. Reading a value from a record
+// takes microseconds if many fields precede it. Then it is faster to read all stored values once.
 func (c *Column) newRunKeys(st *guard.Steps, buckets int) *runKeys {
 	k := &runKeys{c: c, keys: map[int]string{}, buffer: make([]byte, 0, 128)}
 	if !c.StoresValues() || c.Distinct() > cost.ReadsPerBucket*buckets*(c.position+cost.RecordReadAsField) {

@@ -8,11 +8,13 @@ import (
 	"herbarium/internal/text"
 )
 
-// Order is the records of a set sorted by one or more fields, ties by record number. In descending order, the runs of a field
-// are in reverse order, and the records without a value are still last. Release it after use.
+// Order is the records of a set sorted by one or more fields, ties by record number. In descending
+// order, the runs of a field are in reverse order, and the records without a value are still last.
+// Release it after use.
 //
-// A page is located in the sorted rows of the first field. Only the groups of equal values that overlap it are sorted by the
-// other fields: short ones in memory, long ones by an order of their own. So no page needs more than a few passes over bitsets.
+// A page is located in the sorted rows of the first field. Only the groups of equal values that
+// overlap it are sorted by the other fields: short ones in memory, long ones by an order of their
+// own. So no page needs more than a few passes over bitsets.
 type Order struct {
 	sortedResult // by the first field
 	columns      []Column
@@ -25,8 +27,8 @@ type Order struct {
 	end     int        // rank after the last long group
 }
 
-// NewOrder returns the records of a set, nil for all, sorted by fields of the columns. only is the condition that selects
-// them if there is exactly one, else nil; then pages may be located faster.
+// NewOrder returns the records of a set, nil for all, sorted by fields of the columns. only is the
+// condition that selects them if there is exactly one, else nil; then pages may be located faster.
 func NewOrder(st *guard.Steps, columns []Column, sort []query.SortField, set *bitmap.Set, only plan.Condition) *Order {
 	c := &columns[sort[0].Field]
 	return &Order{sortedResult: newFilteredResult(st, c, set, only), columns: columns, sort: sort, withValue: -1}
@@ -146,7 +148,8 @@ func (o *Order) AppendKeys(keys []SortKey, record uint32) []SortKey {
 	return keys
 }
 
-// CountThrough returns the number of records that do not sort after keys, given as AppendKeys returns them.
+// CountThrough returns the number of records that do not sort after keys, given as AppendKeys
+// returns them.
 func (o *Order) CountThrough(keys []SortKey) int {
 	g := o.newGroup(o.ranksOf(keys[0]), keys[0].Missing > 0)
 	switch {

@@ -8,14 +8,16 @@ import (
 	"herbarium/internal/text"
 )
 
-// shortGroup is the sorted records of a group with fewer than LongRun records. Its memory is reused.
+// shortGroup is the sorted records of a group with fewer than LongRun records. Its memory is
+// reused.
 type shortGroup struct {
 	end     int // rank after the group; 0 if there is none
 	records []uint32
 	places  []place
 }
 
-// place is the place of a record among those of a short group: for each of the other sort fields the ordinal of its value.
+// place is the place of a record among those of a short group: for each of the other sort fields
+// the ordinal of its value.
 type place struct {
 	ordinals [query.MaxSortFields - 1]uint32
 	record   uint32
@@ -62,7 +64,8 @@ func (o *Order) appendShort(records []uint32, g group) []uint32 {
 	return o.appendAscending(records, g.from, g.to)
 }
 
-// ordinal returns the number of distinct values, or markers of missing values, that sort before the value of a record.
+// ordinal returns the number of distinct values, or markers of missing values, that sort before the
+// value of a record.
 func (c *Column) ordinal(record uint32, desc bool) int {
 	run := c.runAt(0, int(c.ranks.At(int(record))))
 	if run == c.Distinct() && len(c.Field.Notation.Missing) > 0 {
@@ -71,8 +74,8 @@ func (c *Column) ordinal(record uint32, desc bool) int {
 	return mirror(run, c.Distinct(), desc)
 }
 
-// countShort returns the number of records of a short group that do not sort after the keys of the other fields. Counting does
-// not need the records sorted.
+// countShort returns the number of records of a short group that do not sort after the keys of the
+// other fields. Counting does not need the records sorted.
 func (o *Order) countShort(g group, keys []SortKey) (n int) {
 	sort := o.sort[1:]
 	var equal [query.MaxSortFields]struct{ from, to int } // by field, the positions of the values equal to its key

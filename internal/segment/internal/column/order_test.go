@@ -36,7 +36,8 @@ func operand(f herb.Field, value string) query.Operand {
 	return query.Operand{Text: value, Key: key.Key}
 }
 
-// TestOrder_severalFields compares orders by several fields with sorted records: pages, and counts of records through a key.
+// TestOrder_severalFields compares orders by several fields with sorted records: pages, and counts
+// of records through a key.
 func TestOrder_severalFields(t *testing.T) {
 	t.Parallel()
 	const n = 30_000
@@ -144,7 +145,8 @@ func TestOrder_severalFields(t *testing.T) {
 	}
 }
 
-// TestOrder_countThroughAbsentKey counts the records through keys that no record has, as those of another segment may be.
+// TestOrder_countThroughAbsentKey counts the records through keys that no record has, as those of
+// another segment may be.
 func TestOrder_countThroughAbsentKey(t *testing.T) {
 	t.Parallel()
 	fields := orderFields()[:2]

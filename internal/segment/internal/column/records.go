@@ -32,7 +32,8 @@ func OpenRecords(f *file.File) (*Records, error) {
 	return r, nil
 }
 
-// Longest returns the size of the longest record in bytes. The first call reads where all records start.
+// Longest returns the size of the longest record in bytes. The first call reads where all records
+// start.
 func (r *Records) Longest(st *guard.Steps) int {
 	if known := r.longest.Load(); known > 0 {
 		return int(known)
@@ -64,7 +65,8 @@ func (r *Records) appendValue(dst []byte, n uint32, field int) []byte {
 	return append(dst, unescape(raw)...)
 }
 
-// Raw returns the value of a field within the JSON of a record, without its quotes and still escaped.
+// Raw returns the value of a field within the JSON of a record, without its quotes and still
+// escaped.
 func (r *Records) Raw(record []byte, field int) []byte {
 	at := 1 // after the brace
 	for i := 0; ; i++ {

@@ -10,8 +10,9 @@ import (
 	"herbarium/internal/text"
 )
 
-// runValues reads the values of runs in ascending order; of text, their value keys. They are stored in sequence, each without the
-// prefix that it shares with the one before. A few, and those that are not stored, are read from the records.
+// runValues reads the values of runs in ascending order; of text, their value keys. They are stored
+// in sequence, each without the prefix that it shares with the one before. A few, and those that
+// are not stored, are read from the records.
 type runValues struct {
 	c       *Column
 	steps   *guard.Steps
@@ -35,7 +36,8 @@ func (c *Column) newRunValues(st *guard.Steps, n int) runValues {
 	}
 }
 
-// at returns the value of a run, which must not be before that of the last call. The bytes are valid until the next call.
+// at returns the value of a run, which must not be before that of the last call. The bytes are
+// valid until the next call.
 func (v *runValues) at(run int) []byte {
 	if !v.stored && v.next <= run {
 		if v.value = append(v.value[:0], v.read(run)...); v.isText {
@@ -70,7 +72,8 @@ func (v *runValues) read(run int) []byte {
 // chunkSize is the number of bytes that are copied at once, which is faster than copying a few.
 const chunkSize = 16
 
-// lengths returns the length of the prefix that the next stored value shares with the one before it, that of the rest, and the bytes from there on.
+// lengths returns the length of the prefix that the next stored value shares with the one before
+// it, that of the rest, and the bytes from there on.
 func (v *runValues) lengths() (shared, suffix int, rest []byte) {
 	if rest = v.rest; len(rest) >= 2 && rest[0] < 0x80 && rest[1] < 0x80 { // most values are short
 		return int(rest[0]), int(rest[1]), rest[2:]
@@ -91,10 +94,11 @@ func (v *runValues) uvarint(b []byte) (int, []byte) {
 // bytesPerStep is the number of bytes of a value of a record that are searched in a step.
 const bytesPerStep = 64
 
-// contains reports whether the value of a run contains a substring, which must not be empty and be the same for all runs. Only the
-// part of the value that differs from the one before is searched.
+// contains reports whether the value of a run contains a substring, which must not be empty and be
+// the same for all runs. Only the part of the value that differs from the one before is searched.
 func (v *runValues) contains(run int, find *text.Substring) bool {
-	// Reading a value from a record takes several microseconds, and collating it some nanoseconds per byte.
+	// Reading a value from a record takes several microseconds, and collating it some nanoseconds
+	// per byte.
 	const slowSteps, bytesPerStep = 8, 16
 	if !v.stored {
 		value := v.read(run)
@@ -137,8 +141,9 @@ func (v *runValues) search(from, end int, find *text.Substring, found bitmap.Bit
 // searchedAtOnce is the number of values between checks for cancellation.
 const searchedAtOnce = 256
 
-// searchShort reads the values of the next runs, before end, up to one that needs more memory, and adds those that contain a substring to a
-// set. It compares eight bytes at a time. The value before them must have been searched.
+// searchShort reads the values of the next runs, before end, up to one that needs more memory, and
+// adds those that contain a substring to a set. It compares eight bytes at a time. The value before
+// them must have been searched.
 func (v *runValues) searchShort(end int, find *text.Substring, found bitmap.Bits) {
 	const size = 16
 	le, ending := binary.LittleEndian, find.Ending()

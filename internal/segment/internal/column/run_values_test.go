@@ -11,8 +11,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// TestRunValues reads the values of runs in sequence, stored and from the records, all and some of them, and compares them with
-// those of single runs.
+// TestRunValues reads the values of runs in sequence, stored and from the records, all and some of
+// them, and compares them with those of single runs.
 func TestRunValues(t *testing.T) {
 	t.Parallel()
 	const n = 3000

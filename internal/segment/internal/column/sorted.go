@@ -13,10 +13,10 @@ import (
 // sortedResult locates the records of one result in the sorted rows of a field.
 //
 //   - A small result is marked in the sorted rows.
-//   - If the result is the records with one frequent value, stored counts give how many of them are in each block of the
-//     sorted rows. The block of a position is scanned.
-//   - For other results, intersections with the prefix sets count the records in parts of the sorted rows, which are then
-//     scanned.
+//   - If the result is the records with one frequent value, stored counts give how many of them are
+//     in each block of the sorted rows. The block of a position is scanned.
+//   - For other results, intersections with the prefix sets count the records in parts of the
+//     sorted rows, which are then scanned.
 type sortedResult struct {
 	*Column
 	steps  *guard.Steps
@@ -34,7 +34,8 @@ type sortedResult struct {
 // position is a rank and the number of records of a result below it.
 type position struct{ rank, count int }
 
-// newSortedResult locates the records of a set; nil means all. If mark is set, even a large result is marked.
+// newSortedResult locates the records of a set; nil means all. If mark is set, even a large result
+// is marked.
 func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) sortedResult {
 	o := sortedResult{Column: c, steps: st, set: set, total: c.sorted.Len()}
 	if set == nil {
@@ -53,7 +54,8 @@ func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) sor
 	return o
 }
 
-// newFilteredResult locates the records of a set. only is the condition that selects them if there is exactly one; else nil.
+// newFilteredResult locates the records of a set. only is the condition that selects them if there
+// is exactly one; else nil.
 func newFilteredResult(st *guard.Steps, c *Column, set *bitmap.Set, only plan.Condition) sortedResult {
 	blocks := c.blockCountsOf(only)
 	if blocks == nil {
@@ -91,8 +93,8 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 
 	return records
 }
 
-// rank returns the rank of the i-th record of the result. It scans the sorted rows from a known position if one is near,
-// or else from a bound of the part that contains the rank.
+// rank returns the rank of the i-th record of the result. It scans the sorted rows from a known
+// position if one is near, or else from a bound of the part that contains the rank.
 func (o *sortedResult) rank(i int) int {
 	if o.set == nil {
 		return i
@@ -123,7 +125,8 @@ func (o *sortedResult) rank(i int) int {
 	return rank
 }
 
-// scan searches for the rank of the i-th record of the result, from a position and within [from, to).
+// scan searches for the rank of the i-th record of the result, from a position and within [from,
+// to).
 func (o *sortedResult) scan(p position, i, from, to int) (rank int, ok bool) {
 	for p.count <= i && p.rank < to {
 		rank := o.next(p.rank, to)
@@ -148,7 +151,8 @@ func (o *sortedResult) scan(p position, i, from, to int) (rank int, ok bool) {
 	return 0, false
 }
 
-// countBelow returns the number of records of the result with a lower rank, counted from the nearest known position.
+// countBelow returns the number of records of the result with a lower rank, counted from the
+// nearest known position.
 func (o *sortedResult) countBelow(rank int) int {
 	if o.set == nil || rank == 0 {
 		return rank

@@ -14,8 +14,8 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// TestPage compares pages of results that are evenly distributed in the sorted rows, at one end, clustered and
-// sparse with a full scan.
+// TestPage compares pages of results that are evenly distributed in the sorted rows, at one end,
+// clustered and sparse with a full scan.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	const n = 20_000

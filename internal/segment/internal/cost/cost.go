@@ -1,4 +1,5 @@
-// Package cost is the cost model of queries: all numbers by which a query chooses between two ways to compute the same result.
+// Package cost is the cost model of queries: all numbers by which a query chooses between two ways
+// to compute the same result.
 //
 // A time is compared with another time, a share with a number of records:
 //
@@ -8,8 +9,8 @@
 //	test each record with oak       20,000 × RankContains                     0.10 ms
 //	fill tree and intersect         1,000,000 × (PrefixRecord + BitsRecord)   0.14 ms
 //
-// The planner tests. Only the order of the costs matters, not that they are exact. BenchmarkCosts of package column measures the
-// times and prints them beside those of the model:
+// The planner tests. Only the order of the costs matters, not that they are exact. BenchmarkCosts
+// of package column measures the times and prints them beside those of the model:
 //
 //	go test ./internal/segment/internal/column -run '^$' -bench Costs
 package cost
@@ -48,7 +49,8 @@ const (
 	RecordReadAsField = 40 // fields that could be skipped in the time to locate a record
 )
 
-// Shares: up to one in as many of all records, or of those that the comment names, the first method is used.
+// Shares: up to one in as many of all records, or of those that the comment names, the first method
+// is used.
 const (
 	ListShare      = 64      // keep a set as a list, else as bits
 	CollectShare   = 512     // collect a set in a list, which must be sorted, else in bits

@@ -15,8 +15,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// dropStep is the number of bytes after which pages that were read sequentially are released, because a file may be
-// larger than memory.
+// dropStep is the number of bytes after which pages that were read sequentially are released,
+// because a file may be larger than memory.
 const dropStep = 16 << 20
 
 // File is a mapped segment with a valid frame.
@@ -27,8 +27,9 @@ type File struct {
 	contents map[sectionName][]byte
 }
 
-// Open maps a file and validates its frame, in time independent of its size. It fails with herb.CodeUnavailable if the
-// process or the machine is out of file descriptors, memory or maps; a retry may succeed.
+// Open maps a file and validates its frame, in time independent of its size. It fails with
+// herb.CodeUnavailable if the process or the machine is out of file descriptors, memory or maps; a
+// retry may succeed.
 func Open(path string) (*File, error) {
 	file, err := openMap(path)
 	if err != nil {
@@ -62,7 +63,8 @@ func openMap(path string) (*File, error) {
 	return &File{Data: data}, nil
 }
 
-// openError assigns herb.CodeUnavailable to a failure to open or map a file whose cause may be temporary.
+// openError assigns herb.CodeUnavailable to a failure to open or map a file whose cause may be
+// temporary.
 func openError(err error) error {
 	for _, temporary := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN} {
 		if errors.Is(err, temporary) {
@@ -93,7 +95,8 @@ func (f *File) readFrame() (err error) {
 	return f.checkSections()
 }
 
-// readMeta reads the META section, with or without the fields, which precede the rest, and checks the text rules.
+// readMeta reads the META section, with or without the fields, which precede the rest, and checks
+// the text rules.
 func (f *File) readMeta(s Section, withFields bool) error {
 	content := f.content(s)
 	if crc32.Checksum(content, castagnoli()) != s.CRC {
@@ -123,11 +126,12 @@ func (f *File) locateSections() error {
 	return nil
 }
 
-// Section returns the content of a section. It is nil if the file does not have it, which is not possible for a section that
-// every file has, or every field of its kind.
+// Section returns the content of a section. It is nil if the file does not have it, which is not
+// possible for a section that every file has, or every field of its kind.
 func (f *File) Section(t Tag, field uint32) []byte { return f.contents[sectionName{t, field}] }
 
-// Guard calls read and converts faults of the map and failed format checks to errors; see guard.Run.
+// Guard calls read and converts faults of the map and failed format checks to errors; see
+// guard.Run.
 func (f *File) Guard(read func() error) error { return guard.Run(f.Data, read) }
 
 // Close unmaps the file.

@@ -1,5 +1,6 @@
-// Package file implements the frame of a segment: header, sections with checksums, table of contents and footer, and the
-// memory map through which it is read. docs/format/segment.md specifies the format.
+// Package file implements the frame of a segment: header, sections with checksums, table of
+// contents and footer, and the memory map through which it is read. docs/format/segment.md
+// specifies the format.
 package file
 
 import (
@@ -12,24 +13,28 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// FormatVersion is the version of the file format. It is incremented whenever the content or the meaning of any section
-// changes, or a kind of section is added or removed. Changes of the text rules do not change it; see Meta.Rules.
+// FormatVersion is the version of the file format. It is incremented whenever the content or the
+// meaning of any section changes, or a kind of section is added or removed. Changes of the text
+// rules do not change it; see Meta.Rules.
 //
 //	1: first version. Sections were added to it that readers did not require, and text rules that META did not name.
 //	2: every section is required. META names the text rules. Without the positions of bigrams (PPOS).
 //
-// A program reads files of its own version only. Files of other versions are not converted: the dataset is published
-// again, from its source. So there is one way to read a file, and a reader needs no fallback for a section that is missing.
+// A program reads files of its own version only. Files of other versions are not converted: the
+// dataset is published again, from its source. So there is one way to read a file, and a reader
+// needs no fallback for a section that is missing.
 //
 // A reader rejects a file instead of guessing what it means. Open returns
 //
 //   - ErrVersion if it has another version, with both in the message,
-//   - ErrRules if its text was sorted and split into words by other rules, with both in the message,
-//   - ErrTruncated if it is shorter than a frame, does not end with the magic number, or has another length than its
-//     footer says,
-//   - guard.ErrCorrupt if it does not begin with the magic number; if it has flags; if the checksum of the footer, the table
-//     of contents or META is wrong; if a section is unaligned, overlaps another, ends behind the last, is duplicate, of
-//     an unknown kind, or missing; or if the sizes of sections contradict each other.
+//   - ErrRules if its text was sorted and split into words by other rules, with both in the
+//     message,
+//   - ErrTruncated if it is shorter than a frame, does not end with the magic number, or has
+//     another length than its footer says,
+//   - guard.ErrCorrupt if it does not begin with the magic number; if it has flags; if the checksum
+//     of the footer, the table of contents or META is wrong; if a section is unaligned, overlaps
+//     another, ends behind the last, is duplicate, of an unknown kind, or missing; or if the sizes
+//     of sections contradict each other.
 //
 // File.Verify also rejects a wrong checksum of any other section, and padding that is not zero.
 const FormatVersion = 2
@@ -67,8 +72,8 @@ type Meta struct {
 	Rules   string       `json:"rules"` // text.Rules of the program that built the file
 }
 
-// checkRules rejects files built by different text rules: their order and terms differ from those of this program, so
-// some records would not be found.
+// checkRules rejects files built by different text rules: their order and terms differ from those
+// of this program, so some records would not be found.
 func (m Meta) checkRules(rules string) error {
 	if m.Rules == rules {
 		return nil

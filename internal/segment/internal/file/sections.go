@@ -36,7 +36,8 @@ var (
 	TagListStarts   = Tag{'L', 'O', 'F', 'F'} // u32: first element of each record in LPOS, and end of the last
 	TagPositions    = Tag{'L', 'P', 'O', 'S'} // elements of each record: their positions in EORD, ascending, in 1, 2 or 4 bytes
 
-	// Of filterable fields that are not lists: text has VKEY, other types VALS. Empty if the values are long.
+	// Of filterable fields that are not lists: text has VKEY, other types VALS. Empty if the values
+	// are long.
 	TagValues = Tag{'V', 'A', 'L', 'S'} // the value of each value run, without the prefix that it shares with the one before
 	TagKeys   = Tag{'V', 'K', 'E', 'Y'} // the value key of each value run, in the format of VALS
 

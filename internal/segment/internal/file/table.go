@@ -11,8 +11,8 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Table is an encoded table of items, which are strings or sets: their number, the start of each and the end of the last, and the
-// items.
+// Table is an encoded table of items, which are strings or sets: their number, the start of each
+// and the end of the last, and the items.
 type Table struct {
 	starts U64s
 	items  []byte
@@ -56,7 +56,8 @@ func (t *Strings) WithPrefix(prefix string) (from, to int) {
 	return from, from + n
 }
 
-// TableHead is the part of a table before its items: their number, the start of each, and the end of the last.
+// TableHead is the part of a table before its items: their number, the start of each, and the end
+// of the last.
 type TableHead struct {
 	Sizes []uint32 // of the items
 	Unit  uint64   // of the sizes, in bytes

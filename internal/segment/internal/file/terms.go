@@ -7,8 +7,8 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// ReadTerms calls read with the terms of a file. Unlike Open, it reads neither the fields nor the positions of all other sections,
-// which take most of the time of opening a file with many fields.
+// ReadTerms calls read with the terms of a file. Unlike Open, it reads neither the fields nor the
+// positions of all other sections, which take most of the time of opening a file with many fields.
 func ReadTerms(path string, read func(terms Strings)) error {
 	f, err := openMap(path)
 	if err != nil {

@@ -68,7 +68,8 @@ func (w *Writer) Section(t Tag, field uint32, body io.WriterTo) error {
 	return err
 }
 
-// Map maps the sections written so far, so that others can be derived from them. The caller must close the map.
+// Map maps the sections written so far, so that others can be derived from them. The caller must
+// close the map.
 func (w *Writer) Map(m Meta) (*File, error) {
 	if err := w.w.Flush(); err != nil {
 		return nil, err

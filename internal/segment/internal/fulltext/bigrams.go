@@ -2,15 +2,15 @@ package fulltext
 
 import "herbarium/internal/segment/internal/file"
 
-// bigrams contains the postings of pairs of adjacent frequent terms. Without them, a phrase would be searched for in
-// every record with both terms. Small files have none.
+// bigrams contains the postings of pairs of adjacent frequent terms. Without them, a phrase would
+// be searched for in every record with both terms. Small files have none.
 type bigrams struct {
 	postingsTable
 	common file.U32s // by frequent term, most frequent first: its number, and the number of its first bigram
 }
 
-// number returns the number of the bigram of two terms, if the file has its postings. The second terms of a first one
-// are a prefix of the frequent terms, in their order.
+// number returns the number of the bigram of two terms, if the file has its postings. The second
+// terms of a first one are a prefix of the frequent terms, in their order.
 func (p *bigrams) number(first, second uint32) (int, bool) {
 	from, to, rank := 0, 0, -1
 	for i := 0; i < p.common.Len(); i += 2 {

@@ -38,12 +38,14 @@ func (s *Scorer) rankCandidates(known []occurrences) *Ranking {
 	return ranked.Rank(bitmap.ListSet(s.index.pool, records))
 }
 
-// candidates returns some records of a set that include the n best, for a search for one clause with postings, in ascending order. Only
-// these need to be ranked. It returns nil if it cannot select few records.
+// candidates returns some records of a set that include the n best, for a search for one clause
+// with postings, in ascending order. Only these need to be ranked. It returns nil if it cannot
+// select few records.
 //
-// A score grows with the frequency of the clause and falls with the length of the record. So the candidates are the records with
-// the highest frequencies, down to one with which even the shortest record of the file could not be among the best. If only the
-// records without a stored frequency remain, which contain the clause once, the shortest of them are candidates too.
+// A score grows with the frequency of the clause and falls with the length of the record. So the
+// candidates are the records with the highest frequencies, down to one with which even the shortest
+// record of the file could not be among the best. If only the records without a stored frequency
+// remain, which contain the clause once, the shortest of them are candidates too.
 func (s *Scorer) candidates(set *bitmap.Set, n int) []occurrences {
 	if len(s.clauses) != 1 || s.clauses[0].postings == nil || set.Len() < cost.CandidatesPerTop*n+cost.CandidateBase {
 		return nil
@@ -106,9 +108,10 @@ func (s *Scorer) countFrequencies(counts []byte) (reached [MaxFrequency + 2]int)
 	return reached
 }
 
-// withFrequency returns the records of a set with at least a frequency, given the records that repeat the clause, their frequencies, and
-// how many of them reach it; and a score that n of these reach, or 0 if they are fewer. It leaves out records with a score below one
-// that n records are known to reach.
+// withFrequency returns the records of a set with at least a frequency, given the records that
+// repeat the clause, their frequencies, and how many of them reach it; and a score that n of these
+// reach, or 0 if they are fewer. It leaves out records with a score below one that n records are
+// known to reach.
 func (s *Scorer) withFrequency(
 	set *bitmap.Set, repeated bitmap.Encoded, counts []byte, least, reaching, n int, known float64,
 ) (found []occurrences, worst float64) {
@@ -139,8 +142,9 @@ func (s *Scorer) withFrequency(
 	return found, max(worst, known)
 }
 
-// shortestOnce returns the shortest records of a set that contain the clause once, at most n, as long as their scores are not below the
-// worst. It returns false if it would have to examine too many records, for example because the clause occurs only in long ones.
+// shortestOnce returns the shortest records of a set that contain the clause once, at most n, as
+// long as their scores are not below the worst. It returns false if it would have to examine too
+// many records, for example because the clause occurs only in long ones.
 func (s *Scorer) shortestOnce(set *bitmap.Set, repeated bitmap.Encoded, n int, worst float64) (found []occurrences, ok bool) {
 	for i := range set.Len() / cost.ShortestShare {
 		s.steps.Add(1)

@@ -24,7 +24,8 @@ func (w *Index) Clause(st *guard.Steps, c query.Clause) *Clause {
 	return w.newClause(st, c, nil, "search "+query.Clause{Words: c.Words, Prefix: c.Prefix}.String())
 }
 
-// newClause returns a clause, or if within is not nil, the condition that this field contains it, without frequencies.
+// newClause returns a clause, or if within is not nil, the condition that this field contains it,
+// without frequencies.
 func (w *Index) newClause(st *guard.Steps, c query.Clause, within *searchField, name string) *Clause {
 	whole := &pattern{index: w, steps: st, field: allCopies}
 	if within != nil {
@@ -92,7 +93,8 @@ func (w *Index) phrase(ids []uint32, name string) (parts []*Clause) {
 	return parts
 }
 
-// prefix returns the condition that a record contains any of the terms in [from, to), which share a prefix.
+// prefix returns the condition that a record contains any of the terms in [from, to), which share a
+// prefix.
 func (w *Index) prefix(st *guard.Steps, from, to int, name string) *Clause {
 	if to-from == 1 {
 		return w.storedClause(&w.postingsTable, int(w.ids.At(from)), name)
@@ -113,12 +115,13 @@ func (c *Clause) DocFreq(st *guard.Steps) int {
 	return c.Condition.(plan.Stored).Len()
 }
 
-// frequencyReader stores the frequencies of a clause in ascending records, up to MaxFrequency. Records of later calls must not
-// be less.
+// frequencyReader stores the frequencies of a clause in ascending records, up to MaxFrequency.
+// Records of later calls must not be less.
 type frequencyReader func(records []uint32, counts []byte)
 
-// newFrequencyReader returns a reader of the frequencies of the clause, of which those in about n records are read. In a few records, the
-// clause is counted, which takes about as long as reading the given share of the frequencies.
+// newFrequencyReader returns a reader of the frequencies of the clause, of which those in about n
+// records are read. In a few records, the clause is counted, which takes about as long as reading
+// the given share of the frequencies.
 func (c *Clause) newFrequencyReader(st *guard.Steps, n int) frequencyReader {
 	switch condition := c.Condition.(type) {
 	case *union:

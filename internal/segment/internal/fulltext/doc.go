@@ -1,5 +1,5 @@
-// Package fulltext reads the full-text index of a segment: it evaluates words, prefixes and phrases, and ranks the records that
-// contain them. Package build writes what it reads.
+// Package fulltext reads the full-text index of a segment: it evaluates words, prefixes and
+// phrases, and ranks the records that contain them. Package build writes what it reads.
 //
 // # The data
 //
@@ -8,7 +8,8 @@
 //	record 0   name "oak"       note "red oak"
 //	record 1   name "red elm"   note ""
 //
-// Words are terms, numbered by first occurrence. The index has them twice: from term to records, and from record to terms.
+// Words are terms, numbered by first occurrence. The index has them twice: from term to records,
+// and from record to terms.
 //
 //	TERM  elm oak red         terms, sorted: a prefix is a range of them
 //	TIDS   2   0   1          their numbers
@@ -18,15 +19,17 @@
 //	      record 1:  2 3 ∎ 2 3 ∎ ∎
 //	LENS  4 4                              words of each record
 //
-// A field of weight 2 is stored twice, so that its words count twice; see searchField. Frequent prefixes, bigrams, and frequent words
-// by field have postings of their own, so that they are read as fast as those of a word.
+// A field of weight 2 is stored twice, so that its words count twice; see searchField. Frequent
+// prefixes, bigrams, and frequent words by field have postings of their own, so that they are read
+// as fast as those of a word.
 //
 // # An example
 //
-// search="red oak" is a phrase. The bigram red–oak has no postings in this small file, so its candidates are the records with both words,
-// {0}. The scanMatcher examines them: the bytes 2 1 occur once in the words of record 0, after a word boundary. So the result is {0}.
+// search="red oak" is a phrase. The bigram red–oak has no postings in this small file, so its
+// candidates are the records with both words, {0}. The scanMatcher examines them: the bytes 2 1
+// occur once in the words of record 0, after a word boundary. So the result is {0}.
 //
-// Its score is that of BM25 with the frequency 1 and the length 4. A Ranking counts the records by rounded score, finds the
-// level of the page, and orders only that level by exact score. In a search for one word, candidates first selects the few records
-// that can be on the first pages.
+// Its score is that of BM25 with the frequency 1 and the length 4. A Ranking counts the records by
+// rounded score, finds the level of the page, and orders only that level by exact score. In a
+// search for one word, candidates first selects the few records that can be on the first pages.
 package fulltext

@@ -14,7 +14,8 @@ type postingsTable struct {
 	freqs bitmap.Table // term-frequency postings: records with a frequency above 1, followed by the frequencies
 }
 
-// FieldsInMask is the number of bits in the mask of the fields of a term in a record: searchable field i sets bit i modulo this number.
+// FieldsInMask is the number of bits in the mask of the fields of a term in a record: searchable
+// field i sets bit i modulo this number.
 const FieldsInMask = 8
 
 // MaxFrequency is the maximum stored frequency; it also represents all higher ones.

@@ -26,7 +26,8 @@ func noIndexes() build.IndexRules {
 	return build.IndexRules{MinRecords: math.MaxInt}
 }
 
-// randomRecords returns n records of few distinct words, common and rare ones. A few records are long.
+// randomRecords returns n records of few distinct words, common and rare ones. A few records are
+// long.
 func randomRecords(n int) []herb.Record {
 	r := rand.New(rand.NewPCG(7, uint64(n)))
 	vocabulary := []string{"oak", "elm", "ash", "yew", "fir", "box", "bay", "rue", "may", "ivy"}
@@ -88,8 +89,8 @@ func search(t *testing.T, index *fulltext.Index, n int, raw string) (*bitmap.Set
 	return set, clauses, index.NewScorer(st, clauses, index.Statistics(st, clauses))
 }
 
-// compareSearches compares pages of searches in files with and without optional indexes. It returns how often the first
-// clauses had each kind of postings.
+// compareSearches compares pages of searches in files with and without optional indexes. It returns
+// how often the first clauses had each kind of postings.
 func compareSearches(t *testing.T, searches ...string) map[string]int {
 	t.Helper()
 	const n, perPage = 5000, 13
@@ -120,7 +121,8 @@ func compareSearches(t *testing.T, searches ...string) map[string]int {
 	return sources
 }
 
-// TestBigrams compares phrase searches in files with and without bigrams, and checks that these are used.
+// TestBigrams compares phrase searches in files with and without bigrams, and checks that these are
+// used.
 func TestBigrams(t *testing.T) {
 	t.Parallel()
 	sources := compareSearches(t,
@@ -132,8 +134,8 @@ func TestBigrams(t *testing.T) {
 	}
 }
 
-// TestBigrams_fields compares searches for phrases within fields in files with and without bigrams. With more than eight searchable
-// fields, a bit of the mask of a bigram means several of them.
+// TestBigrams_fields compares searches for phrases within fields in files with and without bigrams.
+// With more than eight searchable fields, a bit of the mask of a bigram means several of them.
 func TestBigrams_fields(t *testing.T) {
 	t.Parallel()
 	const n = 1500
@@ -219,7 +221,8 @@ func TestMatch_manyRecords(t *testing.T) {
 	}
 }
 
-// TestBigrams_rareWord searches for phrases of a rare word and a bigram: as many parts as bigrams would be.
+// TestBigrams_rareWord searches for phrases of a rare word and a bigram: as many parts as bigrams
+// would be.
 func TestBigrams_rareWord(t *testing.T) {
 	t.Parallel()
 	const n, rare = 1500, 700
@@ -245,8 +248,8 @@ func TestBigrams_rareWord(t *testing.T) {
 	}
 }
 
-// TestPrefixPostings compares prefix searches in files with and without prefix postings, and checks that these are
-// used.
+// TestPrefixPostings compares prefix searches in files with and without prefix postings, and checks
+// that these are used.
 func TestPrefixPostings(t *testing.T) {
 	t.Parallel()
 	sources := compareSearches(t,
@@ -258,8 +261,8 @@ func TestPrefixPostings(t *testing.T) {
 	}
 }
 
-// TestFieldPostings compares searches within a field in files with and without field postings, and checks that these are
-// used.
+// TestFieldPostings compares searches within a field in files with and without field postings, and
+// checks that these are used.
 func TestFieldPostings(t *testing.T) {
 	t.Parallel()
 	const n = 5000
@@ -299,8 +302,8 @@ func TestFieldPostings(t *testing.T) {
 	}
 }
 
-// TestScorer_candidates compares pages of the best records with those found by ranking all, and checks that for some of them, few
-// records were ranked.
+// TestScorer_candidates compares pages of the best records with those found by ranking all, and
+// checks that for some of them, few records were ranked.
 func TestScorer_candidates(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
@@ -330,7 +333,8 @@ func TestScorer_candidates(t *testing.T) {
 	}
 }
 
-// TestScorer_candidates_once searches for a word that short records contain once and some long ones twice. The short ones are better.
+// TestScorer_candidates_once searches for a word that short records contain once and some long ones
+// twice. The short ones are better.
 func TestScorer_candidates_once(t *testing.T) {
 	t.Parallel()
 	const n, first = 20_000, 13
@@ -359,8 +363,8 @@ type ranked struct {
 	score  float64
 }
 
-// rankAll returns the records of a search for words and prefixes, in alphabetical order, by score. It reads the records
-// themselves.
+// rankAll returns the records of a search for words and prefixes, in alphabetical order, by score.
+// It reads the records themselves.
 func rankAll(records []herb.Record, search string) (all []ranked) {
 	words, total := make([][]string, len(records)), 0
 	for i, rec := range records {

@@ -9,14 +9,16 @@ import (
 	"herbarium/internal/segment/internal/plan"
 )
 
-// searchField locates a field in the forward index. A field of weight 3 has three copies there, so that its words count three times.
+// searchField locates a field in the forward index. A field of weight 3 has three copies there, so
+// that its words count three times.
 type searchField struct {
 	name      string
 	index     int // number of searchable fields before it
 	firstCopy int // number of copies of these
 }
 
-// searchFields returns the locations of all fields, and the weights of the searchable ones. Only those are in the forward index.
+// searchFields returns the locations of all fields, and the weights of the searchable ones. Only
+// those are in the forward index.
 func searchFields(f *file.File) (fields []searchField, weights []int) {
 	next := 0
 	for _, field := range f.Meta.Fields {
@@ -88,8 +90,8 @@ func (w *Index) matchWord(st *guard.Steps, within searchField, c query.Clause, n
 	return ranges
 }
 
-// matchRest returns the condition that a field contains any of some terms, which have no postings by field. If the fields of each posting are
-// not stored exactly, records are examined.
+// matchRest returns the condition that a field contains any of some terms, which have no postings
+// by field. If the fields of each posting are not stored exactly, records are examined.
 func (w *Index) matchRest(st *guard.Steps, within searchField, terms []termRange, name string) plan.Condition {
 	u := w.union(st, name, &within, terms...)
 	if w.searchable <= FieldsInMask {

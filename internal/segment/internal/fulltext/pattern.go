@@ -60,8 +60,8 @@ func (p *pattern) countIn(b []byte, most int) int {
 	if len(p.words) == 0 {
 		return p.countLast(b, most)
 	}
-	// The words of a phrase are adjacent in the forward index, so it is found by a byte search. A match must start at a
-	// word boundary, which is after a byte without the continuation bit.
+	// The words of a phrase are adjacent in the forward index, so it is found by a byte search. A
+	// match must start at a word boundary, which is after a byte without the continuation bit.
 	n := 0
 	for at := 0; at < len(b); at++ {
 		i := bytes.Index(b[at:], p.words)

@@ -11,13 +11,15 @@ import (
 // termRange is a range of adjacent terms in TERM, such as those with a prefix.
 type termRange struct{ from, to int }
 
-// storedRanges is a stored list of term ranges, of which any two are nested or disjoint: for each, the index of its first
-// term and of the first term after its last. It is sorted by the start; of two with the same start, the longer is first.
+// storedRanges is a stored list of term ranges, of which any two are nested or disjoint: for each,
+// the index of its first term and of the first term after its last. It is sorted by the start; of
+// two with the same start, the longer is first.
 type storedRanges struct{ file.U32s }
 
 func (r storedRanges) at(i int) termRange { return termRange{int(r.At(2 * i)), int(r.At(2*i + 1))} }
 
-// search returns the index of the first range that starts at from and ends at to or before, or that starts later.
+// search returns the index of the first range that starts at from and ends at to or before, or that
+// starts later.
 func (r storedRanges) search(from, to int) int {
 	return sort.Search(r.Len()/2, func(i int) bool {
 		x := r.at(i)
@@ -30,21 +32,23 @@ func (r storedRanges) number(from, to int) (int, bool) {
 	return i, i < r.Len()/2 && r.at(i) == termRange{from, to}
 }
 
-// prefixPostings contains the postings of frequent term prefixes: the union of the postings of all terms with the
-// prefix, which would otherwise be computed for every search. Small files have none.
+// prefixPostings contains the postings of frequent term prefixes: the union of the postings of all
+// terms with the prefix, which would otherwise be computed for every search. Small files have none.
 type prefixPostings struct {
 	postingsTable
 	ranges storedRanges
 }
 
-// fieldPostings contains the postings of frequent terms and prefixes in each searchable field. Without them, every record
-// that contains the term in any field would be examined. Small files have none.
+// fieldPostings contains the postings of frequent terms and prefixes in each searchable field.
+// Without them, every record that contains the term in any field would be examined. Small files
+// have none.
 type fieldPostings struct {
 	docs   bitmap.Table // by range and searchable field
 	ranges storedRanges
 }
 
-// splitTerms divides a range of terms into stored ranges, of which it returns the sets of a field, and the rest.
+// splitTerms divides a range of terms into stored ranges, of which it returns the sets of a field,
+// and the rest.
 func (w *Index) splitTerms(r termRange, field int) (sets []bitmap.Encoded, rest []termRange) {
 	p := &w.fieldPostings
 	for r.from < r.to {

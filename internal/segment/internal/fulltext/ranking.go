@@ -11,8 +11,8 @@ import (
 
 // Ranking is the records of a set by descending score, ties by number.
 //
-// Records are counted by level, the rounded score, to locate a position. Records of a level with only one score rank by
-// number; those of other levels are scored again and sorted.
+// Records are counted by level, the rounded score, to locate a position. Records of a level with
+// only one score rank by number; those of other levels are scored again and sorted.
 type Ranking struct {
 	scorer  *Scorer
 	set     *bitmap.Set
@@ -91,8 +91,8 @@ func (r *Ranking) start(level int) int {
 	return int(r.levels[level-1].end)
 }
 
-// scan calls f for the records in levels first to last, by number, with their positions in the set, until it returns
-// false.
+// scan calls f for the records in levels first to last, by number, with their positions in the set,
+// until it returns false.
 func (r *Ranking) scan(first, last int, f func(level int, position uint32) bool) {
 	low, span := uint16(first), uint16(last-first)
 	position := uint32(0)

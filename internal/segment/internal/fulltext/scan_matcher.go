@@ -7,8 +7,8 @@ import (
 	"herbarium/internal/segment/internal/plan"
 )
 
-// scanMatcher is the condition that a record contains a phrase, or that a field contains a clause: the words of its candidates in
-// the forward index are examined.
+// scanMatcher is the condition that a record contains a phrase, or that a field contains a clause:
+// the words of its candidates in the forward index are examined.
 type scanMatcher struct {
 	pattern    *pattern
 	candidates []plan.Term // conditions that every record with the pattern satisfies

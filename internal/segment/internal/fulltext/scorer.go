@@ -84,7 +84,8 @@ func (s *Scorer) newBatchScorer(n int) *batchScorer {
 	return b
 }
 
-// score returns the scores of the next records, up to bitmap.EachAtOnce. They are valid until the next call.
+// score returns the scores of the next records, up to bitmap.EachAtOnce. They are valid until the
+// next call.
 func (s *batchScorer) score(records []uint32) []float64 {
 	s.steps.Add(len(records) * len(s.clauses))
 	counts, norms, scores := s.counts[:len(records)], s.norms[:len(records)], s.scores[:len(records)]

@@ -9,8 +9,8 @@ import (
 	"herbarium/internal/segment/internal/plan"
 )
 
-// union is the condition that a record, or a field of it, contains any of some terms. Of a field, more records may be filled if the fields of each
-// posting are not stored exactly.
+// union is the condition that a record, or a field of it, contains any of some terms. Of a field,
+// more records may be filled if the fields of each posting are not stored exactly.
 type union struct {
 	index   *Index
 	pattern *pattern // one word, any of the terms
@@ -45,8 +45,9 @@ func (w *Index) union(st *guard.Steps, name string, within *searchField, terms .
 	return u
 }
 
-// each calls f for the number of each term in ascending order, in which the postings are stored. Terms with a prefix have any numbers, and
-// reading the postings of thousands of them in another order takes twice as long.
+// each calls f for the number of each term in ascending order, in which the postings are stored.
+// Terms with a prefix have any numbers, and reading the postings of thousands of them in another
+// order takes twice as long.
 func (u *union) each(st *guard.Steps, f func(id int)) {
 	if u.pattern.last == nil {
 		f(u.only)

@@ -1,5 +1,5 @@
-// Package guard keeps a query from harming the process: it stops queries whose context is canceled, and converts faults
-// of the memory map and failed format checks to errors.
+// Package guard keeps a query from harming the process: it stops queries whose context is canceled,
+// and converts faults of the memory map and failed format checks to errors.
 package guard
 
 import (
@@ -14,19 +14,22 @@ import (
 var (
 	// ErrCorrupt means that the file is damaged.
 	ErrCorrupt = errors.New("the segment is damaged")
-	// ErrUnexpected is a runtime error, such as an index out of range, while a segment is read. Its cause is either a bug
-	// or damage that no format check detected; verifying the file distinguishes them.
+	// ErrUnexpected is a runtime error, such as an index out of range, while a segment is read. Its
+	// cause is either a bug or damage that no format check detected; verifying the file
+	// distinguishes them.
 	ErrUnexpected = errors.New("internal error or damaged segment")
 )
 
 // corruption is the panic value of a failed format check.
 type corruption struct{ reason string }
 
-// Corrupt panics because of a failed format check, which Run returns as ErrCorrupt. Queries are many nested calls that
-// fail for no other reason than this and the end of their context, so they do not return errors.
+// Corrupt panics because of a failed format check, which Run returns as ErrCorrupt. Queries are
+// many nested calls that fail for no other reason than this and the end of their context, so they
+// do not return errors.
 func Corrupt(format string, args ...any) { panic(corruption{fmt.Sprintf(format, args...)}) }
 
-// Run calls f, which reads mapped, and converts panics to errors: a bad disk must not end the process.
+// Run calls f, which reads mapped, and converts panics to errors: a bad disk must not end the
+// process.
 //
 //   - A failed format check, and a memory fault inside mapped, is ErrCorrupt.
 //   - The end of a query's context is the context's error.

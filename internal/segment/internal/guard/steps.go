@@ -8,13 +8,14 @@ import (
 	"herbarium/internal/query"
 )
 
-// stepsPerCheck is the number of steps between checks of a context. A step takes from a nanosecond to a few
-// microseconds, so that a canceled query stops within milliseconds.
+// stepsPerCheck is the number of steps between checks of a context. A step takes from a nanosecond
+// to a few microseconds, so that a canceled query stops within milliseconds.
 const stepsPerCheck = 4096
 
-// Steps counts the steps of a query, reports them to its pacer and stops it when its context is canceled. Every loop whose
-// length grows with the data calls Add, with a number that grows with the work: postings and words read, values rendered,
-// bytes compared. It is not safe for concurrent use.
+// Steps counts the steps of a query, reports them to its pacer and stops it when its context is
+// canceled. Every loop whose length grows with the data calls Add, with a number that grows with
+// the work: postings and words read, values rendered, bytes compared. It is not safe for concurrent
+// use.
 type Steps struct {
 	ctx  context.Context
 	left int // steps until the next check
@@ -32,11 +33,11 @@ func NewSteps(ctx context.Context) *Steps {
 	return s
 }
 
-// Add counts n steps. If the context is canceled, it panics with canceled, which Run converts to an error: the loops
-// are nested in callbacks that cannot return one.
+// Add counts n steps. If the context is canceled, it panics with canceled, which Run converts to an
+// error: the loops are nested in callbacks that cannot return one.
 //
-// A query this long also yields the processor, to its pacer or else to the scheduler, so that short queries need not wait
-// for the next preemption, which occurs every 10 ms.
+// A query this long also yields the processor, to its pacer or else to the scheduler, so that short
+// queries need not wait for the next preemption, which occurs every 10 ms.
 func (s *Steps) Add(n int) {
 	if s.left -= n; s.left <= 0 {
 		s.yield(stepsPerCheck - s.left)
@@ -44,8 +45,8 @@ func (s *Steps) Add(n int) {
 	}
 }
 
-// Announce reports that the query is about to take n steps, before it allocates memory for them. Add counts them when they
-// are taken.
+// Announce reports that the query is about to take n steps, before it allocates memory for them.
+// Add counts them when they are taken.
 func (s *Steps) Announce(n int) {
 	if n >= stepsPerCheck {
 		s.yield(n)
@@ -64,7 +65,8 @@ func (s *Steps) yield(steps int) {
 	s.since = time.Now()
 }
 
-// Restart begins to measure the time of the next steps, after a pause in which the query did not run.
+// Restart begins to measure the time of the next steps, after a pause in which the query did not
+// run.
 func (s *Steps) Restart() {
 	s.Check()
 	if s.pacer != nil {
@@ -79,8 +81,8 @@ func (s *Steps) Check() {
 	}
 }
 
-// Blocks calls f for consecutive parts of [from, to), with a check between them. It is for loops that are too short for
-// a call of Add in each iteration.
+// Blocks calls f for consecutive parts of [from, to), with a check between them. It is for loops
+// that are too short for a call of Add in each iteration.
 func (s *Steps) Blocks(from, to int, f func(from, to int)) {
 	for from < to {
 		end := min(from+stepsPerCheck, to)

@@ -9,7 +9,8 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Stored is the condition that a record is in a stored set. An empty one is the condition that no record satisfies.
+// Stored is the condition that a record is in a stored set. An empty one is the condition that no
+// record satisfies.
 type Stored struct {
 	bitmap.Encoded
 	Name string
@@ -63,7 +64,8 @@ func (c AnyOf) String() string {
 	return strings.Join(slices.Compact(names), " or ") // several conditions can be parts of one
 }
 
-// AllOf is the condition that a record satisfies all of several terms, as a part of another condition.
+// AllOf is the condition that a record satisfies all of several terms, as a part of another
+// condition.
 type AllOf struct {
 	Pool  *bitmap.Pool
 	Terms []Term

@@ -1,5 +1,5 @@
-// Package plan evaluates the conditions of a query: it computes the set of records that satisfy all of them, cheapest
-// condition first.
+// Package plan evaluates the conditions of a query: it computes the set of records that satisfy all
+// of them, cheapest condition first.
 //
 // Example: category=tree & search=oak -red, in a million records.
 //
@@ -11,8 +11,9 @@
 //	tree      test each record      3,400 left    20,000 × 5 ns = 0.10 ms; to fill and intersect takes 0.14 ms
 //	not red   fill and intersect    2,400 left    0.03 ms; to test 3,400 × 40 ns takes 0.14 ms
 //
-// A condition can do both: add all its records to a set (Fill), and test one record (Contains). It estimates the time of both and the
-// number of its records (Cost); package cost has the numbers. So a new kind of condition needs no change here.
+// A condition can do both: add all its records to a set (Fill), and test one record (Contains). It
+// estimates the time of both and the number of its records (Cost); package cost has the numbers. So
+// a new kind of condition needs no change here.
 package plan
 
 import (
@@ -37,7 +38,8 @@ type Condition interface {
 	String() string
 }
 
-// Cost is the estimated cost of a condition. Times are in nanoseconds; they are only compared with each other.
+// Cost is the estimated cost of a condition. Times are in nanoseconds; they are only compared with
+// each other.
 type Cost struct {
 	Records  int // upper bound of the number of matching records
 	Fill     int // time to compute the set
@@ -72,11 +74,12 @@ func (t Trace) Timed(name, method string, f func() int) {
 	t(Step{name, method, n, time.Since(start)})
 }
 
-// Evaluate returns the records that satisfy all terms; nil if all records do. The caller must release the set.
+// Evaluate returns the records that satisfy all terms; nil if all records do. The caller must
+// release the set.
 //
-// Terms are evaluated in the order of the estimated number of records that they leave, exclusions last unless their sets are cheap. The
-// first one is filled. Of the others, those for which that is cheaper are tested on each remaining record; the others are filled and
-// intersected.
+// Terms are evaluated in the order of the estimated number of records that they leave, exclusions
+// last unless their sets are cheap. The first one is filled. Of the others, those for which that is
+// cheaper are tested on each remaining record; the others are filled and intersected.
 func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (set *bitmap.Set) {
 	type planned struct {
 		Term

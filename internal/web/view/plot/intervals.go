@@ -20,7 +20,8 @@ type frame struct {
 	y                        scale
 }
 
-// newFrame draws the scale of values and returns the area that remains, with space for the names of the series at the right.
+// newFrame draws the scale of values and returns the area that remains, with space for the names of
+// the series at the right.
 func (f *Figure) newFrame(d Data, stacked bool) frame {
 	f.Height = heightOf(f.Width)
 	a := frame{top: topMargin, bottom: f.Height - axisSpace, right: f.Width - 8}
@@ -63,7 +64,8 @@ func (f *Figure) nameWidth(d Data) float64 {
 	return math.Min(math.Ceil(widest), f.Width*0.2)
 }
 
-// names writes the names of the series beside their last values. wanted are the positions of the centers.
+// names writes the names of the series beside their last values. wanted are the positions of the
+// centers.
 func (f *Figure) names(d Data, a frame, wanted []float64) {
 	width := f.nameWidth(d)
 	if width == 0 {

@@ -5,7 +5,8 @@ import (
 	"unicode"
 )
 
-// TextWidth estimates the width of a text in pixels, rather too wide than too narrow: the font of the reader is not known.
+// TextWidth estimates the width of a text in pixels, rather too wide than too narrow: the font of
+// the reader is not known.
 func TextWidth(s string, size float64) float64 {
 	em := 0.0
 	for _, r := range s {
@@ -38,8 +39,8 @@ func Clip(s string, size, width float64) string {
 	return string(runes) + "…"
 }
 
-// Spread returns positions near the wanted ones such that intervals of the given sizes around them do not overlap and lie
-// between low and high, as far as they fit.
+// Spread returns positions near the wanted ones such that intervals of the given sizes around them
+// do not overlap and lie between low and high, as far as they fit.
 func Spread(wanted, sizes []float64, low, high float64) []float64 {
 	order := make([]int, len(wanted))
 	for i := range order {
@@ -79,8 +80,8 @@ type axisLabel struct {
 	x     float64 // center
 }
 
-// axisLabels returns the labels of intervals that fit between low and high: those of the highest ranks, or every nth of a lower
-// rank if these are few. x returns the center of a group.
+// axisLabels returns the labels of intervals that fit between low and high: those of the highest
+// ranks, or every nth of a lower rank if these are few. x returns the center of a group.
 func axisLabels(groups []Group, x func(int) float64, size, low, high float64) (best []axisLabel) {
 	const few, most = 4, 1000
 	top := 0
@@ -106,7 +107,8 @@ func axisLabels(groups []Group, x func(int) float64, size, low, high float64) (b
 	return best
 }
 
-// labelsOf returns the labels of a rank or higher, or of every nth of them, and whether they fit without overlaps.
+// labelsOf returns the labels of a rank or higher, or of every nth of them, and whether they fit
+// without overlaps.
 func labelsOf(groups []Group, x func(int) float64, size, low, high float64, rank, every int) (labels []axisLabel, fits bool) {
 	const gap = 14
 	seen, end := 0, low-gap

@@ -1,5 +1,6 @@
-// Package plot lays out charts: scales with round ticks, shapes, and labels that do not overlap. Its input is numbers and texts,
-// its output shapes and texts with coordinates, which a template writes as SVG.
+// Package plot lays out charts: scales with round ticks, shapes, and labels that do not overlap.
+// Its input is numbers and texts, its output shapes and texts with coordinates, which a template
+// writes as SVG.
 package plot
 
 import (
@@ -11,7 +12,8 @@ import (
 // Kind is the form of a chart.
 type Kind string
 
-// The kinds of charts. Groups that are names are drawn from top to bottom, intervals from left to right.
+// The kinds of charts. Groups that are names are drawn from top to bottom, intervals from left to
+// right.
 const (
 	Bars    Kind = "bars"
 	Lines   Kind = "lines"
@@ -37,7 +39,8 @@ type Group struct {
 	Label string // at the axis, unless Short fits better
 	Short string // of an interval that is not the first with a label
 	Rank  int    // importance of the label of an interval: those of the highest rank stay if space is scarce
-	// At and Next are the start and the end of an interval. A line has a gap where the next group begins later.
+	// At and Next are the start and the end of an interval. A line has a gap where the next group
+	// begins later.
 	At, Next float64
 	Total    string // text of the value of all series
 	Mark

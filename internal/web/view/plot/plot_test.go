@@ -43,7 +43,8 @@ func TestWithUnit(t *testing.T) {
 	}
 }
 
-// TestSpread checks that labels do not overlap, stay in their range if they fit, and keep their order.
+// TestSpread checks that labels do not overlap, stay in their range if they fit, and keep their
+// order.
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	if diff := cmp.Diff([]float64{30, 10, 50}, plot.Spread([]float64{30, 10, 50}, []float64{10, 10, 10}, 0, 100)); diff != "" {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Ticks returns round numbers that cover a range: multiples of 1, 2 or 5 times a power of ten, about count of them.
+// Ticks returns round numbers that cover a range: multiples of 1, 2 or 5 times a power of ten,
+// about count of them.
 func Ticks(low, high float64, count int) []float64 {
 	if !(high > low) {
 		high = low + 1
