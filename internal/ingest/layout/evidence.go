@@ -231,8 +231,8 @@ func (e *evidence) isApart(from, first int) bool {
 	return false
 }
 
-// columnKind reports whether at least four fifths of the values of a column, two at least, are not
-// text, the most frequent kind of these, and the number of values.
+// columnKind reports whether at least four fifths of the values of a column, two at least, have one
+// kind other than text, the most frequent of these kinds, and the number of values.
 func (e *evidence) columnKind(below []int, column int) (typed bool, kind Kind, n int) {
 	var count [256]int
 	for _, i := range below {
@@ -246,8 +246,7 @@ func (e *evidence) columnKind(below []int, column int) (typed bool, kind Kind, n
 			kind = k
 		}
 	}
-	others := n - count[Text]
-	return n > 1 && 5*others >= 4*n, kind, n
+	return n > 1 && 5*count[kind] >= 4*n, kind, n
 }
 
 // contradiction returns the cost of first records that do not fit the typed columns, such as the

@@ -51,6 +51,7 @@ func TestLayout(t *testing.T) {
 		{name: "names above one record", text: "name|n\nAnn|1", header: []int{1}},
 		{name: "names above booleans", text: "a|b\ntrue|false\nfalse|true", header: []int{1}},
 		{name: "a record of texts below names", text: "name|age|size\nAnn|old|tall\nBob|6|7\nCid|7|8", header: []int{1}},
+		{name: "names above values of all kinds", text: "name|value\nName|Clippy\nSpecies|paperclip\nDate of death|2007-01-01\nWeight|0.9", header: []int{1}},
 		{name: "some columns without a name", text: "id|name|||\n1|rose|a|b|c\n2|elm|d|e|f", header: []int{1}},
 		{name: "names that occur twice", text: "id|n|n\n1|2|3\n2|4|5", header: []int{1}},
 		{name: "years", text: "State|2020|2016|2012\nA|5|6|7\nB|8|9|9", header: []int{1}},
