@@ -23,7 +23,8 @@ import (
 
 // Checks of a run.
 const (
-	minShare    = 0.8 // of the idle throughput, or of the processor time of the server
+	minShare    = 0.4 // of the idle throughput, or of the processor time of the server; the other requests need the rest
+	recovered   = 0.8 // of the throughput per processor time, for the server to have recovered
 	maxOthers   = 0.2 // of the processors, taken by other processes; with more, the shares say nothing
 	maxRecovery = time.Minute
 )

@@ -217,14 +217,14 @@ func (s *soak) waitUntilRecovered(ctx context.Context, before map[string]float64
 			return err
 		}
 		body, status, err := s.request(ctx, s.client, http.MethodGet, "/readyz", "")
-		recovered := s.list(ctx, time.Second)
+		listed := s.list(ctx, time.Second)
 		switch goroutines := before["go_goroutines"]; {
 		case err != nil || status != http.StatusOK || strings.Contains(body, "degraded"):
 			reason = fmt.Sprintf("/readyz: status %d, %v: %s", status, err, body)
 		case now["go_goroutines"] > goroutines+20:
 			reason = fmt.Sprintf("%.0f goroutines; before there were %.0f", now["go_goroutines"], goroutines)
-		case recovered.perCPU() < minShare*perCPU:
-			reason = fmt.Sprintf("%.0f cheap listings per second of processor time; before there were %.0f", recovered.perCPU(), perCPU)
+		case listed.perCPU() < recovered*perCPU:
+			reason = fmt.Sprintf("%.0f cheap listings per second of processor time; before there were %.0f", listed.perCPU(), perCPU)
 		default:
 			return nil
 		}

@@ -84,7 +84,7 @@ func DefaultLimits(cores int, memory int64) Limits {
 		Cheap: {Slots: within(256*cores, cheapMemory), Queue: maxQueue, Wait: 100 * time.Millisecond, RetryAfter: time.Second},
 		Expensive: {
 			Slots: expensive, Queue: within(max(waitersPerSlot*expensive, expensiveQueue), waitingMemory),
-			Wait: time.Second, RetryAfter: 2 * time.Second,
+			Wait: 2 * time.Second, RetryAfter: 2 * time.Second,
 		},
 		Export: {Slots: within(32*cores, exportMemory), Wait: time.Second, RetryAfter: 10 * time.Second},
 		Large:  {Slots: within(32*cores, largeMemory), Wait: time.Second, RetryAfter: 5 * time.Second},

@@ -3,6 +3,8 @@ package admission_test
 import (
 	"context"
 	"errors"
+	"net/netip"
+	"sync"
 	"testing"
 
 	"herbarium/internal/admission"
@@ -14,9 +16,10 @@ func TestBudget(t *testing.T) {
 	const limit = 1 << 20
 	rejected := 0
 	b := admission.NewBudget(limit, func() { rejected++ })
-	large, other, small := b.NewReservation(), b.NewReservation(), b.NewReservation()
-	if err := large.Grow(t.Context(), limit/4*3); err != nil || !large.IsLarge() || b.Used() != limit/4*3 {
-		t.Fatalf("three quarters: %v; %d bytes are used", err, b.Used())
+	large, other, small := b.NewReservation(netip.Addr{}), b.NewReservation(netip.Addr{}), b.NewReservation(netip.Addr{})
+	const most = limit / 4 * 3 / 4 * 3 // of one client
+	if err := large.Grow(t.Context(), most); err != nil || !large.IsLarge() || b.Used() != most {
+		t.Fatalf("a large one: %v; %d bytes are used", err, b.Used())
 	}
 	err := other.Grow(t.Context(), 100<<10)
 	if herb.CodeOf(err) != herb.CodeUnavailable || herb.RetryAfterOf(err) <= 0 || rejected != 1 || other.Bytes() != 0 {
@@ -30,7 +33,7 @@ func TestBudget(t *testing.T) {
 	if small.TryGrow(65 << 10) {
 		t.Error("a small reservation becomes large, and there is no room for it")
 	}
-	if b.Used() != limit/4*3+64<<10 {
+	if b.Used() != most+64<<10 {
 		t.Errorf("%d bytes are used", b.Used())
 	}
 	large.Release()
@@ -42,8 +45,42 @@ func TestBudget(t *testing.T) {
 	if b.Used() != 0 {
 		t.Errorf("%d bytes are used after all were released", b.Used())
 	}
-	if !large.TryGrow(limit / 4 * 3) {
+	if !large.TryGrow(most) {
 		t.Error("released bytes cannot be reserved again")
+	}
+}
+
+// TestBudget_shares checks that a client that has reserved and waits for as much as it can does not
+// delay another one.
+func TestBudget_shares(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string]int64{"small": 16 << 10, "large": 128 << 10} {
+		b := admission.NewBudget(8<<20, nil)
+		greedy, honest := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+		granted := 0
+		for room := true; room; granted++ {
+			r := b.NewReservation(greedy)
+			room = r.TryGrow(size)
+		}
+		if r := b.NewReservation(honest); granted < 32 || !r.TryGrow(size) {
+			t.Errorf("%s: no room for another client after %d reservations of one", name, granted)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var waiting sync.WaitGroup
+		for range 100 {
+			waiting.Go(func() {
+				r := b.NewReservation(greedy)
+				_ = r.Grow(ctx, size) // is canceled or rejected
+			})
+		}
+		for range 8 {
+			r := b.NewReservation(honest)
+			if err := r.Grow(t.Context(), size); err != nil {
+				t.Errorf("%s: beside a client that waits: %v", name, err)
+			}
+		}
+		cancel()
+		waiting.Wait()
 	}
 }
 
@@ -52,7 +89,7 @@ func TestBudget(t *testing.T) {
 func TestBudget_waits(t *testing.T) {
 	t.Parallel()
 	b := admission.NewBudget(1<<20, nil)
-	first, second, third := b.NewReservation(), b.NewReservation(), b.NewReservation()
+	first, second, third := b.NewReservation(netip.Addr{}), b.NewReservation(netip.Addr{}), b.NewReservation(netip.Addr{})
 	if !first.TryGrow(1 << 19) {
 		t.Fatal("the budget is empty")
 	}

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 )
 
 // freeShare is how many slots a client may hold for each free one of a lane whose slots clients can
@@ -11,19 +12,23 @@ import (
 // three sevenths each, and so on: at least slots/freeShare clients are needed to fill it.
 const freeShare = 3
 
+// admissionCost is what a client pays for a slot in addition to its work. It makes clients
+// alternate whose requests work for shorter times, or hold slots without work.
+const admissionCost = time.Millisecond
+
 // lane is the slots of a lane and the requests that wait for them.
 //
-// Slots are shared by start-time fair queueing: each request of a client gets the next turn of that
-// client, a client that was away gets the current turn, and a slot goes to the lowest turn, ties in
-// the order of arrival. So a request waits for one request of every other client at most, however
-// many others have sent.
+// Slots are shared by fair queueing: clients pay for the work of their requests, and a slot goes to
+// a request of the client that has paid least, ties in the order of arrival. A client that was away
+// starts with what the others have paid. So a request waits for one piece of work of every other
+// client at most, however many others have sent and however long their requests work.
 type lane struct {
 	Limit
 	bounded bool // clients are limited by freeShare
 
 	mu      sync.Mutex
-	used    int // slots
-	turn    int // of the request that was admitted last
+	used    int           // slots
+	paid    time.Duration // by the client that was admitted last, before it was
 	clients map[netip.Addr]*client
 	unused  []*client // for reuse
 	queue   []*waiter // in order of arrival
@@ -33,17 +38,16 @@ type lane struct {
 // client is a client that has requests in a lane.
 type client struct {
 	addr    netip.Addr
-	held    int // slots
-	queued  int // requests in the queue
-	waiting int // requests in the queue that can be rejected
-	resumed int // requests in the queue that have passed on their slot
-	next    int // turn of its next request
+	held    int           // slots
+	queued  int           // requests in the queue
+	waiting int           // requests in the queue that can be rejected
+	resumed int           // requests in the queue that have passed on their slot
+	paid    time.Duration // for slots and work
 }
 
 // waiter is a request in the queue of a lane.
 type waiter struct {
 	client     *client
-	turn       int
 	rejectable bool      // it was not admitted before
 	resumed    bool      // it has passed on its slot
 	result     chan bool // receives whether it was admitted; has room for it
@@ -83,34 +87,34 @@ func (l *lane) enter(addr netip.Addr, rejectable bool) (w *waiter, admitted bool
 	if c == nil {
 		c = l.addClient(addr)
 	}
-	turn := max(c.next, l.turn)
 	if l.isFree(c) && (!rejectable || c.resumed == 0) { // no request in the queue may have it
-		c.next = turn + 1
-		l.admit(c, turn)
+		l.admit(c)
 		return nil, true
 	}
 	if rejectable && l.waiting >= l.Queue && !l.evict(c) {
 		l.removeIfIdle(c)
 		return nil, false
 	}
-	c.next = turn + 1
-	return l.add(&waiter{client: c, turn: turn, rejectable: rejectable}), false
+	return l.add(&waiter{client: c, rejectable: rejectable}), false
 }
 
-// passOn releases the slot of a request that is not finished, if a request of another client waits
-// for one, and returns the request that waits for a slot again; nil if it keeps its slot. Requests
-// that passed on their slots are not rejected, and are finished before other ones of the same
-// client start: each client has as many unfinished requests as without them.
-func (l *lane) passOn(addr netip.Addr) *waiter {
+// passOn releases the slot of a request that has worked for some time and is not finished, if a
+// request of another client waits for one, and returns the request that waits for a slot again; nil
+// if it keeps its slot. Requests that passed on their slots are not rejected, and are finished
+// before other ones of the same client start: each client has as many unfinished requests as
+// without them.
+func (l *lane) passOn(addr netip.Addr, worked time.Duration) *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.clients[addr]
+	c.paid += worked
 	if !slices.ContainsFunc(l.queue, func(w *waiter) bool { return w.client != c && w.startable() }) {
+		l.paid = max(l.paid, c.paid) // it is admitted again; a new client does not pay less for that
 		return nil
 	}
 	l.used--
 	c.held--
-	w := l.add(&waiter{client: c, turn: l.turn + 1, resumed: true})
+	w := l.add(&waiter{client: c, resumed: true})
 	l.admitNext()
 	return w
 }
@@ -125,17 +129,19 @@ func (l *lane) isFree(c *client) bool {
 }
 
 // admit gives a slot to a client. l.mu is held.
-func (l *lane) admit(c *client, turn int) {
+func (l *lane) admit(c *client) {
 	l.used++
 	c.held++
-	l.turn = max(l.turn, turn)
+	l.paid = max(l.paid, c.paid)
+	c.paid += admissionCost
 }
 
-// leave releases a slot of a client.
-func (l *lane) leave(addr netip.Addr) {
+// leave releases a slot of a client whose request has worked for some time.
+func (l *lane) leave(addr netip.Addr, worked time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.clients[addr]
+	c.paid += worked
 	l.used--
 	c.held--
 	l.removeIfIdle(c)
@@ -147,7 +153,7 @@ func (l *lane) admitNext() {
 	for l.used < l.Slots {
 		first := -1
 		for i, w := range l.queue {
-			if (first < 0 || w.turn < l.queue[first].turn) && l.isFree(w.client) && w.startable() {
+			if (first < 0 || w.client.paid < l.queue[first].client.paid) && l.isFree(w.client) && w.startable() {
 				first = i
 			}
 		}
@@ -155,7 +161,7 @@ func (l *lane) admitNext() {
 			return
 		}
 		w := l.remove(first)
-		l.admit(w.client, w.turn)
+		l.admit(w.client)
 		w.result <- true
 	}
 }
@@ -173,7 +179,6 @@ func (l *lane) evict(c *client) bool {
 		return false
 	}
 	w := l.remove(last)
-	w.client.next-- // its turn goes to the client's next request
 	w.result <- false
 	l.removeIfIdle(w.client)
 	return true
@@ -213,9 +218,7 @@ func (l *lane) abandon(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i := slices.Index(l.queue, w); i >= 0 {
-		if l.remove(i); w.turn == w.client.next-1 {
-			w.client.next-- // its turn goes to the client's next request
-		}
+		l.remove(i)
 		l.admitNext() // others of its client may start
 		l.removeIfIdle(w.client)
 		return
@@ -233,7 +236,7 @@ func (l *lane) addClient(addr netip.Addr) *client {
 	if n := len(l.unused); n > 0 {
 		c, l.unused = l.unused[n-1], l.unused[:n-1]
 	}
-	*c = client{addr: addr}
+	*c = client{addr: addr, paid: l.paid}
 	l.clients[addr] = c
 	return c
 }

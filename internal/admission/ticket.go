@@ -20,6 +20,7 @@ type Ticket struct {
 
 	working bool          // holds a slot of the lane Expensive
 	piece   time.Duration // work with that slot since the last pause
+	unpaid  time.Duration // work with that slot that the lane does not know of
 	arrived int64         // requests that arrived during that work
 	since   time.Time     // the end of that work
 	seen    int64         // arrivals until then
@@ -56,7 +57,7 @@ func (t *Ticket) Release() {
 	t.Idle()
 	if t.held {
 		t.held = false
-		t.c.lanes[t.lane].leave(t.client)
+		t.c.lanes[t.lane].leave(t.client, 0)
 	}
 }
 
@@ -102,7 +103,7 @@ func (t *Ticket) continueWork(ctx context.Context) error {
 		t.Idle()
 		return t.Work(ctx)
 	}
-	w := t.c.lanes[Expensive].passOn(t.client)
+	w := t.c.lanes[Expensive].passOn(t.client, t.pay())
 	if w == nil {
 		return nil
 	}
@@ -146,7 +147,7 @@ func (t *Ticket) Idle() {
 	if t.working {
 		t.measure()
 		t.working = false
-		t.c.lanes[Expensive].leave(t.client)
+		t.c.lanes[Expensive].leave(t.client, t.pay())
 	}
 }
 
@@ -154,7 +155,15 @@ func (t *Ticket) Idle() {
 func (t *Ticket) measure() {
 	now, arrivals := time.Now(), t.c.arrivals.Load()
 	t.piece, t.arrived = t.piece+now.Sub(t.since), t.arrived+arrivals-t.seen
+	t.unpaid += now.Sub(t.since)
 	t.since, t.seen = now, arrivals
+}
+
+// pay returns the work that the lane Expensive does not know of, once.
+func (t *Ticket) pay() time.Duration {
+	worked := t.unpaid
+	t.unpaid = 0
+	return worked
 }
 
 // How expensive work is paced.

@@ -20,7 +20,7 @@ type hold struct {
 }
 
 func (w *response) newHold(ctx context.Context) hold {
-	return hold{ctx: ctx, reserved: w.api.opts.Admission.NewReservation()}
+	return hold{ctx: ctx, reserved: w.ticket.NewReservation()}
 }
 
 // tryGrow enlarges the hold if there is room.

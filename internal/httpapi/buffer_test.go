@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
@@ -72,21 +73,21 @@ func TestBudget_released(t *testing.T) {
 // much as they may, and that small ones are not.
 func TestBudget_exhausted(t *testing.T) {
 	t.Parallel()
-	const limit = 1 << 20
+	const limit = 2 << 20
 	s, budget := newLimitedService(t, limit)
-	others := budget.NewReservation()
-	if !others.TryGrow(limit / 4 * 3) {
+	others := budget.NewReservation(netip.Addr{})
+	if !others.TryGrow(limit / 16 * 9) { // the share of one client
 		t.Fatal("the budget is used")
 	}
-	large := plantOf(1, 200_000)
+	large := plantOf(1, 400_000)
 	small := plantOf(2, 100)
 	checks := func(status int) {
 		t.Helper()
-		for _, a := range []checkedResponse{
+		for i, a := range []checkedResponse{
 			s.get(t, "/api/v1/garden/wide"), s.get(t, "/openapi.json?dataset=garden/wide"), s.do(t, request("POST", "/plants", large[0], large[1:]...)),
 		} {
 			if a.status != status || status == 503 && (a.header.Get("Retry-After") == "" || !strings.Contains(a.message(t), "memory")) {
-				t.Errorf("a large response or body: %d; want %d: %.200s", a.status, status, a.body)
+				t.Errorf("large response or body %d: %d; want %d: %.200s", i, a.status, status, a.body)
 			}
 		}
 	}
@@ -99,13 +100,18 @@ func TestBudget_exhausted(t *testing.T) {
 			t.Errorf("a small response or body: %d %.200s", a.status, a.body)
 		}
 	}
-	for room := true; room; { // what small ones may use
-		more := budget.NewReservation()
-		room = more.TryGrow(32 << 10)
+	var fill []admission.Reservation
+	for room, client := true, netip.MustParseAddr("10.0.0.1"); room; client = client.Next() { // what small ones may use
+		more := budget.NewReservation(client)
+		room = more.TryGrow(1 << 10)
+		fill = append(fill, more)
 	}
 	if a := s.get(t, "/api/v1/garden/catalog/data"); a.status != 503 {
 		t.Errorf("a listing without any room: %d", a.status)
 	}
 	others.Release()
+	for i := range fill {
+		fill[i].Release()
+	}
 	checks(200)
 }

@@ -78,7 +78,7 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 		size += d.Size()
 	}
 	a.setLinks(w, r, body.Meta)
-	return a.sendDescription(w, r, body, size, herb.AccessOpen)
+	return a.sendDescription(w, r, size, herb.AccessOpen, func() any { return body })
 }
 
 func (a *API) describe(w *response, r *http.Request) error {
@@ -91,22 +91,25 @@ func (a *API) describe(w *response, r *http.Request) error {
 	}
 	defer view.Release()
 	d, access := w.describable(&view)
-	body := descriptor{summary: a.summarize(d), Fields: make([]field, len(d.Fields)), Details: d.Details}
-	for i, f := range d.Fields {
-		body.Fields[i] = field{f, query.FieldOps(f)}
-	}
-	return a.sendDescription(w, r, body, view.Size(), access)
+	return a.sendDescription(w, r, view.Size(), access, func() any {
+		body := descriptor{summary: a.summarize(d), Fields: make([]field, len(d.Fields)), Details: d.Details}
+		for i, f := range d.Fields {
+			body.Fields[i] = field{f, query.FieldOps(f)}
+		}
+		return body
+	})
 }
 
 // sendDescription sends JSON with an entity tag of its content. size is an estimate of it in bytes:
-// the encoder holds all of it before it is written to a buffer.
-func (a *API) sendDescription(w *response, r *http.Request, v any, size int, access herb.Access) error {
+// the encoder holds all of it before it is written to a buffer. Nothing is described if there is no
+// room for that.
+func (a *API) sendDescription(w *response, r *http.Request, size int, access herb.Access, describe func() any) error {
 	release, err := w.reserve(r.Context(), size)
 	if err != nil {
 		return err
 	}
 	defer release()
-	body, err := w.encodeJSON(r.Context(), v)
+	body, err := w.encodeJSON(r.Context(), describe())
 	defer body.free()
 	if err != nil {
 		return err
@@ -196,5 +199,5 @@ func (a *API) search(w *response, r *http.Request) error {
 		body.Datasets[i] = searchMatch{d.Ref, d.Title, d.Total, links{Self: self, Data: self + "/data" + matching}}
 	}
 	const perMatch = 512 // bytes; most of it are names
-	return a.sendDescription(w, r, body, perMatch*len(found.Datasets), access)
+	return a.sendDescription(w, r, perMatch*len(found.Datasets), access, func() any { return body })
 }

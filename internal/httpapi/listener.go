@@ -51,9 +51,10 @@ type listener struct {
 
 	mu      sync.Mutex
 	closed  bool
-	open    int       // connections, and the one that Accept waits for
-	conns   list.List // of *conn, in the order in which they were accepted or last became idle
-	changed sync.Cond // signaled when a connection is closed or becomes idle
+	search  time.Duration // time of the next search for a connection that holds much
+	open    int           // connections, and the one that Accept waits for
+	conns   list.List     // of *conn, in the order in which they were accepted or last became idle
+	changed sync.Cond     // signaled when a connection is closed or becomes idle
 }
 
 const (
@@ -67,6 +68,8 @@ const (
 	// stallGrace is how long a client must have made no progress before its connection is evicted
 	// in the middle of a request.
 	stallGrace = time.Second
+	// searchPause is how long no connection is evicted for what it holds after none was found.
+	searchPause = 50 * time.Millisecond
 )
 
 // Accept implements net.Listener. At the limit it evicts a connection, and blocks while there is
@@ -122,11 +125,14 @@ func (l *listener) evict() bool {
 }
 
 // evictHolder closes the connection that has been stalled longest among those for which the server
-// holds a large part of the budget, if there is one.
+// holds a large part of the budget, if there is one. If there is none, it does not search again for
+// some time: that asks the kernel about every connection.
 func (l *listener) evictHolder() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.evictStalled(func(c *conn) bool { return c.holding.Load() > 0 })
+	if now := l.now(); now >= l.search && !l.evictStalled(func(c *conn) bool { return c.holding.Load() > 0 }) {
+		l.search = now + searchPause
+	}
 }
 
 // evictStalled closes the connection that has been stalled longest among some, and reports whether

@@ -133,7 +133,7 @@ func (w *response) compress(ctx context.Context, key bodyKey, body []byte) (buf 
 			return nil, cached
 		}
 	}
-	encoder := w.api.opts.Admission.NewReservation()
+	encoder := w.ticket.NewReservation()
 	if !encoder.TryGrow(key.coding.encoderSize()) {
 		return nil, nil
 	}
@@ -217,7 +217,9 @@ func readBody(w *response, r *http.Request, limit int64) (body *buffer, err erro
 	body = w.newBuffer(r.Context())
 	if r.ContentLength <= limit {
 		_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not supported by the writers of tests
-		_, err = body.ReadFrom(io.LimitReader(receivedBody(r), limit+1))
+		if err = body.Grow(int(max(0, r.ContentLength))); err == nil { // a body without room is not read at all
+			_, err = body.ReadFrom(io.LimitReader(receivedBody(r), limit+1))
+		}
 	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):

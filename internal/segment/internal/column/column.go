@@ -205,6 +205,11 @@ func lastIndex(from, to int, holds func(i int) bool) int {
 // RunValue returns the value of the first record of a run.
 func (c *Column) RunValue(i int) string { return c.value(c.sorted.At(int(c.runs.At(i)))) }
 
+// runStart returns the value of a run, or else at least its first bytes.
+func (c *Column) runStart(i, bytes int) string {
+	return c.records.Start(c.sorted.At(int(c.runs.At(i))), c.position, bytes)
+}
+
 // LookupSteps is the number of steps to look up a value, which reads some records.
 const LookupSteps = 64
 

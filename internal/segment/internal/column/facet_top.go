@@ -31,6 +31,20 @@ func (v *valueCount) text() string {
 	return v.value
 }
 
+// start returns the value, or else at least as much of its start as a facet shows.
+func (v *valueCount) start() string {
+	const shown = query.MaxFacetValue + 1 // the one more shows that it is clipped
+	switch {
+	case v.value != "":
+		return v.value
+	case v.column.Field.Type == herb.TypeList:
+		element := v.column.elementAt(v.run)
+		return string(element[:min(len(element), shown)])
+	default:
+		return v.column.runStart(v.run, shown)
+	}
+}
+
 // compare orders values by descending count, ties by sort order.
 func (v *valueCount) compare(w *valueCount) int {
 	if v.n != w.n || v.order != w.order { // decides nearly all cases
@@ -157,7 +171,7 @@ func mergeTops(lists []topList, f *herb.Field, q *query.FacetRequest) (values []
 			break
 		}
 		if v := &first.values[0]; n >= q.Offset {
-			values = append(values, query.NewValueCount(v.text(), v.n))
+			values = append(values, query.NewValueCount(v.start(), v.n))
 			v.value = "" // a long value is not held until all are read
 		}
 		first.values, first.key = first.values[1:], ""

@@ -68,15 +68,39 @@ func (r *Records) appendValue(dst []byte, n uint32, field int) []byte {
 // Raw returns the value of a field within the JSON of a record, without its quotes and still
 // escaped.
 func (r *Records) Raw(record []byte, field int) []byte {
+	value := r.rawFrom(record, field)
+	return value[:closingQuote(value)]
+}
+
+// rawFrom returns what follows the opening quote of the value of a field.
+func (r *Records) rawFrom(record []byte, field int) []byte {
 	at := 1 // after the brace
 	for i := 0; ; i++ {
 		at += r.labels[i] + 1 // after the opening quote of the value
-		end := at + closingQuote(record[at:])
 		if i == field {
-			return record[at:end]
+			return record[at:]
 		}
-		at = end + 2 // after the closing quote and the comma
+		at += closingQuote(record[at:]) + 2 // after the closing quote and the comma
 	}
+}
+
+// Start returns the value of a field of a record, or else at least its first bytes, if it has many
+// more. Reading all of a value can take a thousand times as long.
+func (r *Records) Start(n uint32, field, bytes int) string {
+	const longestEscape = len(`\u0000`)
+	raw := r.rawFrom(r.JSON(n), field)
+	at := 0
+	for at < bytes*longestEscape && raw[at] != '"' {
+		switch {
+		case raw[at] != '\\':
+			at++
+		case raw[at+1] == 'u':
+			at += longestEscape
+		default:
+			at += 2
+		}
+	}
+	return unescape(raw[:at])
 }
 
 // closingQuote returns the index of the quote that ends a JSON string.
