@@ -141,8 +141,9 @@ fuzz: ## run each fuzz target for a minute
 		done; \
 	done
 
-bench: ## measure with a million records and write bench/RESULTS.md
+bench: tools/duckdb/node_modules/.package-lock.json ## measure with a million records and write bench/RESULTS.md and AGGREGATES.md
 	$(GO) test -run '^TestMeasure$$' -count 1 -timeout 4h -v ./bench/serve -out ../RESULTS.md
+	$(GO) run ./bench/duckdb -out bench/AGGREGATES.md
 
 bench-10m: ## measure Herbarium alone with ten million records and write bench/RESULTS-10M.md
 	$(GO) test -run '^TestMeasure$$' -count 1 -timeout 4h -v ./bench/serve -alone -records 10000000 -out ../RESULTS-10M.md

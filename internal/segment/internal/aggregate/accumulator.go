@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
 )
@@ -12,18 +11,26 @@ import (
 // accumulator collects what the measures of one field need, by group.
 type accumulator struct {
 	dictionary *column.Dictionary
-	isList     bool
 
-	needsSum, needsMin, needsMax, needsOrder, needsDistinct bool
+	needsSum, needsMin, needsMax, needsDistinct, needsMedian bool
 
 	filled   []uint32 // records that have a value
-	elements []uint32 // elements of these records, if it is a list
 	sums     *sums
 	min, max []uint32 // least and greatest codes
 
 	distinct []uint32         // distinct values
 	nearest  map[int][]uint32 // codes at a percentage of the sorted values, by percentage
 	middle   [2][]uint32      // codes of the middle values; they are equal if there is one
+
+	last  []uint32 // code that was counted last as distinct
+	seen  []uint32 // values that were read
+	ranks []ranks
+}
+
+// ranks is a value of each group that is found by its position among all values of the group.
+type ranks struct {
+	at    []uint32 // position, counted from 1; 0 if the group has no values
+	codes []uint32 // the value at the position
 }
 
 // none is the code of a group without values.
@@ -37,9 +44,8 @@ func (a *aggregation) prepareMeasures() {
 		}
 		acc := a.fields[m.Field]
 		if acc == nil {
-			d := a.dictionary(m.Field)
-			acc = &accumulator{dictionary: d, isList: d.Field.Type == herb.TypeList, nearest: map[int][]uint32{}}
-			a.fields[m.Field], a.order = acc, append(a.order, m.Field)
+			acc = &accumulator{dictionary: a.dictionary(m.Field), nearest: map[int][]uint32{}}
+			a.fields[m.Field] = acc
 		}
 		switch m.Kind {
 		case query.MeasureSum, query.MeasureMean:
@@ -51,115 +57,105 @@ func (a *aggregation) prepareMeasures() {
 		case query.MeasureDistinct:
 			acc.needsDistinct = true
 		case query.MeasureMedian:
-			acc.needsOrder, acc.middle[0] = true, []uint32{}
+			acc.needsMedian = true
 		case query.MeasurePercentile:
-			acc.needsOrder, acc.nearest[m.Percent] = true, []uint32{}
-		}
-	}
-	for field, acc := range a.fields {
-		if acc.needsSum {
-			acc.sums = newSums(a.numbers(field))
+			acc.nearest[m.Percent] = nil
 		}
 	}
 }
 
-// numbers decodes the values of a field that the matching records have.
-func (a *aggregation) numbers(field int) *numbers {
-	d := a.dictionary(field)
-	var codes []uint32
-	if d.IsDense(a.total) {
-		codes = make([]uint32, d.Len)
-		for i := range codes {
-			codes[i] = uint32(i)
-		}
-	} else {
-		var buf []uint32
-		a.eachMatching(func(part int, records []uint32) {
-			buf = d.AppendCodes(buf[:0], part, records)
-			codes = append(codes, buf...)
-		})
-		slices.Sort(codes)
-		codes = slices.Compact(codes)
-		if n := len(codes); n > 0 && int(codes[n-1]) == d.Len {
-			codes = codes[:n-1] // missing values
-		}
+// measure reads the values of a field in ascending order.
+func (a *aggregation) measure(acc *accumulator, values groupsByValue) {
+	acc.filled = slices.Clone(a.table.counts)
+	for _, id := range values.missing() {
+		acc.filled[id]--
 	}
-	return newNumbers(a.steps, d, codes)
+	groups := len(acc.filled)
+	if acc.needsSum {
+		acc.sums = newSums(newNumbers(a.steps, acc.dictionary, values.codes()), groups, most(acc.filled))
+	}
+	acc.prepare(groups)
+	values.each(acc.add)
 }
 
-// accumulate adds the records of a chunk to the counts, sums and extremes of their groups.
-func (a *aggregation) accumulate(c *chunk) {
-	for _, id := range c.ids {
-		a.table.counts[id]++
+// most returns the greatest of some numbers, or 0 if there are none.
+func most(numbers []uint32) (n int) {
+	for _, number := range numbers {
+		n = max(n, int(number))
 	}
-	for _, field := range a.order {
-		acc := a.fields[field]
-		acc.grow(len(a.table.pairs))
-		if acc.isList {
-			acc.addLists(c)
-			continue
-		}
-		c.codes = acc.dictionary.AppendCodes(c.codes[:0], c.part, c.records)
-		acc.add(c.ids, c.codes)
-		a.steps.Add(len(c.records))
-	}
+	return n
 }
 
-// grow makes room for n groups.
-func (acc *accumulator) grow(n int) {
-	more := n - len(acc.filled)
-	if more <= 0 {
-		return
+// prepare makes room for the results of some groups.
+func (acc *accumulator) prepare(groups int) {
+	newCodes := func() []uint32 { return slices.Repeat([]uint32{none}, groups) }
+	if acc.needsMin {
+		acc.min = newCodes()
 	}
-	acc.filled = append(acc.filled, make([]uint32, more)...)
-	if acc.isList {
-		acc.elements = append(acc.elements, make([]uint32, more)...)
+	if acc.needsMax {
+		acc.max = newCodes()
 	}
-	if acc.sums != nil {
-		acc.sums.grow(more)
+	if acc.needsDistinct {
+		acc.distinct, acc.last = make([]uint32, groups), newCodes()
 	}
-	for range more {
-		if acc.needsMin {
-			acc.min = append(acc.min, none)
-		}
-		if acc.needsMax {
-			acc.max = append(acc.max, none)
-		}
+	for percent := range acc.nearest {
+		// Nearest rank: the least value that has so many percent of the values up to it.
+		acc.nearest[percent] = acc.findRank(func(n uint32) uint32 { return uint32((uint64(percent)*uint64(n) + 99) / 100) })
+	}
+	if acc.needsMedian {
+		acc.middle[0] = acc.findRank(func(n uint32) uint32 { return (n + 1) / 2 })
+		acc.middle[1] = acc.findRank(func(n uint32) uint32 { return n/2 + 1 })
+	}
+	if len(acc.ranks) > 0 {
+		acc.seen = make([]uint32, groups)
 	}
 }
 
-// addLists counts the records that have elements.
-func (acc *accumulator) addLists(c *chunk) {
-	for i, rec := range c.records {
-		if c.codes = acc.dictionary.AppendElements(c.codes[:0], c.part, rec); len(c.codes) > 0 {
-			acc.filled[c.ids[i]]++
-			acc.elements[c.ids[i]] += uint32(len(c.codes))
+// findRank lets the value at a position be found in each group, given the number of values of the
+// group. Positions are counted from 1.
+func (acc *accumulator) findRank(position func(n uint32) uint32) (codes []uint32) {
+	r := ranks{make([]uint32, len(acc.filled)), slices.Repeat([]uint32{none}, len(acc.filled))}
+	for id, n := range acc.filled {
+		if n > 0 {
+			r.at[id] = max(position(n), 1)
 		}
 	}
+	acc.ranks = append(acc.ranks, r)
+	return r.codes
 }
 
-// add adds the codes of some records to their groups.
-func (acc *accumulator) add(ids, codes []uint32) {
-	missing := uint32(acc.dictionary.Len)
-	for i, code := range codes {
-		if code != missing {
-			acc.filled[ids[i]]++
-		}
-	}
-	if acc.sums != nil {
-		acc.sums.add(ids, codes, missing)
+// add adds a value to the groups of the records that have it. No group had a greater one before.
+func (acc *accumulator) add(i int, code uint32, groups []uint32) {
+	if acc.needsSum {
+		acc.sums.add(i, groups)
 	}
 	if acc.needsMin {
-		for i, code := range codes {
-			if id := ids[i]; code != missing && code < acc.min[id] {
+		for _, id := range groups {
+			if acc.min[id] == none {
 				acc.min[id] = code
 			}
 		}
 	}
 	if acc.needsMax {
-		for i, code := range codes {
-			if id := ids[i]; code != missing && (acc.max[id] == none || code > acc.max[id]) {
-				acc.max[id] = code
+		for _, id := range groups {
+			acc.max[id] = code
+		}
+	}
+	if acc.needsDistinct {
+		for _, id := range groups {
+			if acc.last[id] != code {
+				acc.last[id] = code
+				acc.distinct[id]++
+			}
+		}
+	}
+	if len(acc.ranks) > 0 {
+		for _, id := range groups {
+			acc.seen[id]++
+			for j := range acc.ranks {
+				if r := &acc.ranks[j]; r.at[id] == acc.seen[id] {
+					r.codes[id] = code
+				}
 			}
 		}
 	}

@@ -13,13 +13,22 @@
 //
 // A grouper maps the code of a record to its group in one of the By fields: the value itself, or
 // the interval that contains it. The pair of both is looked up in a table that numbers the groups
-// that occur. Records are processed a thousand at a time, column by column.
+// that occur.
 //
 // # Passes
 //
-// Counts, sums and extremes are accumulated in one pass over the matching records. Distinct values,
-// medians and percentiles need all codes of a group at once: a second pass sorts the codes by
-// group, and then each group is counted or partially sorted by itself.
+// The first pass numbers the group of each matching record. Then the values of each measured field
+// are read in ascending order, with the groups of the records that have them:
+//
+//	price      3.00    7.25    12.50
+//	groups     1       0       0
+//
+// So the first value of a group is its minimum and the last one its maximum, a median or percentile
+// is the value at which so many were seen, and distinct values need no set.
+//
+// The sorted rows of a segment are in this order already. If many records match, both passes read
+// them (rows.go); if few do, or if there are several segments, the codes of the matching records
+// are looked up and sorted (entries.go).
 package aggregate
 
 import (
@@ -74,11 +83,13 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 	}
 	a.table = newTable(a.groupers, len(q.By))
 	a.prepareMeasures()
-	a.eachRecord(a.accumulate)
+	grouped := a.groupRecords()
 	if a.table.isFull {
 		return query.Aggregate{}, tooManyGroups()
 	}
-	a.orderMeasures()
+	for _, acc := range a.fields {
+		a.measure(acc, grouped.byValue(acc.dictionary))
+	}
 	groups, err := a.groups()
 	if err != nil {
 		return query.Aggregate{}, err
@@ -88,7 +99,7 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 	for _, g := range a.page(groups, from, min(from+q.Top, len(groups))) {
 		row := query.GroupRow{By: make([]string, len(q.By)), Values: make([]string, q.Returned)}
 		for i := range q.By {
-			row.By[i] = g.labels[i]()
+			row.By[i] = a.label(g, i)
 		}
 		for i := range row.Values {
 			row.Values[i] = a.value(i, g.id)
@@ -111,10 +122,9 @@ type aggregation struct {
 	total        int
 	dictionaries map[int]*column.Dictionary // by field
 	groupers     [query.MaxBy]grouper
+	ranks        [query.MaxBy][]uint32 // see grouper.ranks
 	table        *table
 	fields       map[int]*accumulator // by field
-	order        []int                // fields with an accumulator, in the order of the measures
-	chunk        chunk
 }
 
 // dictionary returns the dictionary of a field.
@@ -135,84 +145,32 @@ func (a *aggregation) dictionary(field int) *column.Dictionary {
 	return d
 }
 
-// chunk is some records of a part. A record in several groups occurs several times.
-type chunk struct {
-	part    int
-	records []uint32
-	ids     []uint32 // groups of the records
-	codes   []uint32 // buffer for the codes of a field
-
-	groups   [query.MaxBy][]uint32
-	expanded [query.MaxBy][]uint32 // buffers for records that are repeated
+// grouped is the matching records with the numbers of their groups.
+type grouped interface {
+	// byValue returns the groups by the values of a field.
+	byValue(d *column.Dictionary) groupsByValue
 }
 
-const recordsAtOnce = bitmap.EachAtOnce
-
-// eachRecord calls f for all matching records, some at a time, with their groups.
-func (a *aggregation) eachRecord(f func(c *chunk)) {
-	a.eachMatching(func(part int, records []uint32) {
-		a.chunk.part, a.chunk.records = part, records
-		a.group(&a.chunk)
-		f(&a.chunk)
-	})
+// groupsByValue is the groups of all matching records, by the values of a field. A record with
+// several elements of a list is in the groups of all of them.
+type groupsByValue interface {
+	// missing returns the groups of the records without a value, each as often as it has such
+	// records.
+	missing() []uint32
+	// codes returns the codes of all values that occur, in ascending order. There may be others
+	// among them.
+	codes() []uint32
+	// each calls f for each of the codes in ascending order, with its index and the groups of the
+	// records that have it.
+	each(f func(i int, code uint32, groups []uint32))
 }
 
-// eachMatching calls f for all matching records, some of one part at a time. The tail is the last
-// part.
-func (a *aggregation) eachMatching(f func(part int, records []uint32)) {
-	numbers := make([]uint32, 0, recordsAtOnce)
-	each := func(part, n int) {
-		for from := 0; from < n; from += recordsAtOnce {
-			numbers = numbers[:0]
-			for rec := from; rec < min(from+recordsAtOnce, n); rec++ {
-				numbers = append(numbers, uint32(rec))
-			}
-			a.steps.Add(len(numbers))
-			f(part, numbers)
-		}
+// groupRecords numbers the groups of the matching records.
+func (a *aggregation) groupRecords() grouped {
+	if a.readsRows() {
+		return a.groupRows()
 	}
-	for i, p := range a.input.Parts {
-		if p.Set == nil {
-			each(i, p.Records)
-		} else {
-			p.Set.Each(a.steps, func(records []uint32) { f(i, records) })
-		}
-	}
-	each(len(a.input.Parts), len(a.input.Tail))
-}
-
-// group sets the groups of the records of a chunk, and repeats records that are in several.
-func (a *aggregation) group(c *chunk) {
-	for i := range a.request.By {
-		g := a.groupers[i]
-		if list, ok := g.(*listGrouper); ok {
-			a.expand(c, i, list)
-		} else {
-			c.groups[i] = g.appendGroups(c.groups[i][:0], c.part, c.records)
-		}
-		a.steps.Add(len(c.records))
-	}
-	c.ids = a.table.appendIDs(c.ids[:0], c)
-}
-
-// expand repeats each record for each element of a list field.
-func (a *aggregation) expand(c *chunk, by int, list *listGrouper) {
-	records, groups := c.expanded[by][:0], c.groups[by][:0]
-	var others []uint32 // groups of the repeated records in the field before this one
-	for i, rec := range c.records {
-		n := len(groups)
-		groups = list.appendElements(groups, c.part, rec)
-		for range len(groups) - n {
-			records = append(records, rec)
-			if by > 0 {
-				others = append(others, c.groups[0][i])
-			}
-		}
-	}
-	c.records, c.expanded[by], c.groups[by] = records, records, groups
-	if by > 0 {
-		c.groups[0] = others
-	}
+	return a.groupEntries()
 }
 
 // count returns the number of records of a group.

@@ -1,7 +1,10 @@
 package aggregate
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
+	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -15,13 +18,18 @@ import (
 type grouper interface {
 	// len returns the number of groups, or 0 if it is not known before all records were read.
 	len() int
-	// appendGroups appends the groups of some records of a part.
-	appendGroups(dst []uint32, part int, records []uint32) []uint32
-	// compare compares two groups by their position. The group of missing values is last.
-	compare(a, b uint32) int
+	// ranks returns the position of each group in ascending order, the group of missing values
+	// last; nil if groups are numbered in this order. It is called after all records were grouped.
+	ranks() []uint32
 	// isMissing reports whether a group is that of missing values.
 	isMissing(group uint32) bool
 	label(group uint32) string
+}
+
+// recordGrouper is a grouper in which a record has one group.
+type recordGrouper interface {
+	// appendGroups appends the groups of some records of a part.
+	appendGroups(dst []uint32, part int, records []uint32) []uint32
 }
 
 // intervals is a grouper whose groups are intervals.
@@ -63,7 +71,11 @@ func (g *valueGrouper) appendGroups(dst []uint32, part int, records []uint32) []
 	return g.dictionary.AppendCodes(dst, part, records)
 }
 
-func (g *valueGrouper) compare(a, b uint32) int { return int(a) - int(b) }
+func (g *valueGrouper) codes() *column.Dictionary { return g.dictionary }
+
+func (g *valueGrouper) groupOf(code uint32) uint32 { return code }
+
+func (g *valueGrouper) ranks() []uint32 { return nil }
 
 func (g *valueGrouper) isMissing(group uint32) bool { return int(group) == g.dictionary.Len }
 
@@ -76,13 +88,22 @@ func (g *valueGrouper) label(group uint32) string {
 
 // listGrouper has a group for each element of a list field. A record is in the groups of all of its
 // elements.
-type listGrouper struct{ valueGrouper }
+type listGrouper struct{ values valueGrouper }
+
+func (g *listGrouper) len() int { return g.values.len() }
+
+func (g *listGrouper) ranks() []uint32 { return nil }
+
+func (g *listGrouper) isMissing(group uint32) bool { return g.values.isMissing(group) }
+
+func (g *listGrouper) label(group uint32) string { return g.values.label(group) }
 
 // appendElements appends the groups of one record.
 func (g *listGrouper) appendElements(dst []uint32, part int, record uint32) []uint32 {
 	n := len(dst)
-	if dst = g.dictionary.AppendElements(dst, part, record); len(dst) == n {
-		dst = append(dst, uint32(g.dictionary.Len))
+	d := g.values.dictionary
+	if dst = d.AppendElements(dst, part, record); len(dst) == n {
+		dst = append(dst, uint32(d.Len))
 	}
 	return dst
 }
@@ -128,12 +149,16 @@ func (g *intervalGrouper) appendGroups(dst []uint32, part int, records []uint32)
 	start := len(dst)
 	dst = g.values.appendGroups(dst, part, records)
 	for i, code := range dst[start:] {
-		dst[start+i] = g.index.At(code)
+		dst[start+i] = g.groupOf(code)
 	}
 	return dst
 }
 
-func (g *intervalGrouper) compare(a, b uint32) int { return int(a) - int(b) }
+func (g *intervalGrouper) codes() *column.Dictionary { return g.values.dictionary }
+
+func (g *intervalGrouper) groupOf(code uint32) uint32 { return g.index.At(code) }
+
+func (g *intervalGrouper) ranks() []uint32 { return nil }
 
 func (g *intervalGrouper) isMissing(group uint32) bool { return int(group) == len(g.all) }
 
@@ -216,22 +241,20 @@ func (g *zoneGrouper) group(at time.Time) uint32 {
 	return id
 }
 
-func (g *zoneGrouper) compare(a, b uint32) int {
-	switch {
-	case a == b:
-		return 0
-	case a == missingZoneGroup:
-		return 1
-	case b == missingZoneGroup:
-		return -1
+func (g *zoneGrouper) ranks() []uint32 {
+	order := make([]uint32, len(g.groups)-1)
+	for i := range order {
+		order[i] = uint32(i + 1)
 	}
-	if c := g.groups[a].start.Compare(g.groups[b].start); c != 0 {
-		return c
+	slices.SortFunc(order, func(a, b uint32) int {
+		return cmp.Or(g.groups[a].start.Compare(g.groups[b].start), strings.Compare(g.groups[a].label, g.groups[b].label))
+	})
+	ranks := make([]uint32, len(g.groups))
+	for rank, group := range order {
+		ranks[group] = uint32(rank)
 	}
-	if g.groups[a].label < g.groups[b].label {
-		return -1
-	}
-	return 1
+	ranks[missingZoneGroup] = uint32(len(order))
+	return ranks
 }
 
 func (g *zoneGrouper) isMissing(group uint32) bool { return group == missingZoneGroup }

@@ -15,25 +15,28 @@ import (
 
 // group is a group of the result.
 type group struct {
-	id     int                        // in the table; noGroup if it has no records
-	at     int                        // position in the order of the By fields
-	labels [query.MaxBy]func() string // reading a label takes longer than comparing groups
-	keys   []column.SortKey           // by sort key of the request
+	id    int    // in the table; noGroup if it has no records
+	at    int    // position in the order of the By fields
+	label string // if it has no records
 }
 
 // groups returns the groups that meet the conditions of the request, in the order of the By fields.
 func (a *aggregation) groups() ([]group, error) {
-	ids := make([]int, len(a.table.pairs))
-	for i := range ids {
-		ids[i] = i
+	for by := range a.request.By {
+		a.ranks[by] = a.groupers[by].ranks()
 	}
-	slices.SortFunc(ids, a.compareByFields)
+	type position struct {
+		ranks uint64 // in the By fields
+		id    int
+	}
+	ids := make([]position, len(a.table.pairs))
+	for id := range ids {
+		ids[id] = position{uint64(a.rank(id, 0))<<32 | uint64(a.rank(id, 1)), id}
+	}
+	slices.SortFunc(ids, func(x, y position) int { return cmp.Compare(x.ranks, y.ranks) })
 	all := make([]group, len(ids))
-	for i, id := range ids {
-		all[i].id = id
-		for by := range a.request.By {
-			all[i].labels[by] = func() string { return a.groupers[by].label(a.table.group(id, by)) }
-		}
+	for i, p := range ids {
+		all[i].id = p.id
 	}
 	if a.request.Fill {
 		var err error
@@ -41,23 +44,31 @@ func (a *aggregation) groups() ([]group, error) {
 			return nil, err
 		}
 	}
-	for i := range all {
-		all[i].at = i
-	}
 	if len(a.request.Having) > 0 {
 		fields := a.request.ValueFields()
 		all = slices.DeleteFunc(all, func(g group) bool { return !a.meets(g, fields) })
 	}
+	for i := range all {
+		all[i].at = i
+	}
 	return all, nil
 }
 
-func (a *aggregation) compareByFields(x, y int) int {
-	for by := range a.request.By {
-		if c := a.groupers[by].compare(a.table.group(x, by), a.table.group(y, by)); c != 0 {
-			return c
-		}
+// rank returns the position of a group among all groups of a By field.
+func (a *aggregation) rank(id, by int) uint32 {
+	group := a.table.group(id, by)
+	if ranks := a.ranks[by]; ranks != nil {
+		return ranks[group]
 	}
-	return 0
+	return group
+}
+
+// label returns the label of a group in a By field.
+func (a *aggregation) label(g group, by int) string {
+	if g.id == noGroup {
+		return g.label
+	}
+	return a.groupers[by].label(a.table.group(g.id, by))
 }
 
 // fill adds the empty intervals between the first and the last.
@@ -75,8 +86,7 @@ func (a *aggregation) fill(all []group) (filled []group, err error) {
 			if len(filled) == query.MaxGroups {
 				return nil, tooManyGroups()
 			}
-			label := next.label
-			filled = append(filled, group{id: noGroup, labels: [query.MaxBy]func() string{func() string { return label }}})
+			filled = append(filled, group{id: noGroup, label: next.label})
 			next, known = g.following(next)
 		}
 		filled = append(filled, old)
@@ -100,9 +110,11 @@ func (a *aggregation) page(all []group, from, to int) []group {
 		return all[from:to]
 	}
 	fields := a.request.ValueFields()
-	for i := range all {
-		a.steps.Add(1)
-		all[i].keys = a.sortKeys(all[i], fields)
+	keys := make([]measureKeys, len(a.request.Sort))
+	for i, s := range a.request.Sort {
+		if s.By < 0 {
+			keys[i] = a.measureKeys(all, s.Measure, &fields[s.Measure])
+		}
 	}
 	slices.SortFunc(all, func(x, y group) int {
 		for i, s := range a.request.Sort {
@@ -110,7 +122,7 @@ func (a *aggregation) page(all []group, from, to int) []group {
 			if s.By >= 0 {
 				c = a.compareLabels(x, y, s)
 			} else {
-				c = x.keys[i].Compare(y.keys[i], s.Desc)
+				c = keys[i].compare(x.at, y.at, s.Desc)
 			}
 			if c != 0 {
 				return c
@@ -121,15 +133,44 @@ func (a *aggregation) page(all []group, from, to int) []group {
 	return all[from:to]
 }
 
-// sortKeys returns the keys of the measures by which groups are sorted.
-func (a *aggregation) sortKeys(g group, fields []herb.Field) []column.SortKey {
-	keys := make([]column.SortKey, len(a.request.Sort))
-	for i, s := range a.request.Sort {
-		if s.By < 0 {
-			keys[i], _ = column.NewSortKey(&fields[s.Measure], a.value(s.Measure, g.id))
-		}
+// measureKeys are the keys by which groups are sorted by a measure, by position of the group:
+// integers if all values are integers in the same unit, or else texts, which take longer.
+type measureKeys struct {
+	integers []int64
+	texts    []column.SortKey
+}
+
+func (k *measureKeys) compare(x, y int, desc bool) int {
+	if k.integers == nil {
+		return k.texts[x].Compare(k.texts[y], desc)
 	}
-	return keys
+	if desc {
+		x, y = y, x
+	}
+	return cmp.Compare(k.integers[x], k.integers[y])
+}
+
+func (a *aggregation) measureKeys(all []group, measure int, f *herb.Field) (k measureKeys) {
+	a.steps.Add(len(all))
+	m := a.request.Measures[measure]
+	if m.Kind == query.MeasureCount || m.Kind == query.MeasureSum && a.fields[m.Field].sums.small != nil {
+		k.integers = make([]int64, len(all))
+		for i, g := range all {
+			switch {
+			case g.id == noGroup: // 0
+			case m.Kind == query.MeasureCount:
+				k.integers[i] = int64(a.table.counts[g.id])
+			default:
+				k.integers[i] = a.fields[m.Field].sums.small[g.id]
+			}
+		}
+		return k
+	}
+	k.texts = make([]column.SortKey, len(all))
+	for i, g := range all {
+		k.texts[i], _ = column.NewSortKey(f, a.value(measure, g.id))
+	}
+	return k
 }
 
 // compareLabels compares two groups by one of their labels. Missing values are last in both
@@ -143,7 +184,7 @@ func (a *aggregation) compareLabels(x, y group, s query.GroupSort) int {
 	}
 	c := cmp.Compare(x.at, y.at) // the order of the only field
 	if len(a.request.By) > 1 {
-		c = a.groupers[s.By].compare(a.table.group(x.id, s.By), a.table.group(y.id, s.By))
+		c = cmp.Compare(a.rank(x.id, s.By), a.rank(y.id, s.By))
 	}
 	if s.Desc {
 		c = -c

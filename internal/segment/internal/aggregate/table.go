@@ -59,44 +59,39 @@ func (t *table) add(pair uint64) uint32 {
 
 // appendIDs appends the numbers of the groups of the records of a chunk.
 func (t *table) appendIDs(dst []uint32, c *chunk) []uint32 {
-	switch {
-	case t.by == 0:
+	switch t.by {
+	case 0:
 		for range c.records {
 			dst = append(dst, 0)
 		}
-	case t.dense != nil && t.by == 1:
+	case 1:
 		for _, g := range c.groups[0] {
-			dst = append(dst, t.denseID(int(g), uint64(g)<<32))
-		}
-	case t.dense != nil:
-		for i, g := range c.groups[0] {
-			h := c.groups[1][i]
-			dst = append(dst, t.denseID(int(g)*t.width+int(h), uint64(g)<<32|uint64(h)))
+			dst = append(dst, t.number(g, 0))
 		}
 	default:
 		for i, g := range c.groups[0] {
-			pair := uint64(g) << 32
-			if t.by == 2 {
-				pair |= uint64(c.groups[1][i])
-			}
-			id, ok := t.sparse[pair]
-			if !ok {
-				id = t.add(pair)
-				t.sparse[pair] = id
-			}
-			dst = append(dst, id)
+			dst = append(dst, t.number(g, c.groups[1][i]))
 		}
 	}
 	return dst
 }
 
-// denseID returns the number of the group at an index of dense, which contains numbers plus one.
-func (t *table) denseID(index int, pair uint64) uint32 {
-	if id := t.dense[index]; id > 0 {
-		return id - 1
+// number returns the number of a group, which consists of one of each By field; the second is 0 if
+// there is only one field. A new group gets the next number.
+func (t *table) number(first, second uint32) uint32 {
+	pair := uint64(first)<<32 | uint64(second)
+	if t.dense != nil {
+		n := &t.dense[int(first)*t.width+int(second)] // plus one
+		if *n == 0 {
+			*n = t.add(pair) + 1
+		}
+		return *n - 1
 	}
-	id := t.add(pair)
-	t.dense[index] = id + 1
+	id, ok := t.sparse[pair]
+	if !ok {
+		id = t.add(pair)
+		t.sparse[pair] = id
+	}
 	return id
 }
 

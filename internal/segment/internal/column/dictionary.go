@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
@@ -26,6 +27,7 @@ import (
 type Dictionary struct {
 	Field   *herb.Field
 	Len     int // number of values
+	steps   *guard.Steps
 	parts   []partCodes
 	memory  []uint32          // codes of the values in memory
 	origins []origin          // by code; nil if codes are runs or positions of elements
@@ -38,7 +40,7 @@ type origin struct{ part, run uint32 }
 // partCodes maps the records of one segment to codes.
 type partCodes struct {
 	*Column
-	runAt  IntervalIndex                // by rank
+	runAt  *IntervalIndex               // by rank; nil if it is not needed yet
 	codes  []uint32                     // by run; nil if they are equal
 	writes map[uint32]map[string]uint32 // codes of the writings of non-uniform runs, by run
 }
@@ -49,13 +51,9 @@ const notCode = math.MaxUint32
 // NewDictionary returns the dictionary of a field. columns are its indexes in the segments, and
 // memory is its values in memory; there are none of a list field, which has one segment.
 func NewDictionary(st *guard.Steps, f *herb.Field, columns []*Column, memory []string) *Dictionary {
-	d := &Dictionary{Field: f}
+	d := &Dictionary{Field: f, steps: st}
 	for _, c := range columns {
-		p := partCodes{Column: c}
-		if f.Type != herb.TypeList {
-			p.runAt = NewIntervalIndex(st, c.runs, c.sorted.Len())
-		}
-		d.parts = append(d.parts, p)
+		d.parts = append(d.parts, partCodes{Column: c})
 	}
 	switch {
 	case f.Type == herb.TypeList:
@@ -249,6 +247,9 @@ func (d *Dictionary) AppendCodes(dst []uint32, part int, records []uint32) []uin
 		return dst
 	}
 	p := &d.parts[part]
+	if p.runAt == nil {
+		p.runAt = new(NewIntervalIndex(d.steps, p.runs, p.sorted.Len()))
+	}
 	dst = slices.Grow(dst, len(records))
 	start := len(dst)
 	for _, rec := range records {
@@ -311,23 +312,41 @@ func (d *Dictionary) Find(from uint32, key string) uint32 {
 	return uint32(lastIndex(int(from), d.Len-1, func(i int) bool { return d.Key(uint32(i)) < key })) + 1
 }
 
-// EachValue calls f for some codes in ascending order, with their values as first written, which
-// are valid until the next call.
-func (d *Dictionary) EachValue(st *guard.Steps, codes []uint32, f func(code uint32, value []byte)) {
+// EachValue calls f for some codes in ascending order, with their indexes and their values as first
+// written, which are valid until the next call.
+func (d *Dictionary) EachValue(st *guard.Steps, codes []uint32, f func(i int, value []byte)) {
 	if d.origins != nil {
-		for _, code := range codes {
+		for i, code := range codes {
 			st.Add(1)
-			f(code, []byte(d.Value(code)))
+			f(i, []byte(d.Value(code)))
 		}
 		return
 	}
 	values := d.parts[0].newRunValues(st, len(codes))
-	for _, code := range codes {
+	for i, code := range codes {
 		st.Add(1)
-		f(code, values.at(int(code)))
+		f(i, values.at(int(code)))
 	}
 }
 
-// IsDense reports whether a number of records has most of the values, so that it is faster to read
-// all of them.
-func (d *Dictionary) IsDense(records int) bool { return records >= d.Len/4 }
+// HasRuns reports whether there is one segment, and the codes are its runs.
+func (d *Dictionary) HasRuns() bool {
+	return d.origins == nil && len(d.parts) == 1 && d.Field.Type != herb.TypeList
+}
+
+// Run returns the records with a code in ascending order. It needs HasRuns.
+func (d *Dictionary) Run(code uint32) file.U32s {
+	c := d.parts[0].Column
+	from, to := c.run(int(code))
+	return c.sorted.Slice(from, to)
+}
+
+// EachRun calls f for all codes in ascending order, with the records that have them; missing values
+// are last. It needs HasRuns.
+func (d *Dictionary) EachRun(st *guard.Steps, f func(code uint32, records file.U32s)) {
+	for code := range d.Len + 1 {
+		records := d.Run(uint32(code))
+		st.Add(1 + records.Len())
+		f(uint32(code), records)
+	}
+}
