@@ -85,11 +85,11 @@ func (b *wordsBuilder) newBigrams(words []commonWord, terms int) *frequentIndex 
 			}
 			table.spillIfFull(record + 1)
 		},
-		encode: func() []section {
+		encode: func() ([]section, error) {
 			table.finish()
 			docs, freqs := newSetTable(b.tmp), newSetTable(b.tmp)
-			table.encode(docs, freqs)
-			return []section{{file.TagBigramTerms, bytes.NewReader(head)}, {file.TagBigramDocs, docs}, {file.TagBigramFreqs, freqs}}
+			_, err := table.encode(docs, freqs)
+			return []section{{file.TagBigramTerms, bytes.NewReader(head)}, {file.TagBigramDocs, docs}, {file.TagBigramFreqs, freqs}}, err
 		},
 	}
 }

@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"errors"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/bitmap"
@@ -32,15 +33,16 @@ func (r BlockCountRules) most(fields []herb.Field) int {
 // writeBlockCounts writes the frequent values and their block counts in the sorted rows of all
 // sortable fields. In small files, no value is frequent. It reads the sections of the fields, which
 // must be written already.
-func (b *builder) writeBlockCounts() {
+func (b *builder) writeBlockCounts() (err error) {
 	if b.records < b.opts.Indexes.MinRecords {
-		b.writeCountsOf(nil, nil)
-		return
+		return b.writeCountsOf(nil, nil)
 	}
 	f, err := b.w.Map(file.Meta{Fields: b.fields, Records: b.records})
-	check(err)
-	defer func() { check(f.Close()) }()
-	check(f.Guard(func() error {
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return f.Guard(func() error {
 		pool, columns := &bitmap.Pool{Records: b.records}, make([]column.Column, len(b.fields))
 		for i := range columns {
 			if columns[i], err = column.Open(f, nil, pool, i); err != nil {
@@ -48,18 +50,19 @@ func (b *builder) writeBlockCounts() {
 			}
 		}
 		rules := b.opts.Indexes.BlockCounts
-		b.writeCountsOf(columns, column.FrequentValues(guard.NewSteps(b.tmp.ctx), columns, rules.Share, rules.most(b.fields)))
-		return nil
-	}))
+		return b.writeCountsOf(columns, column.FrequentValues(guard.NewSteps(b.tmp.ctx), columns, rules.Share, rules.most(b.fields)))
+	})
 }
 
 // writeCountsOf writes frequent values and their block counts.
-func (b *builder) writeCountsOf(columns []column.Column, values []column.FrequentValue) {
+func (b *builder) writeCountsOf(columns []column.Column, values []column.FrequentValue) error {
 	var encoded []byte
 	for _, v := range values {
 		encoded = v.AppendName(encoded)
 	}
-	writeSections(b.w, file.NoField, section{file.TagFrequent, bytes.NewReader(encoded)})
+	if err := writeSections(b.w, file.NoField, section{file.TagFrequent, bytes.NewReader(encoded)}); err != nil {
+		return err
+	}
 	steps := guard.NewSteps(b.tmp.ctx)
 	for i := range b.fields {
 		if !b.fields[i].Sortable {
@@ -68,8 +71,13 @@ func (b *builder) writeCountsOf(columns []column.Column, values []column.Frequen
 		counts := b.tmp.newSpillFile()
 		for _, v := range values {
 			encoded = columns[i].AppendBlockCounts(steps, v, encoded[:0])
-			counts.Write(encoded)
+			if _, err := counts.Write(encoded); err != nil {
+				return err // before steps find the build canceled
+			}
 		}
-		writeSections(b.w, uint32(i), section{file.TagBlockCounts, counts})
+		if err := writeSections(b.w, uint32(i), section{file.TagBlockCounts, counts}); err != nil {
+			return err
+		}
 	}
+	return nil
 }

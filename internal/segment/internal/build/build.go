@@ -17,6 +17,9 @@
 // The frequent words, prefixes and bigrams are known only after all records, so their postings are
 // collected in a second pass over the words (frequent.go), and the block counts of frequent values
 // from the sections of the file itself (block_counts.go).
+//
+// The first error of any goroutine cancels the context of the build, which ends the others (see
+// tempDir.start). Spill files keep their first error (see spillFile).
 package build
 
 import (
@@ -81,14 +84,15 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 		return 0, err
 	}
 	b := &builder{opts: opts, fields: fields, tmp: newTempDir(ctx, opts.FS, dir, opts.Memory, len(fields))}
-	err = catch(func() {
-		b.begin()
-		b.read(records)
-		b.write()
-		b.tmp.checkContext()
-		check(opts.FS.Rename(filepath.Join(dir, segmentFile), path))
+	err = recovered(func() error {
+		if err := b.build(records); err != nil {
+			return err
+		}
+		if err := opts.FS.Rename(filepath.Join(dir, segmentFile), path); err != nil {
+			return err
+		}
 		named = true
-		check(filesystem.SyncDir(opts.FS, filepath.Dir(path)))
+		return filesystem.SyncDir(opts.FS, filepath.Dir(path))
 	})
 	if b.w != nil {
 		err = errors.Join(err, b.w.Close())
@@ -120,11 +124,26 @@ type builder struct {
 	sorted  int        // calls of reportSorted
 }
 
+// build writes the complete file. It fails if the build is canceled, so also after any error of a
+// spill file.
+func (b *builder) build(records iter.Seq2[herb.Record, error]) error {
+	if err := b.begin(); err != nil {
+		return err
+	}
+	if err := b.read(records); err != nil {
+		return err
+	}
+	if err := b.write(); err != nil {
+		return err
+	}
+	return b.tmp.err()
+}
+
 // begin creates the file and the builders of its sections.
-func (b *builder) begin() {
-	var err error
-	b.w, err = file.NewWriter(b.opts.FS, filepath.Join(b.tmp.dir, segmentFile))
-	check(err)
+func (b *builder) begin() (err error) {
+	if b.w, err = file.NewWriter(b.opts.FS, filepath.Join(b.tmp.dir, segmentFile)); err != nil {
+		return err
+	}
 	b.starts = b.tmp.newSpillFile()
 	b.words = newWordsBuilder(b.tmp, b.fields, b.opts.Memory/2, b.opts.Indexes)
 	lists := 0
@@ -142,6 +161,7 @@ func (b *builder) begin() {
 		b.columns = append(b.columns, c)
 	}
 	b.w.Begin(file.TagRecords, file.NoField)
+	return nil
 }
 
 // workers is the number of batches that are prepared concurrently, and later of fields that are
@@ -152,36 +172,41 @@ func workers() int { return min(runtime.GOMAXPROCS(0), 4) }
 // read reads all records: their JSON is written to the file, their values and words to the
 // builders. One goroutine reads, one for each batch prepares it, and one adds the batches in order
 // and recycles them.
-func (b *builder) read(records iter.Seq2[herb.Record, error]) {
+func (b *builder) read(records iter.Seq2[herb.Record, error]) error {
 	inFlight := workers() + 2 // one is read, and one is added
 	free, inOrder := make(chan *batch, inFlight), make(chan *batch, inFlight)
 	for range inFlight {
 		free <- newBatch(b.fields)
 	}
 	var group errgroup.Group
-	b.tmp.start(&group, func() {
+	b.tmp.start(&group, func() error {
 		defer close(inOrder)
-		check(readBatches(b.tmp.ctx, records, free, func(x *batch) {
+		return readBatches(b.tmp.ctx, records, free, func(x *batch) {
 			inOrder <- x
-			b.tmp.start(&group, func() {
+			b.tmp.start(&group, func() error {
 				b.prepare(x)
 				x.ready <- struct{}{}
+				return nil
 			})
-		}))
+		})
 	})
-	b.tmp.start(&group, func() {
+	b.tmp.start(&group, func() error {
 		for x := range inOrder {
-			b.tmp.wait(x.ready)
-			b.addBatch(x)
+			if err := b.tmp.wait(x.ready); err != nil {
+				return err
+			}
+			if err := b.addBatch(x); err != nil {
+				return err
+			}
 			b.opts.Progress(Progress{Phase: PhaseReading, Done: b.records})
 			free <- x.empty(b.fields)
 		}
+		return nil
 	})
-	check(group.Wait())
+	return group.Wait()
 }
 
-// readBatches divides a sequence of records into batches and sends them. It returns errors, because
-// a panic must not pass through the sequence.
+// readBatches divides a sequence of records into batches and sends them.
 func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) error {
 	x := <-free
 	for r, err := range records {
@@ -207,27 +232,31 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 }
 
 // addBatch adds a batch. Batches must be added in the order of the records.
-func (b *builder) addBatch(x *batch) {
+func (b *builder) addBatch(x *batch) error {
 	if b.records+len(x.records) > file.MaxRecords {
-		check(herb.Invalidf("more than %d records; a dataset cannot have more", file.MaxRecords))
+		return herb.Invalidf("more than %d records; a dataset cannot have more", file.MaxRecords)
 	}
-	_, err := b.w.Write(x.json)
-	check(err)
+	if _, err := b.w.Write(x.json); err != nil {
+		return err
+	}
 	start := 0
 	for _, end := range x.ends {
 		b.starts.writeU64(b.at + uint64(start))
 		start = end
 	}
 	for i, c := range b.columns {
-		c.add(x.values[i], &x.elements[i], len(x.records))
+		if err := c.add(x.values[i], &x.elements[i], len(x.records)); err != nil {
+			return err
+		}
 	}
 	b.words.add(&x.words, len(x.records))
 	b.at += uint64(len(x.json))
 	b.records += len(x.records)
+	return b.tmp.err() // such as that of a spill file
 }
 
 // write sorts the fields, several concurrently, while it writes the other sections.
-func (b *builder) write() {
+func (b *builder) write() error {
 	b.reportSorted()
 	sorted, next := make([]chan struct{}, len(b.columns)), make(chan int, len(b.columns))
 	longest := int64(0)
@@ -242,29 +271,49 @@ func (b *builder) write() {
 	close(next)
 	var group errgroup.Group
 	for range workers() {
-		b.tmp.start(&group, func() {
+		b.tmp.start(&group, func() error {
 			s := newSorter(b.tmp, b.opts.Memory/workers(), b.records, 3*longest) // keys of text have up to two bytes per character
 			for i := range next {
-				b.columns[i].sort(s)
+				if err := b.columns[i].sort(s); err != nil {
+					return err
+				}
 				b.reportSorted()
 				sorted[i] <- struct{}{}
 			}
+			return nil
 		})
 	}
-	b.tmp.start(&group, func() {
-		b.w.End() // of the records
-		b.starts.writeU64(b.at)
-		writeSections(b.w, file.NoField, section{file.TagStarts, b.starts})
-		b.words.writeTo(b.w)
-		b.reportSorted()
-		for i, c := range b.columns {
-			b.tmp.wait(sorted[i])
-			c.writeTo(b.w, uint32(i))
+	b.tmp.start(&group, func() error { return b.writeSorted(sorted) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if err := b.writeBlockCounts(); err != nil {
+		return err
+	}
+	return b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count})
+}
+
+// writeSorted writes the sections of the records, of the words, and of each field when it is
+// sorted.
+func (b *builder) writeSorted(sorted []chan struct{}) error {
+	b.w.End() // of the records
+	b.starts.writeU64(b.at)
+	if err := writeSections(b.w, file.NoField, section{file.TagStarts, b.starts}); err != nil {
+		return err
+	}
+	if err := b.words.writeTo(b.w); err != nil {
+		return err
+	}
+	b.reportSorted()
+	for i, c := range b.columns {
+		if err := b.tmp.wait(sorted[i]); err != nil {
+			return err
 		}
-	})
-	check(group.Wait())
-	b.writeBlockCounts()
-	check(b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count}))
+		if err := c.writeTo(b.w, uint32(i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reportSorted reports that one more field, or the words, is sorted. The first call reports that

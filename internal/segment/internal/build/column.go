@@ -41,7 +41,7 @@ func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
 }
 
 // add adds the values of the next records and, for a list field, their elements.
-func (b *columnBuilder) add(values []byte, elements *tokens, records int) {
+func (b *columnBuilder) add(values []byte, elements *tokens, records int) error {
 	b.values.Write(values)
 	b.size += int64(len(values))
 	if b.elements != nil {
@@ -50,7 +50,7 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) {
 			ids := elements.next()
 			b.lists.writeU32(uint32(len(ids)))
 			if b.listed += len(ids); b.listed > file.MaxElements {
-				check(herb.Invalidf("field %q has more than %d elements in all records; a list cannot have more", b.field.Name, file.MaxElements))
+				return herb.Invalidf("field %q has more than %d elements in all records; a list cannot have more", b.field.Name, file.MaxElements)
 			}
 			for _, id := range ids {
 				b.elements.addPair(id, uint32(b.records+i), 0)
@@ -60,38 +60,62 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) {
 		}
 	}
 	b.records += records
+	return nil
 }
 
+// recordsPerCheck is the number of records between checks whether the build is canceled.
+const recordsPerCheck = 4096
+
 // sort sorts the records by value and divides them into runs.
-func (b *columnBuilder) sort(s *sorter) {
+func (b *columnBuilder) sort(s *sorter) (err error) {
 	b.beginSort(s)
 	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by text.MissingRank
 	for i := range missing {
 		missing[i] = b.tmp.newSpillFile()
 	}
-	in := b.values.reader()
-	for record := range uint32(b.records) {
-		if record%4096 == 0 {
-			b.tmp.checkContext()
-		}
-		value := in.next(int(in.uvarint()))
-		if rank := text.MissingRank(&b.field, value); rank >= 0 {
-			missing[rank].writeU32(record)
-		} else {
-			s.add(value, record)
-		}
+	if err := b.addValues(s, missing); err != nil {
+		return err
 	}
-	b.values.remove()
 	b.sorted, b.sets = b.tmp.newSpillFile(), newSortedSets(b.tmp, b.records)
-	b.placeSorted(s)
-	s.finish()
+	if err := b.placeSorted(s); err != nil {
+		return err
+	}
+	if err := s.finish(); err != nil {
+		return err
+	}
 	b.beginRun() // the missing values
 	for _, m := range missing {
-		m.eachU32(b.place)
-		m.remove()
+		if err := m.eachU32(b.place); err != nil {
+			return err
+		}
+		if err := m.remove(); err != nil {
+			return err
+		}
 	}
 	b.sets.finish()
-	b.ranks = b.tmp.invert(b.sorted, b.records, s.limit/2)
+	b.ranks, err = b.tmp.invert(b.sorted, b.records, s.limit/2)
+	return err
+}
+
+// addValues adds the values to a sorter, or their records to those whose value is missing, and
+// removes the values.
+func (b *columnBuilder) addValues(s *sorter, missing []*spillFile) error {
+	in := b.values.reader()
+	for record := range uint32(b.records) {
+		if record%recordsPerCheck == 0 && b.tmp.err() != nil {
+			return b.tmp.err()
+		}
+		value, err := in.nextSized()
+		if err != nil {
+			return err
+		}
+		if rank := text.MissingRank(&b.field, value); rank >= 0 {
+			missing[rank].writeU32(record)
+		} else if err := s.add(value, record); err != nil {
+			return err
+		}
+	}
+	return b.values.remove()
 }
 
 // beginSort configures a sorter. Its payload distinguishes values with the same key: their text if
@@ -111,18 +135,14 @@ func (b *columnBuilder) beginSort(s *sorter) {
 		}
 		return dst
 	}
-	s.begin(func(dst, value []byte) []byte {
-		key, err := column.AppendSortKey(dst, &b.field, value)
-		check(err)
-		return key
-	}, payload)
+	s.begin(func(dst, value []byte) ([]byte, error) { return column.AppendSortKey(dst, &b.field, value) }, payload)
 }
 
 // placeSorted appends the records of a sorter to the sorted rows.
-func (b *columnBuilder) placeSorted(s *sorter) {
+func (b *columnBuilder) placeSorted(s *sorter) error {
 	var runKey, runPayload []byte // of the first record of the current run
 	values, storesKeys := runValuesWriter{out: b.runValues}, file.ValuesTag(b.field.Type) == file.TagKeys
-	s.each(func(key, payload []byte, record uint32) {
+	return s.each(func(key, payload []byte, record uint32) {
 		if b.runCount == 0 || string(key) != string(runKey) {
 			if b.runCount%8 == 0 {
 				b.nonUniform = append(b.nonUniform, 0)
@@ -159,7 +179,7 @@ func (b *columnBuilder) beginRun() {
 }
 
 // writeTo writes the sections of the field.
-func (b *columnBuilder) writeTo(w *file.Writer, field uint32) {
+func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
 	sections := []section{
 		{file.TagSorted, b.sorted}, {file.TagRanks, b.ranks}, {file.TagRuns, b.runs},
 		{file.TagNonUniform, bytes.NewReader(b.nonUniform)}, {file.TagLongRuns, bytes.NewReader(b.sets.longRuns)},
@@ -167,11 +187,15 @@ func (b *columnBuilder) writeTo(w *file.Writer, field uint32) {
 	}
 	switch {
 	case b.elements != nil:
-		sections = append(sections, b.elementSections()...)
+		elements, err := b.elementSections()
+		if err != nil {
+			return err
+		}
+		sections = append(sections, elements...)
 	case b.runValues != nil:
 		sections = append(sections, section{file.ValuesTag(b.field.Type), b.runValues})
 	case b.field.Filterable:
 		sections = append(sections, section{file.ValuesTag(b.field.Type), bytes.NewReader(nil)})
 	}
-	writeSections(w, field, sections...)
+	return writeSections(w, field, sections...)
 }

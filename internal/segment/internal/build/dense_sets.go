@@ -52,18 +52,19 @@ func (s *denseSets) spill(first uint32) {
 }
 
 // encode encodes all sets after the last record.
-func (s *denseSets) encode() *setTable {
+func (s *denseSets) encode() (*setTable, error) {
 	sets := len(s.trailers)
 	s.bits, s.trailers = nil, nil
 	table := newSetTable(s.runs.tmp)
 	var trailer []byte
-	s.runs.merge(sets, func(_ int, part []byte) {
+	err := s.runs.merge(sets, func(_ int, part []byte) error {
 		size, err := table.AppendPart(part)
-		check(err)
 		trailer = append(trailer, part[size:]...)
-	}, func() {
-		check(table.End(trailer))
+		return err
+	}, func() error {
+		err := table.End(trailer)
 		trailer = trailer[:0]
+		return err
 	})
-	return table
+	return table, err
 }

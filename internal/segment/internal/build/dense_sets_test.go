@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"herbarium/internal/filesystem"
+	"herbarium/internal/must"
 )
 
 // TestDenseSets collects sets of one and of several blocks of records: all, many, few and no
@@ -41,7 +42,9 @@ func TestDenseSets(t *testing.T) {
 				}
 				s.endRecord(record)
 			}
-			for set, raw := range items(t, s.encode()) {
+			table, err := s.encode()
+			must.NoError(t, err)
+			for set, raw := range items(t, table) {
 				members, trailer := decodeSet(t, raw)
 				if !slices.Equal(members, want[set]) {
 					t.Errorf("%d records: set %d has %d members; want %d", records, set, len(members), len(want[set]))

@@ -2,45 +2,25 @@ package build
 
 import (
 	"context"
-	"runtime/debug"
 
 	"golang.org/x/sync/errgroup"
 
 	"herbarium/internal/herb"
 )
 
-// failure is the panic value of a failed build.
-type failure struct{ err error }
-
-// check ends the build if err is not nil. A build is many nested calls that fail only if a
-// temporary file cannot be written or read, or if the build is canceled, and then it fails as a
-// whole. So these calls do not return errors.
-func check(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-// catch calls f and returns the error with which it failed. Another panic is an error too: it would
-// end the process, which may be a server.
-func catch(f func()) (err error) {
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case failure:
-			err = p.err
-		default:
-			err = &herb.PanicError{Value: p, Stack: debug.Stack()}
-		}
-	}()
-	f()
-	return nil
+// recovered calls f and returns its error. A panic, which is a bug, becomes a *herb.PanicError: it
+// would end the process, which may be a server, and no caller can recover the panic of another
+// goroutine. It is called at the top of each goroutine of a build, including that of Create, which
+// must remove its files, and nowhere else.
+func recovered(f func() error) (err error) {
+	defer herb.Recover(&err)
+	return f()
 }
 
 // start runs f in a goroutine of a group. If it fails, the build is canceled.
-func (w *tempDir) start(group *errgroup.Group, f func()) {
+func (w *tempDir) start(group *errgroup.Group, f func() error) {
 	group.Go(func() error {
-		err := catch(f)
+		err := recovered(f)
 		if err != nil {
 			w.cancel(err)
 		}
@@ -48,14 +28,15 @@ func (w *tempDir) start(group *errgroup.Group, f func()) {
 	})
 }
 
-// checkContext ends the build if it is canceled.
-func (w *tempDir) checkContext() { check(context.Cause(w.ctx)) }
+// err returns the reason why the build is canceled: its first error, or the cause of the caller's
+// context. It returns nil while the build may continue.
+func (w *tempDir) err() error { return context.Cause(w.ctx) }
 
-// wait waits for a signal. It ends the build if it is canceled.
-func (w *tempDir) wait(signal <-chan struct{}) {
+// wait waits for a signal, or until the build is canceled, and returns err.
+func (w *tempDir) wait(signal <-chan struct{}) error {
 	select {
 	case <-signal:
 	case <-w.ctx.Done():
 	}
-	w.checkContext()
+	return w.err()
 }

@@ -3,26 +3,11 @@ package build
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"testing"
 
 	"herbarium/internal/herb"
 )
-
-func TestCatch(t *testing.T) {
-	t.Parallel()
-	full := errors.New("disk full")
-	if err := catch(func() { check(fmt.Errorf("writing: %w", full)) }); !errors.Is(err, full) {
-		t.Errorf("a failed check: %v", err)
-	}
-	if err := catch(func() { check(nil) }); err != nil {
-		t.Errorf("no failure: %v", err)
-	}
-	if _, ok := errors.AsType[*herb.PanicError](catch(func() { panic("bug") })); !ok {
-		t.Error("a panic is not a PanicError")
-	}
-}
 
 // TestCreate_sourceSeesNoPanic ends builds while their source is being read. The source must only
 // see that no more records are wanted: a panic would run through its code, which may convert it to

@@ -56,8 +56,9 @@ func (b *wordsBuilder) newFieldPostings(order []uint32, all []termPrefix) *frequ
 			}
 			sets.endRecord(record)
 		},
-		encode: func() []section {
-			return []section{{file.TagFieldRanges, bytes.NewReader(nested.head)}, {file.TagFieldDocs, sets.encode()}}
+		encode: func() ([]section, error) {
+			docs, err := sets.encode()
+			return []section{{file.TagFieldRanges, bytes.NewReader(nested.head)}, {file.TagFieldDocs, docs}}, err
 		},
 	}
 }

@@ -34,7 +34,7 @@ func DefaultIndexes() IndexRules {
 // frequentIndex collects the postings of frequent prefixes, bigrams, or words in each field.
 type frequentIndex struct {
 	add      func(record uint32, words []uint32) // adds a record; see wordsBatch
-	encode   func() []section                    // encodes the postings after the last record
+	encode   func() ([]section, error)           // encodes the postings after the last record
 	sections []section                           // encoded
 }
 
@@ -47,7 +47,7 @@ func emptyIndex(tags ...file.Tag) *frequentIndex {
 	return x
 }
 
-// addBatch adds records.
+// addBatch adds records. Spill files keep their errors until encode reads them.
 func (x *frequentIndex) addBatch(batch *wordsBatch) {
 	start := 0
 	for i, end := range batch.ends {
@@ -60,29 +60,38 @@ func (x *frequentIndex) addBatch(batch *wordsBatch) {
 // words of all records, and writes them. order contains the terms in sorted order; common is the
 // length of the common prefix of each with the one before it; docFreqs is the document frequency by
 // term number.
-func (b *wordsBuilder) writeFrequentIndexes(w *file.Writer, order []uint32, common []uint16, docFreqs []uint32) {
+func (b *wordsBuilder) writeFrequentIndexes(w *file.Writer, order []uint32, common []uint16, docFreqs []uint32) error {
 	sorted := make([]uint32, len(order)) // document frequency by sorted term
 	for i, id := range order {
 		sorted[i] = docFreqs[id]
 	}
 	indexes := b.newFrequentIndexes(order, common, docFreqs, sorted)
 	filled := slices.DeleteFunc(slices.Clone(indexes), func(x *frequentIndex) bool { return x.add == nil })
-	concurrently := func(do func(*frequentIndex)) {
+	concurrently := func(do func(*frequentIndex) error) error {
 		var group errgroup.Group
 		for _, x := range filled {
-			b.tmp.start(&group, func() { do(x) })
+			b.tmp.start(&group, func() error { return do(x) })
 		}
-		check(group.Wait())
+		return group.Wait()
 	}
 	if len(filled) > 0 {
-		b.eachBatch(func(batch *wordsBatch) {
-			concurrently(func(x *frequentIndex) { x.addBatch(batch) })
-		})
+		add := func(batch *wordsBatch) error {
+			return concurrently(func(x *frequentIndex) error { x.addBatch(batch); return nil })
+		}
+		if err := b.eachBatch(add); err != nil {
+			return err
+		}
 	}
-	concurrently(func(x *frequentIndex) { x.sections = x.encode() })
+	encode := func(x *frequentIndex) (err error) { x.sections, err = x.encode(); return err }
+	if err := concurrently(encode); err != nil {
+		return err
+	}
 	for _, x := range indexes {
-		writeSections(w, file.NoField, x.sections...)
+		if err := writeSections(w, file.NoField, x.sections...); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // newFrequentIndexes returns the indexes of frequent words. They are empty in small files. sorted
@@ -113,14 +122,20 @@ type wordsBatch struct {
 type wordsBatchSize struct{ records, bytes int }
 
 // eachBatch calls f for all records. The batch is only valid until f returns.
-func (b *wordsBuilder) eachBatch(f func(*wordsBatch)) {
+func (b *wordsBuilder) eachBatch(f func(*wordsBatch) error) error {
 	r := b.forward.reader()
 	var batch wordsBatch
 	for _, size := range b.batches {
-		b.tmp.checkContext()
+		if err := b.tmp.err(); err != nil {
+			return err
+		}
+		data, err := r.next(size.bytes)
+		if err != nil {
+			return err
+		}
 		batch.words, batch.ends = batch.words[:0], batch.ends[:0]
 		parts := 0
-		for data := r.next(size.bytes); len(data) > 0; {
+		for len(data) > 0 {
 			word, n := binary.Uvarint(data)
 			data = data[n:]
 			if batch.words = append(batch.words, uint32(word)); word > 0 {
@@ -130,7 +145,10 @@ func (b *wordsBuilder) eachBatch(f func(*wordsBatch)) {
 				batch.ends = append(batch.ends, len(batch.words))
 			}
 		}
-		f(&batch)
+		if err := f(&batch); err != nil {
+			return err
+		}
 		batch.first += uint32(size.records)
 	}
+	return nil
 }

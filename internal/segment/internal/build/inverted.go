@@ -66,7 +66,7 @@ func (v *inverted) spillIfFull(next uint32) {
 	}
 }
 
-// spill writes the collected postings.
+// spill writes the collected postings to a spill file, which keeps an error until encode reads it.
 func (v *inverted) spill() {
 	v.runs.begin()
 	starts := v.sortPairs()
@@ -158,10 +158,10 @@ func (v *inverted) finish() {
 
 // encode adds the postings of every name to docs and, unless it is nil, its term-frequency postings
 // to freqs. It returns the number of records of each name. finish must be called before.
-func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32) {
+func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32, err error) {
 	var p decoder
 	sizes = make([]uint32, v.size())
-	v.runs.merge(len(sizes), func(id int, postings []byte) {
+	err = v.runs.merge(len(sizes), func(id int, postings []byte) error {
 		p.decode(postings, v.fields != nil)
 		if v.fields != nil {
 			v.fields.Write(p.fields)
@@ -171,14 +171,16 @@ func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32) {
 		if freqs != nil {
 			freqs.Append(p.many)
 		}
-	}, func() {
-		check(docs.End(nil))
-		if freqs != nil {
-			check(freqs.End(p.counts))
-			p.counts = p.counts[:0]
+		return nil
+	}, func() error {
+		if err := docs.End(nil); err != nil || freqs == nil {
+			return err
 		}
+		err := freqs.End(p.counts)
+		p.counts = p.counts[:0]
+		return err
 	})
-	return sizes
+	return sizes, err
 }
 
 // decoder decodes the postings of one name.

@@ -11,6 +11,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/filesystem"
+	"herbarium/internal/must"
 	"herbarium/internal/segment/internal/file"
 )
 
@@ -121,7 +122,8 @@ func TestInverted(t *testing.T) {
 				t.Errorf("names (-want +got):\n%s", d)
 			}
 			docs, freqs := newSetTable(tmp), newSetTable(tmp)
-			sizes := v.encode(docs, freqs)
+			sizes, err := v.encode(docs, freqs)
+			must.NoError(t, err)
 			encoded := []found{}
 			for i, raw := range items(t, docs) {
 				all, _ := decodeSet(t, raw)

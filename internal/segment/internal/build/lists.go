@@ -10,9 +10,11 @@ import (
 )
 
 // elementSections returns the sections of the elements of a list field.
-func (b *columnBuilder) elementSections() []section {
+func (b *columnBuilder) elementSections() ([]section, error) {
 	listed := newSetTable(b.tmp)
-	b.elements.encode(listed, nil)
+	if _, err := b.elements.encode(listed, nil); err != nil {
+		return nil, err
+	}
 	ids := b.elements.order()
 	names := make([]string, len(ids))
 	for i, id := range ids {
@@ -27,20 +29,22 @@ func (b *columnBuilder) elementSections() []section {
 	sections := []section{
 		{file.TagElement, table}, {file.TagNumbers, numbers}, {file.TagListed, listed}, {file.TagElementOrder, bytes.NewReader(order)},
 	}
-	sections = append(sections, b.forwardSections(positions)...)
-	b.lists.remove()
-	return sections
+	forward, err := b.forwardSections(positions)
+	if err != nil {
+		return nil, err
+	}
+	return append(sections, forward...), b.lists.remove()
 }
 
 // forwardSections returns the forward index of the elements, given the position of each in sort
 // order by id.
-func (b *columnBuilder) forwardSections(positions []uint32) []section {
+func (b *columnBuilder) forwardSections(positions []uint32) ([]section, error) {
 	starts, encoded := b.tmp.newSpillFile(), b.tmp.newSpillFile()
 	size := column.PositionSize(len(positions))
 	var buf [4]byte
 	var list []uint32                // positions of the elements of a record
 	at, left := uint32(0), uint32(0) // elements written, and elements of the record to collect
-	b.lists.eachU32(func(n uint32) {
+	err := b.lists.eachU32(func(n uint32) {
 		if left == 0 { // a record begins
 			left = n
 			starts.writeU32(at)
@@ -58,5 +62,5 @@ func (b *columnBuilder) forwardSections(positions []uint32) []section {
 		list = list[:0]
 	})
 	starts.writeU32(at)
-	return []section{{file.TagListStarts, starts}, {file.TagPositions, encoded}}
+	return []section{{file.TagListStarts, starts}, {file.TagPositions, encoded}}, err
 }

@@ -25,7 +25,7 @@ func (r *postingsRuns) add(id int, postings []byte) {
 
 // merge calls part for the postings of each of n names in every range, in order, and end after the
 // last range of a name. The bytes are only valid until part returns. It removes the files.
-func (r *postingsRuns) merge(n int, part func(id int, postings []byte), end func()) {
+func (r *postingsRuns) merge(n int, part func(id int, postings []byte) error, end func() error) error {
 	runs := make([]*spillReader, len(r.files))
 	ids := make([]int, len(runs)) // of the next name in each range
 	next := func(i int) {
@@ -38,18 +38,30 @@ func (r *postingsRuns) merge(n int, part func(id int, postings []byte), end func
 		next(i)
 	}
 	for id := range n {
-		if id%1024 == 0 {
-			r.tmp.checkContext()
+		if id%1024 == 0 && r.tmp.err() != nil {
+			return r.tmp.err()
 		}
 		for i, run := range runs {
-			if ids[i] == id {
-				part(id, run.next(int(run.uvarint())))
-				next(i)
+			if ids[i] != id {
+				continue
 			}
+			postings, err := run.nextSized()
+			if err != nil {
+				return err
+			}
+			if err := part(id, postings); err != nil {
+				return err
+			}
+			next(i)
 		}
-		end()
+		if err := end(); err != nil {
+			return err
+		}
 	}
 	for _, s := range r.files {
-		s.remove()
+		if err := s.remove(); err != nil { // also that of a run that ended early
+			return err
+		}
 	}
+	return nil
 }

@@ -152,10 +152,15 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *freq
 			docs.endRecord(record)
 			freqs.endRecord(record)
 		},
-		encode: func() []section {
-			return []section{
-				{file.TagPrefixRanges, bytes.NewReader(nested.head)}, {file.TagPrefixDocs, docs.encode()}, {file.TagPrefixFreqs, freqs.encode()},
+		encode: func() ([]section, error) {
+			docTable, err := docs.encode()
+			if err != nil {
+				return nil, err
 			}
+			freqTable, err := freqs.encode()
+			return []section{
+				{file.TagPrefixRanges, bytes.NewReader(nested.head)}, {file.TagPrefixDocs, docTable}, {file.TagPrefixFreqs, freqTable},
+			}, err
 		},
 	}
 }

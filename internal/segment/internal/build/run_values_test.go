@@ -10,6 +10,7 @@ import (
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/text"
 )
@@ -42,8 +43,8 @@ func TestRunValues(t *testing.T) {
 	for _, memory := range []int{1 << 10, 1 << 22} {
 		tmp := newTempDir(t.Context(), filesystem.OS{}, t.TempDir(), memory, 1)
 		b := newColumnBuilder(herb.Field{Name: "f", Type: herb.TypeText, Filterable: true}, tmp, 0)
-		b.add(values, nil, records)
-		b.sort(newSorter(tmp, memory, records, 4*b.size))
+		must.NoError(t, b.add(values, nil, records))
+		must.NoError(t, b.sort(newSorter(tmp, memory, records, 4*b.size)))
 		var stored bytes.Buffer
 		if _, err := b.runValues.WriteTo(&stored); err != nil {
 			t.Fatal(err)

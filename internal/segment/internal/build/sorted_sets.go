@@ -34,7 +34,7 @@ func newSortedSets(tmp *tempDir, records int) *sortedSets {
 // add adds the next of the sorted rows.
 func (s *sortedSets) add(record uint32) {
 	for s.parts < column.PrefixSets && s.placed == s.parts*s.records/column.PrefixSets {
-		check(s.prefix.AddBits(s.dense))
+		_ = s.prefix.AddBits(s.dense) // the spill file keeps the error
 		s.parts++
 	}
 	s.placed++
@@ -55,7 +55,7 @@ func (s *sortedSets) endRun() {
 	if s.long {
 		s.addMembers()
 		s.longRuns = binary.LittleEndian.AppendUint32(s.longRuns, uint32(s.run))
-		check(s.longRunSets.End(nil))
+		_ = s.longRunSets.End(nil) // the spill file keeps the error
 	}
 	s.run, s.long, s.members = s.run+1, false, s.members[:0]
 }
@@ -83,4 +83,4 @@ func newSetTable(tmp *tempDir) *setTable {
 // WriteTo writes the table.
 func (t *setTable) WriteTo(w io.Writer) (int64, error) { return itemTable{t.Head(), t.sets}.WriteTo(w) }
 
-func (t *setTable) remove() { t.sets.remove() }
+func (t *setTable) remove() error { return t.sets.remove() }

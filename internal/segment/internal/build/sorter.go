@@ -21,8 +21,8 @@ type sorter struct {
 	hits    int               // values that were found in seen
 	runs    []*spillFile
 
-	key     func(dst, value []byte) []byte // appends the sort key of a value
-	payload func(dst, value []byte) []byte // appends what is stored with the key
+	key     func(dst, value []byte) ([]byte, error) // appends the sort key of a value
+	payload func(dst, value []byte) []byte          // appends what is stored with the key
 }
 
 const keyHead = 4 + 4
@@ -51,7 +51,7 @@ func newSorter(tmp *tempDir, memory, records int, bytes int64) *sorter {
 }
 
 // begin begins a field. finish must be called after it.
-func (s *sorter) begin(key, payload func(dst, value []byte) []byte) {
+func (s *sorter) begin(key func(dst, value []byte) ([]byte, error), payload func(dst, value []byte) []byte) {
 	s.key, s.payload, s.seen, s.hits = key, payload, map[string]uint32{}, 0
 }
 
@@ -69,7 +69,7 @@ func (s *sorter) keyOf(i item) []byte {
 }
 
 // add adds a record. Records must be added in order.
-func (s *sorter) add(value []byte, record uint32) {
+func (s *sorter) add(value []byte, record uint32) error {
 	const maxSeen, maxSeenLength, sample = 1 << 16, 64, 1 << 10
 	if len(s.items) == cap(s.items) {
 		s.spill()
@@ -81,7 +81,9 @@ func (s *sorter) add(value []byte, record uint32) {
 		}
 	}
 	if !ok {
-		s.setNext(value)
+		if err := s.setNext(value); err != nil {
+			return err
+		}
 		if len(s.entries)+len(s.next) > s.limit && len(s.items) > 0 {
 			s.spill()
 		}
@@ -97,16 +99,20 @@ func (s *sorter) add(value []byte, record uint32) {
 		}
 	}
 	s.items = append(s.items, item{at: at, record: record})
+	return nil
 }
 
 // setNext sets next to the entry of a value.
-func (s *sorter) setNext(value []byte) {
+func (s *sorter) setNext(value []byte) (err error) {
 	var head [keyHead]byte
-	s.next = s.key(append(s.next[:0], head[:]...), value)
+	if s.next, err = s.key(append(s.next[:0], head[:]...), value); err != nil {
+		return err
+	}
 	keyEnd := len(s.next)
 	s.next = s.payload(s.next, value)
 	binary.LittleEndian.PutUint32(s.next, uint32(keyEnd-keyHead))
 	binary.LittleEndian.PutUint32(s.next[4:], uint32(len(s.next)-keyEnd))
+	return nil
 }
 
 // keyWindow returns eight bytes of a key as a number in big-endian order, padded with zeros.
@@ -209,7 +215,7 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// spill writes the records in memory to a spill file.
+// spill writes the records in memory to a spill file, which keeps an error until each reads it.
 func (s *sorter) spill() {
 	s.sort(s.items, 0)
 	out := s.tmp.newSpillFile()
@@ -232,43 +238,64 @@ func (s *sorter) reset() {
 }
 
 // each calls f for every record in order. Key and payload are only valid until f returns.
-func (s *sorter) each(f func(key, payload []byte, record uint32)) {
-	if len(s.runs) == 0 {
-		s.sort(s.items, 0)
-		for _, i := range s.items {
-			_, key, payload := s.entryOf(i)
-			f(key, payload, i.record)
-		}
-		return
+func (s *sorter) each(f func(key, payload []byte, record uint32)) error {
+	if len(s.runs) > 0 {
+		return s.eachMerged(f)
 	}
+	s.sort(s.items, 0)
+	for n, i := range s.items {
+		if n%recordsPerCheck == 0 && s.tmp.err() != nil {
+			return s.tmp.err()
+		}
+		_, key, payload := s.entryOf(i)
+		f(key, payload, i.record)
+	}
+	return nil
+}
+
+// eachMerged is each for records in spill files.
+func (s *sorter) eachMerged(f func(key, payload []byte, record uint32)) error {
 	if len(s.items) > 0 {
 		s.spill()
 	}
 	var m merge
 	for _, run := range s.runs {
 		c := &sortedRun{r: run.reader()}
-		c.next()
-		m = append(m, c)
+		if c.next() {
+			m = append(m, c)
+		} else if run.err != nil {
+			return run.err
+		}
 	}
 	slices.SortFunc(m, (*sortedRun).compare) // a sorted list is a heap
-	for len(m) > 0 {
+	for n := 0; len(m) > 0; n++ {
+		if n%recordsPerCheck == 0 && s.tmp.err() != nil {
+			return s.tmp.err()
+		}
 		top := m[0]
 		f(top.key, top.payload, top.record)
 		if !top.next() {
+			if err := top.r.file.err; err != nil {
+				return err
+			}
 			m[0] = m[len(m)-1]
 			m = m[:len(m)-1]
 		}
 		m.fix()
 	}
+	return nil
 }
 
 // finish removes the records of a field.
-func (s *sorter) finish() {
+func (s *sorter) finish() error {
 	s.reset()
 	for _, r := range s.runs {
-		r.remove()
+		if err := r.remove(); err != nil {
+			return err
+		}
 	}
 	s.runs = nil
+	return nil
 }
 
 // sortedRun reads a spill file of sorted records.
@@ -278,16 +305,22 @@ type sortedRun struct {
 	record       uint32
 }
 
-// next reads the next record, if there is one. Its key and payload are only valid until the next
-// call.
+// next reads the next record and reports whether there is one; after an error of the spill file
+// there is none. Its key and payload are only valid until the next call.
 func (c *sortedRun) next() bool {
 	if !c.r.more(1) {
 		return false
 	}
-	head := c.r.next(4 + keyHead)
+	head, err := c.r.next(4 + keyHead)
+	if err != nil {
+		return false
+	}
 	c.record = binary.LittleEndian.Uint32(head)
 	keySize, payloadSize := binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint32(head[8:])
-	entry := c.r.next(int(keySize + payloadSize))
+	entry, err := c.r.next(int(keySize + payloadSize))
+	if err != nil {
+		return false
+	}
 	c.key, c.payload = entry[:keySize], entry[keySize:]
 	return true
 }

@@ -11,6 +11,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/filesystem"
+	"herbarium/internal/must"
 )
 
 // sortable is a record as input and output of a sorter.
@@ -36,19 +37,19 @@ func checkSorter(t *testing.T, keys [][]byte, memory int) {
 	}
 	s := newSorter(tmp, memory, len(keys), 2*size)
 	for range 2 { // also when it is used again
-		s.begin(func(dst, value []byte) []byte { return append(dst, value...) },
+		s.begin(func(dst, value []byte) ([]byte, error) { return append(dst, value...), nil },
 			func(dst, value []byte) []byte { return append(dst, value[:len(value)/2]...) })
 		for _, x := range want {
-			s.add([]byte(x.Key), x.Record)
+			must.NoError(t, s.add([]byte(x.Key), x.Record))
 		}
 		got = nil
-		s.each(func(key, payload []byte, record uint32) {
+		must.NoError(t, s.each(func(key, payload []byte, record uint32) {
 			if string(payload) != string(key[:len(key)/2]) {
 				t.Errorf("record %d: key %q has payload %q", record, key, payload)
 			}
 			got = append(got, sortable{string(key), record})
-		})
-		s.finish()
+		}))
+		must.NoError(t, s.finish())
 	}
 	slices.SortStableFunc(want, func(a, b sortable) int { return cmp.Compare(a.Key, b.Key) })
 	if d := gocmp.Diff(want, got); d != "" {
@@ -135,7 +136,9 @@ func TestInvert(t *testing.T) {
 				from.writeU32(uint32(p))
 			}
 			got := make([]uint32, 0, n)
-			tmp.invert(from, n, memory).eachU32(func(n uint32) { got = append(got, n) })
+			inverse, err := tmp.invert(from, n, memory)
+			must.NoError(t, err)
+			must.NoError(t, inverse.eachU32(func(n uint32) { got = append(got, n) }))
 			if d := gocmp.Diff(want, got); d != "" {
 				t.Errorf("%d numbers, %d bytes of memory (-want +got):\n%.1000s", n, memory, d)
 			}

@@ -72,51 +72,84 @@ func (b *wordsBuilder) add(words *tokens, records int) {
 }
 
 // writeTo writes the sections.
-func (b *wordsBuilder) writeTo(w *file.Writer) {
+func (b *wordsBuilder) writeTo(w *file.Writer) error {
 	b.terms.finish()
 	order := b.terms.order()
 	names, ids := b.terms.tables(order)
-	writeSections(w, file.NoField, section{file.TagTerms, names}, section{file.TagIDs, ids})
+	if err := writeSections(w, file.NoField, section{file.TagTerms, names}, section{file.TagIDs, ids}); err != nil {
+		return err
+	}
 	common := b.commonLengths(order)
 	b.terms.release()
 	docs, freqs := newSetTable(b.tmp), newSetTable(b.tmp)
-	docFreqs := b.terms.encode(docs, freqs)
-	writeSections(w, file.NoField, section{file.TagDocs, docs}, section{file.TagFreqs, freqs})
-	check(w.Section(file.TagForward, file.NoField, b.forward)) // read again below
+	docFreqs, err := b.terms.encode(docs, freqs)
+	if err != nil {
+		return err
+	}
+	if err := writeSections(w, file.NoField, section{file.TagDocs, docs}, section{file.TagFreqs, freqs}); err != nil {
+		return err
+	}
+	if err := b.writeForward(w); err != nil {
+		return err
+	}
+	if err := b.writeTermFields(w, docFreqs); err != nil {
+		return err
+	}
+	if err := b.writeLengthOrder(w); err != nil {
+		return err
+	}
+	return b.writeFrequentIndexes(w, order, common, docFreqs)
+}
+
+// writeForward writes the forward index and the lengths of the records, which are both read again.
+func (b *wordsBuilder) writeForward(w *file.Writer) error {
+	if err := w.Section(file.TagForward, file.NoField, b.forward); err != nil {
+		return err
+	}
 	b.starts.writeU64(b.at)
-	writeSections(w, file.NoField, section{file.TagFStarts, b.starts})
-	check(w.Section(file.TagLengths, file.NoField, b.lengths)) // read again below
-	b.writeTermFields(w, docFreqs)
-	b.writeLengthOrder(w)
-	b.writeFrequentIndexes(w, order, common, docFreqs)
+	if err := writeSections(w, file.NoField, section{file.TagFStarts, b.starts}); err != nil {
+		return err
+	}
+	return w.Section(file.TagLengths, file.NoField, b.lengths)
 }
 
 // writeTermFields writes the fields of each posting. With one searchable field, all postings are in
 // it.
-func (b *wordsBuilder) writeTermFields(w *file.Writer, docFreqs []uint32) {
+func (b *wordsBuilder) writeTermFields(w *file.Writer, docFreqs []uint32) error {
 	var masks io.WriterTo = bytes.NewReader(nil)
 	if b.terms.fields != nil {
 		masks = itemTable{file.TableHead{Sizes: docFreqs, Unit: 1}, b.terms.fields}
 	}
-	writeSections(w, file.NoField, section{file.TagTermFields, masks})
+	return writeSections(w, file.NoField, section{file.TagTermFields, masks})
 }
 
 // writeLengthOrder writes the records in the order of their lengths.
-func (b *wordsBuilder) writeLengthOrder(w *file.Writer) {
+func (b *wordsBuilder) writeLengthOrder(w *file.Writer) error {
 	var next []uint32 // by length, the rank of the next record
-	b.lengths.eachU32(func(length uint32) {
+	err := b.lengths.eachU32(func(length uint32) {
 		next = append(next, make([]uint32, max(int(length)+2-len(next), 0))...)
 		next[length+1]++
 	})
+	if err != nil {
+		return err
+	}
 	for i := 1; i < len(next); i++ {
 		next[i] += next[i-1]
 	}
 	ranks := b.tmp.newSpillFile()
-	b.lengths.eachU32(func(length uint32) {
+	err = b.lengths.eachU32(func(length uint32) {
 		ranks.writeU32(next[length])
 		next[length]++
 	})
-	sorted := b.tmp.invert(ranks, int(b.records), b.memory/8)
-	ranks.remove()
-	writeSections(w, file.NoField, section{file.TagLengthOrder, sorted})
+	if err != nil {
+		return err
+	}
+	sorted, err := b.tmp.invert(ranks, int(b.records), b.memory/8)
+	if err != nil {
+		return err
+	}
+	if err := ranks.remove(); err != nil {
+		return err
+	}
+	return writeSections(w, file.NoField, section{file.TagLengthOrder, sorted})
 }
