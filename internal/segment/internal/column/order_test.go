@@ -172,3 +172,62 @@ func TestOrder_countThroughAbsentKey(t *testing.T) {
 		o.Release()
 	}
 }
+
+// TestOrder_adjacentLongGroups reads pages that span the end of one long group and the start of the
+// next. An order keeps only the last long group sorted, so it must notice that another one is due.
+func TestOrder_adjacentLongGroups(t *testing.T) {
+	t.Parallel()
+	const size, groups = column.LongRun + 10, 3
+	const n = size * groups
+	fields := []herb.Field{
+		{Name: "category", Type: herb.TypeText, Sortable: true, Filterable: true},
+		{Name: "price", Type: herb.TypeNumber, Sortable: true, Filterable: true},
+	}
+	categories := []string{"a", "b", ""} // missing values form a long group too
+	price := func(record int) int { return record * 7919 % n }
+	columns, pool := openColumns(t, fields, func(i int) herb.Record {
+		return herb.Record{categories[i%groups], strconv.Itoa(price(i))}
+	}, n)
+	for _, tt := range []struct {
+		name       string
+		desc       bool     // order of the category; the price is descending
+		categories []string // in the order of the pages
+		set        bool     // the order is that of a set instead of all records
+	}{
+		{name: "ascending", categories: []string{"a", "b", ""}},
+		{name: "descending", desc: true, categories: []string{"b", "a", ""}},
+		{name: "ascending, set", categories: []string{"a", "b", ""}, set: true},
+		{name: "descending, set", desc: true, categories: []string{"b", "a", ""}, set: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var set *bitmap.Set
+			if tt.set {
+				set = bitmap.All(pool)
+				defer set.Release()
+			}
+			want := make([]uint32, n)
+			for i := range want {
+				want[i] = uint32(i)
+			}
+			group := func(record uint32) int { return slices.Index(tt.categories, categories[record%groups]) }
+			slices.SortFunc(want, func(a, b uint32) int {
+				return cmp.Or(cmp.Compare(group(a), group(b)), cmp.Compare(price(int(b)), price(int(a))))
+			})
+			sort := []query.SortField{{Field: 0, Desc: tt.desc}, {Field: 1, Desc: true}}
+			o := column.NewOrder(guard.NewSteps(t.Context()), columns, sort, set, nil)
+			defer o.Release()
+			// The last pages are before the ones that were read, and in another group.
+			for _, from := range []int{size - 5, 2*size - 5, 0, 2 * size, size} {
+				if got := o.Page(from, from+10); !slices.Equal(got, want[from:from+10]) {
+					t.Errorf("from %d: %v; want %v", from, got, want[from:from+10])
+				}
+			}
+			for _, through := range []int{1, size + 1, 2*size + 1, size} {
+				if got := o.CountThrough(o.AppendKeys(nil, want[through-1])); got != through {
+					t.Errorf("%d records through the key of record %d; want %d", got, want[through-1], through)
+				}
+			}
+		})
+	}
+}
