@@ -444,6 +444,41 @@ func checkRanking(t *testing.T, name string, r *fulltext.Ranking, want []ranked)
 	}
 }
 
+// TestScorer_pages reads pages of searches in which many records have the same score. The records
+// of a score are in the order of their numbers, and a page can begin or end between two of them.
+func TestScorer_pages(t *testing.T) {
+	t.Parallel()
+	const n, perPage = 5000, 25
+	for _, tt := range []struct {
+		name  string
+		words func(record int) string
+	}{
+		{"one score", func(int) string { return "oak" }},
+		{"one score, half of the records", func(i int) string { return []string{"elm", "oak"}[i%2] }},
+		{"two scores", func(i int) string { return []string{"oak elm", "oak"}[i%2] }},
+		{"scores with fewer records than a page", func(i int) string { return "oak" + strings.Repeat(" elm", i%400) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			records := make([]herb.Record, n)
+			for i := range records {
+				records[i] = herb.Record{tt.words(i), "a"}
+			}
+			set, _, scorer := search(t, openRecords(t, records, build.Options{}), n, "oak")
+			want := rankAll(records, "oak")
+			for _, page := range []int{0, 1, 2, 50, len(want)/perPage - 1} {
+				from := page * perPage
+				for i, rec := range scorer.Page(set, from, from+perPage) {
+					if rec != want[from+i].record {
+						t.Errorf("page %d: record %d is %d; want %d", page+1, i, rec, want[from+i].record)
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
 // TestRank_distinct ranks records of which no two have the same length and frequencies.
 func TestRank_distinct(t *testing.T) {
 	t.Parallel()

@@ -122,7 +122,9 @@ func (r *Ranking) Page(from, to int) []uint32 {
 			mixed = append(mixed, position)
 			return true
 		}
-		if p := next[level-first]; p >= from && p < to {
+		p := next[level-first]
+		next[level-first]++ // also for a record before the page
+		if p >= from && p < to {
 			inSet, onPage = append(inSet, position), append(onPage, p-from)
 		}
 		next[level-first]++
