@@ -58,7 +58,7 @@ func (b *builder) writeBlockCounts() (err error) {
 func (b *builder) writeCountsOf(columns []column.Column, values []column.FrequentValue) error {
 	var encoded []byte
 	for _, v := range values {
-		encoded = v.AppendName(encoded)
+		encoded = v.AppendID(encoded)
 	}
 	if err := writeSections(b.w, file.NoField, section{file.TagFrequent, bytes.NewReader(encoded)}); err != nil {
 		return err

@@ -46,7 +46,10 @@ import (
 
 // Parameters of the format.
 const (
-	PrefixSets = 32   // number of equal parts into which the prefix sets divide the sorted rows
+	// PrefixSets is the number of equal parts of the sorted rows. Each boundary between two parts
+	// has a prefix set: the records of all parts before it. It is a prefix of the sorted rows, not
+	// of a text.
+	PrefixSets = 32
 	LongRun    = 2048 // minimum length of a value run whose records are also stored as a set
 )
 
@@ -54,27 +57,31 @@ const (
 // index of a record in them is its rank. Records with equal values form a value run, ordered by
 // record number. Records whose value is missing are last and form an additional run, ordered by
 // text.MissingRank, then by record number.
+//
+// A list field also has its elements. An element is given by its index in elements, which are in
+// the order of their bytes, by its position in sort order (elementOrder), or by its number, the
+// index of its postings.
 type Column struct {
-	Field    herb.Field
-	position int
-	records  *Records
-	pool     *bitmap.Pool
+	Field      herb.Field
+	fieldIndex int // of the field among those of the file
+	records    *Records
+	pool       *bitmap.Pool
 
-	sorted       file.U32s
-	ranks        file.U32s
-	runs         file.U32s // first rank of each run, and the rank after the last value
-	nonUniform   []byte
-	values       []byte // of the runs, or their keys; see runValues
-	prefix       bitmap.Table
-	frequent     file.U32s // frequent values of all fields
-	blockCounts  file.U32s // by frequent value, its records before the end of each block of the sorted rows
-	longRuns     file.U32s
-	longRunSets  bitmap.Table
+	sorted       file.U32s    // ORDR: by rank, the record
+	ranks        file.U32s    // PLAC: by record, the rank
+	runs         file.U32s    // first rank of each run, and the rank after the last value
+	nonUniform   []byte       // one bit for each run; see isNonUniform
+	values       []byte       // of the runs, or their keys; see runValues
+	prefix       bitmap.Table // prefix sets; see PrefixSets
+	frequent     file.U32s    // frequent values of all fields
+	blockCounts  file.U32s    // by frequent value, its records before the end of each block of the sorted rows
+	longRuns     file.U32s    // runs of at least LongRun records, ascending
+	longRunSets  bitmap.Table // by index in longRuns, the records of the run
 	elements     file.Strings
-	elementOrder file.U32s    // the elements in the order of their sort keys
-	numbers      file.U32s    // by element
-	listed       bitmap.Table // postings of the elements, by number
-	lists        lists
+	elementOrder file.U32s    // by position in sort order, the index of the element
+	numbers      file.U32s    // by index of an element, its number
+	listed       bitmap.Table // by number, the postings of the element
+	lists        forwardIndex
 }
 
 // Open returns the column of field i of a file.
@@ -82,7 +89,7 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	field, n := f.Meta.Fields[i], f.Meta.Records
 	section := func(t file.Tag) []byte { return f.Section(t, uint32(i)) }
 	c = Column{
-		Field: field, position: i, records: records, pool: pool,
+		Field: field, fieldIndex: i, records: records, pool: pool,
 		sorted: section(file.TagSorted), ranks: section(file.TagRanks), runs: section(file.TagRuns),
 		nonUniform: section(file.TagNonUniform), values: section(file.ValuesTag(field.Type)), longRuns: section(file.TagLongRuns), numbers: section(file.TagNumbers),
 		elementOrder: section(file.TagElementOrder),
@@ -96,7 +103,7 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	if c.elements.Table, err = file.OpenTable(section(file.TagElement)); err != nil {
 		return c, err
 	}
-	c.lists = lists{section(file.TagListStarts), section(file.TagPositions), PositionSize(c.elements.Len())}
+	c.lists = forwardIndex{section(file.TagListStarts), section(file.TagPositions), PositionSize(c.elements.Len())}
 	if c.sorted.Len() != n || c.ranks.Len() != n || c.runs.Len() == 0 || len(c.nonUniform) != (c.runs.Len()+6)/8 ||
 		c.longRunSets.Len() != c.longRuns.Len() || n > 0 && c.prefix.Len() != PrefixSets-1 ||
 		field.Sortable && c.blockCounts.Len() != c.frequent.Len()/2*blockCount(n) ||
@@ -123,17 +130,18 @@ func ElementOrder(elements []string) file.U32s {
 	return encoded
 }
 
-func (c *Column) value(record uint32) string { return c.records.Value(record, c.position) }
+func (c *Column) value(record uint32) string { return c.records.Value(record, c.fieldIndex) }
 
-// readValue returns the value of a record and counts the bytes of the record before it.
+// readValue returns the value of a record. It adds steps by the size of the record, because all
+// fields before the value are read to find it.
 func (c *Column) readValue(st *guard.Steps, record uint32) string {
-	const bytesPerStep = 64
-	st.Add(1 + len(c.records.JSON(record))/bytesPerStep)
+	const recordBytesPerStep = 64
+	st.Add(1 + len(c.records.JSON(record))/recordBytesPerStep)
 	return c.value(record)
 }
 
 // markRanks adds the ranks of the records of a set to marks, which must be empty. If the set has
-// most records, it marks the others, which are fewer, and inverts the marks.
+// more than half of all records, it marks the other records and inverts the marks.
 func (c *Column) markRanks(st *guard.Steps, set *bitmap.Set, marks bitmap.Bits) {
 	n, ranks := c.sorted.Len(), c.ranks
 	invert := set.Len() > n/2
@@ -177,8 +185,8 @@ func (c *Column) LongRuns() int { return c.longRuns.Len() }
 // Elements returns the number of distinct elements of a list field.
 func (c *Column) Elements() int { return c.elements.Len() }
 
-// runAt returns the run of a rank, which is not in a run before the given one. It is fast if the
-// run is near.
+// runAt returns the run that contains a rank. It searches from the given run, which must not be
+// after the result, and is fast if the result is near.
 func (c *Column) runAt(run, rank int) int {
 	const near = 8
 	for range near {
@@ -198,16 +206,16 @@ func lastIndex(from, to int, holds func(i int) bool) int {
 		from += step
 		step *= 2
 	}
-	n := min(step-1, to-from) // indexes that may hold
+	n := min(step-1, to-from) // indexes after from that may satisfy the condition
 	return from + sort.Search(n, func(i int) bool { return !holds(from + 1 + i) })
 }
 
 // RunValue returns the value of the first record of a run.
 func (c *Column) RunValue(i int) string { return c.value(c.sorted.At(int(c.runs.At(i)))) }
 
-// runStart returns the value of a run, or else at least its first bytes.
-func (c *Column) runStart(i, bytes int) string {
-	return c.records.Start(c.sorted.At(int(c.runs.At(i))), c.position, bytes)
+// runValuePrefix returns the value of a run, or at least size bytes of a longer one.
+func (c *Column) runValuePrefix(i, size int) string {
+	return c.records.ValuePrefix(c.sorted.At(int(c.runs.At(i))), c.fieldIndex, size)
 }
 
 // LookupSteps is the number of steps to look up a value, which reads some records.
@@ -237,13 +245,13 @@ func (c *Column) runKey(i int) string {
 // differently.
 func (c *Column) isNonUniform(i int) bool { return c.nonUniform[i/8]>>(i%8)&1 == 1 }
 
-// storedSet returns the index of a run in longRunSets; ok is false if the run is too short.
-func (c *Column) storedSet(run int) (k int, ok bool) {
+// longRunIndex returns the index of a run in longRuns; ok is false if the run is too short.
+func (c *Column) longRunIndex(run int) (k int, ok bool) {
 	k = sort.Search(c.longRuns.Len(), func(k int) bool { return int(c.longRuns.At(k)) >= run })
 	return k, k < c.longRuns.Len() && int(c.longRuns.At(k)) == run
 }
 
-// bound returns the rank after part j of the sorted rows.
+// bound returns the first rank of part j of the sorted rows, or their end for PrefixSets.
 func (c *Column) bound(j int) int { return j * c.sorted.Len() / PrefixSets }
 
 // addPrefixSet adds the records with a rank less than bound(j) to a bitset.

@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// Term returns a condition on the field for evaluation.
+// Term converts a condition of a query on the field to a term that package plan evaluates.
 func (c *Column) Term(st *guard.Steps, cond query.Condition) plan.Term {
 	t := plan.Term{Exclude: cond.Op == query.OpNe}
 	if len(cond.Values) == 1 {
@@ -42,7 +42,7 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 	case c.Field.Type == herb.TypeList && equality && op != query.OpWhole:
 		if i, ok := c.elements.Find(o.Text); ok {
 			number := int(c.numbers.At(i))
-			return element{plan.Stored{Encoded: c.listed.Set(number), Name: name}, c.position, number}
+			return element{plan.Stored{Encoded: c.listed.Set(number), Name: name}, c.fieldIndex, number}
 		}
 		return plan.Stored{Name: name}
 	case equality:
@@ -57,23 +57,24 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 		return c.newElementRanges(uint32(first), uint32(end), nil, end-first, name)
 	}
 	first, end := c.firstRun(from), c.Distinct()
-	if to != noKey {
+	if to != maxKey {
 		end = max(first, c.firstRun(to))
 	}
 	return Ranks{c: c, from: int(c.runs.At(first)), to: int(c.runs.At(end)), run: anyRun, name: name}
 }
 
-// noKey is greater than all sort keys.
-const noKey = "\xff\xff\xff\xff\xff"
+// maxKey is greater than all sort keys: a range that ends with it has no upper bound.
+const maxKey = "\xff\xff\xff\xff\xff"
 
-// KeyRange returns the range of the sort keys that match an operand of an operator other than
-// equality. A key that follows another immediately has one more zero byte.
+// KeyRange returns the range [from, to) of the sort keys that match an operand of an operator other
+// than equality. A bound excludes or includes the key of the operand by an additional zero byte: no
+// string is between a key and the key with a zero byte.
 func KeyRange(op query.Op, o query.Operand) (from, to string) {
 	switch op {
 	case query.OpGt:
-		return o.Key + "\x00", noKey
+		return o.Key + "\x00", maxKey
 	case query.OpGte:
-		return o.Key, noKey
+		return o.Key, maxKey
 	case query.OpLt:
 		return "", o.Key
 	case query.OpLte:
@@ -82,7 +83,7 @@ func KeyRange(op query.Op, o query.Operand) (from, to string) {
 		if to, ok := text.KeyAfterPrefix(o.Key); ok {
 			return o.Key, to
 		}
-		return o.Key, noKey
+		return o.Key, maxKey
 	}
 	panic(fmt.Sprintf("operator %q selects no range of keys", op)) // a new operator needs a case in operand or here
 }
@@ -140,7 +141,8 @@ func (c *Column) ranksOf(k SortKey) Ranks {
 	return c.keyRanks(k.Key)
 }
 
-// missingRanks returns the ranks of the records whose value has a rank among the missing values.
+// missingRanks returns the ranks of the records whose value is missing, with the given
+// text.MissingRank.
 func (c *Column) missingRanks(missing int) Ranks {
 	if len(c.Field.Notation.Missing) == 0 {
 		return c.runRanks(c.Distinct())
@@ -186,7 +188,7 @@ func (r Ranks) StoredSet() (e bitmap.Encoded, ok bool) {
 	if r.run == anyRun {
 		return nil, false
 	}
-	k, ok := r.c.storedSet(r.run)
+	k, ok := r.c.longRunIndex(r.run)
 	if ok {
 		e = r.c.longRunSets.Set(k)
 	}
@@ -221,30 +223,30 @@ type exactValue struct {
 	text  string
 }
 
-func (w exactValue) String() string { return w.ranks.name }
+func (e exactValue) String() string { return e.ranks.name }
 
-func (w exactValue) Cost() plan.Cost {
-	n := w.ranks.to - w.ranks.from
+func (e exactValue) Cost() plan.Cost {
+	n := e.ranks.to - e.ranks.from
 	return plan.Cost{Records: n, Fill: cost.ReadValue * n, Contains: cost.ReadValue}
 }
 
-func (w exactValue) Contains(record uint32) bool {
-	return w.ranks.Contains(record) && w.ranks.c.value(record) == w.text
+func (e exactValue) Contains(record uint32) bool {
+	return e.ranks.Contains(record) && e.ranks.c.value(record) == e.text
 }
 
-func (w exactValue) Fill(st *guard.Steps, b *bitmap.Builder) {
+func (e exactValue) Fill(st *guard.Steps, b *bitmap.Builder) {
 	var list []uint32
-	c := w.ranks.c
-	for rank := w.ranks.from; rank < w.ranks.to; rank++ {
-		if rec := c.sorted.At(rank); c.readValue(st, rec) == w.text {
+	c := e.ranks.c
+	for rank := e.ranks.from; rank < e.ranks.to; rank++ {
+		if rec := c.sorted.At(rank); c.readValue(st, rec) == e.text {
 			list = append(list, rec)
 		}
 	}
 	b.AddList(st, list)
 }
 
-// elementRanges is the condition that a list has one of some elements, which are mostly ranges in
-// sort order.
+// elementRanges is the condition that a list has one of some elements, which are one or more ranges
+// of positions in sort order.
 type elementRanges struct {
 	c        *Column
 	from, to uint32      // from the start of the first range to the end of the last

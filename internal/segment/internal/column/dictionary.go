@@ -23,7 +23,7 @@ import (
 //	code          0    0    1   2    2    2    3
 //
 // Several segments have runs of the same value, and a run of texts that sort alike can have several
-// writings, so that runs are mapped to codes.
+// spellings, so that runs are mapped to codes.
 type Dictionary struct {
 	Field   *herb.Field
 	Len     int // number of values
@@ -31,7 +31,7 @@ type Dictionary struct {
 	parts   []partCodes
 	memory  []uint32          // codes of the values in memory
 	origins []origin          // by code; nil if codes are runs or positions of elements
-	written map[uint32]string // values without a run, by code
+	texts   map[uint32]string // by code, the values that are not those of a run
 }
 
 // origin is the first run with a value.
@@ -40,12 +40,12 @@ type origin struct{ part, run uint32 }
 // partCodes maps the records of one segment to codes.
 type partCodes struct {
 	*Column
-	runAt  *IntervalIndex               // by rank; nil if it is not needed yet
-	codes  []uint32                     // by run; nil if they are equal
-	writes map[uint32]map[string]uint32 // codes of the writings of non-uniform runs, by run
+	runAt         *IntervalIndex               // by rank; nil if it is not needed yet
+	codes         []uint32                     // by run; nil if the code of a run is its number
+	spellingCodes map[uint32]map[string]uint32 // by non-uniform run, the codes of its spellings
 }
 
-// notCode replaces the code of a run with several writings.
+// notCode replaces the code of a run with several spellings.
 const notCode = math.MaxUint32
 
 // NewDictionary returns the dictionary of a field. columns are its indexes in the segments, and
@@ -70,7 +70,7 @@ func NewDictionary(st *guard.Steps, f *herb.Field, columns []*Column, memory []s
 
 // merge assigns codes to the values of all parts.
 func (d *Dictionary) merge(st *guard.Steps, memory []string) {
-	d.written, d.origins = map[uint32]string{}, []origin{}
+	d.texts, d.origins = map[uint32]string{}, []origin{}
 	var cursors []*valueCursor
 	for i := range d.parts {
 		p := &d.parts[i]
@@ -99,8 +99,8 @@ func (d *Dictionary) merge(st *guard.Steps, memory []string) {
 			switch {
 			case c == inMemory:
 				codes[string(key)] = code
-			case c.isWriting:
-				d.parts[c.part].setWriting(uint32(c.run), c.text, code)
+			case c.isSpelling:
+				d.parts[c.part].setSpelling(uint32(c.run), c.text, code)
 			default:
 				d.parts[c.part].codes[c.run] = code
 			}
@@ -120,24 +120,24 @@ func (d *Dictionary) merge(st *guard.Steps, memory []string) {
 	}
 }
 
-// setOrigin sets where a value is written first.
+// setOrigin stores the first run with a value, and the text of a value that is not that of a run.
 func (d *Dictionary) setOrigin(code uint32, c *valueCursor) {
 	o := origin{uint32(c.part), uint32(max(c.run, 0))}
-	if c.column == nil || c.isWriting {
-		d.written[code] = c.text
+	if c.column == nil || c.isSpelling {
+		d.texts[code] = c.text
 	}
 	d.origins = append(d.origins, o)
 }
 
-// setWriting sets the code of one writing of a non-uniform run.
-func (p *partCodes) setWriting(run uint32, written string, code uint32) {
-	if p.writes == nil {
-		p.writes = map[uint32]map[string]uint32{}
+// setSpelling sets the code of one spelling of a non-uniform run.
+func (p *partCodes) setSpelling(run uint32, spelling string, code uint32) {
+	if p.spellingCodes == nil {
+		p.spellingCodes = map[uint32]map[string]uint32{}
 	}
-	if p.writes[run] == nil {
-		p.writes[run] = map[string]uint32{}
+	if p.spellingCodes[run] == nil {
+		p.spellingCodes[run] = map[string]uint32{}
 	}
-	p.writes[run][written], p.codes[run] = code, notCode
+	p.spellingCodes[run][spelling], p.codes[run] = code, notCode
 }
 
 // valueKey returns bytes by which the values of a field are ordered, and equal for equal values
@@ -162,48 +162,48 @@ func appendRunKey(dst []byte, f *herb.Field, value []byte) []byte {
 
 // valueCursor reads the values of one part in ascending order.
 type valueCursor struct {
-	field     *herb.Field
-	part      int
-	column    *Column   // nil if the values are in memory
-	values    runValues // of the runs
-	run       int
-	writings  []string // next values: of a non-uniform run, or in memory
-	isWriting bool     // the current value is one of them
-	key       []byte   // of the current value; see valueKey
-	text      string   // current value, if it is a writing
+	field      *herb.Field
+	part       int
+	column     *Column   // nil if the values are in memory
+	values     runValues // of the runs
+	run        int
+	spellings  []string // next values: of a non-uniform run, or in memory
+	isSpelling bool     // the current value was one of spellings
+	key        []byte   // of the current value; see valueKey
+	text       string   // current value, if isSpelling
 }
 
 // newMemoryCursor returns a cursor of values in memory. Of equal numbers and dates that are written
 // differently it has the first.
 func newMemoryCursor(f *herb.Field, part int, memory []string) *valueCursor {
-	type keyed struct{ key, text string }
-	var all []keyed
+	type keyedText struct{ key, text string }
+	var all []keyedText
 	for _, value := range memory {
 		if key := valueKey(f, value); key != nil {
-			all = append(all, keyed{string(key), value})
+			all = append(all, keyedText{string(key), value})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b keyed) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })
-	all = slices.CompactFunc(all, func(a, b keyed) bool { return a.key == b.key })
+	slices.SortStableFunc(all, func(a, b keyedText) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })
+	all = slices.CompactFunc(all, func(a, b keyedText) bool { return a.key == b.key })
 	c := &valueCursor{field: f, part: part}
 	for _, v := range all {
-		c.writings = append(c.writings, v.text)
+		c.spellings = append(c.spellings, v.text)
 	}
 	return c
 }
 
 // next moves to the next value. It returns false at the end.
 func (c *valueCursor) next(st *guard.Steps) bool {
-	if len(c.writings) == 0 && c.column != nil {
+	if len(c.spellings) == 0 && c.column != nil {
 		if c.run++; c.run == c.column.Distinct() {
 			return false
 		}
 		if c.column.isNonUniform(c.run) {
-			c.writings = c.column.writings(st, c.run)
+			c.spellings = c.column.spellings(st, c.run)
 		}
 	}
-	if c.isWriting = len(c.writings) > 0; c.isWriting {
-		c.text, c.writings = c.writings[0], c.writings[1:]
+	if c.isSpelling = len(c.spellings) > 0; c.isSpelling {
+		c.text, c.spellings = c.spellings[0], c.spellings[1:]
 		c.key = appendRunKey(c.key[:0], c.field, []byte(c.text))
 		return true
 	}
@@ -219,8 +219,8 @@ func (c *valueCursor) next(st *guard.Steps) bool {
 	return true
 }
 
-// writings returns the different texts of a non-uniform run, in the order of their bytes.
-func (c *Column) writings(st *guard.Steps, run int) []string {
+// spellings returns the different texts of a non-uniform run, in the order of their bytes.
+func (c *Column) spellings(st *guard.Steps, run int) []string {
 	seen := map[string]bool{}
 	from, to := c.run(run)
 	for p := from; p < to; p++ {
@@ -228,8 +228,8 @@ func (c *Column) writings(st *guard.Steps, run int) []string {
 		seen[c.value(c.sorted.At(p))] = true
 	}
 	all := make([]string, 0, len(seen))
-	for written := range seen {
-		all = append(all, written)
+	for spelling := range seen {
+		all = append(all, spelling)
 	}
 	slices.Sort(all)
 	return all
@@ -261,7 +261,7 @@ func (d *Dictionary) AppendCodes(dst []uint32, part int, records []uint32) []uin
 	for i, run := range dst[start:] {
 		code := p.codes[run]
 		if code == notCode {
-			code = p.writes[run][p.value(records[i])]
+			code = p.spellingCodes[run][p.value(records[i])]
 		}
 		dst[start+i] = code
 	}
@@ -287,8 +287,8 @@ func (d *Dictionary) Value(code uint32) string {
 			return c.RunValue(int(code))
 		}
 	}
-	if written, ok := d.written[code]; ok {
-		return written
+	if value, ok := d.texts[code]; ok {
+		return value
 	}
 	o := d.origins[code]
 	return d.parts[o.part].RunValue(int(o.run))
@@ -303,8 +303,8 @@ func (d *Dictionary) Key(code uint32) string {
 	return sortKey(d.Field, d.Value(code))
 }
 
-// Find returns the least code from one on whose key is greater than or equal to key. It is fast if
-// the code is near.
+// Find returns the least code, not less than from, whose key is greater than or equal to key. It is
+// fast if the code is near from.
 func (d *Dictionary) Find(from uint32, key string) uint32 {
 	if int(from) >= d.Len || d.Key(from) >= key {
 		return from
@@ -312,8 +312,8 @@ func (d *Dictionary) Find(from uint32, key string) uint32 {
 	return uint32(lastIndex(int(from), d.Len-1, func(i int) bool { return d.Key(uint32(i)) < key })) + 1
 }
 
-// EachValue calls f for some codes in ascending order, with their indexes and their values as first
-// written, which are valid until the next call.
+// EachValue calls f for each of some ascending codes with its index and its value, as Value returns
+// it. The bytes are valid until the next call.
 func (d *Dictionary) EachValue(st *guard.Steps, codes []uint32, f func(i int, value []byte)) {
 	if d.origins != nil {
 		for i, code := range codes {

@@ -10,7 +10,7 @@ import (
 )
 
 // This file decides where missing values sort: after all others, in ascending and in descending
-// order. Nothing else depends on the direction of a sort.
+// order. Other files work in ascending order and convert positions with mirror.
 //
 //	ascending   1 3 3 7 NA ""      positions 0 to 3 have a value
 //	descending  7 3 3 1 NA ""      position i of these is 3 - i

@@ -35,9 +35,9 @@ type FacetCounter struct {
 	buffer  []valueCount
 }
 
-// Facet returns the facet of a field among the matching records of some segments and among values
-// in memory. Lists are only counted in segments, of which there must be at most one. all is the
-// values of all records in memory, for the edges of histograms.
+// Facet returns the facet of a field among the matching records of some segments and among tail,
+// the matching values in memory. all is the values in memory of all records, for the edges of
+// histograms. Lists are only counted in segments, of which there must be at most one.
 func (c *FacetCounter) Facet(st *guard.Steps, f *herb.Field, parts []Part, tail, all Values) query.Facet {
 	q := c.Request
 	facet := query.Facet{Field: f.Name, Type: f.Type, Total: tail.Empty + len(tail.All), Empty: tail.Empty}
@@ -62,10 +62,10 @@ func (c *FacetCounter) Facet(st *guard.Steps, f *herb.Field, parts []Part, tail,
 		o := newSortedResult(st, p.Column, p.Set, !isList && !p.Column.countsBySets(st, p.Set, minRecords))
 		defer o.release()
 		if hasRange {
-			all := newSortedResult(st, p.Column, nil, false)
+			unfiltered := newSortedResult(st, p.Column, nil, false)
 			o.keys = p.Column.newRunKeys(st, q.Buckets)
-			all.keys = o.keys
-			counted, edges = append(counted, &o), append(edges, &all)
+			unfiltered.keys = o.keys
+			counted, edges = append(counted, &o), append(edges, &unfiltered)
 		}
 		facet.Total += o.total
 		facet.Empty += o.total - o.len()
@@ -99,9 +99,9 @@ func (c *FacetCounter) Facet(st *guard.Steps, f *herb.Field, parts []Part, tail,
 	return facet
 }
 
-// writings returns the values of a non-uniform run by their written form, in the order of their
-// bytes.
-func (o *sortedResult) writings(run int) (values []Value) {
+// spellingCounts returns the different texts of a non-uniform run among the matches and their
+// counts, in the order of their bytes.
+func (o *sortedResult) spellingCounts(run int) (values []Value) {
 	counts := map[string]int{}
 	from, to := o.run(run)
 	for p := from; p < to; p++ {
@@ -111,8 +111,8 @@ func (o *sortedResult) writings(run int) (values []Value) {
 		}
 	}
 	key := o.runKey(run)
-	for _, written := range slices.Sorted(maps.Keys(counts)) {
-		values = append(values, Value{key, written, counts[written]})
+	for _, spelling := range slices.Sorted(maps.Keys(counts)) {
+		values = append(values, Value{key, spelling, counts[spelling]})
 	}
 	return values
 }

@@ -9,13 +9,13 @@ import (
 )
 
 // countsBySets reports whether intersecting a set with each run is cheaper than marking its records
-// in the sorted rows. Only runs of at least least records, 1 or 2, are intersected.
-func (c *Column) countsBySets(st *guard.Steps, set *bitmap.Set, least int) bool {
+// in the sorted rows. Only runs of at least minRecords, 1 or 2, are intersected.
+func (c *Column) countsBySets(st *guard.Steps, set *bitmap.Set, minRecords int) bool {
 	if set == nil {
 		return false
 	}
 	inShortRuns, counted := c.Values(), c.Distinct()
-	if least > 1 { // of d runs with v records, at most v-d have several, and at most 2*(v-d) records are in them
+	if minRecords > 1 { // of d runs with v records, at most v-d have several, and at most 2*(v-d) records are in them
 		surplus := c.Values() - c.Distinct()
 		inShortRuns, counted = min(inShortRuns, 2*surplus), min(counted, surplus)
 	}
@@ -48,8 +48,8 @@ func (r *runCounter) countNext() (run, n int, ok bool) {
 }
 
 // count returns the next run before end that has matches, and their number. Without marks, it skips
-// runs with fewer records than least, one or two. ok is false if there is none.
-func (r *runCounter) count(end, least int) (run, n int, ok bool) {
+// runs with fewer records than minRecords, one or two. ok is false if there is none.
+func (r *runCounter) count(end, minRecords int) (run, n int, ok bool) {
 	for r.next < end {
 		r.steps.Add(1)
 		run = r.next
@@ -65,7 +65,7 @@ func (r *runCounter) count(end, least int) (run, n int, ok bool) {
 			r.next = run + 1
 			return run, r.marks.Count(rank, to), true
 		}
-		if to-from == 1 && least > 1 {
+		if to-from == 1 && minRecords > 1 {
 			r.next = r.skipSingleRuns(run, end)
 			continue
 		}
@@ -99,10 +99,10 @@ func (r *runCounter) countRun(run, from, to int) (n int) {
 	return n
 }
 
-// skipSingleRuns returns the first run of several records in [run, end), or end. Run i begins at
-// rank i plus the number of records that the runs before it have beyond one each; this number grows
-// at the run to find.
+// skipSingleRuns returns the first run of several records in [run, end), or end. The first rank of
+// run i, less i, is the same for all runs up to that one, because each run before it has one
+// record.
 func (c *Column) skipSingleRuns(run, end int) int {
-	first := int(c.runs.At(run)) - run
-	return lastIndex(run, end, func(i int) bool { return int(c.runs.At(i))-i == first })
+	surplus := int(c.runs.At(run)) - run
+	return lastIndex(run, end, func(i int) bool { return int(c.runs.At(i))-i == surplus })
 }

@@ -9,16 +9,16 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// lists is the forward index of a list field: the elements of each record by their positions in
-// sort order.
-type lists struct {
+// forwardIndex is the forward index of a list field: by record, the positions of its elements in
+// sort order, ascending.
+type forwardIndex struct {
 	starts  file.U32s // index of the first element of each record, and the end of the last
 	encoded []byte    // positions
 	size    int       // of a position; see PositionSize
 }
 
 // isValid reports whether it is the forward index of n records.
-func (l *lists) isValid(n int) bool {
+func (l *forwardIndex) isValid(n int) bool {
 	return l.starts.Len() == n+1 && len(l.encoded) == l.len()*l.size
 }
 
@@ -35,10 +35,10 @@ func PositionSize(elements int) int {
 }
 
 // len returns the number of elements of all records.
-func (l *lists) len() int { return int(l.starts.At(l.starts.Len() - 1)) }
+func (l *forwardIndex) len() int { return int(l.starts.At(l.starts.Len() - 1)) }
 
 // at returns the position of an element, given by its index among those of all records.
-func (l *lists) at(i uint32) uint32 {
+func (l *forwardIndex) at(i uint32) uint32 {
 	switch l.size {
 	case 1:
 		return uint32(l.encoded[i])
@@ -50,7 +50,7 @@ func (l *lists) at(i uint32) uint32 {
 }
 
 // hasBetween reports whether a record has an element at a position in [from, to).
-func (l *lists) hasBetween(record, from, to uint32) bool {
+func (l *forwardIndex) hasBetween(record, from, to uint32) bool {
 	first, end := l.starts.At(int(record)), l.starts.At(int(record)+1)
 	if first == end || l.at(end-1) < from { // decides most ranges without an upper bound
 		return false
@@ -66,7 +66,7 @@ func (l *lists) hasBetween(record, from, to uint32) bool {
 }
 
 // hasAny reports whether a record has an element at one of some positions.
-func (l *lists) hasAny(record uint32, positions bitmap.Bits) bool {
+func (l *forwardIndex) hasAny(record uint32, positions bitmap.Bits) bool {
 	for i, end := l.starts.At(int(record)), l.starts.At(int(record)+1); i < end; i++ {
 		if positions.Has(l.at(i)) {
 			return true
@@ -75,10 +75,10 @@ func (l *lists) hasAny(record uint32, positions bitmap.Bits) bool {
 	return false
 }
 
-// count returns the number of records of a set that have each of n elements, by position. It copies
-// the elements of many records before it counts them, which takes half the time of a loop for each
-// record, whose length is hard to predict.
-func (l *lists) count(st *guard.Steps, set *bitmap.Set, n int) []uint32 {
+// count returns, by position of an element, the number of records of a set that have it; n is the
+// number of elements. It copies the elements of many records before it counts them: that takes half
+// the time of a loop for each record, whose length the processor cannot predict.
+func (l *forwardIndex) count(st *guard.Steps, set *bitmap.Set, n int) []uint32 {
 	const word, atOnce = 8, 1 << 12
 	st.Announce(n)
 	counts := make([]uint32, n)
@@ -86,8 +86,8 @@ func (l *lists) count(st *guard.Steps, set *bitmap.Set, n int) []uint32 {
 	set.Each(st, func(records []uint32) {
 		for i, rec := range records {
 			from, to := l.size*int(l.starts.At(int(rec))), l.size*int(l.starts.At(int(rec)+1))
-			if n := len(elements); to-from <= word && from+word <= len(l.encoded) { // most records
-				elements = binary.LittleEndian.AppendUint64(elements, binary.LittleEndian.Uint64(l.encoded[from:]))[:n+to-from]
+			if end := len(elements); to-from <= word && from+word <= len(l.encoded) { // most records
+				elements = binary.LittleEndian.AppendUint64(elements, binary.LittleEndian.Uint64(l.encoded[from:]))[:end+to-from]
 			} else {
 				elements = append(elements, l.encoded[from:to]...)
 			}
@@ -102,7 +102,7 @@ func (l *lists) count(st *guard.Steps, set *bitmap.Set, n int) []uint32 {
 }
 
 // addCounts counts each of some encoded elements.
-func (l *lists) addCounts(elements []byte, counts []uint32) {
+func (l *forwardIndex) addCounts(elements []byte, counts []uint32) {
 	switch l.size {
 	case 1:
 		for _, position := range elements {

@@ -18,15 +18,15 @@ import (
 // the merged ones. Only texts are merged; of another type, it has one part.
 //
 // It knows the length of the prefix that each value shares with the one before it. Of two values
-// after a third, the one that shares more with the third is the lower one; only if they share the
-// same length, their next bytes are compared.
+// after a third, the one that shares the longer prefix with the third is lower: after oak, oakum
+// precedes oat. Bytes are compared only if both share the same length.
 type valueMerger struct {
 	*valueCollector
 	steps    *guard.Steps
 	all      []*valueStream // by index
 	streams  []*valueStream // those that have values left, by current value, ties by index
 	merged   int            // position of the next merged value
-	sequence int            // number of values that the first stream has had without one of another
+	sequence int            // number of the last merged values that came from the same stream
 }
 
 // valueStream reads the values of one part.
@@ -42,7 +42,7 @@ type valueStream struct {
 	count  int
 	text   string // if it is in memory
 	key    []byte // value key, or sort key and text
-	shared int    // length of the prefix of the key that the value before it in all streams has too; tied if facets count both as one
+	shared int    // length of the prefix that the key shares with the preceding one in merged order; tied if facets count both as one
 }
 
 // tied replaces the length of the prefix that two values share if facets count them as one.
@@ -51,9 +51,9 @@ const tied = math.MaxInt
 // notRun replaces the run of a value in memory.
 const notRun = -1
 
-// minSequence is the number of values that a stream has without a value of another before the end
-// of this sequence is searched for. Parts often have values of different ranges, such as ascending
-// numbers.
+// minSequence is the number of consecutive values of one stream after which the end of this
+// sequence is searched for, instead of comparing each value. Parts often have values of different
+// ranges, such as ascending numbers.
 const minSequence = 512
 
 func newValueMerger(st *guard.Steps, q *query.FacetRequest) *valueMerger {
@@ -66,8 +66,8 @@ func (m *valueMerger) addRuns(o *sortedResult, search valueSearch) {
 	})
 }
 
-// valueSearch is how the values of a part that no other part has are searched for a substring and
-// counted.
+// valueSearch is the method of counting the values that only one part has, and of searching them
+// for a substring.
 type valueSearch struct {
 	all        bool // search the stored values of all runs, and count those that contain it; else search those with matches
 	minRecords int  // of the runs to count one by one. Runs of one record need not be counted unless each is searched for
@@ -182,7 +182,7 @@ func (m *valueMerger) next(s *valueStream) (shared int, ok bool) {
 			return 0, false
 		}
 		if s.runs.isNonUniform(run) {
-			s.inMemory = s.runs.writings(run)
+			s.inMemory = s.runs.spellingCounts(run)
 			continue
 		}
 		wasRun := s.run != notRun
@@ -213,7 +213,7 @@ func (s *valueStream) setKey(key []byte) (shared int) {
 func (m *valueMerger) countSequence(s *valueStream) {
 	end := s.runs.Distinct()
 	if len(m.streams) > 1 {
-		end = s.runs.firstRun(sortKey(&s.runs.Field, m.streams[1].written()))
+		end = s.runs.firstRun(sortKey(&s.runs.Field, m.streams[1].valueText()))
 	}
 	if end > s.runs.next {
 		m.countAlone(s, end)
@@ -241,7 +241,7 @@ func (m *valueMerger) countAlone(s *valueStream, end int) {
 		}
 		single -= n
 		if runs.isNonUniform(run) {
-			for _, w := range runs.writings(run) {
+			for _, w := range runs.spellingCounts(run) {
 				if m.countFound(m.find == nil || m.find.In([]byte(w.Text))) {
 					offer(run, w.Count, w.Text)
 				}
@@ -292,7 +292,8 @@ func (s *valueStream) contains(find *text.Substring) bool {
 	return s.values.contains(s.run, find)
 }
 
-func (s *valueStream) written() string {
+// valueText returns the text of the current value.
+func (s *valueStream) valueText() string {
 	if s.run == notRun {
 		return s.text
 	}
@@ -329,13 +330,14 @@ func (s *valueStream) addText() {
 	if s.run == notRun || len(s.key) != len(s.values.value) {
 		return
 	}
-	if written := []byte(s.written()); !KeyIsAmbiguous(herb.TypeText, written) {
-		s.key = slices.Concat(s.key, written)
+	if value := []byte(s.valueText()); !KeyIsAmbiguous(herb.TypeText, value) {
+		s.key = slices.Concat(s.key, value)
 	}
 }
 
 // commonPrefix returns the length of the common prefix of two keys, which is at least from. It
-// compares eight bytes at a time, also those after the keys if there is memory.
+// compares eight bytes at a time. These may include bytes between the length and the capacity of a
+// key, which do not change the result.
 func commonPrefix(a, b []byte, from int) int {
 	n := min(len(a), len(b))
 	for end := min(cap(a), cap(b)) - 8; from < n && from <= end; from += 8 {

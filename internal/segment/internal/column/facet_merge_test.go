@@ -81,7 +81,7 @@ func TestCommonPrefix(t *testing.T) {
 func TestKeyRange(t *testing.T) {
 	t.Parallel()
 	for op, want := range map[query.Op][2]string{
-		query.OpGt: {"k\x00", noKey}, query.OpGte: {"k", noKey}, query.OpLt: {"", "k"}, query.OpLte: {"", "k\x00"}, query.OpPrefix: {"k", "l"},
+		query.OpGt: {"k\x00", maxKey}, query.OpGte: {"k", maxKey}, query.OpLt: {"", "k"}, query.OpLte: {"", "k\x00"}, query.OpPrefix: {"k", "l"},
 	} {
 		if from, to := KeyRange(op, query.Operand{Key: "k"}); from != want[0] || to != want[1] {
 			t.Errorf("%s: %q to %q; want %q", op, from, to, want)

@@ -31,9 +31,9 @@ func (v *valueCount) text() string {
 	return v.value
 }
 
-// start returns the value, or else at least as much of its start as a facet shows.
-func (v *valueCount) start() string {
-	const shown = query.MaxFacetValue + 1 // the one more shows that it is clipped
+// textPrefix returns the value, or at least as much of a longer one as a facet shows.
+func (v *valueCount) textPrefix() string {
+	const shown = query.MaxFacetValue + 1 // one more than is shown, so that a longer value is clipped
 	switch {
 	case v.value != "":
 		return v.value
@@ -41,7 +41,7 @@ func (v *valueCount) start() string {
 		element := v.column.elementAt(v.run)
 		return string(element[:min(len(element), shown)])
 	default:
-		return v.column.runStart(v.run, shown)
+		return v.column.runValuePrefix(v.run, shown)
 	}
 }
 
@@ -58,8 +58,8 @@ func (v *valueCount) compare(w *valueCount) int {
 // an offer costs little however many it returns.
 type valueCollector struct {
 	find               *text.Substring // values to return contain it; nil means all values
-	distinct, matching int
-	most               int
+	distinct, matching int             // number of values, and of those that contain the substring
+	most               int             // maximum number of values to return
 	values             []valueCount
 	last               *valueCount // values that do not precede it are discarded; nil while there are few
 }
@@ -108,8 +108,8 @@ func (v *valueCollector) sort() {
 	slices.SortFunc(v.values, func(a, b valueCount) int { return a.compare(&b) })
 }
 
-// moveFirst moves the first n values in order to the front, the last of them to the end of these,
-// in linear time.
+// moveFirst moves the n values that sort first to the front, in any order but with the greatest of
+// them last. It is a quickselect: its expected time is linear.
 func moveFirst(values []valueCount, n int) {
 	for from, to := 0, len(values); to-from > 1; {
 		pivot := values[from+rand.IntN(to-from)]
@@ -171,7 +171,7 @@ func mergeTops(lists []topList, f *herb.Field, q *query.FacetRequest) (values []
 			break
 		}
 		if v := &first.values[0]; n >= q.Offset {
-			values = append(values, query.NewValueCount(v.start(), v.n))
+			values = append(values, query.NewValueCount(v.textPrefix(), v.n))
 			v.value = "" // a long value is not held until all are read
 		}
 		first.values, first.key = first.values[1:], ""

@@ -56,8 +56,8 @@ func FrequentValues(st *guard.Steps, columns []Column, share, most int) (values 
 	return values
 }
 
-// AppendName appends what identifies the value in a file.
-func (v FrequentValue) AppendName(dst []byte) []byte {
+// AppendID appends the field and the number, which identify the value in a file.
+func (v FrequentValue) AppendID(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, uint32(v.field)), uint32(v.number))
 }
 
@@ -80,8 +80,8 @@ func (c *Column) AppendBlockCounts(st *guard.Steps, v FrequentValue, dst []byte)
 	return dst
 }
 
-// blockCountsOf returns the block counts of the records that satisfy a condition, or nil if there
-// are none.
+// blockCountsOf returns the block counts of the records that satisfy a condition, or nil if the
+// condition is not that a record has one frequent value.
 func (c *Column) blockCountsOf(condition plan.Condition) file.U32s {
 	of, ok := condition.(interface {
 		frequentValue() (field, number int, ok bool)
@@ -93,25 +93,25 @@ func (c *Column) blockCountsOf(condition plan.Condition) file.U32s {
 	if !ok {
 		return nil
 	}
-	name := uint64(field)<<32 | uint64(number)
-	nameAt := func(i int) uint64 { return uint64(c.frequent.At(2*i))<<32 | uint64(c.frequent.At(2*i+1)) }
+	id := uint64(field)<<32 | uint64(number)
+	idAt := func(i int) uint64 { return uint64(c.frequent.At(2*i))<<32 | uint64(c.frequent.At(2*i+1)) }
 	n := c.frequent.Len() / 2
-	i := sort.Search(n, func(i int) bool { return nameAt(i) >= name })
-	if i == n || nameAt(i) != name {
+	i := sort.Search(n, func(i int) bool { return idAt(i) >= id })
+	if i == n || idAt(i) != id {
 		return nil
 	}
 	blocks := blockCount(c.sorted.Len())
 	return c.blockCounts.Slice(i*blocks, (i+1)*blocks)
 }
 
-// frequentValue returns what identifies the value of a run; ok is false if it is not one value, or
-// not frequent.
+// frequentValue returns the field and the number of the value if the range is one long run, which
+// all frequent values have.
 func (r Ranks) frequentValue() (field, number int, ok bool) {
 	if r.run == anyRun || r.c.Field.Type == herb.TypeList { // of lists, elements are counted
 		return 0, 0, false
 	}
-	number, ok = r.c.storedSet(r.run)
-	return r.c.position, number, ok
+	number, ok = r.c.longRunIndex(r.run)
+	return r.c.fieldIndex, number, ok
 }
 
 // element is the condition that a list contains an element.

@@ -9,9 +9,9 @@ import (
 	"herbarium/internal/text"
 )
 
-// AddToGrid adds the numbers of records of a set in the cells of a grid over two fields to counts,
-// which are by row, then by column. Cells are ranges of ranks in both fields, so no value of a
-// record is read. A nil set means all records.
+// AddToGrid counts the records of a set in each cell of a grid over two fields. It adds to counts,
+// which is ordered by row, then by column. Cells are ranges of ranks in both fields, so no value of
+// a record is read. A nil set means all records.
 func AddToGrid(st *guard.Steps, set *bitmap.Set, x, y *Column, q *query.GridRequest, counts []int) {
 	columns, rows := x.axis(st, q.EdgesX()), y.axis(st, q.EdgesY())
 	count := func(rec int) {

@@ -132,7 +132,7 @@ const sampleInterval = 32
 // takes microseconds if many fields precede it. Then it is faster to read all stored values once.
 func (c *Column) newRunKeys(st *guard.Steps, buckets int) *runKeys {
 	k := &runKeys{c: c, keys: map[int]string{}, buffer: make([]byte, 0, 128)}
-	if !c.StoresValues() || c.Distinct() > cost.ReadsPerBucket*buckets*(c.position+cost.RecordReadAsField) {
+	if !c.StoresValues() || c.Distinct() > cost.ReadsPerBucket*buckets*(c.fieldIndex+cost.RecordReadAsField) {
 		return k
 	}
 	for v := c.newRunValues(st, c.Distinct()); v.next < c.Distinct(); {

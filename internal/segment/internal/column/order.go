@@ -23,8 +23,8 @@ type Order struct {
 
 	short   shortGroup // last short group that was sorted
 	counted []uint32   // buffer of countShort
-	long    *Order     // last long group, sorted by the other fields; nil if there is none
-	end     int        // rank after the last long group
+	long    *Order     // last long group that was sorted, by the other fields; nil if there is none
+	longEnd int        // rank after the group in long, which tells it from other groups
 }
 
 // NewOrder returns the records of a set, nil for all, sorted by fields of the columns. only is the
@@ -34,6 +34,8 @@ func NewOrder(st *guard.Steps, columns []Column, sort []query.SortField, set *bi
 	return &Order{sortedResult: newFilteredResult(st, c, set, only), columns: columns, sort: sort, withValue: -1}
 }
 
+// Release recycles the memory of the order. The set that was given to NewOrder still belongs to the
+// caller.
 func (o *Order) Release() {
 	o.release()
 	o.releaseLong()
@@ -84,7 +86,8 @@ func (o *Order) newGroup(r Ranks, missing bool) group {
 	return group{r, from, to, start}
 }
 
-// countWithValue returns the number of records with a value. Only a descending order needs it.
+// countWithValue returns the number of records with a value. In ascending order, which does not
+// need it, the result is -1.
 func (o *Order) countWithValue() int {
 	if o.withValue < 0 && o.sort[0].Desc {
 		o.withValue = o.countBelow(o.Values())
@@ -92,6 +95,7 @@ func (o *Order) countWithValue() int {
 	return o.withValue
 }
 
+// groupAt returns the group that contains the record at a position in the order.
 func (o *Order) groupAt(at int) group {
 	rank := o.rank(mirror(at, o.countWithValue(), o.sort[0].Desc))
 	switch {
@@ -118,13 +122,13 @@ func (o *Order) appendGroup(records []uint32, g group, from, to int) []uint32 {
 
 // sortLong returns the records of a long group, sorted by the other fields.
 func (o *Order) sortLong(g group) *Order {
-	if o.long == nil || o.end != g.ranks.to {
+	if o.long == nil || o.longEnd != g.ranks.to {
 		o.releaseLong()
 		var only plan.Condition
 		if o.set == nil {
 			only = g.ranks
 		}
-		o.long, o.end = NewOrder(o.steps, o.columns, o.sort[1:], o.groupSet(g), only), g.ranks.to
+		o.long, o.longEnd = NewOrder(o.steps, o.columns, o.sort[1:], o.groupSet(g), only), g.ranks.to
 	}
 	return o.long
 }

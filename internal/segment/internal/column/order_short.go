@@ -11,24 +11,24 @@ import (
 // shortGroup is the sorted records of a group with fewer than LongRun records. Its memory is
 // reused.
 type shortGroup struct {
-	end     int // rank after the group; 0 if there is none
+	end     int // rank after the group, which tells it from other groups; 0 if there is none
 	records []uint32
-	places  []place
+	members []groupMember // buffer for sorting
 }
 
-// place is the place of a record among those of a short group: for each of the other sort fields
-// the ordinal of its value.
-type place struct {
-	ordinals [query.MaxSortFields - 1]uint32
+// groupMember is a record of a short group with the ordinals of its values of the other sort
+// fields.
+type groupMember struct {
+	ordinals [query.MaxSortFields - 1]uint32 // see Column.ordinal
 	record   uint32
 }
 
-// compare compares two places by the first n ordinals, ties by record number.
-func (p *place) compare(other *place, n int) int {
-	if c := slices.Compare(p.ordinals[:n], other.ordinals[:n]); c != 0 {
+// compare compares two members by the first n ordinals, ties by record number.
+func (m *groupMember) compare(other *groupMember, n int) int {
+	if c := slices.Compare(m.ordinals[:n], other.ordinals[:n]); c != 0 {
 		return c
 	}
-	return cmp.Compare(p.record, other.record)
+	return cmp.Compare(m.record, other.record)
 }
 
 // sortShort returns the records of a short group, sorted by the other fields.
@@ -38,18 +38,18 @@ func (o *Order) sortShort(g group) []uint32 {
 		return s.records
 	}
 	s.end = g.ranks.to
-	s.records, s.places = o.appendShort(s.records[:0], g), s.places[:0]
+	s.records, s.members = o.appendShort(s.records[:0], g), s.members[:0]
 	for _, rec := range s.records {
 		o.steps.Add(len(sort))
-		p := place{record: rec}
+		m := groupMember{record: rec}
 		for i, f := range sort {
-			p.ordinals[i] = uint32(o.columns[f.Field].ordinal(rec, f.Desc))
+			m.ordinals[i] = uint32(o.columns[f.Field].ordinal(rec, f.Desc))
 		}
-		s.places = append(s.places, p)
+		s.members = append(s.members, m)
 	}
-	slices.SortFunc(s.places, func(a, b place) int { return a.compare(&b, len(sort)) })
-	for i := range s.places {
-		s.records[i] = s.places[i].record
+	slices.SortFunc(s.members, func(a, b groupMember) int { return a.compare(&b, len(sort)) })
+	for i := range s.members {
+		s.records[i] = s.members[i].record
 	}
 	return s.records
 }

@@ -13,9 +13,9 @@ import (
 
 // Records contains the JSON of every record.
 type Records struct {
-	Data   []byte    // of all records
-	Starts file.U64s // start of each record in Data, and end of the last
-	labels []int     // lengths of the field names as encoded in a record, including quotes and colon
+	Data       []byte    // of all records
+	Starts     file.U64s // start of each record in Data, and end of the last
+	labelSizes []int     // by field, length of its name as encoded in a record, including quotes and colon
 
 	longest atomic.Int64 // see Longest; 0 until it is known
 }
@@ -27,7 +27,7 @@ func OpenRecords(f *file.File) (*Records, error) {
 		return nil, fmt.Errorf("%w: %d records start, of %d", guard.ErrCorrupt, r.Len(), f.Meta.Records)
 	}
 	for _, field := range f.Meta.Fields {
-		r.labels = append(r.labels, len(herb.AppendJSONString(nil, field.Name))+1)
+		r.labelSizes = append(r.labelSizes, len(herb.AppendJSONString(nil, field.Name))+1)
 	}
 	return r, nil
 }
@@ -76,7 +76,7 @@ func (r *Records) Raw(record []byte, field int) []byte {
 func (r *Records) rawFrom(record []byte, field int) []byte {
 	at := 1 // after the brace
 	for i := 0; ; i++ {
-		at += r.labels[i] + 1 // after the opening quote of the value
+		at += r.labelSizes[i] + 1 // after the opening quote of the value
 		if i == field {
 			return record[at:]
 		}
@@ -84,13 +84,13 @@ func (r *Records) rawFrom(record []byte, field int) []byte {
 	}
 }
 
-// Start returns the value of a field of a record, or else at least its first bytes, if it has many
-// more. Reading all of a value can take a thousand times as long.
-func (r *Records) Start(n uint32, field, bytes int) string {
+// ValuePrefix returns the value of a field of a record, or at least size bytes of a longer one.
+// Reading all of a value can take a thousand times as long.
+func (r *Records) ValuePrefix(n uint32, field, size int) string {
 	const longestEscape = len(`\u0000`)
 	raw := r.rawFrom(r.JSON(n), field)
 	at := 0
-	for at < bytes*longestEscape && raw[at] != '"' {
+	for at < size*longestEscape && raw[at] != '"' {
 		switch {
 		case raw[at] != '\\':
 			at++

@@ -14,18 +14,18 @@ import (
 // in sequence, each without the prefix that it shares with the one before. A few, and those that
 // are not stored, are read from the records.
 type runValues struct {
-	c       *Column
-	steps   *guard.Steps
-	stored  bool
-	isText  bool   // reads value keys
-	rest    []byte // stored values after the last one that was read
-	next    int    // run after the last one that was read
-	value   []byte // last one that was read
-	written []byte // buffer for one that is read from a record
-	shared  int    // length of the prefix that all stored values share that were read since the caller set it to that of one
-	codes   []byte // buffer for those of a value
-	known   int    // length of the prefix of value that has been searched
-	found   int    // end of the first occurrence of the substring in that prefix; 0 if there is none
+	c          *Column
+	steps      *guard.Steps
+	stored     bool
+	isText     bool   // reads value keys
+	rest       []byte // stored values after the last one that was read
+	next       int    // run after the last one that was read
+	value      []byte // last one that was read
+	fromRecord []byte // buffer for a value that is read from a record
+	shared     int    // length of the common prefix of the stored values read since the caller set it to the length of one
+	codes      []byte // buffer for the collation codes of a value; see text.AppendCodes
+	known      int    // length of the prefix of value that has been searched
+	found      int    // end of the first occurrence of the substring in that prefix; 0 if there is none
 }
 
 // newRunValues returns a reader of the values of about n runs.
@@ -41,7 +41,7 @@ func (c *Column) newRunValues(st *guard.Steps, n int) runValues {
 func (v *runValues) at(run int) []byte {
 	if !v.stored && v.next <= run {
 		if v.value = append(v.value[:0], v.read(run)...); v.isText {
-			v.value = appendValueKey(v.value[:0], v.written)
+			v.value = appendValueKey(v.value[:0], v.fromRecord)
 		}
 		v.next = run + 1
 	}
@@ -65,8 +65,8 @@ func (v *runValues) at(run int) []byte {
 
 // read returns the value of a run from a record. The bytes are valid until the next call.
 func (v *runValues) read(run int) []byte {
-	v.written = v.c.records.appendValue(v.written[:0], v.c.sorted.At(int(v.c.runs.At(run))), v.c.position)
-	return v.written
+	v.fromRecord = v.c.records.appendValue(v.fromRecord[:0], v.c.sorted.At(int(v.c.runs.At(run))), v.c.fieldIndex)
+	return v.fromRecord
 }
 
 // chunkSize is the number of bytes that are copied at once, which is faster than copying a few.
@@ -99,10 +99,10 @@ const bytesPerStep = 64
 func (v *runValues) contains(run int, find *text.Substring) bool {
 	// Reading a value from a record takes several microseconds, and collating it some nanoseconds
 	// per byte.
-	const slowSteps, bytesPerStep = 8, 16
+	const readSteps, collatedPerStep = 8, 16
 	if !v.stored {
 		value := v.read(run)
-		v.steps.Add(slowSteps + len(value)/bytesPerStep)
+		v.steps.Add(readSteps + len(value)/collatedPerStep)
 		return find.In(value)
 	}
 	searched := v.at(run)

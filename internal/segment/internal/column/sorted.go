@@ -113,7 +113,7 @@ func (o *sortedResult) rank(i int) int {
 		}
 	}
 	j := o.partOf(i)
-	first, end := position{o.partStart(j), o.countPart(j)}, position{o.partStart(j + 1), o.countPart(j + 1)}
+	first, end := position{o.partStart(j), o.countBeforePart(j)}, position{o.partStart(j + 1), o.countBeforePart(j + 1)}
 	p := first
 	if i-first.count > end.count-i {
 		p = end
@@ -166,12 +166,14 @@ func (o *sortedResult) countBelow(rank int) int {
 	}
 	p := o.known
 	if distance := rank - o.partStart(j); max(distance, -distance) < max(rank-p.rank, p.rank-rank) {
-		p = position{o.partStart(j), o.countPart(j)}
+		p = position{o.partStart(j), o.countBeforePart(j)}
 	}
 	o.known = position{rank, p.count + o.count(p.rank, rank) - o.count(rank, p.rank)}
 	return o.known.count
 }
 
+// parts returns the number of parts of the sorted rows before which the records of the result are
+// counted: blocks, or those between the prefix sets.
 func (o *sortedResult) parts() int {
 	if o.blocks != nil {
 		return o.blocks.Len()
@@ -179,6 +181,7 @@ func (o *sortedResult) parts() int {
 	return PrefixSets
 }
 
+// partStart returns the first rank of part j, or the end of the sorted rows after the last part.
 func (o *sortedResult) partStart(j int) int {
 	if o.blocks != nil {
 		return min(j*BlockSize, o.sorted.Len())
@@ -188,11 +191,11 @@ func (o *sortedResult) partStart(j int) int {
 
 // partOf returns the part of the sorted rows that contains the i-th record of the result.
 func (o *sortedResult) partOf(i int) int {
-	return sort.Search(o.parts(), func(j int) bool { return o.countPart(j+1) > i })
+	return sort.Search(o.parts(), func(j int) bool { return o.countBeforePart(j+1) > i })
 }
 
-// countPart returns the number of records of the result before part j of the sorted rows.
-func (o *sortedResult) countPart(j int) int {
+// countBeforePart returns the number of records of the result before part j of the sorted rows.
+func (o *sortedResult) countBeforePart(j int) int {
 	switch {
 	case o.blocks != nil && j == 0:
 		return 0

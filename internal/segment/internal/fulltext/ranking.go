@@ -127,7 +127,6 @@ func (r *Ranking) Page(from, to int) []uint32 {
 		if p >= from && p < to {
 			inSet, onPage = append(inSet, position), append(onPage, p-from)
 		}
-		next[level-first]++
 		return len(onPage) < len(page)
 	})
 	for i, rec := range r.set.At(r.scorer.steps, inSet) {
