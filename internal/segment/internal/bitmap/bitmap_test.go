@@ -60,7 +60,7 @@ func TestEncoded_Picked(t *testing.T) {
 				positions, want = append(positions, uint32(i)), append(want, rec)
 			}
 		}
-		Encoded(serialized(t, set)).Picked(positions, func(i int, rec uint32) {
+		EncodedSet(serialized(t, set)).Pick(positions, func(i int, rec uint32) {
 			if i != len(got) {
 				t.Fatalf("position %d comes after %d", i, len(got)-1)
 			}
@@ -79,7 +79,7 @@ func TestEncoded(t *testing.T) {
 	g := rand.New(rand.NewPCG(7, 7))
 	for range 20 {
 		set, among := randomSet(g, records), randomSet(g, records)
-		e, st := Encoded(serialized(t, set)), guard.NewSteps(t.Context())
+		e, st := EncodedSet(serialized(t, set)), guard.NewSteps(t.Context())
 		pool := Pool{Records: records}
 		dense, copied := pool.Get(), pool.Get()
 		among.WriteDenseTo(dense)
@@ -116,7 +116,7 @@ func TestByteMap(t *testing.T) {
 			want[rec] = byte(2 + i%200)
 			values = append(values, want[rec])
 		}
-		stored := Encoded(slices.Concat(serialized(t, set), values))
+		stored := EncodedSet(slices.Concat(serialized(t, set), values))
 		for _, share := range []int{1, 7, 5000} {
 			var asked []uint32
 			for rec := range uint32(records) {
@@ -142,8 +142,8 @@ func TestEncoded_Picked_run(t *testing.T) {
 	all := roaring.New()
 	all.AddRange(0, 4*ContainerMembers)
 	all.RunOptimize()
-	e, got := Encoded(serialized(t, all)), uint32(0)
-	allocations := testing.AllocsPerRun(5, func() { e.Picked([]uint32{3*ContainerMembers + 5}, func(_ int, member uint32) { got = member }) })
+	e, got := EncodedSet(serialized(t, all)), uint32(0)
+	allocations := testing.AllocsPerRun(5, func() { e.Pick([]uint32{3*ContainerMembers + 5}, func(_ int, member uint32) { got = member }) })
 	if got != 3*ContainerMembers+5 || allocations > 20 {
 		t.Errorf("member %d, %v allocations", got, allocations)
 	}
@@ -170,7 +170,7 @@ func TestSet(t *testing.T) {
 			sets[0].Subtract(st, sets[1])
 			want[0].AndNot(want[1])
 		default:
-			sets[0].Keep(st, want[1].Contains)
+			sets[0].Filter(st, want[1].Contains)
 			want[0].And(want[1])
 		}
 		checkSet(t, sets[0], want[0])

@@ -13,7 +13,7 @@ type Bits []uint64
 // NewBits returns an empty set for numbers below n.
 func NewBits(n int) Bits { return make(Bits, (n+63)/64) }
 
-// part returns the part of a set for the members of a container.
+// part returns the words for the members of the container with a key.
 func (b Bits) part(key uint32) *[bitmapWords]uint64 { return (*[bitmapWords]uint64)(b[key/64:]) }
 
 // Has reports whether a number is in the set.
@@ -22,7 +22,7 @@ func (b Bits) Has(n uint32) bool { return b[n/64]>>(n%64)&1 == 1 }
 // Add adds a number.
 func (b Bits) Add(n uint32) { b[n/64] |= 1 << (n % 64) }
 
-// AddRange adds the numbers in [from, to), which must not be empty.
+// AddRange adds the numbers in [from, to). The range must not be empty.
 func (b Bits) AddRange(from, to int) {
 	i, j := from/64, (to-1)/64
 	low, high := ^uint64(0)<<(from%64), ^uint64(0)>>(63-(to-1)%64)
@@ -124,7 +124,7 @@ func (b Bits) Last(st *guard.Steps, end int) int {
 
 // Pool recycles bitsets for record numbers between queries.
 type Pool struct {
-	Records int // all numbers are less
+	Records int // number of records; all record numbers are less
 	pool    sync.Pool
 }
 

@@ -5,7 +5,7 @@ import "math/bits"
 // ByteMap maps the members of a stored set to the bytes that follow it, and other records to 1. It
 // is read in ascending order of records.
 type ByteMap struct {
-	rest      containers
+	rest      containerIterator
 	restBytes []byte // of the members of rest
 
 	// The loaded container.
@@ -16,12 +16,12 @@ type ByteMap struct {
 }
 
 // NewByteMap returns the map that is stored as e.
-func NewByteMap(e Encoded) *ByteMap {
+func NewByteMap(e EncodedSet) *ByteMap {
 	const none = 1 // is not the key of a container
 	return &ByteMap{rest: openContainers(e), restBytes: e.trailer(), key: none}
 }
 
-// Load stores the bytes of records.
+// Load stores the byte of each record in bytes.
 func (m *ByteMap) Load(records []uint32, bytes []byte) {
 	for len(records) > 0 {
 		m.loadContainer(records[0] >> 16 << 16)
@@ -35,8 +35,8 @@ func (m *ByteMap) Load(records []uint32, bytes []byte) {
 	}
 }
 
-// load stores the bytes of records in the loaded container. Its loop has no branches, which would
-// be unpredictable.
+// load is Load for records in the loaded container. Its loop has no branches, which would be
+// unpredictable.
 func (m *ByteMap) load(records []uint32, bytes []byte) {
 	last := len(m.bytes) - 1
 	if last < 0 {

@@ -34,23 +34,23 @@ const (
 	bitmapBytes      = 8192
 	bitmapWords      = bitmapBytes / 8
 	ContainerMembers = 1 << 16
-	// MinBitsShare is the number of records per member of a set from which on most of its
-	// containers are bits.
+	// MinBitsShare is the size of a set above which most of its containers are bits: one in
+	// MinBitsShare of all records.
 	MinBitsShare = ContainerMembers / maxArrayMembers
 )
 
-// containers iterates over the containers of an encoded set in order.
-type containers struct {
+// containerIterator iterates over the containers of an encoded set in order.
+type containerIterator struct {
 	set     []byte
-	heads   []byte // for each remaining container, the upper half of its members and their number - 1
+	heads   []byte // for each remaining container, the upper 16 bits of its members and their number - 1
 	isRun   []byte // one bit for each container
 	offsets []byte // for each container, its start in the set; nil if the set has none
-	body    []byte
-	i       int
+	body    []byte // remaining containers, and the trailer
+	i       int    // index of the next container
 }
 
-func openContainers(b []byte) containers {
-	c := containers{set: b}
+func openContainers(b []byte) containerIterator {
+	c := containerIterator{set: b}
 	if len(b) == 0 {
 		return c
 	}
@@ -72,10 +72,10 @@ func openContainers(b []byte) containers {
 }
 
 // key returns the key of the next container. There must be one.
-func (s *containers) key() uint32 { return uint32(binary.LittleEndian.Uint16(s.heads)) << 16 }
+func (s *containerIterator) key() uint32 { return uint32(binary.LittleEndian.Uint16(s.heads)) << 16 }
 
 // next returns the next container.
-func (s *containers) next() (c container, ok bool) {
+func (s *containerIterator) next() (c container, ok bool) {
 	if len(s.heads) == 0 {
 		return c, false
 	}
@@ -98,7 +98,7 @@ func (s *containers) next() (c container, ok bool) {
 }
 
 // seek skips the containers before that of a record.
-func (s *containers) seek(record uint32) {
+func (s *containerIterator) seek(record uint32) {
 	n := sort.Search(len(s.heads)/4, func(j int) bool {
 		return uint32(binary.LittleEndian.Uint16(s.heads[4*j:])) >= record>>16
 	})

@@ -8,12 +8,12 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Encoded is a set of record numbers in the portable roaring format. It is read in place, without
-// decoding, so that nothing has to be cached. An empty slice is the empty set.
-type Encoded []byte
+// EncodedSet is a set of record numbers in the portable roaring format. It is read in place,
+// without decoding, so that nothing has to be cached. An empty slice is the empty set.
+type EncodedSet []byte
 
 // Len returns the number of members.
-func (e Encoded) Len() (n int) {
+func (e EncodedSet) Len() (n int) {
 	for heads := openContainers(e).heads; len(heads) > 0; heads = heads[4:] {
 		n += int(binary.LittleEndian.Uint16(heads[2:])) + 1
 	}
@@ -21,7 +21,7 @@ func (e Encoded) Len() (n int) {
 }
 
 // Contains reports whether a record is a member.
-func (e Encoded) Contains(record uint32) bool {
+func (e EncodedSet) Contains(record uint32) bool {
 	all := openContainers(e)
 	all.seek(record)
 	c, ok := all.next()
@@ -29,7 +29,7 @@ func (e Encoded) Contains(record uint32) bool {
 }
 
 // AddTo adds the members to a bitset with room for complete containers.
-func (e Encoded) AddTo(st *guard.Steps, b Bits) {
+func (e EncodedSet) AddTo(st *guard.Steps, b Bits) {
 	all := openContainers(e)
 	for c, ok := all.next(); ok; c, ok = all.next() {
 		st.Add(1 + len(c.data)/16)
@@ -38,7 +38,7 @@ func (e Encoded) AddTo(st *guard.Steps, b Bits) {
 }
 
 // Each calls f for all members in ascending order, those of a container at a time.
-func (e Encoded) Each(st *guard.Steps, f func(members []uint32)) {
+func (e EncodedSet) Each(st *guard.Steps, f func(members []uint32)) {
 	var members []uint32
 	all := openContainers(e)
 	for c, ok := all.next(); ok; c, ok = all.next() {
@@ -50,7 +50,7 @@ func (e Encoded) Each(st *guard.Steps, f func(members []uint32)) {
 
 // CountIn returns the number of members that are in among, a bitset with room for complete
 // containers; nil counts all.
-func (e Encoded) CountIn(st *guard.Steps, among Bits) (n int) {
+func (e EncodedSet) CountIn(st *guard.Steps, among Bits) (n int) {
 	if among == nil {
 		st.Add(1)
 		return e.Len()
@@ -64,7 +64,7 @@ func (e Encoded) CountIn(st *guard.Steps, among Bits) (n int) {
 }
 
 // trailer returns the bytes that follow the set.
-func (e Encoded) trailer() []byte {
+func (e EncodedSet) trailer() []byte {
 	all := openContainers(e)
 	if n := len(all.heads); n > 0 {
 		all.seek(uint32(binary.LittleEndian.Uint16(all.heads[n-4:])) << 16) // the last one
@@ -73,8 +73,8 @@ func (e Encoded) trailer() []byte {
 	return all.body
 }
 
-// Picked calls f for some members, given by their ascending positions in the set.
-func (e Encoded) Picked(positions []uint32, f func(i int, member uint32)) {
+// Pick calls f for some members, given by their ascending positions in the set.
+func (e EncodedSet) Pick(positions []uint32, f func(i int, member uint32)) {
 	p := picker{positions: positions, f: f}
 	all := openContainers(e)
 	for c, ok := all.next(); ok && p.i < len(positions); c, ok = all.next() {

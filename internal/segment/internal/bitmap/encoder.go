@@ -49,8 +49,8 @@ func (e *Encoder) End(trailer []byte) error {
 	return err
 }
 
-// AddBits adds a set. Intersections with run containers are many times slower than with others, so
-// these must halve its size.
+// AddBits adds a set. It uses run containers only if they halve the size of the set, because
+// intersections with them are many times slower than with others.
 func (e *Encoder) AddBits(b Bits) error {
 	set := roaring.FromDense(b, false)
 	runs := set.Clone()

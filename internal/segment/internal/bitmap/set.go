@@ -8,14 +8,14 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Set is a set of records: a stored set, a sorted list if it is small, or bits. It must be
-// released.
+// Set is a set of records: a stored set, a sorted list if it is small, or bits. A stored set or
+// list also has bits after Dense. A Set must be released.
 type Set struct {
 	pool   *Pool
 	n      int
-	stored Encoded // nil if the set is computed
+	stored EncodedSet // nil if the set is computed
 	list   []uint32
-	bits   Bits // nil unless it is dense
+	bits   Bits // nil unless the set has many records or Dense was called
 }
 
 // All returns the set of all records.
@@ -43,7 +43,7 @@ func ListSet(pool *Pool, records []uint32) *Set {
 }
 
 // StoredSet returns a stored set. It is not decoded until it is combined with another.
-func StoredSet(pool *Pool, e Encoded) *Set {
+func StoredSet(pool *Pool, e EncodedSet) *Set {
 	if len(e) == 0 {
 		return ListSet(pool, nil)
 	}
@@ -94,10 +94,10 @@ func (s *Set) Dense(st *guard.Steps) Bits {
 	return s.bits
 }
 
-// IsSmall reports whether the set is kept as a list.
+// IsSmall reports whether the set has no other form than a list.
 func (s *Set) IsSmall() bool { return s.bits == nil && s.stored == nil }
 
-// EachAtOnce is the maximum number of records for which Each calls its function.
+// EachAtOnce is the maximum number of records that Each passes to one call of its function.
 const EachAtOnce = 1024
 
 // Each calls f for all records in ascending order, several at a time.
@@ -120,7 +120,8 @@ func (s *Set) Each(st *guard.Steps, f func(records []uint32)) {
 	}
 }
 
-// Slice returns the records at positions [from, to) in ascending order.
+// Slice returns the records at positions [from, to) in ascending order. They may belong to the set
+// and must not be changed.
 func (s *Set) Slice(st *guard.Steps, from, to int) []uint32 {
 	if s.IsSmall() {
 		return s.list[from:to]
@@ -142,7 +143,7 @@ func (s *Set) At(st *guard.Steps, positions []uint32) []uint32 {
 			out[i] = s.list[p]
 		}
 	case s.bits == nil:
-		s.stored.Picked(positions, func(i int, record uint32) { out[i] = record })
+		s.stored.Pick(positions, func(i int, record uint32) { out[i] = record })
 	default:
 		p := picker{positions: positions, f: func(i int, record uint32) { out[i] = record }}
 		for i, word := range s.bits {
@@ -154,13 +155,13 @@ func (s *Set) At(st *guard.Steps, positions []uint32) []uint32 {
 	return out
 }
 
-// Keep removes the records that do not satisfy a predicate.
-func (s *Set) Keep(st *guard.Steps, keep func(record uint32) bool) {
+// Filter removes the records that do not satisfy a predicate.
+func (s *Set) Filter(st *guard.Steps, satisfies func(record uint32) bool) {
 	b, kept := NewBuilder(s.pool), make([]uint32, 0, min(s.n, EachAtOnce))
 	s.Each(st, func(records []uint32) {
 		kept = kept[:0]
 		for _, rec := range records {
-			if keep(rec) {
+			if satisfies(rec) {
 				kept = append(kept, rec)
 			}
 		}
@@ -174,10 +175,10 @@ func (s *Set) Keep(st *guard.Steps, keep func(record uint32) bool) {
 func (s *Set) Intersect(st *guard.Steps, other *Set) {
 	switch {
 	case s.IsSmall():
-		s.Keep(st, other.Has)
+		s.Filter(st, other.Has)
 	case other.IsSmall():
 		small := *other
-		small.Keep(st, s.Has)
+		small.Filter(st, s.Has)
 		s.Release()
 		*s = small
 	default:
@@ -190,7 +191,7 @@ func (s *Set) Intersect(st *guard.Steps, other *Set) {
 // Subtract removes the records of another set.
 func (s *Set) Subtract(st *guard.Steps, other *Set) {
 	if s.IsSmall() {
-		s.Keep(st, func(rec uint32) bool { return !other.Has(rec) })
+		s.Filter(st, func(rec uint32) bool { return !other.Has(rec) })
 		return
 	}
 	s.n = s.Dense(st).AndNot(other.Dense(st))
@@ -219,8 +220,8 @@ type Builder struct {
 func NewBuilder(pool *Pool) *Builder { return &Builder{pool: pool} }
 
 // AddSet adds a stored set.
-func (b *Builder) AddSet(st *guard.Steps, e Encoded) {
-	if b.bits == nil && b.fits(e.Len()) {
+func (b *Builder) AddSet(st *guard.Steps, e EncodedSet) {
+	if b.bits == nil && b.reserveList(e.Len()) {
 		e.Each(st, func(members []uint32) { b.list = append(b.list, members...) })
 		return
 	}
@@ -245,7 +246,7 @@ func (b *Builder) Union(st *guard.Steps, s *Set) {
 
 // AddRecords adds records in any order.
 func (b *Builder) AddRecords(st *guard.Steps, records file.U32s) {
-	if b.bits == nil && b.fits(records.Len()) {
+	if b.bits == nil && b.reserveList(records.Len()) {
 		b.list = records.AppendTo(b.list)
 		return
 	}
@@ -258,7 +259,7 @@ func (b *Builder) AddRecords(st *guard.Steps, records file.U32s) {
 
 // AddList adds records in any order.
 func (b *Builder) AddList(st *guard.Steps, records []uint32) {
-	if b.bits == nil && b.fits(len(records)) {
+	if b.bits == nil && b.reserveList(len(records)) {
 		b.list = append(b.list, records...)
 		return
 	}
@@ -268,7 +269,7 @@ func (b *Builder) AddList(st *guard.Steps, records []uint32) {
 	}
 }
 
-// AddBits adds the members of a bitset from the pool, which then belongs to the builder.
+// AddBits adds the members of a bitset from the pool. The bitset then belongs to the builder.
 func (b *Builder) AddBits(set Bits) {
 	if b.bits != nil {
 		b.bits.Or(set)
@@ -281,9 +282,9 @@ func (b *Builder) AddBits(set Bits) {
 	b.bits, b.list = set, nil
 }
 
-// fits reports whether n more records fit the list, which may have to be sorted. If not, it becomes
-// bits.
-func (b *Builder) fits(n int) bool {
+// reserveList reports whether n more records fit the list. If not, it converts the list to bits: a
+// list must be sorted at the end, which takes too long for many records.
+func (b *Builder) reserveList(n int) bool {
 	if len(b.list)+n <= b.pool.Records/cost.CollectShare {
 		return true
 	}

@@ -42,7 +42,7 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 	case c.Field.Type == herb.TypeList && equality && op != query.OpWhole:
 		if i, ok := c.elements.Find(o.Text); ok {
 			number := int(c.numbers.At(i))
-			return element{plan.Stored{Encoded: c.listed.Set(number), Name: name}, c.fieldIndex, number}
+			return element{plan.Stored{EncodedSet: c.listed.Set(number), Name: name}, c.fieldIndex, number}
 		}
 		return plan.Stored{Name: name}
 	case equality:
@@ -184,7 +184,7 @@ func (r Ranks) Contains(record uint32) bool {
 }
 
 // StoredSet returns the records if they are a run with a stored set.
-func (r Ranks) StoredSet() (e bitmap.Encoded, ok bool) {
+func (r Ranks) StoredSet() (e bitmap.EncodedSet, ok bool) {
 	if r.run == anyRun {
 		return nil, false
 	}

@@ -130,8 +130,10 @@ func BenchmarkCosts(b *testing.B) {
 	d := newCostData(b, n)
 	numbers, kinds, tags, names := &d.columns[0], &d.columns[1], &d.columns[2], &d.columns[5]
 	dense := d.half.Dense(d.steps)
-	stored := func(raw string) bitmap.Encoded {
-		set, ok := d.term(b, raw).(interface{ StoredSet() (bitmap.Encoded, bool) }).StoredSet()
+	stored := func(raw string) bitmap.EncodedSet {
+		set, ok := d.term(b, raw).(interface {
+			StoredSet() (bitmap.EncodedSet, bool)
+		}).StoredSet()
 		if !ok {
 			b.Fatalf("%s has no stored set", raw)
 		}

@@ -186,6 +186,6 @@ func (c *Column) elementNumber(position int) int {
 }
 
 // postingsAt returns the postings of an element, given by its position in sort order.
-func (c *Column) postingsAt(position int) bitmap.Encoded {
+func (c *Column) postingsAt(position int) bitmap.EncodedSet {
 	return c.listed.Set(c.elementNumber(position))
 }

@@ -24,7 +24,7 @@ func blockCount(records int) int { return (records + BlockSize - 1) / BlockSize 
 type FrequentValue struct {
 	field  int
 	number int // index of its run among the long runs, or number of a list element
-	set    bitmap.Encoded
+	set    bitmap.EncodedSet
 }
 
 // FrequentValues returns the values of filterable fields that at least one in share records has:

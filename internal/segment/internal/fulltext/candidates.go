@@ -113,7 +113,7 @@ func (s *Scorer) countFrequencies(counts []byte) (reached [MaxFrequency + 2]int)
 // reach, or 0 if they are fewer. It leaves out records with a score below one that n records are
 // known to reach.
 func (s *Scorer) withFrequency(
-	set *bitmap.Set, repeated bitmap.Encoded, counts []byte, least, reaching, n int, known float64,
+	set *bitmap.Set, repeated bitmap.EncodedSet, counts []byte, least, reaching, n int, known float64,
 ) (found []occurrences, worst float64) {
 	positions := make([]uint32, 0, reaching)
 	s.steps.Blocks(0, len(counts), func(from, to int) {
@@ -125,7 +125,7 @@ func (s *Scorer) withFrequency(
 	})
 	all := set.Len() == s.clauses[0].DocFreq(s.steps)
 	var scores []float64
-	repeated.Picked(positions, func(i int, record uint32) {
+	repeated.Pick(positions, func(i int, record uint32) {
 		s.steps.Add(1)
 		if all || set.Has(record) {
 			count := counts[positions[i]]
@@ -145,7 +145,7 @@ func (s *Scorer) withFrequency(
 // shortestOnce returns the shortest records of a set that contain the clause once, at most n, as
 // long as their scores are not below the worst. It returns false if it would have to examine too
 // many records, for example because the clause occurs only in long ones.
-func (s *Scorer) shortestOnce(set *bitmap.Set, repeated bitmap.Encoded, n int, worst float64) (found []occurrences, ok bool) {
+func (s *Scorer) shortestOnce(set *bitmap.Set, repeated bitmap.EncodedSet, n int, worst float64) (found []occurrences, ok bool) {
 	for i := range set.Len() / cost.ShortestShare {
 		s.steps.Add(1)
 		record := s.index.lengthOrder.At(i)

@@ -48,7 +48,7 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, within *searchField, 
 			continue
 		}
 		if sets, _ := w.splitTerms(termRange{t, t + 1}, within.index); len(sets) > 0 {
-			p.candidates = append(p.candidates, plan.Term{Condition: plan.Stored{Encoded: sets[0], Name: name}})
+			p.candidates = append(p.candidates, plan.Term{Condition: plan.Stored{EncodedSet: sets[0], Name: name}})
 		}
 	}
 	parts := w.phrase(ids, name)
@@ -71,7 +71,7 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, within *searchField, 
 }
 
 func (w *Index) storedClause(t *postingsTable, number int, name string) *Clause {
-	return &Clause{Condition: plan.Stored{Encoded: t.docs.Set(number), Name: name}, index: w, postings: t, number: number}
+	return &Clause{Condition: plan.Stored{EncodedSet: t.docs.Set(number), Name: name}, index: w, postings: t, number: number}
 }
 
 // phrase returns the bigrams of a phrase, and its words in no bigram.

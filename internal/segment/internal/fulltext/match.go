@@ -79,7 +79,7 @@ func (w *Index) matchWord(st *guard.Steps, within searchField, c query.Clause, n
 	sets, rest := w.splitTerms(terms, within.index)
 	ranges := plan.AnyOf{}
 	for _, set := range sets {
-		ranges = append(ranges, plan.Stored{Encoded: set, Name: name})
+		ranges = append(ranges, plan.Stored{EncodedSet: set, Name: name})
 	}
 	if len(rest) > 0 {
 		ranges = append(ranges, w.matchRest(st, within, rest, name))

@@ -49,7 +49,7 @@ type fieldPostings struct {
 
 // splitTerms divides a range of terms into stored ranges, of which it returns the sets of a field,
 // and the rest.
-func (w *Index) splitTerms(r termRange, field int) (sets []bitmap.Encoded, rest []termRange) {
+func (w *Index) splitTerms(r termRange, field int) (sets []bitmap.EncodedSet, rest []termRange) {
 	p := &w.fieldPostings
 	for r.from < r.to {
 		i := p.ranges.search(r.from, r.to)

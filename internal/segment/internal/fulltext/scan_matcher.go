@@ -49,7 +49,7 @@ func (e *scanMatcher) evaluate(st *guard.Steps) *bitmap.Set {
 	}
 	w := e.pattern.index
 	e.set = plan.Evaluate(st, w.pool, e.candidates, nil)
-	e.set.Keep(st, func(record uint32) bool {
+	e.set.Filter(st, func(record uint32) bool {
 		st.Add(1)
 		n := e.pattern.count(record, e.most)
 		if n > 1 {

@@ -84,7 +84,7 @@ func (u *union) evaluate(st *guard.Steps) *bitmap.Set {
 }
 
 // addInField adds the postings of a term that are in the field, given the masks of their fields.
-func (u *union) addInField(st *guard.Steps, docs bitmap.Encoded, masks []byte, b *bitmap.Builder) {
+func (u *union) addInField(st *guard.Steps, docs bitmap.EncodedSet, masks []byte, b *bitmap.Builder) {
 	docs.Each(st, func(records []uint32) {
 		n := 0
 		for i, rec := range records {

@@ -12,18 +12,18 @@ import (
 // Stored is the condition that a record is in a stored set. An empty one is the condition that no
 // record satisfies.
 type Stored struct {
-	bitmap.Encoded
+	bitmap.EncodedSet
 	Name string
 }
 
 func (c Stored) Cost() Cost {
-	return Cost{Records: c.Len(), Fill: int(cost.FillByte * float64(len(c.Encoded))), Contains: cost.StoredContains}
+	return Cost{Records: c.Len(), Fill: int(cost.FillByte * float64(len(c.EncodedSet))), Contains: cost.StoredContains}
 }
 
-func (c Stored) Fill(st *guard.Steps, b *bitmap.Builder) { b.AddSet(st, c.Encoded) }
+func (c Stored) Fill(st *guard.Steps, b *bitmap.Builder) { b.AddSet(st, c.EncodedSet) }
 
 // StoredSet returns the set.
-func (c Stored) StoredSet() (bitmap.Encoded, bool) { return c.Encoded, true }
+func (c Stored) StoredSet() (bitmap.EncodedSet, bool) { return c.EncodedSet, true }
 
 func (c Stored) String() string { return c.Name }
 

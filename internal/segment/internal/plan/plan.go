@@ -118,7 +118,7 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 			return set
 		case set.Len()*t.cost.Contains < t.cost.Fill+int(cost.BitsRecord*float64(pool.Records)):
 			trace.Timed(t.Term.name(), "test each record", func() int {
-				set.Keep(st, func(record uint32) bool { return t.Contains(record) != t.Exclude })
+				set.Filter(st, func(record uint32) bool { return t.Contains(record) != t.Exclude })
 				return set.Len()
 			})
 		default:
@@ -145,7 +145,9 @@ func (t Term) name() string {
 }
 
 func filled(st *guard.Steps, pool *bitmap.Pool, c Condition) *bitmap.Set {
-	if stored, ok := c.(interface{ StoredSet() (bitmap.Encoded, bool) }); ok {
+	if stored, ok := c.(interface {
+		StoredSet() (bitmap.EncodedSet, bool)
+	}); ok {
 		if e, ok := stored.StoredSet(); ok {
 			return bitmap.StoredSet(pool, e)
 		}
