@@ -87,7 +87,7 @@ func (r *Reader) findPage(st *guard.Steps, q *query.Request, trace plan.Trace) (
 	if trace == nil {
 		return r.locate(st, q, res, from, to), total
 	}
-	trace.Timed(fmt.Sprintf("records %d to %d", from+1, to), r.describeOrder(q, res), func() int {
+	trace.Measure(fmt.Sprintf("records %d to %d", from+1, to), r.describeOrder(q, res), func() int {
 		numbers = r.locate(st, q, res, from, to)
 		return len(numbers)
 	})

@@ -42,9 +42,9 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 	case c.Field.Type == herb.TypeList && equality && op != query.OpWhole:
 		if i, ok := c.elements.Find(o.Text); ok {
 			number := int(c.numbers.At(i))
-			return element{plan.Stored{EncodedSet: c.listed.Set(number), Name: name}, c.fieldIndex, number}
+			return element{plan.StoredCondition{EncodedSet: c.listed.Set(number), Name: name}, c.fieldIndex, number}
 		}
-		return plan.Stored{Name: name}
+		return plan.StoredCondition{Name: name}
 	case equality:
 		return c.equal(o, name)
 	case op == query.OpContains:
@@ -96,7 +96,7 @@ func (c *Column) equal(o query.Operand, name string) plan.Condition {
 	ranks := c.keyRanks(key).named(name)
 	switch {
 	case ranks.from == ranks.to:
-		return plan.Stored{Name: name}
+		return plan.StoredCondition{Name: name}
 	case EqualByKey(c.Field.Type):
 		return ranks
 	case c.isNonUniform(ranks.run):
@@ -104,7 +104,7 @@ func (c *Column) equal(o query.Operand, name string) plan.Condition {
 	case c.RunValue(ranks.run) == o.Text:
 		return ranks
 	}
-	return plan.Stored{Name: name}
+	return plan.StoredCondition{Name: name}
 }
 
 // Ranks is the condition that the rank of a record is in a range: it has one value, or one in a

@@ -116,7 +116,7 @@ func (r Ranks) frequentValue() (field, number int, ok bool) {
 
 // element is the condition that a list contains an element.
 type element struct {
-	plan.Stored
+	plan.StoredCondition
 	field, number int
 }
 

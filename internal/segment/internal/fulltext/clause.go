@@ -40,7 +40,7 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, within *searchField, 
 	for i, word := range words {
 		t, ok := w.terms.Find(word)
 		if !ok {
-			return &Clause{Condition: plan.Stored{Name: name}, index: w, pattern: whole}
+			return &Clause{Condition: plan.StoredCondition{Name: name}, index: w, pattern: whole}
 		}
 		ids[i] = w.ids.At(t)
 		whole.words = binary.AppendUvarint(whole.words, uint64(ids[i])+1)
@@ -48,7 +48,7 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, within *searchField, 
 			continue
 		}
 		if sets, _ := w.splitTerms(termRange{t, t + 1}, within.index); len(sets) > 0 {
-			p.candidates = append(p.candidates, plan.Term{Condition: plan.Stored{EncodedSet: sets[0], Name: name}})
+			p.candidates = append(p.candidates, plan.Term{Condition: plan.StoredCondition{EncodedSet: sets[0], Name: name}})
 		}
 	}
 	parts := w.phrase(ids, name)
@@ -71,7 +71,7 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, within *searchField, 
 }
 
 func (w *Index) storedClause(t *postingsTable, number int, name string) *Clause {
-	return &Clause{Condition: plan.Stored{EncodedSet: t.docs.Set(number), Name: name}, index: w, postings: t, number: number}
+	return &Clause{Condition: plan.StoredCondition{EncodedSet: t.docs.Set(number), Name: name}, index: w, postings: t, number: number}
 }
 
 // phrase returns the bigrams of a phrase, and its words in no bigram.
@@ -112,7 +112,7 @@ func (c *Clause) DocFreq(st *guard.Steps) int {
 	}); ok {
 		return computed.evaluate(st).Len()
 	}
-	return c.Condition.(plan.Stored).Len()
+	return c.Condition.(plan.StoredCondition).Len()
 }
 
 // frequencyReader stores the frequencies of a clause in ascending records, up to MaxFrequency.

@@ -284,7 +284,7 @@ func TestFieldPostings(t *testing.T) {
 		st := guard.NewSteps(t.Context())
 		evaluate := func(index *fulltext.Index) []uint32 {
 			terms := index.Match(st, q.Conditions[0])
-			if _, ok := terms[0].Condition.(plan.Stored); ok && index == with {
+			if _, ok := terms[0].Condition.(plan.StoredCondition); ok && index == with {
 				stored++
 			}
 			set := plan.Evaluate(st, &bitmap.Pool{Records: n}, terms, nil)

@@ -46,7 +46,7 @@ func (w *Index) Match(st *guard.Steps, cond query.Condition) []plan.Term {
 // matchTerms returns the clauses of a search within one field.
 func (w *Index) matchTerms(st *guard.Steps, field int, s *query.Search) (terms []plan.Term) {
 	if len(s.Clauses) == 0 {
-		return []plan.Term{{Condition: plan.Stored{Name: w.fields[field].name + " match nothing"}}}
+		return []plan.Term{{Condition: plan.StoredCondition{Name: w.fields[field].name + " match nothing"}}}
 	}
 	for _, c := range s.Clauses {
 		st.Check()
@@ -79,7 +79,7 @@ func (w *Index) matchWord(st *guard.Steps, within searchField, c query.Clause, n
 	sets, rest := w.splitTerms(terms, within.index)
 	ranges := plan.AnyOf{}
 	for _, set := range sets {
-		ranges = append(ranges, plan.Stored{EncodedSet: set, Name: name})
+		ranges = append(ranges, plan.StoredCondition{EncodedSet: set, Name: name})
 	}
 	if len(rest) > 0 {
 		ranges = append(ranges, w.matchRest(st, within, rest, name))

@@ -9,33 +9,33 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Stored is the condition that a record is in a stored set. An empty one is the condition that no
-// record satisfies.
-type Stored struct {
+// StoredCondition is the condition that a record is in a stored set. An empty one is the condition
+// that no record satisfies.
+type StoredCondition struct {
 	bitmap.EncodedSet
 	Name string
 }
 
-func (c Stored) Cost() Cost {
+func (c StoredCondition) Cost() Cost {
 	return Cost{Records: c.Len(), Fill: int(cost.FillByte * float64(len(c.EncodedSet))), Contains: cost.StoredContains}
 }
 
-func (c Stored) Fill(st *guard.Steps, b *bitmap.Builder) { b.AddSet(st, c.EncodedSet) }
+func (c StoredCondition) Fill(st *guard.Steps, b *bitmap.Builder) { b.AddSet(st, c.EncodedSet) }
 
 // StoredSet returns the set.
-func (c Stored) StoredSet() (bitmap.EncodedSet, bool) { return c.EncodedSet, true }
+func (c StoredCondition) StoredSet() (bitmap.EncodedSet, bool) { return c.EncodedSet, true }
 
-func (c Stored) String() string { return c.Name }
+func (c StoredCondition) String() string { return c.Name }
 
 // AnyOf is the condition that a record satisfies any of several others.
 type AnyOf []Condition
 
 func (c AnyOf) Cost() (sum Cost) {
-	for _, one := range c {
-		c := one.Cost()
-		sum.Records += c.Records
-		sum.Fill += c.Fill
-		sum.Contains += c.Contains
+	for _, condition := range c {
+		one := condition.Cost()
+		sum.Records += one.Records
+		sum.Fill += one.Fill
+		sum.Contains += one.Contains
 	}
 	return sum
 }
@@ -61,7 +61,7 @@ func (c AnyOf) String() string {
 	for i, one := range c {
 		names[i] = one.String()
 	}
-	return strings.Join(slices.Compact(names), " or ") // several conditions can be parts of one
+	return strings.Join(slices.Compact(names), " or ") // parts of one condition have the same name
 }
 
 // AllOf is the condition that a record satisfies all of several terms, as a part of another
@@ -80,7 +80,7 @@ func (c AllOf) Cost() Cost {
 	}
 	for _, t := range c.Terms {
 		one := t.Cost()
-		all.Fill += min(one.Fill, all.Records*one.Contains) // it may only be tested
+		all.Fill += min(one.Fill, all.Records*one.Contains) // Evaluate chooses the cheaper one
 		all.Contains += one.Contains
 	}
 	return all

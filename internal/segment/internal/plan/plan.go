@@ -52,7 +52,7 @@ type Term struct {
 	Exclude bool
 }
 
-// Step is one step of an evaluation, for traces.
+// Step is one step of an evaluation, for traces. It is unrelated to guard.Steps, which count work.
 type Step struct {
 	Name    string
 	Method  string // how it was computed
@@ -63,8 +63,8 @@ type Step struct {
 // Trace receives the steps of an evaluation. nil disables tracing.
 type Trace func(Step)
 
-// Timed calls f, which returns the number of records left, and reports it as a step.
-func (t Trace) Timed(name, method string, f func() int) {
+// Measure calls f, which returns the number of records left, and reports it as a step.
+func (t Trace) Measure(name, method string, f func() int) {
 	if t == nil {
 		f()
 		return
@@ -74,21 +74,21 @@ func (t Trace) Timed(name, method string, f func() int) {
 	t(Step{name, method, n, time.Since(start)})
 }
 
-// Evaluate returns the records that satisfy all terms; nil if all records do. The caller must
-// release the set.
+// Evaluate returns the records that satisfy all terms. A nil set means all records; it is the
+// result if there are no terms, or only exclusions of nothing. The caller must release the set.
 //
 // Terms are evaluated in the order of the estimated number of records that they leave, exclusions
-// last unless their sets are cheap. The first one is filled. Of the others, those for which that is
-// cheaper are tested on each remaining record; the others are filled and intersected.
+// last unless their sets are cheap. The first one is filled. Each other term is tested on each
+// remaining record, or filled and intersected, whichever is estimated to be cheaper.
 func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (set *bitmap.Set) {
-	type planned struct {
+	type plannedTerm struct {
 		Term
 		cost Cost
-		left int // estimated number of records
+		left int // estimated number of records that satisfy the term; more than all for an expensive exclusion
 	}
-	all := make([]planned, len(terms))
+	all := make([]plannedTerm, len(terms))
 	for i, t := range terms {
-		p := planned{t, t.Cost(), pool.Records + 1}
+		p := plannedTerm{t, t.Cost(), pool.Records + 1}
 		switch {
 		case !t.Exclude:
 			p.left = p.cost.Records
@@ -97,7 +97,7 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 		}
 		all[i] = p
 	}
-	slices.SortStableFunc(all, func(a, b planned) int {
+	slices.SortStableFunc(all, func(a, b plannedTerm) int {
 		return cmp.Or(cmp.Compare(a.left, b.left), cmp.Compare(a.cost.Fill, b.cost.Fill))
 	})
 	for _, t := range all {
@@ -110,20 +110,20 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 		}
 		switch {
 		case set == nil:
-			trace.Timed(t.String(), "fill", func() int {
-				set = filled(st, pool, t.Condition)
+			trace.Measure(t.String(), "fill", func() int {
+				set = fillSet(st, pool, t.Condition)
 				return set.Len()
 			})
 		case set.Len() == 0:
 			return set
 		case set.Len()*t.cost.Contains < t.cost.Fill+int(cost.BitsRecord*float64(pool.Records)):
-			trace.Timed(t.Term.name(), "test each record", func() int {
+			trace.Measure(t.Term.name(), "test each record", func() int {
 				set.Filter(st, func(record uint32) bool { return t.Contains(record) != t.Exclude })
 				return set.Len()
 			})
 		default:
-			trace.Timed(t.Term.name(), "fill and intersect", func() int {
-				other := filled(st, pool, t.Condition)
+			trace.Measure(t.Term.name(), "fill and intersect", func() int {
+				other := fillSet(st, pool, t.Condition)
 				defer other.Release()
 				if t.Exclude {
 					set.Subtract(st, other)
@@ -144,7 +144,8 @@ func (t Term) name() string {
 	return t.String()
 }
 
-func filled(st *guard.Steps, pool *bitmap.Pool, c Condition) *bitmap.Set {
+// fillSet returns the records that satisfy a condition. A stored set is not copied.
+func fillSet(st *guard.Steps, pool *bitmap.Pool, c Condition) *bitmap.Set {
 	if stored, ok := c.(interface {
 		StoredSet() (bitmap.EncodedSet, bool)
 	}); ok {

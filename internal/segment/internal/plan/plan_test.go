@@ -75,9 +75,9 @@ func TestEvaluate(t *testing.T) {
 			}}},
 		}, []string{"xxxxxxxxxx", "xxxxxxx"}, []string{"fill", "fill and intersect"}, func(n int) bool { return n%210 == 0 }},
 		{"all of no exclusions", []plan.Term{{Condition: plan.AnyOf{plan.AllOf{
-			Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{{Condition: plan.Stored{}, Exclude: true}},
+			Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{{Condition: plan.StoredCondition{}, Exclude: true}},
 		}}}}, nil, []string{"fill"}, func(int) bool { return true }},
-		{"nothing left", []plan.Term{{Condition: plan.Stored{}}, {Condition: multiples{of: 2, cost: many}}},
+		{"nothing left", []plan.Term{{Condition: plan.StoredCondition{}}, {Condition: multiples{of: 2, cost: many}}},
 			nil, []string{"fill"}, func(int) bool { return false }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
