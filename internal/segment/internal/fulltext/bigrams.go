@@ -9,8 +9,9 @@ type bigrams struct {
 	common file.U32s // by frequent term, most frequent first: its number, and the number of its first bigram
 }
 
-// number returns the number of the bigram of two terms, if the file has its postings. The second
-// terms of a first one are a prefix of the frequent terms, in their order.
+// number returns the number of the bigram of two terms, if the file has its postings. A first term
+// has bigrams with the most frequent terms, up to some rank, which are numbered in the order of
+// common.
 func (p *bigrams) number(first, second uint32) (int, bool) {
 	from, to, rank := 0, 0, -1
 	for i := 0; i < p.common.Len(); i += 2 {

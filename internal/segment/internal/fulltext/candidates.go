@@ -9,14 +9,14 @@ import (
 	"herbarium/internal/text"
 )
 
-// occurrences is the frequency of a clause in a record, up to MaxFrequency.
-type occurrences struct {
+// recordFrequency is the frequency of a clause in a record, up to MaxFrequency.
+type recordFrequency struct {
 	record uint32
 	count  byte
 }
 
-// readKnown returns frequencies that are in memory, by record.
-func readKnown(known []occurrences) frequencyReader {
+// readKnown returns a reader of frequencies in memory, which are in ascending order of records.
+func readKnown(known []recordFrequency) frequencyReader {
 	return func(records []uint32, counts []byte) {
 		for i, rec := range records {
 			for known[0].record != rec {
@@ -28,7 +28,7 @@ func readKnown(known []occurrences) frequencyReader {
 }
 
 // rankCandidates ranks records whose frequencies are known.
-func (s *Scorer) rankCandidates(known []occurrences) *Ranking {
+func (s *Scorer) rankCandidates(known []recordFrequency) *Ranking {
 	records := make([]uint32, len(known))
 	for i, o := range known {
 		records[i] = o.record
@@ -43,10 +43,10 @@ func (s *Scorer) rankCandidates(known []occurrences) *Ranking {
 // select few records.
 //
 // A score grows with the frequency of the clause and falls with the length of the record. So the
-// candidates are the records with the highest frequencies, down to one with which even the shortest
-// record of the file could not be among the best. If only the records without a stored frequency
-// remain, which contain the clause once, the shortest of them are candidates too.
-func (s *Scorer) candidates(set *bitmap.Set, n int) []occurrences {
+// candidates are the records with the highest frequencies, down to the lowest one with which the
+// shortest record of the file could be among the best. If that is 1, which is not stored, the
+// shortest records that contain the clause once are candidates too.
+func (s *Scorer) candidates(set *bitmap.Set, n int) []recordFrequency {
 	if len(s.clauses) != 1 || s.clauses[0].postings == nil || set.Len() < cost.CandidatesPerTop*n+cost.CandidateBase {
 		return nil
 	}
@@ -57,9 +57,9 @@ func (s *Scorer) candidates(set *bitmap.Set, n int) []occurrences {
 	}
 	counts := c.postings.freqs.Trailer(c.number)[:repeated.Len()]
 	reached := s.countFrequencies(counts)
-	// Of all records with the clause, about this many contain n of the set.
+	// About n of so many records with the clause are in the set.
 	wanted := n * c.DocFreq(s.steps) / set.Len()
-	least := MaxFrequency // greatest frequency that as many records reach
+	least := MaxFrequency // greatest frequency that at least the wanted number of records reach, or 2
 	for least > 2 && reached[least] < wanted {
 		least--
 	}
@@ -84,7 +84,7 @@ func (s *Scorer) candidates(set *bitmap.Set, n int) []occurrences {
 			return nil
 		}
 		found = append(found, shortest...)
-		slices.SortFunc(found, func(a, b occurrences) int { return cmp.Compare(a.record, b.record) })
+		slices.SortFunc(found, func(a, b recordFrequency) int { return cmp.Compare(a.record, b.record) })
 	}
 	return found
 }
@@ -94,9 +94,9 @@ func (s *Scorer) scoreOf(record uint32, frequency int) float64 {
 	return text.Score(s.idf[0], frequency, int(s.index.lengths.At(int(record))), s.average)
 }
 
-// countFrequencies returns the number of counts that are at least each frequency.
+// countFrequencies returns, by frequency, the number of counts that are at least as high.
 func (s *Scorer) countFrequencies(counts []byte) (reached [MaxFrequency + 2]int) {
-	var of [4][MaxFrequency + 1]int // several, because incrementing the same one again has to wait for the last result
+	var of [4][MaxFrequency + 1]int // four histograms: consecutive increments of one counter wait for each other
 	s.steps.Blocks(0, len(counts), func(from, to int) {
 		for i, c := range counts[from:to] {
 			of[i%4][c]++
@@ -108,13 +108,15 @@ func (s *Scorer) countFrequencies(counts []byte) (reached [MaxFrequency + 2]int)
 	return reached
 }
 
-// withFrequency returns the records of a set with at least a frequency, given the records that
-// repeat the clause, their frequencies, and how many of them reach it; and a score that n of these
-// reach, or 0 if they are fewer. It leaves out records with a score below one that n records are
-// known to reach.
+// withFrequency returns the records of a set in which the clause has at least the frequency least.
+// repeated is the records that repeat the clause, counts their frequencies, and reaching the number
+// of those that are at least least. Records with a score below known, which n records are known to
+// reach, are left out.
+//
+// worst is the greatest score that n records are known to reach now; 0 if there is none.
 func (s *Scorer) withFrequency(
 	set *bitmap.Set, repeated bitmap.EncodedSet, counts []byte, least, reaching, n int, known float64,
-) (found []occurrences, worst float64) {
+) (found []recordFrequency, worst float64) {
 	positions := make([]uint32, 0, reaching)
 	s.steps.Blocks(0, len(counts), func(from, to int) {
 		for i, c := range counts[from:to] {
@@ -131,7 +133,7 @@ func (s *Scorer) withFrequency(
 			count := counts[positions[i]]
 			score := s.scoreOf(record, int(count))
 			if score >= known || count == MaxFrequency { // the frequency and the score may be higher
-				found, scores = append(found, occurrences{record, count}), append(scores, score)
+				found, scores = append(found, recordFrequency{record, count}), append(scores, score)
 			}
 		}
 	})
@@ -145,7 +147,7 @@ func (s *Scorer) withFrequency(
 // shortestOnce returns the shortest records of a set that contain the clause once, at most n, as
 // long as their scores are not below the worst. It returns false if it would have to examine too
 // many records, for example because the clause occurs only in long ones.
-func (s *Scorer) shortestOnce(set *bitmap.Set, repeated bitmap.EncodedSet, n int, worst float64) (found []occurrences, ok bool) {
+func (s *Scorer) shortestOnce(set *bitmap.Set, repeated bitmap.EncodedSet, n int, worst float64) (found []recordFrequency, ok bool) {
 	for i := range set.Len() / cost.ShortestShare {
 		s.steps.Add(1)
 		record := s.index.lengthOrder.At(i)
@@ -153,7 +155,7 @@ func (s *Scorer) shortestOnce(set *bitmap.Set, repeated bitmap.EncodedSet, n int
 			return found, true
 		}
 		if set.Has(record) && !repeated.Contains(record) {
-			found = append(found, occurrences{record, 1})
+			found = append(found, recordFrequency{record, 1})
 		}
 	}
 	return nil, false

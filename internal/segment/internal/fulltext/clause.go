@@ -19,7 +19,7 @@ type Clause struct {
 	pattern  *pattern
 }
 
-// Clause returns a clause for evaluation.
+// Clause converts a clause of a search to a condition.
 func (w *Index) Clause(st *guard.Steps, c query.Clause) *Clause {
 	return w.newClause(st, c, nil, "search "+query.Clause{Words: c.Words, Prefix: c.Prefix}.String())
 }
@@ -27,9 +27,9 @@ func (w *Index) Clause(st *guard.Steps, c query.Clause) *Clause {
 // newClause returns a clause, or if within is not nil, the condition that this field contains it,
 // without frequencies.
 func (w *Index) newClause(st *guard.Steps, c query.Clause, within *searchField, name string) *Clause {
-	whole := &pattern{index: w, steps: st, field: allCopies}
+	whole := &pattern{index: w, steps: st, fieldCopy: allCopies}
 	if within != nil {
-		whole.field = within.firstCopy
+		whole.fieldCopy = within.firstCopy
 	}
 	words := c.Words
 	if c.Prefix {
@@ -76,17 +76,17 @@ func (w *Index) storedClause(t *postingsTable, number int, name string) *Clause 
 
 // phrase returns the bigrams of a phrase, and its words in no bigram.
 func (w *Index) phrase(ids []uint32, name string) (parts []*Clause) {
-	inBigram := false // whether the preceding word and this one are a bigram
+	startsBigram := false // whether the word and the next one are a bigram with postings
 	for i, id := range ids {
-		before := inBigram
-		inBigram = false
+		endsBigram := startsBigram
+		startsBigram = false
 		if i+1 < len(ids) {
 			var number int
-			if number, inBigram = w.bigrams.number(id, ids[i+1]); inBigram {
+			if number, startsBigram = w.bigrams.number(id, ids[i+1]); startsBigram {
 				parts = append(parts, w.storedClause(&w.bigrams.postingsTable, number, name))
 			}
 		}
-		if !before && !inBigram {
+		if !endsBigram && !startsBigram {
 			parts = append(parts, w.storedClause(&w.postingsTable, int(id), name))
 		}
 	}
@@ -102,7 +102,7 @@ func (w *Index) prefix(st *guard.Steps, from, to int, name string) *Clause {
 	if number, ok := w.prefixes.ranges.number(from, to); ok {
 		return w.storedClause(&w.prefixes.postingsTable, number, name)
 	}
-	return &Clause{Condition: w.union(st, name, nil, termRange{from, to}), index: w}
+	return &Clause{Condition: w.newTermUnion(st, name, nil, termRange{from, to}), index: w}
 }
 
 // DocFreq returns the number of records that contain the clause.
@@ -115,16 +115,16 @@ func (c *Clause) DocFreq(st *guard.Steps) int {
 	return c.Condition.(plan.StoredCondition).Len()
 }
 
-// frequencyReader stores the frequencies of a clause in ascending records, up to MaxFrequency.
-// Records of later calls must not be less.
+// frequencyReader stores the frequency of a clause in each of some ascending records in counts, up
+// to MaxFrequency. Records of later calls must not be less.
 type frequencyReader func(records []uint32, counts []byte)
 
-// newFrequencyReader returns a reader of the frequencies of the clause, of which those in about n
-// records are read. In a few records, the clause is counted, which takes about as long as reading
-// the given share of the frequencies.
+// newFrequencyReader returns a reader of the frequencies of the clause in about n records. If these
+// are few, it counts the clause in the forward index: reading all frequencies would take longer.
+// cost.UnionFreqs and cost.StoredFreqs are the limits.
 func (c *Clause) newFrequencyReader(st *guard.Steps, n int) frequencyReader {
 	switch condition := c.Condition.(type) {
-	case *union:
+	case *termUnion:
 		if n > condition.cost.Records/cost.UnionFreqs {
 			all := condition.sumFrequencies(st)
 			return readEach(func(record uint32) byte { return all[record] })

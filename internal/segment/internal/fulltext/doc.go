@@ -19,9 +19,10 @@
 //	      record 1:  2 3 ∎ 2 3 ∎ ∎
 //	LENS  4 4                              words of each record
 //
-// A field of weight 2 is stored twice, so that its words count twice; see searchField. Frequent
-// prefixes, bigrams, and frequent words by field have postings of their own, so that they are read
-// as fast as those of a word.
+// A field of weight 2 is stored twice, so that its words count twice; see searchField. Each of
+// these is a copy of the field; package build calls it a part of the record. Frequent prefixes,
+// bigrams, and frequent words by field have postings of their own, so that they are read as fast as
+// those of a word.
 //
 // # An example
 //

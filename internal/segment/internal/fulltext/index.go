@@ -10,7 +10,7 @@ import (
 
 // postingsTable contains the postings of numbered terms, bigrams or prefixes.
 type postingsTable struct {
-	docs  bitmap.Table // records of each
+	docs  bitmap.Table // by number, the records
 	freqs bitmap.Table // term-frequency postings: records with a frequency above 1, followed by the frequencies
 }
 
@@ -28,9 +28,9 @@ type Index struct {
 	prefixes      prefixPostings
 	fieldPostings fieldPostings
 	terms         file.Strings
-	ids           file.U32s // by term, its number
-	forward       []byte
-	starts        file.U64s
+	ids           file.U32s  // by term, its number
+	forward       []byte     // FWRD: forward index
+	starts        file.U64s  // by record, the start of its words in forward; and the end of the last
 	lengths       file.U32s  // number of words by record
 	lengthOrder   file.U32s  // records by ascending number of words
 	words         int        // number of words of all records

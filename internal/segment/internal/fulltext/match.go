@@ -13,8 +13,8 @@ import (
 // that its words count three times.
 type searchField struct {
 	name      string
-	index     int // number of searchable fields before it
-	firstCopy int // number of copies of these
+	index     int // among the searchable fields
+	firstCopy int // index of its first copy among all copies of a record
 }
 
 // searchFields returns the locations of all fields, and the weights of the searchable ones. Only
@@ -31,7 +31,7 @@ func searchFields(f *file.File) (fields []searchField, weights []int) {
 	return fields, weights
 }
 
-// Match returns a condition with query.OpMatch for evaluation.
+// Match converts a condition of a query with query.OpMatch to terms.
 func (w *Index) Match(st *guard.Steps, cond query.Condition) []plan.Term {
 	if len(cond.Values) == 1 {
 		return w.matchTerms(st, cond.Field, cond.Values[0].Search)
@@ -93,7 +93,7 @@ func (w *Index) matchWord(st *guard.Steps, within searchField, c query.Clause, n
 // matchRest returns the condition that a field contains any of some terms, which have no postings
 // by field. If the fields of each posting are not stored exactly, records are examined.
 func (w *Index) matchRest(st *guard.Steps, within searchField, terms []termRange, name string) plan.Condition {
-	u := w.union(st, name, &within, terms...)
+	u := w.newTermUnion(st, name, &within, terms...)
 	if w.searchable <= FieldsInMask {
 		return u
 	}

@@ -10,22 +10,22 @@ import (
 
 // pattern matches adjacent words in the forward index, of which the last may be any of several.
 type pattern struct {
-	index *Index
-	steps *guard.Steps
-	field int         // number of the copy of a field in which it must occur, or allCopies
-	words []byte      // the words, or those before the last, as encoded in the forward index
-	last  []termRange // the terms of the last word if it may be any of several, such as those with a prefix
-	ids   bitmap.Bits // their numbers + 1; nil if not collected yet; see lastIDs
+	index     *Index
+	steps     *guard.Steps
+	fieldCopy int         // index of the copy of a field in which it must occur, or allCopies
+	words     []byte      // the words, or those before the last, as encoded in the forward index
+	last      []termRange // the terms of the last word if it may be any of several, such as those with a prefix
+	ids       bitmap.Bits // their numbers + 1; nil if not collected yet; see lastIDs
 
-	// The last result: many records have the words of the one before.
+	// The last result is kept, because many records have the same words as the one before.
 	counted []byte // words of the record
-	most, n int
+	most, n int    // argument and result of countIn
 }
 
 // allCopies means all copies of all fields.
 const allCopies = -1
 
-// bytesPerStep is the number of encoded words or positions that count as a step.
+// bytesPerStep is the number of bytes of encoded words that count as a step.
 const bytesPerStep = 16
 
 // count returns the number of occurrences in a record, up to most; 0 means no limit.
@@ -54,8 +54,8 @@ func (p *pattern) lastIDs() bitmap.Bits {
 
 // countIn returns the number of occurrences in the words of a record, up to most; 0 means no limit.
 func (p *pattern) countIn(b []byte, most int) int {
-	if p.field != allCopies {
-		b = cutCopy(b, p.field)
+	if p.fieldCopy != allCopies {
+		b = cutCopy(b, p.fieldCopy)
 	}
 	if len(p.words) == 0 {
 		return p.countLast(b, most)

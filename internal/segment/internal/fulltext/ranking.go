@@ -35,7 +35,7 @@ func (s scoredRecord) compare(other scoredRecord) int {
 
 // level is the records with the same rounded score.
 type level struct {
-	ones, zeros uint64 // the bits that are 1, and those that are 0, in the encoding of any of their scores
+	ones, zeros uint64 // bits that are 1, and bits that are 0, in the encoding of some score; a bit in both means different scores
 	end         uint32 // number of records in this and better levels
 }
 
@@ -46,8 +46,8 @@ func (l *level) add(score float64) {
 	l.end++
 }
 
-// mixed reports whether the records have different scores.
-func (l *level) mixed() bool { return l.ones&l.zeros != 0 }
+// isMixed reports whether the records have different scores.
+func (l *level) isMixed() bool { return l.ones&l.zeros != 0 }
 
 // score returns the score of the records, which must not be mixed.
 func (l *level) score() float64 { return math.Float64frombits(l.ones) }
@@ -62,12 +62,12 @@ func (s *Scorer) Rank(set *bitmap.Set) *Ranking {
 	if set.Len() == 0 { // a clause may have no frequencies
 		return r
 	}
-	r.scale = float64(len(r.levels)-1) / s.best
+	r.scale = float64(len(r.levels)-1) / s.maxScore
 	rest, scorer := r.levelOf, s.newBatchScorer(set.Len())
-	best, scale, levels := s.best, r.scale, r.levels
+	maxScore, scale, levels := s.maxScore, r.scale, r.levels
 	set.Each(s.steps, func(records []uint32) {
 		for i, score := range scorer.score(records) {
-			number := uint16((best - score) * scale)
+			number := uint16((maxScore - score) * scale)
 			rest[i] = number
 			levels[number].add(score)
 		}
@@ -79,7 +79,8 @@ func (s *Scorer) Rank(set *bitmap.Set) *Ranking {
 	return r
 }
 
-func (r *Ranking) at(i int) int {
+// levelAt returns the level of the record at a position.
+func (r *Ranking) levelAt(i int) int {
 	return sort.Search(len(r.levels), func(l int) bool { return int(r.levels[l].end) > i })
 }
 
@@ -109,7 +110,7 @@ func (r *Ranking) scan(first, last int, f func(level int, position uint32) bool)
 
 // Page returns the records at positions [from, to).
 func (r *Ranking) Page(from, to int) []uint32 {
-	first, last := r.at(from), r.at(to-1)
+	first, last := r.levelAt(from), r.levelAt(to-1)
 	next := make([]int, last-first+1) // by level, the position of its next record
 	for i := range next {
 		next[i] = r.start(first + i)
@@ -118,7 +119,7 @@ func (r *Ranking) Page(from, to int) []uint32 {
 	var onPage []int          // positions on the page of records that are not in mixed levels
 	var inSet, mixed []uint32 // positions in the set of these records, and of all in mixed levels
 	r.scan(first, last, func(level int, position uint32) bool {
-		if r.levels[level].mixed() {
+		if r.levels[level].isMixed() {
 			mixed = append(mixed, position)
 			return true
 		}
@@ -134,7 +135,7 @@ func (r *Ranking) Page(from, to int) []uint32 {
 	}
 	rest := r.sort(mixed)
 	for l := first; len(rest) > 0; l++ {
-		if start, end := r.start(l), int(r.levels[l].end); r.levels[l].mixed() {
+		if start, end := r.start(l), int(r.levels[l].end); r.levels[l].isMixed() {
 			for p := max(start, from); p < min(end, to); p++ {
 				page[p-from] = rest[p-start].record
 			}
@@ -144,7 +145,7 @@ func (r *Ranking) Page(from, to int) []uint32 {
 	return page
 }
 
-// sort returns the records at positions in the set in order.
+// sort returns the records at some positions in the set, by descending score.
 func (r *Ranking) sort(positions []uint32) []scoredRecord {
 	if len(positions) == 0 {
 		return nil
@@ -177,8 +178,8 @@ func (r *Ranking) sortedIn(level int) []scoredRecord {
 
 // Score returns the score of the record at a position.
 func (r *Ranking) Score(i int) float64 {
-	l := r.at(i)
-	if r.levels[l].mixed() {
+	l := r.levelAt(i)
+	if r.levels[l].isMixed() {
 		return r.sortedIn(l)[i-r.start(l)].score
 	}
 	return r.levels[l].score()
@@ -186,12 +187,12 @@ func (r *Ranking) Score(i int) float64 {
 
 // CountThrough returns the number of records with at least a score.
 func (r *Ranking) CountThrough(score float64) int {
-	if score > r.scorer.best {
+	if score > r.scorer.maxScore {
 		return 0
 	}
-	l := int((r.scorer.best - score) * r.scale)
+	l := int((r.scorer.maxScore - score) * r.scale)
 	switch {
-	case r.levels[l].mixed():
+	case r.levels[l].isMixed():
 		all := r.sortedIn(l)
 		return r.start(l) + sort.Search(len(all), func(i int) bool { return all[i].score < score })
 	case r.levels[l].score() >= score:

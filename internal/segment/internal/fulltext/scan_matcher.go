@@ -7,8 +7,8 @@ import (
 	"herbarium/internal/segment/internal/plan"
 )
 
-// scanMatcher is the condition that a record contains a phrase, or that a field contains a clause:
-// the words of its candidates in the forward index are examined.
+// scanMatcher is the condition that a record contains a phrase, or that a field contains a clause.
+// It scans the words of its candidates in the forward index.
 type scanMatcher struct {
 	pattern    *pattern
 	candidates []plan.Term // conditions that every record with the pattern satisfies
@@ -18,47 +18,47 @@ type scanMatcher struct {
 	name       string
 }
 
-func (e *scanMatcher) String() string { return e.name }
+func (m *scanMatcher) String() string { return m.name }
 
 // examineCost returns the time to examine a record in the forward index.
 func (w *Index) examineCost() int {
 	return cost.ExamineRecord + cost.ExamineWord*w.words/max(w.lengths.Len(), 1)
 }
 
-func (e *scanMatcher) Cost() plan.Cost {
-	w := e.pattern.index
+func (m *scanMatcher) Cost() plan.Cost {
+	w := m.pattern.index
 	c := plan.Cost{Records: w.lengths.Len(), Contains: w.examineCost()}
-	for _, candidate := range e.candidates {
+	for _, candidate := range m.candidates {
 		c.Records = min(c.Records, candidate.Cost().Records)
 	}
 	c.Fill = c.Contains * c.Records
-	if e.most > 1 { // it is scored, so it is evaluated even if it is tested
+	if m.most > 1 { // scoring evaluates it in any case, so a test is additional work
 		c.Contains *= 2
 	}
 	return c
 }
 
-func (e *scanMatcher) Contains(record uint32) bool { return e.pattern.count(record, 1) > 0 }
+func (m *scanMatcher) Contains(record uint32) bool { return m.pattern.count(record, 1) > 0 }
 
-func (e *scanMatcher) Fill(st *guard.Steps, b *bitmap.Builder) { b.Union(st, e.evaluate(st)) }
+func (m *scanMatcher) Fill(st *guard.Steps, b *bitmap.Builder) { b.Union(st, m.evaluate(st)) }
 
-// evaluate returns the records.
-func (e *scanMatcher) evaluate(st *guard.Steps) *bitmap.Set {
-	if e.set != nil {
-		return e.set
+// evaluate returns the matching records, which belong to the matcher.
+func (m *scanMatcher) evaluate(st *guard.Steps) *bitmap.Set {
+	if m.set != nil {
+		return m.set
 	}
-	w := e.pattern.index
-	e.set = plan.Evaluate(st, w.pool, e.candidates, nil)
-	e.set.Filter(st, func(record uint32) bool {
+	w := m.pattern.index
+	m.set = plan.Evaluate(st, w.pool, m.candidates, nil)
+	m.set.Filter(st, func(record uint32) bool {
 		st.Add(1)
-		n := e.pattern.count(record, e.most)
+		n := m.pattern.count(record, m.most)
 		if n > 1 {
-			if e.repeats == nil {
-				e.repeats = make([]byte, w.lengths.Len())
+			if m.repeats == nil {
+				m.repeats = make([]byte, w.lengths.Len())
 			}
-			e.repeats[record] = byte(n - 1)
+			m.repeats[record] = byte(n - 1)
 		}
 		return n > 0
 	})
-	return e.set
+	return m.set
 }

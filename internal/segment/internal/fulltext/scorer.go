@@ -33,13 +33,13 @@ func (s *Statistics) Add(other Statistics) {
 
 // Scorer scores the records of a search.
 type Scorer struct {
-	index   *Index
-	steps   *guard.Steps
-	clauses []*Clause
-	idf     []float64
-	average float64       // mean number of words per record
-	best    float64       // upper bound of the scores
-	known   []occurrences // frequencies of the only clause in the candidates; nil if they are read from the index
+	index    *Index
+	steps    *guard.Steps
+	clauses  []*Clause
+	idf      []float64
+	average  float64           // mean number of words per record
+	maxScore float64           // upper bound of the scores
+	known    []recordFrequency // frequencies of the only clause in the candidates; nil if they are read from the index
 }
 
 // NewScorer returns a scorer for the clauses of a search that are not excluded.
@@ -48,7 +48,7 @@ func (w *Index) NewScorer(st *guard.Steps, clauses []*Clause, stats Statistics) 
 	for _, n := range stats.DocFreqs {
 		idf := text.IDF(stats.Records, n)
 		s.idf = append(s.idf, idf)
-		s.best += idf * (text.BM25K1 + 1)
+		s.maxScore += idf * (text.BM25K1 + 1)
 	}
 	return s
 }

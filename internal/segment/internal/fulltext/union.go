@@ -9,25 +9,28 @@ import (
 	"herbarium/internal/segment/internal/plan"
 )
 
-// union is the condition that a record, or a field of it, contains any of some terms. Of a field,
-// more records may be filled if the fields of each posting are not stored exactly.
-type union struct {
-	index   *Index
-	pattern *pattern // one word, any of the terms
-	only    int      // number of the term if there is exactly one
-	field   byte     // bit of the field in masks; 0 means any field
-	cost    plan.Cost
-	set     *bitmap.Set // nil if it is not computed yet
-	counts  []byte      // frequencies by record; nil if they are not computed yet
-	name    string
+// termUnion is the condition that a record, or a field of it, contains any of some terms.
+//
+// With more than FieldsInMask searchable fields, a bit of a mask stands for several fields. Then
+// Fill adds also records that contain a term in another of these fields, and matchRest examines
+// them.
+type termUnion struct {
+	index    *Index
+	pattern  *pattern // one word, any of the terms
+	only     int      // number of the term if there is exactly one
+	fieldBit byte     // bit of the field in masks; 0 means any field
+	cost     plan.Cost
+	set      *bitmap.Set // nil if it is not computed yet
+	counts   []byte      // frequencies by record; nil if they are not computed yet
+	name     string
 }
 
-// union returns the condition for a field, or for any if within is nil.
-func (w *Index) union(st *guard.Steps, name string, within *searchField, terms ...termRange) *union {
-	u := &union{index: w, pattern: &pattern{index: w, steps: st, field: allCopies, last: terms}, name: name}
+// newTermUnion returns the condition for a field, or for any if within is nil.
+func (w *Index) newTermUnion(st *guard.Steps, name string, within *searchField, terms ...termRange) *termUnion {
+	u := &termUnion{index: w, pattern: &pattern{index: w, steps: st, fieldCopy: allCopies, last: terms}, name: name}
 	if within != nil {
-		u.pattern.field = within.firstCopy
-		u.field = 1 << (within.index % FieldsInMask)
+		u.pattern.fieldCopy = within.firstCopy
+		u.fieldBit = 1 << (within.index % FieldsInMask)
 	}
 	if first := terms[0].from; len(terms) == 1 && terms[0].to == first+1 {
 		u.only = int(w.ids.At(first))
@@ -37,7 +40,7 @@ func (w *Index) union(st *guard.Steps, name string, within *searchField, terms .
 	u.each(st, func(id int) {
 		docs := w.docs.Set(id)
 		u.cost.Records += docs.Len()
-		if u.cost.Fill += int(cost.FillByte * float64(len(docs))); u.field != 0 {
+		if u.cost.Fill += int(cost.FillByte * float64(len(docs))); u.fieldBit != 0 {
 			u.cost.Fill += cost.FilterPosting * docs.Len()
 		}
 	})
@@ -48,7 +51,7 @@ func (w *Index) union(st *guard.Steps, name string, within *searchField, terms .
 // each calls f for the number of each term in ascending order, in which the postings are stored.
 // Terms with a prefix have any numbers, and reading the postings of thousands of them in another
 // order takes twice as long.
-func (u *union) each(st *guard.Steps, f func(id int)) {
+func (u *termUnion) each(st *guard.Steps, f func(id int)) {
 	if u.pattern.last == nil {
 		f(u.only)
 		return
@@ -60,19 +63,19 @@ func (u *union) each(st *guard.Steps, f func(id int)) {
 	}
 }
 
-func (u *union) String() string { return u.name }
+func (u *termUnion) String() string { return u.name }
 
-func (u *union) Cost() plan.Cost { return u.cost }
+func (u *termUnion) Cost() plan.Cost { return u.cost }
 
-func (u *union) Contains(record uint32) bool { return u.pattern.count(record, 1) > 0 }
+func (u *termUnion) Contains(record uint32) bool { return u.pattern.count(record, 1) > 0 }
 
-func (u *union) Fill(st *guard.Steps, b *bitmap.Builder) { b.Union(st, u.evaluate(st)) }
+func (u *termUnion) Fill(st *guard.Steps, b *bitmap.Builder) { b.Union(st, u.evaluate(st)) }
 
-func (u *union) evaluate(st *guard.Steps) *bitmap.Set {
+func (u *termUnion) evaluate(st *guard.Steps) *bitmap.Set {
 	if u.set == nil {
 		b := bitmap.NewBuilder(u.index.pool)
 		u.each(st, func(id int) {
-			if docs := u.index.docs.Set(id); u.field == 0 {
+			if docs := u.index.docs.Set(id); u.fieldBit == 0 {
 				b.AddSet(st, docs)
 			} else {
 				u.addInField(st, docs, u.index.termFields.At(id), b)
@@ -84,12 +87,12 @@ func (u *union) evaluate(st *guard.Steps) *bitmap.Set {
 }
 
 // addInField adds the postings of a term that are in the field, given the masks of their fields.
-func (u *union) addInField(st *guard.Steps, docs bitmap.EncodedSet, masks []byte, b *bitmap.Builder) {
+func (u *termUnion) addInField(st *guard.Steps, docs bitmap.EncodedSet, masks []byte, b *bitmap.Builder) {
 	docs.Each(st, func(records []uint32) {
 		n := 0
 		for i, rec := range records {
 			records[n] = rec // without a branch, which would be unpredictable
-			n += int(min(masks[i]&u.field, 1))
+			n += int(min(masks[i]&u.fieldBit, 1))
 		}
 		b.AddList(st, records[:n])
 		masks = masks[len(records):]
@@ -97,7 +100,7 @@ func (u *union) addInField(st *guard.Steps, docs bitmap.EncodedSet, masks []byte
 }
 
 // sumFrequencies returns the sum of the frequencies of the terms by record, up to MaxFrequency.
-func (u *union) sumFrequencies(st *guard.Steps) []byte {
+func (u *termUnion) sumFrequencies(st *guard.Steps) []byte {
 	if u.counts != nil {
 		return u.counts
 	}
