@@ -19,10 +19,10 @@ const (
 // Batches are reused.
 type batch struct {
 	records  []herb.Record
-	names    int // bytes of the field names in a record
-	size     int // bytes of the records
-	json     []byte
-	ends     []int
+	names    int      // bytes of the field names in a record
+	size     int      // bytes of the records
+	json     []byte   // of the records
+	ends     []int    // of each record in json
 	values   [][]byte // by field, in the format of its column
 	words    tokens   // one part for each searchable field of each record
 	elements []tokens // by list field, one part for each record
@@ -47,10 +47,11 @@ func (x *batch) add(r herb.Record) {
 	}
 }
 
-func (x *batch) full() bool { return len(x.records) == batchRecords || x.size >= batchBytes }
+func (x *batch) isFull() bool { return len(x.records) == batchRecords || x.size >= batchBytes }
 
-// empty resets a batch for reuse. It replaces one that had to grow for a long record.
-func (x *batch) empty(fields []herb.Field) *batch {
+// reset returns an empty batch: the same one with its memory, or a new one if it had to grow for a
+// long record.
+func (x *batch) reset(fields []herb.Field) *batch {
 	if x.size > 4*batchBytes {
 		return newBatch(fields)
 	}

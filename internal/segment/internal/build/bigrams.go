@@ -15,29 +15,30 @@ type BigramRules struct {
 	MaxPerEight int // maximum number of bigrams per eight records
 }
 
-// commonWord is a term that is the first of some bigrams.
-type commonWord struct {
+// frequentTerm is a term that is the first of some bigrams.
+type frequentTerm struct {
 	id      uint32
 	records uint32 // number of records with the term
-	seconds int    // number of second terms: a prefix of the frequent terms
+	seconds int    // it has bigrams with so many of the most frequent terms
 }
 
-// common returns the terms with bigrams, most frequent first. docFreqs is the document frequency by
+// choose returns the terms with bigrams, most frequent first. docFreqs is the document frequency by
 // term number.
-func (p BigramRules) common(docFreqs []uint32, records int) []commonWord {
+func (p BigramRules) choose(docFreqs []uint32, records int) []frequentTerm {
 	most := uint64(0)
 	for _, n := range docFreqs {
 		most = max(most, uint64(n))
 	}
-	// least is the minimum product of the numbers of records of both terms.
+	// least is the minimum product of the numbers of records of both terms. It is doubled until the
+	// bigrams are few enough.
 	for least := max(uint64(records)*uint64(records)/uint64(p.Share), 1); ; least *= 2 {
-		var words []commonWord
+		var words []frequentTerm
 		for id, n := range docFreqs {
 			if uint64(n)*most >= least {
-				words = append(words, commonWord{id: uint32(id), records: n})
+				words = append(words, frequentTerm{id: uint32(id), records: n})
 			}
 		}
-		slices.SortFunc(words, func(a, b commonWord) int {
+		slices.SortFunc(words, func(a, b frequentTerm) int {
 			return cmp.Or(cmp.Compare(b.records, a.records), cmp.Compare(a.id, b.id))
 		})
 		all, seconds := 0, len(words)
@@ -55,11 +56,11 @@ func (p BigramRules) common(docFreqs []uint32, records int) []commonWord {
 }
 
 // newBigrams returns an index of the bigrams of frequent words, given the number of all terms.
-func (b *wordsBuilder) newBigrams(words []commonWord, terms int) *frequentIndex {
+func (b *wordsBuilder) newBigrams(words []frequentTerm, terms int) *frequentIndex {
 	if len(words) == 0 {
 		return emptyIndex(file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs)
 	}
-	table := newInverted(b.tmp, b.memory/4) // fields are sorted concurrently
+	table := newInvertedIndex(b.tmp, b.memory/4) // fields are sorted concurrently
 	var head []byte
 	ranks := make([]uint32, terms)       // by term number, its rank by frequency from 1, or 0 if it has no bigrams
 	firsts := make([]uint32, len(words)) // by frequent term, the number of its first bigram

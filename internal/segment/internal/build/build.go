@@ -1,18 +1,21 @@
 // Package build writes segments: it reads records in parallel, sorts them by every field and
 // collects postings, with bounded memory. Packages column and fulltext read what it writes.
 //
-//	records ─► batch ─► prepare (one goroutine per CPU) ─► addBatch ─┬─► RECS, ROFF                 records as JSON
-//	           512 of    render JSON, split words            in order ├─► columnBuilder, per field    values ─► sorter ─► ORDR, RUNS …
-//	           them                                                   └─► wordsBuilder                words ─► inverted ─► DOCS, FWRD …
+//	records ─► batch ─► prepare (up to 4 at a time) ─► addBatch ─┬─► RECS, ROFF                 records as JSON
+//	           up to     render JSON, split words        in order ├─► columnBuilder, per field    values ─► sorter ─► ORDR, RUNS …
+//	           512                                                └─► wordsBuilder                words ─► invertedIndex ─► DOCS, FWRD …
 //
-// Everything that grows with the number of records is in spill files: a buffer that is written to a
-// temporary file when it is full. A sorter sorts as many keys as fit its memory, writes them as a
-// sorted run, and merges the runs. An inverted does the same with pairs of a word and a record.
+// Values, words and postings are in spill files: a buffer that is written to a temporary file when
+// it is full. Only the dictionaries of distinct words and elements, and some bits per record, stay
+// in memory. A sorter sorts as many keys as fit its memory, writes them as a sorted run, and merges
+// the runs. An invertedIndex does the same with pairs of a word and a record. These runs are those
+// of an external sort, not the value runs of package column.
 //
-// Example: the records "oak" and "red oak". The batch numbers the words oak 0 and red 1. The
-// inverted collects the pairs (0, 0), (1, 1) and (0, 1) in record order. A counting sort by word
-// yields 0: {0 1} and 1: {1}, which encode writes as the postings of DOCS. The sorter of the field
-// gets the keys of both values, which are in order already: ORDR is 0 1, and each value is a run.
+// Example: the records "oak" and "red oak". The dictionary numbers the words oak 0 and red 1. The
+// invertedIndex collects the pairs (0, 0), (1, 1) and (0, 1) in record order. A counting sort by
+// word yields 0: {0 1} and 1: {1}, which encode writes as the postings of DOCS. The sorter of the
+// field gets the keys of both values, which are in order already: ORDR is 0 1, and each value is a
+// run.
 //
 // The frequent words, prefixes and bigrams are known only after all records, so their postings are
 // collected in a second pass over the words (frequent.go), and the block counts of frequent values
@@ -116,7 +119,7 @@ type builder struct {
 	tmp     *tempDir
 	w       *file.Writer
 	starts  *spillFile // of the records
-	at      uint64
+	at      uint64     // bytes of the records so far
 	records int
 	columns []*columnBuilder
 	words   *wordsBuilder
@@ -199,7 +202,7 @@ func (b *builder) read(records iter.Seq2[herb.Record, error]) error {
 				return err
 			}
 			b.opts.Progress(Progress{Phase: PhaseReading, Done: b.records})
-			free <- x.empty(b.fields)
+			free <- x.reset(b.fields)
 		}
 		return nil
 	})
@@ -213,7 +216,7 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 		if err != nil {
 			return err
 		}
-		if x.add(r); !x.full() {
+		if x.add(r); !x.isFull() {
 			continue
 		}
 		send(x)

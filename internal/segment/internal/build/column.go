@@ -18,16 +18,16 @@ type columnBuilder struct {
 	tmp      *tempDir
 	values   *spillFile // all values: length as varint, and bytes
 	size     int64      // of the values
-	elements *inverted
+	elements *invertedIndex
 	lists    *spillFile // u32: for each record, the number of its elements and their ids
 	listed   int        // number of elements of all records
 	records  int
 
-	sorted     *spillFile // u32
-	ranks      *spillFile // u32
-	runs       *spillFile // u32
+	sorted     *spillFile // u32: by rank, the record
+	ranks      *spillFile // u32: by record, the rank
+	runs       *spillFile // u32: first rank of each run; the last one is that of the missing values
 	runCount   int        // number of entries in runs
-	nonUniform []byte
+	nonUniform []byte     // one bit for each run with different payloads
 	sets       *sortedSets
 	runValues  *spillFile // nil if there are none
 }
@@ -35,7 +35,7 @@ type columnBuilder struct {
 func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
 	b := &columnBuilder{field: f, tmp: tmp, values: tmp.newSpillFile(), runs: tmp.newSpillFile()}
 	if f.Type == herb.TypeList {
-		b.elements, b.lists = newInverted(tmp, memory), tmp.newSpillFile()
+		b.elements, b.lists = newInvertedIndex(tmp, memory), tmp.newSpillFile()
 	}
 	return b
 }
@@ -77,7 +77,7 @@ func (b *columnBuilder) sort(s *sorter) (err error) {
 		return err
 	}
 	b.sorted, b.sets = b.tmp.newSpillFile(), newSortedSets(b.tmp, b.records)
-	if err := b.placeSorted(s); err != nil {
+	if err := b.appendSorted(s); err != nil {
 		return err
 	}
 	if err := s.finish(); err != nil {
@@ -85,7 +85,7 @@ func (b *columnBuilder) sort(s *sorter) (err error) {
 	}
 	b.beginRun() // the missing values
 	for _, m := range missing {
-		if err := m.eachU32(b.place); err != nil {
+		if err := m.eachU32(b.appendRecord); err != nil {
 			return err
 		}
 		if err := m.remove(); err != nil {
@@ -118,9 +118,9 @@ func (b *columnBuilder) addValues(s *sorter, missing []*spillFile) error {
 	return b.values.remove()
 }
 
-// beginSort configures a sorter. Its payload distinguishes values with the same key: their text if
-// it is stored with the key, or else a hash of it. Of scalars, the value is stored instead of the
-// key, so it is the payload too.
+// beginSort configures a sorter. The payload of a value distinguishes it from others with the same
+// key: it is the text if the file stores it with the key, or else a hash of the text. If the file
+// stores the value instead of the key, the payload is the value.
 func (b *columnBuilder) beginSort(s *sorter) {
 	if b.storesRunValues() {
 		b.runValues = b.tmp.newSpillFile()
@@ -138,8 +138,8 @@ func (b *columnBuilder) beginSort(s *sorter) {
 	s.begin(func(dst, value []byte) ([]byte, error) { return column.AppendSortKey(dst, &b.field, value) }, payload)
 }
 
-// placeSorted appends the records of a sorter to the sorted rows.
-func (b *columnBuilder) placeSorted(s *sorter) error {
+// appendSorted appends the records of a sorter to the sorted rows.
+func (b *columnBuilder) appendSorted(s *sorter) error {
 	var runKey, runPayload []byte // of the first record of the current run
 	values, storesKeys := runValuesWriter{out: b.runValues}, file.ValuesTag(b.field.Type) == file.TagKeys
 	return s.each(func(key, payload []byte, record uint32) {
@@ -160,12 +160,12 @@ func (b *columnBuilder) placeSorted(s *sorter) error {
 			run := b.runCount - 1
 			b.nonUniform[run/8] |= 1 << (run % 8)
 		}
-		b.place(record)
+		b.appendRecord(record)
 	})
 }
 
-// place appends a record to the sorted rows.
-func (b *columnBuilder) place(record uint32) {
+// appendRecord appends a record to the sorted rows.
+func (b *columnBuilder) appendRecord(record uint32) {
 	b.sets.add(record)
 	b.sorted.writeU32(record)
 }
@@ -175,7 +175,7 @@ func (b *columnBuilder) beginRun() {
 	if b.runCount++; b.runCount > 1 {
 		b.sets.endRun()
 	}
-	b.runs.writeU32(uint32(b.sets.placed))
+	b.runs.writeU32(uint32(b.sets.added))
 }
 
 // writeTo writes the sections of the field.

@@ -3,8 +3,8 @@ package build
 import "herbarium/internal/segment/internal/bitmap"
 
 // denseSets collects sets that contain many records. The sets of the current block of records are
-// bits in memory, so that adding a record takes a fraction of the time of a pair in an inverted;
-// those of the preceding blocks are in spill files.
+// bits in memory, so that adding a record takes a fraction of the time of a pair in an
+// invertedIndex; those of the preceding blocks are in spill files.
 type denseSets struct {
 	records  int      // number of all
 	bits     []uint64 // of the current block: for each 64 records a word of every set, so that adding a record touches few pages

@@ -55,7 +55,7 @@ func (d *dictionary) add(name []byte) (place uint64) {
 	return place
 }
 
-// unknown is the number of names that have none yet.
+// unknown is returned instead of a number for a name that has none yet.
 const unknown = 1<<32 - 1
 
 // locate returns the number of a name, or unknown and the index of the slot for it with the bits of
@@ -105,7 +105,8 @@ func (d *dictionary) each(f func(place uint64, name []byte)) {
 	}
 }
 
-// finish replaces the table by one of the places. No name can be looked up or added afterwards.
+// finish replaces the hash table by the places of the entries. No name can be looked up or added
+// afterwards, but name returns that of a number.
 func (d *dictionary) finish() {
 	d.slots, d.places = nil, make([]uint64, 0, d.count)
 	d.each(func(place uint64, _ []byte) { d.places = append(d.places, place) })
@@ -127,7 +128,7 @@ type tokens struct {
 	ids      []uint32
 	ends     []int  // of the parts
 	names    []byte // the unknown ones, concatenated
-	cuts     []int  // end of each of them
+	nameEnds []int  // end of each of names
 	nextPart int    // index of the next part
 }
 
@@ -136,7 +137,7 @@ func (t *tokens) add(d *dictionary, name []byte) {
 	id, _, _ := d.locate(name)
 	if id == unknown {
 		t.names = append(t.names, name...)
-		t.cuts = append(t.cuts, len(t.names))
+		t.nameEnds = append(t.nameEnds, len(t.names))
 	}
 	t.ids = append(t.ids, id)
 }
@@ -146,14 +147,14 @@ func (t *tokens) end() { t.ends = append(t.ends, len(t.ids)) }
 
 // assignIDs assigns numbers to the unknown names.
 func (t *tokens) assignIDs(d *dictionary) {
-	if len(t.cuts) == 0 {
+	if len(t.nameEnds) == 0 {
 		return
 	}
 	start, next := 0, 0
 	for i, id := range t.ids {
 		if id == unknown {
-			t.ids[i] = d.id(t.names[start:t.cuts[next]])
-			start, next = t.cuts[next], next+1
+			t.ids[i] = d.id(t.names[start:t.nameEnds[next]])
+			start, next = t.nameEnds[next], next+1
 		}
 	}
 }
@@ -169,5 +170,5 @@ func (t *tokens) next() []uint32 {
 }
 
 func (t *tokens) reset() {
-	t.ids, t.ends, t.names, t.cuts, t.nextPart = t.ids[:0], t.ends[:0], t.names[:0], t.cuts[:0], 0
+	t.ids, t.ends, t.names, t.nameEnds, t.nextPart = t.ids[:0], t.ends[:0], t.names[:0], t.nameEnds[:0], 0
 }

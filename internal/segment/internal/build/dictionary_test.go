@@ -15,7 +15,7 @@ import (
 func TestDictionary(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 10))
-	v := newInverted(newTempDir(t.Context(), filesystem.OS{}, t.TempDir(), 1<<20, 1), 1<<20)
+	v := newInvertedIndex(newTempDir(t.Context(), filesystem.OS{}, t.TempDir(), 1<<20, 1), 1<<20)
 	want := map[string]uint32{}
 	var names []string
 	for i := range 20_000 {

@@ -99,10 +99,10 @@ func (b *wordsBuilder) writeFrequentIndexes(w *file.Writer, order []uint32, comm
 func (b *wordsBuilder) newFrequentIndexes(order []uint32, common []uint16, docFreqs, sorted []uint32) []*frequentIndex {
 	rules, records := b.rules, int(b.records)
 	var prefixes, inFields []termPrefix
-	var words []commonWord
+	var words []frequentTerm
 	if records >= rules.MinRecords {
 		prefixes = rules.Prefixes.choose(common, sorted, records)
-		words = rules.Bigrams.common(docFreqs, records)
+		words = rules.Bigrams.choose(docFreqs, records)
 		if b.searchable > 1 { // else, all postings are in one field
 			inFields = rules.Fields.choose(prefixes, sorted, records, b.searchable)
 		}

@@ -15,26 +15,26 @@ func TestBigramRules(t *testing.T) {
 	found := []uint32{1, 100, 10, 0, 100, 50}
 	tests := map[string]struct {
 		rules BigramRules
-		want  []commonWord
+		want  []frequentTerm
 	}{
 		"only terms in all records": {
 			BigramRules{Share: 1, MaxPerEight: 8},
-			[]commonWord{{1, 100, 2}, {4, 100, 2}},
+			[]frequentTerm{{1, 100, 2}, {4, 100, 2}},
 		},
 		"a share": {
 			BigramRules{Share: 10, MaxPerEight: 8},
-			[]commonWord{{1, 100, 4}, {4, 100, 4}, {5, 50, 3}, {2, 10, 2}},
+			[]frequentTerm{{1, 100, 4}, {4, 100, 4}, {5, 50, 3}, {2, 10, 2}},
 		},
 		"no more than twelve bigrams": {
 			BigramRules{Share: 10, MaxPerEight: 1},
-			[]commonWord{{1, 100, 3}, {4, 100, 3}, {5, 50, 3}},
+			[]frequentTerm{{1, 100, 3}, {4, 100, 3}, {5, 50, 3}},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := test.rules.common(found, records)
-			if d := cmp.Diff(test.want, got, cmp.AllowUnexported(commonWord{})); d != "" {
+			got := test.rules.choose(found, records)
+			if d := cmp.Diff(test.want, got, cmp.AllowUnexported(frequentTerm{})); d != "" {
 				t.Errorf("- want, + got:\n%s", d)
 			}
 		})

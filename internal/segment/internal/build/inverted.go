@@ -9,11 +9,11 @@ import (
 	"herbarium/internal/segment/internal/fulltext"
 )
 
-// inverted collects the postings of terms or elements. Data that exceeds the memory is written to
-// spill files.
-type inverted struct {
+// invertedIndex collects the postings of terms or elements. Data that exceeds the memory is written
+// to spill files.
+type invertedIndex struct {
 	dictionary
-	numbers int        // number of entries, if they have no names
+	numbers int        // number of entries, if they have no names in the dictionary
 	limit   int        // maximum number of pairs in memory
 	used    int        // number of pairs in memory
 	pairs   [][]uint64 // id and record, in the order of the records, once per occurrence
@@ -23,19 +23,19 @@ type inverted struct {
 	first   uint32     // first record of the pairs in memory, if they have fields
 }
 
-func newInverted(tmp *tempDir, memory int) *inverted {
+func newInvertedIndex(tmp *tempDir, memory int) *invertedIndex {
 	const pairSize = 8 + 4 // before and after sorting
-	return &inverted{dictionary: newDictionary(), limit: max(memory/pairSize, 64), runs: postingsRuns{tmp: tmp}}
+	return &invertedIndex{dictionary: newDictionary(), limit: max(memory/pairSize, 64), runs: postingsRuns{tmp: tmp}}
 }
 
 // size returns the number of entries.
-func (v *inverted) size() int { return max(v.numbers, v.count) }
+func (v *invertedIndex) size() int { return max(v.numbers, v.count) }
 
 // pairsBlock is the number of pairs per allocation: a growing slice would be in memory twice.
 const pairsBlock = 1 << 15
 
 // addPair records an occurrence of a name in a field of a record. Records must be added in order.
-func (v *inverted) addPair(id, record uint32, field int) {
+func (v *invertedIndex) addPair(id, record uint32, field int) {
 	if v.fields != nil {
 		record = (record-v.first)*fulltext.FieldsInMask + uint32(field%fulltext.FieldsInMask)
 	}
@@ -48,7 +48,7 @@ func (v *inverted) addPair(id, record uint32, field int) {
 }
 
 // eachPair calls f for every pair, in the order of addition.
-func (v *inverted) eachPair(f func(id, record uint32)) {
+func (v *invertedIndex) eachPair(f func(id, record uint32)) {
 	for i, block := range v.pairs {
 		for _, p := range block[:min(max(v.used-i*pairsBlock, 0), pairsBlock)] {
 			f(uint32(p>>32), uint32(p))
@@ -58,7 +58,7 @@ func (v *inverted) eachPair(f func(id, record uint32)) {
 
 // spillIfFull writes everything to a spill file if it exceeds the memory, or if a pair could not
 // hold the next record and a field. It is called between records, so that a record is never split.
-func (v *inverted) spillIfFull(next uint32) {
+func (v *invertedIndex) spillIfFull(next uint32) {
 	const maxRecords = 1 << 32 / fulltext.FieldsInMask
 	if v.used >= v.limit || v.fields != nil && next-v.first == maxRecords {
 		v.spill()
@@ -67,7 +67,7 @@ func (v *inverted) spillIfFull(next uint32) {
 }
 
 // spill writes the collected postings to a spill file, which keeps an error until encode reads it.
-func (v *inverted) spill() {
+func (v *invertedIndex) spill() {
 	v.runs.begin()
 	starts := v.sortPairs()
 	var data []byte
@@ -82,7 +82,7 @@ func (v *inverted) spill() {
 
 // sortPairs sorts the records of the pairs by id and returns the start of each id. This counting
 // sort takes a quarter of the time of appending to one list per name.
-func (v *inverted) sortPairs() []uint32 {
+func (v *invertedIndex) sortPairs() []uint32 {
 	starts := make([]uint32, v.size()+1)
 	v.eachPair(func(id, _ uint32) { starts[id]++ })
 	at := uint32(0)
@@ -103,7 +103,7 @@ func (v *inverted) sortPairs() []uint32 {
 
 // appendPostings appends the records in a range, each as the difference from the preceding one, the
 // field if there is one, and a bit that says whether a count follows.
-func (v *inverted) appendPostings(b []byte, from, to int) []byte {
+func (v *invertedIndex) appendPostings(b []byte, from, to int) []byte {
 	before := uint32(0)
 	for i := from; i < to; {
 		added, j := v.records[i], i+1
@@ -127,7 +127,7 @@ func (v *inverted) appendPostings(b []byte, from, to int) []byte {
 }
 
 // order returns the numbers of the names in the order of the names. finish must be called before.
-func (v *inverted) order() []uint32 {
+func (v *invertedIndex) order() []uint32 {
 	order := make([]uint32, v.count)
 	for id := range order {
 		order[id] = uint32(id)
@@ -137,7 +137,7 @@ func (v *inverted) order() []uint32 {
 }
 
 // tables returns the names in a given order, and their numbers. finish must be called before.
-func (v *inverted) tables(order []uint32) (names itemTable, ids *spillFile) {
+func (v *invertedIndex) tables(order []uint32) (names itemTable, ids *spillFile) {
 	names = itemTable{file.TableHead{Sizes: make([]uint32, len(order)), Unit: 1}, v.runs.tmp.newSpillFile()}
 	ids = v.runs.tmp.newSpillFile()
 	for i, id := range order {
@@ -150,7 +150,7 @@ func (v *inverted) tables(order []uint32) (names itemTable, ids *spillFile) {
 }
 
 // finish spills the rest and frees the memory. Nothing can be added afterwards.
-func (v *inverted) finish() {
+func (v *invertedIndex) finish() {
 	v.spill()
 	v.pairs, v.records = nil, nil
 	v.dictionary.finish()
@@ -158,8 +158,8 @@ func (v *inverted) finish() {
 
 // encode adds the postings of every name to docs and, unless it is nil, its term-frequency postings
 // to freqs. It returns the number of records of each name. finish must be called before.
-func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32, err error) {
-	var p decoder
+func (v *invertedIndex) encode(docs, freqs *setTable) (sizes []uint32, err error) {
+	var p postingsDecoder
 	sizes = make([]uint32, v.size())
 	err = v.runs.merge(len(sizes), func(id int, postings []byte) error {
 		p.decode(postings, v.fields != nil)
@@ -169,7 +169,7 @@ func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32, err error) {
 		docs.Append(p.records)
 		sizes[id] += uint32(len(p.records))
 		if freqs != nil {
-			freqs.Append(p.many)
+			freqs.Append(p.repeated)
 		}
 		return nil
 	}, func() error {
@@ -183,17 +183,18 @@ func (v *inverted) encode(docs, freqs *setTable) (sizes []uint32, err error) {
 	return sizes, err
 }
 
-// decoder decodes the postings of one name.
-type decoder struct {
-	records []uint32
-	fields  []byte   // by record, the mask of the fields
-	many    []uint32 // records with a frequency above 1
-	counts  []byte   // their frequencies
+// postingsDecoder decodes the postings of one name.
+type postingsDecoder struct {
+	records  []uint32
+	fields   []byte   // by record, the mask of the fields
+	repeated []uint32 // records with a frequency above 1
+	counts   []byte   // their frequencies
 }
 
-// decode decodes the output of appendPostings. Frequencies are added to existing ones.
-func (p *decoder) decode(data []byte, fields bool) {
-	p.records, p.fields, p.many = p.records[:0], p.fields[:0], p.many[:0]
+// decode decodes the output of appendPostings. It replaces the records and appends to counts,
+// because those of a name are written after its last run.
+func (p *postingsDecoder) decode(data []byte, fields bool) {
+	p.records, p.fields, p.repeated = p.records[:0], p.fields[:0], p.repeated[:0]
 	for record := uint32(0); len(data) > 0; {
 		x, n := binary.Uvarint(data)
 		data = data[n:]
@@ -211,17 +212,17 @@ func (p *decoder) decode(data []byte, fields bool) {
 }
 
 // add adds occurrences in a field of a record, which may be the last one.
-func (p *decoder) add(record uint32, field byte, count uint64) {
+func (p *postingsDecoder) add(record uint32, field byte, count uint64) {
 	if last := len(p.records) - 1; last < 0 || p.records[last] != record {
 		p.records, p.fields = append(p.records, record), append(p.fields, field)
 		if count > 1 {
-			p.many, p.counts = append(p.many, record), append(p.counts, byte(min(count, fulltext.MaxFrequency)))
+			p.repeated, p.counts = append(p.repeated, record), append(p.counts, byte(min(count, fulltext.MaxFrequency)))
 		}
 		return
 	}
 	p.fields[len(p.fields)-1] |= field
-	if n := len(p.many); n == 0 || p.many[n-1] != record {
-		p.many, p.counts = append(p.many, record), append(p.counts, 1)
+	if n := len(p.repeated); n == 0 || p.repeated[n-1] != record {
+		p.repeated, p.counts = append(p.repeated, record), append(p.counts, 1)
 	}
 	frequency := &p.counts[len(p.counts)-1]
 	*frequency = byte(min(uint64(*frequency)+count, fulltext.MaxFrequency))

@@ -34,7 +34,7 @@ func items(t *testing.T, table *setTable) (sets [][]byte) {
 }
 
 // sortedNames returns the names in order.
-func sortedNames(v *inverted) (names []string) {
+func sortedNames(v *invertedIndex) (names []string) {
 	for _, id := range v.order() {
 		names = append(names, string(v.name(id)))
 	}
@@ -70,7 +70,7 @@ func TestInverted(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(5, 6))
 			tmp := newTempDir(t.Context(), filesystem.OS{}, t.TempDir(), memory, 1)
-			v := newInverted(tmp, memory)
+			v := newInvertedIndex(tmp, memory)
 			ids, want := map[string]int{}, []found{}
 			var names []string
 			var batch tokens

@@ -14,7 +14,8 @@ type postingsRuns struct {
 // begin begins the next range of records.
 func (r *postingsRuns) begin() { r.files = append(r.files, r.tmp.newSpillFile()) }
 
-// add adds the postings of a name in the current range. Names must be added in order.
+// add adds the postings of a name in the current range. Names must be added in the order of their
+// numbers.
 func (r *postingsRuns) add(id int, postings []byte) {
 	out := r.files[len(r.files)-1]
 	r.head = binary.AppendUvarint(r.head[:0], uint64(id))

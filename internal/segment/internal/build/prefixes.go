@@ -17,7 +17,7 @@ import (
 type PrefixRules struct {
 	Share int // minimum cost of the union of a prefix: that of scanning 1/Share of all records
 	Max   int // maximum number of prefixes
-	Room  int // maximum expected size of their postings: 1/Room of the postings of terms
+	Room  int // all their postings have at most 1/Room of the expected size of the postings of terms
 }
 
 // termPrefix is a prefix shared by exactly the terms in a range.
@@ -67,15 +67,15 @@ func sortRanges(all []termPrefix) {
 // prefixesOf returns the prefixes shared by two or more of the sorted terms, given the cost of each
 // term, that cost at least minCost. Of several prefixes of the same terms it returns one.
 func prefixesOf(common []uint16, work []uint32, minCost uint64) (all []termPrefix) {
-	type open struct {
+	type openPrefix struct {
 		length int // of the shared prefix
 		from   int
 		before uint64 // cost of the preceding terms
 	}
-	var stack []open
+	var stack []openPrefix
 	sum := uint64(0)
 	for i := range len(work) + 1 {
-		length, at := 0, open{from: i - 1}
+		length, at := 0, openPrefix{from: i - 1}
 		if i > 0 {
 			at.before = sum
 			sum += uint64(work[i-1])

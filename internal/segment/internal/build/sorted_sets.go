@@ -16,7 +16,7 @@ type sortedSets struct {
 	longRunSets *setTable
 	prefix      *setTable
 
-	placed  int         // number of records so far
+	added   int         // number of records so far
 	dense   bitmap.Bits // these records
 	parts   int         // number of prefixes so far, including the empty one
 	run     int         // number of the current run
@@ -33,11 +33,11 @@ func newSortedSets(tmp *tempDir, records int) *sortedSets {
 
 // add adds the next of the sorted rows.
 func (s *sortedSets) add(record uint32) {
-	for s.parts < column.PrefixSets && s.placed == s.parts*s.records/column.PrefixSets {
+	for s.parts < column.PrefixSets && s.added == s.parts*s.records/column.PrefixSets {
 		_ = s.prefix.AddBits(s.dense) // the spill file keeps the error
 		s.parts++
 	}
-	s.placed++
+	s.added++
 	s.dense.Add(record)
 	if s.members = append(s.members, record); len(s.members) == cap(s.members) {
 		s.long = true

@@ -25,7 +25,7 @@ type sorter struct {
 	payload func(dst, value []byte) []byte          // appends what is stored with the key
 }
 
-const keyHead = 4 + 4
+const keyHead = 4 + 4 // size of the two sizes in an entry
 
 // item is a record to be sorted.
 type item struct {
@@ -36,11 +36,11 @@ type item struct {
 
 const itemSize = 16
 
-// newSorter returns a sorter with memory for the given number of records and bytes of keys and
-// payloads, within a limit.
-func newSorter(tmp *tempDir, memory, records int, bytes int64) *sorter {
+// newSorter returns a sorter with room for a number of records, whose keys and payloads have the
+// given size together. If that exceeds the memory, it spills.
+func newSorter(tmp *tempDir, memory, records int, size int64) *sorter {
 	items := min(max(memory/4/itemSize, 1), records)
-	limit := int(min(int64(memory/2), bytes+keyHead*int64(records)))
+	limit := int(min(int64(memory/2), size+keyHead*int64(records)))
 	return &sorter{
 		tmp:     tmp,
 		limit:   limit,
@@ -258,7 +258,7 @@ func (s *sorter) eachMerged(f func(key, payload []byte, record uint32)) error {
 	if len(s.items) > 0 {
 		s.spill()
 	}
-	var m merge
+	var m runHeap
 	for _, run := range s.runs {
 		c := &sortedRun{r: run.reader()}
 		if c.next() {
@@ -329,11 +329,11 @@ func (c *sortedRun) compare(d *sortedRun) int {
 	return cmp.Or(bytes.Compare(c.key, d.key), cmp.Compare(c.record, d.record))
 }
 
-// merge is a heap of runs, ordered by their first records.
-type merge []*sortedRun
+// runHeap is a heap of runs, ordered by their current records.
+type runHeap []*sortedRun
 
 // fix restores the order of the heap after its first run has changed.
-func (m merge) fix() {
+func (m runHeap) fix() {
 	for i := 0; ; {
 		least := 2*i + 1
 		if least >= len(m) {

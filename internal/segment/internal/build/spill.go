@@ -19,14 +19,14 @@ import (
 
 // tempDir is the directory of a build with its temporary files, and the context of the build.
 type tempDir struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	fs     filesystem.FS
-	dir    string
-	buffer int // buffer size of a spill file
-	mu     sync.Mutex
-	made   int                      // number of created files, used in their names
-	open   map[filesystem.File]bool // files that are being read
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	fs      filesystem.FS
+	dir     string
+	buffer  int // buffer size of a spill file
+	mu      sync.Mutex
+	created int                      // number of created files, used in their names
+	open    map[filesystem.File]bool // files that are being read
 }
 
 // newTempDir returns the tempDir of a build, which must be closed. A build has a few spill files
@@ -69,8 +69,8 @@ func (w *tempDir) newSpillFile() *spillFile { return &spillFile{tmp: w} }
 func (w *tempDir) newName() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.made++
-	return filepath.Join(w.dir, fmt.Sprintf("spill-%d", w.made))
+	w.created++
+	return filepath.Join(w.dir, fmt.Sprintf("spill-%d", w.created))
 }
 
 // fail keeps the first error, and cancels the build with it.
@@ -209,7 +209,8 @@ type spillReader struct {
 	long []byte // a piece that does not fit
 }
 
-// more reports whether the content has n more bytes, and buffers them.
+// more reports whether there is more content, and buffers its next n bytes. It fails the build if
+// there are fewer.
 func (r *spillReader) more(n int) bool {
 	if r.file.err != nil {
 		return false

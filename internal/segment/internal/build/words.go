@@ -15,14 +15,14 @@ type wordsBuilder struct {
 	tmp        *tempDir
 	memory     int   // bytes for sorting
 	searchable int   // number of searchable fields
-	parts      []int // of a record, the searchable field of each; a field has as many as its weight
-	terms      *inverted
+	parts      []int // by part of a record, its searchable field; a field has as many parts as its weight
+	terms      *invertedIndex
 	forward    *spillFile
-	starts     *spillFile
-	lengths    *spillFile
-	at         uint64
+	starts     *spillFile       // u64: by record, its start in forward
+	lengths    *spillFile       // u32: by record, its number of words
+	at         uint64           // bytes of forward so far
 	batches    []wordsBatchSize // in the forward index
-	total      int
+	total      int              // number of words of all records
 	records    uint32
 	rules      IndexRules
 	words      []byte // buffer
@@ -30,7 +30,7 @@ type wordsBuilder struct {
 
 func newWordsBuilder(tmp *tempDir, fields []herb.Field, memory int, rules IndexRules) *wordsBuilder {
 	b := &wordsBuilder{
-		tmp: tmp, memory: memory, rules: rules, terms: newInverted(tmp, memory),
+		tmp: tmp, memory: memory, rules: rules, terms: newInvertedIndex(tmp, memory),
 		forward: tmp.newSpillFile(), starts: tmp.newSpillFile(), lengths: tmp.newSpillFile(),
 	}
 	for _, f := range fields {
