@@ -18,6 +18,7 @@ const (
 	sequence     = 1.5  // of a year, date or number in a sequence of such above other values
 	unnamed      = 0.4  // of values without a name
 	repeated     = 0.8  // of names that occur twice, by their share
+	maxRepeated  = 0.4  // of all of them
 	leftOut      = 0.6  // of a row above the header, by the square of its share of the width
 	detached     = 0.3  // of a blank row below a header that lacks names
 	contradicted = 0.6  // of a first record whose values do not fit the columns
@@ -169,7 +170,7 @@ func repetition(row Row, joined []string) float64 {
 			n++
 		}
 	}
-	return repeated * float64(n-len(seen)) / float64(max(n, 1))
+	return min(maxRepeated, repeated*float64(n-len(seen))/float64(max(n, 1)))
 }
 
 // titleCost returns the cost of leaving out the rows above the header. Of the narrow ones only the

@@ -53,6 +53,8 @@ func TestLayout(t *testing.T) {
 		{name: "a record of texts below names", text: "name|age|size\nAnn|old|tall\nBob|6|7\nCid|7|8", header: []int{1}},
 		{name: "names above values of all kinds", text: "name|value\nName|Clippy\nSpecies|paperclip\nDate of death|2007-01-01\nWeight|0.9", header: []int{1}},
 		{name: "some columns without a name", text: "id|name|||\n1|rose|a|b|c\n2|elm|d|e|f", header: []int{1}},
+		{name: "row labels without a name", text: "|word|theme\n26|abandon|No theme\n35|abduct|crime\n62|abort|power", header: []int{1}},
+		{name: "names that occur often", text: "Event|Type|from|to|color|from|to|color|from|to|color\nx y|Other|0|5|#93BE96|5|9|#8A050A|9|11|#DD776B\nx z|Other|0|5||5|9||9|11|\nx w|Other|0|7||7|9||9||", header: []int{1}},
 		{name: "names that occur twice", text: "id|n|n\n1|2|3\n2|4|5", header: []int{1}},
 		{name: "years", text: "State|2020|2016|2012\nA|5|6|7\nB|8|9|9", header: []int{1}},
 		{name: "years above few records", text: "2019|2020\n3|4", header: []int{1}},
@@ -241,7 +243,7 @@ func TestBody(t *testing.T) {
 
 // lines reads all records and returns their lines. Rows are valid until the next one is read.
 func lines(b *layout.Body, left []layout.Row) (found []int, err error) {
-	shared := make([][]byte, 10)
+	shared := make([][]byte, 20)
 	for {
 		r, err := b.Next(func() (layout.Row, error) {
 			if len(left) == 0 {

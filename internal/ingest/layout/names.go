@@ -45,8 +45,8 @@ func (e *evidence) column(names Row, c int, below []int, kinds Kind) (score, wei
 	case string(name) == null:
 		return -contrast, 1
 	case len(name) == 0 || k == Missing:
-		if len(below) == 0 {
-			return 0, 0
+		if len(below) == 0 || c == 0 && n == len(below) { // row labels often have no name
+			return 0, float64(min(n, 1))
 		}
 		return -unnamed, float64(n) / float64(len(below))
 	case k&kinds != 0 && 2*texts > n:
