@@ -269,7 +269,8 @@ func (e *evidence) contradiction(below []int) (cost float64) {
 		if n == 0 && len(rest) > 0 && e.isLabel(row, rest) {
 			cost = contradicted * confidence(len(rest)/2)
 		}
-		if typed > 0 && 10*others >= 6*typed {
+		// One value of many may be a remark.
+		if typed > 0 && 10*others >= 6*typed && (others > 1 || e.filled[row] < 4) {
 			cost = max(cost, contradicted*confidence(values/2)*float64(others)/float64(typed))
 		} else if typed > 0 {
 			break

@@ -52,6 +52,7 @@ func TestLayout(t *testing.T) {
 		{name: "names above booleans", text: "a|b\ntrue|false\nfalse|true", header: []int{1}},
 		{name: "a record of texts below names", text: "name|age|size\nAnn|old|tall\nBob|6|7\nCid|7|8", header: []int{1}},
 		{name: "names above values of all kinds", text: "name|value\nName|Clippy\nSpecies|paperclip\nDate of death|2007-01-01\nWeight|0.9", header: []int{1}},
+		{name: "a remark in the first record", text: "Company|Place|Founded|Kind|Owner\nAcc|Oslo|unknown|bank|Bob\nBol|Rome|1999|shop|Ann\nCup|Rome|2001|shop|Cid\nDot|Bern|2003|bank|Eve", header: []int{1}},
 		{name: "some columns without a name", text: "id|name|||\n1|rose|a|b|c\n2|elm|d|e|f", header: []int{1}},
 		{name: "row labels without a name", text: "|word|theme\n26|abandon|No theme\n35|abduct|crime\n62|abort|power", header: []int{1}},
 		{name: "names that occur often", text: "Event|Type|from|to|color|from|to|color|from|to|color\nx y|Other|0|5|#93BE96|5|9|#8A050A|9|11|#DD776B\nx z|Other|0|5||5|9||9|11|\nx w|Other|0|7||7|9||9||", header: []int{1}},
