@@ -269,8 +269,9 @@ func (e *evidence) contradiction(below []int) (cost float64) {
 		if n == 0 && len(rest) > 0 && e.isLabel(row, rest) {
 			cost = contradicted * confidence(len(rest)/2)
 		}
-		// One value of many may be a remark.
-		if typed > 0 && 10*others >= 6*typed && (others > 1 || e.filled[row] < 4) {
+		// Few values of many may be remarks.
+		isMany := others > 1 && 4*typed >= e.filled[row] || e.filled[row] < 4
+		if typed > 0 && 10*others >= 6*typed && isMany {
 			cost = max(cost, contradicted*confidence(values/2)*float64(others)/float64(typed))
 		} else if typed > 0 {
 			break
