@@ -51,7 +51,8 @@ type reading struct {
 //   - The header must contain the delimiter. The delimiter with the highest score wins: the share
 //     of records with as many values as the header, times the number of columns; of equals the
 //     first of comma, semicolon, tab and bar. A delimiter that splits all records like the header
-//     wins over one that splits some into more values.
+//     wins over one that splits some into more values. Tabs that split all records evenly into at
+//     least three values win.
 //   - A delimiter that splits some records into more values than the header has, and more than half
 //     into another number, is ruled out: a column of addresses is not split at its commas. If all
 //     records have the same number of values, the header is wrong and reading reports it.
@@ -142,10 +143,18 @@ func (r reading) isBetter(than reading) bool {
 	switch isComplete := func(r reading) bool { return r.total > 1 && r.fitting == r.total }; {
 	case r.broken != than.broken:
 		return than.broken
+	case r.isTabbed() != than.isTabbed():
+		return r.isTabbed()
 	case r.exceeds && isComplete(than) || than.exceeds && isComplete(r):
 		return than.exceeds
 	}
 	return r.score() > than.score()
+}
+
+// isTabbed reports whether tabs split all records into the same number of at least three values,
+// which proves more than other delimiters: values hardly ever contain tabs.
+func (r reading) isTabbed() bool {
+	return r.dialect.Delimiter == '\t' && r.header > 2 && r.fitting == r.total && !r.exceeds
 }
 
 // score measures how well the records fit the header. Without records, a comma is preferred.

@@ -111,7 +111,7 @@ func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
 	if first > 0 && (len(below) == 0 || end-first == 1 && e.filled[first] == 1) {
 		return l, false // rows are not left out for a header without records; one value is a title
 	}
-	l.Score += e.columns(names, below)
+	l.Score += e.columns(names, l.Names, below)
 	if e.isFirstComplete(first, width) {
 		if l.Score += firstRow; !e.Tabular {
 			l.Score += firstLine - firstRow
@@ -250,10 +250,11 @@ func (e *evidence) columnKind(below []int, column int) (typed bool, kind Kind, n
 	return n > 1 && 5*count[kind] >= 4*n, kind, n
 }
 
-// contradiction returns the cost of first records that do not fit the typed columns, such as the
-// real names of the columns, or that are labels.
+// contradiction returns the cost of the first records that do not fit the typed columns, such as
+// the real names of the columns, or that are labels. A few texts among many values are remarks.
 func (e *evidence) contradiction(below []int) (cost float64) {
 	const first = 5
+	weight := contradicted // a fifth of it for each further one
 	for n := range min(first, len(below)) {
 		typed, others, values := 0, 0, 0
 		row, rest := below[n], below[n+1:]
@@ -266,14 +267,19 @@ func (e *evidence) contradiction(below []int) (cost float64) {
 				}
 			}
 		}
+		var of float64
 		if n == 0 && len(rest) > 0 && e.isLabel(row, rest) {
-			cost = contradicted * confidence(len(rest)/2)
+			of = confidence(len(rest) / 2)
 		}
-		// Few values of many may be remarks.
-		isMany := others > 1 && 4*typed >= e.filled[row] || e.filled[row] < 4
-		if typed > 0 && 10*others >= 6*typed && isMany {
-			cost = max(cost, contradicted*confidence(values/2)*float64(others)/float64(typed))
-		} else if typed > 0 {
+		if typed > 0 && 10*others >= 6*typed {
+			share := min(1, 2*float64(others)/float64(e.filled[row]))
+			of = max(of, confidence(values/2)*share*float64(others)/float64(typed))
+		}
+		if of > 0 {
+			cost += weight * of
+			weight /= 5
+		}
+		if typed > 0 && 10*others < 6*typed {
 			break
 		}
 	}

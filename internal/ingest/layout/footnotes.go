@@ -25,17 +25,17 @@ const (
 // footnotes recognizes footnotes below a table. They have nothing but text in the first column,
 // which may have been split at its delimiters.
 type footnotes struct {
-	first   int  // the first column with a value
-	isTyped bool // it has numbers or dates only
-	longest int  // bytes of the longest text in it that is like that of footnotes, 0 if there is none
-	width   int  // cells of every record, as far as is known; 0: they differ
-	sparse  bool // some record has a value in the first column only
-	spaced  bool // blanks follow delimiters in some record
+	first   int          // the first column with a value
+	isTyped bool         // it has numbers or dates only
+	longest map[bool]int // bytes of the longest text in it, by whether it has a label; others are sentences
+	width   int          // cells of every record, as far as is known; 0: they differ
+	sparse  bool         // some record has a value in the first column only
+	spaced  bool         // blanks follow delimiters in some record
 }
 
 // newFootnotes returns nil if the table has one column.
 func newFootnotes(sample []Row, columns int) *footnotes {
-	f := &footnotes{width: columns}
+	f := &footnotes{width: columns, longest: map[bool]int{}}
 	hasFirst := func(r Row) bool { return len(r.cell(f.first)) > 0 }
 	for f.first < columns && !slices.ContainsFunc(sample, hasFirst) {
 		f.first++
@@ -48,7 +48,7 @@ func newFootnotes(sample []Row, columns int) *footnotes {
 	f.isTyped = n > 0 && k != Text
 	for _, r := range records {
 		if text := r.cell(f.first); labeled.Match(text) || isSentence(text) {
-			f.longest = max(f.longest, len(text))
+			f.longest[labeled.Match(text)] = max(f.longest[labeled.Match(text)], len(text))
 		}
 	}
 	if i := slices.IndexFunc(records, f.isNarrow); i >= 0 && !slices.ContainsFunc(records[:i+1], func(r Row) bool { return r.Gap }) {
@@ -120,7 +120,7 @@ func (f *footnotes) points(r Row, gap bool) (n int) {
 	add(marked.Match(text), markPoint)
 	add(isProse && (gap || f.isTyped), proseText)
 	add(f.isTyped, otherKind)
-	add(f.longest > 0 && len(text) <= 2*f.longest, alikeText)
+	add(len(text) <= 2*f.longest[isLabeled], alikeText)
 	add(f.sparse, sparseText)
 	return n
 }

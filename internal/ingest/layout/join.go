@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // joinedNames joins the rows from first to end. The row that it returns has what is compared with
@@ -23,7 +24,9 @@ func (e *evidence) joinedNames(first, end int) (compared Row, names []string, sc
 	}
 	last := header[len(header)-1]
 	below := e.below(end, last)
-	isLabel := end-first == 2 && e.filled[first] > 1 && e.isLabel(end-1, below)
+	named := e.filled[end-1]
+	isTitle := e.filled[first] < 2 || e.filled[first] < named && named >= e.typicalWidth(below)
+	isLabel := end-first == 2 && !isTitle && e.isLabel(end-1, below)
 	var j joinedHeader
 	differs := isLabel || e.contrasts(last, below)
 	if mayGroup(header) && (differs || join(header, nil, "").recurs) {
@@ -82,7 +85,7 @@ func (e *evidence) contrasts(row Row, below []int) bool {
 			return true
 		}
 	}
-	return e.columns(row, below) >= 0.4
+	return e.columns(row, nil, below) >= 0.4
 }
 
 // isLabel reports whether a row below names cannot be a record:
@@ -171,14 +174,16 @@ func join(header []Row, merges []Merge, separator string) (j joinedHeader) {
 			cells[c] = []byte(joinName(string(upper.cell(start)), string(name), separator))
 		}
 		several := 0
-		seen := map[string]bool{}
-		for _, names := range groups {
+		groupOf := map[string]string{} // by name
+		for start, names := range groups {
 			if len(names) > 1 {
 				several++
 			}
-			for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-				j.recurs = j.recurs || name != "" && seen[name]
-				seen[name] = true
+			group := string(upper.cell(start))
+			for _, name := range names {
+				other, isKnown := groupOf[name]
+				j.recurs = j.recurs || name != "" && isKnown && other != group
+				groupOf[name] = group
 			}
 		}
 		firstName := max(0, slices.IndexFunc(lower.Cells, isFilled))
@@ -218,8 +223,9 @@ func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, isM
 	isRepeated := false
 	for i := 1; i < width; i++ {
 		isFilled := len(lower.cell(i)) > 0
+		isOther := isFilled && !bytes.Equal(lower.cell(i), lower.cell(i-1))
 		switch {
-		case starts[i] == i && starts[i-1] >= 0 && bytes.Equal(upper.cell(i), upper.cell(starts[i-1])) && isFilled:
+		case starts[i] == i && starts[i-1] >= 0 && bytes.Equal(upper.cell(i), upper.cell(starts[i-1])) && isOther:
 			starts[i], isRepeated = starts[i-1], true
 		case !isMerged && starts[i] < 0 && isFilled:
 			starts[i] = starts[i-1]
@@ -242,7 +248,7 @@ func JoinNames(names []string, row [][]byte, separator string) []string {
 
 func joinName(above, name, separator string) string {
 	switch {
-	case above == "" || above == name:
+	case above == "" || above == name || strings.HasPrefix(name, above+" "):
 		return name
 	case name == "":
 		return above

@@ -10,7 +10,7 @@
 //	row 7  Source: survey of 2021                 left out: a footnote
 //
 // Detect scores every candidate for the header among the first rows: each row, two to four rows
-// joined, and no header at all, which scores 0. For the table above, row 1 alone scores -0.2,
+// joined, and no header at all, which scores 0. For the table above, row 1 alone scores -0.3,
 // because it leaves four columns without a name. Row 3 alone scores 0.8: names are above numbers,
 // but two names occur twice, and row 2 is left out. Rows 2 and 3 joined score 1.2. A best score
 // below the threshold is no clear decision: every row becomes a record, and the caller says so.

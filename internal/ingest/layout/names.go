@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,8 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// columns returns the mean evidence that the values of a row are names of the columns below.
-func (e *evidence) columns(names Row, below []int) float64 {
+// columns returns the mean evidence that the values of a row are names of the columns below. joined
+// are the names that it gives together with rows above it; nil: there are none.
+func (e *evidence) columns(names Row, joined []string, below []int) float64 {
 	kinds := e.sequenceKinds(names, below)
 	width := min(len(names.Cells), maxColumns)
 	for _, i := range below {
@@ -18,7 +20,8 @@ func (e *evidence) columns(names Row, below []int) float64 {
 	}
 	var sum, weight float64
 	for c := range width {
-		got, w := e.column(names, c, below, kinds)
+		isPart := c < len(joined) && joined[c] != string(names.cell(c))
+		got, w := e.column(names, c, below, kinds, isPart)
 		sum += w * got
 		weight += w
 	}
@@ -30,7 +33,7 @@ func (e *evidence) columns(names Row, below []int) float64 {
 
 // column returns the evidence that a value is the name of the column below, and the weight of the
 // column.
-func (e *evidence) column(names Row, c int, below []int, kinds Kind) (score, weight float64) {
+func (e *evidence) column(names Row, c int, below []int, kinds Kind, isPart bool) (score, weight float64) {
 	const null = `\N` // of MySQL and PostgreSQL
 	var count [256]int
 	n := 0
@@ -66,7 +69,7 @@ func (e *evidence) column(names Row, c int, below []int, kinds Kind) (score, wei
 	case 2*texts < n:
 		return contrast * confidence(n) * (1 - 2*float64(texts)/float64(n)), 1
 	default:
-		return e.textEvidence(name, c, below), 1
+		return e.textEvidence(name, c, below, isPart), 1
 	}
 }
 
@@ -92,7 +95,7 @@ func (e *evidence) shareOfSequence(c int, below []int, name []byte) float64 {
 
 // textEvidence compares a text with the texts of a column below it. A value recurs, or has the form
 // of codes; a name differs from values of one form, or is much shorter.
-func (e *evidence) textEvidence(name []byte, c int, below []int) float64 {
+func (e *evidence) textEvidence(name []byte, c int, below []int, isPart bool) float64 {
 	form, code, n, equal, codes, long := formOf(name), shapeOf(name), 0, 0, 0, 0
 	forms := map[string]int{}
 	for _, i := range below {
@@ -101,7 +104,7 @@ func (e *evidence) textEvidence(name []byte, c int, below []int) float64 {
 		}
 		n++
 		value := e.Rows[i].cell(c)
-		if bytes.Equal(value, name) {
+		if bytes.Equal(value, name) && !isPart {
 			equal++
 		}
 		forms[formOf(value)]++
@@ -134,6 +137,9 @@ func (e *evidence) textEvidence(name []byte, c int, below []int) float64 {
 	return score
 }
 
+// pair matches a text that has a value, such as "id=7", "{id}" or "Author:" left of one.
+var pair = regexp.MustCompile(`[{}]|^=|[^<>! ]=\S|:$`)
+
 // nameLikeness returns how much a text looks like a name rather than a value, without regard to
 // others.
 func nameLikeness(text []byte) float64 {
@@ -142,7 +148,7 @@ func nameLikeness(text []byte) float64 {
 	switch {
 	case bytes.Contains(text, []byte("://")) || bytes.ContainsRune(text, '@') || utf8.RuneCount(text) > 120:
 		return -1
-	case 2*digits > len(text), bytes.ContainsAny(text, "{}="):
+	case 2*digits > len(text), pair.Match(text):
 		return -0.3
 	case bytes.ContainsRune(text, '_') && !bytes.ContainsFunc(text, isOther):
 		return 0.3
@@ -198,9 +204,9 @@ func (e *evidence) sequenceKinds(row Row, below []int) (kinds Kind) {
 	isAlike := func(r Row) bool { return areYears(numbers(r)) }
 	switch {
 	case areYears(names):
-	case areConsecutive(names) && (names[0] == 0 || hasText(row) || names[0] == 1 && e.mostBelow(below, hasText)):
+	case areConsecutive(names) && (names[0] == 0 || hasRowLabel(row) || names[0] == 1 && e.mostBelow(below, hasRowLabel)):
 		isAlike = func(r Row) bool { return areConsecutive(numbers(r)) }
-	case len(names) >= 5 && isAscending(names) && hasText(row):
+	case len(names) >= 5 && isAscending(names) && hasRowLabel(row):
 		isAlike = func(r Row) bool { return isAscending(numbers(r)) }
 	default:
 		return kinds
@@ -211,8 +217,10 @@ func (e *evidence) sequenceKinds(row Row, below []int) (kinds Kind) {
 	return kinds
 }
 
-func hasText(r Row) bool {
-	return slices.ContainsFunc(r.Cells, func(c []byte) bool { return KindOf(c) == Text })
+// hasRowLabel reports whether the first value of a row is a text, as labels of rows are.
+func hasRowLabel(r Row) bool {
+	first := slices.IndexFunc(r.Cells, isFilled)
+	return first >= 0 && r.kind(first) == Text
 }
 
 func (e *evidence) mostBelow(below []int, test func(Row) bool) bool {
