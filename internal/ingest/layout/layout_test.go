@@ -80,6 +80,8 @@ func TestLayout(t *testing.T) {
 		{name: "words in two columns", text: "abandonment|abandonment\nabberations|abberations\nAbbevillian|Abbevillian\nabbreviated|abbreviated\nabbreviator|abbreviator\nabecedarian|abecedarian\nabhorrently|abhorrently", records: []int{1, 2, 3, 4, 5, 6, 7}, doubtful: true},
 		{name: "values beside their labels", text: "Income per person\nSummary of the data\n\nDocumented by:|Garden 001\nVersion:|5\nUploaded: |2009-04-27\n\nAuthor: |Ann Lee\nMail: |ann (at) garden.example\nPublished by: |the Garden Foundation\nFor more information see: |https://garden.example/\nThe tab has these columns:|Name of the country; sources of data\n\nNotes\nFile used:|file k4\n\nChanges:\nVersion 4: Added data.|2009-04-12\nMinor checks|2009-04-16\nChanged the name|2009-04-17\nVersion 5: new data|2009-04-27",
 			records: []int{1, 2, 4, 5, 6, 8, 9, 10, 11, 12, 14, 15, 17, 18, 19, 20, 21}, doubtful: true},
+		{name: "persons", text: "KEANE,  ERIN S\nLOUGHNEY,  CHRISTINA J\nHERNANDEZ,  JOB\nADAMS JR,  BOB", records: []int{1, 2, 3, 4}, doubtful: true},
+		{name: "countries", text: "Bonaire, Saint Eustatius and Saba|BQ|\nAruba|AW|AA\nAntigua and Barbuda|AG|AC\nUnited Arab Emirates|AE|AE\nAfghanistan|AF|AF", records: []int{1, 2, 3, 4, 5}, doubtful: true},
 		{name: "a null", text: "Airbus|A30|\\N\nBoeing|B77|B777\nFokker|F10|F100", records: []int{1, 2, 3}},
 		{name: "a title above records", text: "Scores|||\nA|1|2|3\nB|4|5|9", records: []int{1, 2, 3}, doubtful: true},
 		{name: "titles, a blank row and records", text: "Scores\n\n1.5|2.5|3.5\n4.5|5.5|6.5", records: []int{3, 4}, doubtful: true},

@@ -137,8 +137,12 @@ func (e *evidence) textEvidence(name []byte, c int, below []int, isPart bool) fl
 	return score
 }
 
-// pair matches a text that has a value, such as "id=7", "{id}" or "Author:" left of one.
-var pair = regexp.MustCompile(`[{}]|^=|[^<>! ]=\S|:$`)
+var (
+	// pair matches a text that has a value, such as "id=7", "{id}" or "Author:" left of one.
+	pair = regexp.MustCompile(`[{}]|^=|[^<>! ]=\S|:$`)
+	// properName matches names of persons and places, such as "Lee, Ann".
+	properName = regexp.MustCompile(`, +\p{Lu}`)
+)
 
 // nameLikeness returns how much a text looks like a name rather than a value, without regard to
 // others.
@@ -150,6 +154,8 @@ func nameLikeness(text []byte) float64 {
 		return -1
 	case 2*digits > len(text), pair.Match(text):
 		return -0.3
+	case properName.Match(text):
+		return -0.1
 	case bytes.ContainsRune(text, '_') && !bytes.ContainsFunc(text, isOther):
 		return 0.3
 	}
