@@ -25,25 +25,26 @@ const (
 	Export                // complete results; most of their time they wait for the client
 	Large                 // pages too large to buffer, which also wait for the client
 	Write                 // creations and forms
+	Upload                // files that are being received; most of their time they wait for the client
 	lanes
 )
 
 // Lanes lists all lanes.
-func Lanes() []Lane { return []Lane{Cheap, Expensive, Export, Large, Write} }
+func Lanes() []Lane { return []Lane{Cheap, Expensive, Export, Large, Write, Upload} }
 
 // String returns the name of the lane, as in metrics and error messages.
 func (l Lane) String() string {
-	return [lanes]string{"cheap", "expensive", "export", "large", "write"}[l]
+	return [lanes]string{"cheap", "expensive", "export", "large", "write", "upload"}[l]
 }
 
 // requests names the requests of the lane in error messages.
 func (l Lane) requests() string {
-	return [lanes]string{"requests", "expensive queries", "exports", "large pages", "writes"}[l]
+	return [lanes]string{"requests", "expensive queries", "exports", "large pages", "writes", "uploads"}[l]
 }
 
 // heldByClients reports whether a client can hold slots of the lane for as long as it likes, by not
-// reading.
-func (l Lane) heldByClients() bool { return l == Export || l == Large }
+// reading or sending.
+func (l Lane) heldByClients() bool { return l == Export || l == Large || l == Upload }
 
 // Limit is the size of a lane.
 type Limit struct {
@@ -64,6 +65,7 @@ const (
 	waitingMemory   = 1 << 20 // of a query that waits for a slot of the lane Expensive
 	exportMemory    = 2 << 20
 	largeMemory     = 4 << 20
+	uploadMemory    = 1 << 20
 )
 
 // Lengths of queues. A request that finds a longer one would time out anyway.
@@ -89,6 +91,7 @@ func DefaultLimits(cores int, memory int64) Limits {
 		Export: {Slots: within(32*cores, exportMemory), Wait: time.Second, RetryAfter: 10 * time.Second},
 		Large:  {Slots: within(32*cores, largeMemory), Wait: time.Second, RetryAfter: 5 * time.Second},
 		Write:  {Slots: 256, Queue: maxQueue, Wait: time.Second, RetryAfter: time.Second},
+		Upload: {Slots: within(16, uploadMemory), Wait: time.Second, RetryAfter: 10 * time.Second},
 	}
 }
 

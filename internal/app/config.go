@@ -41,6 +41,7 @@ type Config struct {
 	MaxExpensive   int
 	MaxExports     int
 	MaxWrites      int
+	MaxUpload      int64
 	RequestTimeout time.Duration
 	Memory         int64
 	Paths          []string

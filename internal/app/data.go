@@ -22,6 +22,7 @@ import (
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 	"herbarium/internal/store/sqlite"
+	"herbarium/internal/upload"
 )
 
 // Data is the open data of an installation, on one machine or shared by several. Several processes
@@ -45,6 +46,7 @@ type Store interface {
 	library.Catalogue
 	access.Keys
 	publish.Store
+	upload.Store
 	AddKey(ctx context.Context, k herb.Key) error
 	RevokeKey(ctx context.Context, id string, at time.Time) error
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)

@@ -21,6 +21,7 @@ import (
 	"herbarium/internal/plants"
 	"herbarium/internal/store"
 	"herbarium/internal/telemetry"
+	"herbarium/internal/upload"
 	"herbarium/internal/web"
 )
 
@@ -150,8 +151,19 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		service := plants.New(d.Store, creation)
 		creator, tasks["plants"], tasks["plants index"] = service, service.Run, d.Plants.Run
 	}
+	var uploads httpapi.Uploads // nil if publishing over HTTP is off
+	stopUploads := func() {}
+	if c.MaxUpload > 0 {
+		service := upload.New(upload.Options{
+			Publisher: d.Publisher, Library: d.Library, Store: d.Store, Dir: c.Data, MaxSize: c.MaxUpload, Log: opts.Log,
+		})
+		defer service.Stop() // after the last request, and before the data is closed
+		stopUploads = service.Stop
+		uploads = service
+	}
 	api, err := httpapi.New(httpapi.Options{
 		Site:           site,
+		Uploads:        uploads,
 		Plants:         creator,
 		Keys:           verifier,
 		Pages:          pages,
@@ -216,6 +228,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		return fmt.Errorf("serving: %w", err)
 	case <-time.After(c.Drain): // load balancers notice that the server is not ready
 	}
+	stopUploads() // clients that wait for the result of a publish are told
 	stopBy, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown)
 	defer cancel()
 	if err := server.Shutdown(stopBy); err != nil {

@@ -140,15 +140,18 @@ func queryParameters(ds herb.Dataset, typed string) (values []string) {
 
 func (r *runner) completeScope() completion {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		values := []string{string(herb.ScopePlantsWrite) + "\tcreate plants", string(herb.ScopeDataRead) + "\tlist every dataset"}
+		values := []string{string(herb.ScopePlantsWrite) + "\tcreate plants", string(herb.ScopeDataRead) + "\tlist every dataset",
+			string(herb.ScopePublish) + "\tpublish every dataset"}
 		_ = r.withData(cmd, func(ctx context.Context, d *app.Data) error { // without data, these are still valid
 			names, err := datasetNames(ctx, d)
 			for _, name := range names {
 				namespace, _, _ := strings.Cut(name, "/")
-				if all := string(herb.ScopeDataRead) + ":" + namespace + "/*"; !slices.Contains(values, all) {
-					values = append(values, all)
+				for _, scope := range []herb.Scope{herb.ScopeDataRead, herb.ScopePublish} {
+					if all := string(scope) + ":" + namespace + "/*"; !slices.Contains(values, all) {
+						values = append(values, all)
+					}
+					values = append(values, string(scope)+":"+name)
 				}
-				values = append(values, string(herb.ScopeDataRead)+":"+name)
 			}
 			return err
 		})

@@ -58,7 +58,7 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 		return usagef("--name is required")
 	}
 	if len(scopes) == 0 {
-		return usagef("--scope is required; valid scopes: plants:write, data:read, data:read:<namespace>/<dataset> or data:read:<namespace>/*")
+		return usagef("--scope is required; valid scopes: plants:write; data:read and publish, each also for one dataset, as in publish:<namespace>/<dataset>, or a namespace, as in data:read:<namespace>/*")
 	}
 	var parsed []herb.Scope
 	for _, s := range scopes {

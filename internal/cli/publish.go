@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +15,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
-	"herbarium/internal/library"
 	"herbarium/internal/publish"
 )
 
@@ -199,7 +197,7 @@ func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts
 		defer fmt.Fprintf(r.Err, "herbarium: %s: %s\n", ref, escapeText(failure.Error()))
 	}
 	if r.asJSON {
-		_ = writeJSON(r.Out, newPublishedJSON(ref, p, failure, opts))
+		_ = writeJSON(r.Out, publish.NewSummary(ref, p, failure, opts.Check))
 		return
 	}
 	if failure != nil && !(opts.Check && p.Dataset.Report != nil) {
@@ -220,42 +218,6 @@ func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts
 	case !p.Unchanged:
 		writeNotes(r.Err, firstOf(notes, 10, "; --report shows them"))
 	}
-}
-
-// publishedJSON is the output of a publish with --json.
-type publishedJSON struct {
-	Dataset   string           `json:"dataset"`
-	Status    string           `json:"status"` // published, unchanged, checked, rejected or failed
-	Error     string           `json:"error,omitempty"`
-	Records   int              `json:"records"`
-	Version   string           `json:"version,omitempty"`
-	Published time.Time        `json:"published_at,omitzero"`
-	Replaces  string           `json:"replaces,omitempty"` // the version that was live
-	Fields    []herb.Field     `json:"fields,omitempty"`
-	Changes   []library.Change `json:"changes,omitempty"`
-	Report    *herb.Report     `json:"report,omitempty"`
-}
-
-func newPublishedJSON(ref herb.Ref, p publish.Result, failure error, opts publishOptions) publishedJSON {
-	j := publishedJSON{
-		Dataset: ref.String(), Status: "published", Records: p.Dataset.Records, Version: p.Dataset.Version,
-		Published: p.Dataset.Published, Replaces: p.Replaces, Fields: p.Dataset.Fields, Changes: p.Changes, Report: p.Dataset.Report,
-	}
-	switch {
-	case failure != nil:
-		j.Status, j.Error = "failed", failure.Error()
-		if herb.CodeOf(failure) == herb.CodeRejected {
-			j.Status = "rejected"
-		}
-	case p.Unchanged:
-		j.Status = "unchanged"
-	case opts.Check:
-		j.Status = "checked"
-	}
-	if j.Version == "" { // nothing was published
-		j.Published = time.Time{}
-	}
-	return j
 }
 
 // summarize describes the result of a publish in two lines.

@@ -9,7 +9,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
@@ -34,39 +33,17 @@ func (f *readFlags) add(cmd *cobra.Command) {
 }
 
 func (f readFlags) options() (format string, o rows.Options, err error) {
-	if f.format != "" {
-		if format, err = source.ParseFormat(ingest.Formats(), f.format); err != nil {
-			return "", o, usage(err)
-		}
+	format, o, err = source.ParseReading(ingest.Formats(), f.reading(), "--")
+	return format, o, usage(err)
+}
+
+// reading returns the flags as they were written.
+func (f readFlags) reading() herb.Reading {
+	r := herb.Reading{Format: f.format, Delimiter: f.delimiter, Encoding: f.encoding, Header: f.header, Comment: f.comment}
+	if f.skip != 0 {
+		r.Skip = strconv.Itoa(f.skip)
 	}
-	if f.encoding != "" {
-		if err = charset.CheckEncoding(f.encoding); err != nil {
-			return "", o, usage(err)
-		}
-	}
-	switch d := strings.ToLower(f.delimiter); {
-	case d == "tab" || d == `\t`:
-		o.Delimiter = '\t'
-	case d == "":
-	case len(d) > 1 || !source.ValidDelimiter(d[0]):
-		return "", o, usagef("--delimiter is %q; expected one ASCII character that is no quote and no line end, or tab", f.delimiter)
-	default:
-		o.Delimiter = d[0]
-	}
-	switch n, err := strconv.Atoi(f.header); {
-	case f.header == "":
-	case f.header == "none":
-		o.Header = rows.HeaderNone
-	case err != nil || n < 1:
-		return "", o, usagef("--header is %q; expected the number of a line, from 1, or none", f.header)
-	default:
-		o.HeaderRows = []int{n}
-	}
-	if f.skip < 0 {
-		return "", o, usagef("--skip is %d; expected a number of lines", f.skip)
-	}
-	o.Encoding, o.Comment, o.Skip = f.encoding, f.comment, f.skip
-	return format, o, nil
+	return r
 }
 
 // finder returns a finder that applies the flags to files without a descriptor.
@@ -75,7 +52,9 @@ func (f readFlags) finder(data string) (*discover.Finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return discover.New(discover.Options{Formats: ingest.Formats(), Data: data, Format: format, Dialect: dialect, SkipEmptyDescriptors: data == ""}), nil
+	return discover.New(discover.Options{
+		Formats: ingest.Formats(), Data: data, Format: format, Dialect: dialect, Reading: f.reading(), SkipEmptyDescriptors: data == "",
+	}), nil
 }
 
 // check rejects the flags for sources that have a descriptor, which says how files are read.
@@ -106,6 +85,7 @@ func (r *runner) copyInput(ctx context.Context, ref herb.Ref, given readFlags) (
 	if src, r.removeInput, err = ingest.CopyInput(ctx, r.In, ref, ingest.Options{Progress: display.bytes("receiving standard input")}); err != nil {
 		return src, err
 	}
+	src.Settings.Reading = given.reading()
 	src.Format, src.Dialect, err = given.options()
 	return src, err
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"herbarium/internal/app"
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 )
 
@@ -64,7 +65,7 @@ type host struct {
 // Run runs all checks and calls report with each finding, as soon as it is known. program is the
 // version of the program.
 func Run(ctx context.Context, c app.Config, program string, report func(Result)) {
-	d := &doctor{Config: c, program: program, report: report, host: host{time.Now, diskSpace, app.MaxDescriptors, maxMapCount}}
+	d := &doctor{Config: c, program: program, report: report, host: host{time.Now, filesystem.DiskSpace, app.MaxDescriptors, maxMapCount}}
 	for _, c := range []struct {
 		name string
 		run  func(context.Context)

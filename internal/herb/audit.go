@@ -47,7 +47,12 @@ type AuditQuery struct {
 }
 
 // Actor identifies who makes a change, and from where.
-type Actor struct{ Name, Origin string }
+type Actor struct {
+	Name, Origin string
+	// Note ends the detail of every entry of the actor, such as the digest of the file that it
+	// sent; empty if there is none.
+	Note string
+}
 
 type actorKey struct{}
 

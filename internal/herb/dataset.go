@@ -104,6 +104,28 @@ type Details struct {
 	Report     *Report         `json:"report,omitempty"`      // import report; nil if there is none
 	File       *File           `json:"file,omitempty"`        // identifies the segment file on other nodes; nil if it is on one machine only
 	Origins    []Origin        `json:"origins,omitempty"`     // sources of a protected version; never shown to readers
+	Settings   *Settings       `json:"settings,omitempty"`    // for the next publish; never shown to readers
+}
+
+// Settings is how a version was published. A publish over HTTP that states nothing else uses those
+// of the live version.
+type Settings struct {
+	// Descriptor is a Data Package with one resource, complete: with the files that it referred to,
+	// and with the conditions and expectations that readers do not see. nil if there was none.
+	Descriptor json.RawMessage `json:"descriptor,omitempty"`
+	Reading    Reading         `json:"reading,omitzero"`
+}
+
+// Reading overrides how a file is read, as written in flags or parameters. Empty members are
+// detected.
+type Reading struct {
+	Format    string `json:"format,omitempty"`
+	Table     string `json:"table,omitempty"` // sheet, table or file of an archive, or file#sheet
+	Delimiter string `json:"delimiter,omitempty"`
+	Encoding  string `json:"encoding,omitempty"`
+	Header    string `json:"header,omitempty"`  // number of a line, or none
+	Comment   string `json:"comment,omitempty"` // prefix
+	Skip      string `json:"skip,omitempty"`    // number of lines
 }
 
 // LiveVersion is the live version of a dataset without its description.
@@ -234,6 +256,9 @@ type Plant struct {
 
 // PlantsRef is the dataset that lists the created plants. The name is reserved.
 var PlantsRef = Ref{Namespace: "store", Name: "plants"}
+
+// PublishesNamespace is a reserved namespace: /api/v1/publishes/<id> is the state of a publish.
+const PublishesNamespace = "publishes"
 
 // PlantFields returns the fields of the plants listing.
 func PlantFields() []Field {

@@ -49,40 +49,47 @@ func (k Key) Status(now time.Time) string {
 // Scope is a permission of a key.
 type Scope string
 
-// Scopes. The read scope may be limited to one dataset (data:read:<namespace>/<dataset>) or to a
-// namespace (data:read:<namespace>/*).
+// Scopes. ScopeDataRead and ScopePublish may be limited to one dataset
+// (publish:<namespace>/<dataset>) or to a namespace (publish:<namespace>/*).
 const (
 	ScopePlantsWrite Scope = "plants:write"
 	ScopeDataRead    Scope = "data:read"
+	ScopePublish     Scope = "publish"
 )
 
 // AllScopes returns the scopes that together permit everything.
-func AllScopes() []Scope { return []Scope{ScopePlantsWrite, ScopeDataRead} }
+func AllScopes() []Scope { return []Scope{ScopePlantsWrite, ScopeDataRead, ScopePublish} }
 
 // ParseScope parses a scope.
 func ParseScope(s string) (Scope, error) {
-	switch Scope(s) {
-	case ScopePlantsWrite, ScopeDataRead:
+	if slices.Contains(AllScopes(), Scope(s)) {
 		return Scope(s), nil
 	}
-	if target, ok := strings.CutPrefix(s, string(ScopeDataRead)+":"); ok {
+	for _, limitable := range []Scope{ScopeDataRead, ScopePublish} {
+		target, ok := strings.CutPrefix(s, string(limitable)+":")
+		if !ok {
+			continue
+		}
 		ns, name, ok := strings.Cut(target, "/")
 		if ok && ValidName(ns) && (name == "*" || ValidName(name)) {
 			return Scope(s), nil
 		}
 	}
-	return "", Invalidf("unknown scope %q; valid scopes: plants:write, data:read, "+
-		"data:read:<namespace>/<dataset>, data:read:<namespace>/*", s)
+	return "", Invalidf("unknown scope %q; valid scopes: plants:write, data:read, data:read:<namespace>/<dataset>, "+
+		"data:read:<namespace>/*, publish, publish:<namespace>/<dataset>, publish:<namespace>/*", s)
 }
 
 // ReadScopes returns the scopes that permit reading the dataset, narrowest first. Any one of them
 // is sufficient.
-func (r Ref) ReadScopes() []Scope {
-	return []Scope{
-		ScopeDataRead + Scope(":"+r.String()),
-		ScopeDataRead + Scope(":"+r.Namespace+"/*"),
-		ScopeDataRead,
-	}
+func (r Ref) ReadScopes() []Scope { return r.limit(ScopeDataRead) }
+
+// PublishScopes returns the scopes that permit publishing the dataset, narrowest first. Any one of
+// them is sufficient.
+func (r Ref) PublishScopes() []Scope { return r.limit(ScopePublish) }
+
+// limit returns a scope limited to the dataset, limited to its namespace, and unlimited.
+func (r Ref) limit(s Scope) []Scope {
+	return []Scope{s + Scope(":"+r.String()), s + Scope(":"+r.Namespace+"/*"), s}
 }
 
 // Principal is the authenticated sender of a request. ID identifies the key; it is not secret.
@@ -98,6 +105,9 @@ func (p Principal) May(anyOf ...Scope) bool {
 
 // MayRead reports whether the principal may read a dataset that requires a key.
 func (p Principal) MayRead(ref Ref) bool { return p.May(ref.ReadScopes()...) }
+
+// MayPublish reports whether the principal may publish a dataset.
+func (p Principal) MayPublish(ref Ref) bool { return p.May(ref.PublishScopes()...) }
 
 // JoinScopes joins the names of scopes.
 func JoinScopes(scopes []Scope, separator string) string {

@@ -13,7 +13,7 @@ func TestParseScope(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		"plants:write", "data:read", "data:read:garden/catalog", "data:read:garden/*", "data:read:store/plants",
-		"data:read:a.b-c_d/0",
+		"data:read:a.b-c_d/0", "publish", "publish:garden/catalog", "publish:garden/*",
 	} {
 		if got, err := herb.ParseScope(s); err != nil || got != herb.Scope(s) {
 			t.Errorf("ParseScope(%q) = %q, %v", s, got, err)
@@ -23,7 +23,7 @@ func TestParseScope(t *testing.T) {
 		"", "plants", "plants:read", "plants:write ", "Plants:Write", "*", "data:*", "data:read:", "data:read:garden",
 		"data:read:garden/", "data:read:/catalog",
 		"data:read:*/catalog", "data:read:*/*", "data:read:garden/catalog/x", "data:read:garden/cat*",
-		"data:read:Garden/catalog", "data:read garden/*",
+		"data:read:Garden/catalog", "data:read garden/*", "publish:", "publish:garden", "publish:*/*", "plants:write:garden/*",
 	} {
 		_, err := herb.ParseScope(s)
 		if herb.CodeOf(err) != herb.CodeInvalid || err == nil {
@@ -31,8 +31,8 @@ func TestParseScope(t *testing.T) {
 		}
 	}
 	_, err := herb.ParseScope("data:write")
-	want := `unknown scope "data:write"; valid scopes: plants:write, data:read, ` +
-		`data:read:<namespace>/<dataset>, data:read:<namespace>/*`
+	want := `unknown scope "data:write"; valid scopes: plants:write, data:read, data:read:<namespace>/<dataset>, ` +
+		`data:read:<namespace>/*, publish, publish:<namespace>/<dataset>, publish:<namespace>/*`
 	if herb.MessageOf(err) != want {
 		t.Errorf("the message is %q, want %q", herb.MessageOf(err), want)
 	}

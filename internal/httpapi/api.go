@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -17,6 +18,7 @@ import (
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
+	"herbarium/internal/upload"
 )
 
 // Plants creates plants.
@@ -32,6 +34,18 @@ type Keys interface {
 	Verify(ctx context.Context, secret, client string) (herb.Principal, error)
 }
 
+// Uploads receives files and publishes them.
+type Uploads interface {
+	// LiveVersion returns the live version of a dataset; empty if there is none.
+	LiveVersion(ctx context.Context, ref herb.Ref) (string, error)
+	// Receive stores a file until it is closed. size is -1 if it is not known.
+	Receive(ctx context.Context, body io.Reader, name string, size int64) (*upload.File, error)
+	// Start publishes a file in the background, and closes it.
+	Start(ctx context.Context, r upload.Request) (*upload.Publish, error)
+	// Record returns the state of a publish on any node.
+	Record(ctx context.Context, id string) (upload.Record, error)
+}
+
 // Options configures an API.
 type Options struct {
 	Site
@@ -44,9 +58,11 @@ type Options struct {
 
 	// Optional.
 	Pages          Pages          // HTML pages; nil for none
+	Uploads        Uploads        // publishes files; nil: publishing over HTTP is not possible
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For and Forwarded headers are believed; see clientAddress
 	Stall          time.Duration  // how long a client of a streamed body may stop reading; 0 means DefaultStall
 	RequestTimeout time.Duration  // until a response is ready or an export starts; 0 means DefaultRequestTimeout
+	UploadStall    time.Duration  // how long a client may stop sending a file; 0 means DefaultUploadStall
 }
 
 // Defaults of Options.
@@ -55,6 +71,7 @@ const (
 	// 100 kB/s reports no progress until half of a buffer of several MiB is read.
 	DefaultStall          = 2 * time.Minute
 	DefaultRequestTimeout = 5 * time.Second
+	DefaultUploadStall    = 30 * time.Second
 )
 
 // listingHeaders is the number of headers of a listing, for which a response has room without
@@ -91,6 +108,7 @@ func New(opts Options) (*API, error) {
 	}
 	opts.Stall = cmp.Or(opts.Stall, DefaultStall)
 	opts.RequestTimeout = cmp.Or(opts.RequestTimeout, DefaultRequestTimeout)
+	opts.UploadStall = cmp.Or(opts.UploadStall, DefaultUploadStall)
 	_, base, err := opts.ParsePublicURL()
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)

@@ -5,7 +5,7 @@ import (
 )
 
 // exposed is the headers that scripts of other origins may read.
-const exposed = "ETag, Link, Retry-After, X-Total-Count, X-Dataset-Version, X-Request-Id"
+const exposed = "ETag, Link, Location, Retry-After, X-Total-Count, X-Dataset-Version, X-Request-Id"
 
 func TestPreflight(t *testing.T) {
 	t.Parallel()
@@ -20,8 +20,8 @@ func TestPreflight(t *testing.T) {
 		{"/schemas/datapackage.json", "GET, HEAD, OPTIONS"},
 		{"/healthz", "GET, HEAD, OPTIONS"},
 		{"/plants", "POST, OPTIONS"},
-		{"/nothing", "GET, HEAD, POST, OPTIONS"},
-		{"/api/v1//garden/catalog", "GET, HEAD, POST, OPTIONS"},
+		{"/nothing", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"},
+		{"/api/v1//garden/catalog", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"},
 	}
 	for _, tt := range tests {
 		for _, method := range []string{"GET", "HEAD", "DELETE"} {
@@ -33,7 +33,7 @@ func TestPreflight(t *testing.T) {
 			for name, want := range map[string]string{
 				"Access-Control-Allow-Origin":      "*",
 				"Access-Control-Allow-Methods":     tt.methods,
-				"Access-Control-Allow-Headers":     "Authorization, X-API-Key, Content-Type, If-None-Match, Idempotency-Key, X-Requested-With, X-Request-Id",
+				"Access-Control-Allow-Headers":     "Authorization, X-API-Key, Content-Type, Content-Digest, Content-Disposition, If-Match, If-None-Match, Idempotency-Key, Prefer, X-Requested-With, X-Request-Id",
 				"Access-Control-Max-Age":           "86400",
 				"Access-Control-Expose-Headers":    exposed,
 				"Access-Control-Allow-Credentials": "",

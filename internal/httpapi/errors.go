@@ -24,6 +24,10 @@ var statuses = map[herb.Code]int{
 	herb.CodeGone:            http.StatusGone,
 	herb.CodeMethod:          http.StatusMethodNotAllowed,
 	herb.CodeRejected:        http.StatusConflict,
+	herb.CodePrecondition:    http.StatusPreconditionFailed,
+	herb.CodeTooLarge:        http.StatusRequestEntityTooLarge,
+	herb.CodeUnreadable:      http.StatusUnprocessableEntity,
+	herb.CodeNoSpace:         http.StatusInsufficientStorage,
 	herb.CodeUnavailable:     http.StatusServiceUnavailable,
 	herb.CodeInternal:        http.StatusInternalServerError,
 }

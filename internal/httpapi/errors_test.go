@@ -23,7 +23,7 @@ func TestUnknownPaths(t *testing.T) {
 	s := newService(t, nil)
 	tests := []struct{ path, message string }{
 		{"/", "valid paths: GET /api/v1"},
-		{"/nothing", `no such path "/nothing"; valid paths: GET /api/v1, GET /api/v1/search, GET /api/v1/{namespace}/{dataset}`},
+		{"/nothing", `no such path "/nothing"; valid paths: GET /api/v1, GET /api/v1/publishes/{id}, GET /api/v1/search, GET /api/v1/{namespace}/{dataset}`},
 		{"/plants/", `did you mean "/plants"?`},
 		{"/plants/1", "POST /plants"},
 		{"/api", "GET /api/v1,"},
@@ -60,6 +60,7 @@ func TestMethods(t *testing.T) {
 		"/api/v1":                     "GET, HEAD, OPTIONS",
 		"/api/v1/garden/catalog":      "GET, HEAD, OPTIONS",
 		"/api/v1/garden/catalog/data": "GET, HEAD, OPTIONS",
+		"/api/v1/shop/prices/source":  "PUT, OPTIONS",
 		"/openapi.json":               "GET, HEAD, OPTIONS",
 		"/healthz":                    "GET, HEAD, OPTIONS",
 		"/readyz":                     "GET, HEAD, OPTIONS",
@@ -91,6 +92,7 @@ func TestStatuses(t *testing.T) {
 	want := map[herb.Code]int{
 		herb.CodeInvalid: 400, herb.CodeUnauthenticated: 401, herb.CodeForbidden: 403, herb.CodeRateLimited: 429, herb.CodeNotFound: 404,
 		herb.CodeGone: 410, herb.CodeMethod: 405, herb.CodeRejected: 409, herb.CodeUnavailable: 503, herb.CodeInternal: 500,
+		herb.CodePrecondition: 412, herb.CodeTooLarge: 413, herb.CodeUnreadable: 422, herb.CodeNoSpace: 507,
 	}
 	for code, status := range want {
 		if got := httpapi.Statuses[code]; got != status {

@@ -20,6 +20,7 @@ import (
 	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
+	"herbarium/internal/upload"
 )
 
 // Secrets of the fixture. They look like keys, so that the log must redact them everywhere.
@@ -29,6 +30,8 @@ const (
 	oneReader  = "herb_onereader0_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	herdReader = "herb_herdreader_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	elsewhere  = "herb_elsewhere0_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	publisher  = "herb_publisher0_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	onePub     = "herb_onepublish_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	unknown    = "herb_unknown000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 )
 
@@ -49,6 +52,8 @@ func (k *fakeKeys) Verify(_ context.Context, secret, _ string) (herb.Principal, 
 		oneReader:  {"data:read:locked/staff"},
 		herdReader: {"data:read:locked/*"},
 		elsewhere:  {"data:read:garden/catalog"},
+		publisher:  {"publish:shop/*"},
+		onePub:     {"publish:shop/prices"},
 	}[secret]
 	if !ok {
 		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, `there is no such key; "keys create" makes one`)
@@ -284,7 +289,7 @@ func options(t testing.TB, l httpapi.Library) httpapi.Options {
 	}
 	return httpapi.Options{
 		Site:   httpapi.Site{Library: l, Version: "test"},
-		Plants: &fakePlants{}, Keys: &fakeKeys{}, Admission: lanes, Log: slog.New(slog.DiscardHandler),
+		Plants: &fakePlants{}, Keys: &fakeKeys{}, Admission: lanes, Log: slog.New(slog.DiscardHandler), Uploads: upload.New(upload.Options{}),
 		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
 	}
 }

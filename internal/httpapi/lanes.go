@@ -17,6 +17,7 @@ import (
 //	a page too large to buffer, likewise             admission.Large
 //	producing a chunk of one of the last two         admission.Expensive, in addition
 //	a POST, after its body was received              admission.Write
+//	a file, while it is being received               admission.Upload
 //
 // Probes run in none.
 
@@ -56,4 +57,10 @@ func (w *response) admitExport(r *http.Request) (ctx context.Context, firstByte 
 // admitLargePage enters the lane of pages that are too large to buffer.
 func (w *response) admitLargePage(r *http.Request) error {
 	return w.ticket.Enter(r.Context(), admission.Large)
+}
+
+// admitUpload enters the lane of files that are being received. The returned context has no
+// deadline: the file may take as long as its client sends.
+func (w *response) admitUpload(r *http.Request) (context.Context, error) {
+	return w.client, w.ticket.Enter(r.Context(), admission.Upload)
 }

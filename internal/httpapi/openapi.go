@@ -49,7 +49,7 @@ func (a *API) datasetDocument(w *response, r *http.Request, name string) error {
 	}
 	defer release()
 	d, access := w.describable(&view)
-	generated, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{d}, 1, a.opts.Plants != nil)
+	generated, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{d}, 1, a.features())
 	if err != nil {
 		return err
 	}
@@ -61,6 +61,11 @@ func (a *API) datasetDocument(w *response, r *http.Request, name string) error {
 	release()
 	w.sendDocument(r, access, a.newDocument(contentJSON, body.Bytes()))
 	return nil
+}
+
+// features returns the optional parts of the service.
+func (a *API) features() openapi.Features {
+	return openapi.Features{Plants: a.opts.Plants != nil, Publishing: a.opts.Uploads != nil}
 }
 
 // fullDocument returns the document for all datasets, without values of those that require a key.
@@ -92,7 +97,7 @@ func (a *API) fullDocument(ctx context.Context) (document, error) {
 			}
 		}
 	}
-	body, err := openapi.Generate(a.opts.PublicURL, datasets, len(live), a.opts.Plants != nil)
+	body, err := openapi.Generate(a.opts.PublicURL, datasets, len(live), a.features())
 	if err != nil {
 		return document{}, err
 	}

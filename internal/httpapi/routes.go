@@ -41,6 +41,9 @@ func (a *API) routeTable() []route {
 	if a.opts.Plants != nil {
 		routes = append(routes, route{method: http.MethodPost, pattern: "/plants", handle: a.createPlant})
 	}
+	if a.opts.Uploads != nil {
+		routes = append(routes, a.publishRoutes()...)
+	}
 	routes = append(routes, a.exportRoutes("/api/v1/{namespace}/{dataset}/data", false)...)
 	return append(routes, a.pageRoutes()...)
 }
@@ -58,7 +61,7 @@ func (a *API) exportRoutes(listing string, page bool) (routes []route) {
 }
 
 // allMethods lists the methods of all resources.
-const allMethods = "GET, HEAD, POST, OPTIONS"
+const allMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
 // newMux returns a mux for the routes. Each path also handles OPTIONS and rejects other methods,
 // and all other paths are not found, so that every error has an Error body instead of the plain
@@ -79,7 +82,7 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 	}
 	for pattern, allowed := range methods {
 		allow := strings.Join(append(allowed, http.MethodOptions), ", ")
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		reject := func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodOptions {
 				w.(*response).options(r, allow)
 				return
@@ -88,7 +91,16 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 			w.(*response).apiPath = !page[pattern]
 			a.fail(w.(*response), r, herb.Errorf(herb.CodeMethod, "%s is not allowed on %s; allowed: %s",
 				herb.Clip(redactText(r.Method), maxShown), herb.Clip(redactText(r.URL.Path), maxShown), allow))
-		})
+		}
+		if pattern == publishPattern { // a mux accepts no pattern for all methods beside that of datasets
+			for _, method := range strings.Split(allMethods, ", ") {
+				if !slices.Contains(allowed, method) {
+					mux.HandleFunc(method+" "+pattern, reject)
+				}
+			}
+			continue
+		}
+		mux.HandleFunc(pattern, reject)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.rejectPath(w.(*response), r) })
 	return mux
@@ -167,8 +179,9 @@ func (a *API) noSuchPath(r *http.Request) error {
 
 // Headers that scripts of other origins may send and read.
 const (
-	corsRequestHeaders = "Authorization, X-API-Key, Content-Type, If-None-Match, Idempotency-Key, X-Requested-With, X-Request-Id"
-	corsExposedHeaders = "ETag, Link, Retry-After, X-Total-Count, X-Dataset-Version, X-Request-Id"
+	corsRequestHeaders = "Authorization, X-API-Key, Content-Type, Content-Digest, Content-Disposition, If-Match, If-None-Match, " +
+		"Idempotency-Key, Prefer, X-Requested-With, X-Request-Id"
+	corsExposedHeaders = "ETag, Link, Location, Retry-After, X-Total-Count, X-Dataset-Version, X-Request-Id"
 )
 
 func isPreflight(r *http.Request) bool {

@@ -144,6 +144,9 @@ func (p *pass) eachFile(ctx context.Context, read func(f *file.File, i int) erro
 
 func (p *pass) readFile(ctx context.Context, i int, path string, read func(f *file.File, i int) error) error {
 	o := file.Options{Dir: p.dir, Temp: p.opts.Temp, Formats: p.formats, Content: p.input}
+	if p.input != nil {
+		o.Name = p.src.DisplayName
+	}
 	if i == 0 {
 		o.Entry = p.src.Entry
 	}

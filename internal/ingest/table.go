@@ -179,6 +179,9 @@ func describeFormat(name string, o rows.Options) string {
 // or map with unknown fields is an error, because only descriptors for Herbarium have them.
 func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
 	d := herb.Details{Order: src.Order, Descriptor: src.Descriptor}
+	if s := src.Settings; s.Descriptor != nil || s.Reading != (herb.Reading{}) {
+		d.Settings = &s
+	}
 	for _, name := range src.PrimaryKey {
 		i := slices.IndexFunc(v.fields, func(f exposedField) bool { return f.Name == name })
 		if i < 0 { // a schema may call a field by the name of its column

@@ -75,7 +75,7 @@ func (v *openVersion) memory() int {
 
 // publicDescription returns a description without the internal fields.
 func publicDescription(d herb.Dataset) herb.Dataset {
-	d.File, d.Origins = nil, nil
+	d.File, d.Origins, d.Settings = nil, nil, nil
 	return d
 }
 

@@ -26,6 +26,7 @@ type Publication struct {
 	AccessSet     bool                          // Dataset.Access was set explicitly; only then may a protected dataset become open
 	Origins       []herb.Origin                 // source files, if they have paths
 	Live          *herb.Dataset                 // the live version as LiveVersion returned it; nil: Publish reads it
+	Exclusive     bool                          // reject the version if another one than Live went live meanwhile
 	AllowBreaking bool                          // accept breaking changes and a primary key that is not unique
 	Check         bool                          // dry run: do everything except making the version live
 	Progress      *progress.Reporter            // of Phases
@@ -143,7 +144,7 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 			live = &read
 		}
 		out, err = l.gate(ctx, p, d, *live, problems)
-		if herb.CodeOf(err) == herb.CodeRejected && live == p.Live {
+		if herb.CodeOf(err) == herb.CodeRejected && live == p.Live && !p.Exclusive {
 			live = nil // it may have been replaced while the version was built
 			continue
 		}
@@ -160,9 +161,21 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 		if !errors.Is(err, store.ErrSuperseded) {
 			return out, dropped, err
 		}
+		if p.Exclusive {
+			return out, nil, ErrConcurrent(d.Ref)
+		}
 		live = nil
 	}
 }
+
+// ErrConcurrent returns the error of an exclusive publish that was overtaken by another one.
+func ErrConcurrent(ref herb.Ref) error {
+	return herb.Wrap(herb.CodeRejected, store.ErrSuperseded, "another version of %s went live in the meantime; nothing has changed; "+
+		"compare it with yours and publish again", ref)
+}
+
+// IsConcurrent reports whether an exclusive publish was overtaken by another one.
+func IsConcurrent(err error) bool { return errors.Is(err, store.ErrSuperseded) }
 
 // gate compares a version with the live one and with protected datasets. The error has
 // herb.CodeRejected if it must not go live.

@@ -47,6 +47,10 @@ type Options struct {
 	Force         bool // publish a source that has not changed since it was last published
 	// KeepRolledBack skips a source whose newest version was rolled back, until the source changes.
 	KeepRolledBack bool
+	// Exclusive is the live version that the publisher knows, or empty if there was none; the
+	// publish is rejected if another one is live or goes live meanwhile. nil: the source replaces
+	// any.
+	Exclusive *string
 	// Progress is called by one goroutine at a time. nil disables it.
 	Progress func(progress.Progress)
 }
@@ -104,6 +108,8 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		return Result{Outcome: library.Outcome{Dataset: live}, Unchanged: true}, nil
 	case err != nil:
 		return Result{}, err
+	case opts.Exclusive != nil && *opts.Exclusive != live.Version:
+		return Result{Warnings: warningsOf(t)}, errors.Join(library.ErrConcurrent(s.Ref), t.Close())
 	}
 	defer t.Close()
 	if opts.KeepRolledBack {
@@ -120,11 +126,21 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		AccessSet:     s.AccessSet,
 		Origins:       originsOf(s),
 		Live:          &live,
+		Exclusive:     opts.Exclusive != nil,
 		AllowBreaking: opts.AllowBreaking,
 		Check:         opts.Check,
 		Progress:      steps,
 	})
-	return Result{Outcome: out, Warnings: slices.Concat(t.Dataset.Report.Layout.Notes(), t.Dataset.Report.Notes)}, err
+	if library.IsConcurrent(err) {
+		if now, failed := p.Library.LiveVersion(ctx, s.Ref); failed == nil && now.Source == t.Dataset.Source && !opts.Force {
+			return Result{Outcome: library.Outcome{Dataset: now}, Unchanged: true}, nil // sent twice at the same time
+		}
+	}
+	return Result{Outcome: out, Warnings: warningsOf(t)}, err
+}
+
+func warningsOf(t *ingest.Table) []string {
+	return slices.Concat(t.Dataset.Report.Layout.Notes(), t.Dataset.Report.Notes)
 }
 
 // rolledBack returns the newest version of a dataset if it was built from the source with a hash,

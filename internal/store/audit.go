@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -28,6 +29,9 @@ func addAudit(ctx context.Context, tx Tx, e herb.AuditEntry) error {
 	actor := herb.ActorOf(ctx)
 	if e.Time.IsZero() {
 		e.Time = time.Now()
+	}
+	if actor.Note != "" {
+		e.Detail = strings.TrimPrefix(e.Detail+", "+actor.Note, ", ")
 	}
 	if err := exec(ctx, tx, "INSERT INTO audit (time, action, subject, actor, origin, result, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		e.Time.UnixMicro(), string(e.Action), e.Subject, actor.Name, actor.Origin, string(cmp.Or(e.Result, herb.AuditOK)), e.Detail); err != nil {

@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -27,6 +29,18 @@ var withoutPlants = strings.NewReplacer(
 	` Created plants are listed as store/plants.`, ``,
 	" Creating plants requires the scope `plants:write`.", ``,
 )
+
+// withoutPublishing removes publishing over HTTP from the descriptions of openapi.json.
+var withoutPublishing = strings.NewReplacer(
+	`{"name": "Publishing", "description": "Publishing of files, with a key."},`, ``,
+	" Publishing requires `publish`, `publish:<namespace>/*` or `publish:<namespace>/<dataset>`.", ``,
+)
+
+// Features are the optional parts of a service.
+type Features struct {
+	Plants     bool // the plant store
+	Publishing bool // over HTTP
+}
 
 // document is an OpenAPI document. Parts that are copied unchanged are raw.
 type document struct {
@@ -111,15 +125,14 @@ const (
 
 // Generate returns the document for datasets, with as much detail as the limits permit. total is
 // the number of datasets of the service; datasets may be omitted if there are more than
-// MaxDatasets. publicURL is the base URL of the service; empty means that of the document. plants
-// is false if the service has no plant store.
-func Generate(publicURL string, datasets []herb.Dataset, total int, plants bool) (body []byte, err error) {
+// MaxDatasets. publicURL is the base URL of the service; empty means that of the document.
+func Generate(publicURL string, datasets []herb.Dataset, total int, has Features) (body []byte, err error) {
 	level := allOperators
 	if len(datasets) < total {
 		level = generic
 	}
 	for ; level <= generic; level++ {
-		body, err = generate(publicURL, datasets, total, plants, level)
+		body, err = generate(publicURL, datasets, total, has, level)
 		if err != nil || len(body) <= maxSize || total == 1 {
 			break
 		}
@@ -127,11 +140,24 @@ func Generate(publicURL string, datasets []herb.Dataset, total int, plants bool)
 	return body, err
 }
 
-func generate(publicURL string, datasets []herb.Dataset, total int, plants bool, level detail) ([]byte, error) {
+// removeTag removes the operations with a tag.
+func (doc *document) removeTag(tag string) {
+	for path, operations := range doc.Paths {
+		maps.DeleteFunc(operations, func(_ string, o operation) bool { return slices.Contains(o.Tags, tag) })
+		if len(operations) == 0 {
+			delete(doc.Paths, path)
+		}
+	}
+}
+
+func generate(publicURL string, datasets []herb.Dataset, total int, has Features, level detail) ([]byte, error) {
 	var doc document
 	base := base
-	if !plants {
+	if !has.Plants {
 		base = []byte(withoutPlants.Replace(string(base)))
+	}
+	if !has.Publishing {
+		base = []byte(withoutPublishing.Replace(string(base)))
 	}
 	var raw struct {
 		Components struct{ Schemas map[string]json.RawMessage } // keep the order of their members
@@ -143,10 +169,16 @@ func generate(publicURL string, datasets []herb.Dataset, total int, plants bool,
 	for name, schema := range raw.Components.Schemas {
 		schemas[name] = schema
 	}
-	if !plants {
-		delete(doc.Paths, "/plants")
+	if !has.Plants {
+		doc.removeTag("Plants")
 		delete(schemas, "Plant")
 		delete(schemas, "NewPlant")
+	}
+	if !has.Publishing {
+		doc.removeTag("Publishing")
+		for _, name := range []string{"Publish", "Published", "PublishedField", "Change"} {
+			delete(schemas, name)
+		}
 	}
 	schemas["FieldType"] = map[string]any{
 		"type": "string", "description": "Type of a field; determines how values compare.", "enum": herb.Types(),

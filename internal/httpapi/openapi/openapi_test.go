@@ -14,7 +14,7 @@ import (
 // TestLimits compares the limits in openapi.json with those of the code.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	body, err := Generate("", nil, 0, true)
+	body, err := Generate("", nil, 0, Features{Plants: true, Publishing: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +72,27 @@ func TestLimits(t *testing.T) {
 // not mention it.
 func TestGenerate_withoutPlants(t *testing.T) {
 	t.Parallel()
-	body, err := Generate("", nil, 0, false)
+	body, err := Generate("", nil, 0, Features{Publishing: true})
 	if err != nil || !json.Valid(body) {
 		t.Fatalf("error %v in %s", err, body)
 	}
 	if at := strings.Index(strings.ToLower(string(body)), "plant"); at >= 0 {
 		t.Errorf("the document mentions plants: …%.200s", body[max(0, at-100):])
+	}
+}
+
+// TestGenerate_withoutPublishing generates the document of a service to which nothing can be
+// published.
+func TestGenerate_withoutPublishing(t *testing.T) {
+	t.Parallel()
+	body, err := Generate("", nil, 0, Features{Plants: true})
+	if err != nil || !json.Valid(body) {
+		t.Fatalf("error %v in %s", err, body)
+	}
+	for _, word := range []string{"/publishes", "/source", "Publishing", "`publish`"} {
+		if at := strings.Index(string(body), word); at >= 0 {
+			t.Errorf("the document mentions %s: …%.200s", word, body[max(0, at-100):])
+		}
 	}
 }
 

@@ -64,6 +64,23 @@ func isYAML(path string) bool {
 	return ext == ".yaml" || ext == ".yml"
 }
 
+// parseContent parses a descriptor without a file name: JSON, or else YAML.
+func parseContent(content []byte) (any, error) {
+	content = bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF"))
+	limit, parse := maxYAMLSize, parseYAML
+	if trimmed := bytes.TrimSpace(content); bytes.HasPrefix(trimmed, []byte("{")) {
+		limit, parse = maxSize, parseJSON
+	}
+	if len(content) > limit {
+		return nil, tooLarge(int64(limit))
+	}
+	return parse(content)
+}
+
+func tooLarge(limit int64) error {
+	return herb.Invalidf("the descriptor is larger than %d bytes; move large parts to files next to it", limit)
+}
+
 func parseFile(dir file.Dir, path string) (any, error) {
 	info, err := dir.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -86,7 +103,7 @@ func parseFile(dir file.Dir, path string) (any, error) {
 	case err != nil:
 		return nil, err
 	case int64(len(data)) > limit:
-		return nil, herb.Invalidf("the descriptor is larger than %d bytes; move large parts to files next to it", limit)
+		return nil, tooLarge(limit)
 	}
 	return parse(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")))
 }
@@ -104,9 +121,11 @@ type descriptor struct {
 	base      string   // Source.Base of the resources
 	namespace string
 	access    herb.Access
-	members   object   // of the package, without its resources
-	notes     []string // about the package
-	err       error    // the first error of the package or of the current resource
+	input     *source.Source // an upload that the descriptor describes instead of files; nil: none
+	members   object         // of the package, without its resources
+	inlined   object         // schema and dialect of the current resource, instead of the files that it names
+	notes     []string       // about the package
+	err       error          // the first error of the package or of the current resource
 }
 
 // skipError is the reason why a resource is not published although nothing is wrong with it: it is
@@ -160,8 +179,7 @@ func (p *descriptor) read(in file.Dir) error {
 		p.err = nil
 		s := p.resource(n, i)
 		if len(resources) == 1 { // the package describes its only dataset
-			s.Title = cmp.Or(s.Title, root.annotation("title"))
-			s.Description = cmp.Or(s.Description, root.annotation("description"))
+			describe(&s, root)
 		}
 		if skip, ok := p.err.(*skipError); ok {
 			p.Skip(p.path, skip.Error())
@@ -172,6 +190,13 @@ func (p *descriptor) read(in file.Dir) error {
 		}
 	}
 	return nil
+}
+
+// describe sets the title and the description of a source to those of the package, unless it has
+// its own.
+func describe(s *source.Source, root node) {
+	s.Title = cmp.Or(s.Title, root.annotation("title"))
+	s.Description = cmp.Or(s.Description, root.annotation("description"))
 }
 
 func (p *descriptor) readHeader(root node) {
@@ -186,8 +211,8 @@ func (p *descriptor) readHeader(root node) {
 	p.members = root.without("resources")
 }
 
-func (p *descriptor) resource(n node, position int) source.Source {
-	s := source.Source{Root: p.root, Base: p.base}
+func (p *descriptor) resource(n node, position int) (s source.Source) {
+	s, p.inlined = source.Source{Root: p.root, Base: p.base}, object{}
 	if !n.isObject() {
 		return s
 	}
@@ -201,6 +226,16 @@ func (p *descriptor) resource(n node, position int) source.Source {
 		}
 	}
 	s.Title, s.Description = n.annotation("title"), n.annotation("description")
+	defer func() {
+		var err error
+		s.Settings.Descriptor, err = p.complete(n)
+		n.record(err)
+	}()
+	if p.input != nil {
+		s.Ref = p.input.Ref
+		s.Descriptor, p.err = p.asWritten(n)
+		return s
+	}
 	if name == "" && s.Input == nil {
 		name = source.Stem(s.Path)
 	}
@@ -224,6 +259,15 @@ func (p *descriptor) asWritten(n node) ([]byte, error) {
 	return marshal(object{"package": p.members, "resource": resource})
 }
 
+// complete returns a descriptor with one resource that refers to no other file.
+func (p *descriptor) complete(n node) ([]byte, error) {
+	resource := n.without("data")
+	maps.Copy(resource, p.inlined)
+	whole := maps.Clone(p.members)
+	whole["resources"] = []any{resource}
+	return marshal(whole)
+}
+
 // without returns a copy of an object that lacks some members.
 func (n node) without(names ...string) object {
 	o, _ := n.value.(object)
@@ -234,6 +278,10 @@ func (n node) without(names ...string) object {
 
 // readLocation reads where the records of a resource are, their format and encoding.
 func (p *descriptor) readLocation(s *source.Source, n node) {
+	if p.input != nil {
+		p.readUpload(s, n)
+		return
+	}
 	if data := n.member("data"); data.value != nil && n.member("path").value == nil {
 		p.readInline(s, n, data)
 		return
@@ -329,65 +377,4 @@ func (p *descriptor) findFile(n node) string {
 		n.fail("is %q, which is not a regular file", rows.Clip(local))
 	}
 	return full
-}
-
-// format returns the format of a resource: by its member "format", its media type or its extension,
-// in this order.
-func (p *descriptor) format(s *source.Source, n node, path string) string {
-	var declared, media, compression string
-	n.assignAll([]binding{{"format", &declared}, {"mediatype", &media}, {"compression", &compression}})
-	checkCompression(n, compression, path)
-	known := strings.Join(source.FormatNames(p.formats), ", ")
-	candidates := []string{declared, media, strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")}
-	tabular := n.member("type").value == "table" || n.member("profile").value == "tabular-data-resource" || n.member("schema").value != nil
-	if formatName(declared) == "topojson" { // the extension is that of JSON, but shapes refer to each other
-		candidates, tabular = nil, false
-	}
-	for i, name := range candidates {
-		f, ok := file.ByName(p.formats, formatName(name))
-		if !ok {
-			continue
-		}
-		if i > 0 && declared != "" {
-			s.Notes = append(s.Notes, n.member("format").errorf("is %q, an unknown format; the file is read as %s", rows.Clip(declared), f.Name).Error())
-		}
-		return f.Name
-	}
-	switch {
-	case !tabular:
-		n.record(&skipError{n.errorf("(%s) is not published: neither its format nor its extension is that of a table; "+
-			"if it is one, set \"format\" to one of %s", rows.Clip(path), known)})
-	case declared != "":
-		n.member("format").fail("is %q; valid formats: %s", rows.Clip(declared), known)
-	}
-	return p.formats[0].Name
-}
-
-func checkCompression(n node, written, path string) {
-	const remedy = "unpack it next to the descriptor and name the unpacked file, or compress that with gzip or zstd"
-	if !slices.Contains([]string{"", "no", "none", "gz", "gzip", "zst", "zstd", "bz2", "bzip2", "xz", "zip"}, strings.ToLower(written)) {
-		n.member("compression").fail("is %q, which cannot be read; %s", rows.Clip(written), remedy)
-	}
-	switch strings.ToLower(filepath.Ext(file.Uncompressed(path))) {
-	case ".7z", ".rar", ".tar", ".tgz":
-		n.record(&skipError{n.member("path").errorf("is %q, an archive; %s", rows.Clip(path), remedy)})
-	}
-}
-
-// formatName maps a name of a format in a descriptor, or a media type, to a name or an extension of
-// a format.
-func formatName(s string) string {
-	s, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(s)), ";")
-	s = file.Uncompressed(strings.TrimPrefix(strings.TrimSpace(s), "."))
-	names := map[string]string{
-		"text/csv": "csv", "application/csv": "csv", "text/comma-separated-values": "csv", "text/x-csv": "csv",
-		"text/tab-separated-values": "tsv", "text/tsv": "tsv", "tab": "tsv",
-		"geojson": "json", "application/json": "json", "text/json": "json", "application/geo+json": "json", "application/vnd.geo+json": "json",
-		"json lines": "ndjson", "jsonlines": "ndjson", "ldjson": "ndjson", "geojsonl": "ndjson", "application/x-ndjson": "ndjson",
-		"application/ndjson": "ndjson", "application/jsonl": "ndjson", "application/x-jsonlines": "ndjson",
-		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-		"application/vnd.apache.parquet":                                    "parquet", "application/x-parquet": "parquet",
-		"application/vnd.sqlite3": "sqlite", "application/x-sqlite3": "sqlite",
-	}
-	return cmp.Or(names[s], s)
 }

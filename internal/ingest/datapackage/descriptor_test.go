@@ -119,7 +119,7 @@ resources:
 					Access: herb.AccessKey, AccessSet: true, Format: "json", ByPosition: true,
 				},
 			}
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(source.Source{}, "Descriptor", "Root", "Base")); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(source.Source{}, "Descriptor", "Settings", "Root", "Base")); diff != "" {
 				t.Errorf("sources (-want +got):\n%s", diff)
 			}
 		})

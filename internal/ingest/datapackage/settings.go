@@ -172,7 +172,7 @@ func (p *descriptor) readDialect(s *source.Source, n node) {
 		}},
 		{"skipRows", func(n node) { readSkipped(o, n) }},
 	}
-	dialect := p.dereference(n.member("dialect"))
+	dialect := p.dereference(n.member("dialect"), "dialect")
 	dialect.checkPlacement(n.where + ".herbarium")
 	// Some programs write the settings of a format to a member of its own, or those of the header
 	// beside the dialect. A later one takes precedence.
@@ -222,12 +222,16 @@ func readSkipped(o *rows.Options, n node) {
 	}
 }
 
-// dereference returns an object, or the object in the file that is named instead.
-func (p *descriptor) dereference(n node) node {
+// dereference returns the object of a member, or the object in the file that is named instead.
+func (p *descriptor) dereference(n node, member string) node {
 	if n.value == nil {
 		return n
 	}
 	if _, ok := n.value.(string); ok {
+		if p.input != nil {
+			n.fail("names a file, which was not sent; write the content of the file instead")
+			return node{err: n.err}
+		}
 		path := p.findFile(n)
 		if p.err != nil {
 			return node{err: n.err}
@@ -239,6 +243,7 @@ func (p *descriptor) dereference(n node) node {
 		n = node{n.where + " (" + filepath.Base(path) + ")", value, n.err}
 	}
 	n.isObject()
+	p.inlined[member] = n.value
 	return n
 }
 
@@ -250,7 +255,7 @@ func (p *descriptor) readSchema(s *source.Source, n node) {
 			"to apply it, download it next to the descriptor", address))
 		return
 	}
-	schema := p.dereference(m)
+	schema := p.dereference(m, "schema")
 	if schema.value == nil {
 		return
 	}

@@ -27,6 +27,7 @@ type Options struct {
 	// Format and Dialect apply to files without a descriptor. Empty: detected.
 	Format  string
 	Dialect rows.Options
+	Reading herb.Reading // Format and Dialect as the user wrote them
 	// SkipEmptyDescriptors ignores descriptors of size zero, which a shell creates for the output
 	// of describe.
 	SkipEmptyDescriptors bool
@@ -89,6 +90,24 @@ func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (source.Sour
 	}
 	s.Sources[0].Ref = ref
 	return s.Sources[0], nil
+}
+
+// AsInput finds a table in a source whose content has no path: table names it, or is empty if there
+// is only one. The source has a name, Input and DisplayName.
+func (f *Finder) AsInput(ctx context.Context, src source.Source, table string) (source.Source, error) {
+	s := f.newSearch(ctx)
+	s.single = true
+	src.Path = src.DisplayName
+	p := s.examine(file.Options{Formats: s.opts.Formats, Content: src.Input, Name: src.DisplayName}, src.Path)
+	if published := rows.Published(p.tables); table == "" && len(published) > 1 {
+		return src, herb.Invalidf("%s has %d tables; name one of them with _table: %s", src.Path, len(published), rows.JoinNames(published))
+	}
+	if err := s.addProbed(src, p, table); err != nil {
+		return src, err
+	}
+	found := s.Sources[0]
+	found.Ref = src.Ref
+	return found, nil
 }
 
 type search struct {

@@ -253,7 +253,7 @@ resources:
 			t.Fatal(err)
 		}
 		got := set.Sources
-		got[0].Descriptor = nil
+		got[0].Descriptor, got[0].Settings = nil, herb.Settings{}
 		want := []source.Source{{
 			Ref: herb.Ref{Namespace: "n", Name: "r"}, Path: dir + "/a.csv", Root: dir, Parts: []string{dir + "/b.csv"},
 			Format: "csv",

@@ -24,21 +24,25 @@ const (
 
 // addNamedFile adds a file that the user named, or one table of it.
 func (s *search) addNamedFile(path, table string) error {
-	p := s.probe(file.Dir{}, path)
+	return s.addProbed(source.Source{Path: path}, s.probe(file.Dir{}, path), table)
+}
+
+// addProbed adds a source that was examined, or one table of it.
+func (s *search) addProbed(src source.Source, p probe, table string) error {
 	switch {
 	case len(p.entries) > 0 && table != "":
-		return s.addNamedEntry(source.Source{Path: path}, p, table)
+		return s.addNamedEntry(src, p, table)
 	case len(p.entries) > 0 && !s.single:
-		s.addEntries(source.Source{Path: path}, p)
+		s.addEntries(src, p)
 		return nil
 	case p.format == "":
-		return source.Located(path, p.err)
+		return source.Located(src.Path, p.err)
 	case table != "" && !p.multiple:
-		return herb.Invalidf("%s has the format %s, which has no tables; remove #%s", path, p.format, rows.Clip(table))
+		return herb.Invalidf("%s has the format %s, which has no tables; remove #%s", src.Path, p.format, rows.Clip(table))
 	case table != "" || s.single:
-		return s.addSource(source.Source{Path: path}, p, table)
+		return s.addSource(src, p, table)
 	default:
-		return s.addTables(source.Source{Path: path}, p)
+		return s.addTables(src, p)
 	}
 }
 
@@ -109,13 +113,14 @@ func (s *search) addSource(src source.Source, p probe, table string) error {
 	if p.name != "" {
 		name += "-" + p.name
 	}
-	src.Format, src.Dialect = s.opts.Format, s.opts.Dialect
+	src.Format, src.Dialect, src.Settings.Reading = s.opts.Format, s.opts.Dialect, s.opts.Reading
 	if table != "" {
 		src.Dialect.Table = table
 		if name += "-" + table; p.format == "sqlite" {
 			name = table
 		}
 	}
+	src.Settings.Reading.Table = src.Part()
 	if source.IsTransliterated(name) {
 		src.Title = name
 	}
@@ -148,7 +153,7 @@ func (s *search) probe(dir file.Dir, path string) probe {
 	stamp := stampOf(dir, path, before)
 	p, known := s.previous[path]
 	if !known || p.stamp != stamp {
-		p = s.examine(dir, path)
+		p = s.examine(file.Options{Dir: dir, InPlace: true, Formats: s.opts.Formats}, path)
 		p.stamp = stamp
 		if after, err := dir.Stat(path); err != nil || stampOf(dir, path, after) != stamp || context.Cause(s.ctx) != nil {
 			return p // it may be wrong the next time
@@ -158,8 +163,7 @@ func (s *search) probe(dir file.Dir, path string) probe {
 	return p
 }
 
-func (s *search) examine(dir file.Dir, path string) (p probe) {
-	o := file.Options{Dir: dir, InPlace: true, Formats: s.opts.Formats}
+func (s *search) examine(o file.Options, path string) (p probe) {
 	f, err := file.Open(s.ctx, path, o)
 	if several, ok := errors.AsType[*file.SeveralTables](err); ok {
 		return probe{err: err, entries: s.examineEntries(path, several.Entries, o)}

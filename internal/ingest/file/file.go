@@ -30,7 +30,8 @@ const (
 type Options struct {
 	Dir      Dir               // folder of the file; the zero value: the user named the file itself
 	Entry    string            // path of a file in a zip archive; empty: its only table
-	Content  *io.SectionReader // content that has no path: inline data, standard input; nil: that of the path
+	Content  *io.SectionReader // content that has no path: inline data, standard input, an upload; nil: that of the path
+	Name     string            // of the content, by whose extension its format is detected; empty: none
 	InPlace  bool              // Path never copies; the caller calls Replaced afterwards
 	Temp     string            // folder of temporary files; empty: that of the system
 	Formats  []rows.Format     // that are detected, and by whose extensions the table in an archive is found
@@ -88,7 +89,7 @@ var ErrNotRegular = errors.New("not a regular file")
 // Open opens a file, detects its compression and reads the start of its content. The caller closes
 // it.
 func Open(ctx context.Context, path string, o Options) (_ *File, err error) {
-	f := &File{ctx: ctx, opts: o, path: path, stored: o.Content, sum: sha256.New()}
+	f := &File{ctx: ctx, opts: o, path: path, name: Uncompressed(o.Name), stored: o.Content, sum: sha256.New()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, f.Close())

@@ -75,10 +75,14 @@ var letters = strings.NewReplacer(
 	"ο", "o", "π", "p", "ρ", "r", "σ", "s", "ς", "s", "τ", "t", "υ", "y", "φ", "f", "χ", "ch", "ψ", "ps", "ω", "o",
 )
 
-// CheckReserved rejects the reference of the plants.
+// CheckReserved rejects the reference of the plants, and the namespace whose paths are those of
+// publishes.
 func CheckReserved(path string, ref herb.Ref) error {
-	if ref == herb.PlantsRef {
+	switch {
+	case ref == herb.PlantsRef:
 		return herb.Invalidf("%s: %s is reserved for created plants; set another name with --as namespace/dataset", path, ref)
+	case ref.Namespace == herb.PublishesNamespace:
+		return herb.Invalidf("%s: the namespace %q is reserved for the API; set another name with --as namespace/dataset", path, ref.Namespace)
 	}
 	return nil
 }

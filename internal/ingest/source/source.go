@@ -53,6 +53,7 @@ type Source struct {
 	ByPosition   bool               // fields are in the order of the columns, so that the position decides if no name matches
 	Descriptor   json.RawMessage    // members of the descriptor about the dataset; nil if there is no descriptor
 	Notes        []string           // remarks about the settings for the publisher
+	Settings     herb.Settings      `json:"-"` // the settings as written, for the next publish of the dataset
 }
 
 // MapFields are the fields with the coordinates of the records.
@@ -91,6 +92,14 @@ func (s Source) Name(i int) string {
 		return s.Parts[i-1]
 	}
 	return cmp.Or(s.DisplayName, s.Path)
+}
+
+// fileName returns the name by whose extension the format is detected; empty if there is none.
+func (s Source) fileName() string {
+	if s.Input != nil {
+		return s.DisplayName
+	}
+	return s.Path
 }
 
 // Label returns the path, with the table if one is selected.
@@ -154,7 +163,7 @@ func (s Source) Narrows() bool {
 // Normalize returns the source with defaults filled in. It fails if a setting is invalid.
 func (s Source) Normalize(formats []rows.Format) (Source, error) {
 	if s.Format == "" {
-		if f, ok := file.ByPath(formats, cmp.Or(s.Entry, s.Path)); ok && s.Input == nil {
+		if f, ok := file.ByPath(formats, cmp.Or(s.Entry, s.fileName())); ok {
 			s.Format = f.Name
 		}
 	} else if _, err := ParseFormat(formats, s.Format); err != nil {

@@ -1,0 +1,481 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"herbarium/internal/admission"
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+	"herbarium/internal/ingest"
+	"herbarium/internal/library"
+	"herbarium/internal/must"
+	"herbarium/internal/publish"
+	"herbarium/internal/query"
+	"herbarium/internal/store/sqlite"
+	"herbarium/internal/upload"
+)
+
+// publishing is a service that publishes to a library.
+type publishing struct {
+	*service
+	library *library.Library
+	store   *sqlite.Store
+	uploads *upload.Service
+}
+
+// pausedPublisher waits before it publishes.
+type pausedPublisher struct {
+	upload.Publisher
+	pause func(context.Context)
+}
+
+func (p pausedPublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (publish.Result, error) {
+	p.pause(ctx)
+	return p.Publisher.Publish(ctx, s, o)
+}
+
+// newPublishing returns a service; change may modify the options of uploads.
+func newPublishing(t *testing.T, change func(*upload.Options)) *publishing {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
+	must.NoError(t, err)
+	l, err := library.Open(db, library.Options{Dir: t.TempDir(), Keep: 20})
+	must.NoError(t, err)
+	p := &publishing{library: l, store: db}
+	opts := upload.Options{
+		Publisher: &publish.Publisher{Library: l, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)},
+		Library:   l, Store: db, Dir: dir,
+	}
+	if change != nil {
+		change(&opts)
+	}
+	p.uploads = upload.New(opts)
+	t.Cleanup(func() {
+		p.uploads.Stop()
+		if err := errors.Join(l.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	p.service = newService(t, func(o *httpapi.Options) { o.Uploads = p.uploads })
+	return p
+}
+
+const pricesPath = "/api/v1/shop/prices"
+
+// put publishes a file.
+func (p *publishing) put(t *testing.T, query, file string, headers ...string) checkedResponse {
+	t.Helper()
+	return p.do(t, request("PUT", pricesPath+"/source"+query, file, append(headers, "X-API-Key: "+publisher)...))
+}
+
+// live returns the records of the live version as JSON.
+func (p *publishing) live(t *testing.T) string {
+	t.Helper()
+	v, err := p.library.Acquire(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
+	if err != nil {
+		return err.Error()
+	}
+	defer v.Release()
+	req, err := query.Split("").Listing(v.Fields, herb.Order{})
+	must.NoError(t, err)
+	page, err := v.List(t.Context(), req)
+	must.NoError(t, err)
+	return string(bytes.Join(page.Records, nil))
+}
+
+type publishedBody struct {
+	Error           int
+	Message, Status string
+	Version         string
+	Changes         []library.Change
+}
+
+func decode[T any](t *testing.T, a checkedResponse) (body T) {
+	t.Helper()
+	must.NoError(t, json.Unmarshal([]byte(a.body), &body))
+	return body
+}
+
+const prices = "id,name,price\n1,Rose,2.50\n2,Fern,3\n"
+
+func TestPutSource(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	created := p.put(t, "", prices)
+	first := decode[publishedBody](t, created)
+	if created.status != 201 || first.Status != "published" || created.header.Get("Location") != pricesPath || created.header.Get("Etag") != `"`+first.Version+`"` {
+		t.Fatalf("the first file gives %d %v %s", created.status, created.header, created.body)
+	}
+	if again := p.put(t, "", prices); again.status != 200 || decode[publishedBody](t, again).Status != "unchanged" {
+		t.Errorf("the same file gives %d %s", again.status, again.body)
+	}
+	checked := p.put(t, "?_check=true", prices+"3,Moss,4\n")
+	if b := decode[publishedBody](t, checked); checked.status != 200 || b.Status != "checked" || b.Version != "" || len(b.Changes) != 1 {
+		t.Errorf("a check gives %d %s", checked.status, checked.body)
+	}
+	if got, want := p.live(t), `{"id":"1","name":"Rose","price":"2.50"}{"id":"2","name":"Fern","price":"3"}`; got != want {
+		t.Errorf("a check changed the live version: %s", got)
+	}
+	replaced := p.put(t, "", prices+"3,Moss,4\n", `If-Match: "`+first.Version+`"`)
+	if replaced.status != 200 || decode[publishedBody](t, replaced).Status != "published" || !strings.Contains(p.live(t), "Moss") {
+		t.Errorf("another file gives %d %s", replaced.status, replaced.body)
+	}
+	if a := p.put(t, "", prices, `If-Match: "`+first.Version+`"`); a.status != 412 || !strings.Contains(a.message(t), "has the version "+decode[publishedBody](t, replaced).Version) {
+		t.Errorf("another version gives %d %s", a.status, a.body)
+	}
+	if a := p.put(t, "", prices, "If-None-Match: *"); a.status != 412 {
+		t.Errorf("an existing dataset gives %d %s", a.status, a.body)
+	}
+	rejected := p.put(t, "", "id,name\n1,Rose\n2,Fern\n3,Moss\n")
+	if b := decode[publishedBody](t, rejected); rejected.status != 409 || b.Error != 409 || b.Status != "rejected" || len(b.Changes) != 1 || b.Changes[0].Field != "price" {
+		t.Errorf("a removed field gives %d %s", rejected.status, rejected.body)
+	}
+	if a := p.put(t, "?_allow_breaking=true", "id,name\n1,Rose\n2,Fern\n3,Moss\n"); a.status != 200 || strings.Contains(p.live(t), "price") {
+		t.Errorf("an allowed change gives %d %s", a.status, a.body)
+	}
+	entries, err := p.store.AuditEntries(t.Context(), herb.AuditQuery{})
+	must.NoError(t, err)
+	var log []string
+	for _, e := range entries {
+		log = append(log, string(e.Result))
+		if e.Actor != publisher[5:15] || e.Origin != "192.0.2.1" || e.Subject != "shop/prices" || !strings.Contains(e.Detail, "sha256 ") {
+			t.Errorf("audit entry %+v", e)
+		}
+	}
+	if got := strings.Join(log, " "); got != "ok ok ok rejected ok" {
+		t.Errorf("the audit log has %s", got)
+	}
+}
+
+func TestPutSource_rejects(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, func(o *upload.Options) { o.MaxSize = 100 })
+	path := pricesPath + "/source"
+	for name, tt := range map[string]struct {
+		request *http.Request
+		status  int
+		message string
+	}{
+		"no key":             {request("PUT", path, prices), 401, "publishing requires a key"},
+		"another scope":      {request("PUT", path, prices, "X-API-Key: "+reader), 403, "it needs publish:shop/prices"},
+		"another dataset":    {request("PUT", "/api/v1/shop/stock/source", prices, "X-API-Key: "+onePub), 403, "publish:shop/stock"},
+		"name":               {request("PUT", "/api/v1/shop/Prices/source", prices, "X-API-Key: "+publisher), 400, "does not name a dataset"},
+		"parameter":          {request("PUT", path+"?_delimeter=;", prices, "X-API-Key: "+publisher), 400, `did you mean "_delimiter"?`},
+		"delimiter":          {request("PUT", path+"?_delimiter=ab", prices, "X-API-Key: "+publisher), 400, "_delimiter is"},
+		"switch":             {request("PUT", path+"?_check=1", prices, "X-API-Key: "+publisher), 400, "write true or false"},
+		"access":             {request("PUT", path+"?_access=none", prices, "X-API-Key: "+publisher), 400, "unknown access"},
+		"too large":          {request("PUT", path, strings.Repeat("x", 101), "X-API-Key: "+publisher), 413, "larger than 100 bytes"},
+		"empty":              {request("PUT", path, "", "X-API-Key: "+publisher), 422, "empty"},
+		"no such version":    {request("PUT", path, prices, "X-API-Key: "+publisher, `If-Match: "v0"`), 412, "does not exist"},
+		"not a file":         {request("PUT", path, "a,b\n1,2\n\x00\x01\x02\x03\x04\x05\x06\x07", "X-API-Key: "+publisher), 422, "file:"},
+		"malformed digest":   {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Digest: sha-256=abc"), 400, "malformed Content-Digest"},
+		"another digest":     {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Digest: "+digestOf("x")), 400, "does not match"},
+		"reserved namespace": {request("PUT", "/api/v1/publishes/x/source", prices, "X-API-Key: "+publisher), 403, "publish:publishes/x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := p.do(t, tt.request)
+			if a.status != tt.status || !strings.Contains(a.message(t), tt.message) {
+				t.Errorf("%d %s, want %d %s", a.status, a.body, tt.status, tt.message)
+			}
+		})
+	}
+	chunked := request("PUT", path, strings.Repeat("x", 101), "X-API-Key: "+publisher)
+	chunked.ContentLength = -1
+	if a := p.do(t, chunked); a.status != 413 {
+		t.Errorf("a large body of unknown size gives %d %s", a.status, a.body)
+	}
+	if got := p.live(t); !strings.Contains(got, "no such dataset") {
+		t.Errorf("something was published: %s", got)
+	}
+}
+
+func digestOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "sha-256=:" + base64.StdEncoding.EncodeToString(sum[:]) + ":"
+}
+
+// form returns a multipart body and its Content-Type: pairs of a name and a value, the file with
+// its name.
+func form(t *testing.T, file, content string, pairs ...string) (body, contentType string) {
+	t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for i := 0; i < len(pairs); i += 2 {
+		must.NoError(t, w.WriteField(pairs[i], pairs[i+1]))
+	}
+	if file != "" {
+		part, err := w.CreateFormFile("file", file)
+		must.NoError(t, err)
+		_, err = io.WriteString(part, content)
+		must.NoError(t, err)
+	}
+	must.NoError(t, w.Close())
+	return b.String(), "Content-Type: " + w.FormDataContentType()
+}
+
+const pricesDescriptor = `{"name": "shop", "resources": [{"name": "prices", "path": "prices.csv", "title": "Prices",
+	"schema": {"fields": [{"name": "id", "type": "string"}, {"name": "cost", "herbarium": {"from": "price"}}]},
+	"herbarium": {"access": "key", "include": {"name": ["Rose", "Moss"]}}}]}`
+
+// TestPutSource_settings sends a descriptor once. Later files are read by the same settings.
+func TestPutSource_settings(t *testing.T) {
+	t.Parallel()
+	for _, yaml := range []bool{false, true} {
+		p := newPublishing(t, nil)
+		descriptor := pricesDescriptor
+		if yaml {
+			descriptor = "# YAML\n" + descriptor
+		}
+		body, contentType := form(t, "prices.csv", prices, "descriptor", descriptor)
+		if a := p.put(t, "", body, contentType, "Content-Digest: "+digestOf(body)); a.status != 201 {
+			t.Fatalf("a form gives %d %s", a.status, a.body)
+		}
+		if got, want := p.live(t), `{"id":"1","cost":"2.50"}`; got != want {
+			t.Errorf("records are %s, want %s", got, want)
+		}
+		if a := p.put(t, "", prices+"3,Moss,4\n"); a.status != 200 {
+			t.Fatalf("another file gives %d %s", a.status, a.body)
+		}
+		d, err := p.library.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
+		must.NoError(t, err)
+		if d.Access != herb.AccessKey || d.Title != "Prices" || d.Fields[0].Type != herb.TypeText || p.live(t) != `{"id":"1","cost":"2.50"}{"id":"3","cost":"4"}` {
+			t.Errorf("another file has access %s, title %q, fields %v, records %s", d.Access, d.Title, d.Fields, p.live(t))
+		}
+	}
+}
+
+// TestPutSource_reading sends a file with reading options, which apply to the next one, too.
+func TestPutSource_reading(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	if a := p.put(t, "?_delimiter=|&_header=none&_access=key", "a|b;c\n"); a.status != 201 || p.live(t) != `{"column_1":"a","column_2":"b;c"}` {
+		t.Fatalf("%d %s: %s", a.status, a.body, p.live(t))
+	}
+	if a := p.put(t, "", "a|b;c\nd|e;f\n"); a.status != 200 || !strings.HasSuffix(p.live(t), `{"column_1":"d","column_2":"e;f"}`) {
+		t.Errorf("%d %s: %s", a.status, a.body, p.live(t))
+	}
+	if a := p.put(t, "?_delimiter=%3B&_allow_breaking=true", "a|b;c\n"); a.status != 200 || p.live(t) != `{"column_1":"a|b","column_2":"c"}` {
+		t.Errorf("%d %s: %s", a.status, a.body, p.live(t))
+	}
+	d, err := p.library.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
+	must.NoError(t, err)
+	if d.Access != herb.AccessKey {
+		t.Errorf("access is %s", d.Access)
+	}
+	if a := p.put(t, "?_access=open", "a|b;c\n"); a.status != 200 {
+		t.Errorf("a change of access gives %d %s", a.status, a.body)
+	}
+}
+
+func TestPutSource_form(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	for name, tt := range map[string]struct {
+		file, content string
+		pairs         []string
+		status        int
+		message       string
+	}{
+		"no file":        {"", "", []string{"descriptor", "{}"}, 400, `no part "file"`},
+		"unknown part":   {"a.csv", prices, []string{"name", "x"}, 400, `unknown part "name"; valid parts: file, descriptor, _format`},
+		"both":           {"a.csv", prices, []string{"descriptor", pricesDescriptor, "_header", "1"}, 400, "cannot be combined with a descriptor"},
+		"descriptor":     {"a.csv", prices, []string{"descriptor", `{"resources": [{"title": 1}, {}]}`}, 422, `none of them is "prices"`},
+		"files":          {"a.csv", prices, []string{"descriptor", `{"resources": [{"path": ["a", "b"]}]}`}, 422, "only one can be sent"},
+		"schema file":    {"a.csv", prices, []string{"descriptor", `{"resources": [{"path": "a", "schema": "/etc/passwd"}]}`}, 422, "was not sent"},
+		"inline records": {"a.csv", prices, []string{"descriptor", `{"resources": [{"data": [{"a": 1}]}]}`}, 422, "remove it"},
+		"not JSON":       {"a.csv", prices, []string{"descriptor", `{"resources": `}, 422, "descriptor: line 1: not JSON"},
+		"tables":         {"a.json", `{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}]}`, nil, 422, `name one of them with _table: a, b`},
+		"no such table":  {"a.json", `{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}]}`, []string{"_table", "c"}, 422, `"c"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			body, contentType := form(t, tt.file, tt.content, tt.pairs...)
+			if a := p.put(t, "", body, contentType); a.status != tt.status || !strings.Contains(a.message(t), tt.message) {
+				t.Errorf("%d %s, want %d %s", a.status, a.body, tt.status, tt.message)
+			}
+		})
+	}
+	q := newPublishing(t, nil)
+	body, contentType := form(t, "a.json", `{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}]}`, "_table", "b", "descriptor", "")
+	if a := q.put(t, "", body, contentType); a.status != 201 || q.live(t) != `{"y":"1"}{"y":"3"}` {
+		t.Errorf("%d %s: %s", a.status, a.body, q.live(t))
+	}
+}
+
+// TestPutSource_concurrent publishes a file while another version goes live: the one that was sent
+// for an older version is rejected, and a repetition is unchanged.
+func TestPutSource_concurrent(t *testing.T) {
+	t.Parallel()
+	var during func()
+	p := newPublishing(t, func(o *upload.Options) {
+		o.Publisher = pausedPublisher{o.Publisher, func(context.Context) {
+			if do := during; do != nil {
+				during = nil
+				do()
+			}
+		}}
+	})
+	sent := func(file string) func() {
+		return func() {
+			if a := p.put(t, "", file); a.status > 201 {
+				t.Errorf("the publish in between gives %d %s", a.status, a.body)
+			}
+		}
+	}
+	during = sent(prices)
+	if a := p.put(t, "", prices+"3,Moss,4\n"); a.status != 409 || !strings.Contains(a.message(t), "another version of shop/prices went live") {
+		t.Errorf("another file gives %d %s", a.status, a.body)
+	}
+	during = sent(prices + "4,Ivy,5\n")
+	if a := p.put(t, "", prices+"4,Ivy,5\n"); a.status != 200 || decode[publishedBody](t, a).Status != "unchanged" {
+		t.Errorf("the same file gives %d %s", a.status, a.body)
+	}
+	live, err := p.uploads.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
+	must.NoError(t, err)
+	during = sent(prices + "5,Oak,5\n")
+	if a := p.put(t, "", prices+"6,Elm,5\n", `If-Match: "`+live+`"`); a.status != 412 {
+		t.Errorf("a required version gives %d %s", a.status, a.body)
+	}
+	if !strings.Contains(p.live(t), "Oak") {
+		t.Errorf("live is %s", p.live(t))
+	}
+}
+
+func TestPutSource_async(t *testing.T) {
+	t.Parallel()
+	resume := make(chan struct{})
+	p := newPublishing(t, func(o *upload.Options) {
+		o.Publisher = pausedPublisher{o.Publisher, func(ctx context.Context) {
+			select {
+			case <-resume:
+			case <-ctx.Done():
+			}
+		}}
+	})
+	accepted := p.put(t, "", prices, "Prefer: wait=0")
+	at := accepted.header.Get("Location")
+	if accepted.status != 202 || !strings.HasPrefix(at, "/api/v1/publishes/") || accepted.header.Get("Preference-Applied") != "wait=0" {
+		t.Fatalf("%d %v %s", accepted.status, accepted.header, accepted.body)
+	}
+	type state struct {
+		State, Dataset string
+		Status         int
+		Result         *publishedBody
+	}
+	if a := p.get(t, at, "X-API-Key: "+onePub); a.status != 200 || decode[state](t, a).State != "received" {
+		t.Errorf("while it waits: %d %s", a.status, a.body)
+	}
+	for key, status := range map[string]int{"": 401, "X-API-Key: " + reader: 403, "X-API-Key: " + unknown: 401} {
+		if a := p.get(t, at, strings.Split(key, "\n")...); a.status != status {
+			t.Errorf("key %q gives %d %s", key, a.status, a.body)
+		}
+	}
+	close(resume)
+	p.uploads.Stop() // waits for it; it may be canceled
+	a := p.get(t, at, "X-API-Key: "+publisher)
+	s := decode[state](t, a)
+	switch {
+	case s.State == "live" && s.Status == 201 && s.Result.Status == "published":
+	case s.State == "failed" && s.Status == 503 && strings.Contains(s.Result.Message, "stopping"):
+	default:
+		t.Errorf("at the end: %s", a.body)
+	}
+	if a := p.get(t, "/api/v1/publishes/nothing", "X-API-Key: "+publisher); a.status != 404 {
+		t.Errorf("an unknown publish gives %d %s", a.status, a.body)
+	}
+	if a := p.get(t, "/api/v1/publishes/nothing"); a.status != 401 {
+		t.Errorf("an unknown publish gives %d without a key", a.status)
+	}
+	if a := p.put(t, "", prices); a.status != 503 {
+		t.Errorf("a stopped service gives %d %s", a.status, a.body)
+	}
+}
+
+// TestPutSource_disconnect sends a body that ends early: nothing is published.
+func TestPutSource_disconnect(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	r := request("PUT", pricesPath+"/source", "", "X-API-Key: "+publisher)
+	r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader(prices), brokenReader{io.ErrUnexpectedEOF})), 1000
+	if a := p.do(t, r); a.status != 400 || !strings.Contains(a.message(t), "ends early") || a.header.Get("Connection") != "close" {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if got := p.live(t); !strings.Contains(got, "no such dataset") {
+		t.Errorf("something was published: %s", got)
+	}
+}
+
+type brokenReader struct{ err error }
+
+func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
+
+// TestPutSource_lane checks that a file that is being received occupies a slot of its own lane, and
+// that a client that stops sending is rejected.
+func TestPutSource_lane(t *testing.T) {
+	t.Parallel()
+	c := lanes(t, 1, nil)
+	p := newPublishing(t, func(o *upload.Options) {
+		o.Free = func(string) (free, total uint64, ok bool) {
+			if got := taken(c); !slices.Equal(got, []admission.Lane{admission.Upload}) {
+				t.Errorf("a file is received in the lanes %v", got)
+			}
+			return 1 << 40, 1 << 40, true
+		}
+	})
+	p.service = newService(t, func(o *httpapi.Options) {
+		o.Uploads, o.Admission, o.UploadStall = p.uploads, c, time.Millisecond
+	})
+	server := httptest.NewServer(p.service)
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	must.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "PUT "+pricesPath+"/source HTTP/1.1\r\nHost: x\r\nX-API-Key: "+publisher+"\r\nContent-Length: 100\r\n\r\nid,name")
+	must.NoError(t, err)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	must.NoError(t, err)
+	defer response.Body.Close()
+	if message, _ := io.ReadAll(response.Body); response.StatusCode != 400 || !strings.Contains(string(message), "stalled") {
+		t.Errorf("%d %s", response.StatusCode, message)
+	}
+	if got := taken(c); len(got) > 0 {
+		t.Errorf("lanes %v are occupied afterwards", got)
+	}
+}
+
+func TestPutSource_diskSpace(t *testing.T) {
+	t.Parallel()
+	free := uint64(1 << 40)
+	p := newPublishing(t, func(o *upload.Options) {
+		o.Free = func(string) (uint64, uint64, bool) { return free, 1 << 40, true }
+	})
+	if a := p.put(t, "", prices); a.status != 201 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	free = 1 << 20
+	if a := p.put(t, "", prices+"3,Moss,4\n"); a.status != 507 || !strings.Contains(a.message(t), "not enough disk space") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if strings.Contains(p.live(t), "Moss") {
+		t.Error("the file was published")
+	}
+}

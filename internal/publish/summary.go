@@ -1,0 +1,97 @@
+package publish
+
+import (
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+)
+
+// Status is the result of a publish in one word.
+type Status string
+
+// The statuses.
+const (
+	StatusPublished Status = "published"
+	StatusUnchanged Status = "unchanged"
+	StatusChecked   Status = "checked"
+	StatusRejected  Status = "rejected"
+	StatusFailed    Status = "failed"
+)
+
+// Summary is the result of a publish in JSON: the output of publish --json and the body of a
+// response.
+type Summary struct {
+	Dataset   string           `json:"dataset"`
+	Status    Status           `json:"status"`
+	Error     string           `json:"error,omitempty"`
+	Records   int              `json:"records"`
+	Version   string           `json:"version,omitempty"`
+	Published time.Time        `json:"published_at,omitzero"`
+	Replaces  string           `json:"replaces,omitempty"` // the version that was live
+	Fields    []herb.Field     `json:"fields,omitempty"`
+	Changes   []library.Change `json:"changes,omitempty"`
+	Report    *herb.Report     `json:"report,omitempty"`
+}
+
+// NewSummary returns the summary of a publish that has ended, or was only checked.
+func NewSummary(ref herb.Ref, r Result, failure error, check bool) Summary {
+	s := Summary{
+		Dataset: ref.String(), Status: StatusPublished, Records: r.Dataset.Records, Version: r.Dataset.Version,
+		Published: r.Dataset.Published, Replaces: r.Replaces, Fields: r.Dataset.Fields, Changes: r.Changes, Report: r.Dataset.Report,
+	}
+	switch {
+	case failure != nil:
+		s.Status, s.Error = StatusFailed, failure.Error()
+		if herb.CodeOf(failure) == herb.CodeRejected {
+			s.Status = StatusRejected
+		}
+	case r.Unchanged:
+		s.Status = StatusUnchanged
+	case check:
+		s.Status = StatusChecked
+	}
+	if s.Version == "" { // nothing was published
+		s.Published = time.Time{}
+	}
+	return s
+}
+
+// State is how far a publish over HTTP is.
+type State string
+
+// The states, in order. The last four are final.
+const (
+	StateReceived  State = "received"
+	StateReading   State = "reading"
+	StateBuilding  State = "building"
+	StateVerifying State = "verifying"
+	StateLive      State = "live" // also if it was live before
+	StateChecked   State = "checked"
+	StateRejected  State = "rejected"
+	StateFailed    State = "failed"
+)
+
+// StateOf returns the state in which a phase is.
+func StateOf(phase string) State {
+	switch phase {
+	case phaseRead, phaseInfer:
+		return StateReading
+	case library.PhaseChecking, library.PhaseUploading:
+		return StateVerifying
+	}
+	return StateBuilding
+}
+
+// State returns the final state of a publish.
+func (s Summary) State() State {
+	switch s.Status {
+	case StatusRejected:
+		return StateRejected
+	case StatusFailed:
+		return StateFailed
+	case StatusChecked:
+		return StateChecked
+	}
+	return StateLive
+}

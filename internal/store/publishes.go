@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// Publish is the record of a publish over HTTP.
+type Publish struct {
+	ID      string
+	Running bool
+	Updated time.Time // last write; the program that runs it renews it
+	Content []byte    // JSON
+}
+
+// AddPublish stores a record and removes those that were last updated before a time.
+func (s Tables) AddPublish(ctx context.Context, p Publish, expired time.Time) error {
+	return s.write(ctx, "recording a publish", func(ctx context.Context, tx Tx) error {
+		if err := exec(ctx, tx, "DELETE FROM publishes WHERE updated < ?", expired.UnixMicro()); err != nil {
+			return err
+		}
+		return exec(ctx, tx, "INSERT INTO publishes (id, running, updated, content) VALUES (?, ?, ?, ?)",
+			p.ID, p.Running, p.Updated.UnixMicro(), p.Content)
+	})
+}
+
+// UpdatePublish replaces a record. The program that runs the publish has the last word, also about
+// one that another program has given up.
+func (s Tables) UpdatePublish(ctx context.Context, p Publish) error {
+	return s.writeOne(ctx, "recording a publish", "UPDATE publishes SET running = ?, updated = ?, content = ? WHERE id = ?",
+		p.Running, p.Updated.UnixMicro(), p.Content, p.ID)
+}
+
+// EndPublish ends a running publish whose record was not renewed since it was read. It reports
+// false, and does nothing, if it was.
+func (s Tables) EndPublish(ctx context.Context, p Publish, read time.Time) (ended bool, err error) {
+	err = s.write(ctx, "ending an abandoned publish", func(ctx context.Context, tx Tx) error {
+		result, err := tx.ExecContext(ctx, "UPDATE publishes SET running = ?, updated = ?, content = ? WHERE id = ? AND running = ? AND updated = ?",
+			false, p.Updated.UnixMicro(), p.Content, p.ID, true, read.UnixMicro())
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		ended = n > 0
+		return err
+	})
+	return ended && err == nil, err
+}
+
+// Publish returns a record. The error has herb.CodeNotFound if there is none.
+func (s Tables) Publish(ctx context.Context, id string) (Publish, error) {
+	found, err := readRows(ctx, s, "reading a publish", func(rows *sql.Rows) (p Publish, err error) {
+		err = rows.Scan(&p.ID, &p.Running, (*stamp)(&p.Updated), &p.Content)
+		return p, err
+	}, "SELECT id, running, updated, content FROM publishes WHERE id = ?", id)
+	if err == nil && len(found) == 0 {
+		err = herb.Errorf(herb.CodeNotFound, "no such publish; they are kept for 24 hours")
+	}
+	if err != nil {
+		return Publish{}, err
+	}
+	return found[0], nil
+}

@@ -1,0 +1,178 @@
+package upload
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"os"
+	"path"
+	"strings"
+	"unicode"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+// File is a received file. It has no name on the disk, so that a server that dies leaves nothing
+// behind.
+type File struct {
+	Name   string // as the sender called it; may be empty
+	Size   int64
+	SHA256 string // hexadecimal
+	file   *os.File
+}
+
+// Close removes the file. It may be called more than once.
+func (f *File) Close() error {
+	if f == nil || f.file == nil {
+		return nil
+	}
+	file := f.file
+	f.file = nil
+	return file.Close()
+}
+
+const (
+	// spareSpace is the disk space that uploads leave to the database and to other publishes.
+	spareSpace = 64 << 20
+	// checkEvery is how many bytes are received between two checks of the disk space.
+	checkEvery = 8 << 20
+	copyBytes  = 256 << 10
+	maxName    = 255
+)
+
+// Receive writes a body to the disk and hashes it on the way. size is its size, or -1 if it is not
+// known. The error has herb.CodeTooLarge or herb.CodeNoSpace if it does not fit; an error of the
+// body is returned unchanged.
+func (s *Service) Receive(ctx context.Context, body io.Reader, name string, size int64) (_ *File, err error) {
+	if size > s.opts.MaxSize {
+		return nil, s.tooLarge()
+	}
+	release, err := s.reserve(max(size, 0))
+	if err != nil {
+		return nil, err
+	}
+	defer release(0)
+	f := &File{Name: cleanName(name)}
+	if f.file, err = rows.TempFile(s.opts.Dir); err != nil {
+		return nil, noSpace(err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	sum, buf := sha256.New(), make([]byte, copyBytes)
+	for unchecked := int64(0); ; {
+		n, failed := fill(body, buf)
+		if err := s.write(f, sum, buf[:n]); err != nil {
+			return nil, err
+		}
+		release(int64(n))
+		if unchecked += int64(n); unchecked >= checkEvery {
+			unchecked = 0
+			if err := s.checkSpace(0); err != nil {
+				return nil, err
+			}
+		}
+		switch {
+		case failed == io.EOF:
+			f.SHA256 = hex.EncodeToString(sum.Sum(nil))
+			return f, nil
+		case failed != nil:
+			return nil, failed
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// fill reads until a buffer is full. Unlike io.ReadFull, it returns the error of the body: one that
+// ends early is not complete.
+func fill(body io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var read int
+		read, err = body.Read(buf[n:])
+		n += read
+	}
+	return n, err
+}
+
+func (s *Service) write(f *File, sum hash.Hash, p []byte) error {
+	if f.Size += int64(len(p)); f.Size > s.opts.MaxSize {
+		return s.tooLarge()
+	}
+	sum.Write(p)
+	_, err := f.file.Write(p)
+	return noSpace(err)
+}
+
+func (s *Service) tooLarge() error {
+	return herb.Errorf(herb.CodeTooLarge, "the file is larger than %d bytes, the limit of this server (max_upload); "+
+		"compress it with gzip or zstd, or publish it with the command on the server", s.opts.MaxSize)
+}
+
+// MaxSize returns the limit of the size of a file.
+func (s *Service) MaxSize() int64 { return s.opts.MaxSize }
+
+// reserve reserves disk space. release gives back a part of it, and the rest when it is called with
+// 0.
+func (s *Service) reserve(size int64) (release func(written int64), err error) {
+	if err := s.checkSpace(size); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reserved += size
+	return func(written int64) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if written == 0 || written > size {
+			written = size
+		}
+		size -= written
+		s.reserved -= written
+	}, nil
+}
+
+// checkSpace fails with herb.CodeNoSpace if there is less than size bytes beside what is reserved.
+func (s *Service) checkSpace(size int64) error {
+	free, _, ok := s.opts.Free(s.opts.Dir)
+	if !ok {
+		return nil
+	}
+	s.mu.Lock()
+	need := s.reserved + size + spareSpace
+	s.mu.Unlock()
+	if uint64(need) > free {
+		return herb.Errorf(herb.CodeNoSpace, "not enough disk space on the server for this file; nothing has changed; ask its operator to make room")
+	}
+	return nil
+}
+
+// noSpace gives an error of a full disk its code.
+func noSpace(err error) error {
+	if isFull(err) {
+		return herb.Wrap(herb.CodeNoSpace, err, "not enough disk space on the server for this file; nothing has changed; ask its operator to make room")
+	}
+	return err
+}
+
+// cleanName returns the last part of a file name of any system, without characters that would
+// garble messages.
+func cleanName(name string) string {
+	name = path.Base("/" + strings.ReplaceAll(name, `\`, "/"))
+	name = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || c == unicode.ReplacementChar {
+			return -1
+		}
+		return c
+	}, name)
+	if name = strings.Trim(name, "/ "); len(name) > maxName {
+		name = name[len(name)-maxName:] // keeps the extension
+	}
+	return strings.ToValidUTF8(name, "")
+}

@@ -1,0 +1,197 @@
+package upload
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/progress"
+	"herbarium/internal/publish"
+	"herbarium/internal/store"
+)
+
+const (
+	// renewEvery is how often the record of a running publish is compared with the last one that
+	// was stored.
+	renewEvery = time.Second
+	// renewAfter is how long an unchanged record is left alone.
+	renewAfter = 5 * time.Second
+	// lease is how long a record is valid without being renewed. Clocks of nodes may differ by
+	// most of it.
+	lease = 30 * time.Second
+	// saveTimeout limits the time for storing a record.
+	saveTimeout = 10 * time.Second
+)
+
+// Record is the state of a publish.
+type Record struct {
+	ID       string        `json:"id"`
+	Dataset  string        `json:"dataset"`
+	State    publish.State `json:"state"`
+	Check    bool          `json:"check,omitempty"` // nothing is published
+	Created  time.Time     `json:"created_at"`
+	Updated  time.Time     `json:"updated_at"`
+	Bytes    int64         `json:"bytes"`
+	SHA256   string        `json:"sha256"` // of the file
+	Progress *Progress     `json:"progress,omitempty"`
+	Outcome
+}
+
+// Outcome is the result of a publish that has ended.
+type Outcome struct {
+	Code   herb.Code        `json:"code,omitempty"` // of the error; empty if there is none
+	Result *publish.Summary `json:"result,omitempty"`
+}
+
+// Progress is how far a running publish is.
+type Progress struct {
+	Phase   string `json:"phase"`
+	Step    int    `json:"step,omitempty"` // number of the phase, from 1
+	Steps   int    `json:"steps,omitempty"`
+	Done    int64  `json:"done"`            // in bytes, or in the unit of the phase
+	Total   int64  `json:"total,omitempty"` // 0 if it is unknown
+	Records int    `json:"records,omitempty"`
+}
+
+// Ref returns the dataset.
+func (r Record) Ref() herb.Ref {
+	ref, _ := herb.ParseRef(r.Dataset) // it was checked before
+	return ref
+}
+
+// Publish is a publish that this server runs.
+type Publish struct {
+	service *Service
+	request Request
+	done    chan struct{}
+
+	mu     sync.Mutex
+	record Record
+	saved  time.Time // when the record was last stored
+	dirty  bool      // the record changed since then
+}
+
+// Done is closed when the publish has ended.
+func (p *Publish) Done() <-chan struct{} { return p.done }
+
+// Record returns the current state.
+func (p *Publish) Record() Record {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.record
+}
+
+// report records the progress of a publish.
+func (p *Publish) report(a progress.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.record.State, p.dirty = publish.StateOf(a.Phase), true
+	p.record.Progress = &Progress{Phase: a.Phase, Step: a.Step, Steps: a.Steps, Done: a.Done, Total: a.Total, Records: a.Records}
+}
+
+// stored returns the record as it is stored now.
+func (p *Publish) stored() store.Publish {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.service.opts.Now()
+	p.record.Updated = now.UTC().Truncate(time.Millisecond)
+	p.saved, p.dirty = now, false
+	return storedRecord(p.record, now)
+}
+
+func storedRecord(r Record, now time.Time) store.Publish {
+	content, _ := json.Marshal(r) // it has no values that cannot be encoded
+	return store.Publish{ID: r.ID, Running: r.Result == nil, Updated: now, Content: content}
+}
+
+// renew stores the record of a publish while it runs, when it changes and every few seconds, until
+// the returned function is called. Errors are ignored: the next attempt follows.
+func (p *Publish) renew(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() {
+		tick := time.NewTicker(renewEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			p.mu.Lock()
+			due := p.dirty || p.service.opts.Now().Sub(p.saved) >= renewAfter
+			p.mu.Unlock()
+			if due {
+				_ = p.save(ctx)
+			}
+		}
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+func (p *Publish) save(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	return p.service.opts.Store.UpdatePublish(ctx, p.stored())
+}
+
+// end records the result of a publish. If it cannot be stored, clients of other nodes are told that
+// the publish failed, and sending the file again tells them that it is unchanged.
+func (p *Publish) end(result publish.Result, err error) {
+	summary := publish.NewSummary(p.request.Ref, result, err, p.request.Check)
+	p.mu.Lock()
+	if err != nil {
+		summary.Error, p.record.Code = herb.MessageOf(err), herb.CodeOf(err)
+	}
+	p.record.State, p.record.Progress, p.record.Result = summary.State(), nil, &summary
+	p.mu.Unlock()
+	if err := p.save(context.Background()); err != nil {
+		p.service.opts.Log.Warn("cannot record the result of a publish", "dataset", p.request.Ref.String(), "err", err)
+	}
+	close(p.done)
+}
+
+// Record returns the state of a publish that this or another server runs or has run in the last
+// hours. The error has herb.CodeNotFound if there is none.
+func (s *Service) Record(ctx context.Context, id string) (Record, error) {
+	s.mu.Lock()
+	p := s.running[id]
+	s.mu.Unlock()
+	if p != nil {
+		return p.Record(), nil
+	}
+	stored, err := s.opts.Store.Publish(ctx, id)
+	if err != nil {
+		return Record{}, err
+	}
+	var r Record
+	if err := json.Unmarshal(stored.Content, &r); err != nil {
+		return Record{}, err
+	}
+	if now := s.opts.Now(); stored.Running && now.Sub(stored.Updated) > lease {
+		return s.abandon(ctx, r, stored.Updated)
+	}
+	return r, nil
+}
+
+// abandon ends a publish whose server has died.
+func (s *Service) abandon(ctx context.Context, r Record, read time.Time) (Record, error) {
+	ended, now := r, s.opts.Now()
+	ended.State, ended.Progress, ended.Updated = publish.StateFailed, nil, now.UTC().Truncate(time.Millisecond)
+	ended.Code = herb.CodeUnavailable
+	ended.Result = &publish.Summary{
+		Dataset: r.Dataset, Status: publish.StatusFailed, Error: "the server stopped during the publish; nothing has changed; send the file again",
+	}
+	switch ok, err := s.opts.Store.EndPublish(ctx, storedRecord(ended, now), read); {
+	case err != nil:
+		return Record{}, err
+	case !ok:
+		return r, nil // it was renewed meanwhile
+	}
+	return ended, nil
+}

@@ -1,0 +1,294 @@
+// Package upload publishes files that are sent to a server. It receives a file, runs the same
+// publish as the command, and records how far it is, so that every node can tell.
+//
+// # Records
+//
+// The node that runs a publish renews its record in the database. A record that was not renewed for
+// a while belongs to a server that has died: whoever reads it ends it as failed. The file and all
+// intermediate files have no names or are removed by the library, so that nothing is left.
+package upload
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"herbarium/internal/filesystem"
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/library"
+	"herbarium/internal/publish"
+	"herbarium/internal/store"
+)
+
+// Publisher publishes sources.
+type Publisher interface {
+	Publish(ctx context.Context, s ingest.Source, opts publish.Options) (publish.Result, error)
+}
+
+// Library describes live versions.
+type Library interface {
+	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
+}
+
+// Store stores the records of publishes.
+type Store interface {
+	AddPublish(ctx context.Context, p store.Publish, expired time.Time) error
+	UpdatePublish(ctx context.Context, p store.Publish) error
+	EndPublish(ctx context.Context, p store.Publish, read time.Time) (bool, error)
+	Publish(ctx context.Context, id string) (store.Publish, error)
+	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
+}
+
+// Options configures a Service. Publisher, Library, Store and Dir are required.
+type Options struct {
+	Publisher Publisher
+	Library   Library
+	Store     Store
+	Dir       string           // folder of received files, which have no names
+	MaxSize   int64            // bytes of a file; 0 means DefaultMaxSize
+	Now       func() time.Time // nil means time.Now
+	Log       *slog.Logger     // nil disables logging
+	// Free returns the free disk space of a folder; nil means filesystem.DiskSpace.
+	Free func(dir string) (free, total uint64, ok bool)
+}
+
+const (
+	// DefaultMaxSize is the default limit of the size of a file.
+	DefaultMaxSize = 2 << 30
+	// Retention is how long the record of a publish is kept.
+	Retention = 24 * time.Hour
+
+	// maxConcurrent is the number of publishes that run at once: more than one, so that a file that
+	// takes minutes does not block the others, and few, because each needs memory.
+	maxConcurrent = 2
+	// maxPending is the number of publishes that run or wait. Each has a file on the disk.
+	maxPending = 32
+)
+
+// Service receives files and publishes them. It is safe for concurrent use.
+type Service struct {
+	opts  Options
+	slots chan struct{} // has an element for each publish that runs
+	stop  context.CancelCauseFunc
+	ctx   context.Context // of all publishes
+	work  sync.WaitGroup
+
+	mu       sync.Mutex
+	stopped  bool
+	running  map[string]*Publish // by ID
+	reserved int64               // bytes that are being received and not on the disk yet
+}
+
+// New returns a service.
+func New(opts Options) *Service {
+	opts.MaxSize = cmp.Or(opts.MaxSize, DefaultMaxSize)
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Free == nil {
+		opts.Free = filesystem.DiskSpace
+	}
+	s := &Service{opts: opts, slots: make(chan struct{}, maxConcurrent), running: map[string]*Publish{}}
+	s.ctx, s.stop = context.WithCancelCause(context.Background())
+	return s
+}
+
+// errStopping is the cause of the cancellation of publishes when the server stops.
+var errStopping = herb.Errorf(herb.CodeUnavailable, "the server is stopping; nothing has changed; send the file again")
+
+// Stop cancels the publishes and waits until they have ended. Later ones fail.
+func (s *Service) Stop() {
+	s.mu.Lock()
+	s.stopped = true
+	s.mu.Unlock()
+	s.stop(errStopping)
+	s.work.Wait()
+}
+
+// LiveVersion returns the live version of a dataset; empty if there is none.
+func (s *Service) LiveVersion(ctx context.Context, ref herb.Ref) (string, error) {
+	d, err := s.opts.Library.LiveVersion(ctx, ref)
+	return d.Version, err
+}
+
+// Request is a file to be published.
+type Request struct {
+	Ref           herb.Ref
+	File          *File             // Start takes it over
+	Descriptor    []byte            // in JSON or YAML; nil: that of the live version
+	Reading       map[string]string // members of herb.Reading that replace those of the live version, by name
+	Access        herb.Access       // empty: that of the descriptor or the live version
+	AllowBreaking bool
+	Check         bool       // do everything except publish
+	Live          string     // the live version when the request arrived, or that it requires; empty if there was none
+	Required      bool       // the client stated Live
+	Actor         herb.Actor // for the audit log
+}
+
+// Start publishes a file in the background. The returned publish is followed by its Done.
+func (s *Service) Start(ctx context.Context, r Request) (*Publish, error) {
+	p := &Publish{
+		service: s, request: r, done: make(chan struct{}),
+		record: Record{
+			ID: strings.ToLower(rand.Text()), Dataset: r.Ref.String(), State: publish.StateReceived, Check: r.Check,
+			Created: s.opts.Now().UTC().Truncate(time.Millisecond), Bytes: r.File.Size, SHA256: r.File.SHA256,
+		},
+	}
+	if err := s.add(ctx, p); err != nil {
+		return nil, errors.Join(err, r.File.Close())
+	}
+	go func() {
+		defer s.work.Done()
+		s.run(p)
+	}()
+	return p, nil
+}
+
+// add records a publish, unless there are too many.
+func (s *Service) add(ctx context.Context, p *Publish) error {
+	if err := s.enter(p); err != nil {
+		return err
+	}
+	err := s.opts.Store.AddPublish(ctx, p.stored(), s.opts.Now().Add(-Retention))
+	if err != nil {
+		s.remove(p)
+		s.work.Done()
+	}
+	return err
+}
+
+// enter counts a publish as running, unless there are too many or the server stops.
+func (s *Service) enter(p *Publish) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.stopped:
+		return errStopping
+	case len(s.running) >= maxPending:
+		return &herb.Error{
+			Code: herb.CodeUnavailable, Message: "too many publishes are waiting on this server; try again in 10 s", RetryAfter: 10 * time.Second,
+		}
+	}
+	s.running[p.record.ID] = p
+	s.work.Add(1)
+	return nil
+}
+
+func (s *Service) remove(p *Publish) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.running, p.record.ID)
+}
+
+// run publishes a file and records the result.
+func (s *Service) run(p *Publish) {
+	ctx := herb.WithActor(s.ctx, p.request.Actor)
+	stopRenewing := p.renew(ctx)
+	result, err := s.publish(ctx, p)
+	stopRenewing()
+	r := &p.request
+	if failed := r.File.Close(); failed != nil {
+		s.opts.Log.Warn("cannot close a received file", "err", failed)
+	}
+	if bug, ok := errors.AsType[*herb.PanicError](err); ok {
+		s.opts.Log.Error("panic in a publish", "dataset", r.Ref.String(), "err", bug, "stack", string(bug.Stack))
+	}
+	s.logResult(r, result, err)
+	if err == nil && result.Unchanged && !r.Check { // other results are recorded where they happen
+		s.audit(ctx, r.Ref, "unchanged, version "+result.Dataset.Version)
+	}
+	p.end(result, err)
+	s.remove(p)
+}
+
+// publish publishes a file as soon as there is a slot.
+func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Result, err error) {
+	defer herb.Recover(&err)
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return result, context.Cause(ctx)
+	}
+	r := &p.request
+	live, err := s.opts.Library.LiveVersion(ctx, r.Ref)
+	if err != nil {
+		return result, classify(ctx, err, r)
+	}
+	source, err := s.source(ctx, r, live)
+	if err != nil {
+		if !r.Check {
+			s.auditFailure(ctx, r.Ref, err)
+		}
+		return result, classify(ctx, err, r)
+	}
+	result, err = s.opts.Publisher.Publish(ctx, source, publish.Options{
+		AllowBreaking: r.AllowBreaking, Check: r.Check, Exclusive: &r.Live, Progress: p.report,
+	})
+	return result, classify(ctx, err, r)
+}
+
+// classify gives an error the code that the client needs to tell what to do.
+func classify(ctx context.Context, err error, r *Request) error {
+	switch code := herb.CodeOf(err); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case isFull(err):
+		return herb.Wrap(herb.CodeNoSpace, err, "not enough disk space on the server to publish %s; nothing has changed", r.Ref)
+	case library.IsConcurrent(err) && r.Required:
+		return herb.Wrap(herb.CodePrecondition, err, "If-Match does not hold: another version of %s went live in the meantime; nothing has changed", r.Ref)
+	case code == herb.CodeInvalid, code == herb.CodeNotFound:
+		e, _ := errors.AsType[*herb.Error](err) // it has a code
+		return &herb.Error{Code: herb.CodeUnreadable, Message: e.Message, Err: e.Err}
+	}
+	return err
+}
+
+// isFull reports whether an error is a full disk.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+
+func (s *Service) logResult(r *Request, result publish.Result, err error) {
+	log := s.opts.Log.With("dataset", r.Ref.String(), "actor", r.Actor.Name, "check", r.Check)
+	switch {
+	case err != nil:
+		log.Warn("upload not published", "err", err)
+	case result.Unchanged:
+		log.Info("upload unchanged", "version", result.Dataset.Version)
+	default:
+		log.Info("upload published", "version", result.Dataset.Version, "records", result.Dataset.Records)
+	}
+}
+
+// auditTimeout limits the time for an entry that is not part of a change.
+const auditTimeout = 5 * time.Second
+
+// audit adds an entry. A failure is only logged: the publish has ended already.
+func (s *Service) audit(ctx context.Context, ref herb.Ref, detail string) {
+	s.addEntry(ctx, herb.AuditEntry{Action: herb.AuditPublished, Subject: ref.String(), Detail: detail})
+}
+
+// auditFailure adds an entry for a file that failed before its publish began. It contains no
+// message, which may quote values.
+func (s *Service) auditFailure(ctx context.Context, ref herb.Ref, err error) {
+	s.addEntry(ctx, herb.AuditEntry{
+		Action: herb.AuditPublished, Subject: ref.String(), Result: herb.AuditFailed, Detail: "reason: " + string(herb.CodeOf(err)),
+	})
+}
+
+func (s *Service) addEntry(ctx context.Context, e herb.AuditEntry) {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
+	defer cancel()
+	if err := s.opts.Store.AddAuditEntry(limited, e); err != nil {
+		s.opts.Log.Warn("cannot add audit entry", "dataset", e.Subject, "err", err)
+	}
+}

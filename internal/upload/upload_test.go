@@ -1,0 +1,273 @@
+package upload
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/library"
+	"herbarium/internal/must"
+	"herbarium/internal/progress"
+	"herbarium/internal/publish"
+	"herbarium/internal/store"
+)
+
+// fakeStore keeps records in memory. It is shared by several services, as by several nodes.
+type fakeStore struct {
+	mu      sync.Mutex
+	records map[string]store.Publish
+	fail    error
+}
+
+func (s *fakeStore) set(p store.Publish) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail == nil {
+		s.records[p.ID] = p
+	}
+	return s.fail
+}
+
+func (s *fakeStore) AddPublish(_ context.Context, p store.Publish, _ time.Time) error {
+	return s.set(p)
+}
+
+func (s *fakeStore) UpdatePublish(_ context.Context, p store.Publish) error { return s.set(p) }
+
+func (s *fakeStore) EndPublish(_ context.Context, p store.Publish, read time.Time) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.records[p.ID].Updated.Equal(read) {
+		return false, nil
+	}
+	s.records[p.ID] = p
+	return true, nil
+}
+
+func (s *fakeStore) Publish(_ context.Context, id string) (store.Publish, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.records[id]
+	if !ok {
+		return p, herb.Errorf(herb.CodeNotFound, "no such publish")
+	}
+	return p, nil
+}
+
+func (s *fakeStore) AddAuditEntry(context.Context, herb.AuditEntry) error { return nil }
+
+// fakePublisher calls a function.
+type fakePublisher func(context.Context, ingest.Source, publish.Options) (publish.Result, error)
+
+func (p fakePublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (publish.Result, error) {
+	return p(ctx, s, o)
+}
+
+type fakeLibrary struct{ live herb.Dataset }
+
+func (l fakeLibrary) LiveVersion(context.Context, herb.Ref) (herb.Dataset, error) { return l.live, nil }
+
+func newService(t *testing.T, db *fakeStore, now func() time.Time, do fakePublisher) *Service {
+	t.Helper()
+	s := New(Options{Publisher: do, Library: fakeLibrary{}, Store: db, Dir: t.TempDir(), Now: now})
+	t.Cleanup(s.Stop)
+	return s
+}
+
+func newStore() *fakeStore { return &fakeStore{records: map[string]store.Publish{}} }
+
+func receive(t *testing.T, s *Service, content string) *File {
+	t.Helper()
+	f, err := s.Receive(t.Context(), strings.NewReader(content), `C:\data\prices.csv`, -1)
+	must.NoError(t, err)
+	return f
+}
+
+func start(t *testing.T, s *Service) *Publish {
+	t.Helper()
+	p, err := s.Start(t.Context(), Request{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: receive(t, s, "a,b\n1,2\n")})
+	must.NoError(t, err)
+	return p
+}
+
+// TestRecord follows a publish on the node that runs it and on another one, until its server has
+// died.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	db, day := newStore(), time.Date(2026, 3, 20, 8, 0, 0, 0, time.UTC)
+	reported, finish := make(chan struct{}), make(chan struct{})
+	node := newService(t, db, func() time.Time { return day }, func(_ context.Context, src ingest.Source, o publish.Options) (publish.Result, error) {
+		if src.DisplayName != "prices.csv" || src.Input.Size() != 8 {
+			t.Errorf("the source is %+v", src)
+		}
+		o.Progress(progress.Progress{Phase: library.PhaseIndexing, Step: 2, Steps: 4, Records: 7})
+		close(reported)
+		<-finish
+		return publish.Result{Outcome: library.Outcome{Dataset: herb.Dataset{Version: "v1", Records: 1}}}, nil
+	})
+	p := start(t, node)
+	<-reported
+	r, err := node.Record(t.Context(), p.Record().ID)
+	must.NoError(t, err)
+	if r.State != publish.StateBuilding || r.Progress == nil || r.Progress.Records != 7 || r.Result != nil {
+		t.Errorf("while it runs: %+v", r)
+	}
+	must.NoError(t, p.save(t.Context()))
+	for _, tt := range []struct {
+		after time.Duration
+		state publish.State
+	}{{lease, publish.StateBuilding}, {lease + time.Second, publish.StateFailed}, {0, publish.StateFailed}} {
+		other := newService(t, db, func() time.Time { return day.Add(tt.after) }, nil)
+		if r, err := other.Record(t.Context(), p.Record().ID); err != nil || r.State != tt.state {
+			t.Errorf("another node after %s: %+v, %v", tt.after, r, err)
+		}
+	}
+	close(finish)
+	<-p.Done()
+	node.Stop()
+	r, err = newService(t, db, time.Now, nil).Record(t.Context(), p.Record().ID)
+	must.NoError(t, err)
+	if r.State != publish.StateLive || r.Result.Status != publish.StatusPublished || r.Code != "" || r.SHA256 == "" || r.Bytes != 8 {
+		t.Errorf("at the end: %+v", r) // the server was only slow
+	}
+}
+
+// TestStart_errors checks the code that the client gets for an error of a publish.
+func TestStart_errors(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		err   error
+		state publish.State
+		code  herb.Code
+	}{
+		"unreadable": {herb.Invalidf("line 1: wrong"), publish.StateFailed, herb.CodeUnreadable},
+		"rejected":   {herb.Errorf(herb.CodeRejected, "breaking"), publish.StateRejected, herb.CodeRejected},
+		"full disk":  {errors.Join(errors.New("writing"), syscall.ENOSPC), publish.StateFailed, herb.CodeNoSpace},
+		"down":       {herb.Errorf(herb.CodeUnavailable, "no database"), publish.StateFailed, herb.CodeUnavailable},
+		"bug":        {errors.New("secret"), publish.StateFailed, herb.CodeInternal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, newStore(), time.Now, func(context.Context, ingest.Source, publish.Options) (publish.Result, error) {
+				return publish.Result{}, tt.err
+			})
+			p := start(t, s)
+			<-p.Done()
+			r := p.Record()
+			if r.State != tt.state || r.Code != tt.code || r.Result.Error == "" || strings.Contains(r.Result.Error, "secret") {
+				t.Errorf("%+v %+v", r, r.Result)
+			}
+		})
+	}
+}
+
+// TestStart_panic checks that a bug fails the publish and not the server.
+func TestStart_panic(t *testing.T) {
+	t.Parallel()
+	s := newService(t, newStore(), time.Now, func(context.Context, ingest.Source, publish.Options) (publish.Result, error) { panic("bug") })
+	p := start(t, s)
+	<-p.Done()
+	if r := p.Record(); r.State != publish.StateFailed || r.Code != herb.CodeInternal || r.Result.Error != "internal error" {
+		t.Errorf("%+v %+v", r, r.Result)
+	}
+}
+
+// TestStart_limits checks that files that wait are limited, and that a database that is down keeps
+// none.
+func TestStart_limits(t *testing.T) {
+	t.Parallel()
+	db := newStore()
+	s := newService(t, db, time.Now, func(ctx context.Context, _ ingest.Source, _ publish.Options) (publish.Result, error) {
+		<-ctx.Done()
+		return publish.Result{}, ctx.Err()
+	})
+	var last *Publish
+	for range maxPending {
+		last = start(t, s)
+	}
+	if _, err := s.Start(t.Context(), Request{File: receive(t, s, "x")}); herb.CodeOf(err) != herb.CodeUnavailable || herb.RetryAfterOf(err) == 0 {
+		t.Errorf("one file too many gives %v", err)
+	}
+	s.Stop()
+	if r := last.Record(); r.State != publish.StateFailed || r.Code != herb.CodeUnavailable || !strings.Contains(r.Result.Error, "stopping") {
+		t.Errorf("%+v", r)
+	}
+	db.fail = herb.Errorf(herb.CodeUnavailable, "down")
+	s = newService(t, db, time.Now, nil)
+	if _, err := s.Start(t.Context(), Request{File: receive(t, s, "x")}); !errors.Is(err, db.fail) || len(s.running) > 0 {
+		t.Errorf("without a database: %v", err)
+	}
+}
+
+func TestReceive(t *testing.T) {
+	t.Parallel()
+	free, ok := uint64(spareSpace+100), true
+	s := New(Options{Dir: t.TempDir(), MaxSize: 1000, Free: func(string) (uint64, uint64, bool) { return free, 0, ok }})
+	for name, tt := range map[string]struct {
+		body io.Reader
+		size int64
+		code herb.Code
+	}{
+		"fits":               {strings.NewReader("0123456789"), 10, ""},
+		"unknown size":       {strings.NewReader("0123456789"), -1, ""},
+		"announced":          {strings.NewReader(""), 1001, herb.CodeTooLarge},
+		"too large":          {strings.NewReader(strings.Repeat("x", 1001)), -1, herb.CodeTooLarge},
+		"more than the disk": {strings.NewReader(""), 101, herb.CodeNoSpace},
+	} {
+		f, err := s.Receive(t.Context(), tt.body, "", tt.size)
+		if tt.code != "" {
+			if herb.CodeOf(err) != tt.code {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		must.NoError(t, err)
+		if f.Size != 10 || f.SHA256 != "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882" {
+			t.Errorf("%s: %+v", name, f)
+		}
+		must.NoError(t, f.Close())
+		must.NoError(t, f.Close())
+	}
+	if s.reserved != 0 {
+		t.Errorf("%d bytes are still reserved", s.reserved)
+	}
+	if _, err := s.Receive(t.Context(), io.MultiReader(strings.NewReader("abc"), errorReader{}), "", 10); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a body that ends early gives %v", err)
+	}
+	body, sender := io.Pipe() // one upload reserves what the next one would need
+	done := make(chan error)
+	go func() {
+		_, err := s.Receive(t.Context(), body, "", 60)
+		done <- err
+	}()
+	_, err := sender.Write([]byte("x")) // it has begun
+	must.NoError(t, err)
+	if _, err := s.Receive(t.Context(), strings.NewReader(""), "", 60); herb.CodeOf(err) != herb.CodeNoSpace {
+		t.Errorf("two uploads that do not fit together give %v", err)
+	}
+	must.NoError(t, sender.Close())
+	must.NoError(t, <-done)
+}
+
+type errorReader struct{}
+
+func (errorReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestCleanName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"": "", "a.csv": "a.csv", "../../etc/passwd": "passwd", `C:\x\a b.csv`: "a b.csv", "a\x00\n.csv": "a.csv", "/": "", "..": "..", "x/": "x",
+		strings.Repeat("x", 300) + ".csv": strings.Repeat("x", 251) + ".csv", "Größe.csv": "Größe.csv", "\xff.csv": ".csv",
+	} {
+		if got := cleanName(name); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
