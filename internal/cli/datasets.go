@@ -327,7 +327,7 @@ question and is required if standard input is not a terminal.`,
 				return err
 			}
 		}
-		if err := d.Library.Remove(ctx, ref); err != nil {
+		if err := d.Library.Remove(ctx, ref, ""); err != nil {
 			d.AuditFailure(ctx, herb.AuditRemoved, ref, err)
 			return err
 		}

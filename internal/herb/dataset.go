@@ -114,6 +114,16 @@ type Settings struct {
 	// and with the conditions and expectations that readers do not see. nil if there was none.
 	Descriptor json.RawMessage `json:"descriptor,omitempty"`
 	Reading    Reading         `json:"reading,omitzero"`
+	Public     bool            `json:"public,omitempty"` // everybody who may read the records may read the source
+	Kept       *Kept           `json:"kept,omitempty"`   // the source that is kept with the version; nil: none
+}
+
+// Kept describes the source that is kept with a version.
+type Kept struct {
+	Name   string `json:"name,omitempty"` // of the file
+	Size   int64  `json:"size"`           // of its original bytes, like SHA256
+	SHA256 string `json:"sha256"`
+	Merged bool   `json:"merged,omitempty"` // it was made from records, so that its columns are the fields
 }
 
 // Reading overrides how a file is read, as written in flags or parameters. Empty members are

@@ -38,12 +38,24 @@ type Keys interface {
 type Uploads interface {
 	// LiveVersion returns the live version of a dataset; empty if there is none.
 	LiveVersion(ctx context.Context, ref herb.Ref) (string, error)
+	// Describe describes the live version of a dataset.
+	Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
 	// Receive stores a file until it is closed. size is -1 if it is not known.
 	Receive(ctx context.Context, body io.Reader, name string, size int64) (*upload.File, error)
 	// Start publishes a file in the background, and closes it.
 	Start(ctx context.Context, r upload.Request) (*upload.Publish, error)
 	// Record returns the state of a publish on any node.
 	Record(ctx context.Context, id string) (upload.Record, error)
+	// Source returns the source that is kept with a version; empty means the live one.
+	Source(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
+	// Restore returns the source that is kept with the live version as a file.
+	Restore(ctx context.Context, ref herb.Ref) (*upload.File, error)
+	// Descriptor returns the complete descriptor of the live version, and that version.
+	Descriptor(ctx context.Context, ref herb.Ref) (descriptor []byte, version string, err error)
+	// Rollback makes another version live; live is the version that must be live, or empty.
+	Rollback(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error)
+	// Remove removes a dataset whose live version is given.
+	Remove(ctx context.Context, ref herb.Ref, live string) error
 }
 
 // Options configures an API.

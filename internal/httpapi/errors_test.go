@@ -22,8 +22,8 @@ func TestUnknownPaths(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	tests := []struct{ path, message string }{
-		{"/", "valid paths: GET /api/v1"},
-		{"/nothing", `no such path "/nothing"; valid paths: GET /api/v1, GET /api/v1/publishes/{id}, GET /api/v1/search, GET /api/v1/{namespace}/{dataset}`},
+		{"/", "valid paths: DELETE /api/v1"},
+		{"/nothing", `no such path "/nothing"; valid paths: DELETE /api/v1/{namespace}/{dataset}, GET /api/v1, GET /api/v1/publishes/{id}, GET /api/v1/search, GET /api/v1/{namespace}/{dataset}`},
 		{"/plants/", `did you mean "/plants"?`},
 		{"/plants/1", "POST /plants"},
 		{"/api", "GET /api/v1,"},
@@ -58,9 +58,9 @@ func TestMethods(t *testing.T) {
 		"/":                           "GET, HEAD, OPTIONS",
 		"/plants":                     "POST, OPTIONS",
 		"/api/v1":                     "GET, HEAD, OPTIONS",
-		"/api/v1/garden/catalog":      "GET, HEAD, OPTIONS",
+		"/api/v1/garden/catalog":      "GET, HEAD, DELETE, OPTIONS",
 		"/api/v1/garden/catalog/data": "GET, HEAD, OPTIONS",
-		"/api/v1/shop/prices/source":  "PUT, OPTIONS",
+		"/api/v1/shop/prices/source":  "PUT, GET, HEAD, OPTIONS",
 		"/openapi.json":               "GET, HEAD, OPTIONS",
 		"/healthz":                    "GET, HEAD, OPTIONS",
 		"/readyz":                     "GET, HEAD, OPTIONS",

@@ -17,13 +17,20 @@ import (
 )
 
 const (
-	sourcePattern  = "/api/v1/{namespace}/{dataset}/source"
-	publishPattern = "/api/v1/" + herb.PublishesNamespace + "/{id}"
+	datasetPattern    = "/api/v1/{namespace}/{dataset}"
+	sourcePattern     = datasetPattern + "/source"
+	descriptorPattern = datasetPattern + "/descriptor"
+	publishPattern    = "/api/v1/" + herb.PublishesNamespace + "/{id}"
 )
 
 func (a *API) publishRoutes() []route {
 	return []route{
 		{method: http.MethodPut, pattern: sourcePattern, handle: a.putSource},
+		{method: http.MethodGet, pattern: sourcePattern, handle: a.source},
+		{method: http.MethodPut, pattern: descriptorPattern, handle: a.putDescriptor},
+		{method: http.MethodGet, pattern: descriptorPattern, handle: a.descriptor},
+		{method: http.MethodPost, pattern: datasetPattern + "/rollback", handle: a.rollback},
+		{method: http.MethodDelete, pattern: datasetPattern, handle: a.removeDataset},
 		{method: http.MethodGet, pattern: publishPattern, handle: a.publishState},
 	}
 }

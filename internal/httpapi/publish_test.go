@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -19,6 +20,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
@@ -38,6 +41,8 @@ type publishing struct {
 	library *library.Library
 	store   *sqlite.Store
 	uploads *upload.Service
+
+	versions string // folder of the files of versions
 }
 
 // pausedPublisher waits before it publishes.
@@ -57,9 +62,10 @@ func newPublishing(t *testing.T, change func(*upload.Options)) *publishing {
 	dir := t.TempDir()
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
 	must.NoError(t, err)
-	l, err := library.Open(db, library.Options{Dir: t.TempDir(), Keep: 20})
+	versions := t.TempDir()
+	l, err := library.Open(db, library.Options{Dir: versions, Keep: 20})
 	must.NoError(t, err)
-	p := &publishing{library: l, store: db}
+	p := &publishing{library: l, store: db, versions: versions}
 	opts := upload.Options{
 		Publisher: &publish.Publisher{Library: l, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)},
 		Library:   l, Store: db, Dir: dir,
@@ -477,5 +483,142 @@ func TestPutSource_diskSpace(t *testing.T) {
 	}
 	if strings.Contains(p.live(t), "Moss") {
 		t.Error("the file was published")
+	}
+}
+
+// send sends a request of a publisher about the dataset.
+func (p *publishing) send(t *testing.T, method, path, body string, headers ...string) checkedResponse {
+	t.Helper()
+	return p.do(t, request(method, pricesPath+path, body, append(headers, "X-API-Key: "+publisher)...))
+}
+
+func TestSource(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	if a := p.send(t, "GET", "/source", ""); a.status != 404 {
+		t.Errorf("an unknown dataset gives %d %s", a.status, a.body)
+	}
+	first := decode[publishedBody](t, p.put(t, "", prices, `Content-Disposition: attachment; filename="prices 1.csv"`)).Version
+	changed := prices + strings.Repeat("3,Moss,4\n", 50_000)
+	p.put(t, "", changed)
+	a := p.send(t, "GET", "/source", "")
+	if a.status != 200 || a.body != changed || a.header.Get("Content-Type") != "application/octet-stream" {
+		t.Errorf("%d, %d bytes, %v", a.status, len(a.body), a.header)
+	}
+	a = p.send(t, "GET", "/source?_version="+first, "")
+	if a.status != 200 || a.body != prices || a.header.Get("Content-Disposition") != `attachment; filename="prices 1.csv"` || a.header.Get("X-Dataset-Version") != first {
+		t.Errorf("%d %q %v", a.status, a.body, a.header)
+	}
+	if a := p.send(t, "GET", "/source?_version="+first, "", `If-None-Match: "`+first+`"`); a.status != 304 {
+		t.Errorf("a known version gives %d", a.status)
+	}
+	for _, key := range []string{"X-API-Key: " + reader, "X: "} {
+		if a := p.do(t, request("GET", pricesPath+"/source", "", key)); a.status != 401 && a.status != 403 || strings.Contains(a.body, "Moss") {
+			t.Errorf("%s gives %d %.100s", key, a.status, a.body)
+		}
+	}
+	if a := p.send(t, "GET", "/descriptor", ""); a.status != 404 || !strings.Contains(a.message(t), "without a descriptor") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
+// TestSource_public checks who may read a source that is public.
+func TestSource_public(t *testing.T) {
+	t.Parallel()
+	for _, access := range []string{"open", "key"} {
+		p := newPublishing(t, nil)
+		body, contentType := form(t, "prices.csv", prices, "descriptor",
+			`{"resources": [{"path": "prices.csv", "herbarium": {"source": "public", "access": "`+access+`"}}]}`)
+		if a := p.put(t, "", body, contentType); a.status != 201 {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		for key, status := range map[string]int{"": map[string]int{"open": 200, "key": 401}[access], reader: 200, publisher: 200} {
+			if a := p.do(t, request("GET", pricesPath+"/source", "", "X-API-Key: "+key)); a.status != status || (a.body == prices) != (status == 200) {
+				t.Errorf("access %s, key %q: %d %s", access, key, a.status, a.body)
+			}
+		}
+		if a := p.do(t, request("GET", pricesPath+"/descriptor", "", "X-API-Key: "+reader)); a.status != 403 {
+			t.Errorf("the descriptor gives %d", a.status)
+		}
+	}
+}
+
+func TestPutDescriptor(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	if a := p.send(t, "PUT", "/descriptor", pricesDescriptor); a.status != 404 {
+		t.Errorf("an unknown dataset gives %d %s", a.status, a.body)
+	}
+	p.put(t, "", prices)
+	if a := p.send(t, "PUT", "/descriptor", pricesDescriptor); a.status != 409 {
+		t.Errorf("a breaking change gives %d %s", a.status, a.body)
+	}
+	if a := p.send(t, "PUT", "/descriptor?_allow_breaking=true", pricesDescriptor); a.status != 200 || p.live(t) != `{"id":"1","cost":"2.50"}` {
+		t.Errorf("%d %s: %s", a.status, a.body, p.live(t))
+	}
+	a := p.send(t, "GET", "/descriptor", "")
+	var got, want any
+	must.NoError(t, errors.Join(json.Unmarshal([]byte(a.body), &got), json.Unmarshal([]byte(pricesDescriptor), &want)))
+	if diff := gocmp.Diff(want, got); a.status != 200 || diff != "" {
+		t.Errorf("the descriptor (-want +got):\n%s", diff)
+	}
+	if a := p.send(t, "PUT", "/descriptor", a.body); a.status != 200 || decode[publishedBody](t, a).Status != "unchanged" {
+		t.Errorf("the same descriptor gives %d %s", a.status, a.body)
+	}
+	if a := p.send(t, "PUT", "/descriptor", "{}"); a.status != 422 {
+		t.Errorf("an empty descriptor gives %d %s", a.status, a.body)
+	}
+	if a := p.send(t, "PUT", "/descriptor", " "); a.status != 400 {
+		t.Errorf("an empty body gives %d %s", a.status, a.body)
+	}
+	if a := p.send(t, "GET", "/source", ""); a.body != prices {
+		t.Errorf("the source is %q", a.body)
+	}
+}
+
+func TestRollbackAndRemove(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	if a := p.send(t, "POST", "/rollback", ""); a.status != 404 {
+		t.Errorf("an unknown dataset gives %d %s", a.status, a.body)
+	}
+	first := decode[publishedBody](t, p.put(t, "?_access=open", prices)).Version
+	second := decode[publishedBody](t, p.put(t, "?_access=key", prices)).Version
+	for _, tt := range []struct {
+		path, body, header string
+		status             int
+	}{
+		{"/rollback", "", "", 409}, // it would become public
+		{"/rollback", `{"version": "x"}`, "", 400},
+		{"/rollback", `{"to": "x"}`, "", 404},
+		{"/rollback?_check=true", "", "", 400},
+		{"/rollback?_allow_breaking=true", `{"to": "` + first + `"}`, `If-Match: "` + first + `"`, 412},
+		{"/rollback?_allow_breaking=true", `{"to": "` + first + `"}`, `If-Match: "` + second + `"`, 200},
+		{"/rollback", `{"to": "` + second + `"}`, "", 200},
+	} {
+		if a := p.send(t, "POST", tt.path, tt.body, cmp.Or(tt.header, "X: ")); a.status != tt.status {
+			t.Errorf("%s %s gives %d %s", tt.path, tt.body, a.status, a.body)
+		}
+	}
+	if live, err := p.uploads.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"}); err != nil || live != second {
+		t.Errorf("live is %s, %v", live, err)
+	}
+	for _, tt := range []struct {
+		header string
+		status int
+	}{{"X: ", 400}, {`If-Match: "` + first + `"`, 412}, {`If-Match: "` + second + `"`, 204}, {`If-Match: "` + second + `"`, 412}} {
+		if a := p.send(t, "DELETE", "", "", tt.header); a.status != tt.status {
+			t.Errorf("%s gives %d %s", tt.header, a.status, a.body)
+		}
+	}
+	if a := p.do(t, request("DELETE", pricesPath, "", "X-API-Key: "+reader, "If-Match: *")); a.status != 403 {
+		t.Errorf("a reader gets %d", a.status)
+	}
+	if got := p.live(t); !strings.Contains(got, "no such dataset") {
+		t.Errorf("live is %s", got)
+	}
+	files, err := filepath.Glob(filepath.Join(p.versions, "*-*"))
+	if err != nil || len(files) > 0 {
+		t.Errorf("files are left: %v, %v", files, err)
 	}
 }

@@ -340,7 +340,7 @@ func TestCluster(t *testing.T) {
 			t.Errorf("%d downloads; both nodes had the version before", n)
 		}
 
-		if err := a.Remove(t.Context(), ref); err != nil {
+		if err := a.Remove(t.Context(), ref, ""); err != nil {
 			t.Error(err)
 		}
 		pass(3 * time.Second)

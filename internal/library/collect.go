@@ -42,7 +42,7 @@ func (l *Library) Collect(ctx context.Context) error {
 	}
 	return errors.Join(l.opts.Blobs.Abort(ctx, orphanAge), l.collect(ctx, newSet(versions), garbage{
 		stored: objects, orphanAge: orphanAge, retention: l.opts.Retention, margin: retiredMargin,
-		remove: func(version string) error { return l.opts.Blobs.Delete(ctx, store.SegmentFile(version)) },
+		remove: func(version string) error { return l.deleteObjects(ctx, version) },
 	}))
 }
 
@@ -114,6 +114,9 @@ func (l *Library) objects(ctx context.Context) (map[string]time.Time, error) {
 		if version, ok := strings.CutSuffix(b.Name, store.SegmentSuffix); ok && isVersion(version) {
 			objects[version], stored[version] = b.Modified, true
 		}
+		if version, ok := strings.CutSuffix(b.Name, store.SourceSuffix); ok && isVersion(version) && objects[version].IsZero() {
+			objects[version] = b.Modified // its segment may be missing if its publish was killed
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -184,7 +187,7 @@ func (l *Library) Sweep(ctx context.Context) error {
 		const copySuffix = ".tmp" // of files that blobs writes while a migration copies segments into the folder
 		ext := filepath.Ext(f.Name())
 		stem := strings.TrimSuffix(f.Name(), ext)
-		if inCatalogue[stem] || !slices.Contains([]string{store.SegmentSuffix, descriptionSuffix, segment.PartSuffix, copySuffix}, ext) {
+		if inCatalogue[stem] || !slices.Contains([]string{store.SegmentSuffix, store.SourceSuffix, descriptionSuffix, segment.PartSuffix, copySuffix}, ext) {
 			continue // needed, or not ours
 		}
 		info, failed := f.Info()
@@ -193,7 +196,7 @@ func (l *Library) Sweep(ctx context.Context) error {
 		case failed != nil:
 			err = errors.Join(err, failed)
 		case l.opts.Now().Sub(info.ModTime()) < minAge:
-		case ext == store.SegmentSuffix && !l.shared(): // with an object store, the file is not needed even if its version goes live
+		case (ext == store.SegmentSuffix || ext == store.SourceSuffix) && !l.shared(): // with an object store, the file is not needed even if its version goes live
 			unused[stem] = info.ModTime()
 		default:
 			if failed := l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name())); failed != nil {

@@ -64,7 +64,7 @@ func TestCollect_retention(t *testing.T) {
 		collect(t, n)
 		c.wantObjects(t, versions[1], versions[2], other)
 
-		if err := n.Remove(t.Context(), ref); err != nil {
+		if err := n.Remove(t.Context(), ref, ""); err != nil {
 			t.Error(err)
 		}
 		pass(3*time.Hour - time.Second)
@@ -261,7 +261,7 @@ func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
 		case 0:
 			_, _ = n.Rollback(ctx, ref, "", false)
 		case 1:
-			_ = n.Remove(ctx, ref)
+			_ = n.Remove(ctx, ref, "")
 		case 2, 3:
 			_ = n.Collect(ctx)
 		default:

@@ -507,7 +507,7 @@ func TestPublish_staleLive(t *testing.T) {
 				live = publish(t, l, tt.live).Version
 			default:
 				live = ""
-				must.NoError(t, l.Remove(t.Context(), ref))
+				must.NoError(t, l.Remove(t.Context(), ref, ""))
 			}
 			out, err := l.Publish(t.Context(), library.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(tt.records, nil), Live: &known,

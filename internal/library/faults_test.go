@@ -112,7 +112,7 @@ func newTrial(t *testing.T, before, after content, memory int) *trial {
 
 func (x *trial) publish(ctx context.Context, e content) error {
 	out, err := x.publisher.Publish(ctx, library.Publication{
-		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: contentFields}, Records: e.sequence(),
+		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: contentFields}, Records: e.sequence(), Source: withSource(1).Source,
 	})
 	if err == nil {
 		x.published = append(x.published, out.Dataset)
@@ -139,6 +139,15 @@ func (x *trial) verify(t *testing.T, failed error) error {
 		return fmt.Errorf("publishing again: %w", err)
 	}
 	return x.expect(t, x.after)
+}
+
+// filesOf returns the names of the files of versions, sorted.
+func filesOf(versions ...string) (files []string) {
+	for _, v := range versions {
+		files = append(files, v+".segment", v+".source")
+	}
+	slices.Sort(files)
+	return files
 }
 
 // expect returns how the library, and a newly opened one, differ from one with a single version.
@@ -174,11 +183,7 @@ func (x *trial) expect(t *testing.T, want content) error {
 	if err != nil {
 		return err
 	}
-	for i := range versions {
-		versions[i] += ".segment"
-	}
-	slices.Sort(versions)
-	if d := cmp.Diff(versions, x.files(t)); d != "" {
+	if d := cmp.Diff(filesOf(versions...), x.files(t)); d != "" {
 		return fmt.Errorf("the files differ from the versions in the catalogue (-want +got):\n%s", d)
 	}
 	return nil
@@ -233,7 +238,7 @@ func (x *trial) failAt(t *testing.T, kind fault, at int) error {
 		return err
 	}
 	switch {
-	case fired[0].path == "changed" || fired[0].kind == "remove" && fired[0].path == live+".segment":
+	case fired[0].path == "changed" || fired[0].kind == "remove" && slices.Contains(filesOf(live), fired[0].path):
 		// The new version is live; only the notification and the removal of the previous version
 		// remain.
 		if failed != nil {
@@ -242,7 +247,7 @@ func (x *trial) failAt(t *testing.T, kind fault, at int) error {
 	case !errors.Is(failed, errDisk) && !errors.Is(failed, io.ErrShortWrite) && !errors.Is(failed, errFull):
 		return wrap(errors.New("the fault was not reported"))
 	}
-	if left := x.files(t); failed != nil && !kind.mayLeave(fired[0]) && !slices.Equal(left, []string{live + ".segment"}) {
+	if left := x.files(t); failed != nil && !kind.mayLeave(fired[0]) && !slices.Equal(left, filesOf(live)) {
 		return wrap(fmt.Errorf("it left %v beside the version %s", left, live))
 	}
 	if err := x.before.listedAs(t.Context(), held); err != nil {
@@ -287,14 +292,18 @@ func TestPublish_order(t *testing.T) {
 	if err := x.publish(t.Context(), x.after); err != nil {
 		t.Fatal(err)
 	}
-	file := x.published[len(x.published)-1].Version + ".segment"
+	files := filesOf(x.published[len(x.published)-1].Version)
+	folder := operation{"sync", filepath.Base(x.dir)}
 	var got []operation
 	for _, o := range atSwitch {
 		if o.kind == "sync" || o.kind == "rename" || o == (operation{"write", "segment"}) {
 			got = append(got, o)
 		}
 	}
-	want := []operation{{"write", "segment"}, {"sync", "segment"}, {"rename", file}, {"sync", filepath.Base(x.dir)}}
+	want := []operation{
+		{"write", "segment"}, {"sync", "segment"}, {"rename", files[0]}, folder,
+		{"sync", files[1] + ".part"}, {"rename", files[1]}, folder,
+	}
 	if d := cmp.Diff(want, got, cmp.AllowUnexported(operation{})); d != "" {
 		t.Errorf("before the switch (-want +got):\n%s", d)
 	}

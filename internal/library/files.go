@@ -33,6 +33,10 @@ func (l *Library) upload(ctx context.Context, d herb.Dataset, report func(done, 
 		return nil, fmt.Errorf("hashing the segment file: %w", err)
 	}
 	report(0, file.Size)
+	if err := l.uploadSource(ctx, d); err != nil {
+		l.deleteUpload(ctx, d)
+		return nil, err
+	}
 	if err := l.opts.Blobs.Put(ctx, store.SegmentFile(d.Version), l.file(d.Version), report); err != nil {
 		l.deleteUpload(ctx, d) // the object may exist despite the error
 		return nil, fmt.Errorf("uploading the segment file: %w", err)
@@ -62,7 +66,7 @@ func (l *Library) hashFile(ctx context.Context, version string) (file *herb.File
 func (l *Library) deleteUpload(ctx context.Context, d herb.Dataset) {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if err := l.opts.Blobs.Delete(limited, store.SegmentFile(d.Version)); err != nil {
+	if err := l.deleteObjects(limited, d.Version); err != nil {
 		l.opts.Log.Warn("orphaned upload left for garbage collection", "object", store.SegmentFile(d.Version), "err", err)
 	}
 }

@@ -55,7 +55,7 @@ type Catalogue interface {
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	AddVersion(ctx context.Context, d herb.Dataset, live string, keep int, at time.Time) (dropped []string, err error)
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
-	RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) ([]string, error)
+	RemoveDataset(ctx context.Context, ref herb.Ref, live string, at time.Time) ([]string, error)
 	History(ctx context.Context, ref herb.Ref) (store.DatasetVersions, error)
 	Versions(ctx context.Context) ([]string, error)
 	RetireVersion(ctx context.Context, version string, at time.Time) (bool, error)

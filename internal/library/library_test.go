@@ -89,7 +89,7 @@ func (s *sharedDir) files(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if slices.Contains([]string{".segment", ".part", ".tmp"}, filepath.Ext(e.Name())) {
+		if slices.Contains([]string{".segment", ".source", ".part", ".tmp"}, filepath.Ext(e.Name())) {
 			out = append(out, e.Name())
 		}
 	}
@@ -258,7 +258,7 @@ func TestPublish_notOverThePlants(t *testing.T) {
 	if herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("Publish: %v; want it rejected", err)
 	}
-	if err := l.Remove(t.Context(), herb.PlantsRef); herb.CodeOf(err) != herb.CodeInvalid {
+	if err := l.Remove(t.Context(), herb.PlantsRef, ""); herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("Remove: %v; want it rejected", err)
 	}
 }
@@ -323,7 +323,7 @@ func TestHistory(t *testing.T) {
 	if _, err := l.Rollback(t.Context(), ref, "nonesuch", false); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("an unknown version: %v", err)
 	}
-	if err := l.Remove(t.Context(), ref); err != nil || len(s.files(t)) != 0 {
+	if err := l.Remove(t.Context(), ref, ""); err != nil || len(s.files(t)) != 0 {
 		t.Errorf("Remove: %v; left %v", err, s.files(t))
 	}
 }

@@ -115,7 +115,7 @@ func TestMany(t *testing.T) {
 	publishAs(t, publisher, ref, 3)
 	wantRows("a publish of a new dataset", 2, func() error { return readOne(t.Context(), l, ref) })
 	wantRows("a search after a publish", 1, found("prices", 1))
-	if err := publisher.Remove(t.Context(), live[9].Ref); err != nil {
+	if err := publisher.Remove(t.Context(), live[9].Ref, ""); err != nil {
 		t.Fatal(err)
 	}
 	wantRows("a removal", 1, func() error {

@@ -78,7 +78,7 @@ func TestAcquireVersion(t *testing.T) {
 	if n := total(t, held); n != 1 {
 		t.Errorf("a view of 1 record lists %d after its version was pruned", n)
 	}
-	if err := publisher.Remove(t.Context(), ref); err != nil {
+	if err := publisher.Remove(t.Context(), ref, ""); err != nil {
 		t.Fatal(err)
 	}
 	wantNoVersion(t, l, ref, ds[4].Version, herb.CodeNotFound, "no such dataset")

@@ -26,6 +26,7 @@ type Publication struct {
 	AccessSet     bool                          // Dataset.Access was set explicitly; only then may a protected dataset become open
 	Origins       []herb.Origin                 // source files, if they have paths
 	Live          *herb.Dataset                 // the live version as LiveVersion returned it; nil: Publish reads it
+	Source        *KeptSource                   // kept with the version; nil: none is
 	Exclusive     bool                          // reject the version if another one than Live went live meanwhile
 	AllowBreaking bool                          // accept breaking changes and a primary key that is not unique
 	Check         bool                          // dry run: do everything except making the version live
@@ -100,6 +101,11 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		return Outcome{Dataset: d}, err
 	}
 	d.Records = n
+	if p.Source != nil && !p.Check {
+		if err := l.keepSource(ctx, &d, *p.Source); err != nil {
+			return Outcome{Dataset: d}, errors.Join(err, l.removeFile(d.Version))
+		}
+	}
 	out, dropped, err := l.activate(ctx, p, d, cells)
 	if err != nil || p.Check {
 		out.Dataset.Version = ""
@@ -272,7 +278,7 @@ func (l *Library) removeFile(version string) error {
 	l.mu.Lock()
 	delete(l.cache.files, version)
 	l.mu.Unlock()
-	return l.opts.FS.RemoveAll(l.file(version))
+	return errors.Join(l.opts.FS.RemoveAll(l.file(version)), l.opts.FS.RemoveAll(l.sourceFile(version)))
 }
 
 // VersionInfo describes a version in the history of a dataset.
@@ -334,9 +340,17 @@ func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, err
 // error has herb.CodeRejected if the live version is protected and the other one is open, unless
 // mayOpen, or if another version goes live concurrently.
 func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, mayOpen bool) (string, error) {
+	return l.RollbackFrom(ctx, ref, "", version, mayOpen)
+}
+
+// RollbackFrom is Rollback that requires a version to be live. An empty one means any.
+func (l *Library) RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error) {
 	kept, err := l.catalogue.History(ctx, ref)
 	if err != nil {
 		return "", err
+	}
+	if live != "" && kept.Live != live {
+		return "", ErrConcurrent(ref)
 	}
 	named := func(version string) int {
 		return slices.IndexFunc(kept.Versions, func(v herb.Dataset) bool { return v.Version == version })
@@ -367,12 +381,16 @@ func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, ma
 	return version, nil
 }
 
-// Remove removes a dataset with all its versions.
-func (l *Library) Remove(ctx context.Context, ref herb.Ref) error {
+// Remove removes a dataset with all its versions. If live is not empty, that must be the live
+// version; otherwise the error is that of a concurrent change.
+func (l *Library) Remove(ctx context.Context, ref herb.Ref, live string) error {
 	if l.isPlants(ref) {
 		return herb.Invalidf("%q is the plant store and cannot be removed", ref)
 	}
-	versions, err := l.catalogue.RemoveDataset(ctx, ref, l.opts.Now())
+	versions, err := l.catalogue.RemoveDataset(ctx, ref, live, l.opts.Now())
+	if errors.Is(err, store.ErrSuperseded) {
+		return ErrConcurrent(ref)
+	}
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func TestSearch(t *testing.T) {
 	if _, err := publisher.Rollback(t.Context(), herb.Ref{Namespace: "garden", Name: "roses"}, "", false); err != nil {
 		t.Fatal(err)
 	}
-	if err := publisher.Remove(t.Context(), herb.Ref{Namespace: "garden", Name: "trees"}); err != nil {
+	if err := publisher.Remove(t.Context(), herb.Ref{Namespace: "garden", Name: "trees"}, ""); err != nil {
 		t.Fatal(err)
 	}
 	want(found{"red", "", "roses"}, found{"plants", "Open data", "ferns"})

@@ -131,7 +131,7 @@ func TestMigrate_removed(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 3), newCluster(t)
 	mustMigrate(t, g.Place, to, Options{})
-	to.use(t, func(d *app.Data) { must.NoError(t, d.Library.Remove(t.Context(), trees)) })
+	to.use(t, func(d *app.Data) { must.NoError(t, d.Library.Remove(t.Context(), trees, "")) })
 	mustMigrate(t, g.Place, to, Options{})
 	wantAlike(t, g.Place, to)
 	to.use(t, func(d *app.Data) {

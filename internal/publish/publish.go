@@ -51,6 +51,7 @@ type Options struct {
 	// publish is rejected if another one is live or goes live meanwhile. nil: the source replaces
 	// any.
 	Exclusive *string
+	Keep      *library.KeptSource // the source to keep with the version; nil: none
 	// Progress is called by one goroutine at a time. nil disables it.
 	Progress func(progress.Progress)
 }
@@ -127,6 +128,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Origins:       originsOf(s),
 		Live:          &live,
 		Exclusive:     opts.Exclusive != nil,
+		Source:        opts.Keep,
 		AllowBreaking: opts.AllowBreaking,
 		Check:         opts.Check,
 		Progress:      steps,

@@ -38,7 +38,7 @@ func (suite) AuditChanges(t *testing.T, db Database) {
 	wantSuperseded(t, s.addVersion(ann, dataset(catalog, 3), first.Version))
 	must.NoError(t, s.SetLive(ann, catalog, first.Version, second.Version))
 	wantCode(t, s.SetLive(ann, catalog, "v9", first.Version), herb.CodeNotFound)
-	_, err := s.RemoveDataset(ann, catalog, day)
+	_, err := s.RemoveDataset(ann, catalog, "", day)
 	must.NoError(t, err)
 	rejected := herb.AuditEntry{Action: herb.AuditPublished, Subject: seeds.String(), Result: herb.AuditRejected, Detail: "reason: refused"}
 	must.NoError(t, s.AddAuditEntry(t.Context(), rejected))

@@ -324,11 +324,16 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 	})
 }
 
-// RemoveDataset removes a dataset with all its versions, retires them and returns their names.
-func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) (names []string, err error) {
+// RemoveDataset removes a dataset with all its versions, retires them and returns their names. If
+// live is not empty and another version is live, the error is ErrSuperseded.
+func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, live string, at time.Time) (names []string, err error) {
 	err = s.write(ctx, "removing dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		if _, names, err = versionNames(ctx, tx, ref); err != nil {
+		var now string
+		if now, names, err = versionNames(ctx, tx, ref); err != nil {
 			return err
+		}
+		if live != "" && now != live {
+			return ErrSuperseded
 		}
 		return errors.Join(
 			nextGeneration(ctx, tx),

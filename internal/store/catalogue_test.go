@@ -111,7 +111,7 @@ func (suite) CatalogueChanges(t *testing.T, db Database) {
 	wantChanges("nothing", false)
 	must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
 	wantChanges("rolled back", false, liveVersions(dataset(catalog, 1))...)
-	wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, day))
+	wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, "", day))
 	wantChanges("removed", false, herb.LiveVersion{Ref: catalog})
 	add(t, s, catalog, 3, 3)
 	wantChanges("added again", false, liveVersions(dataset(catalog, 3))...)
@@ -288,11 +288,11 @@ func (suite) CatalogueRemove(t *testing.T, db Database) {
 	add(t, s, catalog, 1, 2)
 	add(t, s, seeds, 1, 1)
 	changes(t, s, func() {
-		wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, day))
+		wantResult(t, "removed versions", []string{"catalog-v1", "catalog-v2"})(s.RemoveDataset(t.Context(), catalog, "", day))
 	})
 	wantCatalogue(t, s, dataset(seeds, 1))
 	wantVersions(t, s, "seeds-v1")
-	_, err := s.RemoveDataset(t.Context(), catalog, day)
+	_, err := s.RemoveDataset(t.Context(), catalog, "", day)
 	wantCode(t, err, herb.CodeNotFound)
 	add(t, s, catalog, 3, 3)
 	wantHistory(t, s, catalog, 3, 3)
@@ -325,7 +325,7 @@ func (suite) CatalogueUnknown(t *testing.T, db Database) {
 	_, history := s.History(t.Context(), catalog)
 	_, version := s.Version(t.Context(), catalog, "seeds-v1")
 	live := s.SetLive(t.Context(), catalog, "seeds-v1", "seeds-v1")
-	_, remove := s.RemoveDataset(t.Context(), catalog, day)
+	_, remove := s.RemoveDataset(t.Context(), catalog, "", day)
 	for _, err := range []error{history, version, live, remove} {
 		wantCode(t, err, herb.CodeNotFound, `"garden/catalog"`)
 	}

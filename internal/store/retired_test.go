@@ -27,7 +27,7 @@ func (suite) RetiredPrunedAndRemoved(t *testing.T, db Database) {
 	wantResult(t, "dropped", []string{"catalog-v1", "catalog-v2"})(s.AddVersion(t.Context(), dataset(catalog, 4), "catalog-v3", 2, day))
 	dropped := []store.Retired{{Version: "catalog-v1", Since: day}, {Version: "catalog-v2", Since: day}}
 	wantRetired(t, other, dropped...)
-	wantResult(t, "removed", []string{"seeds-v1", "seeds-v2"})(s.RemoveDataset(t.Context(), seeds, day.Add(time.Hour)))
+	wantResult(t, "removed", []string{"seeds-v1", "seeds-v2"})(s.RemoveDataset(t.Context(), seeds, "", day.Add(time.Hour)))
 	wantRetired(t, other, append(dropped, store.Retired{Version: "seeds-v1", Since: day.Add(time.Hour)},
 		store.Retired{Version: "seeds-v2", Since: day.Add(time.Hour)})...)
 	wantVersions(t, other, "catalog-v3", "catalog-v4")

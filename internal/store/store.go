@@ -26,7 +26,11 @@ const (
 	PlantsDir    = "plants"       // segment files derived from the plants in the database; they can be deleted
 
 	SegmentSuffix = ".segment"
+	SourceSuffix  = ".source" // of the compressed source that is kept with a version
 )
+
+// SourceFile returns the name of the file with the source of a version.
+func SourceFile(version string) string { return version + SourceSuffix }
 
 // SegmentFile returns the name of the file of a version, in a folder or an object store.
 func SegmentFile(version string) string { return version + SegmentSuffix }

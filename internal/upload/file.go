@@ -14,6 +14,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/library"
 )
 
 // File is a received file. It has no name on the disk, so that a server that dies leaves nothing
@@ -22,7 +23,16 @@ type File struct {
 	Name   string // as the sender called it; may be empty
 	Size   int64
 	SHA256 string // hexadecimal
+	Merged bool   // it was made from records, so that its columns are the fields
 	file   *os.File
+}
+
+// content returns the bytes of the file.
+func (f *File) content() *io.SectionReader { return io.NewSectionReader(f.file, 0, f.Size) }
+
+// kept returns the file as the library keeps it with a version.
+func (f *File) kept() *library.KeptSource {
+	return &library.KeptSource{Content: f.content(), Name: f.Name, SHA256: f.SHA256, Merged: f.Merged}
 }
 
 // Close removes the file. It may be called more than once.

@@ -13,6 +13,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -32,9 +33,13 @@ type Publisher interface {
 	Publish(ctx context.Context, s ingest.Source, opts publish.Options) (publish.Result, error)
 }
 
-// Library describes live versions.
+// Library describes and changes the versions of datasets.
 type Library interface {
 	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
+	Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
+	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
+	RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error)
+	Remove(ctx context.Context, ref herb.Ref, live string) error
 }
 
 // Store stores the records of publishes.
@@ -231,7 +236,7 @@ func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Resul
 		return result, classify(ctx, err, r)
 	}
 	result, err = s.opts.Publisher.Publish(ctx, source, publish.Options{
-		AllowBreaking: r.AllowBreaking, Check: r.Check, Exclusive: &r.Live, Progress: p.report,
+		AllowBreaking: r.AllowBreaking, Check: r.Check, Exclusive: &r.Live, Keep: r.File.kept(), Progress: p.report,
 	})
 	return result, classify(ctx, err, r)
 }

@@ -3,7 +3,6 @@ package upload
 import (
 	"cmp"
 	"context"
-	"io"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -42,8 +41,7 @@ func CheckReading(given map[string]string) error {
 
 // source returns the source of a request: the file, with its settings or those of the live version.
 func (s *Service) source(ctx context.Context, r *Request, live herb.Dataset) (ingest.Source, error) {
-	content := io.NewSectionReader(r.File.file, 0, r.File.Size)
-	src := ingest.Source{Ref: r.Ref, Input: content, DisplayName: cmp.Or(r.File.Name, "file")}
+	src := ingest.Source{Ref: r.Ref, Input: r.File.content(), DisplayName: cmp.Or(r.File.Name, "file")}
 	src.Path = src.DisplayName
 	if err := source.CheckReserved(src.Path, r.Ref); err != nil {
 		return src, err
@@ -58,9 +56,17 @@ func (s *Service) source(ctx context.Context, r *Request, live herb.Dataset) (in
 		}
 	}
 	settings.Reading = override(settings.Reading, r.Reading)
+	reading := settings.Reading
+	if r.File.Merged {
+		settings.Reading = mergedReading()
+	}
 	src, err := s.apply(ctx, src, settings)
 	if err != nil {
 		return src, err
+	}
+	if r.File.Merged {
+		src = ofFields(src)
+		src.Settings.Reading = reading // of the next file
 	}
 	if inherited {
 		if settings.Descriptor == nil {
@@ -102,5 +108,21 @@ func overrideDialect(src ingest.Source, format string, o rows.Options, r herb.Re
 	if r.Header != "" {
 		d.Header, d.HeaderRows = o.Header, slices.Clone(o.HeaderRows)
 	}
+	return src
+}
+
+// mergedReading is how a file that was made from records is read.
+func mergedReading() herb.Reading {
+	return herb.Reading{Format: "csv", Delimiter: ",", Encoding: "utf-8", Header: "1"}
+}
+
+// ofFields returns a source whose columns are the fields: names and conditions were applied when
+// the records were made.
+func ofFields(src ingest.Source) ingest.Source {
+	src.Fields, src.Include, src.ByPosition, src.Entry = slices.Clone(src.Fields), nil, false, ""
+	for i := range src.Fields {
+		src.Fields[i].From = ""
+	}
+	src.Dialect = rows.Options{Delimiter: ',', Encoding: "utf-8", HeaderRows: []int{1}}
 	return src
 }

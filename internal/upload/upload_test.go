@@ -70,7 +70,10 @@ func (p fakePublisher) Publish(ctx context.Context, s ingest.Source, o publish.O
 	return p(ctx, s, o)
 }
 
-type fakeLibrary struct{ live herb.Dataset }
+type fakeLibrary struct {
+	Library
+	live herb.Dataset
+}
 
 func (l fakeLibrary) LiveVersion(context.Context, herb.Ref) (herb.Dataset, error) { return l.live, nil }
 

@@ -22,6 +22,7 @@ func (p *descriptor) readSettings(s *source.Source, n node) {
 		{"order", func(n node) { s.Order = readOrder(n) }},
 		{"map", func(n node) { s.Map = readMap(n) }},
 		{"charts", func(n node) { s.Charts = readCharts(n) }},
+		{"source", func(n node) { s.Settings.Public = readSourceAccess(n) }},
 		{"include", func(n node) { s.Include = readInclude(n) }},
 		{"expectations", func(n node) {
 			for _, item := range n.list() {

@@ -86,3 +86,11 @@ func (p *descriptor) readUpload(s *source.Source, n node) {
 			rows.Clip(declared), strings.Join(source.FormatNames(p.formats), ", ")).Error())
 	}
 }
+
+// readSourceAccess reads who may read the source that is kept with a version.
+func readSourceAccess(n node) bool {
+	if n.value != "public" && n.value != "private" {
+		n.fail("must be public, if everybody who may read the records may read the file, or private")
+	}
+	return n.value == "public"
+}

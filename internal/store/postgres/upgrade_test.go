@@ -267,7 +267,7 @@ func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
 	}
 	_, err = s.History(ctx, prices)
 	must.NoError(t, err)
-	_, err = s.RemoveDataset(ctx, dataset("gone", "").Ref, time.Now())
+	_, err = s.RemoveDataset(ctx, dataset("gone", "").Ref, "", time.Now())
 	must.NoError(t, err)
 	_, err = s.Versions(ctx)
 	must.NoError(t, err)

@@ -1,0 +1,196 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+const contentBytes = "application/octet-stream"
+
+// source handles the source that is kept with a version. Clients that may publish the dataset get
+// it, and if the descriptor says so, those that may read the records.
+func (a *API) source(w *response, r *http.Request) error {
+	params, err := w.queryString(r).Only(query.ParamVersion)
+	if err != nil {
+		return err
+	}
+	if err := a.authorizeSource(w, r); err != nil {
+		return err
+	}
+	ctx, firstByte, cancel, err := w.admitExport(r)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	content, d, err := a.opts.Uploads.Source(ctx, refOf(r), params.Get(query.ParamVersion))
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	kept := d.Settings.Kept
+	w.setCaching(r, herb.AccessKey)
+	w.set("X-Dataset-Version", d.Version)
+	if w.notModified(r, `"`+d.Version+`"`) {
+		return nil
+	}
+	w.set("Content-Type", contentBytes)
+	w.set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(d)}))
+	body := newStream(w, r)
+	body.firstByte, body.coding = firstByte, identity
+	w.set("Content-Length", strconv.FormatInt(kept.Size, 10))
+	return body.send(r, func(out io.Writer) error {
+		_, err := io.Copy(out, content)
+		return err
+	})
+}
+
+// fileName returns the name of the source of a version.
+func fileName(d herb.Dataset) string {
+	if name := d.Settings.Kept.Name; name != "" {
+		return name
+	}
+	return d.Name
+}
+
+// authorizeSource checks that the client may publish the dataset, or that its source is public and
+// the client may read the records.
+func (a *API) authorizeSource(w *response, r *http.Request) error {
+	w.setKeyVary()
+	principal := a.optionalPrincipal(w, r)
+	if ref := refOf(r); !principal.MayPublish(ref) {
+		d, err := a.opts.Uploads.Describe(r.Context(), ref)
+		if err != nil {
+			return err
+		}
+		if d.Settings == nil || !d.Settings.Public || a.checkRead(w, r, ref, d.Access, denyRequest) != nil {
+			_, err := a.authorizeScopes(w, r, ref)
+			return err
+		}
+	}
+	return nil
+}
+
+// putDescriptor handles a descriptor, with which the kept source is published again.
+func (a *API) putDescriptor(w *response, r *http.Request) error {
+	req, err := a.publishRequest(w, r, []string{paramCheck, paramAllowBreaking})
+	if err != nil {
+		return err
+	}
+	body, err := readBody(w, r, maxDescriptor)
+	if err != nil {
+		return err
+	}
+	req.Descriptor = bytes.Clone(body.Bytes())
+	body.free()
+	if len(bytes.TrimSpace(req.Descriptor)) == 0 {
+		return herb.Invalidf("the body is empty; send a Data Package descriptor in JSON or YAML")
+	}
+	ctx, err := w.admitUpload(r) // it takes disk space like a file that is sent
+	if err != nil {
+		return err
+	}
+	if req.File, err = a.opts.Uploads.Restore(ctx, req.Ref); err != nil {
+		return err
+	}
+	req.Actor.Note = "sha256 " + req.File.SHA256
+	return a.startPublish(w, r, req)
+}
+
+// descriptor handles the complete descriptor of the live version, which may quote values.
+func (a *API) descriptor(w *response, r *http.Request) error {
+	var actor herb.Actor
+	ref, err := a.authorizePublish(w, r, &actor)
+	if err != nil {
+		return err
+	}
+	if _, err := w.queryString(r).Only(); err != nil {
+		return err
+	}
+	descriptor, version, err := a.opts.Uploads.Descriptor(r.Context(), ref)
+	if err != nil {
+		return err
+	}
+	w.set("Etag", `"`+version+`"`)
+	w.set("X-Dataset-Version", version)
+	w.send(r, http.StatusOK, contentJSON, descriptor)
+	return nil
+}
+
+// switched is the result of a rollback.
+type switched struct {
+	Dataset  string `json:"dataset"`
+	Version  string `json:"version"`
+	Replaces string `json:"replaces"`
+}
+
+// rollback handles a request to make another version live.
+func (a *API) rollback(w *response, r *http.Request) error {
+	req, err := a.publishRequest(w, r, []string{paramAllowBreaking})
+	if err != nil {
+		return err
+	}
+	to, err := rollbackTarget(w, r)
+	if err != nil {
+		return err
+	}
+	required := ""
+	if req.Required {
+		required = req.Live
+	}
+	version, err := a.opts.Uploads.Rollback(herb.WithActor(r.Context(), req.Actor), req.Ref, required, to, req.AllowBreaking)
+	if err != nil {
+		return err
+	}
+	w.set("X-Dataset-Version", version)
+	w.set("Etag", `"`+version+`"`)
+	return w.sendJSON(r, switched{req.Ref.String(), version, req.Live})
+}
+
+// rollbackTarget reads the body {"to": "<version>"}. Without one, the previous version is meant.
+func rollbackTarget(w *response, r *http.Request) (version string, err error) {
+	const maxRollback = 1 << 10
+	body, err := readBody(w, r, maxRollback)
+	if err != nil {
+		return "", err
+	}
+	defer body.free()
+	if err := w.admitBody(r); err != nil {
+		return "", err
+	}
+	var target struct{ To string }
+	d := json.NewDecoder(bytes.NewReader(body.Bytes()))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&target); err != nil && !errors.Is(err, io.EOF) {
+		return "", herb.Invalidf(`the body is not {"to": "<version>"}; GET /api/v1/<namespace>/<dataset> has the live version`)
+	}
+	return strings.TrimSpace(target.To), nil
+}
+
+// removeDataset handles the removal of a dataset. It requires the live version, so that nothing is
+// removed that the client does not know.
+func (a *API) removeDataset(w *response, r *http.Request) error {
+	req, err := a.publishRequest(w, r, nil)
+	if err != nil {
+		return err
+	}
+	if _, stated := r.Header["If-Match"]; !stated {
+		return herb.Invalidf(`If-Match is required; write If-Match: "<version>" with the live version`)
+	}
+	if err := w.admitBody(r); err != nil {
+		return err
+	}
+	if err := a.opts.Uploads.Remove(herb.WithActor(r.Context(), req.Actor), req.Ref, req.Live); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,147 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/zstd"
+
+	"herbarium/internal/filesystem"
+	"herbarium/internal/herb"
+	"herbarium/internal/segment"
+	"herbarium/internal/store"
+)
+
+// KeptSource is the file that a version is published from and that is kept with it.
+type KeptSource struct {
+	Content *io.SectionReader
+	Name    string // of the file; may be empty
+	SHA256  string // of the content, hexadecimal
+	Merged  bool   // the file was made from records, so that its columns are the fields
+}
+
+func (l *Library) sourceFile(version string) string {
+	return filepath.Join(l.opts.Dir, store.SourceFile(version))
+}
+
+// keepSource writes the compressed source of a version beside its segment and describes it.
+func (l *Library) keepSource(ctx context.Context, d *herb.Dataset, s KeptSource) error {
+	kept := herb.Kept{Name: s.Name, Size: s.Content.Size(), SHA256: s.SHA256, Merged: s.Merged}
+	settings := herb.Settings{}
+	if d.Settings != nil {
+		settings = *d.Settings
+	}
+	settings.Kept = &kept
+	d.Settings = &settings
+	path := l.sourceFile(d.Version)
+	part := path + segment.PartSuffix
+	if err := filesystem.WriteFile(l.opts.FS, part, path, 0o600, func(file io.Writer) error {
+		w, err := zstd.NewWriter(completeWriter{file}, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(w, readerFunc(func(p []byte) (int, error) {
+			if ctx.Err() != nil {
+				return 0, context.Cause(ctx)
+			}
+			return s.Content.Read(p)
+		}))
+		return errors.Join(err, w.Close())
+	}); err != nil {
+		return errors.Join(fmt.Errorf("keeping the source: %w", err), l.opts.FS.RemoveAll(part))
+	}
+	return nil
+}
+
+// completeWriter reports a write that was cut short, which the encoder does not.
+type completeWriter struct{ io.Writer }
+
+func (w completeWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if n < len(p) && err == nil {
+		err = io.ErrShortWrite
+	}
+	return n, err
+}
+
+// uploadSource stores the source of a version for all nodes, instead of in the folder of this one.
+func (l *Library) uploadSource(ctx context.Context, d herb.Dataset) error {
+	if d.Settings == nil || d.Settings.Kept == nil {
+		return nil
+	}
+	if err := l.opts.Blobs.Put(ctx, store.SourceFile(d.Version), l.sourceFile(d.Version), nil); err != nil {
+		return fmt.Errorf("uploading the source: %w", err)
+	}
+	return l.opts.FS.RemoveAll(l.sourceFile(d.Version))
+}
+
+// deleteObjects deletes the objects of a version.
+func (l *Library) deleteObjects(ctx context.Context, version string) error {
+	return errors.Join(l.opts.Blobs.Delete(ctx, store.SegmentFile(version)), l.opts.Blobs.Delete(ctx, store.SourceFile(version)))
+}
+
+// OpenSource returns the source that is kept with a version of a dataset; an empty version means
+// the live one. The error has herb.CodeNotFound if none is kept. The caller closes the reader.
+func (l *Library) OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error) {
+	d, err := l.Version(ctx, ref, version)
+	if err != nil {
+		return nil, d, err
+	}
+	if d.Settings == nil || d.Settings.Kept == nil {
+		return nil, d, noSource(d)
+	}
+	stored, err := l.openStored(ctx, d)
+	if err != nil {
+		return nil, d, err
+	}
+	r, err := zstd.NewReader(stored, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, d, errors.Join(err, stored.Close())
+	}
+	return keptReader{r, stored}, d, nil
+}
+
+func noSource(d herb.Dataset) error {
+	return herb.Errorf(herb.CodeNotFound, "the source of version %s of %s is not kept; only files that are sent to the server are", d.Version, d.Ref)
+}
+
+// openStored opens the compressed source of a version.
+func (l *Library) openStored(ctx context.Context, d herb.Dataset) (io.ReadCloser, error) {
+	if !l.shared() {
+		f, err := os.Open(l.sourceFile(d.Version))
+		if errors.Is(err, os.ErrNotExist) {
+			err = noSource(d) // the version was removed meanwhile, or copied without it
+		}
+		return f, err
+	}
+	r, w := io.Pipe()
+	go func() {
+		err := l.opts.Blobs.Get(ctx, store.SourceFile(d.Version), w)
+		if herb.CodeOf(err) == herb.CodeNotFound {
+			err = noSource(d)
+		}
+		w.CloseWithError(err)
+	}()
+	return r, nil
+}
+
+// keptReader reads a compressed source.
+type keptReader struct {
+	*zstd.Decoder
+	stored io.Closer
+}
+
+// Close implements io.Closer.
+func (r keptReader) Close() error {
+	err := r.stored.Close() // ends a transfer
+	r.Decoder.Close()
+	return err
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
