@@ -26,6 +26,7 @@ const (
 func (a *API) publishRoutes() []route {
 	return []route{
 		{method: http.MethodPut, pattern: sourcePattern, handle: a.putSource},
+		{method: http.MethodPatch, pattern: sourcePattern, handle: a.patchSource},
 		{method: http.MethodGet, pattern: sourcePattern, handle: a.source},
 		{method: http.MethodPut, pattern: descriptorPattern, handle: a.putDescriptor},
 		{method: http.MethodGet, pattern: descriptorPattern, handle: a.descriptor},
@@ -48,11 +49,34 @@ func (a *API) putSource(w *response, r *http.Request) error {
 	return a.startPublish(w, r, req)
 }
 
+// patchSource handles a file that changes the live version.
+func (a *API) patchSource(w *response, r *http.Request) error {
+	params := slices.DeleteFunc(publishParams(), func(name string) bool { return name == paramAccess })
+	req, err := a.publishRequest(w, r, append(params, paramMode))
+	if err != nil {
+		return err
+	}
+	if req.Mode == upload.Replace {
+		return herb.Invalidf("%s is required; write append or upsert, or use PUT to replace the dataset", paramMode)
+	}
+	if req.Live == "" {
+		return herb.Errorf(herb.CodeNotFound, "no such dataset %q; publish it with PUT", req.Ref)
+	}
+	if err := a.receiveSource(w, r, &req); err != nil {
+		return err
+	}
+	if req.Descriptor != nil || req.Access != "" {
+		return errors.Join(herb.Invalidf("the records are changed by the settings of the live version; send a descriptor with PUT …/descriptor"), req.File.Close())
+	}
+	return a.startPublish(w, r, req)
+}
+
 // The parameters of a publish, besides those of upload.ReadingNames with an underscore.
 const (
 	paramAccess        = "_access"
 	paramCheck         = "_check"
 	paramAllowBreaking = "_allow_breaking"
+	paramMode          = "_mode"
 )
 
 func publishParams() []string {
@@ -115,6 +139,10 @@ func setParam(req *upload.Request, name, value string) (err error) {
 		req.Check, err = parseSwitch(name, value)
 	case paramAllowBreaking:
 		req.AllowBreaking, err = parseSwitch(name, value)
+	case paramMode:
+		if req.Mode = upload.Mode(value); req.Mode != upload.Append && req.Mode != upload.Upsert {
+			return herb.Invalidf("%s is %q; write append or upsert", name, herb.Clip(redactText(value), maxShown))
+		}
 	case query.ParamAPIKey:
 	default:
 		if req.Reading == nil {

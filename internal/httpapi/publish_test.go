@@ -622,3 +622,87 @@ func TestRollbackAndRemove(t *testing.T) {
 		t.Errorf("files are left: %v, %v", files, err)
 	}
 }
+
+func TestPatchSource(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	if a := p.send(t, "PATCH", "/source?_mode=append", prices); a.status != 404 {
+		t.Errorf("an unknown dataset gives %d %s", a.status, a.body)
+	}
+	const descriptor = `{"resources": [{"path": "prices.csv", "title": "Prices", "schema": {"primaryKey": "id", "missingValues": ["-"], "fields": [
+		{"name": "id", "type": "string"}, {"name": "label", "herbarium": {"from": "name"}}, {"name": "price", "type": "number"}]},
+		"herbarium": {"include": {"kind": ["plant"]}, "expectations": [{"query": "", "min": 1}]}}]}`
+	const header = "id,name,price,kind\n"
+	body, contentType := form(t, "prices.csv", header+"01,Rose,2.50,plant\n02,Fern,-,plant\n03,Pot,1,other\n", "descriptor", descriptor)
+	if a := p.put(t, "", body, contentType); a.status != 201 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	steps := []struct {
+		mode, file string
+		status     int
+		want       string // records, or a part of the message
+	}{
+		{"", header, 400, "_mode is required"},
+		{"?_mode=merge", header, 400, "write append or upsert"},
+		{"?_mode=append&_access=open", header, 400, "_access"},
+		{"?_mode=append", "id,name,kind\n04,Ivy,plant\n", 422, "send a file of the same columns"},
+		{"?_mode=append", header + "04,\"Ivy \"\"x\"\",\n\",4,plant\n05,Spade,9,other\n", 200, `01 Rose 2.50|02 Fern |04 Ivy "x",` + "\n" + ` 4`},
+		{"?_mode=append", header + "04,Ivy,4,plant\n", 409, "primary key (id) is not unique"},
+		{"?_mode=append", header + "06,Oak,many,plant\n", 422, "many"},
+		{"?_mode=upsert", "kind,price,name,id,_deleted\nplant,8,Oak,07,\nplant,3,Fern,02,no\nplant,,,01,true\nplant,5,Elm,07,false\nplant,,,99,1\n", 200, `02 Fern 3|04 Ivy "x",` + "\n" + ` 4|07 Elm 5`},
+		{"?_mode=upsert&_check=true", header + "02,Fern,7,plant\n", 200, `02 Fern 3|04 Ivy "x",` + "\n" + ` 4|07 Elm 5`},
+		{"?_mode=upsert", header + "07,Elm,6,plant\n", 200, `02 Fern 3|04 Ivy "x",` + "\n" + ` 4|07 Elm 6`},
+	}
+	for _, tt := range steps {
+		a := p.send(t, "PATCH", "/source"+tt.mode, tt.file)
+		if a.status != tt.status {
+			t.Errorf("%s %q gives %d %s", tt.mode, tt.file, a.status, a.body)
+			continue
+		}
+		if tt.status != 200 {
+			if !strings.Contains(a.message(t), tt.want) {
+				t.Errorf("%s %q gives %s", tt.mode, tt.file, a.body)
+			}
+			continue
+		}
+		if got := p.rows(t); got != tt.want {
+			t.Errorf("%s %q leads to %q, want %q", tt.mode, tt.file, got, tt.want)
+		}
+	}
+	d, err := p.library.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
+	must.NoError(t, err)
+	if d.Title != "Prices" || d.Fields[0].Type != herb.TypeText || d.Fields[2].Type != herb.TypeNumber || len(d.PrimaryKey) != 1 {
+		t.Errorf("the description is %+v", d)
+	}
+	if a := p.put(t, "", header+"01,Rose,2.50,plant\n02,Fern,-,plant\n"); a.status != 200 || p.rows(t) != "01 Rose 2.50|02 Fern " {
+		t.Errorf("a whole file gives %d %s: %s", a.status, a.body, p.rows(t))
+	}
+	q := newPublishing(t, nil)
+	q.put(t, "", prices)
+	if a := q.send(t, "PATCH", "/source?_mode=upsert", prices); a.status != 409 || !strings.Contains(a.message(t), "no primary key") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := q.send(t, "PATCH", "/source?_mode=append", "id,name,price\n3,Moss,4\n"); a.status != 200 || q.rows(t) != "1 Rose 2.50|2 Fern 3|3 Moss 4" {
+		t.Errorf("%d %s: %s", a.status, a.body, q.rows(t))
+	}
+	if a := q.send(t, "GET", "/source", ""); a.body != "\"id\",\"name\",\"price\"\n\"1\",\"Rose\",\"2.50\"\n\"2\",\"Fern\",\"3\"\n\"3\",\"Moss\",\"4\"\n" {
+		t.Errorf("the source is %q", a.body)
+	}
+}
+
+// rows returns the values of the live records, each after a blank or a bar.
+func (p *publishing) rows(t *testing.T) string {
+	t.Helper()
+	v, err := p.library.Acquire(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
+	must.NoError(t, err)
+	defer v.Release()
+	var all []string
+	decoder := herb.NewRecordDecoder(v.Fields)
+	must.NoError(t, v.Reader.Each(t.Context(), func(record []byte) error {
+		var values []string
+		err := decoder.Decode(record, func(value []byte) { values = append(values, string(value)) })
+		all = append(all, strings.Join(values, " "))
+		return err
+	}))
+	return strings.Join(all, "|")
+}

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,6 +41,7 @@ type Library interface {
 	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
 	RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error)
 	Remove(ctx context.Context, ref herb.Ref, live string) error
+	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
 }
 
 // Store stores the records of publishes.
@@ -127,7 +129,8 @@ func (s *Service) LiveVersion(ctx context.Context, ref herb.Ref) (string, error)
 // Request is a file to be published.
 type Request struct {
 	Ref           herb.Ref
-	File          *File             // Start takes it over
+	File          *File // Start takes it over
+	Mode          Mode
 	Descriptor    []byte            // in JSON or YAML; nil: that of the live version
 	Reading       map[string]string // members of herb.Reading that replace those of the live version, by name
 	Access        herb.Access       // empty: that of the descriptor or the live version
@@ -228,7 +231,7 @@ func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Resul
 	if err != nil {
 		return result, classify(ctx, err, r)
 	}
-	source, err := s.source(ctx, r, live)
+	source, err := s.prepare(ctx, r, live)
 	if err != nil {
 		if !r.Check {
 			s.auditFailure(ctx, r.Ref, err)
@@ -239,6 +242,37 @@ func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Resul
 		AllowBreaking: r.AllowBreaking, Check: r.Check, Exclusive: &r.Live, Keep: r.File.kept(), Progress: p.report,
 	})
 	return result, classify(ctx, err, r)
+}
+
+// prepare returns the source of a request. If it changes the live version, the file becomes one with
+// the changed records, and the publish is rejected if they are not read as such.
+func (s *Service) prepare(ctx context.Context, r *Request, live herb.Dataset) (ingest.Source, error) {
+	if r.Mode == Replace {
+		return s.source(ctx, r, live)
+	}
+	if live.Version != r.Live {
+		return ingest.Source{}, library.ErrConcurrent(r.Ref)
+	}
+	merged, records, err := s.merge(ctx, r, live)
+	if err != nil {
+		return ingest.Source{}, err
+	}
+	if err := r.File.Close(); err != nil {
+		return ingest.Source{}, errors.Join(err, merged.Close())
+	}
+	r.File, r.Reading = merged, nil
+	src, err := s.source(ctx, r, live)
+	src.Expectations = append(slices.Clip(src.Expectations), herb.Expectation{Total: &records})
+	if !strings.HasPrefix(live.Report.Format, "csv") && len(src.Fields) == 0 { // the file declared types
+		for _, f := range live.Fields {
+			setting := ingest.FieldSetting{Name: f.Name}
+			if f.Type == herb.TypeText {
+				setting.Schema.Type = "string"
+			}
+			src.Fields = append(src.Fields, setting)
+		}
+	}
+	return src, err
 }
 
 // classify gives an error the code that the client needs to tell what to do.
