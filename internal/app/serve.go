@@ -159,7 +159,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		})
 		defer service.Stop() // after the last request, and before the data is closed
 		stopUploads = service.Stop
-		uploads = service
+		uploads, tasks["rebuild"] = service, service.Run
 	}
 	api, err := httpapi.New(httpapi.Options{
 		Site:           site,

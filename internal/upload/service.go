@@ -42,6 +42,7 @@ type Library interface {
 	RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error)
 	Remove(ctx context.Context, ref herb.Ref, live string) error
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
+	Outdated() []herb.LiveVersion
 }
 
 // Store stores the records of publishes.
@@ -136,6 +137,7 @@ type Request struct {
 	Access        herb.Access       // empty: that of the descriptor or the live version
 	AllowBreaking bool
 	Check         bool       // do everything except publish
+	Force         bool       // publish a file that has not changed
 	Live          string     // the live version when the request arrived, or that it requires; empty if there was none
 	Required      bool       // the client stated Live
 	Actor         herb.Actor // for the audit log
@@ -239,13 +241,13 @@ func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Resul
 		return result, classify(ctx, err, r)
 	}
 	result, err = s.opts.Publisher.Publish(ctx, source, publish.Options{
-		AllowBreaking: r.AllowBreaking, Check: r.Check, Exclusive: &r.Live, Keep: r.File.kept(), Progress: p.report,
+		AllowBreaking: r.AllowBreaking, Check: r.Check, Force: r.Force, Exclusive: &r.Live, Keep: r.File.kept(), Progress: p.report,
 	})
 	return result, classify(ctx, err, r)
 }
 
-// prepare returns the source of a request. If it changes the live version, the file becomes one with
-// the changed records, and the publish is rejected if they are not read as such.
+// prepare returns the source of a request. If it changes the live version, the file becomes one
+// with the changed records, and the publish is rejected if they are not read as such.
 func (s *Service) prepare(ctx context.Context, r *Request, live herb.Dataset) (ingest.Source, error) {
 	if r.Mode == Replace {
 		return s.source(ctx, r, live)
