@@ -124,6 +124,10 @@ func (p *verifyingPages) Handlers() map[string]httpapi.PageHandler {
 	}
 }
 
+func (p *verifyingPages) Missing(http.ResponseWriter, *http.Request) error {
+	return herb.Errorf(herb.CodeNotFound, "there is no such page")
+}
+
 func (p *verifyingPages) Failure(http.ResponseWriter, *http.Request, int, string) error { return nil }
 
 func (p *verifyingPages) Key(r *http.Request) string {

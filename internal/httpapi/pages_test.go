@@ -35,6 +35,10 @@ func (p fakePages) Handlers() map[string]httpapi.PageHandler {
 	}
 }
 
+func (fakePages) Missing(http.ResponseWriter, *http.Request) error {
+	return herb.Errorf(herb.CodeNotFound, "there is no such page")
+}
+
 func (fakePages) Failure(w http.ResponseWriter, _ *http.Request, status int, message string) error {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
 	_, err := fmt.Fprintf(w, "<!DOCTYPE html><title>%d</title><p>%s", status, message)

@@ -149,10 +149,15 @@ func isCanonical(p string) bool {
 }
 
 // rejectPath responds to a request for a path without a route. It allows preflights, so that
-// scripts can read the error of the request itself.
+// scripts can read the error of the request itself. Browsers get a page that knows the datasets.
 func (a *API) rejectPath(w *response, r *http.Request) {
 	if isPreflight(r) {
 		w.options(r, allMethods)
+		return
+	}
+	if _, meant := a.cleanPath(r); !meant && (r.Method == http.MethodGet || r.Method == http.MethodHead) && a.wantsPage(w, r) {
+		rt := a.pageRoute(http.MethodGet, "", PageHandler{Serve: a.opts.Pages.Missing})
+		a.serve(&rt).ServeHTTP(w, r)
 		return
 	}
 	a.fail(w, r, a.noSuchPath(r))
@@ -162,9 +167,7 @@ func (a *API) rejectPath(w *response, r *http.Request) {
 // a route.
 func (a *API) noSuchPath(r *http.Request) error {
 	shown := herb.Clip(redactText(r.URL.Path), maxShown)
-	clean := path.Clean("/" + r.URL.Path)
-	_, pattern := a.mux.Handler(&http.Request{Method: http.MethodOptions, URL: &url.URL{Path: clean}}) // of a route with any method
-	if clean != r.URL.Path && pattern != "/" {
+	if clean, ok := a.cleanPath(r); ok {
 		return herb.Errorf(herb.CodeNotFound, "no such path %q; did you mean %q?", shown, herb.Clip(redactText(clean), maxShown))
 	}
 	var known []string
@@ -175,6 +178,13 @@ func (a *API) noSuchPath(r *http.Request) error {
 	}
 	slices.SortFunc(known, strings.Compare)
 	return herb.Errorf(herb.CodeNotFound, "no such path %q; valid paths: %s", shown, strings.Join(known, ", "))
+}
+
+// cleanPath returns the cleaned path of a request, and whether it is another one and has a route.
+func (a *API) cleanPath(r *http.Request) (clean string, ok bool) {
+	clean = path.Clean("/" + r.URL.Path)
+	_, pattern := a.mux.Handler(&http.Request{Method: http.MethodOptions, URL: &url.URL{Path: clean}}) // of a route with any method
+	return clean, clean != r.URL.Path && pattern != "/"
 }
 
 // Headers that scripts of other origins may send and read.

@@ -54,6 +54,9 @@ func (s Site) ParsePublicURL() (public *url.URL, base string, err error) {
 type Pages interface {
 	// Handlers returns the handler of each page by its http.ServeMux pattern, including the method.
 	Handlers() map[string]PageHandler
+	// Missing serves a path without a route for a browser: it redirects to what the path may mean,
+	// or fails.
+	Missing(w http.ResponseWriter, r *http.Request) error
 	// Failure writes an error page.
 	Failure(w http.ResponseWriter, r *http.Request, status int, message string) error
 	// Key returns the key stored in the browser for the dataset of a page, or "".

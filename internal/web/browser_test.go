@@ -325,13 +325,20 @@ func TestBrowser_invalid(t *testing.T) {
 	if got := words(alert); !strings.Contains(got, `"cheap" is not a number`) || !strings.Contains(got, `"soon" is not a date`) || !strings.Contains(got, "ignores them") {
 		t.Errorf("the page says %q", got)
 	}
-	if got := attr(one(t, alert, tag("a", "")), "href"); got != "?_version=v1" {
-		t.Errorf("all rows are at %q", got)
+	for _, a := range all(alert, tag("a", "")) {
+		if got := attr(a, "href"); got != "?_version=v1" {
+			t.Errorf("%q leads to %q", words(a), got)
+		}
 	}
 	for name, value := range map[string]string{"price": "cheap", "date": "soon"} {
 		if got := words(one(t, one(t, doc, has("data-facet", name)), tag("p", "notice"))); !strings.Contains(got, value) {
 			t.Errorf("the filter of %s says %q", name, got)
 		}
+	}
+	// Dismissing the notice keeps what is valid.
+	doc = s.page(t, catalog+"?sort=prize&id=58", 400)
+	if got := attr(one(t, doc, func(n *html.Node) bool { return attr(n, "aria-label") == "Dismiss" }), "href"); got != "?id=58" {
+		t.Errorf("the notice is dismissed by %q", got)
 	}
 }
 

@@ -193,19 +193,3 @@ func (p *Pages) setHeaders(h http.Header, images bool) {
 // contentPolicy is the content security policy of a page without images of datasets.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'; font-src 'self'; img-src 'self'"
-
-// Failure writes an error page.
-func (p *Pages) Failure(w http.ResponseWriter, r *http.Request, status int, message string) error {
-	heading, dataset, key := http.StatusText(status), "", ""
-	if status == http.StatusGone { // the version
-		dataset = p.datasetPath(refOf(r))
-	}
-	if status == http.StatusNotFound && p.opts.PrivateCatalog {
-		key = p.base + pathKey
-	}
-	return p.render(w, "failure", p.layout(r, heading, message), struct {
-		Status                         int
-		Heading, Message, Dataset, Key string
-		Retry                          bool
-	}{status, heading, message, dataset, key, status >= http.StatusInternalServerError})
-}

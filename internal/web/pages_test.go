@@ -256,6 +256,55 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestMissing checks what unknown paths lead to.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for path, want := range map[string]string{
+		"/garden/catalog": catalog, "/garden//catalog": catalog, "/datasets//garden/catalog": "", // has a route: suggested as before
+		"/garden/catalog?category=tree&api_key=secret": catalog + "?category=tree",
+		"/garden": "/?namespace=garden", "/nothing": "", "/garden/catalogue": "", "/garden/catalog/tables": "", "/locked/staff": locked,
+	} {
+		a := s.get(t, path)
+		if got := a.header.Get("Location"); got != want || (a.status == 303) != (want != "") || want == "" && a.status != 404 {
+			t.Errorf("%s: %d, to %q, want %q", path, a.status, got, want)
+		}
+		if got := s.get(t, path, "Accept", "application/json"); got.status != 404 || !strings.Contains(got.body, `{"error":404,"message":"no such path`) {
+			t.Errorf("%s: JSON clients get %d %s", path, got.status, got.body)
+		}
+	}
+	for _, tt := range []struct{ path, heading, message, near string }{
+		{"/datasets/garden/catalogue", "Dataset not found", "There is no dataset garden/catalogue.", catalog},
+		{"/datasets/graden/catalog/map", "Dataset not found", "There is no dataset graden/catalog.", catalog},
+		{"/datasets/zoo/animals", "Dataset not found", "There is no dataset zoo/animals.", ""},
+		{"/garden/catalogue", "Page not found", `there is no page "/garden/catalogue"`, catalog},
+		{"/catalog", "Page not found", `there is no page "/catalog"`, catalog},
+		{"/zebra", "Page not found", `there is no page "/zebra"`, ""},
+		{"/herb_staff00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "Page not found", "there is no page", ""},
+	} {
+		doc := s.page(t, tt.path, 404)
+		state := one(t, doc, tag("div", "empty-state"))
+		var near []string
+		for _, list := range all(state, tag("ul", "near")) {
+			for _, a := range all(list, tag("a", "")) {
+				near = append(near, attr(a, "href"))
+			}
+		}
+		if got := words(one(t, state, tag("h1", ""))); got != tt.heading {
+			t.Errorf("%s: the heading is %q", tt.path, got)
+		}
+		if got := words(state); !strings.Contains(got, tt.message) || strings.Contains(got, "/api/v1") || strings.Contains(got, "ABCDEFGH") {
+			t.Errorf("%s: the page says %q", tt.path, got)
+		}
+		if strings.Join(near, " ") != tt.near {
+			t.Errorf("%s: the page suggests %q, want %q", tt.path, near, tt.near)
+		}
+	}
+	if got := words(one(t, s.page(t, catalog+"/map", 404), tag("div", "empty-state"))); !strings.Contains(got, "has no map") || !strings.Contains(got, "Show the dataset") {
+		t.Errorf("a dataset without a map: %q", got)
+	}
+}
+
 func TestNew_missingOptions(t *testing.T) {
 	t.Parallel()
 	if _, err := web.New(web.Options{}); err == nil {
