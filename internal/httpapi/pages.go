@@ -44,7 +44,7 @@ func (a *API) pageRoute(method, pattern string, handler PageHandler) route {
 	rt := route{method: method, pattern: pattern, page: true, handle: func(w *response, r *http.Request) error {
 		buf := w.newBuffer(r.Context())
 		defer buf.free()
-		p := &page{header: http.Header{}, status: http.StatusOK, buffer: buf}
+		p := &page{header: http.Header{}, status: http.StatusOK, buffer: buf, bodies: a.bodies}
 		if err := a.servePage(w, r, handler, p); err != nil {
 			a.failWithPage(w, r, err, p)
 		} else {
@@ -105,6 +105,7 @@ type page struct {
 	header http.Header
 	status int
 	shared []byte // the body, if it is not in the buffer
+	bodies *bodyCache
 }
 
 func (p *page) Header() http.Header    { return p.header }
@@ -113,6 +114,13 @@ func (p *page) WriteHeader(status int) { p.status = status }
 // WriteShared sets a body that never changes and is not copied, so that it costs nothing to hold it
 // for slow clients.
 func (p *page) WriteShared(body []byte) { p.shared = body }
+
+// CachedBody returns the body with an entity tag that CacheBody added; nil if there is none.
+func (p *page) CachedBody(tag string) []byte { return p.bodies.get(bodyKey{tag, identity}) }
+
+// CacheBody adds a body that takes long to make, such as an image, to the cache of bodies, which is
+// bounded. A body with the same entity tag never differs.
+func (p *page) CacheBody(tag string, body []byte) { p.bodies.add(bodyKey{tag, identity}, body) }
 
 func (p *page) sendTo(w *response, r *http.Request) {
 	maps.Copy(w.Header(), p.header)

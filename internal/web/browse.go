@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"slices"
 
 	"herbarium/internal/etag"
 	"herbarium/internal/herb"
@@ -18,7 +17,8 @@ type rowsPage struct {
 	Invalid []view.InvalidParam // the rows are shown without them; one without a name: the query as a whole is invalid
 	State   *view.State         // of the rows that are shown
 
-	Search  string // as requested, like the chips
+	Words   view.Words // which rows are shown
+	Search  string     // as requested, like the chips
 	Chips   []view.Chip
 	Clear   string // link without any filter
 	Filters view.FieldMenu
@@ -51,9 +51,9 @@ func (p *Pages) browseMap(w http.ResponseWriter, r *http.Request, v datasetView)
 // serveRows serves the map of one of the pairs of coordinates, or the table if there are none.
 func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView, pairs []view.Pair) error {
 	s, canonical, parseErr := p.parseState(v)
-	tab, template, title := "table", "browser", view.Title(&v.Dataset)
+	tab, template, title := "table", "browser", ""
 	if pairs != nil {
-		tab, template, title = "map", "map", "Map: "+title
+		tab, template, title = "map", "map", "Map: "
 		s.Path += "/map"
 	}
 	if !canonical {
@@ -91,7 +91,9 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 		return err
 	}
 	page.setCall(p, r, v)
-	l := p.layout(r, title, view.Describe(&v.Dataset))
+	page.Head.Preview = p.previewHref(v, page.State)
+	l := p.layout(r, title+page.Words.Title(view.Title(&v.Dataset)), view.Describe(&v.Dataset))
+	p.setPreview(&l, page.State, &page.Head, page.Words.String())
 	l.Images, l.Framed = view.HasImages(&v.Dataset), true
 	if pairs == nil && v.Pinned == "" {
 		l.Canonical = l.Origin + pathDatasets + v.Ref.String()
@@ -165,6 +167,7 @@ func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Reques
 	table := view.NewTable(s, req, rows)
 	page.Columns, page.Order = view.NewColumnMenu(s), view.NewOrder(s, req, table.Headers)
 	page.Head.SetListing(s, found.Total)
+	page.Words = view.NewWords(s, found.Total)
 	page.Pager = view.NewPager(s, req.Meta(found.Total), len(rows))
 	if len(rows) > 0 {
 		page.Table = table
@@ -175,18 +178,26 @@ func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Reques
 
 // setMap counts the rows of a listing in the cells of a map that shows all of them.
 func (page *rowsPage) setMap(ctx context.Context, v datasetView, req *query.Request, pairs []view.Pair) error {
-	at := max(0, slices.IndexFunc(pairs, func(pair view.Pair) bool { return v.Fields[pair.Latitude].Name == page.State.Map }))
-	ranges, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: []int{pairs[at].Latitude, pairs[at].Longitude}})
+	at := view.PairIndex(page.State, pairs)
+	q, err := v.mapRequest(ctx, pairs[at], req, view.MapColumns)
 	if err != nil {
 		return err
 	}
-	q := view.NewMapRequest(&v.Dataset, pairs[at], ranges.Fields[0], ranges.Fields[1], req)
 	grid, err := v.Grid(ctx, q)
 	if err != nil {
 		return err
 	}
 	page.Map = view.NewMap(page.State, pairs, at, q, grid, page.Head.Path)
 	return nil
+}
+
+// mapRequest returns the request for the cells of a map that shows all rows of a listing.
+func (v datasetView) mapRequest(ctx context.Context, pair view.Pair, req *query.Request, columns int) (*query.GridRequest, error) {
+	ranges, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: []int{pair.Latitude, pair.Longitude}})
+	if err != nil {
+		return nil, err
+	}
+	return view.NewMapRequest(&v.Dataset, pair, ranges.Fields[0], ranges.Fields[1], req, columns), nil
 }
 
 // setCall sets the API call of the view: the listing of its rows, or the counts of a map. The

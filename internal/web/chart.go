@@ -63,7 +63,9 @@ func (p *Pages) chart(w http.ResponseWriter, r *http.Request, v datasetView) err
 	page.Head.SetListing(page.State, total)
 	page.Pager = view.NewPager(page.State, req.Meta(total), 0)
 	page.setChart(p, r, v, q, answer)
-	l := p.layout(r, answer.Title+": "+view.Title(&v.Dataset), view.Describe(&v.Dataset))
+	page.Head.Preview = p.previewHref(v, page.State)
+	l := p.layout(r, answer.Title+": "+view.NewWords(page.State, total).Title(view.Title(&v.Dataset)), view.Describe(&v.Dataset))
+	p.setPreview(&l, page.State, &page.Head, answer.Title)
 	l.Framed = true
 	return cmp.Or(p.render(w, "chart", l, &page), rejected)
 }

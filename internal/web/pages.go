@@ -33,6 +33,7 @@ type Pages struct {
 	// The first page prepares assets and templates, because they would make a start longer.
 	assets    func() *assets
 	templates func() map[string]*template.Template // by page
+	land      func() string                        // path data of the coast
 	csrf      *http.CrossOriginProtection
 }
 
@@ -53,6 +54,7 @@ func New(opts Options) (*Pages, error) {
 	}
 	p.assets = sync.OnceValue(func() *assets { return newAssets(p.base) })
 	p.templates = sync.OnceValue(p.parseTemplates)
+	p.land = sync.OnceValue(readLand)
 	return p, nil
 }
 
@@ -83,6 +85,9 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 		"GET " + dataset + "/files/{path...}":         p.dataset(p.file),
 		"GET " + dataset + "/map":                     p.dataset(p.browseMap),
 		"GET " + dataset + "/chart":                   p.dataset(p.chart),
+		"GET " + dataset + previewFile:                p.dataset(p.preview("table")),
+		"GET " + dataset + "/map" + previewFile:       p.dataset(p.preview("map")),
+		"GET " + dataset + "/chart" + previewFile:     p.dataset(p.preview("chart")),
 		"GET " + dataset + "/chart.svg":               p.dataset(p.chartSVG),
 		"GET " + dataset + "/facets":                  p.fragment("facets", buildFacets),
 		"GET " + dataset + "/charts":                  p.fragment("charts", buildCharts),
@@ -139,6 +144,9 @@ type layout struct {
 	Description string
 	Origin      string // prefix of absolute links
 	Canonical   string // URL; empty: not indexed by search engines
+	Address     string // URL of the view, which may be one of a filtered canonical page; empty: the canonical one
+	Preview     string // URL of the image that other sites show; empty: none
+	PreviewAlt  string // what it shows, in words
 	Theme       string // "light", "dark" or empty: that of the system
 	Current     string // navigation entry: "catalogue", "docs" or empty
 	Images      bool   // the page shows images of other hosts

@@ -161,6 +161,7 @@ func TestCellMenu(t *testing.T) {
 	b.pressWith(2, "c", "KeyC")
 	want := b.agree().Data[2]["description"]
 	b.wait("the description is copied", func() bool { return eval[string](b, "navigator.clipboard.readText()") == want })
+	b.click("#share > summary")
 	b.click("[data-share]")
 	b.until("document.querySelector('[data-share]').textContent === 'Link copied'")
 	if got, want := eval[string](b, "navigator.clipboard.readText()"), eval[string](b, "location.href"); got != want {

@@ -173,6 +173,31 @@ func NewAnswer(s *State, q *Question, a Aggregates, tablePath string) *Answer {
 // Small returns the chart as a preview.
 func (a *Answer) Small() plot.Figure { return plot.Small(a.kind, a.data) }
 
+// Fit returns the chart for an area of this size, whose texts are as large as possible. Of many
+// names it has the first ones.
+func (a *Answer) Fit(width, height float64) (best plot.Figure) {
+	const names, enlarged = 7, 1.7
+	d := a.data
+	if d.Intervals && a.kind != plot.Heat {
+		return plot.DrawIn(a.kind, d, width/enlarged, height/enlarged)
+	}
+	if !d.Intervals && len(d.Groups) > names {
+		d.Groups = d.Groups[:names]
+		d.Series = slices.Clone(d.Series)
+		for i := range d.Series {
+			d.Series[i].Cells = d.Series[i].Cells[:names]
+		}
+	}
+	largest := 0.0
+	for w := width; w >= narrowFigure; w *= 0.85 {
+		f := plot.Draw(a.kind, d, w)
+		if scale := min(width/f.Width, height/f.Height); f.Height > 0 && scale > largest {
+			best, largest = f, scale
+		}
+	}
+	return best
+}
+
 type answerBuilder struct {
 	*State
 	*Question

@@ -44,6 +44,9 @@ type Bar struct {
 // Top returns the vertical position of a bar with a height.
 func (b Bar) Top(height int) int { return chartHeight - height }
 
+// HeightShare returns a height of the bar as a share of the highest one.
+func (b Bar) HeightShare(height int) float64 { return float64(height) / chartHeight }
+
 // Part is a value in a proportion bar.
 type Part struct {
 	query.ValueCount

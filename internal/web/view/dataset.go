@@ -25,6 +25,7 @@ type Head struct {
 	Rejected *herb.SourceError // of the newest source; nil: it was not rejected, or the visitor may not see it
 	Older    string            // position of the version among those that are kept, in words; empty: it is the live one
 	Newest   string            // link to the same view of the live version
+	Preview  string            // address of the image that other sites show beside a link to the view; empty: none
 
 	rowsQuery, query string // query strings of the views of rows, and of the others
 }

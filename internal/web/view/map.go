@@ -41,6 +41,11 @@ func MapPairs(d *herb.Dataset) (pairs []Pair) {
 	return pairs
 }
 
+// PairIndex returns the position of the pair of a map that the state names; otherwise the first.
+func PairIndex(s *State, pairs []Pair) int {
+	return max(0, slices.IndexFunc(pairs, func(p Pair) bool { return s.fields[p.Latitude].Name == s.Map }))
+}
+
 func newPair(d *herb.Dataset, latitude, longitude int) Pair {
 	return Pair{latitude, longitude, Link{Label: Heading(d.Fields[latitude]) + ", " + Heading(d.Fields[longitude])}}
 }
@@ -141,17 +146,22 @@ type Level struct {
 	Least, Greatest int // rows of a cell
 }
 
+// The numbers of cells of maps and of their previews, at most.
+const (
+	MapColumns     = 144
+	PreviewColumns = 240
+)
+
 // NewMapRequest returns the request for the cells of a map that shows the rows with these ranges of
 // values.
-func NewMapRequest(d *herb.Dataset, p Pair, latitude, longitude query.Facet, req *query.Request) *query.GridRequest {
+func NewMapRequest(d *herb.Dataset, p Pair, latitude, longitude query.Facet, req *query.Request, columns int) *query.GridRequest {
 	west := westOf(d, p.Longitude, longitude)
 	x := mapRange(&d.Fields[p.Longitude], longitude, west, west+360)
 	y := mapRange(&d.Fields[p.Latitude], latitude, -90, 90)
 	if x[1]-x[0] > 270 || y[1]-y[0] > 135 {
 		x, y = [2]float64{west, west + 360}, [2]float64{-90, 90}
 	}
-	const columns, rows = 144, 72
-	cell := math.Max((x[1]-x[0])/columns, (y[1]-y[0])/rows)
+	cell := math.Max((x[1]-x[0])/float64(columns), (y[1]-y[0])/float64(columns/2))
 	across := func(r [2]float64) int { return max(1, int(math.Ceil((r[1]-r[0])/cell-1e-9))) }
 	q := &query.GridRequest{Request: req, X: p.Longitude, Y: p.Latitude, Columns: across(x), Rows: across(y)}
 	q.Bounds = query.Bounds{MinX: x[0], MinY: y[0], MaxX: x[0] + float64(q.Columns)*cell, MaxY: y[0] + float64(q.Rows)*cell}

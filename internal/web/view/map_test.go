@@ -84,7 +84,7 @@ func TestNewMapRequest(t *testing.T) {
 		{"both notations", [2]string{"0", "12"}, [2]string{"-165", "354"}, query.Bounds{MinX: -180, MinY: -90, MaxX: 180, MaxY: 90}, 144, 72},
 		{"tall", [2]string{"0", "24"}, [2]string{"100", "100"}, query.Bounds{MinX: 99.99, MinY: -2, MaxX: 100.3788888888889, MaxY: 26}, 1, 72},
 	} {
-		q := view.NewMapRequest(d, pair, query.Facet{Min: tt.lat[0], Max: tt.lat[1]}, query.Facet{Min: tt.lon[0], Max: tt.lon[1]}, nil)
+		q := view.NewMapRequest(d, pair, query.Facet{Min: tt.lat[0], Max: tt.lat[1]}, query.Facet{Min: tt.lon[0], Max: tt.lon[1]}, nil, view.MapColumns)
 		if diff := cmp.Diff(tt.want, q.Bounds, cmpopts.EquateApprox(0, 1e-9)); diff != "" || q.Columns != tt.columns || q.Rows != tt.rows {
 			t.Errorf("%s: %d × %d\n%s", tt.name, q.Columns, q.Rows, diff)
 		}
@@ -96,7 +96,7 @@ func TestNewMapRequest_filtered(t *testing.T) {
 	t.Parallel()
 	d := numbers("lat", "lon")
 	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "lat", Min: "-60", Max: "60"}, {Field: "lon", Min: "1", Max: "359"}}}
-	q := view.NewMapRequest(d, view.MapPairs(d)[0], query.Facet{Min: "-60", Max: "60"}, query.Facet{Min: "1", Max: "100"}, nil)
+	q := view.NewMapRequest(d, view.MapPairs(d)[0], query.Facet{Min: "-60", Max: "60"}, query.Facet{Min: "1", Max: "100"}, nil, view.MapColumns)
 	if q.Bounds.MinX != 0 {
 		t.Errorf("the map of longitudes up to 100 begins at %v, want 0", q.Bounds.MinX)
 	}

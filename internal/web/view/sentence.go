@@ -112,6 +112,11 @@ func (s *State) ImageHref(path string) string {
 	return Join(path, s.withOwn(s.AnyPage().Without(query.ParamPerPage, query.ParamSort, query.ParamOrder)).Encode())
 }
 
+// PreviewHref returns the address of the preview of the view of a version.
+func (s *State) PreviewHref(path, version string) string {
+	return Join(path, s.withOwn(s.AnyPage().Without(query.ParamPerPage, query.ParamSort, query.ParamOrder)).WithValue(ParamSmall, version).Encode())
+}
+
 // sentence returns the question as a sentence with menus.
 func (q *Question) sentence(s *State, a Aggregates) []Word {
 	b := sentenceBuilder{s, q, nil}

@@ -23,7 +23,9 @@ type frame struct {
 // newFrame draws the scale of values and returns the area that remains, with space for the names of
 // the series at the right.
 func (f *Figure) newFrame(d Data, stacked bool) frame {
-	f.Height = heightOf(f.Width)
+	if f.Height == 0 {
+		f.Height = heightOf(f.Width)
+	}
 	a := frame{top: topMargin, bottom: f.Height - axisSpace, right: f.Width - 8}
 	low, high := valueRange(d, stacked)
 	ticks := Ticks(low, high, int((a.bottom-a.top)/95)+1)

@@ -88,8 +88,12 @@ type Hit struct {
 }
 
 // Draw lays out a chart with a width.
-func Draw(kind Kind, d Data, width float64) Figure {
-	f := &Figure{Width: width}
+func Draw(kind Kind, d Data, width float64) Figure { return DrawIn(kind, d, width, 0) }
+
+// DrawIn lays out a chart with a width, and with a height if its groups are intervals; 0: one that
+// suits the width. Other charts are as high as their groups.
+func DrawIn(kind Kind, d Data, width, height float64) Figure {
+	f := &Figure{Width: width, Height: height}
 	switch {
 	case len(d.Groups) == 0 || len(d.Series) == 0:
 		f.Height = 0
