@@ -122,8 +122,8 @@ tools/%/node_modules/.package-lock.json: tools/%/package.json tools/%/package-lo
 pictures: chromium ## update the pictures in docs/pictures
 	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^(TestPictures|TestAnimation)$$' -count 1 -update
 
-coastline: tools/coastline/node_modules/.package-lock.json ## draw the land behind the points of maps
-	node tools/coastline/coastline.mjs > internal/web/assets/land.svg
+coastline: tools/coastline/node_modules/.package-lock.json ## draw the land and write the names of places that maps show
+	node tools/coastline/coastline.mjs
 
 reference: ## write docs/cli.md from the commands
 	$(GO) run ./tools/reference -markdown docs/cli.md

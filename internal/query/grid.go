@@ -91,7 +91,7 @@ func (s String) Grid(fields []herb.Field) (*GridRequest, error) {
 			g.Rows, err = parseWhole(p, 1, MaxGridSide, "a whole number from 1 to %d")
 		case ParamBounds:
 			bounds = p.Value
-			g.Bounds, err = parseBounds(p.Value)
+			g.Bounds, err = ParseBounds(p.Value)
 		}
 		return err
 	})
@@ -116,7 +116,8 @@ func parseAxis(p Param, fields []herb.Field) (int, error) {
 	return resolveField(fields, p.Value, fieldUse{isAxis, "field %q " + in, in + " is not a filterable number field", "number fields"})
 }
 
-func parseBounds(value string) (b Bounds, err error) {
+// ParseBounds parses the bounds of a grid: min x,min y,max x,max y.
+func ParseBounds(value string) (b Bounds, err error) {
 	parts := strings.Split(value, ",")
 	dst := []*float64{&b.MinX, &b.MinY, &b.MaxX, &b.MaxY}
 	ok := len(parts) == len(dst)

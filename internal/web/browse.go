@@ -83,7 +83,7 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	defer release()
 	switch {
 	case pairs != nil:
-		err = page.setMap(r.Context(), v, req, pairs)
+		err = p.setMap(r.Context(), &page, v, req, pairs)
 	case s.Charts && page.Table != nil:
 		err = addCharts(r.Context(), page.State, v, page.Table)
 	}
@@ -177,9 +177,9 @@ func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Reques
 }
 
 // setMap counts the rows of a listing in the cells of a map that shows all of them.
-func (page *rowsPage) setMap(ctx context.Context, v datasetView, req *query.Request, pairs []view.Pair) error {
+func (p *Pages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *query.Request, pairs []view.Pair) error {
 	at := view.PairIndex(page.State, pairs)
-	q, err := v.mapRequest(ctx, pairs[at], req, view.MapColumns)
+	q, err := v.mapRequest(ctx, page.State, pairs[at], req, view.MapColumns)
 	if err != nil {
 		return err
 	}
@@ -187,17 +187,18 @@ func (page *rowsPage) setMap(ctx context.Context, v datasetView, req *query.Requ
 	if err != nil {
 		return err
 	}
-	page.Map = view.NewMap(page.State, pairs, at, q, grid, page.Head.Path)
+	page.Map = view.NewMap(page.State, pairs, at, q, grid, page.Head.Path, p.places())
 	return nil
 }
 
-// mapRequest returns the request for the cells of a map that shows all rows of a listing.
-func (v datasetView) mapRequest(ctx context.Context, pair view.Pair, req *query.Request, columns int) (*query.GridRequest, error) {
+// mapRequest returns the request for the cells of a map that shows all rows of a listing, or the part
+// that the state names.
+func (v datasetView) mapRequest(ctx context.Context, s *view.State, pair view.Pair, req *query.Request, columns int) (*query.GridRequest, error) {
 	ranges, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: []int{pair.Latitude, pair.Longitude}})
 	if err != nil {
 		return nil, err
 	}
-	return view.NewMapRequest(&v.Dataset, pair, ranges.Fields[0], ranges.Fields[1], req, columns), nil
+	return view.NewMapRequest(&v.Dataset, pair, ranges.Fields[0], ranges.Fields[1], req, columns, s.Bounds), nil
 }
 
 // setCall sets the API call of the view: the listing of its rows, or the counts of a map. The

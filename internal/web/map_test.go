@@ -78,6 +78,65 @@ func TestMap(t *testing.T) {
 	}
 }
 
+// TestMap_bounds checks the part of a map that a URL names: what is counted, drawn and linked.
+func TestMap_bounds(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	putTrips(s)
+	const path = "/datasets/geo/trips/map"
+	m := one(t, s.page(t, path+"?_map=end_lat&_bounds=0%2C40%2C20%2C60", 200), has("id", "map"))
+	if got := words(one(t, m, tag("div", "map-note"))); !strings.HasPrefix(got, "1 point in view of 3 rows") {
+		t.Errorf("the note is %q", got)
+	}
+	if got := attr(one(t, m, tag("svg", "world")), "viewBox"); got != "0 -600 200 200" {
+		t.Errorf("the map shows %s", got)
+	}
+	if got := words(one(t, m, tag("g", "places"))); !strings.Contains(got, "Paris") || strings.Contains(got, "Tokyo") {
+		t.Errorf("the map names %s", got)
+	}
+	links := map[string]string{}
+	for _, a := range all(one(t, m, tag("div", "map-tools")), tag("a", "")) {
+		links[words(a)] = attr(a, "href")
+	}
+	want := map[string]string{
+		"+": "?_map=end_lat&_bounds=5%2C45%2C15%2C55", "−": "?_map=end_lat&_bounds=-10%2C30%2C30%2C70", "Fit": "?_map=end_lat",
+	}
+	if diff := cmp.Diff(want, links); diff != "" {
+		t.Errorf("the links differ (-want +got):\n%s", diff)
+	}
+	for _, tab := range all(one(t, s.page(t, path+"?_bounds=0%2C40%2C20%2C60", 200), tag("nav", "tabs")), tag("a", "")) {
+		if words(tab) == "Table" && !strings.Contains(attr(tab, "href"), "_bounds=") {
+			t.Errorf("the table loses the bounds: %s", attr(tab, "href"))
+		}
+	}
+	if a := s.get(t, path+"?_bounds=1%2C2"); a.status != 303 || a.header.Get("Location") != path {
+		t.Errorf("invalid bounds: %d %s", a.status, a.header.Get("Location"))
+	}
+}
+
+// TestMap_tip checks what the tip of a point shows: the name of the row, and two values of different
+// kinds, first those by which the listing is sorted or filtered.
+func TestMap_tip(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "quakes"}, Fields: []herb.Field{
+		field("id", herb.TypeText), field("latitude", herb.TypeNumber), field("longitude", herb.TypeNumber), field("depth", herb.TypeNumber),
+		field("magnitude", herb.TypeNumber), field("time", herb.TypeDateTime), field("name", herb.TypeText),
+	}}, []herb.Record{{"q1", "1", "2", "10", "7.5", "2020-01-01T00:00:00Z", "Near Lima"}})
+	for query, want := range map[string]string{
+		"":            `[{"name":"name","heading":""},{"name":"magnitude","heading":"magnitude"},{"name":"time","heading":"time"}]`,
+		"?sort=depth": `[{"name":"name","heading":""},{"name":"depth","heading":"depth"},{"name":"time","heading":"time"}]`,
+	} {
+		m := one(t, s.page(t, "/datasets/geo/quakes/map"+query, 200), has("id", "map"))
+		if got := attr(m, "data-tip"); got != want {
+			t.Errorf("%s: %s", query, got)
+		}
+		if points := attr(m, "data-points"); !strings.Contains(points, "name") || !strings.Contains(points, "time") {
+			t.Errorf("%s: the points are %s", query, points)
+		}
+	}
+}
+
 // TestMap_call checks that a map shows the API call for what it draws: points from a listing, or
 // counts from a grid.
 func TestMap_call(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
+	"herbarium/internal/web/share"
 	"herbarium/internal/web/view"
 )
 
@@ -33,7 +34,8 @@ type Pages struct {
 	// The first page prepares assets and templates, because they would make a start longer.
 	assets    func() *assets
 	templates func() map[string]*template.Template // by page
-	land      func() string                        // path data of the coast
+	land      func() []share.Land
+	places    func() []view.Place
 	csrf      *http.CrossOriginProtection
 }
 
@@ -54,7 +56,7 @@ func New(opts Options) (*Pages, error) {
 	}
 	p.assets = sync.OnceValue(func() *assets { return newAssets(p.base) })
 	p.templates = sync.OnceValue(p.parseTemplates)
-	p.land = sync.OnceValue(readLand)
+	p.land, p.places = sync.OnceValue(readLand), sync.OnceValue(readPlaces)
 	return p, nil
 }
 

@@ -170,11 +170,14 @@ func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *view.State, re
 	if err != nil {
 		return nil, err
 	}
-	q, err := v.mapRequest(ctx, pairs[view.PairIndex(s, pairs)], all, view.PreviewColumns)
+	q, err := v.mapRequest(ctx, s, pairs[view.PairIndex(s, pairs)], all, view.PreviewColumns)
 	if err != nil {
 		return nil, err
 	}
-	m := &share.Map{MinX: 10 * q.Bounds.MinX, MinY: -10 * q.Bounds.MaxY, MaxX: 10 * q.Bounds.MaxX, MaxY: -10 * q.Bounds.MinY, Land: []string{p.land()}}
+	m := &share.Map{MinX: 10 * q.Bounds.MinX, MinY: -10 * q.Bounds.MaxY, MaxX: 10 * q.Bounds.MaxX, MaxY: -10 * q.Bounds.MinY, Land: p.land()}
+	if q.Bounds.MaxX > 180 { // longitudes from 0 to 360
+		m.Land = append(m.Land, share.Land{Path: m.Land[0].Path, X: 3600})
+	}
 	if len(req.Conditions) > 0 || req.Search != nil {
 		if m.All, m.HighestAll, err = v.dots(ctx, *q, all); err != nil {
 			return nil, err
@@ -194,17 +197,6 @@ func (v datasetView) dots(ctx context.Context, q query.GridRequest, req *query.R
 		highest = max(highest, c.Count)
 	}
 	return dots, highest, err
-}
-
-// readLand reads the path data of the coast from the asset.
-func readLand() string {
-	svg, err := files.ReadFile("assets/land.svg")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	_, data, _ := strings.Cut(string(svg), ` d="`)
-	data, _, _ = strings.Cut(data, `"`)
-	return data
 }
 
 // setCardChart sets the chart of a preview. Its title becomes the heading.

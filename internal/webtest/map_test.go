@@ -69,7 +69,10 @@ func TestMap(t *testing.T) {
 	}
 	x, y := b.pixelOf(0, 80) // of row 85
 	b.mapMouse(moved, x, y, 0)
-	b.until(`document.querySelector(".map-tip").innerText === "Row 85"`)
+	b.until(`document.querySelector(".map-tip b")?.innerText === "Row 85"`)
+	if got := b.texts(".map-tip div"); len(got) != 2 || !strings.HasPrefix(got[0], "amount_8 ") || !strings.HasPrefix(got[1], "day_10 ") {
+		t.Errorf("the tip has the values %q", got)
+	}
 	b.next(func() {
 		b.mapMouse(pressed, x, y, 0)
 		b.mapMouse(released, x, y, 0)
@@ -156,6 +159,79 @@ func TestMap_withoutScript(t *testing.T) {
 	b.settled()
 	if b.count(".tabs a[href$='/map']") != 0 {
 		t.Error("a dataset without coordinates has a map")
+	}
+}
+
+// inView returns what a map says about the rows in view, and what the API counts between the bounds
+// in the URL.
+func (b *tab) inView() (said, counted string) {
+	b.Helper()
+	parts := strings.Split(b.query().Get("_bounds"), ",")
+	if len(parts) != 4 {
+		b.Fatalf("the URL has the bounds %q", parts)
+	}
+	l := get(b.T, fmt.Sprintf("%s/api/v1/wide/thousand/data?longitude[gte]=%s&latitude[gte]=%s&longitude[lte]=%s&latitude[lte]=%s&_fields=key",
+		b.url, parts[0], parts[1], parts[2], parts[3]))
+	if counted = fmt.Sprintf("%d points", l.Meta.Total); l.Meta.Total == 1 {
+		counted = "1 point"
+	}
+	return b.text(".map-note strong"), counted
+}
+
+// TestMap_bounds zooms a map: the URL has the part that is shown, with which the page is loaded
+// again, and the note counts the rows in it. Without a script, links zoom.
+func TestMap_bounds(t *testing.T) {
+	eachWay(t, func(b *tab, script bool) {
+		b.visit(wide + "/map")
+		if script {
+			b.drawn()
+		}
+		all := b.text(".map-note strong")
+		for range 2 {
+			before := b.query().Get("_bounds")
+			b.click("[data-zoom='2']")
+			b.until(`(new URLSearchParams(location.search).get("_bounds") ?? "") !== ` + quote(before))
+			b.settled()
+		}
+		said, counted := b.inView()
+		if said != counted || said == all || strings.HasPrefix(said, "0 ") {
+			b.Errorf("the map says %q, the API counts %q, and without bounds %q", said, counted, all)
+		}
+		if b.count(".legend li") == 0 || !eval[bool](b, `document.querySelector(".legend").checkVisibility()`) {
+			b.Error("there is no legend")
+		}
+		if names := eval[int](b, `Number(document.getElementById("map").dataset.names ?? document.querySelectorAll(".places text").length)`); names < 5 {
+			b.Errorf("the map names %d places", names)
+		}
+		if !eval[bool](b, `document.querySelector(".land").getAttribute("href").includes("land50")`) {
+			b.Error("the part has the coarse coast")
+		}
+		shown := eval[string](b, `document.querySelector("svg.world").getAttribute("viewBox")`)
+		b.visit(eval[string](b, "location.pathname + location.search"))
+		if script {
+			b.drawn()
+			b.until(`document.querySelector(".map-note strong").innerText === ` + quote(said))
+		} else if got := eval[string](b, `document.querySelector("svg.world").getAttribute("viewBox")`); got != shown {
+			b.Errorf("the page shows %s, and loaded again %s", shown, got)
+		}
+		b.follow("[data-zoom='fit']")
+		b.until(`!location.search.includes("_bounds")`)
+		b.until(`document.querySelector(".map-note strong").innerText === ` + quote(all))
+	})
+}
+
+// TestMap_phone checks that the map fills a high screen.
+func TestMap_phone(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{phone: true})
+	b.visit(wide + "/map")
+	b.drawn()
+	if share := eval[float64](b, `(() => {
+		const [, , w, h] = document.querySelector("svg.world").getAttribute("viewBox").split(" ").map(Number);
+		const r = document.querySelector("#map canvas").getBoundingClientRect();
+		return 1800 * Math.min(r.width / w, r.height / h) / r.height;
+	})()`); share < 0.66 {
+		t.Errorf("the world covers %.2f of the height of the map", share)
 	}
 }
 

@@ -6,7 +6,7 @@
 export function colorsOf(canvas) {
   const style = getComputedStyle(canvas);
   const brightness = style.color.match(/[\d.]+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
-  return { dot: style.color, hot: style.caretColor, dark: brightness > 3 * 128 };
+  return { dot: style.color, hot: style.caretColor, name: style.outlineColor, sea: getComputedStyle(canvas.parentElement).backgroundColor, dark: brightness > 3 * 128 };
 }
 
 // clearCanvas adapts the canvas to its size on the screen and returns its context.
@@ -56,17 +56,68 @@ function cellRect(place, cells, column, row) {
   return { x0: Math.round(x0), y0: Math.round(y0), x1: Math.round(x1), y1: Math.round(y1) };
 }
 
-// drawCells draws cells, on a logarithmic scale of their counts.
-export function drawCells(g, place, cells, colors) {
+// The opacities of the levels of cells, as in the style sheet; the highest level has a color of its own.
+const opacities = [0.28, 0.45, 0.62, 0.8, 1];
+
+// levelsOf groups cells by their counts, on a logarithmic scale, as the server does: the level of each cell, and the least and the
+// greatest count of each level.
+export function levelsOf(cells) {
   const highest = cells.data.reduce((most, cell) => Math.max(most, cell[2]), 1);
-  for (const [column, row, count] of cells.data) {
-    const share = highest > 1 ? Math.log(count) / Math.log(highest) : 0;
+  const ranges = opacities.map(() => [Infinity, 0]);
+  const levels = cells.data.map(([, , count]) => {
+    const level = highest > 1 ? Math.min(Math.floor((opacities.length * Math.log(count)) / Math.log(highest)), opacities.length - 1) : 0;
+    ranges[level] = [Math.min(ranges[level][0], count), Math.max(ranges[level][1], count)];
+    return level;
+  });
+  return { levels, ranges };
+}
+
+// drawCells draws cells in the colors of their levels.
+export function drawCells(g, place, cells, colors) {
+  const { levels } = levelsOf(cells);
+  cells.data.forEach(([column, row], i) => {
     const r = cellRect(place, cells, column, row);
-    g.fillStyle = share > 0.8 ? colors.hot : colors.dot;
-    g.globalAlpha = 0.28 + 0.72 * share;
+    g.fillStyle = levels[i] === opacities.length - 1 ? colors.hot : colors.dot;
+    g.globalAlpha = opacities[levels[i]];
     g.fillRect(r.x0, r.y0, r.x1 - r.x0, r.y1 - r.y0);
-  }
+  });
   g.globalAlpha = 1;
+}
+
+// drawPlaces draws the names of places that do not overlap, the most important first.
+export function drawPlaces(g, place, places, west, colors, font) {
+  const drawn = [];
+  g.font = `500 11px ${font}`;
+  g.textBaseline = "middle";
+  g.lineWidth = 3;
+  g.lineJoin = "round";
+  for (const [name, x, y] of places) {
+    const left = (west === 0 && x < 0 ? x + 3600 : x) * place.k + place.dx;
+    const top = y * place.k + place.dy;
+    if (left < 0 || left > place.width || top < 8 || top > place.height - 8) continue;
+    const right = left + g.measureText(name).width + 10;
+    if (drawn.some((d) => left - 10 < d.right && right > d.left && top - 16 < d.top && top + 16 > d.top)) continue;
+    drawn.push({ left, right, top });
+    g.strokeStyle = colors.sea;
+    g.fillStyle = colors.name;
+    g.beginPath();
+    g.arc(left, top, 1.5, 0, 7);
+    g.fill();
+    g.strokeText(name, left + 5, top);
+    g.fillText(name, left + 5, top);
+  }
+  return drawn.length;
+}
+
+// countInView returns the number of points on the canvas.
+export function countInView(place, points) {
+  let n = 0;
+  for (let i = 0; i < points.xs.length; i++) {
+    const x = points.xs[i] * place.k + place.dx;
+    const y = points.ys[i] * place.k + place.dy;
+    if (x >= 0 && x <= place.width && y >= 0 && y <= place.height) n++;
+  }
+  return n;
 }
 
 // drawBox draws an area that is being selected.

@@ -73,10 +73,12 @@ export function listen(map) {
   }, true);
 
   document.addEventListener("click", (event) => {
-    const tool = event.target.closest?.(".map-tools button");
-    if (!tool) return;
+    const tool = event.target.closest?.(".map-tools > *");
+    if (!tool || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopImmediatePropagation(); // the links are for browsers without a script
     if (tool.dataset.zoom === "fit") map.fit();
     else if (tool.dataset.zoom) map.zoom(Number(tool.dataset.zoom));
     else setSelecting(!selecting());
-  });
+  }, true);
 }

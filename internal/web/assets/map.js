@@ -3,17 +3,19 @@
 
 import { listing, visit } from "./app.js";
 import { listen } from "./map-input.js";
-import { cellAt, clearCanvas, colorsOf, drawBox, drawCells, drawPoints, nearest } from "./map-draw.js";
+import { cellAt, clearCanvas, colorsOf, countInView, drawBox, drawCells, drawPlaces, drawPoints, levelsOf, nearest } from "./map-draw.js";
+import { places } from "./places.js";
 
 const world = { x: -1800, y: -900, w: 3600, h: 1800 }; // x is 0 for longitudes from 0 to 360
 let map, canvas, svg, tip;
 let view = world; // the part that is shown
 let fitted = world; // the part that the server has chosen for the rows
 let loaded = ""; // address of the data
-let points = null; // { xs, ys, labels }; null: cells are shown
+let points = null; // { xs, ys, rows }; null: cells are shown
 let cells = null; // { data, columns, rows, bounds }
 let box = null; // area that is being selected, in pixels
-let request, timer;
+let asked = ""; // bounds in the URL
+let request, timer, settling;
 
 // enhance starts the script on a new page, or adopts the changes of the page.
 function enhance() {
@@ -22,14 +24,32 @@ function enhance() {
   [canvas, svg, tip] = ["canvas", "svg.world", ".map-tip"].map((s) => map.querySelector(s));
   world.x = Number(map.dataset.west);
   const source = map.dataset.points || map.dataset.grid;
-  if (source !== loaded) {
+  const bounds = new URLSearchParams(location.search).get("_bounds") ?? "";
+  if (source !== loaded || bounds !== asked) { // another listing, or another entry of the history
     const [x, y, w, h] = svg.getAttribute("viewBox").split(" ").map(Number);
-    view = fitted = { x, y, w, h };
+    view = { x, y, w, h };
+    fitted = "zoomed" in map.dataset ? null : covering(view);
+    view = fitted ?? view;
+    asked = bounds;
+  }
+  if (source !== loaded) {
     loaded = source;
     points = cells = null;
     if (map.dataset.points) loadPoints(source);
   }
-  show(view);
+  show(view, false);
+}
+
+// covering returns the part to show instead of one that would leave much of a high screen blank: as high as the world, and
+// where most rows are.
+function covering(part) {
+  const { clientWidth: width, clientHeight: height } = canvas;
+  const k = Math.min(width / part.w, height / part.h);
+  if (k * world.h >= (height * 2) / 3) return part;
+  const [x] = map.dataset.center.split(" ").map(Number);
+  const w = (width * world.h) / height;
+  const left = Math.min(Math.max(x - w / 2, world.x), world.x + world.w - w);
+  return { x: left, y: world.y, w, h: world.h };
 }
 
 // place returns where the view is on the canvas: centered.
@@ -39,16 +59,36 @@ function place() {
   return { k, dx: width / 2 - (view.x + view.w / 2) * k, dy: height / 2 - (view.y + view.h / 2) * k, width, height };
 }
 
-// show changes the part that is shown.
-function show(next) {
+// show changes the part that is shown. What the user has chosen goes to the URL.
+function show(next, chosen = true) {
   const w = Math.min(Math.max(next.w, 0.002), world.w);
   const h = (next.h * w) / next.w;
   const limit = (v, size, from, length) => Math.min(Math.max(v, from - size / 2), from + length - size / 2);
   view = { x: limit(next.x, w, world.x, world.w), y: limit(next.y, h, world.y, world.h), w, h };
   draw();
+  if (chosen) {
+    clearTimeout(settling);
+    settling = setTimeout(settle, 250);
+  }
   if (map.dataset.points) return;
   clearTimeout(timer);
   timer = setTimeout(loadCells, cells ? 150 : 0);
+}
+
+// visibleBounds returns the degrees at the edges of the canvas, in as many digits as a pixel needs.
+function visibleBounds() {
+  const { k, dx, dy, width, height } = place();
+  const digits = Math.min(6, Math.max(1, Math.ceil(Math.log10(k * 10))));
+  return [-dx / k, (dy - height) / k, (width - dx) / k, dy / k].map((v) => Number((v / 10).toFixed(digits)));
+}
+
+// settle shows the page of the part that the user has chosen, so that the URL and all links have it.
+function settle() {
+  const query = new URLSearchParams(location.search);
+  asked = view === fitted ? "" : visibleBounds().join();
+  if (asked) query.set("_bounds", asked);
+  else query.delete("_bounds");
+  if (String(query) !== location.search.slice(1)) visit(`${location.pathname}${query.size ? `?${query}` : ""}`, { typing: true });
 }
 
 // zoom enlarges the view around a pixel.
@@ -67,11 +107,37 @@ function move(pixelsX, pixelsY) {
 function draw() {
   const g = clearCanvas(canvas);
   const colors = colorsOf(canvas);
+  const at = place();
   svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
+  const [coarse, fine] = map.dataset.coast.split(" ");
+  for (const land of svg.querySelectorAll(".land")) {
+    const coast = (at.width / at.k < 1000 ? fine : coarse) + "#land";
+    if (land.getAttribute("href") !== coast) land.setAttribute("href", coast);
+  }
   map.classList.toggle("drawn", Boolean(points || cells));
-  if (points) drawPoints(g, place(), points, colors, Number(map.dataset.open));
-  else if (cells) drawCells(g, place(), cells, colors);
+  if (points) drawPoints(g, at, points, colors, Number(map.dataset.open));
+  else if (cells) drawCells(g, at, cells, colors);
+  if (points || cells) {
+    map.dataset.names = drawPlaces(g, at, places, world.x, colors, getComputedStyle(map).fontFamily);
+    describeView(at);
+  }
   if (box) drawBox(g, box, colors);
+}
+
+const plural = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+
+// describeView says how many rows are in view, and what the colors mean.
+function describeView(at) {
+  const count = points ? countInView(at, points) : cells.inside;
+  const total = Number(map.dataset.total);
+  const note = map.querySelector(".map-note p");
+  const text = `<strong>${plural(count, "point", "points")}</strong> in view${count === total ? "" : ` <span class="mut">of ${plural(total, "row", "rows")}</span>`}`;
+  if (note.innerHTML !== text) note.innerHTML = text;
+  const key = (shape, words) => `<li><svg width="10" height="10" aria-hidden="true">${shape}</svg> ${words}</li>`;
+  const items = points ? [key('<circle class="l4" cx="5" cy="5" r="3"/>', "one row")] : levelsOf(cells).ranges.flatMap(([least, most], i) =>
+    most ? [key(`<rect class="l${i + 1}" width="10" height="10"/>`, least.toLocaleString("en") + (most > least ? ` – ${most.toLocaleString("en")}` : ""))] : []);
+  const legend = map.querySelector(".legend");
+  if (legend.innerHTML !== items.join("")) legend.innerHTML = items.join("");
 }
 
 // load requests data. It returns null if the request fails or is not needed any more; the map of the server then stays.
@@ -89,21 +155,20 @@ async function load(url, read) {
 }
 
 async function loadPoints(url) {
-  const { x, y, label } = map.dataset;
+  const { x, y } = map.dataset;
   const text = await load(url, "text");
   if (text === null) return;
   const rows = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
   const degrees = (s) => (s.trim() === "" ? NaN : Number(s.replace(",", ".")));
-  points = { xs: rows.map((r) => 10 * degrees(r[x])), ys: rows.map((r) => -10 * degrees(r[y])), labels: rows.map((r) => r[label]) };
+  points = { xs: rows.map((r) => 10 * degrees(r[x])), ys: rows.map((r) => -10 * degrees(r[y])), rows };
   draw();
 }
 
 // loadCells requests the numbers of rows in cells of a few pixels.
 async function loadCells() {
-  const { k, dx, dy, width, height } = place();
+  const { width, height } = place();
   const count = (pixels) => Math.min(256, Math.max(1, Math.round(pixels / 5)));
-  const bounds = [-dx / k, (dy - height) / k, (width - dx) / k, dy / k].map((v) => Number((v / 10).toFixed(6)));
-  const cut = { _bounds: bounds.join(), _columns: count(width), _rows: count(height) };
+  const cut = { _bounds: visibleBounds().join(), _columns: count(width), _rows: count(height) };
   const found = await load(`${loaded}&${new URLSearchParams(cut)}`, "json");
   if (!found) return;
   cells = { data: found.data, ...found.meta };
@@ -153,32 +218,52 @@ function openAt(x, y) {
   visit(`${location.pathname}?${query}`);
 }
 
-// describe shows what is at a pixel.
+// describe shows what is at a pixel: the name of the row and two of its values, or the number of rows of a cell.
 function describe(x, y) {
-  let text = "";
-  if (points) text = points.labels[nearest(place(), points, x, y)] ?? "";
-  else if (cells) {
+  const lines = [];
+  if (points) {
+    const row = points.rows[nearest(place(), points, x, y)];
+    const [title, ...details] = JSON.parse(map.dataset.tip);
+    if (row) lines.push(`${title.heading} ${row[title.name]}`.trim(), ...details.filter((d) => row[d.name]).map((d) => `${d.heading} ${row[d.name]}`));
+  } else if (cells) {
     const cell = cellAt(place(), cells, x, y);
-    if (cell) text = `${cell[2].toLocaleString("en")} ${cell[2] === 1 ? "row" : "rows"}`;
+    if (cell) lines.push(plural(cell[2], "row", "rows"));
   }
-  canvas.classList.toggle("over", text !== "");
-  tip.hidden = text === "";
-  tip.textContent = text;
-  tip.style.left = `${Math.min(x + 14, canvas.clientWidth - tip.offsetWidth - 4)}px`;
-  tip.style.top = `${Math.max(y - 34, 4)}px`;
+  canvas.classList.toggle("over", lines.length > 0);
+  tip.hidden = lines.length === 0;
+  tip.replaceChildren(...lines.map((text, i) => {
+    const line = document.createElement(i ? "div" : "b");
+    line.textContent = text;
+    return line;
+  }));
+  tip.style.left = `${Math.max(4, Math.min(x + 14, canvas.clientWidth - tip.offsetWidth - 4))}px`;
+  tip.style.top = `${Math.max(y - tip.offsetHeight - 8, 4)}px`;
 }
 
 const redraw = () => map && draw();
-addEventListener("resize", () => map && show(view));
+addEventListener("resize", () => map && show(view, false));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 new MutationObserver(redraw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 listen({
   canvas: () => canvas, move, zoom, openAt, describe, select,
-  fit: () => show(fitted),
+  fit,
   outline: (area) => {
     box = area;
     draw();
   },
 });
+
+// fit shows all rows. The page of a part does not know where they are.
+function fit() {
+  if (fitted) {
+    show(fitted);
+    view = fitted;
+    return;
+  }
+  const query = new URLSearchParams(location.search);
+  query.delete("_bounds");
+  visit(`${location.pathname}${query.size ? `?${query}` : ""}`);
+}
+
 document.addEventListener("shown", enhance);
 enhance();

@@ -30,11 +30,17 @@ type Card struct {
 
 // Map is rows at places. Its unit is a tenth of a degree; y increases to the south.
 type Map struct {
-	Land                []string // path data
-	MinX, MinY          float64  // of what is shown
+	Land                []Land
+	MinX, MinY          float64 // of what is shown
 	MaxX, MaxY          float64
 	All, Matching       []Dot
 	HighestAll, Highest int // counts
+}
+
+// Land is SVG path data of the coast, which is moved by X.
+type Land struct {
+	Path string
+	X    float64
 }
 
 // Dot is a number of rows at a place.
@@ -130,8 +136,8 @@ func (c *canvas) drawMap(m *Map) {
 	const edge = 16
 	scale := math.Min((Width-2*edge)/(m.MaxX-m.MinX), (Height-2*edge)/(m.MaxY-m.MinY))
 	t := transform{Width/2 - (m.MinX+m.MaxX)/2*scale, Height/2 - (m.MinY+m.MaxY)/2*scale, scale}
-	for _, data := range m.Land {
-		c.fill(parsePath(data, t), land)
+	for _, l := range m.Land {
+		c.fill(parsePath(l.Path, transform{t.x + l.X*scale, t.y, scale}), land)
 	}
 	dots := func(all []Dot, highest int) (s shape) {
 		for _, d := range all {

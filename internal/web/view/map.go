@@ -2,14 +2,11 @@ package view
 
 import (
 	"encoding/json"
-	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 	"herbarium/internal/text"
 )
 
@@ -38,7 +35,62 @@ func MapPairs(d *herb.Dataset) (pairs []Pair) {
 			}
 		}
 	}
+	if pairs == nil {
+		pairs = planePairs(d)
+	}
 	return pairs
+}
+
+// planePairs returns the pairs of fields that are called x and y, as geographic information systems
+// export them, and whose values can only be degrees: many decimals, an area without the origin, and
+// no third coordinate.
+func planePairs(d *herb.Dataset) (pairs []Pair) {
+	byStem := func(letter string) map[string]int {
+		found := map[string]int{}
+		for i, f := range d.Fields {
+			words := identifierWords(f.Name)
+			if at := slices.Index(words, letter); at >= 0 && isCoordinate(d, i) {
+				found[strings.Join(slices.Delete(words, at, at+1), " ")] = i
+			}
+		}
+		return found
+	}
+	xs, ys, zs := byStem("x"), byStem("y"), byStem("z")
+	for i, f := range d.Fields {
+		stem, ok := coordinateStem(f.Name, "y")
+		x, hasX := xs[stem]
+		if _, hasZ := zs[stem]; ok && hasX && !hasZ && ys[stem] == i && areDegrees(d, x, i) {
+			pairs = append(pairs, newPair(d, i, x))
+		}
+	}
+	return pairs
+}
+
+// areDegrees reports whether the publish report shows that the values of two fields are longitudes
+// and latitudes.
+func areDegrees(d *herb.Dataset, x, y int) bool {
+	const decimals = 3
+	isFine := func(i int) bool {
+		c := ColumnReport(d, i)
+		if c == nil {
+			return false
+		}
+		for _, end := range []string{c.Min, c.Max} {
+			if _, fraction, _ := strings.Cut(end, "."); len(fraction) < decimals {
+				return false
+			}
+		}
+		return true
+	}
+	if !isFine(x) || !isFine(y) || !withinDegrees(d, x, -180, 180) || !withinDegrees(d, y, -90, 90) {
+		return false
+	}
+	hasOrigin := func(i int) bool {
+		c := ColumnReport(d, i)
+		least, greatest, ok := parseRange(&d.Fields[i], c.Min, c.Max)
+		return !ok || least <= 0 && greatest >= 0
+	}
+	return !hasOrigin(x) || !hasOrigin(y)
 }
 
 // PairIndex returns the position of the pair of a map that the state names; otherwise the first.
@@ -111,163 +163,4 @@ func parseRange(f *herb.Field, minimum, maximum string) (least, greatest float64
 	least, err := strconv.ParseFloat(low, 64)
 	greatest, err2 := strconv.ParseFloat(high, 64)
 	return least, greatest, status == text.Valid && status2 == text.Valid && err == nil && err2 == nil
-}
-
-// MapPoints is the maximum number of rows that a map shows as points.
-const MapPoints = 20_000
-
-// Map is the map of a listing. The server draws the numbers of rows in cells; the script replaces
-// them by points, or by cells of the part that is shown.
-//
-// Its unit is a tenth of a degree; y increases to the south. Longitudes are -180 to 180, or 0 to
-// 360 if the field has them so, so that filters by a range of longitudes select the rows in that
-// part of the map.
-type Map struct {
-	Pairs      []Pair
-	X, Y       string // names of the fields
-	Title      string // name of the field that names the rows
-	Total      int    // rows that match
-	Located    int    // rows within the bounds
-	West       int    // western end of the world
-	ViewBox    string
-	Transform  string // from cells to the map
-	Levels     []Level
-	Points     string       // URL of the points, empty if there are too many
-	Grid       string       // URL of the numbers of rows in cells
-	Call       query.Params // of the API call for the cells that are drawn
-	Open       int          // position of the open record in the listing, from 0; -1: none
-	PageLength int
-}
-
-// Level is the cells with a similar number of rows. The last level has the most.
-type Level struct {
-	Number          int
-	Path            string
-	Least, Greatest int // rows of a cell
-}
-
-// The numbers of cells of maps and of their previews, at most.
-const (
-	MapColumns     = 144
-	PreviewColumns = 240
-)
-
-// NewMapRequest returns the request for the cells of a map that shows the rows with these ranges of
-// values.
-func NewMapRequest(d *herb.Dataset, p Pair, latitude, longitude query.Facet, req *query.Request, columns int) *query.GridRequest {
-	west := westOf(d, p.Longitude, longitude)
-	x := mapRange(&d.Fields[p.Longitude], longitude, west, west+360)
-	y := mapRange(&d.Fields[p.Latitude], latitude, -90, 90)
-	if x[1]-x[0] > 270 || y[1]-y[0] > 135 {
-		x, y = [2]float64{west, west + 360}, [2]float64{-90, 90}
-	}
-	cell := math.Max((x[1]-x[0])/float64(columns), (y[1]-y[0])/float64(columns/2))
-	across := func(r [2]float64) int { return max(1, int(math.Ceil((r[1]-r[0])/cell-1e-9))) }
-	q := &query.GridRequest{Request: req, X: p.Longitude, Y: p.Latitude, Columns: across(x), Rows: across(y)}
-	q.Bounds = query.Bounds{MinX: x[0], MinY: y[0], MaxX: x[0] + float64(q.Columns)*cell, MaxY: y[0] + float64(q.Rows)*cell}
-	return q
-}
-
-// westOf returns the western end of the world for a field of longitudes: 0 if they are from 0 to
-// 360. It depends on all rows, if their range is known, so that a filter does not change it.
-func westOf(d *herb.Dataset, field int, longitude query.Facet) float64 {
-	if c := ColumnReport(d, field); c != nil {
-		longitude.Min, longitude.Max = c.Min, c.Max
-	}
-	if least, greatest, ok := parseRange(&d.Fields[field], longitude.Min, longitude.Max); ok && least >= 0 && greatest > 180 {
-		return 0
-	}
-	return -180
-}
-
-// mapRange returns the range of degrees to show: that of the values with a margin, within low and
-// high, or all degrees.
-func mapRange(f *herb.Field, facet query.Facet, low, high float64) [2]float64 {
-	least, greatest, ok := parseRange(f, facet.Min, facet.Max)
-	least, greatest = math.Max(least, low), math.Min(greatest, high)
-	if !ok || least > greatest {
-		return [2]float64{low, high}
-	}
-	const leastMargin = 0.01
-	margin := math.Max((greatest-least)/12, leastMargin)
-	return [2]float64{math.Max(least-margin, low), math.Min(greatest+margin, high)}
-}
-
-// NewMap returns the map of a listing with the cells of a grid. base is the path of the dataset's
-// table.
-func NewMap(s *State, pairs []Pair, pair int, q *query.GridRequest, grid query.Grid, base string) *Map {
-	m := &Map{
-		Pairs: pairs, X: s.fields[q.X].Name, Y: s.fields[q.Y].Name, Title: s.fields[NamingColumn(s.dataset)].Name,
-		Total: grid.Total, Located: grid.Inside, West: -1800, Open: -1, PageLength: q.Request.PerPage, Levels: newLevels(grid.Cells),
-	}
-	for i := range pairs {
-		other := *s
-		other.Map = s.fields[pairs[i].Latitude].Name
-		pairs[i].Href, pairs[i].Current = other.Href(s.AnyPage()), i == pair
-	}
-	if s.Record > 0 {
-		m.Open = q.Request.Offset() + s.Record - 1
-	}
-	b := q.Bounds
-	if b.MaxX > 180 {
-		m.West = 0
-	}
-	cell := (b.MaxX - b.MinX) / float64(q.Columns)
-	m.ViewBox = formatNumbers(" ", 10*b.MinX, -10*b.MaxY, 10*(b.MaxX-b.MinX), 10*(b.MaxY-b.MinY))
-	m.Transform = fmt.Sprintf("translate(%s) scale(%s)", formatNumbers(" ", 10*b.MinX, -10*b.MinY), formatNumbers(" ", 10*cell, -10*cell))
-	m.setSources(s, q, base)
-	return m
-}
-
-func formatNumbers(separator string, numbers ...float64) string {
-	formatted := make([]string, len(numbers))
-	for i, n := range numbers {
-		formatted[i] = strconv.FormatFloat(n, 'f', -1, 32)
-	}
-	return strings.Join(formatted, separator)
-}
-
-// mapLevels is the number of colors of cells.
-const mapLevels = 5
-
-// newLevels groups cells by their counts, on a logarithmic scale.
-func newLevels(cells []query.Cell) (levels []Level) {
-	highest := 1
-	for _, c := range cells {
-		highest = max(highest, c.Count)
-	}
-	paths := make([]strings.Builder, mapLevels)
-	for i := range mapLevels {
-		levels = append(levels, Level{Number: i + 1, Least: highest})
-	}
-	for _, c := range cells {
-		i := 0
-		if highest > 1 {
-			i = min(int(mapLevels*math.Log(float64(c.Count))/math.Log(float64(highest))), mapLevels-1)
-		}
-		fmt.Fprintf(&paths[i], "M%d %dh1v1h-1z", c.Column, c.Row)
-		levels[i].Path, levels[i].Least, levels[i].Greatest = paths[i].String(), min(levels[i].Least, c.Count), max(levels[i].Greatest, c.Count)
-	}
-	return slices.DeleteFunc(levels, func(l Level) bool { return l.Path == "" })
-}
-
-// setSources sets the addresses of the data for the script, and the API call for the cells.
-func (m *Map) setSources(s *State, q *query.GridRequest, base string) {
-	rows := s.Listing.Without(query.ParamPage, query.ParamPerPage).WithValue(query.ParamVersion, s.Version)
-	cells := rows.Without(query.ParamSort, query.ParamOrder).WithValue(query.ParamX, m.X).WithValue(query.ParamY, m.Y)
-	m.Grid = Join(base+"/grid", cells.Encode())
-	b := q.Bounds
-	m.Call = cells.WithValue(query.ParamBounds, formatNumbers(",", b.MinX, b.MinY, b.MaxX, b.MaxY)).
-		WithValue(query.ParamColumns, strconv.Itoa(q.Columns)).WithValue(query.ParamRows, strconv.Itoa(q.Rows))
-	if m.Total > MapPoints {
-		return
-	}
-	fields := []string{m.X, m.Y}
-	if !slices.Contains(fields, m.Title) {
-		fields = append(fields, m.Title)
-	}
-	if names := strings.Join(fields, ","); strings.Count(names, ",") == len(fields)-1 { // a name with a comma cannot be in a list
-		rows = rows.WithValue(query.ParamFields, names)
-	}
-	m.Points = Join(base+"/data.ndjson", rows.Encode())
 }

@@ -34,11 +34,29 @@ func TestMapPairs(t *testing.T) {
 	hidden.Fields[1].Filterable = false
 	declared := numbers("lat", "lon", "y", "x")
 	declared.Descriptor = []byte(`{"resource":{"herbarium":{"map":{"latitude":"y","longitude":"x"}}}}`)
+	plane := func(names []string, ends ...[2]string) *herb.Dataset {
+		d := numbers(names...)
+		d.Report = &herb.Report{}
+		for i, name := range names {
+			d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: name, Min: ends[i][0], Max: ends[i][1]})
+		}
+		return d
+	}
+	chicago := [][2]string{{"-87.94011", "-87.52453"}, {"41.64459", "42.02304"}}
 	for _, tt := range []struct {
 		name string
 		d    *herb.Dataset
 		want string
 	}{
+		{"x and y", plane([]string{"X", "Y"}, chicago...), "Y, X"},
+		{"x and y of a point", plane([]string{"point_x", "point_y"}, chicago...), "point_y, point_x"},
+		{"x and y of different things", plane([]string{"home_x", "work_y"}, chicago...), ""},
+		{"x, y and z", plane([]string{"x", "y", "z"}, append(chicago, [2]string{"1.1", "2.2"})...), ""},
+		{"x and y in meters", plane([]string{"x", "y"}, [2]string{"448262.123", "451000.456"}, [2]string{"41.64459", "42.02304"}), ""},
+		{"x and y with few decimals", plane([]string{"x", "y"}, [2]string{"3.7", "9.5"}, [2]string{"1.2", "8.1"}), ""},
+		{"x and y around the origin", plane([]string{"x", "y"}, [2]string{"-4.12345", "9.54321"}, [2]string{"-1.22222", "8.11111"}), ""},
+		{"x and y without a report", numbers("x", "y"), ""},
+		{"degrees before x and y", plane([]string{"x", "y", "lat", "lon"}, append(chicago, chicago[1], chicago[0])...), "lat, lon"},
 		{"words", numbers("id", "Latitude", "Longitude"), "Latitude, Longitude"},
 		{"short", numbers("lng", "lat"), "lat, lng"},
 		{"two pairs", numbers("pickup_longitude", "pickup_latitude", "dropoff_latitude", "dropoff_longitude"),
@@ -84,7 +102,7 @@ func TestNewMapRequest(t *testing.T) {
 		{"both notations", [2]string{"0", "12"}, [2]string{"-165", "354"}, query.Bounds{MinX: -180, MinY: -90, MaxX: 180, MaxY: 90}, 144, 72},
 		{"tall", [2]string{"0", "24"}, [2]string{"100", "100"}, query.Bounds{MinX: 99.99, MinY: -2, MaxX: 100.3788888888889, MaxY: 26}, 1, 72},
 	} {
-		q := view.NewMapRequest(d, pair, query.Facet{Min: tt.lat[0], Max: tt.lat[1]}, query.Facet{Min: tt.lon[0], Max: tt.lon[1]}, nil, view.MapColumns)
+		q := view.NewMapRequest(d, pair, query.Facet{Min: tt.lat[0], Max: tt.lat[1]}, query.Facet{Min: tt.lon[0], Max: tt.lon[1]}, nil, view.MapColumns, "")
 		if diff := cmp.Diff(tt.want, q.Bounds, cmpopts.EquateApprox(0, 1e-9)); diff != "" || q.Columns != tt.columns || q.Rows != tt.rows {
 			t.Errorf("%s: %d × %d\n%s", tt.name, q.Columns, q.Rows, diff)
 		}
@@ -96,8 +114,29 @@ func TestNewMapRequest_filtered(t *testing.T) {
 	t.Parallel()
 	d := numbers("lat", "lon")
 	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "lat", Min: "-60", Max: "60"}, {Field: "lon", Min: "1", Max: "359"}}}
-	q := view.NewMapRequest(d, view.MapPairs(d)[0], query.Facet{Min: "-60", Max: "60"}, query.Facet{Min: "1", Max: "100"}, nil, view.MapColumns)
+	q := view.NewMapRequest(d, view.MapPairs(d)[0], query.Facet{Min: "-60", Max: "60"}, query.Facet{Min: "1", Max: "100"}, nil, view.MapColumns, "")
 	if q.Bounds.MinX != 0 {
 		t.Errorf("the map of longitudes up to 100 begins at %v, want 0", q.Bounds.MinX)
+	}
+}
+
+// TestNewMapRequest_shown checks the part of a map that a URL names: it is moved to the world, and
+// neither larger nor smaller than a map shows.
+func TestNewMapRequest_shown(t *testing.T) {
+	t.Parallel()
+	d := numbers("lat", "lon")
+	for shown, want := range map[string]query.Bounds{
+		"120,20,160,40":             {MinX: 120, MinY: 20, MaxX: 160, MaxY: 40},
+		"500,20,540,40":             {MinX: 160, MinY: 20, MaxX: 200, MaxY: 40},
+		"-9999,-9999,9999,9999":     {MinX: -360, MinY: -180, MaxX: 360, MaxY: 180},
+		"1,1,1.00000001,1.00000001": {MinX: 0.999900005, MinY: 0.999900005, MaxX: 1.000100005, MaxY: 1.000100005},
+	} {
+		q := view.NewMapRequest(d, view.MapPairs(d)[0], query.Facet{}, query.Facet{}, nil, view.MapColumns, shown)
+		if diff := cmp.Diff(want, q.Bounds, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+			t.Errorf("%s: %s", shown, diff)
+		}
+		if q.Columns > 256 || q.Rows > 256 || q.Columns < 1 || q.Rows < 1 {
+			t.Errorf("%s: %d × %d cells", shown, q.Columns, q.Rows)
+		}
 	}
 }

@@ -52,6 +52,7 @@ type State struct {
 	Pin     int          // position of the column that stays in view; -1: the first one
 	Charts  bool
 	Map     string // latitude field of the map; empty: the first one
+	Bounds  string // part of the map that is shown, as query.ParamBounds has it; empty: all rows
 	Record  int    // position of the open record, from 1; 0: none
 	// Question is the parameters of the chart; none: the default chart. Other views carry them
 	// along.
@@ -118,6 +119,10 @@ func (s *State) setOwn(p query.Param) bool {
 	case ParamMap:
 		if field >= 0 {
 			s.Map = p.Value
+		}
+	case query.ParamBounds:
+		if _, err := query.ParseBounds(p.Value); err == nil {
+			s.Bounds = p.Value
 		}
 	case ParamRecord:
 		s.Record = parseUpTo(p.Value, query.MaxPerPage)
@@ -295,7 +300,7 @@ func (s *State) withOwn(listing query.Params) query.Params {
 	if s.Charts {
 		listing = listing.WithValue(ParamCharts, "1")
 	}
-	return listing.WithValue(ParamMap, s.Map).With(s.Question...).WithValue(query.ParamVersion, s.Version)
+	return listing.WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).With(s.Question...).WithValue(query.ParamVersion, s.Version)
 }
 
 // Hidden returns the parameters that a form carries along: all but those with the given names,
