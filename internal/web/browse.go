@@ -191,8 +191,8 @@ func (p *Pages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *
 	return nil
 }
 
-// mapRequest returns the request for the cells of a map that shows all rows of a listing, or the part
-// that the state names.
+// mapRequest returns the request for the cells of a map that shows all rows of a listing, or the
+// part that the state names.
 func (v datasetView) mapRequest(ctx context.Context, s *view.State, pair view.Pair, req *query.Request, columns int) (*query.GridRequest, error) {
 	ranges, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: []int{pair.Latitude, pair.Longitude}})
 	if err != nil {

@@ -32,7 +32,19 @@ type catalogue struct {
 	Rejected  []herb.SourceError // that the visitor may see
 
 	Matches *library.RecordMatches // rows of all datasets that match the search; nil: no search
-	Links   []view.Link            // to the first datasets with matching rows, with their number
+	Found   []foundDataset         // the first datasets with matching rows, and some of these
+	Links   []view.Link            // to the next datasets with matching rows, with their number
+}
+
+// foundDataset is a dataset with rows that match a search.
+type foundDataset struct {
+	view.Link
+	Rows []foundRow
+}
+
+type foundRow struct {
+	view.FoundRow
+	Href string // of the record
 }
 
 const datasetsPerPage = 50
@@ -172,11 +184,51 @@ func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
 		return err
 	}
 	c.Matches = &found
-	for _, d := range found.Datasets[:min(len(found.Datasets), shown)] {
+	const inline = 4 // datasets whose first matches are shown
+	for i, d := range found.Datasets[:min(len(found.Datasets), shown)] {
 		dataset := herb.Dataset{Ref: d.Ref, Title: d.Title}
-		c.Links = append(c.Links, view.Link{
+		link := view.Link{
 			Label: view.Title(&dataset), Detail: herb.Count(d.Total), Href: view.Join(p.datasetPath(d.Ref), query.Params{{Name: query.ParamSearch, Value: search}}.Encode()),
-		})
+		}
+		if i >= inline {
+			c.Links = append(c.Links, link)
+			continue
+		}
+		rows, err := p.findRows(r, d.Ref, search)
+		if err != nil {
+			return err
+		}
+		c.Found = append(c.Found, foundDataset{link, rows})
 	}
 	return nil
+}
+
+// findRows returns the first rows of a dataset that match a search. A dataset that is gone or
+// unavailable meanwhile has none.
+func (p *Pages) findRows(r *http.Request, ref herb.Ref, search string) (rows []foundRow, err error) {
+	const most, maxValue = 3, 4 << 10
+	opened, err := p.opts.Library.Acquire(r.Context(), ref)
+	if code := herb.CodeOf(err); code == herb.CodeNotFound || code == herb.CodeUnavailable {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Release()
+	v := datasetView{httpapi.DatasetView{View: opened}}
+	params := query.Params{{Name: query.ParamSearch, Value: search}, {Name: query.ParamPerPage, Value: strconv.Itoa(most)}}
+	req, err := query.Parse(params.Encode(), v.Fields)
+	if err != nil {
+		return nil, err
+	}
+	found, err := v.list(r.Context(), req, func(int, int) int { return maxValue })
+	if err != nil {
+		return nil, err
+	}
+	defer found.release()
+	for i, row := range found.rows {
+		href := view.Join(p.datasetPath(ref), query.Params{{Name: query.ParamSearch, Value: search}, {Name: view.ParamRecord, Value: strconv.Itoa(i + 1)}}.Encode())
+		rows = append(rows, foundRow{view.NewFoundRow(&v.Dataset, req.Search, row), href})
+	}
+	return rows, nil
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/html"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/web"
 )
@@ -93,7 +95,7 @@ func TestCatalogue_rows(t *testing.T) {
 		doc := parse(t, s.get(t, "/?search="+url.QueryEscape(tt.search), "Cookie", "herbarium_key="+tt.key).body)
 		var heading, href string
 		if found := all(doc, tag("section", "matches")); len(found) > 0 {
-			heading, href = words(one(t, found[0], tag("h2", ""))), attr(one(t, found[0], tag("a", "")), "href")
+			heading, href = words(one(t, found[0], tag("h2", ""))), attr(all(found[0], tag("a", ""))[0], "href")
 		}
 		if heading != tt.heading || href != tt.href {
 			t.Errorf("%q: %q leads to %q, want %q, %q", tt.search, heading, href, tt.heading, tt.href)
@@ -103,6 +105,69 @@ func TestCatalogue_rows(t *testing.T) {
 				t.Errorf("%s gives %d", href, a.status)
 			}
 		}
+	}
+}
+
+// TestCatalogue_inline checks the rows that a search shows: their names and the text around the
+// match, with links to the records.
+func TestCatalogue_inline(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	doc := s.page(t, "/?search=moss", 200)
+	hits := all(one(t, doc, tag("div", "hits")), tag("li", ""))
+	if len(hits) != 3 {
+		t.Fatalf("the page shows %d rows", len(hits))
+	}
+	if got, marks := words(hits[0]), all(hits[0], tag("mark", "")); got != "Plant 2 of the moss kind" || len(marks) != 1 || words(marks[0]) != "moss" {
+		t.Errorf("the first row is %q with %d marks", got, len(marks))
+	}
+	href := attr(one(t, hits[1], tag("a", "")), "href")
+	if got := words(one(t, s.page(t, href, 200), has("id", "record-title"))); got != "Plant 5 of the moss kind" {
+		t.Errorf("%s leads to %q", href, got)
+	}
+	if got := words(one(t, s.page(t, "/?search=wet", 200), tag("div", "hits"))); !strings.Contains(got, "Plant 2 of the moss kind tags shade,wet") {
+		t.Errorf("a match in another column is shown as %q", got)
+	}
+	if got := words(one(t, doc, tag("p", "found"))); !strings.HasPrefix(got, "19 rows for “moss”") {
+		t.Errorf("the page says %q", got)
+	}
+}
+
+// TestCatalogue_entries checks what the catalogue says about a dataset without a description: a
+// readable title, its first columns, and what its chart shows.
+func TestCatalogue_entries(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	putTrips(s)
+	d, records := garden()
+	d.Ref, d.Title, d.Description = herb.Ref{Namespace: "plain", Name: "usgs_plants-2016"}, "", ""
+	d.Report.Columns[4].Min, d.Report.Columns[4].Max = "2016-01-01", "2024-12-28"
+	s.library.put(d, records)
+	entries := map[string]*html.Node{}
+	for _, li := range all(s.page(t, "/", 200), tag("li", "dataset")) {
+		entries[words(one(t, li, tag("h3", "")))] = li
+	}
+	for title, want := range map[string][2]string{
+		"Usgs plants 2016": {"Columns: id, title, category, Price in €, date, url +2", "date 2016 – 2024"},
+		"Trips":            {"Columns: name, start_lat, start_lon, end_lat, end_lon", "map"},
+	} {
+		li := entries[title]
+		if li == nil {
+			t.Errorf("there is no %q", title)
+			continue
+		}
+		if got := words(one(t, li, tag("p", "names"))); got != want[0] {
+			t.Errorf("%s: %q", title, got)
+		}
+		if got := words(one(t, li, tag("div", "spark"))); got != want[1] {
+			t.Errorf("%s: the chart is labelled %q", title, got)
+		}
+	}
+	if a := s.get(t, "/datasets/geo/trips/spark.svg"); a.status != 200 || !strings.Contains(a.body, "<path") {
+		t.Errorf("the small map: %d %s", a.status, a.body)
+	}
+	if got := words(one(t, s.page(t, "/datasets/plain/usgs_plants-2016", 200), tag("h1", ""))); got != "Usgs plants 2016" {
+		t.Errorf("the heading is %q", got)
 	}
 }
 

@@ -154,19 +154,43 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 	if v.Denied != nil {
 		return v.Denied
 	}
-	var bars []view.Bar
-	if column := view.SparkColumn(&v.Dataset); column >= 0 {
-		facets, _, err := countFields(r.Context(), v, nil, []int{column})
-		if err != nil {
-			return err
+	var image any
+	template, err := "spark", error(nil)
+	pairs, column := view.MapPairs(&v.Dataset), view.SparkColumn(&v.Dataset)
+	switch {
+	case len(pairs) > 0:
+		template = "sparkmap"
+		image, err = v.sparkDots(r.Context(), pairs[0])
+	case column >= 0:
+		var facets []query.Facet
+		if facets, _, err = countFields(r.Context(), v, nil, []int{column}); err == nil {
+			image = view.NewSpark(facets[0])
 		}
-		bars = view.NewSpark(facets[0])
+	default:
+		image = []view.Bar(nil)
+	}
+	if err != nil {
+		return err
 	}
 	h := w.Header()
 	v.cacheImage(h, v.Query.Get(paramSparkVersion))
 	h.Set("Content-Type", "image/svg+xml")
 	h.Set("Content-Security-Policy", "default-src 'none'")
-	return p.execute(w, "catalogue", "spark", bars)
+	return p.execute(w, "catalogue", template, image)
+}
+
+// sparkDots returns the small map of all rows.
+func (v datasetView) sparkDots(ctx context.Context, pair view.Pair) (dots view.SparkDots, err error) {
+	all, err := selectRows(nil, v.Fields)
+	if err != nil {
+		return dots, err
+	}
+	q, err := v.mapRequest(ctx, &view.State{}, pair, all, view.SparkColumns)
+	if err != nil {
+		return dots, err
+	}
+	grid, err := v.Grid(ctx, q)
+	return view.NewSparkDots(q, grid), err
 }
 
 // cacheImage lets caches store an image without revalidation if its URL names the version that it

@@ -114,8 +114,8 @@ func TestMap_bounds(t *testing.T) {
 	}
 }
 
-// TestMap_tip checks what the tip of a point shows: the name of the row, and two values of different
-// kinds, first those by which the listing is sorted or filtered.
+// TestMap_tip checks what the tip of a point shows: the name of the row, and two values of
+// different kinds, first those by which the listing is sorted or filtered.
 func TestMap_tip(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

@@ -36,6 +36,12 @@ func TestDeadEnds(t *testing.T) {
 	if got := b.text(".found"); strings.Contains(got, "0 datasets") || b.count(".matches") != 1 {
 		t.Errorf("a search that matches rows only says %q", got)
 	}
+	name := b.text(".hits li a b, .hits li a")
+	b.click(".hits li a")
+	b.until(`document.getElementById("record-title")`)
+	if got := b.text("#record-title"); !strings.HasPrefix(name, got) {
+		t.Errorf("the row %q leads to %q", name, got)
+	}
 }
 
 // TestReport checks that the evidence for the types of a publish report has room on all screens.

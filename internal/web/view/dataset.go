@@ -52,9 +52,6 @@ func NewHead(d *herb.Dataset, path, version, tab string) Head {
 		Dataset: d, Path: path, Title: Title(d), Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef,
 		License: ReadDescriptor(d).License(), HasMap: len(MapPairs(d)) > 0, Tab: tab,
 	}
-	if PlainText(d.Title) == "" { // the namespace is beside it
-		h.Title = d.Ref.Name
-	}
 	h.Newest = h.Href(tab)
 	h.query = query.Params{}.WithValue(query.ParamVersion, version).Encode()
 	h.rowsQuery = h.query
@@ -89,12 +86,12 @@ func (h *Head) SetListing(s *State, rows int) {
 	h.Download = &Download{rows, columns, h.Path, s.Call().Without(query.ParamPage, query.ParamPerPage).Encode()}
 }
 
-// Title returns the title of a dataset, or its name.
+// Title returns the title of a dataset, or its name in readable form.
 func Title(d *herb.Dataset) string {
 	if PlainText(d.Title) != "" {
 		return d.Title
 	}
-	return d.Ref.String()
+	return readableName(d.Ref.Name)
 }
 
 // Describe returns a description of a dataset for search engines and previews, as plain text.

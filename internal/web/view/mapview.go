@@ -51,6 +51,9 @@ type Level struct {
 	Least, Greatest int // rows of a cell
 }
 
+// Opacity returns how opaque the cells of the level are in an image without a style sheet.
+func (l Level) Opacity() float64 { return []float64{.3, .5, .7, .85, 1}[l.Number-1] }
+
 // The numbers of cells of maps and of their previews, at most.
 const (
 	MapColumns     = 144
@@ -87,8 +90,8 @@ const (
 	leastSide               = 0.0002
 )
 
-// withinWorld moves and shrinks bounds such that their center is on the map, and enlarges those that
-// are too small.
+// withinWorld moves and shrinks bounds such that their center is on the map, and enlarges those
+// that are too small.
 func withinWorld(b query.Bounds, west float64) query.Bounds {
 	side := func(low, high, from, length float64) (float64, float64) {
 		center := math.Max(from, math.Min((low+high)/2, from+length))
@@ -144,14 +147,24 @@ func NewMap(s *State, pairs []Pair, pair int, q *query.GridRequest, grid query.G
 	if westOf(s.dataset, q.X, query.Facet{Min: strconv.FormatFloat(b.MinX, 'f', -1, 64), Max: strconv.FormatFloat(b.MaxX, 'f', -1, 64)}) == 0 {
 		m.West = 0
 	}
-	width, height := (b.MaxX-b.MinX)/float64(q.Columns), (b.MaxY-b.MinY)/float64(q.Rows)
-	m.ViewBox = formatNumbers(" ", 10*b.MinX, -10*b.MaxY, 10*(b.MaxX-b.MinX), 10*(b.MaxY-b.MinY))
-	m.Transform = fmt.Sprintf("translate(%s) scale(%s)", formatNumbers(" ", 10*b.MinX, -10*b.MinY), formatNumbers(" ", 10*width, -10*height))
+	m.ViewBox, m.Transform = viewBox(b), cellTransform(q)
 	m.Center = formatNumbers(" ", centerOf(q, grid.Cells)...)
 	m.Fine, m.Labels = isFine(b), newLabels(places, b, m.West)
 	m.setZoom(s, b)
 	m.setSources(s, q, base)
 	return m
+}
+
+// viewBox returns the part of the map within bounds.
+func viewBox(b query.Bounds) string {
+	return formatNumbers(" ", 10*b.MinX, -10*b.MaxY, 10*(b.MaxX-b.MinX), 10*(b.MaxY-b.MinY))
+}
+
+// cellTransform returns the SVG transform from cells of a grid to the map.
+func cellTransform(q *query.GridRequest) string {
+	b := q.Bounds
+	width, height := (b.MaxX-b.MinX)/float64(q.Columns), (b.MaxY-b.MinY)/float64(q.Rows)
+	return fmt.Sprintf("translate(%s) scale(%s)", formatNumbers(" ", 10*b.MinX, -10*b.MinY), formatNumbers(" ", 10*width, -10*height))
 }
 
 // isFine reports whether a part of the world is small enough for the detailed coast, which is
