@@ -183,7 +183,7 @@ func (p *Pages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *
 	if err != nil {
 		return err
 	}
-	grid, err := v.Grid(ctx, q)
+	grid, err := v.mapGrid(ctx, pairs[at], q)
 	if err != nil {
 		return err
 	}
@@ -194,18 +194,18 @@ func (p *Pages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *
 // mapRequest returns the request for the cells of a map that shows all rows of a listing, or the
 // part that the state names.
 func (v datasetView) mapRequest(ctx context.Context, s *view.State, pair view.Pair, req *query.Request, columns int) (*query.GridRequest, error) {
-	ranges, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: []int{pair.Latitude, pair.Longitude}})
+	latitude, longitude, err := v.mapRanges(ctx, pair, req)
 	if err != nil {
 		return nil, err
 	}
-	return view.NewMapRequest(&v.Dataset, pair, ranges.Fields[0], ranges.Fields[1], req, columns, s.Bounds), nil
+	return view.NewMapRequest(&v.Dataset, pair, latitude, longitude, req, columns, s.Bounds), nil
 }
 
 // setCall sets the API call of the view: the listing of its rows, or the counts of a map. The
 // script draws points instead of counts unless there are too many.
 func (page *rowsPage) setCall(p *Pages, r *http.Request, v datasetView) {
 	path, params := pathAPI+v.Ref.String()+"/data", page.State.Call()
-	if page.Map != nil {
+	if page.Map != nil && page.Map.Grid != "" {
 		gridPath := pathAPI + v.Ref.String() + "/grid"
 		if page.ShowsCounts = page.Map.Points == ""; page.ShowsCounts {
 			path, params = gridPath, page.Map.Call

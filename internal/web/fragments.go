@@ -189,7 +189,7 @@ func (v datasetView) sparkDots(ctx context.Context, pair view.Pair) (dots view.S
 	if err != nil {
 		return dots, err
 	}
-	grid, err := v.Grid(ctx, q)
+	grid, err := v.mapGrid(ctx, pair, q)
 	return view.NewSparkDots(q, grid), err
 }
 

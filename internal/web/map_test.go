@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/web/view"
@@ -133,6 +134,35 @@ func TestMap_tip(t *testing.T) {
 		}
 		if points := attr(m, "data-points"); !strings.Contains(points, "name") || !strings.Contains(points, "time") {
 			t.Errorf("%s: the points are %s", query, points)
+		}
+	}
+}
+
+// TestMap_wkt checks the map of a column with geometries.
+func TestMap_wkt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	d := herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "sites"}, Fields: []herb.Field{field("name", herb.TypeText), field("the_geom", herb.TypeText)}}
+	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "name"}, {Field: "the_geom", Min: "POINT (-77 -12)", Max: "POINT (115.9 -32)"}}}
+	s.library.put(d, []herb.Record{{"Lima", "POINT (-77 -12)"}, {"Oslo", "POINT (10.7 59.9)"}, {"Perth", "POINT (115.9 -32)"}, {"nowhere", ""}})
+	const path = "/datasets/geo/sites/map"
+	for query, note := range map[string]string{
+		"": "3 points of 4 rows", "?name%5Bne%5D=Oslo": "2 points of 3 rows", "?_bounds=0%2C50%2C20%2C70": "1 point in view of 4 rows",
+	} {
+		m := one(t, s.page(t, path+query, 200), has("id", "map"))
+		if got := words(one(t, m, tag("div", "map-note"))); !strings.HasPrefix(got, note) {
+			t.Errorf("%s: the note is %q, want %q", query, got, note)
+		}
+		if attr(m, "data-grid") != "" || !strings.Contains(attr(m, "data-points"), "_fields=the_geom%2Cname") || len(all(m, tag("button", ""))) > 0 {
+			t.Errorf("%s: the map has %v", query, m.Attr)
+		}
+	}
+	if got := attr(one(t, s.page(t, path, 200), func(n *html.Node) bool { return attr(n, "data-url") != "" }), "data-url"); !strings.Contains(got, "/data?") {
+		t.Errorf("the call is %s", got)
+	}
+	for _, image := range []string{"/datasets/geo/sites/map/preview.png?name=Oslo", "/datasets/geo/sites/spark.svg"} {
+		if a := s.get(t, image); a.status != 200 {
+			t.Errorf("%s: %d", image, a.status)
 		}
 	}
 }

@@ -170,7 +170,8 @@ func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *view.State, re
 	if err != nil {
 		return nil, err
 	}
-	q, err := v.mapRequest(ctx, s, pairs[view.PairIndex(s, pairs)], all, view.PreviewColumns)
+	pair := pairs[view.PairIndex(s, pairs)]
+	q, err := v.mapRequest(ctx, s, pair, all, view.PreviewColumns)
 	if err != nil {
 		return nil, err
 	}
@@ -179,18 +180,18 @@ func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *view.State, re
 		m.Land = append(m.Land, share.Land{Path: m.Land[0].Path, X: 3600})
 	}
 	if len(req.Conditions) > 0 || req.Search != nil {
-		if m.All, m.HighestAll, err = v.dots(ctx, *q, all); err != nil {
+		if m.All, m.HighestAll, err = v.dots(ctx, pair, *q, all); err != nil {
 			return nil, err
 		}
 	}
-	m.Matching, m.Highest, err = v.dots(ctx, *q, req)
+	m.Matching, m.Highest, err = v.dots(ctx, pair, *q, req)
 	return m, err
 }
 
 // dots returns the numbers of rows of a listing in the cells of a map, and the highest of them.
-func (v datasetView) dots(ctx context.Context, q query.GridRequest, req *query.Request) (dots []share.Dot, highest int, err error) {
+func (v datasetView) dots(ctx context.Context, pair view.Pair, q query.GridRequest, req *query.Request) (dots []share.Dot, highest int, err error) {
 	q.Request = req
-	grid, err := v.Grid(ctx, &q)
+	grid, err := v.mapGrid(ctx, pair, &q)
 	cell := (q.Bounds.MaxX - q.Bounds.MinX) / float64(q.Columns)
 	for _, c := range grid.Cells {
 		dots = append(dots, share.Dot{X: 10 * (q.Bounds.MinX + (float64(c.Column)+.5)*cell), Y: -10 * (q.Bounds.MinY + (float64(c.Row)+.5)*cell), Count: c.Count})

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
+
+	"herbarium/internal/must"
 )
 
 // pixelOf returns the pixel of coordinates on the map, by the part of the world that the map shows.
@@ -232,6 +234,27 @@ func TestMap_phone(t *testing.T) {
 		return 1800 * Math.min(r.width / w, r.height / h) / r.height;
 	})()`); share < 0.66 {
 		t.Errorf("the world covers %.2f of the height of the map", share)
+	}
+}
+
+// TestMap_wkt draws the points of a column with geometries.
+func TestMap_wkt(t *testing.T) {
+	t.Parallel()
+	l := &library{}
+	t.Cleanup(l.stop)
+	must.NoError(t, l.open(t.Context()))
+	must.NoError(t, l.publishFiles(t.Context(), map[string]string{
+		"geo/sites.csv": "name,opened,the_geom\nLima,1990,POINT (-77 -12)\nOslo,2001,POINT (10.7 59.9)\nPerth,1984,POINT (115.9 -32)\n",
+	}))
+	must.NoError(t, l.data.Library.Refresh(t.Context()))
+	b := open(t, l.serve(t, nil), tabOptions{})
+	b.visit("/datasets/geo/sites/map")
+	b.drawn()
+	x, y := b.pixelOf(-12, -77)
+	b.mapMouse(moved, x, y, 0)
+	b.until(`document.querySelector(".map-tip b")?.innerText === "Lima"`)
+	if got := b.text(".map-note strong"); got != "3 points" {
+		t.Errorf("the map says %q", got)
 	}
 }
 

@@ -10,7 +10,7 @@ const world = { x: -1800, y: -900, w: 3600, h: 1800 }; // x is 0 for longitudes 
 let map, canvas, svg, tip;
 let view = world; // the part that is shown
 let fitted = world; // the part that the server has chosen for the rows
-let loaded = ""; // address of the data
+let loaded = null; // address of the data
 let points = null; // { xs, ys, rows }; null: cells are shown
 let cells = null; // { data, columns, rows, bounds }
 let box = null; // area that is being selected, in pixels
@@ -160,12 +160,15 @@ async function loadPoints(url) {
   if (text === null) return;
   const rows = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
   const degrees = (s) => (s.trim() === "" ? NaN : Number(s.replace(",", ".")));
-  points = { xs: rows.map((r) => 10 * degrees(r[x])), ys: rows.map((r) => -10 * degrees(r[y])), rows };
+  // position returns a coordinate of a row: a number, or a number of a point as well-known text.
+  const position = (row, field, axis) => (x === y ? degrees(row[x].match(/point\s*[zm]*\s*\(([^)]*)/i)?.[1].trim().split(/\s+/)[axis] ?? "") : degrees(row[field]));
+  points = { xs: rows.map((r) => 10 * position(r, x, 0)), ys: rows.map((r) => -10 * position(r, y, 1)), rows };
   draw();
 }
 
 // loadCells requests the numbers of rows in cells of a few pixels.
 async function loadCells() {
+  if (!map.dataset.grid) return; // the cells of the server stay
   const { width, height } = place();
   const count = (pixels) => Math.min(256, Math.max(1, Math.round(pixels / 5)));
   const cut = { _bounds: visibleBounds().join(), _columns: count(width), _rows: count(height) };
@@ -189,6 +192,7 @@ function showCall(cut) {
 
 // select filters by the area between two pixels.
 function select({ x0, y0, x1, y1 }) {
+  if (!map.dataset.grid) return; // geometries have no ranges
   const { k, dx, dy } = place();
   const digits = Math.min(6, Math.max(1, Math.ceil(Math.log10(k * 10))));
   const degrees = (v) => String(Number((v / 10).toFixed(digits)));

@@ -10,10 +10,13 @@ import (
 	"herbarium/internal/text"
 )
 
-// Pair is two number fields with geographic coordinates.
+// Pair is two number fields with geographic coordinates, or one text field with geometries.
 type Pair struct {
-	Latitude, Longitude int // positions of the fields
-	Link                    // to the map of the pair
+	Latitude, Longitude int  // positions of the fields
+	WKT                 bool // both are one field with well-known text
+	Link                     // to the map of the pair
+
+	points bool // all geometries are points, as far as is known
 }
 
 // MapPairs returns the pairs of coordinates of a dataset: that of its descriptor, or else those
@@ -37,6 +40,9 @@ func MapPairs(d *herb.Dataset) (pairs []Pair) {
 	}
 	if pairs == nil {
 		pairs = planePairs(d)
+	}
+	if pairs == nil {
+		pairs = wktPairs(d)
 	}
 	return pairs
 }
@@ -99,7 +105,7 @@ func PairIndex(s *State, pairs []Pair) int {
 }
 
 func newPair(d *herb.Dataset, latitude, longitude int) Pair {
-	return Pair{latitude, longitude, Link{Label: Heading(d.Fields[latitude]) + ", " + Heading(d.Fields[longitude])}}
+	return Pair{Latitude: latitude, Longitude: longitude, Link: Link{Label: Heading(d.Fields[latitude]) + ", " + Heading(d.Fields[longitude])}}
 }
 
 // declaredPair returns the pair of coordinates in the descriptor of a dataset.

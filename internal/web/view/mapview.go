@@ -38,11 +38,15 @@ type Map struct {
 	Transform  string // from cells to the map
 	Levels     []Level
 	Points     string       // URL of the points, empty if there are too many
-	Grid       string       // URL of the numbers of rows in cells
+	Grid       string       // URL of the numbers of rows in cells; empty: the field has geometries
+	Limited    bool         // only the first rows, up to MapPoints, are on the map
 	Call       query.Params // of the API call for the cells that are drawn
 	Open       int          // position of the open record in the listing, from 0; -1: none
 	PageLength int
 }
+
+// MaxRows returns how many rows a map of geometries shows.
+func (m *Map) MaxRows() int { return MapPoints }
 
 // Level is the cells with a similar number of rows. The last level has the most.
 type Level struct {
@@ -71,8 +75,14 @@ func NewMapRequest(d *herb.Dataset, p Pair, latitude, longitude query.Facet, req
 		rows := max(1, min(columns, int(math.Round(float64(columns)*(b.MaxY-b.MinY)/(b.MaxX-b.MinX)))))
 		return &query.GridRequest{Request: req, X: p.Longitude, Y: p.Latitude, Columns: columns, Rows: rows, Bounds: b}
 	}
-	x := mapRange(&d.Fields[p.Longitude], longitude, west, west+360)
-	y := mapRange(&d.Fields[p.Latitude], latitude, -90, 90)
+	axis := func(i int) *herb.Field {
+		if p.WKT {
+			return &herb.Field{Type: herb.TypeNumber} // of the parsed geometries
+		}
+		return &d.Fields[i]
+	}
+	x := mapRange(axis(p.Longitude), longitude, west, west+360)
+	y := mapRange(axis(p.Latitude), latitude, -90, 90)
 	if x[1]-x[0] > 270 || y[1]-y[0] > 135 {
 		x, y = [2]float64{west, west + 360}, [2]float64{-90, 90}
 	}
@@ -209,12 +219,16 @@ func (m *Map) setSources(s *State, q *query.GridRequest, base string) {
 	cells := rows.Without(query.ParamSort, query.ParamOrder).WithValue(query.ParamX, m.X).WithValue(query.ParamY, m.Y)
 	m.Grid = Join(base+"/grid", cells.Encode())
 	b := q.Bounds
+	wkt := m.X == m.Y
+	if wkt {
+		m.Grid, m.Limited = "", m.Total > MapPoints
+	}
 	m.Call = cells.WithValue(query.ParamBounds, formatNumbers(",", b.MinX, b.MinY, b.MaxX, b.MaxY)).
 		WithValue(query.ParamColumns, strconv.Itoa(q.Columns)).WithValue(query.ParamRows, strconv.Itoa(q.Rows))
-	if m.Total > MapPoints {
+	if m.Total > MapPoints || wkt && !slices.ContainsFunc(m.Pairs, func(p Pair) bool { return p.points && s.fields[p.Latitude].Name == m.X }) {
 		return
 	}
-	fields := []string{m.X, m.Y}
+	fields := slices.Compact([]string{m.X, m.Y}) // one, if it has geometries
 	tips := tipFields(s, m.Pairs)
 	for _, tip := range tips {
 		if !slices.Contains(fields, tip.Name) {
