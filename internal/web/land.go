@@ -4,19 +4,40 @@ import (
 	"encoding/json"
 	"strings"
 
+	"herbarium/internal/query"
 	"herbarium/internal/web/share"
 	"herbarium/internal/web/view"
 )
 
-// readLand reads the coast for previews from the asset. It panics if there is none.
-func readLand() []share.Land {
-	svg, err := files.ReadFile("assets/land.svg")
-	if err != nil {
-		panic(err)
+// coasts are the coast for previews, coarse and detailed.
+type coasts struct{ coarse, fine share.Land }
+
+// readCoasts reads the coast from the assets. It panics if there is none.
+func readCoasts() coasts {
+	read := func(name string, scale float64) share.Land {
+		svg, err := files.ReadFile("assets/" + name)
+		if err != nil {
+			panic(err)
+		}
+		_, data, _ := strings.Cut(string(svg), ` d="`)
+		data, _, _ = strings.Cut(data, `"`)
+		return share.Land{Path: data, Scale: scale}
 	}
-	_, data, _ := strings.Cut(string(svg), ` d="`)
-	data, _, _ = strings.Cut(data, `"`)
-	return []share.Land{{Path: data}}
+	return coasts{read("land.svg", 1), read("land50.svg", .5)}
+}
+
+// land returns the coast for a part of the world: twice, if it begins at Greenwich.
+func (c coasts) land(b query.Bounds) []share.Land {
+	land := c.coarse
+	if view.IsFine(b) {
+		land = c.fine
+	}
+	if b.MaxX <= 180 {
+		return []share.Land{land}
+	}
+	east := land
+	east.X = 3600
+	return []share.Land{land, east}
 }
 
 // readPlaces reads the names of places from the asset, which is a script for maps in the browser.

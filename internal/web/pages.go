@@ -14,7 +14,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
-	"herbarium/internal/web/share"
 	"herbarium/internal/web/view"
 )
 
@@ -34,7 +33,7 @@ type Pages struct {
 	// The first page prepares assets and templates, because they would make a start longer.
 	assets    func() *assets
 	templates func() map[string]*template.Template // by page
-	land      func() []share.Land
+	coasts    func() coasts
 	places    func() []view.Place
 	csrf      *http.CrossOriginProtection
 }
@@ -56,7 +55,7 @@ func New(opts Options) (*Pages, error) {
 	}
 	p.assets = sync.OnceValue(func() *assets { return newAssets(p.base) })
 	p.templates = sync.OnceValue(p.parseTemplates)
-	p.land, p.places = sync.OnceValue(readLand), sync.OnceValue(readPlaces)
+	p.coasts, p.places = sync.OnceValue(readCoasts), sync.OnceValue(readPlaces)
 	return p, nil
 }
 

@@ -175,10 +175,7 @@ func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *view.State, re
 	if err != nil {
 		return nil, err
 	}
-	m := &share.Map{MinX: 10 * q.Bounds.MinX, MinY: -10 * q.Bounds.MaxY, MaxX: 10 * q.Bounds.MaxX, MaxY: -10 * q.Bounds.MinY, Land: p.land()}
-	if q.Bounds.MaxX > 180 { // longitudes from 0 to 360
-		m.Land = append(m.Land, share.Land{Path: m.Land[0].Path, X: 3600})
-	}
+	m := &share.Map{MinX: 10 * q.Bounds.MinX, MinY: -10 * q.Bounds.MaxY, MaxX: 10 * q.Bounds.MaxX, MaxY: -10 * q.Bounds.MinY, Land: p.coasts().land(q.Bounds)}
 	if len(req.Conditions) > 0 || req.Search != nil {
 		if m.All, m.HighestAll, err = v.dots(ctx, pair, *q, all); err != nil {
 			return nil, err

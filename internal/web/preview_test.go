@@ -8,10 +8,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/web"
 )
@@ -78,6 +81,59 @@ func TestPreview(t *testing.T) {
 	if got := s.get(t, locked+"/preview.png", "Cookie", "herbarium_key="+staffKey).status; got != 404 {
 		t.Errorf("a protected dataset has a preview for its readers: %d", got)
 	}
+}
+
+// fakePacer records what a request announces and reserves.
+type fakePacer struct{ steps, bytes int }
+
+func (p *fakePacer) Yield(_ context.Context, steps int, _ time.Duration) error {
+	p.steps = max(p.steps, steps)
+	return nil
+}
+
+func (p *fakePacer) Reserve(_ context.Context, bytes int) (func(), error) {
+	p.bytes += bytes
+	return func() { p.bytes = 0 }, nil
+}
+
+func (p *fakePacer) Idle() {}
+
+// TestPreview_lane checks that drawing is announced as expensive work, and that its memory is
+// reserved: a request that may not have it draws nothing.
+func TestPreview_lane(t *testing.T) {
+	t.Parallel()
+	lib := &fakeLibrary{sets: map[herb.Ref]query.Source{}}
+	lib.put(places())
+	pages, err := web.New(web.Options{
+		Site: httpapi.Site{Library: lib}, History: lib.History, Folder: func(herb.Ref) string { return "" },
+		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
+	})
+	must.NoError(t, err)
+	opened, err := lib.Acquire(t.Context(), herb.Ref{Namespace: "geo", Name: "places"})
+	must.NoError(t, err)
+	draw := func(p query.Pacer) (int, error) {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, "/datasets/geo/places/map/preview.png", nil)
+		err := pages.Handlers()["GET /datasets/{namespace}/{dataset}/map/preview.png"].ServeDataset(w, r.WithContext(query.WithPacer(r.Context(), p)), httpapi.DatasetView{View: opened})
+		return w.Body.Len(), err
+	}
+	var p fakePacer
+	if n, err := draw(&p); err != nil || n == 0 || p.steps < 1<<17 || p.bytes != 0 {
+		t.Errorf("%d bytes, %v; announced %d steps, holds %d bytes", n, err, p.steps, p.bytes)
+	}
+	if n, err := draw(fullPacer{&p}); herb.CodeOf(err) != herb.CodeUnavailable || n > 0 {
+		t.Errorf("without memory: %d bytes, %v", n, err)
+	}
+}
+
+// fullPacer has no memory for an image.
+type fullPacer struct{ *fakePacer }
+
+func (p fullPacer) Reserve(_ context.Context, bytes int) (func(), error) {
+	if bytes > 3<<20 {
+		return nil, herb.Errorf(herb.CodeUnavailable, "no memory")
+	}
+	return func() {}, nil
 }
 
 // places returns a dataset with coordinates.

@@ -45,7 +45,7 @@ function enhance() {
 function covering(part) {
   const { clientWidth: width, clientHeight: height } = canvas;
   const k = Math.min(width / part.w, height / part.h);
-  if (k * world.h >= (height * 2) / 3) return part;
+  if (k * world.h >= 0.45 * height) return part;
   const [x] = map.dataset.center.split(" ").map(Number);
   const w = (width * world.h) / height;
   const left = Math.min(Math.max(x - w / 2, world.x), world.x + world.w - w);

@@ -37,10 +37,10 @@ type Map struct {
 	HighestAll, Highest int // counts
 }
 
-// Land is SVG path data of the coast, which is moved by X.
+// Land is SVG path data of the coast, which is scaled and moved by X.
 type Land struct {
-	Path string
-	X    float64
+	Path     string
+	Scale, X float64
 }
 
 // Dot is a number of rows at a place.
@@ -137,7 +137,7 @@ func (c *canvas) drawMap(m *Map) {
 	scale := math.Min((Width-2*edge)/(m.MaxX-m.MinX), (Height-2*edge)/(m.MaxY-m.MinY))
 	t := transform{Width/2 - (m.MinX+m.MaxX)/2*scale, Height/2 - (m.MinY+m.MaxY)/2*scale, scale}
 	for _, l := range m.Land {
-		c.fill(parsePath(l.Path, transform{t.x + l.X*scale, t.y, scale}), land)
+		c.fill(parsePath(l.Path, transform{t.x + l.X*scale, t.y, l.Scale * scale}), land)
 	}
 	dots := func(all []Dot, highest int) (s shape) {
 		for _, d := range all {

@@ -159,7 +159,7 @@ func NewMap(s *State, pairs []Pair, pair int, q *query.GridRequest, grid query.G
 	}
 	m.ViewBox, m.Transform = viewBox(b), cellTransform(q)
 	m.Center = formatNumbers(" ", centerOf(q, grid.Cells)...)
-	m.Fine, m.Labels = isFine(b), newLabels(places, b, m.West)
+	m.Fine, m.Labels = IsFine(b), newLabels(places, b, m.West)
 	m.setZoom(s, b)
 	m.setSources(s, q, base)
 	return m
@@ -177,9 +177,9 @@ func cellTransform(q *query.GridRequest) string {
 	return fmt.Sprintf("translate(%s) scale(%s)", formatNumbers(" ", 10*b.MinX, -10*b.MinY), formatNumbers(" ", 10*width, -10*height))
 }
 
-// isFine reports whether a part of the world is small enough for the detailed coast, which is
+// IsFine reports whether a part of the world is small enough for the detailed coast, which is
 // loaded for such parts only.
-func isFine(b query.Bounds) bool { const widest = 100; return b.MaxX-b.MinX < widest }
+func IsFine(b query.Bounds) bool { const widest = 100; return b.MaxX-b.MinX < widest }
 
 func formatNumbers(separator string, numbers ...float64) string {
 	formatted := make([]string, len(numbers))
