@@ -17,7 +17,9 @@ import (
 // documentPage is a page that describes a dataset: About, which has everything, or API.
 type documentPage struct {
 	Head        view.Head
-	URL         string // of the listing
+	State       *view.State // of the rows that the visitor comes from
+	URL         string      // of their listing
+	Rows        int         // in the listing; -1: not counted
 	Operators   []query.Op
 	Columns     []columnDoc // the first ones
 	Hidden      bool        // reports and values are not shown, because the browser has no valid key
@@ -107,7 +109,11 @@ func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error
 	if err != nil {
 		return err
 	}
-	page.URL, page.Operators = p.origin(r)+pathAPI+v.Ref.String()+"/data", query.Ops()
+	call := page.State.Call()
+	if page.State.Listing.Get(query.ParamPerPage) == "" {
+		call = call.Without(query.ParamPerPage)
+	}
+	page.URL, page.Operators = view.Join(p.origin(r)+pathAPI+v.Ref.String()+"/data", call.Encode()), query.Ops()
 	return p.renderDocument(w, r, v, "api", "API", &page)
 }
 
@@ -115,7 +121,7 @@ func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error
 // be shown.
 func (p *Pages) newDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
 	page = documentPage{Hidden: v.Denied != nil}
-	if page.Head, err = p.head(w, r, v, tab); err != nil {
+	if page.Head, page.State, page.Rows, err = p.documentHead(w, r, v, tab); err != nil {
 		return page, err
 	}
 	for _, f := range v.Fields[:min(len(v.Fields), maxColumnDocs)] {
@@ -125,6 +131,32 @@ func (p *Pages) newDocument(w http.ResponseWriter, r *http.Request, v datasetVie
 		err = addExamples(r.Context(), v, page.Columns)
 	}
 	return page, err
+}
+
+// documentHead returns the head of a page that describes a dataset. Its views and files keep the
+// filters of the rows that the visitor comes from. rows is their number; -1: not counted, because
+// the visitor may not read them.
+func (p *Pages) documentHead(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (h view.Head, s *view.State, rows int, err error) {
+	if h, err = p.head(w, r, v, tab); err != nil {
+		return h, nil, -1, err
+	}
+	state, _, err := p.parseState(v)
+	if err != nil {
+		return h, nil, -1, err
+	}
+	state.Listing, _ = state.ValidListing()
+	if v.Denied != nil {
+		h.SetState(&state)
+		return h, &state, -1, nil
+	}
+	req, err := selectRows(state.Listing, v.Fields)
+	if err != nil {
+		return h, nil, -1, err
+	}
+	req.PerPage = 1 // only the total is shown
+	found, err := v.List(r.Context(), req)
+	h.SetListing(&state, found.Total)
+	return h, &state, found.Total, err
 }
 
 // addExamples adds the report and values of the first rows to the documentation of columns.
@@ -166,7 +198,7 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) 
 		Versions []library.VersionInfo
 		Hidden   bool // publish reports are not shown, because they quote values and the browser has no valid key
 	}{Hidden: v.Denied != nil}
-	if h.Head, err = p.head(w, r, v, "versions"); err != nil {
+	if h.Head, _, _, err = p.documentHead(w, r, v, "versions"); err != nil {
 		return err
 	}
 	for _, info := range versions {

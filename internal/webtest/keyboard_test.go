@@ -102,6 +102,16 @@ func TestKeyboard(t *testing.T) {
 	eval[bool](b, `(document.querySelector("#grid th[data-field=price]").focus(), true)`)
 	b.press(kb.Enter)
 	b.wantFocus("enter in the header", "th[data-field=price] .popover a")
+	first := eval[string](b, "document.activeElement.textContent")
+	for _, step := range []struct{ name, keys, want string }{
+		{"down in the menu", kb.ArrowDown, "Sort descending"}, {"up", kb.ArrowUp, first}, {"up at the start", kb.ArrowUp, "Copy name"},
+		{"down at the end", kb.ArrowDown, first}, {"end", kb.End, "Copy name"}, {"home", kb.Home, first},
+	} {
+		b.press(step.keys)
+		if got := eval[string](b, "document.activeElement.textContent"); got != step.want {
+			t.Errorf("%s leads to %q, want %q", step.name, got, step.want)
+		}
+	}
 	b.press(kb.Escape)
 	b.wantFocus("escape from the menu", "th[data-field=price]")
 	if b.count("#grid details[open]") > 0 {
@@ -111,7 +121,7 @@ func TestKeyboard(t *testing.T) {
 	// Arrows outside the grid belong to the browser.
 	b.press("/")
 	b.wantFocus("/", "#search")
-	b.press(kb.ArrowDown + kb.ArrowRight)
+	b.press(kb.ArrowRight)
 	b.wantFocus("arrows in the search", "#search")
 	b.press(kb.Escape)
 	b.press(kb.ArrowDown + kb.ArrowLeft)

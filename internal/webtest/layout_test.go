@@ -12,7 +12,7 @@ import (
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	const most, mostWithoutFont = 90_000, 40_000
+	const most, mostWithoutFont = 90_000, 46_000
 	for _, path := range []string{"/", catalog, catalog + "?search=a*&sort=price&category=herb&category=tree", catalog + "/about", catalog + "/api", catalog + "/versions"} {
 		b := open(t, s, tabOptions{})
 		b.visit(path)
@@ -124,7 +124,7 @@ func TestScreens(t *testing.T) {
 				if (Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) > innerWidth + 1) {
 					wrong.push("the page is " + document.documentElement.scrollWidth + " wide");
 				}
-				const limits = { ".bar1": innerWidth > 760 ? 48 : 96, ".bar2": innerWidth > 760 ? 44 : 48, ".call": 34 };
+				const limits = { ".bar1": innerWidth > 760 ? 48 : 96, ".bar2": innerWidth > 1100 ? 44 : innerWidth > 760 ? 88 : 48, ".call": 34 };
 				for (const [selector, limit] of Object.entries(limits)) {
 					const bar = document.querySelector(selector);
 					if (!bar) continue;

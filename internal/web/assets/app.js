@@ -14,6 +14,8 @@ import "./images.js";
 import "./grid.js";
 import "./record.js";
 import "./cellmenu.js";
+import "./chips.js";
+import "./resize.js";
 import "./columns.js";
 import "./charts.js";
 import "./keys.js";

@@ -1,7 +1,7 @@
 // Forms: the search and filters apply while you type.
 
-import { $, $$, on, swap } from "./dom.js";
-import { visit } from "./nav.js";
+import { $, $$, on, onShow, swap } from "./dom.js";
+import { showTime, visit } from "./nav.js";
 
 // formAddress returns the URL that a form submits, without empty values.
 function formAddress(form, submitter = null) {
@@ -21,6 +21,13 @@ function asPrefix(search) {
   return quotes % 2 === 0 && /[\p{L}\p{N}\p{M}]$/u.test(search) ? search + "*" : search;
 }
 
+// The box shows what was typed, without the "*" that is implied. The server shows it, because without a script it is not.
+onShow(() => {
+  const box = $("#browse input[name=search]");
+  const typed = box?.value.replace(/\*$/, "");
+  if (typed && typed !== box.value && asPrefix(typed) === box.value) box.value = typed;
+});
+
 let typingTimer;
 function debounce(delay, action) {
   clearTimeout(typingTimer);
@@ -30,7 +37,7 @@ function debounce(delay, action) {
 document.addEventListener("input", ({ target, isComposing }) => {
   const form = target.form;
   if (isComposing || !target.name || target.name.startsWith("_") || target.matches("[type=checkbox], select")) return;
-  if (form?.dataset.live !== undefined) debounce(90, () => visit(formAddress($("form[data-live]")), { typing: true }));
+  if (form?.dataset.live !== undefined) debounce(showTime(), () => visit(formAddress($("form[data-live]")), { typing: true }));
   else if (form?.dataset.filter !== undefined) {
     debounce(350, () => form.isConnected && visit(formAddress(form), { typing: true }));
   }

@@ -16,8 +16,7 @@ function rowsPerScreen() {
 // focusCell moves the Tab stop and the focus to a cell, and scrolls it out from under the sticky header and columns.
 export function focusCell(cell) {
   if (!cell) return;
-  for (const other of $$("[tabindex='0']", grid())) other.tabIndex = -1;
-  cell.tabIndex = 0;
+  setStop(cell);
   cell.focus({ preventScroll: true });
   if (cell.closest("tbody")) revealRow(cell.parentElement);
   if (isPinned(cell)) return; // always in view
@@ -25,6 +24,23 @@ export function focusCell(cell) {
   const left = pinnedEnd(cell);
   if (at.left < left) area.scrollLeft -= left - at.left;
   else if (at.right > box.left + area.clientWidth) area.scrollLeft += Math.min(at.right - box.left - area.clientWidth, at.left - left);
+}
+
+// setStop makes a cell the Tab stop of the grid.
+function setStop(cell) {
+  for (const other of $$("tr > [tabindex='0']", grid())) other.tabIndex = -1;
+  cell.tabIndex = 0;
+  stopAt = [cell.parentElement.rowIndex, cell.cellIndex];
+}
+
+let stopAt = [1, 1]; // row and column of the Tab stop
+
+// focusRows moves the focus to the cell of the rows that was focused last. It returns false if there are no rows.
+export function focusRows() {
+  const area = grid();
+  const cell = area && ($("tbody [tabindex='0']", area) ?? $("tbody td", area));
+  focusCell(cell);
+  return Boolean(cell);
 }
 
 // revealRow scrolls a row out from under the header, or up from below the grid.
@@ -78,11 +94,7 @@ function openCell(cell) {
   $("a, button, input", menu.lastElementChild)?.focus();
 }
 
-on("focusin", "#grid th, #grid td", (event, cell) => {
-  if (event.target !== cell || cell.tabIndex === 0) return;
-  for (const other of $$("[tabindex='0']", grid())) other.tabIndex = -1;
-  cell.tabIndex = 0;
-});
+on("focusin", "#grid th, #grid td", (event, cell) => event.target === cell && cell.tabIndex !== 0 && setStop(cell));
 
 let searched = null; // for which matches have been scrolled into view
 
@@ -93,11 +105,11 @@ onShow(() => {
   if (!table) return;
   area.removeAttribute("tabindex"); // its cells can be focused instead
   table.setAttribute("role", "grid");
-  for (const e of $$("a, button, summary, input", area)) if (!e.closest(".popover")) e.tabIndex = -1;
-  for (const cell of $$("th, td", area)) cell.tabIndex = cell.tabIndex === 0 && cell.hasAttribute("tabindex") ? 0 : -1;
+  for (const e of $$(":is(a, button, summary, input):not([tabindex])", area)) if (!e.closest(".popover")) e.tabIndex = -1;
+  for (const cell of $$("tr > :not([tabindex])", area)) cell.tabIndex = -1;
   const stops = $$("tr > [tabindex='0']", area);
   for (const extra of stops.slice(1)) extra.tabIndex = -1;
-  if (!stops.length) ($("tbody td", area) ?? $("th", area))?.setAttribute("tabindex", "0");
+  if (!stops.length) (table.rows[stopAt[0]]?.cells[stopAt[1]] ?? $("tbody td", area) ?? $("th", area))?.setAttribute("tabindex", "0");
   const now = new URLSearchParams(location.search).get("search");
   if (now !== searched) showMatch();
   searched = now;
@@ -115,3 +127,9 @@ function showMatch() {
   const cell = cellOf(marks[0]);
   area.scrollLeft += cell.getBoundingClientRect().left - pinnedEnd(cell);
 }
+
+// The first columns stay in view once the grid is scrolled to the side.
+document.addEventListener("scroll", ({ target }) => {
+  if (target === grid()) target.classList.toggle("scrolled", target.scrollLeft > 0);
+}, { capture: true, passive: true });
+onShow(() => grid()?.classList.toggle("scrolled", grid().scrollLeft > 0));

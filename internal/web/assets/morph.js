@@ -7,10 +7,35 @@ import { Idiomorph } from "./idiomorph.js";
 export function morph(old, next, { keepInput = true } = {}) {
   Idiomorph.morph(old, next, {
     callbacks: {
-      beforeNodeMorphed: (from, to) => !isPending(from, to),
+      beforeNodeMorphed: (from, to) => !isPending(from, to) && !patchRows(from, to),
       beforeAttributeUpdated: (name, element, change) => !isOwn(name, element, change, keepInput),
     },
   });
+}
+
+// patchRows changes the rows of the grid node by node: they have no identity to be matched by, a general comparison of thousands
+// of cells takes several times as long, and new cells would have to be laid out. It returns false for other elements.
+function patchRows(from, to) {
+  if (from.tagName !== "TBODY") return false;
+  const rows = [...to.rows];
+  while (from.rows.length > rows.length) from.lastElementChild.remove();
+  rows.forEach((row, i) => from.rows[i] ? patchNode(from.rows[i], row) : from.append(row));
+  return true;
+}
+
+function patchNode(old, next) {
+  if (old.nodeType === 3) return old.data !== next.data && (old.data = next.data);
+  patchAttributes(old, next);
+  const nodes = [...next.childNodes];
+  const same = nodes.length === old.childNodes.length && nodes.every((node, i) => node.nodeName === old.childNodes[i].nodeName);
+  if (same) nodes.forEach((node, i) => patchNode(old.childNodes[i], node));
+  else old.replaceChildren(...nodes);
+}
+
+// patchAttributes sets the attributes of an element, except those of the keyboard.
+function patchAttributes(old, next) {
+  for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  for (const { name } of [...old.attributes]) if (name !== "tabindex" && !next.hasAttribute(name)) old.removeAttribute(name);
 }
 
 // isPending reports whether a part of the page stays: content that is loaded later stays until then, and the list of columns

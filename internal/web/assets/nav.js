@@ -3,10 +3,12 @@
 
 import { $, announce, on, swap } from "./dom.js";
 import { morph } from "./morph.js";
+import { hideFailure, showFailure } from "./failure.js";
 
 // Only the response to the latest request is shown: earlier requests are aborted, and their responses are dropped.
 let latest = 0; // number of the latest request
 let running = null;
+let slowTimer; // pages that take long are dimmed
 let typing = false; // the last navigation was caused by typing
 const bare = () => location.href.split("#")[0];
 let shown = bare(); // URL of the page on the screen
@@ -16,24 +18,34 @@ let shown = bare(); // URL of the page on the screen
 export async function visit(to, { typing: byTyping = false, history: entry = "push" } = {}) {
   const mine = ++latest;
   const url = entry === "none" ? to : withoutClosedFilters(to);
+  const fail = (reason) => {
+    swap()?.removeAttribute("aria-busy");
+    swap()?.removeAttribute("data-slow");
+    showFailure(reason, () => visit(to, { typing: byTyping, history: entry }));
+  };
   running?.abort();
   running = new AbortController();
   swap()?.setAttribute("aria-busy", "true");
+  clearTimeout(slowTimer);
+  slowTimer = setTimeout(() => swap()?.hasAttribute("aria-busy") && (swap().dataset.slow = ""), 200);
   let response, text;
   try {
     response = await fetch(url, { headers: { Accept: "text/html" }, signal: running.signal });
     text = await response.text();
   } catch (error) {
-    if (error.name !== "AbortError" && mine === latest) location.assign(url);
+    if (error.name !== "AbortError" && mine === latest) fail("Offline.");
     return;
   }
   if (mine !== latest) return;
   const page = new DOMParser().parseFromString(text, "text/html");
   const next = page.getElementById("swap");
+  if (!next && response.status >= 500) return fail(`The server is unavailable (${response.status}).`);
   if (!next || !swap()) {
     location.assign(url);
     return;
   }
+  hideFailure();
+  const began = performance.now();
   if (entry !== "none") {
     const address = response.url + (response.url.includes("#") ? "" : new URL(url, location.href).hash);
     history[byTyping && typing ? "replaceState" : "pushState"](null, "", address);
@@ -44,7 +56,14 @@ export async function visit(to, { typing: byTyping = false, history: entry = "pu
   morph(swap(), next, { keepInput: entry !== "none" });
   announce($("[data-announce]")?.textContent ?? "");
   document.dispatchEvent(new Event("shown"));
+  lastShow = performance.now() - began;
 }
+
+let lastShow = 0; // time that the last page took the script, in milliseconds
+
+// showTime returns how long to wait for the next key before a page is requested: as long as showing one takes, so that typing
+// never waits for pages.
+export const showTime = () => Math.min(90, lastShow);
 
 // withoutClosedFilters removes the parameters that open the form of a filter which has been closed since.
 function withoutClosedFilters(to) {

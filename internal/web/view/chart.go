@@ -17,6 +17,7 @@ const (
 	chartHeight  = 30
 	partsWidth   = 100
 	longText     = 120 // characters; longer values are not a set of values
+	maxBound     = 60  // characters of the smallest and the largest value
 )
 
 // Chart is the distribution of a column over the rows of a listing, in its header. The distribution
@@ -88,7 +89,7 @@ func NewChart(d *herb.Dataset, i int) Chart {
 	}
 	c.Kind, c.Note, c.Total = "note", note, d.Records
 	if r := ColumnReport(d, i); r != nil {
-		c.Empty, c.Distinct, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxCell), herb.Clip(r.Max, maxCell)
+		c.Empty, c.Distinct, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxBound), herb.Clip(r.Max, maxBound)
 	}
 	return c
 }
@@ -135,8 +136,8 @@ func Percent(n, total int) string {
 }
 
 func (c *Chart) setHistogram(s *State) {
-	f, last := &s.fields[c.Index], len(c.Histogram)-1
-	c.Kind, c.Left, c.Right = "hist", shortOperand(f, c.Histogram[0].From), shortOperand(f, c.Histogram[last].To)
+	last, form := len(c.Histogram)-1, NewFilter(s, c.Index)
+	c.Kind, c.Left, c.Right = "hist", shortOperand(&form.Column, c.Histogram[0].From), shortOperand(&form.Column, c.Histogram[last].To)
 	for range 2 { // the ends of whole months and years
 		left, okLeft := strings.CutSuffix(c.Left, "-01")
 		right, okRight := strings.CutSuffix(c.Right, "-01")
@@ -145,13 +146,12 @@ func (c *Chart) setHistogram(s *State) {
 		}
 	}
 	c.Bars = newBars(c.Histogram)
-	form := NewFilter(s, c.Index)
 	for k := range c.Bars {
 		b := &c.Bars[k]
 		b.Out = !form.covers(b.Bucket)
 		if s.Charts {
 			b.Href = s.bucketHref(c.Index, b.Bucket, k == last)
-			b.Label = formatOperand(f, b.From) + " – " + formatOperand(f, b.To) + ": " + herb.Plural(b.Count, "row", "rows")
+			b.Label = formatOperand(&form.Column, b.From) + " – " + formatOperand(&form.Column, b.To) + ": " + herb.Plural(b.Count, "row", "rows")
 		}
 	}
 }
@@ -243,15 +243,17 @@ func (s *State) parts(field int, facet query.Facet) (parts []Part) {
 func round(x float64) float64 { return float64(int(10*x+.5)) / 10 }
 
 // shortOperand formats the end of a range in little space.
-func shortOperand(f *herb.Field, value string) string {
-	switch f.Type {
-	case herb.TypeNumber:
-		return shortNumber(f, value)
-	case herb.TypeDateTime:
-		day, _, _ := strings.Cut(Time(f, value), " ")
+func shortOperand(c *Column, value string) string {
+	switch {
+	case c.IsCode && isDigits(value):
+		return value
+	case c.Type == herb.TypeNumber:
+		return shortNumber(&c.Field, value)
+	case c.Type == herb.TypeDateTime:
+		day, _, _ := strings.Cut(Time(&c.Field, value), " ")
 		return day
 	}
-	return Time(f, value)
+	return Time(&c.Field, value)
 }
 
 // shortNumber formats a number with at most four digits and a suffix, as in 1.2M.

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -32,6 +33,29 @@ type Column struct {
 	Index   int // of the field
 	Kind    Kind
 	Heading string
+	IsCode  bool // the digits of numbers are not grouped
+
+	decimals int // places of the numbers of the page
+}
+
+// setDecimals sets how many decimal places the numbers of a page are shown with.
+func (c *Column) setDecimals(rows []herb.Record) {
+	if c.Kind != KindNumber {
+		return
+	}
+	values := make([]string, len(rows))
+	for i, row := range rows {
+		values[i] = row[c.Index]
+	}
+	c.decimals = decimals(&c.Field, values...)
+}
+
+// number groups the digits of a number, unless it is a code.
+func (c *Column) number(s string) string {
+	if c.IsCode {
+		return s
+	}
+	return GroupNumber(&c.Field, s)
 }
 
 // Heading returns the title of a field, or its name.
@@ -44,8 +68,27 @@ func Heading(f herb.Field) string {
 
 // NewColumn returns the column of the field at a position.
 func NewColumn(d *herb.Dataset, i int) Column {
-	return Column{Field: d.Fields[i], Index: i, Kind: KindOf(d, i), Heading: Heading(d.Fields[i])}
+	kind := KindOf(d, i)
+	return Column{Field: d.Fields[i], Index: i, Kind: kind, Heading: Heading(d.Fields[i]), IsCode: kind == KindCode || kind == KindNumber && isNumbering(d, i)}
 }
+
+// isNumbering reports whether the publish report shows that numbers count or encode something
+// rather than measure it: they have the same number of digits, as postal codes do, number the rows,
+// or are dates without separators.
+func isNumbering(d *herb.Dataset, i int) bool {
+	c := ColumnReport(d, i)
+	if c == nil || !isDigits(c.Min) || !isDigits(c.Max) {
+		return false
+	}
+	lowest, errLowest := strconv.Atoi(c.Min)
+	highest, errHighest := strconv.Atoi(c.Max)
+	isSequence := errLowest == nil && errHighest == nil && c.Distinct == c.Filled && highest-lowest < 4*c.Filled
+	isFixed := c.Shortest == c.Longest && len(c.Min) == c.Longest && c.Filled > 1
+	isDate := hasWord(d.Fields[i].Name, "date", "day") && len(c.Max) == len("20060102")
+	return isSequence || isFixed || isDate
+}
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // HasImages reports whether a dataset has a column of images.
 func HasImages(d *herb.Dataset) bool {
@@ -72,7 +115,7 @@ func KindOf(d *herb.Dataset, i int) Kind {
 	f := d.Fields[i]
 	switch f.Type {
 	case herb.TypeNumber:
-		if hasWord(f.Name, "id", "no", "nr", "code", "year", "zip", "key", "number") { // identifies something
+		if isCodeName(f.Name) || slices.Contains(d.PrimaryKey, f.Name) {
 			return KindCode
 		}
 		if c := ColumnReport(d, i); c != nil && isYear(c.Min) && isYear(c.Max) {
@@ -94,6 +137,20 @@ func KindOf(d *herb.Dataset, i int) Kind {
 	}
 	return KindText
 }
+
+// isCodeName reports whether a name says that its numbers identify something.
+func isCodeName(name string) bool {
+	return slices.ContainsFunc(identifierWords(name), func(word string) bool {
+		switch word {
+		case "id", "no", "nr", "code", "year", "zip", "key", "number", "ean", "gtin", "isbn", "fips", "phone":
+			return true
+		}
+		return len(word) > 5 && (strings.HasSuffix(word, "code") || strings.HasSuffix(word, "id")) && !slices.Contains(notIDs, word)
+	})
+}
+
+// notIDs are words that end as names of identifiers do.
+var notIDs = []string{"hybrid", "liquid", "prepaid", "unpaid"}
 
 // isYear reports whether a value looks like a year, which is not grouped.
 func isYear(s string) bool {

@@ -27,7 +27,7 @@ type Head struct {
 	Newest   string            // link to the same view of the live version
 	Preview  string            // address of the image that other sites show beside a link to the view; empty: none
 
-	rowsQuery, query string // query strings of the views of rows, and of the others
+	query string // query string of all views
 }
 
 // Link is a link, or only a label and a detail if it has no address.
@@ -54,7 +54,6 @@ func NewHead(d *herb.Dataset, path, version, tab string) Head {
 	}
 	h.Newest = h.Href(tab)
 	h.query = query.Params{}.WithValue(query.ParamVersion, version).Encode()
-	h.rowsQuery = h.query
 	if !h.Locked {
 		h.Download = &Download{d.Records, len(d.Fields), path, h.query}
 	}
@@ -62,27 +61,39 @@ func NewHead(d *herb.Dataset, path, version, tab string) Head {
 }
 
 // Href returns the link to a view.
-func (h Head) Href(tab string) string {
-	switch tab {
-	case "table":
-		return Join(h.Path, h.rowsQuery)
-	case "map", "chart":
-		return Join(h.Path+"/"+tab, h.rowsQuery)
+func (h Head) Href(tab string) string { return Join(h.path(tab), h.query) }
+
+func (h Head) path(tab string) string {
+	if tab == "table" {
+		return h.Path
 	}
-	return Join(h.Path+"/"+tab, h.query)
+	return h.Path + "/" + tab
 }
 
-// SetListing makes the views of rows, and the files to download, those of a listing with this many
-// rows.
+// VersionHref returns the link to the table of a version, with the filters of the page.
+func (h Head) VersionHref(version string) string {
+	ps, err := query.Split(h.query).Params()
+	if err != nil { // it was encoded from parameters
+		return h.Path
+	}
+	return Join(h.Path, ps.Without(query.ParamVersion).WithValue(query.ParamVersion, version).Encode())
+}
+
+// SetState makes all views those of a state.
+func (h *Head) SetState(s *State) {
+	h.query = s.withOwn(s.AnyPage()).Encode()
+	newest := *s
+	newest.Version = ""
+	h.Newest = Join(h.path(h.Tab), newest.withOwn(s.AnyPage()).Encode())
+}
+
+// SetListing makes all views, and the files to download, those of a listing with this many rows.
 func (h *Head) SetListing(s *State, rows int) {
 	columns := len(s.fields)
 	if ps := s.columnParams(); len(ps) == 1 { // the files have the selected columns
 		columns = len(s.Columns)
 	}
-	h.rowsQuery = s.withOwn(s.AnyPage()).Encode()
-	newest := *s
-	newest.Version = ""
-	h.Newest = newest.Href(s.AnyPage())
+	h.SetState(s)
 	h.Download = &Download{rows, columns, h.Path, s.Call().Without(query.ParamPage, query.ParamPerPage).Encode()}
 }
 

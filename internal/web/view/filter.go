@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -193,7 +194,7 @@ func NewChips(s *State, invalid []InvalidParam) (chips []Chip, clear string) {
 		switch {
 		case isFilter && !s.fields[i].Filterable, !isFilter && messages[p.Name] != "":
 			chips = append(chips, Chip{
-				Name: p.Name, Heading: p.Name, Conditions: []Condition{{"=", herb.Clip(p.Value, maxChipText)}}, Invalid: true,
+				Name: p.Name, Heading: p.Name, Conditions: []Condition{{"=", herb.Clip(p.Value, maxChipValue)}}, Invalid: true,
 				Remove: s.Href(s.AnyPage().Without(p.Name)),
 			})
 		case isFilter && !slices.Contains(seen, i):
@@ -216,40 +217,43 @@ func NewChips(s *State, invalid []InvalidParam) (chips []Chip, clear string) {
 	return chips, s.Href(kept)
 }
 
-// maxChipText is how many characters of the values a chip shows.
-const maxChipText = 60
+// The lengths of a chip in characters: that of its values, and of a single one.
+const (
+	maxChipText  = 60
+	maxChipValue = 200
+)
 
 func (s *State) newChip(field int) Chip {
 	form := NewFilter(s, field)
 	return Chip{
-		Name: form.Name, Heading: form.Heading, Conditions: describe(&form.Field, s.conditions(field)), Form: &form,
+		Name: form.Name, Heading: form.Heading, Conditions: describe(&form.Column, s.conditions(field)), Form: &form,
 		Remove: s.Href(s.withoutFilters(field)), Open: slices.Contains(s.Facets, form.Name),
 	}
 }
 
 // describe returns the conditions on a field in words, one per operator; both ends of a range are
 // one.
-func describe(f *herb.Field, used []condition) (out []Condition) {
+func describe(c *Column, used []condition) (out []Condition) {
 	values := map[query.Op][]string{}
 	var ops []query.Op
-	for _, c := range used {
-		if !slices.Contains(ops, c.op) {
-			ops = append(ops, c.op)
+	for _, u := range used {
+		if !slices.Contains(ops, u.op) {
+			ops = append(ops, u.op)
 		}
-		values[c.op] = append(values[c.op], formatOperand(f, c.Value))
+		values[u.op] = append(values[u.op], formatOperand(c, u.Value))
 	}
 	if len(values[query.OpGte]) == 1 && len(values[query.OpLte]) == 1 {
 		out = append(out, Condition{"between", values[query.OpGte][0] + " – " + values[query.OpLte][0]})
 		ops = slices.DeleteFunc(ops, func(op query.Op) bool { return op == query.OpGte || op == query.OpLte })
 	}
 	for _, op := range ops {
-		out = append(out, describeOp(f, op, values[op]))
+		out = append(out, describeOp(c, op, values[op]))
 	}
 	return out
 }
 
-func describeOp(f *herb.Field, op query.Op, values []string) Condition {
-	all := herb.Clip(strings.Join(values, ", "), maxChipText)
+func describeOp(f *Column, op query.Op, values []string) Condition {
+	all := joinValues(values)
 	isEmpty := all == "" || op == query.OpEmpty && all == "true"
 	switch {
 	case op == query.OpEq && isEmpty, op == query.OpEmpty && isEmpty:
@@ -266,13 +270,29 @@ func describeOp(f *herb.Field, op query.Op, values []string) Condition {
 	return Condition{cmp.Or(relations[op], string(op)), all}
 }
 
+// joinValues joins the first values, those that fit, and says how many more there are.
+func joinValues(values []string) string {
+	var b strings.Builder
+	for i, value := range values {
+		value = herb.Clip(value, maxChipValue)
+		if i > 0 && utf8.RuneCountInString(b.String())+utf8.RuneCountInString(value) > maxChipText {
+			return b.String() + " +" + herb.Count(len(values)-i)
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(value)
+	}
+	return b.String()
+}
+
 // formatOperand formats a value to compare with as the table shows it.
-func formatOperand(f *herb.Field, value string) string {
-	switch f.Type {
+func formatOperand(c *Column, value string) string {
+	switch c.Type {
 	case herb.TypeNumber:
-		return GroupNumber(f, value)
+		return c.number(value)
 	case herb.TypeDate, herb.TypeDateTime:
-		return Time(f, value)
+		return Time(&c.Field, value)
 	}
 	return value
 }

@@ -45,19 +45,60 @@ func PlainText(s string) string {
 // Up to two decimal places are kept. Anything else, and numbers in a notation with another decimal
 // separator, are returned unchanged.
 func Number(f *herb.Field, s string) string {
-	whole, fraction, _ := strings.Cut(s, ".")
-	digits := strings.TrimLeft(whole, "+-")
-	if f.Notation.Decimal != "" || len(whole)-len(digits) > 1 || !text.IsNumber([]byte(strings.TrimPrefix(s, "+"))) || len(s) > maxDigits {
+	return GroupNumber(f, roundNumber(f, s, decimals(f, s)))
+}
+
+// roundNumber writes a number with a number of decimal places, filled with zeros.
+func roundNumber(f *herb.Field, s string, places int) string {
+	_, fraction, ok := splitNumber(f, s)
+	if !ok || places == len(fraction) {
 		return s
 	}
-	if places := decimalPlaces(digits, fraction); places < len(fraction) {
-		exact, ok := new(big.Rat).SetString(s)
-		if !ok {
-			return s
-		}
-		s = exact.FloatString(places)
+	exact, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return s
 	}
-	return GroupNumber(f, s)
+	return exact.FloatString(places)
+}
+
+// decimals returns how many decimal places the numbers of a column are shown with: about six
+// significant digits of the largest one, and no more than any of them has.
+func decimals(f *herb.Field, values ...string) int {
+	digits, longest, zeros := 0, 0, maxDigits
+	for _, s := range values {
+		whole, fraction, ok := splitNumber(f, s)
+		if !ok {
+			continue
+		}
+		longest = max(longest, len(fraction))
+		if strings.Trim(whole, "0") != "" {
+			digits = max(digits, len(whole))
+		} else if significant := strings.TrimLeft(fraction, "0"); significant != "" {
+			zeros = min(zeros, len(fraction)-len(significant))
+		}
+	}
+	const significant = 6
+	switch {
+	case longest <= 2:
+		return longest
+	case digits > significant:
+		return 0
+	case digits == 0:
+		return min(longest, zeros+4)
+	}
+	return min(longest, max(2, significant-digits))
+}
+
+// splitNumber returns the digits of a number before and after the decimal point. It returns false
+// if the value is not shown as a number.
+func splitNumber(f *herb.Field, s string) (whole, fraction string, ok bool) {
+	whole, fraction, _ = strings.Cut(s, ".")
+	digits := strings.TrimLeft(whole, "+-")
+	if f.Notation.Decimal != "" || len(whole)-len(digits) > 1 || !text.IsNumber([]byte(strings.TrimPrefix(s, "+"))) || len(s) > maxDigits ||
+		strings.ContainsAny(s, "eE") {
+		return "", "", false
+	}
+	return digits, fraction, true
 }
 
 // GroupNumber groups the digits of a number of a field by commas, unless a comma is its decimal
@@ -65,7 +106,7 @@ func Number(f *herb.Field, s string) string {
 func GroupNumber(f *herb.Field, s string) string {
 	whole, _, _ := strings.Cut(s, ".")
 	digits := strings.TrimLeft(whole, "+-")
-	if f.Notation.Decimal != "" || len(whole)-len(digits) > 1 || strings.Trim(digits, "0123456789") != "" {
+	if f.Notation.Decimal != "" || len(whole)-len(digits) > 1 || strings.Trim(digits, "0123456789") != "" || len(s) > maxDigits {
 		return s
 	}
 	return herb.GroupDigits(whole) + s[len(whole):]
@@ -73,22 +114,6 @@ func GroupNumber(f *herb.Field, s string) string {
 
 // maxDigits is the length of the longest number that is formatted.
 const maxDigits = 60
-
-// decimalPlaces returns how many decimal places of a number are shown: about six significant
-// digits.
-func decimalPlaces(whole, fraction string) int {
-	const significant = 6
-	switch zeros := len(fraction) - len(strings.TrimLeft(fraction, "0")); {
-	case len(fraction) <= 2:
-		return len(fraction)
-	case len(whole) > significant:
-		return 0
-	case strings.Trim(whole, "0") == "":
-		return min(len(fraction), zeros+4)
-	default:
-		return min(len(fraction), max(2, significant-len(whole)))
-	}
-}
 
 // Time formats a date or datetime of a field for display, in ISO 8601 with a space before the time.
 // Anything else is returned unchanged.

@@ -9,7 +9,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// mark returns a text with the matches of a search in brackets.
+// mark returns the text of a cell of 180 pixels with the matches of a search in brackets.
 func mark(t *testing.T, search, value string) string {
 	t.Helper()
 	req, err := query.Parse(query.Params{{Name: query.ParamSearch, Value: search}}.Encode(), nil)
@@ -18,7 +18,7 @@ func mark(t *testing.T, search, value string) string {
 	}
 	var b strings.Builder
 	h := newHighlighter(req.Search)
-	for _, p := range h.pieces(h.excerpt(value)) {
+	for _, p := range h.pieces(h.excerpt(value, 180)) {
 		if p.Mark {
 			b.WriteString("[" + p.Text + "]")
 		} else {
@@ -40,6 +40,7 @@ func TestHighlighter(t *testing.T) {
 		{"植", "植物園", "[植]物園"},
 		{"rose", "tulip", ""},
 		{"end", "a text that is long before its end", "…its [end]"},
+		{"植", "東京都大阪府春夏秋冬花桜梅紅葉植物園", "…府春夏秋冬花桜梅紅葉[植]物園"}, // these letters are twice as wide
 	} {
 		if got := mark(t, tt.search, tt.value); got != tt.want {
 			t.Errorf("%s in %q: %q, want %q", tt.search, tt.value, got, tt.want)

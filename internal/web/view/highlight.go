@@ -10,6 +10,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/text"
+	"herbarium/internal/web/view/plot"
 )
 
 // Piece is a part of a text, which the search matches or not.
@@ -57,15 +58,16 @@ func (h *highlighter) pieces(s string) (out []Piece) {
 	return out
 }
 
-// excerpt cuts off the start of a text whose first match would not be visible in a cell.
-func (h *highlighter) excerpt(s string) string {
-	const visible, before = 24, 10 // characters
+// excerpt cuts off the start of a text whose first match would not be visible in a cell of a width
+// in pixels.
+func (h *highlighter) excerpt(s string, width int) string {
+	const before = 10 // characters
 	found := h.ranges(s)
 	if len(found) == 0 {
 		return s
 	}
 	start := found[0][0]
-	if utf8.RuneCountInString(s[:start]) <= visible {
+	if plot.TextWidth(s[:found[0][1]], fontSize) <= float64(width) {
 		return s
 	}
 	for range before {

@@ -104,7 +104,7 @@ func newValue(s *State, i int, value string, h *highlighter) Value {
 	case KindDate:
 		v.Text = Time(&v.Field, value)
 	case KindNumber:
-		v.Text = GroupNumber(&v.Field, value)
+		v.Text = v.number(value)
 	}
 	if v.Text != value || v.Notation.JSON {
 		v.Raw = value

@@ -17,6 +17,7 @@ import (
 // Parameters that only the pages use. A field with such a name is filtered as name[eq].
 const (
 	ParamPin    = "_pin"     // the column that stays in view
+	ParamWidth  = "_width"   // the width of a column in pixels, as in "title:320", repeated
 	ParamCharts = "_charts"  // "1": the page contains the charts of the columns, for browsers without a script
 	ParamMap    = "_map"     // the latitude field of a map, if there are several
 	ParamRecord = "_record"  // the open record, by its position on the page
@@ -50,6 +51,7 @@ type State struct {
 	Listing query.Params // the parameters of the listing, as the API takes them, except the selected fields
 	Columns []int        // positions of the selected fields; nil: the default ones
 	Pin     int          // position of the column that stays in view; -1: the first one
+	Widths  []ColumnWidth
 	Charts  bool
 	Map     string // latitude field of the map; empty: the first one
 	Bounds  string // part of the map that is shown, as query.ParamBounds has it; empty: all rows
@@ -114,6 +116,8 @@ func (s *State) setOwn(p query.Param) bool {
 		}
 	case ParamPin:
 		s.Pin = field
+	case ParamWidth:
+		s.setWidth(p.Value)
 	case ParamCharts:
 		s.Charts = p.Value == "1"
 	case ParamMap:
@@ -297,6 +301,7 @@ func (s *State) withOwn(listing query.Params) query.Params {
 	if s.Pin >= 0 {
 		listing = listing.WithValue(ParamPin, s.fields[s.Pin].Name)
 	}
+	listing = listing.With(s.widthParams()...)
 	if s.Charts {
 		listing = listing.WithValue(ParamCharts, "1")
 	}

@@ -13,8 +13,10 @@ import (
 
 // Table is one page of rows.
 type Table struct {
-	Headers []Header
-	Rows    []Row
+	Headers   []Header
+	Rows      []Row
+	Width     int  // of all columns in pixels
+	Stretches bool // one column takes the rest of the window
 }
 
 // Header is the header of a column. Its link sorts ascending, then descending, then restores the
@@ -30,6 +32,11 @@ type Header struct {
 	Ascending, Descending string // links of the menu
 	Filter                string // empty: not filterable
 	Chart                 Chart
+	Width                 int  // in pixels
+	Sized                 bool // by the user
+	Flexible              bool // it takes the rest of the window
+
+	limit int // characters of a cell
 }
 
 // Row is a row of the table.
@@ -58,9 +65,11 @@ type Cell struct {
 // it needs no element of its own. A page has thousands of cells.
 func (c Cell) Plain() bool { return len(c.Pieces) == 0 && isASCII(c.Text) }
 
-// The limits of a cell in characters; the record shows the whole value.
+// The limits of a cell in characters; the record shows the whole value. A column that is not the
+// widest one shows fewer.
 const (
-	maxCell    = 60
+	maxCell    = 200
+	leastCell  = 60
 	maxTagText = 40
 	maxTags    = 5
 )
@@ -76,12 +85,14 @@ func NewTable(s *State, req *query.Request, rows []herb.Record) *Table {
 	for k, i := range shown {
 		t.Headers = append(t.Headers, newHeader(s, NewColumn(s.dataset, i), req))
 		t.Headers[k].Pinned = k == 0
+		t.Headers[k].setDecimals(rows)
 	}
+	t.setWidths(s)
 	recordLink := s.Href(s.Listing, query.Param{Name: ParamRecord}) // the same for all rows up to the position
 	for i, values := range rows {
 		row := Row{Position: i + 1, Number: herb.Count(req.Offset() + i + 1), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1, Cells: make([]Cell, len(shown))}
 		for k := range shown {
-			row.Cells[k] = newCell(s, &t.Headers[k].Column, values[shown[k]], h)
+			row.Cells[k] = newCell(s, &t.Headers[k], values[shown[k]], h)
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -132,14 +143,14 @@ func columnClass(c *Column) string {
 	return ""
 }
 
-func newCell(s *State, c *Column, value string, h *highlighter) Cell {
-	cell := Cell{Class: columnClass(c)}
+func newCell(s *State, c *Header, value string, h *highlighter) Cell {
+	cell := Cell{Class: columnClass(&c.Column)}
 	switch {
 	case value == "":
 		cell.Class = strings.TrimSpace("e " + cell.Class)
 		return cell
 	case c.Kind == KindNumber:
-		cell.Text = Number(&c.Field, value)
+		cell.Text = c.number(roundNumber(&c.Field, value, c.decimals))
 	case c.Kind == KindDate:
 		cell.Text = Time(&c.Field, value)
 	case c.Kind == KindList:
@@ -158,12 +169,12 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 	}
 	cell.Text = strings.Map(oneLine, cell.Text)
 	if c.Searchable {
-		cell.Text = h.excerpt(cell.Text)
+		cell.Text = h.excerpt(cell.Text, c.Width-cellPadding)
 	}
-	cell.Text = herb.Clip(cell.Text, maxCell)
+	cell.Text = herb.Clip(cell.Text, c.limit)
 	switch {
 	case cell.Text == value || cell.Href == value && isASCII(value):
-	case len(value) > maxCell:
+	case len(value) > c.limit:
 		cell.Clipped = true // the script loads the value when it is copied
 	default:
 		cell.Raw = value

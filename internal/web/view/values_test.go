@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,75 @@ func TestNumber(t *testing.T) {
 	for _, n := range []string{"12345", "1.234", "12345,5"} {
 		if got, grouped := Number(comma, n), GroupNumber(comma, n); got != n || grouped != n {
 			t.Errorf("%q with a decimal comma is formatted as %q and grouped as %q", n, got, grouped)
+		}
+	}
+}
+
+// TestDecimals formats the numbers of a column with the same number of decimal places.
+func TestDecimals(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		values []string
+		want   string
+	}{
+		{"different lengths", []string{"1.86300", "19.246", "", "3"}, "1.8630 19.2460  3.0000"},
+		{"two places", []string{"8.5", "1200.25", "3"}, "8.50 1,200.25 3.00"},
+		{"whole numbers", []string{"5", "1200"}, "5 1,200"},
+		{"large numbers", []string{"12345678.12345", "0.5"}, "12,345,678 1"},
+		{"small numbers", []string{"0.000123456789", "0.1"}, "0.1000 0.0001"},
+		{"other values", []string{"n/a", "1.5e3", "2.345"}, "n/a 1.5e3 2.345"},
+	} {
+		d := &herb.Dataset{Fields: []herb.Field{{Name: "depth", Type: herb.TypeNumber}}}
+		var rows []herb.Record
+		for _, v := range tt.values {
+			rows = append(rows, herb.Record{v})
+		}
+		c := Header{Column: NewColumn(d, 0), limit: 60}
+		c.setDecimals(rows)
+		var got []string
+		for _, v := range tt.values {
+			got = append(got, newCell(&State{}, &c, v, newHighlighter(nil)).Text)
+		}
+		slices.Sort(got)
+		want := strings.Split(tt.want, " ")
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, want)
+		}
+	}
+}
+
+// TestCodes groups the digits of amounts, but not of numbers that identify something.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		report herb.ColumnReport
+		key    string
+		want   bool
+	}{
+		{"population", herb.ColumnReport{Min: "7", Max: "8600000", Shortest: 1, Longest: 7, Filled: 500, Distinct: 490}, "", false},
+		{"paid", herb.ColumnReport{Min: "7", Max: "8600", Shortest: 1, Longest: 4, Filled: 500, Distinct: 490}, "", false},
+		{"objectid", herb.ColumnReport{Min: "7", Max: "8600", Shortest: 1, Longest: 4, Filled: 500, Distinct: 490}, "", true},
+		{"plot", herb.ColumnReport{Min: "1", Max: "1100", Shortest: 1, Longest: 4, Filled: 1000, Distinct: 1000}, "", true},
+		{"plot", herb.ColumnReport{Min: "1", Max: "9999999", Shortest: 1, Longest: 7, Filled: 1000, Distinct: 1000}, "plot", true},
+		{"station", herb.ColumnReport{Min: "10015", Max: "97220", Shortest: 5, Longest: 5, Filled: 1000, Distinct: 800}, "", true},
+		{"date_taken", herb.ColumnReport{Min: "1012018", Max: "12312018", Shortest: 7, Longest: 8, Filled: 1000, Distinct: 300}, "", true},
+		{"height", herb.ColumnReport{Min: "1840.5", Max: "1999.5", Shortest: 6, Longest: 6, Filled: 1000, Distinct: 300}, "", false},
+	} {
+		tt.report.Field = tt.name
+		d := &herb.Dataset{Fields: []herb.Field{{Name: tt.name, Type: herb.TypeNumber}}, Records: tt.report.Filled}
+		d.Report = &herb.Report{Columns: []herb.ColumnReport{tt.report}}
+		if tt.key != "" {
+			d.PrimaryKey = []string{tt.key}
+		}
+		c := NewColumn(d, 0)
+		if got := c.IsCode; got != tt.want {
+			t.Errorf("%s from %s to %s: code is %t, want %t", tt.name, tt.report.Min, tt.report.Max, got, tt.want)
+		}
+		if got, want := formatOperand(&c, "10142018"), map[bool]string{true: "10142018", false: "10,142,018"}[tt.want]; got != want {
+			t.Errorf("%s: %s, want %s", tt.name, got, want)
 		}
 	}
 }

@@ -1,0 +1,74 @@
+package webtest_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// box returns the text of the search box.
+func (b *tab) box() string {
+	b.Helper()
+	return eval[string](b, `document.getElementById("search").value`)
+}
+
+// TestSearchBox types, clears and leaves the search, reloads it, and loses the network.
+func TestSearchBox(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	b.visit(catalog)
+	b.settled()
+	b.next(func() { b.fill("#search", "ros") })
+	b.until(`location.search === "?search=ros*"`)
+	b.settled()
+
+	// The "*" that typing implies is never part of the box.
+	b.do(chromedp.Reload())
+	b.settled()
+	if got := b.box(); got != "ros" {
+		t.Errorf("after a reload, the box has %q", got)
+	}
+	b.follow("#grid tbody th a")
+	if got := b.box(); got != "ros" {
+		t.Errorf("beside an open record, the box has %q", got)
+	}
+	b.next(func() {
+		eval[bool](b, `(() => { const box = document.getElementById("search"); box.focus(); box.setSelectionRange(9, 9); return true })()`)
+		b.press("e")
+	})
+	b.until(`new URLSearchParams(location.search).get("search") === "rose*"`)
+	b.settled()
+	if l := b.agree(); l.Meta.Total < 2 {
+		t.Errorf("typing on finds %d rows", l.Meta.Total)
+	}
+
+	// The down arrow leads to the rows; Esc clears the search first, and leaves it then.
+	b.press(kb.ArrowDown)
+	b.wantFocus("down in the search", "#grid tbody td")
+	b.press("/")
+	b.next(func() { b.press(kb.Escape) })
+	b.wantQuery("")
+	b.wantFocus("the first Esc", "#search")
+	if b.agree(); b.box() != "" {
+		t.Errorf("after Esc, the box has %q", b.box())
+	}
+	b.press(kb.Escape)
+	b.wantFocus("the second Esc", "body")
+
+	// Without a network, the rows stay and can be requested again.
+	rows := b.texts("#grid tbody tr")
+	eval[bool](b, `((window.online = window.fetch), (window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))), true)`)
+	b.fill("#search", "fern")
+	b.until(`document.querySelector(".failed")?.textContent.includes("Offline")`)
+	if got := b.texts("#grid tbody tr"); len(got) != len(rows) || got[0] != rows[0] || b.box() != "fern" || b.count("[aria-busy]") > 0 {
+		t.Errorf("offline, the page has %d rows and the search %q", len(got), b.box())
+	}
+	b.wantQuery("")
+	eval[bool](b, `((window.fetch = window.online), true)`)
+	b.follow(".failed button")
+	b.wantQuery("search=fern%2A")
+	if b.agree(); b.count(".failed") > 0 {
+		t.Error("the notice stays after the rows were loaded")
+	}
+}
