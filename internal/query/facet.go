@@ -22,6 +22,10 @@ const (
 	MaxFacetValue  = 1024 // bytes; longer values are clipped
 )
 
+// MaxLongValues limits the long values of a field that a request searches for a part of them. They
+// are read from records, which takes up to ten microseconds for each.
+const MaxLongValues = 5_000
+
 // Parameters of facet requests in addition to those of a listing.
 const (
 	ParamField     = "field"

@@ -89,10 +89,6 @@ func (m *facetMatches) release() {
 	}
 }
 
-// maxLongValues limits the values of a field that a request searches by reading them from records,
-// which takes up to ten microseconds for each.
-const maxLongValues = 5_000
-
 // Limits of the values that a facet request searches.
 const (
 	maxSearchedValues = 1 << 20 // of several fields. One field may have more
@@ -125,9 +121,9 @@ func (c *facetCounter) addSearched(u *Union, m *facetMatches, field int) error {
 	}
 	c.searched += costOfLongValue * long
 	switch name := u.Tail.fields[field].Name; {
-	case long > maxLongValues:
+	case long > query.MaxLongValues:
 		return herb.Invalidf("%q searches at most %d values of field %q, because they are long; add a filter or a search that matches fewer records",
-			query.ParamValues, maxLongValues, name)
+			query.ParamValues, query.MaxLongValues, name)
 	case len(c.Request.Fields) > 1 && c.searched > maxSearchedValues:
 		return herb.Invalidf("%q searches at most %d values of several fields, and those up to field %q have more; request fewer fields at once",
 			query.ParamValues, maxSearchedValues, name)

@@ -44,14 +44,14 @@ func checkContains(segments []*Reader, q *query.Request) error {
 				long += r.columns[cond.Field].LongValues()
 			}
 		}
-		if long <= maxLongValues {
+		if long <= query.MaxLongValues {
 			continue
 		}
 		f, remedy := segments[0].columns[cond.Field].Field, query.OpPrefix
 		if f.Searchable {
 			remedy = query.OpMatch
 		}
-		return herb.Invalidf("%s searches at most %d long values, and field %q has %d; use %s", query.FilterParam(f.Name, cond.Op), maxLongValues,
+		return herb.Invalidf("%s searches at most %d long values, and field %q has %d; use %s", query.FilterParam(f.Name, cond.Op), query.MaxLongValues,
 			f.Name, long, query.FilterParam(f.Name, remedy))
 	}
 	return nil

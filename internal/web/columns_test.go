@@ -51,7 +51,7 @@ func submit(t *testing.T, form *html.Node, button, value string, checked ...stri
 	t.Helper()
 	query := url.Values{}
 	for _, in := range all(form, tag("input", "")) {
-		isBox := attr(in, "type") == "checkbox"
+		isBox := attr(in, "type") == "checkbox" || attr(in, "type") == "radio"
 		isChecked := slices.ContainsFunc(in.Attr, func(a html.Attribute) bool { return a.Key == "checked" })
 		if name := attr(in, "name"); name != "" && (!isBox || isChecked || slices.Contains(checked, attr(in, "value"))) {
 			query.Add(name, attr(in, "value"))

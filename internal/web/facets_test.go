@@ -117,8 +117,9 @@ func TestFilters(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	want := map[string]string{
-		"category": "values search:_values :category[prefix]", "tags": "values search:_values",
-		"title": "prefix :title[prefix]", "url": "prefix :url[prefix]", "image": "prefix :image[prefix]",
+		"category": "values search:_values radio:_not radio:_not :category[contains] :category[prefix]",
+		"tags":     "values search:_values radio:_not radio:_not :tags[contains]",
+		"title":    "prefix :title[contains] :title[prefix]", "url": "prefix :url[contains] :url[prefix]", "image": "prefix :image[contains] :image[prefix]",
 		"id": "range text:id[gte] text:id[lte]", "price": "range text:price[gte] text:price[lte]", "date": "range date:date[gte] date:date[lte]",
 	}
 	menu := one(t, s.page(t, catalog, 200), has("id", "filter-list"))
@@ -157,6 +158,28 @@ func TestFilterForms(t *testing.T) {
 		got := s.follow(t, submit(t, form, "", ""))
 		if a, b := sorted(got), sorted(catalog+"?"+query); a != b {
 			t.Errorf("the form of %q submits %s, want %s", attr(form, "data-filter"), a, b)
+		}
+	}
+}
+
+// TestExcludeValues selects values to leave out, and turns them into those to show.
+func TestExcludeValues(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, tt := range []struct{ from, not, want, chip string }{
+		{"category=fern&category=moss", "category", "category%5Bne%5D=fern&category%5Bne%5D=moss", "category is none of fern, moss"},
+		{"category%5Bne%5D=fern&category%5Bne%5D=moss", "", "category=fern&category=moss", "category is any of fern, moss"},
+		{"category%5Bne%5D=fern", "category", "category%5Bne%5D=fern", "category is not fern"},
+		{"tags=rare", "tags", "tags%5Bne%5D=rare", "tags has none of rare"},
+	} {
+		form := one(t, s.page(t, catalog+"?"+tt.from, 200), tag("form", "filter"))
+		address := submit(t, form, "", "")
+		address = strings.NewReplacer("&_not=category", "", "_not=category&", "", "&_not=&", "&", "_not=&", "").Replace(address) + "&_not=" + tt.not
+		if got := s.follow(t, address); sorted(got) != sorted(catalog+"?"+tt.want) {
+			t.Errorf("%s and not %q becomes %s, want %s", tt.from, tt.not, got, tt.want)
+		}
+		if got := words(one(t, one(t, s.page(t, catalog+"?"+tt.want, 200), tag("li", "chip")), tag("summary", ""))); got != tt.chip {
+			t.Errorf("%s: the filter says %q, want %q", tt.want, got, tt.chip)
 		}
 	}
 }

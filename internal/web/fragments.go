@@ -61,7 +61,7 @@ func countValues(ctx context.Context, s *view.State, v datasetView, forms []*vie
 		return err
 	}
 	for _, form := range forms {
-		if form.Mode == view.ModeRange {
+		if form.Mode != view.ModeValues {
 			continue
 		}
 		top := view.FilterValues

@@ -1,8 +1,8 @@
-import { list, whileTyping } from "./herbarium.js";
+import { list } from "./herbarium.js";
 
 const operators = {
   equals: "eq", notEqual: "ne", lessThan: "lt", lessThanOrEqual: "lte", greaterThan: "gt", greaterThanOrEqual: "gte",
-  startsWith: "prefix", contains: "match",
+  startsWith: "prefix", contains: "contains",
 };
 
 function filtersOf(field, { type, filter, filterTo, dateFrom, dateTo }) {
@@ -14,8 +14,6 @@ function filtersOf(field, { type, filter, filterTo, dateFrom, dateTo }) {
       return [[field, "empty", "false"]];
     case "inRange":
       return [[field, "gte", from], [field, "lte", filterTo ?? dateTo.slice(0, 10)]];
-    case "contains":
-      return [[field, "match", whileTyping(from)]];
   }
   return [[field, operators[type], from]];
 }

@@ -1,10 +1,8 @@
-import { listingURL, whileTyping } from "./herbarium.js";
+import { listingURL } from "./herbarium.js";
 
-const operators = { "=": "eq", "!=": "ne", "<": "lt", "<=": "lte", ">": "gt", ">=": "gte", in: "in", starts: "prefix", like: "match" };
+const operators = { "=": "eq", "!=": "ne", "<": "lt", "<=": "lte", ">": "gt", ">=": "gte", in: "in", starts: "prefix", like: "contains" };
 
-function filter({ field, type, value }) {
-  return [field, operators[type], type === "like" ? whileTyping(value) : value];
-}
+const filter = ({ field, type, value }) => [field, operators[type], value];
 
 // herbarium returns options of a Tabulator table that shows a dataset: paging, sorting by several columns and header filters
 // are done by the server. new Tabulator("#table", { ...herbarium(dataset), columns })

@@ -14,6 +14,7 @@ import "./images.js";
 import "./grid.js";
 import "./record.js";
 import "./cellmenu.js";
+import "./cells.js";
 import "./chips.js";
 import "./resize.js";
 import "./columns.js";

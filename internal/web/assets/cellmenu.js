@@ -11,7 +11,7 @@ const bodyCell = "#grid tbody td";
 const headerOf = (cell) => cell.closest("table").tHead.rows[0].cells[cell.cellIndex];
 
 // rawOf returns the value of a cell as the dataset has it. Long values are not part of the page.
-async function rawOf(cell) {
+export async function rawOf(cell) {
   if (cell.dataset.clipped === undefined) return shownValue(cell);
   const { field } = headerOf(cell).dataset;
   const query = new URL($("#call code").dataset.url).searchParams;

@@ -36,7 +36,7 @@ function debounce(delay, action) {
 
 document.addEventListener("input", ({ target, isComposing }) => {
   const form = target.form;
-  if (isComposing || !target.name || target.name.startsWith("_") || target.matches("[type=checkbox], select")) return;
+  if (isComposing || !target.name || target.name.startsWith("_") || target.matches("[type=checkbox], [type=radio], select")) return;
   if (form?.dataset.live !== undefined) debounce(showTime(), () => visit(formAddress($("form[data-live]")), { typing: true }));
   else if (form?.dataset.filter !== undefined) {
     debounce(350, () => form.isConnected && visit(formAddress(form), { typing: true }));
@@ -46,7 +46,8 @@ document.addEventListener("compositionend", (event) => event.target.dispatchEven
 
 document.addEventListener("change", ({ target }) => {
   const form = target.form;
-  if (!target.matches("[type=checkbox], select") || !swap()?.contains(form)) return;
+  if (!target.matches("[type=checkbox], [type=radio], select") || !swap()?.contains(form)) return;
+  if (target.type === "radio" && !$("[type=checkbox]:checked", form)) return; // it says what becomes of the next choice
   if (form.dataset.columns !== undefined && !$$("input[type=checkbox]", form).some((box) => box.checked)) return;
   visit(formAddress(form));
 });

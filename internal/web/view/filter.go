@@ -30,6 +30,8 @@ type Filter struct {
 
 	FromName, From, ToName, To string // inputs of a range
 	Prefix                     string // of texts
+	ContainsName, Contains     string // input of a part of texts and elements; no name: there is none
+	Excludes                   bool   // rows with the selected values are left out
 	Empty                      string // "true": only empty values, "false": only others
 	Find                       string // text that the values contain
 	Message                    string // why a condition is invalid; empty: all are valid
@@ -52,14 +54,43 @@ const manyValues = 5000
 func NewFilter(s *State, field int) Filter {
 	f := Filter{Column: NewColumn(s.dataset, field), Mode: modeOf(s.dataset, field), Path: s.Path, Find: s.Values, EqName: s.eqParam(field)}
 	f.FromName, f.ToName = query.FilterParam(f.Name, query.OpGte), query.FilterParam(f.Name, query.OpLte)
+	f.setContains(s.dataset)
 	var kept query.Params // without an input
-	for _, c := range s.conditions(field) {
+	conditions := s.conditions(field)
+	has := func(op query.Op) bool {
+		return slices.ContainsFunc(conditions, func(c condition) bool { return c.op == op && c.Value != "" })
+	}
+	f.Excludes = has(query.OpNe) && !has(query.OpEq)
+	for _, c := range conditions {
 		if !f.setInput(c) {
 			kept = append(kept, c.Param)
 		}
 	}
 	f.Hidden = s.withOwn(s.withoutFilters(field)).With(kept...)
 	return f
+}
+
+// setContains sets the input for a part of a value. Long texts are searched for words instead: the
+// listing searches a limited number of them for a part.
+func (f *Filter) setContains(d *herb.Dataset) {
+	const long = 256 // bytes; on average, values have less than half of that
+	r := ColumnReport(d, f.Index)
+	isShort := func() bool {
+		sample := r.Min + r.Max // shows how many bytes characters have
+		return r.Longest*len(sample) <= long*max(utf8.RuneCountInString(sample), 1)
+	}
+	switch {
+	case f.Mode == ModeRange || f.Type.IsScalar():
+	case r == nil || f.Type == herb.TypeList || r.Distinct <= query.MaxLongValues || isShort():
+		f.ContainsName = query.FilterParam(f.Name, query.OpContains)
+	case f.Searchable:
+		f.ContainsName = query.FilterParam(f.Name, query.OpMatch)
+	}
+}
+
+// ByWords reports whether the input finds words rather than any part of a value.
+func (f Filter) ByWords() bool {
+	return strings.HasSuffix(f.ContainsName, "["+string(query.OpMatch)+"]")
 }
 
 // setInput shows a condition in its input. It returns false if there is none.
@@ -71,14 +102,24 @@ func (f *Filter) setInput(c condition) bool {
 		f.ToName, f.To = c.Name, f.input(c.Value)
 	case c.op == query.OpPrefix && f.Type == herb.TypeText:
 		f.Prefix = c.Value
+	case c.Name == f.ContainsName && f.Contains == "":
+		f.Contains = c.Value
 	case c.op == query.OpEmpty:
 		f.Empty = c.Value
-	case c.op == query.OpEq && c.Value != "" && f.Mode != ModeRange:
+	case c.op == f.valueOp() && c.Value != "" && f.Mode != ModeRange:
 		f.Values = append(f.Values, FacetValue{Value: c.Value, Count: -1, Active: true})
 	default:
 		return false
 	}
 	return true
+}
+
+// valueOp returns the operator of the selected values.
+func (f *Filter) valueOp() query.Op {
+	if f.Excludes {
+		return query.OpNe
+	}
+	return query.OpEq
 }
 
 // modeOf returns how a field is filtered, depending on its type and on the number of its values in
@@ -266,6 +307,10 @@ func describeOp(f *Column, op query.Op, values []string) Condition {
 		return Condition{"has any of", all}
 	case op == query.OpEq && len(values) > 1:
 		return Condition{"is any of", all}
+	case op == query.OpNe && f.Type == herb.TypeList:
+		return Condition{"has none of", all}
+	case op == query.OpNe && len(values) > 1:
+		return Condition{"is none of", all}
 	}
 	return Condition{cmp.Or(relations[op], string(op)), all}
 }

@@ -32,10 +32,11 @@ const (
 	ParamSplit  = "_split"   // the number of series of the chart
 	ParamSmall  = "_small"   // the version of which an image is a preview, so that browsers cache it
 
-	// These change the selected columns. A page redirects to the result, so that they are in no
-	// URL.
+	// These change the selected columns and values. A page redirects to the result, so that they
+	// are in no URL.
 	ParamColumn = "_column" // a column to show, repeated
 	ParamHide   = "_hide"   // a column to hide
+	ParamNot    = "_not"    // a column whose selected values are left out
 	ParamLeft   = "_left"   // a column to move by one position
 	ParamRight  = "_right"
 )
@@ -98,6 +99,7 @@ func ParseState(path string, q query.String, d *herb.Dataset) (s State, canonica
 	}
 	for _, p := range ps {
 		s.changeColumns(p)
+		s.excludeValues(p)
 	}
 	sorted := func(ps query.Params) []string { return slices.Sorted(strings.SplitSeq(ps.Encode(), "&")) }
 	return s, slices.Equal(sorted(ps), sorted(s.params())), nil
@@ -152,11 +154,23 @@ func (s *State) setOwn(p query.Param) bool {
 		s.Question = s.Question.WithValue(p.Name, p.Value)
 	case ParamSmall:
 		s.Small = p.Value
-	case ParamHide, ParamLeft, ParamRight:
+	case ParamHide, ParamLeft, ParamRight, ParamNot:
 	default:
 		return false
 	}
 	return true
+}
+
+// excludeValues applies a parameter that leaves out the selected values of a field.
+func (s *State) excludeValues(p query.Param) {
+	if p.Name != ParamNot {
+		return
+	}
+	for k, selected := range s.Listing {
+		if i, op, ok := query.ResolveFilter(selected.Name, s.fields); ok && op == query.OpEq && s.fields[i].Name == p.Value {
+			s.Listing[k].Name = query.FilterParam(p.Value, query.OpNe)
+		}
+	}
 }
 
 // parseUpTo returns a number from 1 to most; 0 for anything else.

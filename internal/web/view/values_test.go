@@ -100,6 +100,31 @@ func TestCodes(t *testing.T) {
 	}
 }
 
+// TestContains checks that filters offer an operator that the listing accepts.
+func TestContains(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		kind   herb.Type
+		report herb.ColumnReport
+		want   string
+	}{
+		{herb.TypeText, herb.ColumnReport{Longest: 100, Distinct: 1_000_000, Min: "a", Max: "z"}, "f[contains]"},
+		{herb.TypeText, herb.ColumnReport{Longest: 9000, Distinct: 4000, Min: "a", Max: "z"}, "f[contains]"},
+		{herb.TypeText, herb.ColumnReport{Longest: 9000, Distinct: 6000, Min: "a", Max: "z"}, "f[match]"},
+		{herb.TypeText, herb.ColumnReport{Longest: 100, Distinct: 6000, Min: "東", Max: "都"}, "f[match]"},
+		{herb.TypeList, herb.ColumnReport{Longest: 9000, Distinct: 6000}, "f[contains]"},
+		{herb.TypeNumber, herb.ColumnReport{Longest: 9, Distinct: 60}, ""},
+		{herb.TypeBoolean, herb.ColumnReport{Longest: 5, Distinct: 2}, ""},
+	} {
+		tt.report.Field = "f"
+		d := &herb.Dataset{Records: 1_000_000, Fields: []herb.Field{{Name: "f", Type: tt.kind, Searchable: true, Filterable: true}}}
+		d.Report = &herb.Report{Columns: []herb.ColumnReport{tt.report}}
+		if got := NewFilter(&State{dataset: d, fields: d.Fields}, 0).ContainsName; got != tt.want {
+			t.Errorf("%s of up to %d characters: %q, want %q", tt.kind, tt.report.Longest, got, tt.want)
+		}
+	}
+}
+
 func TestTime(t *testing.T) {
 	t.Parallel()
 	date := herb.Field{Type: herb.TypeDate}
