@@ -63,9 +63,16 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 		return p.requestKey(w, r, &v, r.URL.RawQuery, v.Denied)
 	}
 	var page rowsPage
+	lost, err := openRow(r.Context(), v, &s)
+	if err != nil {
+		return err
+	}
 	req, rejected, err := page.parse(s, parseErr, v.Order)
 	if err != nil {
 		return err
+	}
+	if lost != nil {
+		page.Invalid, rejected = append(page.Invalid, view.InvalidParam{Name: view.ParamRow, Message: herb.MessageOf(lost)}), lost
 	}
 	if rejected == nil && p.notModified(w, r, v) {
 		return nil

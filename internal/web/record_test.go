@@ -101,6 +101,35 @@ func TestRecord_permalink(t *testing.T) {
 	}
 }
 
+// TestRecord_contentLink checks that the permalink of a dataset without a primary key leads to the
+// same row, one of several with the same values in most columns, and says if there is none any more.
+func TestRecord_contentLink(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, lib *fakeLibrary) {
+		d := herb.Dataset{Ref: herb.Ref{Namespace: "talks", Name: "all"}, Fields: []herb.Field{field("speaker", herb.TypeText), field("party", herb.TypeText), field("text", herb.TypeText)}}
+		var rows []herb.Record
+		for i := range 130 {
+			rows = append(rows, herb.Record{"Ana", "A", strings.Repeat("a long speech ", 10) + fmt.Sprint(i)})
+		}
+		d.Records = len(rows)
+		lib.put(d, rows)
+	})
+	record := one(t, s.page(t, "/datasets/talks/all?page=3&_record=14", 200), tag("aside", "record"))
+	link := attr(one(t, record, func(n *html.Node) bool { return n.Data == "a" && words(n) == "Permalink" }), "href")
+	linked := one(t, s.page(t, link, 200), tag("aside", "record"))
+	if got := words(linked); !strings.Contains(got, "a long speech 113") || !strings.Contains(got, "Row 114 of 130") {
+		t.Errorf("%s leads to %q", link, got)
+	}
+	if long := all(record, tag("div", "long")); len(long) != 1 {
+		t.Errorf("%d values take the whole width, want 1", len(long))
+	}
+	at := strings.Index(link, "_row=") + len("_row=")
+	doc := s.page(t, link[:at]+"0000"+link[at+4:], 404)
+	if got := words(one(t, doc, has("role", "alert"))); !strings.Contains(got, "no row of this version") || len(all(doc, tag("tr", ""))) < 50 {
+		t.Errorf("a link to a row that is gone shows %q", got)
+	}
+}
+
 // TestRecord_listInKey checks that a record has no permalink if its key has a list: a page is
 // filtered by elements.
 func TestRecord_listInKey(t *testing.T) {

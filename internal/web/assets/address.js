@@ -7,6 +7,7 @@ export function listing() {
   const query = new URLSearchParams(location.search);
   query.delete("page");
   query.delete("_record");
+  query.delete("_row");
   return query;
 }
 

@@ -67,7 +67,7 @@ async function showWhole(cell) {
     event.stopPropagation();
     closeWhole(cell);
   };
-  copy.focus();
+  copy.focus({ preventScroll: true }); // a long text begins at its start
 }
 
 function closeWhole(cell) {

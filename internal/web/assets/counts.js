@@ -67,4 +67,4 @@ on("keydown", "input[name=_find]", (event, box) => {
   $("li:not([hidden]) :is(button, input:not(:checked))", $(".fields", box.form))?.click();
 });
 
-const foldText = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+export const foldText = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();

@@ -1,6 +1,7 @@
 // The record beside the grid: a click on a row opens it, and closing it returns to the row.
 
-import { $, grid, on, onShow } from "./dom.js";
+import { $, $$, grid, on, onShow } from "./dom.js";
+import { foldText } from "./counts.js";
 import { focusCell, revealRow } from "./grid.js";
 import { visit } from "./nav.js";
 
@@ -26,3 +27,12 @@ onShow(() => {
     focusCell($(`tr[data-record="${before}"]`, grid())?.cells[column]);
   }
 });
+
+// The box above the values hides those without the text in the name or the value.
+function findValue(box) {
+  const text = foldText(box.value);
+  for (const item of $$("#record dl > div")) item.hidden = !foldText(item.textContent).includes(text);
+}
+
+on("input", ".find-value", (event, box) => findValue(box));
+onShow(() => $(".find-value") && findValue($(".find-value"))); // also of the next record

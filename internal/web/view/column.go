@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -267,9 +268,13 @@ func defaultColumns(d *herb.Dataset) []int {
 }
 
 // NamingColumn returns the position of the field whose values name the records for a reader: a
-// title or name, else the primary key, else the first field.
+// title or name, else a short text that differs in all records and is no identifier, else the
+// primary key, else the first field.
 func NamingColumn(d *herb.Dataset) int {
 	best := bestColumn(d, func(i int) int { return namingScore(d, i) })
+	if best < 0 {
+		best = bestColumn(d, func(i int) int { return uniqueTextScore(d, i) })
+	}
 	if best < 0 && len(d.PrimaryKey) > 0 {
 		best = herb.FieldIndex(d.Fields, d.PrimaryKey[0])
 	}
@@ -306,6 +311,22 @@ func namingScore(d *herb.Dataset, i int) int {
 		return 3
 	case hasWord(f.Name, "en", "english"):
 		return 2
+	}
+	return 1
+}
+
+// uniqueTextScore rates a field by its values as the name of a record; 0 if it is none. Names
+// consist of words.
+func uniqueTextScore(d *herb.Dataset, i int) int {
+	f, c := d.Fields[i], ColumnReport(d, i)
+	if c == nil || f.Type != herb.TypeText || KindOf(d, i) != KindText || isCodeName(f.Name) || IsWebAddress(c.Min) || IsWebAddress(c.Max) {
+		return 0
+	}
+	isName := func(value string) bool {
+		return strings.ContainsFunc(value, unicode.IsLetter) && !strings.ContainsFunc(value, unicode.IsDigit) && !strings.ContainsAny(value, "@_/")
+	}
+	if 10*c.Filled < 9*d.Records || 10*c.Distinct < 9*c.Filled || c.Longest > longText || !isName(c.Min) || !isName(c.Max) {
+		return 0
 	}
 	return 1
 }

@@ -117,6 +117,20 @@ func TestNamingColumn(t *testing.T) {
 			t.Errorf("%s with key %q: %s, want %s", tt.names, tt.key, got, tt.want)
 		}
 	}
+	// Without a title, the first short text with different words names the records.
+	d := &herb.Dataset{Records: 100}
+	d.Report, d.PrimaryKey = &herb.Report{}, []string{"id"}
+	for _, c := range []herb.ColumnReport{
+		{Field: "id", Min: "A-1", Max: "Z-9", Longest: 3, Distinct: 100}, {Field: "party", Min: "Green", Max: "Red", Longest: 5, Distinct: 3},
+		{Field: "speech", Min: "A word", Max: "Zeal", Longest: 9000, Distinct: 100}, {Field: "link", Min: "https://a.example/", Max: "https://z.example/", Longest: 30, Distinct: 100},
+		{Field: "dish", Min: "Apple pie", Max: "Zucchini soup", Longest: 40, Distinct: 98},
+	} {
+		c.Filled = 100
+		d.Fields, d.Report.Columns = append(d.Fields, herb.Field{Name: c.Field, Type: herb.TypeText}), append(d.Report.Columns, c)
+	}
+	if got := d.Fields[NamingColumn(d)].Name; got != "dish" {
+		t.Errorf("%s names the records, want dish", got)
+	}
 }
 
 func TestShortNumber(t *testing.T) {

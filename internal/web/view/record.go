@@ -19,7 +19,7 @@ type Record struct {
 	Total             int
 	Values            []Value
 	JSON              string // empty: it is too long
-	Permalink         string // by primary key; empty: there is none
+	Permalink         string // by primary key, or by content; empty: there is none
 	Prev, Next, Close string // Prev and Next are empty at the ends of the result
 }
 
@@ -30,7 +30,11 @@ type Value struct {
 	Same        string // link to the rows with this value; empty: not offered
 	Elements    []Link // of a list, to the rows with the element; those that the search matches are current
 	Unprintable bool   // it contains a NUL character, which HTML cannot represent
+	Long        bool   // it takes the whole width of the panel
 }
+
+// HasMany reports whether the record has so many values that one is found by name.
+func (r *Record) HasMany() bool { return len(r.Values) > 12 }
 
 // NewRecord builds the open record of a page of rows; nil if none is open.
 func NewRecord(s *State, req *query.Request, rows []herb.Record, records [][]byte, total int) *Record {
@@ -42,7 +46,7 @@ func NewRecord(s *State, req *query.Request, rows []herb.Record, records [][]byt
 	if len(records[i]) <= maxRecordJSON {
 		_ = json.Indent(&indented, records[i], "", "  ") // rows are decoded from valid JSON
 	}
-	r := &Record{Number: req.Offset() + i + 1, Total: total, JSON: indented.String(), Close: s.Href(s.Listing), Permalink: s.permalink(rows[i])}
+	r := &Record{Number: req.Offset() + i + 1, Total: total, JSON: indented.String(), Close: s.Href(s.Listing), Permalink: s.permalink(rows[i], records[i])}
 	r.Title = title(s.dataset, rows[i])
 	link := func(page, position int) string {
 		return s.PageHref(page, query.Param{Name: ParamRecord, Value: strconv.Itoa(position)})
@@ -66,7 +70,11 @@ func NewRecord(s *State, req *query.Request, rows []herb.Record, records [][]byt
 	return r
 }
 
-const maxTitle = 120
+// The lengths of titles and of values that are beside their names, in characters.
+const (
+	maxTitle  = 120
+	longValue = 90
+)
 
 // title returns the name of a record for a reader.
 func title(d *herb.Dataset, row herb.Record) string {
@@ -78,19 +86,19 @@ func title(d *herb.Dataset, row herb.Record) string {
 	return name
 }
 
-// permalink returns the link to a record by its primary key. It is empty if a field of the key
-// cannot be filtered by its whole value.
-func (s *State) permalink(row herb.Record) string {
+// permalink returns the link to a record by its primary key, or by its content. It is empty if no
+// field can be filtered by its whole value.
+func (s *State) permalink(row herb.Record, record []byte) string {
 	var ps query.Params
+	if len(s.dataset.PrimaryKey) == 0 {
+		return s.contentLink(row, record)
+	}
 	for _, name := range s.dataset.PrimaryKey {
 		i := herb.FieldIndex(s.fields, name)
 		if i < 0 || !s.fields[i].Filterable || s.fields[i].Type == herb.TypeList {
 			return ""
 		}
 		ps = append(ps, query.Param{Name: s.eqParam(i), Value: row[i]})
-	}
-	if ps == nil {
-		return ""
 	}
 	return Join(s.Path, ps.WithValue(ParamRecord, "1").WithValue(query.ParamVersion, s.Version).Encode())
 }
@@ -106,6 +114,7 @@ func newValue(s *State, i int, value string, h *highlighter) Value {
 	case KindNumber:
 		v.Text = v.number(value)
 	}
+	v.Long = utf8.RuneCountInString(v.Text) > longValue || strings.Contains(v.Text, "\n")
 	if v.Text != value || v.Notation.JSON {
 		v.Raw = value
 	}

@@ -21,6 +21,7 @@ const (
 	ParamCharts = "_charts"  // "1": the page contains the charts of the columns, for browsers without a script
 	ParamMap    = "_map"     // the latitude field of a map, if there are several
 	ParamRecord = "_record"  // the open record, by its position on the page
+	ParamRow    = "_row"     // the open record, by its content hash
 	ParamFacet  = "_facet"   // the filter to edit; in requests for counts also several
 	ParamMore   = "_more"    // the filter to edit, with more values
 	ParamOffset = "_offset"  // the number of values to skip before those
@@ -57,6 +58,7 @@ type State struct {
 	Map     string // latitude field of the map; empty: the first one
 	Bounds  string // part of the map that is shown, as query.ParamBounds has it; empty: all rows
 	Record  int    // position of the open record, from 1; 0: none
+	Row     string // content hash of the open record, if it is named by that
 	// Question is the parameters of the chart; none: the default chart. Other views carry them
 	// along.
 	Question query.Params
@@ -132,6 +134,8 @@ func (s *State) setOwn(p query.Param) bool {
 		}
 	case ParamRecord:
 		s.Record = parseUpTo(p.Value, query.MaxPerPage)
+	case ParamRow:
+		s.Row = p.Value
 	case ParamOffset:
 		s.Offset = parseUpTo(p.Value, query.MaxValueOffset)
 	case ParamCount:
@@ -281,7 +285,7 @@ func (s *State) params() query.Params {
 		ps = ps.WithValue(name, f)
 	}
 	number := func(n int) string { return strings.TrimPrefix(strconv.Itoa(n), "0") } // empty: none
-	return ps.WithValue(ParamRecord, number(s.Record)).WithValue(ParamOffset, number(s.Offset)).WithValue(ParamValues, s.Values).
+	return ps.WithValue(ParamRecord, number(s.Record)).WithValue(ParamRow, s.Row).WithValue(ParamOffset, number(s.Offset)).WithValue(ParamValues, s.Values).
 		WithValue(ParamFind, s.Find).WithValue(ParamMenu, s.Menu)
 }
 
