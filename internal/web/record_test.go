@@ -102,7 +102,8 @@ func TestRecord_permalink(t *testing.T) {
 }
 
 // TestRecord_contentLink checks that the permalink of a dataset without a primary key leads to the
-// same row, one of several with the same values in most columns, and says if there is none any more.
+// same row, one of several with the same values in most columns, and says if there is none any
+// more.
 func TestRecord_contentLink(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, lib *fakeLibrary) {

@@ -50,7 +50,8 @@ func SparkLabel(d *herb.Dataset) string {
 	if !query.HasRange(f.Type) || c.Min == "" || c.Max == "" {
 		return label
 	}
-	from, to := shortOperand(f, c.Min), shortOperand(f, c.Max)
+	column := NewColumn(d, i)
+	from, to := shortOperand(&column, c.Min), shortOperand(&column, c.Max)
 	const year = 4 // digits
 	if f.Type != herb.TypeNumber && len(from) > year && len(to) > year && from[:year] != to[:year] {
 		from, to = from[:year], to[:year]
@@ -82,7 +83,7 @@ type FoundRow struct {
 
 // NewFoundRow returns how a row is shown among the results of a search.
 func NewFoundRow(d *herb.Dataset, search *query.Search, row herb.Record) FoundRow {
-	const visible = 90 // characters
+	const visible, width = 90, 600 // characters, and about their width in pixels
 	h, naming := newHighlighter(search), NamingColumn(d)
 	r := FoundRow{Title: title(d, row)}
 	if pieces := h.pieces(r.Title); pieces != nil {
@@ -91,7 +92,7 @@ func NewFoundRow(d *herb.Dataset, search *query.Search, row herb.Record) FoundRo
 	}
 	for i, f := range d.Fields {
 		if i != naming && f.Searchable && h.matches(row[i]) {
-			r.Column, r.Pieces = Heading(f), h.pieces(herb.Clip(h.excerpt(PlainText(row[i])), visible))
+			r.Column, r.Pieces = Heading(f), h.pieces(herb.Clip(h.excerpt(PlainText(row[i]), width), visible))
 			break
 		}
 	}

@@ -30,9 +30,9 @@ func NewWords(s *State, total int) Words {
 			continue
 		}
 		seen = append(seen, i)
-		f := &s.fields[i]
-		for _, c := range describe(f, s.conditions(i)) {
-			w.Conditions = append(w.Conditions, PlainText(herb.Clip(Heading(*f), maxChipText)+" "+symbol(f, c.Relation)+" "+c.Value))
+		column := NewColumn(s.dataset, i)
+		for _, c := range describe(&column, s.conditions(i)) {
+			w.Conditions = append(w.Conditions, PlainText(herb.Clip(column.Heading, maxChipText)+" "+symbol(&column.Field, c.Relation)+" "+c.Value))
 		}
 	}
 	noun := rowsNoun(s.dataset)

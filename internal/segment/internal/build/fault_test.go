@@ -132,9 +132,9 @@ func createWithFault(ctx context.Context, t *testing.T, files *faultFS) (calls m
 	return files.calls, err
 }
 
-// TestCreate_anyOperationFails fails the file operations of a build in turn; of frequent kinds, each
-// one only in a soak run. Create must return the error, whichever goroutine, spill file or section
-// it occurs in.
+// TestCreate_anyOperationFails fails the file operations of a build in turn; of frequent kinds,
+// each one only in a soak run. Create must return the error, whichever goroutine, spill file or
+// section it occurs in.
 func TestCreate_anyOperationFails(t *testing.T) {
 	t.Parallel()
 	calls, err := createWithFault(t.Context(), t, &faultFS{})

@@ -51,10 +51,10 @@ func (w *tempDir) close() (err error) {
 // each of up to 10,000 fields, than a process may open.
 //
 // Its first error is kept, as in a bufio.Writer: further writes do nothing, readers report the end,
-// and WriteTo, eachU32, spillReader.next and remove return that error. So values are written without
-// a check of each one, and a stage checks once, where it reads or removes the file. The error also
-// cancels the build, and Create publishes nothing after that. So no error is lost, even that of a
-// file whose content is not needed.
+// and WriteTo, eachU32, spillReader.next and remove return that error. So values are written
+// without a check of each one, and a stage checks once, where it reads or removes the file. The
+// error also cancels the build, and Create publishes nothing after that. So no error is lost, even
+// that of a file whose content is not needed.
 type spillFile struct {
 	tmp  *tempDir
 	name string          // of the temporary file; empty while everything is in the buffer
