@@ -37,6 +37,8 @@ func TestCluster(t *testing.T) {
 		{"publishing during load fails no request", publishDuringLoad},
 		{"a rollback and a removal reach all nodes", rollback},
 		{"two publishers at once", twoPublishers},
+		{"a file that is sent to one node is live on all nodes", publishOverHTTP},
+		{"files that are sent to all nodes at once", concurrentPuts},
 		{"a new node lists at once what it has to fetch", newNode},
 		{"a node is killed", killNode},
 		{"nodes are restarted one after the other", rollingRestart},

@@ -49,7 +49,7 @@ func newCluster(t *testing.T) *cluster {
 	for range 3 { // the first one creates the tables
 		c.nodes = append(c.nodes, c.startNode(t, "", t.TempDir()))
 	}
-	c.token = strings.TrimSpace(c.run(t, "keys", "create", "--name", "test", "--scope", "plants:write", "--scope", "data:read"))
+	c.token = strings.TrimSpace(c.run(t, "keys", "create", "--name", "test", "--scope", "plants:write", "--scope", "data:read", "--scope", "publish"))
 	c.startProxy(t)
 	return c
 }

@@ -2,6 +2,7 @@ package upload
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"herbarium/internal/herb"
@@ -10,19 +11,26 @@ import (
 // rebuildEvery is the interval at which Run looks for outdated versions.
 const rebuildEvery = 5 * time.Second
 
-// Run rebuilds outdated versions from their kept sources until ctx is done: after an upgrade of the
-// program that changes the format of segments or the rules of text, nobody has to send the files
-// again. A version is outdated once it is requested. Each is tried once; nodes that try it at the
-// same time agree on one result.
+// Run removes what a server that died during a publish has left, once, and rebuilds outdated
+// versions from their kept sources until ctx is done: after an upgrade of the program that changes
+// the format of segments or the rules of text, nobody has to send the files again. A version is
+// outdated once it is requested. Each is tried once; nodes that try it at the same time agree on
+// one result.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(rebuildEvery)
 	defer tick.Stop()
 	tried := map[string]bool{} // versions
+	sweep := sync.OnceFunc(func() {
+		if err := s.opts.Library.Sweep(ctx); err != nil {
+			s.opts.Log.Warn("cannot remove files of interrupted publishes; will retry", "err", err)
+		}
+	})
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+			sweep() // a server that died may have left files
 			s.rebuildOutdated(ctx, tried)
 		}
 	}

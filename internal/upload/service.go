@@ -43,6 +43,7 @@ type Library interface {
 	Remove(ctx context.Context, ref herb.Ref, live string) error
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
 	Outdated() []herb.LiveVersion
+	Sweep(ctx context.Context) error
 }
 
 // Store stores the records of publishes.
