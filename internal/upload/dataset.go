@@ -62,7 +62,10 @@ func (s *Service) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, err
 func (s *Service) Rollback(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error) {
 	version, err := s.opts.Library.RollbackFrom(ctx, ref, live, version, mayOpen)
 	s.auditChange(ctx, herb.AuditRolledBack, ref, err)
-	return version, required(ref, err)
+	if live != "" {
+		err = required(ref, err)
+	}
+	return version, err
 }
 
 // Remove removes a dataset with all its versions. live is the version that must be live.
