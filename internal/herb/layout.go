@@ -93,7 +93,11 @@ func (l Layout) Notes() (notes []string) {
 			keep += fmt.Sprintf(", or --header %d to keep those below it", last)
 		}
 	}
-	return append(notes, fmt.Sprintf("left out: %s %s%s", Plural(l.LeftOut, l.Unit, l.Unit+"s"), text, keep))
+	count := l.Unit // of the only row
+	if l.LeftOut > 1 {
+		count = fmt.Sprintf("%s %ss:", Count(l.LeftOut), l.Unit)
+	}
+	return append(notes, fmt.Sprintf("left out: %s %s%s", count, text, keep))
 }
 
 func joinNumbers(numbers []int) string {

@@ -189,7 +189,7 @@ func TestOpen_Layout(t *testing.T) {
 		{"only hashes", "a.csv", "#ff0000,red\n#00ff00,green\n", table{{"#ff0000", "red"}, {"#00ff00", "green"}}, ""},
 		{"title above the header", "a.csv", "Plants of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n", table{{"id", "name", "price"}, {"1", "fern", "2"}, {"2", "moss", "3"}}, "(above the table: "},
 		{"numbers above another table", "a.csv", "Data,\n7,\n3.5,\n,\nFormula,Result\n3,first\n5,second\n",
-			table{{"Data", ""}, {"7", ""}, {"3.5", ""}, {"Formula", "Result"}, {"3", "first"}, {"5", "second"}}, "left out: 1 line 4 (no value)"},
+			table{{"Data", ""}, {"7", ""}, {"3.5", ""}, {"Formula", "Result"}, {"3", "first"}, {"5", "second"}}, "left out: line 4 (no value)"},
 		{"title with commas", "a.csv", "Plants, trees, and shrubs of all, kinds\nid,name,price\n1,fern,2\n2,moss,3\n", table{{"id", "name", "price"}, {"1", "fern", "2"}, {"2", "moss", "3"}}, "(above the table: "},
 		{"padded titles", "a.csv", "Report,,,\nDate:,2024-01-01,,\n,,,\nRegion,Q1,Q2,Q3\nNorth,1,2,3\nSouth,4,5,6\n",
 			table{{"Region", "Q1", "Q2", "Q3"}, {"North", "1", "2", "3"}, {"South", "4", "5", "6"}}, "(above the table: "},

@@ -146,5 +146,5 @@ func (l Layout) Reason(unit string, line int) string {
 	if l.Doubtful {
 		return fmt.Sprintf("no %s clearly names the columns", unit)
 	}
-	return fmt.Sprintf("%s %d has values like the %ss below it", unit, line, unit)
+	return fmt.Sprintf("%s %d has values, not names", unit, line)
 }
