@@ -1,4 +1,6 @@
-// Package datapackage reads sources from Data Package descriptors.
+// Package datapackage reads sources from Data Package descriptors. It decides what each property of
+// a descriptor means and which ones are errors. It is apart from discover, because it interprets
+// the text of a descriptor without opening the files that it names.
 package datapackage
 
 import (

@@ -1,5 +1,7 @@
 // Package describe writes Data Package descriptors from files. Published with the files, a
-// descriptor gives the same listings as the files alone.
+// descriptor gives the same listings as the files alone. It decides which inferred settings are
+// written. It is apart from datapackage, because it needs ingest to read whole files, and ingest
+// depends on source.
 package describe
 
 import (

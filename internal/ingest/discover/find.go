@@ -1,4 +1,6 @@
-// Package discover finds sources in files, folders and descriptors.
+// Package discover finds sources in files, folders, archives and descriptors. It decides which
+// files and tables become datasets, and reads no more of them than that takes. It is apart from
+// datapackage, because most sources have no descriptor.
 package discover
 
 import (

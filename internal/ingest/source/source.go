@@ -1,5 +1,7 @@
 // Package source defines what a dataset is published from: files, and the settings of a descriptor
-// or of flags.
+// or of flags. It decides the name of a dataset and whether two sources are the same. It is apart
+// from the packages that produce sources, because ingest reads sources and must not depend on where
+// they come from.
 package source
 
 import (
