@@ -277,7 +277,7 @@ func TestDescribe_Descriptor(t *testing.T) {
 		f.Schema.Type = []string{"number", "date"}[i]
 		f.Searchable, f.Filterable, f.Sortable = new(i == 0), new(true), new(true)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(source.Source{}, "Descriptor")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(source.Source{}, "Descriptor", "Settings")); diff != "" {
 		t.Errorf("sources (-want +got):\n%s\n%s", diff, content)
 	}
 }
@@ -330,7 +330,7 @@ func TestDescribe_Text(t *testing.T) {
 		}
 		rowstest.WriteFile(t, dir, "again.yaml", string(content))
 		want, got := find(t, dir), find(t, dir+"/again.yaml")
-		ignore := cmpopts.IgnoreFields(source.Source{}, "Descriptor", "Path", "Fields", "Input", "Dialect")
+		ignore := cmpopts.IgnoreFields(source.Source{}, "Descriptor", "Settings", "Path", "Fields", "Input", "Dialect")
 		if diff := cmp.Diff(want, got, ignore, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("sources (-want +got):\n%s\n%s", diff, content)
 		}
