@@ -21,7 +21,7 @@ func TestReadme(t *testing.T) {
 			t.Errorf("%s gives %d", path, status)
 		}
 		b.settled()
-		b.until(`[...document.images].filter((i) => { const r = i.getBoundingClientRect(); return r.bottom > 0 && r.top < innerHeight && r.right > 0 && r.left < innerWidth; })
+		b.until(`[...document.images].filter((i) => { if (!i.checkVisibility()) return false; const r = i.getBoundingClientRect(); return r.bottom > 0 && r.top < innerHeight && r.right > 0 && r.left < innerWidth; })
 			.every((i) => i.complete)`)
 		if broken := b.texts(".gone"); len(broken) > 0 {
 			t.Errorf("%s has %d broken images", path, len(broken))

@@ -71,7 +71,7 @@ func TestPictures(t *testing.T) {
 				b.screen(view.opts)
 				b.visit(view.path)
 				b.settled()
-				b.until(`[...document.images].map((i) => [i, i.getBoundingClientRect()])
+				b.until(`[...document.images].filter((i) => i.checkVisibility()).map((i) => [i, i.getBoundingClientRect()])
 				.filter(([, r]) => r.top < innerHeight && r.left < innerWidth - 48).map(([i]) => i)
 				.every((i) => i.complete || i.closest("#grid") && document.getElementById("record"))`)
 				eval[bool](b, fmt.Sprintf(`(document.activeElement.blur(), document.querySelector(%q).scrollIntoView(),
