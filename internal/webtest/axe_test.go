@@ -50,6 +50,7 @@ func TestAccessibility(t *testing.T) {
 		{"column menu", catalog + "?per_page=5", `document.querySelector("#grid .col-menu").open = true`},
 		{"filter", catalog + "?per_page=5&_facet=category", ""},
 		{"cell menu", catalog + "?per_page=5", `(document.querySelector("#grid td").dispatchEvent(new MouseEvent("contextmenu", { bubbles: true })), true)`},
+		{"share", catalog + "?per_page=5", `document.querySelector("#share").open = true`},
 		{"downloads", catalog + "?per_page=5", `document.querySelector("#download").open = true`},
 		{"record", catalog + "?per_page=5&_record=3", `document.querySelector("#record details").open = true`},
 		{"no match", catalog + "?search=nosuchword&category=herb", ""},
