@@ -214,11 +214,12 @@ func TestRecordByKeyboard(t *testing.T) {
 		name  string
 		opts  tabOptions
 		fills bool
-	}{{"phone", tabOptions{phone: true}, true}, {"laptop", tabOptions{width: 1100}, false}} {
+		row   string // what opens a record
+	}{{"phone", tabOptions{phone: true}, true, "th a"}, {"laptop", tabOptions{width: 1100}, false, "td"}} {
 		b.screen(screen.opts)
 		b.visit(catalog + "?per_page=10&category=herb")
 		b.settled()
-		eval[bool](b, `(document.querySelector("#grid tbody tr:nth-child(2) td").focus(), true)`)
+		eval[bool](b, `(document.querySelector("#grid tbody tr:nth-child(2) `+screen.row+`").focus(), true)`)
 		b.next(func() { b.press(kb.Enter) })
 		b.wantFocus(screen.name+": enter", "#record")
 		second := b.text("#record dl")
@@ -255,7 +256,7 @@ func TestRecordByKeyboard(t *testing.T) {
 		if b.count("#record") != 0 {
 			t.Errorf("%s: escape does not close the record", screen.name)
 		}
-		b.wantFocus(screen.name+": after it is closed", "#grid tbody tr:nth-child(2) td")
+		b.wantFocus(screen.name+": after it is closed", "#grid tbody tr:nth-child(2) "+screen.row)
 	}
 	b.screen(tabOptions{})
 	b.visit(catalog)

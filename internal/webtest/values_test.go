@@ -92,7 +92,7 @@ func TestLongText(t *testing.T) {
 	const filters = "?" + name + "0[gte]=1&" + name + "1[gte]=0&" + name + "2[gte]=0&place[prefix]=A+place+with+a+name+that+takes+more+than+one+line"
 	for _, opts := range []tabOptions{{}, {noScript: true}, {phone: true}} {
 		b := open(t, s, opts)
-		b.visit(longText + "?sort=" + name + "1,-" + name + "2")
+		b.visit(longText + "?_view=table&sort=" + name + "1,-" + name + "2")
 		b.settled()
 		for i := range 3 {
 			b.click(fmt.Sprintf("#grid th[data-field=%s%d] .col-menu > summary", name, i))

@@ -15,7 +15,7 @@ function missingCharts() {
   if (!area) return [];
   const near = (chart) => {
     const r = chart.getBoundingClientRect();
-    return r.right > area.left - area.width / 2 && r.left < area.right + area.width / 2;
+    return r.width && r.right > area.left - area.width / 2 && r.left < area.right + area.width / 2;
   };
   return $$("thead .chart:not([data-loaded], [data-requested])", grid()).filter(near).slice(0, maxCharts);
 }

@@ -26,6 +26,9 @@ export function focusCell(cell) {
   else if (at.right > box.left + area.clientWidth) area.scrollLeft += Math.min(at.right - box.left - area.clientWidth, at.left - left);
 }
 
+// isCards reports whether rows are cards, as on phones, which are no grid.
+export const isCards = () => getComputedStyle($("thead", grid())).display === "none";
+
 // setStop makes a cell the Tab stop of the grid.
 function setStop(cell) {
   for (const other of $$("tr > [tabindex='0']", grid())) other.tabIndex = -1;
@@ -104,6 +107,11 @@ onShow(() => {
   const table = $("table", area);
   if (!table) return;
   area.removeAttribute("tabindex"); // its cells can be focused instead
+  if (isCards()) { // links in the order of the page
+    table.removeAttribute("role");
+    for (const e of $$("[tabindex]", table)) e.removeAttribute("tabindex");
+    return;
+  }
   table.setAttribute("role", "grid");
   for (const e of $$(":is(a, button, summary, input):not([tabindex])", area)) if (!e.closest(".popover")) e.tabIndex = -1;
   for (const cell of $$("tr > :not([tabindex])", area)) cell.tabIndex = -1;

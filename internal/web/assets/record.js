@@ -2,7 +2,7 @@
 
 import { $, $$, grid, on, onShow } from "./dom.js";
 import { foldText } from "./counts.js";
-import { focusCell, revealRow } from "./grid.js";
+import { focusCell, isCards, revealRow } from "./grid.js";
 import { visit } from "./nav.js";
 
 on("click", "#grid tbody tr", (event, row) => {
@@ -23,8 +23,9 @@ onShow(() => {
   if (row) revealRow(row);
   if (record && before === null) record.focus();
   else if (!record && before && document.activeElement === document.body) {
-    const column = $("tr > [tabindex='0']", grid())?.cellIndex ?? 1;
-    focusCell($(`tr[data-record="${before}"]`, grid())?.cells[column]);
+    const column = $("tr > [tabindex='0']", grid())?.cellIndex ?? 1, closed = $(`tr[data-record="${before}"]`, grid());
+    if (closed && isCards()) $("th a", closed).focus();
+    else focusCell(closed?.cells[column]);
   }
 });
 

@@ -18,6 +18,7 @@ import (
 const (
 	ParamPin    = "_pin"     // the column that stays in view
 	ParamWidth  = "_width"   // the width of a column in pixels, as in "title:320", repeated
+	ParamView   = "_view"    // "table": phones show a table instead of cards
 	ParamCharts = "_charts"  // "1": the page contains the charts of the columns, for browsers without a script
 	ParamMap    = "_map"     // the latitude field of a map, if there are several
 	ParamRecord = "_record"  // the open record, by its position on the page
@@ -55,6 +56,7 @@ type State struct {
 	Pin     int          // position of the column that stays in view; -1: the first one
 	Widths  []ColumnWidth
 	Charts  bool
+	NoCards bool   // phones show a table
 	Map     string // latitude field of the map; empty: the first one
 	Bounds  string // part of the map that is shown, as query.ParamBounds has it; empty: all rows
 	Record  int    // position of the open record, from 1; 0: none
@@ -122,6 +124,8 @@ func (s *State) setOwn(p query.Param) bool {
 		s.Pin = field
 	case ParamWidth:
 		s.setWidth(p.Value)
+	case ParamView:
+		s.NoCards = p.Value == "table"
 	case ParamCharts:
 		s.Charts = p.Value == "1"
 	case ParamMap:
@@ -313,6 +317,13 @@ func (s *State) ChartsHref() string {
 	return withCharts.Href(s.Listing)
 }
 
+// SwitchHref returns the link that shows a table on phones instead of cards, or the reverse.
+func (s *State) SwitchHref() string {
+	other := *s
+	other.NoCards = !s.NoCards
+	return other.Href(s.Listing)
+}
+
 // withOwn adds the parameters of the page that stay when its listing changes.
 func (s *State) withOwn(listing query.Params) query.Params {
 	listing = listing.With(s.columnParams()...)
@@ -322,6 +333,9 @@ func (s *State) withOwn(listing query.Params) query.Params {
 	listing = listing.With(s.widthParams()...)
 	if s.Charts {
 		listing = listing.WithValue(ParamCharts, "1")
+	}
+	if s.NoCards {
+		listing = listing.WithValue(ParamView, "table")
 	}
 	return listing.WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).With(s.Question...).WithValue(query.ParamVersion, s.Version)
 }

@@ -36,7 +36,26 @@ type Header struct {
 	Sized                 bool // by the user
 	Flexible              bool // it takes the rest of the window
 
-	limit int // characters of a cell
+	limit int    // characters of a cell
+	label string // of the field on a card; empty: it is not on cards
+}
+
+// setLabels chooses the fields of the cards that phones show: the first ones after the title, and
+// identifiers and long texts only if there are not enough others.
+func (t *Table) setLabels(d *herb.Dataset) {
+	const short = 60 // characters
+	left := 3
+	for _, isFallback := range []bool{false, true} {
+		for k := range t.Headers {
+			h := &t.Headers[k]
+			r := ColumnReport(d, h.Index)
+			isPoor := h.Kind == KindCode || r != nil && h.Kind == KindText && r.Longest > short
+			if k > 0 && left > 0 && h.Kind != KindImage && isPoor == isFallback {
+				h.label = h.Heading
+				left--
+			}
+		}
+	}
 }
 
 // Row is a row of the table.
@@ -55,6 +74,7 @@ type Cell struct {
 	Pieces  []Piece // of the text, with the matches of the search; none: there are no matches
 	Raw     string  // the value, if Text differs
 	Clipped bool    // the value is too long to be part of the page
+	Label   string  // name of the field on a card; empty: the card of the row lacks it
 	Href    string  // of an external link
 	Image   string
 	Tags    []Piece
@@ -88,11 +108,13 @@ func NewTable(s *State, req *query.Request, rows []herb.Record) *Table {
 		t.Headers[k].setDecimals(rows)
 	}
 	t.setWidths(s)
+	t.setLabels(s.dataset)
 	recordLink := s.Href(s.Listing, query.Param{Name: ParamRecord}) // the same for all rows up to the position
 	for i, values := range rows {
 		row := Row{Position: i + 1, Number: herb.Count(req.Offset() + i + 1), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1, Cells: make([]Cell, len(shown))}
 		for k := range shown {
 			row.Cells[k] = newCell(s, &t.Headers[k], values[shown[k]], h)
+			row.Cells[k].Label = t.Headers[k].label
 		}
 		t.Rows = append(t.Rows, row)
 	}
