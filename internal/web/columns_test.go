@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"herbarium/internal/web"
 )
 
 // headers returns the names of the columns of a page.
@@ -138,5 +140,26 @@ func TestDownload(t *testing.T) {
 	}
 	if n := len(all(menu, tag("a", ""))); n != 3 {
 		t.Errorf("%d files are offered", n)
+	}
+}
+
+// TestColumnEvidence checks that the menu of a column says why it has its type, and how long its
+// texts are.
+func TestColumnEvidence(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+		d, records := garden()
+		for i := range d.Report.Columns {
+			if c := &d.Report.Columns[i]; c.Field == "title" {
+				c.Evidence, c.Shortest, c.Longest = `text: 3 values are not numbers, the first "ca. 3"`, 5, 1200
+			}
+		}
+		l.replace(d, records)
+	})
+	doc := s.page(t, catalog, 200)
+	for name, want := range map[string]string{"title": `text: 3 values are not numbers, the first "ca. 3"; 5–1,200 characters`, "price": "seen"} {
+		if got := words(one(t, one(t, doc, has("data-field", name)), tag("p", "evidence"))); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }

@@ -317,13 +317,6 @@ func (s *State) ChartsHref() string {
 	return withCharts.Href(s.Listing)
 }
 
-// SwitchHref returns the link that shows a table on phones instead of cards, or the reverse.
-func (s *State) SwitchHref() string {
-	other := *s
-	other.NoCards = !s.NoCards
-	return other.Href(s.Listing)
-}
-
 // withOwn adds the parameters of the page that stay when its listing changes.
 func (s *State) withOwn(listing query.Params) query.Params {
 	listing = listing.With(s.columnParams()...)

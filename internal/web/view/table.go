@@ -32,9 +32,11 @@ type Header struct {
 	Ascending, Descending string // links of the menu
 	Filter                string // empty: not filterable
 	Chart                 Chart
-	Width                 int  // in pixels
-	Sized                 bool // by the user
-	Flexible              bool // it takes the rest of the window
+	Width                 int    // in pixels
+	Sized                 bool   // by the user
+	Flexible              bool   // it takes the rest of the window
+	Evidence              string // why the column has its type; empty: unknown
+	Lengths               string // of its texts in characters, such as "3–80"; empty: unknown, or no texts
 
 	limit int    // characters of a cell
 	label string // of the field on a card; empty: it is not on cards
@@ -56,6 +58,13 @@ func (t *Table) setLabels(d *herb.Dataset) {
 			}
 		}
 	}
+}
+
+// SwitchHref returns the link that shows a table on phones instead of cards, or the reverse.
+func (s *State) SwitchHref() string {
+	other := *s
+	other.NoCards = !s.NoCards
+	return other.Href(s.Listing)
 }
 
 // Row is a row of the table.
@@ -123,6 +132,13 @@ func NewTable(s *State, req *query.Request, rows []herb.Record) *Table {
 
 func newHeader(s *State, c Column, req *query.Request) Header {
 	h := Header{Column: c, Class: columnClass(&c), Chart: Chart{Index: c.Index}}
+	if r := ColumnReport(s.dataset, c.Index); r != nil {
+		const maxEvidence = 200 // characters
+		h.Evidence = herb.Clip(r.Evidence, maxEvidence)
+		if c.Kind == KindText && c.Type == herb.TypeText && r.Filled > 0 {
+			h.Lengths = herb.Count(r.Shortest) + "–" + herb.Count(r.Longest)
+		}
+	}
 	if c.Filterable {
 		h.Filter = s.Href(s.AnyPage(), query.Param{Name: ParamFacet, Value: c.Name})
 	}
