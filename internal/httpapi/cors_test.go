@@ -12,7 +12,7 @@ func TestPreflight(t *testing.T) {
 	s := newService(t, nil)
 	tests := []struct{ path, methods string }{
 		{"/api/v1", "GET, HEAD, OPTIONS"},
-		{"/api/v1/garden/catalog", "GET, HEAD, OPTIONS"},
+		{"/api/v1/garden/catalog", "GET, HEAD, DELETE, OPTIONS"},
 		{"/api/v1/garden/catalog/data", "GET, HEAD, OPTIONS"},
 		{"/api/v1/garden/catalog/data.csv", "GET, HEAD, OPTIONS"},
 		{"/api/v1/no/dataset/data?page=0", "GET, HEAD, OPTIONS"},

@@ -216,7 +216,7 @@ func readBody(w *response, r *http.Request, limit int64) (body *buffer, err erro
 	control := http.NewResponseController(w.ResponseWriter)
 	body = w.newBuffer(r.Context())
 	if r.ContentLength <= limit {
-		_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not supported by the writers of tests
+		_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))       // not supported by the writers of tests
 		if err = body.Grow(int(max(0, r.ContentLength))); err == nil { // a body without room is not read at all
 			_, err = body.ReadFrom(io.LimitReader(receivedBody(r), limit+1))
 		}
