@@ -17,20 +17,21 @@ const (
 // Body yields the records below a header, without rows that have no value, repeat the header, or
 // are footnotes.
 type Body struct {
-	left      *herb.Layout // collects the rows that are left out
-	header    []Row        // rows of the header that no record is equal to
-	footnotes *footnotes   // nil: none are recognized
-	records   int          // with several values
-	held      []Row        // that may be footnotes
-	ready     []Row        // that were held and are records
-	end       error        // io.EOF while ready has rows
-	notes     []Row        // footnotes
+	report    *herb.Layout      // collects the rows that are left out
+	header    []Row             // rows of the header that no record is equal to
+	footnotes *footnoteDetector // nil: none are recognized
+	records   int               // number of rows so far that cannot be footnotes
+	held      []Row             // rows that may be footnotes, until a record or the end follows
+	ready     []Row             // records to return before the next row is read
+	end       error             // io.EOF after the last row was read
+	notes     []Row             // footnotes
 }
 
-// NewBody returns the body of a table with a number of columns. Rows that it leaves out are added
-// to left. It does not recognize footnotes if the user gives the header, which is how to keep them.
-func NewBody(s Sample, l Layout, columns int, isGiven bool, left *herb.Layout) *Body {
-	b := &Body{left: left}
+// NewBody returns the body of a table with a number of columns. It adds the rows that it leaves out
+// to report. isGiven means that the user gave the header. Then footnotes are not recognized, so
+// that a user can keep rows that look like footnotes.
+func NewBody(s Sample, l Layout, columns int, isGiven bool, report *herb.Layout) *Body {
+	b := &Body{report: report}
 	if !l.HasHeader() || len(s.Rows) < l.End {
 		return b
 	}
@@ -39,12 +40,12 @@ func NewBody(s Sample, l Layout, columns int, isGiven bool, left *herb.Layout) *
 		b.header = uniqueRows(header, sample)
 	}
 	if !isGiven {
-		b.footnotes = newFootnotes(sample, columns)
+		b.footnotes = newFootnoteDetector(sample, columns)
 	}
 	return b
 }
 
-// Next returns the next record that read yields.
+// Next returns the next record. It calls read for the rows below the header.
 func (b *Body) Next(read func() (Row, error)) (Row, error) {
 	for len(b.ready) == 0 {
 		if b.end != nil {
@@ -60,7 +61,7 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 			b.leaveOut(row, "no value")
 		case slices.ContainsFunc(b.header, row.equals):
 			b.leaveOut(row, "repeats the header")
-		case b.footnotes != nil && b.records >= minRecords && b.footnotes.mayBe(row, len(b.held) > 0):
+		case b.footnotes != nil && b.records >= minRecords && b.footnotes.mayBeFootnote(row, len(b.held) > 0):
 			if b.held = append(b.held, row.Clone()); len(b.held) > maxHeld {
 				b.footnotes = nil
 				b.release()
@@ -80,10 +81,11 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 }
 
 func (b *Body) leaveOut(row Row, reason string) {
-	b.left.LeaveOut(row.Line, reason, row.Text())
+	b.report.LeaveOut(row.Line, reason, row.Text())
 }
 
-// release makes records of the rows that are held. Those without a value are left out.
+// release moves the held rows to ready, because they are no footnotes. Those without a value are
+// left out.
 func (b *Body) release() {
 	if b.footnotes != nil {
 		b.footnotes.observe(b.held)
@@ -105,7 +107,7 @@ func (b *Body) finish() {
 		return
 	}
 	start := b.footnotes.index(b.held)
-	if len(b.held)-start > b.records { // more notes than records are no footnotes
+	if len(b.held)-start > b.records { // a table has more records than footnotes
 		start = len(b.held)
 	}
 	notes := b.held[start:]

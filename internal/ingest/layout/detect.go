@@ -28,7 +28,7 @@ type Sample struct {
 	// Tabular reports that the name of the file or its format promises a table, whose first
 	// complete row usually names the columns.
 	Tabular bool
-	// AtTop reports that the header begins in the first row, if there is one.
+	// AtTop reports that the header, if there is one, begins in the first row.
 	AtTop bool
 }
 
@@ -57,20 +57,20 @@ func Detect(s Sample) Layout {
 	}
 	e := newEvidence(s)
 	var best Layout
-	isFirst := true
+	noneYet := true // no candidate was possible so far
 	for first := range e.starts() {
 		for end := first + 1; end <= min(first+maxHeader, len(s.Rows)); end++ {
 			c, ok := e.candidate(first, end)
-			if ok && (isFirst || c.Score > best.Score) {
-				best, isFirst = c, false
+			if ok && (noneYet || c.Score > best.Score) {
+				best, noneYet = c, false
 			}
 		}
 	}
-	if !isFirst && best.Score >= minScore {
+	if !noneYet && best.Score >= minScore {
 		return best
 	}
 	first := e.firstRecord()
-	return Layout{First: first, End: first, Score: best.Score, Doubtful: isFirst || best.Score > -minScore}
+	return Layout{First: first, End: first, Score: best.Score, Doubtful: noneYet || best.Score > -minScore}
 }
 
 // Choose returns the layout that the options give, or else the one that Detect chooses.
@@ -92,7 +92,7 @@ func Choose(s Sample, o rows.Options) Layout {
 	case o.Header == rows.HeaderPresent:
 		return given
 	case len(o.Names) > 0:
-		if l := named(s, o.Names); l.HasHeader() {
+		if l := matchNames(s, o.Names); l.HasHeader() {
 			return l
 		}
 	}
@@ -106,9 +106,10 @@ func Choose(s Sample, o rows.Options) Layout {
 	return given
 }
 
-// named returns the rows that have most of the names that a descriptor or another part of the table
-// gives. There is no header if no row has half of them.
-func named(s Sample, names []string) (best Layout) {
+// matchNames returns the rows with the most of the names that a descriptor or another part of the
+// table gives. At least half of the values of the first of these rows must be such names, or there
+// is no header.
+func matchNames(s Sample, names []string) (best Layout) {
 	expected := map[string]bool{}
 	for _, name := range names {
 		expected[strings.ToLower(name)] = true
@@ -140,8 +141,8 @@ func named(s Sample, names []string) (best Layout) {
 	return best
 }
 
-// Reason says why there is no header. unit is what the format calls a row, line the number of the
-// first record.
+// Reason returns why there is no header, for a message. unit is what the format calls a row, line
+// the number of the first record.
 func (l Layout) Reason(unit string, line int) string {
 	if l.Doubtful {
 		return fmt.Sprintf("no %s clearly names the columns", unit)

@@ -10,28 +10,33 @@ import (
 const minScore = 0.3
 
 // The weights of the evidence. A score is the mean over the columns of the evidence for a name,
-// which is from -2 to 2, plus and minus what follows.
+// which is from -2 to 2, plus bonuses, minus costs.
 const (
-	firstRow     = 0.35 // for the first complete row of a file that promises a table
-	firstLine    = -0.2 // for that of a text without delimiters, which is often a list
-	contrast     = 2.0  // of a name above values of another kind
-	sequence     = 1.5  // of a year, date or number in a sequence of such above other values
-	unnamed      = 0.4  // of values without a name
+	// Evidence of a column.
+	contrast = 2.0 // for a name above values of another kind; against a name of the same kind
+	sequence = 1.5 // for a year, date or number in a sequence of such above other values
+	unnamed  = 0.4 // against a column of values without a name
+
+	// Bonuses.
+	firstRow  = 0.35 // for the first complete row of a file that promises a table
+	firstLine = -0.2 // instead of firstRow in another file: its first line is often a value of a list
+	grouped   = 0.05 // for each row that is joined because groups show that it belongs to the header
+
+	// Costs.
 	repeated     = 0.8  // of names that occur twice, by their share
 	maxRepeated  = 0.4  // of all of them
 	leftOut      = 0.6  // of a row above the header, by the square of its share of the width
 	detached     = 0.3  // of a blank row below a header that lacks names
 	contradicted = 0.6  // of a first record whose values do not fit the columns
-	grouped      = 0.05 // for rows that are joined because groups show that they belong together
-	labels       = 0.10 // of rows that are joined because the lower one cannot be a record
+	labels       = 0.10 // of each other row that is joined, such as units, which cannot be a record
 )
 
 // evidence examines the candidates of a sample.
 type evidence struct {
 	Sample
 	kinds  [][]Kind // by row and column
-	filled []int    // values of each row; 1 for text that was split at its delimiters
-	last   int      // rows without possible footnotes
+	filled []int    // number of values of each row; 1 for text that was split at its delimiters
+	last   int      // number of rows above those at the end that may be footnotes
 }
 
 func newEvidence(s Sample) *evidence {
@@ -111,7 +116,7 @@ func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
 	if first > 0 && (len(below) == 0 || end-first == 1 && e.filled[first] == 1) {
 		return l, false // rows are not left out for a header without records; one value is a title
 	}
-	l.Score += e.columns(names, l.Names, below)
+	l.Score += e.headerScore(names, l.Names, below)
 	if e.isFirstComplete(first, width) {
 		if l.Score += firstRow; !e.Tabular {
 			l.Score += firstLine - firstRow
@@ -156,8 +161,8 @@ func (e *evidence) isFirstComplete(first, width int) bool {
 	return !slices.ContainsFunc(e.filled[:first], func(n int) bool { return 10*n >= 6*max(width, 2) })
 }
 
-// repetition returns the share of names that occur before, weighted. joined are the names that
-// several rows give; nil: those of the row.
+// repetition returns the cost of names that occur several times. joined are the names that several
+// rows give together; nil means that the row gives them.
 func repetition(row Row, joined []string) float64 {
 	seen, n := map[string]bool{}, 0
 	for c := range max(len(row.Cells), len(joined)) {
@@ -189,8 +194,8 @@ func (e *evidence) titleCost(first, width int, below []int) (cost float64) {
 }
 
 // leftOutCost returns the cost of leaving out a row above the header: the more of the width it
-// fills, the more likely it is a record. Below it may be a blank row, which separates it from the
-// table.
+// fills, the more likely it is a record. A blank row between it and the header makes it less
+// likely.
 func (e *evidence) leftOutCost(row, first, width int, below []int) float64 {
 	n := e.filled[row]
 	if n == 0 || n == 1 && width == 2 && e.isMerged(row) {
@@ -202,7 +207,7 @@ func (e *evidence) leftOutCost(row, first, width int, below []int) float64 {
 	for c := range e.kinds[row] {
 		k := e.kind(row, c)
 		isNumeric = isNumeric && k != Text
-		if typed, kind, _ := e.columnKind(below, c); typed && kind == k {
+		if typed, kind, _ := e.dominantKind(below, c); typed && kind == k {
 			fits++
 		}
 	}
@@ -232,9 +237,10 @@ func (e *evidence) isApart(from, first int) bool {
 	return false
 }
 
-// columnKind reports whether at least four fifths of the values of a column, two at least, have one
-// kind other than text, the most frequent of these kinds, and the number of values.
-func (e *evidence) columnKind(below []int, column int) (typed bool, kind Kind, n int) {
+// dominantKind returns the most frequent kind of the values of a column other than text, and the
+// number n of its values. typed is true if there are at least two values and four fifths of them
+// have that kind.
+func (e *evidence) dominantKind(below []int, column int) (typed bool, kind Kind, n int) {
 	var count [256]int
 	for _, i := range below {
 		if k := e.kind(i, column); k != Missing {
@@ -260,7 +266,7 @@ func (e *evidence) contradiction(below []int) (cost float64) {
 		row, rest := below[n], below[n+1:]
 		names := Text | e.sequenceKinds(e.Rows[row], rest)
 		for c := range e.kinds[row] {
-			if isTyped, _, count := e.columnKind(rest, c); isTyped && e.kind(row, c) != Missing {
+			if isTyped, _, count := e.dominantKind(rest, c); isTyped && e.kind(row, c) != Missing {
 				values = max(values, count)
 				if typed++; e.kind(row, c)&names != 0 {
 					others++

@@ -6,25 +6,25 @@ import (
 	"slices"
 )
 
-// minRecords is the number of records above a footnote.
+// minRecords is the minimum number of records above a footnote.
 const minRecords = 2
 
 // The evidence for a footnote, in points. From minPoints on, the first text below the last record
 // and what follows it are footnotes.
 const (
-	minPoints  = 2
-	labelPoint = 4  // it begins with a label, such as "Source:"
-	gapPoint   = 1  // a blank row is above it
-	markPoint  = 1  // it begins with the mark of a footnote, such as "*"
-	proseText  = 1  // it is a sentence
-	otherKind  = 1  // its column has numbers or dates
-	alikeText  = -3 // records have such text in the column, at least half as long
-	sparseText = -2 // records have a value in this column only
+	minPoints   = 2
+	labelPoint  = 4  // it begins with a label, such as "Source:"
+	gapPoint    = 1  // a blank row is above it
+	markPoint   = 1  // it begins with the mark of a footnote, such as "*"
+	prosePoint  = 1  // it is a sentence
+	typedPoint  = 1  // its column has numbers or dates
+	alikePoint  = -3 // records have such text in the column, at least half as long
+	sparsePoint = -2 // some record has a value in this column only
 )
 
-// footnotes recognizes footnotes below a table. They have nothing but text in the first column,
+// footnoteDetector recognizes footnotes below a table. They have nothing but text in the first column,
 // which may have been split at its delimiters.
-type footnotes struct {
+type footnoteDetector struct {
 	first   int          // the first column with a value
 	isTyped bool         // it has numbers or dates only
 	longest map[bool]int // bytes of the longest text in it, by whether it has a label; others are sentences
@@ -33,9 +33,10 @@ type footnotes struct {
 	spaced  bool         // blanks follow delimiters in some record
 }
 
-// newFootnotes returns nil if the table has one column.
-func newFootnotes(sample []Row, columns int) *footnotes {
-	f := &footnotes{width: columns, longest: map[bool]int{}}
+// newFootnoteDetector returns the detector of a table. It returns nil if the table has one column,
+// because its records look like footnotes.
+func newFootnoteDetector(sample []Row, columns int) *footnoteDetector {
+	f := &footnoteDetector{width: columns, longest: map[bool]int{}}
 	hasFirst := func(r Row) bool { return len(r.cell(f.first)) > 0 }
 	for f.first < columns && !slices.ContainsFunc(sample, hasFirst) {
 		f.first++
@@ -47,8 +48,8 @@ func newFootnotes(sample []Row, columns int) *footnotes {
 	k, n := ColumnKind(records, f.first)
 	f.isTyped = n > 0 && k != Text
 	for _, r := range records {
-		if text := r.cell(f.first); labeled.Match(text) || isSentence(text) {
-			f.longest[labeled.Match(text)] = max(f.longest[labeled.Match(text)], len(text))
+		if text := r.cell(f.first); labelPattern.Match(text) || isSentence(text) {
+			f.longest[labelPattern.Match(text)] = max(f.longest[labelPattern.Match(text)], len(text))
 		}
 	}
 	if i := slices.IndexFunc(records, f.isNarrow); i >= 0 && !slices.ContainsFunc(records[:i+1], func(r Row) bool { return r.Gap }) {
@@ -59,14 +60,14 @@ func newFootnotes(sample []Row, columns int) *footnotes {
 }
 
 // observe takes into account records that might have been footnotes.
-func (f *footnotes) observe(records []Row) {
+func (f *footnoteDetector) observe(records []Row) {
 	f.sparse = f.sparse || slices.ContainsFunc(records, func(r Row) bool { return r.Filled() == 1 })
 	f.spaced = f.spaced || slices.ContainsFunc(records, Row.isSpaced)
 }
 
-// mayBe reports whether a row may be a footnote if no record follows it. isBelow is true if such a
-// row is above it.
-func (f *footnotes) mayBe(row Row, isBelow bool) bool {
+// mayBeFootnote reports whether a row may be a footnote if no record follows it. isBelow means that
+// such a row is above it.
+func (f *footnoteDetector) mayBeFootnote(row Row, isBelow bool) bool {
 	switch n := row.Filled(); {
 	case n == 0:
 		return true
@@ -82,7 +83,7 @@ func (f *footnotes) mayBe(row Row, isBelow bool) bool {
 
 // index returns the index of the first footnote, or of the blank rows above it, in the last rows of
 // a table.
-func (f *footnotes) index(held []Row) int {
+func (f *footnoteDetector) index(held []Row) int {
 	start, isGap := 0, false
 	for i, r := range held {
 		if r.Filled() == 0 || r.isRule() {
@@ -99,9 +100,9 @@ func (f *footnotes) index(held []Row) int {
 }
 
 // points returns the evidence that a text is a footnote.
-func (f *footnotes) points(r Row, gap bool) (n int) {
+func (f *footnoteDetector) points(r Row, gap bool) (n int) {
 	text := r.cell(f.first)
-	isLabeled := labeled.Match(text)
+	isLabeled := labelPattern.Match(text)
 	add := func(is bool, points int) {
 		if is {
 			n += points
@@ -117,32 +118,35 @@ func (f *footnotes) points(r Row, gap bool) (n int) {
 	}
 	add(isLabeled, labelPoint)
 	add(gap, gapPoint)
-	add(marked.Match(text), markPoint)
-	add(isProse && (gap || f.isTyped), proseText)
-	add(f.isTyped, otherKind)
-	add(len(text) <= 2*f.longest[isLabeled], alikeText)
-	add(f.sparse, sparseText)
+	add(markPattern.Match(text), markPoint)
+	add(isProse && (gap || f.isTyped), prosePoint)
+	add(f.isTyped, typedPoint)
+	add(len(text) <= 2*f.longest[isLabeled], alikePoint)
+	add(f.sparse, sparsePoint)
 	return n
 }
 
 // isSecondTable reports whether all rows at the end of a table are narrower than the records, such
 // as a table of footnotes. A single one may be a record without its last values.
-func (f *footnotes) isSecondTable(held []Row) bool {
+func (f *footnoteDetector) isSecondTable(held []Row) bool {
 	return len(held) > 1 && !slices.ContainsFunc(held, func(r Row) bool { return r.Filled() > 0 && !f.isNarrow(r) })
 }
 
 // isNarrow reports whether a row of a text has fewer cells than every record. A row of a workbook,
 // whose cells have kinds, ends with its last value.
-func (f *footnotes) isNarrow(row Row) bool { return row.Kinds == nil && len(row.Cells) < f.width }
+func (f *footnoteDetector) isNarrow(row Row) bool {
+	return row.Kinds == nil && len(row.Cells) < f.width
+}
 
 var (
-	// labeled matches a note that begins with a label, such as "Source:", or with the sign of a
-	// copyright.
-	labeled = regexp.MustCompile(`^(?i)(\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:|©)`)
-	// marked matches a note that begins with the mark of a footnote.
-	marked = regexp.MustCompile(`^(\*|†|‡|§|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
+	// labelPattern matches a note that begins with a label, such as "Source:", or with the sign of
+	// a copyright.
+	labelPattern = regexp.MustCompile(`^(?i)(\W*(data )?(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fontes?|remarques?)( ?\(?\d+\)?)? ?:|©)`)
+	// markPattern matches a note that begins with the mark of a footnote.
+	markPattern = regexp.MustCompile(`^(\*|†|‡|§|[¹²³]|\(?[0-9a-z]\)|\[[0-9a-z]\])`)
 )
 
+// isSentence reports whether a text is long enough for a sentence and has several words.
 func isSentence(text []byte) bool { return len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3 }
 
 // isRule reports whether a row is a line of underscores, hyphens or equals signs, as German

@@ -78,14 +78,15 @@ func (e *evidence) areNames(row, end int) bool {
 	return !slices.ContainsFunc(e.kinds[row], func(k Kind) bool { return k&kinds == 0 })
 }
 
-// contrasts reports whether a name is above values of another kind, or the texts differ clearly.
+// contrasts reports whether a name in a row is above values of another kind, or the row clearly
+// differs from the texts below it.
 func (e *evidence) contrasts(row Row, below []int) bool {
 	for c := range min(len(row.Cells), maxColumns) {
-		if typed, _, _ := e.columnKind(below, c); typed && row.kind(c) == Text {
+		if typed, _, _ := e.dominantKind(below, c); typed && row.kind(c) == Text {
 			return true
 		}
 	}
-	return e.columns(row, nil, below) >= 0.4
+	return e.headerScore(row, nil, below) >= 0.4
 }
 
 // isLabel reports whether a row below names cannot be a record:
@@ -96,10 +97,10 @@ func (e *evidence) contrasts(row Row, below []int) bool {
 //     values one of these.
 func (e *evidence) isLabel(row int, below []int) bool {
 	const manyRecords = 5
-	typed, texts, rows, novel, known := 0, 0, 0, 0, 0
+	typed, texts, rows, recurring, known := 0, 0, 0, 0, 0
 	distinct, filled := map[string]bool{}, 0
 	for c := range e.kinds[row] {
-		isTyped, kind, n := e.columnKind(below, c)
+		isTyped, kind, n := e.dominantKind(below, c)
 		got := e.kind(row, c)
 		if got == Missing {
 			continue
@@ -115,17 +116,17 @@ func (e *evidence) isLabel(row int, below []int) bool {
 		case n > 0:
 			texts++
 			if values := e.values(below, c); 2*len(values) <= n && n >= manyRecords {
-				if novel++; values[string(e.Rows[row].cell(c))] {
+				if recurring++; values[string(e.Rows[row].cell(c))] {
 					known++
 				}
 			}
 		}
 	}
-	_, _, n := e.columnKind(below, 0)
+	_, _, n := e.dominantKind(below, 0)
 	switch {
 	case texts == 0 && filled < e.typicalWidth(below):
 		return typed > 0
-	case novel > 1 && known == 0 && e.kind(row, 0) == Missing && n == len(below):
+	case recurring > 1 && known == 0 && e.kind(row, 0) == Missing && n == len(below):
 		return true
 	}
 	return typed > 1 && rows >= manyRecords && len(distinct) == filled
@@ -222,12 +223,12 @@ func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, isM
 	}
 	isRepeated := false
 	for i := 1; i < width; i++ {
-		isFilled := len(lower.cell(i)) > 0
-		isOther := isFilled && !bytes.Equal(lower.cell(i), lower.cell(i-1))
+		isNamed := len(lower.cell(i)) > 0
+		isOther := isNamed && !bytes.Equal(lower.cell(i), lower.cell(i-1))
 		switch {
 		case starts[i] == i && starts[i-1] >= 0 && bytes.Equal(upper.cell(i), upper.cell(starts[i-1])) && isOther:
 			starts[i], isRepeated = starts[i-1], true
-		case !isMerged && starts[i] < 0 && isFilled:
+		case !isMerged && starts[i] < 0 && isNamed:
 			starts[i] = starts[i-1]
 		}
 	}

@@ -9,11 +9,12 @@
 //	row 6                                         left out: it has no value
 //	row 7  Source: survey of 2021                 left out: a footnote
 //
-// Detect scores every candidate for the header among the first rows: each row, two to four rows
-// joined, and no header at all, which scores 0. For the table above, row 1 alone scores -0.3,
-// because it leaves four columns without a name. Row 3 alone scores 0.8: names are above numbers,
-// but two names occur twice, and row 2 is left out. Rows 2 and 3 joined score 1.2. A best score
-// below the threshold is no clear decision: every row becomes a record, and the caller says so.
+// Detect scores every candidate for the header among the first rows: each row, and two to four rows
+// joined. For the table above, row 1 alone scores -0.3, because it leaves four columns without a
+// name. Row 3 alone scores 0.8: names are above numbers, but two names occur twice, and row 2 is
+// left out. Rows 2 and 3 joined score 1.2. The best candidate is the header if its score is at
+// least minScore. Otherwise there is no header, and all rows but titles are records. Unless the
+// best score is clearly negative, the decision is doubtful, which the caller reports.
 //
 // Body yields the records below the header.
 package layout
@@ -25,7 +26,7 @@ import (
 	"strings"
 )
 
-// Row is a row of a sheet, a record of a text, or an array of values.
+// Row is a row of a sheet, a record of a delimited text, or a JSON array.
 type Row struct {
 	Line, End int  // its first and its last line, from 1
 	Gap       bool // a blank line or row is above it
@@ -79,7 +80,8 @@ func (r Row) Filled() (n int) {
 	return n
 }
 
-// Width returns the number of cells up to the last value.
+// Width returns the number of cells without empty ones at the end. Unlike for Filled, a cell of
+// blanks is not empty.
 func (r Row) Width() int {
 	n := len(r.Cells)
 	for n > 0 && len(r.Cells[n-1]) == 0 {
@@ -119,7 +121,7 @@ func (r Row) equals(other Row) bool {
 
 func isFilled(cell []byte) bool { return len(bytes.TrimSpace(cell)) > 0 }
 
-// Kind is a set of kinds of values.
+// Kind is a kind of values, or a set of several kinds.
 type Kind uint8
 
 // The kinds of values.
@@ -161,7 +163,8 @@ func KindOf(v []byte) Kind {
 	return Text
 }
 
-// ColumnKind returns the kind that all n values of a column have, Text if they differ.
+// ColumnKind returns the kind that all n values of a column have. If they differ, k is Text, and n
+// is the number of values above the first one that differs. See also evidence.dominantKind.
 func ColumnKind(table []Row, column int) (k Kind, n int) {
 	for _, r := range table {
 		switch got := KindOf(r.cell(column)); {

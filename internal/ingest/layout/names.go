@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// columns returns the mean evidence that the values of a row are names of the columns below. joined
-// are the names that it gives together with rows above it; nil: there are none.
-func (e *evidence) columns(names Row, joined []string, below []int) float64 {
+// headerScore returns the mean evidence that the values of a row are names of the columns below.
+// joined are the names that it gives together with rows above it; nil: there are none.
+func (e *evidence) headerScore(names Row, joined []string, below []int) float64 {
 	kinds := e.sequenceKinds(names, below)
 	width := min(len(names.Cells), maxColumns)
 	for _, i := range below {
@@ -21,7 +21,7 @@ func (e *evidence) columns(names Row, joined []string, below []int) float64 {
 	var sum, weight float64
 	for c := range width {
 		isPart := c < len(joined) && joined[c] != string(names.cell(c))
-		got, w := e.column(names, c, below, kinds, isPart)
+		got, w := e.nameScore(names, c, below, kinds, isPart)
 		sum += w * got
 		weight += w
 	}
@@ -31,9 +31,9 @@ func (e *evidence) columns(names Row, joined []string, below []int) float64 {
 	return sum / weight
 }
 
-// column returns the evidence that a value is the name of the column below, and the weight of the
-// column.
-func (e *evidence) column(names Row, c int, below []int, kinds Kind, isPart bool) (score, weight float64) {
+// nameScore returns the evidence that a value is the name of the column below, and the weight of
+// the column. kinds are those that sequenceKinds returns.
+func (e *evidence) nameScore(names Row, c int, below []int, kinds Kind, isPart bool) (score, weight float64) {
 	const null = `\N` // of MySQL and PostgreSQL
 	var count [256]int
 	n := 0
@@ -162,17 +162,20 @@ func nameLikeness(text []byte) float64 {
 	return 0
 }
 
-// formOf returns the form of a text: the first runs of small letters, capitals and digits become
-// one sign each, other characters remain.
+// formOf returns the form of a text, such as "A0-0" of "RO1-0001": each run of small letters,
+// capitals or digits becomes one sign, other characters remain. It has up to 12 signs.
 func formOf(text []byte) string {
 	return signs(text, true)
 }
 
-// shapeOf returns the shape of a code, such as RO1-0001: each letter and each digit becomes a sign.
+// shapeOf returns the shape of a code, such as "AA0-0000" of "RO1-0001": unlike in formOf, each
+// letter and each digit becomes a sign.
 func shapeOf(text []byte) string {
 	return signs(text, false)
 }
 
+// signs replaces characters by signs for their classes; runs means that equal adjacent signs become
+// one.
 func signs(text []byte, runs bool) string {
 	const maxForm = 12
 	form := make([]byte, 0, maxForm)
@@ -229,6 +232,7 @@ func hasRowLabel(r Row) bool {
 	return first >= 0 && r.kind(first) == Text
 }
 
+// mostBelow reports whether more than half of the rows below satisfy a test.
 func (e *evidence) mostBelow(below []int, test func(Row) bool) bool {
 	n := 0
 	for _, i := range below {
