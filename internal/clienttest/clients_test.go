@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -190,12 +191,17 @@ func checkCalls(t *testing.T, server *programtest.Server, client string, plant i
 		}
 	}
 	var document struct {
-		Paths map[string]map[string]struct{ OperationID string }
+		Paths map[string]map[string]struct {
+			OperationID string
+			Tags        []string
+		}
 	}
 	must.NoError(t, json.Unmarshal(get(t, server.URL+"/openapi.json"), &document))
 	for path, operations := range document.Paths {
 		for method, operation := range operations {
-			if id := operation.OperationID; !called[id] {
+			// Publishing would change what the other calls are compared with; its operations have
+			// to compile, and systemtest calls them.
+			if id := operation.OperationID; !called[id] && !slices.Contains(operation.Tags, "Publishing") {
 				t.Errorf("%s does not call %s (%s %s); add a call in testdata", client, id, method, path)
 			}
 		}
