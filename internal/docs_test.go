@@ -117,7 +117,7 @@ func TestDocs_operators(t *testing.T) {
 func TestDocs_settings(t *testing.T) {
 	t.Parallel()
 	defaults := app.DefaultConfig()
-	wants := []string{app.ConfigEnv, app.TokenEnv, app.DefaultConfigFile}
+	wants := []string{app.ConfigEnv, app.TokenEnv, app.KeyEnv, app.DefaultConfigFile}
 	for _, s := range defaults.Settings() {
 		value := s.Value()
 		if value != "" {

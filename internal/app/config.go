@@ -71,6 +71,7 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 const (
 	ConfigEnv = "HERBARIUM_CONFIG"
 	TokenEnv  = "HERBARIUM_TOKEN"
+	KeyEnv    = "HERBARIUM_KEY" // of commands that use a server
 )
 
 // DefaultConfigFile is read if it exists and no other file is named.
@@ -135,7 +136,7 @@ func LoadConfig(file string, env func(string) (string, bool), flags map[string]s
 func CheckEnv(environ []string) error {
 	const prefix = "HERBARIUM_"
 	c := DefaultConfig()
-	known := []string{ConfigEnv[len(prefix):], TokenEnv[len(prefix):]} // without the prefix, which would make all names similar
+	known := []string{ConfigEnv[len(prefix):], TokenEnv[len(prefix):], KeyEnv[len(prefix):]} // without the prefix, which would make all names similar
 	for _, s := range c.Settings() {
 		known = append(known, s.Env()[len(prefix):])
 	}
@@ -161,7 +162,7 @@ func CheckEnv(environ []string) error {
 // which adds some for a service called herbarium.
 func isForeign(name, value string) bool {
 	switch name {
-	case "URL", "KEY", "ACTIVE_HELP", "COMPLETION_DESCRIPTIONS":
+	case "URL", "ACTIVE_HELP", "COMPLETION_DESCRIPTIONS":
 		return true
 	case "PORT":
 		return strings.Contains(value, "://")

@@ -16,11 +16,13 @@ import (
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/publish"
+	"herbarium/internal/remote"
 )
 
 func newPublish(r *runner) *cobra.Command {
 	var given publishFlags
 	var opts publishOptions
+	var server remoteFlags
 	cmd := &cobra.Command{
 		Use:   "publish PATH…",
 		Short: "Publish files as datasets",
@@ -45,6 +47,10 @@ or loses a flag, or more than half of the records are gone. A version is also re
 an expectation fails. A dataset that requires a key becomes open only if the descriptor or --access states it. Use --check
 to see the result without publishing or creating anything. The exit code is 3 if a dataset was rejected.
 
+With --to, files are sent to a server, which publishes them with the same checks and results; the key comes from the
+environment variable ` + app.KeyEnv + ` or from --key-file. Without a descriptor, that of the live version applies. If the connection
+fails, the file is sent again, which is safe: it is published once, and then unchanged.
+
 With --json, standard output contains one JSON object per dataset and line: its status (published, unchanged, checked,
 rejected or failed), version, changes and report.`,
 		Example: `  herbarium publish examples/garden/catalog.csv
@@ -53,7 +59,8 @@ rejected or failed), version, changes and report.`,
   herbarium publish prices.xlsx#2024 stock.db#beds shop/datapackage.json
   herbarium publish log.txt --header none --comment '#'
   herbarium publish export.csv --skip 3 --delimiter ';' --encoding windows-1252
-  curl -s https://example.org/export | herbarium publish - --as shop/export --format csv`,
+  curl -s https://example.org/export | herbarium publish - --as shop/export --format csv
+  herbarium publish prices.csv --to https://data.example.org --as shop/prices`,
 		Args: expectArgs(1, math.MaxInt, "at least one file or folder to publish"),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			// Large records produce much garbage; a memory limit bounds the heap for files of any
@@ -62,6 +69,12 @@ rejected or failed), version, changes and report.`,
 			c, err := r.config(cmd)
 			if err != nil {
 				return err
+			}
+			var client *remote.Client
+			if server.given(cmd) {
+				if client, err = r.client(cmd, server); err != nil {
+					return err
+				}
 			}
 			finder, err := given.finder(c.Data)
 			if err != nil {
@@ -78,6 +91,9 @@ rejected or failed), version, changes and report.`,
 			if err := given.apply(set.Sources); err != nil {
 				return err
 			}
+			if client != nil {
+				return errors.Join(set.Err(), r.publish(cmd.Context(), remotePublisher{client}, set, opts))
+			}
 			open := r.createData
 			if opts.Check {
 				open = r.checkData
@@ -91,6 +107,7 @@ rejected or failed), version, changes and report.`,
 	stringFlag(cmd, &given.access, "access", "`access` to the records: open or key (default: as in the descriptor or the folder, else the setting access)", offer(string(herb.AccessOpen), string(herb.AccessKey)))
 	cmd.ValidArgsFunction = offerPaths()
 	given.add(cmd)
+	server.add(cmd, "send the files to the server at this `URL` instead of publishing them on this machine")
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
 	cmd.Flags().BoolVar(&opts.Force, "force", false, "publish even if the files have not changed, for example to apply how a new program version reads them")
@@ -152,13 +169,18 @@ type publishOptions struct {
 	report bool
 }
 
+// publisher publishes sources: on this machine, or on a server.
+type publisher interface {
+	Publish(ctx context.Context, s source.Source, opts publish.Options) (publish.Result, error)
+}
+
 // publish publishes the sources of a set and prints a summary if there is more than one file.
-func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts publishOptions) error {
+func (r *runner) publish(ctx context.Context, to publisher, set source.Set, opts publishOptions) error {
 	unchanged, failed, rejected := 0, 0, false
 	for _, s := range set.Sources {
 		display := r.newProgress(s.Ref.String())
 		opts.Progress = display.update
-		p, err := d.Publish(ctx, s, opts.Options)
+		p, err := to.Publish(ctx, s, opts.Options)
 		display.end()
 		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
 			fmt.Fprintf(r.Err, "%s\n", bug.Stack)

@@ -18,6 +18,7 @@ const groupAnnotation = "herbarium_group"
 const (
 	groupOwn     = "Flags"
 	groupReading = "Reading files"
+	groupRemote  = "Publishing to a server"
 	groupAddress = "Addresses"
 	groupAccess  = "Access"
 	groupLimits  = "Limits"
@@ -51,7 +52,7 @@ type FlagGroup struct {
 // FlagGroups returns the visible flags of a command by group.
 func FlagGroups(cmd *cobra.Command) (groups []FlagGroup) {
 	_ = cmd.InheritedFlags() // adds them to those of the command
-	for _, title := range []string{groupOwn, groupReading, groupAddress, groupAccess, groupLimits, groupFiles, groupStop, groupGlobal} {
+	for _, title := range []string{groupOwn, groupReading, groupRemote, groupAddress, groupAccess, groupLimits, groupFiles, groupStop, groupGlobal} {
 		g := FlagGroup{title, pflag.NewFlagSet(title, pflag.ContinueOnError)}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if cmp.Or(strings.Join(f.Annotations[groupAnnotation], ""), groupOwn) == title && !f.Hidden {

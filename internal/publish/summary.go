@@ -22,23 +22,24 @@ const (
 // Summary is the result of a publish in JSON: the output of publish --json and the body of a
 // response.
 type Summary struct {
-	Dataset   string           `json:"dataset"`
-	Status    Status           `json:"status"`
-	Error     string           `json:"error,omitempty"`
-	Records   int              `json:"records"`
-	Version   string           `json:"version,omitempty"`
-	Published time.Time        `json:"published_at,omitzero"`
-	Replaces  string           `json:"replaces,omitempty"` // the version that was live
-	Fields    []herb.Field     `json:"fields,omitempty"`
-	Changes   []library.Change `json:"changes,omitempty"`
-	Report    *herb.Report     `json:"report,omitempty"`
+	Dataset    string           `json:"dataset"`
+	Status     Status           `json:"status"`
+	Error      string           `json:"error,omitempty"`
+	Records    int              `json:"records"`
+	Version    string           `json:"version,omitempty"`
+	Published  time.Time        `json:"published_at,omitzero"`
+	Replaces   string           `json:"replaces,omitempty"` // the version that was live
+	Fields     []herb.Field     `json:"fields,omitempty"`
+	PrimaryKey []string         `json:"primary_key,omitempty"`
+	Changes    []library.Change `json:"changes,omitempty"`
+	Report     *herb.Report     `json:"report,omitempty"`
 }
 
 // NewSummary returns the summary of a publish that has ended, or was only checked.
 func NewSummary(ref herb.Ref, r Result, failure error, check bool) Summary {
 	s := Summary{
 		Dataset: ref.String(), Status: StatusPublished, Records: r.Dataset.Records, Version: r.Dataset.Version,
-		Published: r.Dataset.Published, Replaces: r.Replaces, Fields: r.Dataset.Fields, Changes: r.Changes, Report: r.Dataset.Report,
+		Published: r.Dataset.Published, Replaces: r.Replaces, Fields: r.Dataset.Fields, PrimaryKey: r.Dataset.PrimaryKey, Changes: r.Changes, Report: r.Dataset.Report,
 	}
 	switch {
 	case failure != nil:

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"herbarium/internal/app"
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/source"
+	"herbarium/internal/publish"
+	"herbarium/internal/remote"
+)
+
+// remoteFlags are the flags of commands that can use a server instead of the data of this machine.
+type remoteFlags struct{ to, keyFile string }
+
+// add adds the flags to a command. usage is the description of --to.
+func (f *remoteFlags) add(cmd *cobra.Command, usage string) {
+	stringFlag(cmd, &f.to, "to", usage, offer("https://"))
+	stringFlag(cmd, &f.keyFile, "key-file", "`file` with the key for the server (default: the environment variable "+app.KeyEnv+")", offerPaths())
+	setGroup(cmd.Flags(), groupRemote, "to", "key-file")
+}
+
+// given reports whether a command was told to use a server.
+func (f remoteFlags) given(cmd *cobra.Command) bool {
+	return cmd.Flags().Changed("to") || cmd.Flags().Changed("key-file")
+}
+
+// client returns a client of the server that the flags name.
+func (r *runner) client(cmd *cobra.Command, f remoteFlags) (*remote.Client, error) {
+	if err := rejectLocal(cmd); err != nil {
+		return nil, err
+	}
+	key, err := r.remoteKey(f.keyFile)
+	if err != nil {
+		return nil, err
+	}
+	c, err := remote.New(remote.Options{
+		URL: f.to, Key: key, UserAgent: "herbarium/" + Version(),
+		Retrying: func(reason error, pause time.Duration) {
+			fmt.Fprintf(r.Err, "%s; trying again in %s\n", escapeText(reason.Error()), pause)
+		},
+	})
+	return c, usage(err)
+}
+
+// rejectLocal fails if a flag was given that only concerns data of this machine.
+func rejectLocal(cmd *cobra.Command) error {
+	for _, name := range []string{"data", "database", "blobs", "keep", "cache-size", "retention", "force"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
+			return usagef("--%s concerns data of this machine; it cannot be combined with --to", name)
+		}
+	}
+	return nil
+}
+
+// remoteKey returns the key for a server. There is no flag with the key itself, because other users
+// of a machine can see command lines.
+func (r *runner) remoteKey(path string) (string, error) {
+	const maxKey = 4 << 10
+	key, _ := r.Env(app.KeyEnv)
+	origin := app.KeyEnv
+	if path != "" {
+		f, err := os.Open(path)
+		if err != nil {
+			return "", usagef("cannot read the key: %w", err)
+		}
+		defer f.Close()
+		content, err := io.ReadAll(io.LimitReader(f, maxKey))
+		if err != nil {
+			return "", usagef("cannot read the key: %w", err)
+		}
+		key, origin = string(content), path
+	}
+	switch key = strings.TrimSpace(key); {
+	case key == "" && path != "":
+		return "", usagef("%s is empty; write the key into it", path)
+	case key == "":
+		return "", usagef("a server requires a key; set the environment variable %s, or name a file with --key-file", app.KeyEnv)
+	case strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }):
+		return "", usagef("%s is not a key: it has characters other than letters, digits and signs", origin)
+	}
+	return key, nil
+}
+
+// remotePublisher publishes sources of this machine to a server.
+type remotePublisher struct{ client *remote.Client }
+
+// Publish implements publisher.
+func (p remotePublisher) Publish(ctx context.Context, s source.Source, opts publish.Options) (_ publish.Result, err error) {
+	defer s.Release()
+	f, closeFile, err := remoteFile(s)
+	if err != nil {
+		return publish.Result{}, err
+	}
+	defer func() { err = errors.Join(err, closeFile()) }()
+	if opts.Check {
+		f.Params["_check"] = "true"
+	}
+	if opts.AllowBreaking {
+		f.Params["_allow_breaking"] = "true"
+	}
+	return p.client.Publish(ctx, f, opts.Progress)
+}
+
+// remoteFile returns what is sent to publish a source: its file, and the settings as parameters or
+// as a descriptor.
+func remoteFile(s source.Source) (f remote.File, closeFile func() error, err error) {
+	if len(s.Parts) > 0 {
+		return f, nil, herb.Invalidf("%s has %d files, and one can be sent; combine them, or publish them on the machine of the server", s.Ref, len(s.Parts)+1)
+	}
+	f = remote.File{Ref: s.Ref, Descriptor: s.Settings.Descriptor, Params: map[string]string{}}
+	if s.AccessSet {
+		f.Params["_access"] = string(cmp.Or(s.Access, herb.AccessOpen))
+	}
+	if f.Descriptor == nil {
+		r := s.Settings.Reading
+		for name, value := range map[string]string{
+			"_format": r.Format, "_table": r.Table, "_delimiter": r.Delimiter, "_encoding": r.Encoding,
+			"_header": r.Header, "_comment": r.Comment, "_skip": r.Skip,
+		} {
+			if value != "" {
+				f.Params[name] = value
+			}
+		}
+	}
+	if s.Input == nil {
+		f.Name = filepath.Base(s.Path)
+		f.Content, closeFile, err = openSource(s)
+		return f, closeFile, err
+	}
+	if f.Content = s.Input; f.Descriptor != nil { // else it is standard input, which has no name
+		f.Name = s.Ref.Name + "." + cmp.Or(s.Format, "json")
+		f.Descriptor, err = withoutRecords(f.Descriptor)
+	}
+	return f, func() error { return nil }, err
+}
+
+// openSource opens the file of a source.
+func openSource(s source.Source) (content *io.SectionReader, closeFile func() error, err error) {
+	dir, err := s.OpenDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer dir.Close()
+	// A database that is in use has changes in other files, which would not be sent.
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if info, err := dir.Stat(s.Path + suffix); err == nil && info.Size() > 0 && (s.Format == "sqlite" || s.Format == "") {
+			return nil, nil, herb.Invalidf("%s has changes in %s, which would be lost; close the programs that use the database, or send a copy made with VACUUM INTO",
+				s.Path, filepath.Base(s.Path+suffix))
+		}
+	}
+	info, err := dir.Stat(s.Path)
+	if err != nil {
+		return nil, nil, file.CannotRead(s.Path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, file.CannotRead(s.Path, file.ErrNotRegular) // opening a pipe blocks
+	}
+	f, err := dir.Open(s.Path)
+	if err != nil {
+		return nil, nil, file.CannotRead(s.Path, err)
+	}
+	if info, err = f.Stat(); err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return io.NewSectionReader(f, 0, info.Size()), f.Close, nil
+}
+
+// withoutRecords returns a descriptor of one resource without its records, which are sent as a
+// file.
+func withoutRecords(descriptor []byte) ([]byte, error) {
+	var root map[string]json.RawMessage
+	var resources []map[string]json.RawMessage
+	if err := json.Unmarshal(descriptor, &root); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(root["resources"], &resources); err != nil {
+		return nil, err
+	}
+	for _, resource := range resources {
+		delete(resource, "data")
+	}
+	var err error
+	if root["resources"], err = json.Marshal(resources); err != nil {
+		return nil, err
+	}
+	return json.Marshal(root)
+}

@@ -1,0 +1,154 @@
+package cli_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"herbarium/internal/must"
+)
+
+// publishTo returns a server, and the environment of a publisher on another machine with a key for
+// everything in a namespace.
+func publishTo(t *testing.T, namespace string) (*server, environment) {
+	t.Helper()
+	e := newEnvironment(t)
+	s := e.serve(t)
+	publisher := newEnvironment(t)
+	publisher["HERBARIUM_KEY"] = strings.TrimSpace(e.must(t, "keys", "create", "--name", "ci", "--scope", "publish:"+namespace+"/*"))
+	return s, publisher
+}
+
+// TestPublishTo_sameAsLocal runs the same publishes on the machine of the data and over HTTP: exit
+// codes, output and listings are the same.
+func TestPublishTo_sameAsLocal(t *testing.T) {
+	t.Parallel()
+	const prices = "code;price\n007;1.50\n008;2\n009;3\n"
+	steps := []struct {
+		name    string
+		files   []string // name, content, ...
+		path    string
+		args    []string
+		code    int
+		message string // that both print
+		dataset string
+	}{
+		{"check of a new dataset", []string{"shop/prices.csv", prices}, "shop/prices.csv", []string{"--check"}, 0, "checked shop/prices: 3 records", ""},
+		{"new dataset", nil, "shop/prices.csv", nil, 0, "published shop/prices: 3 records", "shop/prices"},
+		{"unchanged", nil, "shop/prices.csv", nil, 0, "unchanged shop/prices: 3 records", "shop/prices"},
+		{"report", []string{"shop/prices.csv", prices + "010;4\n"}, "shop/prices.csv", []string{"--report"}, 0, "TYPE AND EVIDENCE", "shop/prices"},
+		{"rejected", []string{"shop/prices.csv", "code;cost\n007;1.50\n"}, "shop/prices.csv", nil, 3, `appears to be renamed to "cost"`, "shop/prices"},
+		{"rejected check", nil, "shop/prices.csv", []string{"--check"}, 3, "would not be published", "shop/prices"},
+		{"allowed", nil, "shop/prices.csv", []string{"--allow-breaking"}, 0, "published shop/prices: 1 record", "shop/prices"},
+		{"unreadable", []string{"shop/broken.csv", "a,b,c\n1,2,3\n4,5,6,7\n"}, "shop/broken.csv", nil, 1, "line 3", ""},
+		{"other name and flags", []string{"x/export.txt", "title\n\n# remark\n1|2\n3|4\n"}, "x/export.txt",
+			[]string{"--as", "shop/export", "--skip", "2", "--header", "none", "--comment", "#", "--delimiter", "|"}, 0, "published shop/export: 2 records", "shop/export"},
+		{"descriptor", []string{
+			"pack/datapackage.yaml", "name: shop\nresources:\n- name: stock\n  path: stock.csv\n  title: What we sell\n  schema:\n    primaryKey: id\n    fields:\n    - {name: id, herbarium: {from: Code}}\n    - {name: name, type: string}\n",
+			"pack/stock.csv", "Code,name\n1,Rose\n2,Fern\n",
+		}, "pack/datapackage.yaml", []string{"--report"}, 0, "primary key: id", "shop/stock"},
+		{"records in a descriptor", []string{
+			"inline/datapackage.json", `{"name":"shop","resources":[{"name":"beds","data":[{"bed":"A","size":3},{"bed":"B","size":4}]}]}`,
+		}, "inline/datapackage.json", nil, 0, "published shop/beds: 2 records", "shop/beds"},
+		{"several tables", []string{"shop/lists.json", `{"roses":[{"a":1},{"a":2}],"ferns":[{"b":1},{"b":2},{"b":3}]}`}, "shop/lists.json", nil, 0,
+			"2 datasets published, 0 unchanged, 0 failed", "shop/lists-ferns"},
+		{"one table", nil, "shop/lists.json#roses", []string{"--as", "shop/roses"}, 0, "published shop/roses: 2 records", "shop/roses"},
+		{"protected", []string{"shop/staff.csv", "name\nAnn\nBob\n"}, "shop/staff.csv", []string{"--access", "key"}, 0, "published shop/staff", ""},
+		{"as JSON", []string{"shop/prices.csv", "code;cost\n007;1.75\n"}, "shop/prices.csv", []string{"--json", "--check"}, 0, `"status":"checked"`, "shop/prices"},
+	}
+	s, there := publishTo(t, "shop")
+	here := newEnvironment(t)
+	local := here.serve(t)
+	folder := t.TempDir()
+	varying := regexp.MustCompile(`\d{8}T\d{6}Z-[a-z0-9]{10}|"published_at":"[^"]*"|Created data folder .*\n|Data folder: .*\n`)
+	for _, step := range steps {
+		for i := 0; i < len(step.files); i += 2 {
+			path := filepath.Join(folder, step.files[i])
+			must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			rewrite(t, path, step.files[i+1])
+		}
+		args := append([]string{"publish", filepath.Join(folder, step.path)}, step.args...)
+		code, out, errOut := here.run(t, args...)
+		remoteCode, remoteOut, remoteErr := there.run(t, append(args, "--to", s.url)...)
+		if code != step.code || remoteCode != step.code || !strings.Contains(out+errOut, step.message) {
+			t.Errorf("%s: exit codes %d and %d, want %d\n%s%s\n%s%s", step.name, code, remoteCode, step.code, out, errOut, remoteOut, remoteErr)
+		}
+		plain := func(s string) string {
+			return varying.ReplaceAllString(strings.ReplaceAll(s, filepath.Join(folder, filepath.Dir(step.path))+"/", ""), "…")
+		}
+		if plain(out) != plain(remoteOut) || strings.ReplaceAll(plain(errOut), "…", "") != strings.ReplaceAll(plain(remoteErr), "…", "") {
+			t.Errorf("%s: local output is\n%s%s\nremote output is\n%s%s", step.name, plain(out), plain(errOut), plain(remoteOut), plain(remoteErr))
+		}
+		if step.dataset == "" {
+			continue
+		}
+		_, want := local.get(t, "/api/v1/"+step.dataset+"/data")
+		if status, got := s.get(t, "/api/v1/"+step.dataset+"/data"); status != http.StatusOK || got != want {
+			t.Errorf("%s: the remote listing is %d %s; want %s", step.name, status, got, want)
+		}
+	}
+	if status, _ := s.get(t, "/api/v1/shop/staff/data"); status != http.StatusUnauthorized {
+		t.Errorf("status of a dataset with --access key: %d", status)
+	}
+	if _, err := os.Stat(there["HERBARIUM_DATA"]); !os.IsNotExist(err) {
+		t.Errorf("a publish to a server created a data folder: %v", err)
+	}
+}
+
+func TestPublishTo_standardInput(t *testing.T) {
+	t.Parallel()
+	s, e := publishTo(t, "shop")
+	code, out, errOut := e.feed(t.Context(), strings.NewReader("a,b\n1,2\n"), "publish", "-", "--as", "shop/fed", "--to", s.url+"/")
+	if code != 0 || !strings.Contains(out, "published shop/fed: 1 record") {
+		t.Errorf("exit code %d\n%s%s", code, out, errOut)
+	}
+}
+
+func TestPublishTo_keys(t *testing.T) {
+	t.Parallel()
+	s, e := publishTo(t, "shop")
+	file := write(t, "shop/prices.csv", "a,b\n1,2\n")
+	keyFile := write(t, "key", e["HERBARIUM_KEY"]+"\n")
+	args := []string{"publish", file, "--to", s.url}
+	e.fails(t, 1, "key", append(args, "--as", "other/prices")...) // no scope for this namespace
+	e["HERBARIUM_KEY"] = ""
+	e.fails(t, 2, "HERBARIUM_KEY", args...)
+	e["HERBARIUM_KEY"] = "herb_k7q2mzx4ab_" + strings.Repeat("a", 32)
+	e.fails(t, 1, "key", args...)
+	e.must(t, append(args, "--key-file", keyFile)...) // instead of the variable
+	e.fails(t, 2, "is empty", append(args, "--key-file", write(t, "none", "\n"))...)
+	e.fails(t, 2, "cannot read the key", append(args, "--key-file", filepath.Join(t.TempDir(), "missing"))...)
+	e.fails(t, 2, "is not a key", append(args, "--key-file", write(t, "lines", "a\nb"))...)
+}
+
+func TestPublishTo_usage(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e["HERBARIUM_KEY"] = "herb_k7q2mzx4ab_" + strings.Repeat("a", 32)
+	file := write(t, "shop/prices.csv", "a,b\n1,2\n")
+	for _, c := range []struct {
+		message string
+		args    []string
+	}{
+		{"not the address of a server", []string{"--to", "example.org"}},
+		{"not the address of a server", []string{"--to", "https://"}},
+		{"not the address of a server", []string{"--key-file", write(t, "key", "x")}},
+		{"no user, query or fragment", []string{"--to", "https://me:secret@example.org"}},
+		{"--keep concerns data of this machine", []string{"--to", "https://example.org", "--keep", "3"}},
+		{"--data concerns data of this machine", []string{"--to", "https://example.org", "--data", "x"}},
+		{"--force concerns data of this machine", []string{"--to", "https://example.org", "--force"}},
+	} {
+		e.fails(t, 2, c.message, append([]string{"publish", file}, c.args...)...)
+	}
+	parts := write(t, "p/datapackage.json", `{"name":"shop","resources":[{"name":"all","path":["a.csv","b.csv"]}]}`)
+	put(t, filepath.Join(filepath.Dir(parts), "a.csv"), "a\n1\n")
+	put(t, filepath.Join(filepath.Dir(parts), "b.csv"), "a\n2\n")
+	e.fails(t, 1, "shop/all has 2 files, and one can be sent", "publish", parts, "--to", "http://127.0.0.1:1")
+	database := write(t, "shop/stock.db", "")
+	makeDatabase(t, database)
+	put(t, database+"-wal", "changes")
+	e.fails(t, 1, "stock.db-wal, which would be lost", "publish", database+"#plants", "--to", "http://127.0.0.1:1")
+}
