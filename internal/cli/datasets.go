@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/remote"
 	"herbarium/internal/text"
 )
 
@@ -230,6 +231,15 @@ func newDatasetsShow(r *runner) *cobra.Command {
 
 func newDatasetsReport(r *runner) *cobra.Command {
 	var version string
+	write := func(ds herb.Dataset) error {
+		if r.asJSON {
+			return writeJSON(r.Out, ds.Report)
+		}
+		fmt.Fprintf(r.Out, "%s: %s, version %s\n", ds.Ref, herb.Plural(ds.Records, "record", "records"), ds.Version)
+		writeReport(r.Out, ds)
+		writeNotes(r.Out, reportNotes(ds.Report))
+		return nil
+	}
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "report NAMESPACE/DATASET",
 		Short: "Show the import report of a version",
@@ -243,13 +253,19 @@ func newDatasetsReport(r *runner) *cobra.Command {
 		if ds.Report == nil {
 			return herb.Errorf(herb.CodeNotFound, "no report for version %s of %s; publish the dataset again to create one", ds.Version, ref)
 		}
-		if r.asJSON {
-			return writeJSON(r.Out, ds.Report)
+		return write(ds)
+	})
+	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
+		ds, err := c.Describe(ctx, ref)
+		switch {
+		case err != nil:
+			return err
+		case version != "" && version != ds.Version:
+			return herb.Invalidf("a server returns the report of the live version only, which is %s; remove --version", ds.Version)
+		case ds.Report == nil:
+			return herb.Errorf(herb.CodeForbidden, "no report of %s for this key; the report of a dataset with access: key requires the scope %s:%s", ref, herb.ScopeDataRead, ref)
 		}
-		fmt.Fprintf(r.Out, "%s: %s, version %s\n", ref, herb.Plural(ds.Records, "record", "records"), ds.Version)
-		writeReport(r.Out, ds)
-		writeNotes(r.Out, reportNotes(ds.Report))
-		return nil
+		return write(ds)
 	})
 	stringFlag(cmd, &version, "version", "`version` to show (default: the live one)", r.completeVersion())
 	return r.jsonFlag(cmd, "")
@@ -284,32 +300,49 @@ func newDatasetsHistory(r *runner) *cobra.Command {
 }
 
 func newDatasetsRollback(r *runner) *cobra.Command {
-	var to string
+	var version string
 	var allowBreaking bool
+	type restored struct {
+		herb.Ref
+		Version string `json:"version"`
+	}
+	write := func(ref herb.Ref, live string) error {
+		return r.print(restored{ref, live}, "%s: version %s is live", ref, live)
+	}
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "rollback NAMESPACE/DATASET",
 		Short: "Restore an earlier version of a dataset",
 		Example: `  herbarium datasets rollback garden/catalog
-  herbarium datasets rollback garden/catalog --to 20260314T092653Z-k7q2mzx4ab`,
+  herbarium datasets rollback garden/catalog --version 20260314T092653Z-k7q2mzx4ab
+  herbarium datasets rollback garden/catalog --to https://data.example.org`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		version, err := d.Library.Rollback(ctx, ref, to, allowBreaking)
+		live, err := d.Library.Rollback(ctx, ref, version, allowBreaking)
 		if err != nil {
 			d.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
 			return err
 		}
-		type restored struct {
-			herb.Ref
-			Version string `json:"version"`
-		}
-		return r.print(restored{ref, version}, "%s: version %s is live", ref, version)
+		return write(ref, live)
 	})
-	stringFlag(cmd, &to, "to", "`version` to restore (default: the one before the live one)", r.completeVersion())
+	stringFlag(cmd, &version, "version", "`version` to restore (default: the one before the live one)", r.completeVersion())
+	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
+		live, err := c.Rollback(ctx, ref, version, allowBreaking)
+		if err != nil {
+			return err
+		}
+		return write(ref, live)
+	})
+	acceptVersion(cmd, &version)
 	cmd.Flags().BoolVar(&allowBreaking, "allow-breaking", false, "roll back even if a dataset that requires a key becomes open")
 	return r.jsonFlag(cmd, "")
 }
 
 func newDatasetsRemove(r *runner) *cobra.Command {
 	var yes bool
+	type removed struct {
+		herb.Ref
+		Removed bool `json:"removed"`
+	}
+	write := func(ref herb.Ref) error { return r.print(removed{ref, true}, "removed %s", ref) }
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "remove NAMESPACE/DATASET",
 		Short: "Remove a dataset with all its versions",
@@ -331,11 +364,22 @@ question and is required if standard input is not a terminal.`,
 			d.AuditFailure(ctx, herb.AuditRemoved, ref, err)
 			return err
 		}
-		type removed struct {
-			herb.Ref
-			Removed bool `json:"removed"`
+		return write(ref)
+	})
+	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
+		live, err := c.Describe(ctx, ref)
+		if err != nil {
+			return err
 		}
-		return r.print(removed{ref, true}, "removed %s", ref)
+		if !yes {
+			if err := r.confirm(fmt.Sprintf("Remove %s with all its versions from the server? This cannot be undone.", ref)); err != nil {
+				return err
+			}
+		}
+		if err := c.Remove(ctx, live); err != nil {
+			return err
+		}
+		return write(ref)
 	})
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation; required if standard input is not a terminal")
 	return r.jsonFlag(cmd, "")

@@ -55,6 +55,44 @@ func (r *runner) client(cmd *cobra.Command, f remoteFlags) (*remote.Client, erro
 	return c, usage(err)
 }
 
+// addServer adds the flags of a server to a command about one dataset, which calls run instead of
+// using the data of this machine if they are given.
+func (r *runner) addServer(cmd *cobra.Command, run func(ctx context.Context, c *remote.Client, ref herb.Ref) error) {
+	var server remoteFlags
+	server.add(cmd, "use the server at this `URL` instead of the data of this machine")
+	local := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !server.given(cmd) {
+			return local(cmd, args)
+		}
+		ref, err := herb.ParseRef(args[0])
+		if err != nil {
+			return usage(err)
+		}
+		if _, err := r.config(cmd); err != nil {
+			return err
+		}
+		c, err := r.client(cmd, server)
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), c, ref)
+	}
+}
+
+// acceptVersion makes --to of a command accept a version instead of a server, which is how
+// 'datasets rollback' was written before --version.
+func acceptVersion(cmd *cobra.Command, version *string) {
+	to := cmd.Flags().Lookup("to")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if given := to.Value.String(); to.Changed && !remote.IsURL(given) && !cmd.Flags().Changed("version") {
+			*version, to.Changed = given, false
+		}
+		return run(cmd, args)
+	}
+}
+
 // rejectLocal fails if a flag was given that only concerns data of this machine.
 func rejectLocal(cmd *cobra.Command) error {
 	for _, name := range []string{"data", "database", "blobs", "keep", "cache-size", "retention", "force"} {

@@ -152,3 +152,49 @@ func TestPublishTo_usage(t *testing.T) {
 	put(t, database+"-wal", "changes")
 	e.fails(t, 1, "stock.db-wal, which would be lost", "publish", database+"#plants", "--to", "http://127.0.0.1:1")
 }
+
+func TestDatasetsTo(t *testing.T) {
+	t.Parallel()
+	s, e := publishTo(t, "shop")
+	file := write(t, "shop/prices.csv", "code,price\n1,1.50\n2,2\n")
+	publish := func(args ...string) string {
+		t.Helper()
+		return parseLines(t, e.must(t, append([]string{"publish", file, "--to", s.url, "--json"}, args...)...))[0].Version
+	}
+	first := publish()
+	rewrite(t, file, "code,price\n1,1.50\n2,2\n3,4\n")
+	second := publish()
+	rewrite(t, file, "code,price\n1,1.50\n2,2\n3,4\n4,5\n")
+	third := publish()
+	to := []string{"shop/prices", "--to", s.url}
+	run := func(command string, args ...string) []string {
+		return append(append([]string{"datasets", command}, to...), args...)
+	}
+	e.prints(t, "shop/prices: 4 records, version "+third+"\n  source: csv", run("report")...)
+	e.prints(t, `"rows":4`, run("report", "--json", "--version", third)...)
+	e.fails(t, 1, "the report of the live version only, which is "+third, run("report", "--version", first)...)
+	if out := e.must(t, run("rollback")...); out != "shop/prices: version "+second+" is live\n" {
+		t.Errorf("rollback printed %q", out)
+	}
+	e.prints(t, `"version":"`+first+`"`, run("rollback", "--version", first, "--json")...)
+	if n := s.total(t, "/api/v1/shop/prices/data"); n != 2 {
+		t.Errorf("%d records after a rollback to the first version", n)
+	}
+	e.fails(t, 1, "version", run("rollback", "--version", "20200101T000000Z-aaaaaaaaaa")...)
+	e.fails(t, 2, "not the address of a server", "datasets", "report", "shop/prices", "--to", "example.org")
+	e.fails(t, 2, "--data concerns data of this machine", run("report", "--data", "x")...)
+	e.fails(t, 2, "add --yes", run("remove")...)
+
+	publish("--access", "key")
+	e.fails(t, 1, "requires the scope data:read:shop/prices", run("report")...)
+	if out := e.must(t, run("remove", "--yes")...); out != "removed shop/prices\n" {
+		t.Errorf("remove printed %q", out)
+	}
+	e.fails(t, 1, "shop/prices", run("remove", "--yes")...)
+	if status, _ := s.get(t, "/api/v1/shop/prices"); status != http.StatusNotFound {
+		t.Errorf("status of a removed dataset: %d", status)
+	}
+	if _, err := os.Stat(e["HERBARIUM_DATA"]); !os.IsNotExist(err) {
+		t.Errorf("a command for a server created a data folder: %v", err)
+	}
+}
