@@ -17,8 +17,8 @@ import (
 	"herbarium/internal/cli"
 	"herbarium/internal/herb"
 	"herbarium/internal/must"
-	"herbarium/internal/progress"
 	"herbarium/internal/programtest"
+	"herbarium/internal/progress"
 	"herbarium/internal/remote"
 )
 
