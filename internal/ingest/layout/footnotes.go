@@ -22,8 +22,8 @@ const (
 	sparsePoint = -2 // some record has a value in this column only
 )
 
-// footnoteDetector recognizes footnotes below a table. They have nothing but text in the first column,
-// which may have been split at its delimiters.
+// footnoteDetector recognizes footnotes below a table. They have nothing but text in the first
+// column, which may have been split at its delimiters.
 type footnoteDetector struct {
 	first   int          // the first column with a value
 	isTyped bool         // it has numbers or dates only
