@@ -40,8 +40,12 @@ Scopes:
   plants:write                       create plants
   data:read                          list every dataset that requires a key
   data:read:<namespace>/<dataset>    list this dataset
-  data:read:<namespace>/*            list the datasets of this namespace`,
+  data:read:<namespace>/*            list the datasets of this namespace
+  publish                            publish every dataset over HTTP
+  publish:<namespace>/<dataset>      publish this dataset
+  publish:<namespace>/*              publish the datasets of this namespace`,
 		Example: `  TOKEN=$(herbarium keys create --name nursery --scope plants:write)
+  herbarium keys create --name ci --scope publish:shop/prices
   herbarium keys create --name partner --scope data:read:shop/prices --expires 90d`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.createKey(cmd, name, scopes, expires) },

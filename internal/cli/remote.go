@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -178,11 +177,12 @@ func remoteFile(s source.Source) (f remote.File, closeFile func() error, err err
 		f.Content, closeFile, err = openSource(s)
 		return f, closeFile, err
 	}
-	if f.Content = s.Input; f.Descriptor != nil { // else it is standard input, which has no name
+	// Records in a descriptor are sent as a file: the settings do not have them. Standard input has
+	// no name.
+	if f.Content = s.Input; f.Descriptor != nil {
 		f.Name = s.Ref.Name + "." + cmp.Or(s.Format, "json")
-		f.Descriptor, err = withoutRecords(f.Descriptor)
 	}
-	return f, func() error { return nil }, err
+	return f, func() error { return nil }, nil
 }
 
 // openSource opens the file of a source.
@@ -214,25 +214,4 @@ func openSource(s source.Source) (content *io.SectionReader, closeFile func() er
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return io.NewSectionReader(f, 0, info.Size()), f.Close, nil
-}
-
-// withoutRecords returns a descriptor of one resource without its records, which are sent as a
-// file.
-func withoutRecords(descriptor []byte) ([]byte, error) {
-	var root map[string]json.RawMessage
-	var resources []map[string]json.RawMessage
-	if err := json.Unmarshal(descriptor, &root); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(root["resources"], &resources); err != nil {
-		return nil, err
-	}
-	for _, resource := range resources {
-		delete(resource, "data")
-	}
-	var err error
-	if root["resources"], err = json.Marshal(resources); err != nil {
-		return nil, err
-	}
-	return json.Marshal(root)
 }

@@ -176,7 +176,9 @@ func TestDatasetsTo(t *testing.T) {
 	if out := e.must(t, run("rollback")...); out != "shop/prices: version "+second+" is live\n" {
 		t.Errorf("rollback printed %q", out)
 	}
-	e.prints(t, `"version":"`+first+`"`, run("rollback", "--version", first, "--json")...)
+	for _, version := range []string{third, first} { // neither is the one before the live one
+		e.prints(t, `"version":"`+version+`"`, run("rollback", "--version", version, "--json")...)
+	}
 	if n := s.total(t, "/api/v1/shop/prices/data"); n != 2 {
 		t.Errorf("%d records after a rollback to the first version", n)
 	}
