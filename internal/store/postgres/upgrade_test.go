@@ -224,7 +224,19 @@ func scenario(t *testing.T, s *postgres.Store, other func(task string)) {
 	}
 	list(t, s)
 	keysAndSourceErrors(t, s)
+	publishOverHTTP(t, s)
 	catalogue(t, s, other)
+}
+
+func publishOverHTTP(t *testing.T, s *postgres.Store) {
+	ctx := t.Context()
+	p := store.Publish{ID: "p1", Running: true, Updated: noon(), Content: []byte(`{"state":"reading"}`)}
+	must.NoError(t, s.AddPublish(ctx, p, noon().Add(-time.Hour)))
+	must.NoError(t, s.UpdatePublish(ctx, p))
+	_, err := s.EndPublish(ctx, store.Publish{ID: "p1", Updated: noon(), Content: []byte(`{"state":"failed"}`)}, noon())
+	must.NoError(t, err)
+	_, err = s.Publish(ctx, "p1")
+	must.NoError(t, err)
 }
 
 func keysAndSourceErrors(t *testing.T, s *postgres.Store) {
