@@ -55,6 +55,9 @@ func NewSummary(ref herb.Ref, r Result, failure error, check bool) Summary {
 	if s.Version == "" { // nothing was published
 		s.Published = time.Time{}
 	}
+	if s.Status == StatusFailed && s.Report != nil && s.Report.Cells == "" { // it ended before the listing was read
+		s.Report = nil
+	}
 	return s
 }
 
