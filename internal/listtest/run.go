@@ -46,9 +46,9 @@ func Run(t *testing.T, e Engine) {
 			})
 		}
 	})
-	datasets := cmp.Or(e.Datasets, 100)
+	datasets := cmp.Or(e.Datasets, 60)
 	if testseed.Soak() {
-		datasets *= 10
+		datasets *= 16
 	}
 	for _, r := range []struct {
 		name     string

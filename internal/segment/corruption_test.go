@@ -276,7 +276,7 @@ func TestFlippedBytes(t *testing.T) {
 			if err := r.Verify(); !errors.Is(err, segment.ErrCorrupt) {
 				t.Errorf("%s: Verify: %v", what, err)
 			}
-			if testseed.Soak() || at%8 == 0 {
+			if testseed.Soak() || at%16 == 0 {
 				if err := use(r, asked[i], what); err != nil {
 					t.Error(err)
 				}

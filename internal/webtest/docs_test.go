@@ -42,6 +42,7 @@ func TestDocs(t *testing.T) {
 // TestLargeDocs checks that the viewer shows the operations of one selected dataset if the document
 // is large.
 func TestLargeDocs(t *testing.T) {
+	onlyInSoakRuns(t)
 	t.Parallel()
 	b := open(t, newSite(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/testseed"
 )
 
 // TestBudget bounds the bytes that a first visit transfers, with and without the font.
@@ -39,6 +41,7 @@ func (b *tab) visibleRows() int {
 }
 
 func TestVisibleRows(t *testing.T) {
+	onlyInSoakRuns(t)
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
 	for _, screen := range []struct {
@@ -117,7 +120,11 @@ func TestScreens(t *testing.T) {
 			continue
 		}
 		b.settled()
-		for _, width := range []int64{390, 820, 1440, 2560} {
+		widths := []int64{390, 1440}
+		if testseed.Soak() {
+			widths = []int64{390, 820, 1440, 2560}
+		}
+		for _, width := range widths {
 			b.screen(tabOptions{width: width, height: 900, phone: width == 390})
 			wrong := eval[[]string](b, `(() => {
 				const wrong = [], name = (e) => e.outerHTML.slice(0, 100);
@@ -155,6 +162,7 @@ func TestScreens(t *testing.T) {
 // TestThousandColumns uses a dataset with a thousand columns: columns are found by name, charts are
 // loaded for the columns in view only, and a match of the search is brought into view.
 func TestThousandColumns(t *testing.T) {
+	onlyInSoakRuns(t)
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
 	b.visit(wide)

@@ -147,7 +147,7 @@ func TestCreate_anyOperationFails(t *testing.T) {
 			}
 			step := 1
 			if calls[kind] > 50 && !testseed.Soak() {
-				step = 3
+				step = 11
 			}
 			for at := 1; at <= calls[kind]; at += step {
 				full := errors.New("disk full")
