@@ -144,6 +144,7 @@ func TestChart_noScript(t *testing.T) {
 // TestChart_screens checks that charts fit on all screens: nothing overflows, and texts do not
 // overlap.
 func TestChart_screens(t *testing.T) {
+	onlyInSoakRuns(t)
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
 	for _, opts := range []tabOptions{{}, {phone: true}, {width: 1920, height: 1080}, {width: 800, height: 600}} {

@@ -109,6 +109,7 @@ func TestLayoutShift(t *testing.T) {
 // TestScreens checks every view of a dataset with a thousand columns on four screens: the page does
 // not scroll horizontally, the bars keep their height, and nothing in them overlaps.
 func TestScreens(t *testing.T) {
+	onlyInSoakRuns(t)
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{fails: []int{400}})
 	for _, path := range []string{

@@ -62,6 +62,7 @@ func TestEmptyStates(t *testing.T) {
 }
 
 func TestErrorStates(t *testing.T) {
+	onlyInSoakRuns(t)
 	t.Parallel()
 	for _, script := range []bool{true, false} {
 		b := open(t, newSite(t, nil), tabOptions{noScript: !script, fails: []int{400, 404}})
