@@ -90,6 +90,7 @@ programs:
 	@if ! command -v zip >/dev/null; then $(call install,zip); fi
 	@if ! command -v jq >/dev/null; then $(call install,jq); fi
 	@if ! command -v haproxy >/dev/null && [ ! -x /usr/sbin/haproxy ]; then $(call install,haproxy); fi
+	@if ! command -v nginx >/dev/null && [ ! -x /usr/sbin/nginx ]; then $(call install,nginx-light); fi
 
 # The tests run servers of their own, so Debian's package must not start one, unless it was set up before.
 postgres:

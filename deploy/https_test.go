@@ -79,14 +79,11 @@ func certificate(t *testing.T, dir string) {
 	must.NoError(t, os.WriteFile(filepath.Join(dir, "privkey.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
 }
 
-// TestNginx runs nginx, if it is installed, with the documented server in front of a program that
-// answers with what it received. nginx is not among the tools that the tests install.
+// TestNginx runs nginx with the documented server in front of a program that answers with what it
+// received.
 func TestNginx(t *testing.T) {
 	t.Parallel()
-	nginx, err := exec.LookPath("nginx")
-	if err != nil {
-		t.Skip("nginx is not installed")
-	}
+	nginx := programtest.LookPath(t, "nginx")
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Trailer", "Unencoded-Digest")
 		fmt.Fprintf(w, "%s %s %s %s", r.Host, r.RequestURI, r.Proto, r.Header.Get("X-Forwarded-For"))
