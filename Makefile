@@ -30,8 +30,8 @@ build: ## build ./herbarium, one static binary
 	$(GO) build -o herbarium ./cmd/herbarium
 
 # Downloads, linters and compilers rarely use all processors, so they run side by side; collecting garbage less often saves them
-# a fifth of their time. `check` runs vet, so go test need not repeat it. Without debugging information, tests are linked in
-# two thirds of the time.
+# a fifth of their time. `check` runs the checks of go vet, so go test need not. Without debugging information, tests are
+# linked in two thirds of the time.
 test: ## run all checks and every test once
 	@GOGC=300 $(MAKE) --no-print-directory -j4 --output-sync=target parts check build
 	HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
@@ -63,7 +63,6 @@ overload: ## overload a server for ten minutes with everything at once; DURATION
 
 check: tools/lint/lint ## formatting, vet, staticcheck, go mod tidy
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
-	$(GO) vet ./...
 	$(GO) vet -vettool=$(CURDIR)/tools/lint/lint ./...
 	$(GO) mod tidy -diff
 

@@ -108,6 +108,7 @@ func TestAccessibility(t *testing.T) {
 // for colors in the dark one.
 func TestAccessibility_more(t *testing.T) {
 	t.Parallel()
+	onlyInSoakRuns(t)
 	script := axeScript(t)
 	s := newSite(t, nil)
 	older := s.olderVersion(t)

@@ -3,13 +3,13 @@ module herbarium/tools
 go 1.26.0
 
 require (
-	golang.org/x/tools v0.44.1-0.20260420230617-19499e7caabc
+	golang.org/x/tools v0.48.0
 	honnef.co/go/tools v0.8.0
 )
 
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
-	golang.org/x/mod v0.35.0 // indirect
-	golang.org/x/sync v0.20.0 // indirect
+	golang.org/x/mod v0.38.0 // indirect
+	golang.org/x/sync v0.22.0 // indirect
 )
