@@ -171,6 +171,7 @@ func TestReport(t *testing.T) {
 			{
 				Field: "word", Column: "naïve", Type: herb.TypeText, Filled: 3, Shortest: 1, Longest: 5,
 				Evidence: `text, as declared: 3 of 3`,
+				Lengths:  []herb.LengthCount{{From: 1, To: 1, Count: 1}, {From: 2, To: 2}, {From: 3, To: 3, Count: 1}, {From: 4, To: 4}, {From: 5, To: 5, Count: 1}},
 			},
 		},
 		Hidden:      []string{"secret"},

@@ -211,7 +211,7 @@ func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Datas
 	if err := verifySegment(ctx, r, d.Fields, cells, d.Report, report); err != nil {
 		return nil, err
 	}
-	if d.Report, err = completeReport(d.Report, r, *d, cells.String()); err != nil {
+	if d.Report, err = completeReport(ctx, d.Report, r, *d, cells.String()); err != nil {
 		return nil, err
 	}
 	dropInvalidKey(d)

@@ -58,7 +58,7 @@ func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field, pr
 }
 
 // completeReport adds to a report what is only known once the version is built.
-func completeReport(report *herb.Report, r *segment.Reader, d herb.Dataset, cells string) (*herb.Report, error) {
+func completeReport(ctx context.Context, report *herb.Report, r *segment.Reader, d herb.Dataset, cells string) (*herb.Report, error) {
 	c := herb.Report{Rows: d.Records}
 	if report != nil {
 		c = *report
@@ -81,9 +81,18 @@ func completeReport(report *herb.Report, r *segment.Reader, d herb.Dataset, cell
 		col.Field, col.Type, col.Source = f.Name, f.Type, herb.ColumnCells{}
 		col.Filled, col.Empty, col.Distinct = s.Filled, d.Records-s.Filled, s.Distinct
 		col.Min, col.Max = clip(s.Min), clip(s.Max)
+		if col.Distinct <= fewValues {
+			col.Lengths = nil // the counts of the values say more
+		}
 	}
-	return &c, nil
+	if err := addWords(ctx, r, d.Fields, c.Columns); err != nil {
+		return nil, err
+	}
+	return &c, describeNear(ctx, r, d, c.Columns)
 }
+
+// fewValues is the number of distinct values up to which the lengths of texts are not reported.
+const fewValues = 50
 
 // dropInvalidKey removes a primary key that names an unknown field and notes this in the report.
 func dropInvalidKey(d *herb.Dataset) {

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/web"
 )
 
@@ -161,5 +163,72 @@ func TestColumnEvidence(t *testing.T) {
 		if got := words(one(t, one(t, doc, has("data-field", name)), tag("p", "evidence"))); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestNearType checks that the header and the menu of a text column that misses a type by a few
+// values lead to these, and that the lengths and words of texts are shown.
+func TestNearType(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+		d, records := garden()
+		for i := range d.Report.Columns {
+			switch c := &d.Report.Columns[i]; c.Field {
+			case "category":
+				c.Near = &herb.NearType{
+					Type: herb.TypeNumber, Values: 20, Others: []herb.ValueCount{{Value: "fern", Count: 19}, {Value: "moss", Count: 19}},
+					Histogram: []herb.RangeCount{{From: "0", To: "5000", Count: 12}, {From: "5000", To: "10000", Count: 8}}, Scale: "linear",
+				}
+			case "title":
+				c.Shortest, c.Longest = 5, 130
+				c.Words = []herb.ValueCount{{Value: "moss", Count: 19}}
+			case "url":
+				c.Shortest, c.Longest = 3, 4
+				c.Lengths = []herb.LengthCount{{From: 3, To: 3, Count: 7}, {From: 4, To: 4, Count: 50}}
+			}
+		}
+		l.replace(d, records)
+	})
+	for _, filter := range []string{"", "&price[lt]=5000"} {
+		doc := s.page(t, catalog+"?_charts=1"+filter, 200)
+		header := func(name string) *html.Node { return one(t, doc, has("data-field", name)) }
+		for name, want := range map[string]string{
+			"category": "0 – 10k38 not numbers", "title": "free text5–130 characters", "url": "60 values3–4 characters",
+		} {
+			if got := words(one(t, header(name), tag("p", "lab"))); got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+		}
+		for name, want := range map[string][]string{
+			"category": {"0 – 5,000: 12 rows", "5,000 – 10,000: 8 rows"}, "url": {"3 characters: 7 rows", "4 characters: 50 rows"},
+		} {
+			chart := one(t, header(name), tag("svg", "fixed"))
+			if isDim := strings.Contains(attr(chart, "class"), "dim"); isDim != (filter != "") {
+				t.Errorf("%s%s: the chart of all rows is dim: %v", name, filter, isDim)
+			}
+			var got []string
+			for _, title := range all(chart, tag("title", "")) {
+				got = append(got, textOf(title))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", name, diff)
+			}
+		}
+		misfits := one(t, header("category"), tag("a", "misfits"))
+		if got, want := attr(misfits, "href"), "category=fern&category=moss"; !strings.Contains(got, want) {
+			t.Errorf("%s leads to %s", words(misfits), got)
+		}
+		if got := words(one(t, header("category"), tag("p", "evidence"))); !strings.HasPrefix(got, "text: 20 of 58 are numbers; not numbers: “fern” (19), “moss” (19)") {
+			t.Errorf("the menu says %q", got)
+		}
+		for _, link := range all(header("title"), tag("p", "words")) {
+			if got, want := attr(one(t, link, tag("a", "")), "href"), "title%5Bmatch%5D=moss"; !strings.Contains(got, want) {
+				t.Errorf("the word leads to %s", got)
+			}
+		}
+	}
+	doc := s.page(t, catalog+"?_charts=1&title[match]=moss", 200)
+	if got := attr(one(t, one(t, doc, has("id", "chart-1")), has("aria-current", "true")), "href"); strings.Contains(got, "match") {
+		t.Errorf("the chosen word leads to %s", got)
 	}
 }

@@ -102,24 +102,30 @@ func addCharts(ctx context.Context, s *view.State, v datasetView, t *view.Table)
 
 // countColumns returns the charts of columns, as many as one request may count.
 func countColumns(ctx context.Context, s *view.State, v datasetView, columns []int) ([]view.Chart, error) {
+	req, err := selectRows(s.Listing, v.Fields)
+	if err != nil {
+		return nil, err
+	}
+	filtered := len(req.Conditions) > 0 || req.Search != nil
 	charts := make([]view.Chart, min(len(columns), query.MaxFacetFields))
 	var counted []*view.Chart
 	var fields []int
 	for k := range charts {
-		if charts[k] = view.NewChart(&v.Dataset, columns[k]); charts[k].Kind == "" {
+		charts[k] = view.NewChart(s, columns[k])
+		if charts[k].Filtered = filtered; charts[k].Kind == "" {
 			counted, fields = append(counted, &charts[k]), append(fields, columns[k])
 		}
 	}
 	if len(counted) == 0 {
 		return charts, nil
 	}
-	found, filtered, err := countFields(ctx, v, s.Listing, fields)
+	found, err := countFields(ctx, v, req, fields)
 	if err != nil {
 		return nil, err
 	}
 	var all []query.Facet
 	if filtered {
-		if all, _, err = countFields(ctx, v, nil, fields); err != nil {
+		if all, err = countAll(ctx, v, fields); err != nil {
 			return nil, err
 		}
 	}
@@ -131,17 +137,21 @@ func countColumns(ctx context.Context, s *view.State, v datasetView, columns []i
 	return charts, nil
 }
 
-// countFields returns the facets of the rows of a listing, for charts. filtered is false if these
-// are all rows.
-func countFields(ctx context.Context, v datasetView, listing query.Params, fields []int) (facets []query.Facet, filtered bool, err error) {
-	req, err := selectRows(listing, v.Fields)
+// countAll returns the facets of all rows, for charts.
+func countAll(ctx context.Context, v datasetView, fields []int) ([]query.Facet, error) {
+	all, err := selectRows(nil, v.Fields)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
+	return countFields(ctx, v, all, fields)
+}
+
+// countFields returns the facets of the rows of a request, for charts.
+func countFields(ctx context.Context, v datasetView, req *query.Request, fields []int) ([]query.Facet, error) {
 	found, err := v.Facets(ctx, &query.FacetRequest{
 		Request: req, Fields: fields, Top: view.ChartValues, Buckets: view.ChartBuckets, Scale: query.ScaleAuto, AllEdges: true, IgnoreOwnFilter: true,
 	})
-	return found.Fields, len(req.Conditions) > 0 || req.Search != nil, err
+	return found.Fields, err
 }
 
 // paramSparkVersion in the URL of a chart makes it a different one for each version, so that
@@ -163,7 +173,7 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 		image, err = v.sparkDots(r.Context(), pairs[0])
 	case column >= 0:
 		var facets []query.Facet
-		if facets, _, err = countFields(r.Context(), v, nil, []int{column}); err == nil {
+		if facets, err = countAll(r.Context(), v, []int{column}); err == nil {
 			image = view.NewSpark(facets[0])
 		}
 	default:

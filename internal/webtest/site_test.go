@@ -109,7 +109,7 @@ func (l *library) publish(ctx context.Context) error {
 		{"evil/datapackage.json": evilPackage(), "evil/nasty.csv": evilCSV()},
 		{"empty/datapackage.json": emptyPackage, "empty/none.csv": "name,room\n"},
 		{"wide/datapackage.json": widePackage, "wide/thousand.csv": wideCSV()},
-		{"values/cities.csv": manyValuesCSV(), "values/long.csv": longTextCSV()},
+		{"values/cities.csv": manyValuesCSV(), "values/long.csv": longTextCSV(), "values/odd.csv": oddColumnsCSV()},
 	} {
 		if err := l.publishFiles(ctx, files); err != nil {
 			return err

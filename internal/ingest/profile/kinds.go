@@ -41,9 +41,18 @@ type numbers struct {
 	affixed  int
 }
 
-// observe reports whether the column may still be one of numbers. plain reports whether v is in
-// plain decimal notation.
+// observe adds a number. It returns false, and changes nothing, if v is not a number in the
+// notation of the others. plain reports whether v is in plain decimal notation.
 func (n *numbers) observe(v []byte, plain bool) bool {
+	before := *n
+	if n.add(v, plain) {
+		return true
+	}
+	*n = before
+	return false
+}
+
+func (n *numbers) add(v []byte, plain bool) bool {
 	n.count++
 	n.notBit = n.notBit || len(v) != 1 || v[0] > '1'
 	if plain && bytes.IndexByte(v, '.') < 0 { // the same in every style
@@ -61,10 +70,18 @@ func (n *numbers) observe(v []byte, plain bool) bool {
 		n.marked = bytes.ContainsAny(v, ".,+-")
 		n.exponent = n.exponent || bytes.ContainsAny(v, "eE")
 	}
-	n.styles = slices.DeleteFunc(n.styles, func(s separators) bool {
+	n.styles = without(n.styles, func(s separators) bool {
 		return !(plain && s.decimal == "") && !isNumber(v, &herb.Notation{Group: s.group, Decimal: s.decimal})
 	})
 	return len(n.styles) > 0
+}
+
+// without returns the items that are not to be deleted. It does not change the items.
+func without[T any](items []T, del func(T) bool) []T {
+	if !slices.ContainsFunc(items, del) { // all but a few times
+		return items
+	}
+	return slices.DeleteFunc(slices.Clone(items), del)
 }
 
 // cutAffix removes a currency sign before a number, with up to two letters before it as in US$, or

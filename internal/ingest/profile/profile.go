@@ -125,6 +125,7 @@ type column struct {
 	blank              int // of these, values of white space only
 	missing            int // of these, signs for missing values
 	shortest, longest  int // characters of a non-empty value
+	lengths            lengths
 	number, time, word candidate
 	numbers            numbers
 	times              times
@@ -165,6 +166,7 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 		c.shortest = length
 	}
 	c.shortest, c.longest = min(c.shortest, length), max(c.longest, length)
+	c.lengths.add(length)
 	if hasBlankEnd(value) {
 		if c.spaced++; c.firstSpaced == "" {
 			c.firstSpaced = quote(value, where())
@@ -202,7 +204,9 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	isTime := isDate
 	switch {
 	case t.closed:
-		isTime = isDate || !isWord && !isNumber && isTimeLike(v)
+		if isTime = isDate || !isWord && !isNumber && isTimeLike(v); isTime {
+			c.times.observe(v, isDate) // the notation of most, see near
+		}
 		t.addClosed(v, isTime, where)
 	case isWord:
 		t.addWord(v, where)
@@ -217,7 +221,11 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	case isInfinity(v):
 		addNamed(&c.infinities, v, maxSigns, where)
 	case n.closed:
-		n.addClosed(v, isNumber || !isTime && !isWord && !isPadded && isNumberLike(v), where)
+		isLike := isNumber || !isTime && !isWord && !isPadded && isNumberLike(v)
+		if isLike {
+			c.numbers.observe(v, isNumber)
+		}
+		n.addClosed(v, isLike, where)
 	case isWord:
 		n.addWord(v, where)
 	case c.numbers.observe(v, isNumber):

@@ -382,6 +382,92 @@ func TestResult_lengths(t *testing.T) {
 	}
 }
 
+// TestResult_near checks which types a text column misses by a few values, and in which notation.
+func TestResult_near(t *testing.T) {
+	t.Parallel()
+	dates := strings.Repeat("31/12/2024|", 20)
+	for _, tt := range []struct {
+		name, values string
+		fileType     herb.Type
+		want         *herb.NearType
+	}{
+		{"words", numbersTo(40) + "a|b|c", "", &herb.NearType{Type: herb.TypeNumber}},
+		{"a word first", "x|" + numbersTo(40) + "y|z", "", &herb.NearType{Type: herb.TypeNumber}},
+		{"a value with digits first", "ca. 1920|" + dates + "x", "", &herb.NearType{Type: herb.TypeDate, Notation: herb.Notation{Layout: "%d/%m/%Y"}}},
+		{"a value with digits last", dates + "ca. 1920", "", &herb.NearType{Type: herb.TypeDate, Notation: herb.Notation{Layout: "%d/%m/%Y"}}},
+		{"ISO dates", strings.Repeat("2024-02-29|", 20) + "1920", "", &herb.NearType{Type: herb.TypeDate}},
+		{"times", strings.Repeat("2024-02-29T10:00:00Z|", 20) + "noon 12", "", &herb.NearType{Type: herb.TypeDateTime}},
+		{"money", strings.Repeat("£1,234.50|£7|", 20) + "2 for 1", "", &herb.NearType{Type: herb.TypeNumber, Notation: herb.Notation{Group: ",", Affix: "£"}}},
+		{"decimal commas", "2 for 1|" + strings.Repeat("12,5|3|", 20), "", &herb.NearType{Type: herb.TypeNumber, Notation: herb.Notation{Decimal: ","}}},
+		{"signs for missing values", numbersTo(40) + "NA|-|12a", "", &herb.NearType{Type: herb.TypeNumber, Notation: herb.Notation{Missing: []string{"-", "NA"}}}},
+		{"infinity", numbersTo(40) + "Inf", "", &herb.NearType{Type: herb.TypeNumber}},
+		{"booleans", strings.Repeat("yes|no|", 20) + "perhaps", "", &herb.NearType{Type: herb.TypeBoolean}},
+		{"text that a file declares", numbersTo(40) + "12a", herb.TypeText, nil},
+		{"numbers", numbersTo(40), "", nil},
+		{"too few", numbersTo(9) + "12a", "", nil},
+		{"too many others", numbersTo(40) + strings.Repeat("12a|", 5), "", nil},
+		{"ambiguous dates", strings.Repeat("1/2/2024|", 40) + "1920", "", nil},
+		{"text", strings.Repeat("Rosa canina|", 40), "", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := profileOf(t, strings.TrimSuffix(tt.values, "|"), "c", tt.fileType, profile.Schema{})
+			if diff := cmp.Diff(tt.want, r.Report.Near); err != nil || diff != "" {
+				t.Errorf("%v (-want +got)\n%s", err, diff)
+			}
+		})
+	}
+	r, err := profileOf(t, numbersTo(40)+"12a", "c", "", profile.Schema{Type: "string"})
+	if err != nil || r.Report.Near != nil {
+		t.Errorf("a column that is declared text is near a %v, %v", r.Report.Near, err)
+	}
+}
+
+// TestResult_distribution checks the distribution of lengths: exact intervals without gaps between
+// the shortest and the longest text.
+func TestResult_distribution(t *testing.T) {
+	t.Parallel()
+	values := func(lengths ...int) string {
+		var all []string
+		for _, n := range lengths {
+			all = append(all, strings.Repeat("é", n))
+		}
+		return strings.Join(all, "|")
+	}
+	r, err := profileOf(t, values(3, 3, 5, 4, 3), "c", "", profile.Schema{})
+	if diff := cmp.Diff([]herb.LengthCount{{From: 3, To: 3, Count: 3}, {From: 4, To: 4, Count: 1}, {From: 5, To: 5, Count: 1}}, r.Report.Lengths); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	for _, values := range []string{values(3, 3), "", "1|22"} {
+		if r, err := profileOf(t, values, "c", "", profile.Schema{}); err != nil || r.Report.Lengths != nil {
+			t.Errorf("%q: %v, %v", values, r.Report.Lengths, err)
+		}
+	}
+	var lengths []int
+	for i := range 2000 {
+		lengths = append(lengths, 7+i*i/500)
+	}
+	r, err = profileOf(t, values(lengths...), "c", "", profile.Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.Report.Lengths
+	if len(got) > 20 || len(got) < 10 || got[0].From != 7 || got[len(got)-1].To != lengths[1999] {
+		t.Errorf("%d intervals from %v to %v", len(got), got[0], got[len(got)-1])
+	}
+	for i, c := range got {
+		want := 0
+		for _, n := range lengths {
+			if n >= c.From && n <= c.To {
+				want++
+			}
+		}
+		if i > 0 && c.From != got[i-1].To+1 || c.Count != want {
+			t.Errorf("%+v after %+v; %d texts have such a length", c, got[max(i-1, 0)], want)
+		}
+	}
+}
+
 func TestProfiler_allocations(t *testing.T) {
 	s := profile.New()
 	row := [][]byte{

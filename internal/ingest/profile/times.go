@@ -44,12 +44,22 @@ type times struct {
 	centuryAmbiguous bool         // some year of two digits is read differently by different programs
 }
 
-// observe reports whether the column may still be one of dates or datetimes. isDate reports whether
-// the value is a date in standard notation.
+// observe adds a date or a datetime. It returns false, and changes nothing, if v is neither in the
+// notation of the others. isDate reports whether the value is a date in standard notation.
 func (t *times) observe(v []byte, isDate bool) bool {
 	if len(v) < len("1/1/24") || len(v) > maxTime {
 		return false
 	}
+	before := *t
+	if t.add(v, isDate) {
+		return true
+	}
+	before.buf = t.buf
+	*t = before
+	return false
+}
+
+func (t *times) add(v []byte, isDate bool) bool {
 	t.count++
 	if !t.notISO && isDate {
 		t.dates++
@@ -85,7 +95,7 @@ func (t *times) observe(v []byte, isDate bool) bool {
 // observeDate reports whether the dates may still have one notation.
 func (t *times) observeDate(date []byte) bool {
 	isLong := false
-	t.layouts = slices.DeleteFunc(t.layouts, func(l dateLayout) bool {
+	t.layouts = without(t.layouts, func(l dateLayout) bool {
 		isLong = isLong || text.MatchesLayout(l.long, date)
 		return !text.MatchesLayout(l.long, date) && !isShort(l, date)
 	})

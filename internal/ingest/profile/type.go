@@ -39,10 +39,18 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	}
 	slices.Sort(n.Missing)
 	n.JSON = t == herb.TypeList && c.isArrays()
-	return herb.Field{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs()}, herb.ColumnReport{
+	field = herb.Field{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs()}
+	report = herb.ColumnReport{
 		Type: t, Evidence: string(t) + origin + ": " + c.evidence(t, n, why, missing, f.profiler.rows), Notes: c.notes(t),
 		Filled: c.filled, Empty: f.profiler.rows - c.filled, Shortest: c.shortest, Longest: c.longest,
-	}, nil
+	}
+	if t == herb.TypeText {
+		report.Lengths = c.lengths.report(c.shortest, c.longest)
+	}
+	if t == herb.TypeText && declared == "" {
+		report.Near = c.near(fileType)
+	}
+	return field, report, nil
 }
 
 // missing returns the values that are missing in a field of a type and a notation.

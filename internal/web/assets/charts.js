@@ -64,7 +64,7 @@ function markBars(from, to) {
   $$(".bar", brush.histogram).forEach((bar, i) => bar.classList.toggle("sel", i >= Math.min(from, to) && i <= Math.max(from, to)));
 }
 
-on("pointerdown", "#grid .hist", (event, histogram) => {
+on("pointerdown", "#grid .hist:not(.fixed)", (event, histogram) => {
   if (event.button) return;
   event.preventDefault(); // no text selection
   const at = barAt(histogram, event.clientX);
@@ -75,6 +75,8 @@ on("pointerdown", "#grid .hist", (event, histogram) => {
 on("pointermove", "#grid .hist", (event, histogram) => {
   const bars = $$(".bar", histogram);
   const at = barAt(histogram, event.clientX);
+  const label = bars[at].dataset.label; // of a chart that does not filter
+  if (label) return showTip(label, histogram.getBoundingClientRect());
   if (brush?.histogram === histogram) {
     brush.to = at;
     if (brush.from !== at) markBars(brush.from, at);

@@ -53,7 +53,7 @@ function isPending(from, to) {
 function isOwn(name, element, change, keepInput) {
   switch (name) {
     case "open": return change === "remove";
-    case "value": return keepInput && element === document.activeElement && element.type !== "checkbox";
+    case "value": return element.matches(".find-value") || keepInput && element === document.activeElement && element.type !== "checkbox";
     case "style": return true;
     case "hidden": return element.classList.contains("js");
     case "tabindex":

@@ -25,13 +25,16 @@ const (
 type Chart struct {
 	query.Facet
 	Index       int    // of the field
-	Kind        string // "hist", "cat" or "note"; empty: not counted
+	Kind        string // "hist", "cat", "note", or over all rows "fixed" or "words"; empty: not counted
 	Note        string // instead of a chart
 	Left, Right string // labels
 	Bars        []Bar
 	Parts       []Part
 	Chosen      bool   // the field is filtered by values
 	Ghosts      []Part // over all rows; none: the listing contains all rows
+	Words       []FrequentWord
+	Misfits     *Misfits // instead of the right label; nil: none
+	Filtered    bool     // the listing does not contain all rows that the chart shows
 }
 
 // Bar is a bucket of a histogram.
@@ -79,19 +82,25 @@ func chartNote(d *herb.Dataset, i int) (note string, ok bool) {
 	return herb.Plural(c.Distinct, "value", "values"), true
 }
 
-// NewChart returns the chart of a column: a note with the figures of the publish report if no chart
-// is drawn, else without a kind, to be counted.
-func NewChart(d *herb.Dataset, i int) Chart {
-	c := Chart{Index: i}
-	note, ok := chartNote(d, i)
-	if !ok {
+// NewChart returns the chart of a column: one from the publish report if it has one, a note with
+// the figures of the report if no chart is drawn, else without a kind, to be counted.
+func NewChart(s *State, i int) Chart {
+	c := Chart{Index: i, Misfits: s.misfits(i)}
+	note, ok := chartNote(s.dataset, i)
+	if c.setReported(s, note) || !ok {
 		return c
 	}
-	c.Kind, c.Note, c.Total = "note", note, d.Records
-	if r := ColumnReport(d, i); r != nil {
+	c.Kind, c.Note = "note", note
+	c.setTotals(s.dataset)
+	return c
+}
+
+// setTotals sets the figures of the publish report.
+func (c *Chart) setTotals(d *herb.Dataset) {
+	c.Total = d.Records
+	if r := ColumnReport(d, c.Index); r != nil {
 		c.Empty, c.Distinct, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxBound), herb.Clip(r.Max, maxBound)
 	}
-	return c
 }
 
 // SetCounts draws the chart.
@@ -137,14 +146,8 @@ func Percent(n, total int) string {
 
 func (c *Chart) setHistogram(s *State) {
 	last, form := len(c.Histogram)-1, NewFilter(s, c.Index)
-	c.Kind, c.Left, c.Right = "hist", shortOperand(&form.Column, c.Histogram[0].From), shortOperand(&form.Column, c.Histogram[last].To)
-	for range 2 { // the ends of whole months and years
-		left, okLeft := strings.CutSuffix(c.Left, "-01")
-		right, okRight := strings.CutSuffix(c.Right, "-01")
-		if okLeft && okRight {
-			c.Left, c.Right = left, right
-		}
-	}
+	c.Kind = "hist"
+	c.Left, c.Right = rangeLabels(&form.Column, c.Histogram)
 	c.Bars = newBars(c.Histogram)
 	for k := range c.Bars {
 		b := &c.Bars[k]
@@ -154,6 +157,19 @@ func (c *Chart) setHistogram(s *State) {
 			b.Label = formatOperand(&form.Column, b.From) + " – " + formatOperand(&form.Column, b.To) + ": " + herb.Plural(b.Count, "row", "rows")
 		}
 	}
+}
+
+// rangeLabels returns the ends of a histogram in little space.
+func rangeLabels(c *Column, buckets []query.Bucket) (left, right string) {
+	left, right = shortOperand(c, buckets[0].From), shortOperand(c, buckets[len(buckets)-1].To)
+	for range 2 { // the ends of whole months and years
+		shortLeft, okLeft := strings.CutSuffix(left, "-01")
+		shortRight, okRight := strings.CutSuffix(right, "-01")
+		if okLeft && okRight {
+			left, right = shortLeft, shortRight
+		}
+	}
+	return left, right
 }
 
 // bucketHref returns the link that filters by a bucket.

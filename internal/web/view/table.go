@@ -36,7 +36,9 @@ type Header struct {
 	Sized                 bool   // by the user
 	Flexible              bool   // it takes the rest of the window
 	Evidence              string // why the column has its type; empty: unknown
-	Lengths               string // of its texts in characters, such as "3–80"; empty: unknown, or no texts
+	Lengths               string // of its texts, such as "3–80 characters"; empty: unknown, or no texts
+	Misfits               *Misfits
+	Words                 []FrequentWord
 
 	limit int    // characters of a cell
 	label string // of the field on a card; empty: it is not on cards
@@ -135,8 +137,11 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	if r := ColumnReport(s.dataset, c.Index); r != nil {
 		const maxEvidence = 200 // characters
 		h.Evidence = herb.Clip(r.Evidence, maxEvidence)
+		if h.Misfits = s.misfits(c.Index); h.Misfits != nil {
+			h.Evidence = h.Misfits.Evidence
+		}
 		if c.Kind == KindText && c.Type == herb.TypeText && r.Filled > 0 {
-			h.Lengths = herb.Count(r.Shortest) + "–" + herb.Count(r.Longest)
+			h.Lengths, h.Words = characters(r.Shortest, r.Longest), s.words(c.Index, r)
 		}
 	}
 	if c.Filterable {

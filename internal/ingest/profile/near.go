@@ -1,0 +1,47 @@
+package profile
+
+import (
+	"slices"
+
+	"herbarium/internal/herb"
+)
+
+// Limits of a column that misses a type by a few values.
+const (
+	minNear   = 10 // values of the type, at least
+	nearShare = 10 // other values are at most one of so many
+)
+
+// isAlmost reports whether all values but a few are of the type, in any notation.
+func (c *candidate) isAlmost() bool {
+	return c.typed >= minNear && nearShare*c.other <= c.typed+c.other
+}
+
+// near returns the type and the notation that nearly all values of a text column have, or nil.
+// Which values do not is known once the segment is built.
+func (c *column) near(fileType herb.Type) *herb.NearType {
+	var n herb.NearType
+	why := ""
+	isOpen := fileType != herb.TypeText // as for the type itself
+	switch {
+	case isOpen && c.number.isAlmost():
+		n.Type = herb.TypeNumber
+		n.Notation, why = c.numbers.notation()
+	case c.time.isAlmost():
+		n.Type = herb.TypeDate
+		if c.times.hasClock() {
+			n.Type = herb.TypeDateTime
+		}
+		n.Notation.Layout, why = c.times.layout()
+	case isOpen && c.word.isAlmost() && c.booleans.hold():
+		n.Type = herb.TypeBoolean
+	}
+	if n.Type == "" || why != "" {
+		return nil
+	}
+	for _, s := range c.signs {
+		n.Notation.Missing = append(n.Notation.Missing, s.value)
+	}
+	slices.Sort(n.Notation.Missing)
+	return &n
+}

@@ -1,0 +1,97 @@
+package fulltext
+
+import (
+	"cmp"
+	"slices"
+
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/segment/internal/plan"
+)
+
+// Limits of a search for the frequent words of fields.
+const (
+	maxFrequent = 1000 // words that are counted by field
+	// Records that are read for words without postings by field: some, and all so many times.
+	minRead, readAll = 1 << 18, 2
+)
+
+// WordCount is a word and the number of records that contain it.
+type WordCount struct {
+	Word    string
+	Records int
+}
+
+// FrequentWords finds the words that most records contain in one field.
+type FrequentWords struct {
+	index    *Index
+	frequent []WordCount // in any field; the most frequent first
+	budget   int         // records that may still be read
+}
+
+// NewFrequentWords returns a search for frequent words among those that skip does not reject.
+func (w *Index) NewFrequentWords(st *guard.Steps, skip func(word string) bool) *FrequentWords {
+	f := &FrequentWords{index: w, budget: minRead + readAll*w.lengths.Len()}
+	least := 1
+	for i := range w.terms.Len() {
+		st.Add(1)
+		n := w.docs.Set(int(w.ids.At(i))).Len()
+		if n < least {
+			continue
+		}
+		if word := string(w.terms.At(i)); !skip(word) {
+			f.frequent = append(f.frequent, WordCount{word, n})
+		}
+		if len(f.frequent) == 2*maxFrequent {
+			f.cut()
+			least = f.frequent[maxFrequent-1].Records
+		}
+	}
+	f.cut()
+	return f
+}
+
+// cut keeps the most frequent words.
+func (f *FrequentWords) cut() {
+	slices.SortStableFunc(f.frequent, func(a, b WordCount) int { return cmp.Compare(b.Records, a.Records) })
+	f.frequent = f.frequent[:min(len(f.frequent), maxFrequent)]
+}
+
+// In returns the words that most records contain in a searchable field, at most top of them, the
+// most frequent first, ties in the order of the words. No other word is in more records of the
+// field: words that cannot be compared with all others, because there are too many, are left out.
+func (f *FrequentWords) In(st *guard.Steps, field, top int) (words []WordCount) {
+	unknown := 0 // records of the first word that is not counted
+	for _, w := range f.frequent {
+		st.Check()
+		if unknown = w.Records; len(words) == top && unknown <= words[top-1].Records || f.budget < 0 {
+			break
+		}
+		if unknown = 0; f.index.searchable > 1 {
+			w.Records = f.count(st, field, w)
+		}
+		at, _ := slices.BinarySearchFunc(words, w, func(a, b WordCount) int {
+			return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Word, b.Word))
+		})
+		if w.Records > 0 && at < top {
+			words = slices.Insert(words, at, w)
+			words = words[:min(len(words), top)]
+		}
+	}
+	if len(f.frequent) == maxFrequent && unknown == 0 {
+		unknown = f.frequent[maxFrequent-1].Records
+	}
+	return slices.DeleteFunc(words, func(w WordCount) bool { return w.Records < unknown })
+}
+
+// count returns the number of records that contain a word in a field.
+func (f *FrequentWords) count(st *guard.Steps, field int, w WordCount) int {
+	condition := f.index.matchWord(st, f.index.fields[field], query.Clause{Words: []string{w.Word}}, w.Word)
+	if stored, ok := condition.(plan.StoredCondition); ok {
+		return stored.Len()
+	}
+	f.budget -= w.Records
+	set := plan.Evaluate(st, f.index.pool, []plan.Term{{Condition: condition}}, nil)
+	defer set.Release()
+	return set.Len()
+}

@@ -1,0 +1,136 @@
+package view
+
+import (
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// FrequentWord is a frequent word of a column of long texts.
+type FrequentWord struct {
+	Text, Label string
+	Href        string // filters by the word, or removes that filter
+	Active      bool
+}
+
+// Misfits leads to the rows whose values keep a column from having a type.
+type Misfits struct {
+	Label    string // such as "3 not numbers"
+	Evidence string // such as "4,806 of 4,812 are numbers; others are on request (2)"
+	Href     string
+}
+
+// setReported draws what the publish report has of a text column, over all rows: the distribution
+// of the values of a type that nearly all of them have, the frequent words of long texts, or the
+// lengths of texts. It returns false if the values are counted instead.
+func (c *Chart) setReported(s *State, note string) bool {
+	r := ColumnReport(s.dataset, c.Index)
+	switch {
+	case r == nil || s.fields[c.Index].Type != herb.TypeText:
+		return false
+	case r.Near != nil && len(r.Near.Histogram) > 1:
+		c.setNear(s, r.Near)
+	case note == "":
+		return false
+	case len(r.Words) > 0 && r.Longest > longText:
+		c.Kind, c.Words = "words", s.words(c.Index, r)
+		c.Left, c.Right = note, characters(r.Shortest, r.Longest)
+	case len(r.Lengths) > 1 && KindOf(s.dataset, c.Index) == KindText:
+		c.Left, c.Right = note, characters(r.Shortest, r.Longest)
+		var labels []string
+		for _, l := range r.Lengths {
+			c.Histogram, labels = append(c.Histogram, query.Bucket{Count: l.Count}), append(labels, characters(l.From, l.To))
+		}
+		c.setFixed(labels)
+	default:
+		return false
+	}
+	c.setTotals(s.dataset)
+	return true
+}
+
+// setNear draws the distribution of the values of a type that nearly all values have.
+func (c *Chart) setNear(s *State, near *herb.NearType) {
+	column := NewColumn(s.dataset, c.Index)
+	column.Type, column.Notation = near.Type, near.Notation
+	c.Scale = query.Scale(near.Scale)
+	var labels []string
+	for _, b := range near.Histogram {
+		c.Histogram = append(c.Histogram, query.Bucket(b))
+		labels = append(labels, formatOperand(&column, b.From)+" – "+formatOperand(&column, b.To))
+	}
+	c.setFixed(labels)
+	left, right := rangeLabels(&column, c.Histogram)
+	c.Left = left + " – " + right
+}
+
+// setFixed draws the histogram, whose bars do not filter.
+func (c *Chart) setFixed(labels []string) {
+	c.Kind, c.Bars = "fixed", newBars(c.Histogram)
+	for k := range c.Bars {
+		c.Bars[k].Label = labels[k] + ": " + herb.Plural(c.Bars[k].Count, "row", "rows")
+	}
+}
+
+// characters formats a range of lengths.
+func characters(shortest, longest int) string {
+	if shortest == longest {
+		return herb.Plural(longest, "character", "characters")
+	}
+	return herb.Count(shortest) + "–" + herb.Count(longest) + " characters"
+}
+
+// words returns the frequent words of a column with the links that filter by them.
+func (s *State) words(field int, r *herb.ColumnReport) (words []FrequentWord) {
+	f := s.fields[field]
+	if !f.Searchable || !f.Filterable {
+		return nil
+	}
+	for _, w := range r.Words {
+		word := FrequentWord{Text: w.Value, Label: w.Value + ": " + herb.Plural(w.Count, "row", "rows")}
+		match := query.Param{Name: query.FilterParam(f.Name, query.OpMatch), Value: w.Value}
+		ps := s.withoutFilters(field, query.OpMatch)
+		if word.Active = s.Listing.Get(match.Name) == w.Value; !word.Active {
+			ps = ps.With(match)
+		}
+		word.Href = s.Href(ps)
+		words = append(words, word)
+	}
+	return words
+}
+
+// misfits returns the rows that keep a column from having a type; nil if there are none, or too
+// many.
+func (s *State) misfits(field int) *Misfits {
+	r := ColumnReport(s.dataset, field)
+	if r == nil || r.Near == nil || s.fields[field].Type != herb.TypeText {
+		return nil
+	}
+	near, nouns := r.Near, string(r.Near.Type)+"s"
+	const maxNamed = 3
+	count := near.OtherCount()
+	m := &Misfits{
+		Label:    herb.Count(count) + " not " + nouns,
+		Evidence: "text: " + herb.Count(near.Values) + " of " + herb.Count(near.Values+count) + " are " + nouns,
+	}
+	if count == 1 {
+		m.Label = "1 not a " + string(near.Type)
+	}
+	for i, o := range near.Others[:min(len(near.Others), maxNamed)] {
+		separator := ", "
+		if i == 0 {
+			separator = "; not " + nouns + ": "
+		}
+		m.Evidence += separator + "“" + herb.Clip(PlainText(o.Value), maxBound) + "” (" + herb.Count(o.Count) + ")"
+	}
+	if more := len(near.Others) - maxNamed; more > 0 {
+		m.Evidence += " and " + herb.Plural(more, "other value", "other values")
+	}
+	if s.fields[field].Filterable {
+		ps, name := s.withoutFilters(field), s.eqParam(field)
+		for _, o := range near.Others {
+			ps = ps.With(query.Param{Name: name, Value: o.Value})
+		}
+		m.Href = s.Href(ps)
+	}
+	return m
+}

@@ -1,0 +1,98 @@
+package webtest_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+)
+
+// oddColumns is a dataset with a price that is almost a number, texts, and numbers of all kinds.
+const oddColumns = "/datasets/values/odd"
+
+func oddColumnsCSV() string {
+	var b strings.Builder
+	b.WriteString("name,price,note,id,year,postal,mass,population,a,b,c,d,e,f\n")
+	for i := range 200 {
+		price, mass := fmt.Sprintf("%d.50", i), []string{"1.86300", "19.246", "7", "0.5"}[i%4]
+		if i%80 == 7 {
+			price = "on request"
+		}
+		note := fmt.Sprintf("The oak %d of the garden. ", i) + strings.Repeat("It has leaves. ", 1+i%20)
+		if i%2 == 0 {
+			note += "A beech stands beside it, " + strings.Repeat("and grows ", 10)
+		}
+		fmt.Fprintf(&b, "%s %d,%s,\"%s\",%d,%d,%d,%s,%d,0,0,0,0,0,secret%d\n", strings.Repeat("tree ", 1+i%5), i, price, note, 1000+3*i, 1850+i%100, 10115+7*i, mass, 999+i*4000, i)
+	}
+	return b.String()
+}
+
+// TestReportedCharts checks the charts of text columns: the distribution of almost typed values
+// with a link to the others, the lengths of texts, and frequent words that filter.
+func TestReportedCharts(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{width: 1600})
+	b.visit(oddColumns)
+	b.settled()
+	const price, name, note = "#grid th[data-field=price] ", "#grid th[data-field=name] ", "#grid th[data-field=note] "
+	if got := b.text(price + ".lab"); got != "0 – 200 3 not numbers" || b.count(price+".hist.fixed .bar") < 5 {
+		t.Errorf("the chart of the price has %d bars and says %q", b.count(price+".bar"), got)
+	}
+	if got := b.text(name + ".lab"); got != "unique 7–29 characters" {
+		t.Errorf("the lengths of names: %q", got)
+	}
+	b.mouse(input.DispatchMouseEventTypeMouseMoved, b.center(name+".hist"), input.MouseButtonNone)
+	b.until(`document.querySelector(".tip")`)
+	if got := b.text(".tip"); !strings.Contains(got, " characters: ") {
+		t.Errorf("the tip of a length is %q", got)
+	}
+	b.click(price + ".col-menu summary")
+	if got := b.text(price + ".evidence"); !strings.Contains(got, "197 of 200 are numbers; not numbers: “on request” (3)") {
+		t.Errorf("the menu says %q", got)
+	}
+	b.follow(price + ".misfits")
+	if l := b.agree(); l.Meta.Total != 3 || b.query().Get("price") != "on request" {
+		t.Errorf("%d rows, %v", l.Meta.Total, b.query())
+	}
+	b.visit(oddColumns)
+	b.settled()
+	if got := b.texts(note + ".chart .words a"); !slices.Equal(got, []string{"garden", "leaves", "oak", "beech", "beside", "grows", "stands"}) {
+		t.Errorf("the frequent words are %q", got)
+	}
+	b.follow(b.pick(note+".chart .words a", "beech"))
+	if l := b.agree(); l.Meta.Total != 100 || b.query().Get("note[match]") != "beech" {
+		t.Errorf("%d rows, %v", l.Meta.Total, b.query())
+	}
+	b.settled()
+	b.follow(note + ".chart .words [aria-current]")
+	b.wantQuery("")
+}
+
+// TestNumbers checks that numbers of a column have as many decimals as each other, and that the
+// digits of keys, years and codes are not grouped; and that a value of a record with many is found.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{width: 1600})
+	b.visit(oddColumns + "?_record=2")
+	for field, want := range map[string][]string{
+		"mass": {"1.8630", "19.2460", "7.0000", "0.5000"}, "id": {"1000", "1003"}, "year": {"1850", "1851"}, "postal": {"10115", "10122"}, "population": {"999", "4,999"},
+	} {
+		if got := b.column(field); !slices.Equal(got[:len(want)], want) {
+			t.Errorf("%s: %q, want %q", field, got[:len(want)], want)
+		}
+	}
+	values := func() []string { return b.texts("#record dl > div:not([hidden]) dt") }
+	for text, want := range map[string][]string{"POP": {"population"}, "secret1": {"f"}, "nothing": nil} {
+		b.fill(".find-value", text)
+		if got := values(); !slices.Equal(got, want) {
+			t.Errorf("%q finds %q, want %q", text, got, want)
+		}
+	}
+	b.fill(".find-value", "popul")
+	b.follow("#record [data-record=next]")
+	if got := values(); !slices.Equal(got, []string{"population"}) {
+		t.Errorf("of the next record, %q are shown", got)
+	}
+}
