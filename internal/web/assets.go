@@ -68,7 +68,11 @@ func newAssets(base string) *assets {
 		panic(err)
 	}
 	a.folder = base + "/assets/" + hex.EncodeToString(all.Sum(nil)[:8])
+	comments := regexp.MustCompile(`(?s)/\*.*?\*/\n?`)
 	for name, content := range plain {
+		if path.Ext(name) == ".css" {
+			content = comments.ReplaceAll(content, nil)
+		}
 		if contentType := types[path.Ext(name)]; contentType != "" { // templates and licenses of third-party files are not served
 			a.files[name] = asset{contentType, sync.OnceValue(func() []byte { return compress(content) }), func() []byte { return content }}
 		}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -24,6 +25,15 @@ func TestBundle(t *testing.T) {
 		files["app.js"] = []byte(wrong)
 		if err := bundle(files, "app.js"); err == nil || !strings.Contains(err.Error(), "join scripts") {
 			t.Errorf("%s gives %v", wrong, err)
+		}
+	}
+}
+
+func TestAssets_comments(t *testing.T) {
+	t.Parallel()
+	for name, f := range newAssets("").files {
+		if plain := f.plain(); strings.HasSuffix(name, ".css") && name != "swagger-ui.css" && (bytes.Contains(plain, []byte("/*")) || len(plain) == 0) {
+			t.Errorf("%s has comments", name)
 		}
 	}
 }

@@ -27,6 +27,9 @@ func TestCards(t *testing.T) {
 			t.Errorf("script %v: %d cards are in view", !noScript, got)
 		}
 		b.click("#order summary")
+		if got := eval[[]bool](b, `[".bar1 .share", "#order img"].map((s) => document.querySelector(s).checkVisibility())`); got[0] || !got[1] {
+			t.Errorf("script %v: share in the bar and in the menu: %v", !noScript, got)
+		}
 		b.follow(b.pick("#order button", "price"))
 		b.wantQuery("sort=price")
 		if !noScript {

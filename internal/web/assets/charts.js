@@ -34,7 +34,10 @@ async function loadCharts() {
     const chart = document.getElementById(next.id);
     if (!chart) continue;
     next.dataset.loaded = "";
-    for (const title of $$("title", next)) title.remove(); // the tip replaces it
+    for (const title of $$("title", next)) { // the tip replaces it
+      title.parentNode.dataset.label = title.textContent;
+      title.remove();
+    }
     for (const part of $$("a", next)) part.setAttribute("tabindex", "-1"); // the grid is one Tab stop
     morph(chart, next);
   }

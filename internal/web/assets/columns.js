@@ -40,7 +40,9 @@ function addStatistics(target) {
   for (const [name, value] of [["Rows", count(total)], ["Empty", count(empty)], ["Distinct", count(distinct)], ["Min", min], ["Max", max]]) {
     if (value) stats.append(create("dt", { textContent: name }), create("dd", { textContent: value }));
   }
-  $(".popover", target).append(stats);
+  const words = $(".chart .words", th)?.cloneNode(true); // of the chart, which the keyboard does not reach
+  for (const a of $$("a", words ?? stats)) a.removeAttribute("tabindex");
+  $(".popover", target).append(words ?? "", stats);
 }
 
 const create = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);

@@ -33,7 +33,7 @@ type Chart struct {
 	Chosen      bool   // the field is filtered by values
 	Ghosts      []Part // over all rows; none: the listing contains all rows
 	Words       []FrequentWord
-	Misfits     *Misfits // instead of the right label; nil: none
+	Misfits     *Misfits // nil: none
 	Filtered    bool     // the listing does not contain all rows that the chart shows
 }
 

@@ -34,7 +34,7 @@ func (c *Chart) setReported(s *State, note string) bool {
 	case len(r.Words) > 0 && r.Longest > longText:
 		c.Kind, c.Words = "words", s.words(c.Index, r)
 		c.Left, c.Right = note, characters(r.Shortest, r.Longest)
-	case len(r.Lengths) > 1 && KindOf(s.dataset, c.Index) == KindText:
+	case len(r.Lengths) > 1 && KindOf(s.dataset, c.Index) == KindText && !IsWebAddress(r.Min):
 		c.Left, c.Right = note, characters(r.Shortest, r.Longest)
 		var labels []string
 		for _, l := range r.Lengths {
@@ -59,8 +59,7 @@ func (c *Chart) setNear(s *State, near *herb.NearType) {
 		labels = append(labels, formatOperand(&column, b.From)+" – "+formatOperand(&column, b.To))
 	}
 	c.setFixed(labels)
-	left, right := rangeLabels(&column, c.Histogram)
-	c.Left = left + " – " + right
+	c.Left, c.Right = rangeLabels(&column, c.Histogram)
 }
 
 // setFixed draws the histogram, whose bars do not filter.

@@ -38,7 +38,6 @@ type Header struct {
 	Evidence              string // why the column has its type; empty: unknown
 	Lengths               string // of its texts, such as "3–80 characters"; empty: unknown, or no texts
 	Misfits               *Misfits
-	Words                 []FrequentWord
 
 	limit int    // characters of a cell
 	label string // of the field on a card; empty: it is not on cards
@@ -141,7 +140,7 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 			h.Evidence = h.Misfits.Evidence
 		}
 		if c.Kind == KindText && c.Type == herb.TypeText && r.Filled > 0 {
-			h.Lengths, h.Words = characters(r.Shortest, r.Longest), s.words(c.Index, r)
+			h.Lengths = characters(r.Shortest, r.Longest)
 		}
 	}
 	if c.Filterable {

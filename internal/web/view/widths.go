@@ -104,7 +104,7 @@ func flexibility(d *herb.Dataset, c *Column) int {
 // defaultWidth returns the width of a column that fits its heading, and its values as far as the
 // publish report describes them.
 func defaultWidth(d *herb.Dataset, c *Column) int {
-	const menu = 28
+	const menu, digit = 28, 8.5 // all digits of numbers have the same width
 	need := plot.TextWidth(c.Heading, fontSize) + menu
 	r := ColumnReport(d, c.Index)
 	switch {
@@ -112,6 +112,11 @@ func defaultWidth(d *herb.Dataset, c *Column) int {
 		return leastWidth
 	case c.Type == herb.TypeDateTime:
 		need = max(need, 150)
+	case c.Type == herb.TypeNumber && r != nil:
+		for _, value := range []string{r.Min, r.Max} {
+			shown := c.number(roundNumber(&c.Field, value, decimals(&c.Field, value)))
+			need = max(need, digit*float64(len(shown)))
+		}
 	case c.Kind == KindText && r != nil && r.Longest > longText:
 		return longTextWidth
 	case c.Kind == KindText && r != nil:
