@@ -10,7 +10,6 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/remote"
 	"herbarium/internal/text"
 )
@@ -229,113 +228,6 @@ func newDatasetsShow(r *runner) *cobra.Command {
 	}), "")
 }
 
-func newDatasetsReport(r *runner) *cobra.Command {
-	var version string
-	write := func(ds herb.Dataset) error {
-		if r.asJSON {
-			return writeJSON(r.Out, ds.Report)
-		}
-		fmt.Fprintf(r.Out, "%s: %s, version %s\n", ds.Ref, herb.Plural(ds.Records, "record", "records"), ds.Version)
-		writeReport(r.Out, ds)
-		writeNotes(r.Out, reportNotes(ds.Report))
-		return nil
-	}
-	cmd := datasetCommand(r, &cobra.Command{
-		Use:   "report NAMESPACE/DATASET",
-		Short: "Show the import report of a version",
-		Example: `  herbarium datasets report garden/catalog
-  herbarium datasets report garden/catalog --version 20260314T092653Z-k7q2mzx4ab --json`,
-	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		ds, err := d.Library.Version(ctx, ref, version)
-		if err != nil {
-			return err
-		}
-		if ds.Report == nil {
-			return herb.Errorf(herb.CodeNotFound, "no report for version %s of %s; publish the dataset again to create one", ds.Version, ref)
-		}
-		return write(ds)
-	})
-	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
-		ds, err := c.Describe(ctx, ref)
-		switch {
-		case err != nil:
-			return err
-		case version != "" && version != ds.Version:
-			return herb.Invalidf("a server returns the report of the live version only, which is %s; remove --version", ds.Version)
-		case ds.Report == nil:
-			return herb.Errorf(herb.CodeForbidden, "no report of %s for this key; the report of a dataset with access: key requires the scope %s:%s", ref, herb.ScopeDataRead, ref)
-		}
-		return write(ds)
-	})
-	stringFlag(cmd, &version, "version", "`version` to show (default: the live one)", r.completeVersion())
-	return r.jsonFlag(cmd, "")
-}
-
-func newDatasetsHistory(r *runner) *cobra.Command {
-	cmd := datasetCommand(r, &cobra.Command{
-		Use:   "history NAMESPACE/DATASET",
-		Short: "List the stored versions of a dataset, newest first",
-		Example: `  herbarium datasets history garden/catalog
-  herbarium datasets history garden/catalog --json`,
-	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		versions, err := d.Library.History(ctx, ref)
-		if err != nil {
-			return err
-		}
-		type version struct {
-			herb.Ref
-			Version   string    `json:"version"`
-			Published time.Time `json:"published_at,omitzero"`
-			Records   int       `json:"records"`
-			Live      bool      `json:"live"`
-		}
-		live := map[bool]string{true: "live"}
-		return printList(r, versions, func(v library.VersionInfo) version {
-			return version{ref, v.Version, v.Published, v.Records, v.Live}
-		}, "VERSION\tPUBLISHED\tRECORDS\tLIVE", func(v library.VersionInfo) []any {
-			return []any{v.Version, formatTime(v.Published, time.DateTime, "mutable"), herb.Count(v.Records), live[v.Live]}
-		})
-	})
-	return r.jsonFlag(cmd, ", one version per line")
-}
-
-func newDatasetsRollback(r *runner) *cobra.Command {
-	var version string
-	var allowBreaking bool
-	type restored struct {
-		herb.Ref
-		Version string `json:"version"`
-	}
-	write := func(ref herb.Ref, live string) error {
-		return r.print(restored{ref, live}, "%s: version %s is live", ref, live)
-	}
-	cmd := datasetCommand(r, &cobra.Command{
-		Use:   "rollback NAMESPACE/DATASET",
-		Short: "Restore an earlier version of a dataset",
-		Example: `  herbarium datasets rollback garden/catalog
-  herbarium datasets rollback garden/catalog --version 20260314T092653Z-k7q2mzx4ab
-  herbarium datasets rollback garden/catalog --to https://data.example.org`,
-	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		live, err := d.Library.Rollback(ctx, ref, version, allowBreaking)
-		if err != nil {
-			d.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
-			return err
-		}
-		return write(ref, live)
-	})
-	stringFlag(cmd, &version, "version", "`version` to restore (default: the one before the live one)", r.completeVersion())
-	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
-		live, err := c.Rollback(ctx, ref, version, allowBreaking)
-		if err != nil {
-			return err
-		}
-		return write(ref, live)
-	})
-	acceptVersion(cmd, &version)
-	cmd.Flags().BoolVar(&allowBreaking, "allow-breaking", false, "roll back even if a dataset that requires a key becomes open")
-	return r.jsonFlag(cmd, "")
-}
-
 func newDatasetsRemove(r *runner) *cobra.Command {
 	var yes bool
 	type removed struct {
@@ -367,16 +259,16 @@ question and is required if standard input is not a terminal.`,
 		return write(ref)
 	})
 	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
-		live, err := c.Describe(ctx, ref)
+		versions, live, err := c.History(ctx, ref)
 		if err != nil {
 			return err
 		}
 		if !yes {
-			if err := r.confirm(fmt.Sprintf("Remove %s with all its versions from the server? This cannot be undone.", ref)); err != nil {
+			if err := r.confirm(fmt.Sprintf("Remove %s with %s from the server? This cannot be undone.", ref, herb.Plural(len(versions), "version", "versions"))); err != nil {
 				return err
 			}
 		}
-		if err := c.Remove(ctx, live); err != nil {
+		if err := c.Remove(ctx, ref, live); err != nil {
 			return err
 		}
 		return write(ref)

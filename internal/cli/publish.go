@@ -66,15 +66,16 @@ rejected or failed), version, changes and report.`,
 			// Large records produce much garbage; a memory limit bounds the heap for files of any
 			// size.
 			app.LimitMemory(app.PublishMemory)
-			c, err := r.config(cmd)
-			if err != nil {
-				return err
-			}
 			var client *remote.Client
 			if server.given(cmd) {
+				var err error
 				if client, err = r.client(cmd, server); err != nil {
 					return err
 				}
+			}
+			c, err := r.config(cmd)
+			if err != nil {
+				return err
 			}
 			finder, err := given.finder(c.Data)
 			if err != nil {

@@ -68,11 +68,11 @@ func (r *runner) addServer(cmd *cobra.Command, run func(ctx context.Context, c *
 		if err != nil {
 			return usage(err)
 		}
-		if _, err := r.config(cmd); err != nil {
-			return err
-		}
 		c, err := r.client(cmd, server)
 		if err != nil {
+			return err
+		}
+		if _, err := r.config(cmd); err != nil {
 			return err
 		}
 		return run(cmd.Context(), c, ref)
@@ -94,7 +94,7 @@ func acceptVersion(cmd *cobra.Command, version *string) {
 
 // rejectLocal fails if a flag was given that only concerns data of this machine.
 func rejectLocal(cmd *cobra.Command) error {
-	for _, name := range []string{"data", "database", "blobs", "keep", "cache-size", "retention", "force"} {
+	for _, name := range []string{"data", "database", "blobs", "keep", "cache-size", "retention"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			return usagef("--%s concerns data of this machine; it cannot be combined with --to", name)
 		}
@@ -147,6 +147,9 @@ func (p remotePublisher) Publish(ctx context.Context, s source.Source, opts publ
 	}
 	if opts.AllowBreaking {
 		f.Params["_allow_breaking"] = "true"
+	}
+	if opts.Force {
+		f.Params["_force"] = "true"
 	}
 	return p.client.Publish(ctx, f, opts.Progress)
 }

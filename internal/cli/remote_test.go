@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,7 @@ func TestPublishTo_sameAsLocal(t *testing.T) {
 		{"several tables", []string{"shop/lists.json", `{"roses":[{"a":1},{"a":2}],"ferns":[{"b":1},{"b":2},{"b":3}]}`}, "shop/lists.json", nil, 0,
 			"2 datasets published, 0 unchanged, 0 failed", "shop/lists-ferns"},
 		{"one table", nil, "shop/lists.json#roses", []string{"--as", "shop/roses"}, 0, "published shop/roses: 2 records", "shop/roses"},
+		{"unchanged, but forced", nil, "shop/lists.json#roses", []string{"--as", "shop/roses", "--force"}, 0, "published shop/roses: 2 records", "shop/roses"},
 		{"protected", []string{"shop/staff.csv", "name\nAnn\nBob\n"}, "shop/staff.csv", []string{"--access", "key"}, 0, "published shop/staff", ""},
 		{"as JSON", []string{"shop/prices.csv", "code;cost\n007;1.75\n"}, "shop/prices.csv", []string{"--json", "--check"}, 0, `"status":"checked"`, "shop/prices"},
 	}
@@ -88,6 +90,18 @@ func TestPublishTo_sameAsLocal(t *testing.T) {
 		_, want := local.get(t, "/api/v1/"+step.dataset+"/data")
 		if status, got := s.get(t, "/api/v1/"+step.dataset+"/data"); status != http.StatusOK || got != want {
 			t.Errorf("%s: the remote listing is %d %s; want %s", step.name, status, got, want)
+		}
+	}
+	for _, args := range [][]string{{"history", "shop/prices"}, {"history", "shop/prices", "--json"}, {"history", "shop/none"}, {"report", "shop/prices"}, {"report", "shop/stock", "--json"}} {
+		args = append([]string{"datasets"}, args...)
+		code, out, _ := here.run(t, args...)
+		remoteCode, remoteOut, _ := there.run(t, append(args, "--to", s.url)...)
+		sent := regexp.MustCompile(`,"source":\{[^}]*\}`) // files that the command publishes are not kept
+		plain := func(s string) string {
+			return regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`).ReplaceAllString(varying.ReplaceAllString(s, "…"), "…")
+		}
+		if code != remoteCode || plain(out) != plain(sent.ReplaceAllString(remoteOut, "")) {
+			t.Errorf("%q ends with %d and prints\n%s\nfor a server with %d\n%s", args, code, out, remoteCode, remoteOut)
 		}
 	}
 	if status, _ := s.get(t, "/api/v1/shop/staff/data"); status != http.StatusUnauthorized {
@@ -139,7 +153,6 @@ func TestPublishTo_usage(t *testing.T) {
 		{"no user, query or fragment", []string{"--to", "https://me:secret@example.org"}},
 		{"--keep concerns data of this machine", []string{"--to", "https://example.org", "--keep", "3"}},
 		{"--data concerns data of this machine", []string{"--to", "https://example.org", "--data", "x"}},
-		{"--force concerns data of this machine", []string{"--to", "https://example.org", "--force"}},
 	} {
 		e.fails(t, 2, c.message, append([]string{"publish", file}, c.args...)...)
 	}
@@ -151,6 +164,38 @@ func TestPublishTo_usage(t *testing.T) {
 	makeDatabase(t, database)
 	put(t, database+"-wal", "changes")
 	e.fails(t, 1, "stock.db-wal, which would be lost", "publish", database+"#plants", "--to", "http://127.0.0.1:1")
+}
+
+// TestPublishTo_flags gives each flag of the command for a server: it works, or is refused.
+func TestPublishTo_flags(t *testing.T) {
+	t.Parallel()
+	s, e := publishTo(t, "shop")
+	values := map[string]string{ // none for flags without a value
+		"as": "shop/other", "access": "key", "comment": "#", "delimiter": ",", "encoding": "utf-8", "format": "csv", "header": "1", "skip": "0",
+		"key-file": write(t, "key", e["HERBARIUM_KEY"]), "cache-size": "1GiB", "keep": "3", "retention": "1h", "data": "x", "database": "postgres://x/y", "blobs": "s3://x",
+		"config": write(t, "herbarium.yaml", "keep: 3\n"), "log-format": "json", "log-level": "error",
+	}
+	refused := []string{"cache-size", "keep", "retention", "data", "database", "blobs"}
+	file := write(t, "shop/prices.csv", "a,b\n1,2\n")
+	flags := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`).FindAllStringSubmatch(e.must(t, "publish", "--help"), -1)
+	for _, flag := range flags {
+		name := flag[1]
+		if name == "to" || name == "help" {
+			continue
+		}
+		args := []string{"publish", file, "--to", s.url, "--" + name}
+		if value := values[name]; value != "" {
+			args = append(args, value)
+		}
+		if slices.Contains(refused, name) {
+			e.fails(t, 2, "--"+name+" concerns data of this machine; it cannot be combined with --to", args...)
+			continue
+		}
+		e.must(t, args...)
+	}
+	if len(flags) < len(values) {
+		t.Errorf("the help lists the flags %v", flags)
+	}
 }
 
 func TestDatasetsTo(t *testing.T) {
@@ -172,7 +217,8 @@ func TestDatasetsTo(t *testing.T) {
 	}
 	e.prints(t, "shop/prices: 4 records, version "+third+"\n  source: csv", run("report")...)
 	e.prints(t, `"rows":4`, run("report", "--json", "--version", third)...)
-	e.fails(t, 1, "the report of the live version only, which is "+third, run("report", "--version", first)...)
+	e.prints(t, `"rows":2`, run("report", "--json", "--version", first)...)
+	e.fails(t, 1, "version", run("report", "--version", "20200101T000000Z-aaaaaaaaaa")...)
 	if out := e.must(t, run("rollback")...); out != "shop/prices: version "+second+" is live\n" {
 		t.Errorf("rollback printed %q", out)
 	}
@@ -188,7 +234,7 @@ func TestDatasetsTo(t *testing.T) {
 	e.fails(t, 2, "add --yes", run("remove")...)
 
 	publish("--access", "key")
-	e.fails(t, 1, "requires the scope data:read:shop/prices", run("report")...)
+	e.prints(t, "source: csv", run("report")...) // the key may publish it
 	if out := e.must(t, run("remove", "--yes")...); out != "removed shop/prices\n" {
 		t.Errorf("remove printed %q", out)
 	}

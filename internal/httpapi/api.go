@@ -17,6 +17,7 @@ import (
 
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/store"
 	"herbarium/internal/upload"
 )
@@ -52,6 +53,10 @@ type Uploads interface {
 	Restore(ctx context.Context, ref herb.Ref) (*upload.File, error)
 	// Descriptor returns the complete descriptor of the live version, and that version.
 	Descriptor(ctx context.Context, ref herb.Ref) (descriptor []byte, version string, err error)
+	// Version describes a version; empty means the live one.
+	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
+	// History returns the kept versions, newest first.
+	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 	// Rollback makes another version live; live is the version that must be live, or empty.
 	Rollback(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error)
 	// Remove removes a dataset whose live version is given.

@@ -81,7 +81,7 @@ func (a *API) authorizeSource(w *response, r *http.Request) error {
 
 // putDescriptor handles a descriptor, with which the kept source is published again.
 func (a *API) putDescriptor(w *response, r *http.Request) error {
-	req, err := a.publishRequest(w, r, []string{paramCheck, paramAllowBreaking})
+	req, err := a.publishRequest(w, r, []string{paramCheck, paramAllowBreaking, paramForce})
 	if err != nil {
 		return err
 	}

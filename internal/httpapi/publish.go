@@ -30,6 +30,8 @@ func (a *API) publishRoutes() []route {
 		{method: http.MethodGet, pattern: sourcePattern, handle: a.source},
 		{method: http.MethodPut, pattern: descriptorPattern, handle: a.putDescriptor},
 		{method: http.MethodGet, pattern: descriptorPattern, handle: a.descriptor},
+		{method: http.MethodGet, pattern: datasetPattern + "/versions", handle: a.versions},
+		{method: http.MethodGet, pattern: datasetPattern + "/report", handle: a.report},
 		{method: http.MethodPost, pattern: datasetPattern + "/rollback", handle: a.rollback},
 		{method: http.MethodDelete, pattern: datasetPattern, handle: a.removeDataset},
 		{method: http.MethodGet, pattern: publishPattern, handle: a.publishState},
@@ -43,7 +45,7 @@ func (a *API) putSource(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.receiveSource(w, r, &req); err != nil {
+	if err := a.receiveSource(w, r, &req, publishParams()); err != nil {
 		return err
 	}
 	return a.startPublish(w, r, req)
@@ -51,7 +53,7 @@ func (a *API) putSource(w *response, r *http.Request) error {
 
 // patchSource handles a file that changes the live version.
 func (a *API) patchSource(w *response, r *http.Request) error {
-	params := slices.DeleteFunc(publishParams(), func(name string) bool { return name == paramAccess })
+	params := slices.DeleteFunc(publishParams(), func(name string) bool { return name == paramAccess || name == paramForce })
 	req, err := a.publishRequest(w, r, append(params, paramMode))
 	if err != nil {
 		return err
@@ -62,10 +64,10 @@ func (a *API) patchSource(w *response, r *http.Request) error {
 	if req.Live == "" {
 		return herb.Errorf(herb.CodeNotFound, "no such dataset %q; publish it with PUT", req.Ref)
 	}
-	if err := a.receiveSource(w, r, &req); err != nil {
+	if err := a.receiveSource(w, r, &req, params); err != nil {
 		return err
 	}
-	if req.Descriptor != nil || req.Access != "" {
+	if req.Descriptor != nil {
 		return errors.Join(herb.Invalidf("the records are changed by the settings of the live version; send a descriptor with PUT …/descriptor"), req.File.Close())
 	}
 	return a.startPublish(w, r, req)
@@ -76,6 +78,7 @@ const (
 	paramAccess        = "_access"
 	paramCheck         = "_check"
 	paramAllowBreaking = "_allow_breaking"
+	paramForce         = "_force"
 	paramMode          = "_mode"
 )
 
@@ -84,7 +87,7 @@ func publishParams() []string {
 	for _, name := range upload.ReadingNames() {
 		names = append(names, "_"+name)
 	}
-	return append(names, paramAccess, paramCheck, paramAllowBreaking)
+	return append(names, paramAccess, paramCheck, paramAllowBreaking, paramForce)
 }
 
 // publishRequest returns the request of a client that may publish a dataset, without the file.
@@ -139,6 +142,8 @@ func setParam(req *upload.Request, name, value string) (err error) {
 		req.Check, err = parseSwitch(name, value)
 	case paramAllowBreaking:
 		req.AllowBreaking, err = parseSwitch(name, value)
+	case paramForce:
+		req.Force, err = parseSwitch(name, value)
 	case paramMode:
 		if req.Mode = upload.Mode(value); req.Mode != upload.Append && req.Mode != upload.Upsert {
 			return herb.Invalidf("%s is %q; write append or upsert", name, herb.Clip(redactText(value), maxShown))

@@ -34,8 +34,8 @@ const (
 )
 
 // receiveSource reads the body of a request: the file, or a form with the file. The caller has
-// authorized it.
-func (a *API) receiveSource(w *response, r *http.Request, req *upload.Request) (err error) {
+// authorized it. params are the names of the parameters that a form may have.
+func (a *API) receiveSource(w *response, r *http.Request, req *upload.Request, params []string) (err error) {
 	digests, err := requestDigests(r.Header)
 	if err != nil {
 		return err
@@ -53,9 +53,9 @@ func (a *API) receiveSource(w *response, r *http.Request, req *upload.Request) (
 			err = errors.Join(err, req.File.Close())
 		}
 	}()
-	media, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	media, attributes, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if media == "multipart/form-data" {
-		if err := a.receiveForm(ctx, multipart.NewReader(body, params["boundary"]), req); err != nil {
+		if err := a.receiveForm(ctx, multipart.NewReader(body, attributes["boundary"]), req, params); err != nil {
 			return body.cause(err)
 		}
 		if _, err := io.Copy(io.Discard, body); err != nil { // the epilogue, which belongs to the digest
@@ -194,9 +194,9 @@ func (all digests) check() error {
 	return nil
 }
 
-// receiveForm reads the parts of a form: the file, a descriptor, and parameters.
-func (a *API) receiveForm(ctx context.Context, form *multipart.Reader, req *upload.Request) error {
-	valid := publishParams()
+// receiveForm reads the parts of a form: the file, a descriptor, and parameters, of which some are
+// valid.
+func (a *API) receiveForm(ctx context.Context, form *multipart.Reader, req *upload.Request, valid []string) error {
 	for {
 		part, err := form.NextPart()
 		if err == io.EOF {

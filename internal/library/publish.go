@@ -281,31 +281,6 @@ func (l *Library) removeFile(version string) error {
 	return errors.Join(l.opts.FS.RemoveAll(l.file(version)), l.opts.FS.RemoveAll(l.sourceFile(version)))
 }
 
-// VersionInfo describes a version in the history of a dataset.
-type VersionInfo struct {
-	herb.Dataset
-	Live    bool
-	First   bool     // no earlier version is kept, so its changes are unknown
-	Changes []Change // since the previous version
-}
-
-// History returns the kept versions of a dataset, newest first. A mutable dataset has one.
-func (l *Library) History(ctx context.Context, ref herb.Ref) (history []VersionInfo, err error) {
-	if l.isPlants(ref) {
-		d, err := l.opts.Plants.Describe(ctx)
-		return []VersionInfo{{Dataset: d, Live: true, First: true}}, err
-	}
-	kept, err := l.catalogue.History(ctx, ref)
-	for i, v := range slices.Backward(kept.Versions) {
-		info := VersionInfo{Dataset: v, Live: v.Version == kept.Live, First: i == 0}
-		if !info.First {
-			info.Changes = compare(kept.Versions[i-1], v, true)
-		}
-		history = append(history, info)
-	}
-	return history, err
-}
-
 // Version describes a version of a dataset; an empty name means the live one.
 func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
 	if l.isPlants(ref) {

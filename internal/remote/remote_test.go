@@ -212,7 +212,7 @@ func TestPublish_redirect(t *testing.T) {
 	if _, err = client.Publish(t.Context(), file("shop/d", "a\n1\n"), nil); err == nil || !strings.Contains(err.Error(), "redirects to "+other.URL) {
 		t.Errorf("error %v", err)
 	}
-	if _, err = client.Describe(t.Context(), herb.Ref{Namespace: "shop", Name: "d"}); err == nil || !strings.Contains(err.Error(), "redirects to "+other.URL) {
+	if _, err = client.Report(t.Context(), herb.Ref{Namespace: "shop", Name: "d"}, ""); err == nil || !strings.Contains(err.Error(), "redirects to "+other.URL) {
 		t.Errorf("error %v", err)
 	}
 }

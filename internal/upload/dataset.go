@@ -57,6 +57,16 @@ func (s *Service) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, err
 	return s.opts.Library.Describe(ctx, ref)
 }
 
+// Version describes a version of a dataset; an empty name means the live one.
+func (s *Service) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
+	return s.opts.Library.Version(ctx, ref, version)
+}
+
+// History returns the kept versions of a dataset, newest first.
+func (s *Service) History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error) {
+	return s.opts.Library.History(ctx, ref)
+}
+
 // Rollback makes another version of a dataset live and returns it. An empty version means the one
 // before the live one. live is the version that must be live; empty means any.
 func (s *Service) Rollback(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error) {

@@ -38,6 +38,8 @@ type Publisher interface {
 type Library interface {
 	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
 	Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
+	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
+	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
 	RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error)
 	Remove(ctx context.Context, ref herb.Ref, live string) error

@@ -1,0 +1,103 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"herbarium/internal/httpapi"
+	"herbarium/internal/library"
+	"herbarium/internal/publish"
+)
+
+// TestVersions lists the versions of a dataset and their reports, for publishers and readers.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	p.service = newService(t, func(o *httpapi.Options) { o.Uploads, o.Library = p.uploads, p.library })
+	if a := p.send(t, "GET", "/versions", ""); a.status != 404 {
+		t.Errorf("an unknown dataset gives %d %s", a.status, a.body)
+	}
+	first := decode[publishedBody](t, p.put(t, "?_access=key", prices, `Content-Disposition: attachment; filename="prices.csv"`)).Version
+	second := decode[publishedBody](t, p.put(t, "", "id,name,price,kind\n1,Rose,2.50,a\n2,Fern,3,b\n")).Version
+	a := p.send(t, "GET", "/versions", "")
+	history := decode[struct{ Versions []library.VersionSummary }](t, a).Versions
+	if a.status != 200 || len(history) != 2 || a.header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("%d %v %s", a.status, a.header, a.body)
+	}
+	newest, oldest := history[0], history[1]
+	if newest.Version != second || !newest.Live || newest.Records != 2 || len(newest.Changes) != 1 || newest.Changes[0].Kind != library.FieldAdded || newest.Published.IsZero() {
+		t.Errorf("the newest version is %+v", newest)
+	}
+	if oldest.Version != first || oldest.Live || oldest.Changes != nil || oldest.Bytes != int64(len(prices)) || oldest.Source == nil || oldest.Source.Name != "prices.csv" {
+		t.Errorf("the oldest version is %+v", oldest)
+	}
+	report := func(query, key string) (int, publish.VersionReport) {
+		a := p.do(t, request("GET", pricesPath+"/report"+query, "", "X-API-Key: "+key))
+		if a.status != 200 {
+			return a.status, publish.VersionReport{}
+		}
+		if !strings.Contains(a.header.Get("Cache-Control"), "private") || !strings.Contains(a.header.Get("Vary"), "X-API-Key") {
+			t.Errorf("headers are %v", a.header)
+		}
+		if again := p.do(t, request("GET", pricesPath+"/report"+query, "", "X-API-Key: "+key, "If-None-Match: "+a.header.Get("Etag"))); again.status != 304 {
+			t.Errorf("a known report gives %d", again.status)
+		}
+		return a.status, decode[publish.VersionReport](t, a)
+	}
+	for query, want := range map[string]int{"": 4, "?_version=" + first: 3, "?_version=" + second: 4} {
+		if status, r := report(query, publisher); status != 200 || len(r.Report.Columns) != want || r.Records != 2 || r.Dataset != "shop/prices" {
+			t.Errorf("report%s: %d %+v", query, status, r)
+		}
+	}
+	for key, status := range map[string]int{"": 401, unknown: 401, onePub: 200, reader: 200} {
+		if got, _ := report("", key); got != status {
+			t.Errorf("the report for the key %q: %d", key, got)
+		}
+	}
+	for key, status := range map[string]int{publisher: 404, reader: 410} {
+		if got, _ := report("?_version=20200101T000000Z-aaaaaaaaaa", key); got != status {
+			t.Errorf("the report of an unknown version for the key %q: %d", key, got)
+		}
+	}
+	for key, status := range map[string]int{"": 401, reader: 403, onePub: 200} {
+		if a := p.do(t, request("GET", pricesPath+"/versions", "", "X-API-Key: "+key)); a.status != status {
+			t.Errorf("the versions for the key %q: %d", key, a.status)
+		}
+	}
+	if a := p.send(t, "GET", "/versions?page=1", ""); a.status != 400 {
+		t.Errorf("an unknown parameter gives %d", a.status)
+	}
+}
+
+// TestPutSource_force publishes an unchanged file, and the kept one.
+func TestPutSource_force(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	version := ""
+	for _, send := range []func() checkedResponse{
+		func() checkedResponse { return p.put(t, "", prices) },
+		func() checkedResponse { return p.put(t, "?_force=true", prices) },
+		func() checkedResponse {
+			body, contentType := form(t, "prices.csv", prices, "_force", "true")
+			return p.put(t, "", body, contentType)
+		},
+		func() checkedResponse {
+			return p.send(t, "PUT", "/descriptor?_force=true&_allow_breaking=true", pricesDescriptor)
+		},
+		func() checkedResponse { return p.send(t, "PUT", "/descriptor?_force=true", pricesDescriptor) },
+	} {
+		a := send()
+		b := decode[publishedBody](t, a)
+		if a.status > 201 || b.Status != "published" || b.Version == version {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+		version = b.Version
+	}
+	if a := p.send(t, "PATCH", "/source?_mode=append&_force=true", prices); a.status != 400 {
+		t.Errorf("a change of records gives %d %s", a.status, a.body)
+	}
+	body, contentType := form(t, "prices.csv", prices, "_access", "open")
+	if a := p.send(t, "PATCH", "/source?_mode=append", body, contentType); a.status != 400 || !strings.Contains(a.message(t), `unknown part "_access"`) {
+		t.Errorf("a form with another access gives %d %s", a.status, a.body)
+	}
+}
