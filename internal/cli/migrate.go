@@ -115,8 +115,12 @@ func (r *runner) runMigration(name string, run func(migrate.Options) (migrate.Re
 
 // contents summarizes what was copied or compared.
 func contents(m migrate.Result) string {
-	return fmt.Sprintf("%s, %s, %s with %s (%s)", herb.Plural(m.Plants, "plant", "plants"), herb.Plural(m.Keys, "key", "keys"),
+	s := fmt.Sprintf("%s, %s, %s with %s (%s)", herb.Plural(m.Plants, "plant", "plants"), herb.Plural(m.Keys, "key", "keys"),
 		herb.Plural(m.Datasets, "dataset", "datasets"), herb.Plural(m.Versions, "version", "versions"), byteCount(m.Bytes))
+	if m.Sources > 0 {
+		s += ", " + herb.Plural(m.Sources, "kept source", "kept sources")
+	}
+	return s
 }
 
 // additions summarizes what was new in the target.
@@ -129,12 +133,12 @@ func newBackup(r *runner) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup [FILE|FOLDER|-]",
 		Short: "Back up everything to a file or folder",
-		Long: `Write all plants, idempotency keys, keys, the audit log and datasets with all their versions to a backup. Servers can keep
+		Long: `Write all plants, idempotency keys, keys, the audit log and datasets with all their versions and kept sources to a backup. Servers can keep
 running: the backup has everything that was acknowledged before the command started.
 
 A FILE is a tar archive; it replaces an existing file once it is complete. The default is herbarium-<time>.tar in the current
 folder. With -, the archive is written to standard output. A FOLDER (an existing one, or a path that ends with a slash)
-contains the same files. Run the command again with the same folder to update the backup; segment files that are already
+contains the same files. Run the command again with the same folder to update the backup; files of versions that are already
 there are not copied again.
 
 The backup contains hashes of the keys, not the keys themselves. Verify it with 'herbarium restore --check' and restore it with

@@ -143,3 +143,24 @@ func TestBackup_invalid(t *testing.T) {
 		t.Errorf("left behind: %v (%v)", left, err)
 	}
 }
+
+// TestRestore_keptSource sends a file to a server, backs the server up, and restores the backup and
+// a migrated copy: both return the file that was sent.
+func TestRestore_keptSource(t *testing.T) {
+	t.Parallel()
+	const content = "code;price\n007;1.50\n008;2\n"
+	e := newEnvironment(t)
+	s := e.serve(t)
+	e["HERBARIUM_KEY"] = strings.TrimSpace(e.must(t, "keys", "create", "--name", "ci", "--scope", "publish:shop/*"))
+	e.must(t, "publish", write(t, "shop/prices.csv", content), "--to", s.url)
+	backup := filepath.Join(t.TempDir(), "backup.tar")
+	e.prints(t, "1 kept source", "backup", backup)
+	restored, migrated := newEnvironment(t), newEnvironment(t)
+	restored.prints(t, "1 kept source\n  new: 0 plants, 1 key, 2 files", "restore", backup)
+	e.prints(t, "1 kept source", "migrate", "--from", e["HERBARIUM_DATA"], "--to", migrated["HERBARIUM_DATA"])
+	for _, other := range []environment{restored, migrated} {
+		if status, got := other.serve(t).get(t, "/api/v1/shop/prices/source", "X-API-Key", e["HERBARIUM_KEY"]); status != 200 || got != content {
+			t.Errorf("the source is %d %q", status, got)
+		}
+	}
+}

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/klauspost/compress/zstd"
-
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
@@ -40,7 +38,7 @@ func (l *Library) keepSource(ctx context.Context, d *herb.Dataset, s KeptSource)
 	path := l.sourceFile(d.Version)
 	part := path + segment.PartSuffix
 	if err := filesystem.WriteFile(l.opts.FS, part, path, 0o600, func(file io.Writer) error {
-		w, err := zstd.NewWriter(completeWriter{file}, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+		w, err := store.NewSourceWriter(completeWriter{file})
 		if err != nil {
 			return err
 		}
@@ -98,7 +96,7 @@ func (l *Library) OpenSource(ctx context.Context, ref herb.Ref, version string) 
 	if err != nil {
 		return nil, d, err
 	}
-	r, err := zstd.NewReader(stored, zstd.WithDecoderConcurrency(1))
+	r, err := store.NewSourceReader(stored)
 	if err != nil {
 		return nil, d, errors.Join(err, stored.Close())
 	}
@@ -144,15 +142,13 @@ func (l *Library) openStored(ctx context.Context, d herb.Dataset) (io.ReadCloser
 
 // keptReader reads a compressed source.
 type keptReader struct {
-	*zstd.Decoder
+	io.ReadCloser
 	stored io.Closer
 }
 
 // Close implements io.Closer.
 func (r keptReader) Close() error {
-	err := r.stored.Close() // ends a transfer
-	r.Decoder.Close()
-	return err
+	return errors.Join(r.stored.Close(), r.ReadCloser.Close()) // the first ends a transfer
 }
 
 type readerFunc func([]byte) (int, error)

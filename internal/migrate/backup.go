@@ -13,19 +13,18 @@ import (
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
-	"herbarium/internal/store"
 )
 
 // The files of a backup, in a folder or in an archive.
 const (
 	entriesFile = "backup.ndjson"
-	segmentsDir = "segments"
-	partSuffix  = ".part" // of files that are being written
+	segmentsDir = "segments" // also with the kept sources
+	partSuffix  = ".part"    // of files that are being written
 )
 
 // Backup backs up everything of a place to a path: to a folder if the path is one or ends with a
-// slash, and otherwise to an archive. A folder is created; segment files that are already there are
-// not copied again. An existing file is replaced once the archive is complete and on disk. The
+// slash, and otherwise to an archive. A folder is created; files of versions that are already there
+// are not copied again. An existing file is replaced once the archive is complete and on disk. The
 // archive goes to stdout if the path is "-". program is the version of the program.
 func Backup(ctx context.Context, from Place, path string, stdout io.Writer, program string, o Options) (r Result, err error) {
 	var source, files Installation
@@ -43,9 +42,9 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 		if err := files.openFiles("", filepath.Join(path, segmentsDir)); err != nil {
 			return r, err
 		}
-		addSegment := func(s *Segment) error { return ensureSegment(ctx, source, files, s, o, &r) }
+		addFile := func(f versionFile, _ int64) error { return ensureFile(ctx, source, files, f, o, &r) }
 		addEntries := func(write func(io.Writer) error) error { return writeFile(filepath.Join(path, entriesFile), write) }
-		err = r.save(ctx, source, h, o, addSegment, addEntries)
+		err = r.save(ctx, source, h, o, addFile, addEntries)
 	default:
 		err = writeFile(path, func(w io.Writer) error { return r.saveArchive(ctx, source, w, h, o) })
 	}
@@ -72,13 +71,13 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return filesystem.WriteFile(filesystem.OS{}, part, path, 0o600, write)
 }
 
-// save backs up an installation. addSegment copies a segment file; it fails with herb.CodeNotFound,
-// and changes nothing, if the file does not exist. addEntries stores the entries that write writes,
-// after all segments.
+// save backs up an installation. addFile copies a file of a version, which has a number of bytes;
+// it fails with herb.CodeNotFound, and changes nothing, if the file does not exist. addEntries
+// stores the entries that write writes, after all files.
 func (r *Result) save(
-	ctx context.Context, from Installation, h Header, o Options, addSegment func(*Segment) error, addEntries func(write func(io.Writer) error) error,
+	ctx context.Context, from Installation, h Header, o Options, addFile func(f versionFile, size int64) error, addEntries func(write func(io.Writer) error) error,
 ) error {
-	source, err := saveSegments(ctx, from, addSegment)
+	source, err := saveFiles(ctx, from, addFile)
 	if err != nil {
 		return err
 	}
@@ -88,31 +87,33 @@ func (r *Result) save(
 	})
 }
 
-// saveSegments copies the segment files of an installation, and returns a snapshot whose files have
-// all been copied. Servers are not stopped: if a version is dropped and its file deleted before it
-// is copied, the state is read again. Files that were copied before are not copied twice, so this
-// ends unless a file is missing for another reason.
-func saveSegments(ctx context.Context, from Installation, addSegment func(*Segment) error) (*Snapshot, error) {
-	saved := map[string]herb.File{}
+// saveFiles copies the files of an installation, and returns a snapshot whose files have all been
+// copied. Servers are not stopped: if a version is dropped and its file deleted before it is
+// copied, the state is read again. Files that were copied before are not copied twice, so this ends
+// unless a file is missing for another reason.
+func saveFiles(ctx context.Context, from Installation, addFile func(f versionFile, size int64) error) (*Snapshot, error) {
+	saved := map[string]herb.File{} // by name
 	for lastMissing := ""; ; {
 		s, err := readState(ctx, from)
 		if err != nil {
 			return nil, err
 		}
 		current := ""
-		err = s.addSegments(func(v herb.Dataset) (herb.File, error) {
-			if file, ok := saved[v.Version]; ok {
-				return file, nil
+		err = s.addFiles(func(f versionFile) (bool, error) {
+			if file, ok := saved[f.name()]; ok {
+				*f.file() = file
+				return true, nil
 			}
-			current = v.Version
-			file, err := from.identify(ctx, v)
+			current = f.name()
+			size := &meter{ctx: ctx, report: func(int64, int64) {}}
+			err := from.identify(ctx, f, size)
 			if err == nil {
-				err = addSegment(&Segment{v.Version, file})
+				err = addFile(f, size.done)
 			}
 			if err == nil {
-				saved[v.Version] = file
+				saved[f.name()] = *f.file()
 			}
-			return file, err
+			return err == nil, err
 		})
 		if herb.CodeOf(err) != herb.CodeNotFound || current == lastMissing {
 			return s, err
@@ -121,20 +122,21 @@ func saveSegments(ctx context.Context, from Installation, addSegment func(*Segme
 	}
 }
 
-// saveArchive backs an installation up to a tar archive: the segment files first, the entries last.
+// saveArchive backs an installation up to a tar archive: the files of versions first, the entries
+// last.
 func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Writer, h Header, o Options) error {
 	archive := tar.NewWriter(to)
 	file := func(name string, size int64) *archivedFile {
 		header := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: h.Created.Truncate(time.Second)}
 		return &archivedFile{archive, header}
 	}
-	addSegment := func(s *Segment) error {
-		progress := &meter{ctx: ctx, total: s.Size, report: o.steps.Bytes(PhaseSegments)}
-		got, err := from.hash(ctx, store.SegmentFile(s.Version), io.MultiWriter(file(s.path(), s.Size), progress))
+	addFile := func(f versionFile, size int64) error {
+		progress := &meter{ctx: ctx, total: size, report: o.steps.Bytes(PhaseSegments)}
+		got, err := from.hash(ctx, f.name(), io.MultiWriter(file(backupPath(f), size), progress))
 		if err != nil {
 			return err
 		}
-		return compareFile(got, s.File, "the file has changed")
+		return compareFile(got, *f.file(), "the file has changed")
 	}
 	// The entries are written to a temporary file first, because their size must be known.
 	addEntries := func(write func(io.Writer) error) (err error) {
@@ -159,7 +161,7 @@ func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Write
 		}
 		return archive.Close()
 	}
-	return r.save(ctx, from, h, o, addSegment, addEntries)
+	return r.save(ctx, from, h, o, addFile, addEntries)
 }
 
 // archivedFile writes a file of an archive. It writes the header with the first bytes, so that a

@@ -58,19 +58,19 @@ func TestBackup(t *testing.T) {
 	made, err := Backup(t.Context(), g.Place, file, nil, "test", Options{})
 	must.NoError(t, err)
 	want := Result{
-		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: made.AuditEntries, Datasets: 2, Versions: 4, Bytes: made.Bytes,
+		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: made.AuditEntries, Datasets: 2, Versions: 4, Sources: 1, Bytes: made.Bytes,
 	}
 	if diff := cmp.Diff(want, made); diff != "" || made.AuditEntries < 9 {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
-	for _, files := range []int{4, 0} { // the second run continues the first
+	for _, files := range []int{5, 0} { // the second run continues the first
 		r, err := Restore(t.Context(), file, nil, cluster, Options{})
 		must.NoError(t, err)
 		if r.NewFiles != files {
 			t.Errorf("restored %+v; want %d new files", r, files)
 		}
 	}
-	for _, files := range []int{4, 0} { // the second run updates the folder
+	for _, files := range []int{5, 0} { // the second run updates the folder
 		r, err := Backup(t.Context(), cluster, folder+"/", nil, "test", Options{})
 		must.NoError(t, err)
 		if r.NewFiles != files {
@@ -218,6 +218,17 @@ func wantRejected(t *testing.T, to Place, want string, restore func(Options) (Re
 	}
 }
 
+// compressed returns a source as it is kept.
+func compressed(t *testing.T, content string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := store.NewSourceWriter(&b)
+	must.NoError(t, err)
+	_, err = io.WriteString(w, content)
+	must.NoError(t, errors.Join(err, w.Close()))
+	return b.Bytes()
+}
+
 // TestRestore_damagedFolder damages a backup in a folder.
 func TestRestore_damagedFolder(t *testing.T) {
 	t.Parallel()
@@ -239,6 +250,21 @@ func TestRestore_damagedFolder(t *testing.T) {
 			must.NoError(t, err)
 			must.NoError(t, os.WriteFile(files[0], []byte("changed"), 0o600))
 		}, "the backup is damaged: got 7 bytes"},
+		{"changed source", func(t *testing.T, dir string) {
+			files, err := filepath.Glob(filepath.Join(dir, segmentsDir, "*.source"))
+			must.NoError(t, err)
+			must.NoError(t, os.WriteFile(files[0], compressed(t, "changed"), 0o600))
+		}, "the backup is damaged: got 7 bytes"},
+		{"broken source", func(t *testing.T, dir string) {
+			files, err := filepath.Glob(filepath.Join(dir, segmentsDir, "*.source"))
+			must.NoError(t, err)
+			must.NoError(t, os.Truncate(files[0], 20))
+		}, "the backup is damaged: segments/"},
+		{"missing source", func(t *testing.T, dir string) {
+			files, err := filepath.Glob(filepath.Join(dir, segmentsDir, "*.source"))
+			must.NoError(t, err)
+			must.NoError(t, os.Remove(files[0]))
+		}, "the backup is incomplete: source "},
 		{"missing segment", func(t *testing.T, dir string) { must.NoError(t, os.RemoveAll(filepath.Join(dir, segmentsDir))) },
 			"the backup is incomplete"},
 	} {

@@ -80,7 +80,7 @@ func compareEarlier(s, t Entry) error {
 	switch t := t.(type) {
 	case nil:
 		return nil
-	case *Segment, *AuditEntry:
+	case *Segment, *KeptSource, *AuditEntry:
 		if s == nil {
 			return nil // a version that the source has dropped since, or an action on the target
 		}

@@ -19,13 +19,15 @@ type Entry interface {
 
 // Section describes a section of a backup.
 type Section struct {
-	Name string
-	New  func() Entry // for decoding
+	Name  string
+	Since int          // FormatVersion that has added it
+	New   func() Entry // for decoding
 }
 
 // The positions of Sections.
 const (
 	segments = iota
+	sources
 	keys
 	plants
 	idempotencyKeys
@@ -38,16 +40,44 @@ const (
 // loader.add.
 func Sections() []Section {
 	return []Section{
-		segments:        {"segments", func() Entry { return &Segment{} }},
-		keys:            {"keys", func() Entry { return &Key{} }},
-		plants:          {"plants", func() Entry { return &Plant{} }},
-		idempotencyKeys: {"idempotency_keys", func() Entry { return &IdempotencyKey{} }},
-		audit:           {"audit", func() Entry { return &AuditEntry{} }},
-		datasets:        {"datasets", func() Entry { return &Dataset{} }},
+		segments:        {"segments", 1, func() Entry { return &Segment{} }},
+		sources:         {"sources", 2, func() Entry { return &KeptSource{} }},
+		keys:            {"keys", 1, func() Entry { return &Key{} }},
+		plants:          {"plants", 1, func() Entry { return &Plant{} }},
+		idempotencyKeys: {"idempotency_keys", 1, func() Entry { return &IdempotencyKey{} }},
+		audit:           {"audit", 1, func() Entry { return &AuditEntry{} }},
+		datasets:        {"datasets", 1, func() Entry { return &Dataset{} }},
 	}
 }
 
-// Segment identifies the segment file of a version. The file itself is not part of the stream.
+// versionFile is an entry for a file of a version. The file itself is not part of the stream.
+type versionFile interface {
+	Entry
+	name() string      // of the file, in an installation and in a backup
+	file() *herb.File  // what newContentHash must compute; zero if it is not known yet
+	ofVersion() string // the version
+}
+
+// isKnown reports whether it is known what the file must be.
+func isKnown(f versionFile) bool { return *f.file() != herb.File{} }
+
+// backupPath returns the path of a file in a backup.
+func backupPath(f versionFile) string { return segmentsDir + "/" + f.name() }
+
+// filesOf returns the files of a version.
+func filesOf(v herb.Dataset) []versionFile {
+	s := &Segment{Version: v.Version}
+	if v.File != nil {
+		s.File = *v.File
+	}
+	if v.Settings == nil || v.Settings.Kept == nil {
+		return []versionFile{s}
+	}
+	kept := v.Settings.Kept
+	return []versionFile{s, &KeptSource{v.Version, herb.File{Size: kept.Size, SHA256: kept.SHA256}}}
+}
+
+// Segment identifies the segment file of a version.
 type Segment struct {
 	Version string `json:"version"`
 	herb.File
@@ -56,9 +86,24 @@ type Segment struct {
 func (s *Segment) position() (int, string) { return segments, s.Version }
 func (s *Segment) normalized() any         { return s }
 func (s *Segment) String() string          { return "segment " + s.Version }
+func (s *Segment) name() string            { return store.SegmentFile(s.Version) }
+func (s *Segment) file() *herb.File        { return &s.File }
+func (s *Segment) ofVersion() string       { return s.Version }
 
-// path returns the path of the file in a backup.
-func (s *Segment) path() string { return segmentsDir + "/" + store.SegmentFile(s.Version) }
+// KeptSource identifies the source that is kept with a version. Size and hash are those of its
+// original bytes, which the catalogue has, so that nothing needs to be read to compare two
+// installations.
+type KeptSource struct {
+	Version string `json:"version"`
+	herb.File
+}
+
+func (s *KeptSource) position() (int, string) { return sources, s.Version }
+func (s *KeptSource) normalized() any         { return s }
+func (s *KeptSource) String() string          { return "source " + s.Version }
+func (s *KeptSource) name() string            { return store.SourceFile(s.Version) }
+func (s *KeptSource) file() *herb.File        { return &s.File }
+func (s *KeptSource) ofVersion() string       { return s.Version }
 
 // Key is a key without its secret.
 type Key struct{ herb.Key }
@@ -137,3 +182,13 @@ func (d *Dataset) normalized() any {
 
 // portable returns a text as every database stores it: PostgreSQL cannot store NUL.
 func portable(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
+
+// forgetSources removes what the versions of a backup state about kept sources, for a backup whose
+// format has no files of them.
+func (d *Dataset) forgetSources() {
+	for i := range d.Versions {
+		if settings := d.Versions[i].Settings; settings != nil {
+			settings.Kept = nil
+		}
+	}
+}

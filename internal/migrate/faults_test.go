@@ -269,11 +269,12 @@ func TestMigrate_verifies(t *testing.T) {
 // TestMigrate_checkDetects changes a target after a migration: a check must name the difference.
 func TestMigrate_checkDetects(t *testing.T) {
 	t.Parallel()
-	segments := func(t *testing.T, p Place) string {
-		files, err := filepath.Glob(filepath.Join(p.Folder, store.VersionsDir, "*.segment"))
+	fileOf := func(t *testing.T, p Place, pattern string) string {
+		files, err := filepath.Glob(filepath.Join(p.Folder, store.VersionsDir, pattern))
 		must.NoError(t, err)
 		return files[0]
 	}
+	segments := func(t *testing.T, p Place) string { return fileOf(t, p, "*.segment") }
 	for _, tt := range []struct {
 		name   string
 		change func(t *testing.T, from, to Place)
@@ -285,6 +286,8 @@ func TestMigrate_checkDetects(t *testing.T) {
 		{"file of the target", func(t *testing.T, _, to Place) { must.NoError(t, os.Truncate(segments(t, to), 99)) }, "target: segment "},
 		{"file of the source", func(t *testing.T, from, _ Place) { must.NoError(t, os.Truncate(segments(t, from), 99)) }, "source: segment "},
 		{"missing file", func(t *testing.T, _, to Place) { must.NoError(t, os.Remove(segments(t, to))) }, "is in the source but not in the target"},
+		{"source of the target", func(t *testing.T, _, to Place) { must.NoError(t, os.Truncate(fileOf(t, to, "*.source"), 20)) }, "target: source "},
+		{"missing source", func(t *testing.T, _, to Place) { must.NoError(t, os.Remove(fileOf(t, to, "*.source"))) }, "is in the source but not in the target"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

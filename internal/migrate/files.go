@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
@@ -20,26 +21,87 @@ type Objects interface {
 	Delete(ctx context.Context, name string) error
 }
 
-// hash reads a file, copies it to a writer and returns its size and hash.
+// hash reads a file of a version, copies it to a writer and returns what a versionFile states about
+// it.
 func (in Installation) hash(ctx context.Context, name string, to io.Writer) (herb.File, error) {
-	sum := herb.NewFileHash()
+	sum := newContentHash(name)
 	err := in.Get(ctx, name, io.MultiWriter(to, sum))
-	return sum.File(), err
-}
-
-// identify reads the file of a version and returns its size and hash. It fails if they differ from
-// those in the catalogue. Only files that were never in an object store have none there; their
-// checksums are verified.
-func (in Installation) identify(ctx context.Context, v herb.Dataset) (herb.File, error) {
-	name := store.SegmentFile(v.Version)
-	got, err := in.hash(ctx, name, io.Discard)
-	switch {
-	case err == nil && v.File != nil:
-		err = compareFile(got, *v.File, "the file is damaged")
-	case err == nil && in.Dir != "":
-		err = openSegment(filepath.Join(in.Dir, name), (*segment.Reader).Verify)
+	got, failed := sum.File()
+	if err == nil {
+		err = failed
 	}
 	return got, err
+}
+
+// contentHash computes what a versionFile states about the content that is written to it. File must
+// be called.
+type contentHash interface {
+	io.Writer
+	File() (herb.File, error)
+}
+
+// newContentHash returns the hash of a file with a name, or of the original bytes of a source.
+func newContentHash(name string) contentHash {
+	if !strings.HasSuffix(name, store.SourceSuffix) {
+		return plainHash{herb.NewFileHash()}
+	}
+	r, w := io.Pipe()
+	h := &sourceHash{PipeWriter: w, done: make(chan error, 1), sum: herb.NewFileHash()}
+	go func() {
+		err := h.read(r)
+		r.CloseWithError(err) // a damaged file must not block its writer
+		h.done <- err
+	}()
+	return h
+}
+
+type plainHash struct{ *herb.FileHash }
+
+// File implements contentHash.
+func (h plainHash) File() (herb.File, error) { return h.FileHash.File(), nil }
+
+// sourceHash decompresses what is written to it.
+type sourceHash struct {
+	*io.PipeWriter
+	done chan error
+	sum  *herb.FileHash
+}
+
+func (h *sourceHash) read(compressed io.Reader) error {
+	r, err := store.NewSourceReader(compressed)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(h.sum, r)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return herb.Wrap(herb.CodeRejected, err, "the file is damaged: it cannot be decompressed")
+	}
+	return nil
+}
+
+// File implements contentHash.
+func (h *sourceHash) File() (herb.File, error) {
+	_ = h.Close() // a pipe does not fail
+	err := <-h.done
+	return h.sum.File(), err
+}
+
+// identify reads a file and fails if it is not as the catalogue states. Only segments that were
+// never in an object store have no hash there: identify verifies their checksums and completes f.
+func (in Installation) identify(ctx context.Context, f versionFile, to io.Writer) error {
+	got, err := in.hash(ctx, f.name(), to)
+	switch known := f.file(); {
+	case err != nil:
+		return err
+	case isKnown(f):
+		return compareFile(got, *known, "the file is damaged")
+	default:
+		*known = got
+	}
+	if in.Dir == "" {
+		return nil
+	}
+	return openSegment(filepath.Join(in.Dir, f.name()), (*segment.Reader).Verify)
 }
 
 // openSegment opens a segment file, checks it and closes it.
@@ -60,59 +122,58 @@ func compareFile(got, want herb.File, problem string) error {
 		problem, got.Size, got.SHA256, want.Size, want.SHA256)
 }
 
-// segmentError names the version whose file an error is about, with advice if the source has none.
-func segmentError(err error, version string) error {
+// fileError names the file that an error is about, with advice if the source has none.
+func fileError(err error, f versionFile) error {
 	switch {
 	case err == nil:
 		return nil
 	case herb.CodeOf(err) == herb.CodeNotFound:
-		return herb.Wrap(herb.CodeNotFound, err, "segment %s: the source has no such file; run the command again if the version "+
-			"was replaced meanwhile, otherwise publish the dataset again or remove it", version)
+		return herb.Wrap(herb.CodeNotFound, err, "%s: the source has no such file; run the command again if the version "+
+			"was replaced meanwhile, otherwise publish the dataset again or remove it", f)
 	}
-	return fmt.Errorf("segment %s: %w", version, err)
+	return fmt.Errorf("%s: %w", f, err)
 }
 
-// ensureSegment copies a segment file, or compares the one that the target has.
-func ensureSegment(ctx context.Context, from, to Installation, s *Segment, o Options, r *Result) error {
-	got, err := to.hash(ctx, store.SegmentFile(s.Version), io.Discard)
+// ensureFile copies a file, or compares the one that the target has.
+func ensureFile(ctx context.Context, from, to Installation, f versionFile, o Options, r *Result) error {
+	got, err := to.hash(ctx, f.name(), io.Discard)
 	switch {
 	case err == nil:
-		err = compareFile(got, s.File, "the target has a different file")
+		err = compareFile(got, *f.file(), "the target has a different file")
 	case herb.CodeOf(err) == herb.CodeNotFound:
 		r.NewFiles++
-		err = copySegment(ctx, from, to, s, o.steps.Bytes(PhaseSegments))
+		err = copyFile(ctx, from, to, f, o.steps.Bytes(PhaseSegments))
 	}
-	return segmentError(err, s.Version)
+	return fileError(err, f)
 }
 
-// copySegment copies a segment file and reads it back. It fails if the file of either side is not
-// the expected one.
-func copySegment(ctx context.Context, from, to Installation, s *Segment, progress func(done, total int64)) (err error) {
-	name := store.SegmentFile(s.Version)
-	path, temp := filepath.Join(from.Dir, name), io.Discard
+// copyFile copies a file and reads it back. It fails if the file of either side is not the expected
+// one.
+func copyFile(ctx context.Context, from, to Installation, f versionFile, progress func(done, total int64)) (err error) {
+	path, temp := filepath.Join(from.Dir, f.name()), io.Discard
 	if from.Dir == "" {
-		f, failed := os.CreateTemp(to.Dir, name+".*"+segment.PartSuffix) // servers delete leftovers of this name
+		file, failed := os.CreateTemp(to.Dir, f.name()+".*"+segment.PartSuffix) // servers delete leftovers of this name
 		if failed != nil {
 			return failed
 		}
-		path, temp = f.Name(), f
-		defer func() { err = errors.Join(err, f.Close(), os.Remove(path)) }()
+		path, temp = file.Name(), file
+		defer func() { err = errors.Join(err, file.Close(), os.Remove(path)) }()
 	}
-	got, err := from.hash(ctx, name, temp)
+	got, err := from.hash(ctx, f.name(), temp)
 	if err == nil {
-		err = compareFile(got, s.File, "the file of the source is damaged")
-	}
-	if err == nil {
-		err = to.Put(ctx, name, path, progress)
+		err = compareFile(got, *f.file(), "the file of the source is damaged")
 	}
 	if err == nil {
-		got, err = to.hash(ctx, name, io.Discard)
+		err = to.Put(ctx, f.name(), path, progress)
+	}
+	if err == nil {
+		got, err = to.hash(ctx, f.name(), io.Discard)
 	}
 	if err != nil {
 		return err
 	}
-	if err := compareFile(got, s.File, "the file read back from the target differs"); err != nil {
-		return errors.Join(err, to.Delete(ctx, name))
+	if err := compareFile(got, *f.file(), "the file read back from the target differs"); err != nil {
+		return errors.Join(err, to.Delete(ctx, f.name()))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"strings"
@@ -84,11 +85,23 @@ func newCluster(t *testing.T) Place {
 	return Place{Database: herb.Address(cluster.Database(t)), Blobs: herb.Address("file://" + t.TempDir())}
 }
 
-// publish publishes a version with a number of records.
+// sourceOf returns the file that is kept with a version of herbs.
+func sourceOf(records int) string { return strings.Repeat("n,word\n", records) }
+
+// publish publishes a version with a number of records. Versions of herbs are published from a file
+// that is kept with them.
 func publish(t *testing.T, d *app.Data, ref herb.Ref, records int) {
 	t.Helper()
+	var source *library.KeptSource
+	if ref == herbs {
+		content := sourceOf(records)
+		source = &library.KeptSource{
+			Content: io.NewSectionReader(strings.NewReader(content), 0, int64(len(content))), Name: "herbs.csv",
+			SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(content))),
+		}
+	}
 	_, err := d.Library.Publish(t.Context(), library.Publication{
-		AllowBreaking: true,
+		AllowBreaking: true, Source: source,
 		Dataset: herb.Dataset{
 			Ref: ref, Title: "Ω <b>\x00", Description: fmt.Sprint(records), Access: herb.AccessKey, Source: fmt.Sprint(records),
 			Fields: []herb.Field{
@@ -152,6 +165,7 @@ func (p Place) listing(t *testing.T) (all []string) {
 				history, err := d.Library.History(t.Context(), ds.Ref)
 				must.NoError(t, err)
 				all = append(all, fmt.Sprintf("%s: %q %q %v", ds.Ref, strings.ReplaceAll(ds.Title, "\x00", "\ufffd"), ds.Source, history))
+				all = append(all, keptSources(t, d, history)...)
 			}
 			for _, raw := range queries {
 				r, err := query.Parse(raw, ds.Fields)
@@ -168,6 +182,25 @@ func (p Place) listing(t *testing.T) (all []string) {
 		}
 	})
 	return all
+}
+
+// keptSources returns the original bytes of the sources that are kept with versions of herbs.
+func keptSources(t *testing.T, d *app.Data, history []library.VersionInfo) (sources []string) {
+	t.Helper()
+	for _, v := range history {
+		if v.Ref != herbs {
+			continue
+		}
+		r, _, err := d.Library.OpenSource(t.Context(), v.Ref, v.Version)
+		must.NoError(t, err)
+		content, err := io.ReadAll(r)
+		must.NoError(t, errors.Join(err, r.Close()))
+		if string(content) != sourceOf(v.Records) {
+			t.Errorf("the source of version %s is %q", v.Version, content)
+		}
+		sources = append(sources, string(content))
+	}
+	return sources
 }
 
 // works checks what listings do not show: that keys are valid and that repeated requests are

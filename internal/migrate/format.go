@@ -12,6 +12,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"time"
 
 	"herbarium/internal/herb"
@@ -19,7 +20,7 @@ import (
 
 // FormatVersion is the version of the backup format that Write writes. Read reads it and all
 // earlier ones.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // Header is the first line of a backup.
 type Header struct {
@@ -92,6 +93,7 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 }
 
 type decoder struct {
+	format   int       // of the header
 	hash     hash.Hash // of the lines so far
 	sections []Section // that are not complete
 	count    int       // of entries in the first of them
@@ -113,6 +115,9 @@ func (d *decoder) decode(line []byte) (e Entry, err error) {
 			e = d.sections[0].New()
 			d.count++
 			err = json.Unmarshal(value, e)
+			if dataset, ok := e.(*Dataset); ok && d.format < 2 {
+				dataset.forgetSources()
+			}
 		default:
 			err = fmt.Errorf("unexpected entry %q in section %s", name, d.sections[0].Name)
 		}
@@ -129,7 +134,8 @@ func (d *decoder) readHeader(name string, value json.RawMessage) error {
 	if h.Format > FormatVersion {
 		return fmt.Errorf("format %d is newer than %d; restore the backup with herbarium %s or later", h.Format, FormatVersion, h.Program)
 	}
-	d.sections = Sections()
+	d.format = h.Format
+	d.sections = slices.DeleteFunc(Sections(), func(s Section) bool { return s.Since > h.Format })
 	return nil
 }
 

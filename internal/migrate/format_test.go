@@ -1,11 +1,14 @@
 package migrate_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +29,7 @@ func example() []migrate.Entry {
 	file := herb.File{Size: 4096, SHA256: strings.Repeat("5e", 32)}
 	return []migrate.Entry{
 		&migrate.Segment{Version: "20260314T092653Z-a1b2", File: file},
+		&migrate.KeptSource{Version: "20260314T092653Z-a1b2", File: herb.File{Size: 77, SHA256: strings.Repeat("50", 32)}},
 		&migrate.Key{Key: herb.Key{
 			ID: "k1", Name: "ci", Scopes: []herb.Scope{herb.ScopePlantsWrite}, Hash: [32]byte{1, 2, 3},
 			Created: day, Expires: day.AddDate(1, 0, 0), Revoked: day.Add(time.Hour), LastUsed: day.Add(time.Minute),
@@ -108,7 +112,7 @@ func TestFormatDoc(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	for name, entries := range map[string][]migrate.Entry{"empty": nil, "everything": example(), "plants only": example()[2:4]} {
+	for name, entries := range map[string][]migrate.Entry{"empty": nil, "everything": example(), "plants only": example()[3:5]} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []migrate.Entry
@@ -144,8 +148,8 @@ func TestRead_damaged(t *testing.T) {
 		{"truncated between sections", strings.Join(lines[:3], ""), "the backup is incomplete"},
 		{"changed value", strings.Replace(backup, `"Fern"`, `"Farn"`, 1), "section plants has 2 entries"},
 		{"changed header", strings.Replace(backup, "2026-03-15", "2026-03-16", 1), "section segments"},
-		{"missing entry", strings.Replace(backup, lines[6], "", 1), "section plants has 1 entries"},
-		{"missing end", strings.Replace(backup, lines[2], "", 1), `unexpected entry "keys" in section segments`},
+		{"missing entry", strings.Replace(backup, lines[8], "", 1), "section plants has 1 entries"},
+		{"missing end", strings.Replace(backup, lines[2], "", 1), `unexpected entry "sources" in section segments`},
 		{"invalid hash", strings.Replace(backup, `"0102`, `"01`, 1), "64 hexadecimal digits, not 62"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -160,6 +164,39 @@ func TestRead_damaged(t *testing.T) {
 	}
 }
 
+// TestRead_earlierFormat reads a backup without kept sources: versions have none.
+func TestRead_earlierFormat(t *testing.T) {
+	t.Parallel()
+	entries := example()
+	kept := &entries[len(entries)-1].(*migrate.Dataset).Versions[0]
+	kept.Settings = &herb.Settings{Public: true, Kept: &herb.Kept{Size: 77, SHA256: strings.Repeat("50", 32)}}
+	h := header()
+	h.Format = 1
+	// A writer of format 1 has no such section.
+	sum, backup := sha256.New(), ""
+	for line := range strings.Lines(write(t, h, entries...)) {
+		switch {
+		case strings.HasPrefix(line, `{"sources"`), strings.HasPrefix(line, `{"end":{"section":"sources"`):
+			continue
+		case strings.HasPrefix(line, `{"end"`):
+			line = regexp.MustCompile(`"sha256":"[0-9a-f]*"`).ReplaceAllString(line, fmt.Sprintf(`"sha256":"%x"`, sum.Sum(nil)))
+		}
+		sum.Write([]byte(line))
+		backup += line
+	}
+	var got []migrate.Entry
+	for e, err := range migrate.Read(strings.NewReader(backup)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, e)
+	}
+	kept.Settings.Kept = nil
+	if diff := cmp.Diff(slices.Delete(entries, 1, 2), got); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+}
+
 func TestEntryFile_since(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "backup.ndjson")
@@ -167,7 +204,7 @@ func TestEntryFile_since(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := migrate.EntryFile{Path: path}
-	used := example()[4].(*migrate.IdempotencyKey).Created
+	used := example()[5].(*migrate.IdempotencyKey).Created
 	for _, tt := range []struct {
 		name  string
 		since time.Time

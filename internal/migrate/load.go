@@ -39,8 +39,8 @@ func (l *loader) add(ctx context.Context, s, t Entry) error {
 		l.section = section
 	}
 	switch s := s.(type) {
-	case *Segment:
-		return l.addSegment(ctx, s)
+	case versionFile:
+		return l.addFile(ctx, s)
 	case *Dataset:
 		return l.addDataset(ctx, s, t)
 	case *Key:
@@ -107,15 +107,15 @@ func (l *loader) createPlants(ctx context.Context, plants []store.Creation) erro
 	return nil
 }
 
-// addSegment copies a segment file unless the target has it.
-func (l *loader) addSegment(ctx context.Context, s *Segment) error {
-	if slices.ContainsFunc(l.retired, func(r store.Retired) bool { return r.Version == s.Version }) {
+// addFile copies a file of a version unless the target has it.
+func (l *loader) addFile(ctx context.Context, f versionFile) error {
+	if slices.ContainsFunc(l.retired, func(r store.Retired) bool { return r.Version == f.ofVersion() }) {
 		// Servers must not delete the file from here on.
-		if err := l.to.Store.ForgetRetired(ctx, []string{s.Version}); err != nil {
+		if err := l.to.Store.ForgetRetired(ctx, []string{f.ofVersion()}); err != nil {
 			return err
 		}
 	}
-	return ensureSegment(ctx, l.source.Files, l.to, s, l.options, l.result)
+	return ensureFile(ctx, l.source.Files, l.to, f, l.options, l.result)
 }
 
 // updateKey updates the revocation and last use of a key that the target has.

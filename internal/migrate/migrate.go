@@ -1,10 +1,10 @@
 // Package migrate copies everything that one installation stores to another one, or to a backup in
 // a file or folder.
 //
-// The content of an installation is a stream of entries in a fixed order: segments, keys, plants,
-// idempotency keys, the audit log and datasets (docs/format/backup.md). A Snapshot reads it from a
-// database, an EntryFile from a file; load writes it into a database. Datasets come last, so that a
-// target never lists what it does not have.
+// The content of an installation is a stream of entries in a fixed order: segments, kept sources,
+// keys, plants, idempotency keys, the audit log and datasets (docs/format/backup.md). A Snapshot
+// reads it from a database, an EntryFile from a file; load writes it into a database. Datasets come
+// last, so that a target never lists what it does not have.
 package migrate
 
 import (
@@ -25,7 +25,7 @@ import (
 // The phases of Migrate, Backup and Restore.
 const (
 	PhaseCompare  = "comparing"
-	PhaseSegments = "copying segments"
+	PhaseSegments = "copying files"
 	PhaseLoad     = "loading"
 	PhaseVerify   = "verifying"
 	PhaseEntries  = "writing entries"
@@ -62,7 +62,8 @@ type Result struct {
 	AuditEntries    int   `json:"audit_entries"`
 	Datasets        int   `json:"datasets"`
 	Versions        int   `json:"versions"`
-	Bytes           int64 `json:"bytes"` // of segment files
+	Sources         int   `json:"sources"` // files that are kept with versions
+	Bytes           int64 `json:"bytes"`   // of segment files
 
 	NewPlants int `json:"new_plants"`
 	NewKeys   int `json:"new_keys"`
@@ -138,6 +139,8 @@ func (r *Result) count(e Entry) {
 	switch e := e.(type) {
 	case *Segment:
 		r.Bytes += e.Size
+	case *KeptSource:
+		r.Sources++
 	case *Key:
 		r.Keys++
 	case *Plant:

@@ -54,7 +54,7 @@ func TestMigrate_thereAndBack(t *testing.T) {
 		t.Errorf("phases (-want +got):\n%s", diff)
 	}
 	want := Result{
-		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: m.AuditEntries, Datasets: 2, Versions: 4, NewPlants: g.plants, NewKeys: 3, NewFiles: 4,
+		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: m.AuditEntries, Datasets: 2, Versions: 4, Sources: 1, NewPlants: g.plants, NewKeys: 3, NewFiles: 5,
 		Bytes: m.Bytes, Hash: m.Hash,
 	}
 	if diff := cmp.Diff(want, m); diff != "" || m.Bytes == 0 || !strings.HasPrefix(m.Hash, "sha256:") {
@@ -115,7 +115,7 @@ func TestMigrate_catchesUp(t *testing.T) {
 				t.Errorf("comparing: %v", err)
 			}
 			m := mustMigrate(t, g.Place, to, Options{})
-			if m.NewPlants != 70 || m.NewKeys != 1 || m.NewFiles != 2 {
+			if m.NewPlants != 70 || m.NewKeys != 1 || m.NewFiles != 3 {
 				t.Errorf("result %+v", m)
 			}
 			mustMigrate(t, g.Place, to, Options{Check: true})
@@ -276,17 +276,22 @@ func TestMigrate_check(t *testing.T) {
 // TestMigrate_damaged migrates from a source with damaged files.
 func TestMigrate_damaged(t *testing.T) {
 	t.Parallel()
+	cut := func(path string) error { return os.Truncate(path, 20) }
 	for name, tt := range map[string]struct {
+		file   string
 		damage func(path string) error
 		want   string
 	}{
-		"missing": {os.Remove, "the source has no such file"},
-		"cut":     {func(path string) error { return os.Truncate(path, 50) }, "the segment is cut off"},
+		"missing":        {"*.segment", os.Remove, "the source has no such file"},
+		"cut":            {"*.segment", cut, "the segment is cut off"},
+		"missing source": {"*.source", os.Remove, "the source has no such file"},
+		"cut source":     {"*.source", cut, "it cannot be decompressed"},
+		"changed source": {"*.source", func(path string) error { return os.WriteFile(path, compressed(t, "changed"), 0o600) }, "the file of the source is damaged: got 7 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
-			files, err := filepath.Glob(filepath.Join(g.Folder, store.VersionsDir, "*.segment"))
+			files, err := filepath.Glob(filepath.Join(g.Folder, store.VersionsDir, tt.file))
 			must.NoError(t, err)
 			must.NoError(t, tt.damage(files[0]))
 			if _, err := Migrate(t.Context(), g.Place, to, Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {

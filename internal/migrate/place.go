@@ -74,7 +74,7 @@ func copyAll(ctx context.Context, from, to Installation, o Options) (Result, err
 // Installation is where one installation keeps its data. A backup in a folder has only files.
 type Installation struct {
 	Store   Store
-	Objects        // segment files
+	Objects        // files of versions
 	Dir     string // the local folder of Objects; empty for an object store
 	closers []io.Closer
 }

@@ -94,7 +94,7 @@ func restoreFolder(ctx context.Context, path string, stdin io.Reader, data strin
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
 	r, err = restoreInto(ctx, path, stdin, Place{Folder: staging}, staging, o)
-	r.NewFiles = r.Versions // also those that were unpacked in place
+	r.NewFiles = r.Versions + r.Sources // also those that were unpacked in place
 	if err == nil {
 		err = sqlite.Quiesce(ctx, filepath.Join(staging, store.DatabaseFile))
 	}
@@ -123,7 +123,7 @@ func checkReplaceable(ctx context.Context, data string, o Options) error {
 }
 
 // restoreInto restores a backup into a place. An archive is unpacked first, to a folder with the
-// layout of a data folder: if it is the target, segment files need not be copied.
+// layout of a data folder: if it is the target, files of versions need not be copied.
 func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, unpacked string, o Options) (r Result, err error) {
 	var files, target Installation
 	defer func() { err = errors.Join(err, files.close(), target.close()) }()
@@ -145,7 +145,7 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 }
 
 // activate moves a restored installation from a staging folder into its data folder. The database
-// is last: before it is renamed, the new segment files are not used.
+// is last: before it is renamed, the new files of versions are not used.
 func activate(staging, data string) (err error) {
 	from, to := filepath.Join(staging, store.VersionsDir), filepath.Join(data, store.VersionsDir)
 	if err := os.MkdirAll(to, 0o700); err != nil {
@@ -156,13 +156,15 @@ func activate(staging, data string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	files, err := filepath.Glob(filepath.Join(from, store.SegmentFile("*")))
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if err := os.Rename(f, filepath.Join(to, filepath.Base(f))); err != nil {
+	for _, pattern := range []string{store.SegmentFile("*"), store.SourceFile("*")} {
+		files, err := filepath.Glob(filepath.Join(from, pattern))
+		if err != nil {
 			return err
+		}
+		for _, f := range files {
+			if err := os.Rename(f, filepath.Join(to, filepath.Base(f))); err != nil {
+				return err
+			}
 		}
 	}
 	if err := filesystem.SyncDir(filesystem.OS{}, to); err != nil {
@@ -174,11 +176,11 @@ func activate(staging, data string) (err error) {
 	return filesystem.SyncDir(filesystem.OS{}, data)
 }
 
-// readBackup reads a backup completely and fails unless every segment file is as the entries
-// describe it. Unless dir is empty, it writes the files to dir, except for segment files that the
-// entries do not name: their versions were dropped during the backup. Unless segments is empty, it
-// fails if this program cannot open one of the files there, such as one of a later release, or if
-// one has other fields or another number of records than the entries.
+// readBackup reads a backup completely and fails unless every file of a version is as the entries
+// describe it. Unless dir is empty, it writes the files to dir, except for those that the entries
+// do not name: their versions were dropped during the backup. Unless segments is empty, it fails if
+// this program cannot open one of the segments there, such as one of a later release, or if one has
+// other fields or another number of records than the entries.
 func readBackup(ctx context.Context, path string, stdin io.Reader, dir, segments string, o Options) (r Result, err error) {
 	unpacked := func(name string) string {
 		if name == entriesFile {
@@ -191,7 +193,7 @@ func readBackup(ctx context.Context, path string, stdin io.Reader, dir, segments
 			return r, err
 		}
 	}
-	read := map[string]herb.File{} // segment files, by path in the backup
+	read := map[string]herb.File{} // files of versions, by path in the backup
 	meter := &meter{ctx: ctx, report: o.steps.Bytes(PhaseRead)}
 	err = visitFiles(ctx, path, stdin, func(name string, content io.Reader) error {
 		content = io.TeeReader(content, meter)
@@ -199,9 +201,12 @@ func readBackup(ctx context.Context, path string, stdin io.Reader, dir, segments
 			if name == entriesFile {
 				return r.verify(io.TeeReader(content, w), read, segments)
 			}
-			sum := herb.NewFileHash()
+			sum := newContentHash(name)
 			_, err := io.Copy(io.MultiWriter(w, sum), content)
-			read[name] = sum.File()
+			got, failed := sum.File()
+			if read[name] = got; failed != nil && (err == nil || errors.Is(err, failed)) {
+				err = herb.Errorf(herb.CodeInvalid, "the backup is damaged: %s: %v", name, failed)
+			}
 			return err
 		}
 		if dir == "" {
@@ -217,8 +222,8 @@ func readBackup(ctx context.Context, path string, stdin io.Reader, dir, segments
 	return r, err
 }
 
-// verify reads entries, counts them and fails unless every segment file was read, is as described
-// and can be opened; see readBackup. It deletes those from read.
+// verify reads entries, counts them and fails unless every file of a version was read and is as
+// described, and every segment can be opened; see readBackup. It deletes those from read.
 func (r *Result) verify(entries io.Reader, read map[string]herb.File, segments string) error {
 	contents := map[string]segmentContent{} // by version
 	for e, err := range Read(entries) {
@@ -231,25 +236,25 @@ func (r *Result) verify(entries io.Reader, read map[string]herb.File, segments s
 				return err
 			}
 		}
-		s, ok := e.(*Segment)
+		f, ok := e.(versionFile)
 		if !ok {
 			continue
 		}
-		got, ok := read[s.path()]
+		got, ok := read[backupPath(f)]
 		if !ok {
-			return herb.Errorf(herb.CodeInvalid, "the backup is incomplete: %s is missing", s)
+			return herb.Errorf(herb.CodeInvalid, "the backup is incomplete: %s is missing", f)
 		}
-		err := compareFile(got, s.File, "the backup is damaged")
-		if err == nil && segments != "" {
-			err = openSegment(filepath.Join(segments, store.SegmentFile(s.Version)), func(f *segment.Reader) error {
-				contents[s.Version] = newSegmentContent(f.Fields(), f.Len())
+		err := compareFile(got, *f.file(), "the backup is damaged")
+		if _, ok := f.(*Segment); ok && err == nil && segments != "" {
+			err = openSegment(filepath.Join(segments, f.name()), func(r *segment.Reader) error {
+				contents[f.ofVersion()] = newSegmentContent(r.Fields(), r.Len())
 				return nil
 			})
 		}
 		if err != nil {
-			return herb.Errorf(herb.CodeInvalid, "%s: %v", s, err)
+			return herb.Errorf(herb.CodeInvalid, "%s: %v", f, err)
 		}
-		delete(read, s.path())
+		delete(read, backupPath(f))
 	}
 	return nil
 }
@@ -293,10 +298,10 @@ func isFolder(path string) bool {
 	return path != StandardStream && err == nil && info.IsDir()
 }
 
-// segmentPath matches the path of a segment file in a backup.
-var segmentPath = regexp.MustCompile(`^` + segmentsDir + `/[A-Za-z0-9-]+\.segment$`)
+// filePath matches the path of a file of a version in a backup.
+var filePath = regexp.MustCompile(`^` + segmentsDir + `/[A-Za-z0-9-]+\.(segment|source)$`)
 
-// visitFiles calls visit for each segment file of a backup, and then for its entries.
+// visitFiles calls visit for each file of a version in a backup, and then for its entries.
 func visitFiles(ctx context.Context, path string, stdin io.Reader, visit func(name string, content io.Reader) error) error {
 	if isFolder(path) {
 		return visitFolder(ctx, path, visit)
@@ -319,7 +324,7 @@ func visitFiles(ctx context.Context, path string, stdin io.Reader, visit func(na
 			return ctx.Err()
 		case err != nil:
 			return herb.Errorf(herb.CodeInvalid, "the backup is damaged, incomplete, compressed, or not a backup of Herbarium: %v", err)
-		case h.Name != entriesFile && !segmentPath.MatchString(h.Name):
+		case h.Name != entriesFile && !filePath.MatchString(h.Name):
 			return herb.Errorf(herb.CodeInvalid, "unexpected file %q in the backup", h.Name)
 		}
 		err = visit(h.Name, archive)
@@ -332,19 +337,19 @@ func visitFiles(ctx context.Context, path string, stdin io.Reader, visit func(na
 	}
 }
 
-// visitFolder is visitFiles for a folder, which may have segment files of earlier backups. It skips
-// missing files.
+// visitFolder is visitFiles for a folder, which may have files of earlier backups. It skips missing
+// files.
 func visitFolder(ctx context.Context, dir string, visit func(name string, content io.Reader) error) error {
 	var names []string
 	for e, err := range (&EntryFile{Path: filepath.Join(dir, entriesFile)}).Entries(ctx, time.Time{}) {
 		if err != nil {
 			return err
 		}
-		s, ok := e.(*Segment)
+		f, ok := e.(versionFile)
 		if !ok {
-			break // segments come first
+			break // files come first
 		}
-		names = append(names, s.path())
+		names = append(names, backupPath(f))
 	}
 	for _, name := range append(names, entriesFile) {
 		f, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))

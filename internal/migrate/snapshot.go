@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"time"
@@ -35,18 +36,19 @@ type Source struct {
 	// Entries yields entries in the order of their positions, without idempotency keys that were
 	// created before a time. Every call yields the same entries.
 	Entries func(ctx context.Context, since time.Time) iter.Seq2[Entry, error]
-	Files   Installation // with the segment files
+	Files   Installation // with the files of versions
 }
 
-// Snapshot is the state of an installation at one time. Keys, audit entries, datasets and segments
-// are held in memory; plants, which never change, and idempotency keys are read on demand.
+// Snapshot is the state of an installation at one time. Keys, audit entries, datasets, segments and
+// kept sources are held in memory; plants, which never change, and idempotency keys are read on
+// demand.
 type Snapshot struct {
-	of                              Installation
-	plants                          int
-	segments, keys, audit, datasets []Entry
+	of                                       Installation
+	plants                                   int
+	segments, sources, keys, audit, datasets []Entry
 }
 
-// readState reads the state of an installation, without segments.
+// readState reads the state of an installation, without segments and kept sources.
 func readState(ctx context.Context, of Installation) (*Snapshot, error) {
 	page, err := of.Store.ReadPlants(ctx, 0, 0)
 	if err != nil {
@@ -87,36 +89,44 @@ func readSnapshot(ctx context.Context, of Installation, verify, required bool) (
 	if err != nil {
 		return nil, err
 	}
-	return s, s.addSegments(func(v herb.Dataset) (herb.File, error) {
-		if v.File != nil && !verify {
-			return *v.File, nil
+	return s, s.addFiles(func(f versionFile) (found bool, err error) {
+		if isKnown(f) && !verify {
+			return true, nil
 		}
-		file, err := of.identify(ctx, v)
+		err = of.identify(ctx, f, io.Discard)
 		if herb.CodeOf(err) == herb.CodeNotFound && !required {
-			return herb.File{}, nil
+			return false, nil
 		}
-		return file, err
+		return err == nil, err
 	})
 }
 
-// addSegments adds the segment files of all versions. identify returns size and hash of a file, or
-// zero if it is missing and that is permitted.
-func (s *Snapshot) addSegments(identify func(v herb.Dataset) (herb.File, error)) error {
+// addFiles adds the files of all versions that identify finds. It completes them.
+func (s *Snapshot) addFiles(identify func(f versionFile) (found bool, err error)) error {
 	for _, d := range s.datasets {
 		versions := d.(*Dataset).Versions
 		for i := range versions {
 			v := &versions[i]
-			file, err := identify(*v)
-			if err != nil {
-				return segmentError(err, v.Version)
-			}
-			if file.Size > 0 {
-				v.File = &file
-				s.segments = append(s.segments, &Segment{v.Version, file})
+			for _, f := range filesOf(*v) {
+				found, err := identify(f)
+				if err != nil {
+					return fileError(err, f)
+				}
+				if !found {
+					continue
+				}
+				switch f := f.(type) {
+				case *Segment:
+					v.File = &f.File
+					s.segments = append(s.segments, f)
+				case *KeptSource:
+					s.sources = append(s.sources, f)
+				}
 			}
 		}
 	}
 	slices.SortFunc(s.segments, compareOrder)
+	slices.SortFunc(s.sources, compareOrder)
 	return nil
 }
 
@@ -133,7 +143,7 @@ func (s *Snapshot) Entries(ctx context.Context, since time.Time) iter.Seq2[Entry
 			}
 			return !slices.ContainsFunc(page, func(e Entry) bool { return !yield(e, nil) })
 		}
-		_ = yieldAll(s.segments, nil) && yieldAll(s.keys, nil) && s.plantPages(ctx, yieldAll) &&
+		_ = yieldAll(s.segments, nil) && yieldAll(s.sources, nil) && yieldAll(s.keys, nil) && s.plantPages(ctx, yieldAll) &&
 			s.idempotencyKeyPages(ctx, since, yieldAll) && yieldAll(s.audit, nil) && yieldAll(s.datasets, nil)
 	}
 }
