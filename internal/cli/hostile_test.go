@@ -5,8 +5,11 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"mime/multipart"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +20,10 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"herbarium/internal/ingest/rowstest"
 	"herbarium/internal/must"
+	"herbarium/internal/programtest"
+	"herbarium/internal/testseed"
 )
 
 // hostileFile is a truncated, damaged or malicious file.
@@ -121,6 +127,84 @@ func TestPublish_hostile(t *testing.T) {
 		if status, after := s.get(t, listing); status != 200 || after != before {
 			t.Errorf("%s: the listing is now %d %.300s", tt.name, status, after)
 		}
+	}
+}
+
+// TestPut_hostile sends every hostile file, and every file of package ingest that cannot be read,
+// to a server, with a key that may publish one dataset only. Each has the same error as with the
+// command; the listing, other datasets and the data folder stay as they are.
+func TestPut_hostile(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.must(t, "publish", write(t, "shop/prices.csv", "code,price\n007,1.50\n008,2\n"))
+	e.must(t, "publish", write(t, "shop/stock.csv", "code,count\n007,1\n"))
+	s := e.serve(t)
+	key := strings.TrimSpace(e.must(t, "keys", "create", "--name", "ci", "--scope", "publish:shop/prices"))
+	put := func(dataset, file, content string) programtest.Response {
+		t.Helper()
+		return s.do(t, http.MethodPut, "/api/v1/"+dataset+"/source?_allow_breaking=true&_check=true", content,
+			"X-API-Key", key, "Content-Disposition", "attachment; filename="+file)
+	}
+	const prices, stock = "/api/v1/shop/prices/data?sort=price&order=desc", "/api/v1/shop/stock/data"
+	_, before := s.get(t, prices)
+	_, other := s.get(t, stock)
+	versions := e.versions(t)
+	send := func(name, file, content, want string) {
+		t.Helper()
+		a := put("shop/prices", file, content)
+		var body struct{ Message, Status string }
+		must.NoError(t, json.Unmarshal([]byte(a.Body), &body))
+		if want == "" && (a.Status != 200 || body.Status != "checked") ||
+			want != "" && (a.Status != 422 || !strings.Contains(body.Message, want) || len(body.Message) > 1000 || strings.Contains(body.Message, e["HERBARIUM_DATA"])) {
+			t.Errorf("%s: %d and this in place of %q: %.1000s", name, a.Status, want, a.Body)
+		}
+		if a := put("shop/stock", file, "x"); a.Status != 403 {
+			t.Errorf("%s for another dataset: %d %s", name, a.Status, a.Body)
+		}
+		if n := e.versions(t); n != versions {
+			t.Errorf("%s: there are %d files of versions; want %d", name, n, versions)
+		}
+		if status, after := s.get(t, prices); status != 200 || after != before {
+			t.Errorf("%s: the listing is now %d %.300s", name, status, after)
+		}
+	}
+	sendDescriptor := func(name, descriptor string) {
+		t.Helper()
+		var b bytes.Buffer
+		form := multipart.NewWriter(&b)
+		must.NoError(t, errors.Join(form.WriteField("descriptor", descriptor), form.WriteField("file", "a\n1\n"), form.Close()))
+		a := s.do(t, http.MethodPut, "/api/v1/shop/prices/source?_allow_breaking=true&_check=true", b.String(), "X-API-Key", key, "Content-Type", form.FormDataContentType())
+		if a.Status != 200 && a.Status != 422 || strings.Contains(a.Body, "root:") { // the path of a file that was sent is ignored
+			t.Errorf("%s: %d %.1000s", name, a.Status, a.Body)
+		}
+	}
+	for _, f := range hostileFiles(t) {
+		path := filepath.Join(t.TempDir(), f.file)
+		f.make(t, path)
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			continue // it cannot be sent
+		}
+		content, err := os.ReadFile(path)
+		must.NoError(t, err)
+		if f.file == "datapackage.json" {
+			sendDescriptor(f.name, string(content))
+			continue
+		}
+		send(f.name, f.file, string(content), f.want)
+	}
+	for _, f := range rowstest.UnreadableFiles() {
+		send(f.Name, f.File, f.Content, f.File+": "+f.Want)
+	}
+	if testseed.Soak() { // these take as long as all others together
+		for _, f := range rowstest.ExpandingFiles() {
+			send(f.Name, f.File, f.Content, f.Want)
+		}
+	}
+	if _, after := s.get(t, stock); after != other {
+		t.Errorf("another dataset lists %s", after)
+	}
+	if left, err := filepath.Glob(filepath.Join(e["HERBARIUM_DATA"], "versions", "*.part*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
 	}
 }
 

@@ -1,14 +1,17 @@
 package cli_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"herbarium/internal/ingest/rowstest"
 	"herbarium/internal/must"
 )
 
@@ -21,6 +24,49 @@ func publishTo(t *testing.T, namespace string) (*server, environment) {
 	publisher := newEnvironment(t)
 	publisher["HERBARIUM_KEY"] = strings.TrimSpace(e.must(t, "keys", "create", "--name", "ci", "--scope", "publish:"+namespace+"/*"))
 	return s, publisher
+}
+
+// varying matches what differs between two publishes of the same file.
+var varying = regexp.MustCompile(`\d{8}T\d{6}Z-[a-z0-9]{10}|"published_at":"[^"]*"|Created data folder .*\n|Data folder: .*\n|(?m:^shop/\S+: [a-z ]+(?:\(\d/\d\))?, .*\n)`)
+
+// both publishes files on the machine of the data and over HTTP.
+type both struct {
+	here, there   environment
+	local, server *server
+}
+
+func newBoth(t *testing.T) both {
+	t.Helper()
+	here := newEnvironment(t)
+	server, there := publishTo(t, "shop")
+	return both{here, there, here.serve(t), server}
+}
+
+// publish publishes a file in both ways, expects the same output and the same exit code, and
+// returns them.
+func (b both) publish(t *testing.T, name, path string, args ...string) (code int, output string) {
+	t.Helper()
+	args = append([]string{"publish", path}, args...)
+	code, out, errOut := b.here.run(t, args...)
+	remoteCode, remoteOut, remoteErr := b.there.run(t, append(args, "--to", b.server.url)...)
+	plain := func(s string) string {
+		return varying.ReplaceAllString(strings.ReplaceAll(s, filepath.Dir(path)+"/", ""), "…")
+	}
+	if code != remoteCode || plain(out) != plain(remoteOut) || strings.ReplaceAll(plain(errOut), "…", "") != strings.ReplaceAll(plain(remoteErr), "…", "") {
+		t.Errorf("%s: local exit code %d and output\n%s%s\nremote exit code %d and output\n%s%s", name, code, plain(out), plain(errOut), remoteCode, plain(remoteOut), plain(remoteErr))
+	}
+	return code, out + errOut
+}
+
+// compareListings expects that both servers list the same bytes.
+func (b both) compareListings(t *testing.T, name, dataset string) {
+	t.Helper()
+	for _, path := range []string{"/data", "/data.ndjson"} {
+		_, want := b.local.get(t, "/api/v1/"+dataset+path)
+		if status, got := b.server.get(t, "/api/v1/"+dataset+path); status != http.StatusOK || got != want {
+			t.Errorf("%s: %s of the remote dataset is %d %s; want %s", name, path, status, got, want)
+		}
+	}
 }
 
 // TestPublishTo_sameAsLocal runs the same publishes on the machine of the data and over HTTP: exit
@@ -61,41 +107,26 @@ func TestPublishTo_sameAsLocal(t *testing.T) {
 		{"protected", []string{"shop/staff.csv", "name\nAnn\nBob\n"}, "shop/staff.csv", []string{"--access", "key"}, 0, "published shop/staff", ""},
 		{"as JSON", []string{"shop/prices.csv", "code;cost\n007;1.75\n"}, "shop/prices.csv", []string{"--json", "--check"}, 0, `"status":"checked"`, "shop/prices"},
 	}
-	s, there := publishTo(t, "shop")
-	here := newEnvironment(t)
-	local := here.serve(t)
+	b := newBoth(t)
 	folder := t.TempDir()
-	varying := regexp.MustCompile(`\d{8}T\d{6}Z-[a-z0-9]{10}|"published_at":"[^"]*"|Created data folder .*\n|Data folder: .*\n`)
 	for _, step := range steps {
 		for i := 0; i < len(step.files); i += 2 {
 			path := filepath.Join(folder, step.files[i])
 			must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			rewrite(t, path, step.files[i+1])
 		}
-		args := append([]string{"publish", filepath.Join(folder, step.path)}, step.args...)
-		code, out, errOut := here.run(t, args...)
-		remoteCode, remoteOut, remoteErr := there.run(t, append(args, "--to", s.url)...)
-		if code != step.code || remoteCode != step.code || !strings.Contains(out+errOut, step.message) {
-			t.Errorf("%s: exit codes %d and %d, want %d\n%s%s\n%s%s", step.name, code, remoteCode, step.code, out, errOut, remoteOut, remoteErr)
+		code, output := b.publish(t, step.name, filepath.Join(folder, step.path), step.args...)
+		if code != step.code || !strings.Contains(output, step.message) {
+			t.Errorf("%s: exit code %d, want %d\n%s", step.name, code, step.code, output)
 		}
-		plain := func(s string) string {
-			return varying.ReplaceAllString(strings.ReplaceAll(s, filepath.Join(folder, filepath.Dir(step.path))+"/", ""), "…")
-		}
-		if plain(out) != plain(remoteOut) || strings.ReplaceAll(plain(errOut), "…", "") != strings.ReplaceAll(plain(remoteErr), "…", "") {
-			t.Errorf("%s: local output is\n%s%s\nremote output is\n%s%s", step.name, plain(out), plain(errOut), plain(remoteOut), plain(remoteErr))
-		}
-		if step.dataset == "" {
-			continue
-		}
-		_, want := local.get(t, "/api/v1/"+step.dataset+"/data")
-		if status, got := s.get(t, "/api/v1/"+step.dataset+"/data"); status != http.StatusOK || got != want {
-			t.Errorf("%s: the remote listing is %d %s; want %s", step.name, status, got, want)
+		if step.dataset != "" {
+			b.compareListings(t, step.name, step.dataset)
 		}
 	}
 	for _, args := range [][]string{{"history", "shop/prices"}, {"history", "shop/prices", "--json"}, {"history", "shop/none"}, {"report", "shop/prices"}, {"report", "shop/stock", "--json"}} {
 		args = append([]string{"datasets"}, args...)
-		code, out, _ := here.run(t, args...)
-		remoteCode, remoteOut, _ := there.run(t, append(args, "--to", s.url)...)
+		code, out, _ := b.here.run(t, args...)
+		remoteCode, remoteOut, _ := b.there.run(t, append(args, "--to", b.server.url)...)
 		sent := regexp.MustCompile(`,"source":\{[^}]*\}`) // files that the command publishes are not kept
 		plain := func(s string) string {
 			return regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`).ReplaceAllString(varying.ReplaceAllString(s, "…"), "…")
@@ -104,11 +135,58 @@ func TestPublishTo_sameAsLocal(t *testing.T) {
 			t.Errorf("%q ends with %d and prints\n%s\nfor a server with %d\n%s", args, code, out, remoteCode, remoteOut)
 		}
 	}
-	if status, _ := s.get(t, "/api/v1/shop/staff/data"); status != http.StatusUnauthorized {
+	if status, _ := b.server.get(t, "/api/v1/shop/staff/data"); status != http.StatusUnauthorized {
 		t.Errorf("status of a dataset with --access key: %d", status)
 	}
-	if _, err := os.Stat(there["HERBARIUM_DATA"]); !os.IsNotExist(err) {
+	if _, err := os.Stat(b.there["HERBARIUM_DATA"]); !os.IsNotExist(err) {
 		t.Errorf("a publish to a server created a data folder: %v", err)
+	}
+}
+
+// TestPublishTo_corpus publishes all files that package ingest is tested with, in both ways:
+// output, errors and listings are the same, byte for byte.
+func TestPublishTo_corpus(t *testing.T) {
+	t.Parallel()
+	b, folder := newBoth(t), t.TempDir()
+	published, failed := 0, 0
+	publish := func(name, file, content string, part ...string) {
+		path := filepath.Join(folder, strconv.Itoa(published+failed), file)
+		rowstest.WriteFile(t, filepath.Dir(path), file, content)
+		path = strings.Join(append([]string{path}, part...), "#")
+		dataset := fmt.Sprintf("shop/d%d", published+failed)
+		if code, _ := b.publish(t, name, path, "--as", dataset); code != 0 {
+			failed++
+			return
+		}
+		published++
+		b.compareListings(t, name, dataset)
+	}
+	for _, f := range rowstest.UnusualFiles() {
+		publish(f.Name, f.File, f.Content)
+	}
+	for _, f := range rowstest.UnreadableFiles() {
+		publish(f.Name, f.File, f.Content)
+	}
+	odd, err := filepath.Glob("../ingest/testdata/odd/*")
+	must.NoError(t, err)
+	for _, path := range odd {
+		content, err := os.ReadFile(path)
+		must.NoError(t, err)
+		publish(path, filepath.Base(path), string(content))
+	}
+	for _, f := range formatCases(t) {
+		path := filepath.Join(t.TempDir(), f.file)
+		f.make(t, path)
+		content, err := os.ReadFile(path)
+		must.NoError(t, err)
+		publish(f.name, f.file, string(content)) // several tables fail
+		if f.part != "" {
+			publish(f.name, f.file, string(content), f.part)
+		}
+	}
+	publish("archive of several files", "x.zip", rowstest.Zip(t, "a.csv=a,b\n1,2\n", "b.csv=a,b\n3,4\n"))
+	if t.Logf("%d files published, %d failed", published, failed); published < 60 || failed < 30 {
+		t.Errorf("%d files were published and %d failed", published, failed)
 	}
 }
 

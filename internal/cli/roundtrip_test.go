@@ -73,7 +73,7 @@ func formatCases(t *testing.T) []formatCase {
 			{"1.10", "1,2", `["x","y z"]`, `[{"k":"v"}]`, "false", "", ""},
 			{"12345678901234567890", "", `["x, y"]`, "", "true", "", "1e5"},
 		}},
-		{"XLSX", "x.xlsx", makeBook, "", rows{
+		{"XLSX", "x.xlsx", makeBook, "Sheet1", rows{
 			{"code", "day", "price", "yes", "text"}, {"007", "2024-02-29", "1.5", "true", " é\n植"}, {"", "2024-03-01T06:00:00", "0.1", "false", "<&>"},
 		}},
 		{"XLSX with values right of its header", "x.xlsx", makeWideBook, "", rows{{"a", "b", "column_3"}, {"1", "2", "3"}, {"4", "", ""}}},

@@ -309,7 +309,7 @@ func TestPutSource_form(t *testing.T) {
 		"schema file":    {"a.csv", prices, []string{"descriptor", `{"resources": [{"path": "a", "schema": "/etc/passwd"}]}`}, 422, "was not sent"},
 		"inline records": {"a.csv", prices, []string{"descriptor", `{"resources": [{"data": [{"a": 1}]}]}`}, 422, "remove it"},
 		"not JSON":       {"a.csv", prices, []string{"descriptor", `{"resources": `}, 422, "descriptor: line 1: not JSON"},
-		"tables":         {"a.json", `{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}]}`, nil, 422, `name one of them with _table: a, b`},
+		"tables":         {"a.json", `{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}]}`, nil, 422, `name one of them, with _table: a, b`},
 		"no such table":  {"a.json", `{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}]}`, []string{"_table", "c"}, 422, `"c"`},
 	} {
 		t.Run(name, func(t *testing.T) {

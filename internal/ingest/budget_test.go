@@ -19,50 +19,25 @@ import (
 // TestInspect_Expansion reads small files that expand without end. They are rejected within the
 // budget.
 func TestInspect_Expansion(t *testing.T) {
-	var wrapped strings.Builder
-	for i := range 60_000 {
-		fmt.Fprintf(&wrapped, `"k%d":[1],`, i)
+	cases := rowstest.ExpandingFiles()
+	view := database(t, `CREATE VIEW v AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x`+strings.Repeat(", x", 999)+` FROM c`)
+	recursive, err := os.ReadFile(view)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		name, file, want string // the last one matches the error; time may end first on a slow machine
-		make             func(t *testing.T, path string)
-	}{
-		{"rows in zstd", "x.csv.zst", "values, including missing ones", content(zstded("a\n" + strings.Repeat("x\n", 3<<20)))},
-		{"objects in zstd", "x.ndjson.zst", "values, including missing ones", content(zstded(strings.Repeat("{\"a\":1}\n", 3<<20)))},
-		{"text in zstd", "x.csv.zst", "unpacked bytes", content(zstded("a\n" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 100)))},
-		{"short rows of many columns", "x.csv", "values, including missing ones", content(strings.Repeat("c,", 5_000) + "c\n" + strings.Repeat("x\n", 5_000))},
-		{"a recursive view", "x.db", "values, including missing ones|too long to compute", func(t *testing.T, path string) {
-			db := database(t, `CREATE VIEW v AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x`+strings.Repeat(", x", 999)+` FROM c`)
-			if err := os.Rename(db, path); err != nil {
-				t.Fatal(err)
-			}
-		}},
-		{"arrays in an object", "x.json", "", content("{" + strings.TrimSuffix(wrapped.String(), ",") + "}")},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), c.file)
-			c.make(t, path)
-			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+	cases = append(cases, rowstest.UnreadableFile{Name: "a recursive view", File: "x.db", Content: string(recursive), Want: "values, including missing ones|too long to compute"})
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			path := writeFile(t, t.TempDir(), c.File, c.Content)
+			var err error
 			used := rowstest.Allocated(func() { _, err = ingest.Inspect(t.Context(), ingest.Source{Path: path}, ingest.Options{}) })
-			if c.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !regexp.MustCompile(c.want).MatchString(err.Error())) {
+			if herb.CodeOf(err) != herb.CodeInvalid || !regexp.MustCompile(c.Want).MatchString(err.Error()) {
 				t.Errorf("got error %v", err)
 			}
 			if used > 200<<20 {
-				t.Errorf("a file of %d bytes allocates %d", info.Size(), used)
+				t.Errorf("a file of %d bytes allocates %d", len(c.Content), used)
 			}
 		})
-	}
-}
-
-func content(s string) func(t *testing.T, path string) {
-	return func(t *testing.T, path string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -82,7 +57,7 @@ func TestInspect_NoNamedCopies(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"x.parquet.gz": gzipped(b.String()),
+		"x.parquet.gz": rowstest.Gzip(b.String()),
 		"x.csv":        "a,b\n" + strings.Repeat("0123456789,0123456789\n", 100_000),
 	} {
 		temp := t.TempDir()
@@ -128,8 +103,8 @@ func FuzzInspect(f *testing.F) {
 	for i := range names {
 		f.Add([]byte("a,b\n1,2\n"), byte(i))
 	}
-	f.Add([]byte(gzipped("a\n1\n")), byte(1))
-	f.Add([]byte(zstded(`[{"a":1}]`)), byte(3))
+	f.Add([]byte(rowstest.Gzip("a\n1\n")), byte(1))
+	f.Add([]byte(rowstest.Zstd(`[{"a":1}]`)), byte(3))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, b []byte, which byte) {
 		path := filepath.Join(dir, names[int(which)%len(names)])

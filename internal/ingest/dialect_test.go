@@ -15,6 +15,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/rowstest"
 )
 
 func TestDialect(t *testing.T) {
@@ -155,7 +156,7 @@ func TestParts(t *testing.T) {
 		want    table
 		wantErr string
 	}{
-		{name: "three files", src: ingest.Source{Path: first, Parts: []string{part("2.csv", "a,b\r\n2,y"), part("3.csv.gz", gzipped("a;b\n3,5;z\n"))}},
+		{name: "three files", src: ingest.Source{Path: first, Parts: []string{part("2.csv", "a,b\r\n2,y"), part("3.csv.gz", rowstest.Gzip("a;b\n3,5;z\n"))}},
 			want: table{{"a", "b"}, {"1", "x"}, {"2", "y"}, {"3,5", "z"}}},
 		{name: "each in its encoding", src: ingest.Source{Path: first, Parts: []string{part("4.csv", "a,b\n2,\xE9\n")}}, want: table{{"a", "b"}, {"1", "x"}, {"2", "é"}}},
 		{name: "no header", src: ingest.Source{Path: part("5.csv", "1,2\n"), Parts: []string{part("6.csv", "3\n")}, Dialect: dialect{Header: "none"}},
@@ -219,8 +220,8 @@ func TestCopyInput(t *testing.T) {
 	}
 	ref := herb.Ref{Namespace: "a", Name: "b"}
 	for in, want := range map[string]table{
-		"a,b\n1,2\n":           {{"a", "b"}, {"1", "2"}},
-		gzipped("{\"a\":1}\n"): {{"a"}, {"1"}},
+		"a,b\n1,2\n":                 {{"a", "b"}, {"1", "2"}},
+		rowstest.Gzip("{\"a\":1}\n"): {{"a"}, {"1"}},
 	} {
 		src, remove, err := ingest.CopyInput(t.Context(), iotest.OneByteReader(strings.NewReader(in)), ref, ingest.Options{})
 		if err != nil {

@@ -2,10 +2,8 @@ package ingest_test
 
 import (
 	"archive/zip"
-	"bytes"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -13,9 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
@@ -86,23 +81,6 @@ func checkInvalid(t testing.TB, err error, want string) {
 	if err == nil || !strings.HasPrefix(err.Error(), want) || herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("got error  %v\nwant error %s", err, want)
 	}
-}
-
-func gzipped(s string) string {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	fmt.Fprint(w, s)
-	w.Close()
-	return b.String()
-}
-
-func zstded(s string) string {
-	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		panic(err)
-	}
-	defer w.Close()
-	return string(w.EncodeAll([]byte(s), nil))
 }
 
 // archive returns a zip archive.

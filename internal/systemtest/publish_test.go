@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -53,34 +52,6 @@ func leftovers(t *testing.T, data string) (left []string) {
 		}
 	}
 	return left
-}
-
-// TestPublish_sameAsCommand publishes files over HTTP and with the command: the listings are the
-// same, byte for byte.
-func TestPublish_sameAsCommand(t *testing.T) {
-	t.Parallel()
-	n := start(t, config{})
-	key := publishKey(t, n.data, "sent/*")
-	files, err := filepath.Glob("../ingest/testdata/odd/*")
-	must.NoError(t, err)
-	for i, file := range files {
-		content, err := os.ReadFile(file)
-		must.NoError(t, err)
-		name := fmt.Sprintf("d%d", i)
-		_, code := command(t, n.data, "publish", file, "--as", "local/"+name)
-		r, err := put(t.Context(), n.URL, "sent/"+name, key, string(content), "Content-Disposition", "attachment; filename="+filepath.Base(file))
-		must.NoError(t, err)
-		if (code == 0) != (r.Status == http.StatusCreated) {
-			t.Errorf("%s: the command ends with %d, PUT gives %d %s", file, code, r.Status, r.Body)
-		}
-		if code != 0 {
-			continue
-		}
-		local, sent := n.expect(http.StatusOK, "/api/v1/local/"+name+"/data"), n.expect(http.StatusOK, "/api/v1/sent/"+name+"/data")
-		if local.Body != sent.Body {
-			t.Errorf("%s: the command lists %s, PUT %s", file, local.Body, sent.Body)
-		}
-	}
 }
 
 // hostileFiles returns files that were made to harm a server.

@@ -98,12 +98,9 @@ func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (source.Sour
 // is only one. The source has a name, Input and DisplayName.
 func (f *Finder) AsInput(ctx context.Context, src source.Source, table string) (source.Source, error) {
 	s := f.newSearch(ctx)
-	s.single = true
+	s.single, s.byParameter = true, true
 	src.Path = src.DisplayName
 	p := s.examine(file.Options{Formats: s.opts.Formats, Content: src.Input, Name: src.DisplayName}, src.Path)
-	if published := rows.Published(p.tables); table == "" && len(published) > 1 {
-		return src, herb.Invalidf("%s has %d tables; name one of them with _table: %s", src.Path, len(published), rows.JoinNames(published))
-	}
 	if err := s.addProbed(src, p, table); err != nil {
 		return src, err
 	}
@@ -119,7 +116,9 @@ type search struct {
 	data    fs.FileInfo // data folder of the program; nil: there is none
 	visited map[visit]bool
 	probes  map[string]probe // by path
-	single  bool             // a file is one dataset, regardless of its name and tables
+	single  bool             // a file is one dataset, regardless of its name; it must have one table
+
+	byParameter bool // a table is named by a parameter, not as a part of the path
 }
 
 // visit is a folder under one of its names. Links can give it several; each is visited once.

@@ -39,11 +39,22 @@ func (s *search) addProbed(src source.Source, p probe, table string) error {
 		return source.Located(src.Path, p.err)
 	case table != "" && !p.multiple:
 		return herb.Invalidf("%s has the format %s, which has no tables; remove #%s", src.Path, p.format, rows.Clip(table))
+	case table == "" && s.single && len(rows.Published(p.tables)) > 1:
+		return s.severalTables(src, rows.Published(p.tables))
 	case table != "" || s.single:
 		return s.addSource(src, p, table)
 	default:
 		return s.addTables(src, p)
 	}
+}
+
+// severalTables returns the error for a file of several tables of which one must be named.
+func (s *search) severalTables(src source.Source, tables []string) error {
+	how := "such as " + src.Path + "#" + rows.Clip(tables[0])
+	if s.byParameter {
+		how = "with _table"
+	}
+	return herb.Invalidf("%s has %d tables; name one of them, %s: %s", src.Path, len(tables), how, rows.JoinNames(tables))
 }
 
 // addFolderFile adds a file in a folder, or skips it.
