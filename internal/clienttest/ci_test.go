@@ -26,11 +26,7 @@ func ciServer(t *testing.T) (url, key string) {
 	server, err := programtest.Start(t.Context(), programtest.Options{Program: program, Settings: settings})
 	must.NoError(t, err)
 	t.Cleanup(server.Kill)
-	out, code, err := programtest.Run(t.Context(), program, settings, "keys", "create", "--name", "ci", "--scope", "publish:shop/prices")
-	if err != nil || code != 0 {
-		t.Fatalf("keys create: exit code %d, %v\n%s", code, err, out)
-	}
-	return server.URL, strings.Fields(out)[0]
+	return server.URL, createKey(t, settings, "publish:shop/prices")
 }
 
 // runShell runs a shell with the program on its path and returns the exit code and the output.

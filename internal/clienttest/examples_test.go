@@ -17,7 +17,7 @@ import (
 // skipped anywhere.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	server := startServer(t)
+	server, _ := startServer(t)
 	exported := string(get(t, server.URL+"/api/v1/garden/catalog/data.csv?search=rose&tags=fragrant&sort=price&_fields=price,title"))
 	rows, err := csv.NewReader(strings.NewReader(exported)).ReadAll()
 	must.NoError(t, err)

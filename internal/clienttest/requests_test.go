@@ -135,7 +135,33 @@ func plainRequests(plant int) map[string]plainRequest {
 		"facets_hostile_a_b":   {target: hostile + "/a-b/facets" + query("field", "x-y")},
 		"list_hostile_a_b_2":   {target: hostile + "/a_b/data" + query("x_y", "2")},
 		"facets_hostile_a_b_2": {target: hostile + "/a_b/facets" + query("field", "x_y")},
+		"publishSource":        {literal: map[string]any{"status": "published", "records": 2.0}},
+		"publishForm":          {literal: map[string]any{"status": "published", "records": 3.0}},
+		"changeSource":         {literal: map[string]any{"status": "published", "records": 4.0}},
+		"getSource":            {literal: "\"id\",\"name\"\n\"1\",\"Rose\"\n\"2\",\"Fern\"\n\"3\",\"Moss\"\n\"4\",\"Ivy\"\n"},
+		"getDescriptor":        {literal: descriptorOf("Plants")},
+		"publishDescriptor":    {literal: map[string]any{"status": "published", "records": 4.0}},
+		"listVersions":         {literal: versionsOf(4, 4, 3, 2)},
+		"getReport":            {literal: 2.0},
+		"rollbackDataset":      {literal: true},
+		"getPublish":           {literal: "live"},
+		"removeDataset":        {literal: "removed"},
 		"list_store_plants":    {target: plants + "/data" + query("id", id)},
 		"facets_store_plants":  {target: plants + "/facets" + query("id", id, "field", "tag")},
 	}
+}
+
+// descriptorOf returns the descriptor that clients publish with a title.
+func descriptorOf(title string) any {
+	return map[string]any{"resources": []any{map[string]any{"path": "plants.csv", "title": title, "schema": map[string]any{
+		"primaryKey": []any{"id"}, "fields": []any{map[string]any{"name": "id"}, map[string]any{"name": "name"}},
+	}}}}
+}
+
+// versionsOf returns versions with numbers of records, as clients report them. The first is live.
+func versionsOf(records ...float64) (versions []any) {
+	for i, n := range records {
+		versions = append(versions, map[string]any{"records": n, "live": i == 0})
+	}
+	return versions
 }

@@ -60,7 +60,7 @@ func TestMethods(t *testing.T) {
 		"/api/v1":                     "GET, HEAD, OPTIONS",
 		"/api/v1/garden/catalog":      "GET, HEAD, DELETE, OPTIONS",
 		"/api/v1/garden/catalog/data": "GET, HEAD, OPTIONS",
-		"/api/v1/shop/prices/source":  "PUT, PATCH, GET, HEAD, OPTIONS",
+		"/api/v1/shop/prices/source":  "PUT, POST, PATCH, GET, HEAD, OPTIONS",
 		"/openapi.json":               "GET, HEAD, OPTIONS",
 		"/healthz":                    "GET, HEAD, OPTIONS",
 		"/readyz":                     "GET, HEAD, OPTIONS",

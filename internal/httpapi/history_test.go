@@ -101,3 +101,45 @@ func TestPutSource_force(t *testing.T) {
 		t.Errorf("a form with another access gives %d %s", a.status, a.body)
 	}
 }
+
+// TestPostSource sends forms, which replace the dataset or change its records.
+func TestPostSource(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	const descriptor = `{"resources": [{"path": "prices.csv", "title": "Prices", "schema": {"primaryKey": "id", "fields": [{"name": "id"}, {"name": "name"}, {"name": "price"}]}}]}`
+	steps := []struct {
+		query, file string
+		parts       []string
+		status      int
+		want        string // records, or a part of the message
+	}{
+		{"?_mode=append", prices, nil, 404, "publish it with PUT"},
+		{"", prices, []string{"descriptor", descriptor}, 201, "1 Rose 2.50|2 Fern 3"},
+		{"?_mode=append", "id,name,price\n3,Moss,4\n", nil, 200, "1 Rose 2.50|2 Fern 3|3 Moss 4"},
+		{"?_mode=upsert", "id,name,price,_deleted\n3,Moss,5,\n1,,,true\n", nil, 200, "2 Fern 3|3 Moss 5"},
+		{"?_mode=append", prices, []string{"descriptor", descriptor}, 400, "changed by the settings of the live version"},
+		{"?_mode=append", prices, []string{"_access", "key"}, 400, `unknown part "_access"`},
+		{"?_mode=all", prices, nil, 400, "write append or upsert"},
+		{"", prices, []string{"_check", "true"}, 200, "2 Fern 3|3 Moss 5"},
+		{"", prices, nil, 200, "1 Rose 2.50|2 Fern 3"},
+	}
+	for _, tt := range steps {
+		body, contentType := form(t, "prices.csv", tt.file, tt.parts...)
+		a := p.send(t, "POST", "/source"+tt.query, body, contentType)
+		switch {
+		case a.status != tt.status:
+			t.Errorf("%s %q gives %d %s", tt.query, tt.parts, a.status, a.body)
+		case a.status > 201 && !strings.Contains(a.message(t), tt.want):
+			t.Errorf("%s %q gives %s", tt.query, tt.parts, a.body)
+		case a.status <= 201 && p.rows(t) != tt.want:
+			t.Errorf("%s %q leads to %s", tt.query, tt.parts, p.rows(t))
+		}
+	}
+	if a := p.send(t, "POST", "/source", prices); a.status != 400 || !strings.Contains(a.message(t), "not a form") {
+		t.Errorf("a file gives %d %s", a.status, a.body)
+	}
+	body, contentType := form(t, "prices.csv", prices)
+	if a := p.do(t, request("POST", pricesPath+"/source", body, contentType, "X-API-Key: "+reader)); a.status != 403 {
+		t.Errorf("a reader gets %d %s", a.status, a.body)
+	}
+}

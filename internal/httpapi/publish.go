@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"mime"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,6 +27,7 @@ const (
 func (a *API) publishRoutes() []route {
 	return []route{
 		{method: http.MethodPut, pattern: sourcePattern, handle: a.putSource},
+		{method: http.MethodPost, pattern: sourcePattern, handle: a.postSource},
 		{method: http.MethodPatch, pattern: sourcePattern, handle: a.patchSource},
 		{method: http.MethodGet, pattern: sourcePattern, handle: a.source},
 		{method: http.MethodPut, pattern: descriptorPattern, handle: a.putDescriptor},
@@ -49,6 +51,23 @@ func (a *API) putSource(w *response, r *http.Request) error {
 		return err
 	}
 	return a.startPublish(w, r, req)
+}
+
+// postSource handles a form like putSource, or like patchSource if it has a mode. Forms of web
+// pages cannot be sent in another way, and many generated clients support one type of body per
+// operation.
+func (a *API) postSource(w *response, r *http.Request) error {
+	var actor herb.Actor
+	if _, err := a.authorizePublish(w, r, &actor); err != nil {
+		return err
+	}
+	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != contentForm {
+		return herb.Invalidf("the body is not a form; send multipart/form-data with a part %q, or the file itself with PUT", partFile)
+	}
+	if params, err := w.queryString(r).Params(); err == nil && params.Get(paramMode) != "" {
+		return a.patchSource(w, r)
+	}
+	return a.putSource(w, r)
 }
 
 // patchSource handles a file that changes the live version.

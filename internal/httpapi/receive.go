@@ -23,6 +23,8 @@ import (
 
 // The parts of a multipart body.
 const (
+	contentForm = "multipart/form-data"
+
 	partFile       = "file"
 	partDescriptor = "descriptor"
 )
@@ -54,7 +56,7 @@ func (a *API) receiveSource(w *response, r *http.Request, req *upload.Request, p
 		}
 	}()
 	media, attributes, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if media == "multipart/form-data" {
+	if media == contentForm {
 		if err := a.receiveForm(ctx, multipart.NewReader(body, attributes["boundary"]), req, params); err != nil {
 			return body.cause(err)
 		}

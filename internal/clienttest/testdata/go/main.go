@@ -23,6 +23,7 @@ func main() {
 	c.catalog()
 	c.hostile()
 	c.plants()
+	c.publishing()
 }
 
 type caller struct {

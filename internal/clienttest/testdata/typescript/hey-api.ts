@@ -2,6 +2,7 @@
 import * as api from "./generated/hey-api";
 import { client } from "./generated/hey-api/client.gen";
 import { buckets, catalog, counted, filters, grid, groups, others, page, portable, sorted } from "./queries";
+import { file as plantsFile, publishingCalls, type Version } from "./publishing";
 import { base64, type Calls } from "./result";
 
 export function calls(baseUrl: string, key: string, id: number): Calls {
@@ -40,5 +41,24 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
     facets_hostile_a_b_2: () => body(api.facetsHostileAB2({ query: { field: ["x_y"] } })),
     list_store_plants: () => body(api.listStorePlants({ query: plant })),
     facets_store_plants: () => body(api.facetsStorePlants({ query: { ...plant, field: ["tag"] } })),
+    ...publishing(),
   };
+}
+
+function publishing(): Calls {
+  const path = { namespace: "sent", dataset: "hey-api" };
+  const throwOnError = true;
+  return publishingCalls({
+    publishSource: async (content, Prefer) => (await api.publishSource({ path, body: plantsFile(content), headers: { Prefer }, throwOnError })).data,
+    publishForm: async (content, descriptor) => (await api.publishForm({ path, body: { file: plantsFile(content), descriptor }, throwOnError })).data,
+    changeSource: async (content) => (await api.changeSource({ path, query: { _mode: "append" }, body: plantsFile(content), throwOnError })).data,
+    getSource: async () => (await api.getSource({ path, throwOnError })).data.text(),
+    publishDescriptor: async (descriptor) => (await api.publishDescriptor({ path, body: descriptor, throwOnError })).data,
+    getDescriptor: async () => (await api.getDescriptor({ path, throwOnError })).data,
+    listVersions: async (): Promise<Version[]> => (await api.listVersions({ path, throwOnError })).data.versions,
+    getReport: async (_version) => (await api.getReport({ path, query: { _version }, throwOnError })).data,
+    rollbackDataset: async (to) => (await api.rollbackDataset({ path, body: { to }, throwOnError })).data,
+    getPublish: async (id) => (await api.getPublish({ path: { id }, throwOnError })).data,
+    removeDataset: (live) => api.removeDataset({ path, headers: { "If-Match": live }, throwOnError }),
+  });
 }

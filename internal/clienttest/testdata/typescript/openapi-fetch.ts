@@ -2,6 +2,7 @@
 import createClient from "openapi-fetch";
 import type { paths } from "./generated/openapi-typescript";
 import { buckets, catalog, counted, filters, grid, groups, others, page, portable, sorted } from "./queries";
+import { file as plantsFile, publishingCalls } from "./publishing";
 import { base64, type Calls } from "./result";
 
 export function calls(baseUrl: string, key: string, id: number): Calls {
@@ -61,5 +62,40 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
     facets_hostile_a_b_2: () => body(client.GET("/api/v1/hostile/a_b/facets", { params: { query: { field: ["x_y"] } } })),
     list_store_plants: () => body(client.GET("/api/v1/store/plants/data", { params: { query: plant } })),
     facets_store_plants: () => body(client.GET("/api/v1/store/plants/facets", { params: { query: { ...plant, field: ["tag"] } } })),
+    ...publishing(baseUrl, key),
   };
+}
+
+function publishing(baseUrl: string, key: string): Calls {
+  const client = createClient<paths>({ baseUrl, headers: { "X-API-Key": key } });
+  const path = { namespace: "sent", dataset: "openapi-fetch" };
+  async function body<T>(response: Promise<{ data?: T; error?: unknown }>): Promise<T> {
+    const { data, error } = await response;
+    if (error !== undefined) {
+      throw new Error(JSON.stringify(error));
+    }
+    return data as T;
+  }
+  const source = "/api/v1/{namespace}/{dataset}/source";
+  const asFile = { headers: { "Content-Type": "application/octet-stream" }, bodySerializer: plantsFile };
+  const asForm = (parts: object) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(parts)) {
+      form.append(name, name === "file" ? plantsFile(value) : value);
+    }
+    return form;
+  };
+  return publishingCalls({
+    publishSource: (content, Prefer) => body(client.PUT(source, { params: { path, header: { Prefer } }, body: content, ...asFile })),
+    publishForm: (content, descriptor) => body(client.POST(source, { params: { path }, body: { file: content, descriptor }, bodySerializer: asForm })),
+    changeSource: (content) => body(client.PATCH(source, { params: { path, query: { _mode: "append" } }, body: content, ...asFile })),
+    getSource: () => body(client.GET(source, { params: { path }, parseAs: "text" })),
+    publishDescriptor: (descriptor) => body(client.PUT("/api/v1/{namespace}/{dataset}/descriptor", { params: { path }, body: descriptor as Record<string, never> })),
+    getDescriptor: () => body(client.GET("/api/v1/{namespace}/{dataset}/descriptor", { params: { path } })),
+    listVersions: async () => (await body(client.GET("/api/v1/{namespace}/{dataset}/versions", { params: { path } }))).versions,
+    getReport: (_version) => body(client.GET("/api/v1/{namespace}/{dataset}/report", { params: { path, query: { _version } } })),
+    rollbackDataset: (to) => body(client.POST("/api/v1/{namespace}/{dataset}/rollback", { params: { path }, body: { to } })),
+    getPublish: (id) => body(client.GET("/api/v1/publishes/{id}", { params: { path: { id } } })),
+    removeDataset: (live) => body(client.DELETE("/api/v1/{namespace}/{dataset}", { params: { path, header: { "If-Match": live } } })),
+  });
 }

@@ -1,6 +1,7 @@
 // Calls with orval.
 import * as api from "./generated/orval";
 import { buckets, catalog, counted, filters, grid, groups, others, page, portable, sorted } from "./queries";
+import { file as plantsFile, publishingCalls } from "./publishing";
 import { base64, type Calls } from "./result";
 
 export function calls(key: string, id: number): Calls {
@@ -47,5 +48,32 @@ export function calls(key: string, id: number): Calls {
     facets_hostile_a_b_2: () => body(api.facetsHostileAB2({ field: ["x_y"] })),
     list_store_plants: () => body(api.listStorePlants(plant)),
     facets_store_plants: () => body(api.facetsStorePlants({ ...plant, field: ["tag"] })),
+    ...publishing(key),
   };
+}
+
+function publishing(key: string): Calls {
+  const path = ["sent", "orval"] as const;
+  const send = (headers: Record<string, string> = {}) => ({ headers: { "X-API-Key": key, ...headers } });
+  // The type of a response has all statuses; data of a success is what remains without errors.
+  async function body<R extends { data: unknown; status: number }>(response: Promise<R>): Promise<Exclude<R["data"], api.Error | void>> {
+    const { data, status } = await response;
+    if (status >= 300) {
+      throw new Error(JSON.stringify(data));
+    }
+    return data as Exclude<R["data"], api.Error | void>;
+  }
+  return publishingCalls({
+    publishSource: (content, Prefer) => body(api.publishSource(...path, plantsFile(content), undefined, send({ Prefer }))),
+    publishForm: (content, descriptor) => body(api.publishForm(...path, { file: plantsFile(content), descriptor }, undefined, send())),
+    changeSource: (content) => body(api.changeSource(...path, plantsFile(content), { _mode: "append" }, send())),
+    getSource: async () => ((await body(api.getSource(...path, undefined, send()))) as Blob).text(),
+    publishDescriptor: (descriptor) => body(api.publishDescriptor(...path, descriptor, undefined, send({ "Content-Type": "application/json" }))),
+    getDescriptor: () => body(api.getDescriptor(...path, send())),
+    listVersions: async () => (await body(api.listVersions(...path, send()))).versions,
+    getReport: (_version) => body(api.getReport(...path, { _version }, send())),
+    rollbackDataset: (to) => body(api.rollbackDataset(...path, { to }, undefined, send())),
+    getPublish: (id) => body(api.getPublish(id, send())),
+    removeDataset: (live) => body(api.removeDataset(...path, send({ "If-Match": live }))),
+  });
 }
