@@ -1,0 +1,140 @@
+// Package review shows what publishing a file would do before anything is live: the rows of the
+// file, the type of each column with its evidence, and what changes for the users of a dataset. A
+// file waits as a draft, whose settings can be edited and checked again without sending it twice.
+package review
+
+import (
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/upload"
+)
+
+// Draft is a file that was received and is not published.
+type Draft struct {
+	ID      string
+	Ref     herb.Ref
+	Owner   string // ID of the key that sent it
+	Name    string // of the file; may be empty
+	Size    int64
+	Created time.Time
+	Edits   Edits
+}
+
+// Edits are the settings that a publisher has changed. The zero value publishes the file as it is,
+// with the settings of the live version.
+type Edits struct {
+	Title       *string            `json:"title,omitempty"` // nil: not changed, as in the other members
+	Description *string            `json:"description,omitempty"`
+	License     *string            `json:"license,omitempty"` // its identifier, such as "CC-BY-4.0"
+	Access      herb.Access        `json:"access,omitempty"`
+	PrimaryKey  *[]string          `json:"primary_key,omitempty"` // fields
+	Table       string             `json:"table,omitempty"`       // of a file of several
+	HeaderRows  *[]int             `json:"header_rows,omitempty"` // from 1; an empty list: there is no header
+	Keep        []int              `json:"keep,omitempty"`        // rows that are records although they look like something else
+	Drop        []int              `json:"drop,omitempty"`        // rows that are not records
+	Columns     map[int]ColumnEdit `json:"columns,omitempty"`     // by position, from 0
+}
+
+// ColumnEdit is what a publisher has changed about a column.
+type ColumnEdit struct {
+	Name    string    `json:"name,omitempty"` // of the field; empty: not changed, as in the other members
+	Title   string    `json:"title,omitempty"`
+	Type    herb.Type `json:"type,omitempty"`    // empty: inferred
+	Missing []string  `json:"missing,omitempty"` // values that mean missing
+	Hidden  bool      `json:"hidden,omitempty"`  // the column is not published
+}
+
+// Review is what publishing a draft would do.
+type Review struct {
+	Draft    Draft
+	Progress *upload.Progress // not nil while the file is read; the members below are of the check before then
+	Error    string           // why the file cannot be read with these settings; empty if it can
+	Tables   []string         // of a file of several, of which one must be chosen or is
+	Live     string           // the version that it would replace; empty if there is none
+	Title    string
+	About    string // description
+	License  string
+	Access   herb.Access
+	Key      []string // primary key
+	Format   string   // such as "xlsx, sheet Prices"
+	Records  int
+	Unit     string // what the format calls a row: "line", "row" or "array"; empty: rows have no numbers
+	Rows     []Row  // the first and the last of the file, and some that need attention
+	Columns  []Column
+	LeftOut  int              // rows of the file that are not records, without the header
+	Warnings []string         // notes about the file
+	Changes  []library.Change // for users of the live version, except the number of records
+	Compared *Comparison      // with the records of the live version; nil if there is none or there are too many
+}
+
+// Breaking reports whether a change requires the consent of the publisher.
+func (r *Review) Breaking() bool {
+	for _, c := range r.Changes {
+		if c.Breaking {
+			return true
+		}
+	}
+	return false
+}
+
+// RowKind is what a row of a file is read as.
+type RowKind string
+
+// The kinds of rows.
+const (
+	RowRecord  RowKind = "record"
+	RowHeader  RowKind = "header"
+	RowLeftOut RowKind = "left out"
+	RowGap     RowKind = "gap" // stands for rows that are not shown
+)
+
+// Row is a row of a file.
+type Row struct {
+	Kind    RowKind
+	Number  int      // in its file, from 1; 0 if rows have no numbers
+	Count   int      // of rows in a gap
+	Reason  string   // why it is left out, such as "title"
+	Text    string   // of a row that is left out
+	Cells   []string // in the order of the columns, shortened
+	Marked  []bool   // cells that prevent the type of their column; nil: none
+	Edited  bool     // a publisher has decided that it is kept or dropped
+	Missing []bool   // cells that are published as missing; nil: none
+}
+
+// Column is a column of a file.
+type Column struct {
+	Position int
+	Source   string // its name in the file
+	Field    string // empty: it is not published
+	Title    string
+	Type     herb.Type
+	Evidence string // why it has this type, with its notation
+	Edit     ColumnEdit
+	Added    bool        // the live version has no such field
+	Almost   herb.Type   // that nearly all values have; empty: none
+	Others   []Exception // the most frequent values that prevent it
+	Rest     int         // number of values that prevent it
+}
+
+// Exception is a value that prevents the type of a column.
+type Exception struct {
+	Value string
+	Count int
+	Row   int // the first with it
+}
+
+// Comparison counts the records that differ from those of the live version. Records are the same if
+// their primary keys are, or all their values if there is none.
+type Comparison struct {
+	New, Gone, Changed, Same int
+	Fields                   []FieldChange // of the changed records, most changes first
+	Duplicates               int           // records whose primary key is not unique
+}
+
+// FieldChange counts the records in which a field differs.
+type FieldChange struct {
+	Field string
+	Count int
+}
