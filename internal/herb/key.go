@@ -109,6 +109,16 @@ func (p Principal) MayRead(ref Ref) bool { return p.May(ref.ReadScopes()...) }
 // MayPublish reports whether the principal may publish a dataset.
 func (p Principal) MayPublish(ref Ref) bool { return p.May(ref.PublishScopes()...) }
 
+// PublishScopes returns the scopes of the principal that permit publishing some dataset.
+func (p Principal) PublishScopes() (scopes []Scope) {
+	for _, s := range p.Scopes {
+		if s == ScopePublish || strings.HasPrefix(string(s), string(ScopePublish)+":") {
+			scopes = append(scopes, s)
+		}
+	}
+	return scopes
+}
+
 // JoinScopes joins the names of scopes.
 func JoinScopes(scopes []Scope, separator string) string {
 	names := make([]string, len(scopes))

@@ -62,5 +62,18 @@ func (w *response) admitLargePage(r *http.Request) error {
 // admitUpload enters the lane of files that are being received. The returned context has no
 // deadline: the file may take as long as its client sends.
 func (w *response) admitUpload(r *http.Request) (context.Context, error) {
-	return w.client, w.ticket.Enter(r.Context(), admission.Upload)
+	limited, cancel := context.WithTimeout(r.Context(), w.api.opts.RequestTimeout) // that of a page has no deadline
+	defer cancel()
+	return w.client, w.ticket.Enter(limited, admission.Upload)
+}
+
+// withoutDeadline returns the context of a request without its deadline. It is canceled when the
+// client disconnects.
+func (w *response) withoutDeadline(r *http.Request) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	stop := context.AfterFunc(w.client, func() { cancel(context.Cause(w.client)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
 }

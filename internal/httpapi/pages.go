@@ -42,6 +42,11 @@ func (a *API) pageRoutes() []route {
 // pageRoute returns the route of a page, which is buffered.
 func (a *API) pageRoute(method, pattern string, handler PageHandler) route {
 	rt := route{method: method, pattern: pattern, page: true, handle: func(w *response, r *http.Request) error {
+		if handler.Upload {
+			ctx, cancel := w.withoutDeadline(r)
+			defer cancel()
+			r = r.WithContext(ctx)
+		}
 		buf := w.newBuffer(r.Context())
 		defer buf.free()
 		p := &page{header: http.Header{}, status: http.StatusOK, buffer: buf, bodies: a.bodies}
@@ -52,19 +57,20 @@ func (a *API) pageRoute(method, pattern string, handler PageHandler) route {
 		}
 		return nil
 	}}
-	if method == http.MethodPost {
-		rt.handle = readForm(rt.handle)
+	if method == http.MethodPost && !handler.Upload {
+		rt.handle = readForm(cmp.Or(handler.MaxForm, maxForm), rt.handle)
 	}
 	return rt
 }
 
-// maxForm is the maximum size of a form in bytes: a key, and the query of the page to return to.
+// maxForm is the maximum size of a form in bytes unless its page has another one: a key, and the
+// query of the page to return to.
 const maxForm = 32 << 10
 
 // readForm reads the form of a request before its handler runs.
-func readForm(next func(*response, *http.Request) error) func(*response, *http.Request) error {
+func readForm(limit int64, next func(*response, *http.Request) error) func(*response, *http.Request) error {
 	return func(w *response, r *http.Request) error {
-		body, err := readBody(w, r, maxForm)
+		body, err := readBody(w, r, limit)
 		if err != nil {
 			return err
 		}

@@ -142,8 +142,13 @@ func (a *API) authorizePublish(w *response, r *http.Request, actor *herb.Actor) 
 	if denied != nil {
 		return ref, denied
 	}
-	*actor = herb.Actor{Name: principal.ID, Origin: w.address.String()}
+	*actor = w.actor(principal)
 	return ref, err
+}
+
+// actor returns who sends a request, for the audit log.
+func (w *response) actor(p herb.Principal) herb.Actor {
+	return herb.Actor{Name: p.ID, Origin: w.address.String()}
 }
 
 // authorizeScopes checks that the key of a request has a scope that permits publishing a dataset.

@@ -46,9 +46,7 @@ func (a *API) receiveSource(w *response, r *http.Request, req *upload.Request, p
 	if err != nil {
 		return err
 	}
-	body := &uploadReader{
-		body: receivedBody(r), control: http.NewResponseController(w.ResponseWriter), stall: a.opts.UploadStall, digests: digests,
-	}
+	body := w.newUploadReader(r, digests)
 	defer func() {
 		if err != nil {
 			w.set("Connection", "close") // the rest is not read
@@ -94,6 +92,12 @@ type uploadReader struct {
 	extended time.Time // when the deadline was last extended
 	window   time.Time // start of the period in which minRate must be reached
 	received int       // bytes in that period
+}
+
+func (w *response) newUploadReader(r *http.Request, d digests) *uploadReader {
+	return &uploadReader{
+		body: receivedBody(r), control: http.NewResponseController(w.ResponseWriter), stall: w.api.opts.UploadStall, digests: d,
+	}
 }
 
 // minRate is how many bytes a client must send in a period of Options.UploadStall, so that it does

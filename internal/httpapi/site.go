@@ -68,6 +68,13 @@ type Pages interface {
 type PageHandler struct {
 	Serve        func(http.ResponseWriter, *http.Request) error
 	ServeDataset func(http.ResponseWriter, *http.Request, DatasetView) error // a page of the dataset of the path
+
+	// MaxForm is the maximum size of the form of a POST in bytes; 0 means 32 KiB.
+	MaxForm int64
+	// Upload: the handler of a POST receives files with ReceiveFiles. The body is not read before,
+	// and the context of the request has no deadline. The handler must check who sends the request,
+	// and from which site, before it calls ReceiveFiles.
+	Upload bool
 }
 
 // responseKey is the key of the response in the context of a request for a page.
@@ -83,6 +90,21 @@ func QueryString(r *http.Request) query.String { return responseOf(r).queryStrin
 func Visitor(r *http.Request) herb.Principal {
 	w := responseOf(r)
 	return w.api.optionalPrincipal(w, r)
+}
+
+// MayPublish returns who sends a request for a page, for the audit log. It fails, as the API does,
+// unless the key that the browser sends may publish the dataset. A zero Ref means any dataset.
+func MayPublish(r *http.Request, ref herb.Ref) (herb.Actor, error) {
+	w := responseOf(r)
+	words := denial{"publishing requires a key; enter one that may publish", "the key is valid, but may not publish; it needs the scope publish"}
+	secret := w.api.requestKey(w, r)
+	if ref != (herb.Ref{}) {
+		words.forbidden = lacksScope(ref.PublishScopes())
+		p, err := w.api.checkScopes(w, r, secret, words, ref.PublishScopes()...)
+		return w.actor(p), err
+	}
+	p, err := w.api.checkScopes(w, r, secret, words, Visitor(r).PublishScopes()...)
+	return w.actor(p), err
 }
 
 // VerifyKey verifies a key that a visitor of a page sends, once per request and logged, as those of

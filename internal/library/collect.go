@@ -32,7 +32,7 @@ func (l *Library) Collect(ctx context.Context) error {
 	if !l.shared() {
 		return nil
 	}
-	objects, err := l.objects(ctx)
+	objects, drafts, err := l.objects(ctx)
 	if err != nil {
 		return fmt.Errorf("listing objects: %w", err)
 	}
@@ -40,7 +40,7 @@ func (l *Library) Collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.opts.Blobs.Abort(ctx, orphanAge), l.collect(ctx, newSet(versions), garbage{
+	return errors.Join(l.opts.Blobs.Abort(ctx, orphanAge), l.collectDrafts(ctx, drafts), l.collect(ctx, newSet(versions), garbage{
 		stored: objects, orphanAge: orphanAge, retention: l.opts.Retention, margin: retiredMargin,
 		remove: func(version string) error { return l.deleteObjects(ctx, version) },
 	}))
@@ -104,12 +104,16 @@ func (l *Library) collect(ctx context.Context, inCatalogue map[string]bool, g ga
 	return errors.Join(errs...)
 }
 
-// objects lists the files of versions in Blobs and records them in the cache.
-func (l *Library) objects(ctx context.Context) (map[string]time.Time, error) {
+// objects lists the files of versions in Blobs and records them in the cache, and the files of
+// drafts.
+func (l *Library) objects(ctx context.Context) (objects map[string]time.Time, drafts []string, err error) {
 	objects, stored := map[string]time.Time{}, map[string]bool{}
 	for b, err := range l.opts.Blobs.List(ctx) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if strings.HasSuffix(b.Name, store.DraftSuffix) {
+			drafts = append(drafts, b.Name)
 		}
 		if version, ok := strings.CutSuffix(b.Name, store.SegmentSuffix); ok && isVersion(version) {
 			objects[version], stored[version] = b.Modified, true
@@ -121,7 +125,7 @@ func (l *Library) objects(ctx context.Context) (map[string]time.Time, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cache.stored = stored
-	return objects, nil
+	return objects, drafts, nil
 }
 
 // cleanUp collects garbage locally and in Blobs until ctx is done. If Dir has all files, it does
@@ -183,11 +187,16 @@ func (l *Library) Sweep(ctx context.Context) error {
 		return err
 	}
 	inCatalogue, unused := newSet(versions), map[string]time.Time{}
+	var drafts []string
 	for _, f := range files {
 		const copySuffix = ".tmp" // of files that blobs writes while a migration copies segments into the folder
 		ext := filepath.Ext(f.Name())
 		stem := strings.TrimSuffix(f.Name(), ext)
-		if inCatalogue[stem] || !slices.Contains([]string{store.SegmentSuffix, store.SourceSuffix, descriptionSuffix, segment.PartSuffix, copySuffix}, ext) {
+		if ext == store.DraftSuffix && !l.shared() {
+			drafts = append(drafts, f.Name())
+			continue
+		}
+		if inCatalogue[stem] || !slices.Contains([]string{store.SegmentSuffix, store.SourceSuffix, store.DraftSuffix, descriptionSuffix, segment.PartSuffix, copySuffix}, ext) {
 			continue // needed, or not ours
 		}
 		info, failed := f.Info()
@@ -207,7 +216,7 @@ func (l *Library) Sweep(ctx context.Context) error {
 		}
 	}
 	if !l.shared() {
-		err = errors.Join(err, l.collect(ctx, inCatalogue, garbage{stored: unused, remove: l.removeFile}))
+		err = errors.Join(err, l.collectDrafts(ctx, drafts), l.collect(ctx, inCatalogue, garbage{stored: unused, remove: l.removeFile}))
 	}
 	return err
 }

@@ -61,6 +61,7 @@ type Catalogue interface {
 	RetireVersion(ctx context.Context, version string, at time.Time) (bool, error)
 	Retired(ctx context.Context) ([]store.Retired, error)
 	ForgetRetired(ctx context.Context, versions []string) error
+	DraftIDs(ctx context.Context, since time.Time) ([]string, error)
 }
 
 // Blobs stores the files of versions for all nodes. Its objects belong to one catalogue.

@@ -35,7 +35,14 @@ func (l *Library) keepSource(ctx context.Context, d *herb.Dataset, s KeptSource)
 	}
 	settings.Kept = &kept
 	d.Settings = &settings
-	path := l.sourceFile(d.Version)
+	if err := l.writeCompressed(ctx, l.sourceFile(d.Version), s.Content); err != nil {
+		return fmt.Errorf("keeping the source: %w", err)
+	}
+	return nil
+}
+
+// writeCompressed writes a compressed file in Dir. The caller holds the lock of the folder.
+func (l *Library) writeCompressed(ctx context.Context, path string, content io.Reader) error {
 	part := path + segment.PartSuffix
 	if err := filesystem.WriteFile(l.opts.FS, part, path, 0o600, func(file io.Writer) error {
 		w, err := store.NewSourceWriter(completeWriter{file})
@@ -46,11 +53,11 @@ func (l *Library) keepSource(ctx context.Context, d *herb.Dataset, s KeptSource)
 			if ctx.Err() != nil {
 				return 0, context.Cause(ctx)
 			}
-			return s.Content.Read(p)
+			return content.Read(p)
 		}))
 		return errors.Join(err, w.Close())
 	}); err != nil {
-		return errors.Join(fmt.Errorf("keeping the source: %w", err), l.opts.FS.RemoveAll(part))
+		return errors.Join(err, l.opts.FS.RemoveAll(part))
 	}
 	return nil
 }
@@ -92,15 +99,8 @@ func (l *Library) OpenSource(ctx context.Context, ref herb.Ref, version string) 
 	if d.Settings == nil || d.Settings.Kept == nil {
 		return nil, d, noSource(d)
 	}
-	stored, err := l.openStored(ctx, d)
-	if err != nil {
-		return nil, d, err
-	}
-	r, err := store.NewSourceReader(stored)
-	if err != nil {
-		return nil, d, errors.Join(err, stored.Close())
-	}
-	return keptReader{r, stored}, d, nil
+	r, err := l.openCompressed(ctx, store.SourceFile(d.Version), noSource(d)) // removed meanwhile, or copied without it
+	return r, d, err
 }
 
 // Outdated returns the datasets whose live version cannot be opened because another version of the
@@ -120,20 +120,33 @@ func noSource(d herb.Dataset) error {
 	return herb.Errorf(herb.CodeNotFound, "the source of version %s of %s is not kept; only files that are sent to the server are", d.Version, d.Ref)
 }
 
-// openStored opens the compressed source of a version.
-func (l *Library) openStored(ctx context.Context, d herb.Dataset) (io.ReadCloser, error) {
+// openCompressed opens a compressed file that is stored for all nodes. The error is missing if there
+// is none; it may be that of a read.
+func (l *Library) openCompressed(ctx context.Context, name string, missing error) (io.ReadCloser, error) {
+	stored, err := l.openStored(ctx, name, missing)
+	if err != nil {
+		return nil, err
+	}
+	r, err := store.NewSourceReader(stored)
+	if err != nil {
+		return nil, errors.Join(err, stored.Close())
+	}
+	return keptReader{r, stored}, nil
+}
+
+func (l *Library) openStored(ctx context.Context, name string, missing error) (io.ReadCloser, error) {
 	if !l.shared() {
-		f, err := os.Open(l.sourceFile(d.Version))
+		f, err := os.Open(filepath.Join(l.opts.Dir, name))
 		if errors.Is(err, os.ErrNotExist) {
-			err = noSource(d) // the version was removed meanwhile, or copied without it
+			err = missing
 		}
 		return f, err
 	}
 	r, w := io.Pipe()
 	go func() {
-		err := l.opts.Blobs.Get(ctx, store.SourceFile(d.Version), w)
+		err := l.opts.Blobs.Get(ctx, name, w)
 		if herb.CodeOf(err) == herb.CodeNotFound {
-			err = noSource(d)
+			err = missing
 		}
 		w.CloseWithError(err)
 	}()

@@ -20,6 +20,7 @@ type Draft struct {
 	Size    int64
 	Created time.Time
 	Edits   Edits
+	Publish string // ID of its last publish, for Service.State; empty: none was started
 }
 
 // Edits are the settings that a publisher has changed. The zero value publishes the file as it is,

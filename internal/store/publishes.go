@@ -8,7 +8,11 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Publish is the record of a publish over HTTP.
+// DraftPrefix begins the ID of a record that is not of a publish but of a draft: a file that waits
+// to be published.
+const DraftPrefix = "draft-"
+
+// Publish is the record of a publish over HTTP, or of a draft.
 type Publish struct {
 	ID      string
 	Running bool
@@ -48,6 +52,43 @@ func (s Tables) EndPublish(ctx context.Context, p Publish, read time.Time) (ende
 		return err
 	})
 	return ended && err == nil, err
+}
+
+// ReplacePublish replaces a record that was not written since it was read. It reports false, and
+// does nothing, if it was, or is gone.
+func (s Tables) ReplacePublish(ctx context.Context, p Publish, read time.Time) (replaced bool, err error) {
+	err = s.write(ctx, "recording a draft", func(ctx context.Context, tx Tx) error {
+		result, err := tx.ExecContext(ctx, "UPDATE publishes SET running = ?, updated = ?, content = ? WHERE id = ? AND updated = ?",
+			p.Running, p.Updated.UnixMicro(), p.Content, p.ID, read.UnixMicro())
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		replaced = n > 0
+		return err
+	})
+	return replaced && err == nil, err
+}
+
+// RemovePublish removes a record. It is no error if there is none.
+func (s Tables) RemovePublish(ctx context.Context, id string) error {
+	return s.writeOne(ctx, "removing a draft", "DELETE FROM publishes WHERE id = ?", id)
+}
+
+// Drafts returns the drafts whose IDs have a prefix, if they were written since a time.
+func (s Tables) Drafts(ctx context.Context, prefix string, since time.Time) ([]Publish, error) {
+	return readRows(ctx, s, "reading drafts", func(rows *sql.Rows) (p Publish, err error) {
+		err = rows.Scan(&p.ID, &p.Running, (*stamp)(&p.Updated), &p.Content)
+		return p, err
+	}, "SELECT id, running, updated, content FROM publishes WHERE id LIKE ? AND updated >= ? ORDER BY updated DESC, id", prefix+"%", since.UnixMicro())
+}
+
+// DraftIDs returns the IDs of all drafts that were written since a time.
+func (s Tables) DraftIDs(ctx context.Context, since time.Time) ([]string, error) {
+	return readRows(ctx, s, "reading drafts", func(rows *sql.Rows) (id string, err error) {
+		err = rows.Scan(&id)
+		return id, err
+	}, "SELECT id FROM publishes WHERE id LIKE ? AND updated >= ?", DraftPrefix+"%", since.UnixMicro())
 }
 
 // Publish returns a record. The error has herb.CodeNotFound if there is none.

@@ -27,10 +27,14 @@ const (
 
 	SegmentSuffix = ".segment"
 	SourceSuffix  = ".source" // of the compressed source that is kept with a version
+	DraftSuffix   = ".draft"  // of the compressed file of a draft
 )
 
 // SourceFile returns the name of the file with the source of a version.
 func SourceFile(version string) string { return version + SourceSuffix }
+
+// DraftFile returns the name of the file of a draft, in a folder or an object store.
+func DraftFile(id string) string { return id + DraftSuffix }
 
 // SegmentFile returns the name of the file of a version, in a folder or an object store.
 func SegmentFile(version string) string { return version + SegmentSuffix }

@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// Limits of the text fields of a form with files.
+const (
+	maxFormFields = 100
+	maxFormText   = 64 << 10 // of all names and values
+)
+
+// ReceiveFiles reads a form of type multipart/form-data for a page whose handler has Upload. It
+// calls receive for each file, with the name that the sender gave it, its content, and the text
+// fields before it; receive must read the content before it returns. Files without a name and
+// content, which browsers send for an empty input, are skipped. ReceiveFiles returns all text
+// fields.
+//
+// The context of the request has no deadline, because a file may take as long as its client sends:
+// a client that stalls or sends very slowly gets an error, as in the API.
+func ReceiveFiles(r *http.Request, receive func(fields url.Values, name string, content io.Reader) error) (fields url.Values, err error) {
+	w := responseOf(r)
+	media, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if media != "multipart/form-data" {
+		return nil, herb.Invalidf("the form has no files; send it as multipart/form-data")
+	}
+	if _, err := w.admitUpload(r); err != nil {
+		return nil, err
+	}
+	body := w.newUploadReader(r, nil)
+	defer func() {
+		const sendTimeout = time.Minute
+		_ = body.control.SetReadDeadline(time.Time{}) // not supported by the writers of tests, as the next one
+		_ = body.control.SetWriteDeadline(time.Now().Add(sendTimeout))
+		if err != nil {
+			w.set("Connection", "close") // the rest is not read
+			err = body.cause(err)
+		}
+	}()
+	form := multipart.NewReader(body, params["boundary"])
+	fields, size := url.Values{}, 0
+	for count := 0; ; count++ {
+		part, err := form.NextPart()
+		switch {
+		case err == io.EOF:
+			return fields, nil
+		case err != nil:
+			return fields, herb.Wrap(herb.CodeInvalid, err, "malformed multipart/form-data; open the page and send the form again")
+		case count == maxFormFields:
+			return fields, herb.Invalidf("the form has more than %d fields", maxFormFields)
+		}
+		if isFile := part.FileName() != "" || part.Header.Get("Content-Type") != ""; isFile {
+			content := &firstByteReader{r: part}
+			if part.FileName() == "" && content.isEmpty() {
+				continue
+			}
+			if err := receive(fields, part.FileName(), content); err != nil {
+				return fields, err
+			}
+			continue
+		}
+		value, err := readPart(part, maxFormText)
+		if err != nil {
+			return fields, err
+		}
+		if size += len(part.FormName()) + len(value); size > maxFormText {
+			return fields, herb.Errorf(herb.CodeTooLarge, "the text of the form is larger than %d bytes", maxFormText)
+		}
+		fields.Add(part.FormName(), string(value))
+	}
+}
+
+// firstByteReader is a reader that can be asked whether it is empty.
+type firstByteReader struct {
+	r     io.Reader
+	first []byte // read by isEmpty and not returned yet
+	err   error
+}
+
+// isEmpty reports whether there is nothing to read. An error counts as content, which Read returns.
+func (f *firstByteReader) isEmpty() bool {
+	var b [1]byte
+	n, err := io.ReadFull(f.r, b[:])
+	f.first, f.err = b[:n], err
+	return errors.Is(err, io.EOF)
+}
+
+// Read implements io.Reader.
+func (f *firstByteReader) Read(p []byte) (int, error) {
+	if len(f.first) > 0 {
+		n := copy(p, f.first)
+		f.first = f.first[n:]
+		return n, nil
+	}
+	if f.err != nil {
+		return 0, f.err
+	}
+	return f.r.Read(p)
+}

@@ -1,0 +1,84 @@
+package library
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+)
+
+// DraftAge is how long a draft is kept after its last use.
+const DraftAge = 24 * time.Hour
+
+// SaveDraft stores the file of a draft, compressed, for all nodes. The draft must be in the
+// catalogue before: files of drafts that are not in it are garbage.
+func (l *Library) SaveDraft(ctx context.Context, id string, content io.Reader) error {
+	lock, err := store.LockVersions(l.opts.Dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	name := store.DraftFile(id)
+	path := filepath.Join(l.opts.Dir, name)
+	err = l.writeCompressed(ctx, path, content)
+	if err == nil && l.shared() {
+		err = l.opts.Blobs.Put(ctx, name, path, nil)
+		if failed := l.opts.FS.RemoveAll(path); err == nil {
+			err = failed
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the draft: %w", err)
+	}
+	return nil
+}
+
+// OpenDraft returns the file of a draft. The error, or that of a read, has herb.CodeNotFound if
+// there is none. The caller closes the reader.
+func (l *Library) OpenDraft(ctx context.Context, id string) (io.ReadCloser, error) {
+	return l.openCompressed(ctx, store.DraftFile(id), herb.Errorf(herb.CodeNotFound, "the file of the draft is not kept any more; send it again"))
+}
+
+// RemoveDraft removes the file of a draft. It is no error if there is none.
+func (l *Library) RemoveDraft(ctx context.Context, id string) error {
+	if l.shared() {
+		return l.opts.Blobs.Delete(ctx, store.DraftFile(id))
+	}
+	return l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, store.DraftFile(id)))
+}
+
+// collectDrafts removes the files of drafts that are not in the catalogue, or have expired. A draft
+// enters the catalogue before its file is stored, so that a file that was listed before is garbage
+// if its draft is not in the catalogue, however new it is.
+func (l *Library) collectDrafts(ctx context.Context, files []string) error {
+	var ids []string
+	for _, name := range files {
+		if id, ok := strings.CutSuffix(name, store.DraftSuffix); ok && strings.HasPrefix(id, store.DraftPrefix) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	known, err := l.catalogue.DraftIDs(ctx, l.opts.Now().Add(-DraftAge))
+	if err != nil {
+		return err
+	}
+	inCatalogue := newSet(known)
+	for _, id := range ids {
+		if inCatalogue[id] {
+			continue
+		}
+		if failed := l.RemoveDraft(ctx, id); failed != nil {
+			err = failed
+		} else {
+			l.opts.Log.Info("removed draft", "draft", id)
+		}
+	}
+	return err
+}
