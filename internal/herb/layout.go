@@ -19,6 +19,7 @@ type Layout struct {
 	Doubt   string       `json:"doubt,omitempty"`    // why no row names the columns; empty: one does, or the settings say that none does
 	LeftOut int          `json:"left_out,omitempty"` // rows that are left out
 	Rows    []LeftOutRow `json:"rows,omitempty"`     // the first of them
+	Dropped []LeftOutRow `json:"dropped,omitempty"`  // the first rows that the settings exclude, such as those above a given header
 }
 
 // LeftOutRow is a row of a source that is not a record.
@@ -42,10 +43,25 @@ func (r LeftOutRow) String() string {
 
 // LeaveOut adds a row that is not a record.
 func (l *Layout) LeaveOut(row int, reason, text string) {
-	const maxText = 200
 	if l.LeftOut++; len(l.Rows) < maxLeftOut {
-		l.Rows = append(l.Rows, LeftOutRow{Row: row, Reason: reason, Text: Clip(strings.Join(strings.Fields(text), " "), maxText)})
+		l.Rows = append(l.Rows, newLeftOutRow(row, reason, text))
 	}
+}
+
+// Drop adds a row that the settings exclude. Rows without a value are ignored.
+func (l *Layout) Drop(row int, reason, text string) {
+	if len(l.Dropped) == maxLeftOut {
+		return
+	}
+	if r := newLeftOutRow(row, reason, text); r.Text != "" {
+		l.Dropped = append(l.Dropped, r)
+	}
+}
+
+func newLeftOutRow(row int, reason, text string) LeftOutRow {
+	const maxText, maxRead = 200, 1_000
+	text = strings.ToValidUTF8(text[:min(len(text), maxRead)], "")
+	return LeftOutRow{Row: row, Reason: reason, Text: Clip(strings.Join(strings.Fields(text), " "), maxText)}
 }
 
 // Add adds the rows that are left out of another file of the source.

@@ -245,6 +245,51 @@ func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 	}
 }
 
+// Columns returns the names of the columns of the files, made unique.
+func (t *Table) Columns() []string { return t.view.columns }
+
+// FieldColumns returns the column that each field exposes.
+func (t *Table) FieldColumns() []int {
+	columns := make([]int, len(t.view.fields))
+	for i, f := range t.view.fields {
+		columns[i] = f.column
+	}
+	return columns
+}
+
+// IsMissing reports whether the settings declare a value of a column as missing.
+func (t *Table) IsMissing(column int, value []byte) bool {
+	return t.view.missing != nil && column < len(t.view.missing) && t.view.missing[column][string(value)]
+}
+
+// SourceRow is a row of a file that is a record, or that the settings exclude.
+type SourceRow struct {
+	Number   int      // of the line, row or record in its file, from 1
+	Cells    [][]byte // in the order of the columns, valid until the next row; missing ones at the end may be left out
+	Excluded bool     // a condition excludes it
+}
+
+// Rows yields the rows of the files in order, as they are written. Nothing follows an error.
+func (t *Table) Rows(ctx context.Context) iter.Seq2[SourceRow, error] {
+	return func(yield func(SourceRow, error) bool) {
+		var buf [][]byte
+		for stored, err := range t.spill.rows(ctx, nil) {
+			if err != nil {
+				yield(SourceRow{}, err)
+				return
+			}
+			row := SourceRow{Number: cmp.Or(stored.row, stored.line), Cells: stored.cells}
+			narrowed, ok := t.view.narrow(buf[:0], stored.cells)
+			if row.Excluded = !ok; t.view.missing != nil {
+				buf = narrowed
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
 // standardInput is the name of standard input in messages.
 const standardInput = "standard input"
 

@@ -27,12 +27,12 @@ type File struct {
 	file   *os.File
 }
 
-// content returns the bytes of the file.
-func (f *File) content() *io.SectionReader { return io.NewSectionReader(f.file, 0, f.Size) }
+// Content returns the bytes of the file.
+func (f *File) Content() *io.SectionReader { return io.NewSectionReader(f.file, 0, f.Size) }
 
 // kept returns the file as the library keeps it with a version.
 func (f *File) kept() *library.KeptSource {
-	return &library.KeptSource{Content: f.content(), Name: f.Name, SHA256: f.SHA256, Merged: f.Merged}
+	return &library.KeptSource{Content: f.Content(), Name: f.Name, SHA256: f.SHA256, Merged: f.Merged}
 }
 
 // Close removes the file. It may be called more than once.

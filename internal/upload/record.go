@@ -3,6 +3,7 @@ package upload
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 	"time"
 
@@ -165,6 +166,9 @@ func (s *Service) Record(ctx context.Context, id string) (Record, error) {
 	if p != nil {
 		return p.Record(), nil
 	}
+	if strings.HasPrefix(id, store.DraftPrefix) {
+		id = "" // a draft is not a publish
+	}
 	stored, err := s.opts.Store.Publish(ctx, id)
 	if err != nil {
 		return Record{}, err
@@ -177,6 +181,23 @@ func (s *Service) Record(ctx context.Context, id string) (Record, error) {
 		return s.abandon(ctx, r, stored.Updated)
 	}
 	return r, nil
+}
+
+// Wait returns the state of a publish as Record does, after it has ended or a time has passed.
+func (s *Service) Wait(ctx context.Context, id string, wait time.Duration) (Record, error) {
+	s.mu.Lock()
+	p := s.running[id]
+	s.mu.Unlock()
+	if p != nil && wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-p.done:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return s.Record(ctx, id)
 }
 
 // abandon ends a publish whose server has died.

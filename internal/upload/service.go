@@ -86,10 +86,12 @@ const (
 // Service receives files and publishes them. It is safe for concurrent use.
 type Service struct {
 	opts  Options
-	slots chan struct{} // has an element for each publish that runs
-	stop  context.CancelCauseFunc
-	ctx   context.Context // of all publishes
-	work  sync.WaitGroup
+	slots chan struct{} // has an element for each publish or inspection that runs
+	// inspections has an element if an inspection runs or waits for a slot.
+	inspections chan struct{}
+	stop        context.CancelCauseFunc
+	ctx         context.Context // of all publishes
+	work        sync.WaitGroup
 
 	mu       sync.Mutex
 	stopped  bool
@@ -107,7 +109,9 @@ func New(opts Options) *Service {
 	if opts.Free == nil {
 		opts.Free = filesystem.DiskSpace
 	}
-	s := &Service{opts: opts, slots: make(chan struct{}, maxConcurrent), running: map[string]*Publish{}}
+	s := &Service{
+		opts: opts, slots: make(chan struct{}, maxConcurrent), inspections: make(chan struct{}, 1), running: map[string]*Publish{},
+	}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
@@ -41,7 +42,7 @@ func CheckReading(given map[string]string) error {
 
 // source returns the source of a request: the file, with its settings or those of the live version.
 func (s *Service) source(ctx context.Context, r *Request, live herb.Dataset) (ingest.Source, error) {
-	src := ingest.Source{Ref: r.Ref, Input: r.File.content(), DisplayName: cmp.Or(r.File.Name, "file")}
+	src := ingest.Source{Ref: r.Ref, Input: r.File.Content(), DisplayName: cmp.Or(r.File.Name, "file")}
 	src.Path = src.DisplayName
 	if err := source.CheckReserved(src.Path, r.Ref); err != nil {
 		return src, err
@@ -103,7 +104,12 @@ func overrideDialect(src ingest.Source, format string, o rows.Options, r herb.Re
 	d := &src.Dialect
 	src.Format = cmp.Or(format, src.Format)
 	d.Delimiter, d.Encoding = cmp.Or(o.Delimiter, d.Delimiter), cmp.Or(o.Encoding, d.Encoding)
-	d.Comment, d.Table = cmp.Or(o.Comment, d.Comment), cmp.Or(r.Table, d.Table)
+	d.Comment = cmp.Or(o.Comment, d.Comment)
+	if entry, table, _ := strings.Cut(r.Table, "#"); src.Entry != "" && entry != "" { // of an archive
+		src.Entry, d.Table = entry, table
+	} else {
+		d.Table = cmp.Or(r.Table, d.Table)
+	}
 	d.Skip = cmp.Or(o.Skip, d.Skip)
 	if r.Header != "" {
 		d.Header, d.HeaderRows = o.Header, slices.Clone(o.HeaderRows)

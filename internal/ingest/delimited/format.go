@@ -38,6 +38,7 @@ func opener(usual byte) func(context.Context, rows.File, rows.Options, *rows.Bud
 			return nil, err
 		}
 		r := &reader{scanner: scanner{text: text, budget: b, d: dialect{Options: o}, next: 1}, options: o, left: herb.Layout{Unit: "line"}}
+		r.dropped = &r.left
 		if r.d.Quote = cmp.Or(o.Quote, '"'); o.NoQuote {
 			r.d.Quote = 0
 		}

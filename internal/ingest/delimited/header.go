@@ -23,7 +23,7 @@ func (r *reader) start(extension string) error {
 	if len(o.HeaderRows) > 0 && o.Header != rows.HeaderNone {
 		first = max(first, o.HeaderRows[0])
 	}
-	if err := r.skipTo(first); err == io.EOF {
+	if err := r.skipTo(first, "above the header"); err == io.EOF {
 		return herb.Invalidf("no line %d, which names the columns; the file has %d lines", first, r.next-1)
 	} else if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (r *reader) separatorLine() error {
 		return nil
 	}
 	r.d.Delimiter = match[1][0]
-	return r.skipTo(r.next + 1)
+	return r.skipTo(r.next+1, "")
 }
 
 // detectLayout detects the dialect and what is above the header, and skips that.
@@ -102,7 +102,7 @@ func (r *reader) detectLayout(s sample) reading {
 			r.left.LeaveOut(from+line, reason, string(bytes.TrimSpace(content)))
 		}
 	}
-	_ = r.skipTo(from + lines) // the lines are in the sample, so skipping them cannot fail
+	_ = r.skipTo(from+lines, "") // the lines are in the sample, so skipping them cannot fail
 	return best
 }
 
@@ -188,7 +188,7 @@ func (r *reader) readHeader(best reading) error {
 
 // headerRecord reads the record at a line, 0 for the next one, which names the columns.
 func (r *reader) headerRecord(line int) error {
-	err := r.skipTo(line)
+	err := r.skipTo(line, "between the rows of the header")
 	if err == nil {
 		err = r.readRecord()
 	}

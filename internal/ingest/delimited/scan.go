@@ -42,6 +42,8 @@ type scanner struct {
 	openEnded bool // the text ended within quotes
 	unpaired  bool // no quote in the rest of the text closes a value
 	spanned   int  // line of the first quote whose value has several lines; 0: there is none
+
+	dropped *herb.Layout // collects the lines that the settings exclude; nil: they are not needed
 }
 
 type span struct {
@@ -73,7 +75,11 @@ func (s *scanner) readRecord() error {
 		head, _ := s.text.Peek(len(s.d.Comment))
 		_, isComment := slices.BinarySearch(s.d.CommentRows, s.record.Line)
 		if isComment || s.d.Comment != "" && bytes.HasPrefix(head, []byte(s.d.Comment)) {
-			if err := s.skipLine(); err != nil {
+			reason := "excluded by its number"
+			if !isComment {
+				reason = "begins with " + s.d.Comment
+			}
+			if err := s.skipLine(reason); err != nil {
 				return err
 			}
 			continue
@@ -106,14 +112,21 @@ func (s *scanner) advance() {
 	s.record.Line, s.size = s.next, 0
 }
 
-// skipLine skips a line regardless of quotes.
-func (s *scanner) skipLine() error {
+// skipLine skips a line regardless of quotes. reason is why the settings exclude it; empty: they do
+// not.
+func (s *scanner) skipLine(reason string) error {
 	err := s.measure(func(buf []byte) (int, error) { return s.endRecord(buf, 0) })
 	if err == nil {
 		s.next++
+		if s.dropped != nil && reason != "" {
+			s.dropped.Drop(s.record.Line, reason, string(s.text.Bytes()[:min(s.size, maxDropped)]))
+		}
 	}
 	return err
 }
+
+// maxDropped is the number of bytes that are read of a line that the settings exclude.
+const maxDropped = 1 << 10
 
 // cutLine returns the first line of b, and what follows its end if there is one.
 func cutLine(b []byte) (line, rest []byte, found bool) {
@@ -130,11 +143,12 @@ func cutLine(b []byte) (line, rest []byte, found bool) {
 	return b[:i], rest, true
 }
 
-// skipTo skips the lines before one. It returns io.EOF if there is no such line.
-func (s *scanner) skipTo(line int) error {
+// skipTo skips the lines before one. It returns io.EOF if there is no such line. reason is that of
+// skipLine.
+func (s *scanner) skipTo(line int, reason string) error {
 	for s.next < line {
 		s.advance()
-		if err := s.skipLine(); err != nil {
+		if err := s.skipLine(reason); err != nil {
 			return err
 		}
 	}

@@ -97,13 +97,8 @@ func schemaOf(t *ingest.Table, samples [][]string) object {
 		if s.From == s.Name {
 			s.From = ""
 		}
-		switch {
-		case f.Type == herb.TypeText:
-			f.Type = "string"
-		case f.Notation.JSON:
-			f.Type = "array"
-		case slices.ContainsFunc(n.Missing, func(m string) bool { return !profile.IsSign([]byte(m)) }):
-			f.Type, n = "any", herb.Notation{} // words such as "no date" do not fit a declared type
+		if slices.ContainsFunc(n.Missing, func(m string) bool { return !profile.IsSign([]byte(m)) }) {
+			f.Type, f.Notation = "any", herb.Notation{} // words such as "no date" do not fit a declared type
 		}
 		if len(samples[i]) > 0 {
 			example = samples[i][0]
@@ -112,17 +107,41 @@ func schemaOf(t *ingest.Table, samples [][]string) object {
 		own := newObject([]member{
 			{"from", s.From}, {"searchable", new(f.Searchable)}, {"filterable", new(f.Filterable)}, {"sortable", new(f.Sortable)}, {"weight", f.Weight},
 		})
-		fields = append(fields, newObject([]member{
-			{"name", commented{f.Name, comment, ""}}, {"title", cmp.Or(f.Title, title)}, {"description", f.Description}, {"type", string(f.Type)},
-			{"format", n.Layout}, {"decimalChar", n.Decimal}, {"groupChar", n.Group}, {"bareNumber", falseIf(n.Affix != "")},
-			{"trueValues", n.True}, {"falseValues", n.False}, {"example", example}, {"missingValues", withEmpty(s.Missing)}, {"herbarium", own},
-		}))
+		fields = append(fields, newObject(slices.Concat(
+			[]member{{"name", commented{f.Name, comment, ""}}, {"title", cmp.Or(f.Title, title)}, {"description", f.Description}},
+			typeMembers(f.Type, f.Notation),
+			[]member{{"example", example}, {"missingValues", withEmpty(s.Missing)}, {"herbarium", own}},
+		)))
 	}
 	const comment = "Only these fields are listed, in this order. Remove one to hide it, rename one with\n" +
 		"herbarium: {from: its column}. Types: string, number, date, datetime, boolean, list."
 	return newObject([]member{
 		{"fields", commented{fields, comment, ""}}, {"missingValues", withEmpty(t.Source.Missing)}, {"primaryKey", t.Dataset.PrimaryKey},
 	})
+}
+
+// typeMembers declares the type of a field and how its values are written.
+func typeMembers(t herb.Type, n herb.Notation) []member {
+	switch {
+	case t == herb.TypeText:
+		t = "string"
+	case n.JSON:
+		t = "array"
+	}
+	return []member{
+		{"type", string(t)}, {"format", n.Layout}, {"decimalChar", n.Decimal}, {"groupChar", n.Group}, {"bareNumber", falseIf(n.Affix != "")},
+		{"trueValues", n.True}, {"falseValues", n.False},
+	}
+}
+
+// DeclareType returns the members of a field in a schema that declare its type and how its values
+// are written.
+func DeclareType(t herb.Type, n herb.Notation) map[string]any {
+	declared := map[string]any{}
+	for _, m := range newObject(typeMembers(t, n)) {
+		declared[m.name] = m.value
+	}
+	return declared
 }
 
 // settingsOf describes how a dataset is listed. Comments show settings that it does not have.

@@ -20,7 +20,7 @@ func (r *reader) readHeader() error {
 		r.body = layout.NewBody(layout.Sample{}, layout.Layout{}, len(o.Names), true, &r.left)
 		return nil
 	}
-	sampled, err := sample(r.read, o.HeaderRows)
+	sampled, err := sample(r.read, o.HeaderRows, &r.left)
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,8 @@ func (r *reader) mergedCells() []layout.Merge {
 }
 
 // sample reads the rows at the start of a sheet from which its layout is detected. Of the rows down
-// to the header, only those that are given are read.
-func sample(next func() (layout.Row, error), header []int) (sampled []layout.Row, err error) {
+// to the header, only those that are given are read; the others are added to dropped.
+func sample(next func() (layout.Row, error), header []int, dropped *herb.Layout) (sampled []layout.Row, err error) {
 	const maxRows, maxBytes = 50, 1 << 20 // below the given rows
 	isAbove := len(header) > 0
 	for size := 0; len(sampled) < maxRows+len(header) && size < maxBytes; {
@@ -119,6 +119,8 @@ func sample(next func() (layout.Row, error), header []int) (sampled []layout.Row
 		}
 		if !isAbove || slices.Contains(header, r.Line) {
 			sampled = append(sampled, r.Clone())
+		} else {
+			dropped.Drop(r.Line, "above the header", r.Text())
 		}
 	}
 	return sampled, nil

@@ -75,7 +75,7 @@ func (k *book) tables() ([]rows.Table, error) {
 			if err != nil {
 				return nil, err
 			}
-			sampled, err := sample(in.readRow, nil)
+			sampled, err := sample(in.readRow, nil, nil)
 			if err := errors.Join(err, in.file.Close()); err != nil {
 				return nil, err
 			}
@@ -167,8 +167,14 @@ func (r *reader) read() (next layout.Row, err error) {
 	}
 	for {
 		next, err = r.in.readRow()
-		if _, isComment := slices.BinarySearch(r.options.CommentRows, next.Line); err != nil || next.Line > r.options.Skip && !isComment {
+		_, isComment := slices.BinarySearch(r.options.CommentRows, next.Line)
+		switch {
+		case err != nil || next.Line > r.options.Skip && !isComment:
 			return next, err
+		case isComment:
+			r.left.Drop(next.Line, "excluded by its number", next.Text())
+		default:
+			r.left.Drop(next.Line, "above the header", next.Text())
 		}
 	}
 }
