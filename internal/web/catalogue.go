@@ -29,6 +29,7 @@ type catalogue struct {
 	Datasets  []view.Head
 	Meta      query.Meta         // of the datasets that match
 	HasKey    bool               // the browser has a key
+	Publish   bool               // the visitor may publish a dataset
 	Rejected  []herb.SourceError // that the visitor may see
 
 	Matches *library.RecordMatches // rows of all datasets that match the search; nil: no search
@@ -72,7 +73,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := catalogue{
 		base: p.base, Search: params.Get(query.ParamSearch), Namespace: params.Get(paramNamespace), Keyword: params.Get(paramKeyword), Sort: params.Get(query.ParamSort),
-		Total: len(live), HasKey: p.Key(r) != "",
+		Total: len(live), HasKey: p.Key(r) != "", Publish: p.maySeePublish(r, herb.Ref{}),
 		Rejected: slices.SortedFunc(maps.Values(rejected), func(a, b herb.SourceError) int { return a.Ref.Compare(b.Ref) }),
 	}
 	if c.Sort != sortRows && c.Sort != sortUpdated {

@@ -8,6 +8,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
+	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
 
@@ -44,6 +45,11 @@ func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab 
 		}
 		at := slices.IndexFunc(versions, func(i library.VersionInfo) bool { return i.Version == v.Version })
 		h.Older = fmt.Sprintf("Version %d of %d", len(versions)-at, len(versions))
+	}
+	if p.maySeePublish(r, v.Ref) {
+		h.Publish = view.Join(p.base+pathPublish, query.Params{{Name: fieldNamespace, Value: v.Ref.Namespace}, {Name: fieldDataset, Value: v.Ref.Name}}.Encode())
+		h.Done = p.takeDone(w, r, v)
+		httpapi.SetPrivate(w.Header())
 	}
 	rejections, err := p.rejections(r)
 	if e, ok := rejections[v.Ref]; ok {

@@ -188,21 +188,34 @@ func addExamples(ctx context.Context, v datasetView, columns []columnDoc) error 
 	return nil
 }
 
+// versionsPage lists the versions of a dataset.
+type versionsPage struct {
+	Head     view.Head
+	Versions []library.VersionInfo
+	Hidden   bool   // publish reports are not shown, because they quote values and the browser has no valid key
+	Live     string // the live version
+	access   herb.Access
+}
+
+// Opens reports whether everyone may read the records of a protected dataset if a version goes
+// live.
+func (page *versionsPage) Opens(v library.VersionInfo) bool {
+	return page.access == herb.AccessKey && v.Access != herb.AccessKey
+}
+
 func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	versions, err := p.opts.History(r.Context(), v.Ref)
 	if err != nil {
 		return err
 	}
-	h := struct {
-		Head     view.Head
-		Versions []library.VersionInfo
-		Hidden   bool // publish reports are not shown, because they quote values and the browser has no valid key
-	}{Hidden: v.Denied != nil}
+	h := versionsPage{Hidden: v.Denied != nil, Live: v.Live, access: v.Access}
 	if h.Head, _, _, err = p.documentHead(w, r, v, "versions"); err != nil {
 		return err
 	}
+	mayPublish := h.Head.Publish != "" // reports of all versions are for publishers
+	h.Hidden = h.Hidden && !mayPublish
 	for _, info := range versions {
-		if h.Hidden || !h.Head.Locked && info.Access == herb.AccessKey { // an open dataset may have been protected before
+		if !mayPublish && (h.Hidden || !h.Head.Locked && info.Access == herb.AccessKey) { // an open dataset may have been protected before
 			info.Report = nil
 		}
 		h.Versions = append(h.Versions, info)

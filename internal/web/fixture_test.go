@@ -30,12 +30,13 @@ import (
 const (
 	staffKey = "herb_staff00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	otherKey = "herb_other00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	sellsKey = "herb_sells00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // publishes the namespace nursery
 )
 
 type fakeKeys struct{}
 
 func (fakeKeys) Verify(_ context.Context, secret, _ string) (herb.Principal, error) {
-	scopes, ok := map[string][]herb.Scope{staffKey: {"data:read:locked/staff"}, otherKey: {"data:read:garden/catalog"}}[secret]
+	scopes, ok := map[string][]herb.Scope{staffKey: {"data:read:locked/staff"}, otherKey: {"data:read:garden/catalog"}, sellsKey: {"publish:nursery/*", "data:read"}}[secret]
 	if !ok {
 		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "no such key")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -23,6 +24,8 @@ type Options struct {
 	History      func(context.Context, herb.Ref) ([]library.VersionInfo, error) // the kept versions of a dataset, newest first
 	SourceErrors func(ctx context.Context) ([]herb.SourceError, error)          // errors of sources that could not be published
 	Folder       func(herb.Ref) string                                          // of the file that a dataset was published from, whose images pages show; "" if there is none
+	Uploads      Uploads                                                        // nil: nothing is published in the browser
+	Drafts       Drafts                                                         // required with Uploads
 }
 
 // Pages serves the HTML pages. It is safe for concurrent use.
@@ -42,6 +45,9 @@ type Pages struct {
 func New(opts Options) (*Pages, error) {
 	if opts.Library == nil || opts.History == nil || opts.SourceErrors == nil || opts.Folder == nil {
 		return nil, errors.New("web: Library, History, SourceErrors and Folder are required")
+	}
+	if (opts.Uploads == nil) != (opts.Drafts == nil) {
+		return nil, errors.New("web: Uploads and Drafts require each other")
 	}
 	public, base, err := opts.ParsePublicURL()
 	if err != nil {
@@ -67,6 +73,7 @@ const (
 	pathOpenAPI   = "/openapi.json"
 	pathDatasets  = "/datasets/"
 	pathKey       = "/key"
+	pathPublish   = "/publish"
 	pathAPI       = "/api/v1/"
 )
 
@@ -77,7 +84,7 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 	page := func(serve func(http.ResponseWriter, *http.Request) error) httpapi.PageHandler {
 		return httpapi.PageHandler{Serve: serve}
 	}
-	return map[string]httpapi.PageHandler{
+	handlers := map[string]httpapi.PageHandler{
 		"GET /{$}":                                    page(p.catalogue),
 		"GET " + pathKey:                              page(p.siteKey),
 		"POST " + pathKey:                             page(func(w http.ResponseWriter, r *http.Request) error { return p.saveKey(w, r, nil) }),
@@ -106,6 +113,8 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 		"GET /datasets/{namespace}":                   page(p.redirectToCatalogue),
 		"GET " + strings.TrimRight(pathDatasets, "/"): page(p.redirectToCatalogue),
 	}
+	maps.Copy(handlers, p.publishHandlers())
+	return handlers
 }
 
 // redirectToCatalogue redirects paths that users get by shortening the URL of a dataset.

@@ -59,8 +59,9 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v *datasetVie
 	if v != nil {
 		head := view.NewHead(&v.Dataset, p.datasetPath(v.Ref), "", "table")
 		l = p.layout(r, "Key required: "+view.Title(&v.Dataset), view.Describe(&v.Dataset))
-		l.Framed, form.Head, form.Back = true, &head, back
+		l.Framed, form.Head = true, &head
 	}
+	form.Back = back
 	if rejection != nil && (r.Method == http.MethodPost || p.Key(r) != "") {
 		form.Message = herb.MessageOf(rejection)
 	}
@@ -112,10 +113,14 @@ func (p *Pages) cookie(path, key string) *http.Cookie {
 	}
 }
 
-// redirectBack redirects to the page of a dataset that required the key. Only its query string
-// comes from the form, so that the form cannot redirect elsewhere.
+// redirectBack redirects to the page of a dataset that required the key, of which only the query
+// string comes from the form, or to a page for publishing, so that the form cannot redirect
+// elsewhere.
 func (p *Pages) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) error {
 	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
+		if publishPath.MatchString(back) {
+			return redirect(w, p.base+back)
+		}
 		return redirect(w, p.base+pathCatalogue)
 	}
 	params, _ := query.ParseParams(back) // a malformed query is dropped

@@ -1,7 +1,8 @@
 // Progressive enhancement of the pages: every view works without this script. Modules register their listeners on the
 // document; "shown" initializes new content. The server joins all modules into this one (bundle.go).
 
-import { $$, onShow } from "./dom.js";
+import { $$, announce, onShow } from "./dom.js";
+import { morph } from "./morph.js";
 import { visit } from "./nav.js";
 import { listing } from "./address.js";
 import { showTip } from "./popup.js";
@@ -21,7 +22,7 @@ import "./columns.js";
 import "./charts.js";
 import "./keys.js";
 
-export { listing, showTip, visit };
+export { announce, listing, morph, showTip, visit };
 
 onShow(() => $$(".js[hidden]").forEach((e) => (e.hidden = false)));
 document.documentElement.classList.add("js");

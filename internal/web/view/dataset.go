@@ -26,8 +26,17 @@ type Head struct {
 	Older    string            // position of the version among those that are kept, in words; empty: it is the live one
 	Newest   string            // link to the same view of the live version
 	Preview  string            // address of the image that other sites show beside a link to the view; empty: none
+	Publish  string            // link to the page that publishes the next version; empty: the visitor may not
+	Done     *Done             // what the visitor has just done; nil: nothing
 
 	query string // query string of all views
+}
+
+// Done is what a publisher has just done with a dataset.
+type Done struct {
+	Message  string
+	Live     string // the version that is live since then
+	Previous string // the version that was live before; empty: there is nothing to undo
 }
 
 // Link is a link, or only a label and a detail if it has no address.

@@ -1,0 +1,442 @@
+package web_test
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/publish"
+	"herbarium/internal/review"
+	"herbarium/internal/upload"
+)
+
+const draftPath = "/publish/" + draftID
+
+// TestReview shows a review: the rows as they are, the columns, and what changes.
+func TestReview(t *testing.T) {
+	t.Parallel()
+	s := newPublishingSite(t)
+	a := s.get(t, draftPath, as(sellsKey)...)
+	page := parse(t, a.body)
+	settings, rows := spaced(one(t, page, tag("aside", "settings"))), one(t, page, byID("rows"))
+	for _, want := range []string{
+		"Dataset nursery / stock", "What changes for its users + 1,204 new records 38 changed, 35 of them in price 12 gone + 1 column: weight",
+		"Breaking: price would become text 6 values are not numbers: “on request”. Treat as missing Show the rows Publish as text",
+		"3 values of sold_since are missing", "3 rows are left out; click the label of a row to keep it.",
+	} {
+		if !strings.Contains(settings, want) {
+			t.Errorf("the settings lack %q: %s", want, settings)
+		}
+	}
+	for id, want := range map[string]string{"title": "What we sell", "license": "CC-BY-4.0", "name-2": "sold_since"} {
+		if got := attr(one(t, page, byID(id)), "value"); got != want {
+			t.Errorf("%s is %q, want %q", id, got, want)
+		}
+	}
+	for id, want := range map[string]string{
+		"r1": "header left out: title 1 : keep this row as a record Price list of the nursery on the hill, autumn 2026",
+		"r3": "header 3 : the file has no header Code Name Sold since Price Where Weight",
+		"r7": "header leave out 7 : leave this row out 00044 Wood anemone 20.04.2023 on request shade 0.1",
+	} {
+		if got := spaced(one(t, rows, byID(id))); got != want {
+			t.Errorf("row %s is %q, want %q", id, got, want)
+		}
+	}
+	if marked := all(rows, tag("td", "marked")); len(marked) != 1 || words(marked[0]) != "on request" {
+		t.Errorf("%d cells are marked", len(marked))
+	}
+	if foot := words(one(t, page, tag("footer", ""))); foot != "Nothing is live until you publish. The previous version stays one click away. "+
+		"Publish 1 breaking change Download descriptor Cancel Publish 4,812 records" {
+		t.Errorf("the footer is %q", foot)
+	}
+	if d := s.get(t, draftPath+"/descriptor", as(sellsKey)...); d.status != 200 || d.body != `{"name": "nursery"}` ||
+		!strings.HasPrefix(d.header.Get("Content-Disposition"), "attachment") || d.header.Get("Content-Type") != "application/json" {
+		t.Errorf("the descriptor: %d %v %s", d.status, d.header, d.body)
+	}
+}
+
+// spaced returns the text of an element, with a space between elements.
+func spaced(n *html.Node) string {
+	var all []string
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			all = append(all, strings.Fields(d.Data)...)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// TestReview_states shows reviews that are not complete.
+func TestReview_states(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(*review.Review)
+		want   []string // parts of the text
+		not    []string
+		html   string // part of the page
+	}{
+		{"reading", func(r *review.Review) {
+			*r = review.Review{Draft: r.Draft, Progress: &upload.Progress{Phase: "reading", Step: 1, Steps: 2, Done: 5, Total: 10, Records: 7}}
+		}, []string{"Reading the file", "Reading, step 1 of 2, 7 records"}, []string{"Publish 0", "Title"}, `<meta http-equiv="refresh" content="1">`},
+		{"checking again", func(r *review.Review) { r.Progress = &upload.Progress{Phase: "reading"} },
+			[]string{"Reading", "Dog rose"}, []string{"Publish 4,812"}, `data-refresh="1"`},
+		{"broken", func(r *review.Review) {
+			*r = review.Review{Draft: r.Draft, Error: `stock.csv: line 3 has 5 values instead of 4`}
+		}, []string{"This file cannot be read", "line 3 has 5 values", "Choose another file"}, []string{"Publish 0", "Title"}, ""},
+		{"several tables", func(r *review.Review) {
+			*r = review.Review{Draft: r.Draft, Tables: []string{"Prices", "Staff <1>"}}
+		}, []string{"The file has 2 tables", "Prices", "Staff <1>"}, []string{"Publish 0"}, `name="pick" value="Staff &lt;1&gt;"`},
+		{"table chosen", func(r *review.Review) { r.Tables, r.Draft.Edits.Table = []string{"Prices", "Staff"}, "Staff" },
+			[]string{"Table of the file"}, nil, `<option selected>Staff</option>`},
+		{"new dataset", func(r *review.Review) { r.Live, r.Changes, r.Compared = "", nil, nil },
+			[]string{"A new dataset 4,812 records 6 columns", "Publish 4,812 records"}, []string{"previous version", "Breaking"}, ""},
+		{"too many to compare", func(r *review.Review) { r.Compared = nil }, []string{"4,812 records; there are too many to compare"}, nil, ""},
+		{"nothing changes", func(r *review.Review) { r.Changes, r.Compared = nil, &review.Comparison{Same: 4812} },
+			[]string{"4,812 the same records"}, []string{"Breaking"}, ""},
+		{"type does not fit", func(r *review.Review) {
+			r.Error, r.Columns[1].Edit = `row 4: field "name": "Dog rose" is not a number`, review.ColumnEdit{Type: herb.TypeNumber}
+		}, []string{`row 4: field "name": "Dog rose" is not a number 4,812 of 4,812 Undo`}, []string{"These settings do not fit", "Publish 4,812"}, `aria-invalid="true"`},
+		{"settings do not fit", func(r *review.Review) { r.Error, r.Draft.Edits.Drop = "no records are left", []int{4} },
+			[]string{"These settings do not fit", "no records are left", "Undo all changes"}, []string{"Publish 4,812"}, ""},
+		{"renamed", func(r *review.Review) {
+			r.Changes = []library.Change{{Kind: library.FieldRenamed, Field: "mass", Breaking: true, Message: `field "mass" appears to be renamed to "weight", a number in the same position`}}
+		}, []string{"Call it mass"}, nil, `value="name 5 mass"`},
+		{"hidden", func(r *review.Review) {
+			r.Columns[1].Field, r.Columns[1].Edit = "", review.ColumnEdit{Hidden: true, Name: "name"}
+			r.Changes = []library.Change{{Kind: library.FieldRemoved, Field: "name", Breaking: true, Message: `field "name" is removed`}}
+		}, []string{"− 1 column: name", "Publish the column", "not published"}, nil, `value="show 1"`},
+		{"opened", func(r *review.Review) {
+			r.Changes = []library.Change{{Kind: library.AccessChanged, Breaking: true, Message: "would become public"}}
+		}, []string{"everyone could read it", "Require a key"}, nil, `value="access key"`},
+		{"edited rows", func(r *review.Review) {
+			r.Rows[0] = review.Row{Kind: review.RowRecord, Number: 1, Edited: true, Cells: []string{"Price list", "", "", "", "", ""}}
+			r.Rows[3] = review.Row{Kind: review.RowLeftOut, Number: 4, Edited: true, Cells: r.Rows[3].Cells}
+		}, []string{"kept by you 1", "left out by you 4 : keep this row as a record 00041 Dog rose"}, nil, `value="drop 1"`},
+		{"rows without numbers", func(r *review.Review) {
+			r.Unit, r.Rows = "", []review.Row{{Kind: review.RowRecord, Cells: []string{"1", "2", "3", "4", "5", "6"}}}
+		}, nil, []string{"leave out", "click the label"}, ""},
+		{"duplicates", func(r *review.Review) { r.Compared.Duplicates = 2 }, []string{"2 records have a primary key that is not unique"}, nil, ""},
+		{"missing values", func(r *review.Review) {
+			r.Columns[3].Edit, r.Columns[3].Almost = review.ColumnEdit{Type: herb.TypeNumber, Missing: []string{"on request"}}, ""
+		}, []string{"inferred text number"}, nil, `value="undo 3"`},
+	} {
+		s := newPublishingSite(t)
+		tt.change(s.review)
+		a := s.get(t, draftPath, as(sellsKey)...)
+		text := spaced(one(t, parse(t, a.body), byID("publish")))
+		for _, want := range tt.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: lacks %q: %s", tt.name, want, text)
+			}
+		}
+		for _, not := range tt.not {
+			if strings.Contains(text, not) {
+				t.Errorf("%s: has %q", tt.name, not)
+			}
+		}
+		if a.status != 200 || !strings.Contains(a.body, tt.html) {
+			t.Errorf("%s: %d, lacks %s", tt.name, a.status, tt.html)
+		}
+	}
+}
+
+// TestReview_hostile shows a file whose values attack the page.
+func TestReview_hostile(t *testing.T) {
+	t.Parallel()
+	s := newPublishingSite(t)
+	r := s.review
+	const attack = `"><script>alert(1)</script>`
+	r.Draft.Name, r.Title, r.About, r.License, r.Format, r.Key, r.Error = attack, attack, "</textarea>"+attack, attack, "csv, "+attack, []string{attack}, attack
+	r.Tables, r.Warnings = []string{attack}, []string{attack}
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		c.Field, c.Source, c.Evidence, c.Almost = attack, attack, attack, herb.TypeNumber
+		c.Others = []review.Exception{{Value: attack, Count: 1, Row: 7}}
+	}
+	for i := range r.Rows {
+		r.Rows[i].Reason, r.Rows[i].Text = attack, attack
+	}
+	r.Rows = append(r.Rows, review.Row{Kind: review.RowRecord, Number: 5000, Cells: hostile()[:6]})
+	r.Changes = []library.Change{{Kind: library.FieldRenamed, Field: attack, Breaking: true, Message: attack}, {Kind: library.FieldAdded, Field: attack}}
+	a := s.get(t, draftPath, as(sellsKey)...)
+	page := parse(t, a.body)
+	for _, script := range all(page, tag("script", "")) {
+		if attr(script, "src") == "" {
+			t.Errorf("a value became a script: %s", textOf(script))
+		}
+	}
+	if handler := regexp.MustCompile(`<[^>]*\son\w+=`).FindString(a.body); a.status != 200 || handler != "" {
+		t.Errorf("%d, a value became %s", a.status, handler)
+	}
+}
+
+// TestReview_wide shows a file of many columns in parts.
+func TestReview_wide(t *testing.T) {
+	t.Parallel()
+	s := newPublishingSite(t)
+	s.review.Columns, s.review.Rows = nil, []review.Row{{Kind: review.RowRecord, Number: 2, Cells: make([]string, 1093)}}
+	for i := range 1093 {
+		s.review.Columns = append(s.review.Columns, review.Column{Position: i, Source: fmt.Sprint("c", i), Field: fmt.Sprint("c", i), Type: herb.TypeText})
+		s.review.Rows[0].Cells[i] = fmt.Sprint("v", i)
+	}
+	for path, first := range map[string]int{"": 0, "?column=60": 60, "?column=1090": 1080, "?column=99999": 1080, "?column=-3": 0, "?column=x": 0} {
+		a := s.get(t, draftPath+path, as(sellsKey)...)
+		rows := one(t, parse(t, a.body), byID("rows"))
+		cells := all(rows, tag("td", ""))
+		if want := min(60, 1093-first); a.status != 200 || len(cells) != want || words(cells[0]) != fmt.Sprint("v", first) || len(a.body) > 150_000 {
+			t.Errorf("%s: %d, %d cells from %s, %d bytes", path, a.status, len(cells), words(cells[0]), len(a.body))
+		}
+	}
+	a := s.post(t, draftPath, url.Values{"column": {"60"}, "name-61": {"other"}, "was-name-61": {"c61"}}, as(sellsKey)...)
+	if to := a.header.Get("Location"); to != draftPath+"?column=60" || len(s.edits) != 1 || s.edits[0].Columns[61].Name != "other" {
+		t.Errorf("an edit leads to %q: %+v", to, s.edits)
+	}
+}
+
+// TestReview_edits submits the form of a review.
+func TestReview_edits(t *testing.T) {
+	t.Parallel()
+	text := func(s string) *string { return &s }
+	column := func(position int, c review.ColumnEdit) review.Edits {
+		return review.Edits{Columns: map[int]review.ColumnEdit{position: c}}
+	}
+	for _, tt := range []struct {
+		name   string
+		before review.Edits
+		form   string
+		want   review.Edits
+	}{
+		{"nothing", review.Edits{}, "title=A&was-title=A&name-0=code&was-name-0=code&type-0=&was-type-0=&do=check", review.Edits{}},
+		{"title", review.Edits{}, "title=+New+&was-title=Old", review.Edits{Title: text("New")}},
+		{"title that another tab has changed", review.Edits{Title: text("Other")}, "title=Old&was-title=Old", review.Edits{Title: text("Other")}},
+		{"no title", review.Edits{}, "title=&was-title=Old", review.Edits{Title: text("")}},
+		{"lines", review.Edits{}, "about=a%0D%0Ab&was-about=a%0Ab", review.Edits{}},
+		{"settings", review.Edits{}, "about=a%0D%0Ac&was-about=&license=CC0-1.0&was-license=&access=key&was-access=open",
+			review.Edits{Description: text("a\nc"), License: text("CC0-1.0"), Access: herb.AccessKey}},
+		{"key", review.Edits{}, "keys=1&was-key=code&key=name&key=code", review.Edits{PrimaryKey: &[]string{"code", "name"}}},
+		{"no key", review.Edits{}, "keys=1&was-key=code", review.Edits{PrimaryKey: &[]string{}}},
+		{"same key", review.Edits{}, "keys=1&was-key=code&was-key=name&key=name&key=code", review.Edits{}},
+		{"column", review.Edits{}, "name-3=cost&was-name-3=price&type-3=number&was-type-3=", column(3, review.ColumnEdit{Name: "cost", Type: herb.TypeNumber})},
+		{"inferred again", column(3, review.ColumnEdit{Type: herb.TypeText}), "type-3=&was-type-3=text", review.Edits{}},
+		{"keep", review.Edits{}, "do=keep+1", review.Edits{Keep: []int{1}}},
+		{"keep again", review.Edits{Keep: []int{1}}, "do=drop+1", review.Edits{}},
+		{"drop", review.Edits{Drop: []int{9}}, "do=drop+7", review.Edits{Drop: []int{7, 9}}},
+		{"drop again", review.Edits{Drop: []int{7}}, "do=keep+7", review.Edits{}},
+		{"header", review.Edits{}, "do=header+5", review.Edits{HeaderRows: &[]int{5}}},
+		{"no header", review.Edits{}, "do=header+0", review.Edits{HeaderRows: &[]int{}}},
+		{"hide", review.Edits{}, "do=hide+2", column(2, review.ColumnEdit{Hidden: true})},
+		{"show", column(2, review.ColumnEdit{Hidden: true}), "do=show+2", review.Edits{}},
+		{"missing", review.Edits{}, "do=missing+3", column(3, review.ColumnEdit{Type: herb.TypeNumber, Missing: []string{"on request"}})},
+		{"text", review.Edits{}, "do=text+3", column(3, review.ColumnEdit{Type: herb.TypeText})},
+		{"name", review.Edits{}, "do=name+5+net+mass", column(5, review.ColumnEdit{Name: "net mass"})},
+		{"undo", column(3, review.ColumnEdit{Type: herb.TypeText, Name: "cost", Hidden: true}), "do=undo+3", column(3, review.ColumnEdit{Hidden: true})},
+		{"access", review.Edits{}, "do=access+key", review.Edits{Access: herb.AccessKey}},
+		{"reset", review.Edits{Title: text("x"), Keep: []int{1}, Table: "Prices"}, "do=reset&title=y&was-title=x", review.Edits{Table: "Prices"}},
+		{"table", review.Edits{Title: text("x"), Keep: []int{1}, Columns: map[int]review.ColumnEdit{1: {Hidden: true}}}, "table=Staff", review.Edits{Title: text("x"), Table: "Staff"}},
+		{"pick", review.Edits{}, "pick=Prices&table=", review.Edits{Table: "Prices"}},
+		{"unknown table", review.Edits{}, "table=Nothing", review.Edits{}},
+	} {
+		s := newPublishingSite(t)
+		s.review.Draft.Edits, s.review.Tables = tt.before, []string{"Prices", "Staff"}
+		form, err := url.ParseQuery(tt.form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := s.post(t, draftPath, form, as(sellsKey)...)
+		if a.status != 303 || a.header.Get("Location") != draftPath {
+			t.Errorf("%s: %d %s", tt.name, a.status, a.header.Get("Location"))
+		}
+		got := s.review.Draft.Edits
+		if len(got.Columns) == 0 {
+			got.Columns = nil
+		}
+		if len(got.Keep) == 0 {
+			got.Keep = nil
+		}
+		if len(got.Drop) == 0 {
+			got.Drop = nil
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+	}
+	for _, form := range []string{"do=keep+x", "do=hide+99", "do=keep+-1", "do=explode+1", "do=access+nobody", "type-1=color&was-type-1=", "access=x&was-access=open"} {
+		s := newPublishingSite(t)
+		values, _ := url.ParseQuery(form)
+		if a := s.post(t, draftPath, values, as(sellsKey)...); a.status != 400 || len(s.edits) > 0 || !strings.Contains(a.body, "Dog rose") {
+			t.Errorf("%s: %d", form, a.status)
+		}
+	}
+}
+
+// TestReview_publish publishes what was reviewed, and nothing else.
+func TestReview_publish(t *testing.T) {
+	t.Parallel()
+	page := parse(t, newPublishingSite(t).get(t, draftPath, as(sellsKey)...).body)
+	var consent string
+	for _, input := range all(page, tag("input", "")) {
+		if attr(input, "name") == "consent" {
+			consent = attr(input, "value")
+		}
+	}
+	if consent == "" {
+		t.Fatal("there is no checkbox for the consent")
+	}
+	for _, tt := range []struct {
+		name   string
+		form   url.Values
+		change func(*publishingSite)
+		status int
+		want   string // version and actor, or a part of the message
+	}{
+		{"consent", url.Values{"live": {"v1"}, "consent": {consent}}, nil, 303, "v1 sells00000 breaking"},
+		{"no consent", url.Values{"live": {"v1"}}, nil, 409, "select the checkbox"},
+		{"consent to another change", url.Values{"live": {"v1"}, "consent": {consent}}, func(s *publishingSite) { s.review.Changes[0].Field = "name" }, 409, "select the checkbox"},
+		{"nothing breaks", url.Values{"live": {"v1"}}, func(s *publishingSite) { s.review.Changes = nil }, 303, "v1 sells00000"},
+		{"unsaved edit", url.Values{"live": {"v1"}, "consent": {consent}, "title": {"a"}, "was-title": {"b"}}, nil, 409, "your last changes are saved"},
+		{"another version", url.Values{"live": {"v0"}, "consent": {consent}}, nil, 409, "another version of nursery/stock went live"},
+		{"still checking", url.Values{"live": {"v1"}, "consent": {consent}}, func(s *publishingSite) { s.review.Progress = &upload.Progress{} }, 409, "still being checked"},
+		{"error", url.Values{"live": {"v1"}, "consent": {consent}}, func(s *publishingSite) { s.review.Error = "x" }, 409, "correct the settings"},
+		{"rejected by the service", url.Values{"live": {"v1"}, "consent": {consent}},
+			func(s *publishingSite) { s.err = herb.Errorf(herb.CodeUnavailable, "too many publishes are waiting") }, 503, "too many publishes"},
+	} {
+		s := newPublishingSite(t)
+		if tt.change != nil {
+			tt.change(s)
+		}
+		a := s.post(t, draftPath+"/publish", tt.form, as(sellsKey)...)
+		if a.status != tt.status || a.status != 303 && !strings.Contains(a.body, tt.want) {
+			t.Errorf("%s: %d %.3000s", tt.name, a.status, a.body)
+		}
+		if a.status == 303 && (len(s.published) != 1 || s.published[0] != tt.want || a.header.Get("Location") != draftPath+"/live/publish1") {
+			t.Errorf("%s: %v, to %s", tt.name, s.published, a.header.Get("Location"))
+		}
+		if a.status != 303 && s.err == nil && len(s.published) > 0 {
+			t.Errorf("%s: published %v", tt.name, s.published)
+		}
+		if a.status != 303 && !strings.Contains(a.body, "Dog rose") {
+			t.Errorf("%s: the review is gone", tt.name)
+		}
+	}
+}
+
+// TestReview_state follows a publish until it has ended.
+func TestReview_state(t *testing.T) {
+	t.Parallel()
+	const path = draftPath + "/live/publish1"
+	s := newPublishingSite(t)
+	s.record = upload.Record{ID: "publish1", Dataset: "nursery/stock", Progress: &upload.Progress{Phase: "building", Done: 1, Total: 4}}
+	s.review.Draft.Publish = "publish1"
+	if a := s.get(t, path, as(sellsKey)...); a.status != 200 || !strings.Contains(a.body, `<progress value="1" max="4"`) || !strings.Contains(a.body, `http-equiv="refresh"`) {
+		t.Errorf("running: %d", a.status)
+	}
+	if a := s.get(t, draftPath, as(sellsKey)...); a.status != 303 || a.header.Get("Location") != path {
+		t.Errorf("the review while it runs: %d %v", a.status, a.header)
+	}
+	s.record = ended(herb.CodeRejected, publish.StatusRejected, "another version of nursery/stock went live in the meantime")
+	if a := s.get(t, path, as(sellsKey)...); a.status != 409 || !strings.Contains(a.body, "nothing was published: another version") || !strings.Contains(a.body, "Dog rose") {
+		t.Errorf("rejected: %d", a.status)
+	}
+	if a := s.get(t, draftPath, as(sellsKey)...); a.status != 200 {
+		t.Errorf("the review after a rejection: %d", a.status)
+	}
+	s.record = ended(herb.CodeInternal, publish.StatusFailed, "open /secret/path")
+	if a := s.get(t, path, as(sellsKey)...); a.status != 500 || strings.Contains(a.body, "/secret/path") {
+		t.Errorf("failed: %d", a.status)
+	}
+	s.record = ended("", publish.StatusPublished, "")
+	s.fakeDrafts.review = nil
+	a := s.get(t, path, as(sellsKey)...)
+	cookie := a.header.Get("Set-Cookie")
+	if a.status != 303 || a.header.Get("Location") != "/datasets/nursery/stock" || cookie != "herbarium_done=published/v1/v0; Path=/datasets/nursery/stock; Max-Age=120; HttpOnly; SameSite=Strict" {
+		t.Errorf("live: %d %v", a.status, a.header)
+	}
+	if a := s.get(t, draftPath, as(sellsKey)...); a.status != 404 || !strings.Contains(a.body, "not waiting any more") {
+		t.Errorf("the review after it: %d", a.status)
+	}
+}
+
+// TestDone tells on the next page what was done, once, and offers to undo it.
+func TestDone(t *testing.T) {
+	t.Parallel()
+	s := newPublishingSite(t)
+	visit := func(cookie string, more ...string) reply {
+		return s.get(t, "/datasets/nursery/stock", append([]string{"Cookie", "herbarium_key=" + sellsKey + "; herbarium_done=" + cookie}, more...)...)
+	}
+	a := visit("published/v1/v0")
+	if !strings.Contains(a.body, "Published.") || !strings.Contains(a.body, `name="to" value="v0"`) || !strings.Contains(a.header.Get("Set-Cookie"), "herbarium_done=; Path=/datasets/nursery/stock; Max-Age=0") {
+		t.Errorf("published: %d %v", a.status, a.header)
+	}
+	if a := visit("published/v1/"); !strings.Contains(a.body, "Published.") || strings.Contains(a.body, ">Undo<") {
+		t.Error("the first version can be undone")
+	}
+	if a := visit("unchanged/v1/v0"); !strings.Contains(a.body, "Nothing to publish") || strings.Contains(a.body, ">Undo<") {
+		t.Error("an unchanged version can be undone")
+	}
+	for _, cookie := range []string{"published/v7/v0", "published", "x/v1/v0", "published/v1/v0/x"} {
+		if a := visit(cookie); a.status != 200 || strings.Contains(a.body, `class="done"`) {
+			t.Errorf("%s: %d", cookie, a.status)
+		}
+	}
+	if a := visit("published/v1/v0", "X-Requested-With", "fetch"); a.header.Get("Set-Cookie") != "" {
+		t.Error("a request of the script takes the message away from the page")
+	}
+	if a := s.get(t, "/datasets/nursery/stock", "Cookie", "herbarium_done=published/v1/v0"); strings.Contains(a.body, ">Undo<") {
+		t.Error("visitors without a key can undo")
+	}
+}
+
+// TestRollback makes another version live from the page of versions.
+func TestRollback(t *testing.T) {
+	t.Parallel()
+	const path = "/datasets/nursery/stock/rollback"
+	s := newPublishingSite(t)
+	a := s.get(t, "/datasets/nursery/stock/versions", as(sellsKey)...)
+	if strings.Count(a.body, `action="`+path+`"`) != 1 || !strings.Contains(a.body, `name="to" value="v0"`) || !strings.Contains(a.body, "older csv") {
+		t.Errorf("the page of versions: %d", a.status)
+	}
+	if a := s.get(t, "/datasets/nursery/stock/versions"); strings.Contains(a.body, path) {
+		t.Error("visitors without a key can roll back")
+	}
+	a = s.post(t, path, url.Values{"to": {"v0"}, "live": {"v1"}}, as(sellsKey)...)
+	if a.status != 303 || a.header.Get("Location") != "/datasets/nursery/stock/versions" || !strings.Contains(a.header.Get("Set-Cookie"), "restored/v0/v1") {
+		t.Errorf("rollback: %d %v", a.status, a.header)
+	}
+	s.post(t, path, url.Values{"to": {"v0"}, "live": {"v1"}, "open": {"1"}}, as(sellsKey)...)
+	if got := strings.Join(s.rollbacks, ", "); got != "nursery/stock v1 v0 sells00000, nursery/stock v1 v0 sells00000 open" {
+		t.Errorf("rollbacks: %s", got)
+	}
+	for _, form := range []url.Values{{}, {"to": {"v0"}}, {"to": {"../x"}, "live": {"v1"}}} {
+		if a := s.post(t, path, form, as(sellsKey)...); a.status != 400 {
+			t.Errorf("%v: %d", form, a.status)
+		}
+	}
+	if a := s.post(t, "/datasets/garden/catalog/rollback", url.Values{"to": {"v0"}, "live": {"v1"}}, as(sellsKey)...); a.status != 403 {
+		t.Errorf("a dataset that the key may not publish: %d", a.status)
+	}
+	s.err = herb.Errorf(herb.CodePrecondition, "another version went live in the meantime")
+	if a := s.post(t, path, url.Values{"to": {"v0"}, "live": {"v1"}}, as(sellsKey)...); a.status != 412 || !strings.Contains(a.body, "another version went live") {
+		t.Errorf("concurrent: %d", a.status)
+	}
+}
+
+func TestReview_discard(t *testing.T) {
+	t.Parallel()
+	s := newPublishingSite(t)
+	for range 2 { // it may be gone already
+		if a := s.post(t, draftPath+"/discard", nil, as(sellsKey)...); a.status != 303 || a.header.Get("Location") != "/publish" {
+			t.Errorf("%d %v", a.status, a.header)
+		}
+	}
+	if len(s.discarded) != 1 {
+		t.Errorf("discarded %v", s.discarded)
+	}
+}
