@@ -37,6 +37,15 @@ type Change struct {
 	Message  string     `json:"message"`
 }
 
+// Compare returns what changes for consumers when next replaces live, a version or the zero Dataset
+// if there is none. accessSet reports that the publisher stated the access of next.
+func Compare(live, next herb.Dataset, accessSet bool) []Change {
+	if live.Version == "" {
+		return nil
+	}
+	return compare(live, next, accessSet)
+}
+
 // compare returns what changes for consumers when next replaces live, in field order. accessSet
 // reports that the publisher stated the access of next.
 func compare(live, next herb.Dataset, accessSet bool) []Change {

@@ -186,10 +186,7 @@ func IsConcurrent(err error) bool { return errors.Is(err, store.ErrSuperseded) }
 // gate compares a version with the live one and with protected datasets. The error has
 // herb.CodeRejected if it must not go live.
 func (l *Library) gate(ctx context.Context, p Publication, d, live herb.Dataset, problems []Change) (Outcome, error) {
-	out := Outcome{Dataset: d, Replaces: live.Version}
-	if live.Version != "" {
-		out.Changes = compare(live, d, p.AccessSet)
-	}
+	out := Outcome{Dataset: d, Replaces: live.Version, Changes: Compare(live, d, p.AccessSet)}
 	exposed, err := l.findProtected(ctx, p)
 	out.Changes = slices.Concat(out.Changes, problems, exposed)
 	return out, cmp.Or(err, rejectBreaking(out.Changes, p.AllowBreaking))

@@ -119,9 +119,9 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]C
 	if err != nil || duplicates.Records == 0 {
 		return nil, err
 	}
+	change := DuplicateKeys(d, duplicates.Records)
 	var b strings.Builder
-	fmt.Fprintf(&b, "primary key (%s) is not unique: %s the key of an earlier one",
-		strings.Join(d.PrimaryKey, ", "), herb.Plural(duplicates.Records, "record repeats", "records repeat"))
+	b.WriteString(change.Message)
 	shown := 0
 	for _, dup := range duplicates.First {
 		values := make([]string, len(dup.Values))
@@ -134,7 +134,15 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]C
 	if shown < duplicates.Records {
 		b.WriteString("; …")
 	}
-	return []Change{{Kind: KeyNotUnique, Breaking: true, Message: b.String()}}, nil
+	change.Message = b.String()
+	return []Change{change}, nil
+}
+
+// DuplicateKeys returns the breaking change that some records of a dataset have the primary key of
+// an earlier one.
+func DuplicateKeys(d herb.Dataset, records int) Change {
+	return Change{Kind: KeyNotUnique, Breaking: true, Message: fmt.Sprintf("primary key (%s) is not unique: %s the key of an earlier one",
+		strings.Join(d.PrimaryKey, ", "), herb.Plural(records, "record repeats", "records repeat"))}
 }
 
 // numbers formats the record numbers of a duplicate.

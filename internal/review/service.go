@@ -1,67 +1,238 @@
 package review
 
 import (
+	"cmp"
 	"context"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/library"
+	"herbarium/internal/store"
 	"herbarium/internal/upload"
 )
 
-// Service keeps drafts and reviews them. It is safe for concurrent use.
-type Service struct{}
-
-// Create keeps a received file as a draft of a dataset. It takes over the file. The error has
-// herb.CodeRateLimited if there are too many drafts.
-func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, actor herb.Actor) (Draft, error) {
-	return Draft{}, herb.Errorf(herb.CodeUnavailable, "not available")
+// Uploads reads and publishes files.
+type Uploads interface {
+	// Inspect reads the file of a request as a publish would, without publishing it.
+	Inspect(ctx context.Context, r upload.Request, live herb.Dataset, opts ingest.Options, reading func(), use func(*ingest.Table) error) error
+	// Tables returns the tables of a file, if there are several.
+	Tables(ctx context.Context, f *upload.File) []string
+	// Start publishes a file in the background, and closes it.
+	Start(ctx context.Context, r upload.Request) (*upload.Publish, error)
+	// Wait returns the state of a publish on any node, after it has ended or a time has passed.
+	Wait(ctx context.Context, id string, wait time.Duration) (upload.Record, error)
 }
 
+// Library has the live versions, and stores the files of drafts for all nodes.
+type Library interface {
+	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
+	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
+	SaveDraft(ctx context.Context, id string, content io.Reader) error
+	OpenDraft(ctx context.Context, id string) (io.ReadCloser, error)
+	RemoveDraft(ctx context.Context, id string) error
+}
+
+// Store stores the records of drafts.
+type Store interface {
+	AddPublish(ctx context.Context, p store.Publish, expired time.Time) error
+	ReplacePublish(ctx context.Context, p store.Publish, read time.Time) (bool, error)
+	RemovePublish(ctx context.Context, id string) error
+	Publish(ctx context.Context, id string) (store.Publish, error)
+	Drafts(ctx context.Context, prefix string, since time.Time) ([]store.Publish, error)
+	DraftIDs(ctx context.Context, since time.Time) ([]string, error)
+}
+
+// Options configures a Service. Uploads, Library and Store are required.
+type Options struct {
+	Uploads Uploads
+	Library Library
+	Store   Store
+	Access  herb.Access      // of datasets that do not state it; empty means herb.AccessOpen
+	Now     func() time.Time // nil means time.Now
+	Log     *slog.Logger     // nil disables logging
+}
+
+// Limits of the number of drafts. Each has a file on the disk or in the object store.
+const (
+	MaxDrafts    = 20  // of a key
+	MaxAllDrafts = 200 // of all keys
+)
+
+// Service keeps drafts and reviews them. It is safe for concurrent use.
+type Service struct {
+	opts Options
+	ctx  context.Context // of all readings
+	stop context.CancelCauseFunc
+	work sync.WaitGroup
+
+	mu       sync.Mutex
+	stopped  bool
+	readings map[string]*reading // by draft
+	findings findingCache
+}
+
+// New returns a service.
+func New(opts Options) *Service {
+	opts.Access = cmp.Or(opts.Access, herb.AccessOpen)
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	s := &Service{opts: opts, readings: map[string]*reading{}}
+	s.ctx, s.stop = context.WithCancelCause(context.Background())
+	return s
+}
+
+// errStopping is the cause of the cancellation of readings when the server stops.
+var errStopping = herb.Errorf(herb.CodeUnavailable, "the server is stopping; the draft is kept; open it again in a moment")
+
+// Stop cancels all readings and waits until they have ended. Publishes go on.
+func (s *Service) Stop() {
+	s.mu.Lock()
+	s.stopped = true
+	s.mu.Unlock()
+	s.stop(errStopping)
+	s.work.Wait()
+}
+
+// begin counts a goroutine, unless the server stops. The caller calls s.work.Done at its end.
+func (s *Service) begin() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return errStopping
+	}
+	s.work.Add(1)
+	return nil
+}
+
+// Create keeps a received file as a draft of a dataset. It closes the file. The error has
+// herb.CodeRejected if there are too many drafts.
+func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, actor herb.Actor) (Draft, error) {
+	defer f.Close()
+	if err := upload.CheckRef(ref); err != nil {
+		return Draft{}, err
+	}
+	id := newID(actor.Name)
+	if err := s.checkCount(ctx, actor.Name); err != nil {
+		return Draft{}, err
+	}
+	now := s.opts.Now()
+	r := record{
+		Ref: ref.String(), Owner: actor.Name, Name: f.Name, Size: f.Size, SHA256: f.SHA256, Created: now.UTC().Truncate(time.Millisecond),
+	}
+	p := store.Publish{ID: id, Running: true, Updated: now, Content: r.encode()}
+	if err := s.opts.Store.AddPublish(ctx, p, now.Add(-upload.Retention)); err != nil {
+		return Draft{}, err
+	}
+	err := s.opts.Library.SaveDraft(ctx, id, f.Content())
+	if err == nil {
+		p.Running, p.Updated = false, s.next(p.Updated)
+		var ok bool
+		if ok, err = s.opts.Store.ReplacePublish(ctx, p, now); err == nil && !ok {
+			err = notFound()
+		}
+	}
+	if err != nil {
+		s.remove(ctx, id)
+		return Draft{}, upload.NoSpace(err)
+	}
+	s.opts.Log.Info("draft received", "draft", id, "dataset", r.Ref, "key", actor.Name, "bytes", f.Size)
+	return r.draft(id), nil
+}
+
+// checkCount fails if there are too many drafts.
+func (s *Service) checkCount(ctx context.Context, owner string) error {
+	ids, err := s.opts.Store.DraftIDs(ctx, s.expired())
+	if err != nil {
+		return err
+	}
+	own := 0
+	for _, id := range ids {
+		if strings.HasPrefix(id, prefixOf(owner)) {
+			own++
+		}
+	}
+	switch {
+	case own >= MaxDrafts:
+		return herb.Errorf(herb.CodeRejected, "you have %d drafts, which is the limit; publish or discard one of them", own)
+	case len(ids) >= MaxAllDrafts:
+		return herb.Errorf(herb.CodeRejected, "this server has %d drafts, which is the limit; drafts are removed a day after their last use", len(ids))
+	}
+	return nil
+}
+
+// expired returns the time before which drafts are removed that were not used since.
+func (s *Service) expired() time.Time { return s.opts.Now().Add(-library.DraftAge) }
+
 // Drafts returns the drafts of a key, newest first. owner is herb.Actor.Name.
-func (s *Service) Drafts(ctx context.Context, owner string) ([]Draft, error) {
-	return nil, herb.Errorf(herb.CodeUnavailable, "not available")
+func (s *Service) Drafts(ctx context.Context, owner string) (drafts []Draft, err error) {
+	found, err := s.opts.Store.Drafts(ctx, prefixOf(owner), s.expired())
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range found {
+		r, err := decodeRecord(p.Content)
+		if err != nil {
+			return nil, err
+		}
+		if !p.Running && r.Owner == owner {
+			drafts = append(drafts, r.draft(p.ID))
+		}
+	}
+	return drafts, nil
 }
 
 // Draft returns a draft. The error has herb.CodeNotFound if there is none, or not any more. The
 // caller checks that the key of the request may publish its dataset.
 func (s *Service) Draft(ctx context.Context, id string) (Draft, error) {
-	return Draft{}, herb.Errorf(herb.CodeUnavailable, "not available")
+	r, err := s.load(ctx, id)
+	if err != nil {
+		return Draft{}, err
+	}
+	return r.draft(id), nil
 }
 
-// Review returns what publishing a draft would do. The file is read in the background; if that
-// takes longer than wait, the review has a Progress. Calling Review again joins the reading.
-func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Review, error) {
-	return Review{}, herb.Errorf(herb.CodeUnavailable, "not available")
-}
-
-// Edit replaces the edits of a draft.
+// Edit replaces the edits of a draft. The error has herb.CodeInvalid if they are not valid,
+// whatever the file contains.
 func (s *Service) Edit(ctx context.Context, id string, e Edits) error {
-	return herb.Errorf(herb.CodeUnavailable, "not available")
-}
-
-// Descriptor returns a datapackage.json that, published with the file, gives the same listing as
-// publishing the draft.
-func (s *Service) Descriptor(ctx context.Context, id string) ([]byte, error) {
-	return nil, herb.Errorf(herb.CodeUnavailable, "not available")
-}
-
-// Publish starts to publish a draft and returns the ID of the publish, whose state State returns.
-// live is Review.Live: the publish is rejected if another version is live. The draft is removed
-// when it is live, and stays otherwise.
-func (s *Service) Publish(ctx context.Context, id string, allowBreaking bool, live string, actor herb.Actor) (publish string, err error) {
-	return "", herb.Errorf(herb.CodeUnavailable, "not available")
-}
-
-// State returns the state of a publish, on any node. If it has not ended, State waits for its end,
-// at most for a duration.
-func (s *Service) State(ctx context.Context, publish string, wait time.Duration) (upload.Record, error) {
-	return upload.Record{}, herb.Errorf(herb.CodeUnavailable, "not available")
+	if err := e.check(); err != nil {
+		return err
+	}
+	return s.update(ctx, id, func(r *record) bool {
+		r.Edits = e.withoutEmpty()
+		return true
+	})
 }
 
 // Discard removes a draft. It is no error if there is none.
 func (s *Service) Discard(ctx context.Context, id string) error {
-	return herb.Errorf(herb.CodeUnavailable, "not available")
+	if !isID(id) {
+		return nil
+	}
+	s.cancel(id)
+	if err := s.opts.Store.RemovePublish(ctx, id); err != nil {
+		return err
+	}
+	if err := s.opts.Library.RemoveDraft(ctx, id); err != nil { // nothing refers to the file any more
+		s.opts.Log.Warn("cannot remove the file of a draft; will retry", "draft", id, "err", err)
+	}
+	return nil
 }
 
-// Stop cancels all readings and waits until they have ended.
-func (s *Service) Stop() {}
+// removeTimeout limits the time for removing a draft.
+const removeTimeout = 10 * time.Second
+
+// remove removes a draft that is not needed any more. What fails is left to the garbage collection.
+func (s *Service) remove(ctx context.Context, id string) {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+	defer cancel()
+	if err := s.Discard(limited, id); err != nil {
+		s.opts.Log.Warn("cannot remove a draft; it expires", "draft", id, "err", err)
+	}
+}

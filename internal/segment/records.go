@@ -24,3 +24,15 @@ func (r *Reader) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 		}
 	})
 }
+
+// Record returns a record by its number in dataset order, from 0.
+func (r *Reader) Record(n int) (record herb.Record, err error) {
+	err = r.file.Guard(func() error {
+		record = make(herb.Record, len(r.columns))
+		for i := range record {
+			record[i] = r.records.Value(uint32(n), i)
+		}
+		return nil
+	})
+	return record, err
+}

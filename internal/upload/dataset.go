@@ -2,7 +2,6 @@ package upload
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"herbarium/internal/herb"
@@ -26,13 +25,10 @@ func (s *Service) Restore(ctx context.Context, ref herb.Ref) (*File, error) {
 		return nil, err
 	}
 	kept := d.Settings.Kept
-	f, err := s.Receive(ctx, r, kept.Name, kept.Size)
-	if err = errors.Join(err, r.Close()); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
+	f := Stored(kept.Name, kept.Size, kept.SHA256, func(context.Context) (io.ReadCloser, error) { return r, nil })
 	f.Merged = kept.Merged
-	if f.SHA256 != kept.SHA256 {
-		return nil, errors.Join(herb.Errorf(herb.CodeUnavailable, "the kept source of %s is damaged; send the file with PUT …/source", ref), f.Close())
+	if err := s.fetch(ctx, f); err != nil {
+		return nil, err
 	}
 	return f, nil
 }

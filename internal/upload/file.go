@@ -25,6 +25,36 @@ type File struct {
 	SHA256 string // hexadecimal
 	Merged bool   // it was made from records, so that its columns are the fields
 	file   *os.File
+
+	// open returns the content of a file that is stored elsewhere, until it is copied here.
+	open func(context.Context) (io.ReadCloser, error)
+}
+
+// Stored returns a file that is stored elsewhere. Its content is copied to this machine when it is
+// read.
+func Stored(name string, size int64, sha256 string, open func(context.Context) (io.ReadCloser, error)) *File {
+	return &File{Name: name, Size: size, SHA256: sha256, open: open}
+}
+
+// fetch copies the content of a file that is stored elsewhere to the disk. It is checked with the
+// hash of the file.
+func (s *Service) fetch(ctx context.Context, f *File) error {
+	if f.open == nil || f.file != nil {
+		return nil
+	}
+	r, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	received, err := s.Receive(ctx, r, f.Name, f.Size)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return errors.Join(err, received.Close())
+	}
+	if received.SHA256 != f.SHA256 {
+		return errors.Join(herb.Errorf(herb.CodeUnavailable, "the stored file is damaged; send it again"), received.Close())
+	}
+	f.file = received.file
+	return nil
 }
 
 // Content returns the bytes of the file.
@@ -68,7 +98,7 @@ func (s *Service) Receive(ctx context.Context, body io.Reader, name string, size
 	defer release(0)
 	f := &File{Name: cleanName(name)}
 	if f.file, err = rows.TempFile(s.opts.Dir); err != nil {
-		return nil, noSpace(err)
+		return nil, NoSpace(err)
 	}
 	defer func() {
 		if err != nil {
@@ -117,7 +147,7 @@ func (s *Service) write(f *File, sum hash.Hash, p []byte) error {
 	}
 	sum.Write(p)
 	_, err := f.file.Write(p)
-	return noSpace(err)
+	return NoSpace(err)
 }
 
 func (s *Service) tooLarge() error {
@@ -163,8 +193,8 @@ func (s *Service) checkSpace(size int64) error {
 	return nil
 }
 
-// noSpace gives an error of a full disk its code.
-func noSpace(err error) error {
+// NoSpace gives an error of a full disk herb.CodeNoSpace.
+func NoSpace(err error) error {
 	if isFull(err) {
 		return herb.Wrap(herb.CodeNoSpace, err, "not enough disk space on the server for this file; nothing has changed; ask its operator to make room")
 	}

@@ -25,6 +25,9 @@ func (s *Service) Inspect(ctx context.Context, r Request, live herb.Dataset, opt
 			return context.Cause(ctx)
 		}
 	}
+	if err := s.fetch(ctx, r.File); err != nil {
+		return classify(ctx, err, &r)
+	}
 	reading()
 	src, err := s.source(ctx, &r, live)
 	if err != nil {
@@ -39,8 +42,8 @@ func (s *Service) Inspect(ctx context.Context, r Request, live herb.Dataset, opt
 	return classify(ctx, use(t), &r)
 }
 
-// Tables returns the names of the tables of a file that has several and publishes one; nil if it is
-// one table or cannot be read.
+// Tables returns the names of the tables of a file that Inspect has read, if there are several; nil
+// if it is one table or cannot be read.
 func (s *Service) Tables(ctx context.Context, f *File) []string {
 	name := cmp.Or(f.Name, "file")
 	src := ingest.Source{Input: f.Content(), DisplayName: name, Path: name}

@@ -199,11 +199,11 @@ func readRow(r *bufio.Reader, into herb.Record) (size int64, err error) {
 func (s *Service) mergeInto(ctx context.Context, r *Request, view library.View, c *changes) (merged *File, records int, err error) {
 	f := &File{Name: r.Ref.Name + ".csv", Merged: true}
 	if f.file, err = rows.TempFile(s.opts.Dir); err != nil {
-		return nil, 0, noSpace(err)
+		return nil, 0, NoSpace(err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(noSpace(err), f.Close())
+			err = errors.Join(NoSpace(err), f.Close())
 		}
 	}()
 	out := newTableWriter(f)

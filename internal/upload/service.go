@@ -236,6 +236,9 @@ func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Resul
 		return result, context.Cause(ctx)
 	}
 	r := &p.request
+	if err := s.fetch(ctx, r.File); err != nil {
+		return result, classify(ctx, err, r)
+	}
 	live, err := s.opts.Library.LiveVersion(ctx, r.Ref)
 	if err != nil {
 		return result, classify(ctx, err, r)

@@ -1,0 +1,124 @@
+package review
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+// Limits of edits.
+const (
+	maxEdits       = 512 << 10 // bytes of all edits as JSON
+	maxTitle       = 1_000     // characters
+	maxDescription = 50_000    // characters
+	maxRowEdits    = 1_000     // rows that are kept, dropped or name the columns
+	maxHeaderRows  = 10
+	maxMissing     = 100 // values of a column that mean missing
+)
+
+// check fails with herb.CodeInvalid if edits are not valid, whatever the file contains.
+func (e Edits) check() error {
+	if content, err := json.Marshal(e); err != nil || len(content) > maxEdits {
+		return herb.Invalidf("the changes are larger than %d bytes; make fewer or shorter ones", maxEdits)
+	}
+	for _, t := range []struct {
+		name  string
+		value *string
+		limit int
+	}{{"title", e.Title, maxTitle}, {"license", e.License, maxTitle}, {"description", e.Description, maxDescription}, {"table", &e.Table, maxTitle}} {
+		if t.value != nil && (!utf8.ValidString(*t.value) || utf8.RuneCountInString(*t.value) > t.limit) {
+			return herb.Invalidf("the %s must be text of at most %d characters", t.name, t.limit)
+		}
+	}
+	if e.Access != "" {
+		if _, err := herb.ParseAccess(string(e.Access)); err != nil {
+			return err
+		}
+	}
+	if e.PrimaryKey != nil && (len(*e.PrimaryKey) > maxHeaderRows || slices.Contains(*e.PrimaryKey, "")) {
+		return herb.Invalidf("the primary key must be one to %d fields, or none", maxHeaderRows)
+	}
+	if err := e.checkRows(); err != nil {
+		return err
+	}
+	return e.checkColumns()
+}
+
+func (e Edits) checkRows() error {
+	var header []int
+	if e.HeaderRows != nil {
+		header = *e.HeaderRows
+	}
+	if len(header) > maxHeaderRows || len(e.Keep)+len(e.Drop) > maxRowEdits {
+		return herb.Invalidf("at most %d rows can name the columns, and %d can be kept or dropped", maxHeaderRows, maxRowEdits)
+	}
+	for _, n := range slices.Concat(header, e.Keep, e.Drop) {
+		if n < 1 {
+			return herb.Invalidf("%d is not the number of a row; rows are counted from 1", n)
+		}
+	}
+	for _, n := range e.Drop {
+		if slices.Contains(header, n) || slices.Contains(e.Keep, n) {
+			return herb.Invalidf("row %d cannot be dropped and kept; choose one", n)
+		}
+	}
+	return nil
+}
+
+func (e Edits) checkColumns() error {
+	names := map[string]bool{}
+	for _, position := range slices.Sorted(maps.Keys(e.Columns)) {
+		c := e.Columns[position]
+		switch {
+		case position < 0 || position >= rows.MaxColumns:
+			return herb.Invalidf("there is no column %d", position)
+		case c.Type != "" && !slices.Contains(herb.Types(), c.Type):
+			return herb.Invalidf("unknown type %q of column %d", rows.Clip(string(c.Type)), position+1)
+		case len(c.Name) > rows.MaxName || !utf8.ValidString(c.Name+c.Title) || utf8.RuneCountInString(c.Title) > maxTitle:
+			return herb.Invalidf("the name or the title of column %d is too long", position+1)
+		case c.Name != "" && names[c.Name] && !c.Hidden:
+			return herb.Invalidf("two fields are called %q; give each a name of its own", rows.Clip(c.Name))
+		case len(c.Missing) > maxMissing:
+			return herb.Invalidf("column %d has %d values that mean missing; at most %d are possible", position+1, len(c.Missing), maxMissing)
+		}
+		names[c.Name] = !c.Hidden
+	}
+	return nil
+}
+
+// withoutEmpty returns edits without columns that are not changed, and with sorted rows.
+func (e Edits) withoutEmpty() Edits {
+	e.Columns = maps.Clone(e.Columns)
+	maps.DeleteFunc(e.Columns, func(_ int, c ColumnEdit) bool { return c.isZero() })
+	sorted := func(rows []int) []int { return slices.Compact(slices.Sorted(slices.Values(rows))) }
+	if e.HeaderRows != nil {
+		header := append([]int{}, sorted(*e.HeaderRows)...)
+		e.HeaderRows = &header
+	}
+	e.Keep, e.Drop = sorted(e.Keep), sorted(e.Drop)
+	return e
+}
+
+func (c ColumnEdit) isZero() bool {
+	return reflect.ValueOf(c).IsZero() || reflect.DeepEqual(c, ColumnEdit{Missing: []string{}})
+}
+
+// editsRows reports whether the publisher has decided what rows are.
+func (e Edits) editsRows() bool { return e.HeaderRows != nil || len(e.Keep)+len(e.Drop) > 0 }
+
+// needsDescriptor reports whether the edits cannot be published without a descriptor.
+func (e Edits) needsDescriptor() bool {
+	e.Table = ""
+	e = e.withoutEmpty()
+	return e.editsRows() || len(e.Columns) > 0 || e.Title != nil || e.Description != nil || e.License != nil || e.Access != "" || e.PrimaryKey != nil
+}
+
+// reading returns the edits that a reading of rows depends on: those about the table and its rows.
+func (e Edits) ofRows() Edits {
+	return Edits{Table: e.Table, HeaderRows: e.HeaderRows, Keep: e.Keep, Drop: e.Drop}
+}

@@ -1,0 +1,205 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/library"
+	"herbarium/internal/text"
+	"herbarium/internal/upload"
+)
+
+// result is what a review shows of a file that was read.
+type result struct {
+	dataset    herb.Dataset
+	format     string
+	rows       []Row
+	columns    []Column
+	warnings   []string
+	compared   *Comparison
+	duplicates int // records whose primary key is not unique
+}
+
+// examine makes the result of a file that was read.
+func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *record, live herb.Dataset, progress *reading) (*result, error) {
+	out := &result{dataset: t.Dataset, format: formatOf(t), columns: newColumns(t)}
+	progress.enter(phaseExamining)
+	sample := newSample(t, f, r.Edits)
+	exceptions := newExceptions(t, f, r.Edits)
+	for row, err := range t.Rows(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		marked := exceptions.add(row)
+		sample.add(row, marked)
+		if n := sample.count; n%1024 == 0 {
+			progress.report(func(p *upload.Progress) { p.Records, p.Done, p.Total = n, int64(n), int64(t.Dataset.Report.Rows) })
+		}
+	}
+	out.rows = sample.finish()
+	exceptions.describe(out.columns)
+	progress.enter(phaseComparing)
+	var err error
+	if out.compared, out.duplicates, err = s.compare(ctx, t, live); err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		s.opts.Log.Warn("cannot compare the records of a draft with the live version", "dataset", r.Ref, "err", err)
+		out.warnings = append(out.warnings, "the records could not be compared with those of the live version; open the review again in a moment")
+	}
+	report := t.Dataset.Report
+	if doubt := report.Layout.Doubt; doubt != "" {
+		out.warnings = append(out.warnings, "no header: "+doubt+"; choose the row that names the columns, if there is one")
+	}
+	out.warnings = append(out.warnings, report.Notes...)
+	return out, nil
+}
+
+// formatOf describes the format of a file and which table of it was read.
+func formatOf(t *ingest.Table) string {
+	format, table := t.Dataset.Report.Format, t.Source.Dialect.Table
+	if t.Source.Entry != "" {
+		format += ", file " + herb.Clip(t.Source.Entry, maxCell)
+	}
+	if table != "" {
+		kind := cmp.Or(map[string]string{"xlsx": "sheet", "json": "member"}[t.Source.Format], "table")
+		format += ", " + kind + " " + herb.Clip(table, maxCell)
+	}
+	return format
+}
+
+// newColumns describes the columns of a file.
+func newColumns(t *ingest.Table) []Column {
+	columns := make([]Column, len(t.Columns()))
+	for i, name := range t.Columns() {
+		columns[i] = Column{Position: i, Source: name}
+	}
+	for i, at := range t.FieldColumns() {
+		if at >= len(columns) || columns[at].Field != "" {
+			continue
+		}
+		field, report := t.Dataset.Fields[i], t.Dataset.Report.Columns[i]
+		c := &columns[at]
+		c.Field, c.Type, c.Title = field.Name, field.Type, field.Title
+		c.Evidence = strings.Join(append([]string{report.Evidence}, report.Notes...), "; ")
+	}
+	return columns
+}
+
+// Limits of the values that prevent the type of a column.
+const (
+	maxExceptions     = 20     // that a review lists, of a column
+	maxExceptionTypes = 1_000  // different ones that are counted, of a column
+	maxAllExceptions  = 20_000 // of all columns
+	maxMarkedRows     = 3      // rows that are shown for a column
+)
+
+// exceptions finds the values that prevent the type of columns: the type that nearly all values
+// have, or the one that the publisher has chosen.
+type exceptions struct {
+	columns []exceptionColumn
+	counted int // different values of all columns
+	marked  []int
+	buf     []byte
+	table   *ingest.Table
+}
+
+type exceptionColumn struct {
+	position int
+	field    herb.Field // the type and its notation
+	values   map[string]*Exception
+	rest     int
+	shown    int // rows
+}
+
+func newExceptions(t *ingest.Table, f *facts, e Edits) *exceptions {
+	x := &exceptions{table: t}
+	for _, fact := range f.Fields {
+		if fact.Column >= len(f.Columns) {
+			continue
+		}
+		kind, notation := fact.Near, fact.NearNotation
+		if chosen := e.Columns[fact.Column].Type; chosen.IsScalar() && chosen != "" && fact.Type == herb.TypeText {
+			kind, notation = chosen, f.notation(fact.Column, chosen)
+		}
+		if kind != "" {
+			x.columns = append(x.columns, exceptionColumn{
+				position: fact.Column, field: herb.Field{Type: kind, Notation: notation}, values: map[string]*Exception{},
+			})
+		}
+	}
+	return x
+}
+
+// add counts the values of a row. It returns the columns whose values are to be shown.
+func (x *exceptions) add(row ingest.SourceRow) (marked []int) {
+	x.marked = x.marked[:0]
+	if row.Excluded {
+		return nil
+	}
+	isShown := false
+	for i := range x.columns {
+		c := &x.columns[i]
+		if c.position >= len(row.Cells) || len(row.Cells[c.position]) == 0 {
+			continue
+		}
+		value := row.Cells[c.position]
+		var status text.Status
+		if x.buf, status = text.AppendCanonical(x.buf[:0], &c.field, value); status != text.Invalid || x.table.IsMissing(c.position, value) {
+			continue
+		}
+		x.marked = append(x.marked, c.position)
+		c.rest++
+		if c.shown < maxMarkedRows {
+			c.shown++
+			isShown = true
+		}
+		name := herb.Clip(string(value[:min(len(value), maxCell*4)]), maxCell)
+		if known := c.values[name]; known != nil {
+			known.Count++
+		} else if len(c.values) < maxExceptionTypes && x.counted < maxAllExceptions {
+			x.counted++
+			c.values[name] = &Exception{Value: name, Count: 1, Row: row.Number}
+		}
+	}
+	if !isShown {
+		return nil
+	}
+	return x.marked
+}
+
+// describe completes the description of the columns.
+func (x *exceptions) describe(columns []Column) {
+	for _, c := range x.columns {
+		if c.rest == 0 {
+			continue
+		}
+		var all []Exception
+		for _, e := range c.values {
+			all = append(all, *e)
+		}
+		slices.SortFunc(all, func(a, b Exception) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Row, b.Row), strings.Compare(a.Value, b.Value))
+		})
+		column := &columns[c.position]
+		column.Almost, column.Others, column.Rest = c.field.Type, all[:min(len(all), maxExceptions)], c.rest
+	}
+}
+
+// changes returns what changes for users of the live version. The number of records is not among
+// them unless it is breaking, because the review compares the records.
+func (r *result) changes(live, next herb.Dataset, accessSet bool) (changes []library.Change) {
+	for _, c := range library.Compare(live, next, accessSet) {
+		if c.Kind != library.RecordsChanged || c.Breaking {
+			changes = append(changes, c)
+		}
+	}
+	if r.duplicates > 0 {
+		changes = append(changes, library.DuplicateKeys(next, r.duplicates))
+	}
+	return changes
+}

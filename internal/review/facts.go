@@ -1,0 +1,68 @@
+package review
+
+import (
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+)
+
+// facts are what a reading of the file has shown and the edits refer to.
+type facts struct {
+	Columns  []string    `json:"columns"`
+	Fields   []fieldFact `json:"fields"`
+	Unit     string      `json:"unit,omitempty"` // of rows that can be kept or dropped; empty: none can
+	Header   []int       `json:"header,omitempty"`
+	Left     []leftRow   `json:"left,omitempty"`
+	Comments []int       `json:"comments,omitempty"` // lines that are no records, by their number
+	Spans    map[int]int `json:"spans,omitempty"`    // last lines of rows that are shown and have several
+	Entry    string      `json:"entry,omitempty"`    // file of an archive
+}
+
+// fieldFact describes the field of a column.
+type fieldFact struct {
+	Name         string        `json:"name"`
+	Column       int           `json:"column"`
+	Type         herb.Type     `json:"type"`
+	Notation     herb.Notation `json:"notation,omitzero"`
+	Near         herb.Type     `json:"near,omitempty"`
+	NearNotation herb.Notation `json:"near_notation,omitzero"`
+}
+
+// leftRow is a row that is left out although it has values.
+type leftRow struct {
+	Row    int    `json:"row"`
+	Reason string `json:"reason"`
+}
+
+// reasonRepeated is why rows are left out that no setting but "no header" can keep.
+const reasonRepeated = "repeats the header"
+
+func newFacts(t *ingest.Table) *facts {
+	l := t.Dataset.Report.Layout
+	f := &facts{Columns: t.Columns(), Comments: t.Source.Dialect.CommentRows, Header: l.Header, Entry: t.Source.Entry, Spans: map[int]int{}}
+	if l.Unit == "line" || l.Unit == "row" { // arrays have no settings for rows
+		f.Unit = l.Unit
+	}
+	for _, r := range l.Rows {
+		if r.Text != "" {
+			f.Left = append(f.Left, leftRow{r.Row, r.Reason})
+		}
+	}
+	columns := t.FieldColumns()
+	for i, field := range t.Dataset.Fields {
+		fact := fieldFact{Name: field.Name, Column: columns[i], Type: field.Type, Notation: field.Notation}
+		if near := t.Dataset.Report.Columns[i].Near; near != nil {
+			fact.Near, fact.NearNotation = near.Type, near.Notation
+		}
+		f.Fields = append(f.Fields, fact)
+	}
+	return f
+}
+
+// leftOut returns why rows with values are left out, by their number.
+func (f *facts) leftOut() map[int]string {
+	left := make(map[int]string, len(f.Left))
+	for _, r := range f.Left {
+		left[r.Row] = r.Reason
+	}
+	return left
+}

@@ -1,0 +1,321 @@
+package review
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// object is an object of a descriptor, as encoding/json decodes it.
+type object = map[string]any
+
+// own is the name of the member with Herbarium's own settings.
+const own = "herbarium"
+
+// plan is how a draft is published: the settings of the live version with the edits. Its descriptor
+// states what was edited and nothing else, so that later files are read as freely as before.
+type plan struct {
+	root, resource object // the descriptor and its only resource
+	live           string // version
+	table          string // that was chosen
+	statesTable    bool   // the descriptor states it
+	needed         bool   // the descriptor is sent; without edits, the live version has the same settings
+	accessSet      bool   // access is stated
+	access         herb.Access
+}
+
+// newPlan returns the plan of a draft with its edits, except those about tables, rows and columns.
+func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) {
+	ref := r.ref()
+	p := &plan{live: live.Version, table: e.Table, needed: e.needsDescriptor()}
+	p.resource = object{"name": ref.Name}
+	p.root = object{
+		"$schema": "https://datapackage.org/profiles/2.0/datapackage.json", "name": ref.Namespace, "resources": []any{p.resource},
+	}
+	var reading herb.Reading
+	switch {
+	case live.Settings != nil:
+		reading = live.Settings.Reading
+		if live.Settings.Descriptor != nil {
+			if err := p.decode(live.Settings.Descriptor); err != nil {
+				return nil, err
+			}
+		}
+	case live.Descriptor != nil:
+		return nil, herb.Errorf(herb.CodeRejected, "the settings of the live version of %s are not known; publish the file with its descriptor", ref)
+	}
+	if live.Settings == nil || live.Settings.Descriptor == nil {
+		setText(p.resource, "title", live.Title)
+		setText(p.resource, "description", live.Description)
+	}
+	delete(p.resource, "url")
+	p.resource["path"] = cmp.Or(r.Name, ref.Name)
+	p.fold(reading)
+	p.describe(e)
+	p.setAccess(e.Access, live, s.opts.Access)
+	return p, nil
+}
+
+// decode replaces the descriptor.
+func (p *plan) decode(descriptor []byte) error {
+	d := json.NewDecoder(bytes.NewReader(descriptor))
+	d.UseNumber()
+	p.root = nil
+	if err := d.Decode(&p.root); err != nil {
+		return err
+	}
+	list, _ := p.root["resources"].([]any)
+	if len(list) == 1 {
+		p.resource, _ = list[0].(object)
+	} else {
+		p.resource = nil
+	}
+	if p.resource == nil {
+		return herb.Errorf(herb.CodeRejected, "the descriptor of the live version has no resource; publish the file with another descriptor")
+	}
+	return nil
+}
+
+func setText(o object, name, value string) {
+	if value == "" {
+		delete(o, name)
+	} else {
+		o[name] = value
+	}
+}
+
+// member returns an object in another one, which is added if there is none.
+func member(o object, name string) object {
+	m, ok := o[name].(object)
+	if !ok {
+		m = object{}
+		o[name] = m
+	}
+	return m
+}
+
+// fold states the reading options of the live version in the descriptor, which replaces them.
+func (p *plan) fold(r herb.Reading) {
+	if r == (herb.Reading{}) {
+		return
+	}
+	p.table = cmp.Or(p.table, r.Table)
+	for name, value := range map[string]string{"format": r.Format, "encoding": r.Encoding} {
+		if value != "" {
+			p.resource[name] = value
+		}
+	}
+	dialect := object{}
+	for name, value := range map[string]string{"delimiter": r.Delimiter, "commentChar": r.Comment} {
+		if value != "" {
+			dialect[name] = value
+		}
+	}
+	if r.Skip != "" {
+		dialect["skipRows"] = json.Number(r.Skip)
+	}
+	switch r.Header {
+	case "":
+	case "none":
+		dialect["header"], dialect["headerRows"] = false, nil
+	default:
+		dialect["header"], dialect["headerRows"] = nil, []any{json.Number(r.Header)}
+	}
+	if len(dialect) == 0 {
+		return
+	}
+	into := member(p.resource, "dialect")
+	for name, value := range dialect {
+		if into[name] = value; value == nil {
+			delete(into, name)
+		}
+	}
+}
+
+// describe applies the edits that do not concern how the file is read.
+func (p *plan) describe(e Edits) {
+	for name, value := range map[string]*string{"title": e.Title, "description": e.Description} {
+		if value != nil {
+			setText(p.resource, name, *value)
+			if *value == "" {
+				delete(p.root, name)
+			}
+		}
+	}
+	if e.License != nil && *e.License != p.license() {
+		delete(p.root, "licenses")
+		delete(p.resource, "licenses")
+		if *e.License != "" {
+			p.resource["licenses"] = []any{object{"name": *e.License}}
+		}
+	}
+}
+
+// license returns the identifier of the license; empty: none.
+func (p *plan) license() string {
+	for _, o := range []object{p.resource, p.root} {
+		if list, _ := o["licenses"].([]any); len(list) > 0 {
+			first, _ := list[0].(object)
+			for _, name := range []string{"name", "title", "path"} {
+				if s, _ := first[name].(string); s != "" {
+					return s
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// text returns a member of the resource, or else of the package.
+func (p *plan) text(name string) string {
+	own, _ := p.resource[name].(string)
+	whole, _ := p.root[name].(string)
+	return cmp.Or(own, whole)
+}
+
+// setAccess states the access of the dataset: the edited one, or else that of the live version,
+// which a descriptor without access, or with another one, would change.
+func (p *plan) setAccess(edited herb.Access, live herb.Dataset, standard herb.Access) {
+	var stated string
+	for _, o := range []object{p.root, p.resource} {
+		settings, _ := o[own].(object)
+		if s, _ := settings["access"].(string); s != "" {
+			stated = s
+		}
+	}
+	want := edited
+	if want == "" && live.Version != "" {
+		want = cmp.Or(live.Access, herb.AccessOpen)
+	}
+	p.access = cmp.Or(want, herb.Access(stated), standard)
+	p.accessSet = stated != "" || edited != ""
+	if want == "" || string(want) == stated || stated == "" && edited == "" && want == standard {
+		return
+	}
+	member(p.resource, own)["access"] = string(want)
+}
+
+// setTable states which table of the file is published. facts are those of a reading of it.
+func (p *plan) setTable(f *facts) {
+	if p.table == "" {
+		return
+	}
+	p.statesTable = true
+	table := p.table
+	if _, isArchive := p.resource["innerpath"]; isArchive || f.Entry != "" {
+		p.resource["innerpath"], table, _ = strings.Cut(table, "#")
+	}
+	if table == "" {
+		return
+	}
+	dialect := member(p.resource, "dialect")
+	for _, name := range tableMembers() {
+		delete(dialect, name)
+	}
+	dialect["table"] = table
+}
+
+// tableMembers returns the members of a dialect that select a table.
+func tableMembers() []string {
+	return []string{"table", "property", "sheetName", "sheet", "sheetNumber"}
+}
+
+// setPrimaryKey sets the fields that identify a record.
+func (p *plan) setPrimaryKey(fields *[]string) {
+	switch {
+	case fields == nil:
+	case len(*fields) > 0:
+		member(p.resource, "schema")["primaryKey"] = *fields
+	default:
+		if schema, ok := p.resource["schema"].(object); ok {
+			delete(schema, "primaryKey")
+		}
+	}
+}
+
+// descriptor returns the descriptor as JSON.
+func (p *plan) descriptor() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	_ = e.Encode(p.root) // it was decoded from JSON
+	return b.Bytes()
+}
+
+// key identifies the settings by which the file is read. It does not depend on those that only
+// describe the dataset.
+func (p *plan) key() string {
+	resource := clone(p.resource).(object)
+	for _, name := range []string{"name", "title", "description", "licenses", "path", "innerpath"} {
+		delete(resource, name)
+	}
+	prune(resource, own, "access", "source")
+	prune(resource, "dialect", tableMembers()...)
+	if schema, ok := resource["schema"].(object); ok {
+		fields, _ := schema["fields"].([]any)
+		for _, f := range fields {
+			if f, ok := f.(object); ok {
+				for _, name := range []string{"title", "label", "description"} {
+					delete(f, name)
+				}
+			}
+		}
+	}
+	content, _ := json.Marshal([]any{"review 1", p.live, p.table, resource}) // it was decoded from JSON
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:16])
+}
+
+// prune removes members of a member, and the member if nothing is left.
+func prune(o object, name string, members ...string) {
+	m, ok := o[name].(object)
+	if !ok {
+		return
+	}
+	for _, member := range members {
+		delete(m, member)
+	}
+	if len(m) == 0 {
+		delete(o, name)
+	}
+}
+
+// clone returns a deep copy of a value.
+func clone(v any) any {
+	switch v := v.(type) {
+	case object:
+		out := object{}
+		for name, m := range v {
+			out[name] = clone(m)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = clone(v[i])
+		}
+		return out
+	}
+	return v
+}
+
+// withoutSchema returns a plan by which every column is read as it is, to show a file that cannot
+// be read otherwise.
+func (p *plan) withoutSchema() *plan {
+	plain := *p
+	plain.root, plain.needed = clone(p.root).(object), true
+	plain.resource = plain.root["resources"].([]any)[0].(object)
+	delete(plain.resource, "schema")
+	if settings, ok := plain.resource[own].(object); ok {
+		for _, name := range []string{"order", "map", "charts", "include", "expectations"} {
+			delete(settings, name)
+		}
+	}
+	return &plain
+}

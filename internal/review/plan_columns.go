@@ -1,0 +1,205 @@
+package review
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/describe"
+	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/source"
+)
+
+// editColumns applies the edits of columns. Fields expose columns, so all of them are listed as
+// soon as one is edited; only those that are edited have a type. facts are those of a reading
+// without these edits.
+func (p *plan) editColumns(e Edits, f *facts) error {
+	if len(e.Columns) == 0 {
+		return nil
+	}
+	schema := member(p.resource, "schema")
+	list, fieldOf := listFields(schema, f)
+	hidden := map[int]bool{} // positions in list
+	renamed := map[string]string{}
+	for _, position := range slices.Sorted(maps.Keys(e.Columns)) {
+		if position >= len(f.Columns) {
+			return herb.Invalidf("the file has %d columns, so there is no column %d; undo its changes", len(f.Columns), position+1)
+		}
+		edit, at := e.Columns[position], -1
+		if i, ok := fieldOf[position]; ok {
+			at = i
+		}
+		if edit.Hidden {
+			hidden[at] = true
+			continue
+		}
+		if at < 0 {
+			at = len(list)
+			list = append(list, object{"name": f.Columns[position]})
+		}
+		field, ok := list[at].(object)
+		if !ok {
+			field = object{}
+			list[at] = field
+		}
+		if name := nameOf(field); edit.Name != "" && edit.Name != name {
+			settings := member(field, own)
+			if _, ok := settings["from"]; !ok {
+				settings["from"] = f.Columns[position]
+			}
+			delete(field, "id")
+			field["name"], renamed[name] = edit.Name, edit.Name
+		}
+		if edit.Title != "" {
+			field["title"] = edit.Title
+		}
+		f.declare(field, schema, position, edit)
+	}
+	var kept []any
+	for i, field := range list {
+		if !hidden[i] {
+			kept = append(kept, field)
+		}
+	}
+	if len(kept) == 0 {
+		return herb.Invalidf("every column is hidden; publish at least one")
+	}
+	schema["fields"] = kept
+	p.rename(schema, renamed)
+	return nil
+}
+
+// listFields returns the fields of a schema, or one for each column if it lists none, and the
+// position of the field of each column.
+func listFields(schema object, f *facts) (list []any, fieldOf map[int]int) {
+	fieldOf = map[int]int{}
+	if list, _ = schema["fields"].([]any); len(list) == 0 {
+		list = make([]any, len(f.Columns))
+		for i, name := range f.Columns {
+			list[i], fieldOf[i] = object{"name": name}, i
+		}
+		return list, fieldOf
+	}
+	names := make([]string, len(list))
+	for i, item := range list {
+		field, _ := item.(object)
+		names[i] = nameOf(field)
+	}
+	for i, name := range source.UniqueNames(names) { // as the reader of descriptors names them
+		if k := slices.IndexFunc(f.Fields, func(f fieldFact) bool { return f.Name == name }); k >= 0 {
+			if _, ok := fieldOf[f.Fields[k].Column]; !ok {
+				fieldOf[f.Fields[k].Column] = i
+			}
+			continue
+		}
+		field, _ := list[i].(object) // the reading was one without the schema
+		settings, _ := field[own].(object)
+		from, _ := settings["from"].(string)
+		if from == "" {
+			from = name
+		}
+		for column, title := range f.Columns {
+			if _, ok := fieldOf[column]; !ok && strings.EqualFold(strings.TrimSpace(title), strings.TrimSpace(from)) {
+				fieldOf[column] = i
+				break
+			}
+		}
+	}
+	return slices.Clone(list), fieldOf
+}
+
+// nameOf returns the name of a field of a schema.
+func nameOf(field object) string {
+	for _, member := range []string{"name", "id"} {
+		if name, ok := field[member].(string); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// declare states the type of a field, in the notation of its values, and what means missing.
+func (f *facts) declare(field, schema object, position int, edit ColumnEdit) {
+	missing := slices.Clone(edit.Missing)
+	if edit.Type != "" {
+		for _, name := range []string{"type", "format", "decimalChar", "groupChar", "bareNumber", "trueValues", "falseValues", "delimiter"} {
+			delete(field, name)
+		}
+		notation := f.notation(position, edit.Type)
+		maps.Copy(field, describe.DeclareType(edit.Type, notation))
+		for _, word := range notation.Missing {
+			if edit.Type.IsScalar() && !profile.IsSign([]byte(word)) { // words such as "no date" do not fit a declared type
+				missing = append(missing, word)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	values, ok := field["missingValues"].([]any)
+	if !ok {
+		values, _ = schema["missingValues"].([]any) // which those of the field replace
+	}
+	values = slices.Clone(values)
+	if len(values) == 0 {
+		values = []any{""}
+	}
+	for _, m := range missing {
+		if !slices.ContainsFunc(values, func(v any) bool { return v == any(m) }) {
+			values = append(values, m)
+		}
+	}
+	field["missingValues"] = values
+}
+
+// notation returns how the values of a column are written that have a type.
+func (f *facts) notation(position int, t herb.Type) herb.Notation {
+	for _, field := range f.Fields {
+		switch {
+		case field.Column != position:
+		case field.Type == t:
+			return field.Notation
+		case field.Near == t:
+			return field.NearNotation
+		}
+	}
+	return herb.Notation{}
+}
+
+// rename changes the names of fields in settings that refer to them.
+func (p *plan) rename(schema object, renamed map[string]string) {
+	if len(renamed) == 0 {
+		return
+	}
+	newName := func(v any) any {
+		if name, ok := v.(string); ok && renamed[name] != "" {
+			return renamed[name]
+		}
+		return v
+	}
+	switch key := schema["primaryKey"].(type) {
+	case string:
+		schema["primaryKey"] = newName(key)
+	case []any:
+		for i := range key {
+			key[i] = newName(key[i])
+		}
+	}
+	settings, _ := p.resource[own].(object)
+	switch order := settings["order"].(type) {
+	case string:
+		name, isDescending := strings.CutPrefix(order, "-")
+		if name, _ = newName(name).(string); isDescending {
+			name = "-" + name
+		}
+		settings["order"] = name
+	case object:
+		order["field"] = newName(order["field"])
+	}
+	if m, ok := settings["map"].(object); ok {
+		for name := range m {
+			m[name] = newName(m[name])
+		}
+	}
+}

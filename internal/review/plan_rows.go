@@ -1,0 +1,108 @@
+package review
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"herbarium/internal/herb"
+)
+
+// editRows applies the decisions of the publisher about rows: headerRows names the header, which
+// keeps all rows with values below it, and commentRows lists those that are still no records. facts
+// are those of a reading without these decisions.
+func (p *plan) editRows(e Edits, f *facts) error {
+	if !e.editsRows() {
+		return nil
+	}
+	if f.Unit == "" {
+		return herb.Invalidf("the format of the file says which rows are records, so they cannot be kept or dropped")
+	}
+	header, isNamed := f.Header, e.HeaderRows != nil
+	if isNamed {
+		header = *e.HeaderRows
+	}
+	left := f.leftOut()
+	for _, row := range e.Keep {
+		reason, isLeft := left[row]
+		switch {
+		case !isLeft:
+		case len(header) > 0 && row < header[0]:
+			return herb.Invalidf("%s %d is above the header, so it cannot be a record; choose another header", f.Unit, row)
+		case len(header) > 0 && reason == reasonRepeated && slices.Equal(header, f.Header):
+			return herb.Invalidf("%s %d repeats the header, so it cannot be a record", f.Unit, row)
+		default:
+			isNamed = true
+		}
+	}
+	dialect := member(p.resource, "dialect")
+	excluded := map[int]bool{}
+	if isNamed {
+		f.nameHeader(dialect, header, left, excluded)
+		for _, row := range e.Keep {
+			f.include(row, left, excluded)
+		}
+	} else {
+		for _, row := range numbersOf(dialect["commentRows"]) {
+			excluded[row] = true
+		}
+	}
+	for _, row := range e.Drop {
+		for line := row; line <= max(row, f.Spans[row]); line++ {
+			excluded[line] = true
+		}
+	}
+	delete(dialect, "commentRows")
+	if len(excluded) > 0 {
+		dialect["commentRows"] = slices.Sorted(maps.Keys(excluded))
+	}
+	return nil
+}
+
+// nameHeader states the header in a dialect, and excludes what is left out below it.
+func (f *facts) nameHeader(dialect object, header []int, left map[int]string, excluded map[int]bool) {
+	delete(dialect, "header")
+	delete(dialect, "headerRows")
+	if _, isList := dialect["skipRows"].([]any); !isList {
+		delete(dialect, "skipRows")
+	}
+	first := 0
+	if len(header) == 0 {
+		dialect["header"] = false
+	} else {
+		dialect["headerRows"], first = header, header[0]
+	}
+	for _, row := range f.Comments {
+		excluded[row] = row > first
+	}
+	for row := range left {
+		excluded[row] = row > first
+	}
+	for _, row := range header {
+		delete(excluded, row)
+	}
+	maps.DeleteFunc(excluded, func(_ int, is bool) bool { return !is })
+}
+
+// include removes the lines of a row from those that are excluded.
+func (f *facts) include(row int, left map[int]string, excluded map[int]bool) {
+	delete(excluded, row)
+	for line := row + 1; excluded[line] && left[line] == ""; line++ {
+		delete(excluded, line)
+	}
+}
+
+// numbersOf returns the numbers of a list of a descriptor.
+func numbersOf(value any) (numbers []int) {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	for _, v := range list {
+		number, _ := v.(json.Number)
+		if n, err := number.Int64(); err == nil {
+			numbers = append(numbers, int(n))
+		}
+	}
+	return numbers
+}

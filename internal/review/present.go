@@ -1,0 +1,105 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/upload"
+)
+
+// Review returns what publishing a draft would do. The file is read in the background; if that
+// takes longer than wait, the review has a Progress, and what was found before. Calling Review
+// again joins the reading.
+func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Review, error) {
+	r, err := s.load(ctx, id)
+	if err != nil {
+		return Review{}, err
+	}
+	live, err := s.opts.Library.LiveVersion(ctx, r.ref())
+	if err != nil {
+		return Review{}, err
+	}
+	if p, err := s.planOf(r, live, s.knownFacts(id, r)); err == nil {
+		if f := s.finding(id, p.key()); f != nil {
+			return s.present(id, r, live, f), nil
+		}
+	}
+	running, err := s.start(id, r, live)
+	if err != nil {
+		return Review{}, err
+	}
+	if running.waitFor(ctx, wait) {
+		if running.err != nil {
+			return Review{}, running.err
+		}
+		return s.present(id, r, live, running.found), nil
+	}
+	if ctx.Err() != nil {
+		return Review{}, context.Cause(ctx)
+	}
+	out := s.present(id, r, live, cmp.Or(s.finding(id, ""), &finding{}))
+	running.mu.Lock()
+	defer running.mu.Unlock()
+	out.Progress, out.Error = new(running.progress), ""
+	return out, nil
+}
+
+// present makes a review from what was found.
+func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) Review {
+	out := Review{Draft: r.draft(id), Tables: f.tables, Live: live.Version}
+	if f.err != nil {
+		out.Error = herb.MessageOf(f.err)
+	}
+	p, err := s.newPlan(r, r.Edits, live)
+	if err != nil {
+		out.Error = cmp.Or(out.Error, herb.MessageOf(err))
+		return out
+	}
+	out.Title, out.About, out.License, out.Access = p.text("title"), p.text("description"), p.license(), p.access
+	if f.result == nil {
+		return out
+	}
+	d := f.result.dataset
+	d.Access = p.access
+	out.Key, out.Format, out.Records = d.PrimaryKey, f.result.format, d.Records
+	out.Unit, out.Rows, out.LeftOut = f.facts.Unit, f.result.rows, d.Report.Layout.LeftOut+len(d.Report.Layout.Dropped)
+	out.Warnings, out.Compared = f.result.warnings, f.result.compared
+	out.Columns = slices.Clone(f.result.columns)
+	for i := range out.Columns {
+		c := &out.Columns[i]
+		c.Edit = r.Edits.Columns[c.Position]
+		c.Added = live.Version != "" && c.Field != "" && herb.FieldIndex(live.Fields, c.Field) < 0
+		c.Title = cmp.Or(c.Edit.Title, c.Title)
+	}
+	if f.err == nil {
+		out.Changes = f.result.changes(live, d, p.accessSet)
+	}
+	return out
+}
+
+// Descriptor returns a datapackage.json that, published with the file, gives the same listing as
+// publishing the draft. The error has herb.CodeUnavailable if the file must be read before.
+func (s *Service) Descriptor(ctx context.Context, id string) ([]byte, error) {
+	r, err := s.load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	live, err := s.opts.Library.LiveVersion(ctx, r.ref())
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.planOf(r, live, s.knownFacts(id, r))
+	if err != nil {
+		return nil, err
+	}
+	return p.descriptor(), nil
+}
+
+// State returns the state of a publish, on any node. If it has not ended, State waits for its end,
+// at most for a duration.
+func (s *Service) State(ctx context.Context, publish string, wait time.Duration) (upload.Record, error) {
+	return s.opts.Uploads.Wait(ctx, publish, wait)
+}

@@ -1,0 +1,85 @@
+package review
+
+import (
+	"context"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/publish"
+)
+
+// Publish starts to publish a draft and returns the ID of the publish, whose state State returns.
+// live is Review.Live: the publish is rejected if another version is live or goes live meanwhile,
+// so that of two that began from the same version, one wins. The draft is removed when it is live,
+// and stays otherwise.
+//
+// The error has herb.CodeRejected if another version is live, the draft is being published already,
+// or its file cannot be published with its edits, and herb.CodeUnavailable if the file was not read
+// with its edits yet.
+func (s *Service) Publish(ctx context.Context, id string, allowBreaking bool, live string, actor herb.Actor) (string, error) {
+	r, err := s.load(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	d, err := s.opts.Library.LiveVersion(ctx, r.ref())
+	switch {
+	case err != nil:
+		return "", err
+	case d.Version != live:
+		return "", library.ErrConcurrent(r.ref())
+	}
+	p, err := s.planOf(r, d, s.knownFacts(id, r))
+	if err != nil {
+		return "", err
+	}
+	if err := s.checkReviewed(id, r, p); err != nil {
+		return "", err
+	}
+	if r.Publish != "" {
+		if last, err := s.opts.Uploads.Wait(ctx, r.Publish, 0); err == nil && last.Result == nil {
+			return "", herb.Errorf(herb.CodeRejected, "the draft is being published already; wait for the result")
+		}
+	}
+	if err := s.begin(); err != nil {
+		return "", err
+	}
+	req := p.request(r, s.file(id, r))
+	req.AllowBreaking, req.Actor = allowBreaking, actor
+	req.Actor.Note = "sha256 " + r.SHA256
+	started, err := s.opts.Uploads.Start(ctx, req)
+	if err != nil {
+		s.work.Done()
+		return "", err
+	}
+	publishID := started.Record().ID
+	err = s.update(ctx, id, func(r *record) bool {
+		r.Publish = publishID
+		return true
+	})
+	if err != nil && herb.CodeOf(err) != herb.CodeNotFound { // it may be live and removed already
+		s.opts.Log.Warn("cannot record the publish of a draft", "draft", id, "err", err)
+	}
+	go func() {
+		defer s.work.Done()
+		<-started.Done()
+		if started.Record().State == publish.StateLive {
+			s.remove(context.Background(), id)
+		}
+	}()
+	return publishID, nil
+}
+
+// checkReviewed fails unless a reading of the draft with a plan has shown that it can be published.
+func (s *Service) checkReviewed(id string, r *record, p *plan) error {
+	key := p.key()
+	if f := s.finding(id, key); f != nil {
+		return f.err
+	}
+	switch stage := r.stage(key); {
+	case stage == nil:
+		return errUnknown
+	case !stage.Valid:
+		return herb.Errorf(herb.CodeRejected, "the file cannot be published with these settings; open its review")
+	}
+	return nil
+}

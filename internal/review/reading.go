@@ -1,0 +1,383 @@
+package review
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/upload"
+)
+
+// finding is the result of reading a draft with some settings.
+type finding struct {
+	key    string
+	err    error // why the file cannot be published with them; the rest is what it looks like without a schema
+	tables []string
+	facts  *facts // nil, as the rest: nothing could be read
+	result *result
+}
+
+// reading reads the file of a draft in the background.
+type reading struct {
+	edits  string // that it is about, with the live version
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	// Of the goroutine that reads, until done is closed.
+	found *finding
+	err   error // why there is no finding
+
+	mu       sync.Mutex
+	progress upload.Progress
+}
+
+// The phases of a reading.
+const (
+	phaseWaiting   = "waiting for other files"
+	phaseReading   = "reading the file"
+	phaseExamining = "examining rows"
+	phaseComparing = "comparing records"
+)
+
+func (r *reading) report(change func(*upload.Progress)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.progress)
+}
+
+// enter begins a phase.
+func (r *reading) enter(phase string) {
+	r.report(func(p *upload.Progress) { *p = upload.Progress{Phase: phase} })
+}
+
+// errUnknown reports that the file must be read to know what the edits mean.
+var errUnknown = herb.Errorf(herb.CodeUnavailable, "the file is still being read; wait for its review and try again")
+
+// planOf returns how a draft is published. factsOf returns what a reading with another plan shows.
+func (s *Service) planOf(r *record, live herb.Dataset, factsOf func(*plan) (*facts, error)) (*plan, error) {
+	e := r.Edits
+	p, err := s.newPlan(r, e, live)
+	if err != nil {
+		return nil, err
+	}
+	if p.table != "" || e.editsRows() || len(e.Columns) > 0 {
+		base, err := s.newPlan(r, Edits{Table: e.Table}, live)
+		if err != nil {
+			return nil, err
+		}
+		f, err := factsOf(base)
+		if err != nil {
+			return nil, err
+		}
+		p.setTable(f)
+		if err := p.editRows(e, f); err != nil {
+			return nil, err
+		}
+		if len(e.Columns) > 0 && e.editsRows() {
+			onlyRows, err := s.newPlan(r, e.ofRows(), live)
+			if err != nil {
+				return nil, err
+			}
+			onlyRows.setTable(f)
+			if err := onlyRows.editRows(e, f); err != nil {
+				return nil, err
+			}
+			if f, err = factsOf(onlyRows); err != nil {
+				return nil, err
+			}
+		}
+		if err := p.editColumns(e, f); err != nil {
+			return nil, err
+		}
+	}
+	p.setPrimaryKey(e.PrimaryKey)
+	return p, nil
+}
+
+// knownFacts returns what readings on any node have shown. The error is errUnknown if the file must
+// be read.
+func (s *Service) knownFacts(id string, r *record) func(*plan) (*facts, error) {
+	return func(p *plan) (*facts, error) {
+		key := p.key()
+		if f := s.finding(id, key); f != nil {
+			return f.usable()
+		}
+		if stage := r.stage(key); stage != nil && stage.Facts != nil {
+			return stage.Facts, nil
+		}
+		return nil, errUnknown
+	}
+}
+
+// usable returns the facts, or why there are none.
+func (f *finding) usable() (*facts, error) {
+	if f.facts == nil {
+		return nil, f.err
+	}
+	return f.facts, nil
+}
+
+// readingEdits identifies what a reading is about: the edits that concern how the file is read, and
+// the live version.
+func readingEdits(e Edits, live herb.Dataset) string {
+	e.Title, e.Description, e.License, e.Access = nil, nil, nil, ""
+	content, _ := json.Marshal(e) // it has no values that cannot be encoded
+	return live.Version + " " + string(content)
+}
+
+// start returns the reading of a draft, which may have begun before. A reading of other edits is
+// canceled.
+func (s *Service) start(id string, r *record, live herb.Dataset) (*reading, error) {
+	edits := readingEdits(r.Edits, live)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return nil, errStopping
+	}
+	if running := s.readings[id]; running != nil {
+		if running.edits == edits {
+			return running, nil
+		}
+		running.cancel()
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	started := &reading{edits: edits, cancel: cancel, done: make(chan struct{}), progress: upload.Progress{Phase: phaseWaiting}}
+	s.readings[id] = started
+	s.work.Add(1)
+	go func() {
+		defer s.work.Done()
+		defer cancel()
+		started.found, started.err = s.run(ctx, id, r, live, started)
+		s.mu.Lock()
+		if s.readings[id] == started {
+			delete(s.readings, id)
+		}
+		s.mu.Unlock()
+		close(started.done)
+	}()
+	return started, nil
+}
+
+// cancel cancels the reading of a draft and forgets what was found.
+func (s *Service) cancel(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if running := s.readings[id]; running != nil {
+		running.cancel()
+	}
+	s.findings.remove(id)
+}
+
+// run reads a draft: first what the edits refer to, unless it is known, then the file with all
+// edits.
+func (s *Service) run(ctx context.Context, id string, r *record, live herb.Dataset, progress *reading) (found *finding, err error) {
+	defer herb.Recover(&err)
+	defer func() {
+		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
+			s.opts.Log.Error("panic in a review", "dataset", r.Ref, "err", bug, "stack", string(bug.Stack))
+		}
+		if ctx.Err() != nil {
+			err = cmp.Or(context.Cause(s.ctx), err)
+		}
+	}()
+	file := s.file(id, r)
+	defer func() { err = errors.Join(err, file.Close()) }()
+	known := s.knownFacts(id, r)
+	p, err := s.planOf(r, live, func(p *plan) (*facts, error) {
+		f, err := known(p)
+		if err == errUnknown {
+			var read *finding
+			if read, err = s.inspect(ctx, id, r, file, p, live, progress); err == nil {
+				return read.usable()
+			}
+		}
+		return f, err
+	})
+	if isAboutFile(err) { // edits that do not fit the file
+		return s.withoutEdits(ctx, id, r, file, live, progress, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f := s.finding(id, p.key()); f != nil {
+		return f, nil
+	}
+	return s.inspect(ctx, id, r, file, p, live, progress)
+}
+
+// withoutEdits returns what the file looks like without its edits, which are not possible.
+func (s *Service) withoutEdits(
+	ctx context.Context, id string, r *record, file *upload.File, live herb.Dataset, progress *reading, cause error,
+) (*finding, error) {
+	base, err := s.newPlan(r, Edits{Table: r.Edits.Table}, live)
+	if err != nil { // the settings of the live version cannot be used
+		return &finding{err: cause}, nil
+	}
+	found := s.finding(id, base.key())
+	if found == nil {
+		if found, err = s.inspect(ctx, id, r, file, base, live, progress); err != nil {
+			return nil, err
+		}
+	}
+	shown := *found
+	shown.err = cause
+	return &shown, nil
+}
+
+// file returns the file of a draft.
+func (s *Service) file(id string, r *record) *upload.File {
+	return upload.Stored(r.Name, r.Size, r.SHA256, func(ctx context.Context) (io.ReadCloser, error) { return s.opts.Library.OpenDraft(ctx, id) })
+}
+
+// isAboutFile reports whether an error is about the file or the settings, so that another attempt
+// fails too.
+func isAboutFile(err error) bool {
+	switch herb.CodeOf(err) {
+	case herb.CodeInvalid, herb.CodeUnreadable, herb.CodeRejected, herb.CodeTooLarge:
+		return err != nil
+	}
+	return false
+}
+
+// inspect reads a draft with a plan and remembers the result. If that fails because of the file, it
+// reads the file without a schema, to show what it looks like.
+func (s *Service) inspect(ctx context.Context, id string, r *record, file *upload.File, p *plan, live herb.Dataset, progress *reading) (*finding, error) {
+	found := &finding{key: p.key()}
+	for _, attempt := range []*plan{p, p.withoutSchema()} {
+		progress.enter(phaseWaiting)
+		req := attempt.request(r, file)
+		err := s.opts.Uploads.Inspect(ctx, req, live, progress.options(), func() {
+			progress.enter(phaseReading)
+			found.tables = s.tables(ctx, id, file)
+		}, func(t *ingest.Table) (err error) {
+			found.facts = newFacts(t)
+			found.result, err = s.examine(ctx, t, found.facts, r, live, progress)
+			return err
+		})
+		if err == nil {
+			break
+		}
+		if !isAboutFile(err) || ctx.Err() != nil {
+			return nil, err
+		}
+		found.err, found.facts, found.result = cmp.Or(found.err, err), nil, nil
+		if len(found.tables) > 0 && p.table == "" && !p.needed { // one must be chosen
+			break
+		}
+	}
+	s.remember(ctx, id, found)
+	return found, nil
+}
+
+// tables returns the tables of a file, if there are several. They do not depend on the settings.
+func (s *Service) tables(ctx context.Context, id string, file *upload.File) []string {
+	if f := s.finding(id, ""); f != nil {
+		return f.tables
+	}
+	return s.opts.Uploads.Tables(ctx, file)
+}
+
+// options reports the progress of ingest.
+func (r *reading) options() ingest.Options {
+	return ingest.Options{
+		Progress: func(read, size int64) { r.report(func(p *upload.Progress) { p.Done, p.Total = read, size }) },
+		Rows:     func(n int) { r.report(func(p *upload.Progress) { p.Records = n }) },
+	}
+}
+
+// request returns the request that publishes a draft with the plan.
+func (p *plan) request(r *record, file *upload.File) upload.Request {
+	req := upload.Request{Ref: r.ref(), File: file, Live: p.live}
+	if p.needed {
+		req.Descriptor = p.descriptor()
+	}
+	if r.Edits.Table != "" && !p.statesTable {
+		req.Reading = map[string]string{"table": r.Edits.Table}
+	}
+	return req
+}
+
+// remember keeps a finding in memory, and what the edits refer to in the record of the draft.
+func (s *Service) remember(ctx context.Context, id string, f *finding) {
+	s.mu.Lock()
+	s.findings.add(id, f)
+	s.mu.Unlock()
+	limited, cancel := context.WithTimeout(ctx, removeTimeout)
+	defer cancel()
+	err := s.update(limited, id, func(r *record) bool { return r.addStage(stage{Key: f.key, Valid: f.err == nil, Facts: f.facts}) })
+	if err != nil && herb.CodeOf(err) != herb.CodeNotFound && ctx.Err() == nil {
+		s.opts.Log.Warn("cannot record the result of a review; other nodes read the file again", "draft", id, "err", err)
+	}
+}
+
+func (s *Service) finding(id, key string) *finding {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.findings.get(id, key)
+}
+
+// maxFindings is the number of findings in memory. Each takes a few megabytes at most.
+const maxFindings = 16
+
+// findingCache keeps the findings that were used last. The zero value is empty.
+type findingCache struct {
+	order list.List // of cachedFinding, the last used one first
+}
+
+type cachedFinding struct {
+	draft string
+	*finding
+}
+
+// get returns the finding of a draft with settings. An empty key means any.
+func (c *findingCache) get(draft, key string) *finding {
+	for e := c.order.Front(); e != nil; e = e.Next() {
+		if f := e.Value.(cachedFinding); f.draft == draft && (f.key == key || key == "") {
+			c.order.MoveToFront(e)
+			return f.finding
+		}
+	}
+	return nil
+}
+
+func (c *findingCache) add(draft string, f *finding) {
+	c.order.PushFront(cachedFinding{draft, f})
+	if c.order.Len() > maxFindings {
+		c.order.Remove(c.order.Back())
+	}
+}
+
+func (c *findingCache) remove(draft string) {
+	for e := c.order.Front(); e != nil; {
+		next := e.Next()
+		if e.Value.(cachedFinding).draft == draft {
+			c.order.Remove(e)
+		}
+		e = next
+	}
+}
+
+// waitFor waits until a reading has ended, at most for a duration. It reports whether it has.
+func (r *reading) waitFor(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-r.done:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
