@@ -19,6 +19,7 @@ import (
 	"herbarium/internal/library"
 	"herbarium/internal/plants"
 	"herbarium/internal/publish"
+	"herbarium/internal/review"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 	"herbarium/internal/store/sqlite"
@@ -47,6 +48,7 @@ type Store interface {
 	access.Keys
 	publish.Store
 	upload.Store
+	review.Store
 	AddKey(ctx context.Context, k herb.Key) error
 	RevokeKey(ctx context.Context, id string, at time.Time) error
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)

@@ -19,6 +19,7 @@ import (
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/library"
 	"herbarium/internal/plants"
+	"herbarium/internal/review"
 	"herbarium/internal/store"
 	"herbarium/internal/telemetry"
 	"herbarium/internal/upload"
@@ -133,12 +134,6 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	health := d.monitor(opts.Log, observed.Part)
 	served := d.served(c)
 	site := httpapi.Site{Library: served, PrivateCatalog: c.hasPrivateCatalog(), PublicURL: c.PublicURL, Version: opts.Version}
-	pages, err := web.New(web.Options{
-		Site: site, History: served.History, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder,
-	})
-	if err != nil {
-		return err
-	}
 	tasks := map[string]func(context.Context) error{
 		"keys": verifier.Run, "library": d.Library.Run, "watch": follow, "health": health.Run,
 	}
@@ -152,14 +147,24 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		creator, tasks["plants"], tasks["plants index"] = service, service.Run, d.Plants.Run
 	}
 	var uploads httpapi.Uploads // nil if publishing over HTTP is off
+	paged := web.Options{Site: site, History: served.History, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder}
 	stopUploads := func() {}
 	if c.MaxUpload > 0 {
 		service := upload.New(upload.Options{
 			Publisher: d.Publisher, Library: d.Library, Store: d.Store, Dir: c.Data, MaxSize: c.MaxUpload, Log: opts.Log,
 		})
-		defer service.Stop() // after the last request, and before the data is closed
-		stopUploads = service.Stop
+		reviews := review.New(review.Options{Uploads: service, Library: d.Library, Store: d.Store, Access: c.Access, Log: opts.Log})
+		stopUploads = func() {
+			service.Stop()
+			reviews.Stop()
+		}
+		defer stopUploads() // after the last request, and before the data is closed
 		uploads, tasks["rebuild"] = service, service.Run
+		paged.Uploads, paged.Drafts = service, reviews
+	}
+	pages, err := web.New(paged)
+	if err != nil {
+		return err
 	}
 	api, err := httpapi.New(httpapi.Options{
 		Site:           site,

@@ -1,0 +1,132 @@
+package review_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/must"
+	"herbarium/internal/publish"
+	"herbarium/internal/review"
+)
+
+// priceList is a file with a title, records, two prices in words and a footnote.
+func priceList() string {
+	var b strings.Builder
+	b.WriteString("Prices of the nursery\n\nid;name;price\n")
+	for i := range 100 {
+		price := fmt.Sprintf("%d,50", i)
+		if i == 40 || i == 60 {
+			price = "on request"
+		}
+		fmt.Fprintf(&b, "%d;plant %d;%s\n", i+1, i, price)
+	}
+	b.WriteString("\nNote: all prices with tax\n")
+	return b.String()
+}
+
+// rowsOf describes rows in one line each.
+func rowsOf(rows []review.Row) (lines []string) {
+	for _, r := range rows {
+		line := fmt.Sprintf("%d %s", r.Number, r.Kind)
+		if r.Kind == review.RowGap {
+			line = fmt.Sprintf("gap of %d", r.Count)
+		}
+		if r.Text != "" || r.Reason != "" {
+			line += fmt.Sprintf(" (%s: %s)", r.Reason, r.Text)
+		}
+		for i, c := range r.Cells {
+			mark := ""
+			if r.Marked != nil && r.Marked[i] {
+				mark = "!"
+			}
+			if r.Missing != nil && r.Missing[i] {
+				mark += "-"
+			}
+			line += "|" + c + mark
+		}
+		if r.Edited {
+			line += " edited"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// TestReview follows a new dataset from the file to the live version.
+func TestReview(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	id := n.create("prices.csv", priceList())
+	r := n.review(id)
+	if r.Error != "" || r.Live != "" || r.Records != 100 || r.Unit != "line" || r.LeftOut != 2 || r.Format != "csv, semicolon between values" || r.Access != herb.AccessOpen {
+		t.Errorf("got %+v", r)
+	}
+	lines := rowsOf(r.Rows)
+	want := []string{"1 left out (above the table: Prices of the nursery)", "3 header|id|name|price", "4 record|1|plant 0|0,50"}
+	if diff := cmp.Diff(want, lines[:3]); diff != "" {
+		t.Errorf("first rows (-want +got):\n%s", diff)
+	}
+	want = []string{"28 record|25|plant 24|24,50", "gap of 15", "44 record|41|plant 40|on request!", "gap of 19", "64 record|61|plant 60|on request!", "gap of 34",
+		"99 record|96|plant 95|95,50", "100 record|97|plant 96|96,50", "101 record|98|plant 97|97,50", "102 record|99|plant 98|98,50", "103 record|100|plant 99|99,50",
+		"105 left out (footnote: Note: all prices with tax)"}
+	if diff := cmp.Diff(want, lines[len(lines)-len(want):]); diff != "" {
+		t.Errorf("last rows (-want +got):\n%s", diff)
+	}
+	price := r.Columns[2]
+	if price.Field != "price" || price.Type != herb.TypeText || price.Almost != herb.TypeNumber || price.Rest != 2 ||
+		!slices.Equal(price.Others, []review.Exception{{Value: "on request", Count: 2, Row: 44}}) || price.Added {
+		t.Errorf("the prices are %+v", price)
+	}
+
+	title := "Price list"
+	r = n.edit(id, review.Edits{Title: &title, Columns: map[int]review.ColumnEdit{2: {Missing: []string{"on request"}}}})
+	price = r.Columns[2]
+	if r.Error != "" || price.Type != herb.TypeNumber || price.Almost != "" || !slices.Equal(price.Edit.Missing, []string{"on request"}) || r.Title != title {
+		t.Errorf("after the edit: %+v, %+v", r, price)
+	}
+	if line := rowsOf(r.Rows)[27]; line != "gap of 70" {
+		t.Errorf("the rows that prevented the type are still shown: %s", line)
+	}
+	result := n.publish(id, false, r.Live)
+	if result.State != publish.StateLive || result.Result.Records != 100 || result.Result.Fields[2].Type != herb.TypeNumber {
+		t.Errorf("the publish is %+v", result)
+	}
+	n.reviews.Stop() // waits until the draft is removed
+	if _, err := n.reviews.Draft(t.Context(), id); herb.CodeOf(err) != herb.CodeNotFound {
+		t.Errorf("the draft after its publish: %v", err)
+	}
+	if left := n.leftovers(); left != nil {
+		t.Errorf("left over: %v", left)
+	}
+}
+
+// TestReview_publishUnread rejects a draft whose edits were not reviewed.
+func TestReview_publishUnread(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	id := n.create("prices.csv", priceList())
+	if _, err := n.reviews.Publish(t.Context(), id, false, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
+		t.Errorf("before the review: %v", err)
+	}
+	n.review(id)
+	must.NoError(t, n.reviews.Edit(t.Context(), id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Type: herb.TypeNumber}}}))
+	if _, err := n.reviews.Publish(t.Context(), id, false, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
+		t.Errorf("before the review of an edit: %v", err)
+	}
+	r := n.review(id)
+	if !strings.Contains(r.Error, `"on request" (line 44) is not a number in the declared notation`) || r.Columns[2].Rest != 2 || len(r.Rows) < 30 {
+		t.Errorf("a type that does not fit: %+v", r)
+	}
+	if _, err := n.reviews.Publish(t.Context(), id, false, "", actor); err == nil || herb.MessageOf(err) != r.Error {
+		t.Errorf("publishing what does not fit: %v", err)
+	}
+	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Type: herb.TypeNumber, Missing: []string{"on request"}}}})
+	if r.Error != "" || r.Columns[2].Type != herb.TypeNumber {
+		t.Errorf("with a missing value: %+v", r)
+	}
+}
