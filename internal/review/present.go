@@ -23,7 +23,7 @@ func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Re
 		return Review{}, err
 	}
 	if p, err := s.planOf(r, live, s.knownFacts(id, r)); err == nil {
-		if f := s.finding(id, p.key()); f != nil {
+		if f := s.finding(id, p.key()); f != nil && f.result != nil {
 			return s.present(id, r, live, f), nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"herbarium/internal/herb"
@@ -102,7 +103,14 @@ func randomEdits(random *rand.Rand, r review.Review) (e review.Edits) {
 func TestPublish_random(t *testing.T) {
 	t.Parallel()
 	seed := testseed.Seed(t)
-	for i := range 8 {
+	const runs = 8
+	var published atomic.Int32
+	t.Cleanup(func() {
+		if n := published.Load(); n < runs/2 {
+			t.Errorf("only %d of %d drafts could be published", n, 2*runs)
+		}
+	})
+	for i := range runs {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -122,6 +130,7 @@ func TestPublish_random(t *testing.T) {
 					continue
 				}
 				checkPublish(t, n, id, "stock.csv", content)
+				published.Add(1)
 			}
 		})
 	}

@@ -206,10 +206,16 @@ func (s *Service) run(ctx context.Context, id string, r *record, live herb.Datas
 	if err != nil {
 		return nil, err
 	}
-	if f := s.finding(id, p.key()); f != nil {
-		return f, nil
+	found = s.finding(id, p.key())
+	if found == nil {
+		if found, err = s.inspect(ctx, id, r, file, p, live, progress); err != nil {
+			return nil, err
+		}
 	}
-	return s.inspect(ctx, id, r, file, p, live, progress)
+	if found.result == nil && (r.Edits.editsRows() || len(r.Edits.Columns) > 0) {
+		return s.withoutEdits(ctx, id, r, file, live, progress, found.err)
+	}
+	return found, nil
 }
 
 // withoutEdits returns what the file looks like without its edits, which are not possible.
@@ -298,7 +304,7 @@ func (p *plan) request(r *record, file *upload.File) upload.Request {
 	if p.needed {
 		req.Descriptor = p.descriptor()
 	}
-	if r.Edits.Table != "" && !p.statesTable {
+	if r.Edits.Table != "" && !(p.needed && p.statesTable) {
 		req.Reading = map[string]string{"table": r.Edits.Table}
 	}
 	return req

@@ -94,7 +94,6 @@ func (s *sample) leftRows() (left []Row) {
 // add adds a row of the table. marked are the columns whose values prevent a type, if it should be
 // shown.
 func (s *sample) add(row ingest.SourceRow, marked []int) {
-	s.endSpan(row.Number)
 	for len(s.left) > 0 && s.left[0].Number < row.Number {
 		s.shown = append(s.shown, shownRow{Row: s.left[0], order: s.left[0].Number, before: s.count})
 		s.left = s.left[1:]
@@ -109,23 +108,13 @@ func (s *sample) add(row ingest.SourceRow, marked []int) {
 	s.count++
 }
 
-// endSpan records the last line of the row that was shown last, if it has several and next is the
-// number of the row that follows it.
-func (s *sample) endSpan(next int) {
-	if len(s.shown) == 0 {
-		return
-	}
-	if last := s.shown[len(s.shown)-1]; s.facts.Spans[last.order] < 0 {
-		s.facts.Spans[last.order] = next - 1
-	}
-}
-
 // row returns a row of the table.
 func (s *sample) row(r ingest.SourceRow, marked []int) shownRow {
 	row := Row{Kind: RowRecord, Number: r.Number, Cells: make([]string, s.columns), Edited: slices.Contains(s.edits.Keep, r.Number)}
 	if r.Excluded {
 		row.Kind, row.Reason = RowLeftOut, "excluded by a condition"
 	}
+	lines := 0 // besides the first
 	for i, c := range r.Cells[:min(len(r.Cells), s.columns)] {
 		row.Cells[i] = herb.Clip(string(c[:min(len(c), 4*s.width)]), s.width)
 		if field, ok := s.fields[i]; len(c) > 0 && (s.table.IsMissing(i, c) || ok && slices.Contains(field.Notation.Missing, string(bytes.TrimSpace(c)))) {
@@ -134,9 +123,10 @@ func (s *sample) row(r ingest.SourceRow, marked []int) shownRow {
 			}
 			row.Missing[i] = true
 		}
-		if s.facts.Unit == "line" && bytes.ContainsAny(c, "\r\n") {
-			s.facts.Spans[r.Number] = -1 // known with the next row
-		}
+		lines += lineBreaks(c)
+	}
+	if lines > 0 && s.facts.Unit == "line" {
+		s.facts.Spans[r.Number] = r.Number + lines
 	}
 	for _, i := range marked {
 		if row.Marked == nil {
@@ -168,10 +158,10 @@ func (s *sample) finish() (rows []Row) {
 	if hidden := s.count - after; hidden > 0 {
 		rows = append(rows, Row{Kind: RowGap, Count: hidden})
 	}
-	for number, end := range s.facts.Spans {
-		if end <= number { // of the last row, which may have any number of lines
-			delete(s.facts.Spans, number)
-		}
-	}
 	return rows
+}
+
+// lineBreaks counts the line breaks of a value.
+func lineBreaks(value []byte) int {
+	return bytes.Count(value, []byte("\n")) + bytes.Count(value, []byte("\r")) - bytes.Count(value, []byte("\r\n"))
 }
