@@ -1,0 +1,174 @@
+package review_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"herbarium/internal/library"
+	"herbarium/internal/publish"
+	"herbarium/internal/review"
+	"herbarium/internal/testseed"
+)
+
+// table is a file with a header.
+type table struct {
+	fields []string
+	rows   [][]string
+}
+
+func (t table) csv() string {
+	var b strings.Builder
+	for _, row := range append([][]string{t.fields}, t.rows...) {
+		b.WriteString(strings.Join(row, ",") + "\n")
+	}
+	return b.String()
+}
+
+// compareTables is the comparison of a review in the most obvious way.
+func compareTables(before, after table, key []string) *review.Comparison {
+	var common []string
+	for _, f := range after.fields {
+		if slices.Contains(before.fields, f) {
+			common = append(common, f)
+		}
+	}
+	values := func(t table, row []string, fields []string) string {
+		var all []string
+		for _, f := range fields {
+			all = append(all, row[slices.Index(t.fields, f)])
+		}
+		return strings.Join(all, "\x00")
+	}
+	identity := key
+	if len(key) == 0 {
+		identity = common
+	}
+	c, left, counts := &review.Comparison{}, slices.Clone(before.rows), map[string]int{}
+	seen := map[string]bool{}
+	for _, row := range after.rows {
+		k := values(after, row, identity)
+		if len(key) > 0 && seen[k] {
+			c.Duplicates++
+		}
+		seen[k] = true
+		i := slices.IndexFunc(left, func(old []string) bool { return values(before, old, identity) == k })
+		switch {
+		case i < 0:
+			c.New++
+			continue
+		case values(before, left[i], common) == values(after, row, common):
+			c.Same++
+		default:
+			c.Changed++
+			for _, f := range common {
+				if values(before, left[i], []string{f}) != values(after, row, []string{f}) {
+					counts[f]++
+				}
+			}
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	c.Gone = len(left)
+	for _, f := range common {
+		if counts[f] > 0 {
+			c.Fields = append(c.Fields, review.FieldChange{Field: f, Count: counts[f]})
+		}
+	}
+	slices.SortStableFunc(c.Fields, func(a, b review.FieldChange) int { return cmp.Compare(b.Count, a.Count) })
+	return c
+}
+
+// TestReview_compare compares random files with a live version, with and without a primary key, with
+// other fields, and with keys that are not unique.
+func TestReview_compare(t *testing.T) {
+	t.Parallel()
+	seed := testseed.Seed(t)
+	for i := range 12 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, uint64(i)))
+			spread := 1 + random.IntN(60)
+			row := func() []string {
+				return []string{fmt.Sprintf("k%d", random.IntN(spread)), fmt.Sprintf("v%d", random.IntN(4)), fmt.Sprintf("w%d", random.IntN(2))}
+			}
+			before := table{fields: []string{"id", "a", "b"}}
+			for range 5 + random.IntN(50) {
+				before.rows = append(before.rows, row())
+			}
+			after := table{fields: before.fields, rows: slices.Clone(before.rows)}
+			random.Shuffle(len(after.rows), func(i, k int) { after.rows[i], after.rows[k] = after.rows[k], after.rows[i] })
+			after.rows = after.rows[random.IntN(len(after.rows)/2):]
+			for range random.IntN(20) {
+				after.rows = append(after.rows, row())
+			}
+			for range random.IntN(10) {
+				after.rows[random.IntN(len(after.rows))] = row()
+			}
+			if random.IntN(3) == 0 { // another field instead of one
+				after.fields = []string{"c", "a", "id"}
+				for i, r := range after.rows {
+					after.rows[i] = []string{"x", r[1], r[0]}
+				}
+			}
+			var key []string
+			descriptor := ""
+			if random.IntN(2) == 0 {
+				key = []string{"id"}
+				descriptor = `{"name":"shop","resources":[{"name":"prices","path":"a.csv","schema":{"primaryKey":"id"}}]}`
+			}
+			n := newNode(t, nodeOptions{})
+			if r := n.put(prices, "a.csv", before.csv(), descriptor, nil); r.State != publish.StateLive {
+				t.Fatal(r.Result.Error)
+			}
+			r := n.review(n.create("a.csv", after.csv()))
+			want := compareTables(before, after, key)
+			if diff := gocmp.Diff(want, r.Compared, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("key %v (-want +got):\n%s", key, diff)
+			}
+			isReported := slices.ContainsFunc(r.Changes, func(c library.Change) bool { return c.Kind == library.KeyNotUnique })
+			if isReported != (want.Duplicates > 0) || isReported && !r.Breaking() {
+				t.Errorf("%d duplicates, and the changes are %+v", want.Duplicates, r.Changes)
+			}
+		})
+	}
+}
+
+// TestReview_changes compares the changes that a review announces with those of the publish.
+func TestReview_changes(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	n.put(prices, "a.csv", plainTable(), "", nil)
+	lines := strings.Split(plainTable(), "\n")
+	for i, line := range lines {
+		cells := strings.Split(line, ",")
+		if len(cells) == 4 {
+			lines[i] = cells[0] + "," + cells[1] + ",x" + cells[2] + ",new"
+		}
+	}
+	id := n.create("a.csv", strings.Join(lines[:12], "\n"))
+	r := n.review(id)
+	if !r.Breaking() || r.Columns[3].Field != "xnew" && !r.Columns[3].Added {
+		t.Errorf("got %+v", r)
+	}
+	rejected := n.publish(id, false, r.Live)
+	if rejected.State != publish.StateRejected {
+		t.Fatalf("got %+v", rejected)
+	}
+	if diff := gocmp.Diff(rejected.Result.Changes, r.Changes); diff != "" {
+		t.Errorf("changes (-publish +review):\n%s", diff)
+	}
+	d, err := n.reviews.Draft(t.Context(), id)
+	if err != nil || d.Publish != rejected.ID {
+		t.Errorf("the draft after a rejection: %+v, %v", d, err)
+	}
+	if again := n.publish(id, true, r.Live); again.State != publish.StateLive {
+		t.Errorf("with consent: %+v", again)
+	}
+}

@@ -1,0 +1,461 @@
+package review_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"herbarium/internal/blobs"
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/library"
+	"herbarium/internal/must"
+	"herbarium/internal/publish"
+	"herbarium/internal/review"
+	"herbarium/internal/store"
+	"herbarium/internal/upload"
+)
+
+// TestDraft_restart continues with a draft after a restart: the review is made again from the kept
+// file, and the edits are known.
+func TestDraft_restart(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	id := n.create("prices.csv", priceList())
+	n.edit(id, review.Edits{Drop: []int{4}, Columns: map[int]review.ColumnEdit{2: {Name: "cost"}}})
+	want, err := n.reviews.Descriptor(t.Context(), id)
+	must.NoError(t, err)
+	n.stop()
+	n = newNode(t, nodeOptions{data: n.data})
+	if left := n.leftovers(); len(left) != 1 {
+		t.Errorf("the files of drafts after a restart: %v", left)
+	}
+	got, err := n.reviews.Descriptor(t.Context(), id)
+	if err != nil || string(got) != string(want) {
+		t.Errorf("the descriptor after a restart: %s, %v", got, err)
+	}
+	drafts, err := n.reviews.Drafts(t.Context(), actor.Name)
+	if err != nil || len(drafts) != 1 || drafts[0].ID != id || drafts[0].Name != "prices.csv" || drafts[0].Edits.Drop[0] != 4 {
+		t.Errorf("the drafts after a restart: %+v, %v", drafts, err)
+	}
+	if others, err := n.reviews.Drafts(t.Context(), "key2"); err != nil || len(others) != 0 {
+		t.Errorf("the drafts of another key: %+v, %v", others, err)
+	}
+	if r := n.review(id); r.Error != "" || r.Records != 99 || r.Columns[2].Field != "cost" {
+		t.Errorf("the review after a restart: %+v", r)
+	}
+}
+
+// TestDraft_nodes reviews and publishes a draft on another node than the one that received it.
+func TestDraft_nodes(t *testing.T) {
+	t.Parallel()
+	bucket, err := blobs.OpenFolder(t.TempDir())
+	must.NoError(t, err)
+	must.CloseAfter(t, bucket)
+	data := t.TempDir()
+	open := func() *node {
+		dir := t.TempDir()
+		return newNode(t, nodeOptions{data: data, library: func(o *library.Options) { o.Blobs, o.Dir = bucket, dir }})
+	}
+	a, b := open(), open()
+	id := a.create("prices.csv", priceList())
+	if objects := objectsOf(t, bucket); len(objects) != 1 || objects[0] != id+".draft" {
+		t.Errorf("objects: %v", objects)
+	}
+	a.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Missing: []string{"on request"}}}})
+	r, err := b.reviews.Review(t.Context(), id, longWait)
+	if err != nil || r.Error != "" || r.Columns[2].Type != herb.TypeNumber {
+		t.Fatalf("on the other node: %+v, %v", r, err)
+	}
+	c := open() // which has not read the file
+	if result := c.publish(id, false, r.Live); result.State != publish.StateLive {
+		t.Errorf("on a third node: %+v", result)
+	}
+	c.reviews.Stop()
+	if _, err := a.reviews.Review(t.Context(), id, longWait); herb.CodeOf(err) != herb.CodeNotFound {
+		t.Errorf("after the publish on another node: %v", err)
+	}
+	for _, name := range objectsOf(t, bucket) {
+		if strings.HasSuffix(name, store.DraftSuffix) {
+			t.Errorf("left over: %s", name)
+		}
+	}
+}
+
+func objectsOf(t *testing.T, b *blobs.Bucket) (names []string) {
+	t.Helper()
+	for o, err := range b.List(t.Context()) {
+		must.NoError(t, err)
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// TestDraft_expired removes a draft a day after its last use.
+func TestDraft_expired(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 20, 8, 0, 0, 0, time.UTC)
+	n := newNode(t, nodeOptions{now: func() time.Time { return now }})
+	id := n.create("prices.csv", priceList())
+	now = now.Add(20 * time.Hour)
+	n.review(id) // a use
+	now = now.Add(20 * time.Hour)
+	if left := n.leftovers(); len(left) != 1 {
+		t.Errorf("a day after it was received and 20 hours after its last use: %v", left)
+	}
+	if _, err := n.reviews.Draft(t.Context(), id); err != nil {
+		t.Errorf("20 hours after its last use: %v", err)
+	}
+	now = now.Add(24*time.Hour + time.Second)
+	if _, err := n.reviews.Draft(t.Context(), id); herb.CodeOf(err) != herb.CodeNotFound {
+		t.Errorf("a day after its last use: %v", err)
+	}
+	if drafts, err := n.reviews.Drafts(t.Context(), actor.Name); err != nil || len(drafts) != 0 {
+		t.Errorf("a day after its last use: %+v, %v", drafts, err)
+	}
+	if left := n.leftovers(); left != nil {
+		t.Errorf("left over: %v", left)
+	}
+	other := n.create("prices.csv", priceList())
+	if ids, err := n.store.DraftIDs(t.Context(), time.Time{}); err != nil || len(ids) != 1 || ids[0] != other {
+		t.Errorf("the expired record is kept: %v, %v", ids, err)
+	}
+}
+
+// TestDraft_limits rejects drafts beyond the limit of a key, and files for reserved names.
+func TestDraft_limits(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	for range review.MaxDrafts {
+		n.create("a.csv", "a,b\n1,2\n")
+	}
+	_, err := n.reviews.Create(t.Context(), prices, n.receive("a.csv", "a,b\n1,2\n"), actor)
+	if herb.CodeOf(err) != herb.CodeRejected {
+		t.Errorf("one draft too many: %v", err)
+	}
+	other := herb.Actor{Name: "key2"}
+	d, err := n.reviews.Create(t.Context(), prices, n.receive("a.csv", "a,b\n1,2\n"), other)
+	must.NoError(t, err)
+	must.NoError(t, n.reviews.Discard(t.Context(), d.ID))
+	must.NoError(t, n.reviews.Discard(t.Context(), d.ID)) // again
+	if left := n.leftovers(); len(left) != review.MaxDrafts {
+		t.Errorf("files: %v", left)
+	}
+	_, err = n.reviews.Create(t.Context(), herb.PlantsRef, n.receive("a.csv", "a\n1\n"), other)
+	if err == nil {
+		t.Error("a draft of the plant store was created")
+	}
+	if _, err := n.uploads.Record(t.Context(), n.firstDraft()); herb.CodeOf(err) != herb.CodeNotFound {
+		t.Errorf("a draft is readable as a publish: %v", err)
+	}
+}
+
+func (n *node) firstDraft() string {
+	ids, err := n.store.DraftIDs(n.t.Context(), time.Time{})
+	must.NoError(n.t, err)
+	return ids[0]
+}
+
+// TestDraft_unknown rejects IDs that are none.
+func TestDraft_unknown(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	record := n.put(prices, "a.csv", plainTable(), "", nil)
+	for _, id := range []string{"", "x", record.ID, "draft-%", "../x", "draft-00000000-aaaaaaaaaaaaaaaaaaaaaaaaaa"} {
+		if _, err := n.reviews.Draft(t.Context(), id); herb.CodeOf(err) != herb.CodeNotFound {
+			t.Errorf("%q: %v", id, err)
+		}
+		if _, err := n.reviews.Publish(t.Context(), id, false, "", actor); herb.CodeOf(err) != herb.CodeNotFound {
+			t.Errorf("publishing %q: %v", id, err)
+		}
+		must.NoError(t, n.reviews.Discard(t.Context(), id))
+	}
+	if _, err := n.uploads.Record(t.Context(), record.ID); err != nil {
+		t.Errorf("discarding the ID of a publish removed it: %v", err)
+	}
+}
+
+// TestPublish_twice publishes two drafts of one dataset that were reviewed against the same
+// version, and one draft twice: one wins.
+func TestPublish_twice(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	one, two := n.create("a.csv", plainTable()), n.create("a.csv", strings.Replace(plainTable(), "plant 1", "fern", 1))
+	live := n.review(one).Live
+	n.review(two)
+	if r := n.publish(one, false, live); r.State != publish.StateLive {
+		t.Fatalf("the first: %+v", r)
+	}
+	if _, err := n.reviews.Publish(t.Context(), two, false, live, actor); !library.IsConcurrent(err) || herb.CodeOf(err) != herb.CodeRejected {
+		t.Errorf("the second, reviewed against what was live: %v", err)
+	}
+	r := n.review(two)
+	if r.Live == "" || r.Compared == nil || r.Compared.Changed+r.Compared.New == 0 {
+		t.Errorf("its review against what is live now: %+v", r)
+	}
+	var wait sync.WaitGroup
+	var won atomic.Int32
+	for range 4 {
+		wait.Go(func() {
+			id, err := n.reviews.Publish(t.Context(), two, false, r.Live, actor)
+			if err != nil {
+				if code := herb.CodeOf(err); code != herb.CodeRejected && code != herb.CodeNotFound && code != herb.CodeUnavailable {
+					t.Errorf("one of four publishes of one draft: %v", err)
+				}
+				return
+			}
+			record, err := n.reviews.State(t.Context(), id, longWait)
+			if err != nil || record.Result == nil {
+				t.Errorf("the state of one of four publishes: %+v, %v", record, err)
+			} else if record.Result.Status == publish.StatusPublished {
+				won.Add(1)
+			}
+		})
+	}
+	wait.Wait()
+	if won.Load() != 1 {
+		t.Errorf("%d of four publishes of one draft have won", won.Load())
+	}
+	history, err := n.library.History(t.Context(), prices)
+	if err != nil || len(history) != 2 {
+		t.Errorf("%d versions, %v", len(history), err)
+	}
+}
+
+// failingStore fails at one of its calls.
+type failingStore struct {
+	review.Store
+	at    *atomic.Int64 // calls until the failure
+	calls *atomic.Int64
+}
+
+var errInjected = errors.New("injected failure")
+
+func (s failingStore) fail() error {
+	s.calls.Add(1)
+	if s.at.Add(-1) == 0 {
+		return errInjected
+	}
+	return nil
+}
+
+func (s failingStore) AddPublish(ctx context.Context, p store.Publish, expired time.Time) error {
+	return errors.Join(s.fail(), s.Store.AddPublish(ctx, p, expired)) // the record may be there after an error
+}
+
+func (s failingStore) ReplacePublish(ctx context.Context, p store.Publish, read time.Time) (bool, error) {
+	if err := s.fail(); err != nil {
+		return false, err
+	}
+	return s.Store.ReplacePublish(ctx, p, read)
+}
+
+func (s failingStore) RemovePublish(ctx context.Context, id string) error {
+	if err := s.fail(); err != nil {
+		return err
+	}
+	return s.Store.RemovePublish(ctx, id)
+}
+
+func (s failingStore) Publish(ctx context.Context, id string) (store.Publish, error) {
+	if err := s.fail(); err != nil {
+		return store.Publish{}, err
+	}
+	return s.Store.Publish(ctx, id)
+}
+
+// failingDrafts fails at one of the calls about files.
+type failingDrafts struct {
+	review.Library
+	failingStore
+}
+
+func (l failingDrafts) SaveDraft(ctx context.Context, id string, content io.Reader) error {
+	if err := l.fail(); err != nil {
+		return errors.Join(err, l.Library.SaveDraft(ctx, id, io.LimitReader(content, 10))) // a part of it is there
+	}
+	return l.Library.SaveDraft(ctx, id, content)
+}
+
+func (l failingDrafts) OpenDraft(ctx context.Context, id string) (io.ReadCloser, error) {
+	if err := l.fail(); err != nil {
+		return nil, err
+	}
+	return l.Library.OpenDraft(ctx, id)
+}
+
+func (l failingDrafts) RemoveDraft(ctx context.Context, id string) error {
+	if err := l.fail(); err != nil {
+		return err
+	}
+	return l.Library.RemoveDraft(ctx, id)
+}
+
+// TestDraft_failures lets the database and the store of files fail at each of their calls. Whatever
+// fails, the live version is what was published or nothing, and nothing is left a day later.
+func TestDraft_failures(t *testing.T) {
+	t.Parallel()
+	for at := 1; ; at++ {
+		now := time.Date(2026, 3, 20, 8, 0, 0, 0, time.UTC)
+		var left, calls atomic.Int64
+		left.Store(int64(at))
+		fail := failingStore{at: &left, calls: &calls}
+		n := newNode(t, nodeOptions{
+			now:    func() time.Time { return now },
+			store:  func(s review.Store) review.Store { f := fail; f.Store = s; return f },
+			drafts: func(l review.Library) review.Library { return failingDrafts{l, fail} },
+		})
+		err := n.tryAll()
+		n.stop()
+		live, failed := n.library.LiveVersion(t.Context(), prices)
+		must.NoError(t, failed)
+		if live.Version != "" && live.Records != 100 || err == nil && live.Version == "" {
+			t.Errorf("failure %d: the live version is %+v, the error %v", at, live, err)
+		}
+		now = now.Add(25 * time.Hour)
+		if names := n.leftovers(); names != nil {
+			t.Errorf("failure %d: left over: %v", at, names)
+		}
+		if calls.Load() < int64(at) { // nothing failed
+			if err != nil || at < 15 {
+				t.Errorf("after %d calls: %v", at-1, err)
+			}
+			return
+		}
+	}
+}
+
+// tryAll creates, edits, reviews and publishes a draft, until an error.
+func (n *node) tryAll() error {
+	ctx := n.t.Context()
+	d, err := n.reviews.Create(ctx, prices, n.receive("prices.csv", priceList()), actor)
+	if err != nil {
+		return err
+	}
+	if err := n.reviews.Edit(ctx, d.ID, review.Edits{Drop: []int{90}, Keep: []int{105}}); err != nil {
+		return err
+	}
+	r, err := n.reviews.Review(ctx, d.ID, longWait)
+	if err != nil {
+		return err
+	}
+	id, err := n.reviews.Publish(ctx, d.ID, false, r.Live, actor)
+	if err != nil {
+		return err
+	}
+	record, err := n.reviews.State(ctx, id, longWait)
+	if err == nil && record.State != publish.StateLive {
+		err = fmt.Errorf("the publish is %s", record.State)
+	}
+	return err
+}
+
+// countingUploads counts the readings, and lets them wait.
+type countingUploads struct {
+	*upload.Service
+	readings atomic.Int32
+	begun    chan struct{} // receives an element when a reading begins; nil: none
+}
+
+func (u *countingUploads) Inspect(
+	ctx context.Context, r upload.Request, live herb.Dataset, o ingest.Options, reading func(), use func(*ingest.Table) error,
+) error {
+	u.readings.Add(1)
+	return u.Service.Inspect(ctx, r, live, o, reading, func(t *ingest.Table) error {
+		if u.begun != nil {
+			u.begun <- struct{}{}
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+		return use(t)
+	})
+}
+
+// TestReview_readsOnce reads the file again only if an edit concerns how it is read.
+func TestReview_readsOnce(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	uploads := &countingUploads{Service: n.uploads}
+	n.reviews = review.New(review.Options{Uploads: uploads, Library: n.library, Store: n.store})
+	t.Cleanup(n.reviews.Stop)
+	n.put(prices, "a.csv", plainTable(), "", func(r *upload.Request) { r.Access, r.Reading = herb.AccessKey, map[string]string{"delimiter": ","} })
+	id := n.create("prices.csv", plainTable())
+	for _, tt := range []struct {
+		name  string
+		edits review.Edits
+		want  int32
+	}{
+		{"none", review.Edits{}, 1},
+		{"title", review.Edits{Title: new("T")}, 1},
+		{"all that describe the dataset", review.Edits{Title: new("T"), Description: new("D"), License: new("L"), Access: herb.AccessOpen}, 1},
+		{"a column", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}}}, 2},
+		{"its title", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText, Title: "Name"}}}, 2},
+		{"the title of another column", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}, 0: {Title: "ID"}}}, 2},
+		{"a row", review.Edits{Drop: []int{3}}, 3},
+		{"a row and a column", review.Edits{Drop: []int{3}, Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}}}, 4},
+		{"none again", review.Edits{}, 4},
+	} {
+		r := n.edit(id, tt.edits)
+		if got := uploads.readings.Load(); got != tt.want || r.Error != "" {
+			t.Errorf("%s: the file was read %d times; want %d; %s", tt.name, got, tt.want, r.Error)
+		}
+		if r.Title != titleOf(tt.edits) || r.Columns[0].Title != tt.edits.Columns[0].Title || r.Access != accessOf(tt.edits) {
+			t.Errorf("%s: got %+v", tt.name, r)
+		}
+	}
+}
+
+func titleOf(e review.Edits) string {
+	if e.Title == nil {
+		return ""
+	}
+	return *e.Title
+}
+
+func accessOf(e review.Edits) herb.Access {
+	if e.Access == "" {
+		return herb.AccessKey
+	}
+	return e.Access
+}
+
+// TestReview_cancel cancels readings: by another edit, by discarding the draft, and when the server
+// stops.
+func TestReview_cancel(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	uploads := &countingUploads{Service: n.uploads, begun: make(chan struct{}, 10)}
+	n.reviews = review.New(review.Options{Uploads: uploads, Library: n.library, Store: n.store})
+	t.Cleanup(n.reviews.Stop)
+	id := n.create("prices.csv", priceList())
+	read := func(context string) {
+		t.Helper()
+		r, err := n.reviews.Review(t.Context(), id, time.Nanosecond)
+		if err != nil || r.Progress == nil || r.Progress.Phase == "" {
+			t.Fatalf("%s: %+v, %v", context, r, err)
+		}
+	}
+	read("the first")
+	<-uploads.begun
+	read("the same")
+	if got := uploads.readings.Load(); got != 1 {
+		t.Errorf("the file is read %d times at once", got)
+	}
+	must.NoError(t, n.reviews.Edit(t.Context(), id, review.Edits{Drop: []int{5}}))
+	read("after an edit")
+	<-uploads.begun // the first one has ended: one runs at a time
+	must.NoError(t, n.reviews.Discard(t.Context(), id))
+	id = n.create("prices.csv", priceList())
+	read("of another draft")
+	<-uploads.begun
+	n.reviews.Stop()
+	if _, err := n.reviews.Review(t.Context(), id, longWait); herb.CodeOf(err) != herb.CodeUnavailable {
+		t.Errorf("after the stop: %v", err)
+	}
+}
