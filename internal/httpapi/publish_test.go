@@ -695,6 +695,13 @@ func (p *publishing) rows(t *testing.T) string {
 	t.Helper()
 	v, err := p.library.Acquire(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
 	must.NoError(t, err)
+	return rowsOf(t, v)
+}
+
+// rowsOf returns the values of the records of a version, each after a blank or a bar, and releases
+// it.
+func rowsOf(t *testing.T, v library.View) string {
+	t.Helper()
 	defer v.Release()
 	var all []string
 	decoder := herb.NewRecordDecoder(v.Fields)
