@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -223,4 +224,75 @@ func TestPutSource_endsAnywhere(t *testing.T) {
 		t.Errorf("the live version has %q", got)
 	}
 	p.wantNothingLeft(t)
+}
+
+// node returns another node with the same database and object store; change may modify the options
+// of uploads.
+func (p *faultyPublishing) node(t *testing.T, change func(*upload.Options)) *publishing {
+	t.Helper()
+	bucket, err := blobs.OpenFolder(p.bucket)
+	must.NoError(t, err)
+	n := &publishing{store: p.store, versions: t.TempDir()}
+	n.library, err = library.Open(p.store, library.Options{Dir: n.versions, Keep: 20, Blobs: bucket})
+	must.NoError(t, err)
+	dir := t.TempDir()
+	opts := upload.Options{
+		Publisher: &publish.Publisher{Library: n.library, Store: p.store, Data: dir, Log: slog.New(slog.DiscardHandler)},
+		Library:   n.library, Store: p.store, Dir: dir,
+	}
+	change(&opts)
+	n.uploads = upload.New(opts)
+	n.service = newService(t, func(o *httpapi.Options) { o.Uploads = n.uploads })
+	t.Cleanup(func() {
+		n.uploads.Stop()
+		must.NoError(t, errors.Join(n.library.Close(), bucket.Close()))
+	})
+	return n
+}
+
+// TestPutSource_twoNodes publishes on one node while another one publishes the same dataset: the
+// first to go live wins, the other one gets 409, or 200 if it has sent the same file.
+func TestPutSource_twoNodes(t *testing.T) {
+	t.Parallel()
+	shared := newFaultyPublishing(t, true)
+	var during func()
+	a := shared.node(t, func(o *upload.Options) {
+		o.Publisher = pausedPublisher{o.Publisher, func(context.Context) { during() }}
+	})
+	b := shared.node(t, func(*upload.Options) {})
+	last := ""
+	for _, tt := range []struct {
+		name, first, second string // the files of the node that is faster, and of the other one
+		status              int
+		want                string // records
+	}{
+		{"new dataset", prices, prices + "3,Moss,4\n", 409, "1 Rose 2.50|2 Fern 3"},
+		{"another file", prices + "4,Ivy,5\n", prices + "5,Oak,6\n", 409, "1 Rose 2.50|2 Fern 3|4 Ivy 5"},
+		{"the same file", prices + "6,Elm,7\n", prices + "6,Elm,7\n", 200, "1 Rose 2.50|2 Fern 3|6 Elm 7"},
+	} {
+		during = func() {
+			if r := b.put(t, "", tt.first); r.status > 201 {
+				t.Errorf("%s: the faster node gives %d %s", tt.name, r.status, r.body)
+			}
+		}
+		if r := a.put(t, "", tt.second); r.status != tt.status {
+			t.Errorf("%s: the slower node gives %d %s", tt.name, r.status, r.body)
+		}
+		for _, n := range []*publishing{a, b} {
+			live, err := n.library.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
+			must.NoError(t, err)
+			v, err := n.library.AcquireVersion(t.Context(), live.Ref, live.Version)
+			must.NoError(t, err)
+			if got := rowsOf(t, v); got != tt.want || live.Version == last {
+				t.Errorf("%s: %q is live", tt.name, got)
+			}
+			if source := n.send(t, "GET", "/source", ""); source.body != tt.first {
+				t.Errorf("%s: the source is %q", tt.name, source.body)
+			}
+			if n == b {
+				last = live.Version
+			}
+		}
+	}
+	shared.wantNothingLeft(t)
 }

@@ -355,6 +355,32 @@ func TestCluster(t *testing.T) {
 	})
 }
 
+// TestCluster_twoSeconds: a version that was published on one node is listed by all nodes within
+// two seconds, whenever they polled the catalogue last. The time is that of the test.
+func TestCluster_twoSeconds(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, nil).run(t)
+		publishAs(t, publisher.Library, ref, 1)
+		var nodes []*node
+		for range 3 {
+			pass(330 * time.Millisecond) // so that they do not poll at the same time
+			nodes = append(nodes, c.node(t, nil).run(t))
+		}
+		pass(3 * time.Second)
+		for i, later := range []time.Duration{0, 250 * time.Millisecond, 500 * time.Millisecond, 999 * time.Millisecond} {
+			pass(later)
+			if _, err := publisher.Publish(t.Context(), withSource(i+2)); err != nil {
+				t.Fatal(err)
+			}
+			pass(2 * time.Second)
+			for _, n := range append(nodes, publisher) {
+				wantListed(t, n.Library, ref, i+2)
+			}
+		}
+	})
+}
+
 // TestCluster_withoutRun: a command fetches only the dataset it needs.
 func TestCluster_withoutRun(t *testing.T) {
 	t.Parallel()

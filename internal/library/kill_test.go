@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/library"
 )
 
@@ -39,7 +38,8 @@ func TestPublish_endlessly(t *testing.T) {
 		from = d.Records
 	}
 	for n := from + 1; ; n++ {
-		p := library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(n, nil)}
+		p := withSource(n)
+		p.AllowBreaking = false
 		if _, err := l.Publish(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
@@ -80,8 +80,11 @@ func TestPublish_survivesKill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if files := s.files(t); len(files) != len(history) {
+		if files := s.files(t); len(files) != 2*len(history) || len(leftSources(t, s.dir)) != len(history) {
 			t.Errorf("files %v are left of the versions %v", files, history)
+		}
+		if content, _, err := readSource(t.Context(), l, ""); content != sourceContent {
+			t.Errorf("the source is %q, %v", content, err)
 		}
 	}
 }
@@ -115,6 +118,9 @@ func TestPublish_survivesKillWithBlobs(t *testing.T) {
 	}
 	if objects := c.bucket.versions(t); !slices.Equal(versions, objects) || len(s.files(t)) != len(versions) {
 		t.Errorf("objects %v and files %v are left of the versions %v", objects, s.files(t), versions)
+	}
+	if sources := leftSources(t, c.bucket.dir); len(sources) != len(versions) {
+		t.Errorf("sources %v are left of the versions %v", sources, versions)
 	}
 }
 

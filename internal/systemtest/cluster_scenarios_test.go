@@ -209,8 +209,10 @@ func newNode(t *testing.T, c *cluster) {
 func killNode(t *testing.T, c *cluster) {
 	r, w := c.read(t, at), c.create(t)
 	w.waitFor(t, 20)
+	c.startLongPublish(t)
 	c.nodes[0].Kill()
 	w.waitFor(t, 50)
+	c.expectOtherNodes(t)
 	c.restart(0)
 	w.waitFor(t, 50)
 	r.end(t)

@@ -26,7 +26,7 @@ func publishKey(t *testing.T, data, target string) string {
 
 // put sends a file to be published.
 func put(ctx context.Context, base, dataset, key, file string, header ...string) (programtest.Response, error) {
-	return programtest.Send(ctx, client, http.MethodPut, base+"/api/v1/"+dataset+"/source", file, append(header, "X-API-Key", key)...)
+	return programtest.Send(ctx, client, http.MethodPut, base+"/api/v1/"+dataset+"/source?_allow_breaking=true", file, append(header, "X-API-Key", key)...)
 }
 
 // mustPut is put for a file that must be published.
@@ -239,4 +239,26 @@ func concurrentPuts(t *testing.T, c *cluster) {
 			t.Errorf("round %d: nobody has won: %v", round, statuses)
 		}
 	}
+}
+
+// startLongPublish sends a file to the first node and returns while it is being published.
+func (c *cluster) startLongPublish(t *testing.T) {
+	t.Helper()
+	file := "id,price\n" + strings.Repeat("1,2\n", 200_000)
+	r, err := put(t.Context(), c.nodes[0].URL, "sent/prices", c.token, file, "Prefer", "respond-async")
+	if err != nil || r.Status != http.StatusAccepted {
+		t.Fatalf("%v %d %s", err, r.Status, r.Body)
+	}
+}
+
+// expectOtherNodes expects that nodes other than the first, which was killed during a publish, list
+// a whole version, and publish another one.
+func (c *cluster) expectOtherNodes(t *testing.T) {
+	t.Helper()
+	for _, n := range c.nodes[1:] {
+		if p, err := list(t.Context(), n.URL, "sent/prices", ""); err != nil || p.Meta.Total != 1 && p.Meta.Total != 200_000 {
+			t.Errorf("%s lists %d records, %v", n.Addr(), p.Meta.Total, err)
+		}
+	}
+	c.nodes[1].mustPut("sent/prices", c.token, "id,price\n1,3\n")
 }
