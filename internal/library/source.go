@@ -120,8 +120,8 @@ func noSource(d herb.Dataset) error {
 	return herb.Errorf(herb.CodeNotFound, "the source of version %s of %s is not kept; only files that are sent to the server are", d.Version, d.Ref)
 }
 
-// openCompressed opens a compressed file that is stored for all nodes. The error is missing if there
-// is none; it may be that of a read.
+// openCompressed opens a compressed file that is stored for all nodes. If there is none, it or the
+// first read fails with the error missing.
 func (l *Library) openCompressed(ctx context.Context, name string, missing error) (io.ReadCloser, error) {
 	stored, err := l.openStored(ctx, name, missing)
 	if err != nil {

@@ -85,8 +85,8 @@ func compareTables(before, after table, key []string) *review.Comparison {
 	return c
 }
 
-// TestReview_compare compares random files with a live version, with and without a primary key, with
-// other fields, and with keys that are not unique.
+// TestReview_compare compares random files with a live version, with and without a primary key,
+// with other fields, and with keys that are not unique.
 func TestReview_compare(t *testing.T) {
 	t.Parallel()
 	seed := testseed.Seed(t)

@@ -42,8 +42,8 @@ func descriptorOf(t *testing.T, n *node, id string) string {
 	return strings.TrimSuffix(s, "}]}")
 }
 
-// checkPublish publishes a draft and, as another dataset, its file with its descriptor, and compares
-// both.
+// checkPublish publishes a draft and, as another dataset, its file with its descriptor, and
+// compares both.
 func checkPublish(t *testing.T, n *node, id, name, content string) upload.Record {
 	t.Helper()
 	r := n.review(id)

@@ -98,8 +98,8 @@ func randomEdits(random *rand.Rand, r review.Review) (e review.Edits) {
 	return e
 }
 
-// TestPublish_random publishes drafts with random edits, twice, and compares the versions with those
-// that a PUT of the file with the descriptor of the draft gives.
+// TestPublish_random publishes drafts with random edits, twice, and compares the versions with
+// those that a PUT of the file with the descriptor of the draft gives.
 func TestPublish_random(t *testing.T) {
 	t.Parallel()
 	seed := testseed.Seed(t)

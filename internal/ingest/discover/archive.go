@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"context"
 	"path"
 	"slices"
 	"strings"
@@ -86,4 +87,28 @@ func (s *search) addNamedEntry(src source.Source, p probe, name string) error {
 		return s.addSource(src, e.probe, table)
 	}
 	return s.addTables(src, e.probe)
+}
+
+// Tables returns the names of the tables of a source whose content has no path, as AsInput accepts
+// them; nil if there is only one, or it cannot be read.
+func (f *Finder) Tables(ctx context.Context, src source.Source) []string {
+	s := f.newSearch(ctx)
+	s.single = true
+	p := s.examine(file.Options{Formats: s.opts.Formats, Content: src.Input, Name: src.DisplayName}, src.Path)
+	names := rows.Published(p.tables)
+	for _, e := range p.entries {
+		switch tables := rows.Published(e.tables); {
+		case e.err != nil:
+		case len(tables) < 2:
+			names = append(names, e.path)
+		default:
+			for _, t := range tables {
+				names = append(names, e.path+"#"+t)
+			}
+		}
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return names[:min(len(names), maxTables)]
 }

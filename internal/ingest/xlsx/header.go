@@ -140,3 +140,23 @@ func isTable(sampled []layout.Row) bool {
 	}
 	return wide >= 2 && (wide >= 5 || 2*wide >= len(sampled)) || len(sampled) > 2 && 2*other > len(sampled)
 }
+
+// read returns the next row that the options do not exclude.
+func (r *reader) read() (next layout.Row, err error) {
+	if len(r.pending) > 0 {
+		next, r.pending = r.pending[0], r.pending[1:]
+		return next, nil
+	}
+	for {
+		next, err = r.in.readRow()
+		_, isComment := slices.BinarySearch(r.options.CommentRows, next.Line)
+		switch {
+		case err != nil || next.Line > r.options.Skip && !isComment:
+			return next, err
+		case isComment:
+			r.left.Drop(next.Line, "excluded by its number", next.Text())
+		default:
+			r.left.Drop(next.Line, "above the header", next.Text())
+		}
+	}
+}

@@ -159,26 +159,6 @@ func (r *reader) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf("sheet %q: ", r.in.title)+fmt.Sprintf(format, args...))
 }
 
-// read returns the next row that the options do not exclude.
-func (r *reader) read() (next layout.Row, err error) {
-	if len(r.pending) > 0 {
-		next, r.pending = r.pending[0], r.pending[1:]
-		return next, nil
-	}
-	for {
-		next, err = r.in.readRow()
-		_, isComment := slices.BinarySearch(r.options.CommentRows, next.Line)
-		switch {
-		case err != nil || next.Line > r.options.Skip && !isComment:
-			return next, err
-		case isComment:
-			r.left.Drop(next.Line, "excluded by its number", next.Text())
-		default:
-			r.left.Drop(next.Line, "above the header", next.Text())
-		}
-	}
-}
-
 // Next adds columns without a name for cells right of the header. The types of columns are known
 // after the last row.
 func (r *reader) Next() ([][]byte, error) {
