@@ -37,6 +37,8 @@ func (f *fakeDrafts) Receive(_ context.Context, body io.Reader, name string, _ i
 	return &upload.File{Name: name, Size: int64(len(content))}, err
 }
 
+func (f *fakeDrafts) LiveVersion(context.Context, herb.Ref) (string, error) { return "v1", nil }
+
 func (f *fakeDrafts) MaxSize() int64 { return 2 << 30 }
 
 func (f *fakeDrafts) Rollback(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error) {

@@ -24,6 +24,8 @@ type Uploads interface {
 	Receive(ctx context.Context, body io.Reader, name string, size int64) (*upload.File, error)
 	// MaxSize returns the limit of the size of a file.
 	MaxSize() int64
+	// LiveVersion returns the live version of a dataset; empty if there is none.
+	LiveVersion(ctx context.Context, ref herb.Ref) (string, error)
 	// Rollback makes another version live; live is the version that must be live, or empty.
 	Rollback(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error)
 }
@@ -104,7 +106,7 @@ func (p *Pages) checkOrigin(r *http.Request) error {
 }
 
 // publishPath matches the paths to which the form for a key may lead back.
-var publishPath = regexp.MustCompile(`^` + pathPublish + `(/[a-z0-9]{1,64})?$`)
+var publishPath = regexp.MustCompile(`^` + pathPublish + `(/[a-z0-9-]{1,64})?$`)
 
 // publishPage is the page to choose a file.
 type publishPage struct {

@@ -117,7 +117,7 @@ func (p *Pages) saveEdits(r *http.Request, d review.Draft) (found review.Review,
 	if err := r.ParseForm(); err != nil {
 		return found, false, herb.Wrap(herb.CodeInvalid, err, "malformed form; open the page and submit it again")
 	}
-	if found, err = p.opts.Drafts.Review(r.Context(), d.ID, 0); err != nil {
+	if found, err = p.opts.Drafts.Review(r.Context(), d.ID, reviewWait); err != nil {
 		return found, false, err
 	}
 	edits, err := applyForm(&found, r.PostForm)
@@ -163,13 +163,17 @@ func (p *Pages) publishDraft(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	found, changed, err := p.saveEdits(r, d)
-	if err == nil {
-		err = checkReviewed(&found, changed, r.PostForm)
-	}
 	if err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}
-	id, err := p.opts.Drafts.Publish(r.Context(), d.ID, found.Breaking(), found.Live, actor)
+	live, err := p.opts.Uploads.LiveVersion(r.Context(), d.Ref)
+	if err != nil {
+		return err
+	}
+	if err := checkReviewed(&found, live, changed, r.PostForm); err != nil {
+		return p.rejectDraft(w, r, d, err)
+	}
+	id, err := p.opts.Drafts.Publish(r.Context(), d.ID, found.Breaking(), live, actor)
 	if err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}
@@ -177,17 +181,17 @@ func (p *Pages) publishDraft(w http.ResponseWriter, r *http.Request) error {
 }
 
 // checkReviewed rejects a publish of something else than the publisher has seen.
-func checkReviewed(r *review.Review, changed bool, form url.Values) error {
+func checkReviewed(r *review.Review, live string, changed bool, form url.Values) error {
 	switch {
+	case form.Get("live") != live:
+		return herb.Errorf(herb.CodeRejected, "nothing was published: another version of %s went live in the meantime; "+
+			"the review compares the file with that version now; check it, then publish again", r.Draft.Ref)
 	case changed:
 		return herb.Errorf(herb.CodeRejected, "your last changes are saved, but not published: check what they do, then publish")
 	case r.Progress != nil:
 		return herb.Errorf(herb.CodeRejected, "the file is still being checked; publish it when the check has ended")
 	case r.Error != "":
 		return herb.Errorf(herb.CodeRejected, "nothing was published: correct the settings first")
-	case form.Get("live") != r.Live:
-		return herb.Errorf(herb.CodeRejected, "nothing was published: another version of %s went live in the meantime; "+
-			"the review compares the file with that version now; check it, then publish again", r.Draft.Ref)
 	case r.Breaking() && form.Get("consent") != consentOf(r):
 		return herb.Errorf(herb.CodeRejected, "nothing was published: it would break programs that use the dataset; "+
 			"correct the breaking changes, or select the checkbox beside the button")

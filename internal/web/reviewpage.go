@@ -163,15 +163,13 @@ type typeChoice struct {
 type remedy struct{ Label, Do, Href string }
 
 func (page *reviewPage) newColumn(c review.Column) reviewColumn {
-	column := reviewColumn{Column: c, Types: typeChoices(c)}
+	column := reviewColumn{Column: c, Types: typeChoices(c), Remedies: remediesOf(c)}
+	column.Evidence = strings.TrimLeft(strings.TrimPrefix(c.Evidence, string(c.Type)), ":, ") // the type is beside it
 	if page.concerns(c) {
 		column.Error = page.Error
-		column.Remedies = []remedy{{Label: "Undo", Do: action(doUndo, c.Position)}}
-		return column
 	}
-	column.Remedies = remediesOf(c)
-	if len(column.Remedies) == 0 && (c.Edit.Type != "" || len(c.Edit.Missing) > 0) {
-		column.Remedies = []remedy{{Label: "Undo", Do: action(doUndo, c.Position)}}
+	if c.Edit.Type != "" || len(c.Edit.Missing) > 0 || column.Error != "" && c.Edit.Name != "" {
+		column.Remedies = append(column.Remedies, remedy{Label: "Undo", Do: action(doUndo, c.Position)})
 	}
 	return column
 }
@@ -225,99 +223,16 @@ func exceptions(c *review.Column) string {
 	return words + ": " + strings.Join(quoted, ", ") + "."
 }
 
-// concerns reports whether the error of the review is about a column that the publisher has edited.
+// concerns reports whether the error of the review is about a column.
 func (page *reviewPage) concerns(c review.Column) bool {
-	if page.Error == "" || c.Edit.Type == "" && c.Edit.Name == "" && c.Edit.Missing == nil {
-		return false
-	}
-	return slices.ContainsFunc([]string{c.Field, c.Source, c.Edit.Name}, func(name string) bool {
-		return name != "" && strings.Contains(page.Error, strconv.Quote(name))
+	return page.Error != "" && slices.ContainsFunc([]string{c.Field, c.Source, c.Edit.Name}, func(name string) bool {
+		return name != "" && strings.Contains(page.Error, "field "+strconv.Quote(name))
 	})
 }
 
 // BlamesColumn reports whether the error of the review is shown at a column.
 func (page *reviewPage) BlamesColumn() bool {
 	return slices.ContainsFunc(page.Shown, func(c reviewColumn) bool { return c.Error != "" })
-}
-
-// fileRow is a row of the file as the page shows it.
-type fileRow struct {
-	Class         string
-	Number, Count int
-	Label         string // what the row is; empty: a record
-	Do, Hint      string // edit that the label offers, and what it does; empty: none
-	Header        string // edit that makes it the header; empty: none
-	Text          string // of a row that is left out
-	Values        []fileCell
-}
-
-type fileCell struct{ Class, Text string }
-
-func (page *reviewPage) newRow(row review.Row) fileRow {
-	r := fileRow{Number: row.Number, Count: row.Count}
-	switch row.Kind {
-	case review.RowGap:
-		r.Class = "gap"
-		return r
-	case review.RowHeader:
-		r.Class, r.Label = "header", "header"
-		if row.Number > 0 {
-			r.Do, r.Hint = action(doHeader, 0), "the file has no header"
-		}
-	case review.RowLeftOut:
-		r.Class, r.Label, r.Text = "left-out", "left out", row.Text
-		if row.Reason != "" {
-			r.Label += ": " + row.Reason
-		}
-		if row.Number > 0 {
-			r.Do, r.Hint = action(doKeep, row.Number), "keep this row as a record"
-			r.Header = action(doHeader, row.Number)
-		}
-		if row.Edited {
-			r.Label = "left out by you"
-		}
-		if r.Text == "" && row.Cells == nil {
-			r.Text = "\u00a0"
-		}
-	default:
-		if row.Number > 0 {
-			r.Label, r.Do, r.Hint = "leave out", action(doDrop, row.Number), "leave this row out"
-			r.Header = action(doHeader, row.Number)
-		}
-		if row.Edited {
-			r.Class, r.Label = "kept", "kept by you"
-		}
-	}
-	if r.Text == "" {
-		r.Values = page.cells(row)
-	}
-	return r
-}
-
-// cells returns the cells of the shown columns.
-func (page *reviewPage) cells(row review.Row) (all []fileCell) {
-	for _, c := range page.Shown {
-		var cell fileCell
-		var classes []string
-		if c.Position < len(row.Cells) {
-			cell.Text = row.Cells[c.Position]
-		}
-		if c.Hidden() {
-			classes = append(classes, "off")
-		}
-		if row.Kind == review.RowRecord && (c.Type == herb.TypeNumber || c.Almost == herb.TypeNumber) {
-			classes = append(classes, "n")
-		}
-		if c.Position < len(row.Marked) && row.Marked[c.Position] {
-			classes = append(classes, "marked")
-		}
-		if c.Position < len(row.Missing) && row.Missing[c.Position] {
-			classes = append(classes, "missing")
-		}
-		cell.Class = strings.Join(classes, " ")
-		all = append(all, cell)
-	}
-	return all
 }
 
 // Summary says what becomes of the rows of the file that are not records.

@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	chromium.stop()
 	shared.stop()
+	press.stop()
 	os.Exit(code)
 }
 

@@ -24,6 +24,7 @@ type events struct {
 	listeners sync.WaitGroup
 	mu        sync.Mutex
 	problems  []string // console errors, exceptions, dialogs, content security policy violations, requests to other hosts
+	expected  []string // parts of problems that do not fail the test
 	requests  []string // URLs, in order
 	started   map[network.RequestID]string
 	ended     map[network.RequestID]int64 // bytes received
@@ -83,6 +84,13 @@ func (e *events) problem(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.problems = append(e.problems, fmt.Sprintf(format, args...))
+}
+
+// expect declares problems that do not fail the test by a part of their text.
+func (e *events) expect(parts ...string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.expected = append(e.expected, parts...)
 }
 
 func (e *events) begin(r network.EventRequestWillBeSent) {
@@ -152,7 +160,8 @@ func (e *events) report(t *testing.T, fails []int) {
 	e.listeners.Wait()
 	for _, problem := range e.problems {
 		meant := func(status int) bool { return strings.Contains(problem, fmt.Sprintf("with a status of %d ", status)) }
-		if !slices.ContainsFunc(fails, meant) {
+		expected := func(part string) bool { return strings.Contains(problem, part) }
+		if !slices.ContainsFunc(fails, meant) && !slices.ContainsFunc(e.expected, expected) {
 			t.Errorf("the browser reports: %s", problem)
 		}
 	}

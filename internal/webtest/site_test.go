@@ -25,6 +25,8 @@ import (
 	"herbarium/internal/must"
 	"herbarium/internal/plants"
 	"herbarium/internal/publish"
+	"herbarium/internal/review"
+	"herbarium/internal/upload"
 	"herbarium/internal/web"
 )
 
@@ -48,6 +50,8 @@ type library struct {
 	staffKey string              // may read locked/staff
 	otherKey string              // may not read locked/staff
 	sources  map[herb.Ref]string // folders
+	uploads  *upload.Service     // nil: nothing is published in the browser
+	drafts   *review.Service     // like uploads
 	err      error
 }
 
@@ -157,14 +161,17 @@ func (l *library) publishFolder(ctx context.Context, folder string) error {
 func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	t.Helper()
 	common := httpapi.Site{Library: l.data.Library, PublicURL: publicURL, Version: "1.0"}
-	pages, err := web.New(web.Options{
-		Site: common, History: l.data.Library.History, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors,
-	})
+	options := web.Options{Site: common, History: l.data.Library.History, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors}
+	var uploads httpapi.Uploads
+	if l.uploads != nil {
+		uploads, options.Uploads, options.Drafts = l.uploads, l.uploads, l.drafts
+	}
+	pages, err := web.New(options)
 	must.NoError(t, err)
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(runtime.GOMAXPROCS(0), 1<<30)})
 	must.NoError(t, err)
 	api, err := httpapi.New(httpapi.Options{
-		Site: common, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages,
+		Site: common, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages, Uploads: uploads,
 		Log: slog.New(slog.DiscardHandler), Admission: lanes,
 		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
 	})

@@ -119,12 +119,13 @@ async function sendEdit(edit) {
 
 function show(page) {
   const focused = document.activeElement;
-  const [name, value] = [focused?.name, focused?.value];
+  const [part, kind] = [focused?.closest("tr[id]") ?? focused?.closest("th, aside"), focused?.className];
+  const place = part && (part.id ? "#" + part.id : part.tagName === "TH" ? `th:nth-child(${part.cellIndex + 1})` : ".settings");
   notify("");
   morph(root(), page.getElementById("publish"), { keepInput: false });
-  if (!document.activeElement || document.activeElement === document.body) {
-    const same = [...document.querySelectorAll("#review button, #review input, #review select")].find((e) => e.name === name && e.value === value);
-    (same ?? $("#rows") ?? $("#main")).focus({ preventScroll: true });
+  if (!document.activeElement || document.activeElement === document.body) { // the button is gone
+    const next = [...document.querySelectorAll(`${place} :is(button, select, input:not([type=hidden]))`)];
+    (next.find((e) => e.className === kind) ?? next[0] ?? $("#rows") ?? $("#main")).focus({ preventScroll: true });
   }
   announce($("[data-announce]")?.textContent ?? "");
   refreshLater();
