@@ -41,10 +41,10 @@ func TestReview(t *testing.T) {
 		}
 	}
 	for id, want := range map[string]string{
-		"r1": "left out: title 1 : use this row as the header Price list of the nursery on the hill, autumn 2026",
-		"r3": "header 3 : the file has no header Code Name Sold since Price Where Weight",
+		"r1":    "left out: title 1 : use this row as the header Price list of the nursery on the hill, autumn 2026",
+		"r3":    "header 3 : the file has no header Code Name Sold since Price Where Weight",
 		"r4817": "header left out: footnote 4817 : keep this row as a record Prices include tax. Printed 14 Nov 2026.",
-		"r7": "header leave out 7 : leave this row out 00044 Wood anemone 20.04.2023 on request shade 0.1",
+		"r7":    "header leave out 7 : leave this row out 00044 Wood anemone 20.04.2023 on request shade 0.1",
 	} {
 		if got := spaced(one(t, rows, byID(id))); got != want {
 			t.Errorf("row %s is %q, want %q", id, got, want)

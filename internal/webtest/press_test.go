@@ -225,4 +225,3 @@ func workbook(t testing.TB, sheets ...string) string {
 	must.NoError(t, z.Close())
 	return out.String()
 }
-
