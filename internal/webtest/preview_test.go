@@ -22,6 +22,7 @@ func TestPreview(t *testing.T) {
 		if script { // the menu follows the view
 			b.press("\x1b")
 			b.follow(".chip .x")
+			b.click("#share > summary")
 			b.until(`!document.querySelector("#share img").src.includes("category")`)
 		}
 	})

@@ -19,6 +19,17 @@ func TestSearchBox(t *testing.T) {
 	b := open(t, newSite(t, nil), tabOptions{})
 	b.visit(catalog)
 	b.settled()
+	// While typing, rows below the window change later, but before they can be seen.
+	eval[bool](b, `(document.addEventListener("shown", () => {
+		window.pending = [Boolean(document.querySelector("[data-pending]"))];
+		document.getElementById("grid").dispatchEvent(new Event("scroll"));
+		window.pending.push(Boolean(document.querySelector("[data-pending]")));
+	}, { once: true }), true)`)
+	b.next(func() { b.fill("#search", "a") })
+	if got := eval[[]bool](b, "window.pending"); !got[0] || got[1] {
+		t.Errorf("rows change later: %v, also after a scroll: %v", got[0], got[1])
+	}
+	b.agree()
 	b.next(func() { b.fill("#search", "ros") })
 	b.until(`location.search === "?search=ros*"`)
 	b.settled()

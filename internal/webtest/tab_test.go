@@ -181,7 +181,7 @@ func (b *tab) wait(what string, met func() bool) {
 // values of open filters.
 func (b *tab) settled() {
 	b.Helper()
-	b.until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], #grid[data-loading], " +
+	b.until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], #grid[data-loading], [data-pending], " +
 		".js #swap:not([data-facets='']) details[data-facet][open] .facet-data:not([data-loaded])")`)
 }
 

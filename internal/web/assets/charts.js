@@ -3,7 +3,7 @@
 
 import { $$, grid, on, onShow, swap } from "./dom.js";
 import { listing, show, withRange } from "./address.js";
-import { morph } from "./morph.js";
+import { patchNode } from "./morph.js";
 import { fetchPart } from "./nav.js";
 import { showTip } from "./popup.js";
 
@@ -39,7 +39,7 @@ async function loadCharts() {
       title.remove();
     }
     for (const part of $$("a", next)) part.setAttribute("tabindex", "-1"); // the grid is one Tab stop
-    morph(chart, next);
+    patchNode(chart, next);
   }
   if (missingCharts().length) loadCharts();
   else delete grid().dataset.loading;

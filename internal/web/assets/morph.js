@@ -3,11 +3,12 @@
 
 import { Idiomorph } from "./idiomorph.js";
 
-// morph changes an element of the page into another. With keepInput, the focused input keeps its text.
-export function morph(old, next, { keepInput = true } = {}) {
+// morph changes an element of the page into another. With keepInput, the focused input keeps its text. With typing, rows below the
+// window change after the last key.
+export function morph(old, next, { keepInput = true, typing = false } = {}) {
   Idiomorph.morph(old, next, {
     callbacks: {
-      beforeNodeMorphed: (from, to) => !isPending(from, to) && !patchRows(from, to),
+      beforeNodeMorphed: (from, to) => !isPending(from, to) && !isClosed(from, to) && !patchRows(from, to, typing),
       beforeAttributeUpdated: (name, element, change) => !isOwn(name, element, change, keepInput),
     },
   });
@@ -15,28 +16,82 @@ export function morph(old, next, { keepInput = true } = {}) {
 
 // patchRows changes the rows of the grid node by node: they have no identity to be matched by, a general comparison of thousands
 // of cells takes several times as long, and new cells would have to be laid out. It returns false for other elements.
-function patchRows(from, to) {
+function patchRows(from, to, typing) {
   if (from.tagName !== "TBODY") return false;
-  const rows = [...to.rows];
-  while (from.rows.length > rows.length) from.lastElementChild.remove();
-  rows.forEach((row, i) => from.rows[i] ? patchNode(from.rows[i], row) : from.append(row));
+  const rows = [...to.rows], old = [...from.rows];
+  for (const row of old.splice(rows.length)) row.remove();
+  const now = typing && from.closest("#grid") ? rowsInView(from) : rows.length;
+  rows.forEach((row, i) => i >= old.length ? from.append(row) : i < now && patchNode(old[i], row));
+  if (now < old.length) later(from, () => old.slice(now).forEach((row, i) => patchNode(row, rows[now + i])));
+  else later(from, null);
   return true;
 }
 
-function patchNode(old, next) {
+// rowsInView returns the number of rows that are above the end of the window.
+function rowsInView(body) {
+  const area = body.closest("#grid"), height = body.rows[0]?.offsetHeight;
+  return height ? Math.ceil((area.scrollTop + area.clientHeight) / height) + 1 : 0;
+}
+
+// Rows out of view take as long to lay out and to paint as those in view. While one types, they change after the last key, or
+// before they can be seen or used.
+let finish = null, finishTimer;
+
+function later(body, action) {
+  clearTimeout(finishTimer);
+  finish = action && (() => {
+    body.removeAttribute("data-pending");
+    action();
+  });
+  body.toggleAttribute("data-pending", Boolean(action));
+  if (action) finishTimer = setTimeout(finishRows, 300);
+}
+
+function finishRows() {
+  clearTimeout(finishTimer);
+  finish?.();
+  finish = null;
+}
+
+for (const type of ["scroll", "pointerdown", "focusin", "keydown", "copy"]) {
+  document.addEventListener(type, ({ target }) => target.id !== "search" && finishRows(), { capture: true, passive: true });
+}
+addEventListener("beforeprint", finishRows);
+
+// patchNode changes a node without identity into another.
+export function patchNode(old, next) {
   if (old.nodeType === 3) return old.data !== next.data && (old.data = next.data);
   patchAttributes(old, next);
-  const nodes = [...next.childNodes];
-  const same = nodes.length === old.childNodes.length && nodes.every((node, i) => node.nodeName === old.childNodes[i].nodeName);
-  if (same) nodes.forEach((node, i) => patchNode(old.childNodes[i], node));
-  else old.replaceChildren(...nodes);
+  let a = old.firstChild, b = next.firstChild;
+  while (a && a.nodeName === b?.nodeName) [a, b] = [a.nextSibling, b.nextSibling];
+  if (a || b) return old.replaceChildren(...next.childNodes);
+  for ([a, b] = [old.firstChild, next.firstChild]; a; [a, b] = [a.nextSibling, b.nextSibling]) patchNode(a, b);
 }
 
 // patchAttributes sets the attributes of an element, except those of the keyboard.
 function patchAttributes(old, next) {
-  for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  for (const { name } of [...old.attributes]) if (name !== "tabindex" && !next.hasAttribute(name)) old.removeAttribute(name);
+  const { attributes } = next;
+  for (const { name, value } of attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  if (old.attributes.length === attributes.length + old.hasAttribute("tabindex")) return;
+  for (const name of old.getAttributeNames()) if (name !== "tabindex" && !next.hasAttribute(name)) old.removeAttribute(name);
 }
+
+// isClosed reports whether a part of the page is in a closed menu, which changes when it opens: most of the links of a page are in
+// menus, and all of them change with each key.
+const closed = new WeakMap(); // what the content of a menu changes into
+
+function isClosed(from, to) {
+  if (!from.matches?.(".popover") || from.parentNode.open !== false) return false;
+  closed.set(from, to);
+  return true;
+}
+
+document.addEventListener("toggle", ({ target }) => {
+  const from = target.open && target.lastElementChild, to = closed.get(from);
+  if (!to) return;
+  closed.delete(from);
+  morph(from, to);
+}, true);
 
 // isPending reports whether a part of the page stays: content that is loaded later stays until then, and the list of columns
 // keeps its order while one chooses.

@@ -53,7 +53,7 @@ export async function visit(to, { typing: byTyping = false, history: entry = "pu
   }
   shown = bare();
   document.title = page.title;
-  morph(swap(), next, { keepInput: entry !== "none" });
+  morph(swap(), next, { keepInput: entry !== "none", typing: byTyping });
   announce($("[data-announce]")?.textContent ?? "");
   document.dispatchEvent(new Event("shown"));
   lastShow = performance.now() - began;

@@ -104,7 +104,7 @@ func flexibility(d *herb.Dataset, c *Column) int {
 // defaultWidth returns the width of a column that fits its heading, and its values as far as the
 // publish report describes them.
 func defaultWidth(d *herb.Dataset, c *Column) int {
-	const menu, digit = 28, 8.5 // all digits of numbers have the same width
+	const menu, digit = 28, 9.0 // all digits of numbers have the same width
 	need := plot.TextWidth(c.Heading, fontSize) + menu
 	r := ColumnReport(d, c.Index)
 	switch {

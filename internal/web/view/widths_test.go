@@ -28,11 +28,11 @@ func TestWidths(t *testing.T) {
 		d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: c.name, Filled: 100, Distinct: 100, Longest: c.longest, Max: c.max})
 	}
 	for _, tt := range []struct{ query, want, params string }{
-		{"", "id 130, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1049 stretches", ""},
-		{"_width=name:300", "id 130, name 300, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1187 stretches", "_width=name%3A300"},
-		{"_width=speech:1:500", "id 130, name 162, speech:1 500, heading_that_is_long 198, 名称 183 rest: 1229 stretches", "_width=speech%3A1%3A500"},
-		{"_width=name:10&_width=name:20000", "id 130, name 1200, speech:1 320 rest, heading_that_is_long 198, 名称 183: 2087 stretches", "_width=name%3A1200"},
-		{"_width=name:200&_width=name:0&_width=gone:50&_width=name&_width=name:x", "id 130, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1049 stretches", ""},
+		{"", "id 137, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1056 stretches", ""},
+		{"_width=name:300", "id 137, name 300, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1194 stretches", "_width=name%3A300"},
+		{"_width=speech:1:500", "id 137, name 162, speech:1 500, heading_that_is_long 198, 名称 183 rest: 1236 stretches", "_width=speech%3A1%3A500"},
+		{"_width=name:10&_width=name:20000", "id 137, name 1200, speech:1 320 rest, heading_that_is_long 198, 名称 183: 2094 stretches", "_width=name%3A1200"},
+		{"_width=name:200&_width=name:0&_width=gone:50&_width=name&_width=name:x", "id 137, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1056 stretches", ""},
 		{"_fields=id&_width=id:60", "id 60: 116", "_fields=id&_width=id%3A60"},
 	} {
 		s, _, err := ParseState("/t", query.Split(tt.query), d)
