@@ -43,6 +43,7 @@ func (a *API) pageRoutes() []route {
 func (a *API) pageRoute(method, pattern string, handler PageHandler) route {
 	rt := route{method: method, pattern: pattern, page: true, handle: func(w *response, r *http.Request) error {
 		if handler.Upload {
+			w.set("Connection", "close") // unless ReceiveFiles reads the whole body
 			ctx, cancel := w.withoutDeadline(r)
 			defer cancel()
 			r = r.WithContext(ctx)

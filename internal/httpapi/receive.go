@@ -133,6 +133,8 @@ func (u *uploadReader) Read(p []byte) (int, error) {
 // cause returns what is wrong with a body that could not be received.
 func (u *uploadReader) cause(err error) error {
 	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) && u.failed == nil: // within a part
+		u.failed = err
 	case u.failed == nil:
 		return err
 	case errors.Is(u.failed, os.ErrDeadlineExceeded):

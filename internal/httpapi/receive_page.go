@@ -36,13 +36,15 @@ func ReceiveFiles(r *http.Request, receive func(fields url.Values, name string, 
 		return nil, err
 	}
 	body := w.newUploadReader(r, nil)
+	isRead := false
 	defer func() {
 		const sendTimeout = time.Minute
 		_ = body.control.SetReadDeadline(time.Time{}) // not supported by the writers of tests, as the next one
 		_ = body.control.SetWriteDeadline(time.Now().Add(sendTimeout))
 		if err != nil {
-			w.set("Connection", "close") // the rest is not read
 			err = body.cause(err)
+		} else if isRead && len(r.TransferEncoding) == 0 {
+			w.Header().Del("Connection")
 		}
 	}()
 	form := multipart.NewReader(body, params["boundary"])
@@ -50,8 +52,10 @@ func ReceiveFiles(r *http.Request, receive func(fields url.Values, name string, 
 	for count := 0; ; count++ {
 		part, err := form.NextPart()
 		switch {
-		case err == io.EOF:
-			return fields, nil
+		case err == io.EOF: // a client that sends more than the form is disconnected
+			n, err := io.Copy(io.Discard, io.LimitReader(body, maxFormText))
+			isRead = n < maxFormText
+			return fields, err
 		case err != nil:
 			return fields, herb.Wrap(herb.CodeInvalid, err, "malformed multipart/form-data; open the page and send the form again")
 		case count == maxFormFields:
