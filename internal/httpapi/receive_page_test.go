@@ -101,8 +101,9 @@ func TestReceiveFiles(t *testing.T) {
 	}
 }
 
-// TestReceiveFiles_lane checks that a form with files occupies a slot of the lane of uploads, that a
-// client that stops sending is rejected, and that the body is not read if the handler fails before.
+// TestReceiveFiles_lane checks that a form with files occupies a slot of the lane of uploads, that
+// a client that stops sending is rejected, and that the body is not read if the handler fails
+// before.
 func TestReceiveFiles_lane(t *testing.T) {
 	t.Parallel()
 	c := lanes(t, 1, nil)
