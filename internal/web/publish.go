@@ -156,7 +156,7 @@ func (p *Pages) renderPublish(w http.ResponseWriter, r *http.Request, fields url
 		if herb.CodeOf(rejection) == herb.CodeInternal {
 			return rejection
 		}
-		page.Message = herb.MessageOf(rejection)
+		page.Message = asSentence(herb.MessageOf(rejection))
 	}
 	visitor := httpapi.Visitor(r)
 	if err := page.addDatasets(r.Context(), p, visitor); err != nil {

@@ -181,14 +181,14 @@ func TestPublish_files(t *testing.T) {
 		{"after the file", [][2]string{{"namespace", "nursery"}, {"dataset", ""}, {"@Préise 2026.csv.gz", "a"}}, 303, "/publish/" + draftID, "nursery/preise-2026"},
 		{"several", [][2]string{{"namespace", "nursery"}, {"@a.csv", "a"}, {"@b.csv", "b"}}, 303, "/publish", "nursery/a nursery/b"},
 		{"several with one name", [][2]string{{"namespace", "nursery"}, {"dataset", "x"}, {"@a.csv", "a"}, {"@b.csv", "b"}}, 400, "leave Dataset empty", "nursery/x"},
-		{"no namespace", [][2]string{{"namespace", ""}, {"@a.csv", "a"}}, 400, "enter the namespace", ""},
+		{"no namespace", [][2]string{{"namespace", ""}, {"@a.csv", "a"}}, 400, "Enter the namespace", ""},
 		{"namespace of others", [][2]string{{"namespace", "other"}, {"@a.csv", "a"}}, 403, "publish:other/a", ""},
 		{"wrong namespace", [][2]string{{"namespace", "My Nursery"}, {"@a.csv", "a"}}, 400, "lower-case letters", ""},
 		{"wrong dataset", [][2]string{{"namespace", "nursery"}, {"dataset", "a/b"}, {"@a.csv", "a"}}, 400, "lower-case letters", ""},
 		{"name without letters", [][2]string{{"namespace", "nursery"}, {"@....csv", "a"}}, 400, "enter a name", ""},
-		{"nothing", [][2]string{{"namespace", "nursery"}}, 400, "choose a file, or paste a table", ""},
+		{"nothing", [][2]string{{"namespace", "nursery"}}, 400, "Choose a file, or paste a table.", ""},
 		{"table", [][2]string{{"namespace", "nursery"}, {"dataset", "new"}, {"table", "a\tb\r\n1\t2\r\n"}}, 303, "/publish/" + draftID, "nursery/new"},
-		{"table without a name", [][2]string{{"namespace", "nursery"}, {"table", "a\tb\n"}}, 400, "enter the name", ""},
+		{"table without a name", [][2]string{{"namespace", "nursery"}, {"table", "a\tb\n"}}, 400, "Enter the name", ""},
 	} {
 		s := newPublishingSite(t)
 		a := s.send(t, sellsKey, tt.parts)

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
@@ -80,11 +82,17 @@ func (p *Pages) renderReview(w http.ResponseWriter, r *http.Request, id string, 
 	from, _ := strconv.Atoi(params.Get(paramColumn)) // 0 if it is not a number
 	page := p.newReviewPage(&found, from)
 	if rejection != nil {
-		page.Notice = herb.MessageOf(rejection)
+		page.Notice = asSentence(herb.MessageOf(rejection))
 	}
 	l := p.layout(r, "Publish "+found.Draft.Ref.String(), "The review of a file before it is published.")
 	l.Framed = true
 	return cmp.Or(p.render(w, "review", l, page), rejection)
+}
+
+// asSentence returns a message with a capital letter and a full stop.
+func asSentence(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:] + "."
 }
 
 // editDraft changes the settings of a draft as the form says.

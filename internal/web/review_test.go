@@ -43,7 +43,7 @@ func TestReview(t *testing.T) {
 	for id, want := range map[string]string{
 		"r1":    "left out: title 1 : use this row as the header Price list of the nursery on the hill, autumn 2026",
 		"r3":    "header 3 : the file has no header Code Name Sold since Price Where Weight",
-		"r4817": "header left out: footnote 4817 : keep this row as a record Prices include tax. Printed 14 Nov 2026.",
+		"r4817": "left out: footnote 4817 : keep this row as a record Prices include tax. Printed 14 Nov 2026.",
 		"r7":    "header leave out 7 : leave this row out 00044 Wood anemone 20.04.2023 on request shade 0.1",
 	} {
 		if got := spaced(one(t, rows, byID(id))); got != want {
@@ -93,10 +93,13 @@ func TestReview_states(t *testing.T) {
 			*r = review.Review{Draft: r.Draft, Error: `stock.csv: line 3 has 5 values instead of 4`}
 		}, []string{"This file cannot be read", "line 3 has 5 values", "Choose another file"}, []string{"Publish 0", "Title"}, ""},
 		{"several tables", func(r *review.Review) {
-			*r = review.Review{Draft: r.Draft, Tables: []string{"Prices", "Staff <1>"}}
-		}, []string{"The file has 2 tables", "Prices", "Staff <1>"}, []string{"Publish 0"}, `name="pick" value="Staff &lt;1&gt;"`},
+			*r = review.Review{Draft: r.Draft, Tables: []string{"Prices", "Staff <1>"}, Error: "name one of them with _table"}
+		}, []string{"The file has 2 tables", "Prices", "Staff <1>"}, []string{"Publish 0", "_table"}, `name="pick" value="Staff &lt;1&gt;"`},
 		{"table chosen", func(r *review.Review) { r.Tables, r.Draft.Edits.Table = []string{"Prices", "Staff"}, "Staff" },
 			[]string{"Table of the file"}, nil, `<option selected>Staff</option>`},
+		{"empty cells", func(r *review.Review) {
+			r.Rows[0].Text, r.Rows[1].Text = `"Price list, 2026",,,`, ",,,,"
+		}, []string{"use this row as the header Price list, 2026 left out: empty"}, []string{",,,"}, ""},
 		{"new dataset", func(r *review.Review) { r.Live, r.Changes, r.Compared = "", nil, nil },
 			[]string{"A new dataset 4,812 records 6 columns", "Publish 4,812 records"}, []string{"previous version", "Breaking"}, ""},
 		{"too many to compare", func(r *review.Review) { r.Compared = nil }, []string{"4,812 records; there are too many to compare"}, nil, ""},
@@ -104,7 +107,7 @@ func TestReview_states(t *testing.T) {
 			[]string{"4,812 the same records"}, []string{"Breaking"}, ""},
 		{"type does not fit", func(r *review.Review) {
 			r.Error, r.Columns[1].Edit = `row 4: field "name": "Dog rose" is not a number`, review.ColumnEdit{Type: herb.TypeNumber}
-		}, []string{`row 4: field "name": "Dog rose" is not a number 4,812 of 4,812 Undo`}, []string{"These settings do not fit", "Publish 4,812"}, `aria-invalid="true"`},
+		}, []string{`"Dog rose" is not a number 4,812 of 4,812 Undo`}, []string{"These settings do not fit", "Publish 4,812", "What changes"}, `aria-invalid="true"`},
 		{"settings do not fit", func(r *review.Review) { r.Error, r.Draft.Edits.Drop = "no records are left", []int{4} },
 			[]string{"These settings do not fit", "no records are left", "Undo all changes"}, []string{"Publish 4,812"}, ""},
 		{"renamed", func(r *review.Review) {
@@ -302,12 +305,12 @@ func TestReview_publish(t *testing.T) {
 		{"no consent", url.Values{"live": {"v1"}}, nil, 409, "select the checkbox"},
 		{"consent to another change", url.Values{"live": {"v1"}, "consent": {consent}}, func(s *publishingSite) { s.review.Changes[0].Field = "name" }, 409, "select the checkbox"},
 		{"nothing breaks", url.Values{"live": {"v1"}}, func(s *publishingSite) { s.review.Changes = nil }, 303, "v1 sells00000"},
-		{"unsaved edit", url.Values{"live": {"v1"}, "consent": {consent}, "title": {"a"}, "was-title": {"b"}}, nil, 409, "your last changes are saved"},
+		{"unsaved edit", url.Values{"live": {"v1"}, "consent": {consent}, "title": {"a"}, "was-title": {"b"}}, nil, 409, "Your last changes are saved"},
 		{"another version", url.Values{"live": {"v0"}, "consent": {consent}}, nil, 409, "another version of nursery/stock went live"},
 		{"still checking", url.Values{"live": {"v1"}, "consent": {consent}}, func(s *publishingSite) { s.review.Progress = &upload.Progress{} }, 409, "still being checked"},
 		{"error", url.Values{"live": {"v1"}, "consent": {consent}}, func(s *publishingSite) { s.review.Error = "x" }, 409, "correct the settings"},
 		{"rejected by the service", url.Values{"live": {"v1"}, "consent": {consent}},
-			func(s *publishingSite) { s.err = herb.Errorf(herb.CodeUnavailable, "too many publishes are waiting") }, 503, "too many publishes"},
+			func(s *publishingSite) { s.err = herb.Errorf(herb.CodeUnavailable, "too many publishes are waiting") }, 503, "Too many publishes"},
 	} {
 		s := newPublishingSite(t)
 		if tt.change != nil {
@@ -343,7 +346,7 @@ func TestReview_state(t *testing.T) {
 		t.Errorf("the review while it runs: %d %v", a.status, a.header)
 	}
 	s.record = ended(herb.CodeRejected, publish.StatusRejected, "another version of nursery/stock went live in the meantime")
-	if a := s.get(t, path, as(sellsKey)...); a.status != 409 || !strings.Contains(a.body, "nothing was published: another version") || !strings.Contains(a.body, "Dog rose") {
+	if a := s.get(t, path, as(sellsKey)...); a.status != 409 || !strings.Contains(a.body, "Nothing was published: another version") || !strings.Contains(a.body, "Dog rose") {
 		t.Errorf("rejected: %d", a.status)
 	}
 	if a := s.get(t, draftPath, as(sellsKey)...); a.status != 200 {

@@ -115,8 +115,13 @@ func (page *reviewPage) Publishable() bool {
 	return page.Progress == nil && page.Error == "" && len(page.Columns) > 0
 }
 
+// MustChoose reports whether the publisher must choose one of the tables of the file first.
+func (page *reviewPage) MustChoose() bool {
+	return len(page.Tables) > 0 && len(page.Columns) == 0 && page.Draft.Edits.Table == ""
+}
+
 // Width returns the least width of the table of rows in pixels.
-func (page *reviewPage) Width() int { return 176 + 150*len(page.Shown) }
+func (page *reviewPage) Width() int { return 196 + 148*len(page.Shown) }
 
 // Licenses returns the identifiers of the usual licenses of data.
 func (page *reviewPage) Licenses() []string {
@@ -166,7 +171,9 @@ func (page *reviewPage) newColumn(c review.Column) reviewColumn {
 	column := reviewColumn{Column: c, Types: typeChoices(c), Remedies: remediesOf(c)}
 	column.Evidence = strings.TrimLeft(strings.TrimPrefix(c.Evidence, string(c.Type)), ":, ") // the type is beside it
 	if page.concerns(c) {
-		column.Error = page.Error
+		_, column.Error, _ = strings.Cut(page.Error, "field ")
+		_, column.Error, _ = strings.Cut(column.Error, ": ") // the name of the field
+		column.Error, _, _ = strings.Cut(column.Error, "; ") // what to do and further values
 	}
 	if c.Edit.Type != "" || len(c.Edit.Missing) > 0 || column.Error != "" && c.Edit.Name != "" {
 		column.Remedies = append(column.Remedies, remedy{Label: "Undo", Do: action(doUndo, c.Position)})

@@ -33,7 +33,7 @@ func (page *reviewPage) newRow(row review.Row) fileRow {
 			r.Do, r.Hint = action(doHeader, 0), "the file has no header"
 		}
 	case review.RowLeftOut:
-		r.Class, r.Label, r.Text = "left-out", "left out", row.Text
+		r.Class, r.Label, r.Text = "left-out", "left out", plainRow(row.Text)
 		if row.Reason != "" {
 			r.Label += ": " + row.Reason
 		}
@@ -42,7 +42,7 @@ func (page *reviewPage) newRow(row review.Row) fileRow {
 		case row.Number < page.header(): // records follow the header
 			r.Do, r.Hint = action(doHeader, row.Number), "use this row as the header"
 		default:
-			r.Do, r.Hint, r.Header = action(doKeep, row.Number), "keep this row as a record", action(doHeader, row.Number)
+			r.Do, r.Hint = action(doKeep, row.Number), "keep this row as a record"
 		}
 		if row.Edited {
 			r.Label = "left out by you"
@@ -63,6 +63,15 @@ func (page *reviewPage) newRow(row review.Row) fileRow {
 		r.Values = page.cells(row)
 	}
 	return r
+}
+
+// plainRow returns the text of a row that is left out without the delimiters of its empty cells.
+func plainRow(s string) string {
+	s = strings.TrimRight(s, ",;|\t ")
+	if inner, ok := strings.CutPrefix(s, `"`); ok && strings.Count(s, `"`) == 2 {
+		s = strings.TrimSuffix(inner, `"`)
+	}
+	return s
 }
 
 // header returns the number of the first row with the names of columns; 0 if there is none.
