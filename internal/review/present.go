@@ -65,6 +65,12 @@ func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) R
 	d := f.result.dataset
 	d.Access = p.access
 	out.Key, out.Format, out.Records = d.PrimaryKey, f.result.format, d.Records
+	if f.err != nil { // it was read without the settings
+		out.Key = live.PrimaryKey
+		if edited := r.Edits.PrimaryKey; edited != nil {
+			out.Key = *edited
+		}
+	}
 	out.Unit, out.Rows, out.LeftOut = f.facts.Unit, f.result.rows, d.Report.Layout.LeftOut+len(d.Report.Layout.Dropped)
 	out.Warnings, out.Compared = f.result.warnings, f.result.compared
 	out.Columns = slices.Clone(f.result.columns)

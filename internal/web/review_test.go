@@ -100,6 +100,10 @@ func TestReview_states(t *testing.T) {
 		{"empty cells", func(r *review.Review) {
 			r.Rows[0].Text, r.Rows[1].Text = `"Price list, 2026",,,`, ",,,,"
 		}, []string{"use this row as the header Price list, 2026 left out: empty"}, []string{",,,"}, ""},
+		{"empty row of the header", func(r *review.Review) {
+			r.Rows[1] = review.Row{Kind: review.RowHeader, Number: 2, Cells: make([]string, 6)}
+		},
+			[]string{"left out 2 : use this row as the header"}, nil, ""},
 		{"new dataset", func(r *review.Review) { r.Live, r.Changes, r.Compared = "", nil, nil },
 			[]string{"A new dataset 4,812 records 6 columns", "Publish 4,812 records"}, []string{"previous version", "Breaking"}, ""},
 		{"too many to compare", func(r *review.Review) { r.Compared = nil }, []string{"4,812 records; there are too many to compare"}, nil, ""},

@@ -23,6 +23,9 @@ type fileCell struct{ Class, Text string }
 
 func (page *reviewPage) newRow(row review.Row) fileRow {
 	r := fileRow{Number: row.Number, Count: row.Count}
+	if row.Kind == review.RowHeader && isEmptyRow(row) { // of a header of several rows
+		row.Kind = review.RowLeftOut
+	}
 	switch row.Kind {
 	case review.RowGap:
 		r.Class = "gap"
@@ -65,6 +68,10 @@ func (page *reviewPage) newRow(row review.Row) fileRow {
 	return r
 }
 
+func isEmptyRow(r review.Row) bool {
+	return !slices.ContainsFunc(r.Cells, func(cell string) bool { return cell != "" })
+}
+
 // plainRow returns the text of a row that is left out without the delimiters of its empty cells.
 func plainRow(s string) string {
 	s = strings.TrimRight(s, ",;|\t ")
@@ -76,7 +83,7 @@ func plainRow(s string) string {
 
 // header returns the number of the first row with the names of columns; 0 if there is none.
 func (page *reviewPage) header() int {
-	i := slices.IndexFunc(page.Rows, func(r review.Row) bool { return r.Kind == review.RowHeader })
+	i := slices.IndexFunc(page.Rows, func(r review.Row) bool { return r.Kind == review.RowHeader && !isEmptyRow(r) })
 	if i < 0 {
 		return 0
 	}
