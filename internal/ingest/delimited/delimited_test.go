@@ -279,6 +279,7 @@ func TestOpen_Layout(t *testing.T) {
 		{"two numbers from 0 as names", "a.csv", "name,0,1\nx,5,6\ny,7,8\nz,9,3\n", table{{"name", "0", "1"}, {"x", "5", "6"}, {"y", "7", "8"}, {"z", "9", "3"}}, ""},
 		{"no header: two numbers from 1", "a.csv", "1,2\n5,6\n7,8\n9,3\n", table{{"column_1", "column_2"}, {"1", "2"}, {"5", "6"}, {"7", "8"}, {"9", "3"}}, "no header"},
 		{"quotes that only one delimiter allows", "a.csv", "a,b;c;d\n1,\"x\"y;2;3\n4,5;6;7\n", table{{"a,b", "c", "d"}, {`1,"x"y`, "2", "3"}, {"4,5", "6", "7"}}, ""},
+		{"a title with one delimiter fewer", "a.csv", "Prices;\n\ncode;name;price\nA1;fern;2\nA2;moss;3\nA3;rose;4\n", table{{"code", "name", "price"}, {"A1", "fern", "2"}, {"A2", "moss", "3"}, {"A3", "rose", "4"}}, "line 3 names the columns"},
 		{"row names without quotes", "a.csv", "mpg,cyl\nMazda RX4,21.0,6\nValiant,18.1,6\n", table{{"row", "mpg", "cyl"}, {"Mazda RX4", "21.0", "6"}, {"Valiant", "18.1", "6"}}, "called \"row\""},
 		{"a part of a name in quotes", "a.csv", "country,\"Poverty\" (2002),x\nA,1,2\nB,3,4\n", table{{"country", `"Poverty" (2002)`, "x"}, {"A", "1", "2"}, {"B", "3", "4"}}, ""},
 		{"more delimiters above the table", "a.csv", "Report,,,,,,,,\nby,a,b,c,d,e,f,g,h\n\nid;name;price\n1;fern;2\n2;moss;3\n3;elm;4\n4;oak;5\n",

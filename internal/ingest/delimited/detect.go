@@ -370,6 +370,9 @@ func (r *reading) hasRowNames() bool {
 	if r.total < 2 || !r.even || len(r.records[1].Cells) != width {
 		return false
 	}
+	if slices.ContainsFunc(r.records[0].Cells, func(name []byte) bool { return len(name) == 0 }) { // a title
+		return false
+	}
 	sequence, last, points, numbers := true, false, false, true
 	seen := map[string]bool{"": true}
 	first, _ := strconv.Atoi(string(r.records[1].Cells[0]))
