@@ -290,6 +290,7 @@ func TestDeclared(t *testing.T) {
 		{"other decimals than declared", "1.5|2", profile.Schema{Type: "number", DecimalChar: ","}, "", herb.Notation{}, `"1.5" (row 1) is not a number in the declared notation`},
 		{"other groups than declared", "1,234|1,234,567", profile.Schema{Type: "number", GroupChar: "'"}, "", herb.Notation{}, `"1,234" (row 1)`},
 		{"not bare", "$5|$7", profile.Schema{Type: "number", NotBare: true}, herb.TypeNumber, herb.Notation{Affix: "$"}, ""},
+		{"not bare, not a number", "2,50 €|on demand|3,10 €", profile.Schema{Type: "number", NotBare: true, DecimalChar: ","}, "", herb.Notation{}, `"on demand" (row 2) is not a number`},
 		{"not bare, no values", "||", profile.Schema{Type: "number", NotBare: true}, herb.TypeNumber, herb.Notation{}, ""},
 		{"not bare, only markers", "NA| |", profile.Schema{Type: "integer", NotBare: true, GroupChar: ","}, herb.TypeNumber, herb.Notation{Group: ",", Missing: []string{"NA"}}, ""},
 		{"any date, no values", "", profile.Schema{Type: "date", Format: "any"}, herb.TypeDate, herb.Notation{}, ""},

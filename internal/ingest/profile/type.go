@@ -92,6 +92,13 @@ func (f *Field) notation() herb.Notation {
 
 func (f *Field) mismatch() error {
 	t := f.declared.Type
+	if others := f.column.candidate(t).named; f.isAny && len(others) > 0 { // values in any notation fit
+		f.misfits = nil
+		for _, o := range others {
+			f.misfits = append(f.misfits, o.String())
+		}
+		return herb.Invalidf("%s is not a %s, as declared; fix the value, declare it in missingValues, or change the type", f.misfits[0], t)
+	}
 	if len(f.misfits) == 0 {
 		return herb.Invalidf("its values are declared a %s, but have no single notation", t)
 	}
