@@ -49,7 +49,7 @@ to see the result without publishing or creating anything. The exit code is 3 if
 
 With --to, files are sent to a server, which publishes them with the same checks and results; the key comes from the
 environment variable ` + app.KeyEnv + ` or from --key-file. Without a descriptor, that of the live version applies. If the connection
-fails, the file is sent again, which is safe: it is published once, and then unchanged.
+fails, the file is sent again, which is safe: it is published once, and then unchanged; with --force, perhaps twice.
 
 With --json, standard output contains one JSON object per dataset and line: its status (published, unchanged, checked,
 rejected or failed), version, changes and report.`,
