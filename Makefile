@@ -120,7 +120,7 @@ tools/%/node_modules/.package-lock.json: tools/%/package.json tools/%/package-lo
 	npm ci --prefix tools/$* --no-progress
 
 pictures: chromium ## update the pictures in docs/pictures
-	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^(TestPictures|TestAnimation)$$' -count 1 -update
+	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^(TestPictures|TestAnimation|TestPublishingPictures)$$' -count 1 -update
 
 coastline: tools/coastline/node_modules/.package-lock.json ## draw the land and write the names of places that maps show
 	node tools/coastline/coastline.mjs

@@ -21,7 +21,7 @@ func TestPublishingPictures(t *testing.T) {
 		t.Skip("only soak runs take pictures; run `make soak` or `make pictures`")
 	}
 	s := newPress(t, nil)
-	const ref = "nursery/pictures"
+	const ref = "nursery/stock"
 	press.publishText(t, ref, "stock.csv", priceList(1200, false))
 	b := open(t, s, tabOptions{width: 1440, fails: []int{401, 409}})
 	folder := t.ArtifactDir()

@@ -61,7 +61,7 @@ func TestPublishing(t *testing.T) {
 func TestPublishing_breaking(t *testing.T) {
 	t.Parallel()
 	s := newPress(t, nil)
-	const ref = "nursery/stock"
+	const ref = "nursery/prices"
 	press.publishText(t, ref, "stock.csv", liveCSV())
 	b := open(t, s, tabOptions{fails: []int{401, 409}})
 	b.enterKey()
@@ -118,7 +118,7 @@ func TestPublishing_breaking(t *testing.T) {
 	}
 
 	// With consent, the column becomes text.
-	b.visit("/publish?namespace=nursery&dataset=stock")
+	b.visit("/publish?namespace=nursery&dataset=prices")
 	b.chooseFiles(ref, file(t, "stock.csv", stockCSV("ask", "us", "why")))
 	b.send()
 	if got := b.text("th.wrong"); !strings.Contains(got, "“ask”") && !strings.Contains(got, `"ask"`) {
