@@ -99,7 +99,7 @@ func (s *Service) Descriptor(ctx context.Context, id string) ([]byte, error) {
 	}
 	p, err := s.planOf(r, live, s.knownFacts(id, r))
 	if err != nil {
-		return nil, err
+		return nil, s.readIfUnknown(err, id, r, live)
 	}
 	return p.descriptor(), nil
 }

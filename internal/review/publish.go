@@ -29,11 +29,11 @@ func (s *Service) Publish(ctx context.Context, id string, allowBreaking bool, li
 		return "", library.ErrConcurrent(r.ref())
 	}
 	p, err := s.planOf(r, d, s.knownFacts(id, r))
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = s.checkReviewed(id, r, p)
 	}
-	if err := s.checkReviewed(id, r, p); err != nil {
-		return "", err
+	if err != nil {
+		return "", s.readIfUnknown(err, id, r, d)
 	}
 	if r.Publish != "" {
 		if last, err := s.opts.Uploads.Wait(ctx, r.Publish, 0); err == nil && last.Result == nil {
@@ -67,6 +67,17 @@ func (s *Service) Publish(ctx context.Context, id string, allowBreaking bool, li
 		}
 	}()
 	return publishID, nil
+}
+
+// readIfUnknown starts to read a file if that is what an error is about, so that another attempt
+// succeeds: a load balancer may have sent the review to another node.
+func (s *Service) readIfUnknown(err error, id string, r *record, live herb.Dataset) error {
+	if err == errUnknown {
+		if _, failed := s.start(id, r, live); failed != nil {
+			return failed
+		}
+	}
+	return err
 }
 
 // checkReviewed fails unless a reading of the draft with a plan has shown that it can be published.

@@ -57,8 +57,11 @@ func (r *reading) enter(phase string) {
 	r.report(func(p *upload.Progress) { *p = upload.Progress{Phase: phase} })
 }
 
-// errUnknown reports that the file must be read to know what the edits mean.
-var errUnknown = herb.Errorf(herb.CodeUnavailable, "the file is still being read; wait for its review and try again")
+// errUnknown reports that the file must be read to know what the edits mean, or whether it can be
+// published with them.
+var errUnknown error = &herb.Error{
+	Code: herb.CodeUnavailable, Message: "the file is still being read; wait for its review and try again", RetryAfter: 2 * time.Second,
+}
 
 // planOf returns how a draft is published. factsOf returns what a reading with another plan shows.
 func (s *Service) planOf(r *record, live herb.Dataset, factsOf func(*plan) (*facts, error)) (*plan, error) {
