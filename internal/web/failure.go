@@ -31,6 +31,10 @@ func (p *Pages) Failure(w http.ResponseWriter, r *http.Request, status int, mess
 	switch status {
 	case http.StatusGone: // the version
 		page.Dataset, page.Link = p.datasetPath(refOf(r)), "Show the live version"
+	case http.StatusConflict, http.StatusPreconditionFailed: // of a rollback
+		if ref := refOf(r); herb.ValidName(ref.Namespace) && herb.ValidName(ref.Name) {
+			page.Dataset, page.Link = p.datasetPath(ref)+"/versions", "Show the versions"
+		}
 	case http.StatusNotFound:
 		p.describeMissing(r, &page)
 	}

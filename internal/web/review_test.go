@@ -431,7 +431,8 @@ func TestRollback(t *testing.T) {
 		t.Errorf("a dataset that the key may not publish: %d", a.status)
 	}
 	s.err = herb.Errorf(herb.CodePrecondition, "another version went live in the meantime")
-	if a := s.post(t, path, url.Values{"to": {"v0"}, "live": {"v1"}}, as(sellsKey)...); a.status != 412 || !strings.Contains(a.body, "another version went live") {
+	if a := s.post(t, path, url.Values{"to": {"v0"}, "live": {"v1"}}, as(sellsKey)...); a.status != 412 || !strings.Contains(a.body, "another version went live") ||
+		!strings.Contains(a.body, `href="/datasets/nursery/stock/versions"`) {
 		t.Errorf("concurrent: %d", a.status)
 	}
 }

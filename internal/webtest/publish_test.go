@@ -2,7 +2,9 @@ package webtest_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -77,7 +79,8 @@ func TestPublishing_breaking(t *testing.T) {
 		t.Errorf("the marked cells are %q", got)
 	}
 	b.click(b.pick(".breaking-change a", "Show the rows"))
-	b.until(`document.querySelector("tr:target td.marked")`)
+	b.until(`(() => { const cell = document.querySelector("tr:target td.marked"), r = cell?.getBoundingClientRect();
+		return r && cell.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); })()`)
 
 	// Nothing is published without consent.
 	b.click(".publish-foot .primary")
@@ -204,6 +207,9 @@ func TestPublishing_files(t *testing.T) {
 	b := open(t, newPress(t, nil), tabOptions{fails: []int{401}})
 	b.enterKey()
 	b.chooseFiles("several/", file(t, "First table.csv", "a,b\n1,2\n"), file(t, "second.csv", "a,b\n1,2\n3,4\n"))
+	if !eval[bool](b, `document.getElementById("dataset").disabled`) {
+		t.Error("several files can have one name")
+	}
 	b.click(".send .primary")
 	b.until(`document.querySelectorAll(".drafts li").length >= 2`)
 	if got := strings.Join(b.texts(".drafts code"), " "); !strings.Contains(got, "several/second") || !strings.Contains(got, "several/first-table") {
@@ -336,10 +342,25 @@ func TestPublishing_twoTabs(t *testing.T) {
 	}
 }
 
-// TestPublishing_keyboard publishes with the keyboard only.
+// TestPublishing_keyboard publishes with the keyboard only. One check takes longer: the page shows
+// its progress, and then the review, while the focus stays in the input.
 func TestPublishing_keyboard(t *testing.T) {
 	t.Parallel()
-	b := open(t, newPress(t, nil), tabOptions{fails: []int{401}})
+	var checking atomic.Int32 // requests until the check has ended
+	b := open(t, newPress(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet || !strings.HasPrefix(r.URL.Path, "/publish/") || checking.Load() <= 0 || checking.Add(-1) < 0 {
+				next.ServeHTTP(w, r)
+				return
+			}
+			r.Header.Del("Accept-Encoding")
+			answer := httptest.NewRecorder()
+			next.ServeHTTP(answer, r)
+			page := strings.Replace(answer.Body.String(), `class="frame review has-rows"`, `class="frame review has-rows" data-refresh="1"`, 1)
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = io.WriteString(w, page) // the page waits for another answer then
+		})
+	}), tabOptions{fails: []int{401}})
 	b.enterKey()
 	b.chooseFiles("nursery/keyboard", file(t, "keyboard.csv", stockCSV()))
 	focus := func(selector string) {
@@ -356,8 +377,12 @@ func TestPublishing_keyboard(t *testing.T) {
 	b.press(kb.Enter)
 	b.reviewed()
 	focus("#title")
+	checking.Store(2)
 	b.edit(func() { b.fill("#title", "By keyboard\r") })
 	b.wantFocus("after an edit", "#title")
+	if n := checking.Load(); n > 0 {
+		t.Errorf("the review was requested too rarely: %d requests left", n)
+	}
 	focus(".choose summary")
 	b.press(kb.Enter)
 	focus("input[name=key][value=Code]")

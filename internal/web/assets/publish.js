@@ -111,7 +111,7 @@ async function sendEdit(edit) {
   }
   for (const [name, value] of body) { // what the server has now
     const was = form.elements["was-" + name];
-    if (was?.value !== undefined) was.value = value;
+    if (was && name !== "key") was.value = value;
   }
   if (!waiting) show(page);
   return true;
@@ -141,6 +141,7 @@ document.addEventListener("submit", (event) => {
   if (form.id !== "review" || event.defaultPrevented) return;
   event.preventDefault();
   const button = event.submitter;
+  if (button?.value === "check" && saving) return; // Enter has changed an input
   const action = button?.getAttribute("formaction");
   save({ action: action ?? form.action, name: button?.name, value: button?.value, last: Boolean(action) });
 });
@@ -153,8 +154,15 @@ function refreshLater(delay = 600) {
   if (root()?.dataset.refresh) timer = setTimeout(refresh, delay);
 }
 
+// isTyping reports whether an input has text that is not saved yet, which another page would overwrite.
+function isTyping() {
+  const input = document.activeElement;
+  const was = input?.form?.elements["was-" + input.name];
+  return was !== undefined && input.type !== "checkbox" && was.value !== input.value;
+}
+
 async function refresh() {
-  if (saving || document.activeElement?.matches("input:not([type=checkbox]), textarea")) return refreshLater();
+  if (saving || isTyping()) return refreshLater();
   let answer;
   try {
     answer = await request(location.href);
@@ -165,7 +173,7 @@ async function refresh() {
   if (!answer) return;
   const { response, page } = answer;
   const next = page.getElementById("publish");
-  if (saving) return;
+  if (saving || isTyping()) return refreshLater();
   if (!next || response.url !== location.href) location.replace(response.url);
   else show(page);
 }
@@ -188,8 +196,9 @@ if (form) {
     input.dispatchEvent(new Event("change", { bubbles: true }));
   };
   input.addEventListener("change", () => {
-    suggest(input.files.length === 1 ? input.files[0].name : "");
-    if (input.files.length > 1 && dataset.value === suggested) dataset.value = suggested = "";
+    dataset.disabled = input.files.length > 1; // each is named after itself
+    if (dataset.disabled) dataset.value = suggested = "";
+    else if (input.files.length) suggest(input.files[0].name);
   });
   for (const type of ["dragenter", "dragover"]) {
     document.addEventListener(type, (event) => {
