@@ -269,6 +269,30 @@ func TestPutSource_settings(t *testing.T) {
 	}
 }
 
+// TestPutSource_rows sends a descriptor that lists rows that are not records. It applies to the same
+// file; in another one, the same rows may be records.
+func TestPutSource_rows(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	const descriptor = `{"resources": [{"title": "Prices", "dialect": {"delimiter": ",", "headerRows": [2], "commentRows": [4]}}]}`
+	const edition = "Summer\nid,name\n1,Fern\n0,test\n2,Moss\n"
+	body, contentType := form(t, "prices.csv", edition, "descriptor", descriptor)
+	if a := p.put(t, "", body, contentType); a.status != 201 || p.rows(t) != "1 Fern|2 Moss" {
+		t.Fatalf("%d %s: %s", a.status, a.body, p.rows(t))
+	}
+	body, contentType = form(t, "prices.csv", edition)
+	if a := p.put(t, "", body, contentType); a.status != 200 || !strings.Contains(a.body, `"status":"unchanged"`) || p.rows(t) != "1 Fern|2 Moss" {
+		t.Errorf("the same file gives %d %s: %s", a.status, a.body, p.rows(t))
+	}
+	a := p.put(t, "", "Autumn\nid,name\n1,Fern\n2,Moss\n3,Rose\n")
+	if a.status != 200 || p.rows(t) != "1 Fern|2 Moss|3 Rose" || !strings.Contains(a.body, "the layout of this file is detected") {
+		t.Errorf("another file gives %d %s: %s", a.status, a.body, p.rows(t))
+	}
+	if d := p.send(t, "GET", "/descriptor", ""); d.status != 200 || !strings.Contains(d.body, `"title":"Prices"`) || strings.Contains(d.body, "Rows") {
+		t.Errorf("its descriptor is %d %s", d.status, d.body)
+	}
+}
+
 // TestPutSource_reading sends a file with reading options, which apply to the next one, too.
 func TestPutSource_reading(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/upload"
 )
 
 // object is an object of a descriptor, as encoding/json decodes it.
@@ -40,9 +41,12 @@ func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) 
 	var reading herb.Reading
 	switch {
 	case live.Settings != nil:
-		reading = live.Settings.Reading
-		if live.Settings.Descriptor != nil {
-			if err := p.decode(live.Settings.Descriptor); err != nil {
+		settings, _, err := upload.Inherit(live, r.SHA256)
+		if err != nil {
+			return nil, err
+		}
+		if reading = settings.Reading; settings.Descriptor != nil {
+			if err := p.decode(settings.Descriptor); err != nil {
 				return nil, err
 			}
 		}

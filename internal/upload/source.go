@@ -47,13 +47,15 @@ func (s *Service) source(ctx context.Context, r *Request, live herb.Dataset) (in
 	if err := source.CheckReserved(src.Path, r.Ref); err != nil {
 		return src, err
 	}
-	settings, inherited := herb.Settings{Descriptor: r.Descriptor}, false
+	settings, inherited, note := herb.Settings{Descriptor: r.Descriptor}, false, ""
 	if r.Descriptor == nil && live.Version != "" {
-		inherited = true
-		if live.Settings != nil {
-			settings = *live.Settings
-		} else if live.Descriptor != nil {
+		if live.Settings == nil && live.Descriptor != nil {
 			return src, herb.Errorf(herb.CodeRejected, "the settings of the live version of %s are not known; send its descriptor with the file", r.Ref)
+		}
+		var err error
+		inherited = true
+		if settings, note, err = Inherit(live, r.File.SHA256); err != nil {
+			return src, err
 		}
 	}
 	settings.Reading = override(settings.Reading, r.Reading)
@@ -68,6 +70,9 @@ func (s *Service) source(ctx context.Context, r *Request, live herb.Dataset) (in
 	if r.File.Merged {
 		src = ofFields(src)
 		src.Settings.Reading = reading // of the next file
+	}
+	if note != "" && !r.File.Merged {
+		src.Notes = append(slices.Clip(src.Notes), note)
 	}
 	if inherited {
 		if settings.Descriptor == nil {
