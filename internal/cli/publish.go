@@ -157,7 +157,9 @@ func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []
 		return set, err
 	}
 	if paths[0] == stdinPath {
-		set.Sources[0], err = r.copyInput(ctx, ref, given.readFlags)
+		if set.Sources[0], err = r.copyInput(ctx, ref, given.readFlags); err == nil {
+			set.Sources[0], err = finder.AsInput(ctx, set.Sources[0], "")
+		}
 	} else {
 		set.Sources[0], err = finder.As(ctx, paths[0], ref)
 	}

@@ -190,12 +190,32 @@ func TestPublishTo_corpus(t *testing.T) {
 	}
 }
 
+// TestPublishTo_standardInput publishes standard input on this machine and on a server.
 func TestPublishTo_standardInput(t *testing.T) {
 	t.Parallel()
-	s, e := publishTo(t, "shop")
-	code, out, errOut := e.feed(t.Context(), strings.NewReader("a,b\n1,2\n"), "publish", "-", "--as", "shop/fed", "--to", s.url+"/")
-	if code != 0 || !strings.Contains(out, "published shop/fed: 1 record") {
-		t.Errorf("exit code %d\n%s%s", code, out, errOut)
+	b := newBoth(t)
+	for i, tt := range []struct {
+		input   string
+		args    []string
+		code    int
+		message string
+	}{
+		{"a,b\n1,2\n", nil, 0, ": 1 record, version"},
+		{"a;b\n1,2;3\n", []string{"--delimiter", ";", "--access", "key"}, 0, ": 1 record, version"},
+		{rowstest.Gzip(`[{"a":1},{"a":2}]`), []string{"--format", "json"}, 0, ": 2 records, version"},
+		{`{"a":[{"x":1},{"x":2}],"b":[{"y":1},{"y":3}]}`, nil, 1, "standard input has 2 tables; name one of them, in a file, such as FILE#a: a, b"},
+		{"", nil, 1, "standard input: the file is empty"},
+		{"%PDF-1.7", nil, 1, "standard input: the file is a PDF document"},
+	} {
+		args := append([]string{"publish", "-", "--as", fmt.Sprintf("shop/fed%d", i)}, tt.args...)
+		code, out, errOut := b.here.feed(t.Context(), strings.NewReader(tt.input), args...)
+		remoteCode, remoteOut, remoteErr := b.there.feed(t.Context(), strings.NewReader(tt.input), append(args, "--to", b.server.url+"/")...)
+		plain := func(s string) string {
+			return strings.ReplaceAll(varying.ReplaceAllString(strings.ReplaceAll(s, "file: the", "standard input: the"), "…"), "…", "")
+		}
+		if code != tt.code || remoteCode != code || plain(out) != plain(remoteOut) || plain(errOut) != plain(remoteErr) || !strings.Contains(out+errOut, tt.message) {
+			t.Errorf("%q: exit code %d\n%s%s\nremote exit code %d\n%s%s", tt.input, code, out, errOut, remoteCode, remoteOut, remoteErr)
+		}
 	}
 }
 

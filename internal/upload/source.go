@@ -94,7 +94,9 @@ func (s *Service) apply(ctx context.Context, src ingest.Source, settings herb.Se
 		return src, err
 	}
 	if settings.Descriptor == nil {
-		return discover.New(discover.Options{Formats: formats, Format: format, Dialect: dialect, Reading: settings.Reading}).
+		return discover.New(discover.Options{
+			Formats: formats, Format: format, Dialect: dialect, Reading: settings.Reading, TableParameter: parameterPrefix + "table",
+		}).
 			AsInput(ctx, src, settings.Reading.Table)
 	}
 	if src, err = datapackage.Apply(settings.Descriptor, src, formats); err != nil {

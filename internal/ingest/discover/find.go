@@ -33,6 +33,7 @@ type Options struct {
 	// SkipEmptyDescriptors ignores descriptors of size zero, which a shell creates for the output
 	// of describe.
 	SkipEmptyDescriptors bool
+	TableParameter       string // parameter that names a table of an input; empty: there is none
 }
 
 // Finder finds the sources in files, folders and descriptors. It remembers the tables of unchanged
@@ -98,7 +99,7 @@ func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (source.Sour
 // is only one. The source has a name, Input and DisplayName.
 func (f *Finder) AsInput(ctx context.Context, src source.Source, table string) (source.Source, error) {
 	s := f.newSearch(ctx)
-	s.single, s.byParameter = true, true
+	s.single = true
 	src.Path = src.DisplayName
 	p := s.examine(file.Options{Formats: s.opts.Formats, Content: src.Input, Name: src.DisplayName}, src.Path)
 	if err := s.addProbed(src, p, table); err != nil {
@@ -117,8 +118,6 @@ type search struct {
 	visited map[visit]bool
 	probes  map[string]probe // by path
 	single  bool             // a file is one dataset, regardless of its name; it must have one table
-
-	byParameter bool // a table is named by a parameter, not as a part of the path
 }
 
 // visit is a folder under one of its names. Links can give it several; each is visited once.

@@ -51,8 +51,11 @@ func (s *search) addProbed(src source.Source, p probe, table string) error {
 // severalTables returns the error for a file of several tables of which one must be named.
 func (s *search) severalTables(src source.Source, tables []string) error {
 	how := "such as " + src.Path + "#" + rows.Clip(tables[0])
-	if s.byParameter {
-		how = "with _table"
+	switch {
+	case s.opts.TableParameter != "":
+		how = "with " + s.opts.TableParameter
+	case src.Input != nil:
+		how = "in a file, such as FILE#" + rows.Clip(tables[0])
 	}
 	return herb.Invalidf("%s has %d tables; name one of them, %s: %s", src.Path, len(tables), how, rows.JoinNames(tables))
 }
