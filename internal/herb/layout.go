@@ -20,6 +20,8 @@ type Layout struct {
 	LeftOut int          `json:"left_out,omitempty"` // rows that are left out
 	Rows    []LeftOutRow `json:"rows,omitempty"`     // the first of them
 	Dropped []LeftOutRow `json:"dropped,omitempty"`  // the first rows that the settings exclude, such as those above a given header
+
+	HeaderCells [][]string `json:"-"` // values of the rows that name the columns, shortened
 }
 
 // LeftOutRow is a row of a source that is not a record.
@@ -39,6 +41,16 @@ func (r LeftOutRow) String() string {
 		return s + " (" + r.Reason + ")"
 	}
 	return s + " (" + r.Reason + ": " + r.Text + ")"
+}
+
+// AddHeader adds a row that names the columns.
+func (l *Layout) AddHeader(row int, cells [][]byte) {
+	const maxCell = 400 // bytes
+	values := make([]string, len(cells))
+	for i, c := range cells {
+		values[i] = strings.ToValidUTF8(string(c[:min(len(c), maxCell)]), "")
+	}
+	l.Header, l.HeaderCells = append(l.Header, row), append(l.HeaderCells, values)
 }
 
 // LeaveOut adds a row that is not a record.

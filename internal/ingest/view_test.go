@@ -175,7 +175,7 @@ func TestReport(t *testing.T) {
 			},
 		},
 		Hidden:      []string{"secret"},
-		Layout:      herb.Layout{Unit: "line", Header: []int{1}},
+		Layout:      herb.Layout{Unit: "line", Header: []int{1}, HeaderCells: table.Dataset.Report.Layout.HeaderCells},
 		Notes:       table.Dataset.Report.Notes,
 		SourceCells: &herb.SourceCells{Total: 11, Hidden: 3},
 	}

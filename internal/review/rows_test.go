@@ -36,6 +36,8 @@ func TestReview_rows(t *testing.T) {
 		{name: "another header", content: titled, edits: review.Edits{HeaderRows: &[]int{4}}, want: []string{"b|3|4", "c|5|6", "d\nd|7|8"}},
 		{name: "no header", content: titled, edits: review.Edits{HeaderRows: &[]int{}}, want: []string{"id|n|m", "a|1|2", "b|3|4", "c|5|6", "d\nd|7|8"}},
 		{name: "no header, all rows", content: "Prices,,\nid,n,m\na,1,2\nb,3,4\nid,n,m\n", edits: review.Edits{HeaderRows: &[]int{}, Keep: []int{1, 5}}, want: []string{"Prices||", "id|n|m", "a|1|2", "b|3|4", "id|n|m"}},
+		{name: "a header of several rows", content: ",x,,y,\nid,n,m,n,m\n,kg,m,kg,m\na,1,2,3,4\nb,5,6,7,8\n", want: []string{"a|1|2|3|4", "b|5|6|7|8"},
+			shown: []string{"1 left out (above the table: ,x,,y,)", "2 header|id|n|m|n|m", "3 header||kg|m|kg|m"}},
 		{name: "keep the title", content: titled, edits: review.Edits{Keep: []int{1}}, error: "line 1 is above the header"},
 		{name: "keep a repeated header", content: titled, edits: review.Edits{Keep: []int{6}}, error: "line 6 repeats the header"},
 		{name: "JSON", content: `[{"a":1},{"a":2}]`, edits: review.Edits{Drop: []int{1}}, error: "the format of the file says which rows are records"},

@@ -80,10 +80,12 @@ func (s *sample) leftRows() (left []Row) {
 	}
 	for i, number := range header {
 		row := Row{Kind: RowHeader, Number: number, Edited: s.edits.HeaderRows != nil}
-		if i == len(header)-1 { // which has the names that all rows of the header give together
-			for _, name := range s.facts.Columns {
-				row.Cells = append(row.Cells, herb.Clip(name, s.width))
-			}
+		names := s.facts.Columns
+		if len(header) > 1 && i < len(l.HeaderCells) { // which name the columns together
+			names = l.HeaderCells[i][:min(len(l.HeaderCells[i]), s.columns)]
+		}
+		for _, name := range names {
+			row.Cells = append(row.Cells, herb.Clip(name, s.width))
 		}
 		left = append(left, row)
 	}

@@ -174,7 +174,7 @@ func (r *reader) readHeader(best reading) error {
 		if err := r.headerRecord(line); err != nil {
 			return err
 		}
-		r.left.Header = append(r.left.Header, r.record.Line)
+		r.left.AddHeader(r.record.Line, r.record.Cells)
 		names = layout.JoinNames(names, r.record.Cells, o.HeaderJoin)
 	}
 	copy(names, l.Names) // which may lack the last, empty ones

@@ -67,7 +67,7 @@ func (r *reader) startArrays() {
 			if r.header.Names == nil {
 				names = layout.JoinNames(names, row.Cells, "")
 			}
-			r.left.Header = append(r.left.Header, row.Line)
+			r.left.AddHeader(row.Line, row.Cells)
 		}
 		if !r.header.HasHeader() {
 			r.left.Doubt = r.header.Reason("array", r.header.First+1)

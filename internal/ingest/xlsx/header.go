@@ -53,7 +53,7 @@ func (r *reader) readHeader() error {
 		if l.Names == nil {
 			names = layout.JoinNames(names, row.Cells, o.HeaderJoin)
 		}
-		r.left.Header = append(r.left.Header, row.Line)
+		r.left.AddHeader(row.Line, row.Cells)
 		if !isGiven && sampled[l.End-1].Line > 1 {
 			o.HeaderRows = append(o.HeaderRows, row.Line)
 		}
