@@ -160,3 +160,42 @@ func TestDescriptor(t *testing.T) {
 		})
 	}
 }
+
+// TestPublish_access keeps what the live version has, also if only a parameter stated it.
+func TestPublish_access(t *testing.T) {
+	t.Parallel()
+	const open = `{"name":"shop","resources":[{"name":"prices","path":"a.csv","herbarium":{"access":"open"}}]}`
+	const key = `{"name":"shop","herbarium":{"access":"key"},"resources":[{"name":"prices","path":"a.csv"}]}`
+	for _, tt := range []struct {
+		name, descriptor string
+		access           herb.Access // that the PUT states
+		edited           herb.Access
+		want             herb.Access
+	}{
+		{"protected by a parameter", "", herb.AccessKey, "", herb.AccessKey},
+		{"protected by a descriptor", key, "", "", herb.AccessKey},
+		{"protected by a parameter despite the descriptor", open, herb.AccessKey, "", herb.AccessKey},
+		{"opened by a parameter despite the descriptor", key, herb.AccessOpen, "", herb.AccessOpen},
+		{"opened by the edit", key, "", herb.AccessOpen, herb.AccessOpen},
+		{"protected by the edit", "", "", herb.AccessKey, herb.AccessKey},
+		{"open", "", "", "", herb.AccessOpen},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			n := newNode(t, nodeOptions{})
+			n.put(prices, "a.csv", plainTable(), tt.descriptor, func(r *upload.Request) { r.Access = tt.access })
+			for _, e := range []review.Edits{{Access: tt.edited}, {Access: tt.edited, Title: new("T"), Columns: map[int]review.ColumnEdit{1: {Title: "Name"}}}} {
+				content := strings.Replace(plainTable(), "plant 7", fmt.Sprint("fern", len(e.Columns)), 1)
+				id := n.create("a.csv", content)
+				r := n.edit(id, e)
+				if r.Access != tt.want || r.Breaking() {
+					t.Errorf("%+v: the review has the access %s and the changes %+v", e, r.Access, r.Changes)
+				}
+				checkPublish(t, n, id, "a.csv", content)
+				if d, err := n.library.LiveVersion(t.Context(), prices); err != nil || d.Access != tt.want {
+					t.Errorf("%+v: the access is %s, %v", e, d.Access, err)
+				}
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"herbarium/internal/blobs"
+	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
@@ -55,7 +57,7 @@ func TestDraft_restart(t *testing.T) {
 // TestDraft_nodes reviews and publishes a draft on another node than the one that received it.
 func TestDraft_nodes(t *testing.T) {
 	t.Parallel()
-	bucket, err := blobs.OpenFolder(t.TempDir())
+	bucket, err := blobs.Open(s3test.New(t).URL(t, "bucket"), blobs.Options{})
 	must.NoError(t, err)
 	must.CloseAfter(t, bucket)
 	data := t.TempDir()
@@ -81,6 +83,8 @@ func TestDraft_nodes(t *testing.T) {
 	if _, err := a.reviews.Review(t.Context(), id, longWait); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("after the publish on another node: %v", err)
 	}
+	must.NoError(t, bucket.Put(t.Context(), strings.Replace(id, "draft-", "draft-0", 1)[:len(id)]+".draft", filepath.Join(data, "test.db"), nil)) // of a server that died
+	must.NoError(t, b.library.Collect(t.Context()))
 	for _, name := range objectsOf(t, bucket) {
 		if strings.HasSuffix(name, store.DraftSuffix) {
 			t.Errorf("left over: %s", name)
