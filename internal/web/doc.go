@@ -1,5 +1,6 @@
 // Package web serves the HTML pages: the catalogue, the table of each dataset with its API
-// reference and its versions, and the metadata that machines read from them (schema.org, DCAT).
+// reference and its versions, publishing with a review, and the metadata that machines read from
+// them (schema.org, DCAT).
 //
 // # Rendering
 //
@@ -12,6 +13,12 @@
 // The query string of a table is that of the listing it shows, parameter by parameter. Parameters
 // that only the page uses (the open record, the pinned column, open filters) begin with an
 // underscore; a field with such a name is filtered as name[eq].
+//
+// # Publishing
+//
+// The pages for publishing are forms, too: each POST answers with a redirect to the page that shows
+// the result. A form carries what the page has shown, so that an edit of one tab does not revert
+// that of another, and nothing is published that the publisher has not seen.
 //
 // # Untrusted datasets
 //

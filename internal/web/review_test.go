@@ -28,7 +28,7 @@ func TestReview(t *testing.T) {
 	settings, rows := spaced(one(t, page, tag("aside", "settings"))), one(t, page, byID("rows"))
 	for _, want := range []string{
 		"Dataset nursery / stock", "What changes for its users + 1,204 new records 38 changed, 35 of them in price 12 gone + 1 column: weight",
-		"Breaking: price would become text 6 values are not numbers: “on request”. Treat as missing Show the rows Publish as text",
+		"Breaking: price would become text 6 values are not numbers: “on request”. Treat as missing · Show the rows · Publish as text",
 		"3 values of sold_since are missing", "3 rows are left out; click the label of a row to keep it.",
 	} {
 		if !strings.Contains(settings, want) {

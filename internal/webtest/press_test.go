@@ -160,12 +160,15 @@ func file(t testing.TB, name, content string) string {
 	return path
 }
 
-// stockCSV is a price list with a title and a footnote.
-func stockCSV(prices ...string) string {
+// stockCSV is a price list with a title and a footnote. prices replace those of the first plants.
+func stockCSV(prices ...string) string { return stockRows(40, prices...) }
+
+// stockRows is a price list of a number of plants.
+func stockRows(rows int, prices ...string) string {
 	var b strings.Builder
 	b.WriteString("Price list of the nursery on the hill,,,\n,,,\nCode,Name,Price,Weight\n")
 	names := []string{"Dog rose", "Lady fern", "Hazel", "Wood anemone", "Field maple", "Spindle", "Guelder rose", "Yew"}
-	for i := range 40 {
+	for i := range rows {
 		price := fmt.Sprintf("%d.50", i+1)
 		if i < len(prices) && prices[i] != "" {
 			price = prices[i]
@@ -177,10 +180,12 @@ func stockCSV(prices ...string) string {
 }
 
 // liveCSV is the price list that is live.
-func liveCSV() string {
+func liveCSV() string { return liveRows(38) }
+
+func liveRows(rows int) string {
 	var b strings.Builder
 	b.WriteString("Code,Name,Price\n")
-	for i := range 38 {
+	for i := range rows {
 		fmt.Fprintf(&b, "%05d,Plant %d,%d.50\n", 41+i, i, i+1)
 	}
 	return b.String()

@@ -206,6 +206,15 @@ func TestPublishing_files(t *testing.T) {
 	t.Parallel()
 	b := open(t, newPress(t, nil), tabOptions{fails: []int{401}})
 	b.enterKey()
+	eval[bool](b, `(() => {
+		const data = new DataTransfer();
+		data.items.add(new File(["a,b\n"], "Été 2026.csv.gz"));
+		document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+		return true;
+	})()`)
+	if got := eval[string](b, `document.getElementById("file").files[0].name + " " + document.getElementById("dataset").value`); got != "Été 2026.csv.gz ete-2026" {
+		t.Errorf("a dropped file and its dataset are %q", got)
+	}
 	b.chooseFiles("several/", file(t, "First table.csv", "a,b\n1,2\n"), file(t, "second.csv", "a,b\n1,2\n3,4\n"))
 	if !eval[bool](b, `document.getElementById("dataset").disabled`) {
 		t.Error("several files can have one name")
@@ -412,7 +421,7 @@ func TestPublishing_phone(t *testing.T) {
 	script := axeScript(t)
 	s := newPress(t, nil)
 	const ref = "nursery/phone"
-	press.publishText(t, ref, "phone.csv", liveCSV())
+	press.publishText(t, ref, "phone.csv", liveRows(23)) // axe-core takes time for each row
 	b := open(t, s, tabOptions{fails: []int{401}})
 	check := func(name string) {
 		t.Helper()
@@ -441,7 +450,7 @@ func TestPublishing_phone(t *testing.T) {
 	b.enterKey()
 	b.click(".paste summary")
 	check("start")
-	b.chooseFiles(ref, file(t, "phone.csv", stockCSV("", "", "on request")))
+	b.chooseFiles(ref, file(t, "phone.csv", stockRows(24, "", "", "on request")))
 	b.send()
 	b.change(func() { b.setValue("#type-1", "date") })
 	b.click(".choose summary")
