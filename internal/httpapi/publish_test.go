@@ -269,8 +269,8 @@ func TestPutSource_settings(t *testing.T) {
 	}
 }
 
-// TestPutSource_rows sends a descriptor that lists rows that are not records. It applies to the same
-// file; in another one, the same rows may be records.
+// TestPutSource_rows sends a descriptor that lists rows that are not records. It applies to the
+// same file; in another one, the same rows may be records.
 func TestPutSource_rows(t *testing.T) {
 	t.Parallel()
 	p := newPublishing(t, nil)
