@@ -70,9 +70,10 @@ export function patchNode(old, next) {
 
 // patchAttributes sets the attributes of an element, except those of the keyboard.
 function patchAttributes(old, next) {
-  const { attributes } = next;
-  for (const { name, value } of attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  if (old.attributes.length === attributes.length + old.hasAttribute("tabindex")) return;
+  for (const name of next.getAttributeNames()) {
+    const value = next.getAttribute(name);
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
   for (const name of old.getAttributeNames()) if (name !== "tabindex" && !next.hasAttribute(name)) old.removeAttribute(name);
 }
 
