@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/must"
@@ -20,13 +19,6 @@ import (
 	"herbarium/internal/store/sqlite"
 	"herbarium/internal/upload"
 )
-
-func TestMain(m *testing.M) {
-	if err := s3test.Setenv(); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
 
 // longWait is far longer than any reading of a test takes.
 const longWait = time.Minute
