@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/publish"
 	"herbarium/internal/web"
 )
 
@@ -205,6 +206,32 @@ func TestPublish_files(t *testing.T) {
 		if got := strings.Join(refs, " "); got != tt.refs {
 			t.Errorf("%s: drafts of %q, want %q", tt.name, got, tt.refs)
 		}
+	}
+}
+
+// TestPublish_base publishes behind a proxy with a path prefix.
+func TestPublish_base(t *testing.T) {
+	t.Parallel()
+	f := &fakeDrafts{review: stockReview(), record: ended("", publish.StatusPublished, "")}
+	s := newSite(t, func(o *web.Options, _ *fakeLibrary) {
+		o.PublicURL, o.Uploads, o.Drafts = "https://example.org/open", f, f
+	})
+	if a := s.get(t, "/publish", as(sellsKey)...); !strings.Contains(a.body, `action="/open/publish"`) || !strings.Contains(a.body, `formaction="/open/publish-table"`) {
+		t.Errorf("the form: %d", a.status)
+	}
+	if a := s.get(t, draftPath, as(sellsKey)...); !strings.Contains(a.body, `action="/open`+draftPath+`"`) || !strings.Contains(a.body, `formaction="/open`+draftPath+`/publish"`) {
+		t.Errorf("the review: %d", a.status)
+	}
+	origin := append(as(sellsKey), "Origin", "https://example.org")
+	if a := s.post(t, draftPath, url.Values{"title": {"a"}, "was-title": {"b"}}, origin...); a.status != 303 || a.header.Get("Location") != "/open"+draftPath {
+		t.Errorf("an edit: %d %v", a.status, a.header)
+	}
+	a := s.get(t, draftPath+"/live/publish1", as(sellsKey)...)
+	if a.header.Get("Location") != "/open/datasets/nursery/stock" || !strings.Contains(a.header.Get("Set-Cookie"), "Path=/open/datasets/nursery/stock; Max-Age=120; HttpOnly; Secure") {
+		t.Errorf("live: %d %v", a.status, a.header)
+	}
+	if a := s.post(t, "/key", url.Values{"key": {sellsKey}, "back": {draftPath}}, "Origin", "https://example.org"); a.header.Get("Location") != "/open"+draftPath {
+		t.Errorf("the key: %d %v", a.status, a.header)
 	}
 }
 
