@@ -101,6 +101,9 @@ func applyColumn(e *review.Edits, c review.Column, form url.Values) error {
 	if given, changed := changedInput(form, "name-"+strconv.Itoa(c.Position)); changed {
 		edit.Name = given
 	}
+	if given, changed := changedInput(form, "title-"+strconv.Itoa(c.Position)); changed {
+		edit.Title = given
+	}
 	if given, changed := changedInput(form, "type-"+strconv.Itoa(c.Position)); changed {
 		edit.Type = herb.Type(given)
 		if given != "" && !slices.Contains(herb.Types(), edit.Type) {

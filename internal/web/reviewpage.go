@@ -110,6 +110,9 @@ func (page *reviewPage) Locked() bool { return page.Access == herb.AccessKey }
 // Edited reports whether the publisher has changed settings of the draft.
 func (page *reviewPage) Edited() bool { return !isUnedited(page.Draft.Edits) }
 
+// DefaultTitle returns what pages call the dataset without a title.
+func (page *reviewPage) DefaultTitle() string { return view.Title(&herb.Dataset{Ref: page.Draft.Ref}) }
+
 // Publishable reports whether the draft can be published as it is.
 func (page *reviewPage) Publishable() bool {
 	return page.Progress == nil && page.Error == "" && len(page.Columns) > 0

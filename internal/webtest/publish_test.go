@@ -33,6 +33,7 @@ func TestPublishing(t *testing.T) {
 			}
 			b.change(func() { b.setValue("#title", "What <b>we</b> sell") })
 			b.change(func() { b.setValue("#name-2", "cost") })
+			b.change(func() { b.setValue("#title-2", "Price in €") })
 			b.edit(func() { b.click("button[value='hide 3']") })
 			b.change(func() {
 				b.click(".choose summary")
@@ -46,7 +47,7 @@ func TestPublishing(t *testing.T) {
 			if got := b.text(".bar1 h1"); got != "What <b>we</b> sell" {
 				t.Errorf("the title is %q", got)
 			}
-			if got := strings.Join(b.texts("#grid th .col-name"), " "); got != "Code Name cost" {
+			if got := strings.Join(b.texts("#grid th .col-name"), " "); got != "Code Name Price in €" {
 				t.Errorf("the columns are %s", got)
 			}
 			if got := b.text(".done"); !strings.HasPrefix(got, "Published. 40 rows are live.") || strings.Contains(got, "Undo") {
