@@ -86,7 +86,8 @@ func TestNginx(t *testing.T) {
 	nginx := programtest.LookPath(t, "nginx")
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Trailer", "Unencoded-Digest")
-		fmt.Fprintf(w, "%s %s %s %s", r.Host, r.RequestURI, r.Proto, r.Header.Get("X-Forwarded-For"))
+		size, _ := io.Copy(io.Discard, r.Body)
+		fmt.Fprintf(w, "%d %s %s %s %s", size, r.Host, r.RequestURI, r.Proto, r.Header.Get("X-Forwarded-For"))
 		w.Header().Set("Unencoded-Digest", "sha-256=:x:")
 	}))
 	t.Cleanup(backend.Close)
@@ -129,10 +130,17 @@ func TestNginx(t *testing.T) {
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	must.NoError(t, err)
-	if want := "data.example.org /api/v1?price[gte]=1&x=a%20b HTTP/1.1 127.0.0.1"; string(body) != want || response.Proto != "HTTP/2.0" {
+	if want := "0 data.example.org /api/v1?price[gte]=1&x=a%20b HTTP/1.1 127.0.0.1"; string(body) != want || response.Proto != "HTTP/2.0" {
 		t.Errorf("%s: the backend received %q; want %q", response.Proto, body, want)
 	}
 	if response.Trailer.Get("Unencoded-Digest") != "" {
 		t.Errorf("nginx passes trailer fields on, unlike the documents say: %v", response.Trailer)
+	}
+	const size = 5 << 20 // nginx rejects bodies of more than 1 MB unless it is told to pass them
+	sent, err := client.Post("https://data.example.org/publish", "text/csv", strings.NewReader(strings.Repeat("x", size)))
+	must.NoError(t, err)
+	defer sent.Body.Close()
+	if body, err := io.ReadAll(sent.Body); err != nil || !strings.HasPrefix(string(body), fmt.Sprint(size)) {
+		t.Errorf("a file of %d bytes gives %d %.200s (%v)", size, sent.StatusCode, body, err)
 	}
 }
