@@ -57,8 +57,11 @@ func TestDraft_expired(t *testing.T) {
 	now := time.Date(2026, 3, 20, 8, 0, 0, 0, time.UTC)
 	n := newNode(t, nodeOptions{now: func() time.Time { return now }})
 	id := n.create("prices.csv", priceList())
+	n.review(id)
 	now = now.Add(20 * time.Hour)
-	n.review(id) // a use
+	if _, err := n.reviews.Draft(t.Context(), id); err != nil { // a use
+		t.Fatal(err)
+	}
 	now = now.Add(20 * time.Hour)
 	if left := n.leftovers(); len(left) != 1 {
 		t.Errorf("a day after it was received and 20 hours after its last use: %v", left)
@@ -265,7 +268,10 @@ func TestDraft_failures(t *testing.T) {
 			store:  func(s review.Store) review.Store { f := fail; f.Store = s; return f },
 			drafts: func(l review.Library) review.Library { return failingDrafts{l, fail} },
 		})
-		err := n.tryAll()
+		isCreated, err := n.tryAll()
+		if ids, failed := n.store.DraftIDs(t.Context(), time.Time{}); failed != nil || !isCreated && len(ids) > 0 {
+			t.Errorf("failure %d: the records of drafts that were not created: %v, %v", at, ids, failed)
+		}
 		n.stop()
 		live, failed := n.library.LiveVersion(t.Context(), prices)
 		must.NoError(t, failed)
@@ -286,28 +292,28 @@ func TestDraft_failures(t *testing.T) {
 }
 
 // tryAll creates, edits, reviews and publishes a draft, until an error.
-func (n *node) tryAll() error {
+func (n *node) tryAll() (isCreated bool, err error) {
 	ctx := n.t.Context()
 	d, err := n.reviews.Create(ctx, prices, n.receive("prices.csv", priceList()), actor)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := n.reviews.Edit(ctx, d.ID, review.Edits{Drop: []int{90}, Keep: []int{105}}); err != nil {
-		return err
+		return true, err
 	}
 	r, err := n.reviews.Review(ctx, d.ID, longWait)
 	if err != nil {
-		return err
+		return true, err
 	}
 	id, err := n.reviews.Publish(ctx, d.ID, false, r.Live, actor)
 	if err != nil {
-		return err
+		return true, err
 	}
 	record, err := n.reviews.State(ctx, id, longWait)
 	if err == nil && record.State != publish.StateLive {
 		err = fmt.Errorf("the publish is %s", record.State)
 	}
-	return err
+	return true, err
 }
 
 // countingUploads counts the readings, and lets them wait.

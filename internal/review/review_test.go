@@ -130,3 +130,31 @@ func TestReview_publishUnread(t *testing.T) {
 		t.Errorf("with a missing value: %+v", r)
 	}
 }
+
+// TestReview_liveSchema shows a file that does not fit the types that the live version declares,
+// and publishes it after an edit.
+func TestReview_liveSchema(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	const descriptor = `{"name":"shop","resources":[{"name":"prices","path":"a.csv","schema":{"fields":[{"name":"id"},{"name":"name"},
+		{"name":"cost","type":"number","decimalChar":",","herbarium":{"from":"price"}}]},"herbarium":{"order":"cost"}}]}`
+	fitting := strings.ReplaceAll(priceList(), "on request", "1,00")
+	if r := n.put(prices, "a.csv", fitting, descriptor, nil); r.State != publish.StateLive {
+		t.Fatal(r.Result.Error)
+	}
+	id := n.create("prices.csv", priceList())
+	r := n.review(id)
+	if !strings.Contains(r.Error, `"on request" (line 44) is not a number in the declared notation`) || len(r.Rows) < 30 || len(r.Columns) != 3 || r.Changes != nil {
+		t.Errorf("got %+v", r)
+	}
+	if _, err := n.reviews.Publish(t.Context(), id, true, r.Live, actor); err == nil {
+		t.Error("a file that cannot be read was published")
+	}
+	if r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Missing: []string{"on request"}}}}); r.Error != "" || r.Breaking() {
+		t.Errorf("after the edit: %+v", r)
+	}
+	if r.Columns[2].Field != "cost" || r.Compared == nil || r.Compared.Same+r.Compared.New != 100 {
+		t.Errorf("after the edit: %+v, %+v", r.Columns[2], r.Compared)
+	}
+	checkPublish(t, n, id, "prices.csv", priceList())
+}

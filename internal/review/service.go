@@ -127,10 +127,10 @@ func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, acto
 		Ref: ref.String(), Owner: actor.Name, Name: f.Name, Size: f.Size, SHA256: f.SHA256, Created: now.UTC().Truncate(time.Millisecond),
 	}
 	p := store.Publish{ID: id, Running: true, Updated: now, Content: r.encode()}
-	if err := s.opts.Store.AddPublish(ctx, p, now.Add(-upload.Retention)); err != nil {
-		return Draft{}, err
+	err := s.opts.Store.AddPublish(ctx, p, now.Add(-upload.Retention))
+	if err == nil {
+		err = s.opts.Library.SaveDraft(ctx, id, f.Content())
 	}
-	err := s.opts.Library.SaveDraft(ctx, id, f.Content())
 	if err == nil {
 		p.Running, p.Updated = false, s.next(p.Updated)
 		var ok bool
