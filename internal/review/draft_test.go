@@ -419,3 +419,33 @@ func TestReview_cancel(t *testing.T) {
 		t.Errorf("after the stop: %v", err)
 	}
 }
+
+// TestReview_unreadable reads a file that cannot be read once, however often its review is
+// requested.
+func TestReview_unreadable(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	uploads := &countingUploads{Service: n.uploads}
+	n.reviews = review.New(review.Options{Uploads: uploads, Library: n.library, Store: n.store})
+	t.Cleanup(n.reviews.Stop)
+	for _, tt := range []struct {
+		name, content string
+		edits         review.Edits
+	}{
+		{"no table", "a,b\n1,\"2\n", review.Edits{}},
+		{"no table, with edits", "a,b\n1,\"2\n", review.Edits{Drop: []int{2}, Columns: map[int]review.ColumnEdit{0: {Name: "x"}}}},
+		{"a header that is not there", plainTable(), review.Edits{HeaderRows: &[]int{900}}},
+		{"a column that is not there", plainTable(), review.Edits{Columns: map[int]review.ColumnEdit{9: {Name: "x"}}}},
+		{"a type that does not fit", plainTable(), review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeNumber}}}},
+	} {
+		id := n.create("a.csv", tt.content)
+		if r := n.edit(id, tt.edits); r.Error == "" {
+			t.Errorf("%s: no error", tt.name)
+		}
+		before := uploads.readings.Load()
+		r, err := n.reviews.Review(t.Context(), id, 0)
+		if err != nil || r.Progress != nil || r.Error == "" || uploads.readings.Load() != before {
+			t.Errorf("%s: the second review has the error %q, %v, the progress %v, after %d more readings", tt.name, r.Error, err, r.Progress, uploads.readings.Load()-before)
+		}
+	}
+}

@@ -111,6 +111,9 @@ func (c ColumnEdit) isZero() bool {
 // editsRows reports whether the publisher has decided what rows are.
 func (e Edits) editsRows() bool { return e.HeaderRows != nil || len(e.Keep)+len(e.Drop) > 0 }
 
+// refersToFile reports whether the edits are about rows or columns of the file.
+func (e Edits) refersToFile() bool { return e.editsRows() || len(e.Columns) > 0 }
+
 // needsDescriptor reports whether the edits cannot be published without a descriptor.
 func (e Edits) needsDescriptor() bool {
 	e.Table = ""
@@ -118,7 +121,7 @@ func (e Edits) needsDescriptor() bool {
 	return e.editsRows() || len(e.Columns) > 0 || e.Title != nil || e.Description != nil || e.License != nil || e.Access != "" || e.PrimaryKey != nil
 }
 
-// reading returns the edits that a reading of rows depends on: those about the table and its rows.
+// ofRows returns the edits that a reading of rows depends on: those about the table and its rows.
 func (e Edits) ofRows() Edits {
 	return Edits{Table: e.Table, HeaderRows: e.HeaderRows, Keep: e.Keep, Drop: e.Drop}
 }

@@ -22,10 +22,8 @@ func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Re
 	if err != nil {
 		return Review{}, err
 	}
-	if p, err := s.planOf(r, live, s.knownFacts(id, r)); err == nil {
-		if f := s.finding(id, p.key()); f != nil && f.result != nil {
-			return s.present(id, r, live, f), nil
-		}
+	if f := s.known(id, r, live); f != nil {
+		return s.present(id, r, live, f), nil
 	}
 	running, err := s.start(id, r, live)
 	if err != nil {

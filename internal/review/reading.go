@@ -215,10 +215,36 @@ func (s *Service) run(ctx context.Context, id string, r *record, live herb.Datas
 			return nil, err
 		}
 	}
-	if found.result == nil && (r.Edits.editsRows() || len(r.Edits.Columns) > 0) {
+	if found.result == nil && r.Edits.refersToFile() {
 		return s.withoutEdits(ctx, id, r, file, live, progress, found.err)
 	}
 	return found, nil
+}
+
+// known returns what a reading has found about a draft as it is now; nil if it must be read.
+func (s *Service) known(id string, r *record, live herb.Dataset) *finding {
+	p, err := s.planOf(r, live, s.knownFacts(id, r))
+	if err == nil {
+		f := s.finding(id, p.key())
+		if f == nil || f.result != nil || !r.Edits.refersToFile() {
+			return f
+		}
+		err = f.err
+	}
+	if !isAboutFile(err) {
+		return nil
+	}
+	base, failed := s.newPlan(r, Edits{Table: r.Edits.Table}, live)
+	if failed != nil { // the settings of the live version cannot be used
+		return &finding{err: err}
+	}
+	found := s.finding(id, base.key())
+	if found == nil {
+		return nil
+	}
+	shown := *found
+	shown.err = err
+	return &shown
 }
 
 // withoutEdits returns what the file looks like without its edits, which are not possible.
