@@ -129,7 +129,7 @@ func newPublishingSite(t testing.TB) *publishingSite {
 		d.Ref = herb.Ref{Namespace: "nursery", Name: "stock"}
 		l.put(d, records)
 		older := d
-		older.Report = &herb.Report{Format: "older csv"}
+		older.Report, older.Access = &herb.Report{Format: "older csv"}, herb.AccessKey // visitors do not see its report
 		l.versions[d.Ref] = []library.VersionInfo{{Dataset: l.datasets[len(l.datasets)-2], Live: true}}
 		l.addVersion(older, "v0", records[:5])
 	})
