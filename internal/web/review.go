@@ -228,8 +228,11 @@ func (p *Pages) publishState(w http.ResponseWriter, r *http.Request) error {
 	case record.Result == nil:
 		return p.renderProgress(w, r, record.Ref(), newProgressView(record.Progress))
 	case record.Code != "":
-		rejection := herb.Errorf(record.Code, "nothing was published: %s", record.Result.Error)
-		return p.rejectDraft(w, r, review.Draft{ID: r.PathValue("id")}, rejection)
+		d, _, err := p.openDraft(w, r) // the path may name the draft of another dataset
+		if err != nil {
+			return err
+		}
+		return p.rejectDraft(w, r, d, herb.Errorf(record.Code, "nothing was published: %s", record.Result.Error))
 	}
 	what := donePublished
 	if record.Result.Status == publish.StatusUnchanged {

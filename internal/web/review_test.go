@@ -357,6 +357,11 @@ func TestReview_state(t *testing.T) {
 	if a := s.get(t, draftPath, as(sellsKey)...); a.status != 200 {
 		t.Errorf("the review after a rejection: %d", a.status)
 	}
+	s.review.Draft.Ref = herb.Ref{Namespace: "locked", Name: "staff"}
+	if a := s.get(t, path, as(sellsKey)...); a.status != 403 || strings.Contains(a.body, "Dog rose") {
+		t.Errorf("rejected, with the draft of another dataset: %d", a.status)
+	}
+	s.review.Draft.Ref = herb.Ref{Namespace: "nursery", Name: "stock"}
 	s.record = ended(herb.CodeInternal, publish.StatusFailed, "open /secret/path")
 	if a := s.get(t, path, as(sellsKey)...); a.status != 500 || strings.Contains(a.body, "/secret/path") {
 		t.Errorf("failed: %d", a.status)
