@@ -112,7 +112,8 @@ type exceptionColumn struct {
 	position int
 	field    herb.Field // the type and its notation
 	values   map[string]*Exception
-	rest     int
+	filled   int // values
+	rest     int // of these, values that are not of the type
 	shown    int // rows
 }
 
@@ -148,6 +149,7 @@ func (x *exceptions) add(row ingest.SourceRow) (marked []int) {
 			continue
 		}
 		value := row.Cells[c.position]
+		c.filled++
 		var status text.Status
 		if x.buf, status = text.AppendCanonical(x.buf[:0], &c.field, value); status != text.Invalid || x.table.IsMissing(c.position, value) {
 			continue
@@ -187,6 +189,7 @@ func (x *exceptions) describe(columns []Column) {
 		})
 		column := &columns[c.position]
 		column.Almost, column.Others, column.Rest = c.field.Type, all[:min(len(all), maxExceptions)], c.rest
+		column.Most = 2*c.rest > c.filled
 	}
 }
 

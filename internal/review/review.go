@@ -117,6 +117,7 @@ type Column struct {
 	Almost   herb.Type   // that nearly all values have; empty: none
 	Others   []Exception // the most frequent values that prevent it
 	Rest     int         // number of values that prevent it
+	Most     bool        // most values do, so that they cannot be meant as missing
 }
 
 // Exception is a value that prevents the type of a column.

@@ -105,6 +105,25 @@ func TestReview(t *testing.T) {
 	}
 }
 
+// TestReview_exceptions chooses types that few or most values do not have.
+func TestReview_exceptions(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	content := "price;day\non request;01.02.2026\n"
+	for i := range 9 {
+		content += fmt.Sprintf("%d,50;0%d.02.2026\n", i, i+2)
+	}
+	id := n.create("few.csv", content)
+	r := n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{0: {Type: herb.TypeNumber}}})
+	if c := r.Columns[0]; !strings.Contains(r.Error, `"on request" (line 2) is not a number`) || c.Rest != 1 || c.Most || c.Others[0].Value != "on request" {
+		t.Errorf("prices: %s, %+v", r.Error, c)
+	}
+	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeDate}}})
+	if c := r.Columns[1]; r.Error == "" || c.Rest != 10 || !c.Most {
+		t.Errorf("ambiguous dates: %s, %+v", r.Error, c)
+	}
+}
+
 // TestReview_publishUnread rejects a draft whose edits were not reviewed.
 func TestReview_publishUnread(t *testing.T) {
 	t.Parallel()

@@ -175,6 +175,9 @@ func editColumn(c review.Column, edit review.ColumnEdit, do, value string) (revi
 	case doUndo:
 		edit = review.ColumnEdit{Hidden: edit.Hidden}
 	case doMissing:
+		if c.Most {
+			return edit, herb.Invalidf("most values of the column %q are not %ss, so they cannot be missing values", c.Source, c.Almost)
+		}
 		edit.Type = ""
 		covered := 0
 		for _, other := range c.Others {

@@ -206,7 +206,9 @@ func remediesOf(c review.Column) (all []remedy) {
 	if c.Almost == "" || len(c.Others) == 0 {
 		return nil
 	}
-	all = append(all, remedy{Label: "Treat as missing", Do: action(doMissing, c.Position)})
+	if !c.Most {
+		all = append(all, remedy{Label: "Treat as missing", Do: action(doMissing, c.Position)})
+	}
 	if c.Others[0].Row > 0 {
 		all = append(all, remedy{Label: "Show the rows", Href: "#r" + strconv.Itoa(c.Others[0].Row)})
 	}

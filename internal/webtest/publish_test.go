@@ -167,6 +167,37 @@ func TestPublishing_rows(t *testing.T) {
 	if b.count("th.wrong") != 0 || b.text(".publish-foot .primary") != "Publish 40 records" {
 		t.Errorf("the type is not undone: %q", b.text(".publish-foot .primary"))
 	}
+
+	// A response arrives while one types into another input, which keeps its text.
+	eval[bool](b, `(() => {
+		const send = fetch;
+		window.fetch = async (...request) => {
+			const response = await send(...request);
+			await new Promise((release) => (window.release = release));
+			return response;
+		};
+		return true;
+	})()`)
+	b.setValue("#name-1", "plant")
+	b.until(`window.release`)
+	if got := eval[string](b, `(() => {
+		const typed = document.getElementById("name-2");
+		typed.focus();
+		typed.value = "sol";
+		release();
+		return typed.value;
+	})()`); got != "sol" {
+		t.Errorf("the input is %q", got)
+	}
+	b.until(`!document.querySelector("#publish[aria-busy]")`)
+	if got := eval[string](b, `document.getElementById("name-2").value`); got != "sol" {
+		t.Errorf("after the response, the input is %q", got)
+	}
+	eval[bool](b, `Boolean(setInterval(() => window.release(), 10))`)
+	b.edit(func() { b.setValue("#name-2", "sold") })
+	if got := eval[string](b, `document.getElementById("name-1").value + " " + document.getElementById("name-2").value`); got != "plant sold" {
+		t.Errorf("the names are %q", got)
+	}
 	b.click(b.pick(".publish-foot button", "Cancel"))
 	b.until(`location.pathname === "/publish" && document.getElementById("send")`)
 }

@@ -6,15 +6,13 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Limits of a column that misses a type by a few values.
-const (
-	minNear   = 10 // values of the type, at least
-	nearShare = 10 // other values are at most one of so many
-)
+// nearShare is how many values of a column there are at least for each that is not of the type that
+// the others have.
+const nearShare = 10
 
 // isAlmost reports whether all values but a few are of the type, in any notation.
 func (c *candidate) isAlmost() bool {
-	return c.typed >= minNear && nearShare*c.other <= c.typed+c.other
+	return c.typed > 0 && nearShare*c.other <= c.typed+c.other
 }
 
 // near returns the type and the notation that nearly all values of a text column have, or nil.

@@ -405,7 +405,7 @@ func TestResult_near(t *testing.T) {
 		{"booleans", strings.Repeat("yes|no|", 20) + "perhaps", "", &herb.NearType{Type: herb.TypeBoolean}},
 		{"text that a file declares", numbersTo(40) + "12a", herb.TypeText, nil},
 		{"numbers", numbersTo(40), "", nil},
-		{"too few", numbersTo(9) + "12a", "", nil},
+		{"too few", numbersTo(8) + "12a", "", nil},
 		{"too many others", numbersTo(40) + strings.Repeat("12a|", 5), "", nil},
 		{"ambiguous dates", strings.Repeat("1/2/2024|", 40) + "1920", "", nil},
 		{"text", strings.Repeat("Rosa canina|", 40), "", nil},

@@ -92,9 +92,9 @@ func (f *Field) notation() herb.Notation {
 
 func (f *Field) mismatch() error {
 	t := f.declared.Type
-	if others := f.column.candidate(t).named; f.isAny && len(others) > 0 { // values in any notation fit
+	if c := f.column.candidate(t); !f.isFixed && c.typed > 0 && len(c.named) > 0 { // values in any notation fit
 		f.misfits = nil
-		for _, o := range others {
+		for _, o := range c.named {
 			f.misfits = append(f.misfits, o.String())
 		}
 		return herb.Invalidf("%s is not a %s, as declared; fix the value, declare it in missingValues, or change the type", f.misfits[0], t)

@@ -78,11 +78,11 @@ function patchAttributes(old, next) {
 }
 
 // isClosed reports whether a part of the page is in a closed menu, which changes when it opens: most of the links of a page are in
-// menus, and all of them change with each key.
+// menus, and all of them change with each key. Fields of a form change at once: they are sent even if the menu is closed.
 const closed = new WeakMap(); // what the content of a menu changes into
 
 function isClosed(from, to) {
-  if (!from.matches?.(".popover") || from.parentNode.open !== false) return false;
+  if (!from.matches?.(".popover:not(fieldset)") || from.parentNode.open !== false) return false;
   closed.set(from, to);
   return true;
 }

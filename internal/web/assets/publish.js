@@ -68,6 +68,7 @@ function notify(message, retry) {
 // --- The review: edits are saved and checked one after the other. A page is shown when no other edit waits.
 
 let saving = false;
+let saved = 0; // number of edits that were sent
 let waiting = null; // the next edit
 
 async function save(edit) {
@@ -94,6 +95,7 @@ async function save(edit) {
 async function sendEdit(edit) {
   const form = $("#review");
   const body = new URLSearchParams(new FormData(form));
+  saved++;
   if (edit.name) body.append(edit.name, edit.value);
   let answer;
   try {
@@ -113,8 +115,15 @@ async function sendEdit(edit) {
     const was = form.elements["was-" + name];
     if (was && name !== "key") was.value = value;
   }
-  if (!waiting) show(page);
+  if (!waiting) showLater(page);
   return true;
+}
+
+// showLater shows a page as soon as no input has text that the page would overwrite.
+function showLater(page) {
+  if (!isTyping()) return show(page);
+  clearTimeout(timer);
+  timer = setTimeout(refresh, 600);
 }
 
 function show(page) {
@@ -162,7 +171,9 @@ function isTyping() {
 }
 
 async function refresh() {
-  if (saving || isTyping()) return refreshLater();
+  if (saving) return refreshLater(); // which shows a page
+  if (isTyping()) return (timer = setTimeout(refresh, 600));
+  const before = saved;
   let answer;
   try {
     answer = await request(location.href);
@@ -170,12 +181,11 @@ async function refresh() {
     announce("Offline.");
     return refreshLater(3000);
   }
-  if (!answer) return;
+  if (!answer || saved !== before) return refreshLater(); // the page may be older than the last edit
   const { response, page } = answer;
   const next = page.getElementById("publish");
-  if (saving || isTyping()) return refreshLater();
   if (!next || response.url !== location.href) location.replace(response.url);
-  else show(page);
+  else showLater(page);
 }
 refreshLater();
 
