@@ -48,8 +48,11 @@ func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab 
 	}
 	if p.maySeePublish(r, v.Ref) {
 		h.Publish = view.Join(p.base+pathPublish, query.Params{{Name: fieldNamespace, Value: v.Ref.Namespace}, {Name: fieldDataset, Value: v.Ref.Name}}.Encode())
-		h.Done = p.takeDone(w, r, v)
 		httpapi.SetPrivate(w.Header())
+		var err error
+		if h.Done, err = p.takeDone(w, r, v); err != nil {
+			return h, err
+		}
 	}
 	rejections, err := p.rejections(r)
 	if e, ok := rejections[v.Ref]; ok {

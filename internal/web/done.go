@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/library"
 	"herbarium/internal/web/view"
 )
 
-// doneCookie holds what a publisher has just done with a dataset, until a page of the dataset has
-// shown it.
+// doneCookie holds what a publisher has just done with a dataset, until a page has shown it.
 const doneCookie = "herbarium_done"
 
 // What a publisher can have done.
@@ -22,13 +23,33 @@ const (
 	doneRestored  = "restored"
 )
 
-// setDone lets the next page of a dataset tell what was done. previous is the version that was live
-// before; empty if there was none.
-func (p *Pages) setDone(w http.ResponseWriter, ref herb.Ref, what, version, previous string) {
+// redirectDone redirects to a page of a dataset, which tells what was done. previous is the version
+// that was live before; empty if there was none. Publishers who may not read the dataset are told
+// on the page to choose a file, because the pages of the dataset would require another key.
+func (p *Pages) redirectDone(w http.ResponseWriter, r *http.Request, ref herb.Ref, page, what, version, previous string) error {
 	const seconds = 120
-	c := p.cookie(p.datasetPath(ref), what+"/"+version+"/"+previous)
+	path, value := p.datasetPath(ref), what+"/"+version+"/"+previous
+	if !p.mayReadLive(r, ref) {
+		path, page, value = p.base+pathPublish, "", value+"/"+ref.String()
+	}
+	c := p.cookie(path, value)
 	c.Name, c.MaxAge = doneCookie, seconds
 	http.SetCookie(w, c)
+	return redirect(w, path+page)
+}
+
+// mayReadLive reports whether a visitor may read the live version of a dataset. It is true if that
+// is unknown: the page of the dataset then shows the error.
+func (p *Pages) mayReadLive(r *http.Request, ref herb.Ref) bool {
+	if httpapi.Visitor(r).MayRead(ref) {
+		return true
+	}
+	live, err := p.opts.Library.Acquire(r.Context(), ref)
+	if err != nil {
+		return herb.CodeOf(err) != herb.CodeNotFound // a private catalogue hides the dataset
+	}
+	defer live.Release()
+	return live.Access != herb.AccessKey
 }
 
 // versionName matches the names of versions.
@@ -36,20 +57,53 @@ var versionName = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,100}$`)
 
 // takeDone returns what was done with the dataset of a page, and removes it; nil if there is
 // nothing to tell, or another version is live by now.
-func (p *Pages) takeDone(w http.ResponseWriter, r *http.Request, v datasetView) *view.Done {
+func (p *Pages) takeDone(w http.ResponseWriter, r *http.Request, v datasetView) (*view.Done, error) {
+	value := p.takeDoneCookie(w, r, p.datasetPath(v.Ref))
+	if value == "" {
+		return nil, nil
+	}
+	return p.newDone(r, v.Ref, v.Live, value)
+}
+
+// takeUnreadableDone is takeDone for the page to choose a file. The cookie names the dataset, which
+// the visitor may publish, but not read.
+func (p *Pages) takeUnreadableDone(w http.ResponseWriter, r *http.Request) (*view.Done, error) {
+	parts := strings.SplitN(p.takeDoneCookie(w, r, p.base+pathPublish), "/", 4)
+	if len(parts) != 4 {
+		return nil, nil
+	}
+	ref, err := herb.ParseRef(parts[3])
+	if err != nil || !httpapi.Visitor(r).MayPublish(ref) {
+		return nil, nil
+	}
+	live, err := p.opts.Uploads.LiveVersion(r.Context(), ref)
+	if err != nil {
+		return nil, err
+	}
+	return p.newDone(r, ref, live, strings.Join(parts[:3], "/"))
+}
+
+// takeDoneCookie returns the cookie of a path that tells what was done, and removes it; empty if
+// there is none.
+func (p *Pages) takeDoneCookie(w http.ResponseWriter, r *http.Request, path string) string {
 	c, err := r.Cookie(doneCookie)
 	if err != nil || r.Header.Get("X-Requested-With") != "" { // the script follows a redirect before it shows the page
-		return nil
+		return ""
 	}
-	removed := p.cookie(p.datasetPath(v.Ref), "")
+	removed := p.cookie(path, "")
 	removed.Name, removed.MaxAge = doneCookie, -1
 	http.SetCookie(w, removed)
-	httpapi.SetPrivate(w.Header())
-	parts := strings.Split(c.Value, "/")
-	if len(parts) != 3 || parts[1] != v.Live {
-		return nil
+	return c.Value
+}
+
+// newDone returns what a cookie tells about a dataset that the visitor may publish; nil if it is
+// malformed or about another version than the live one.
+func (p *Pages) newDone(r *http.Request, ref herb.Ref, live, value string) (*view.Done, error) {
+	parts := strings.Split(value, "/")
+	if len(parts) != 3 || parts[1] != live {
+		return nil, nil
 	}
-	d := &view.Done{Live: v.Live}
+	d := &view.Done{Ref: ref, Path: p.datasetPath(ref), Live: live}
 	switch parts[0] {
 	case donePublished:
 		d.Message = "Published."
@@ -58,12 +112,22 @@ func (p *Pages) takeDone(w http.ResponseWriter, r *http.Request, v datasetView) 
 	case doneRestored:
 		d.Message = "This version is live again."
 	default:
-		return nil
+		return nil, nil
 	}
-	if versionName.MatchString(parts[2]) && parts[0] != doneUnchanged {
-		d.Previous = parts[2]
+	if !versionName.MatchString(parts[2]) || parts[0] == doneUnchanged {
+		return d, nil
 	}
-	return d
+	d.Previous = parts[2]
+	// Publishers may know the versions of a dataset that a private catalogue hides from them.
+	versions, err := p.opts.History(library.WithReader(r.Context(), httpapi.Visitor(r).MayPublish, nil), ref)
+	if err != nil {
+		return nil, err
+	}
+	requiresKey := func(version string) bool {
+		return slices.ContainsFunc(versions, func(v library.VersionInfo) bool { return v.Version == version && v.Access == herb.AccessKey })
+	}
+	d.Opens = requiresKey(live) && !requiresKey(d.Previous)
+	return d, nil
 }
 
 // rollback makes another version of a dataset live.
@@ -90,6 +154,5 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}
-	p.setDone(w, ref, doneRestored, version, live)
-	return redirect(w, p.datasetPath(ref)+"/versions")
+	return p.redirectDone(w, r, ref, "/versions", doneRestored, version, live)
 }

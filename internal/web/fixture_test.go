@@ -31,12 +31,13 @@ const (
 	staffKey = "herb_staff00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	otherKey = "herb_other00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	sellsKey = "herb_sells00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // publishes the namespace nursery
+	sendsKey = "herb_sends00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // publishes it, but may not read it
 )
 
 type fakeKeys struct{}
 
 func (fakeKeys) Verify(_ context.Context, secret, _ string) (herb.Principal, error) {
-	scopes, ok := map[string][]herb.Scope{staffKey: {"data:read:locked/staff"}, otherKey: {"data:read:garden/catalog"}, sellsKey: {"publish:nursery/*", "data:read"}}[secret]
+	scopes, ok := map[string][]herb.Scope{staffKey: {"data:read:locked/staff"}, otherKey: {"data:read:garden/catalog"}, sellsKey: {"publish:nursery/*", "data:read"}, sendsKey: {"publish:nursery/*"}}[secret]
 	if !ok {
 		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "no such key")
 	}

@@ -152,11 +152,14 @@ func (p *Pages) renderPublish(w http.ResponseWriter, r *http.Request, fields url
 		Head: publishHead{Step: 1}, Path: p.base + pathPublish, Namespace: fields.Get(fieldNamespace), Dataset: fields.Get(fieldDataset),
 		Table: fields.Get(fieldTable), MaxSize: view.FileSize(p.opts.Uploads.MaxSize()),
 	}
+	var err error
 	if rejection != nil {
 		if herb.CodeOf(rejection) == herb.CodeInternal {
 			return rejection
 		}
 		page.Message = asSentence(herb.MessageOf(rejection))
+	} else if page.Head.Done, err = p.takeUnreadableDone(w, r); err != nil {
+		return err
 	}
 	visitor := httpapi.Visitor(r)
 	if err := page.addDatasets(r.Context(), p, visitor); err != nil {

@@ -238,8 +238,7 @@ func (p *Pages) publishState(w http.ResponseWriter, r *http.Request) error {
 	if record.Result.Status == publish.StatusUnchanged {
 		what = doneUnchanged
 	}
-	p.setDone(w, record.Ref(), what, record.Result.Version, record.Result.Replaces)
-	return redirect(w, p.datasetPath(record.Ref()))
+	return p.redirectDone(w, r, record.Ref(), "", what, record.Result.Version, record.Result.Replaces)
 }
 
 // renderProgress writes the page that shows how far a publish is.

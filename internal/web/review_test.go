@@ -408,6 +408,58 @@ func TestDone(t *testing.T) {
 	}
 }
 
+// TestDone_unreadable publishes a dataset that the publisher may not read, and undoes it.
+func TestDone_unreadable(t *testing.T) {
+	t.Parallel()
+	const path, rollback = draftPath + "/live/publish1", "/datasets/nursery/stock/rollback"
+	const told = "Published. Your key may publish nursery/stock, but not read it."
+	s := newPublishingSite(t)
+	s.record = ended("", publish.StatusPublished, "")
+	if a := s.get(t, path, as(sendsKey)...); a.header.Get("Location") != "/datasets/nursery/stock" {
+		t.Errorf("an open dataset: %d %v", a.status, a.header)
+	}
+	stock := herb.Ref{Namespace: "nursery", Name: "stock"}
+	for i := range s.library.datasets {
+		if d := &s.library.datasets[i]; d.Ref == stock {
+			d.Access = herb.AccessKey
+			s.library.versions[stock] = []library.VersionInfo{{Dataset: *d, Live: true}, s.library.versions[stock][1]}
+		}
+	}
+	if a := s.get(t, path, as(sellsKey)...); a.header.Get("Location") != "/datasets/nursery/stock" {
+		t.Errorf("a key that may read it: %d %v", a.status, a.header)
+	}
+	a := s.get(t, path, as(sendsKey)...)
+	cookie, attributes, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
+	if a.status != 303 || a.header.Get("Location") != "/publish" || cookie != "herbarium_done=published/v1/v0/nursery/stock" || !strings.HasPrefix(attributes, " Path=/publish;") {
+		t.Fatalf("live: %d %v", a.status, a.header)
+	}
+	visit := func(key, cookie string, more ...string) reply {
+		return s.get(t, "/publish", append([]string{"Cookie", "herbarium_key=" + key + "; " + cookie}, more...)...)
+	}
+	if a := visit(sendsKey, cookie, "X-Requested-With", "fetch"); a.status != 200 || a.header.Get("Set-Cookie") != "" {
+		t.Errorf("a request of the script: %d %v", a.status, a.header)
+	}
+	a = visit(sendsKey, cookie)
+	if got := words(one(t, parse(t, a.body), tag("div", "done"))); got != told+"Undo" || !strings.Contains(a.body, `action="`+rollback+`"`) ||
+		!strings.Contains(a.body, `name="to" value="v0"`) || !strings.Contains(a.header.Get("Set-Cookie"), "herbarium_done=; Path=/publish; Max-Age=0") ||
+		a.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("published: %d %v %s", a.status, a.header, got)
+	}
+	for _, cookie := range []string{"published/v7/v0/nursery/stock", "published/v1/v0", "published/v1/v0/locked/staff", "published/v1/v0/nursery/stock/x"} {
+		if a := visit(sendsKey, "herbarium_done="+cookie); a.status != 200 || strings.Contains(a.body, `class="done"`) {
+			t.Errorf("%s: %d", cookie, a.status)
+		}
+	}
+	a = s.post(t, rollback, url.Values{"to": {"v0"}, "live": {"v1"}}, as(sendsKey)...)
+	if a.status != 303 || a.header.Get("Location") != "/publish" || !strings.HasPrefix(a.header.Get("Set-Cookie"), "herbarium_done=restored/v0/v1/nursery/stock; Path=/publish;") {
+		t.Errorf("rollback: %d %v", a.status, a.header)
+	}
+	s.library.versions[stock][1].Access = herb.AccessOpen
+	if a := visit(sendsKey, cookie); !strings.Contains(a.body, `name="open" value="1" required`) {
+		t.Error("the dataset becomes public without consent")
+	}
+}
+
 // TestRollback makes another version live from the page of versions.
 func TestRollback(t *testing.T) {
 	t.Parallel()

@@ -20,8 +20,9 @@ import (
 
 // publishHead is the head of the pages of a publish.
 type publishHead struct {
-	Line string // what is published
-	Step int    // 1: choose a file, 2: review it, 3: live
+	Line string     // what is published
+	Step int        // 1: choose a file, 2: review it, 3: live
+	Done *view.Done // with a dataset that the visitor may not read; nil: nothing
 }
 
 // reviewPage is the review of a draft.

@@ -34,9 +34,12 @@ type Head struct {
 
 // Done is what a publisher has just done with a dataset.
 type Done struct {
+	Ref      herb.Ref
+	Path     string // of the page of the dataset
 	Message  string
 	Live     string // the version that is live since then
 	Previous string // the version that was live before; empty: there is nothing to undo
+	Opens    bool   // everyone may read Previous, but not Live
 }
 
 // Link is a link, or only a label and a detail if it has no address.
