@@ -20,7 +20,7 @@ type Engine struct {
 	// Plants means that the engine stores plants only: its fields are herb.PlantFields, ids are
 	// unique, and names and tags are valid in the plant store.
 	Plants bool
-	// Datasets is the number of small random datasets. Zero means 100. For every 20 of them there
+	// Datasets is the number of small random datasets. Zero means 40. For every 20 of them there
 	// is a medium one. A soak run has ten times as many.
 	Datasets int
 	// Queries is the number of random queries to each of them. Zero means 12.
@@ -46,7 +46,7 @@ func Run(t *testing.T, e Engine) {
 			})
 		}
 	})
-	datasets := cmp.Or(e.Datasets, 60)
+	datasets := cmp.Or(e.Datasets, 40)
 	if testseed.Soak() {
 		datasets *= 16
 	}

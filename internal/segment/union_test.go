@@ -51,7 +51,7 @@ func TestUnion(t *testing.T) {
 		t.Run(fmt.Sprint(segments), func(t *testing.T) {
 			t.Parallel()
 			listtest.Run(t, listtest.Engine{
-				Plants: true, Datasets: 24, Queries: 80, Large: segments == 2,
+				Plants: true, Datasets: 20, Queries: 80, Large: segments == 2,
 				Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 					return openUnion(t, fields, records, segments)
 				},
