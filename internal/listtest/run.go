@@ -21,7 +21,7 @@ type Engine struct {
 	// unique, and names and tags are valid in the plant store.
 	Plants bool
 	// Datasets is the number of small random datasets. Zero means 40. For every 20 of them there
-	// is a medium one. A soak run has ten times as many.
+	// is a medium one. A soak run has 16 times as many.
 	Datasets int
 	// Queries is the number of random queries to each of them. Zero means 12.
 	Queries int
